@@ -1,0 +1,33 @@
+/* dtype.h: the one list of element types.
+ *
+ * What must stay true: this list is the only place that names the C type, the accumulator and the
+ * Torch7 name of an element type; its order is that of the enum in dpt.h. Tables indexed by an
+ * element type are filled from it and followed by a static assert on DPT_NDTYPE.
+ * f16 is storage only: kernels that compute on it go through float.
+ */
+#ifndef DPT_BASE_DTYPE_H
+#define DPT_BASE_DTYPE_H
+#include "dpt.h"
+
+typedef uint16_t dpt__half; /* the bits of an IEEE binary16 */
+
+/* X(id, C type, accumulator, suffix, Torch7's name) */
+#define DPT_INTEGER_DTYPES(X)                                                                      \
+  X(DPT_U8, uint8_t, int64_t, u8, Byte)                                                            \
+  X(DPT_I8, int8_t, int64_t, i8, Char) X(DPT_I16, int16_t, int64_t, i16, Short)                    \
+      X(DPT_I32, int32_t, int64_t, i32, Int) X(DPT_I64, int64_t, int64_t, i64, Long)
+#define DPT_REAL_DTYPES(X)                                                                         \
+  X(DPT_F32, float, double, f32, Float) X(DPT_F64, double, double, f64, Double)
+#define DPT_DTYPES(X)                                                                              \
+  DPT_INTEGER_DTYPES(X) X(DPT_F16, dpt__half, double, f16, Half) DPT_REAL_DTYPES(X)
+
+/* Bytes of an element; "Float" and so on; "torch.CudaLongTensor" for a tensor's kind_. */
+size_t dpt__dtype_size(int dtype);
+const char *dpt__dtype_name(int dtype);
+const char *dpt__kind_name(int kind);
+
+static inline int dpt__dtype(int kind) { return kind & 7; }
+static inline int dpt__is_device(int kind) { return (kind & DPT_ON_DEVICE) != 0; }
+static inline int dpt__is_real(int dtype) { return dtype >= DPT_F16; }
+
+#endif

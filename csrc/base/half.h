@@ -1,0 +1,45 @@
+/* half.h: IEEE binary16 to float and back, round to nearest even.
+ *
+ * What must stay true: the two functions are pure and branch-light, so that loops over them
+ * vectorise; NaN stays NaN, overflow becomes infinity, subnormals are exact.
+ */
+#ifndef DPT_BASE_HALF_H
+#define DPT_BASE_HALF_H
+#include <stdint.h>
+#include <string.h>
+
+static inline float dpt__half_to_float(uint16_t h) {
+  /* Shift the fraction into place and let a float multiplication renormalise subnormals. */
+  uint32_t bits = (uint32_t)(h & 0x7fff) << 13, scale = 0x77800000; /* 2^112 */
+  float value, factor;
+  memcpy(&value, &bits, 4);
+  memcpy(&factor, &scale, 4);
+  value *= factor;
+  memcpy(&bits, &value, 4);
+  if ((h & 0x7c00) == 0x7c00) bits |= 0x7f800000;
+  bits |= (uint32_t)(h & 0x8000) << 16;
+  memcpy(&value, &bits, 4);
+  return value;
+}
+
+static inline uint16_t dpt__half_from_float(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  uint16_t sign = (uint16_t)((bits >> 16) & 0x8000);
+  bits &= 0x7fffffff;
+  if (bits > 0x7f800000) return sign | 0x7e00;  /* NaN */
+  if (bits >= 0x477ff000) return sign | 0x7c00; /* rounds to infinity */
+  if (bits < 0x38800000) { /* below the smallest normal: an addition does the rounding */
+    uint32_t half = 0x3f000000;
+    float magic, v;
+    memcpy(&magic, &half, 4); /* 0.5 = 2^-24 * 2^23 */
+    memcpy(&v, &bits, 4);
+    v += magic;
+    memcpy(&bits, &v, 4);
+    return (uint16_t)(sign | (bits - half));
+  }
+  bits += 0xc8000000 + 0xfff + ((bits >> 13) & 1); /* rebias the exponent, round to even */
+  return (uint16_t)(sign | (bits >> 13));
+}
+
+#endif

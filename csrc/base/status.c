@@ -1,0 +1,30 @@
+/* status.c: the thread-local sentence (status.h has the rules). */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char message[1024];
+
+const char *dpt_message(void) { return message; }
+
+int dpt__fail(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  return 1;
+}
+
+int dpt__fail_in(const char *format, ...) {
+  char old[sizeof message];
+  memcpy(old, message, sizeof old);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  size_t n = strlen(message);
+  snprintf(message + n, sizeof message - n, ": %s", old);
+  return 1;
+}

@@ -1,0 +1,72 @@
+/* backend.h: the one door between the generic rooms and a backend.
+ *
+ * What must stay true: nothing above this file knows which backend it calls. A generic function
+ * checks its operands, resolves shapes, fills a plain args struct and calls dpt__launch; whether
+ * the kernel runs now (host memory), later on a stream's thread (host device) or on a GPU is the
+ * backend's affair. Kernels never check arguments, never touch reference counts and never wait.
+ */
+#ifndef DPT_DEVICE_BACKEND_H
+#define DPT_DEVICE_BACKEND_H
+#include "base/dtype.h"
+#include "base/status.h"
+
+enum dpt__kernel {
+#define DPT_KERNEL(name) DPT__KERNEL_##name,
+#include "device/kernels.def"
+#undef DPT_KERNEL
+  DPT__NKERNEL
+};
+
+typedef struct dpt__stream dpt__stream; /* device/stream.h */
+typedef struct dpt__backend dpt__backend;
+
+/* What a kernel is told beside its arguments. */
+typedef struct dpt__context {
+  const dpt__backend *backend;
+  dpt__stream *stream; /* NULL: host memory, on the caller's thread, at once */
+  int device;          /* from 1; 0: host memory */
+  int threads;         /* how many OpenMP threads a kernel of this context may use */
+} dpt__context;
+
+/* Returns 0 or leaves a sentence; on a stream that sentence waits for the next wait. */
+typedef int dpt__kernel_fn(dpt__context *context, const void *args);
+
+struct dpt__backend {
+  int abi;
+  const char *name; /* "host", "cuda", "emulated" */
+  dpt__kernel_fn *kernels[DPT__NKERNEL];
+  /* Raw memory, 64-byte aligned; the caching allocator above is shared by all backends.
+   * memory_take returns 0 with *p == NULL when there is no more. */
+  int (*memory_take)(int index, size_t bytes, void **p);
+  void (*memory_give)(int index, void *p, size_t bytes);
+  /* Page-locked host memory (plain memory where that means nothing). */
+  int (*pinned_take)(size_t bytes, void **p);
+  void (*pinned_give)(void *p, size_t bytes);
+};
+
+#define DPT__BACKEND_ABI 1
+
+/* Where the work of one operation goes. dpt__route looks at the storages of its operands: all on
+ * the host -> at once on this thread; all on one device -> the current stream of that device on
+ * this thread, and the stream is recorded in each storage (device/storage.h); on different devices,
+ * or host and device mixed -> an error that names fn and both types and devices. NULL operands and
+ * operands without storage are skipped. */
+typedef struct dpt__route {
+  dpt__context context;
+} dpt__route;
+int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor *const *operands);
+
+/* `dpt__launch(&route, fill, &args)` with `struct dpt__fill_args args`. fn names the operation in
+ * the message of an error that queued work meets. */
+int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *fn, const void *args,
+                size_t size);
+#define dpt__launch(route, kernel, fn, args)                                                       \
+  dpt__submit((route), DPT__KERNEL_##kernel, (fn), (const struct dpt__##kernel##_args *){(args)},  \
+              sizeof(struct dpt__##kernel##_args))
+
+/* Temporary memory for the running kernel, 64-byte aligned, uninitialised; it belongs to the
+ * context's stream (or thread) and is valid until the kernel returns. NULL leaves a sentence.
+ * A second call in one kernel gives further memory. */
+void *dpt__scratch(dpt__context *context, size_t bytes);
+
+#endif

@@ -1,0 +1,29 @@
+/* storage.h: counted memory, the only counted thing in dpt.
+ *
+ * What must stay true: the count is atomic, a storage may be released by any thread, and releasing
+ * never waits. Device memory goes back to the allocator with the set of streams that used it since
+ * its birth; the block is given out again on its birth stream only after their last events.
+ * `data` and `size` change only in dpt_storage_resize. Elements are of the type in `kind`.
+ */
+#ifndef DPT_DEVICE_STORAGE_H
+#define DPT_DEVICE_STORAGE_H
+#include "base/dtype.h"
+#include "device/backend.h"
+#include <stdatomic.h>
+
+struct dpt_storage {
+  atomic_int references;
+  int kind;     /* as dpt_tensor.kind_ */
+  int device;   /* from 1; 0: host memory */
+  int flags;    /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not ours to free) */
+  int64_t size; /* elements */
+  void *data;
+  struct dpt__block *block; /* the allocator's record of device memory */
+};
+enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
+
+static inline void *dpt__at(const dpt_tensor *t) {
+  return (char *)t->store_->data + (size_t)t->first_ * dpt__dtype_size(dpt__dtype(t->kind_));
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* tensor.h: sizes, strides and views inside the library.
+ *
+ * What must stay true: a tensor never reaches outside its storage: every function that changes
+ * sizes, strides or the offset has checked (or grown the storage) before it returns 0, and has
+ * changed nothing otherwise. Results given as `out` may be the tensor itself.
+ */
+#ifndef DPT_TENSOR_TENSOR_H
+#define DPT_TENSOR_TENSOR_H
+#include "device/storage.h"
+
+static inline int dpt__type(const dpt_tensor *t) { return dpt__dtype(t->kind_); }
+
+static inline int64_t dpt__count(const dpt_tensor *t) {
+  int64_t n = t->ndim_ > 0;
+  for (int d = 0; d < t->ndim_; d++) n *= t->size_[d];
+  return n;
+}
+
+/* A dimension of size 1 never breaks contiguity, as in Torch7. */
+static inline int dpt__contiguous(const dpt_tensor *t) {
+  int64_t step = 1;
+  for (int d = t->ndim_ - 1; d >= 0; d--) {
+    if (t->size_[d] == 1) continue;
+    if (t->step_[d] != step) return 0;
+    step *= t->size_[d];
+  }
+  return 1;
+}
+
+static inline int dpt__same_size(const dpt_tensor *a, const dpt_tensor *b) {
+  if (a->ndim_ != b->ndim_) return 0;
+  for (int d = 0; d < a->ndim_; d++)
+    if (a->size_[d] != b->size_[d]) return 0;
+  return 1;
+}
+
+/* "torch.FloatTensor of size 2x3" into text; returns text, so that it can stand in dpt__fail. */
+enum { DPT__TEXT = 160 };
+const char *dpt__describe(char text[DPT__TEXT], const dpt_tensor *t);
+const char *dpt__describe_size(char text[DPT__TEXT], const dpt_tensor *t); /* "2x3" */
+
+#endif

@@ -1,0 +1,15 @@
+# cdef.cmake: writes OUT, a C file whose function dpt_cdef() returns the text of IN between its marks.
+file(READ ${IN} text)
+string(FIND "${text}" "/* dpt: cdef begins */" from)
+string(FIND "${text}" "/* dpt: cdef ends */" to)
+if(from EQUAL -1 OR to EQUAL -1)
+  message(FATAL_ERROR "${IN} has lost its cdef marks")
+endif()
+math(EXPR length "${to} - ${from}")
+string(SUBSTRING "${text}" ${from} ${length} text)
+# As an array of numbers: a string literal of this length is beyond what C compilers must take.
+string(HEX "${text}" hex)
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+string(REGEX REPLACE "(................................................................................)"
+  "\\1\n" bytes "${bytes}")
+file(WRITE ${OUT} "#include \"dpt.h\"\nstatic const char text[] = {${bytes}0};\nconst char *dpt_cdef(void) { return text; }\n")
