@@ -1,0 +1,36 @@
+--- dpt.compat: Torch7's global names and `require` names; the only writer of globals.
+--
+-- What must stay true: a name that is there already, from elsewhere, is an error that says so: two
+-- implementations of `torch` in one program would share nothing but the name.
+local compat = {}
+
+--- The rooms that are globals in Torch7.
+local names = {'torch', 'nn', 'cutorch', 'cudnn', 'optim', 'nccl', 'xlua', 'paths', 'sys'}
+
+--- Raises where Torch7's names are taken.
+function compat.refuse()
+   for _, name in ipairs(names) do
+      local where = package.loaded[name] ~= nil and "package.loaded['" .. name .. "']"
+         or rawget(_G, name) ~= nil and "the global '" .. name .. "'"
+      if where then
+         error(("dpt: '%s' is loaded from elsewhere already (%s): dpt brings its own, load dpt"
+            .. ' first and do not load the other'):format(name, where), 0)
+      end
+   end
+end
+
+--- Defines the globals and what `require` finds under Torch7's names.
+function compat.install(rooms)
+   for _, name in ipairs(names) do
+      local room = rooms[name]
+      if room then
+         rawset(_G, name, room)
+         package.preload[name] = function() return room end
+      end
+   end
+   if rooms.cutorch and rooms.nn then
+      package.preload.cunn = function() return rooms.nn end
+   end
+end
+
+return compat

@@ -1,0 +1,100 @@
+--- dpt.ffi: the door to libdpt, the only file that loads it.
+--
+-- What must stay true: the declarations are read out of the library itself, so they cannot drift
+-- from it. A C function that fails leaves one sentence; lib.NAME(...) turns it into an error at the
+-- line of dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once
+-- for a Lua state: a second load would make new C types under live objects, so it is refused.
+local ffi = require 'ffi'
+
+local here = debug.getinfo(1, 'S').source:match('^@(.*)ffi%.lua$') or './'
+local chunk = '@' .. here .. 'ffi.lua'
+
+local registry = debug.getregistry()
+if registry.dpt_loaded then
+   error('dpt is loaded already in this Lua state and cannot be loaded again: something cleared'
+      .. " package.loaded; load 'ffi' and 'dpt' before it starts (with busted: in its helper)", 0)
+end
+
+local function exists(path)
+   local file = io.open(path, 'rb')
+   if file then file:close() end
+   return file ~= nil
+end
+
+--- Where libdpt.so may be, best first: named by the user, the source tree, an installed tree
+-- (plain prefix, then luarocks), Lua's path for C modules, the system.
+local function load()
+   local named = os.getenv 'DPT_LIBRARY'
+   if named then return ffi.load(named, true) end
+   for _, place in ipairs{'', '../../build/', '../../lib/', '../../../../lib/lua/5.1/',
+      '../../../../lib/'} do
+      local path = here .. place .. 'libdpt.so'
+      if exists(path) then return ffi.load(path, true) end
+   end
+   local path = package.searchpath('libdpt', package.cpath)
+   if path then return ffi.load(path, true) end
+   local ok, library = pcall(ffi.load, 'dpt', true)
+   if not ok then
+      error("dpt: libdpt.so is not beside dpt's Lua files (" .. here
+         .. '), in ../../build, on package.cpath or in the system: build it with scripts/build, or'
+         .. ' name it in DPT_LIBRARY', 0)
+   end
+   return library
+end
+
+local C = load()
+ffi.cdef 'const char *dpt_cdef(void);'
+local cdef = ffi.string(C.dpt_cdef())
+ffi.cdef(cdef)
+registry.dpt_loaded = true
+
+--- Raises a sentence at the line of the first stack frame outside dpt's own sources.
+local function raise(sentence)
+   local own, level = '@' .. here, 2
+   while true do
+      local info = debug.getinfo(level, 'S')
+      if not info then return error(sentence, 0) end
+      if info.what ~= 'C' and info.source:sub(1, #own) ~= own then
+         return error(sentence, level)
+      end
+      level = level + 1
+   end
+end
+
+--- Raises the sentence that the C function just called left.
+local function raiseMessage() return raise(ffi.string(C.dpt_message())) end
+
+--- How many parameters each declared function has that returns a status.
+local arity = {}
+for name, parameters in cdef:gsub('/%*.-%*/', ''):gmatch('%f[%w_]int%s+(dpt_[%w_]+)%s*(%b())%s*;') do
+   local _, commas = parameters:gsub(',', '')
+   arity[name] = parameters:match('^%(%s*void%s*%)$') and 0 or commas + 1
+end
+
+--- lib.NAME(...) calls C.dpt_NAME(...) and raises its sentence where it fails. Each wrapper is made
+-- at its first use with as many parameters as the C function has: no varargs in hot paths.
+local lib = setmetatable({}, {__index = function(lib, name)
+   local count = arity['dpt_' .. name]
+   if not count then error('libdpt has no function dpt_' .. name .. ' that returns a status', 2) end
+   local parameters = {}
+   for i = 1, count do parameters[i] = 'a' .. i end
+   parameters = table.concat(parameters, ', ')
+   local wrapper = assert(loadstring(([[
+      local C, raiseMessage = ...
+      return function(%s) if C.dpt_%s(%s) ~= 0 then raiseMessage() end end
+   ]]):format(parameters, name, parameters), chunk))(C, raiseMessage)
+   rawset(lib, name, wrapper)
+   return wrapper
+end})
+
+return {
+   ffi = ffi,
+   C = C,
+   lib = lib,
+   raise = raise,
+   raiseMessage = raiseMessage,
+   --- Raises a formatted sentence at the line of dpt's caller.
+   fail = function(...) return raise(string.format(...)) end,
+   --- Whether libdpt declares the function `name` (without "dpt_") as one that returns a status.
+   has = function(name) return arity['dpt_' .. name] ~= nil end,
+}

@@ -1,0 +1,26 @@
+--- dpt: what `require 'dpt'` gives: a table whose fields are the rooms.
+--
+-- What must stay true: this is the only file that knows all rooms; only dpt.compat writes globals.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local compat = require 'dpt.compat'
+
+local dpt = {_VERSION = dptffi.ffi.string(dptffi.C.dpt_version())}
+compat.refuse()
+
+--- A room that is not there yet is left out.
+local function room(name)
+   if not package.searchpath(name, package.path) then return nil end
+   return require(name) or nil
+end
+
+dpt.torch = require 'dpt.tensor'
+class.rooms.torch = dpt.torch
+for _, name in ipairs{'paths', 'sys', 'xlua'} do dpt[name] = room('dpt.util.' .. name) end
+room 'dpt.util'
+for _, name in ipairs{'cutorch', 'nccl', 'nn', 'cudnn', 'optim'} do
+   local file = ({cutorch = 'dpt.device', nccl = 'dpt.comm'})[name] or 'dpt.' .. name
+   dpt[name] = room(file)
+end
+compat.install(dpt)
+return dpt
