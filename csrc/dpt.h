@@ -48,6 +48,92 @@ typedef struct dpt_tensor {
   int64_t step_[12];
 } dpt_tensor;
 
+/* Views and sizes. Dimensions and indices are from 0. `out` is a zeroed tensor whose kind_ is set,
+ * an older tensor of the same kind (its reference is given back), or the very tensor that is looked
+ * at. A view shares the storage. Nothing is changed where a function fails. */
+
+/* r: a fresh contiguous tensor, elements not set; on devices: on the current one. Whatever r held
+ * is not looked at. ndim 0: empty, without storage. */
+int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size);
+/* Gives the reference back; the tensor is empty afterwards and may be used again. */
+void dpt_tensor_free(dpt_tensor *t);
+/* r becomes another view of a's elements. */
+int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a);
+/* r becomes a view of storage (NULL: empty) from element first; step NULL or negative entries:
+ * contiguous. A storage that is too small grows, as in Torch7. */
+int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
+                    const int64_t *size, const int64_t *step);
+/* Torch7's resize: the same sizes (and steps, where given) change nothing; else r is contiguous (or
+ * has the given steps; negative ones: contiguous) and its storage grows where it is too small. */
+int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size);
+int dpt_resize_step(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *step);
+int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a);
+/* Elements first .. first+n-1 of a dimension. */
+int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int64_t n);
+/* Slice i of a dimension, which goes away; t has two dimensions or more. */
+int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i);
+int dpt_transpose(dpt_tensor *out, const dpt_tensor *t, int dim1, int dim2);
+/* Dimension d of out is dimension order[d] of t; order has t's dimension count. */
+int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order);
+/* Windows of n elements every `step` of a dimension; the window is the new last dimension. */
+int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t step);
+/* Dimensions of size 1 are repeated by a step of 0; ndim must be t's. */
+int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size);
+/* Other sizes over the elements of a contiguous tensor; one of them may be -1. */
+int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size);
+/* Without dimensions of size 1 (one stays if all are), or without dimension dim if its size is 1.
+ */
+int dpt_squeeze(dpt_tensor *out, const dpt_tensor *t);
+int dpt_squeeze_dim(dpt_tensor *out, const dpt_tensor *t, int dim);
+/* With a new dimension of size 1 before dimension dim. */
+int dpt_unsqueeze(dpt_tensor *out, const dpt_tensor *t, int dim);
+/* A view of t if it is contiguous, else of a contiguous copy. */
+int dpt_contiguous(dpt_tensor *out, const dpt_tensor *t);
+/* out: a contiguous copy in fresh memory on t's device. */
+int dpt_clone(dpt_tensor *out, const dpt_tensor *t);
+
+int64_t dpt_count(const dpt_tensor *t); /* elements */
+int dpt_is_contiguous(const dpt_tensor *t);
+int dpt_is_same_size(const dpt_tensor *a, const dpt_tensor *b);
+int dpt_is_set_to(const dpt_tensor *a, const dpt_tensor *b); /* the same view of one storage */
+int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no storage */
+/* The first element in host memory; NULL: a device tensor or no storage. */
+void *dpt_tensor_data(const dpt_tensor *t);
+
+/* The element `offset` places from t's first one (the sum of index * step_); refused outside the
+ * storage. On devices it waits for the current stream (get) or is queued there (put). Integer types
+ * truncate and wrap. */
+int dpt_get(const dpt_tensor *t, int64_t offset, double *value);
+int dpt_put(dpt_tensor *t, int64_t offset, double value);
+/* The same by dimensions, with a check of every index. */
+int dpt_get_at(const dpt_tensor *t, int n, const int64_t *index, double *value);
+int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value);
+
+/* ---- fill, copy, pointwise ----------------------------------------------------------------- */
+
+/* Every element becomes value (converted as in dpt_put). r is not resized. */
+int dpt_fill(dpt_tensor *r, double value);
+/* r = a, element by element in row-major order; equal counts, any types, any sides: host and
+ * device, device and device. r is not resized. Host memory has been read or written when it
+ * returns. */
+int dpt_copy(dpt_tensor *r, const dpt_tensor *a);
+/* The same, but page-locked host memory may still be in use when it returns: the current stream of
+ * the device side orders it. */
+int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a);
+
+/* Pointwise operations by name: ops/map.def lists them with their operands, numbers and types.
+ * dpt_op gives the number of a name for the dpt_map calls, -1 if there is none.
+ * r is resized to a's size (kept where the counts are equal); a, b and c have equal counts, not
+ * necessarily equal sizes; r may be an operand. All are of one kind, except that r of a comparison
+ * may be a ByteTensor kind. p and q are the operation's numbers: integer types truncate them first.
+ */
+int dpt_op(const char *name);
+const char *dpt_op_name(int op);
+int dpt_map1(int op, dpt_tensor *r, const dpt_tensor *a, double p, double q);
+int dpt_map2(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, double p);
+int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, const dpt_tensor *c,
+             double p);
+
 /* ---- nn ------------------------------------------------------------------------------------ */
 
 /* Layer operations on float and double tensors, all of one kind, on the host or on one device;
