@@ -130,9 +130,9 @@ int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a);
 int dpt_op(const char *name);
 const char *dpt_op_name(int op);
 int dpt_map1(int op, dpt_tensor *r, const dpt_tensor *a, double p, double q);
-int dpt_map2(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, double p);
+int dpt_map2(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, double p, double q);
 int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, const dpt_tensor *c,
-             double p);
+             double p, double q);
 
 /* ---- nn ------------------------------------------------------------------------------------ */
 
