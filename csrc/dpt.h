@@ -134,6 +134,180 @@ int dpt_map2(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, do
 int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, const dpt_tensor *c,
              double p, double q);
 
+/* ---- ops ----------------------------------------------------------------------------------- */
+
+/* Operations on tensors of any element type unless said otherwise, on the host or on one device.
+ * Index tensors (idx) are Long tensors of the same place and count from 1, as Torch7's; given as
+ * input, an index tensor of another element type is refused. On the host a bad index is an
+ * error before anything is written; on a device it is found by the work itself and comes back at
+ * the next wait. Results are resized, except where it says "not resized". Non-contiguous operands
+ * are legal; a result may be the operand itself. Half computes through float. */
+
+/* Reductions, by name: sum prod mean var std norm max min all any. dpt_reduction gives the number
+ * of a name, -1 if there is none. p: for var and std 0 divides by n-1, 1 by n; for norm the
+ * exponent; otherwise unused. mean var std norm: float and double (and half); all any: bytes.
+ * Accumulators are wide, the order of additions is fixed: it depends on the sizes and strides
+ * alone, never on the number of threads. max and min: the first of equals, NaN wins. */
+int dpt_reduction(const char *name);
+/* Over dimension dim, which is kept at size 1. Integers wrap to their type. idx: NULL, or gets the
+ * places (from 1) for max and min; resized like r. */
+int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p);
+/* Over everything, wide, into *value; on a device waits for the operand's stream alone. An empty
+ * tensor: sum 0, prod 1, norm 0, all 1, any 0, the others raise. */
+int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value);
+/* The same into r, resized to one element, without waiting. r may be of another element type. */
+int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p);
+/* Sum of a*b, and the p-norm of a - b, over tensors of one type and equal counts. */
+int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value);
+int dpt_dot_into(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b);
+int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value);
+/* torch.equal: 1 where sizes and all elements are equal. */
+int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value);
+int dpt_trace(const dpt_tensor *a, double *value);
+
+/* The k-th smallest (k from 1) along dim, the most frequent value (the smallest of those; the place
+ * is its last), with places; both kept at size 1. median is kthvalue with k = (n + 1) / 2. */
+int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim);
+int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim);
+/* Sorted along dim (equals keep their order, NaN counts as largest); the k largest or smallest, in
+ * order (sorted 1) or in any order. */
+int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int descending);
+int dpt_topk(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim, int largest,
+             int sorted);
+
+/* Running sums and products along dim. */
+int dpt_cumsum(dpt_tensor *r, const dpt_tensor *a, int dim);
+int dpt_cumprod(dpt_tensor *r, const dpt_tensor *a, int dim);
+/* Slices of dimension dim whose p-norm exceeds max_norm are scaled to it. Float, double, half. */
+int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max_norm);
+/* Cross products along dim, of size 3; dim -1: the first dimension of size 3. */
+int dpt_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim);
+/* Counts of equal bins between min and max (both 0: the least and greatest element) over
+ * everything, and row by row of a 2-D tensor. Float and double. */
+int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max);
+int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max);
+/* Lower and upper triangle of a matrix up to and from its k-th diagonal; a diagonal as a vector, or
+ * a vector as a diagonal. */
+int dpt_tril(dpt_tensor *r, const dpt_tensor *a, int64_t k);
+int dpt_triu(dpt_tensor *r, const dpt_tensor *a, int64_t k);
+int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k);
+
+/* index: r = the slices of a along dim that idx (1-D) names. indexCopy, indexAdd (in the order of
+ * idx), indexFill write to such slices of r (not resized). */
+int dpt_index(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx);
+int dpt_index_copy(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
+int dpt_index_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
+int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value);
+/* gather: r[i][j] = a[i][idx[i][j]] for dim 1, and so on; r has idx's size (not resized). scatter,
+ * scatterAdd, scatter of a number: r[i][idx[i][j]] = a[i][j] (not resized), in the order of idx. */
+int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx);
+int dpt_scatter(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
+int dpt_scatter_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
+int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value);
+/* Masks are Byte tensors of the other operand's count. select gives a vector (on a device it waits:
+ * its size depends on the mask); copy takes a's elements in order, a may have more. */
+int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask);
+int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a);
+int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value);
+/* r (Long, n x dimensions): the places of elements other than 0, from 1. On a device it waits. */
+int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a);
+
+/* r = from, from + step, ... to; a result of that count keeps its sizes. n numbers evenly from
+ * `from` to `to` (their powers of ten), float and double. An n x m matrix with ones on the
+ * diagonal. */
+int dpt_range(dpt_tensor *r, double from, double to, double step);
+int dpt_linspace(dpt_tensor *r, double from, double to, int64_t n);
+int dpt_logspace(dpt_tensor *r, double from, double to, int64_t n);
+int dpt_eye(dpt_tensor *r, int64_t n, int64_t m);
+/* n tensors of one type joined along dim (-1: the last); empty ones are skipped; dim may be one
+ * more than they have (joined along a new dimension). r is none of them. */
+int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim);
+
+/* Products, all element types but half on the host. r = beta * m + alpha * (a times b): r is
+ * resized to m's size unless it is m itself; beta 0 does not read m, so that the product alone is
+ * dpt_addmm(r, 0, r, 1, a, b). In deterministic mode a row of addmm does not depend on the
+ * other rows of a. */
+int dpt_addmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
+              const dpt_tensor *b); /* m NxM, a NxK, b KxM */
+int dpt_addmv(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
+              const dpt_tensor *b); /* m N, a NxM, b M */
+int dpt_addr(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
+             const dpt_tensor *b); /* m NxM, a N, b M */
+int dpt_addbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
+               const dpt_tensor *b); /* m NxM, a BxNxK, b BxKxM: the sum of the products */
+int dpt_baddbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
+                const dpt_tensor *b); /* m BxNxM, a BxNxK, b BxKxM */
+
+/* torch.conv2, xcorr2 (ndim 2), conv3, xcorr3 (ndim 3): planes of ndim dimensions. a and k of ndim
+ * dimensions; of ndim + 1: plane by plane, as Torch7; k of ndim + 2: the sum over input planes for
+ * each output plane. full: 1 'F', 0 'V'; flip: 1 convolution, 0 correlation. */
+int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full, int flip);
+
+/* Torch7's generator, MT19937: the same numbers for the same seed. One generator must not be used
+ * by two threads at once. A new one is seeded at random. */
+typedef struct dpt_generator dpt_generator;
+int dpt_generator_new(dpt_generator **g);
+void dpt_generator_free(dpt_generator *g);
+void dpt_generator_copy(dpt_generator *g, const dpt_generator *from);
+void dpt_generator_manual_seed(dpt_generator *g, uint64_t seed);
+uint64_t dpt_generator_seed(dpt_generator *g); /* seeds at random, gives the seed */
+uint64_t dpt_generator_initial_seed(const dpt_generator *g);
+/* The whole state in a host Byte tensor. */
+int dpt_generator_get(const dpt_generator *g, dpt_tensor *r);
+int dpt_generator_set(dpt_generator *g, const dpt_tensor *state);
+/* Every device has a Philox state (seed, offset), from 1: 0 means the current device. */
+int dpt_device_manual_seed(int device, uint64_t seed);
+int dpt_device_seed(int device, uint64_t *seed);
+int dpt_device_initial_seed(int device, uint64_t *seed);
+int dpt_device_rng_get(int device, dpt_tensor *r);
+int dpt_device_rng_set(int device, const dpt_tensor *state);
+
+/* Distributions, by name, with a and b: random (integers; no bounds: a > b; a .. b otherwise),
+ * uniform (a, b), normal (mean, deviation), exponential (rate), cauchy (median, sigma), logNormal
+ * (mean, deviation), geometric (p), bernoulli (p). uniform normal exponential cauchy logNormal:
+ * float, double, half. Host tensors draw from g, in row-major order; device tensors from the state
+ * of their device (g is not looked at). Sizes stay. */
+int dpt_distribution(const char *name);
+int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b);
+double dpt_random_number(int distribution, dpt_generator *g, double a, double b);
+/* Element i is 1 with probability p[i]; p: float or double of r's count. */
+int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p);
+int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n); /* 1 .. n */
+/* n draws of 1 .. C with probabilities p (C or NxC, float or double, not normalised) into r (Long,
+ * n or Nxn). On a device it waits, to refuse bad probabilities. */
+int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_t n,
+                    int replacement);
+/* Tables for draws in constant time (host; J Long, q of p's type), and draws into r (Long, not
+ * resized). */
+int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *p);
+int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
+                          const dpt_tensor *q);
+
+/* LAPACK on float and double matrices; device tensors are computed on the host, so these wait.
+ * Options are Torch7's letters. A singular matrix is an error. */
+int dpt_gesv(dpt_tensor *x, dpt_tensor *lu, const dpt_tensor *b, const dpt_tensor *a);
+int dpt_trtrs(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tensor *a,
+              const char *uplo, const char *trans, const char *diag);
+int dpt_gels(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tensor *a);
+int dpt_inverse(dpt_tensor *r, const dpt_tensor *a);
+/* e: eigenvalues in ascending order; v: eigenvectors in columns (job 'V') or a's leavings. */
+int dpt_symeig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *job,
+               const char *uplo);
+/* e: n x 2, real and imaginary parts; v is left alone with job 'N'. */
+int dpt_eig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *job);
+/* a = u * diag(s) * v^T; job 'S' or 'A'. */
+int dpt_svd(dpt_tensor *u, dpt_tensor *s, dpt_tensor *v, const dpt_tensor *a, const char *job);
+int dpt_potrf(dpt_tensor *r, const dpt_tensor *a, const char *uplo);
+int dpt_potri(dpt_tensor *r, const dpt_tensor *a, const char *uplo);
+int dpt_potrs(dpt_tensor *x, const dpt_tensor *b, const dpt_tensor *a, const char *uplo);
+/* piv: an Int tensor, from 1. */
+int dpt_pstrf(dpt_tensor *r, dpt_tensor *piv, const dpt_tensor *a, const char *uplo, double tol);
+int dpt_qr(dpt_tensor *q, dpt_tensor *r, const dpt_tensor *a);
+int dpt_geqrf(dpt_tensor *r, dpt_tensor *tau, const dpt_tensor *a);
+int dpt_orgqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau);
+int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const dpt_tensor *c,
+              const char *side, const char *trans);
+
 /* ---- nn ------------------------------------------------------------------------------------ */
 
 /* Layer operations on float and double tensors, all of one kind, on the host or on one device;
