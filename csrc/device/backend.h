@@ -51,9 +51,9 @@ struct dpt__backend {
  * this thread, and the stream is recorded in each storage (device/storage.h); on different devices,
  * or host and device mixed -> an error that names fn and both types and devices. NULL operands and
  * operands without storage are skipped. */
-typedef struct dpt__route {
+struct dpt__route { /* no typedef: the function has the name */
   dpt__context context;
-} dpt__route;
+};
 int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor *const *operands);
 
 /* `dpt__launch(&route, fill, &args)` with `struct dpt__fill_args args`. fn names the operation in

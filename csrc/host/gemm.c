@@ -1,0 +1,294 @@
+/* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
+#include "host/gemm.h"
+
+#include <cblas.h>
+#include <pthread.h>
+#include <string.h>
+
+/* Fixed blocks: large enough that OpenBLAS packs b seldom, small enough that few rows waste little.
+ */
+enum { FIXED_ROWS = 32, FIXED_COLS = 256, ALIGN_SPLIT = 16 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void single_thread(void) { openblas_set_num_threads(1); }
+
+/* One operand as BLAS wants it: row-major with a leading step, or the transposed of such a one. */
+typedef struct form {
+  int fits, trans;
+  int64_t lead;
+} form;
+
+static form form_of(int64_t rows, int64_t cols, int64_t row, int64_t col) {
+  if (rows == 1 && cols > 1) row = col == 1 ? cols : row;
+  if (cols == 1 && rows > 1) col = row == 1 ? rows : col;
+  if (rows == 1 && cols == 1) row = col = 1;
+  if ((col == 1 || cols == 1) && row >= cols && row <= INT32_MAX)
+    return (form){1, 0, row > 1 ? row : 1};
+  if ((row == 1 || rows == 1) && col >= rows && col <= INT32_MAX)
+    return (form){1, 1, col > 1 ? col : 1};
+  return (form){0, 0, 0};
+}
+
+static inline size_t width(int dtype) { return dtype == DPT_F32 ? sizeof(float) : sizeof(double); }
+static inline const void *at(int dtype, const void *p, int64_t i) {
+  return (const char *)p + (size_t)i * width(dtype);
+}
+static inline void *to(int dtype, void *p, int64_t i) {
+  return (char *)p + (size_t)i * width(dtype);
+}
+
+/* Copies a strided matrix to or from a dense one, row-major (ld) or transposed. */
+static void spread(int dtype, void *to_, int64_t to_row, int64_t to_col, const void *from,
+                   int64_t from_row, int64_t from_col, int64_t rows, int64_t cols) {
+  if (dtype == DPT_F32) {
+    float *t = to_;
+    const float *f = from;
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < cols; j++)
+        t[i * to_row + j * to_col] = f[i * from_row + j * from_col];
+  } else {
+    double *t = to_;
+    const double *f = from;
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < cols; j++)
+        t[i * to_row + j * to_col] = f[i * from_row + j * from_col];
+  }
+}
+
+/* A product whose c is row-major and whose operands have BLAS forms. */
+typedef struct product {
+  int dtype;
+  int64_t m, n, k;
+  double alpha, beta;
+  const void *a, *b;
+  void *c;
+  form fa, fb;
+  int64_t ldc;
+} product;
+
+static void blas(const product *p) {
+  CBLAS_TRANSPOSE ta = p->fa.trans ? CblasTrans : CblasNoTrans;
+  CBLAS_TRANSPOSE tb = p->fb.trans ? CblasTrans : CblasNoTrans;
+  int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+  int lda = (int)p->fa.lead, ldb = (int)p->fb.lead, ldc = (int)p->ldc;
+  if (p->dtype == DPT_F32)
+    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)p->alpha, p->a, lda, p->b, ldb,
+                (float)p->beta, p->c, ldc);
+  else
+    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, p->alpha, p->a, lda, p->b, ldb, p->beta, p->c, ldc);
+}
+
+/* c (a vector with step) = beta * c + alpha * matrix * x; the matrix has a BLAS form. */
+static void blas_mv(int dtype, form f, int64_t rows, int64_t cols, double alpha, const void *a,
+                    const void *x, int64_t xstep, double beta, void *y, int64_t ystep) {
+  CBLAS_TRANSPOSE t = f.trans ? CblasTrans : CblasNoTrans;
+  int m = (int)(f.trans ? cols : rows), n = (int)(f.trans ? rows : cols);
+  if (dtype == DPT_F32)
+    cblas_sgemv(CblasRowMajor, t, m, n, (float)alpha, a, (int)f.lead, x, (int)xstep, (float)beta, y,
+                (int)ystep);
+  else
+    cblas_dgemv(CblasRowMajor, t, m, n, alpha, a, (int)f.lead, x, (int)xstep, beta, y, (int)ystep);
+}
+
+/* Rows r0 .. r0+rows of p, in columns c0 .. c0+cols. */
+static product cut(const product *p, int64_t r0, int64_t rows, int64_t c0, int64_t cols) {
+  product q = *p;
+  q.m = rows;
+  q.n = cols;
+  q.a = at(p->dtype, p->a, p->fa.trans ? r0 : r0 * p->fa.lead);
+  q.b = at(p->dtype, p->b, p->fb.trans ? c0 * p->fb.lead : c0);
+  q.c = to(p->dtype, p->c, r0 * p->ldc + c0);
+  return q;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* One product on the threads of this context: a block of rows or of columns for each. */
+static void split(const dpt__context *context, const product *p) {
+  int threads = context->threads;
+  double work = (double)p->m * (double)p->n * (double)p->k;
+  if (work < 5e5 * threads) threads = 1 + (int)(work / 5e5);
+  if (threads > context->threads) threads = context->threads;
+  if (threads == 1) {
+    blas(p);
+    return;
+  }
+  int by_rows = p->m >= p->n;
+  int64_t size = by_rows ? p->m : p->n, part = (size + threads - 1) / threads;
+  part = (part + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT;
+  int64_t parts = (size + part - 1) / part;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < parts; i++) {
+    int64_t first = i * part, n = least(part, size - first);
+    product q = by_rows ? cut(p, first, n, 0, p->n) : cut(p, 0, p->m, first, n);
+    blas(&q);
+  }
+}
+
+/* The same in fixed blocks; the last rows go through a block of zeros (spare) of the same form. */
+static void split_fixed(const dpt__context *context, const product *p, char *spare) {
+  int64_t rows = (p->m + FIXED_ROWS - 1) / FIXED_ROWS, left = p->m % FIXED_ROWS;
+  int64_t cols = (p->n + FIXED_COLS - 1) / FIXED_COLS;
+  product tail = {0};
+  if (left) {
+    int64_t first = p->m - left;
+    tail = cut(p, first, FIXED_ROWS, 0, p->n);
+    size_t bytes = (size_t)(FIXED_ROWS * p->k) * width(p->dtype);
+    memset(spare, 0, bytes);
+    tail.a = spare;
+    tail.c = spare + (bytes + 63) / 64 * 64;
+    tail.fa.lead = p->fa.trans ? FIXED_ROWS : p->k;
+    tail.ldc = p->n;
+    int64_t row = p->fa.trans ? 1 : p->fa.lead, col = p->fa.trans ? p->fa.lead : 1;
+    spread(p->dtype, spare, p->fa.trans ? 1 : p->k, p->fa.trans ? FIXED_ROWS : 1,
+           at(p->dtype, p->a, first * row), row, col, left, p->k);
+    memset(tail.c, 0, (size_t)(FIXED_ROWS * p->n) * width(p->dtype));
+    if (p->beta != 0)
+      spread(p->dtype, tail.c, p->n, 1, to(p->dtype, p->c, first * p->ldc), p->ldc, 1, left, p->n);
+  }
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+  for (int64_t i = 0; i < rows * cols; i++) {
+    int64_t r = i / cols, c0 = i % cols * FIXED_COLS, n = least(FIXED_COLS, p->n - c0);
+    product q = left && r == rows - 1 ? cut(&tail, 0, FIXED_ROWS, c0, n)
+                                      : cut(p, r * FIXED_ROWS, FIXED_ROWS, c0, n);
+    blas(&q);
+  }
+  if (left)
+    spread(p->dtype, to(p->dtype, p->c, (p->m - left) * p->ldc), p->ldc, 1, tail.c, p->n, 1, left,
+           p->n);
+}
+
+/* y = beta * y + alpha * matrix * x, rows split among the threads. */
+static void matrix_vector(const dpt__context *context, int dtype, form f, int64_t rows,
+                          int64_t cols, double alpha, const void *a, const void *x, int64_t xstep,
+                          double beta, void *y, int64_t ystep) {
+  int threads = rows * cols > 65536 ? context->threads : 1;
+  int64_t part = (rows + threads - 1) / threads;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int i = 0; i < threads; i++) {
+    int64_t first = i * part, n = least(part, rows - first);
+    if (n > 0)
+      blas_mv(dtype, f, n, cols, alpha, at(dtype, a, f.trans ? first : first * f.lead), x, xstep,
+              beta, to(dtype, y, first * ystep), ystep);
+  }
+}
+
+static int one(dpt__context *context, const dpt__gemm_args *g);
+
+/* Copies the operands that BLAS cannot take, then computes on the copies. */
+static int copied(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, int c_fits) {
+  dpt__gemm_args h = *g;
+  size_t w = width(g->dtype);
+  if (!fa.fits) {
+    void *a = dpt__scratch(context, (size_t)(g->m * g->k) * w);
+    if (!a) return 1;
+    spread(g->dtype, a, g->k, 1, g->a, g->a_row, g->a_col, g->m, g->k);
+    h.a = a, h.a_row = g->k, h.a_col = 1;
+  }
+  if (!fb.fits) {
+    void *b = dpt__scratch(context, (size_t)(g->k * g->n) * w);
+    if (!b) return 1;
+    spread(g->dtype, b, g->n, 1, g->b, g->b_row, g->b_col, g->k, g->n);
+    h.b = b, h.b_row = g->n, h.b_col = 1;
+  }
+  if (!c_fits) {
+    void *c = dpt__scratch(context, (size_t)(g->m * g->n) * w);
+    if (!c) return 1;
+    if (g->beta != 0) spread(g->dtype, c, g->n, 1, g->c, g->c_row, g->c_col, g->m, g->n);
+    h.c = c, h.c_row = g->n, h.c_col = 1;
+  }
+  if (one(context, &h)) return 1;
+  if (!c_fits) spread(g->dtype, g->c, g->c_row, g->c_col, h.c, g->n, 1, g->m, g->n);
+  return 0;
+}
+
+/* One product of real numbers. */
+static int one(dpt__context *context, const dpt__gemm_args *g) {
+  form fa = form_of(g->m, g->k, g->a_row, g->a_col), fb = form_of(g->k, g->n, g->b_row, g->b_col);
+  if (!g->fixed && fb.fits && g->m == 1 && g->a_col > 0 && g->c_col > 0 && g->a_col < INT32_MAX &&
+      g->c_col < INT32_MAX) {
+    fb.trans = !fb.trans; /* c^T = b^T * a^T */
+    matrix_vector(context, g->dtype, fb, g->n, g->k, g->alpha, g->b, g->a, g->a_col, g->beta, g->c,
+                  g->c_col);
+    return 0;
+  }
+  if (!g->fixed && fa.fits && g->n == 1 && g->b_row > 0 && g->c_row > 0 && g->b_row < INT32_MAX &&
+      g->c_row < INT32_MAX) {
+    matrix_vector(context, g->dtype, fa, g->m, g->k, g->alpha, g->a, g->b, g->b_row, g->beta, g->c,
+                  g->c_row);
+    return 0;
+  }
+  form fc = form_of(g->m, g->n, g->c_row, g->c_col);
+  if (!fa.fits || !fb.fits || !fc.fits || (g->fixed && fc.trans))
+    return copied(context, g, fa, fb, fc.fits && !(g->fixed && fc.trans));
+  product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead};
+  if (fc.trans) { /* c^T = b^T * a^T */
+    p.m = g->n, p.n = g->m;
+    p.a = g->b, p.b = g->a;
+    p.fa = (form){1, !fb.trans, fb.lead}, p.fb = (form){1, !fa.trans, fa.lead};
+  }
+  if (!g->fixed) {
+    split(context, &p);
+    return 0;
+  }
+  size_t left = g->m % FIXED_ROWS ? FIXED_ROWS * width(g->dtype) : 0;
+  char *spare = NULL;
+  if (left && !(spare = dpt__scratch(context, left * (size_t)(g->k + g->n) + 128))) return 1;
+  split_fixed(context, &p, spare);
+  return 0;
+}
+
+/* Without terms c is scaled alone, and beta 0 clears what may be NaN. */
+static void scale(const dpt__gemm_args *g) {
+  for (int64_t i = 0; i < g->m; i++)
+    for (int64_t j = 0; j < g->n; j++) {
+      int64_t o = i * g->c_row + j * g->c_col;
+      if (g->dtype == DPT_F32) {
+        float *c = (float *)g->c + o;
+        *c = g->beta == 0 ? 0 : (float)g->beta * *c;
+      } else {
+        double *c = (double *)g->c + o;
+        *c = g->beta == 0 ? 0 : g->beta * *c;
+      }
+    }
+}
+
+static int real(dpt__context *context, const dpt__gemm_args *g) {
+  if (g->k > 0) return one(context, g);
+  scale(g);
+  return 0;
+}
+
+int dpt__host_gemm(dpt__context *context, const void *args) {
+  const dpt__gemm_args *g = args;
+  if (g->m == 0 || g->n == 0) return 0;
+  if (g->dtype != DPT_F32 && g->dtype != DPT_F64) return dpt__host_gemm_any(context, g);
+  pthread_once(&once, single_thread);
+  /* Many small products: one a thread, each on a context of its own when no copies are needed. */
+  dpt__gemm_args h = *g;
+  int plain = form_of(g->m, g->k, g->a_row, g->a_col).fits &&
+              form_of(g->k, g->n, g->b_row, g->b_col).fits &&
+              form_of(g->m, g->n, g->c_row, g->c_col).fits && !g->fixed;
+  if (plain && g->batch >= context->threads && context->threads > 1 &&
+      (double)g->batch * (double)g->m * (double)g->n * (double)g->k > 1e5) {
+    int failed = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(static) reduction(| : failed)
+    for (int64_t i = 0; i < g->batch; i++) {
+      dpt__context alone = *context;
+      alone.threads = 1;
+      dpt__gemm_args q = *g;
+      q.a = at(g->dtype, g->a, i * g->a_batch);
+      q.b = at(g->dtype, g->b, i * g->b_batch);
+      q.c = to(g->dtype, g->c, i * g->c_batch);
+      failed |= real(&alone, &q);
+    }
+    return failed;
+  }
+  for (int64_t i = 0; i < g->batch; i++) {
+    h.a = at(g->dtype, g->a, i * g->a_batch);
+    h.b = at(g->dtype, g->b, i * g->b_batch);
+    h.c = to(g->dtype, g->c, i * g->c_batch);
+    DPT__TRY(real(context, &h));
+  }
+  return 0;
+}

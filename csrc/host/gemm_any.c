@@ -1,0 +1,36 @@
+/* gemm_any.c: products of the element types that OpenBLAS does not have, a row at a time.
+ *
+ * What must stay true: integers wrap as if every step did (sums are taken modulo 2^64), alpha and
+ * beta are truncated to the type first; each element's terms are added in the order of k.
+ */
+#include "host/gemm.h"
+
+enum { COLS = 512 };
+
+#define BODY "host/gemm_rows.inc.c"
+#include "host/all_types.inc.c"
+
+typedef void row_fn(const dpt__gemm_args *g, int64_t i, int64_t c0, int64_t cols);
+static row_fn *const rows[] = {
+#define X(id, type, acc, suffix, name) [id] = gemm_row_##suffix,
+    DPT_DTYPES(X)
+#undef X
+};
+_Static_assert(sizeof rows / sizeof *rows == DPT_NDTYPE, "one for each element type");
+
+int dpt__host_gemm_any(dpt__context *context, const dpt__gemm_args *g) {
+  size_t width = dpt__dtype_size(g->dtype);
+  int64_t strips = (g->n + COLS - 1) / COLS, tasks = g->batch * g->m * strips;
+  double work = (double)g->batch * (double)g->m * (double)g->n * (double)g->k;
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (work > 32768)
+  for (int64_t t = 0; t < tasks; t++) {
+    int64_t strip = t % strips, i = t / strips % g->m, batch = t / strips / g->m;
+    int64_t c0 = strip * COLS, cols = g->n - c0 < COLS ? g->n - c0 : COLS;
+    dpt__gemm_args h = *g;
+    h.a = (const char *)g->a + (size_t)(batch * g->a_batch) * width;
+    h.b = (const char *)g->b + (size_t)(batch * g->b_batch) * width;
+    h.c = (char *)g->c + (size_t)(batch * g->c_batch) * width;
+    rows[g->dtype](&h, i, c0, cols);
+  }
+  return 0;
+}

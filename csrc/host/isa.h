@@ -1,0 +1,15 @@
+/* isa.h: compiles a hot function for several instruction sets; the loader picks one.
+ *
+ * What must stay true: the clones give the same bits: none of them may contract to fused
+ * multiply-add. Sanitizer builds have one version: their runtimes start after the loader's choice.
+ */
+#ifndef DPT_HOST_ISA_H
+#define DPT_HOST_ISA_H
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define DPT__CLONES __attribute__((target_clones("default", "avx2")))
+#else
+#define DPT__CLONES
+#endif
+
+#endif

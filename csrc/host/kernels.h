@@ -1,0 +1,10 @@
+/* kernels.h: the prototypes of all host kernels, from the one list; each file says what it does. */
+#ifndef DPT_HOST_KERNELS_H
+#define DPT_HOST_KERNELS_H
+#include "device/backend.h"
+
+#define DPT_KERNEL(name) int dpt__host_##name(dpt__context *context, const void *args);
+#include "device/kernels.def"
+#undef DPT_KERNEL
+
+#endif

@@ -1,0 +1,263 @@
+/* reduce_rows.inc.c: one run of elements, or some columns side by side, for one element type.
+ *
+ * What must stay true: SPREAD accumulators are summed in one fixed way, whatever the instruction
+ * set; a part gets what the block contributes: value, and at (max, min) or m2 (var, std). `kind`
+ * is a constant in every call of an INLINE function, so that each call compiles to its own loop.
+ */
+#if REAL
+#define V(part) ((part)->real)
+#define IS_NAN(x) ((x) != (x))
+#define ABS(x) fabs(x)
+#define NOT_A_NUMBER NAN
+#else
+#define V(part) ((part)->whole)
+#define IS_NAN(x) 0
+#define ABS(x) ((x) < 0 ? -(WRAP)(x) : (WRAP)(x))
+#define NOT_A_NUMBER 0
+#endif
+
+static INLINE WRAP FN(term)(int kind, ACC x, double p) {
+  switch (kind) {
+  case SUM:
+    return (WRAP)x;
+  case COUNT:
+    return x != 0;
+  case MAGNITUDE:
+    return ABS(x);
+  case SQUARE:
+    return (WRAP)x * (WRAP)x;
+  default:
+    return (WRAP)pow((double)ABS(x), p);
+  }
+}
+
+static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t step, double p) {
+  WRAP s[SPREAD] = {0};
+  int64_t i = 0;
+  for (; i + SPREAD <= n; i += SPREAD)
+    for (int64_t j = 0; j < SPREAD; j++) s[j] += FN(term)(kind, LOAD(x[(i + j) * step]), p);
+  for (int64_t j = 0; i + j < n; j++) s[j] += FN(term)(kind, LOAD(x[(i + j) * step]), p);
+  for (int h = SPREAD / 2; h; h /= 2)
+    for (int j = 0; j < h; j++) s[j] += s[j + h];
+  return (ACC)s[0];
+}
+
+static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t step, ACC mean) {
+  WRAP s[SPREAD] = {0};
+  int64_t i = 0;
+  for (; i + SPREAD <= n; i += SPREAD)
+    for (int64_t j = 0; j < SPREAD; j++) {
+      WRAP d = (WRAP)(LOAD(x[(i + j) * step]) - mean);
+      s[j] += d * d;
+    }
+  for (int64_t j = 0; i + j < n; j++) {
+    WRAP d = (WRAP)(LOAD(x[(i + j) * step]) - mean);
+    s[j] += d * d;
+  }
+  for (int h = SPREAD / 2; h; h /= 2)
+    for (int j = 0; j < h; j++) s[j] += s[j + h];
+  return (ACC)s[0];
+}
+
+/* The greatest (sign 1) or least (-1) value, or NaN where there is one. */
+static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
+#if HALF
+  typedef double B;
+#define VALUE(e) LOAD(e)
+#else
+  typedef T B;
+#define VALUE(e) (e)
+#endif
+  B s[SPREAD];
+  int64_t i = 0;
+  int nan = 0;
+  for (int j = 0; j < SPREAD; j++) s[j] = VALUE(x[0]);
+  for (; i + SPREAD <= n; i += SPREAD)
+    for (int64_t j = 0; j < SPREAD; j++) {
+      B v = VALUE(x[(i + j) * step]);
+      nan |= IS_NAN(v);
+      s[j] = kind == MOST ? (v > s[j] ? v : s[j]) : (v < s[j] ? v : s[j]);
+    }
+  for (; i < n; i++) {
+    B v = VALUE(x[i * step]);
+    nan |= IS_NAN(v);
+    s[0] = kind == MOST ? (v > s[0] ? v : s[0]) : (v < s[0] ? v : s[0]);
+  }
+  for (int j = 1; j < SPREAD; j++)
+    s[0] = kind == MOST ? (s[j] > s[0] ? s[j] : s[0]) : (s[j] < s[0] ? s[j] : s[0]);
+  return nan ? NOT_A_NUMBER : (ACC)s[0];
+#undef VALUE
+}
+
+static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t step, double p, part *out) {
+  switch (kind) {
+  case SUM:
+    V(out) = FN(add_run)(SUM, x, n, step, p);
+    break;
+  case COUNT:
+    V(out) = FN(add_run)(COUNT, x, n, step, p);
+    break;
+  case MAGNITUDE:
+    V(out) = FN(add_run)(MAGNITUDE, x, n, step, p);
+    break;
+  case SQUARE:
+    V(out) = FN(add_run)(SQUARE, x, n, step, p);
+    break;
+  case POWER:
+    V(out) = FN(add_run)(POWER, x, n, step, p);
+    break;
+  case PRODUCT: {
+    WRAP s = 1;
+    for (int64_t i = 0; i < n; i++) s *= (WRAP)LOAD(x[i * step]);
+    V(out) = (ACC)s;
+    break;
+  }
+  case SPREADOUT: {
+    ACC mean = FN(add_run)(SUM, x, n, step, p) / (ACC)n;
+    V(out) = mean;
+    out->m2 = (double)FN(square_run)(x, n, step, mean);
+    break;
+  }
+  case MOST:
+    V(out) = FN(best_run)(MOST, x, n, step);
+    break;
+  default:
+    V(out) = FN(best_run)(LEAST, x, n, step);
+    break;
+  }
+}
+
+/* A run of n >= 1 elements. */
+DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t step, double p,
+                                part *out) {
+  if (step == 1)
+    FN(run_by)(kind, data, n, 1, p, out);
+  else
+    FN(run_by)(kind, data, n, step, p, out);
+}
+
+/* The place in a run where its best value stands first. */
+static int64_t FN(find)(const void *data, int64_t n, int64_t step, const part *best) {
+  const T *x = data;
+  for (int64_t i = 0; i < n; i++) {
+    ACC v = LOAD(x[i * step]);
+    if (v == V(best) || (IS_NAN(v) && IS_NAN(V(best)))) return i;
+  }
+  return 0;
+}
+
+static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
+                                int64_t step, double p, part *out) {
+  WRAP s[TILE] = {0};
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++) s[j] += FN(term)(kind, LOAD(x[i * row_step + j * step]), p);
+  for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
+}
+
+static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
+                                 int64_t step, part *out) {
+  ACC s[TILE];
+  int64_t at[TILE] = {0};
+  for (int64_t j = 0; j < cols; j++) s[j] = LOAD(x[j * step]);
+  for (int64_t i = 1; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++) {
+      ACC v = LOAD(x[i * row_step + j * step]);
+      int better = kind == MOST ? !(v <= s[j]) : !(v >= s[j]);
+      better &= !IS_NAN(s[j]);
+      s[j] = better ? v : s[j];
+      at[j] = better ? i : at[j];
+    }
+  for (int64_t j = 0; j < cols; j++) {
+    V(out + j) = s[j];
+    out[j].at = at[j];
+  }
+}
+
+static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
+                               int64_t step, double p, part *out) {
+  switch (kind) {
+  case SUM:
+    FN(add_cols)(SUM, x, rows, row_step, cols, step, p, out);
+    break;
+  case COUNT:
+    FN(add_cols)(COUNT, x, rows, row_step, cols, step, p, out);
+    break;
+  case MAGNITUDE:
+    FN(add_cols)(MAGNITUDE, x, rows, row_step, cols, step, p, out);
+    break;
+  case SQUARE:
+    FN(add_cols)(SQUARE, x, rows, row_step, cols, step, p, out);
+    break;
+  case POWER:
+    FN(add_cols)(POWER, x, rows, row_step, cols, step, p, out);
+    break;
+  case PRODUCT: {
+    WRAP s[TILE];
+    for (int64_t j = 0; j < cols; j++) s[j] = 1;
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < cols; j++) s[j] *= (WRAP)LOAD(x[i * row_step + j * step]);
+    for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
+    break;
+  }
+  case SPREADOUT: {
+    WRAP m2[TILE] = {0};
+    FN(add_cols)(SUM, x, rows, row_step, cols, step, p, out);
+    for (int64_t j = 0; j < cols; j++) V(out + j) /= (ACC)rows;
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < cols; j++) {
+        WRAP d = (WRAP)(LOAD(x[i * row_step + j * step]) - V(out + j));
+        m2[j] += d * d;
+      }
+    for (int64_t j = 0; j < cols; j++) out[j].m2 = (double)m2[j];
+    break;
+  }
+  case MOST:
+    FN(best_cols)(MOST, x, rows, row_step, cols, step, out);
+    break;
+  default:
+    FN(best_cols)(LEAST, x, rows, row_step, cols, step, out);
+    break;
+  }
+}
+
+/* `cols` columns of rows >= 1 elements, cols <= TILE. */
+DPT__CLONES static void FN(columns)(int kind, const void *data, int64_t rows, int64_t row_step,
+                                    int64_t cols, int64_t step, double p, part *out) {
+  if (step == 1)
+    FN(cols_by)(kind, data, rows, row_step, cols, 1, p, out);
+  else
+    FN(cols_by)(kind, data, rows, row_step, cols, step, p, out);
+}
+
+/* Adds a later block of `more` elements to one of n. */
+static void FN(join)(int kind, part *to, int64_t n, const part *from, int64_t more) {
+  ACC a = V(to), b = V(from);
+  switch (kind) {
+  case PRODUCT:
+    V(to) = (ACC)((WRAP)a * (WRAP)b);
+    break;
+  case SPREADOUT: {
+    double d = (double)b - (double)a, total = (double)n + (double)more;
+    V(to) = (ACC)((double)a + d * ((double)more / total));
+    to->m2 += from->m2 + d * d * ((double)n * (double)more / total);
+    break;
+  }
+  case MOST:
+  case LEAST:
+    if (!IS_NAN(a) && (kind == MOST ? !(b <= a) : !(b >= a))) {
+      V(to) = b;
+      to->at = from->at + n;
+    }
+    break;
+  default:
+    V(to) = (ACC)((WRAP)a + (WRAP)b);
+  }
+}
+
+/* The value as an element. */
+static void FN(store)(void *to, const part *value) { *(T *)to = STORE(V(value)); }
+
+#undef V
+#undef IS_NAN
+#undef ABS
+#undef NOT_A_NUMBER
