@@ -1,0 +1,10 @@
+-- luacheck's settings: LuaJIT, 100 columns; Torch7's global names are known everywhere.
+std = 'luajit'
+max_line_length = 100
+read_globals = {'torch', 'nn', 'cunn', 'cutorch', 'cudnn', 'optim', 'threads', 'nccl', 'xlua', 'paths',
+   'sys', 'include'}
+files['spec'] = {std = '+busted'}
+files['scripts/golden'] = {std = 'luajit'}
+-- recorded as they ran on the original Torch7: not reformatted
+files['spec/golden/cases'] = {max_line_length = false, ignore = {'1..', '2..', '4..', '5..', '6..'}}
+files['spec/golden/t7'] = {max_line_length = false, ignore = {'1..', '2..', '4..', '5..', '6..'}}

@@ -1,0 +1,23 @@
+-- Installs libdpt.so, the Lua files and the command `dpt`:
+--    luarocks --lua-version 5.1 make rocks/dpt-scm-1.rockspec
+package = 'dpt'
+version = 'scm-1'
+source = {url = 'git+file://.'}
+description = {
+   summary = 'Data-parallel training on LuaJIT with the interface of Torch7',
+   detailed = [[
+      torch, nn, cutorch and optim with Torch7's names and meanings over a C library; trains one
+      network on several devices at once (nn.DataParallelTable), also where there is no GPU.
+   ]],
+   license = 'BSD-3-Clause',
+}
+supported_platforms = {'linux'}
+dependencies = {'lua == 5.1'} -- LuaJIT counts as Lua 5.1
+build = {
+   type = 'cmake',
+   variables = {
+      CMAKE_INSTALL_PREFIX = '$(PREFIX)',
+      CMAKE_BUILD_TYPE = 'Release',
+      BUILD_TESTING = 'OFF',
+   },
+}
