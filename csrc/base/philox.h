@@ -1,0 +1,26 @@
+/* philox.h: Philox 4x32-10, the counter-based generator of device tensors (Salmon et al., 2011).
+ *
+ * What must stay true: words depend on key and counter alone, so every backend and every split of
+ * the work draws the same numbers. Counter 0 under key 0 gives 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+ */
+#ifndef DPT_BASE_PHILOX_H
+#define DPT_BASE_PHILOX_H
+#include <stdint.h>
+
+static inline void dpt__philox(uint64_t key, const uint32_t counter[4], uint32_t words[4]) {
+  uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+  for (int round = 0; round < 10; round++) {
+    uint64_t even = (uint64_t)0xD2511F53 * c0, odd = (uint64_t)0xCD9E8D57 * c2;
+    uint32_t n0 = (uint32_t)(odd >> 32) ^ c1 ^ k0, n2 = (uint32_t)(even >> 32) ^ c3 ^ k1;
+    c1 = (uint32_t)odd;
+    c3 = (uint32_t)even;
+    c0 = n0;
+    c2 = n2;
+    k0 += 0x9E3779B9;
+    k1 += 0xBB67AE85;
+  }
+  words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
+}
+
+#endif
