@@ -1,4 +1,4 @@
-# cdef.cmake: writes OUT, a C file whose function dpt_cdef() returns the text of IN between its marks.
+# cdef.cmake: writes OUT, a C file whose dpt_cdef() returns the text of IN between its marks.
 file(READ ${IN} text)
 string(FIND "${text}" "/* dpt: cdef begins */" from)
 string(FIND "${text}" "/* dpt: cdef ends */" to)
@@ -10,6 +10,6 @@ string(SUBSTRING "${text}" ${from} ${length} text)
 # As an array of numbers: a string literal of this length is beyond what C compilers must take.
 string(HEX "${text}" hex)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
-string(REGEX REPLACE "(................................................................................)"
-  "\\1\n" bytes "${bytes}")
-file(WRITE ${OUT} "#include \"dpt.h\"\nstatic const char text[] = {${bytes}0};\nconst char *dpt_cdef(void) { return text; }\n")
+string(REGEX REPLACE "(0x0a,)" "\\1\n" bytes "${bytes}")
+file(WRITE ${OUT} "#include \"dpt.h\"\nstatic const char text[] = {${bytes}0};\n"
+  "const char *dpt_cdef(void) { return text; }\n")
