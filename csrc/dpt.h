@@ -500,6 +500,74 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
 int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,
                   double decay, double beta1, double beta2, double eps);
 
+/* ---- device -------------------------------------------------------------------------------- */
+
+/* Devices are numbered from 1; where a function takes a device, 0 is the current one. Streams of a
+ * device are numbered from 0, its default stream; -1 is this thread's current one. */
+
+/* What the devices are: "host:4", "none", "cuda", "cuda:0,2", "emulated:2", as DPT_DEVICES; an error
+ * after the first use of a device. */
+int dpt_devices_set(const char *spec);
+/* How many devices there are, or will be: unlike the others, this call does not set them up. */
+int dpt_device_expected(int *n);
+int dpt_device_count(int *n);
+int dpt_device_get(int *device);
+int dpt_device_set(int device);
+/* One line: what the devices are and why. */
+const char *dpt_device_report(void);
+/* Waits for every stream of the device, of all devices if it is -1; tells a kept error. */
+int dpt_device_synchronize(int device);
+
+/* Every device has at least n streams beside its default one; blocking ones are ordered with the
+ * default stream. */
+int dpt_stream_reserve(int n, int nonblocking);
+int dpt_stream_count(int *n); /* without the default one */
+/* This thread's current stream of a device (0: of every device). */
+int dpt_stream_set(int device, int stream);
+int dpt_stream_get(int device, int *stream);
+int dpt_stream_synchronize(int device, int stream);
+/* For tests: keeps the current device's current stream busy that long. */
+int dpt_stream_sleep(double milliseconds);
+
+/* Everything that was queued on a stream up to now; all zero: nothing. */
+typedef struct dpt_event {
+  int32_t device_, stream_;
+  uint64_t number_;
+} dpt_event;
+int dpt_event_record(dpt_event *event, int device, int stream);
+int dpt_event_wait(const dpt_event *event); /* the caller waits */
+int dpt_event_query(const dpt_event *event, int *done);
+/* Later work of that stream waits, the caller does not. */
+int dpt_stream_wait_event(int device, int stream, const dpt_event *event);
+
+/* r: size elements of a kind, not set; on devices: on the current one. Counted: born with one
+ * reference. Any thread may release, no release waits. */
+int dpt_storage_new(dpt_storage **r, int kind, int64_t size);
+int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size); /* page-locked host memory */
+void dpt_storage_retain(dpt_storage *storage);
+void dpt_storage_release(dpt_storage *storage);
+/* Keeps the contents as far as they fit; on a device the current stream copies them. */
+int dpt_storage_resize(dpt_storage *storage, int64_t size);
+int64_t dpt_storage_size(const dpt_storage *storage);
+int dpt_storage_kind(const dpt_storage *storage);
+int dpt_storage_device(const dpt_storage *storage); /* 0: host memory */
+int dpt_storage_pinned(const dpt_storage *storage);
+void *dpt_storage_data(const dpt_storage *storage);
+/* Bytes of host storages now (page-locked ones aside), for Lua's collector. */
+int64_t dpt_host_live_bytes(void);
+/* Bytes that went from one device to another since the start. */
+uint64_t dpt_copied_bytes(void);
+
+/* OpenMP threads of operations on host tensors, on this thread. */
+int dpt_threads_set(int n);
+int dpt_threads_get(void);
+
+/* As DPT_FAULT ("thread:3|malloc:7|copy:2"; "" ends it), DPT_DELAY (0 ends it), DPT_LINK ("1GB/s";
+ * "" ends it). */
+int dpt_fault_set(const char *spec);
+int dpt_delay_set(uint64_t seed);
+int dpt_link_set(const char *speed);
+
 /* dpt: cdef ends */
 
 #pragma GCC visibility pop

@@ -9,15 +9,14 @@ static _Thread_local char message[1024];
 
 const char *dpt_message(void) { return message; }
 
-int dpt__fail(const char *format, ...) {
+void dpt__say(const char *format, ...) {
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  return 1;
 }
 
-int dpt__fail_in(const char *format, ...) {
+void dpt__say_in(const char *format, ...) {
   char old[sizeof message];
   memcpy(old, message, sizeof old);
   va_list args;
@@ -26,5 +25,4 @@ int dpt__fail_in(const char *format, ...) {
   va_end(args);
   size_t n = strlen(message);
   snprintf(message + n, sizeof message - n, ": %s", old);
-  return 1;
 }

@@ -8,10 +8,15 @@
 #define DPT_BASE_STATUS_H
 #include "dpt.h"
 
-/* Formats the sentence and returns 1, so that `return dpt__fail(...)` reads well. */
-int dpt__fail(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
-/* Puts "context: " before the sentence that is there; returns 1. */
-int dpt__fail_in(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+void dpt__say(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+void dpt__say_in(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+static inline int dpt__failed(void) { return 1; }
+
+/* Formats the sentence and is 1, so that `return dpt__fail(...)` reads well (and the compiler sees
+ * that it is not 0). dpt__fail_in puts "context: " before the sentence that is there. */
+#define dpt__fail(...) (dpt__say(__VA_ARGS__), dpt__failed())
+#define dpt__fail_in(...) (dpt__say_in(__VA_ARGS__), dpt__failed())
 
 /* `DPT__TRY(f(x));` returns the status of f where it is not 0. */
 #define DPT__TRY(call)                                                                             \

@@ -46,6 +46,8 @@ struct dpt__backend {
 
 #define DPT__BACKEND_ABI 1
 
+extern const dpt__backend dpt__host; /* csrc/host/backend.c */
+
 /* Where the work of one operation goes. dpt__route looks at the storages of its operands: all on
  * the host -> at once on this thread; all on one device -> the current stream of that device on
  * this thread, and the stream is recorded in each storage (device/storage.h); on different devices,
@@ -63,6 +65,10 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
 #define dpt__launch(route, kernel, fn, args)                                                       \
   dpt__submit((route), DPT__KERNEL_##kernel, (fn), (const struct dpt__##kernel##_args *){(args)},  \
               sizeof(struct dpt__##kernel##_args))
+
+/* The host waits for everything that was queued on the route's stream, and gets the error that the
+ * stream kept. Nothing to wait for in host memory. */
+int dpt__wait(struct dpt__route *route);
 
 /* Temporary memory for the running kernel, 64-byte aligned, uninitialised; it belongs to the
  * context's stream (or thread) and is valid until the kernel returns. NULL leaves a sentence.

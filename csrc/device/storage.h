@@ -22,6 +22,9 @@ struct dpt_storage {
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
 
+/* As dpt_storage_new, on that device (0: the current one; not looked at for host memory). */
+int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
+
 static inline void *dpt__at(const dpt_tensor *t) {
   return (char *)t->store_->data + (size_t)t->first_ * dpt__dtype_size(dpt__dtype(t->kind_));
 }

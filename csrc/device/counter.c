@@ -1,0 +1,98 @@
+/* counter.c: growing counters over futexes (counter.h has the rules).
+ *
+ * Why no wake-up is lost: a waiter reads the generation, registers its value, then reads the
+ * counter; the owner writes the counter, then reads the registered value, all sequentially
+ * consistent, so that one of them sees the other. Whoever clears the registration raises the
+ * generation, so that a waiter whose registration was cleared before it slept does not sleep.
+ */
+#define _GNU_SOURCE /* CPU_COUNT */
+#include "device/counter.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SPIN_NS = 50000, PAUSES = 32 };
+
+static atomic_int spinning;
+
+static void count_cores(int *cores) {
+  cpu_set_t set;
+  *cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  if (*cores < 1) *cores = 1;
+}
+
+int dpt__cores(void) {
+  static atomic_int known;
+  int cores = atomic_load_explicit(&known, memory_order_relaxed);
+  if (!cores) {
+    count_cores(&cores);
+    atomic_store_explicit(&known, cores, memory_order_relaxed);
+  }
+  return cores;
+}
+
+int64_t dpt__now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void dpt__sleep(int64_t nanoseconds) {
+  if (nanoseconds <= 0) return;
+  struct timespec t = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR) {}
+}
+
+void dpt__counter_init(dpt__counter *counter) {
+  atomic_init(&counter->value, 0);
+  atomic_init(&counter->wake_at, UINT64_MAX);
+  atomic_init(&counter->generation, 0);
+}
+
+void dpt__counter_advance(dpt__counter *counter, uint64_t value) {
+  atomic_store(&counter->value, value);
+  if (value < atomic_load(&counter->wake_at)) return;
+  atomic_store(&counter->wake_at, UINT64_MAX);
+  atomic_fetch_add(&counter->generation, 1);
+  syscall(SYS_futex, &counter->generation, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Returns 1 if the value came while spinning. */
+static int spin(dpt__counter *counter, uint64_t value) {
+  int there = 0;
+  if (atomic_fetch_add(&spinning, 1) + 1 < dpt__cores()) {
+    int64_t end = dpt__now() + SPIN_NS;
+    do {
+      for (int i = 0; i < PAUSES && !there; i++) {
+        relax();
+        there = dpt__counter_value(counter) >= value;
+      }
+    } while (!there && dpt__now() < end);
+  }
+  atomic_fetch_sub(&spinning, 1);
+  return there;
+}
+
+void dpt__counter_wait(dpt__counter *counter, uint64_t value) {
+  if (dpt__counter_value(counter) >= value || spin(counter, value)) return;
+  for (;;) {
+    uint32_t generation = atomic_load(&counter->generation);
+    uint64_t at = atomic_load(&counter->wake_at);
+    while (at > value && !atomic_compare_exchange_weak(&counter->wake_at, &at, value)) {}
+    if (atomic_load(&counter->value) >= value) return;
+    syscall(SYS_futex, &counter->generation, FUTEX_WAIT_PRIVATE, generation, NULL, NULL, 0);
+  }
+}

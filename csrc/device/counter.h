@@ -1,0 +1,33 @@
+/* counter.h: a number that only grows, and waiting until it reaches a value.
+ *
+ * What must stay true: one thread at a time advances a counter (its owner, or under the owner's
+ * lock); any number may wait. A waiter spins at most 50 us, and only while fewer threads spin than
+ * there are cores, then it sleeps on a futex until its value is there: no wake-up is sent for a
+ * value that nobody waits for.
+ */
+#ifndef DPT_DEVICE_COUNTER_H
+#define DPT_DEVICE_COUNTER_H
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct dpt__counter {
+  _Atomic uint64_t value;
+  _Atomic uint64_t wake_at;    /* least value that a sleeper waits for; UINT64_MAX: nobody sleeps */
+  _Atomic uint32_t generation; /* of wake-ups: the word that sleepers sleep on */
+} dpt__counter;
+
+void dpt__counter_init(dpt__counter *counter);
+void dpt__counter_advance(dpt__counter *counter, uint64_t value);
+void dpt__counter_wait(dpt__counter *counter, uint64_t value);
+
+static inline uint64_t dpt__counter_value(dpt__counter *counter) {
+  return atomic_load_explicit(&counter->value, memory_order_acquire);
+}
+
+/* The cores that this process may run on, at least 1. */
+int dpt__cores(void);
+/* A clock that never goes back, in nanoseconds; and a sleep that no signal cuts short. */
+int64_t dpt__now(void);
+void dpt__sleep(int64_t nanoseconds);
+
+#endif

@@ -1,0 +1,41 @@
+/* device.h: the logical devices of this process.
+ *
+ * What must stay true: the list is made once, at the first use of a device, from DPT_DEVICES or
+ * dpt_devices_set; afterwards it never changes. Devices are numbered from 1. Which device and which
+ * stream of each device are current is a matter of each thread. A child of fork that inherits
+ * devices can not use them: every call that would queue or wait says so.
+ */
+#ifndef DPT_DEVICE_DEVICE_H
+#define DPT_DEVICE_DEVICE_H
+#include "device/stream.h"
+
+enum { DPT__MAX_DEVICES = 256, DPT__MAX_STREAMS = 256 };
+
+typedef struct dpt__device {
+  const dpt__backend *backend;
+  int number;           /* from 1 */
+  int index;            /* the backend's own number, from 0 */
+  int threads;          /* OpenMP threads of each of its streams */
+  int64_t memory;       /* bytes in all */
+  atomic_int nstream;   /* with stream 0 */
+  atomic_int nblocking; /* of the others */
+  dpt__stream *streams[DPT__MAX_STREAMS];
+} dpt__device;
+
+/* Makes the list if that was not done; a sentence where DPT_DEVICES is nonsense, or after fork. */
+int dpt__devices_ready(const char *fn);
+/* The device of that number, 0 being the current one; a sentence in fn's name if there is none. */
+int dpt__device_find(const char *fn, int number, dpt__device **device);
+/* A device that is known to exist, and this thread's current stream of it. */
+dpt__device *dpt__device_at(int number);
+dpt__stream *dpt__current_stream(int number);
+int dpt__device_count(void); /* of the list, once it is made */
+
+/* Queues the waits that order a blocking stream and its device's stream 0: before queueing work on
+ * the stream, recording an event on it or waiting for it. Cheap where there are no such streams. */
+int dpt__stream_order(dpt__stream *stream);
+
+/* 1 in a child of fork whose parent had devices. */
+int dpt__forked(void);
+
+#endif

@@ -1,0 +1,92 @@
+/* route.c: where the work of one operation goes (backend.h has the rules). */
+#include "device/allocator.h"
+#include "device/device.h"
+#include "device/scratch.h"
+#include "device/storage.h"
+
+#include <stdio.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static _Thread_local int host_threads; /* 0: as many as OpenMP says */
+
+int dpt_threads_set(int n) {
+  if (n < 1) return dpt__fail("setnumthreads: got %d threads, wanted at least 1", n);
+  host_threads = n;
+  return 0;
+}
+
+int dpt_threads_get(void) {
+  if (!host_threads) {
+#ifdef _OPENMP
+    host_threads = omp_get_max_threads();
+#else
+    host_threads = 1;
+#endif
+  }
+  return host_threads;
+}
+
+static const char *place(char text[80], const dpt_tensor *t) {
+  if (t->store_ && t->store_->device)
+    snprintf(text, 80, "%s on device %d", dpt__kind_name(t->kind_), t->store_->device);
+  else
+    snprintf(text, 80, "%s", dpt__kind_name(t->kind_));
+  return text;
+}
+
+static int mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
+  char one[80], other[80];
+  return dpt__fail(
+      "%s: got %s with %s, wanted all on one device or all in host memory: copy one of "
+      "them first",
+      fn, place(one, a), place(other, b));
+}
+
+int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor *const *operands) {
+  const dpt_tensor *first = NULL; /* the operand that decides: one with a storage, if any has */
+  for (int i = 0; i < n; i++) {
+    const dpt_tensor *t = operands[i];
+    if (!t) continue;
+    if (!first) {
+      first = t;
+      continue;
+    }
+    if (dpt__is_device(first->kind_) != dpt__is_device(t->kind_)) return mixed(fn, first, t);
+    if (!t->store_) continue;
+    if (first->store_ && first->store_->device != t->store_->device) return mixed(fn, first, t);
+    first = t;
+  }
+  if (!first || !dpt__is_device(first->kind_)) {
+    route->context = (dpt__context){&dpt__host, NULL, 0, dpt_threads_get()};
+    return 0;
+  }
+  dpt__device *device;
+  DPT__TRY(dpt__device_find(fn, first->store_ ? first->store_->device : 0, &device));
+  dpt__stream *stream = dpt__current_stream(device->number);
+  for (int i = 0; i < n; i++)
+    if (operands[i] && operands[i]->store_ && operands[i]->store_->block)
+      dpt__block_use(operands[i]->store_->block, stream);
+  route->context = (dpt__context){device->backend, stream, device->number, device->threads};
+  return 0;
+}
+
+int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *fn, const void *args,
+                size_t size) {
+  dpt__context *context = &route->context;
+  dpt__kernel_fn *run = context->backend->kernels[kernel];
+  if (!context->stream) {
+    int status = run(context, args);
+    dpt__scratch_reset();
+    return status;
+  }
+  DPT__TRY(dpt__stream_order(context->stream));
+  return dpt__stream_push(context->stream, run, fn, args, size);
+}
+
+int dpt__wait(struct dpt__route *route) {
+  if (!route->context.stream) return 0;
+  DPT__TRY(dpt__stream_order(route->context.stream));
+  return dpt__stream_synchronize(route->context.stream);
+}

@@ -1,0 +1,144 @@
+/* storage.c: counted memory on the host and on devices (storage.h has the rules). */
+#include "device/storage.h"
+
+#include "device/allocator.h"
+#include "device/copy.h"
+#include "device/device.h"
+#include "device/fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_llong live; /* bytes of host storages */
+
+int64_t dpt_host_live_bytes(void) { return atomic_load_explicit(&live, memory_order_relaxed); }
+
+/* Bytes of size elements, or a sentence. */
+static int bytes_of(int kind, int64_t size, size_t *bytes) {
+  size_t each = dpt__dtype_size(dpt__dtype(kind));
+  if (size < 0 || (uint64_t)size > (uint64_t)PTRDIFF_MAX / 2 / each)
+    return dpt__fail("storage: got a size of %lld elements of %s, wanted 0 to %lld",
+                     (long long)size, dpt__dtype_name(dpt__dtype(kind)),
+                     (long long)(PTRDIFF_MAX / 2 / each));
+  *bytes = (size_t)size * each;
+  return 0;
+}
+
+static int take_host(size_t bytes, void **data) {
+  *data = NULL;
+  if (!bytes) return 0;
+  if (dpt__fault(DPT__FAULT_MALLOC)) {
+    *data = NULL;
+  } else {
+    dpt__host.memory_take(0, bytes, data);
+  }
+  if (!*data)
+    return dpt__fail("no host memory: %zu bytes wanted, %lld bytes are live", bytes,
+                     (long long)dpt_host_live_bytes());
+  atomic_fetch_add_explicit(&live, (long long)bytes, memory_order_relaxed);
+  return 0;
+}
+
+static void give_host(void *data, size_t bytes) {
+  if (!data) return;
+  dpt__host.memory_give(0, data, bytes);
+  atomic_fetch_sub_explicit(&live, (long long)bytes, memory_order_relaxed);
+}
+
+/* Memory of a storage whose kind, device and flags are set. */
+static int take(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
+  *data = NULL;
+  *block = NULL;
+  if (!s->device && !(s->flags & DPT__PINNED)) return take_host(bytes, data);
+  if (!bytes) return 0;
+  DPT__TRY(dpt__block_take(s->device, bytes, block));
+  *data = (*block)->data;
+  return 0;
+}
+
+static void give(dpt_storage *s) {
+  if (s->flags & DPT__FOREIGN) return;
+  if (s->block) {
+    dpt__block_give(s->block);
+  } else {
+    give_host(s->data, (size_t)s->size * dpt__dtype_size(dpt__dtype(s->kind)));
+  }
+}
+
+static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int flags) {
+  size_t bytes;
+  DPT__TRY(bytes_of(kind, size, &bytes));
+  dpt_storage *s = malloc(sizeof *s);
+  if (!s) return dpt__fail("no host memory for a storage");
+  atomic_init(&s->references, 1);
+  s->kind = kind;
+  s->device = device;
+  s->flags = flags;
+  s->size = size;
+  if (take(s, bytes, &s->data, &s->block)) {
+    free(s);
+    return 1;
+  }
+  *r = s;
+  return 0;
+}
+
+int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device) {
+  dpt__device *found = NULL;
+  if (dpt__is_device(kind)) DPT__TRY(dpt__device_find(dpt__kind_name(kind), device, &found));
+  return storage_new(r, kind, size, found ? found->number : 0, 0);
+}
+
+int dpt_storage_new(dpt_storage **r, int kind, int64_t size) {
+  return dpt__storage_new_on(r, kind, size, 0);
+}
+
+int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size) {
+  if (dpt__is_device(kind))
+    return dpt__fail("createCudaHostTensor: got %s, wanted a type of host memory",
+                     dpt__kind_name(kind));
+  return storage_new(r, kind, size, 0, DPT__PINNED);
+}
+
+void dpt_storage_retain(dpt_storage *s) {
+  if (s) atomic_fetch_add_explicit(&s->references, 1, memory_order_relaxed);
+}
+
+void dpt_storage_release(dpt_storage *s) {
+  if (!s || atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel) != 1) return;
+  give(s);
+  free(s);
+}
+
+int dpt_storage_resize(dpt_storage *s, int64_t size) {
+  if (size == s->size) return 0;
+  if (s->flags & (DPT__FIXED | DPT__FOREIGN))
+    return dpt__fail("storage: got a size of %lld elements, but this one is fixed at %lld",
+                     (long long)size, (long long)s->size);
+  size_t bytes;
+  DPT__TRY(bytes_of(s->kind, size, &bytes));
+  void *data;
+  dpt__block *block;
+  DPT__TRY(take(s, bytes, &data, &block));
+  size_t kept = (size_t)(size < s->size ? size : s->size) * dpt__dtype_size(dpt__dtype(s->kind));
+  if (kept && s->device) {
+    dpt__stream *stream = dpt__current_stream(s->device);
+    if (dpt__copy_on(stream, "resize", data, block, s->data, s->block, kept)) {
+      dpt__block_give(block);
+      return 1;
+    }
+  } else if (kept) {
+    memcpy(data, s->data, kept);
+  }
+  give(s);
+  s->data = data;
+  s->block = block;
+  s->size = size;
+  return 0;
+}
+
+int64_t dpt_storage_size(const dpt_storage *s) { return s->size; }
+int dpt_storage_kind(const dpt_storage *s) { return s->kind; }
+int dpt_storage_device(const dpt_storage *s) { return s->device; }
+int dpt_storage_pinned(const dpt_storage *s) { return (s->flags & DPT__PINNED) != 0; }
+void *dpt_storage_data(const dpt_storage *s) { return s->data; }

@@ -1,0 +1,297 @@
+/* stream.c: the queue of a stream, its thread, events and kept errors (stream.h has the rules).
+ *
+ * A queue is a ring of bytes; where it is full, a ring of twice the size is linked behind it and
+ * the thread frees the old one when it has read it to its end. So queueing allocates only while a
+ * queue grows. At MAX_RING the caller waits for room instead.
+ */
+#include "device/stream.h"
+
+#include "device/fault.h"
+#include "device/scratch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { UNIT = 32, FIRST_RING = 1 << 14, MAX_RING = 1 << 22, MAX_ITEM = 1 << 16 };
+
+typedef struct item {
+  dpt__kernel_fn *fn; /* NULL: the rest of the ring is not used */
+  const char *name;
+  size_t size; /* of the item, a multiple of UNIT */
+  size_t reserved;
+} item;
+_Static_assert(sizeof(item) == UNIT, "an item's head is one unit");
+
+struct dpt__segment {
+  _Atomic(dpt__segment *) next; /* set when no more is written here */
+  size_t capacity;              /* a power of two */
+  _Atomic size_t head, tail;    /* bytes read and written since birth */
+  _Alignas(64) char bytes[];
+};
+
+struct dpt__error {
+  atomic_int references;
+  atomic_int told;
+  char text[];
+};
+
+static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under error_lock. */
+static int has_error(dpt__stream *stream) {
+  return stream->error && !atomic_load(&stream->error->told);
+}
+
+static void error_release(dpt__error *error) {
+  if (error && atomic_fetch_sub(&error->references, 1) == 1) free(error);
+}
+
+static dpt__segment *segment_new(size_t capacity) {
+  dpt__segment *segment = aligned_alloc(64, sizeof *segment + capacity);
+  if (!segment) return NULL;
+  atomic_init(&segment->next, NULL);
+  atomic_init(&segment->head, 0);
+  atomic_init(&segment->tail, 0);
+  segment->capacity = capacity;
+  return segment;
+}
+
+dpt__stream *dpt__stream_new(const dpt__backend *backend, int device, int index, int threads,
+                             int blocking) {
+  static atomic_int ids;
+  dpt__stream *stream = aligned_alloc(64, (sizeof *stream + 63) / 64 * 64);
+  if (!stream) {
+    dpt__fail("stream %d of device %d: no host memory for its queue", index, device);
+    return NULL;
+  }
+  memset(stream, 0, sizeof *stream);
+  stream->backend = backend;
+  stream->device = device;
+  stream->index = index;
+  stream->id = atomic_fetch_add(&ids, 1);
+  stream->threads = threads;
+  stream->blocking = blocking;
+  pthread_mutex_init(&stream->lock, NULL);
+  dpt__counter_init(&stream->submitted);
+  dpt__counter_init(&stream->done);
+  return stream;
+}
+
+/* ---- the thread ---- */
+
+/* Keeps this thread's sentence as the stream's error, if it has none. */
+static void keep_error(dpt__stream *stream, const char *name, uint64_t number) {
+  const char *text = dpt_message();
+  int named = !strncmp(text, name, strlen(name));
+  char where[64];
+  snprintf(where, sizeof where, " (queued on stream %d of device %d)", stream->index,
+           stream->device);
+  dpt__error *error = malloc(sizeof *error + strlen(name) + strlen(text) + strlen(where) + 3);
+  if (!error) return;
+  atomic_init(&error->references, 1);
+  atomic_init(&error->told, 0);
+  sprintf(error->text, "%s%s%s%s", named ? "" : name, named ? "" : ": ", text, where);
+  pthread_mutex_lock(&error_lock);
+  dpt__error *old = error;
+  if (!has_error(stream)) {
+    old = stream->error;
+    stream->error = error;
+    stream->error_number = number;
+  }
+  pthread_mutex_unlock(&error_lock);
+  error_release(old);
+}
+
+/* A stream whose item `number` waited for an event takes over the error that lies before it. */
+static void inherit_error(dpt__stream *stream, uint64_t number, dpt__event event) {
+  dpt__error *old = NULL;
+  pthread_mutex_lock(&error_lock);
+  dpt__stream *from = event.stream;
+  if (has_error(from) && from->error_number <= event.number && !has_error(stream)) {
+    atomic_fetch_add(&from->error->references, 1);
+    old = stream->error;
+    stream->error = from->error;
+    stream->error_number = number;
+  }
+  pthread_mutex_unlock(&error_lock);
+  error_release(old);
+}
+
+static item *next_item(dpt__stream *stream) {
+  for (;;) {
+    dpt__segment *ring = stream->read;
+    size_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    if (head == atomic_load_explicit(&ring->tail, memory_order_acquire)) {
+      stream->read = atomic_load_explicit(&ring->next, memory_order_acquire);
+      free(ring);
+      continue;
+    }
+    item *it = (item *)(ring->bytes + (head & (ring->capacity - 1)));
+    if (it->fn) return it;
+    atomic_store_explicit(&ring->head, head + it->size, memory_order_release);
+  }
+}
+
+static void *run_stream(void *arg) {
+  dpt__stream *stream = arg;
+  dpt__context context = {stream->backend, stream, stream->device, stream->threads};
+  uint64_t random = 0;
+#ifdef _OPENMP
+  omp_set_num_threads(stream->threads);
+#endif
+  for (uint64_t number = 1;; number++) {
+    dpt__counter_wait(&stream->submitted, number);
+    item *it = next_item(stream);
+    size_t size = it->size;
+    dpt__delay(&random, stream->id);
+    if (it->fn(&context, it + 1)) keep_error(stream, it->name, number);
+    dpt__scratch_reset();
+    atomic_fetch_add_explicit(&stream->read->head, size, memory_order_release);
+    dpt__counter_advance(&stream->done, number);
+  }
+  return NULL;
+}
+
+/* The limit that most likely stopped a thread from starting. */
+static void name_limit(char *text, size_t size) {
+  struct rlimit processes = {0}, memory = {0};
+  getrlimit(RLIMIT_NPROC, &processes);
+  getrlimit(RLIMIT_AS, &memory);
+  int n = 0;
+  if (processes.rlim_cur != RLIM_INFINITY)
+    n = snprintf(text, size, "RLIMIT_NPROC (ulimit -u) is %llu",
+                 (unsigned long long)processes.rlim_cur);
+  if (memory.rlim_cur != RLIM_INFINITY)
+    n += snprintf(text + n, size - (size_t)n, "%sRLIMIT_AS (ulimit -v) is %llu kB", n ? ", " : "",
+                  (unsigned long long)memory.rlim_cur / 1024);
+  if (!n) snprintf(text, size, "no limit of this process is set: see the system's");
+}
+
+int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what) {
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, (size_t)8 << 20);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int code = dpt__fault(DPT__FAULT_THREAD) ? EAGAIN : pthread_create(thread, &attributes, run, arg);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  pthread_attr_destroy(&attributes);
+  if (!code) return 0;
+  char limit[160];
+  name_limit(limit, sizeof limit);
+  return dpt__fail("%s: its thread can not start: %s; %s", what, strerror(code), limit);
+}
+
+static int start(dpt__stream *stream) {
+  char what[64];
+  snprintf(what, sizeof what, "stream %d of device %d", stream->index, stream->device);
+  if (!stream->write) stream->write = stream->read = segment_new(FIRST_RING);
+  if (!stream->write) return dpt__fail("%s: no host memory for its queue", what);
+  pthread_t thread;
+  DPT__TRY(dpt__thread_start(&thread, run_stream, stream, what));
+  pthread_detach(thread);
+  stream->started = 1;
+  return 0;
+}
+
+/* ---- queueing ---- */
+
+/* Room for size bytes in one piece at *tail, behind a filler where the ring ends; or 0. */
+static int has_room(dpt__segment *ring, size_t size, size_t *tail) {
+  size_t written = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+  size_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+  size_t to_end = ring->capacity - (written & (ring->capacity - 1));
+  size_t filler = size > to_end ? to_end : 0;
+  if (written + filler + size - head > ring->capacity) return 0;
+  if (filler) {
+    item *it = (item *)(ring->bytes + (written & (ring->capacity - 1)));
+    *it = (item){NULL, NULL, filler, 0};
+  }
+  *tail = written + filler;
+  return 1;
+}
+
+/* Under the stream's lock. */
+static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
+  while (!has_room(stream->write, size, tail)) {
+    dpt__segment *ring = stream->write;
+    if (ring->capacity >= MAX_RING) {
+      dpt__counter_wait(&stream->done, dpt__counter_value(&stream->done) + 1);
+      continue;
+    }
+    dpt__segment *next = segment_new(ring->capacity * 2);
+    if (!next) return dpt__fail("no host memory for the queue of a stream");
+    atomic_store_explicit(&ring->next, next, memory_order_release);
+    stream->write = next;
+  }
+  return 0;
+}
+
+int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
+                     size_t size) {
+  size_t whole = (sizeof(item) + size + UNIT - 1) / UNIT * UNIT;
+  if (whole > MAX_ITEM)
+    return dpt__fail("%s: %zu bytes of arguments do not fit into a queue", name, size);
+  int status = 0;
+  size_t tail;
+  pthread_mutex_lock(&stream->lock);
+  if (!stream->started) status = start(stream);
+  if (!status) status = make_room(stream, whole, &tail);
+  if (!status) {
+    dpt__segment *ring = stream->write;
+    item *it = (item *)(ring->bytes + (tail & (ring->capacity - 1)));
+    *it = (item){fn, name, whole, 0};
+    if (size) memcpy(it + 1, args, size);
+    atomic_store_explicit(&ring->tail, tail + whole, memory_order_release);
+    dpt__counter_advance(&stream->submitted, dpt__counter_value(&stream->submitted) + 1);
+  }
+  pthread_mutex_unlock(&stream->lock);
+  return status;
+}
+
+/* ---- events ---- */
+
+static int run_wait(dpt__context *context, const void *args) {
+  dpt__event event = *(const dpt__event *)args;
+  dpt__counter_wait(&event.stream->done, event.number);
+  inherit_error(context->stream, dpt__counter_value(&context->stream->done) + 1, event);
+  return 0;
+}
+
+int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
+  if (!event.stream || event.stream == stream || !event.number) return 0;
+  if (dpt__event_done(event)) {
+    inherit_error(stream, 0, event);
+    return 0;
+  }
+  return dpt__stream_push(stream, run_wait, "stream wait", &event, sizeof event);
+}
+
+int dpt__event_wait(dpt__event event) {
+  if (!event.stream) return 0;
+  dpt__stream *stream = event.stream;
+  dpt__counter_wait(&stream->done, event.number);
+  dpt__error *error = NULL;
+  pthread_mutex_lock(&error_lock);
+  if (stream->error && stream->error_number <= event.number) {
+    error = stream->error;
+    stream->error = NULL;
+  }
+  pthread_mutex_unlock(&error_lock);
+  int status = 0;
+  if (error && !atomic_exchange(&error->told, 1)) status = dpt__fail("%s", error->text);
+  error_release(error);
+  return status;
+}
+
+int dpt__stream_synchronize(dpt__stream *stream) {
+  return dpt__event_wait(dpt__event_record(stream));
+}

@@ -1,0 +1,70 @@
+/* stream.h: in-order queues of work, each run by its own OS thread, and the events between them.
+ *
+ * What must stay true: an item's function and a copy of its arguments are all that is queued; it
+ * runs after every earlier item of its stream has finished. Items are numbered from 1; an event is
+ * (stream, number), so that recording one costs nothing. An item waits only for items that were
+ * queued before it, on any stream: so waiting can never go round in a circle. Streams live until
+ * the process ends.
+ *
+ * Errors: the first error of a stream is kept until a wait on that stream, or on a stream that
+ * waited for an event behind the failed item, tells it; one error is told once.
+ *
+ * Locks: `lock` is held by whoever queues and is the innermost lock; the stream's thread never
+ * takes it. The error has a lock of its own, in stream.c.
+ */
+#ifndef DPT_DEVICE_STREAM_H
+#define DPT_DEVICE_STREAM_H
+#include "device/backend.h"
+#include "device/counter.h"
+#include <pthread.h>
+
+typedef struct dpt__error dpt__error;
+typedef struct dpt__segment dpt__segment;
+
+struct dpt__stream {
+  const dpt__backend *backend;
+  int device, index; /* device from 1; index 0: the default stream, from 1: reserved ones */
+  int id;            /* different for every stream of the process, from 0 */
+  int threads;       /* OpenMP threads for its kernels */
+  int blocking;      /* ordered with the device's stream 0 */
+  pthread_mutex_t lock;
+  int started;
+  dpt__segment *write; /* where the next item goes; under lock */
+  dpt__segment *read;  /* where the next item is; the thread's */
+  dpt__counter submitted, done;
+  dpt__error *error; /* first one that is not told yet, with the item behind which it lies */
+  uint64_t error_number;
+  /* A blocking stream: its stream 0's last item that it waited for, and its own last item that
+   * stream 0 waited for. */
+  _Atomic uint64_t seen_default, seen_by_default;
+};
+
+typedef struct dpt__event {
+  dpt__stream *stream; /* NULL: nothing to wait for */
+  uint64_t number;
+} dpt__event;
+
+dpt__stream *dpt__stream_new(const dpt__backend *backend, int device, int index, int threads,
+                             int blocking);
+
+/* Queues fn(context, a copy of args); size may be 0. name stands in messages: a literal. */
+int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
+                     size_t size);
+/* Everything queued so far. */
+static inline dpt__event dpt__event_record(dpt__stream *stream) {
+  return (dpt__event){stream, dpt__counter_value(&stream->submitted)};
+}
+static inline int dpt__event_done(dpt__event event) {
+  return !event.stream || dpt__counter_value(&event.stream->done) >= event.number;
+}
+/* Later items of stream wait for the event; nothing is queued where that is already so. */
+int dpt__stream_wait(dpt__stream *stream, dpt__event event);
+/* The caller waits, and gets the error that the stream keeps. */
+int dpt__event_wait(dpt__event event);
+int dpt__stream_synchronize(dpt__stream *stream);
+
+/* A thread of dpt's own: signals blocked, counted by DPT_FAULT=thread:n; what names it in the
+ * sentence of a failure ("stream 0 of device 2"). */
+int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what);
+
+#endif

@@ -1,0 +1,39 @@
+/* backend.c: the host backend: host memory and host devices.
+ *
+ * What must stay true: kernel NAME of kernels.def is `dpt__host_NAME`, in a file of this folder.
+ */
+#include "device/backend.h"
+
+#include <stdlib.h>
+
+#define DPT_KERNEL(name) dpt__kernel_fn dpt__host_##name;
+#include "device/kernels.def"
+#undef DPT_KERNEL
+
+/* 64 bytes: a cache line, and the widest vector register. Posix_memalign fails where aligned_alloc
+ * may end the process under a sanitizer. */
+static int take(int index, size_t bytes, void **p) {
+  if (posix_memalign(p, 64, bytes)) *p = NULL;
+  return 0;
+}
+
+static void give(int index, void *p, size_t bytes) { free(p); }
+
+static int take_pinned(size_t bytes, void **p) { return take(0, bytes, p); }
+
+static void give_pinned(void *p, size_t bytes) { free(p); }
+
+const dpt__backend dpt__host = {
+    .abi = DPT__BACKEND_ABI,
+    .name = "host",
+    .kernels =
+        {
+#define DPT_KERNEL(name) [DPT__KERNEL_##name] = dpt__host_##name,
+#include "device/kernels.def"
+#undef DPT_KERNEL
+        },
+    .memory_take = take,
+    .memory_give = give,
+    .pinned_take = take_pinned,
+    .pinned_give = give_pinned,
+};

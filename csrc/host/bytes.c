@@ -1,0 +1,21 @@
+/* bytes.c: copies of plain bytes, within a device and between devices.
+ *
+ * What must stay true: a copy between devices lasts at least as long as the link of DPT_LINK
+ * takes, and the stream sleeps for the rest of that time.
+ */
+#include "device/copy.h"
+#include "device/fault.h"
+
+#include <string.h>
+
+dpt__kernel_fn dpt__host_copy_bytes;
+
+int dpt__host_copy_bytes(dpt__context *context, const void *args) {
+  const struct dpt__copy_bytes_args *a = args;
+  int64_t start = a->between ? dpt__now() : 0;
+  if (dpt__fault(DPT__FAULT_COPY))
+    return dpt__fail("copy of %zu bytes: failed on demand (DPT_FAULT)", a->bytes);
+  memmove(a->to, a->from, a->bytes);
+  if (a->between) dpt__sleep(start + dpt__link_ns(a->bytes) - dpt__now());
+  return 0;
+}
