@@ -123,9 +123,9 @@ int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a);
 
 /* Pointwise operations by name: ops/map.def lists them with their operands, numbers and types.
  * dpt_op gives the number of a name for the dpt_map calls, -1 if there is none.
- * r is resized to a's size (kept where the counts are equal); a, b and c have equal counts, not
- * necessarily equal sizes; r may be an operand. All are of one kind, except that r of a comparison
- * may be a ByteTensor kind. p and q are the operation's numbers: integer types truncate them first.
+ * r is resized to a's size; a, b and c have equal counts, not necessarily equal sizes; r may be an
+ * operand. All are of one kind, except that r of a comparison may be a ByteTensor kind. p and q are
+ * the operation's numbers: integer types truncate them first.
  */
 int dpt_op(const char *name);
 const char *dpt_op_name(int op);

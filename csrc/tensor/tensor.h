@@ -16,12 +16,12 @@ static inline int64_t dpt__count(const dpt_tensor *t) {
   return n;
 }
 
-/* A dimension of size 1 never breaks contiguity, as in Torch7. */
+/* A dimension of size 1 never breaks contiguity, as in Torch7; no elements are contiguous. */
 static inline int dpt__contiguous(const dpt_tensor *t) {
   int64_t step = 1;
   for (int d = t->ndim_ - 1; d >= 0; d--) {
     if (t->size_[d] == 1) continue;
-    if (t->step_[d] != step) return 0;
+    if (t->step_[d] != step) return dpt__count(t) == 0;
     step *= t->size_[d];
   }
   return 1;
@@ -33,6 +33,15 @@ static inline int dpt__same_size(const dpt_tensor *a, const dpt_tensor *b) {
     if (a->size_[d] != b->size_[d]) return 0;
   return 1;
 }
+
+/* Resizes a result as dpt_resize does; where it has no storage, memory comes from that device (0:
+ * the host), whatever the current one is. */
+int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device);
+/* r becomes `view` (which owns no reference); a reference to its storage is taken, r's given back.
+ */
+void dpt__take(dpt_tensor *r, const dpt_tensor *view);
+/* Fails with "fn: the result is a ..." where the kinds differ. */
+int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 
 /* "torch.FloatTensor of size 2x3" into text; returns text, so that it can stand in dpt__fail. */
 enum { DPT__TEXT = 160 };

@@ -1,10 +1,11 @@
 /* walk.h: turns operands of equal element count into rows.
  *
- * What must stay true: dpt__walk_start merges dimensions wherever every operand allows it, orders
- * the rest so that the innermost row is the best one for the result, and gives every operand the
- * same row lengths; a walk over contiguous operands is one row. Operands may have different shapes
- * with equal counts (Torch7's pointwise rule): they are walked in row-major order of their own.
- * A walk is plain data and travels inside a kernel's args.
+ * What must stay true: a walk visits element i (in row-major order of each operand's own shape) of
+ * all operands together, each element once; a walk over contiguous operands is one row. Operands
+ * may have different shapes with equal counts (Torch7's pointwise rule) as long as their dimensions
+ * can be cut into common ones; where they can't (2x3 and 3x2, both transposed) dpt__walk_start says
+ * so and the caller goes through a contiguous copy, which can always be cut. A walk is plain data
+ * and travels inside a kernel's args; only the first ndim entries are set.
  */
 #ifndef DPT_TENSOR_WALK_H
 #define DPT_TENSOR_WALK_H
@@ -18,6 +19,38 @@ typedef struct dpt__walk {
   int64_t step[DPT__OPERANDS][DPT_MAXDIM]; /* in elements of each operand */
   char *data[DPT__OPERANDS];               /* first element */
   int32_t dtype[DPT__OPERANDS];
+  int32_t serial; /* operand 0 has several elements in one place: keep the order */
 } dpt__walk;
+
+/* Fills walk for operands of equal count, 1 to DPT__OPERANDS of them, in row-major order. Returns
+ * 0, or 1 (no sentence) where the shapes have no common cut. No elements: one row of length 0. */
+int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
+
+/* Reorders dimensions so that rows run along the smallest step of operand 0, for work that may
+ * visit elements in any order. Does nothing where operand 0 has several elements in one place. */
+void dpt__walk_sort(dpt__walk *walk);
+
+static inline int64_t dpt__walk_count(const dpt__walk *walk) {
+  int64_t n = 1;
+  for (int d = 0; d < walk->ndim; d++) n *= walk->size[d];
+  return n;
+}
+
+/* Rows one after the other, from any element on:
+ *   dpt__cursor c;
+ *   dpt__walk_at(walk, &c, first, count);
+ *   while (dpt__walk_row(walk, &c)) row(c.n, c.data[0], walk->step[0][walk->ndim - 1], ...);
+ * Two threads may walk two parts of one walk. c.n is at most the row length. */
+typedef struct dpt__cursor {
+  int64_t n, left;
+  int64_t at[DPT_MAXDIM];
+  char *data[DPT__OPERANDS];
+} dpt__cursor;
+void dpt__walk_at(const dpt__walk *walk, dpt__cursor *cursor, int64_t first, int64_t count);
+int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor);
+
+/* Nonzero if writing r while reading a could read a written element: they share memory and are not
+ * element by element the same. May say so of operands that only interleave. */
+int dpt__overlap(const dpt_tensor *r, const dpt_tensor *a);
 
 #endif

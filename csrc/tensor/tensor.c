@@ -1,0 +1,183 @@
+/* tensor.c: birth, death, resize and set of tensors; their sizes in words.
+ *
+ * What must stay true: as tensor.h says, nothing has changed where a function returns nonzero, and
+ * a tensor never reaches outside its storage. A tensor holds one reference to its storage; a new
+ * one is taken before the old one is given back, so that both may be the same storage.
+ */
+#include "tensor/tensor.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *dpt__describe_size(char text[DPT__TEXT], const dpt_tensor *t) {
+  size_t used = 0;
+  text[0] = 0;
+  for (int d = 0; d < t->ndim_ && used < DPT__TEXT - 24; d++)
+    used +=
+        (size_t)snprintf(text + used, DPT__TEXT - used, "%s%" PRId64, d ? "x" : "", t->size_[d]);
+  if (t->ndim_ == 0) snprintf(text, DPT__TEXT, "empty");
+  return text;
+}
+
+const char *dpt__describe(char text[DPT__TEXT], const dpt_tensor *t) {
+  char size[DPT__TEXT];
+  const char *kind = dpt__kind_name(t->kind_);
+  if (t->ndim_ == 0)
+    snprintf(text, DPT__TEXT, "empty %s", kind);
+  else
+    snprintf(text, DPT__TEXT, "%s of size %.*s", kind, 120, dpt__describe_size(size, t));
+  return text;
+}
+
+/* "2x-3" of plain sizes, for messages about sizes that no tensor can have. */
+static const char *size_text(char text[DPT__TEXT], int ndim, const int64_t *size) {
+  dpt_tensor t = {.ndim_ = ndim > DPT_MAXDIM ? DPT_MAXDIM : ndim};
+  memcpy(t.size_, size, sizeof(int64_t) * (size_t)t.ndim_);
+  return dpt__describe_size(text, &t);
+}
+
+static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
+
+/* Fills t's sizes and steps (contiguous where step is NULL or negative) and *extent, the number of
+ * elements that t needs from its first one on; checks that all of it fits an address. */
+static int plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size, const int64_t *step,
+                int64_t *extent) {
+  char text[DPT__TEXT];
+  if (ndim < 0 || ndim > DPT_MAXDIM)
+    return dpt__fail("%s: got %d dimensions, wanted 0 to %d", fn, ndim, DPT_MAXDIM);
+  int64_t next = 1, count = 1, reach = 0, limit = INT64_MAX / 16;
+  for (int d = ndim - 1; d >= 0; d--) {
+    int64_t steps = step && step[d] >= 0 ? step[d] : next, far;
+    if (size[d] < 0)
+      return dpt__fail("%s: got size %s, wanted no negative size", fn, size_text(text, ndim, size));
+    if (__builtin_mul_overflow(at_least_1(size[d]), count, &count) ||
+        __builtin_mul_overflow(at_least_1(size[d]), steps, &next) ||
+        __builtin_mul_overflow(at_least_1(size[d]) - 1, steps, &far) || far > limit ||
+        count > limit || next > limit || (reach += far) > limit)
+      return dpt__fail("%s: size %s has more elements than memory can hold", fn,
+                       size_text(text, ndim, size));
+    t->size_[d] = size[d];
+    t->step_[d] = steps;
+  }
+  t->ndim_ = ndim;
+  *extent = dpt__count(t) > 0 ? reach + 1 : 0;
+  return 0;
+}
+
+/* Makes room in t's storage for `extent` elements from t->first_ on; t->store_ may be NULL. */
+static int make_room(const char *fn, dpt_tensor *t, int64_t extent, int device) {
+  if (extent == 0) return 0;
+  if (t->first_ > INT64_MAX / 16)
+    return dpt__fail("%s: offset %" PRId64 " is too large", fn, t->first_);
+  int64_t need = t->first_ + extent;
+  if (t->store_) return need > t->store_->size ? dpt_storage_resize(t->store_, need) : 0;
+  if (device < 0 || !dpt__is_device(t->kind_)) return dpt_storage_new(&t->store_, t->kind_, need);
+  return dpt__storage_new_on(&t->store_, t->kind_, need, device);
+}
+
+/* device < 0: a missing storage comes from the host or the current device, as kind_ says. */
+static int resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size, const int64_t *step,
+                  int device) {
+  if (ndim == r->ndim_) {
+    int same = 1;
+    for (int d = 0; d < ndim && same; d++)
+      same = r->size_[d] == size[d] && (!step || step[d] < 0 || step[d] == r->step_[d]);
+    if (same) return 0;
+  }
+  dpt_tensor t = *r;
+  int64_t extent;
+  DPT__TRY(plan(fn, &t, ndim, size, step, &extent));
+  DPT__TRY(make_room(fn, &t, extent, device));
+  *r = t;
+  return 0;
+}
+
+int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size) {
+  return resize("resize", r, ndim, size, NULL, -1);
+}
+
+int dpt_resize_step(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *step) {
+  return resize("resize", r, ndim, size, step, -1);
+}
+
+int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a) {
+  return resize("resizeAs", r, a->ndim_, a->size_, NULL, -1);
+}
+
+int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device) {
+  return resize("resize", r, ndim, size, NULL, device);
+}
+
+int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size) {
+  dpt_tensor t = {.kind_ = kind};
+  if (kind < 0 || kind >= 2 * DPT_ON_DEVICE)
+    return dpt__fail("tensor: %d is no kind of tensor", kind);
+  DPT__TRY(resize("tensor", &t, ndim, size, NULL, -1));
+  *r = t;
+  return 0;
+}
+
+void dpt_tensor_free(dpt_tensor *t) {
+  dpt_storage *storage = t->store_;
+  *t = (dpt_tensor){.kind_ = t->kind_};
+  if (storage) dpt_storage_release(storage);
+}
+
+void dpt__take(dpt_tensor *r, const dpt_tensor *view) {
+  dpt_storage *old = r->store_, *now = view->store_;
+  if (r != view) *r = *view;
+  if (now == old) return;
+  if (now) dpt_storage_retain(now);
+  if (old) dpt_storage_release(old);
+}
+
+int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t) {
+  if (out->kind_ == t->kind_) return 0;
+  return dpt__fail("%s: the result is a %s, wanted a %s", fn, dpt__kind_name(out->kind_),
+                   dpt__kind_name(t->kind_));
+}
+
+int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a) {
+  DPT__TRY(dpt__check_kind("set", r, a));
+  dpt__take(r, a);
+  return 0;
+}
+
+int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
+                    const int64_t *size, const int64_t *step) {
+  dpt_tensor t = {.kind_ = r->kind_, .store_ = storage, .first_ = first};
+  int64_t extent;
+  if (storage && storage->kind != r->kind_)
+    return dpt__fail("set: the storage is of a %s, wanted one of a %s",
+                     dpt__kind_name(storage->kind), dpt__kind_name(r->kind_));
+  if (first < 0)
+    return dpt__fail("set: got storage offset %" PRId64 ", wanted none below 0", first);
+  DPT__TRY(plan("set", &t, ndim, size, step, &extent));
+  if (!storage && extent > 0) {
+    DPT__TRY(make_room("set", &t, extent, -1));
+    dpt_tensor_free(r);
+    *r = t;
+    return 0;
+  }
+  DPT__TRY(make_room("set", &t, extent, -1));
+  dpt__take(r, &t);
+  return 0;
+}
+
+int64_t dpt_count(const dpt_tensor *t) { return dpt__count(t); }
+int dpt_is_contiguous(const dpt_tensor *t) { return dpt__contiguous(t); }
+int dpt_is_same_size(const dpt_tensor *a, const dpt_tensor *b) { return dpt__same_size(a, b); }
+
+int dpt_is_set_to(const dpt_tensor *a, const dpt_tensor *b) {
+  if (a->kind_ != b->kind_ || a->store_ != b->store_ || a->first_ != b->first_) return 0;
+  if (!dpt__same_size(a, b)) return 0;
+  for (int d = 0; d < a->ndim_; d++)
+    if (a->step_[d] != b->step_[d]) return 0;
+  return 1;
+}
+
+int dpt_tensor_device(const dpt_tensor *t) { return t->store_ ? t->store_->device : 0; }
+
+void *dpt_tensor_data(const dpt_tensor *t) {
+  return t->store_ && !dpt__is_device(t->kind_) ? dpt__at(t) : NULL;
+}

@@ -1,0 +1,188 @@
+/* view.c: other looks at the same elements: narrow, select, transpose, unfold, expand, view ...
+ *
+ * What must stay true: every function plans the view in a local copy, checks it, and only then
+ * hands it to dpt__take; so `out` may be `t`, and stays as it was where the call fails. Views made
+ * from a legal tensor stay inside what it reaches.
+ */
+#include "tensor/tensor.h"
+#include <inttypes.h>
+#include <string.h>
+
+static int check_dim(const char *fn, const dpt_tensor *t, int dim) {
+  char text[DPT__TEXT];
+  if (dim >= 0 && dim < t->ndim_) return 0;
+  return dpt__fail("%s: dimension %d is out of range of a %s", fn, dim + 1, dpt__describe(text, t));
+}
+
+static void drop_dim(dpt_tensor *v, int dim) {
+  size_t bytes = sizeof(int64_t) * (size_t)(v->ndim_ - 1 - dim);
+  memmove(v->size_ + dim, v->size_ + dim + 1, bytes);
+  memmove(v->step_ + dim, v->step_ + dim + 1, bytes);
+  v->ndim_--;
+}
+
+static int give(const char *fn, dpt_tensor *out, const dpt_tensor *view) {
+  DPT__TRY(dpt__check_kind(fn, out, view));
+  dpt__take(out, view);
+  return 0;
+}
+
+int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int64_t n) {
+  char text[DPT__TEXT];
+  dpt_tensor v = *t;
+  DPT__TRY(check_dim("narrow", t, dim));
+  if (first < 0 || n < 0 || first > t->size_[dim] || n > t->size_[dim] - first)
+    return dpt__fail("narrow: %" PRId64 " elements from %" PRId64
+                     " do not lie in dimension %d of a %s",
+                     n, first + 1, dim + 1, dpt__describe(text, t));
+  if (n > 0) v.first_ += first * v.step_[dim];
+  v.size_[dim] = n;
+  return give("narrow", out, &v);
+}
+
+int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
+  char text[DPT__TEXT];
+  dpt_tensor v = *t;
+  DPT__TRY(check_dim("select", t, dim));
+  if (t->ndim_ == 1) return dpt__fail("select: a vector has no slices; read or set its element");
+  if (i < 0 || i >= t->size_[dim])
+    return dpt__fail("select: index %" PRId64 " is out of range of dimension %d of a %s", i + 1,
+                     dim + 1, dpt__describe(text, t));
+  v.first_ += i * v.step_[dim];
+  drop_dim(&v, dim);
+  return give("select", out, &v);
+}
+
+int dpt_transpose(dpt_tensor *out, const dpt_tensor *t, int dim1, int dim2) {
+  dpt_tensor v = *t;
+  DPT__TRY(check_dim("transpose", t, dim1));
+  DPT__TRY(check_dim("transpose", t, dim2));
+  v.size_[dim1] = t->size_[dim2];
+  v.step_[dim1] = t->step_[dim2];
+  v.size_[dim2] = t->size_[dim1];
+  v.step_[dim2] = t->step_[dim1];
+  return give("transpose", out, &v);
+}
+
+int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order) {
+  dpt_tensor v = *t;
+  unsigned seen = 0;
+  for (int d = 0; d < t->ndim_; d++) {
+    DPT__TRY(check_dim("permute", t, order[d]));
+    if (seen & (1u << order[d]))
+      return dpt__fail("permute: dimension %d is named twice", order[d] + 1);
+    seen |= 1u << order[d];
+    v.size_[d] = t->size_[order[d]];
+    v.step_[d] = t->step_[order[d]];
+  }
+  return give("permute", out, &v);
+}
+
+int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t step) {
+  char text[DPT__TEXT];
+  dpt_tensor v = *t;
+  DPT__TRY(check_dim("unfold", t, dim));
+  if (n < 1 || n > t->size_[dim] || step < 1)
+    return dpt__fail("unfold: windows of %" PRId64 " every %" PRId64
+                     " do not lie in dimension %d of a %s",
+                     n, step, dim + 1, dpt__describe(text, t));
+  if (t->ndim_ == DPT_MAXDIM)
+    return dpt__fail("unfold: a tensor has at most %d dimensions", DPT_MAXDIM);
+  int64_t windows = (t->size_[dim] - n) / step + 1, apart;
+  if (__builtin_mul_overflow(step, t->step_[dim], &apart)) apart = 0; /* then there is one window */
+  v.size_[dim] = windows;
+  v.step_[dim] = windows > 1 ? apart : t->step_[dim];
+  v.size_[v.ndim_] = n;
+  v.step_[v.ndim_] = t->step_[dim];
+  v.ndim_++;
+  return give("unfold", out, &v);
+}
+
+int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size) {
+  char text[DPT__TEXT];
+  dpt_tensor v = *t;
+  int64_t count = 1;
+  if (ndim != t->ndim_)
+    return dpt__fail("expand: got %d sizes for a %s, wanted %d", ndim, dpt__describe(text, t),
+                     t->ndim_);
+  for (int d = 0; d < ndim; d++) {
+    if (size[d] != t->size_[d]) {
+      if (t->size_[d] != 1 || size[d] < 0)
+        return dpt__fail("expand: dimension %d of a %s can't become %" PRId64
+                         ", only one of size 1 is repeated",
+                         d + 1, dpt__describe(text, t), size[d]);
+      v.size_[d] = size[d];
+      v.step_[d] = 0;
+    }
+    if (__builtin_mul_overflow(count, size[d] > 1 ? size[d] : 1, &count))
+      return dpt__fail("expand: the sizes have more elements than can be counted");
+  }
+  return give("expand", out, &v);
+}
+
+int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size) {
+  char text[DPT__TEXT], want[DPT__TEXT];
+  dpt_tensor v = {.store_ = t->store_, .first_ = t->first_, .kind_ = t->kind_, .ndim_ = ndim};
+  int64_t count = dpt__count(t), known = 1;
+  int open = -1;
+  if (ndim < 0 || ndim > DPT_MAXDIM)
+    return dpt__fail("view: got %d dimensions, wanted 0 to %d", ndim, DPT_MAXDIM);
+  if (!dpt__contiguous(t))
+    return dpt__fail("view: the %s is not contiguous; call contiguous() first or use reshape()",
+                     dpt__describe(text, t));
+  for (int d = 0; d < ndim; d++) {
+    v.size_[d] = size[d];
+    if (size[d] == -1) {
+      if (open >= 0) return dpt__fail("view: only one size may be -1");
+      open = d;
+    } else if (size[d] < 0) {
+      return dpt__fail("view: got size %" PRId64 ", wanted none below -1", size[d]);
+    } else if (__builtin_mul_overflow(known, size[d], &known)) {
+      known = -1;
+      break;
+    }
+  }
+  int fits = known >= 0 && (open < 0 ? known == count : known > 0 && count % known == 0);
+  if (ndim == 0) fits = count == 0;
+  if (!fits)
+    return dpt__fail("view: a %s has %" PRId64 " elements, wanted those of size %s",
+                     dpt__describe(text, t), count, dpt__describe_size(want, &v));
+  if (open >= 0) v.size_[open] = count / known;
+  int64_t step = 1;
+  for (int d = ndim - 1; d >= 0; d--) {
+    v.step_[d] = step;
+    step *= v.size_[d] > 1 ? v.size_[d] : 1;
+  }
+  return give("view", out, &v);
+}
+
+int dpt_squeeze(dpt_tensor *out, const dpt_tensor *t) {
+  dpt_tensor v = *t;
+  for (int d = v.ndim_ - 1; d >= 0; d--)
+    if (v.size_[d] == 1 && v.ndim_ > 1) drop_dim(&v, d);
+  return give("squeeze", out, &v);
+}
+
+int dpt_squeeze_dim(dpt_tensor *out, const dpt_tensor *t, int dim) {
+  dpt_tensor v = *t;
+  DPT__TRY(check_dim("squeeze", t, dim));
+  if (v.size_[dim] == 1 && v.ndim_ > 1) drop_dim(&v, dim);
+  return give("squeeze", out, &v);
+}
+
+int dpt_unsqueeze(dpt_tensor *out, const dpt_tensor *t, int dim) {
+  dpt_tensor v = *t;
+  if (t->ndim_ == 0 || t->ndim_ == DPT_MAXDIM)
+    return dpt__fail("unsqueeze: got %d dimensions, wanted 1 to %d", t->ndim_, DPT_MAXDIM - 1);
+  if (dim < 0 || dim > t->ndim_)
+    return dpt__fail("unsqueeze: dimension %d is out of range, wanted 1 to %d", dim + 1,
+                     t->ndim_ + 1);
+  for (int d = t->ndim_; d > dim; d--) {
+    v.size_[d] = t->size_[d - 1];
+    v.step_[d] = t->step_[d - 1];
+  }
+  v.size_[dim] = 1;
+  v.step_[dim] = dim < t->ndim_ ? t->size_[dim] * t->step_[dim] : 1;
+  v.ndim_++;
+  return give("unsqueeze", out, &v);
+}

@@ -1,0 +1,194 @@
+/* walk.c: common rows of several operands, and whether two operands overlap.
+ *
+ * What must stay true: see walk.h. The cut works from the innermost dimension outwards: each
+ * operand is a list of (size, step) runs, merged as far as its own steps allow; the smallest run in
+ * front is one dimension of the walk and must divide the other fronts.
+ */
+#include "tensor/walk.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct runs {
+  int n;
+  int64_t size[DPT_MAXDIM], step[DPT_MAXDIM]; /* innermost first */
+} runs;
+
+static void merge(runs *out, const dpt_tensor *t) {
+  out->n = 0;
+  for (int d = t->ndim_ - 1; d >= 0; d--) {
+    int last = out->n - 1;
+    if (t->size_[d] == 1) continue;
+    if (last >= 0 && t->step_[d] == out->size[last] * out->step[last]) {
+      out->size[last] *= t->size_[d];
+    } else {
+      out->size[out->n] = t->size_[d];
+      out->step[out->n++] = t->step_[d];
+    }
+  }
+}
+
+static void single_row(dpt__walk *walk, int64_t count) {
+  walk->ndim = 1;
+  walk->size[0] = count;
+  for (int k = 0; k < walk->noperand; k++) walk->step[k][0] = 1;
+}
+
+static void reverse(int64_t *list, int n) {
+  for (int i = 0; i < n / 2; i++) {
+    int64_t x = list[i];
+    list[i] = list[n - 1 - i];
+    list[n - 1 - i] = x;
+  }
+}
+
+int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
+  runs run[DPT__OPERANDS];
+  int at[DPT__OPERANDS] = {0}, plain = 1;
+  int64_t count = dpt__count(operands[0]);
+  walk->noperand = n;
+  walk->serial = 0;
+  for (int k = 0; k < n; k++) {
+    const dpt_tensor *t = operands[k];
+    walk->dtype[k] = dpt__type(t);
+    walk->data[k] = t->store_ ? dpt__at(t) : NULL;
+    plain = plain && dpt__contiguous(t);
+  }
+  single_row(walk, count);
+  if (plain || count <= 1) return 0;
+  for (int k = 0; k < n; k++) merge(&run[k], operands[k]);
+  walk->ndim = 0;
+  for (;;) {
+    int64_t cut = INT64_MAX;
+    for (int k = 0; k < n; k++)
+      if (at[k] < run[k].n && run[k].size[at[k]] < cut) cut = run[k].size[at[k]];
+    if (cut == INT64_MAX) break;
+    if (walk->ndim == DPT_MAXDIM) return 1;
+    int d = walk->ndim++;
+    walk->size[d] = cut;
+    for (int k = 0; k < n; k++) {
+      int64_t *size = &run[k].size[at[k]], *step = &run[k].step[at[k]];
+      if (*size % cut) return 1;
+      walk->step[k][d] = *step;
+      *size /= cut;
+      *step *= cut;
+      if (*size == 1) at[k]++;
+    }
+  }
+  reverse(walk->size, walk->ndim);
+  for (int k = 0; k < n; k++) reverse(walk->step[k], walk->ndim);
+  return 0;
+}
+
+static void swap_dims(dpt__walk *walk, int i, int j) {
+  int64_t size = walk->size[i];
+  walk->size[i] = walk->size[j];
+  walk->size[j] = size;
+  for (int k = 0; k < walk->noperand; k++) {
+    int64_t step = walk->step[k][i];
+    walk->step[k][i] = walk->step[k][j];
+    walk->step[k][j] = step;
+  }
+}
+
+void dpt__walk_sort(dpt__walk *walk) {
+  dpt__walk sorted;
+  int64_t inner = 0;
+  if (walk->ndim == 1) {
+    walk->serial = walk->step[0][0] == 0 && walk->size[0] > 1;
+    return;
+  }
+  sorted = *walk;
+  for (int i = 1; i < sorted.ndim; i++)
+    for (int d = i; d > 0 && sorted.step[0][d] > sorted.step[0][d - 1]; d--)
+      swap_dims(&sorted, d, d - 1);
+  for (int d = sorted.ndim - 1; d >= 0; d--) {
+    if (sorted.step[0][d] <= inner) {
+      walk->serial = 1;
+      return;
+    }
+    inner += (sorted.size[d] - 1) * sorted.step[0][d];
+  }
+  *walk = sorted;
+}
+
+void dpt__walk_at(const dpt__walk *walk, dpt__cursor *cursor, int64_t first, int64_t count) {
+  cursor->n = 0;
+  cursor->left = count;
+  for (int k = 0; k < walk->noperand; k++) cursor->data[k] = walk->data[k];
+  for (int d = walk->ndim - 1; d >= 0 && count > 0; d--) {
+    cursor->at[d] = first % walk->size[d];
+    first /= walk->size[d];
+    for (int k = 0; k < walk->noperand; k++)
+      cursor->data[k] +=
+          cursor->at[d] * walk->step[k][d] * (int64_t)dpt__dtype_size(walk->dtype[k]);
+  }
+}
+
+int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor) {
+  if (cursor->left == 0) return 0;
+  int64_t ahead = cursor->n;
+  for (int d = walk->ndim - 1; ahead > 0; d--) {
+    /* Step `ahead` places in dimension d; past its end, back to its start and one in d - 1. */
+    int64_t move = ahead;
+    cursor->at[d] += ahead;
+    ahead = 0;
+    if (cursor->at[d] == walk->size[d]) {
+      move -= walk->size[d];
+      cursor->at[d] = 0;
+      ahead = 1;
+    }
+    for (int k = 0; k < walk->noperand; k++)
+      cursor->data[k] += move * walk->step[k][d] * (int64_t)dpt__dtype_size(walk->dtype[k]);
+  }
+  int64_t row = walk->size[walk->ndim - 1] - cursor->at[walk->ndim - 1];
+  cursor->n = row < cursor->left ? row : cursor->left;
+  cursor->left -= cursor->n;
+  return 1;
+}
+
+/* ---- overlap -------------------------------------------------------------------------------- */
+
+static int64_t reach(const runs *run, int n) {
+  int64_t sum = 0;
+  for (int i = 0; i < n; i++) sum += (run->size[i] - 1) * run->step[i];
+  return sum;
+}
+
+static void sort_runs(runs *run) {
+  for (int i = 1; i < run->n; i++)
+    for (int d = i; d > 0 && run->step[d] < run->step[d - 1]; d--) {
+      int64_t size = run->size[d], step = run->step[d];
+      run->size[d] = run->size[d - 1];
+      run->step[d] = run->step[d - 1];
+      run->size[d - 1] = size;
+      run->step[d - 1] = step;
+    }
+}
+
+/* Whether index differences below the sizes of runs 0 .. n-1 can sum up to a distance. */
+static int meets(const runs *run, int n, int64_t distance) {
+  if (n == 0) return distance == 0;
+  int64_t step = run->step[n - 1], last = run->size[n - 1] - 1, inner = reach(run, n - 1);
+  if (step == 0) return meets(run, n - 1, distance);
+  int64_t low = (distance - inner) / step - 1, high = (distance + inner) / step + 1;
+  if (low < -last) low = -last;
+  if (high > last) high = last;
+  if (high - low > 3) return 1; /* steps nest into each other: too much to try */
+  for (int64_t i = low; i <= high; i++)
+    if (llabs(distance - i * step) <= inner && meets(run, n - 1, distance - i * step)) return 1;
+  return 0;
+}
+
+int dpt__overlap(const dpt_tensor *r, const dpt_tensor *a) {
+  runs x, y;
+  if (!r->store_ || r->store_ != a->store_ || dpt__count(r) == 0 || dpt__count(a) == 0) return 0;
+  merge(&x, r);
+  merge(&y, a);
+  if (r->first_ > a->first_ + reach(&y, y.n) || a->first_ > r->first_ + reach(&x, x.n)) return 0;
+  int same = x.n == y.n && memcmp(x.size, y.size, sizeof(int64_t) * (size_t)x.n) == 0 &&
+             memcmp(x.step, y.step, sizeof(int64_t) * (size_t)x.n) == 0;
+  if (!same) return 1;
+  if (r->first_ == a->first_) return 0;
+  sort_runs(&x);
+  return meets(&x, x.n, r->first_ - a->first_);
+}
