@@ -544,6 +544,9 @@ int dpt_stream_wait_event(int device, int stream, const dpt_event *event);
  * reference. Any thread may release, no release waits. */
 int dpt_storage_new(dpt_storage **r, int kind, int64_t size);
 int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size); /* page-locked host memory */
+/* Elements first .. first+size-1 of another storage, which lives on as long and can not be resized
+ * from now on. */
+int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_t size);
 void dpt_storage_retain(dpt_storage *storage);
 void dpt_storage_release(dpt_storage *storage);
 /* Keeps the contents as far as they fit; on a device the current stream copies them. */

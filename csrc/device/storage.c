@@ -75,6 +75,7 @@ static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int 
   s->device = device;
   s->flags = flags;
   s->size = size;
+  s->parent = NULL;
   if (take(s, bytes, &s->data, &s->block)) {
     free(s);
     return 1;
@@ -100,13 +101,38 @@ int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size) {
   return storage_new(r, kind, size, 0, DPT__PINNED);
 }
 
+int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_t size) {
+  if (first < 0 || size < 0 || first > parent->size || size > parent->size - first)
+    return dpt__fail("storage: got a view of %lld elements from %lld on, wanted it within %lld",
+                     (long long)size, (long long)first + 1, (long long)parent->size);
+  dpt_storage *s = malloc(sizeof *s);
+  if (!s) return dpt__fail("no host memory for a storage");
+  atomic_init(&s->references, 1);
+  s->kind = parent->kind;
+  s->device = parent->device;
+  s->flags = (parent->flags & DPT__PINNED) | DPT__FIXED | DPT__FOREIGN;
+  s->size = size;
+  s->data = parent->data;
+  if (size) s->data = (char *)parent->data + (size_t)first * dpt__dtype_size(dpt__dtype(s->kind));
+  s->block = parent->block;
+  s->parent = parent;
+  parent->flags |= DPT__FIXED; /* its memory must not move any more */
+  dpt_storage_retain(parent);
+  *r = s;
+  return 0;
+}
+
 void dpt_storage_retain(dpt_storage *s) {
   if (s) atomic_fetch_add_explicit(&s->references, 1, memory_order_relaxed);
 }
 
 void dpt_storage_release(dpt_storage *s) {
   if (!s || atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel) != 1) return;
-  give(s);
+  if (s->parent) {
+    dpt_storage_release(s->parent);
+  } else {
+    give(s);
+  }
   free(s);
 }
 

@@ -18,7 +18,8 @@ struct dpt_storage {
   int flags;    /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not ours to free) */
   int64_t size; /* elements */
   void *data;
-  struct dpt__block *block; /* the allocator's record of device memory */
+  struct dpt__block *block;   /* the allocator's record of device memory */
+  struct dpt_storage *parent; /* of a view: owns the memory, one reference is the view's */
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
 

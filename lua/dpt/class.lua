@@ -199,4 +199,5 @@ return {
    methodsOf = methodsOf,
    --- Tells how to find the method table of C data: f(object) gives it or nil.
    setCdata = function(f) cdataMethods = f end,
+   getCdata = function() return cdataMethods end,
 }

@@ -53,10 +53,9 @@ local function raise(sentence)
    local own, level = '@' .. here, 2
    while true do
       local info = debug.getinfo(level, 'S')
-      if not info then return error(sentence, 0) end
-      if info.what ~= 'C' and info.source:sub(1, #own) ~= own then
-         return error(sentence, level)
-      end
+      if not info then error(sentence, 0) end
+      -- no tail call here: it would shift the levels
+      if info.what ~= 'C' and info.source:sub(1, #own) ~= own then error(sentence, level) end
       level = level + 1
    end
 end

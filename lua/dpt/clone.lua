@@ -1,0 +1,58 @@
+--- dpt.clone: a deep copy of a tree of Lua values.
+--
+-- What must stay true: what is shared inside the tree is shared in the copy: a table that occurs
+-- twice is copied once, tensors over one storage are views of one new storage with the sizes,
+-- strides and offsets they had. Objects keep their class; functions and foreign C data are shared
+-- with the original.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local lib, ffi = dptffi.lib, dptffi.ffi
+
+--- The address of a storage as a table key.
+local function key(pointer) return tonumber(ffi.cast('intptr_t', pointer)) end
+
+local copyValue
+
+local function copyStorage(s, seen)
+   local address = key(s.ptr_)
+   local copy = seen[address]
+   if not copy then
+      copy = core.newStorage(s.kind_, core.storageLength(s)):copy(s)
+      seen[address] = copy
+   end
+   return copy
+end
+
+local function copyTensor(t, seen)
+   local copy = core.tensor(t.kind_)
+   if t.store_ ~= nil then
+      local storage = copyStorage(core.storageOf(t), seen)
+      lib.set_storage(copy, storage.ptr_, t.first_, t.ndim_, t.size_, t.step_)
+   end
+   return copy
+end
+
+function copyValue(v, seen)
+   local kind = type(v)
+   if kind ~= 'table' and kind ~= 'cdata' then return v end
+   local copy = seen[v]
+   if copy ~= nil then return copy end
+   if kind == 'table' then
+      copy = {}
+      seen[v] = copy
+      for k, value in next, v do rawset(copy, copyValue(k, seen), copyValue(value, seen)) end
+      return setmetatable(copy, debug.getmetatable(v))
+   end
+   if core.isTensor(v) then
+      copy = copyTensor(v, seen)
+   elseif core.isStorage(v) then
+      copy = copyStorage(v, seen)
+   else
+      copy = v
+   end
+   seen[v] = copy
+   return copy
+end
+
+--- clone(value): a deep copy.
+return function(v) return copyValue(v, {}) end

@@ -1,0 +1,146 @@
+--- dpt.tensor.construct: what torch.FloatTensor(...) and the others understand.
+--
+-- What must stay true: the forms are Torch7's. (): empty; (n, m, ...) or (LongStorage [, strides]):
+-- sizes; (table): data; (tensor) and (storage [, offset [, sizes]]): the same memory.
+-- torch.LongTensor(LongStorage) is the storage as data.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local sizes = require 'dpt.tensor.sizes'
+local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
+local istype, tensorType, storageType = ffi.istype, core.tensorType, core.storageType
+
+--- The sizes of a nested table by its first elements.
+local function measure(name, values)
+   local n, level = 0, values
+   while type(level) == 'table' do
+      if #level == 0 then
+         if n == 0 then return 0 end
+         fail('%s: a table in the table is empty', name)
+      end
+      if n == 12 then fail('%s: the table is nested more than 12 deep', name) end
+      sizes.size[n] = #level
+      n, level = n + 1, level[1]
+   end
+   return n
+end
+
+--- Puts the numbers of a nested table into `flat`, checking that it is regular.
+local function flatten(name, values, depth, n, lengths, flat)
+   if type(values) ~= 'table' or #values ~= lengths[depth] then
+      fail('%s: the table is not regular: wanted tables of %d elements at depth %d, got %s', name,
+         lengths[depth], depth, type(values) == 'table' and #values or type(values))
+   end
+   if depth < n then
+      for i = 1, #values do flatten(name, values[i], depth + 1, n, lengths, flat) end
+   else
+      for i = 1, #values do flat[#flat + 1] = values[i] end
+   end
+end
+
+local function fromTable(kind, values)
+   local name = core.tensorNames[kind]
+   local t, n = core.fresh(kind), measure(name, values)
+   if n == 0 then return t end
+   local flat = values
+   if n > 1 then
+      local lengths = {}
+      for d = 1, n do lengths[d] = tonumber(sizes.size[d - 1]) end
+      flat = {}
+      flatten(name, values, 1, n, lengths, flat)
+   end
+   lib.resize(t, n, sizes.size)
+   core.fillFromTable(core.storageOf(t), flat, #flat)
+   return t
+end
+
+--- r becomes a view of a storage: set(storage [, offset [, sizes]]).
+local function setToStorage(fn, r, s, offset, ...)
+   if s.kind_ ~= r.kind_ then
+      fail('%s: got a %s, wanted a %s', fn, core.storageNames[s.kind_], core.storageNames[r.kind_])
+   end
+   local first = 0
+   if offset ~= nil then first = core.checkNumber(fn, 'offset', offset) - 1 end
+   if first < 0 then fail('%s: got offset %d, wanted 1 or more', fn, first + 1) end
+   local n, stepped = sizes.readPairs(fn, ...)
+   if n == 0 then
+      local have = core.storageLength(s)
+      if first > have then
+         fail('%s: got offset %d, wanted 1 to %d, the size of the storage', fn, first + 1, have)
+      end
+      sizes.size[0] = have - first
+      n = have > first and 1 or 0
+   end
+   lib.set_storage(r, s.ptr_, first, n, sizes.size, stepped and sizes.step or nil)
+   return r
+end
+
+function core.newTensor(kind, a, b, ...)
+   if a == nil then
+      if b ~= nil then core.usage(core.tensorNames[kind], 'sizes, data or a storage', a, b, ...) end
+      return core.tensor(kind)
+   end
+   if type(a) == 'number' then
+      local t = core.fresh(kind)
+      lib.resize(t, sizes.read(core.tensorNames[kind], a, b, ...), sizes.size)
+      return t
+   end
+   local name = core.tensorNames[kind]
+   if type(a) == 'table' then
+      if b ~= nil then core.usage(name, 'one table', a, b, ...) end
+      return fromTable(kind, a)
+   end
+   if istype(tensorType, a) then
+      if a.kind_ ~= kind or b ~= nil then
+         core.usage(name, 'one tensor, of that type', a, b, ...)
+      end
+      local t = core.tensor(kind)
+      lib.tensor_set(t, a)
+      return t
+   end
+   if istype(storageType, a) and a.kind_ == kind and not sizes.isLongs(b) then
+      return setToStorage(name, core.tensor(kind), a, b, ...)
+   end
+   local t = core.fresh(kind)
+   local n = sizes.read(name, a)
+   if b ~= nil then
+      sizes.readSteps(name, b, n)
+      lib.resize_step(t, n, sizes.size, sizes.step)
+   else
+      lib.resize(t, n, sizes.size)
+   end
+   return t
+end
+
+--- set(): empty; set(tensor), set(storage [, offset [, sizes]]): a view of that memory.
+core.method('set', function(t, a, ...)
+   core.checkTensor('set', 'self', t)
+   if a == nil then
+      lib.set_storage(t, nil, 0, 0, sizes.size, nil)
+   elseif istype(tensorType, a) then
+      if a.kind_ ~= t.kind_ then core.usage('set', 'a ' .. core.tensorNames[t.kind_], a) end
+      lib.tensor_set(t, a)
+   elseif istype(storageType, a) then
+      setToStorage('set', t, a, ...)
+   else
+      core.usage('set', 'a tensor or a storage', a, ...)
+   end
+   return t
+end)
+
+core.method('resize', function(t, a, b, ...)
+   core.checkTensor('resize', 'self', t)
+   if b ~= nil and sizes.isLongs(a) then
+      local n = sizes.read('resize', a)
+      sizes.readSteps('resize', b, n)
+      lib.resize_step(t, n, sizes.size, sizes.step)
+   else
+      lib.resize(t, sizes.read('resize', a, b, ...), sizes.size)
+   end
+   return t
+end)
+
+core.method('resizeAs', function(t, a)
+   core.checkTensor('resizeAs', 'self', t)
+   lib.resize_as(t, core.checkTensor('resizeAs', 'tensor', a))
+   return t
+end)

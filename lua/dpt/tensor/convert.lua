@@ -1,0 +1,152 @@
+--- dpt.tensor.convert: types, copies between types and devices, Lua tables, functions of elements.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local istype, tensorType = ffi.istype, core.tensorType
+local torch, method, check = class.torch, core.method, core.checkTensor
+local DOUBLE = core.DOUBLE
+
+--- r:copy(a): elements in row-major order; equal counts, any types, host and devices.
+core.both('copy', function(t, a)
+   check('copy', 'self', t)
+   if not istype(tensorType, a) then core.usage('copy', 'a tensor', a) end
+   lib.copy(t, a)
+   return t
+end)
+
+--- The same, but page-locked host memory may be in use still when it returns.
+core.both('copyAsync', function(t, a)
+   check('copyAsync', 'self', t)
+   if not istype(tensorType, a) then core.usage('copyAsync', 'a tensor', a) end
+   lib.copy_async(t, a)
+   return t
+end)
+
+--- t if it is of that kind, else a copy of that kind.
+local function convert(t, kind)
+   if t.kind_ == kind then return t end
+   local out = core.fresh(kind)
+   lib.resize(out, t.ndim_, t.size_)
+   if t.ndim_ > 0 then lib.copy(out, t) end
+   return out
+end
+core.convert = convert
+
+--- The type's name; with a name: itself if it is of that type, else a copy of that type.
+method('type', function(t, name)
+   check('type', 'self', t)
+   if name == nil then return core.tensorNames[t.kind_] end
+   if name == 'torch.Tensor' then return convert(t, core.default) end
+   local kind = core.kinds[name]
+   if not kind or core.tensorNames[kind] ~= name then
+      fail("type: '%s' is no tensor type", tostring(name))
+   end
+   return convert(t, kind)
+end)
+
+method('typeAs', function(t, a)
+   check('typeAs', 'self', t)
+   return convert(t, check('typeAs', 'tensor', a).kind_)
+end)
+
+--- float(), double(), cuda(), cudaHalf() ...: a copy of that type, or itself.
+core.eachKind(function(kind)
+   local name = core.names[kind]
+   name = name:sub(1, 1):lower() .. name:sub(2)
+   method(name, function(t)
+      check(name, 'self', t)
+      return convert(t, kind)
+   end)
+end)
+method('real', function(t)
+   check('real', 'self', t)
+   return convert(t, core.default)
+end)
+
+-- tables and functions of elements ----------------------------------------------------------------
+
+--- A contiguous double tensor on the host with t's elements (t itself where it is one).
+local function doubles(t)
+   return convert(t, DOUBLE):contiguous()
+end
+core.doubles = doubles
+
+local function nest(data, offset, sizes, d)
+   local list, n = {}, sizes[d]
+   if d == #sizes then
+      for i = 1, n do list[i] = data[offset + i - 1] end
+      return list, offset + n
+   end
+   for i = 1, n do list[i], offset = nest(data, offset, sizes, d + 1) end
+   return list, offset
+end
+
+--- Nested tables of numbers; of an empty tensor an empty table.
+core.both('totable', function(t)
+   if core.isStorage(t) then return t:totable() end
+   check('totable', 'self', t)
+   if t.ndim_ == 0 then return {} end
+   local sizes = {}
+   for d = 1, t.ndim_ do sizes[d] = tonumber(t.size_[d - 1]) end
+   local host = doubles(t) -- kept here: it owns the memory that data points to
+   local list = nest(host:data(), 0, sizes, 1)
+   return list
+end)
+
+--- apply(f), map(a, f), map2(a, b, f): each element becomes f(element, of a, of b) in row-major
+-- order, and stays where f returns nil. Works on a double copy, written back at once at the end; an
+-- error in f leaves the tensor as it was.
+local function mapped(fn, t, f, a, b)
+   check(fn, 'self', t)
+   if type(f) ~= 'function' then core.usage(fn, 'a function', f) end
+   local n = tonumber(C.dpt_count(t))
+   for _, other in ipairs{a, b} do
+      check(fn, 'tensor', other)
+      if tonumber(C.dpt_count(other)) ~= n then
+         fail('%s: got a %s, wanted as many elements as in %s', fn, core.describeSize(other),
+            core.describeSize(t))
+      end
+   end
+   if n == 0 then return t end
+   local x = doubles(t)
+   if rawequal(x, t) then x = t:clone() end
+   local y, z = a and doubles(a), b and doubles(b)
+   local px, py, pz = x:data(), y and y:data(), z and z:data()
+   for i = 0, n - 1 do
+      local v
+      if z then v = f(px[i], py[i], pz[i]) elseif y then v = f(px[i], py[i]) else v = f(px[i]) end
+      if v ~= nil then
+         if type(v) ~= 'number' then
+            fail('%s: the function returned a %s, wanted a number or nil', fn, torch.type(v))
+         end
+         px[i] = v
+      end
+   end
+   lib.copy(t, x)
+   return t
+end
+method('apply', function(t, f) return mapped('apply', t, f) end)
+method('map', function(t, a, f)
+   return mapped('map', t, f, check('map', 'tensor', a))
+end)
+method('map2', function(t, a, b, f)
+   return mapped('map2', t, f, check('map2', 'tensor', a), check('map2', 'tensor', b))
+end)
+
+-- the default type --------------------------------------------------------------------------------
+
+--- Sets the type of torch.Tensor, torch.Storage and of what torch.zeros and the like make.
+function torch.setdefaulttensortype(name)
+   local kind = core.kinds[name]
+   if not kind or core.tensorNames[kind] ~= name then
+      fail("torch.setdefaulttensortype: '%s' is no tensor type", tostring(name))
+   end
+   core.default = kind
+   torch.Tensor = core.tensorConstructors[kind]
+   torch.Storage = core.storageConstructors[kind]
+end
+
+function torch.getdefaulttensortype() return core.tensorNames[core.default] end
+
+torch.setdefaulttensortype 'torch.DoubleTensor'

@@ -1,0 +1,200 @@
+--- dpt.tensor.core: the C types of tensors and storages, their classes, and their births.
+--
+-- What must stay true: a tensor or storage in Lua is a struct by value, and freed by its finalizer.
+-- Methods are looked up in the live method table of its kind (torch.getmetatable gives that very
+-- table), so scripts can add methods. All tensors are born in `tensor` or `fresh` here; `fresh` is
+-- for those that will own new memory: Lua's collector cannot see C memory, so it is called before
+-- an allocation when the live bytes have passed a soft limit, never from inside a C call.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+local istype = ffi.istype
+local torch = class.torch
+
+ffi.cdef 'typedef struct dpt_lua_storage { dpt_storage *ptr_; int32_t kind_; } dpt_lua_storage;'
+local tensorType = ffi.typeof 'dpt_tensor'
+local storageType = ffi.typeof 'dpt_lua_storage'
+
+local ON_DEVICE = C.DPT_ON_DEVICE
+local LONG, FLOAT, DOUBLE, BYTE = C.DPT_I64, C.DPT_F32, C.DPT_F64, C.DPT_U8
+
+local core = {
+   tensorType = tensorType,
+   storageType = storageType,
+   names = {},          -- kind -> 'Float', 'CudaByte'
+   tensorNames = {},    -- kind -> 'torch.FloatTensor'
+   storageNames = {},   -- kind -> 'torch.FloatStorage'
+   kinds = {},          -- 'torch.FloatTensor', 'torch.FloatStorage' -> kind
+   tensorMethods = {},  -- kind -> live method table
+   storageMethods = {}, -- kind -> live method table
+   tensorConstructors = {},
+   storageConstructors = {},
+   pointers = {},       -- element type -> C pointer type
+   elementSizes = {},   -- kind -> bytes
+   default = DOUBLE,    -- the kind of torch.Tensor
+   ON_DEVICE = ON_DEVICE, LONG = LONG, FLOAT = FLOAT, DOUBLE = DOUBLE, BYTE = BYTE,
+   HALF = C.DPT_F16,
+}
+
+local elements = {
+   [0] = {'Byte', 'uint8_t'}, {'Char', 'int8_t'}, {'Short', 'int16_t'}, {'Int', 'int32_t'},
+   {'Long', 'int64_t'}, {'Half', 'uint16_t'}, {'Float', 'float'}, {'Double', 'double'},
+}
+assert(#elements + 1 == C.DPT_NDTYPE)
+
+--- Calls f(kind) for every kind there is: each element type on the host and on devices.
+function core.eachKind(f)
+   for dtype = 0, C.DPT_NDTYPE - 1 do
+      f(dtype)
+      f(dtype + ON_DEVICE)
+   end
+end
+
+core.eachKind(function(kind)
+   local dtype = kind % ON_DEVICE
+   local name = elements[dtype][1]
+   if kind >= ON_DEVICE then name = dtype == FLOAT and 'Cuda' or 'Cuda' .. name end
+   core.pointers[dtype] = ffi.typeof(elements[dtype][2] .. ' *')
+   core.names[kind] = name
+   core.elementSizes[kind] = ffi.sizeof(elements[dtype][2])
+   for what, of in pairs{Tensor = 'tensor', Storage = 'storage'} do
+      local full = 'torch.' .. name .. what
+      local function construct(...) return core['new' .. what](kind, ...) end
+      local methods, constructor = torch.newmetatable(full, nil, construct, nil, construct, torch)
+      methods.new = construct
+      core.kinds[full] = kind
+      core[of .. 'Names'][kind] = full
+      core[of .. 'Methods'][kind] = methods
+      core[of .. 'Constructors'][kind] = constructor
+   end
+end)
+
+class.setCdata(function(object)
+   if istype(tensorType, object) then return core.tensorMethods[object.kind_] end
+   if istype(storageType, object) then return core.storageMethods[object.kind_] end
+end)
+
+function core.isTensor(v) return istype(tensorType, v) end
+function core.isStorage(v) return istype(storageType, v) end
+torch.isTensor, torch.isStorage = core.isTensor, core.isStorage
+
+--- Adds a method under each of the names to every kind of tensor.
+function core.method(names, f)
+   for name in names:gmatch('%S+') do
+      for _, methods in pairs(core.tensorMethods) do rawset(methods, name, f) end
+   end
+end
+
+--- Adds a method to every kind of tensor and the same function to torch.
+function core.both(names, f)
+   core.method(names, f)
+   for name in names:gmatch('%S+') do torch[name] = f end
+end
+
+function core.storageMethod(names, f)
+   for name in names:gmatch('%S+') do
+      for _, methods in pairs(core.storageMethods) do rawset(methods, name, f) end
+   end
+end
+
+-- births ------------------------------------------------------------------------------------------
+
+--- An empty tensor, to become a view of memory that is there already.
+local function tensor(kind)
+   local t = tensorType()
+   t.kind_ = kind
+   return t
+end
+
+local limit, least = 256 * 2 ^ 20, 256 * 2 ^ 20
+
+local function collect()
+   collectgarbage()
+   collectgarbage() -- the first round ran the finalizers of tensors only behind unreachable tables
+   limit = math.max(least, 2 * tonumber(C.dpt_host_live_bytes()))
+end
+
+--- An empty tensor that is about to get memory of its own.
+local function fresh(kind)
+   if C.dpt_host_live_bytes() > limit then collect() end
+   return tensor(kind)
+end
+
+--- A storage in Lua, which owns one reference to `pointer`; the caller's reference becomes its own.
+local function storage(kind, pointer)
+   local s = storageType()
+   s.kind_, s.ptr_ = kind, pointer
+   return s
+end
+
+core.tensor, core.fresh, core.storage, core.collect = tensor, fresh, storage, collect
+
+local slot = ffi.new 'dpt_storage *[1]'
+
+--- A new storage of n elements, not set.
+function core.freshStorage(kind, n)
+   if C.dpt_host_live_bytes() > limit then collect() end
+   slot[0] = nil
+   dptffi.lib.storage_new(slot, kind, n)
+   return storage(kind, slot[0])
+end
+
+--- The storage of a tensor (nil where it has none), with a reference of its own.
+function core.storageOf(t)
+   if t.store_ == nil then return nil end
+   C.dpt_storage_retain(t.store_)
+   return storage(t.kind_, t.store_)
+end
+
+-- arguments ---------------------------------------------------------------------------------------
+
+--- "torch.FloatTensor, number, nil" for a sentence about arguments.
+function core.describe(...)
+   local words, n = {}, select('#', ...)
+   while n > 0 and (select(n, ...)) == nil do n = n - 1 end
+   for i = 1, n do words[i] = torch.type((select(i, ...))) end
+   return #words == 0 and 'nothing' or table.concat(words, ', ')
+end
+
+--- Raises "fn: wanted ..., got ..." at the caller's line.
+function core.usage(fn, wanted, ...)
+   return fail('%s: wanted %s, got %s', fn, wanted, core.describe(...))
+end
+
+function core.checkTensor(fn, argument, v)
+   if not istype(tensorType, v) then
+      fail("%s: argument '%s' is of type %s, wanted a tensor", fn, argument, torch.type(v))
+   end
+   return v
+end
+
+--- A number argument; int64 C data is one.
+function core.checkNumber(fn, argument, v)
+   if type(v) == 'number' then return v end
+   local number = type(v) == 'cdata' and tonumber(v)
+   if not number then
+      fail("%s: argument '%s' is of type %s, wanted a number", fn, argument, torch.type(v))
+   end
+   return number
+end
+
+--- A dimension from 1 of tensor t as one from 0.
+function core.dimension(fn, t, dim)
+   if type(dim) ~= 'number' then dim = core.checkNumber(fn, 'dim', dim) end
+   if dim < 1 or dim > t.ndim_ or dim % 1 ~= 0 then
+      fail("%s: argument 'dim' is %s, wanted 1 to %d as for %s", fn, dim, t.ndim_,
+         core.describeSize(t))
+   end
+   return dim - 1
+end
+
+--- "torch.FloatTensor of size 2x3"
+function core.describeSize(t)
+   local name = core.tensorNames[t.kind_]
+   if t.ndim_ == 0 then return name .. ' with no dimension' end
+   local sizes = {}
+   for d = 0, t.ndim_ - 1 do sizes[d + 1] = tonumber(t.size_[d]) end
+   return name .. ' of size ' .. table.concat(sizes, 'x')
+end
+
+return core

@@ -1,0 +1,113 @@
+--- dpt.tensor.create: tensors from nothing: zeros, ones, ranges, joined tensors.
+--
+-- What must stay true: without a result the functions make a tensor of the default type; as methods
+-- they resize and fill their own tensor.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local sizes = require 'dpt.tensor.sizes'
+local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
+local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
+local both, checkNumber = core.both, core.checkNumber
+local torch, usage = class.torch, core.usage
+
+local function isTensor(v) return istype(tensorType, v) end
+
+--- Splits off a leading result: gives it, or a new tensor of the default type, and the rest.
+local function result(a, ...)
+   if isTensor(a) then return a, ... end
+   return fresh(core.default), a, ...
+end
+
+--- Makes torch.NAME([r,] ...) and the method NAME from f(r, ...).
+local function creator(name, f)
+   both(name, function(...) return f(result(...)) end)
+end
+
+local function filled(name, v)
+   return function(r, ...)
+      lib.resize(r, sizes.read(name, ...), sizes.size)
+      lib.fill(r, v)
+      return r
+   end
+end
+creator('zeros', filled('zeros', 0))
+creator('ones', filled('ones', 1))
+
+--- torch.zerosLike and onesLike([r,] x): of x's type and sizes.
+for name, v in pairs{zerosLike = 0, onesLike = 1} do
+   both(name, function(a, b)
+      local r, x = a, b
+      if b == nil then r, x = nil, a end
+      if not isTensor(x) or (r and not isTensor(r)) then usage(name, '[result] tensor', a, b) end
+      r = r or fresh(x.kind_)
+      lib.resize_as(r, x)
+      lib.fill(r, v)
+      return r
+   end)
+end
+
+creator('range', function(r, from, to, step)
+   lib.range(r, checkNumber('range', 'from', from), checkNumber('range', 'to', to),
+      step == nil and 1 or checkNumber('range', 'step', step))
+   return r
+end)
+
+for _, name in ipairs{'linspace', 'logspace'} do
+   creator(name, function(r, from, to, n)
+      lib[name](r, checkNumber(name, 'from', from), checkNumber(name, 'to', to),
+         n == nil and 100 or checkNumber(name, 'n', n))
+      return r
+   end)
+end
+
+creator('eye', function(r, n, m)
+   n = checkNumber('eye', 'n', n)
+   lib.eye(r, n, m == nil and n or checkNumber('eye', 'm', m))
+   return r
+end)
+
+--- torch.cat([r,] x, y [, dim]), torch.cat([r,] {x, y, ...} [, dim]): joined along dim (the last).
+local function cat(...)
+   local r, list, dim
+   local a, b, c, d = ...
+   if type(a) == 'table' then
+      list, dim = a, b
+   elseif type(b) == 'table' then
+      r, list, dim = a, b, c
+   elseif isTensor(c) then
+      r, list, dim = a, {b, c}, d
+   else
+      list, dim = {a, b}, c
+   end
+   if #list == 0 or (r and not isTensor(r)) then
+      usage('cat', '[result] (tensor tensor | table of tensors) [dimension]', ...)
+   end
+   local pointers = ffi.new('const dpt_tensor *[?]', #list)
+   local most = 0
+   for i, t in ipairs(list) do
+      if not isTensor(t) then
+         fail('cat: tensor %d is of type %s, wanted a tensor', i, torch.type(t))
+      end
+      pointers[i - 1] = t
+      most = math.max(most, t.ndim_)
+   end
+   if dim ~= nil then
+      checkNumber('cat', 'dim', dim)
+      if dim < 1 or dim > most + 1 or dim % 1 ~= 0 then
+         fail("cat: argument 'dim' is %s, wanted 1 to %d", dim, most + 1)
+      end
+   end
+   local out = r
+   for _, t in ipairs(list) do -- the result may be one of the operands
+      if rawequal(t, r) then out = nil end
+   end
+   out = out or fresh((r or list[1]).kind_)
+   lib.cat(out, #list, pointers, dim and dim - 1 or -1)
+   if r and not rawequal(out, r) then
+      lib.resize_as(r, out)
+      lib.copy(r, out)
+   end
+   return r or out
+end
+both('cat', cat)

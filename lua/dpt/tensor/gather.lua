@@ -1,0 +1,102 @@
+--- dpt.tensor.gather: elements chosen by index tensors and by masks.
+--
+-- What must stay true: index tensors count from 1 (C reads them so); a result that has to be of a
+-- certain size already (gather, scatter, index writes) is not resized.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local lib = dptffi.lib
+local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
+local both, method, dimension, checkNumber = core.both, core.method, core.dimension, core.checkNumber
+local torch, usage, LONG, ON_DEVICE = class.torch, core.usage, core.LONG, core.ON_DEVICE
+
+local function isTensor(v) return istype(tensorType, v) end
+
+--- [r] x dim idx: the slices that idx names
+both('index', function(a, b, c, d)
+   local r, x, dim, idx = a, b, c, d
+   if not isTensor(b) then r, x, dim, idx = nil, a, b, c end
+   if not isTensor(x) or not isTensor(idx) or (r and not isTensor(r)) then
+      usage('index', '[result] tensor dimension indices', a, b, c, d)
+   end
+   r = r or fresh(x.kind_)
+   lib.index(r, x, dimension('index', x, dim), idx)
+   return r
+end)
+
+--- [r] x dim idx: r is new, of idx's size, or given with that size
+both('gather', function(a, b, c, d)
+   local r, x, dim, idx = a, b, c, d
+   if not isTensor(b) then r, x, dim, idx = nil, a, b, c end
+   if not isTensor(x) or not isTensor(idx) or (r and not isTensor(r)) then
+      usage('gather', '[result] tensor dimension indices', a, b, c, d)
+   end
+   dim = dimension('gather', x, dim)
+   if not r then
+      r = fresh(x.kind_)
+      lib.resize_as(r, idx)
+   end
+   lib.gather(r, x, dim, idx)
+   return r
+end)
+
+--- Writes by index: NAME(r, dim, idx, tensor) and, where there is one, NAME(r, dim, idx, number).
+for name, with in pairs{
+   indexCopy = {lib.index_copy}, indexAdd = {lib.index_add}, indexFill = {nil, lib.index_fill},
+   scatter = {lib.scatter, lib.scatter_fill}, scatterAdd = {lib.scatter_add},
+} do
+   local byTensor, byNumber = with[1], with[2]
+   both(name, function(r, dim, idx, v)
+      if not isTensor(r) or not isTensor(idx) then
+         usage(name, 'tensor dimension indices ' .. (byTensor and 'tensor' or 'number'), r, dim, idx,
+            v)
+      end
+      dim = dimension(name, r, dim)
+      if isTensor(v) then
+         if not byTensor then usage(name, 'tensor dimension indices number', r, dim, idx, v) end
+         byTensor(r, dim, idx, v)
+      else
+         if not byNumber then usage(name, 'tensor dimension indices tensor', r, dim, idx, v) end
+         byNumber(r, dim, idx, checkNumber(name, 'value', v))
+      end
+      return r
+   end)
+end
+
+both('maskedFill', function(r, mask, v)
+   if not isTensor(r) or not isTensor(mask) then usage('maskedFill', 'tensor mask number', r, mask, v) end
+   lib.masked_fill(r, mask, checkNumber('maskedFill', 'value', v))
+   return r
+end)
+
+both('maskedCopy', function(r, mask, x)
+   if not isTensor(r) or not isTensor(mask) or not isTensor(x) then
+      usage('maskedCopy', 'tensor mask tensor', r, mask, x)
+   end
+   lib.masked_copy(r, mask, x)
+   return r
+end)
+
+--- [r] x mask -> a vector
+both('maskedSelect', function(a, b, c)
+   local r, x, mask = a, b, c
+   if c == nil then r, x, mask = nil, a, b end
+   if not isTensor(x) or not isTensor(mask) or (r and not isTensor(r)) then
+      usage('maskedSelect', '[result] tensor mask', a, b, c)
+   end
+   r = r or fresh(x.kind_)
+   lib.masked_select(r, x, mask)
+   return r
+end)
+
+--- [r] x -> places of elements other than 0, a LongTensor; x:nonzero()
+local function nonzero(a, b)
+   local r, x = a, b
+   if b == nil then r, x = nil, a end
+   if not isTensor(x) or (r and not isTensor(r)) then usage('nonzero', '[result] tensor', a, b) end
+   r = r or fresh(x.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
+   lib.nonzero(r, x)
+   return r
+end
+torch.nonzero = nonzero
+method('nonzero', nonzero)

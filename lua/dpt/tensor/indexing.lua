@@ -1,0 +1,208 @@
+--- dpt.tensor.indexing: the metatype of tensors: t[i], t[{...}], t[mask], operators on the object.
+--
+-- What must stay true: a string is a method (or, as in Torch7, a number in a string), looked up in
+-- the live table of the tensor's kind; numbers count from 1, negative ones from the end. __eq takes
+-- any operand and compares the object.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local sizes = require 'dpt.tensor.sizes'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local raiseMessage = dptffi.raiseMessage
+local istype, tensorType = ffi.istype, core.tensorType
+local tensor, tensorMethods, ON_DEVICE = core.tensor, core.tensorMethods, core.ON_DEVICE
+local torch = class.torch
+
+local value = ffi.new 'double[1]'
+local at = ffi.new 'int64_t[1]'
+
+--- The index, from 0, of number i (from 1, or negative from the end) in dimension d (from 0).
+local function place(t, i, d)
+   local n = tonumber(t.size_[d])
+   local from = i < 0 and n + i or i - 1
+   if from < 0 or from >= n or from ~= from then
+      fail('index %s is out of range, wanted 1 to %d or -1 to -%d in dimension %d of a %s', i, n, n,
+         d + 1, core.describeSize(t))
+   end
+   return from - from % 1
+end
+
+local function isMask(t, key)
+   return istype(tensorType, key) and key.kind_ % ON_DEVICE == core.BYTE
+      and (key.kind_ >= ON_DEVICE) == (t.kind_ >= ON_DEVICE)
+end
+
+local function wrongKey(t, key)
+   local name = core.tensorNames[t.kind_]
+   if type(key) == 'string' then return fail("%s has no method '%s'", name, key) end
+   return fail('%s: an index is a number, a table, a torch.LongStorage or a torch.%sByteTensor,'
+      .. ' got %s', name, t.kind_ >= ON_DEVICE and 'Cuda' or '', torch.type(key))
+end
+
+--- The view that a table of numbers and ranges names; a number (its offset) where it names one
+-- element. The result is t's own kind and never t itself.
+local function slice(t, list)
+   local view, d = tensor(t.kind_), 0
+   lib.tensor_set(view, t)
+   local n = #list
+   if n > t.ndim_ then
+      fail('got %d indices, wanted at most %d as for %s', n, t.ndim_, core.describeSize(t))
+   end
+   for k = 1, n do
+      local entry = list[k]
+      local number = type(entry) == 'number' and entry
+         or type(entry) == 'string' and tonumber(entry)
+      if number then
+         number = place(view, number, d)
+         if view.ndim_ == 1 then return view, number * tonumber(view.step_[0]) end
+         lib.select(view, view, d, number)
+      elseif type(entry) == 'table' then
+         local first = tonumber(entry[1])
+         if first then
+            local last = place(view, tonumber(entry[2]) or first, d)
+            first = place(view, first, d)
+            if last < first then
+               fail('range {%s, %s} ends before it begins', entry[1], entry[2])
+            end
+            lib.narrow(view, view, d, first, last - first + 1)
+         elseif #entry > 0 then
+            fail('a range is {}, {n} or {first, last}, got {%s}', torch.type(entry[1]))
+         end
+         d = d + 1
+      else
+         fail('index %d of a table is a number or a range {first, last}, got %s', k,
+            torch.type(entry))
+      end
+   end
+   return view
+end
+
+--- The offset of the element that a LongStorage names.
+local function offsetOf(t, s)
+   if core.storageLength(s) ~= t.ndim_ then
+      fail('got a torch.LongStorage of %d indices, wanted %d as for %s', core.storageLength(s),
+         t.ndim_, core.describeSize(t))
+   end
+   local offset = 0
+   for d = 0, t.ndim_ - 1 do offset = offset + place(t, s[d + 1], d) * tonumber(t.step_[d]) end
+   return offset
+end
+
+local function getNumber(t, i)
+   local ndim = t.ndim_
+   if ndim == 1 then
+      at[0] = i - 1
+      if i >= 1 and C.dpt_get_at(t, 1, at, value) == 0 then return value[0] end
+      lib.get(t, place(t, i, 0) * tonumber(t.step_[0]), value)
+      return value[0]
+   end
+   if ndim == 0 then fail('%s: an index into a tensor with no dimension', core.tensorNames[t.kind_]) end
+   local out = tensor(t.kind_)
+   if C.dpt_select(out, t, 0, place(t, i, 0)) ~= 0 then raiseMessage() end
+   return out
+end
+
+local function getOther(t, key)
+   local kind = type(key)
+   if kind == 'table' then
+      local view, offset = slice(t, key)
+      if not offset then return view end
+      lib.get(view, offset, value)
+      return value[0]
+   elseif kind == 'string' and tonumber(key) then
+      return getNumber(t, tonumber(key))
+   elseif isMask(t, key) then
+      local out = core.fresh(t.kind_)
+      lib.masked_select(out, t, key)
+      return out
+   elseif sizes.isLongs(key) then
+      lib.get(t, offsetOf(t, key), value)
+      return value[0]
+   elseif kind == 'cdata' and tonumber(key) then
+      return getNumber(t, tonumber(key))
+   end
+   return wrongKey(t, key)
+end
+
+local function index(t, key)
+   if type(key) == 'string' then
+      local f = tensorMethods[t.kind_][key]
+      if f ~= nil then return f end
+      return getOther(t, key)
+   end
+   if type(key) == 'number' then return getNumber(t, key) end
+   return getOther(t, key)
+end
+
+--- Fills a view with a number or copies a tensor into it.
+local function assign(view, v)
+   if type(v) == 'number' then return lib.fill(view, v) end
+   if istype(tensorType, v) then
+      -- x[i] = x[i]: nothing to do
+      if v.kind_ == view.kind_ and C.dpt_is_set_to(v, view) ~= 0 then return end
+      return lib.copy(view, v)
+   end
+   return lib.fill(view, core.checkNumber('assignment', 'value', v))
+end
+
+local function put(t, offset, v)
+   if istype(tensorType, v) then
+      local view = tensor(t.kind_)
+      at[0] = 1
+      lib.set_storage(view, t.store_, t.first_ + offset, 1, at, nil)
+      return lib.copy(view, v)
+   end
+   lib.put(t, offset, core.checkNumber('assignment', 'value', v))
+end
+
+local function setNumber(t, i, v)
+   local ndim = t.ndim_
+   if ndim == 1 then
+      at[0] = i - 1
+      if type(v) == 'number' and i >= 1 and C.dpt_put_at(t, 1, at, v) == 0 then return end
+      return put(t, place(t, i, 0) * tonumber(t.step_[0]), v)
+   end
+   if ndim == 0 then fail('%s: an index into a tensor with no dimension', core.tensorNames[t.kind_]) end
+   local view = tensor(t.kind_)
+   lib.select(view, t, 0, place(t, i, 0))
+   return assign(view, v)
+end
+
+local function newindex(t, key, v)
+   local kind = type(key)
+   if kind == 'number' then return setNumber(t, key, v) end
+   if kind == 'table' then
+      local view, offset = slice(t, key)
+      if offset then return put(view, offset, v) end
+      return assign(view, v)
+   elseif kind == 'string' and tonumber(key) then
+      return setNumber(t, tonumber(key), v)
+   elseif isMask(t, key) then
+      if istype(tensorType, v) then return lib.masked_copy(t, key, v) end
+      return lib.masked_fill(t, key, core.checkNumber('assignment', 'value', v))
+   elseif sizes.isLongs(key) then
+      return put(t, offsetOf(t, key), v)
+   elseif kind == 'string' then
+      fail("%s: a tensor has no fields, got an assignment to '%s'", core.tensorNames[t.kind_], key)
+   end
+   return wrongKey(t, key)
+end
+
+--- Lua's operators as Torch7 defines them; dpt.tensor.operators fills this.
+local operators = {}
+core.operators = operators
+
+ffi.metatype(tensorType, {
+   __gc = C.dpt_tensor_free,
+   __index = index,
+   __newindex = newindex,
+   __eq = function(a, b) return rawequal(a, b) end,
+   __len = function(t) return t:size() end,
+   __tostring = function(t) return core.tensorText(t) end,
+   __add = function(a, b) return operators.add(a, b) end,
+   __sub = function(a, b) return operators.sub(a, b) end,
+   __mul = function(a, b) return operators.mul(a, b) end,
+   __div = function(a, b) return operators.div(a, b) end,
+   __mod = function(a, b) return operators.mod(a, b) end,
+   __unm = function(a) return operators.unm(a) end,
+})

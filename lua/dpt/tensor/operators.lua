@@ -1,0 +1,64 @@
+--- dpt.tensor.operators: + - * / % and unary minus, as Torch7 defines them.
+--
+-- What must stay true: operands stay as they are, the result is new and contiguous. x * y of two
+-- tensors is dot, mv or mm by their dimensions; x / tensor does not exist.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local ffi, fail = dptffi.ffi, dptffi.fail
+local istype, tensorType = ffi.istype, core.tensorType
+local operators = core.operators
+
+local function isNumber(v) return type(v) == 'number' end
+
+local function wrong(sign, a, b)
+   return fail('operator %s: wanted tensors of one type and numbers, got %s', sign,
+      core.describe(a, b))
+end
+
+--- A new tensor with v's elements, to be changed in place.
+local function copyOf(v) return v:clone() end
+
+function operators.add(a, b)
+   if isNumber(a) then a, b = b, a end
+   if not istype(tensorType, a) or not (isNumber(b) or istype(tensorType, b)) then
+      wrong('+', a, b)
+   end
+   return copyOf(a):add(b)
+end
+
+function operators.sub(a, b)
+   if isNumber(a) then return copyOf(b):mul(-1):add(a) end
+   if not istype(tensorType, a) then wrong('-', a, b) end
+   if isNumber(b) then return copyOf(a):add(-b) end
+   if not istype(tensorType, b) then wrong('-', a, b) end
+   return copyOf(a):csub(b)
+end
+
+function operators.mul(a, b)
+   if isNumber(a) then a, b = b, a end
+   if not istype(tensorType, a) then wrong('*', a, b) end
+   if isNumber(b) then return copyOf(a):mul(b) end
+   if not istype(tensorType, b) then wrong('*', a, b) end
+   local na, nb = a.ndim_, b.ndim_
+   if na == 1 and nb == 1 then return a:dot(b) end
+   if na == 2 and nb == 1 then return a.mv(a, b) end
+   if na == 2 and nb == 2 then return a.mm(a, b) end
+   return fail('operator *: wanted vectors or matrices, got %s and %s', core.describeSize(a),
+      core.describeSize(b))
+end
+
+function operators.div(a, b)
+   if not istype(tensorType, a) or not isNumber(b) then
+      fail('operator /: wanted a tensor and a number, got %s', core.describe(a, b))
+   end
+   return copyOf(a):div(b)
+end
+
+function operators.mod(a, b)
+   if not istype(tensorType, a) or not isNumber(b) then
+      fail('operator %%: wanted a tensor and a number, got %s', core.describe(a, b))
+   end
+   return copyOf(a):remainder(b)
+end
+
+function operators.unm(a) return copyOf(a):mul(-1) end

@@ -1,0 +1,210 @@
+--- dpt.tensor.random: generators, distributions, permutations and draws.
+--
+-- What must stay true: host tensors draw from a torch.Generator (one default for each Lua state),
+-- device tensors from the state of their device. A generator may stand first in every call here.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local sizes = require 'dpt.tensor.sizes'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
+local both, method, checkNumber = core.both, core.method, core.checkNumber
+local torch, usage, BYTE, LONG, ON_DEVICE = class.torch, core.usage, core.BYTE, core.LONG,
+   core.ON_DEVICE
+
+local function isTensor(v) return istype(tensorType, v) end
+
+-- generators --------------------------------------------------------------------------------------
+
+ffi.cdef 'typedef struct dpt_lua_generator { dpt_generator *ptr_; } dpt_lua_generator;'
+local generatorType = ffi.typeof 'dpt_lua_generator'
+local slot = ffi.new 'dpt_generator *[1]'
+
+local function newGenerator()
+   slot[0] = nil
+   lib.generator_new(slot)
+   local g = generatorType()
+   g.ptr_ = slot[0]
+   return g
+end
+
+local generatorMethods = torch.newmetatable('torch.Generator', nil, newGenerator, nil, newGenerator,
+   torch)
+ffi.metatype(generatorType, {
+   __gc = function(g) C.dpt_generator_free(g.ptr_) end,
+   __index = generatorMethods,
+   __tostring = function() return 'torch.Generator' end,
+})
+local cdataMethods = class.getCdata()
+class.setCdata(function(object)
+   if istype(generatorType, object) then return generatorMethods end
+   return cdataMethods(object)
+end)
+
+local default = newGenerator()
+
+local function isGenerator(v) return istype(generatorType, v) end
+
+--- Splits off a leading generator: gives its C object, or the default one's, and the rest.
+local function generator(a, ...)
+   if isGenerator(a) then return a.ptr_, ... end
+   return default.ptr_, a, ...
+end
+
+generatorMethods.clone = function(g)
+   local copy = newGenerator()
+   C.dpt_generator_copy(copy.ptr_, g.ptr_)
+   return copy
+end
+
+--- torch.manualSeed([g,] seed)
+function torch.manualSeed(...)
+   local g, seed = generator(...)
+   C.dpt_generator_manual_seed(g, checkNumber('manualSeed', 'seed', seed))
+end
+
+--- Seeds at random and gives the seed.
+function torch.seed(...)
+   local g = generator(...)
+   return tonumber(C.dpt_generator_seed(g))
+end
+
+function torch.initialSeed(...)
+   local g = generator(...)
+   return tonumber(C.dpt_generator_initial_seed(g))
+end
+
+--- The generator's whole state as a ByteTensor, and back.
+function torch.getRNGState(...)
+   local g, r = generator(...)
+   r = r or fresh(BYTE)
+   lib.generator_get(g, r)
+   return r
+end
+function torch.setRNGState(...)
+   local g, state = generator(...)
+   if not isTensor(state) then usage('setRNGState', '[generator] state', ...) end
+   lib.generator_set(g, state)
+end
+
+-- distributions -----------------------------------------------------------------------------------
+
+--- By name: the defaults of the two parameters.
+local distributions = {
+   uniform = {0, 1}, normal = {0, 1}, exponential = {1, 0}, cauchy = {0, 1}, logNormal = {1, 2},
+   geometric = {0.5, 0}, bernoulli = {0.5, 0},
+}
+
+for name, defaults in pairs(distributions) do
+   local number = C.dpt_distribution(name)
+   assert(number >= 0, name)
+   local function parameters(a, b)
+      return a == nil and defaults[1] or checkNumber(name, 'parameter 1', a),
+         b == nil and defaults[2] or checkNumber(name, 'parameter 2', b)
+   end
+   --- A number.
+   torch[name] = function(...)
+      local g, a, b = generator(...)
+      if isTensor(a) then
+         local _, _, c = generator(select(2, ...))
+         return a[name](a, b, c)
+      end
+      a, b = parameters(a, b)
+      return C.dpt_random_number(number, g, a, b)
+   end
+   --- Fills the tensor; bernoulli also takes a tensor of probabilities.
+   method(name, function(t, ...)
+      core.checkTensor(name, 'self', t)
+      local g, a, b = generator(...)
+      if name == 'bernoulli' and isTensor(a) then
+         lib.bernoulli(t, g, a)
+         return t
+      end
+      a, b = parameters(a, b)
+      lib.random(number, t, g, a, b)
+      return t
+   end)
+end
+
+--- random(): integers of the type's range; random(n): 1 .. n; random(a, b): a .. b.
+local random = C.dpt_distribution 'random'
+local function bounds(a, b)
+   if a == nil then return 1, 0 end
+   a = checkNumber('random', 'bound', a)
+   if b == nil then a, b = 1, a else b = checkNumber('random', 'bound', b) end
+   if a > b then fail('random: got bounds %s and %s, wanted the lower one first', a, b) end
+   return a, b
+end
+function torch.random(...)
+   local g, a, b = generator(...)
+   a, b = bounds(a, b)
+   return C.dpt_random_number(random, g, a, b)
+end
+method('random', function(t, ...)
+   core.checkTensor('random', 'self', t)
+   local g, a, b = generator(...)
+   a, b = bounds(a, b)
+   lib.random(random, t, g, a, b)
+   return t
+end)
+
+--- rand and randn([g,] [r,] sizes)
+for name, distribution in pairs{rand = 'uniform', randn = 'normal'} do
+   local number = C.dpt_distribution(distribution)
+   local function draw(g, r, ...)
+      lib.resize(r, sizes.read(name, ...), sizes.size)
+      if r.ndim_ > 0 then lib.random(number, r, g, 0, 1) end
+      return r
+   end
+   local function read(g, a, ...)
+      if isTensor(a) then return draw(g, a, ...) end
+      return draw(g, fresh(core.default), a, ...)
+   end
+   torch[name] = function(...) return read(generator(...)) end
+   method(name, function(t, ...)
+      if isGenerator((...)) then return draw((...).ptr_, t, select(2, ...)) end
+      return draw(default.ptr_, t, ...)
+   end)
+end
+
+--- randperm([g,] [r,] n): 1 .. n in a random order.
+local function randperm(...)
+   local g, r, n = generator(...)
+   if not isTensor(r) then r, n = fresh(core.default), r end
+   lib.randperm(r, g, checkNumber('randperm', 'n', n))
+   return r
+end
+both('randperm', randperm)
+
+--- multinomial([g,] [r,] p, n [, replacement]) -> a LongTensor of 1 .. C
+local function multinomial(...)
+   local g, r, p, n, replacement = generator(...)
+   if not isTensor(p) then r, p, n, replacement = nil, r, p, n end
+   if not isTensor(p) or (r and not isTensor(r)) then
+      usage('multinomial', '[result] probabilities n [replacement]', ...)
+   end
+   r = r or fresh(p.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
+   lib.multinomial(r, g, p, checkNumber('multinomial', 'n', n), replacement and 1 or 0)
+   return r
+end
+both('multinomial', multinomial)
+
+--- multinomialAliasSetup(p [, {J, q}]) -> {J, q}: tables for draws in constant time.
+both('multinomialAliasSetup', function(p, state)
+   if not isTensor(p) then usage('multinomialAliasSetup', 'probabilities [state]', p, state) end
+   state = state or {fresh(LONG), fresh(p.kind_)}
+   lib.multinomial_alias_setup(state[1], state[2], p)
+   return state
+end)
+--- multinomialAlias([g,] r, state): fills the LongTensor r.
+both('multinomialAlias', function(...)
+   local g, r, state = generator(...)
+   if not isTensor(r) or type(state) ~= 'table' then
+      usage('multinomialAlias', 'result {J, q}', ...)
+   end
+   lib.multinomial_alias(r, g, state[1], state[2])
+   return r
+end)
+
+--- The default generator's C object, for operations of other rooms that draw on the host.
+core.generator = function() return default.ptr_ end

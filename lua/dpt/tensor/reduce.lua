@@ -1,0 +1,249 @@
+--- dpt.tensor.reduce: sums, extremes, sorting and other reductions, over everything or a dimension.
+--
+-- What must stay true: the reduced dimension stays, at size 1; over everything the answer is a Lua
+-- number (on a device that waits for the tensor's stream alone). Results may be given first; where
+-- there are two, values and indices, the second is a LongTensor on the side of the operand.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
+local both, dimension, checkNumber = core.both, core.dimension, core.checkNumber
+local torch, usage, LONG, ON_DEVICE = class.torch, core.usage, core.LONG, core.ON_DEVICE
+
+local value = ffi.new 'double[1]'
+
+local function isTensor(v) return istype(tensorType, v) end
+
+--- An index tensor on the side of x.
+local function indices(x)
+   return fresh(x.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
+end
+
+local function reduction(name)
+   local number = C.dpt_reduction(name)
+   assert(number >= 0, name)
+   return number
+end
+
+--- [r] x dim -> r; x -> number
+for _, name in ipairs{'sum', 'prod', 'mean'} do
+   local number = reduction(name)
+   both(name, function(a, b, c)
+      local r, x, dim = a, b, c
+      if not isTensor(b) then r, x, dim = nil, a, b end
+      if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
+         usage(name, '[result] tensor [dimension]', a, b, c)
+      end
+      if dim == nil then
+         lib.reduce_all(number, x, 0, value)
+         return value[0]
+      end
+      r = r or fresh(x.kind_)
+      lib.reduce(number, r, nil, x, dimension(name, x, dim), 0)
+      return r
+   end)
+end
+
+--- [r] x dim [biased] -> r; x [biased] -> number
+for _, name in ipairs{'var', 'std'} do
+   local number = reduction(name)
+   both(name, function(a, b, c, d)
+      local r, x, dim, biased = a, b, c, d
+      if not isTensor(b) then r, x, dim, biased = nil, a, b, c end
+      if type(dim) == 'boolean' then dim, biased = nil, dim end
+      if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
+         usage(name, '[result] tensor [dimension] [boolean]', a, b, c, d)
+      end
+      local p = biased and 1 or 0
+      if dim == nil then
+         lib.reduce_all(number, x, p, value)
+         return value[0]
+      end
+      r = r or fresh(x.kind_)
+      lib.reduce(number, r, nil, x, dimension(name, x, dim), p)
+      return r
+   end)
+end
+
+--- [r] x p dim -> r; x [p] -> number
+local norm = reduction 'norm'
+both('norm', function(a, b, c, d)
+   local r, x, p, dim = a, b, c, d
+   if not isTensor(b) then r, x, p, dim = nil, a, b, c end
+   if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
+      usage('norm', '[result] tensor [p] [dimension]', a, b, c, d)
+   end
+   p = p == nil and 2 or checkNumber('norm', 'p', p)
+   if dim == nil then
+      lib.reduce_all(norm, x, p, value)
+      return value[0]
+   end
+   r = r or fresh(x.kind_)
+   lib.reduce(norm, r, nil, x, dimension('norm', x, dim), p)
+   return r
+end)
+
+--- [values indices] x dim -> values, indices; x -> number
+for _, name in ipairs{'max', 'min'} do
+   local number = reduction(name)
+   both(name, function(a, b, c, d)
+      local r, i, x, dim = a, b, c, d
+      if not isTensor(b) then
+         r, i, x, dim = nil, nil, a, b
+      elseif not isTensor(c) then
+         r, i, x, dim = a, nil, b, c
+      end
+      if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
+         usage(name, '[values indices] tensor [dimension]', a, b, c, d)
+      end
+      if dim == nil then
+         lib.reduce_all(number, x, 0, value)
+         return value[0]
+      end
+      r, i = r or fresh(x.kind_), i or indices(x)
+      lib.reduce(number, r, i, x, dimension(name, x, dim), 0)
+      return r, i
+   end)
+end
+
+--- x -> boolean, of a ByteTensor; [r] x dim -> r
+for _, name in ipairs{'all', 'any'} do
+   local number = reduction(name)
+   both(name, function(a, b, c)
+      local r, x, dim = a, b, c
+      if not isTensor(b) then r, x, dim = nil, a, b end
+      if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
+         usage(name, '[result] tensor [dimension]', a, b, c)
+      end
+      if dim == nil then
+         lib.reduce_all(number, x, 0, value)
+         return value[0] ~= 0
+      end
+      r = r or fresh(x.kind_)
+      lib.reduce(number, r, nil, x, dimension(name, x, dim), 0)
+      return r
+   end)
+end
+
+--- Reads [values indices] x ...; gives values, indices, x and the rest.
+local function pair(name, a, b, c, ...)
+   if isTensor(a) and isTensor(b) and isTensor(c) then return a, b, c, ... end
+   if isTensor(a) and isTensor(b) then return a, indices(b), b, c, ... end
+   if not isTensor(a) then usage(name, '[values indices] tensor ...', a, b, c, ...) end
+   return fresh(a.kind_), indices(a), a, b, c, ...
+end
+
+--- A dimension from 0; the last one where none is given.
+local function lastDimension(name, x, dim)
+   if dim == nil then
+      if x.ndim_ == 0 then fail('%s: got a tensor with no dimension', name) end
+      return x.ndim_ - 1
+   end
+   return dimension(name, x, dim)
+end
+
+--- The lower middle value along a dimension (the last).
+local function median(r, i, x, dim)
+   dim = lastDimension('median', x, dim)
+   lib.kthvalue(r, i, x, math.floor((tonumber(x.size_[dim]) + 1) / 2), dim)
+   return r, i
+end
+both('median', function(...) return median(pair('median', ...)) end)
+
+local function mode(r, i, x, dim)
+   lib.mode(r, i, x, lastDimension('mode', x, dim))
+   return r, i
+end
+both('mode', function(...) return mode(pair('mode', ...)) end)
+
+local function kthvalue(r, i, x, k, dim)
+   lib.kthvalue(r, i, x, checkNumber('kthvalue', 'k', k), lastDimension('kthvalue', x, dim))
+   return r, i
+end
+both('kthvalue', function(...) return kthvalue(pair('kthvalue', ...)) end)
+
+local function sort(r, i, x, dim, descending)
+   if type(dim) == 'boolean' then dim, descending = nil, dim end
+   lib.sort(r, i, x, lastDimension('sort', x, dim), descending and 1 or 0)
+   return r, i
+end
+both('sort', function(...) return sort(pair('sort', ...)) end)
+
+--- The k least (or greatest) values along a dimension (the last), in any order or sorted.
+local function topk(r, i, x, k, dim, largest, sorted)
+   lib.topk(r, i, x, k == nil and 1 or checkNumber('topk', 'k', k), lastDimension('topk', x, dim),
+      largest and 1 or 0, sorted and 1 or 0)
+   return r, i
+end
+both('topk', function(...) return topk(pair('topk', ...)) end)
+
+--- [r] x [dim]: running sums and products, along dimension 1 by default
+for _, name in ipairs{'cumsum', 'cumprod'} do
+   both(name, function(a, b, c)
+      local r, x, dim = a, b, c
+      if not isTensor(b) then r, x, dim = nil, a, b end
+      if not isTensor(x) or (r and not isTensor(r)) then
+         usage(name, '[result] tensor [dimension]', a, b, c)
+      end
+      r = r or fresh(x.kind_)
+      lib[name](r, x, dimension(name, x, dim or 1))
+      return r
+   end)
+end
+
+--- torch.renorm([r,] x, p, dim, maxnorm); the method changes its tensor.
+local function renorm(inPlace)
+   return function(a, b, c, d, e)
+      local r, x, p, dim, most = a, b, c, d, e
+      if not isTensor(b) then r, x, p, dim, most = nil, a, b, c, d end
+      if not isTensor(x) or (r and not isTensor(r)) then
+         usage('renorm', '[result] tensor p dimension maxnorm', a, b, c, d, e)
+      end
+      r = r or (inPlace and x or fresh(x.kind_))
+      lib.renorm(r, x, checkNumber('renorm', 'p', p), dimension('renorm', x, dim),
+         checkNumber('renorm', 'maxnorm', most))
+      return r
+   end
+end
+torch.renorm = renorm(false)
+core.method('renorm', renorm(true))
+
+--- x y -> number
+both('dot', function(x, y)
+   if not isTensor(x) or not isTensor(y) then usage('dot', 'tensor tensor', x, y) end
+   lib.dot(x, y, value)
+   return value[0]
+end)
+both('dist', function(x, y, p)
+   if not isTensor(x) or not isTensor(y) then usage('dist', 'tensor tensor [p]', x, y, p) end
+   lib.dist(x, y, p == nil and 2 or checkNumber('dist', 'p', p), value)
+   return value[0]
+end)
+both('trace', function(x)
+   if not isTensor(x) then usage('trace', 'tensor', x) end
+   lib.trace(x, value)
+   return value[0]
+end)
+
+local answer = ffi.new 'int[1]'
+both('equal', function(x, y)
+   if not isTensor(x) or not isTensor(y) then usage('equal', 'tensor tensor', x, y) end
+   lib.equal(x, y, answer)
+   return answer[0] ~= 0
+end)
+
+--- Counts of equal bins: over everything, and row by row.
+for _, name in ipairs{'histc', 'bhistc'} do
+   local function count(r, x, bins, least, most)
+      lib[name](r, x, bins == nil and 100 or checkNumber(name, 'bins', bins),
+         least == nil and 0 or checkNumber(name, 'min', least),
+         most == nil and 0 or checkNumber(name, 'max', most))
+      return r
+   end
+   both(name, function(a, b, ...)
+      if isTensor(a) and isTensor(b) then return count(a, b, ...) end
+      if not isTensor(a) then usage(name, '[result] tensor [bins] [min max]', a, b, ...) end
+      return count(fresh(a.kind_), a, b, ...)
+   end)
+end

@@ -1,0 +1,217 @@
+--- dpt.tensor.storage: torch.FloatStorage and the others: births, elements, contents.
+--
+-- What must stay true: two Lua objects over one dpt_storage are equal; indices count from 1.
+-- Everything that touches elements goes by a 1-D tensor over the storage, so that devices work too.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local istype, storageType, storageMethod = ffi.istype, core.storageType, core.storageMethod
+local torch = class.torch
+local ON_DEVICE, BYTE, CHAR = core.ON_DEVICE, C.DPT_U8, C.DPT_I8
+
+local count = ffi.new 'int64_t[1]'
+local value = ffi.new 'double[1]'
+
+local function length(s) return tonumber(C.dpt_storage_size(s.ptr_)) end
+
+local function check(fn, s)
+   if not istype(storageType, s) then
+      fail("%s: argument 1 is of type %s, wanted a storage", fn, torch.type(s))
+   end
+end
+
+--- A 1-D tensor over all of a storage.
+local function whole(s)
+   local t = core.tensor(s.kind_)
+   count[0] = length(s)
+   if count[0] > 0 then lib.set_storage(t, s.ptr_, 0, 1, count, nil) end
+   return t
+end
+
+--- A host storage's elements, as a pointer of their C type.
+local function pointer(s)
+   return ffi.cast(core.pointers[s.kind_ % ON_DEVICE], C.dpt_storage_data(s.ptr_))
+end
+
+--- Copies a table of numbers (or numeric strings) into a storage's elements, from the first.
+local function fillFromTable(s, values, n)
+   local whole64 = s
+   if s.kind_ ~= core.DOUBLE then whole64 = core.freshStorage(core.DOUBLE, n) end
+   local data = pointer(whole64)
+   for i = 1, n do
+      local v = tonumber(values[i])
+      if not v then
+         fail('%s: element %d of the table is of type %s, wanted a number', core.storageNames[s.kind_],
+            i, torch.type(values[i]))
+      end
+      data[i - 1] = v
+   end
+   if whole64 ~= s and n > 0 then lib.copy(whole(s), whole(whole64)) end
+end
+core.fillFromTable = fillFromTable
+
+--- torch.XStorage(), (n), (table), (storage [, offset [, size]]): the last one is a view.
+function core.newStorage(kind, a, offset, size)
+   local name = core.storageNames[kind]
+   if a == nil then return core.freshStorage(kind, 0) end
+   if type(a) == 'table' then
+      local s = core.freshStorage(kind, #a)
+      fillFromTable(s, a, #a)
+      return s
+   end
+   if istype(storageType, a) then
+      if a.kind_ ~= kind then
+         fail('%s: got a %s, wanted a %s to look into', name, core.storageNames[a.kind_], name)
+      end
+      offset = offset and core.checkNumber(name, 'offset', offset) or 1
+      local have = length(a)
+      size = size and core.checkNumber(name, 'size', size) or have - offset + 1
+      if offset < 1 or size < 0 or offset + size - 1 > have then
+         fail('%s: got offset %d and size %d, wanted them within a storage of size %d', name, offset,
+            size, have)
+      end
+      local slot = ffi.new 'dpt_storage *[1]'
+      lib.storage_view(slot, a.ptr_, offset - 1, size)
+      return core.storage(kind, slot[0])
+   end
+   local n = core.checkNumber(name, 'size', a)
+   if n < 0 then fail('%s: got size %d, wanted 0 or more', name, n) end
+   return core.freshStorage(kind, n)
+end
+
+local function place(s, i)
+   local n = length(s)
+   if i < 1 or i >= n + 1 then
+      fail('%s: index %s is out of range, wanted 1 to %d', core.storageNames[s.kind_], i, n)
+   end
+   return i - i % 1 - 1
+end
+
+local function get(s, i)
+   local offset = place(s, i)
+   if s.kind_ < ON_DEVICE and s.kind_ ~= core.HALF then return tonumber(pointer(s)[offset]) end
+   lib.get(whole(s), offset, value)
+   return value[0]
+end
+
+ffi.metatype(storageType, {
+   __gc = function(s) C.dpt_storage_release(s.ptr_) end,
+   __eq = function(a, b)
+      return istype(storageType, a) and istype(storageType, b) and a.ptr_ == b.ptr_
+   end,
+   __len = length,
+   __tostring = function(s) return core.storageText(s) end,
+   __index = function(s, key)
+      if type(key) == 'number' then return get(s, key) end
+      local f = core.storageMethods[s.kind_][key]
+      if f ~= nil then return f end
+      local name = core.storageNames[s.kind_]
+      if type(key) == 'string' then fail("%s has no method '%s'", name, key) end
+      fail('%s: an index is of type %s, wanted a number', name, torch.type(key))
+   end,
+   __newindex = function(s, key, v)
+      local name = core.storageNames[s.kind_]
+      lib.put(whole(s), place(s, core.checkNumber(name, 'index', key)),
+         core.checkNumber(name, 'value', v))
+   end,
+})
+
+storageMethod('size', function(s)
+   check('size', s)
+   return length(s)
+end)
+storageMethod('elementSize', function(s)
+   check('elementSize', s)
+   return core.elementSizes[s.kind_]
+end)
+
+--- Changes the size; elements that stay keep their values.
+storageMethod('resize', function(s, n)
+   check('resize', s)
+   lib.storage_resize(s.ptr_, core.checkNumber('resize', 'size', n))
+   return s
+end)
+
+storageMethod('fill', function(s, v)
+   check('fill', s)
+   lib.fill(whole(s), core.checkNumber('fill', 'value', v))
+   return s
+end)
+storageMethod('zero', function(s)
+   check('zero', s)
+   lib.fill(whole(s), 0)
+   return s
+end)
+
+--- Copies from a storage of any type with as many elements.
+storageMethod('copy', function(s, from)
+   check('copy', s)
+   if not istype(storageType, from) then core.usage('copy', 'a storage', from) end
+   if length(s) ~= length(from) then
+      fail('copy: storage has %d elements, wanted %d as in the %s to copy', length(s), length(from),
+         core.storageNames[from.kind_])
+   end
+   lib.copy(whole(s), whole(from))
+   return s
+end)
+
+--- Byte and Char storages: the bytes as a string; with an argument: become that string's bytes.
+storageMethod('string', function(s, text)
+   check('string', s)
+   if s.kind_ ~= BYTE and s.kind_ ~= CHAR then
+      fail('string: wanted a torch.ByteStorage or torch.CharStorage, got a %s',
+         core.storageNames[s.kind_])
+   end
+   if text == nil then return ffi.string(C.dpt_storage_data(s.ptr_), length(s)) end
+   if type(text) ~= 'string' then core.usage('string', 'a string', text) end
+   lib.storage_resize(s.ptr_, #text)
+   ffi.copy(C.dpt_storage_data(s.ptr_), text, #text)
+   return s
+end)
+
+storageMethod('totable', function(s)
+   check('totable', s)
+   local result, n = {}, length(s)
+   local t = s.kind_ ~= core.DOUBLE and n > 0 and core.newStorage(core.DOUBLE, n):copy(s) or s
+   local data = pointer(t)
+   for i = 1, n do result[i] = data[i - 1] end
+   return result
+end)
+
+--- A pointer to the elements in host memory; on devices the address, not to be followed.
+storageMethod('data', function(s)
+   check('data', s)
+   return pointer(s)
+end)
+storageMethod('cdata', function(s)
+   check('cdata', s)
+   return s.ptr_
+end)
+--- Counting is dpt's own affair: these keep scripts that count by hand running.
+storageMethod('retain free', function(s) return s end)
+storageMethod('getDevice', function(s)
+   check('getDevice', s)
+   return C.dpt_storage_device(s.ptr_)
+end)
+
+--- The type's name; with a name: itself if it is of that type, else a copy of that type.
+local function convert(s, name)
+   check('type', s)
+   if name == nil then return core.storageNames[s.kind_] end
+   local kind = core.kinds[name]
+   if not kind or core.storageNames[kind] ~= name then
+      fail("type: '%s' is no storage type", tostring(name))
+   end
+   if kind == s.kind_ then return s end
+   return core.newStorage(kind, length(s)):copy(s)
+end
+storageMethod('type', convert)
+core.eachKind(function(kind)
+   local name = core.names[kind]
+   storageMethod(name:sub(1, 1):lower() .. name:sub(2), function(s)
+      return convert(s, core.storageNames[kind])
+   end)
+end)
+
+core.storageLength, core.storageTensor, core.storagePointer = length, whole, pointer

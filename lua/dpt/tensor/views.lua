@@ -1,0 +1,264 @@
+--- dpt.tensor.views: other views of the same memory, and the copies that go with them.
+--
+-- What must stay true: dimensions and indices count from 1 here and from 0 in C; the functions that
+-- take a result first (torch.view(r, x, ...), r:view(x, ...)) make it a view and return it.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local sizes = require 'dpt.tensor.sizes'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local istype, tensorType = ffi.istype, core.tensorType
+local torch, both = class.torch, core.both
+local tensor, fresh, check, dimension = core.tensor, core.fresh, core.checkTensor, core.dimension
+local checkNumber = core.checkNumber
+local size = sizes.size
+
+both('narrow', function(t, dim, first, n)
+   check('narrow', 'self', t)
+   local out = tensor(t.kind_)
+   lib.narrow(out, t, dimension('narrow', t, dim), checkNumber('narrow', 'first', first) - 1,
+      checkNumber('narrow', 'size', n))
+   return out
+end)
+
+local value = ffi.new 'double[1]'
+
+--- A slice; of a vector a number.
+both('select', function(t, dim, i)
+   check('select', 'self', t)
+   dim, i = dimension('select', t, dim), checkNumber('select', 'index', i)
+   local n = tonumber(t.size_[dim])
+   if i < 0 then i = n + i + 1 end
+   if i < 1 or i > n then
+      fail("select: argument 'index' is %d, wanted 1 to %d in dimension %d of a %s", i, n, dim + 1,
+         core.describeSize(t))
+   end
+   if t.ndim_ == 1 then
+      lib.get(t, (i - 1) * tonumber(t.step_[0]), value)
+      return value[0]
+   end
+   local out = tensor(t.kind_)
+   lib.select(out, t, dim, i - 1)
+   return out
+end)
+
+--- sub(first1, last1 [, first2, last2 ...]): one narrow a dimension; negative: from the end.
+both('sub', function(t, ...)
+   check('sub', 'self', t)
+   local bounds = {...}
+   if #bounds == 0 or #bounds % 2 ~= 0 or #bounds > 2 * t.ndim_ then
+      fail('sub: got %d numbers, wanted first and last for up to %d dimensions', #bounds, t.ndim_)
+   end
+   local out = tensor(t.kind_)
+   lib.tensor_set(out, t)
+   for d = 0, #bounds / 2 - 1 do
+      local n = tonumber(t.size_[d])
+      local first = checkNumber('sub', 'first', bounds[2 * d + 1])
+      local last = checkNumber('sub', 'last', bounds[2 * d + 2])
+      if first < 0 then first = n + first + 1 end
+      if last < 0 then last = n + last + 1 end
+      lib.narrow(out, out, d, first - 1, last - first + 1)
+   end
+   return out
+end)
+
+both('transpose', function(t, dim1, dim2)
+   check('transpose', 'self', t)
+   local out = tensor(t.kind_)
+   lib.transpose(out, t, dimension('transpose', t, dim1), dimension('transpose', t, dim2))
+   return out
+end)
+
+both('t', function(t)
+   check('t', 'self', t)
+   if t.ndim_ ~= 2 then fail('t: got a %s, wanted two dimensions', core.describeSize(t)) end
+   local out = tensor(t.kind_)
+   lib.transpose(out, t, 0, 1)
+   return out
+end)
+
+local order = ffi.new('int32_t[?]', C.DPT_MAXDIM)
+
+both('permute', function(t, ...)
+   check('permute', 'self', t)
+   local n = sizes.read('permute', ...)
+   if n ~= t.ndim_ then
+      fail('permute: got %d dimensions, wanted %d as in %s', n, t.ndim_, core.describeSize(t))
+   end
+   for i = 0, n - 1 do order[i] = dimension('permute', t, tonumber(size[i])) end
+   local out = tensor(t.kind_)
+   lib.permute(out, t, order)
+   return out
+end)
+
+both('unfold', function(t, dim, n, step)
+   check('unfold', 'self', t)
+   local out = tensor(t.kind_)
+   lib.unfold(out, t, dimension('unfold', t, dim), checkNumber('unfold', 'size', n),
+      checkNumber('unfold', 'step', step))
+   return out
+end)
+
+--- Splits off a leading result: (r, x, ...) or (x, ...); x is then a tensor, r new or given.
+local function result(fn, t, a, ...)
+   check(fn, 'self', t)
+   if istype(tensorType, a) then
+      if a.kind_ ~= t.kind_ then core.usage(fn, 'a ' .. core.tensorNames[t.kind_], a) end
+      return t, a, ...
+   end
+   return tensor(t.kind_), t, a, ...
+end
+
+local function expand(out, t, ...)
+   lib.expand(out, t, sizes.read('expand', ...), size)
+   return out
+end
+both('expand', function(...) return expand(result('expand', ...)) end)
+
+both('expandAs', function(t, a, b)
+   check('expandAs', 'self', t)
+   check('expandAs', 'tensor', a)
+   local out, from, like = tensor(t.kind_), t, a
+   if b ~= nil then out, from, like = t, a, check('expandAs', 'tensor', b) end
+   lib.expand(out, from, like.ndim_, like.size_)
+   return out
+end)
+
+local function view(out, t, ...)
+   lib.view(out, t, sizes.read('view', ...), size)
+   return out
+end
+both('view', function(...) return view(result('view', ...)) end)
+
+both('viewAs', function(t, a, b)
+   check('viewAs', 'self', t)
+   check('viewAs', 'tensor', a)
+   local out, from, like = tensor(t.kind_), t, a
+   if b ~= nil then out, from, like = t, a, check('viewAs', 'tensor', b) end
+   lib.view(out, from, like.ndim_, like.size_)
+   return out
+end)
+
+--- A copy with other sizes.
+local function reshape(out, t, ...)
+   lib.resize(out, sizes.read('reshape', ...), size)
+   if C.dpt_count(out) ~= C.dpt_count(t) then
+      fail('reshape: got a %s, which has not as many elements as a %s', core.describeSize(t),
+         core.describeSize(out))
+   end
+   lib.copy(out, t)
+   return out
+end
+both('reshape', function(...) return reshape(result('reshape', ...)) end)
+
+--- Without dimensions of size 1, or without dimension dim if its size is 1; where nothing but one
+-- element is left, a number.
+both('squeeze', function(t, a, b)
+   check('squeeze', 'self', t)
+   local out, from, dim = tensor(t.kind_), t, a
+   if istype(tensorType, a) then out, from, dim = t, a, b end
+   if dim == nil then
+      lib.squeeze(out, from)
+   else
+      lib.squeeze_dim(out, from, dimension('squeeze', from, dim))
+   end
+   if out.ndim_ == 1 and out.size_[0] == 1 and not rawequal(out, t) then
+      lib.get(out, 0, value)
+      return value[0]
+   end
+   return out
+end)
+
+both('unsqueeze', function(t, a, b)
+   check('unsqueeze', 'self', t)
+   local out, from, dim = tensor(t.kind_), t, a
+   if istype(tensorType, a) then out, from, dim = t, a, b end
+   checkNumber('unsqueeze', 'dim', dim)
+   if dim < 1 or dim > from.ndim_ + 1 then
+      fail("unsqueeze: argument 'dim' is %d, wanted 1 to %d as for %s", dim, from.ndim_ + 1,
+         core.describeSize(from))
+   end
+   lib.unsqueeze(out, from, dim - 1)
+   return out
+end)
+
+--- Itself if it is contiguous, else a contiguous copy.
+both('contiguous', function(t)
+   check('contiguous', 'self', t)
+   if C.dpt_is_contiguous(t) ~= 0 then return t end
+   local out = fresh(t.kind_)
+   lib.clone(out, t)
+   return out
+end)
+
+both('clone', function(t)
+   check('clone', 'self', t)
+   local out = fresh(t.kind_)
+   lib.clone(out, t)
+   return out
+end)
+
+--- A list of narrows of at most n along dim; given a table first, it is emptied and filled.
+both('split', function(...)
+   local list, t, n, dim = ...
+   if type(list) ~= 'table' then list, t, n, dim = {}, ... end
+   check('split', 'self', t)
+   n = checkNumber('split', 'size', n)
+   if n < 1 then fail("split: argument 'size' is %s, wanted 1 or more", n) end
+   dim = dimension('split', t, dim or 1)
+   for i = #list, 1, -1 do list[i] = nil end
+   local all = tonumber(t.size_[dim])
+   for first = 0, all - 1, n do
+      local part = tensor(t.kind_)
+      lib.narrow(part, t, dim, first, math.min(n, all - first))
+      list[#list + 1] = part
+   end
+   return list
+end)
+
+--- A list of at most n parts of equal size, the last one perhaps smaller.
+both('chunk', function(...)
+   local list, t, n, dim = ...
+   if type(list) ~= 'table' then list, t, n, dim = {}, ... end
+   check('chunk', 'self', t)
+   n = checkNumber('chunk', 'n', n)
+   if n < 1 then fail("chunk: argument 'n' is %s, wanted 1 or more", n) end
+   dim = dim or 1
+   local all = tonumber(t.size_[dimension('chunk', t, dim)])
+   return torch.split(list, t, math.ceil(all / n), dim)
+end)
+
+--- Copies side by side: as many sizes as dimensions or more.
+local function repeatTensor(out, t, ...)
+   local n = sizes.read('repeatTensor', ...)
+   local extra = n - t.ndim_
+   if extra < 0 or t.ndim_ == 0 then
+      fail('repeatTensor: got %d numbers, wanted at least %d as for %s', n, t.ndim_,
+         core.describeSize(t))
+   end
+   local times, base = {}, {}
+   for d = 1, n do
+      times[d] = tonumber(size[d - 1])
+      base[d] = d > extra and tonumber(t.size_[d - 1 - extra]) or 1
+   end
+   for d = 1, n do size[d - 1] = times[d] * base[d] end
+   lib.resize(out, n, size)
+   if C.dpt_count(out) == 0 then return out end
+   -- the first copy; then, from the last dimension, what is there already is copied along it
+   local block, target = tensor(t.kind_), tensor(t.kind_)
+   lib.tensor_set(block, out)
+   for d = 1, n do lib.narrow(block, block, d - 1, 0, base[d]) end
+   lib.copy(block, t)
+   for d = n, 1, -1 do
+      lib.tensor_set(target, out)
+      for e = 1, d - 1 do lib.narrow(target, target, e - 1, 0, base[e]) end
+      lib.narrow(block, target, d - 1, 0, base[d])
+      for i = 1, times[d] - 1 do
+         local part = tensor(t.kind_)
+         lib.narrow(part, target, d - 1, i * base[d], base[d])
+         lib.copy(part, block)
+      end
+   end
+   return out
+end
+both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ...)) end)

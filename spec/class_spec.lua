@@ -1,0 +1,110 @@
+-- torch.class, its registry and the questions about types (beside what spec/golden pins).
+local torch = require 'dpt.tensor'
+
+local counter = 0
+local function fresh(stem)
+   counter = counter + 1
+   return ('classSpec.%s%d'):format(stem, counter)
+end
+
+describe('torch.class', function()
+   it('makes objects with their own fields and the class methods', function()
+      local module, name = {}, fresh 'Point'
+      local Point = torch.class(name, module)
+      function Point:__init(x) self.x = x end
+      function Point:twice() return 2 * self.x end
+      local make = module[name:match '[^.]+$']
+      local p, q = make(3), make(4)
+      assert.equal(6, p:twice())
+      assert.equal(8, q:twice())
+      assert.equal(name, torch.typename(p))
+      assert.equal(make, torch.getconstructortable(name))
+      assert.equal('table', torch.type(make))
+   end)
+
+   it('finds methods that a parent gets later', function()
+      local m = {}
+      local Parent = torch.class('classSpec.LateParent', m)
+      torch.class('classSpec.LateChild', 'classSpec.LateParent', m)
+      local child = m.LateChild()
+      function Parent.late() return 'found' end
+      assert.equal('found', child.late())
+   end)
+
+   it('installs operators that are defined after the children', function()
+      local m = {}
+      local Parent = torch.class('classSpec.OpParent', m)
+      local Child = torch.class('classSpec.OpChild', 'classSpec.OpParent', m)
+      torch.class('classSpec.OpGrandchild', 'classSpec.OpChild', m)
+      function Parent:__tostring__() return 'parent' end
+      assert.equal('parent', tostring(m.OpGrandchild()))
+      function Child:__tostring__() return 'child' end
+      assert.equal('child', tostring(m.OpGrandchild()))
+      assert.equal('parent', tostring(m.OpParent()))
+   end)
+
+   it('gives __index__ and __newindex__ the first word', function()
+      local m = {}
+      local C = torch.class('classSpec.Indexed', m)
+      function C:__index__(key) if type(key) == 'number' then return key * 2, true end end
+      function C:__newindex__(key) return key == 'dropped' end
+      function C:method() return 'method' end
+      local o = m.Indexed()
+      o.dropped, o.kept = 1, 2
+      assert.equal(14, o[7])
+      assert.equal('method', o:method())
+      assert.is_nil(rawget(o, 'dropped'))
+      assert.equal(2, rawget(o, 'kept'))
+   end)
+
+   it('refuses a second class of one name, an unknown parent, a missing package', function()
+      local m, name = {}, fresh 'Once'
+      torch.class(name, m)
+      assert.error_matches(function() torch.class(name, m) end, 'exists already')
+      assert.error_matches(function() torch.class(fresh 'Orphan', 'no.Parent', m) end,
+         "parent class 'no.Parent'")
+      assert.error_matches(function() torch.class('noSuchPackage.Thing') end, 'noSuchPackage')
+      assert.error_matches(function() torch.class(5) end, 'wanted name')
+   end)
+
+   it('blames the line of the caller', function()
+      local line = debug.getinfo(1, 'l').currentline + 2
+      local ok, why = pcall(function()
+         torch.class('no.Class', 'no.Parent', {})
+      end)
+      assert.is_false(ok)
+      assert.truthy(why:find('class_spec.lua:' .. line .. ':', 1, true))
+   end)
+end)
+
+describe('questions about types', function()
+   it('isTypeOf takes whole names, patterns of whole names and constructors', function()
+      local m = {}
+      torch.class('classSpec.Base', m)
+      torch.class('classSpec.Derived', 'classSpec.Base', m)
+      local o = m.Derived()
+      assert.is_true(torch.isTypeOf(o, 'classSpec.Base'))
+      assert.is_true(torch.isTypeOf(o, m.Base))
+      assert.is_true(torch.isTypeOf(o, 'classSpec%..*'))
+      assert.is_false(torch.isTypeOf(o, 'Base'))
+      assert.is_false(torch.isTypeOf(m.Base(), m.Derived))
+      assert.is_false(torch.isTypeOf(3, 'number'))
+   end)
+
+   it('typename is nil for what has no class', function()
+      for _, v in ipairs{1, 'x', {}, print, io.stdout, setmetatable({}, {__index = {}})} do
+         assert.is_nil(torch.typename(v))
+         assert.equal(type(v), torch.type(v))
+      end
+   end)
+
+   it('setmetatable and factory make objects without __init', function()
+      local m = {}
+      local C = torch.class('classSpec.Raw', m)
+      function C:__init() self.made = true end
+      assert.is_nil(torch.factory('classSpec.Raw')().made)
+      assert.equal('classSpec.Raw', torch.typename(torch.setmetatable({}, 'classSpec.Raw')))
+      assert.is_nil(torch.factory 'classSpec.NoSuch')
+      assert.error_matches(function() torch.setmetatable({}, 'classSpec.NoSuch') end, 'unknown')
+   end)
+end)
