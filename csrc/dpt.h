@@ -556,6 +556,9 @@ int dpt_storage_kind(const dpt_storage *storage);
 int dpt_storage_device(const dpt_storage *storage); /* 0: host memory */
 int dpt_storage_pinned(const dpt_storage *storage);
 void *dpt_storage_data(const dpt_storage *storage);
+/* A number that grows whenever an operation writes to the storage; so two equal numbers say that
+ * nothing has been written in between. */
+uint64_t dpt_storage_writes(const dpt_storage *storage);
 /* Bytes of host storages now (page-locked ones aside), for Lua's collector. */
 int64_t dpt_host_live_bytes(void);
 /* Bytes that went from one device to another since the start. */
@@ -570,6 +573,33 @@ int dpt_threads_get(void);
 int dpt_fault_set(const char *spec);
 int dpt_delay_set(uint64_t seed);
 int dpt_link_set(const char *speed);
+
+/* ---- comm ---------------------------------------------------------------------------------- */
+
+/* Tensors between devices. The work is queued on the current stream of every device that takes part
+ * and ordered by events; nothing waits (host tensors excepted: they have been read or written on
+ * return). Lists of n tensors; those of one list lie on one device. */
+
+/* Chooses the transport by name: "copy" is always there; where another one is missing the sentence
+ * says why, and the choice stays. The name of the one in use. */
+int dpt_comm_use(const char *name);
+const char *dpt_comm_transport(void);
+/* out[c * n + k] = src[k] for every c < copies: contiguous, equal counts and types. The devices work
+ * at once. */
+int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
+                       dpt_tensor *const *out);
+/* out[k] = in[k] + in[n + k] + in[2 * n + k] ..., `sources` summands in this order, in a wide
+ * accumulator; add: out's own value is the first summand; clear: the `in` are 0 afterwards.
+ * Contiguous, equal counts and types. */
+int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
+                    int add, int clear);
+/* out[i] = the next rows[i] entries of src along dim, 0 of them: empty. Resized; one without memory
+ * gets it on devices[i] (0: the host). src is of any type, on the host or on a device. */
+int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, const int64_t *rows,
+                     const dpt_tensor *src, int dim);
+/* out = the tensors joined along dim, empty ones skipped; resized; without memory it gets it on
+ * `device` (0: the host). */
+int dpt_comm_gather(dpt_tensor *out, int device, int64_t n, const dpt_tensor *const *in, int dim);
 
 /* dpt: cdef ends */
 

@@ -32,6 +32,7 @@ int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_sto
   if (!bytes) return 0;
   dpt__stream *stream = dpt__current_stream(to->device);
   dpt__stream *source = dpt__current_stream(from->device);
+  dpt__storage_written(to);
   DPT__TRY(dpt__stream_order(source));
   DPT__TRY(dpt__stream_wait(stream, dpt__event_record(source)));
   DPT__TRY(dpt__copy_on(stream, fn, (char *)to->data + to_offset, to->block,

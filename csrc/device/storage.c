@@ -71,6 +71,7 @@ static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int 
   dpt_storage *s = malloc(sizeof *s);
   if (!s) return dpt__fail("no host memory for a storage");
   atomic_init(&s->references, 1);
+  atomic_init(&s->writes, 0);
   s->kind = kind;
   s->device = device;
   s->flags = flags;
@@ -108,6 +109,7 @@ int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_
   dpt_storage *s = malloc(sizeof *s);
   if (!s) return dpt__fail("no host memory for a storage");
   atomic_init(&s->references, 1);
+  atomic_init(&s->writes, 0);
   s->kind = parent->kind;
   s->device = parent->device;
   s->flags = (parent->flags & DPT__PINNED) | DPT__FIXED | DPT__FOREIGN;
@@ -168,3 +170,7 @@ int dpt_storage_kind(const dpt_storage *s) { return s->kind; }
 int dpt_storage_device(const dpt_storage *s) { return s->device; }
 int dpt_storage_pinned(const dpt_storage *s) { return (s->flags & DPT__PINNED) != 0; }
 void *dpt_storage_data(const dpt_storage *s) { return s->data; }
+uint64_t dpt_storage_writes(const dpt_storage *s) {
+  while (s->parent) s = s->parent;
+  return atomic_load_explicit(&s->writes, memory_order_relaxed);
+}

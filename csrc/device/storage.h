@@ -18,13 +18,24 @@ struct dpt_storage {
   int flags;    /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not ours to free) */
   int64_t size; /* elements */
   void *data;
-  struct dpt__block *block;   /* the allocator's record of device memory */
-  struct dpt_storage *parent; /* of a view: owns the memory, one reference is the view's */
+  struct dpt__block *block;     /* the allocator's record of device memory */
+  struct dpt_storage *parent;   /* of a view: owns the memory, one reference is the view's */
+  atomic_uint_least64_t writes; /* grows with every operation whose result lies here */
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
 
 /* As dpt_storage_new, on that device (0: the current one; not looked at for host memory). */
 int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
+
+/* To be said of every result before or after its work is queued; dpt__route says it of operand 0.
+ */
+static inline void dpt__storage_written(dpt_storage *s) {
+  while (s->parent) s = s->parent;
+  atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
+}
+static inline void dpt__written(const dpt_tensor *t) {
+  if (t->store_) dpt__storage_written(t->store_);
+}
 
 static inline void *dpt__at(const dpt_tensor *t) {
   return (char *)t->store_->data + (size_t)t->first_ * dpt__dtype_size(dpt__dtype(t->kind_));

@@ -1,0 +1,132 @@
+/* split.c: a tensor cut into parts on several devices, and parts joined into one tensor.
+ *
+ * What must stay true: parts and result are resized only where their form changes, so that a loop
+ * allocates nothing. Between devices, the streams of all receivers wait for the sender before the
+ * sender waits for any of them.
+ */
+#include "comm/comm.h"
+#include "device/copy.h"
+#include "device/device.h"
+
+#include <string.h>
+
+/* The part of t that starts at entry `first` of dimension dim; owns no reference. */
+static dpt_tensor part_of(const dpt_tensor *t, int dim, int64_t first, int64_t count) {
+  dpt_tensor view = *t;
+  view.first_ += first * t->step_[dim];
+  view.size_[dim] = count;
+  return view;
+}
+
+static int is_plain(const dpt_tensor *to, const dpt_tensor *from) {
+  return to->kind_ == from->kind_ && dpt__is_device(to->kind_) && dpt__contiguous(to) &&
+         dpt__contiguous(from);
+}
+
+/* to = from. Plain bytes are queued on the receiver's current stream, which waits for `ready`, an
+ * event of the sender; the sender is to wait for the receiver later. Everything else orders
+ * itself. */
+static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__event ready) {
+  if (!is_plain(to, from)) return dpt_copy(to, from);
+  dpt__stream *stream = dpt__current_stream(to->store_->device);
+  DPT__TRY(dpt__stream_wait(stream, ready));
+  dpt__written(to);
+  return dpt__copy_on(stream, fn, dpt__at(to), to->store_->block, dpt__at(from),
+                      from->store_->block, (size_t)dpt__count(to) * dpt__dtype_size(dpt__type(to)));
+}
+
+/* Everything that is queued now on the device's current stream; nothing for the host. */
+static int record(const dpt_tensor *t, dpt__event *event) {
+  *event = (dpt__event){NULL, 0};
+  if (!t->store_ || !t->store_->device) return 0;
+  dpt__stream *stream = dpt__current_stream(t->store_->device);
+  DPT__TRY(dpt__stream_order(stream));
+  *event = dpt__event_record(stream);
+  return 0;
+}
+
+/* The device of `waiting` waits for everything that is queued on that of `t`. */
+static int wait_for(const dpt_tensor *waiting, const dpt_tensor *t) {
+  dpt__event event;
+  DPT__TRY(record(t, &event));
+  if (!event.stream || !waiting->store_ || !waiting->store_->device) return 0;
+  return dpt__stream_wait(dpt__current_stream(waiting->store_->device), event);
+}
+
+int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, const int64_t *rows,
+                     const dpt_tensor *src, int dim) {
+  char text[DPT__TEXT];
+  int64_t all = 0, first = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (rows[i] < 0)
+      return dpt__fail("scatter: chunk %lld has size %lld", (long long)i + 1, (long long)rows[i]);
+    all += rows[i];
+  }
+  if (src->ndim_ ? dim < 0 || dim >= src->ndim_ : all > 0)
+    return dpt__fail("scatter: dimension %d of a %s does not exist", dim + 1,
+                     dpt__describe(text, src));
+  if (src->ndim_ && all != src->size_[dim])
+    return dpt__fail(
+        "scatter: the chunks have %lld entries together, dimension %d of a %s has %lld",
+        (long long)all, dim + 1, dpt__describe(text, src), (long long)src->size_[dim]);
+  dpt__event ready;
+  DPT__TRY(record(src, &ready));
+  for (int64_t i = 0; i < n; i++) {
+    if (!rows[i]) {
+      DPT__TRY(dpt_resize(out[i], 0, NULL));
+      continue;
+    }
+    dpt_tensor part = part_of(src, dim, first, rows[i]);
+    first += rows[i];
+    DPT__TRY(dpt__result(out[i], part.ndim_, part.size_, devices[i]));
+    DPT__TRY(move("scatter", out[i], &part, ready));
+  }
+  for (int64_t i = 0; i < n; i++)
+    if (rows[i]) DPT__TRY(wait_for(src, out[i]));
+  return 0;
+}
+
+/* The sizes of the result: those of the first part that has elements, the dimension summed up. */
+static int joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tensor *size) {
+  char one[DPT__TEXT], other[DPT__TEXT];
+  size->ndim_ = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const dpt_tensor *t = in[i];
+    if (!t->ndim_) continue;
+    if (dim < 0 || dim >= t->ndim_)
+      return dpt__fail("gather: dimension %d of a %s does not exist", dim + 1,
+                       dpt__describe(one, t));
+    if (!size->ndim_) {
+      *size = *t;
+      continue;
+    }
+    int64_t sum = size->size_[dim] + t->size_[dim];
+    size->size_[dim] = t->size_[dim];
+    int alike = dpt__same_size(size, t) && size->kind_ == t->kind_;
+    size->size_[dim] = sum;
+    if (!alike)
+      return dpt__fail("gather: part %lld is a %s, wanted one that joins a %s along dimension %d",
+                       (long long)i + 1, dpt__describe(one, t), dpt__describe(other, in[0]),
+                       dim + 1);
+  }
+  return 0;
+}
+
+int dpt_comm_gather(dpt_tensor *out, int device, int64_t n, const dpt_tensor *const *in, int dim) {
+  dpt_tensor size = {0};
+  DPT__TRY(joined_size(n, in, dim, &size));
+  if (!size.ndim_) return dpt_resize(out, 0, NULL);
+  DPT__TRY(dpt__result(out, size.ndim_, size.size_, device));
+  int64_t first = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (!in[i]->ndim_) continue;
+    dpt__event ready;
+    DPT__TRY(record(in[i], &ready));
+    dpt_tensor part = part_of(out, dim, first, in[i]->size_[dim]);
+    first += in[i]->size_[dim];
+    DPT__TRY(move("gather", &part, in[i], ready));
+  }
+  for (int64_t i = 0; i < n; i++)
+    if (in[i]->ndim_) DPT__TRY(wait_for(in[i], out));
+  return 0;
+}

@@ -1,0 +1,175 @@
+--- dpt.parallel.params: the parameters and gradients of all replicas as flat buffers.
+--
+-- What must stay true: replica 1 is the truth. Seen as pieces (runs of elements of one storage, each
+-- element in one piece), its tensors stay where they are; parameters and gradients of replicas 2..n
+-- are views of one flat buffer each for an element type, with the same pieces one after the other.
+-- A broadcast moves the bytes of the pieces to each replica, and none where nothing has written to
+-- replica 1 since the last one; a reduction adds in the order of the replicas and leaves the
+-- gradients of replicas 2..n zero.
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local flatten = require 'dpt.parallel.flatten'
+
+local Params = {}
+Params.__index = Params
+
+--- Nothing known yet: changed() is true and build() is to be called.
+function Params.new()
+   return setmetatable({}, Params)
+end
+
+-- A list of tensors and where each lies; parameters and gradients stand in one list of 2n.
+local function look(module)
+   local tensors, gradients = module:parameters()
+   local list = {n = tensors and #tensors or 0}
+   for i = 1, list.n do
+      list[i], list[list.n + i] = tensors[i], gradients[i]
+   end
+   list.stores, list.firsts = {}, {}
+   for i, t in ipairs(list) do
+      list.stores[i], list.firsts[i] = comm.address(t), t:storageOffset()
+   end
+   return list
+end
+
+--- Whether replica 1's tensors are others, or lie elsewhere, than at the last build.
+function Params:changed(module)
+   local old, new = self.seen, look(module)
+   if not old or old.n ~= new.n then return true end
+   for i, t in ipairs(new) do
+      if not rawequal(old[i], t) or old.stores[i] ~= new.stores[i]
+         or old.firsts[i] ~= new.firsts[i] then
+         return true
+      end
+   end
+   return false
+end
+
+-- The types of replica 1's parameters in order of appearance, each with the layout of the
+-- parameters and of the gradients; `first` and `last` in the list of both.
+local function layouts(seen)
+   local groups, known = {}, {}
+   for i = 1, seen.n do
+      local name = torch.type(seen[i])
+      if torch.type(seen[seen.n + i]) ~= name then
+         error(('parameter %d is a %s and its gradient a %s, wanted one type for both'):format(i,
+            name, torch.type(seen[seen.n + i])), 0)
+      end
+      if not known[name] then
+         known[name] = {type = name, members = {}}
+         groups[#groups + 1] = known[name]
+      end
+      table.insert(known[name].members, i)
+   end
+   for _, group in ipairs(groups) do
+      for half = 1, 2 do -- parameters, gradients
+         local list = {}
+         for k, i in ipairs(group.members) do list[k] = seen[(half - 1) * seen.n + i] end
+         group[half] = flatten.layout(list)
+      end
+   end
+   return groups
+end
+
+-- Moves one half of a group of a replica into a new flat tensor; gives it and its pieces.
+local function move(replica, seen, group, half)
+   local layout = group[half]
+   local flat, pieces = torch.getmetatable(group.type).new(layout.total), {}
+   for k, i in ipairs(group.members) do
+      local index = (half - 1) * seen.n + i
+      local model, t = seen[index], replica[index]
+      if model:nElement() > 0 then
+         t:set(flat:storage(), layout.places[k], model:size(), model:stride())
+      end
+   end
+   local first = 1
+   for k, piece in ipairs(layout.pieces) do
+      pieces[k] = flat:narrow(1, first, piece:nElement())
+      first = first + piece:nElement()
+   end
+   return flat, pieces
+end
+
+--- Lays out the parameters and gradients of the replicas after those of replica 1.
+-- @param exec function(f) that calls f(replica, i) for every replica with its device current
+function Params:build(exec)
+   self.seen = nil -- an error on the way leaves it to be built again
+   local seen, groups
+   local values, sums = {}, {} -- of replicas 2..n, one list
+   local flat = {}
+   exec(function(module, i)
+      if i == 1 then
+         seen = look(module)
+         groups = layouts(seen)
+         return
+      end
+      local replica = look(module)
+      flat[i] = {}
+      for _, group in ipairs(groups) do
+         for half, all in ipairs{values, sums} do
+            local whole, pieces = move(replica, seen, group, half)
+            table.insert(flat[i], whole)
+            for _, piece in ipairs(pieces) do all[#all + 1] = piece end
+            if half == 2 and whole:nElement() > 0 then whole:zero() end
+         end
+      end
+   end)
+   self.truth, self.sum, flat[1] = {}, {}, {}
+   for _, group in ipairs(groups) do
+      for _, piece in ipairs(group[1].pieces) do table.insert(self.truth, piece) end
+      for _, piece in ipairs(group[2].pieces) do table.insert(self.sum, piece) end
+      -- replica 1 is flat where its memory is one run
+      table.insert(flat[1], #group[1].pieces == 1 and group[1].pieces[1] or false)
+      table.insert(flat[1], #group[2].pieces == 1 and group[2].pieces[1] or false)
+   end
+   self.groups, self.values, self.sums, self.flat = groups, values, sums, flat
+   self.seen, self.version = seen, nil
+end
+
+--- Makes the parameters of replica 1 itself views of flat tensors, one for each type.
+-- @return whether anything moved
+function Params:flattenFirst(name)
+   local moved = false
+   for _, group in ipairs(self.groups) do
+      if #group[1].pieces > 1 or #group[2].pieces > 1 then
+         local tensors, gradients = {}, {}
+         for k, i in ipairs(group.members) do
+            tensors[k], gradients[k] = self.seen[i], self.seen[self.seen.n + i]
+         end
+         flatten.pair(tensors, gradients, name)
+         moved = true
+      end
+   end
+   return moved
+end
+
+--- Whether something has written to replica 1's parameters since the last broadcast.
+function Params:stale()
+   return self.version ~= comm.version(self.truth)
+end
+
+--- Copies the parameters of replica 1 to the others where they are stale.
+function Params:broadcast()
+   local version = comm.version(self.truth)
+   if self.version ~= version then
+      comm.broadcastInto(self.truth, self.values)
+      self.version = version
+   end
+end
+
+--- Adds the gradients of replicas 2..n to replica 1's and sets them to zero.
+function Params:reduce()
+   comm.reduceInto(self.sum, self.sums, true)
+end
+
+--- Sets replica 1's gradients to zero.
+function Params:zero()
+   for _, piece in ipairs(self.sum) do piece:zero() end
+end
+
+--- Sets the gradients of replicas 2..n to zero: what a failed backward left there.
+function Params:zeroOthers()
+   for _, piece in ipairs(self.sums) do piece:zero() end
+end
+
+return Params
