@@ -2,8 +2,8 @@
 --
 -- What must stay true: an object of a class is a plain table whose metatable is the class's method
 -- table; that table's own metatable leads to the parent's methods, so methods added to a class
--- later are seen by all its descendants. A class is found by its name through one registry; tensors
--- and storages (C data) are in it too. Torch7's __add__ and so on are installed as Lua's metamethods
+-- later are seen by all its descendants. A class is found by its name through one registry, tensors
+-- and storages (C data) too. Torch7's __add__ and so on are installed as Lua's metamethods
 -- at the moment they are defined, for the class and the descendants that define none.
 local dptffi = require 'dpt.ffi'
 local fail = dptffi.fail
@@ -69,7 +69,8 @@ function torch.newmetatable(name, parent, construct, _, factory, place)
       local package, rest = name:match('^([^.]+)%.(.+)$')
       place = package and (rooms[package] or rawget(_G, package)) or not package and _G
       if type(place) ~= 'table' then
-         fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name, package)
+         fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name,
+            package)
       end
       while rest and rest:find('.', 1, true) do
          package, rest = rest:match('^([^.]+)%.(.+)$')
@@ -139,7 +140,9 @@ end
 
 function torch.getconstructortable(name)
    local constructor = constructors[name]
-   if not constructor then fail("torch.getconstructortable: class '%s' is unknown", tostring(name)) end
+   if not constructor then
+      fail("torch.getconstructortable: class '%s' is unknown", tostring(name))
+   end
    return constructor
 end
 

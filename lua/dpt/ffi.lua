@@ -65,7 +65,8 @@ local function raiseMessage() return raise(ffi.string(C.dpt_message())) end
 
 --- How many parameters each declared function has that returns a status.
 local arity = {}
-for name, parameters in cdef:gsub('/%*.-%*/', ''):gmatch('%f[%w_]int%s+(dpt_[%w_]+)%s*(%b())%s*;') do
+local declarations = cdef:gsub('/%*.-%*/', '')
+for name, parameters in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*(%b())%s*;' do
    local _, commas = parameters:gsub(',', '')
    arity[name] = parameters:match('^%(%s*void%s*%)$') and 0 or commas + 1
 end

@@ -3,12 +3,11 @@
 -- What must stay true: index tensors count from 1 (C reads them so); a result that has to be of a
 -- certain size already (gather, scatter, index writes) is not resized.
 local dptffi = require 'dpt.ffi'
-local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local lib = dptffi.lib
 local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
-local both, method, dimension, checkNumber = core.both, core.method, core.dimension, core.checkNumber
-local torch, usage, LONG, ON_DEVICE = class.torch, core.usage, core.LONG, core.ON_DEVICE
+local both, dimension, checkNumber = core.both, core.dimension, core.checkNumber
+local usage, LONG, ON_DEVICE = core.usage, core.LONG, core.ON_DEVICE
 
 local function isTensor(v) return istype(tensorType, v) end
 
@@ -48,8 +47,8 @@ for name, with in pairs{
    local byTensor, byNumber = with[1], with[2]
    both(name, function(r, dim, idx, v)
       if not isTensor(r) or not isTensor(idx) then
-         usage(name, 'tensor dimension indices ' .. (byTensor and 'tensor' or 'number'), r, dim, idx,
-            v)
+         local last = byTensor and 'tensor' or 'number'
+         usage(name, 'tensor dimension indices ' .. last, r, dim, idx, v)
       end
       dim = dimension(name, r, dim)
       if isTensor(v) then
@@ -64,7 +63,9 @@ for name, with in pairs{
 end
 
 both('maskedFill', function(r, mask, v)
-   if not isTensor(r) or not isTensor(mask) then usage('maskedFill', 'tensor mask number', r, mask, v) end
+   if not isTensor(r) or not isTensor(mask) then
+      usage('maskedFill', 'tensor mask number', r, mask, v)
+   end
    lib.masked_fill(r, mask, checkNumber('maskedFill', 'value', v))
    return r
 end)
@@ -90,13 +91,11 @@ both('maskedSelect', function(a, b, c)
 end)
 
 --- [r] x -> places of elements other than 0, a LongTensor; x:nonzero()
-local function nonzero(a, b)
+both('nonzero', function(a, b)
    local r, x = a, b
    if b == nil then r, x = nil, a end
    if not isTensor(x) or (r and not isTensor(r)) then usage('nonzero', '[result] tensor', a, b) end
    r = r or fresh(x.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
    lib.nonzero(r, x)
    return r
-end
-torch.nonzero = nonzero
-method('nonzero', nonzero)
+end)

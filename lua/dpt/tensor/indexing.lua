@@ -88,6 +88,10 @@ local function offsetOf(t, s)
    return offset
 end
 
+local function noDimension(t)
+   return fail('%s: an index into a tensor with no dimension', core.tensorNames[t.kind_])
+end
+
 local function getNumber(t, i)
    local ndim = t.ndim_
    if ndim == 1 then
@@ -96,7 +100,7 @@ local function getNumber(t, i)
       lib.get(t, place(t, i, 0) * tonumber(t.step_[0]), value)
       return value[0]
    end
-   if ndim == 0 then fail('%s: an index into a tensor with no dimension', core.tensorNames[t.kind_]) end
+   if ndim == 0 then noDimension(t) end
    local out = tensor(t.kind_)
    if C.dpt_select(out, t, 0, place(t, i, 0)) ~= 0 then raiseMessage() end
    return out
@@ -162,7 +166,7 @@ local function setNumber(t, i, v)
       if type(v) == 'number' and i >= 1 and C.dpt_put_at(t, 1, at, v) == 0 then return end
       return put(t, place(t, i, 0) * tonumber(t.step_[0]), v)
    end
-   if ndim == 0 then fail('%s: an index into a tensor with no dimension', core.tensorNames[t.kind_]) end
+   if ndim == 0 then noDimension(t) end
    local view = tensor(t.kind_)
    lib.select(view, t, 0, place(t, i, 0))
    return assign(view, v)

@@ -97,7 +97,8 @@ both('data', function(t)
    check('data', 'self', t)
    local first = C.dpt_tensor_data(t)
    if first == nil and t.store_ ~= nil then
-      first = ffi.cast('char *', C.dpt_storage_data(t.store_)) + t.first_ * core.elementSizes[t.kind_]
+      first = ffi.cast('char *', C.dpt_storage_data(t.store_))
+         + t.first_ * core.elementSizes[t.kind_]
    end
    return ffi.cast(core.pointers[t.kind_ % core.ON_DEVICE], first)
 end)

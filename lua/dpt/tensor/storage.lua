@@ -42,8 +42,8 @@ local function fillFromTable(s, values, n)
    for i = 1, n do
       local v = tonumber(values[i])
       if not v then
-         fail('%s: element %d of the table is of type %s, wanted a number', core.storageNames[s.kind_],
-            i, torch.type(values[i]))
+         fail('%s: element %d of the table is of type %s, wanted a number',
+            core.storageNames[s.kind_], i, torch.type(values[i]))
       end
       data[i - 1] = v
    end
@@ -68,8 +68,8 @@ function core.newStorage(kind, a, offset, size)
       local have = length(a)
       size = size and core.checkNumber(name, 'size', size) or have - offset + 1
       if offset < 1 or size < 0 or offset + size - 1 > have then
-         fail('%s: got offset %d and size %d, wanted them within a storage of size %d', name, offset,
-            size, have)
+         fail('%s: got offset %d and size %d, wanted them within a storage of size %d', name,
+            offset, size, have)
       end
       local slot = ffi.new 'dpt_storage *[1]'
       lib.storage_view(slot, a.ptr_, offset - 1, size)
