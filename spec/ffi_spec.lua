@@ -1,0 +1,85 @@
+-- dpt.ffi: wrappers, the line that is blamed, one load for a Lua state.
+local dptffi = require 'dpt.ffi'
+local dpt = require 'dpt'
+local torch = dpt.torch
+
+--- The line after "file:" in an error message of this file.
+local function lineOf(message) return tonumber(message:match('ffi_spec%.lua:(%d+):')) end
+
+describe('lib', function()
+   it('has one wrapper for each declared function that returns a status', function()
+      assert.is_true(dptffi.has 'narrow')
+      assert.is_false(dptffi.has 'message') -- returns a string
+      assert.is_function(dptffi.lib.narrow)
+      assert.equal(dptffi.lib.narrow, dptffi.lib.narrow)
+      assert.error_matches(function() return dptffi.lib.noSuchFunction end, 'dpt_noSuchFunction')
+   end)
+
+   it("raises the library's sentence at the line of dpt's caller", function()
+      local x = torch.FloatTensor(2, 3)
+      local line = debug.getinfo(1, 'l').currentline + 1
+      local ok, why = pcall(function() x:view(5) end)
+      assert.is_false(ok)
+      assert.equal(line, lineOf(why))
+      assert.truthy(why:find('torch.FloatTensor of size 2x3', 1, true))
+   end)
+
+   it('blames the caller also where the method itself is called by pcall', function()
+      local x = torch.FloatTensor(2, 3)
+      local line = debug.getinfo(1, 'l').currentline + 1
+      local ok, why = pcall(x.narrow, x, 3, 1, 1)
+      assert.is_false(ok)
+      assert.equal(line, lineOf(why))
+   end)
+
+   it('blames the caller in a coroutine', function()
+      local line = debug.getinfo(1, 'l').currentline + 2
+      local ok, why = coroutine.resume(coroutine.create(function()
+         torch.FloatTensor(2, 3):narrow(3, 1, 1)
+      end))
+      assert.is_false(ok)
+      assert.equal(line, lineOf(why))
+   end)
+
+   it('leaves the objects usable', function()
+      local x = torch.FloatTensor(2, 3):fill(4)
+      assert.is_false(pcall(x.view, x, 5))
+      assert.equal(24, x:sum())
+   end)
+end)
+
+describe('loading', function()
+   --- What a fresh process prints, stderr included.
+   local function run(code, environment)
+      local here = debug.getinfo(dptffi.raise, 'S').source:match('^@(.*)dpt/ffi%.lua$')
+      local file = os.tmpname()
+      local out = assert(io.open(file, 'w'))
+      out:write(("package.path = '%s?.lua;%s?/init.lua;' .. package.path\n"):format(here, here), code)
+      out:close()
+      local pipe = io.popen(('%s luajit %s 2>&1'):format(environment or '', file))
+      local text = pipe:read '*a'
+      pipe:close()
+      os.remove(file)
+      return text
+   end
+
+   it('happens once for a Lua state', function()
+      local text = run [[
+         require 'dpt'
+         for name in pairs(package.loaded) do
+            if name:find '^dpt' then package.loaded[name] = nil end
+         end
+         print(pcall(require, 'dpt.ffi'))
+      ]]
+      assert.truthy(text:find('loaded already in this Lua state', 1, true), text)
+   end)
+
+   it('names the library by DPT_LIBRARY', function()
+      local text = run("require 'dpt'", 'DPT_LIBRARY=/no/such/libdpt.so')
+      assert.truthy(text:find('/no/such/libdpt.so', 1, true), text)
+   end)
+
+   it('works from any directory', function()
+      assert.equal('6\n', run("require 'dpt' print(torch.ones(2, 3):sum())", 'cd / &&'))
+   end)
+end)
