@@ -36,9 +36,9 @@ describe('torch.class', function()
       local Parent = torch.class('classSpec.OpParent', m)
       local Child = torch.class('classSpec.OpChild', 'classSpec.OpParent', m)
       torch.class('classSpec.OpGrandchild', 'classSpec.OpChild', m)
-      function Parent:__tostring__() return 'parent' end
+      function Parent.__tostring__() return 'parent' end
       assert.equal('parent', tostring(m.OpGrandchild()))
-      function Child:__tostring__() return 'child' end
+      function Child.__tostring__() return 'child' end
       assert.equal('child', tostring(m.OpGrandchild()))
       assert.equal('parent', tostring(m.OpParent()))
    end)
@@ -46,9 +46,9 @@ describe('torch.class', function()
    it('gives __index__ and __newindex__ the first word', function()
       local m = {}
       local C = torch.class('classSpec.Indexed', m)
-      function C:__index__(key) if type(key) == 'number' then return key * 2, true end end
-      function C:__newindex__(key) return key == 'dropped' end
-      function C:method() return 'method' end
+      function C.__index__(_, key) if type(key) == 'number' then return key * 2, true end end
+      function C.__newindex__(_, key) return key == 'dropped' end
+      function C.method() return 'method' end
       local o = m.Indexed()
       o.dropped, o.kept = 1, 2
       assert.equal(14, o[7])

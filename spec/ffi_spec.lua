@@ -52,9 +52,11 @@ describe('loading', function()
    --- What a fresh process prints, stderr included.
    local function run(code, environment)
       local here = debug.getinfo(dptffi.raise, 'S').source:match('^@(.*)dpt/ffi%.lua$')
+      if here:sub(1, 1) ~= '/' then here = os.getenv 'PWD' .. '/' .. here end
       local file = os.tmpname()
       local out = assert(io.open(file, 'w'))
-      out:write(("package.path = '%s?.lua;%s?/init.lua;' .. package.path\n"):format(here, here), code)
+      out:write(("package.path = '%s?.lua;%s?/init.lua;' .. package.path\n"):format(here, here))
+      out:write(code)
       out:close()
       local pipe = io.popen(('%s luajit %s 2>&1'):format(environment or '', file))
       local text = pipe:read '*a'

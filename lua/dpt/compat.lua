@@ -28,6 +28,7 @@ function compat.install(rooms)
          package.preload[name] = function() return room end
       end
    end
+   rawset(_G, 'include', rooms.torch.include)
    if rooms.cutorch and rooms.nn then
       package.preload.cunn = function() return rooms.nn end
    end

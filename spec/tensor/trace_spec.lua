@@ -2,7 +2,8 @@
 -- names something not yet implemented.
 local torch = require 'dpt.tensor'
 
-local a, b, c = torch.FloatTensor(16):fill(1), torch.FloatTensor(16):fill(2), torch.FloatTensor(4, 4)
+local a, b = torch.FloatTensor(16):fill(1), torch.FloatTensor(16):fill(2)
+local c = torch.FloatTensor(4, 4)
 local s = torch.LongStorage{4, 4}
 
 local paths = {

@@ -49,10 +49,11 @@ function sizes.read(fn, a, b, c, d, e, f, ...)
    end
    if type(a) ~= 'number' and isLongs(a) then
       if b ~= nil then wrong(fn, b) end
-      return readStorage(fn, size, a)
+      local n = readStorage(fn, size, a)
+      return n == 1 and size[0] == 0 and 0 or n
    end
    put(fn, 0, a)
-   if b == nil then return 1 end
+   if b == nil then return size[0] == 0 and 0 or 1 end -- a vector of nothing has no dimension
    put(fn, 1, b)
    if c == nil then return 2 end
    put(fn, 2, c)

@@ -13,6 +13,9 @@ ffi.cdef [[
    int unsetenv(const char *name);
 ]]
 
+--- The version of dpt, "0.1.0".
+function torch.version() return ffi.string(C.dpt_version()) end
+
 --- How many threads an operation on host tensors uses, from the next call on.
 function torch.setnumthreads(n)
    lib.threads_set(core.checkNumber('setnumthreads', 'n', n))
