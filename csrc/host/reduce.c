@@ -6,7 +6,7 @@
  */
 #include "ops/reduce.h"
 #include "host/isa.h"
-#include "host/kernels.h"
+#include "host/reduce.h"
 
 #include <math.h>
 
@@ -14,18 +14,7 @@
 
 /* What is accumulated; SPREADOUT: mean and squared deviations. */
 enum { SUM, COUNT, MAGNITUDE, SQUARE, POWER, PRODUCT, SPREADOUT, MOST, LEAST };
-enum { SPREAD = 16, TILE = 256, BLOCK = 16384, PARALLEL = 32768 };
-
-typedef struct part {
-  union {
-    double real;
-    int64_t whole;
-  };
-  union {
-    double m2;
-    int64_t at;
-  };
-} part;
+enum { SPREAD = 16, TILE = 256, BLOCK = DPT__REDUCE_BLOCK, PARALLEL = 2 * BLOCK };
 
 #define BODY "host/reduce_rows.inc.c"
 #include "host/all_types.inc.c"
@@ -67,7 +56,7 @@ static int kind_of(int op, double p) {
 }
 
 /* From the accumulated part of n elements to the result. */
-static void finish(int op, int dtype, double p, int64_t n, part *v) {
+static void finish(int op, double p, int64_t n, part *v) {
   switch (op) {
   case DPT__REDUCE_mean:
     v->real /= (double)n;
@@ -96,21 +85,9 @@ static void finish(int op, int dtype, double p, int64_t n, part *v) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Offsets of place i of the outer dimensions. */
-static void place(const dpt__reduce_args *g, int64_t i, int64_t *a, int64_t *r, int64_t *idx) {
-  *a = *r = *idx = 0;
-  for (int d = g->ndim - 1; d >= 0; d--) {
-    int64_t at = d ? i % g->size[d] : i;
-    i = d ? i / g->size[d] : 0;
-    *a += at * g->a_step[d];
-    *r += at * g->r_step[d];
-    *idx += at * g->idx_step[d];
-  }
-}
-
 static void put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *v) {
   if (g->idx) g->idx[idx] = v->at + 1;
-  finish(g->op, g->dtype, g->p, g->n, v);
+  finish(g->op, g->p, g->n, v);
   types[g->dtype].store((char *)g->r + (size_t)r * dpt__dtype_size(g->dtype), v);
 }
 
@@ -119,29 +96,29 @@ static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part 
   int kind = kind_of(g->op, g->p);
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
-  int64_t blocks = (g->n + BLOCK - 1) / BLOCK, tasks = g->lanes * blocks;
-  int parallel = g->lanes * g->n > PARALLEL && context->threads > 1;
+  int64_t blocks = (g->n + BLOCK - 1) / BLOCK, tasks = g->lanes.count * blocks;
+  int parallel = g->lanes.count * g->n > PARALLEL && context->threads > 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t t = 0; t < tasks; t++) {
-    int64_t lane = t / blocks, first = t % blocks * BLOCK, a, r, idx;
-    place(g, lane, &a, &r, &idx);
-    const char *x = (const char *)g->a + (size_t)((a + first * g->step)) * width;
+    int64_t first = t % blocks * BLOCK, at[DPT__LANE_OPERANDS];
+    dpt__lane_at(&g->lanes, t / blocks, at);
+    const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
     int64_t n = least(BLOCK, g->n - first);
     part v = {.at = 0};
     type->run(kind, x, n, g->step, g->p, &v);
     if (g->idx) v.at = type->find(x, n, g->step, &v);
     if (blocks == 1)
-      put(g, r, idx, &v);
+      put(g, at[1], at[2], &v);
     else
       parts[t] = v;
   }
-  for (int64_t lane = 0; lane < g->lanes && blocks > 1; lane++) {
+  for (int64_t lane = 0; lane < g->lanes.count && blocks > 1; lane++) {
     part *v = parts + lane * blocks;
     for (int64_t b = 1; b < blocks; b++)
       type->join(kind, v, b * BLOCK, v + b, least(BLOCK, g->n - b * BLOCK));
-    int64_t a, r, idx;
-    place(g, lane, &a, &r, &idx);
-    put(g, r, idx, v);
+    int64_t at[DPT__LANE_OPERANDS];
+    dpt__lane_at(&g->lanes, lane, at);
+    put(g, at[1], at[2], v);
   }
   return 0;
 }
@@ -152,7 +129,7 @@ typedef struct strips {
 } strips;
 
 static strips strips_of(const dpt__reduce_args *g) {
-  strips s = {.across = g->size[g->ndim - 1]};
+  strips s = {.across = g->lanes.size[g->lanes.ndim - 1]};
   s.strips = (s.across + TILE - 1) / TILE;
   int64_t width = least(TILE, s.across);
   s.rows = 4 * BLOCK / width;
@@ -161,33 +138,35 @@ static strips strips_of(const dpt__reduce_args *g) {
 }
 
 static int by_columns(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
-  int kind = kind_of(g->op, g->p), last = g->ndim - 1;
+  int kind = kind_of(g->op, g->p), last = g->lanes.ndim - 1;
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
   strips s = strips_of(g);
-  int64_t outer = g->lanes / s.across, tasks = outer * s.strips * s.blocks;
-  int parallel = g->lanes * g->n > PARALLEL && context->threads > 1;
+  int64_t outer = g->lanes.count / s.across, tasks = outer * s.strips * s.blocks;
+  int parallel = g->lanes.count * g->n > PARALLEL && context->threads > 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t t = 0; t < tasks; t++) {
     int64_t block = t % s.blocks, strip = t / s.blocks % s.strips, out = t / s.blocks / s.strips;
     int64_t lane = out * s.across + strip * TILE, cols = least(TILE, s.across - strip * TILE);
-    int64_t first = block * s.rows, a, r, idx;
-    place(g, lane, &a, &r, &idx);
-    const char *x = (const char *)g->a + (size_t)(a + first * g->step) * width;
+    int64_t first = block * s.rows, at[DPT__LANE_OPERANDS];
+    dpt__lane_at(&g->lanes, lane, at);
+    const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
     part local[TILE], *v = s.blocks == 1 ? local : parts + (lane * s.blocks + block * cols);
-    type->columns(kind, x, least(s.rows, g->n - first), g->step, cols, g->a_step[last], g->p, v);
+    type->columns(kind, x, least(s.rows, g->n - first), g->step, cols, g->lanes.step[0][last], g->p,
+                  v);
     for (int64_t j = 0; j < cols && s.blocks == 1; j++)
-      put(g, r + j * g->r_step[last], idx + j * g->idx_step[last], v + j);
+      put(g, at[1] + j * g->lanes.step[1][last], at[2] + j * g->lanes.step[2][last], v + j);
   }
   for (int64_t i = 0; i < outer * s.strips && s.blocks > 1; i++) {
-    int64_t strip = i % s.strips, lane = i / s.strips * s.across + strip * TILE, a, r, idx;
+    int64_t strip = i % s.strips, lane = i / s.strips * s.across + strip * TILE;
     int64_t cols = least(TILE, s.across - strip * TILE);
-    place(g, lane, &a, &r, &idx);
+    int64_t at[DPT__LANE_OPERANDS];
+    dpt__lane_at(&g->lanes, lane, at);
     for (int64_t j = 0; j < cols; j++) {
       part *v = parts + lane * s.blocks + j;
       for (int64_t b = 1; b < s.blocks; b++)
         type->join(kind, v, b * s.rows, v + b * cols, least(s.rows, g->n - b * s.rows));
-      put(g, r + j * g->r_step[last], idx + j * g->idx_step[last], v);
+      put(g, at[1] + j * g->lanes.step[1][last], at[2] + j * g->lanes.step[2][last], v);
     }
   }
   return 0;
@@ -196,27 +175,17 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
 int dpt__host_reduce(dpt__context *context, const void *args) {
   const dpt__reduce_args *g = args;
   int64_t step = g->step < 0 ? -g->step : g->step;
-  int columns =
-      g->ndim > 0 && g->n > 1 && g->size[g->ndim - 1] > 1 && g->a_step[g->ndim - 1] < step;
+  int last = g->lanes.ndim - 1;
+  int columns = last >= 0 && g->n > 1 && g->lanes.size[last] > 1 && g->lanes.step[0][last] < step;
   int64_t blocks = columns ? strips_of(g).blocks : (g->n + BLOCK - 1) / BLOCK;
   part *parts = NULL;
-  if (blocks > 1 && !(parts = dpt__scratch(context, (size_t)(g->lanes * blocks) * sizeof *parts)))
+  if (blocks > 1 &&
+      !(parts = dpt__scratch(context, (size_t)(g->lanes.count * blocks) * sizeof *parts)))
     return 1;
   return columns ? by_columns(context, g, parts) : by_runs(context, g, parts);
 }
 
-/* Where row i of everything begins. */
-static int64_t row_at(const dpt__reduce_all_args *g, int64_t i) {
-  int64_t at = 0;
-  for (int d = g->ndim - 2; d >= 0; d--) {
-    at += i % g->size[d] * g->step[d];
-    i /= g->size[d];
-  }
-  return at;
-}
-
-static void put_number(int dtype, int out_dtype, void *out, const part *v) {
-  int real = dpt__is_real(dtype);
+void dpt__host_put_number(int out_dtype, void *out, int real, const part *v) {
   switch (out_dtype) {
 #define X(id, type, acc, suffix, name)                                                             \
   case id:                                                                                         \
@@ -232,37 +201,28 @@ static void put_number(int dtype, int out_dtype, void *out, const part *v) {
 
 int dpt__host_reduce_all(dpt__context *context, const void *args) {
   const dpt__reduce_all_args *g = args;
-  int kind = kind_of(g->op, g->p), last = g->ndim - 1;
-  const struct type *type = &types[g->dtype];
-  size_t width = dpt__dtype_size(g->dtype);
-  int64_t n = g->size[last], rows = 1, step = g->step[last];
-  for (int d = 0; d < last; d++) rows *= g->size[d];
-  /* A block is a piece of one long row, or some short rows. */
-  int64_t pieces = (n + BLOCK - 1) / BLOCK, together = pieces > 1 ? 1 : BLOCK / n;
-  int64_t groups = (rows + together - 1) / together, tasks = groups * pieces;
+  int kind = kind_of(g->op, g->p), dtype = g->walk.dtype[0];
+  const struct type *type = &types[dtype];
+  int64_t count = dpt__walk_count(&g->walk), step = g->walk.step[0][g->walk.ndim - 1];
+  int64_t blocks = (count + BLOCK - 1) / BLOCK;
   part one, *parts = &one;
-  if (tasks > 1 && !(parts = dpt__scratch(context, (size_t)tasks * sizeof *parts))) return 1;
-  int parallel = rows * n > PARALLEL && context->threads > 1;
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
-  for (int64_t t = 0; t < tasks; t++) {
-    int64_t row = t / pieces * together, first = t % pieces * BLOCK, seen = 0;
-    int64_t many = least(together, rows - row), length = least(BLOCK, n - first);
-    part sum, v = {.at = 0};
-    for (int64_t i = 0; i < many; i++, seen += length) {
-      const char *x = (const char *)g->a + (size_t)(row_at(g, row + i) + first * step) * width;
-      type->run(kind, x, length, step, g->p, i ? &v : &sum);
-      if (i) type->join(kind, &sum, seen, &v, length);
+  if (blocks > 1 && !(parts = dpt__scratch(context, (size_t)blocks * sizeof *parts))) return 1;
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (count > PARALLEL)
+  for (int64_t t = 0; t < blocks; t++) {
+    dpt__cursor c;
+    part sum = {.at = 0}, v = {.at = 0};
+    int64_t seen = 0;
+    dpt__walk_at(&g->walk, &c, t * BLOCK, least(BLOCK, count - t * BLOCK));
+    while (dpt__walk_row(&g->walk, &c)) {
+      type->run(kind, c.data[0], c.n, step, g->p, seen ? &v : &sum);
+      if (seen) type->join(kind, &sum, seen, &v, c.n);
+      seen += c.n;
     }
     parts[t] = sum;
   }
-  int64_t seen = 0;
-  for (int64_t t = 0; t < tasks; t++) {
-    int64_t many = least(together, rows - t / pieces * together);
-    int64_t length = many * least(BLOCK, n - t % pieces * BLOCK);
-    if (t) type->join(kind, parts, seen, parts + t, length);
-    seen += length;
-  }
-  finish(g->op, g->dtype, g->p, rows * n, parts);
-  put_number(g->dtype, g->out_dtype, g->out, parts);
+  for (int64_t t = 1; t < blocks; t++)
+    type->join(kind, parts, t * BLOCK, parts + t, least(BLOCK, count - t * BLOCK));
+  finish(g->op, g->p, count, parts);
+  dpt__host_put_number(g->out_dtype, g->out, dpt__is_real(dtype), parts);
   return 0;
 }

@@ -5,7 +5,8 @@
  */
 #ifndef DPT_OPS_REDUCE_H
 #define DPT_OPS_REDUCE_H
-#include "device/backend.h"
+#include "ops/lanes.h"
+#include "tensor/walk.h"
 
 enum dpt__reduction {
 #define X(name, types) DPT__REDUCE_##name,
@@ -16,25 +17,33 @@ enum dpt__reduction {
 
 /* Lanes of n elements, one for each place of the other dimensions. */
 typedef struct dpt__reduce_args {
-  int32_t op, dtype, ndim; /* dtype of a and r; ndim: of the other dimensions */
+  int32_t op, dtype; /* of a and r */
   double p;
-  int64_t n, step, lanes;
-  int64_t size[DPT_MAXDIM], a_step[DPT_MAXDIM], r_step[DPT_MAXDIM], idx_step[DPT_MAXDIM];
+  int64_t n, step;
+  dpt__lanes lanes; /* of a, r, idx */
   const void *a;
   void *r;
   int64_t *idx; /* NULL, or for max and min places from 1 */
 } dpt__reduce_args;
 
-/* Everything, in any order of dimensions; the result is one element of out_dtype. */
+/* Everything, in any order; the result is one element of out_dtype. */
 typedef struct dpt__reduce_all_args {
-  int32_t op, dtype, out_dtype, ndim; /* ndim >= 1; the last dimension is the run */
+  int32_t op, out_dtype;
   double p;
-  int64_t size[DPT_MAXDIM], step[DPT_MAXDIM];
-  const void *a;
   void *out;
+  dpt__walk walk; /* one operand */
 } dpt__reduce_all_args;
 
-/* Two operands of one type and equal counts. equal: 1 or 0; dist: the p-norm of the difference. */
+/* Two operands of one type. dist: the p-norm of the difference; equal: 1 or 0. */
 enum dpt__pairing { DPT__PAIR_dot, DPT__PAIR_dist, DPT__PAIR_equal };
+typedef struct dpt__pair_args {
+  int32_t op, out_dtype; /* dpt__pairing */
+  double p;
+  void *out;
+  dpt__walk walk; /* two operands */
+} dpt__pair_args;
+
+/* How many elements are not 0; on a device it waits. */
+int dpt__count_nonzero(const dpt_tensor *a, int64_t *n);
 
 #endif

@@ -1,0 +1,83 @@
+/* elements.h: moves of single elements by their width, for kernels that do not compute.
+ *
+ * What must stay true: `width` is 1, 2, 4 or 8; called with a constant each compiles to one move.
+ */
+#ifndef DPT_HOST_ELEMENTS_H
+#define DPT_HOST_ELEMENTS_H
+#include "base/dtype.h"
+#include "base/half.h"
+
+#include <string.h>
+
+#define DPT__INLINE inline __attribute__((always_inline))
+
+/* n elements from one strided row to another; steps in elements. */
+static DPT__INLINE void dpt__move_by(int width, char *to, int64_t to_step, const char *from,
+                                     int64_t from_step, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    memcpy(to + i * to_step * width, from + i * from_step * width, (size_t)width);
+}
+
+static inline void dpt__move(size_t width, char *to, int64_t to_step, const char *from,
+                             int64_t from_step, int64_t n) {
+  if (to_step == 1 && from_step == 1) {
+    memcpy(to, from, (size_t)n * width);
+    return;
+  }
+  switch (width) {
+  case 1:
+    dpt__move_by(1, to, to_step, from, from_step, n);
+    break;
+  case 2:
+    dpt__move_by(2, to, to_step, from, from_step, n);
+    break;
+  case 4:
+    dpt__move_by(4, to, to_step, from, from_step, n);
+    break;
+  default:
+    dpt__move_by(8, to, to_step, from, from_step, n);
+  }
+}
+
+/* value as an element, converted as numbers from Lua are: integers truncate and wrap. */
+static inline void dpt__put_element(int dtype, void *to, double value) {
+  switch (dtype) {
+#define X(id, type, acc, suffix, name)                                                             \
+  case id:                                                                                         \
+    *(type *)to = (type)(int64_t)value;                                                            \
+    break;
+    DPT_INTEGER_DTYPES(X)
+#undef X
+#define X(id, type, acc, suffix, name)                                                             \
+  case id:                                                                                         \
+    *(type *)to = (type)value;                                                                     \
+    break;
+    DPT_REAL_DTYPES(X)
+#undef X
+  default:
+    *(dpt__half *)to = dpt__half_from_float((float)value);
+  }
+}
+
+/* Whether an element is other than 0; -0 is 0, NaN is not. */
+static DPT__INLINE int dpt__element_set(int dtype, const void *at) {
+  switch (dtype) {
+  case DPT_U8:
+  case DPT_I8:
+    return *(const uint8_t *)at != 0;
+  case DPT_I16:
+    return *(const uint16_t *)at != 0;
+  case DPT_I32:
+    return *(const uint32_t *)at != 0;
+  case DPT_I64:
+    return *(const uint64_t *)at != 0;
+  case DPT_F16:
+    return (*(const uint16_t *)at & 0x7fff) != 0;
+  case DPT_F32:
+    return *(const float *)at != 0;
+  default:
+    return *(const double *)at != 0;
+  }
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* index.c: reads and writes along a dimension by index, in host memory (ops/index.h).
+ *
+ * What must stay true: all indices are looked at first; threads share lanes, never the indices of
+ * one lane, so that writes to one place keep their order. STRIP lanes side by side are one task.
+ */
+#include "ops/index.h"
+#include "host/elements.h"
+#include "host/kernels.h"
+
+#define BODY "host/index_add.inc.c"
+#include "host/all_types.inc.c"
+
+enum { STRIP = 2048, PARALLEL = 32768 };
+
+typedef void add_fn(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
+static add_fn *const adds[] = {
+#define X(id, type, acc, suffix, name) [id] = add_row_##suffix,
+    DPT_DTYPES(X)
+#undef X
+};
+_Static_assert(sizeof adds / sizeof *adds == DPT_NDTYPE, "one for each element type");
+
+static int bad(const char *fn, int64_t index, int dim, int64_t limit) {
+  return dpt__fail("%s: index %lld is out of range, dimension %d has %lld elements", fn,
+                   (long long)index, dim, (long long)limit);
+}
+
+/* One row of `big` meets one of `small` (fill: one element with step 0). */
+static inline void meet(int mode, int dtype, size_t width, char *big, int64_t big_step, char *small,
+                        int64_t small_step, int64_t n) {
+  if (mode == DPT__INDEX_read)
+    dpt__move(width, small, small_step, big, big_step, n);
+  else if (mode == DPT__INDEX_add)
+    adds[dtype](big, big_step, small, small_step, n);
+  else
+    dpt__move(width, big, big_step, small, small_step, n);
+}
+
+int dpt__host_index(dpt__context *context, const void *args) {
+  const dpt__index_args *g = args;
+  size_t width = dpt__dtype_size(g->dtype);
+  double fill;
+  for (int64_t i = 0; i < g->n; i++) {
+    int64_t at = g->idx[i * g->idx_step];
+    if (at < 1 || at > g->limit) return bad(g->fn, at, g->dim, g->limit);
+  }
+  if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
+  /* Rows run along the last of the other dimensions; without one they have one element. */
+  int last = g->lanes.ndim - 1;
+  int64_t across = last < 0 ? 1 : g->lanes.size[last];
+  int64_t big_across = last < 0 ? 1 : g->lanes.step[0][last];
+  int64_t small_across = last < 0 ? 1 : g->lanes.step[1][last];
+  int64_t strips = (across + STRIP - 1) / STRIP, tasks = g->lanes.count / across * strips;
+  int filling = g->mode == DPT__INDEX_fill;
+  int along = across < g->n && g->big_step < big_across; /* lanes lie apart: go lane by lane */
+  /* Reads may share the indices too. */
+  int64_t cuts = g->mode == DPT__INDEX_read && tasks < context->threads ? context->threads : 1;
+#pragma omp parallel for num_threads(context->threads)                                             \
+    schedule(static) if (g->lanes.count * g->n > PARALLEL)
+  for (int64_t t = 0; t < tasks * cuts; t++) {
+    int64_t task = t / cuts, strip = task % strips * STRIP, at[DPT__LANE_OPERANDS];
+    int64_t from = g->n * (t % cuts) / cuts, to = g->n * (t % cuts + 1) / cuts;
+    int64_t many = across - strip < STRIP ? across - strip : STRIP;
+    dpt__lane_at(&g->lanes, task / strips * across + strip, at);
+    char *big = (char *)g->big + at[0] * (int64_t)width;
+    char *small = filling ? (char *)&fill : (char *)g->small + at[1] * (int64_t)width;
+    int64_t small_step = filling ? 0 : g->small_step, small_row = filling ? 0 : small_across;
+    for (int64_t j = 0; j < (along ? many : 1); j++)
+      for (int64_t i = from; i < to; i++) {
+        int64_t place = g->idx[i * g->idx_step] - 1;
+        meet(g->mode, g->dtype, width,
+             big + (place * g->big_step + j * big_across) * (int64_t)width, big_across,
+             small + (i * small_step + j * small_row) * (int64_t)width, small_row,
+             along ? 1 : many);
+      }
+  }
+  return 0;
+}
+
+int dpt__host_gather(dpt__context *context, const void *args) {
+  const dpt__gather_args *g = args;
+  size_t width = dpt__dtype_size(g->dtype);
+  double fill;
+  int64_t wrong = 0;
+  int parallel = g->lanes.count * g->n > PARALLEL, found = 0;
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
+  for (int64_t t = 0; t < g->lanes.count; t++) {
+    int64_t at[DPT__LANE_OPERANDS];
+    dpt__lane_at(&g->lanes, t, at);
+    for (int64_t i = 0; i < g->n; i++) {
+      int64_t place = g->idx[at[0] + i * g->idx_step];
+      if (place >= 1 && place <= g->limit) continue;
+#pragma omp critical(dpt_gather)
+      found = 1, wrong = place;
+    }
+  }
+  if (found) return bad(g->fn, wrong, g->dim, g->limit);
+  if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
+  int filling = g->mode == DPT__INDEX_fill;
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
+  for (int64_t t = 0; t < g->lanes.count; t++) {
+    int64_t at[DPT__LANE_OPERANDS];
+    dpt__lane_at(&g->lanes, t, at);
+    char *big = (char *)g->big + at[1] * (int64_t)width;
+    char *small = filling ? (char *)&fill : (char *)g->small + at[2] * (int64_t)width;
+    int64_t small_step = filling ? 0 : g->small_step;
+    for (int64_t i = 0; i < g->n; i++) {
+      int64_t place = g->idx[at[0] + i * g->idx_step] - 1;
+      meet(g->mode, g->dtype, width, big + place * g->big_step * (int64_t)width, 0,
+           small + i * small_step * (int64_t)width, 0, 1);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,100 @@
+/* map.c: the host's kernels map, fill and convert: choose a row function and walk it over tiles.
+ *
+ * What must stay true: integers are divided only after no divisor was found to be 0, so that
+ * nothing traps and a refused division has changed nothing. f16 computes in float.
+ */
+#include "base/half.h"
+#include "host/kernels.h"
+#include "host/tile.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+const dpt__rows *dpt__rows_pick(void) {
+  static const dpt__rows *_Atomic picked;
+  const dpt__rows *rows = atomic_load_explicit(&picked, memory_order_relaxed);
+  if (rows) return rows;
+  const char *isa = getenv("DPT_ISA");
+  int most = !isa || !*isa ? 3 : strcmp(isa, "sse2") == 0 ? 1 : strcmp(isa, "avx2") == 0 ? 2 : 3;
+  __builtin_cpu_init();
+  rows = &dpt__rows_sse2;
+  if (most >= 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    rows = &dpt__rows_avx2;
+  if (most >= 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    rows = &dpt__rows_avx512;
+  atomic_store_explicit(&picked, rows, memory_order_relaxed);
+  return rows;
+}
+
+/* Operations whose time goes into computing rather than into memory. */
+static int costly(int op) {
+  switch (op) {
+  case DPT__MAP_pow:
+  case DPT__MAP_cpow:
+  case DPT__MAP_tpow:
+  case DPT__MAP_fmod:
+  case DPT__MAP_cfmod:
+  case DPT__MAP_atan2:
+    return 1;
+  default:
+    return op >= DPT__MAP_exp && op <= DPT__MAP_sigmoid;
+  }
+}
+
+static int divides(int op) {
+  return op == DPT__MAP_cdiv || op == DPT__MAP_cfmod || op == DPT__MAP_cremainder ||
+         op == DPT__MAP_addcdiv;
+}
+
+/* Whether operand k has an element 0. */
+static int has_zero(const dpt__walk *walk, int k) {
+  static const char zero[8];
+  size_t size = dpt__dtype_size(walk->dtype[k]);
+  int64_t step = walk->step[k][walk->ndim - 1] * (int64_t)size;
+  dpt__cursor c;
+  dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
+  while (dpt__walk_row(walk, &c))
+    for (int64_t i = 0; i < c.n; i++)
+      if (memcmp(c.data[k] + i * step, zero, size) == 0) return 1;
+  return 0;
+}
+
+int dpt__host_map(dpt__context *context, const void *args) {
+  const struct dpt__map_args *a = args;
+  const dpt__rows *rows = dpt__rows_pick();
+  int dtype = a->dtype == DPT_F16 ? DPT_F32 : a->dtype, result = dtype;
+  dpt__row *row = rows->map[a->op][dtype];
+  if (rows->compare[a->op][dtype] && a->walk.dtype[0] == DPT_U8) {
+    row = rows->compare[a->op][dtype];
+    result = DPT_U8;
+  }
+  dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, costly(a->op)};
+  if (!dpt__is_real(dtype) && divides(a->op) && has_zero(&a->walk, a->walk.noperand - 1))
+    return dpt__fail("a divisor is 0, which %s elements can't be divided by",
+                     dpt__dtype_name(dtype));
+  dpt__tiles(context, &a->walk, &task);
+  return 0;
+}
+
+int dpt__host_fill(dpt__context *context, const void *args) {
+  const struct dpt__fill_args *a = args;
+  int dtype = a->walk.dtype[0];
+  double value = a->value;
+  dpt__walk walk = a->walk;
+  if (dtype == DPT_F16) { /* its bits are filled in */
+    value = (int16_t)dpt__half_from_double(value);
+    walk.dtype[0] = dtype = DPT_I16;
+  }
+  dpt__task task = {dpt__rows_pick()->fill[dtype], value, 0, {dtype}, 0};
+  dpt__tiles(context, &walk, &task);
+  return 0;
+}
+
+int dpt__host_convert(dpt__context *context, const void *args) {
+  const struct dpt__convert_args *a = args;
+  int to = a->walk.dtype[0], from = a->walk.dtype[1];
+  dpt__task task = {dpt__rows_pick()->convert[to][from], 0, 0, {to, from}, 0};
+  dpt__tiles(context, &a->walk, &task);
+  return 0;
+}

@@ -1,0 +1,194 @@
+/* rows.inc.c: all rows of one instruction set, and their tables; rows.h has the contract.
+ *
+ * What must stay true: included by rows_sse2.c and its like with ISA (a word), BYTES (of a vector) and
+ * SLEEF(function, type, lanes, accuracy) defined, compiled with that instruction set's flags and with
+ * -fwrapv -ffp-contract=off. Everything is static but the table dpt__rows_ISA.
+ */
+#include "base/half.h"
+#include "host/rows.h"
+#include <math.h>
+#include <sleef.h>
+
+/* Formulas ask for signs of unsigned types too. */
+#pragma GCC diagnostic ignored "-Wtype-limits"
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define FN(name) PASTE(PASTE(name, _), SUFFIX)
+#define SIMD _Pragma("omp simd")
+#define ROW(name)                                                                                  \
+  static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c, double p,  \
+                       double q)
+
+/* A number, and an element, as x86's C converts them into an integer of 32 bits or fewer. */
+#define NARROW(x) ((T)(int32_t)(x))
+
+#define T uint8_t
+#define U uint8_t
+#define SUFFIX u8
+#define NUMBER(x) NARROW(x)
+#include "host/rows_any.inc.c"
+#include "host/rows_integer.inc.c"
+#undef T
+#undef U
+#undef SUFFIX
+
+#define T int8_t
+#define U uint8_t
+#define SUFFIX i8
+#include "host/rows_any.inc.c"
+#include "host/rows_integer.inc.c"
+#undef T
+#undef U
+#undef SUFFIX
+
+#define T int16_t
+#define U uint16_t
+#define SUFFIX i16
+#include "host/rows_any.inc.c"
+#include "host/rows_integer.inc.c"
+#undef T
+#undef U
+#undef SUFFIX
+
+#define T int32_t
+#define U uint32_t
+#define SUFFIX i32
+#include "host/rows_any.inc.c"
+#include "host/rows_integer.inc.c"
+#undef T
+#undef U
+#undef SUFFIX
+#undef NUMBER
+
+#define T int64_t
+#define U uint64_t
+#define SUFFIX i64
+#define NUMBER(x) ((T)(x))
+#include "host/rows_any.inc.c"
+#include "host/rows_integer.inc.c"
+#undef T
+#undef U
+#undef SUFFIX
+
+#define T float
+#define W (BYTES / 4)
+#define SUFFIX f32
+#define CALL(function, accuracy) SLEEF(function, f, F32_LANES, accuracy)
+#define TRIG_LIMIT 100
+#include "host/rows_any.inc.c"
+#include "host/rows_real.inc.c"
+#undef T
+#undef W
+#undef SUFFIX
+#undef CALL
+#undef TRIG_LIMIT
+
+#define T double
+#define W (BYTES / 8)
+#define SUFFIX f64
+#define CALL(function, accuracy) SLEEF(function, d, F64_LANES, accuracy)
+#define TRIG_LIMIT 14
+#include "host/rows_any.inc.c"
+#include "host/rows_real.inc.c"
+#undef T
+#undef W
+#undef SUFFIX
+#undef CALL
+#undef TRIG_LIMIT
+#undef NUMBER
+
+#define LOAD_u8(x) (x)
+#define LOAD_i8(x) (x)
+#define LOAD_i16(x) (x)
+#define LOAD_i32(x) (x)
+#define LOAD_i64(x) (x)
+#define LOAD_f16(x) dpt__half_to_float(x)
+#define LOAD_f32(x) (x)
+#define LOAD_f64(x) (x)
+
+#define STORE(x) ((TO)(int32_t)(x))
+#define TO uint8_t
+#define SUFFIX u8
+#include "host/rows_convert.inc.c"
+#undef TO
+#undef SUFFIX
+#define TO int8_t
+#define SUFFIX i8
+#include "host/rows_convert.inc.c"
+#undef TO
+#undef SUFFIX
+#define TO int16_t
+#define SUFFIX i16
+#include "host/rows_convert.inc.c"
+#undef TO
+#undef SUFFIX
+#define TO int32_t
+#define SUFFIX i32
+#include "host/rows_convert.inc.c"
+#undef TO
+#undef SUFFIX
+#undef STORE
+#define STORE(x) ((TO)(x))
+#define TO int64_t
+#define SUFFIX i64
+#include "host/rows_convert.inc.c"
+#undef TO
+#undef SUFFIX
+#define TO float
+#define SUFFIX f32
+#include "host/rows_convert.inc.c"
+#undef TO
+#undef SUFFIX
+#define TO double
+#define SUFFIX f64
+#include "host/rows_convert.inc.c"
+#undef TO
+#undef SUFFIX
+#undef STORE
+#define STORE(x) _Generic((x), double: dpt__half_from_double, default: dpt__half_from_float)((x))
+#define TO dpt__half
+#define SUFFIX f16
+#include "host/rows_convert.inc.c"
+
+#define INTEGERS(name)                                                                             \
+  [DPT_U8] = row_##name##_u8, [DPT_I8] = row_##name##_i8, [DPT_I16] = row_##name##_i16, [DPT_I32] = row_##name##_i32,      \
+  [DPT_I64] = row_##name##_i64
+#define REALS(name) [DPT_F32] = row_##name##_f32, [DPT_F64] = row_##name##_f64
+
+const dpt__rows PASTE(dpt__rows_, ISA) = {
+    .name = ISA_NAME,
+    .map =
+        {
+#define DPT_REAL(name, operands, formula) [DPT__MAP_##name] = {REALS(name)},
+#define DPT_INTEGER(name, operands, formula) [DPT__MAP_##name] = {INTEGERS(name)},
+#define DPT_MAP(name, operands, real, integer) [DPT__MAP_##name] = {INTEGERS(name), REALS(name)},
+#define DPT_COMPARE(name, operands, condition) DPT_MAP(name, operands, , )
+#include "ops/map.def"
+#undef DPT_REAL
+#undef DPT_INTEGER
+#undef DPT_MAP
+#undef DPT_COMPARE
+        },
+    .compare =
+        {
+#define DPT_REAL(name, operands, formula)
+#define DPT_INTEGER(name, operands, formula)
+#define DPT_MAP(name, operands, real, integer)
+#define DPT_COMPARE(name, operands, condition)                                                     \
+  [DPT__MAP_##name] = {INTEGERS(byte_##name), REALS(byte_##name)},
+#include "ops/map.def"
+        },
+    .convert =
+        {
+#define X(id, type, acc, suffix, torch)                                                            \
+  [id] = {INTEGERS_TO(suffix), [DPT_F16] = row_from_f16_##suffix, [DPT_F32] = row_from_f32_##suffix,       \
+          [DPT_F64] = row_from_f64_##suffix},
+#define INTEGERS_TO(to)                                                                            \
+  [DPT_U8] = row_from_u8_##to, [DPT_I8] = row_from_i8_##to, [DPT_I16] = row_from_i16_##to,                     \
+  [DPT_I32] = row_from_i32_##to, [DPT_I64] = row_from_i64_##to
+            DPT_DTYPES(X)
+#undef X
+        },
+    .fill = {INTEGERS(fill), REALS(fill)},
+};

@@ -1,0 +1,9 @@
+/* rows_avx2.c: rows for AVX2 with FMA (Haswell and later). */
+#define ISA avx2
+#define ISA_NAME "avx2"
+#define BYTES 32
+#define F32_LANES 8
+#define F64_LANES 4
+#define SLEEF(function, type, lanes, accuracy) SLEEF_(function, type, lanes, accuracy)
+#define SLEEF_(function, type, lanes, accuracy) Sleef_##function##type##lanes##_##accuracy##avx2
+#include "host/rows.inc.c"

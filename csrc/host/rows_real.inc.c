@@ -1,0 +1,139 @@
+/* rows_real.inc.c: rows of one real type: vectors of W elements, SLEEF for the functions.
+ *
+ * What must stay true: included with T, W, CALL(function, accuracy),
+ * TRIG_LIMIT, ROW(name) and FN(name) defined. The
+ * last elements of a row go through the same vector code as the others, in a padded vector, so that
+ * they get the same bits. No multiplication and addition is fused (-ffp-contract=off).
+ */
+typedef T FN(vector) __attribute__((vector_size(W * sizeof(T)), aligned(sizeof(T)), may_alias));
+typedef T FN(V) __attribute__((vector_size(W * sizeof(T))));
+typedef __typeof__((FN(V)){0} < (FN(V)){0}) FN(mask);
+#define V FN(V)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE V FN(select)(FN(mask) c, V x, V y) {
+  return (V)(((FN(mask))x & c) | ((FN(mask))y & ~c));
+}
+/* x - 0 makes a vector of a number and changes no bit, not even of -0. */
+#define K(x) ((T)(x))
+#define VEC(x) ((x) - (V){0})
+#define SELECT(c, x, y) FN(select)((c), VEC(x), VEC(y))
+#define AND(x, y) ((x) & (y))
+#define OR(x, y) ((x) | (y))
+
+INLINE V FN(abs)(V x) {
+  return (V)((FN(mask))x & ~(FN(mask))(-(V){0}));
+}
+
+/* SLEEF's sin, cos and tan take another way for a whole vector if one element is large. So large
+ * elements go alone, in a vector that holds nothing else. */
+INLINE int FN(any_large)(V x, T limit) {
+  FN(mask) large = ~(FN(abs)(x) < limit);
+  for (int i = 0; i < W; i++)
+    if (large[i]) return 1;
+  return 0;
+}
+static __attribute__((noinline)) V FN(one_by_one)(V x, V (*f)(V)) {
+  V r = {0};
+  for (int i = 0; i < W; i++) r[i] = f(VEC(x[i]))[i];
+  return r;
+}
+static V FN(plain_sin)(V x) { return CALL(sin, u10)(x); }
+static V FN(plain_cos)(V x) { return CALL(cos, u10)(x); }
+static V FN(plain_tan)(V x) { return CALL(tan, u10)(x); }
+INLINE V FN(trig)(V x, V (*f)(V)) {
+  return FN(any_large)(x, K(TRIG_LIMIT)) ? FN(one_by_one)(x, f) : f(x);
+}
+#define SIN(x) FN(trig)((x), FN(plain_sin))
+#define COS(x) FN(trig)((x), FN(plain_cos))
+#define TAN(x) FN(trig)((x), FN(plain_tan))
+
+INLINE V FN(fmod)(V x, V y) {
+  V r = {0};
+  for (int i = 0; i < W; i++) r[i] = _Generic(x[0], float: fmodf, double: fmod)(x[i], y[i]);
+  return r;
+}
+#define ABS(x) FN(abs)(x)
+#define SQRT(x) CALL(sqrt, )(x)
+#define FLOOR(x) CALL(floor, )(x)
+#define CEIL(x) CALL(ceil, )(x)
+#define TRUNC(x) CALL(trunc, )(x)
+#define EXP(x) CALL(exp, u10)(x)
+#define EXPM1(x) CALL(expm1, u10)(x)
+#define LOG(x) CALL(log, u10)(x)
+#define LOG1P(x) CALL(log1p, u10)(x)
+#define ASIN(x) CALL(asin, u10)(x)
+#define ACOS(x) CALL(acos, u10)(x)
+#define ATAN(x) CALL(atan, u10)(x)
+#define SINH(x) CALL(sinh, u10)(x)
+#define COSH(x) CALL(cosh, u10)(x)
+#define TANH(x) CALL(tanh, u10)(x)
+#define ATAN2(x, y) CALL(atan2, u10)(x, y)
+#define POW(x, y) CALL(pow, u10)(x, y)
+#define SCALE(x, y) CALL(exp2, u10)(y)
+#define FMOD(x, y) FN(fmod)(x, y)
+
+typedef V FN(formula)(V a, V b, V c, V p, V q);
+
+/* One loop for all operations; it is inlined with a constant formula and operand count. */
+INLINE void FN(loop)(FN(formula) *f, int operands, int64_t n, T *r, const T *a, const T *b,
+                     const T *c, double p_, double q_) {
+  V p = VEC((T)p_), q = VEC((T)q_), x = {0}, y = {0}, z = {0}, w;
+  int64_t i = 0;
+  for (; i + W <= n; i += W) {
+    x = *(const FN(vector) *)(a + i);
+    if (operands > 1) y = *(const FN(vector) *)(b + i);
+    if (operands > 2) z = *(const FN(vector) *)(c + i);
+    *(FN(vector) *)(r + i) = f(x, y, z, p, q);
+  }
+  if (i == n) return;
+  size_t rest = (size_t)(n - i) * sizeof(T);
+  x = y = z = (V){0};
+  memcpy(&x, a + i, rest);
+  if (operands > 1) memcpy(&y, b + i, rest);
+  if (operands > 2) memcpy(&z, c + i, rest);
+  w = f(x, y, z, p, q);
+  memcpy(r + i, &w, rest);
+}
+
+#define DPT_REAL(name, operands, formula)                                                          \
+  static V FN(f_##name)(V a, V b, V c, V p, V q) { return VEC(formula); }                          \
+  ROW(name) { FN(loop)(FN(f_##name), operands, n, r, a, b, c, p, q); }
+#define DPT_MAP(name, operands, real, integer) DPT_REAL(name, operands, real)
+#define DPT_INTEGER(name, operands, formula)
+#define DPT_COMPARE(name, operands, condition)
+#include "ops/map.def"
+#undef DPT_REAL
+#undef DPT_MAP
+#undef DPT_INTEGER
+#undef DPT_COMPARE
+
+#undef V
+#undef INLINE
+#undef K
+#undef VEC
+#undef SELECT
+#undef AND
+#undef OR
+#undef SIN
+#undef COS
+#undef TAN
+#undef ABS
+#undef SQRT
+#undef FLOOR
+#undef CEIL
+#undef TRUNC
+#undef EXP
+#undef EXPM1
+#undef LOG
+#undef LOG1P
+#undef ASIN
+#undef ACOS
+#undef ATAN
+#undef SINH
+#undef COSH
+#undef TANH
+#undef ATAN2
+#undef POW
+#undef SCALE
+#undef FMOD

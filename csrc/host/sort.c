@@ -1,0 +1,152 @@
+/* sort.c: sort, topk, kthvalue and mode along a dimension, in host memory.
+ *
+ * What must stay true: a lane becomes (key, place) items whose keys are unsigned numbers of the
+ * elements' order; they are sorted by key, stably: short lanes by insertion, long ones by bytes of
+ * the key from the lowest (bytes in which all keys agree are skipped). The first few of many are
+ * found with a heap of that size. One lane is one task.
+ */
+#include "ops/sort.h"
+#include "host/kernels.h"
+
+#include <string.h>
+
+typedef struct item {
+  uint64_t key;
+  int64_t at;
+} item;
+
+enum { SHORT = 40, PARALLEL = 8192 };
+
+#define SIGN ((uint64_t)1 << 63)
+#define BODY "host/sort_keys.inc.c"
+#include "host/all_types.inc.c"
+
+typedef void keys_fn(const void *data, int64_t n, int64_t step, uint64_t flip, item *out);
+static keys_fn *const keys[] = {
+#define X(id, type, acc, suffix, name) [id] = keys_##suffix,
+    DPT_DTYPES(X)
+#undef X
+};
+_Static_assert(sizeof keys / sizeof *keys == DPT_NDTYPE, "one for each element type");
+
+static inline int before(item a, item b) {
+  return a.key < b.key || (a.key == b.key && a.at < b.at);
+}
+
+static void insertion(item *x, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    item v = x[i];
+    int64_t j = i;
+    for (; j > 0 && x[j - 1].key > v.key; j--) x[j] = x[j - 1];
+    x[j] = v;
+  }
+}
+
+/* Sorts x; spare has room for as many. */
+static void by_bytes(item *x, item *spare, int64_t n) {
+  static const int bytes = 8;
+  int64_t count[8][256] = {{0}};
+  item *from = x, *to = spare;
+  for (int64_t i = 0; i < n; i++)
+    for (int b = 0; b < bytes; b++) count[b][x[i].key >> 8 * b & 255]++;
+  for (int b = 0; b < bytes; b++) {
+    int64_t *c = count[b], sum = 0;
+    if (c[x[0].key >> 8 * b & 255] == n) continue;
+    for (int j = 0; j < 256; j++) {
+      int64_t here = c[j];
+      c[j] = sum;
+      sum += here;
+    }
+    for (int64_t i = 0; i < n; i++) to[c[from[i].key >> 8 * b & 255]++] = from[i];
+    item *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != x) memcpy(x, from, (size_t)n * sizeof *x);
+}
+
+/* Sinks the root of a heap of k items whose root is the last in order. */
+static void sink(item *heap, int64_t k) {
+  item v = heap[0];
+  int64_t i = 0;
+  for (int64_t child = 1; child < k; child = 2 * i + 1) {
+    if (child + 1 < k && before(heap[child], heap[child + 1])) child++;
+    if (!before(v, heap[child])) break;
+    heap[i] = heap[child];
+    i = child;
+  }
+  heap[i] = v;
+}
+
+/* Leaves the first k of the order in x[0 .. k), sorted. */
+static void first_few(item *x, int64_t n, int64_t k) {
+  /* The first k as a heap: sorted backwards. */
+  insertion(x, k);
+  for (int64_t i = 0; i < k / 2; i++) {
+    item v = x[i];
+    x[i] = x[k - 1 - i];
+    x[k - 1 - i] = v;
+  }
+  for (int64_t i = k; i < n; i++) {
+    if (!before(x[i], x[0])) continue;
+    x[0] = x[i];
+    sink(x, k);
+  }
+  for (int64_t left = k; left > 1; left--) {
+    item last = x[0];
+    x[0] = x[left - 1];
+    sink(x, left - 1);
+    x[left - 1] = last;
+  }
+}
+
+static int64_t most_frequent(const item *x, int64_t n) {
+  int64_t best = 0, most = 0, run = 0;
+  for (int64_t i = 0; i < n; i++) {
+    run++;
+    if (i + 1 < n && x[i + 1].key == x[i].key) continue;
+    if (run > most) most = run, best = i;
+    run = 0;
+  }
+  return best;
+}
+
+static void lane(const dpt__sort_args *g, int64_t i, item *x) {
+  int64_t at[DPT__LANE_OPERANDS], n = g->n;
+  size_t width = dpt__dtype_size(g->dtype);
+  dpt__lane_at(&g->lanes, i, at);
+  const char *a = (const char *)g->a + (size_t)at[0] * width;
+  char *r = (char *)g->r + (size_t)at[1] * width;
+  int64_t *idx = g->idx + at[2], first = 0, many = 1;
+  keys[g->dtype](a, n, g->a_step, g->descending ? UINT64_MAX : 0, x);
+  if (g->mode == DPT__SORT_some && g->k <= SHORT && g->k < n)
+    first_few(x, n, g->k);
+  else if (n <= SHORT)
+    insertion(x, n);
+  else
+    by_bytes(x, x + n, n);
+  if (g->mode == DPT__SORT_all) many = n;
+  if (g->mode == DPT__SORT_some) many = g->k;
+  if (g->mode == DPT__SORT_kth) first = g->k - 1;
+  if (g->mode == DPT__SORT_mode) first = most_frequent(x, n);
+  for (int64_t j = 0; j < many; j++) {
+    int64_t from = x[first + j].at;
+    idx[j * g->idx_step] = from + 1;
+    memcpy(r + j * g->r_step * (int64_t)width, a + from * g->a_step * (int64_t)width, width);
+  }
+}
+
+int dpt__host_sort(dpt__context *context, const void *args) {
+  const dpt__sort_args *g = args;
+  int threads = g->lanes.count * g->n > PARALLEL ? context->threads : 1;
+  if (threads > g->lanes.count) threads = (int)g->lanes.count;
+  int64_t room = g->n > SHORT ? 2 * g->n : g->n;
+  item *x = dpt__scratch(context, (size_t)(threads * room) * sizeof *x);
+  if (!x) return 1;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int t = 0; t < threads; t++) {
+    int64_t end = g->lanes.count * (t + 1) / threads;
+    for (int64_t i = g->lanes.count * t / threads; i < end; i++) lane(g, i, x + t * room);
+  }
+  return 0;
+}

@@ -1,0 +1,21 @@
+/* tile.h: runs a dense row function over the operands of a walk.
+ *
+ * What must stay true: row functions only ever see dense runs of elements. Where an operand is not
+ * dense, a tile of it is gathered into a buffer first (read along its own smallest step, so that
+ * transposed operands use whole cache lines), and the result scattered afterwards. Elements are
+ * converted on the way where the row function wants another type than memory holds.
+ */
+#ifndef DPT_HOST_TILE_H
+#define DPT_HOST_TILE_H
+#include "host/rows.h"
+
+typedef struct dpt__task {
+  dpt__row *row;
+  double p, q;
+  int32_t dtype[DPT__OPERANDS]; /* what the row function reads and writes */
+  int costly;                   /* worth several threads sooner */
+} dpt__task;
+
+void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__task *task);
+
+#endif

@@ -1,0 +1,164 @@
+/* copy.c: r = a for any types, layouts and sides: host, device, two devices.
+ *
+ * What must stay true: ordinary host memory has been read or written when dpt_copy returns; reading
+ * it waits for nothing (the elements go through a page-locked buffer), writing it waits for exactly
+ * the current stream of the source's device. Between devices no thread waits: events order the two
+ * current streams. What travels is contiguous and of the smaller of the two types; each side brings
+ * it into that form or out of it by its own convert kernel.
+ */
+#include "device/copy.h"
+#include "device/device.h"
+#include "ops/map.h"
+#include <inttypes.h>
+
+static size_t bytes_of(const dpt_tensor *t) {
+  return (size_t)dpt__count(t) * dpt__dtype_size(dpt__type(t));
+}
+
+/* A fresh contiguous tensor of like's size; device 0: page-locked host memory. */
+static int dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device) {
+  *out = (dpt_tensor){.kind_ = dtype | (device ? DPT_ON_DEVICE : 0)};
+  if (!device) { DPT__TRY(dpt_storage_new_pinned(&out->store_, out->kind_, dpt__count(like))); }
+  if (dpt__result(out, like->ndim_, like->size_, device)) {
+    dpt_tensor_free(out);
+    return 1;
+  }
+  return 0;
+}
+
+static int launch(dpt_tensor *r, const dpt_tensor *a, const dpt__walk *walk) {
+  struct dpt__route route;
+  struct dpt__convert_args args;
+  const dpt_tensor *operands[] = {r, a};
+  DPT__TRY(dpt__route(&route, "copy", 2, operands));
+  args.walk = *walk;
+  dpt__walk_sort(&args.walk);
+  return dpt__launch(&route, convert, "copy", &args);
+}
+
+/* Both in host memory or on one device; equal counts, not 0. */
+static int convert(dpt_tensor *r, const dpt_tensor *a) {
+  dpt__walk walk;
+  const dpt_tensor *operands[] = {r, a};
+  if (!dpt__overlap(r, a) && dpt__walk_start(&walk, 2, operands) == 0) return launch(r, a, &walk);
+  dpt_tensor whole = {.kind_ = a->kind_};
+  int device = dpt_tensor_device(a);
+  operands[0] = &whole;
+  int status = dpt__result(&whole, a->ndim_, a->size_, device) ||
+               dpt__walk_start(&walk, 2, operands) || launch(&whole, a, &walk);
+  operands[0] = r;
+  operands[1] = &whole;
+  status = status || dpt__walk_start(&walk, 2, operands) || launch(r, &whole, &walk);
+  dpt_tensor_free(&whole);
+  return status;
+}
+
+static int fits(const dpt_tensor *t, int dtype) {
+  return dpt__contiguous(t) && dpt__type(t) == dtype;
+}
+
+/* Queues a copy of all bytes between contiguous tensors of one size and type on device's current
+ * stream. */
+static int move(const dpt_tensor *to, const dpt_tensor *from, int device) {
+  return dpt__copy_on(dpt__current_stream(device), "copy", dpt__at(to), to->store_->block,
+                      dpt__at(from), from->store_->block, bytes_of(to));
+}
+
+static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
+  int device = dpt_tensor_device(r), status;
+  dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
+  if (async && a->store_->block && fits(a, wire)) {
+    dpt__take(&sent, a);
+  } else {
+    DPT__TRY(dense(&sent, a, wire, 0));
+    if (convert(&sent, a)) {
+      dpt_tensor_free(&sent);
+      return 1;
+    }
+  }
+  if (fits(r, wire))
+    status = move(r, &sent, device);
+  else
+    status = dense(&got, r, wire, device) || move(&got, &sent, device) || convert(r, &got);
+  dpt_tensor_free(&got);
+  dpt_tensor_free(&sent);
+  return status;
+}
+
+static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
+  int device = dpt_tensor_device(a), status = 0;
+  dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
+  if (fits(a, wire))
+    dpt__take(&sent, a);
+  else
+    status = dense(&sent, a, wire, device) || convert(&sent, a);
+  int direct = fits(r, wire), wait = !(async && direct && r->store_->block);
+  if (!status && direct) {
+    status = move(r, &sent, device);
+  } else if (!status) {
+    status = dense(&got, r, wire, 0) || move(&got, &sent, device);
+  }
+  if (!status && wait) {
+    struct dpt__route route;
+    status = dpt__route(&route, "copy", 1, &a) || dpt__wait(&route);
+  }
+  if (!status && !direct) status = convert(r, &got);
+  dpt_tensor_free(&got);
+  dpt_tensor_free(&sent);
+  return status;
+}
+
+static int across(dpt_tensor *r, const dpt_tensor *a, int wire) {
+  dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
+  size_t size = dpt__dtype_size(wire);
+  int status = 0;
+  if (fits(a, wire))
+    dpt__take(&sent, a);
+  else
+    status = dense(&sent, a, wire, dpt_tensor_device(a)) || convert(&sent, a);
+  if (!status && fits(r, wire))
+    dpt__take(&got, r);
+  else if (!status)
+    status = dense(&got, r, wire, dpt_tensor_device(r));
+  status = status || dpt__copy_between("copy", got.store_, (size_t)got.first_ * size, sent.store_,
+                                       (size_t)sent.first_ * size, bytes_of(&sent));
+  if (!status && got.store_ != r->store_) status = convert(r, &got);
+  dpt_tensor_free(&got);
+  dpt_tensor_free(&sent);
+  return status;
+}
+
+static int copy(dpt_tensor *r, const dpt_tensor *a, int async) {
+  char text[DPT__TEXT];
+  int64_t n = dpt__count(a);
+  if (dpt__count(r) != n)
+    return dpt__fail("copy: argument 'a' has %" PRId64 " elements, wanted %" PRId64 " as in %s", n,
+                     dpt__count(r), dpt__describe(text, r));
+  if (n == 0) return 0;
+  int wire =
+      dpt__dtype_size(dpt__type(a)) < dpt__dtype_size(dpt__type(r)) ? dpt__type(a) : dpt__type(r);
+  int device = dpt_tensor_device(r), source = dpt_tensor_device(a);
+  if (device == source) return convert(r, a);
+  if (!source) return to_device(r, a, wire, async);
+  if (!device) return to_host(r, a, wire, async);
+  return across(r, a, wire);
+}
+
+int dpt_copy(dpt_tensor *r, const dpt_tensor *a) { return copy(r, a, 0); }
+int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a) { return copy(r, a, 1); }
+
+int dpt_clone(dpt_tensor *out, const dpt_tensor *t) {
+  dpt_tensor fresh = {.kind_ = t->kind_};
+  DPT__TRY(dpt__check_kind("clone", out, t));
+  if (dpt__result(&fresh, t->ndim_, t->size_, dpt_tensor_device(t)) || dpt_copy(&fresh, t)) {
+    dpt_tensor_free(&fresh);
+    return 1;
+  }
+  dpt_tensor_free(out);
+  *out = fresh;
+  return 0;
+}
+
+int dpt_contiguous(dpt_tensor *out, const dpt_tensor *t) {
+  return dpt__contiguous(t) ? dpt_tensor_set(out, t) : dpt_clone(out, t);
+}

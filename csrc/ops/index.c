@@ -1,0 +1,179 @@
+/* index.c: index, gather, scatter and their relatives: checks and shapes, then the kernels of
+ * index.h.
+ *
+ * What must stay true: an index tensor for device operands may also be a host LongTensor or, as in
+ * cutorch, a CudaTensor: it is converted on the way.
+ */
+#include "ops/index.h"
+
+#include <string.h>
+
+/* idx as a Long tensor on a's side: idx itself, or a conversion in aside. */
+static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, dpt_tensor *aside) {
+  int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE), kind = (*idx)->kind_;
+  if (kind == wanted || !dpt__is_device(wanted) ||
+      (kind != DPT_I64 && kind != (DPT_F32 | DPT_ON_DEVICE)))
+    return dpt__check_places(fn, *idx, a);
+  aside->kind_ = wanted;
+  DPT__TRY(dpt__result(aside, (*idx)->ndim_, (*idx)->size_, dpt_tensor_device(a)) ||
+           dpt_copy(aside, *idx));
+  *idx = aside;
+  return 0;
+}
+
+/* small is NULL for fill. */
+static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
+                        const dpt_tensor *idx, const dpt_tensor *small, double value) {
+  const dpt_tensor *const operands[] = {big, small, idx};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__index_args g = {
+      .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
+  g.n = idx->size_[0], g.limit = big->size_[dim];
+  g.big_step = big->step_[dim], g.idx_step = idx->step_[0];
+  if (small) g.small_step = small->step_[dim];
+  dpt__lanes_start(&g.lanes, big, dim, 2, operands);
+  if (g.n == 0 || g.lanes.count == 0) return 0;
+  g.big = dpt__at(big), g.small = small ? dpt__at(small) : NULL, g.idx = dpt__at(idx);
+  return dpt__launch(&route, index, fn, &g);
+}
+
+static int check_vector(const char *fn, const dpt_tensor *idx) {
+  char text[DPT__TEXT];
+  if (idx->ndim_ <= 1) return 0;
+  return dpt__fail("%s: the indices are a %s, wanted a vector", fn, dpt__describe(text, idx));
+}
+
+int dpt_index(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
+  static const char fn[] = "index";
+  dpt_tensor moved = {0}, aside = {.kind_ = a->kind_};
+  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || check_vector(fn, idx));
+  if (idx->ndim_ == 0) return dpt__fail("%s: there are no indices", fn);
+  int failed = places(fn, &idx, a, &moved);
+  int64_t size[DPT_MAXDIM];
+  for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? idx->size_[0] : a->size_[d];
+  int beside = r->store_ == a->store_ && a->store_;
+  dpt_tensor *to = beside ? &aside : r;
+  failed = failed || dpt__result(to, a->ndim_, size, dpt_tensor_device(a)) ||
+           index_launch(fn, DPT__INDEX_read, a, dim, idx, to, 0);
+  if (beside) failed = failed || dpt_resize_as(r, to) || dpt_copy(r, to);
+  dpt_tensor_free(&moved);
+  dpt_tensor_free(&aside);
+  return failed;
+}
+
+/* indexCopy and indexAdd. */
+static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
+                      const dpt_tensor *a) {
+  char text[2][DPT__TEXT];
+  dpt_tensor moved = {0}, aside = {.kind_ = a->kind_};
+  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
+  int64_t n = idx->ndim_ ? idx->size_[0] : 0;
+  int fits = a->ndim_ == r->ndim_ || n == 0;
+  for (int d = 0; d < r->ndim_ && fits && n; d++)
+    fits = a->size_[d] == (d == dim ? n : r->size_[d]);
+  if (!fits)
+    return dpt__fail("%s: a %s does not fit %lld slices of dimension %d of a %s", fn,
+                     dpt__describe(text[0], a), (long long)n, dim + 1, dpt__describe(text[1], r));
+  if (n == 0) return 0;
+  int failed = places(fn, &idx, r, &moved);
+  if (!failed && r->store_ == a->store_ && a->store_) {
+    failed = dpt_clone(&aside, a);
+    a = &aside;
+  }
+  failed = failed || index_launch(fn, mode, r, dim, idx, a, 0);
+  dpt_tensor_free(&moved);
+  dpt_tensor_free(&aside);
+  return failed;
+}
+
+int dpt_index_copy(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
+  return index_into("indexCopy", DPT__INDEX_write, r, dim, idx, a);
+}
+
+int dpt_index_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
+  return index_into("indexAdd", DPT__INDEX_add, r, dim, idx, a);
+}
+
+int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) {
+  static const char fn[] = "indexFill";
+  dpt_tensor moved = {0};
+  DPT__TRY(dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
+  if (idx->ndim_ == 0) return 0;
+  int failed =
+      places(fn, &idx, r, &moved) || index_launch(fn, DPT__INDEX_fill, r, dim, idx, NULL, value);
+  dpt_tensor_free(&moved);
+  return failed;
+}
+
+/* gather (read), scatter (write), scatterAdd, scatter of a number (fill, small NULL). */
+static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
+                         const dpt_tensor *idx, const dpt_tensor *small, double value) {
+  char text[2][DPT__TEXT];
+  DPT__TRY(dpt__check_dim(fn, big, dim));
+  int fits = idx->ndim_ == big->ndim_ && (!small || small->ndim_ == idx->ndim_);
+  for (int d = 0; d < big->ndim_ && fits; d++)
+    fits = (d == dim || idx->size_[d] <= big->size_[d]) &&
+           (!small || (mode == DPT__INDEX_read ? small->size_[d] == idx->size_[d]
+                                               : small->size_[d] >= idx->size_[d]));
+  if (!fits && small)
+    return dpt__fail("%s: indices of size %s do not fit %s and %s", fn,
+                     dpt__describe_size((char[DPT__TEXT]){0}, idx), dpt__describe(text[0], big),
+                     dpt__describe(text[1], small));
+  if (!fits)
+    return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(text[0], idx),
+                     dpt__describe(text[1], big));
+  const dpt_tensor *const operands[] = {idx, big, small};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__gather_args g = {
+      .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
+  g.n = idx->size_[dim], g.limit = big->size_[dim];
+  g.big_step = big->step_[dim], g.idx_step = idx->step_[dim];
+  if (small) g.small_step = small->step_[dim];
+  dpt__lanes_start(&g.lanes, idx, dim, 3, operands);
+  if (g.n == 0 || g.lanes.count == 0) return 0;
+  g.big = dpt__at(big), g.small = small ? dpt__at(small) : NULL, g.idx = dpt__at(idx);
+  return dpt__launch(&route, gather, fn, &g);
+}
+
+int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
+  dpt_tensor moved = {0}, aside = {.kind_ = a->kind_};
+  DPT__TRY(dpt__check_kind("gather", r, a));
+  int failed = places("gather", &idx, a, &moved);
+  if (!failed && r->store_ == a->store_ && a->store_) {
+    failed = dpt_clone(&aside, a);
+    a = &aside;
+  }
+  failed = failed || gather_launch("gather", DPT__INDEX_read, a, dim, idx, r, 0);
+  dpt_tensor_free(&moved);
+  dpt_tensor_free(&aside);
+  return failed;
+}
+
+static int scatter(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
+                   const dpt_tensor *a, double value) {
+  dpt_tensor moved = {0}, aside = {.kind_ = r->kind_};
+  if (a) DPT__TRY(dpt__check_kind(fn, r, a));
+  int failed = places(fn, &idx, r, &moved);
+  if (!failed && a && r->store_ == a->store_ && a->store_) {
+    failed = dpt_clone(&aside, a);
+    a = &aside;
+  }
+  failed = failed || gather_launch(fn, mode, r, dim, idx, a, value);
+  dpt_tensor_free(&moved);
+  dpt_tensor_free(&aside);
+  return failed;
+}
+
+int dpt_scatter(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
+  return scatter("scatter", DPT__INDEX_write, r, dim, idx, a, 0);
+}
+
+int dpt_scatter_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
+  return scatter("scatterAdd", DPT__INDEX_add, r, dim, idx, a, 0);
+}
+
+int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) {
+  return scatter("scatter", DPT__INDEX_fill, r, dim, idx, NULL, value);
+}

@@ -1,0 +1,57 @@
+/* index.h: the arguments of the indexing kernels.
+ *
+ * What must stay true: indices count from 1 and are all looked at before anything is written; a bad
+ * one fails with a sentence that begins with `fn`. Writes to one place happen in the order of
+ * the indices. Operands share no memory.
+ */
+#ifndef DPT_OPS_INDEX_H
+#define DPT_OPS_INDEX_H
+#include "ops/lanes.h"
+#include "tensor/walk.h"
+
+enum dpt__indexing { DPT__INDEX_read, DPT__INDEX_write, DPT__INDEX_add, DPT__INDEX_fill };
+
+/* Slices of `big` along a dimension, named by a vector of n indices, and those of `small`. */
+typedef struct dpt__index_args {
+  int32_t mode, dtype, dim;               /* dim: from 1, for the sentence */
+  const char *fn;                         /* a string constant */
+  int64_t n, limit;                       /* limit: slices in big */
+  int64_t big_step, small_step, idx_step; /* along the dimension */
+  dpt__lanes lanes;                       /* of big, small */
+  double value;                           /* fill */
+  void *big, *small;
+  const int64_t *idx;
+} dpt__index_args;
+
+/* big[i][idx[i][j]] and small[i][j]: lanes of n indices each. */
+typedef struct dpt__gather_args {
+  int32_t mode, dtype, dim;
+  const char *fn;
+  int64_t n, limit;
+  int64_t big_step, small_step, idx_step;
+  dpt__lanes lanes; /* of idx, big, small */
+  double value;
+  void *big, *small;
+  const int64_t *idx;
+} dpt__gather_args;
+
+/* Elements where a mask is not 0, in row-major order. read: list = those of the tensor; write: the
+ * tensor's = list; fill: the tensor's = value. */
+typedef struct dpt__masked_args {
+  int32_t mode;
+  int64_t room; /* elements in list */
+  double value;
+  void *list;     /* contiguous */
+  dpt__walk walk; /* tensor, mask */
+} dpt__masked_args;
+
+/* The places (from 1) of elements other than 0: out has `room` rows of ndim numbers. */
+typedef struct dpt__nonzero_args {
+  int32_t ndim;
+  int64_t room;
+  int64_t size[DPT_MAXDIM]; /* of the tensor, which the walk has merged */
+  int64_t *out;
+  dpt__walk walk;
+} dpt__nonzero_args;
+
+#endif

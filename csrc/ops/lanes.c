@@ -1,0 +1,40 @@
+/* lanes.c: orders and merges the dimensions beside the one that is worked along (lanes.h). */
+#include "ops/lanes.h"
+
+void dpt__lanes_start(dpt__lanes *lanes, const dpt_tensor *shape, int dim, int n,
+                      const dpt_tensor *const *operands) {
+  int order[DPT_MAXDIM], dims = 0;
+  const int64_t *first = operands[0]->step_;
+  *lanes = (dpt__lanes){.count = 1};
+  for (int d = 0; d < shape->ndim_; d++) {
+    if (d == dim || shape->size_[d] == 1) continue;
+    int at = dims++;
+    for (; at > 0 && first[order[at - 1]] < first[d]; at--) order[at] = order[at - 1];
+    order[at] = d;
+  }
+  for (int i = 0; i < dims; i++) {
+    int d = order[i], last = lanes->ndim - 1, joins = last >= 0;
+    int64_t size = shape->size_[d], step[DPT__LANE_OPERANDS] = {0};
+    lanes->count *= size;
+    for (int k = 0; k < n; k++) {
+      if (operands[k]) step[k] = operands[k]->step_[d];
+      joins = joins && lanes->step[k][last] == size * step[k];
+    }
+    if (!joins) lanes->size[last = lanes->ndim++] = 1;
+    lanes->size[last] *= size;
+    for (int k = 0; k < n; k++) lanes->step[k][last] = step[k];
+  }
+}
+
+int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim) {
+  char text[DPT__TEXT];
+  if (dim >= 0 && dim < t->ndim_) return 0;
+  return dpt__fail("%s: there is no dimension %d in a %s", fn, dim + 1, dpt__describe(text, t));
+}
+
+int dpt__check_places(const char *fn, const dpt_tensor *idx, const dpt_tensor *a) {
+  int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE);
+  if (idx->kind_ == wanted) return 0;
+  return dpt__fail("%s: the indices are a %s, wanted a %s", fn, dpt__kind_name(idx->kind_),
+                   dpt__kind_name(wanted));
+}

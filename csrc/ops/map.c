@@ -1,0 +1,192 @@
+/* map.c: pointwise operations: checks, the result's size, then the backend's map kernel.
+ *
+ * What must stay true: the operands are checked before anything changes. An operand that shares
+ * memory with the result other than element by element, or whose shape has no common cut with the
+ * others, is replaced by a contiguous copy. Calls on contiguous host tensors stay short: no
+ * allocation, no large struct is cleared.
+ */
+#include "ops/map.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { REALS = 1, INTEGERS = 2, COMPARE = 4 };
+static const struct {
+  const char *name;
+  int operands, flags;
+} ops[] = {
+#define DPT_MAP(name, operands, real, integer) {#name, operands, REALS | INTEGERS},
+#define DPT_REAL(name, operands, formula) {#name, operands, REALS},
+#define DPT_INTEGER(name, operands, formula) {#name, operands, INTEGERS},
+#define DPT_COMPARE(name, operands, condition) {#name, operands, REALS | INTEGERS | COMPARE},
+#include "ops/map.def"
+#undef DPT_MAP
+#undef DPT_REAL
+#undef DPT_INTEGER
+#undef DPT_COMPARE
+};
+_Static_assert(sizeof ops / sizeof *ops == DPT__NMAP, "one entry an operation");
+
+int dpt_op(const char *name) {
+  for (int i = 0; i < DPT__NMAP; i++)
+    if (strcmp(ops[i].name, name) == 0) return i;
+  return -1;
+}
+
+const char *dpt_op_name(int op) { return op >= 0 && op < DPT__NMAP ? ops[op].name : "?"; }
+
+/* The name that a user knows: "cadd" is add, "ceq" eq; of the rest, cmul and so on, it is the op's.
+ */
+static const char *told(int op) {
+  switch (op) {
+  case DPT__MAP_cadd:
+    return "add";
+  case DPT__MAP_ceq:
+    return "eq";
+  case DPT__MAP_cne:
+    return "ne";
+  case DPT__MAP_clt:
+    return "lt";
+  case DPT__MAP_cle:
+    return "le";
+  case DPT__MAP_cgt:
+    return "gt";
+  case DPT__MAP_cge:
+    return "ge";
+  case DPT__MAP_cmaxvalue:
+    return "cmax";
+  case DPT__MAP_cminvalue:
+    return "cmin";
+  default:
+    return ops[op].name;
+  }
+}
+
+static int no_such(int op, int kind) {
+  int dtype = dpt__dtype(kind);
+  if (dtype == DPT_F16)
+    return dpt__fail("%s: %s has only views, copy, set and get; convert to float first", told(op),
+                     dpt__kind_name(kind));
+  return dpt__fail("%s: %s has no %s; convert to %s type first", told(op), dpt__kind_name(kind),
+                   told(op), ops[op].flags & REALS ? "a real" : "an integer");
+}
+
+static int check_type(int op, int kind, double p) {
+  int dtype = dpt__dtype(kind);
+  if (dpt__is_real(dtype))
+    return ops[op].flags & REALS && (dtype != DPT_F16 || dpt__is_device(kind)) ? 0
+                                                                               : no_such(op, kind);
+  if (!(ops[op].flags & INTEGERS)) return no_such(op, kind);
+  if (op == DPT__MAP_abs && dtype < DPT_I32)
+    return dpt__fail("abs: %s has no abs; convert to int, long or a real type first",
+                     dpt__kind_name(kind));
+  int divides = op == DPT__MAP_div || op == DPT__MAP_fmod || op == DPT__MAP_remainder;
+  if (divides && p > -1 && p < 1)
+    return dpt__fail("%s: %s can't be divided by 0", told(op), dpt__kind_name(kind));
+  return 0;
+}
+
+static int check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in, double p) {
+  char text[DPT__TEXT];
+  if (op < 0 || op >= DPT__NMAP) return dpt__fail("map: there is no operation %d", op);
+  if (ops[op].operands != n)
+    return dpt__fail("%s: takes %d tensors beside the result, got %d", ops[op].name,
+                     ops[op].operands, n);
+  for (int k = 1; k < n; k++) {
+    if (in[k]->kind_ != in[0]->kind_)
+      return dpt__fail("%s: argument '%c' is a %s, wanted a %s as the first", told(op), 'a' + k,
+                       dpt__kind_name(in[k]->kind_), dpt__kind_name(in[0]->kind_));
+    if (dpt__count(in[k]) != dpt__count(in[0]))
+      return dpt__fail("%s: argument '%c' has %" PRId64 " elements, wanted %" PRId64 " as in %s",
+                       told(op), 'a' + k, dpt__count(in[k]), dpt__count(in[0]),
+                       dpt__describe(text, in[0]));
+  }
+  int bytes = ops[op].flags & COMPARE && dpt__type(r) == DPT_U8 &&
+              dpt__is_device(r->kind_) == dpt__is_device(in[0]->kind_);
+  if (r->kind_ != in[0]->kind_ && !bytes)
+    return dpt__fail("%s: the result is a %s, wanted a %s", told(op), dpt__kind_name(r->kind_),
+                     dpt__kind_name(in[0]->kind_));
+  return check_type(op, in[0]->kind_, p);
+}
+
+/* Contiguous copies of the operands that can't be walked with r; `always` says which (bits). */
+static int walk_copies(struct dpt__map_args *args, int n, const dpt_tensor **operands,
+                       dpt_tensor *copies, unsigned always) {
+  if (!always && dpt__walk_start(&args->walk, n + 1, operands) == 0) return 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int k = 1; k <= n; k++) {
+      if (copies[k].store_ || !(always & (1u << k))) continue;
+      copies[k].kind_ = operands[k]->kind_;
+      DPT__TRY(dpt_clone(&copies[k], operands[k]));
+      operands[k] = &copies[k];
+    }
+    if (dpt__walk_start(&args->walk, n + 1, operands) == 0) return 0;
+    always = ~0u;
+  }
+  return dpt__fail("map: operands have no common rows"); /* contiguous ones always have */
+}
+
+static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
+  struct dpt__route route;
+  struct dpt__map_args args;
+  dpt_tensor view[4];
+  const dpt_tensor *operands[4] = {r};
+  unsigned copy = 0;
+  DPT__TRY(check(op, n, r, in, p));
+  for (int k = 1; k <= n; k++) operands[k] = in[k - 1];
+  DPT__TRY(dpt__route(&route, told(op), n + 1, operands));
+  if (!dpt__same_size(r, in[0])) {
+    /* Resizing r may change an operand that is r: keep them as they are. */
+    for (int k = 1; k <= n; k++) {
+      view[k] = *in[k - 1];
+      operands[k] = &view[k];
+    }
+    DPT__TRY(dpt__result(r, in[0]->ndim_, in[0]->size_, route.context.device));
+  }
+  if (dpt__count(r) == 0) return 0;
+  for (int k = 1; k <= n; k++)
+    if (operands[k]->store_ == r->store_ && operands[k] != r && dpt__overlap(r, operands[k]))
+      copy |= 1u << k;
+  args.op = op;
+  args.dtype = dpt__type(in[0]);
+  args.p = p;
+  args.q = q;
+  if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0) {
+    dpt__walk_sort(&args.walk);
+    return dpt__launch(&route, map, told(op), &args);
+  }
+  dpt_tensor copies[4] = {{0}};
+  int status = walk_copies(&args, n, operands, copies, copy);
+  if (!status) {
+    dpt__walk_sort(&args.walk);
+    status = dpt__launch(&route, map, told(op), &args);
+  }
+  for (int k = 1; k <= n; k++) dpt_tensor_free(&copies[k]);
+  return status;
+}
+
+/* Exponents that Torch7 computes without pow. */
+static int power(double p) {
+  if (p == 1) return DPT__MAP_mul;
+  if (p == 2) return DPT__MAP_square;
+  if (p == 3) return DPT__MAP_cube;
+  if (p == 0.5) return DPT__MAP_sqrt;
+  if (p == -0.5) return DPT__MAP_rsqrt;
+  if (p == -1) return DPT__MAP_cinv;
+  return DPT__MAP_pow;
+}
+
+int dpt_map1(int op, dpt_tensor *r, const dpt_tensor *a, double p, double q) {
+  if (op == DPT__MAP_pow && dpt__is_real(dpt__type(a))) op = power(p);
+  return map(op, 1, r, &a, p, q);
+}
+
+int dpt_map2(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, double p, double q) {
+  const dpt_tensor *in[] = {a, b};
+  return map(op, 2, r, in, p, q);
+}
+
+int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, const dpt_tensor *c,
+             double p, double q) {
+  const dpt_tensor *in[] = {a, b, c};
+  return map(op, 3, r, in, p, q);
+}

@@ -1,0 +1,91 @@
+/* masked.c: maskedSelect, maskedCopy, maskedFill and nonzero: checks and shapes, then the kernels
+ * of index.h.
+ *
+ * What must stay true: a mask is a Byte tensor on the other operand's side with as many elements;
+ * what is not 0 counts as true. Order is row-major, each operand in its own shape.
+ */
+#include "ops/index.h"
+#include "ops/reduce.h"
+
+static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mask) {
+  char text[2][DPT__TEXT];
+  int wanted = DPT_U8 | (a->kind_ & DPT_ON_DEVICE);
+  if (mask->kind_ != wanted)
+    return dpt__fail("%s: the mask is a %s, wanted a %s", fn, dpt__kind_name(mask->kind_),
+                     dpt__kind_name(wanted));
+  if (dpt__count(mask) == dpt__count(a)) return 0;
+  return dpt__fail("%s: the mask is a %s, wanted as many elements as in a %s", fn,
+                   dpt__describe(text[0], mask), dpt__describe(text[1], a));
+}
+
+/* Walks a and its mask; where they have no common rows, through a contiguous copy of the mask (and
+ * of a, which is only read then). */
+static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tensor *mask,
+                  const dpt_tensor *list, double value) {
+  const dpt_tensor *operands[] = {a, mask, list};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__masked_args g = {.mode = mode, .value = value};
+  dpt_tensor plain = {.kind_ = mask->kind_};
+  int failed = 0;
+  if (dpt__walk_start(&g.walk, 2, operands)) {
+    failed = dpt_clone(&plain, mask);
+    operands[1] = &plain;
+    failed = failed || dpt__walk_start(&g.walk, 2, operands);
+  }
+  if (!failed && list) g.list = dpt__at(list), g.room = dpt__count(list);
+  failed = failed || dpt__launch(&route, masked, fn, &g);
+  dpt_tensor_free(&plain);
+  return failed;
+}
+
+int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask) {
+  static const char fn[] = "maskedSelect";
+  int64_t n;
+  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, a, mask) || dpt__count_nonzero(mask, &n));
+  dpt_tensor list = {.kind_ = r->kind_};
+  if (n == 0) return dpt_resize(r, 0, NULL);
+  int failed = dpt__result(&list, 1, &n, dpt_tensor_device(a)) ||
+               launch(fn, DPT__INDEX_read, a, mask, &list, 0);
+  failed = failed || dpt__result(r, 1, &n, dpt_tensor_device(a)) || dpt_copy(r, &list);
+  dpt_tensor_free(&list);
+  return failed;
+}
+
+int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a) {
+  static const char fn[] = "maskedCopy";
+  dpt_tensor list = {.kind_ = a->kind_};
+  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, r, mask));
+  if (dpt__count(r) == 0) return 0;
+  int shared = r->store_ == a->store_ && a->store_;
+  int failed = (shared ? dpt_clone(&list, a) : dpt_contiguous(&list, a)) ||
+               launch(fn, DPT__INDEX_write, r, mask, &list, 0);
+  dpt_tensor_free(&list);
+  return failed;
+}
+
+int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value) {
+  DPT__TRY(check_mask("maskedFill", r, mask));
+  if (dpt__count(r) == 0) return 0;
+  return launch("maskedFill", DPT__INDEX_fill, r, mask, NULL, value);
+}
+
+int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
+  static const char fn[] = "nonzero";
+  int64_t n;
+  DPT__TRY(dpt__check_places(fn, r, a) || dpt__count_nonzero(a, &n));
+  if (n == 0) return dpt_resize(r, 0, NULL);
+  const int64_t size[] = {n, a->ndim_};
+  dpt_tensor list = {.kind_ = r->kind_};
+  const dpt_tensor *const operands[] = {a, &list};
+  struct dpt__route route;
+  dpt__nonzero_args g = {.ndim = a->ndim_, .room = n};
+  for (int d = 0; d < a->ndim_; d++) g.size[d] = a->size_[d];
+  int failed = dpt__result(&list, 2, size, dpt_tensor_device(a)) ||
+               dpt__route(&route, fn, 2, operands) || dpt__walk_start(&g.walk, 1, operands);
+  if (!failed) g.out = dpt__at(&list);
+  failed = failed || dpt__launch(&route, nonzero, fn, &g) ||
+           dpt__result(r, 2, size, dpt_tensor_device(a)) || dpt_copy(r, &list);
+  dpt_tensor_free(&list);
+  return failed;
+}

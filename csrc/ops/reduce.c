@@ -1,0 +1,248 @@
+/* reduce.c: reductions: checks and shapes, then the kernels of reduce.h.
+ *
+ * What must stay true: numbers for the caller are written into host memory by a kernel that ran at
+ * once, or on a device into an element that is read by a wait for the operand's stream alone.
+ */
+#include "ops/reduce.h"
+
+#include <string.h>
+
+static const struct {
+  const char *name;
+  char types;
+} table[] = {
+#define X(name, types) {#name, types},
+#include "ops/reduce.def"
+#undef X
+};
+_Static_assert(sizeof table / sizeof *table == DPT__NREDUCE, "one line for each reduction");
+
+int dpt_reduction(const char *name) {
+  for (int i = 0; i < DPT__NREDUCE; i++)
+    if (strcmp(table[i].name, name) == 0) return i;
+  return -1;
+}
+
+static int check(int op, const dpt_tensor *a) {
+  if (op < 0 || op >= DPT__NREDUCE) return dpt__fail("reduce: no reduction has the number %d", op);
+  char types = table[op].types;
+  int type = dpt__type(a);
+  if (types == 'r' && !dpt__is_real(type))
+    return dpt__fail("%s: wanted a tensor of reals, got a %s", table[op].name,
+                     dpt__kind_name(a->kind_));
+  if (types == 'b' && type != DPT_U8)
+    return dpt__fail("%s: wanted a tensor of bytes, got a %s", table[op].name,
+                     dpt__kind_name(a->kind_));
+  return 0;
+}
+
+static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p) {
+  const char *fn = table[op].name;
+  int64_t size[DPT_MAXDIM];
+  for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? 1 : a->size_[d];
+  int device = dpt_tensor_device(a);
+  DPT__TRY(dpt__result(r, a->ndim_, size, device));
+  if (idx) DPT__TRY(dpt__result(idx, a->ndim_, size, device));
+  const dpt_tensor *const operands[] = {r, a, idx};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__reduce_args g = {.op = op, .dtype = dpt__type(a), .p = p};
+  g.n = a->size_[dim];
+  g.step = a->step_[dim];
+  dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
+  if (g.lanes.count == 0) return 0;
+  if (g.n == 0) return dpt__fail("%s: dimension %d has no elements", fn, dim + 1);
+  g.a = dpt__at(a);
+  g.r = dpt__at(r);
+  g.idx = idx ? dpt__at(idx) : NULL;
+  return dpt__launch(&route, reduce, fn, &g);
+}
+
+int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p) {
+  DPT__TRY(check(op, a));
+  const char *fn = table[op].name;
+  DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a));
+  if (idx) DPT__TRY(dpt__check_places(fn, idx, a));
+  if (idx && op != DPT__REDUCE_max && op != DPT__REDUCE_min) idx = NULL;
+  if (r->store_ != a->store_ || !a->store_) return reduce(op, r, idx, a, dim, p);
+  dpt_tensor aside = {.kind_ = r->kind_};
+  int failed =
+      reduce(op, &aside, idx, a, dim, p) || dpt_resize_as(r, &aside) || dpt_copy(r, &aside);
+  dpt_tensor_free(&aside);
+  return failed;
+}
+
+/* Fills walk; `aside` gets a contiguous copy where shapes have no common cut. */
+static int walk_over(dpt__walk *walk, int n, const dpt_tensor *const *operands, dpt_tensor *aside) {
+  if (dpt__walk_start(walk, n, operands)) {
+    for (int k = 0; k < n; k++) {
+      aside[k].kind_ = operands[k]->kind_;
+      DPT__TRY(dpt_clone(&aside[k], operands[k]));
+    }
+    const dpt_tensor *const copies[] = {&aside[0], &aside[1]};
+    return dpt__walk_start(walk, n, copies);
+  }
+  dpt__walk_sort(walk);
+  return 0;
+}
+
+/* An element that a kernel on the operands' side may write, for a number that the caller waits for.
+ */
+typedef struct number {
+  double value;
+  dpt_tensor there; /* on a device */
+  void *at;
+} number;
+
+static int number_start(number *x, const dpt_tensor *a) {
+  static const int64_t one = 1;
+  *x = (number){.there = {.kind_ = DPT_F64 | DPT_ON_DEVICE}};
+  x->at = &x->value;
+  if (!dpt__is_device(a->kind_)) return 0;
+  DPT__TRY(dpt__result(&x->there, 1, &one, dpt_tensor_device(a)));
+  x->at = dpt__at(&x->there);
+  return 0;
+}
+
+static int number_end(number *x, int failed, double *value) {
+  if (!failed && x->there.store_) failed = dpt_get(&x->there, 0, &x->value);
+  if (!failed) *value = x->value;
+  dpt_tensor_free(&x->there);
+  return failed;
+}
+
+static int launch_all(int op, const dpt_tensor *a, const dpt_tensor *r, void *out, int out_dtype,
+                      double p) {
+  const dpt_tensor *const operands[] = {a, r};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, table[op].name, 2, operands));
+  dpt__reduce_all_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
+  DPT__TRY(dpt__walk_start(&g.walk, 1, operands));
+  dpt__walk_sort(&g.walk);
+  return dpt__launch(&route, reduce_all, table[op].name, &g);
+}
+
+/* What there is to say of no elements; NaN is never that. */
+static int of_nothing(int op, double *value) {
+  switch (op) {
+  case DPT__REDUCE_sum:
+  case DPT__REDUCE_norm:
+  case DPT__REDUCE_any:
+    *value = 0;
+    return 0;
+  case DPT__REDUCE_prod:
+  case DPT__REDUCE_all:
+    *value = 1;
+    return 0;
+  default:
+    return dpt__fail("%s: the tensor is empty", table[op].name);
+  }
+}
+
+int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
+  DPT__TRY(check(op, a));
+  if (dpt__count(a) == 0) return of_nothing(op, value);
+  number x;
+  DPT__TRY(number_start(&x, a));
+  int failed = launch_all(op, a, x.there.store_ ? &x.there : NULL, x.at, DPT_F64, p);
+  return number_end(&x, failed, value);
+}
+
+int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p) {
+  static const int64_t one = 1;
+  DPT__TRY(check(op, a));
+  if (dpt__count(a) == 0) {
+    double value;
+    return of_nothing(op, &value) || dpt__result(r, 1, &one, dpt_tensor_device(a)) ||
+           dpt_fill(r, value);
+  }
+  DPT__TRY(dpt__result(r, 1, &one, dpt_tensor_device(a)));
+  return launch_all(op, a, r, dpt__at(r), dpt__type(r), p);
+}
+
+static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
+  char text[2][DPT__TEXT];
+  if (a->kind_ != b->kind_)
+    return dpt__fail("%s: argument 'b' is a %s, wanted a %s", fn, dpt__kind_name(b->kind_),
+                     dpt__kind_name(a->kind_));
+  if (dpt__count(a) != dpt__count(b))
+    return dpt__fail("%s: argument 'b' is a %s, wanted as many elements as in a %s", fn,
+                     dpt__describe(text[0], b), dpt__describe(text[1], a));
+  return 0;
+}
+
+static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b,
+                       const dpt_tensor *r, void *out, int out_dtype, double p) {
+  const dpt_tensor *const operands[] = {a, b, r};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__pair_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
+  dpt_tensor aside[2] = {{0}, {0}};
+  int failed = walk_over(&g.walk, 2, operands, aside) || dpt__launch(&route, pair, fn, &g);
+  for (int k = 0; k < 2; k++) dpt_tensor_free(&aside[k]);
+  return failed;
+}
+
+static int pair_number(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b, double p,
+                       double *value) {
+  number x;
+  DPT__TRY(number_start(&x, a));
+  const dpt_tensor *there = x.there.store_ ? &x.there : NULL;
+  return number_end(&x, launch_pair(fn, op, a, b, there, x.at, DPT_F64, p), value);
+}
+
+int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value) {
+  DPT__TRY(check_pair("dot", a, b));
+  *value = 0;
+  return dpt__count(a) ? pair_number("dot", DPT__PAIR_dot, a, b, 0, value) : 0;
+}
+
+int dpt_dot_into(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b) {
+  static const int64_t one = 1;
+  DPT__TRY(check_pair("dot", a, b));
+  DPT__TRY(dpt__result(r, 1, &one, dpt_tensor_device(a)));
+  if (dpt__count(a) == 0) return dpt_fill(r, 0);
+  return launch_pair("dot", DPT__PAIR_dot, a, b, r, dpt__at(r), dpt__type(r), 0);
+}
+
+int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value) {
+  DPT__TRY(check_pair("dist", a, b));
+  if (!dpt__is_real(dpt__type(a)))
+    return dpt__fail("dist: wanted tensors of reals, got a %s", dpt__kind_name(a->kind_));
+  *value = 0;
+  return dpt__count(a) ? pair_number("dist", DPT__PAIR_dist, a, b, p, value) : 0;
+}
+
+int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value) {
+  *value = 0;
+  if (a->kind_ != b->kind_) return check_pair("equal", a, b);
+  if (!dpt__same_size(a, b)) return 0;
+  double same = 1;
+  if (dpt__count(a)) DPT__TRY(pair_number("equal", DPT__PAIR_equal, a, b, 0, &same));
+  *value = same != 0;
+  return 0;
+}
+
+int dpt_trace(const dpt_tensor *a, double *value) {
+  char text[DPT__TEXT];
+  if (a->ndim_ != 2) return dpt__fail("trace: wanted a matrix, got a %s", dpt__describe(text, a));
+  dpt_tensor diagonal = *a; /* a view that owns nothing */
+  diagonal.ndim_ = 1;
+  diagonal.size_[0] = a->size_[0] < a->size_[1] ? a->size_[0] : a->size_[1];
+  diagonal.step_[0] = a->step_[0] + a->step_[1];
+  return dpt_reduce_all(DPT__REDUCE_sum, &diagonal, 0, value);
+}
+
+int dpt__count_nonzero(const dpt_tensor *a, int64_t *n) {
+  double value = 0;
+  if (dpt__count(a)) {
+    number x;
+    DPT__TRY(number_start(&x, a));
+    const dpt_tensor *there = x.there.store_ ? &x.there : NULL;
+    /* The 0-norm, which the kernel counts for every element type. */
+    int failed = launch_all(DPT__REDUCE_norm, a, there, x.at, DPT_F64, 0);
+    DPT__TRY(number_end(&x, failed, &value));
+  }
+  *n = (int64_t)value;
+  return 0;
+}

@@ -1,0 +1,66 @@
+/* sort.c: sort, topk, kthvalue and mode: checks and shapes, then the kernel of sort.h. */
+#include "ops/sort.h"
+
+static int launch(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a,
+                  int dim, int64_t k, int64_t size_along, int descending) {
+  int64_t size[DPT_MAXDIM];
+  int device = dpt_tensor_device(a);
+  for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? size_along : a->size_[d];
+  DPT__TRY(dpt__result(r, a->ndim_, size, device) || dpt__result(idx, a->ndim_, size, device));
+  const dpt_tensor *const operands[] = {a, r, idx};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__sort_args g = {.mode = mode, .dtype = dpt__type(a), .descending = descending, .k = k};
+  g.n = a->size_[dim];
+  g.a_step = a->step_[dim], g.r_step = r->step_[dim], g.idx_step = idx->step_[dim];
+  dpt__lanes_start(&g.lanes, a, dim, 3, operands);
+  if (g.lanes.count == 0 || g.n == 0) return 0;
+  g.a = dpt__at(a), g.r = dpt__at(r), g.idx = dpt__at(idx);
+  return dpt__launch(&route, sort, fn, &g);
+}
+
+/* A result that shares the operand's storage is computed aside. */
+static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a,
+                  int dim, int64_t k, int64_t size_along, int descending) {
+  DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a) ||
+           dpt__check_places(fn, idx, a));
+  if (r->store_ != a->store_ || !a->store_)
+    return launch(fn, mode, r, idx, a, dim, k, size_along, descending);
+  dpt_tensor aside = {.kind_ = r->kind_};
+  int failed = launch(fn, mode, &aside, idx, a, dim, k, size_along, descending) ||
+               dpt_resize_as(r, &aside) || dpt_copy(r, &aside);
+  dpt_tensor_free(&aside);
+  return failed;
+}
+
+int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int descending) {
+  if (a->ndim_ == 0) { /* nothing to sort, as in Torch7 */
+    return dpt__check_kind("sort", r, a) || dpt__check_places("sort", idx, a) ||
+           dpt_resize_as(r, a) || dpt_resize_as(idx, a);
+  }
+  DPT__TRY(dpt__check_dim("sort", a, dim));
+  return sorted("sort", DPT__SORT_all, r, idx, a, dim, 0, a->size_[dim], descending);
+}
+
+static int check_k(const char *fn, const dpt_tensor *a, int64_t k, int dim) {
+  DPT__TRY(dpt__check_dim(fn, a, dim));
+  if (k >= 1 && k <= a->size_[dim]) return 0;
+  return dpt__fail("%s: k is %lld, dimension %d has %lld elements", fn, (long long)k, dim + 1,
+                   (long long)a->size_[dim]);
+}
+
+int dpt_topk(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim, int largest,
+             int sorted_) {
+  DPT__TRY(check_k("topk", a, k, dim));
+  return sorted("topk", DPT__SORT_some, r, idx, a, dim, k, k, largest);
+}
+
+int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim) {
+  DPT__TRY(check_k("kthvalue", a, k, dim));
+  return sorted("kthvalue", DPT__SORT_kth, r, idx, a, dim, k, 1, 0);
+}
+
+int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim) {
+  DPT__TRY(dpt__check_dim("mode", a, dim));
+  return sorted("mode", DPT__SORT_mode, r, idx, a, dim, 1, 1, 0);
+}

@@ -1,0 +1,27 @@
+/* sort.h: the arguments of the sorting kernel.
+ *
+ * What must stay true: order is stable (equals keep their places), NaN is greater than every
+ * number, -0 equals 0. Places in idx count from 1. r shares no memory with a.
+ */
+#ifndef DPT_OPS_SORT_H
+#define DPT_OPS_SORT_H
+#include "ops/lanes.h"
+
+enum dpt__sorting {
+  DPT__SORT_all,  /* n of them */
+  DPT__SORT_some, /* the first k of that order, in order */
+  DPT__SORT_kth,  /* the k-th (from 1) of that order */
+  DPT__SORT_mode  /* the most frequent one: the least of those, its last place */
+};
+
+typedef struct dpt__sort_args {
+  int32_t mode, dtype, descending;
+  int64_t n, k;
+  int64_t a_step, r_step, idx_step; /* along the dimension */
+  dpt__lanes lanes;                 /* of a, r, idx */
+  const void *a;
+  void *r;
+  int64_t *idx;
+} dpt__sort_args;
+
+#endif
