@@ -8,10 +8,11 @@ local compat = require 'dpt.compat'
 local dpt = {_VERSION = dptffi.ffi.string(dptffi.C.dpt_version())}
 compat.refuse()
 
---- A room that is not there yet is left out.
+--- A room that is not there yet, or that needs one that is not, is left out.
 local function room(name)
-   if not package.searchpath(name, package.path) then return nil end
-   return require(name) or nil
+   local ok, result = pcall(require, name)
+   if ok then return result or nil end
+   if not tostring(result):find "module 'dpt%.[%w.]+' not found" then error(result, 0) end
 end
 
 dpt.torch = require 'dpt.tensor'
