@@ -27,6 +27,26 @@ const char *dpt_cdef(void);
 /* Element types, in the order of the one list in base/dtype.h. */
 enum { DPT_U8, DPT_I8, DPT_I16, DPT_I32, DPT_I64, DPT_F16, DPT_F32, DPT_F64, DPT_NDTYPE };
 
+/* Clocks in seconds: since some fixed moment (never goes back), since 1970; the CPU time that this
+ * process used. dpt_cores: CPU cores that this process may run on. */
+double dpt_clock(void);
+double dpt_epoch(void);
+void dpt_cpu_time(double *user, double *system);
+int dpt_cores(void);
+/* 1: the file descriptor is a terminal. 0: there is nothing at path, 1: a file, 2: a folder. */
+int dpt_terminal(int descriptor);
+int dpt_path_kind(const char *path);
+/* The names in a folder, each followed by a '/'; the path of the current folder. NULL: failed. The
+ * text is valid until the same thread calls one of the two again. */
+const char *dpt_folder_list(const char *path);
+const char *dpt_cwd(void);
+int dpt_folder_make(const char *path);
+int dpt_folder_remove(const char *path);
+/* value NULL: the variable goes away. */
+int dpt_setenv(const char *name, const char *value);
+/* The libraries that dpt computes with, a line each: "name version". */
+const char *dpt_libraries(void);
+
 /* ---- tensor -------------------------------------------------------------------------------- */
 
 enum { DPT_MAXDIM = 12, DPT_ON_DEVICE = 8 };

@@ -1,0 +1,107 @@
+/* system.c: clocks, files and folders, the environment: what Lua's own library lacks.
+ *
+ * What must stay true: a text that is returned belongs to the calling thread and is valid until the
+ * same thread calls a function that returns one again; nothing here touches tensors or devices.
+ */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "base/status.h"
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double dpt_clock(void) { return seconds(CLOCK_MONOTONIC); }
+
+double dpt_epoch(void) { return seconds(CLOCK_REALTIME); }
+
+void dpt_cpu_time(double *user, double *system) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  *user = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
+  *system = (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
+}
+
+int dpt_cores(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (int)n : 1;
+}
+
+int dpt_terminal(int descriptor) { return isatty(descriptor); }
+
+int dpt_path_kind(const char *path) {
+  struct stat status;
+  if (stat(path, &status) != 0) return 0;
+  return S_ISDIR(status.st_mode) ? 2 : 1;
+}
+
+/* The text that this thread was given last; a thread that ends leaves its last one behind. */
+static _Thread_local char *text;
+
+static char *keep(char *fresh) {
+  free(text);
+  return text = fresh;
+}
+
+const char *dpt_folder_list(const char *path) {
+  DIR *folder = opendir(path);
+  if (!folder) {
+    dpt__fail("dir: cannot read the folder '%s': %s", path, strerror(errno));
+    return NULL;
+  }
+  size_t used = 0, room = 256;
+  char *names = malloc(room);
+  for (struct dirent *entry; names && (entry = readdir(folder));) {
+    size_t length = strlen(entry->d_name);
+    if (used + length + 2 > room) {
+      room = 2 * room + length;
+      char *larger = realloc(names, room);
+      if (!larger) free(names);
+      names = larger;
+      if (!names) break;
+    }
+    memcpy(names + used, entry->d_name, length);
+    used += length;
+    names[used++] = '/';
+  }
+  closedir(folder);
+  if (!names) {
+    dpt__fail("dir: no memory for the names in the folder '%s'", path);
+    return NULL;
+  }
+  names[used] = 0;
+  return keep(names);
+}
+
+int dpt_folder_make(const char *path) {
+  if (mkdir(path, 0777) == 0) return 0;
+  return dpt__fail("mkdir: cannot make the folder '%s': %s", path, strerror(errno));
+}
+
+int dpt_folder_remove(const char *path) {
+  if (rmdir(path) == 0) return 0;
+  return dpt__fail("rmdir: cannot remove the folder '%s': %s", path, strerror(errno));
+}
+
+const char *dpt_cwd(void) {
+  char *path = getcwd(NULL, 0);
+  if (!path) dpt__fail("cwd: the current folder has no name: %s", strerror(errno));
+  return path ? keep(path) : NULL;
+}
+
+int dpt_setenv(const char *name, const char *value) {
+  if ((value ? setenv(name, value, 1) : unsetenv(name)) == 0) return 0;
+  return dpt__fail("setenv: cannot set '%s': %s", name, strerror(errno));
+}

@@ -1,0 +1,31 @@
+/* libraries.c: the names and versions of the libraries that the host kernels compute with. */
+#include "base/status.h"
+#include <cblas.h>
+#include <dnnl.h>
+#include <pthread.h>
+#include <sleef.h>
+#include <stdio.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static char text[512];
+
+static void write_text(void) {
+  const dnnl_version_t *dnnl = dnnl_version();
+  int used = snprintf(text, sizeof text, "%s\noneDNN %d.%d.%d\nSLEEF %d.%d.%d\n",
+                      openblas_get_config(), dnnl->major, dnnl->minor, dnnl->patch,
+                      SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR, SLEEF_VERSION_PATCHLEVEL);
+#ifdef _OPENMP
+  snprintf(text + used, sizeof text - (size_t)used, "OpenMP %d, up to %d threads\n", _OPENMP,
+           omp_get_max_threads());
+#else
+  snprintf(text + used, sizeof text - (size_t)used, "OpenMP none: this build has one thread\n");
+#endif
+}
+
+const char *dpt_libraries(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, write_text);
+  return text;
+}
