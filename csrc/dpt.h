@@ -32,6 +32,7 @@ enum { DPT_U8, DPT_I8, DPT_I16, DPT_I32, DPT_I64, DPT_F16, DPT_F32, DPT_F64, DPT
 double dpt_clock(void);
 double dpt_epoch(void);
 void dpt_cpu_time(double *user, double *system);
+void dpt_sleep(double seconds);
 int dpt_cores(void);
 /* 1: the file descriptor is a terminal. 0: there is nothing at path, 1: a file, 2: a folder. */
 int dpt_terminal(int descriptor);

@@ -25,6 +25,12 @@ double dpt_clock(void) { return seconds(CLOCK_MONOTONIC); }
 
 double dpt_epoch(void) { return seconds(CLOCK_REALTIME); }
 
+void dpt_sleep(double time) {
+  struct timespec left = {(time_t)time, (long)(1e9 * (time - (double)(time_t)time))};
+  while (time > 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
 void dpt_cpu_time(double *user, double *system) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);

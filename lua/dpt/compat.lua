@@ -29,6 +29,9 @@ function compat.install(rooms)
       end
    end
    rawset(_G, 'include', rooms.torch.include)
+   if rooms.torch.CmdLine then
+      rooms.torch.CmdLine.setPrint = function(f) rawset(_G, 'print', f) end
+   end
    if rooms.cutorch and rooms.nn then
       package.preload.cunn = function() return rooms.nn end
    end

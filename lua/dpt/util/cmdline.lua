@@ -1,0 +1,209 @@
+--- torch.CmdLine: options and arguments of a script, their help, and a log of what it prints.
+--
+-- What must stay true: what `parse` returns has the option's name without its dashes as key; a
+-- wrong command line prints what is wrong and the help, and ends the process with status 1.
+local dptffi = require 'dpt.ffi'
+local torch = require('dpt.class').torch
+
+local CmdLine = torch.class('torch.CmdLine')
+
+local function bare(key) return (key:gsub('^%-*', '')) end
+
+--- torch.CmdLine([argumentSeparator, keySeparator]): the separators are those of CmdLine:string.
+function CmdLine:__init(argumentSeparator, keySeparator)
+   self.argseparator = argumentSeparator or ','
+   self.keyseparator = keySeparator or '='
+   self.options, self.arguments, self.helplines = {}, {}, {}
+   self.silentio = false
+end
+
+--- A line of help between the options. @param text default: an empty line
+function CmdLine:text(text)
+   if text ~= nil and type(text) ~= 'string' then
+      dptffi.fail("CmdLine:text: argument 'text' is a %s, wanted a string", type(text))
+   end
+   table.insert(self.helplines, text or '')
+end
+
+--- An argument that must be given, in the order of these calls. @param kind the type it must have
+function CmdLine:argument(key, help, kind)
+   local argument = {key = key, help = help, type = kind}
+   table.insert(self.arguments, argument)
+   table.insert(self.helplines, argument)
+end
+
+--- An option. Numbers and strings take a value; a boolean option alone turns its default round.
+-- @param key with its dashes, e.g. '-size'
+-- @param kind the value's type; default: that of `default`
+function CmdLine:option(key, default, help, kind)
+   if default == nil then dptffi.fail("CmdLine:option: option '%s' has no default value", key) end
+   kind = kind or type(default)
+   if kind ~= type(default) then
+      dptffi.fail("CmdLine:option: the default of option '%s' is a %s, wanted a %s", key,
+         type(default), kind)
+   end
+   local option = {key = key, default = default, help = help, type = kind}
+   self.options[key] = option
+   table.insert(self.helplines, option)
+end
+
+--- The options' defaults by name.
+function CmdLine:default()
+   local params = {}
+   for key, option in pairs(self.options) do params[bare(key)] = option.default end
+   return params
+end
+
+--- Ends the process with what is wrong and the help.
+function CmdLine:error(message)
+   io.stderr:write(message, '\n')
+   self:help()
+   os.exit(1)
+end
+
+--- Reads the option at arg[i] into params; returns how many words it took.
+local function readOption(self, params, arg, i)
+   local key = arg[i]
+   local option, value = self.options[key], arg[i + 1]
+   if option.type == 'boolean' then
+      params[bare(key)] = not option.default
+      return 1
+   end
+   if value == nil then self:error('missing value of option ' .. key) end
+   if option.type == 'number' then
+      if not tonumber(value) then
+         self:error(("option %s is '%s', wanted a number"):format(key, value))
+      end
+      value = tonumber(value)
+   end
+   params[bare(key)] = value
+   return 2
+end
+
+--- Reads the words of a command line. -h, -help and --help print the help and end the process.
+-- @param arg list of words, such as the global arg
+-- @return a table: option or argument name -> value
+function CmdLine:parse(arg)
+   local params, i, given = self:default(), 1, 0
+   while i <= #arg do
+      local word = arg[i]
+      if word == '-help' or word == '-h' or word == '--help' then
+         self:help(arg)
+         os.exit(0)
+      elseif self.options[word] then
+         i = i + readOption(self, params, arg, i)
+      else
+         given = given + 1
+         local argument = self.arguments[given]
+         if not argument then self:error("unknown option or argument '" .. word .. "'") end
+         if argument.type and type(word) ~= argument.type then
+            self:error(("argument %s is a %s, wanted a %s"):format(argument.key, type(word),
+               argument.type))
+         end
+         params[bare(argument.key)] = word
+         i = i + 1
+      end
+   end
+   if given < #self.arguments then
+      self:error('missing argument ' .. self.arguments[given + 1].key)
+   end
+   return params
+end
+
+--- A name for a folder: what differs from the defaults, sorted, arguments first.
+-- @param prefix begins the name
+-- @param params what `parse` returned
+-- @param ignore name -> true: left out; name -> false: in it even if it is the default
+function CmdLine:string(prefix, params, ignore)
+   ignore = ignore or {}
+   local parts, options, order = {}, {}, {}
+   for i, argument in ipairs(self.arguments) do order[bare(argument.key)] = i end
+   local arguments = {}
+   for name, value in pairs(params) do
+      local option = self.options['-' .. name] or self.options['--' .. name]
+      if type(value) == 'boolean' then value = value and 't' or 'f' end
+      local text = name .. self.keyseparator .. tostring(value)
+      if ignore[name] then
+         print('-- ignore option ' .. name)
+      elseif option then
+         if params[name] ~= option.default or ignore[name] == false then
+            table.insert(options, text)
+         end
+      elseif order[name] then
+         table.insert(arguments, {order[name], text})
+      else
+         print(("WARNING: '%s' is neither option nor argument, left out of the name"):format(name))
+      end
+   end
+   table.sort(arguments, function(a, b) return a[1] < b[1] end)
+   table.sort(options)
+   if prefix and prefix ~= '' then table.insert(parts, prefix) end
+   for _, argument in ipairs(arguments) do table.insert(parts, argument[2]) end
+   for _, option in ipairs(options) do table.insert(parts, option) end
+   return table.concat(parts, self.argseparator)
+end
+
+--- From now on `log` writes only into its file.
+function CmdLine:silent() self.silentio = true end
+
+--- Puts the time before every line of the log. @param format as for os.date
+function CmdLine:addTime(name, format)
+   format = format or '%Y-%m-%d %H:%M:%S'
+   if type(format) ~= 'string' then
+      dptffi.fail("CmdLine:addTime: argument 'format' is a %s, wanted a string", type(format))
+   end
+   self.dateformat = format .. (name and '[' .. name .. ']: ' or '')
+end
+
+--- Replaces the global print; dpt.compat, which writes the globals, gives it.
+CmdLine.setPrint = nil
+
+--- Whatever is printed from now on is also written to a file, the parameters first.
+function CmdLine:log(file, params)
+   local output, why = io.open(file, 'w')
+   if not output then dptffi.fail("CmdLine:log: cannot write the log: %s", why) end
+   local before = print
+   CmdLine.setPrint(function(...)
+      if not self.silentio then before(...) end
+      local parts = {}
+      if self.dateformat then parts[1] = os.date(self.dateformat) end
+      for i = 1, select('#', ...) do parts[#parts + 1] = tostring((select(i, ...))) end
+      output:write(table.concat(parts, ' '), '\n')
+      output:flush()
+   end)
+   print('[program started on ' .. os.date() .. ']')
+   print('[command line arguments]')
+   local names = {}
+   for name in pairs(params or {}) do names[#names + 1] = name end
+   table.sort(names)
+   for _, name in ipairs(names) do print(name, params[name]) end
+   print('[----------------------]')
+end
+
+--- Prints the help. @param arg the command line, for the program's name in arg[0]
+function CmdLine:help(arg)
+   local usage, width = {'Usage:'}, 0
+   if arg then usage[2] = arg[0] end
+   usage[#usage + 1] = '[options]'
+   for _, argument in ipairs(self.arguments) do
+      usage[#usage + 1] = '<' .. bare(argument.key) .. '>'
+   end
+   local function label(line)
+      return line.default ~= nil and line.key or '<' .. bare(line.key) .. '>'
+   end
+   for _, line in ipairs(self.helplines) do
+      if type(line) == 'table' then width = math.max(width, #label(line)) end
+   end
+   io.write(table.concat(usage, ' '), '\n')
+   for _, line in ipairs(self.helplines) do
+      if type(line) == 'table' then
+         local default = line.default ~= nil and ' [' .. tostring(line.default) .. ']' or ''
+         local help = line.help and ' ' .. line.help or ''
+         io.write('  ', label(line), (' '):rep(width - #label(line)), help, default, '\n')
+      else
+         io.write(line, '\n')
+      end
+   end
+end
+
+return CmdLine

@@ -1,0 +1,61 @@
+--- dpt.util: the parts of `torch` that have nothing to do with tensors: command lines, timers, the
+-- test harness, the environment.
+--
+-- What must stay true: they work the same with and without devices; nothing here writes a global.
+local dptffi = require 'dpt.ffi'
+local torch = require('dpt.class').torch
+local C, ffi = dptffi.C, dptffi.ffi
+
+require 'dpt.util.timer'
+require 'dpt.util.cmdline'
+require 'dpt.util.tester'
+require 'dpt.util.testsuite'
+
+--- Whether a file of Lua's io library is a terminal (torch.isatty).
+function torch.isatty(file)
+   for number, standard in pairs{[0] = io.stdin, io.stdout, io.stderr} do
+      if file == standard then return C.dpt_terminal(number) == 1 end
+   end
+   return false
+end
+
+--- The value of an environment variable, nil where it is not set (torch.getenv).
+function torch.getenv(name) return os.getenv(name) end
+
+--- Sets an environment variable of this process; value nil takes it away (torch.setenv).
+function torch.setenv(name, value)
+   dptffi.lib.setenv(name, value ~= nil and tostring(value) or nil)
+end
+
+--- Torch7 told its collector about tensor memory if asked to; dpt always knows it, so this does
+-- nothing (torch.setheaptracking).
+function torch.setheaptracking(_) end
+
+--- The text and the numbers of dpt's version (torch.version).
+function torch.version() return ffi.string(C.dpt_version()) end
+
+--- The folder of dpt's own Lua files, or of an installed package (torch.packageLuaPath).
+-- @param name a package's name, e.g. 'nn'; default: dpt
+-- @return the path, nil where there is no such package
+function torch.packageLuaPath(name)
+   local room = package.preload[name] and 'dpt' or name or 'dpt'
+   local path = package.searchpath(room, package.path)
+   if not path then return nil end
+   return path:match('^(.*)[/\\]init%.lua$') or path:match('^(.*)[/\\][^/\\]*$') or '.'
+end
+
+--- Runs a Lua file that lies beside the file of the caller (torch.include, the global include).
+-- @param package a package's name: the file lies in its folder
+-- @param file the file's name; with one argument that argument, beside the calling file
+function torch.include(package, file)
+   local folder
+   if file then
+      folder = torch.packageLuaPath(package) or package
+   else
+      file = package
+      folder = debug.getinfo(2, 'S').source:match('^@(.*)/[^/]*$') or '.'
+   end
+   return dofile(folder .. '/' .. file)
+end
+
+return torch

@@ -1,0 +1,188 @@
+--- paths: Torch7's names for files and folders.
+--
+-- What must stay true: paths.concat gives an absolute path without `.` and `..`; a function that
+-- looks for something gives nil or false where there is nothing, it does not raise.
+local dptffi = require 'dpt.ffi'
+local C, ffi = dptffi.C, dptffi.ffi
+
+local paths = {}
+
+local function want(name, value)
+   if type(value) ~= 'string' then
+      dptffi.fail("paths.%s: argument 'path' is a %s, wanted a string", name, type(value))
+   end
+   return value
+end
+
+--- The user's home folder.
+paths.home = os.getenv 'HOME' or '.'
+
+--- Whether there is a file / a folder at the path.
+function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
+function paths.dirp(path) return C.dpt_path_kind(want('dirp', path)) == 2 end
+
+--- The path of the current folder.
+function paths.cwd()
+   local path = C.dpt_cwd()
+   if path == nil then dptffi.raiseMessage() end
+   return ffi.string(path)
+end
+
+--- Each path is taken as relative to what comes before it, the first as relative to the current
+-- folder. @return an absolute path without . and ..
+function paths.concat(...)
+   local whole = ''
+   for i = 1, select('#', ...) do
+      local path = want('concat', (select(i, ...)))
+      whole = path:sub(1, 1) == '/' and path or whole .. '/' .. path
+      if i == 1 and path:sub(1, 1) ~= '/' then whole = paths.cwd() .. '/' .. path end
+   end
+   if whole == '' then return paths.cwd() end
+   local parts = {}
+   for part in whole:gmatch('[^/]+') do
+      if part == '..' then
+         parts[#parts] = nil
+      elseif part ~= '.' then
+         parts[#parts + 1] = part
+      end
+   end
+   return '/' .. table.concat(parts, '/')
+end
+
+--- The last part of a path. @param suffix is taken off with its dot, where the name ends with it
+function paths.basename(path, suffix)
+   local name = want('basename', path):gsub('(.)/+$', '%1'):match('([^/]+)/*$') or '/'
+   if suffix then
+      suffix = suffix:gsub('^%.', '')
+      local stem = name:sub(1, -#suffix - 2)
+      if stem ~= '' and name:sub(-#suffix - 1) == '.' .. suffix then return stem end
+   end
+   return name
+end
+
+--- The path without its last part.
+function paths.dirname(path)
+   path = want('dirname', path):gsub('(.)/+$', '%1')
+   local folder = path:match('^(.*)/[^/]*$')
+   if not folder then return '.' end
+   folder = folder:gsub('/+$', '')
+   return folder == '' and '/' or folder
+end
+
+--- What follows the last dot of the name, nil where there is none.
+function paths.extname(path) return paths.basename(path):match('^.+%.([^.]*)$') end
+
+--- The names in a folder, `.` and `..` among them, sorted; nil where it cannot be read.
+function paths.dir(path)
+   local text = C.dpt_folder_list(want('dir', path))
+   if text == nil then return nil end
+   local names = {}
+   for name in ffi.string(text):gmatch('[^/]+') do names[#names + 1] = name end
+   table.sort(names)
+   return names
+end
+
+local function iterate(names, keep)
+   local i = 0
+   return function()
+      repeat i = i + 1 until not names or names[i] == nil or keep(names[i])
+      return names and names[i]
+   end
+end
+
+--- Iterates over the names in a folder. @param filter a pattern, or a function(name)
+function paths.files(path, filter)
+   return iterate(paths.dir(path), function(name)
+      if filter == nil then return true end
+      if type(filter) == 'function' then return filter(name) end
+      return name:find(filter) ~= nil
+   end)
+end
+
+--- Iterates over the files / the folders in a folder, without `.` and `..`.
+function paths.iterfiles(path)
+   return iterate(paths.dir(path), function(name) return paths.filep(path .. '/' .. name) end)
+end
+
+function paths.iterdirs(path)
+   return iterate(paths.dir(path), function(name)
+      return name ~= '.' and name ~= '..' and paths.dirp(path .. '/' .. name)
+   end)
+end
+
+--- Makes a folder and those above it. @return true, or nil and a reason
+function paths.mkdir(path)
+   if paths.dirp(want('mkdir', path)) then return true end
+   local above = paths.dirname(path)
+   if above ~= path and not paths.dirp(above) then
+      local ok, why = paths.mkdir(above)
+      if not ok then return nil, why end
+   end
+   if C.dpt_folder_make(path) ~= 0 then return nil, ffi.string(C.dpt_message()) end
+   return true
+end
+
+--- Removes an empty folder. @return true, or nil and a reason
+function paths.rmdir(path)
+   if C.dpt_folder_remove(want('rmdir', path)) ~= 0 then return nil, ffi.string(C.dpt_message()) end
+   return true
+end
+
+--- Removes a file, or a folder with all that is in it. @param sure must be 'yes'
+-- @return true, or nil and a reason
+function paths.rmall(path, sure)
+   if sure ~= 'yes' then return nil, "paths.rmall: second argument is not 'yes'" end
+   if not paths.dirp(path) then return os.remove(path) end
+   for name in paths.files(path) do
+      if name ~= '.' and name ~= '..' then
+         local ok, why = paths.rmall(path .. '/' .. name, sure)
+         if not ok then return nil, why end
+      end
+   end
+   return paths.rmdir(path)
+end
+
+--- The name of a new, empty temporary file.
+function paths.tmpname() return os.tmpname() end
+
+--- The path of the file that calls this, or of another file beside it.
+-- @param name the other file's name @param level stack level of the caller, default 2
+function paths.thisfile(name, level)
+   local source = debug.getinfo(level or 2, 'S').source
+   local path = source:match('^@(.*)$')
+   path = path and paths.concat(path)
+   if name == nil then return path end
+   return path and paths.concat(paths.dirname(path), name) or name
+end
+
+--- Runs a Lua file whose path is relative to the file that calls this.
+function paths.dofile(name, level)
+   local path = paths.thisfile(nil, (level or 2) + 1)
+   return dofile(path and paths.concat(paths.dirname(path), name) or name)
+end
+
+--- Where the first of the programs that is there lies on PATH; nil: none.
+function paths.findprogram(...)
+   for i = 1, select('#', ...) do
+      for folder in (os.getenv 'PATH' or '.'):gmatch('[^:]+') do
+         local path = folder .. '/' .. (select(i, ...))
+         if paths.filep(path) then return paths.concat(path) end
+      end
+   end
+   return nil
+end
+
+--- Runs a command and gives what it printed.
+function paths.execute(command)
+   local pipe = assert(io.popen(want('execute', command)))
+   local text = pipe:read '*a'
+   pipe:close()
+   return text
+end
+
+--- The name of the operating system.
+function paths.uname() return jit.os end
+function paths.is_win() return false end
+function paths.is_mac() return jit.os == 'OSX' end
+
+return paths

@@ -1,0 +1,25 @@
+--- torch.TestSuite(): a table of test functions in which no name can be used twice.
+--
+-- What must stay true: the functions are kept in __tests, so that assigning a name that is there
+-- already reaches __newindex.
+local dptffi = require 'dpt.ffi'
+local torch = require('dpt.class').torch
+
+--- An empty suite: `function suite.name() ... end` adds a test; add it to a torch.Tester.
+function torch.TestSuite()
+   local tests = {}
+   return setmetatable({__tests = tests, __isTestSuite = true}, {
+      __index = tests,
+      __newindex = function(_, name, f)
+         if type(f) ~= 'function' then
+            dptffi.fail("TestSuite: test '%s' is a %s, wanted a function", tostring(name), type(f))
+         end
+         if tests[name] ~= nil then
+            dptffi.fail("TestSuite: test '%s' exists already", tostring(name))
+         end
+         tests[name] = f
+      end,
+   })
+end
+
+return torch.TestSuite

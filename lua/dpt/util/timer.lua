@@ -1,0 +1,56 @@
+--- torch.Timer, torch.tic and torch.toc: elapsed time, on a clock that never goes back.
+local dptffi = require 'dpt.ffi'
+local torch = require('dpt.class').torch
+local C, ffi = dptffi.C, dptffi.ffi
+
+local Timer = torch.class('torch.Timer')
+local user, system = ffi.new('double[1]'), ffi.new('double[1]')
+
+local function now()
+   C.dpt_cpu_time(user, system)
+   return {real = C.dpt_clock(), user = user[0], sys = system[0]}
+end
+
+--- torch.Timer(): a timer that runs from now on.
+function Timer:__init() self:reset() end
+
+--- Starts again from zero; a stopped timer stays stopped.
+-- @return the timer
+function Timer:reset()
+   self.total = {real = 0, user = 0, sys = 0}
+   if not self.stopped then self.start = now() end
+   return self
+end
+
+--- Stops counting. @return the timer
+function Timer:stop()
+   if not self.stopped then
+      self.total = self:time()
+      self.stopped, self.start = true, nil
+   end
+   return self
+end
+
+--- Counts on. @return the timer
+function Timer:resume()
+   if self.stopped then self.stopped, self.start = nil, now() end
+   return self
+end
+
+--- Seconds counted so far. @return {real = , user = , sys = }
+function Timer:time()
+   local time, total = {}, self.total
+   local moment = not self.stopped and now()
+   for key, seconds in pairs(total) do
+      time[key] = seconds + (moment and moment[key] - self.start[key] or 0)
+   end
+   return time
+end
+
+--- The time now, for torch.toc. @return seconds
+function torch.tic() return C.dpt_clock() end
+
+--- Seconds since the time that torch.tic gave.
+function torch.toc(start) return C.dpt_clock() - start end
+
+return Timer

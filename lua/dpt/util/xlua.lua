@@ -1,0 +1,120 @@
+--- xlua: Torch7's progress bar and small helpers.
+local dptffi = require 'dpt.ffi'
+local paths = require 'dpt.util.paths'
+local sys = require 'dpt.util.sys'
+local C = dptffi.C
+
+local xlua = {}
+
+--- A text of the two largest parts of a time, e.g. '1h2m', '3s140ms', '0ms'.
+function xlua.formatTime(seconds)
+   local units = {{'D', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}, {'ms', 0.001}}
+   local text, used = '', 0
+   for _, unit in ipairs(units) do
+      local n = math.floor(seconds / unit[2] + 1e-6)
+      seconds = seconds - n * unit[2]
+      if n > 0 and used < 2 then
+         text, used = text .. n .. unit[1], used + 1
+      end
+   end
+   return text == '' and '0ms' or text
+end
+
+local width = 77 -- of the bar
+local bar -- of the loop that runs now: start, and time and index of the last step
+
+--- A progress bar on stdout, drawn over itself: share done, time left, time of the last step. Where
+-- stdout is no terminal it is drawn only when it got longer.
+-- @param current how many steps are done, from 1; going back begins a new bar
+-- @param goal how many there are
+function xlua.progress(current, goal)
+   local now = C.dpt_clock()
+   local done = math.floor(current * width / goal)
+   if not bar or current <= bar.index then
+      bar = {index = current, time = now, start = now, first = current, drawn = -1}
+   elseif done == bar.drawn and done < width and C.dpt_terminal(1) == 0 then
+      return
+   end
+   local step = current > bar.index and (now - bar.time) / (current - bar.index) or 0
+   local mean = current > bar.first and (now - bar.start) / (current - bar.first) or step
+   local line = ('='):rep(done - 1) .. (done > 0 and '>' or '') .. ('.'):rep(width - done)
+   local label = (' %s/%s '):format(current, goal)
+   local middle = math.floor((width - #label) / 2)
+   line = line:sub(1, middle) .. label .. line:sub(middle + #label + 1)
+   local time = done >= width and 'Tot: ' .. xlua.formatTime(now - bar.start)
+      or 'ETA: ' .. xlua.formatTime(math.max(0, (goal - current) * mean))
+   -- blanks wipe out what a longer line left behind
+   io.write('\r [', line, '] ', time, ' | Step: ', xlua.formatTime(step), '        ')
+   if done >= width then
+      io.write('\n')
+      bar = nil
+   else
+      bar.index, bar.time, bar.drawn = current, now, done
+   end
+   io.flush()
+end
+
+--- Prints a table's fields, a line each; anything else as print does.
+function xlua.print(value, ...)
+   if type(value) == 'table' and tostring(value):find('^table: ') then
+      for key, field in pairs(value) do
+         print(('[%s] = %s'):format(tostring(key), tostring(field)))
+      end
+   else
+      print(value)
+   end
+   if select('#', ...) > 0 then xlua.print(...) end
+end
+
+--- Raises a message in red. @param domain is put before it in < > @param usage is put after it
+function xlua.error(message, domain, usage)
+   message = domain and '<' .. domain .. '> ' .. message or tostring(message)
+   error(sys.COLORS.Red .. message .. sys.COLORS.none .. (usage and '\n' .. usage or ''), 2)
+end
+
+--- Whether require would find a package. @return found, path
+function xlua.installed(package_)
+   local path = package.searchpath(package_, package.path)
+      or package.searchpath(package_, package.cpath)
+   return path ~= nil or package.preload[package_] ~= nil, path
+end
+
+--- require that tells instead of raising. @return the package, or false
+function xlua.require(name)
+   local ok, result = pcall(require, name)
+   if ok then return result end
+   print(result)
+   print("warning: '" .. name .. "' could not be loaded (is it installed?)")
+   return false
+end
+
+--- A table of settings, each replaced by the environment variable of its name where there is one.
+function xlua.envparams(defaults)
+   local params = {}
+   for name, value in pairs(defaults) do
+      local text = os.getenv(name)
+      if text and type(value) == 'number' then
+         value = tonumber(text)
+         if not value then
+            dptffi.fail("xlua.envparams: the variable %s is '%s', wanted a number", name, text)
+         end
+      elseif text and type(value) == 'boolean' then
+         value = text:lower() == 'true' or text == '1'
+      elseif text then
+         value = text
+      end
+      params[name] = value
+   end
+   return params
+end
+
+--- Calls try(); where it raises, catch(error).
+function xlua.trycatch(try, catch)
+   local ok, why = pcall(try)
+   if not ok then catch(why) end
+end
+
+--- Whether a file is there.
+xlua.filep = paths.filep
+
+return xlua
