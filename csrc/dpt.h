@@ -580,8 +580,26 @@ void *dpt_storage_data(const dpt_storage *storage);
 /* A number that grows whenever an operation writes to the storage; so two equal numbers say that
  * nothing has been written in between. */
 uint64_t dpt_storage_writes(const dpt_storage *storage);
-/* Bytes of host storages now (page-locked ones aside), for Lua's collector. */
+/* Bytes of live host storages (page-locked ones aside), and of all devices' live storages. */
 int64_t dpt_host_live_bytes(void);
+int64_t dpt_device_live_bytes(void);
+/* Lua's collector does not see this memory: whoever allocates for a Lua state asks first whether a
+ * collection is due before size more elements of a kind, collects if so, and tells it. The soft
+ * limit belongs to the thread: 256 MiB, or twice what was live after its last collection. */
+int dpt_collect_due(int kind, int64_t size);
+void dpt_collect_done(void);
+
+/* Bytes of a device: of live storages, of memory that is kept for later ones, the most that were
+ * live, the limit (0: none), all that the device has; and how often memory was taken from the
+ * allocator, and by it from the system. */
+typedef struct dpt_memory_stats {
+  int64_t live, cached, peak, limit, total, blocks, segments;
+} dpt_memory_stats;
+int dpt_memory_stats_get(int device, dpt_memory_stats *stats);
+int dpt_memory_peak_reset(int device);
+int dpt_memory_limit_set(int device, int64_t bytes); /* 0: no limit */
+/* Gives memory that is kept back to the system; waits for the work that still uses it. */
+int dpt_memory_empty_cache(int device);
 /* Bytes that went from one device to another since the start. */
 uint64_t dpt_copied_bytes(void);
 

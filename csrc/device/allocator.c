@@ -1,52 +1,340 @@
-/* allocator.c: device memory in stream order (allocator.h has the rules). */
+/* allocator.c: blocks of device memory in stream order (allocator.h has the rules).
+ *
+ * Small blocks come out of segments of 2 MiB, larger ones out of 20 MiB, those above 10 MiB have
+ * segments of their own size; near the limit a segment is only as large as the block. A block that
+ * other streams used is pending after it was given back; pending blocks are looked at when memory
+ * is taken.
+ *
+ * Locks: each pool has one; it is held for short steps only, never while something is waited for,
+ * and no other lock is taken under it. A stream's thread never takes it.
+ */
 #include "device/allocator.h"
 
 #include "device/device.h"
 #include "device/fault.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int dpt__block_take(int device, size_t bytes, dpt__block **block) {
-  dpt__block *b = calloc(1, sizeof *b);
-  if (!b) return dpt__fail("no host memory for a block");
-  b->bytes = bytes;
-  if (device) {
-    b->birth = dpt__current_stream(device);
-    atomic_init(&b->last, b->birth);
-  }
-  if (!dpt__fault(DPT__FAULT_MALLOC)) dpt__host.memory_take(0, bytes, &b->data);
-  if (!b->data) {
-    free(b);
-    return dpt__fail("out of memory on device %d: %zu bytes wanted", device, bytes);
-  }
-  *block = b;
-  return 0;
+#define MiB ((size_t)1 << 20)
+static const size_t SMALL = MiB, SMALL_SEGMENT = 2 * MiB, MEDIUM = 10 * MiB,
+                    MEDIUM_SEGMENT = 20 * MiB;
+
+/* The free blocks that were born on one stream. */
+typedef struct heap {
+  dpt__stream *stream;
+  struct heap *next;
+  dpt__bins small, large;
+} heap;
+
+/* A device's memory; [0]: page-locked host memory. */
+typedef struct pool {
+  pthread_mutex_t lock;
+  heap *heaps;
+  dpt__block *pending;      /* given back, used by other streams */
+  int64_t live, taken;      /* bytes of live blocks; of all segments */
+  int64_t peak, limit;      /* of live; 0: none */
+  int64_t blocks, segments; /* how many were taken since the start */
+} pool;
+
+static pool pools[DPT__MAX_DEVICES + 1] = {
+    [0 ... DPT__MAX_DEVICES] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static atomic_llong live_everywhere; /* bytes of live blocks of all pools */
+
+int64_t dpt_device_live_bytes(void) {
+  return atomic_load_explicit(&live_everywhere, memory_order_relaxed);
 }
 
-void dpt__block_use(dpt__block *block, dpt__stream *stream) {
-  if (stream == atomic_load_explicit(&block->last, memory_order_relaxed)) return;
-  atomic_store(&block->last, stream);
-  for (int i = 0; i < block->nused; i++)
-    if (block->used[i] == stream) return;
-  if (stream != block->birth && block->nused < 8) block->used[block->nused++] = stream;
+/* ---- blocks that other streams used ---- */
+
+int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
+  pool *p = &pools[block->device];
+  int status = 0;
+  pthread_mutex_lock(&p->lock);
+  int i = 0;
+  while (i < block->nuser && block->users[i].stream != stream) i++;
+  if (i == block->nuser && i == block->user_room) {
+    int room = i ? i * 2 : 4;
+    dpt__event *users = realloc(block->users, (size_t)room * sizeof *users);
+    if (users) {
+      block->users = users;
+      block->user_room = room;
+    } else {
+      status = dpt__fail("no host memory to note a stream that uses a block");
+    }
+  }
+  if (!status) {
+    if (i == block->nuser) block->users[block->nuser++] = (dpt__event){stream, 0};
+    atomic_store_explicit(&block->last_user, stream, memory_order_release);
+  }
+  pthread_mutex_unlock(&p->lock);
+  return status;
 }
 
-static int run_free(dpt__context *context, const void *args) {
-  dpt__block *b = *(dpt__block *const *)args;
-  free(b->data);
-  free(b);
-  return 0;
+static int is_done(const dpt__block *block) {
+  for (int i = 0; i < block->nuser; i++)
+    if (!dpt__event_done(block->users[i])) return 0;
+  return 1;
+}
+
+static void make_free(dpt__block *block) {
+  block->nuser = 0;
+  atomic_store_explicit(&block->last_user, NULL, memory_order_relaxed);
+  dpt__block_join(block);
+}
+
+static void look_at_pending(pool *p) {
+  for (dpt__block **link = &p->pending; *link;) {
+    dpt__block *block = *link;
+    if (is_done(block)) {
+      *link = block->next;
+      make_free(block);
+    } else {
+      link = &block->next;
+    }
+  }
 }
 
 void dpt__block_give(dpt__block *block) {
-  dpt__stream *stream = block->birth ? block->birth : block->last;
-  if (!stream) {
-    free(block->data);
-    free(block);
-    return;
+  if (dpt__forked()) return; /* the lock may be held by a thread that is not here */
+  pool *p = &pools[block->device];
+  pthread_mutex_lock(&p->lock);
+  p->live -= (int64_t)block->asked;
+  atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
+  if (block->birth) block->freed = dpt__event_record(block->birth).number;
+  for (int i = 0; i < block->nuser; i++)
+    block->users[i] = dpt__event_record(block->users[i].stream);
+  if (is_done(block)) {
+    make_free(block);
+  } else {
+    block->next = p->pending;
+    p->pending = block;
   }
-  for (int i = 0; i < block->nused; i++)
-    dpt__stream_wait(stream, dpt__event_record(block->used[i]));
-  dpt__stream_push(stream, run_free, "free", &block, sizeof block);
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- segments ---- */
+
+static int raw_take(int device, size_t bytes, void **data) {
+  if (!device) return dpt__host.pinned_take(bytes, data);
+  dpt__device *d = dpt__device_at(device);
+  return d->backend->memory_take(d->index, bytes, data);
+}
+
+static void raw_give(dpt__block *block) {
+  if (block->device) {
+    dpt__device *d = dpt__device_at(block->device);
+    d->backend->memory_give(d->index, block->data, block->bytes);
+  } else {
+    dpt__host.pinned_give(block->data, block->bytes);
+  }
+}
+
+static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list) {
+  for (int row = 0; row < DPT__BIN_ROWS; row++)
+    for (int column = 0; column < DPT__BIN_COLUMNS; column++)
+      for (dpt__block *b = bins->first[row][column], *next; b; b = next) {
+        next = b->next;
+        if (b->before || b->after) continue;
+        dpt__bins_remove(bins, b);
+        b->next = list;
+        list = b;
+      }
+  return list;
+}
+
+/* Gives whole free segments back to the system. Waits for the work that uses them, without the
+ * lock; wait_pending: also for other streams' use of blocks that were given back. */
+static void empty_cache(pool *p, int wait_pending) {
+  pthread_mutex_lock(&p->lock);
+  dpt__block *pending = p->pending;
+  p->pending = NULL;
+  pthread_mutex_unlock(&p->lock);
+  for (dpt__block *b = pending; b && wait_pending; b = b->next)
+    for (int i = 0; i < b->nuser; i++)
+      dpt__counter_wait(&b->users[i].stream->done, b->users[i].number);
+  pthread_mutex_lock(&p->lock);
+  while (pending) {
+    dpt__block *next = pending->next;
+    pending->next = p->pending;
+    p->pending = pending;
+    pending = next;
+  }
+  look_at_pending(p);
+  dpt__block *list = NULL;
+  for (heap *h = p->heaps; h; h = h->next)
+    list = collect_bins(&h->large, collect_bins(&h->small, list));
+  pthread_mutex_unlock(&p->lock);
+  int64_t bytes = 0;
+  while (list) {
+    dpt__block *next = list->next;
+    if (list->birth) dpt__counter_wait(&list->birth->done, list->freed);
+    bytes += (int64_t)list->bytes;
+    raw_give(list);
+    free(list->users);
+    free(list);
+    list = next;
+  }
+  pthread_mutex_lock(&p->lock);
+  p->taken -= bytes;
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Under the lock: the free blocks of a stream; NULL without host memory. */
+static heap *find_heap(pool *p, dpt__stream *stream) {
+  heap *h = p->heaps;
+  while (h && h->stream != stream) h = h->next;
+  if (h || !(h = calloc(1, sizeof *h))) return h;
+  h->stream = stream;
+  h->next = p->heaps;
+  p->heaps = h;
+  return h;
+}
+
+static size_t segment_size(size_t bytes) {
+  if (bytes <= SMALL) return SMALL_SEGMENT;
+  if (bytes <= MEDIUM) return MEDIUM_SEGMENT;
+  return (bytes + SMALL_SEGMENT - 1) / SMALL_SEGMENT * SMALL_SEGMENT;
+}
+
+/* Under the lock: a fresh segment as one block in no bin; NULL: no memory. */
+static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bins *home,
+                               size_t bytes) {
+  if (p->limit && p->taken + (int64_t)bytes > p->limit) return NULL;
+  dpt__block *block = calloc(1, sizeof *block);
+  if (!block) return NULL;
+  if (raw_take(device, bytes, &block->data) || !block->data) {
+    free(block);
+    return NULL;
+  }
+  block->bytes = bytes;
+  block->device = device;
+  block->home = home;
+  block->birth = stream;
+  p->taken += (int64_t)bytes;
+  p->segments++;
+  return block;
+}
+
+/* Under the lock: a block in no bin, cut to size; NULL: none. exact: a segment of just that size
+ * will do. */
+static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t bytes, int exact) {
+  look_at_pending(p);
+  heap *h = find_heap(p, stream);
+  if (!h) return NULL;
+  dpt__bins *bins = bytes <= SMALL ? &h->small : &h->large;
+  dpt__block *block = dpt__bins_find(bins, bytes);
+  if (block) dpt__bins_remove(bins, block);
+  if (!block) block = new_segment(p, device, stream, bins, segment_size(bytes));
+  if (!block && exact) block = new_segment(p, device, stream, bins, bytes);
+  if (!block) return NULL;
+  if (block->bytes - bytes >= (bytes <= SMALL ? DPT__GRAIN : SMALL)) dpt__block_cut(block, bytes);
+  block->asked = bytes;
+  p->live += (int64_t)bytes;
+  p->blocks++;
+  if (p->live > p->peak) p->peak = p->live;
+  atomic_fetch_add_explicit(&live_everywhere, (long long)bytes, memory_order_relaxed);
+  return block;
+}
+
+static int out_of_memory(pool *p, int device, size_t bytes) {
+  char where[48], limit[64] = "";
+  snprintf(where, sizeof where, device ? "device %d" : "page-locked host memory", device);
+  pthread_mutex_lock(&p->lock);
+  long long live = p->live, cached = p->taken - p->live;
+  if (p->limit) snprintf(limit, sizeof limit, ", the limit is %lld", (long long)p->limit);
+  pthread_mutex_unlock(&p->lock);
+  return dpt__fail("out of memory on %s: %zu bytes asked, %lld live, %lld cached%s", where, bytes,
+                   live, cached, limit);
+}
+
+int dpt__block_take(int device, size_t bytes, dpt__block **block) {
+  DPT__TRY(device ? dpt__devices_ready("allocation") : 0);
+  pool *p = &pools[device];
+  dpt__stream *stream = device ? dpt__current_stream(device) : NULL;
+  bytes = (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
+  if (dpt__fault(DPT__FAULT_MALLOC)) return out_of_memory(p, device, bytes);
+  for (int again = 0; again < 2; again++) {
+    if (again) empty_cache(p, 1);
+    pthread_mutex_lock(&p->lock);
+    *block = find_block(p, device, stream, bytes, again);
+    pthread_mutex_unlock(&p->lock);
+    if (*block) return 0;
+  }
+  return out_of_memory(p, device, bytes);
+}
+
+/* ---- what users ask ---- */
+
+int dpt_memory_stats_get(int device, dpt_memory_stats *stats) {
+  dpt__device *found;
+  DPT__TRY(dpt__device_find("memoryStats", device, &found));
+  pool *p = &pools[found->number];
+  pthread_mutex_lock(&p->lock);
+  *stats = (dpt_memory_stats){.live = p->live,
+                              .cached = p->taken - p->live,
+                              .peak = p->peak,
+                              .limit = p->limit,
+                              .total = p->limit ? p->limit : found->memory,
+                              .blocks = p->blocks,
+                              .segments = p->segments};
+  pthread_mutex_unlock(&p->lock);
+  return 0;
+}
+
+int dpt_memory_peak_reset(int device) {
+  dpt__device *found;
+  DPT__TRY(dpt__device_find("resetPeakMemory", device, &found));
+  pool *p = &pools[found->number];
+  pthread_mutex_lock(&p->lock);
+  p->peak = p->live;
+  pthread_mutex_unlock(&p->lock);
+  return 0;
+}
+
+int dpt_memory_limit_set(int device, int64_t bytes) {
+  dpt__device *found;
+  DPT__TRY(dpt__device_find("setMemoryLimit", device, &found));
+  if (bytes < 0)
+    return dpt__fail("setMemoryLimit: got %lld bytes, wanted at least 0 (0: no limit)",
+                     (long long)bytes);
+  pool *p = &pools[found->number];
+  pthread_mutex_lock(&p->lock);
+  p->limit = bytes;
+  pthread_mutex_unlock(&p->lock);
+  return 0;
+}
+
+int dpt_memory_empty_cache(int device) {
+  dpt__device *found;
+  DPT__TRY(dpt__device_find("emptyCache", device, &found));
+  empty_cache(&pools[found->number], 0);
+  empty_cache(&pools[0], 0);
+  return 0;
+}
+
+/* ---- Lua's collector ---- */
+
+enum { LEAST_SOFT_LIMIT = 256 << 20 };
+static _Thread_local int64_t soft_limit = LEAST_SOFT_LIMIT;
+
+static int64_t live_bytes(void) { return dpt_host_live_bytes() + dpt_device_live_bytes(); }
+
+int dpt_collect_due(int kind, int64_t size) {
+  int64_t bytes = size * (int64_t)dpt__dtype_size(dpt__dtype(kind));
+  if (live_bytes() + bytes > soft_limit) return 1;
+  dpt__device *device;
+  if (!dpt__is_device(kind) || dpt__device_find("collect", 0, &device)) return 0;
+  pool *p = &pools[device->number];
+  pthread_mutex_lock(&p->lock);
+  int due = p->limit && p->live + bytes > p->limit;
+  pthread_mutex_unlock(&p->lock);
+  return due;
+}
+
+void dpt_collect_done(void) {
+  int64_t next = 2 * live_bytes();
+  soft_limit = next > LEAST_SOFT_LIMIT ? next : LEAST_SOFT_LIMIT;
 }

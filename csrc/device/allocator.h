@@ -1,28 +1,27 @@
 /* allocator.h: device memory and page-locked host memory, given out again in stream order.
  *
- * What must stay true: a block is born on a stream (the current one of its device); given back, it
- * is given out again on that stream without a wait, and only after the last events of the other
- * streams that used it. Giving back is legal on any thread and never waits.
+ * What must stay true: a block is born on a stream, the current one of its device (page-locked
+ * memory on none). Given back, it is given out again on that stream without a wait, and only after
+ * the last events of the other streams that used it. Giving back is legal on any thread and never
+ * waits. Memory goes back to the system only when the work that was queued on it has run.
  */
 #ifndef DPT_DEVICE_ALLOCATOR_H
 #define DPT_DEVICE_ALLOCATOR_H
-#include "device/stream.h"
+#include "device/heap.h"
 
-typedef struct dpt__block dpt__block;
-struct dpt__block {
-  void *data;
-  size_t bytes;
-  dpt__stream *birth;          /* NULL: page-locked host memory */
-  _Atomic(dpt__stream *) last; /* the stream of the last use, so that most uses cost one load */
-  int nused;                   /* streams other than birth that used it */
-  dpt__stream *used[8];
-};
-
-/* Memory of a device, born on this thread's current stream of it; device 0: page-locked host
- * memory. */
+/* Memory of a device, 64-byte aligned; device 0: page-locked host memory. A sentence with the live,
+ * cached and asked bytes where there is none. */
 int dpt__block_take(int device, size_t bytes, dpt__block **block);
 void dpt__block_give(dpt__block *block);
-/* Work on stream uses the block from now on. */
-void dpt__block_use(dpt__block *block, dpt__stream *stream);
+
+/* Out of line: a stream uses the block for the first time. */
+int dpt__block_use_first(dpt__block *block, dpt__stream *stream);
+
+/* Work that is queued on stream from now on uses the block. */
+static inline int dpt__block_use(dpt__block *block, dpt__stream *stream) {
+  if (stream == block->birth) return 0;
+  if (stream == atomic_load_explicit(&block->last_user, memory_order_acquire)) return 0;
+  return dpt__block_use_first(block, stream);
+}
 
 #endif

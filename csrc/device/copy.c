@@ -9,17 +9,15 @@ static _Atomic uint64_t copied;
 
 uint64_t dpt_copied_bytes(void) { return atomic_load(&copied); }
 
-static int device_of(const dpt__block *block) {
-  return block && block->birth ? block->birth->device : 0;
-}
+static int device_of(const dpt__block *block) { return block ? block->device : 0; }
 
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
                  const void *from, dpt__block *from_block, size_t bytes) {
   int to_device = device_of(to_block), from_device = device_of(from_block);
   struct dpt__copy_bytes_args args = {to, from, bytes,
                                       to_device && from_device && to_device != from_device};
-  if (to_block) dpt__block_use(to_block, stream);
-  if (from_block) dpt__block_use(from_block, stream);
+  if (to_block) DPT__TRY(dpt__block_use(to_block, stream));
+  if (from_block) DPT__TRY(dpt__block_use(from_block, stream));
   DPT__TRY(dpt__stream_order(stream));
   DPT__TRY(dpt__stream_push(stream, stream->backend->kernels[DPT__KERNEL_copy_bytes], fn, &args,
                             sizeof args));

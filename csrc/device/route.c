@@ -67,7 +67,7 @@ int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor
   dpt__stream *stream = dpt__current_stream(device->number);
   for (int i = 0; i < n; i++)
     if (operands[i] && operands[i]->store_ && operands[i]->store_->block)
-      dpt__block_use(operands[i]->store_->block, stream);
+      DPT__TRY(dpt__block_use(operands[i]->store_->block, stream));
   if (operands[0]) dpt__written(operands[0]);
   route->context = (dpt__context){device->backend, stream, device->number, device->threads};
   return 0;

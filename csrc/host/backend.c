@@ -2,13 +2,9 @@
  *
  * What must stay true: kernel NAME of kernels.def is `dpt__host_NAME`, in a file of this folder.
  */
-#include "device/backend.h"
+#include "host/kernels.h"
 
 #include <stdlib.h>
-
-#define DPT_KERNEL(name) dpt__kernel_fn dpt__host_##name;
-#include "device/kernels.def"
-#undef DPT_KERNEL
 
 /* 64 bytes: a cache line, and the widest vector register. Posix_memalign fails where aligned_alloc
  * may end the process under a sanitizer. */

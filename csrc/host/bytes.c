@@ -5,10 +5,9 @@
  */
 #include "device/copy.h"
 #include "device/fault.h"
+#include "host/kernels.h"
 
 #include <string.h>
-
-dpt__kernel_fn dpt__host_copy_bytes;
 
 int dpt__host_copy_bytes(dpt__context *context, const void *args) {
   const struct dpt__copy_bytes_args *a = args;

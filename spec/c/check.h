@@ -1,0 +1,53 @@
+/* check.h: what the C tests share. A test is a main that ends with `return check_end();`. */
+#ifndef DPT_SPEC_CHECK_H
+#define DPT_SPEC_CHECK_H
+#include "base/status.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int check_failures;
+
+static inline int check(int good, const char *what, const char *file, int line) {
+  if (good) return 1;
+  check_failures++;
+  printf("%s:%d: %s (message: %s)\n", file, line, what, dpt_message());
+  return 0;
+}
+
+#define CHECK(condition) check((condition) != 0, #condition, __FILE__, __LINE__)
+#define OK(call) check((call) == 0, #call, __FILE__, __LINE__)
+/* The call fails with a sentence that holds `part`. */
+#define FAILS(call, part)                                                                          \
+  check((call) != 0 && strstr(dpt_message(), part), #call " should say: " part, __FILE__, __LINE__)
+
+static inline int check_end(void) {
+  if (check_failures) printf("%d checks failed\n", check_failures);
+  return check_failures != 0;
+}
+
+/* The count of a torture: a tenth of it, the whole with DPT_TORTURE=full. */
+static inline int torture(int count) {
+  const char *text = getenv("DPT_TORTURE");
+  return text && !strcmp(text, "full") ? count : count / 10;
+}
+
+/* A seed that is printed, so that a failure can be repeated with DPT_SEED. */
+static inline uint64_t check_seed(void) {
+  const char *text = getenv("DPT_SEED");
+  uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
+  printf("DPT_SEED=%llu\n", (unsigned long long)seed);
+  return seed;
+}
+
+static inline uint64_t draw(uint64_t *state, uint64_t below) {
+  uint64_t x = *state += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return (x ^ (x >> 31)) % below;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* status_spec.c: sentences, also long ones, nested ones and those of other threads. */
+#include "check.h"
+
+#include <pthread.h>
+
+static void *other_thread(void *arg) {
+  CHECK(!*dpt_message());
+  CHECK(dpt__fail("another sentence") == 1);
+  return NULL;
+}
+
+int main(void) {
+  CHECK(!*dpt_message());
+  CHECK(dpt__fail("add: argument '%s' has %d elements", "b", 4) == 1);
+  CHECK(!strcmp(dpt_message(), "add: argument 'b' has 4 elements"));
+  pthread_t thread;
+  pthread_create(&thread, NULL, other_thread, NULL);
+  pthread_join(thread, NULL);
+  CHECK(!strcmp(dpt_message(), "add: argument 'b' has 4 elements"));
+  CHECK(dpt__fail_in("replica %d", 2) == 1);
+  CHECK(!strcmp(dpt_message(), "replica 2: add: argument 'b' has 4 elements"));
+  char text[5000];
+  memset(text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = 0;
+  dpt__fail("%s", text);
+  CHECK(strlen(dpt_message()) == 1023);
+  dpt__fail_in("%s", text);
+  CHECK(strlen(dpt_message()) == 1023);
+  return check_end();
+}

@@ -1,0 +1,176 @@
+/* storage_spec.c: storages in host, page-locked and device memory; counts, resizing, copies between
+ * devices, and frees by another thread than the one that allocated. */
+#include "device/storage.h"
+
+#include "device/copy.h"
+#include "device/device.h"
+
+#include "check.h"
+
+#include <pthread.h>
+
+static void host_memory(void) {
+  dpt_storage *s = NULL;
+  int64_t before = dpt_host_live_bytes();
+  OK(dpt_storage_new(&s, DPT_I16, 100));
+  CHECK(dpt_storage_size(s) == 100 && dpt_storage_kind(s) == DPT_I16 && !dpt_storage_device(s));
+  CHECK((uintptr_t)dpt_storage_data(s) % 64 == 0 && !dpt_storage_pinned(s));
+  CHECK(dpt_host_live_bytes() == before + 200);
+  int16_t *p = dpt_storage_data(s);
+  for (int i = 0; i < 100; i++) p[i] = (int16_t)i;
+  OK(dpt_storage_resize(s, 1000));
+  p = dpt_storage_data(s);
+  CHECK(p[0] == 0 && p[99] == 99 && dpt_host_live_bytes() == before + 2000);
+  OK(dpt_storage_resize(s, 10));
+  p = dpt_storage_data(s);
+  CHECK(p[9] == 9 && dpt_host_live_bytes() == before + 20);
+  FAILS(dpt_storage_resize(s, -1), "got a size of -1");
+  FAILS(dpt_storage_resize(s, INT64_MAX / 2), "wanted 0 to");
+  OK(dpt_fault_set("malloc:1"));
+  FAILS(dpt_storage_resize(s, 20), "no host memory");
+  CHECK(dpt_storage_size(s) == 10 && ((int16_t *)dpt_storage_data(s))[9] == 9);
+  dpt_storage_retain(s);
+  dpt_storage_release(s);
+  OK(dpt_storage_resize(s, 0));
+  OK(dpt_storage_resize(s, 5));
+  dpt_storage_release(s);
+  dpt_storage_release(NULL);
+  CHECK(dpt_host_live_bytes() == before);
+}
+
+static void pinned_memory(void) {
+  dpt_storage *s = NULL;
+  FAILS(dpt_storage_new_pinned(&s, DPT_F32 | DPT_ON_DEVICE, 10), "torch.CudaTensor");
+  OK(dpt_storage_new_pinned(&s, DPT_F32, 10));
+  CHECK(dpt_storage_pinned(s) && !dpt_storage_device(s) && dpt_storage_data(s));
+  ((float *)dpt_storage_data(s))[9] = 7;
+  /* While a stream uses it, its memory is given to nobody else. */
+  OK(dpt_stream_sleep(20));
+  OK(dpt__block_use(s->block, dpt__current_stream(1)));
+  void *data = dpt_storage_data(s);
+  dpt_storage_release(s);
+  OK(dpt_storage_new_pinned(&s, DPT_F32, 10));
+  CHECK(dpt_storage_data(s) != data);
+  OK(dpt_storage_resize(s, 20));
+  dpt_storage_release(s);
+  OK(dpt_device_synchronize(-1));
+}
+
+static void device_memory(void) {
+  dpt_storage *a = NULL, *b = NULL;
+  float values[1000];
+  for (int i = 0; i < 1000; i++) values[i] = (float)i;
+  OK(dpt__storage_new_on(&a, DPT_F32 | DPT_ON_DEVICE, 1000, 2));
+  OK(dpt__storage_new_on(&b, DPT_F32 | DPT_ON_DEVICE, 1000, 1));
+  FAILS(dpt__storage_new_on(&b, DPT_F32 | DPT_ON_DEVICE, 1000, 3), "no device 3, wanted 1 to 2");
+  CHECK(dpt_storage_device(a) == 2 && dpt_storage_device(b) == 1);
+  uint64_t copied = dpt_copied_bytes();
+  dpt__stream *stream = dpt__current_stream(2);
+  OK(dpt__copy_on(stream, "copy", a->data, a->block, values, NULL, sizeof values));
+  OK(dpt_storage_resize(a, 5000));
+  CHECK(dpt_copied_bytes() == copied);
+  OK(dpt__copy_between("copy", b, 0, a, 400, 3600));
+  CHECK(dpt_copied_bytes() == copied + 3600);
+  OK(dpt__stream_synchronize(dpt__current_stream(1)));
+  float *p = dpt_storage_data(b);
+  CHECK(p[0] == 100 && p[899] == 999);
+  dpt_storage_release(a);
+
+  /* An injected fault of the copy comes back at the wait, once; then copies work again. */
+  OK(dpt__storage_new_on(&a, DPT_F32 | DPT_ON_DEVICE, 1000, 2));
+  OK(dpt_fault_set("copy:2"));
+  for (int i = 0; i < 3; i++) OK(dpt__copy_between("copy", a, 0, b, 0, 4000));
+  FAILS(dpt_device_synchronize(-1), "DPT_FAULT");
+  OK(dpt_device_synchronize(-1));
+
+  /* A slow link takes its time, asleep, and holds up nobody else. */
+  OK(dpt_link_set("40KB/s"));
+  int64_t start = dpt__now();
+  OK(dpt__copy_between("copy", a, 0, b, 0, 4000));
+  CHECK(dpt__now() - start < 50000000);
+  OK(dpt__stream_synchronize(dpt__current_stream(2)));
+  CHECK(dpt__now() - start >= 100000000);
+  OK(dpt_link_set(""));
+  dpt_storage_release(a);
+  dpt_storage_release(b);
+}
+
+static void *release(void *arg) {
+  dpt_storage **list = arg;
+  for (int i = 0; i < 100; i++) dpt_storage_release(list[i]);
+  return NULL;
+}
+
+static void other_threads_release(void) {
+  static dpt_storage *list[3][100];
+  dpt_memory_stats before, after;
+  OK(dpt_memory_stats_get(1, &before));
+  int64_t host = dpt_host_live_bytes();
+  for (int i = 0; i < 100; i++) {
+    OK(dpt_storage_new(&list[0][i], DPT_F32 | DPT_ON_DEVICE, 1000));
+    OK(dpt_storage_new(&list[1][i], DPT_F32, 1000));
+    OK(dpt_storage_new_pinned(&list[2][i], DPT_F32, 1000));
+    OK(dpt_storage_resize(list[0][i], 2000));
+  }
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, release, list[i]);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+  OK(dpt_memory_stats_get(1, &after));
+  CHECK(after.live == before.live && dpt_host_live_bytes() == host);
+}
+
+static void tells_when_to_collect(void) {
+  CHECK(!dpt_collect_due(DPT_F32, 1000));
+  CHECK(dpt_collect_due(DPT_F32, 100 << 20));
+  OK(dpt_memory_limit_set(1, 10000));
+  CHECK(dpt_collect_due(DPT_F32 | DPT_ON_DEVICE, 3000));
+  CHECK(!dpt_collect_due(DPT_F32 | DPT_ON_DEVICE, 100));
+  OK(dpt_memory_limit_set(1, 0));
+  dpt_storage *s = NULL;
+  OK(dpt_storage_new(&s, DPT_U8, 300 << 20));
+  CHECK(dpt_collect_due(DPT_F32, 0));
+  dpt_collect_done();
+  CHECK(!dpt_collect_due(DPT_F32, 10 << 20));
+  CHECK(dpt_collect_due(DPT_U8, 400 << 20));
+  dpt_storage_release(s);
+  dpt_collect_done();
+}
+
+static void routes(void) {
+  dpt_storage *on1 = NULL, *on2 = NULL, *host = NULL;
+  OK(dpt__storage_new_on(&on1, DPT_F32 | DPT_ON_DEVICE, 10, 1));
+  OK(dpt__storage_new_on(&on2, DPT_F32 | DPT_ON_DEVICE, 10, 2));
+  OK(dpt_storage_new(&host, DPT_F32, 10));
+  dpt_tensor a = {on1, .kind_ = DPT_F32 | DPT_ON_DEVICE}, b = {on2, .kind_ = a.kind_};
+  dpt_tensor h = {host, .kind_ = DPT_F32}, none = {NULL, .kind_ = a.kind_},
+             hnone = {.kind_ = DPT_F32};
+  struct dpt__route route;
+  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&a, &b}),
+        "add: got torch.CudaTensor on device 1 with torch.CudaTensor on device 2");
+  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&a, &h}), "with torch.FloatTensor");
+  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&none, &h}), "with torch.FloatTensor");
+  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&hnone, &b}), "torch.FloatTensor with");
+  FAILS(dpt__route(&route, "add", 3, (const dpt_tensor *[]){&b, &none, &a}), "on device 1");
+  OK(dpt__route(&route, "add", 3, (const dpt_tensor *[]){&none, NULL, &b}));
+  CHECK(route.context.device == 2 && route.context.stream == dpt__current_stream(2));
+  OK(dpt__wait(&route));
+  OK(dpt__route(&route, "add", 1, (const dpt_tensor *[]){&none}));
+  CHECK(route.context.device == 1);
+  OK(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&h, &hnone}));
+  CHECK(!route.context.device && !route.context.stream && route.context.threads >= 1);
+  OK(dpt__wait(&route));
+  dpt_storage_release(on1);
+  dpt_storage_release(on2);
+  dpt_storage_release(host);
+}
+
+int main(void) {
+  OK(dpt_devices_set("host:2"));
+  host_memory();
+  pinned_memory();
+  device_memory();
+  other_threads_release();
+  tells_when_to_collect();
+  routes();
+  return check_end();
+}

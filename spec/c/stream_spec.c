@@ -1,0 +1,193 @@
+/* stream_spec.c: order within a stream, asynchrony, queue growth, errors, threads that can't start.
+ */
+#include "device/device.h"
+
+#include "device/fault.h"
+
+#include "check.h"
+
+static int64_t now_ms(void) { return dpt__now() / 1000000; }
+
+static int run_append(dpt__context *context, const void *args) {
+  struct {
+    int **next;
+    int value;
+  } a;
+  memcpy(&a, args, sizeof a);
+  *(*a.next)++ = a.value;
+  return 0;
+}
+
+static int run_fail(dpt__context *context, const void *args) {
+  int number;
+  memcpy(&number, args, sizeof number);
+  return dpt__fail("index %d is out of range", number);
+}
+
+/* Items run one after another in the order of queueing, through several growths of the ring. */
+static void keeps_order(void) {
+  enum { N = 20000 };
+  dpt__stream *stream = dpt__current_stream(1);
+  int *values = malloc(N * sizeof *values), *next = values;
+  OK(dpt_device_set(1));
+  OK(dpt_stream_sleep(20));
+  struct {
+    int **next;
+    int value;
+    char filler[100];
+  } args = {&next, 0, {0}};
+  for (int i = 0; i < N; i++) {
+    args.value = i;
+    OK(dpt__stream_push(stream, run_append, "append", &args, 16 + (size_t)(i % 100)));
+  }
+  OK(dpt_stream_synchronize(1, 0));
+  CHECK(next == values + N);
+  int good = 0;
+  while (good < N && values[good] == good) good++;
+  CHECK(good == N);
+  free(values);
+}
+
+/* A full queue makes its user wait, and nothing is lost. */
+static void waits_when_full(void) {
+  enum { N = 200000 };
+  int *values = malloc(N * sizeof *values), *next = values;
+  OK(dpt_stream_sleep(50));
+  struct {
+    int **next;
+    int value;
+  } args = {&next, 0};
+  for (int i = 0; i < N; i++) {
+    args.value = i;
+    OK(dpt__stream_push(dpt__current_stream(1), run_append, "append", &args, sizeof args));
+  }
+  OK(dpt_stream_synchronize(1, 0));
+  CHECK(next == values + N);
+  int good = 0;
+  while (good < N && values[good] == good) good++;
+  CHECK(good == N);
+  free(values);
+  char *large = calloc(1, 100000);
+  FAILS(dpt__stream_push(dpt__current_stream(1), run_append, "append", large, 100000), "queue");
+  free(large);
+}
+
+/* Queueing returns at once; other devices and other streams finish meanwhile. */
+static void is_asynchronous(void) {
+  OK(dpt_stream_reserve(2, 1));
+  int64_t start = now_ms();
+  OK(dpt_device_set(2));
+  OK(dpt_stream_sleep(300));
+  CHECK(now_ms() - start < 100);
+  OK(dpt_stream_synchronize(1, 0));
+  OK(dpt_stream_set(2, 1));
+  OK(dpt_stream_sleep(1));
+  OK(dpt_stream_synchronize(2, -1));
+  CHECK(now_ms() - start < 250);
+  OK(dpt_stream_synchronize(2, 0));
+  CHECK(now_ms() - start >= 300);
+  OK(dpt_stream_set(0, 0));
+  OK(dpt_device_set(1));
+}
+
+/* A blocking stream and the default stream are ordered, both ways; a nonblocking one is not. */
+static void blocking_is_ordered(void) {
+  int count, done;
+  OK(dpt_stream_reserve(3, 0)); /* 1 and 2 stay nonblocking */
+  OK(dpt_stream_count(&count));
+  CHECK(count == 3);
+  dpt_event event;
+  for (int from = 0; from <= 3; from += 3) {
+    OK(dpt_stream_set(1, from));
+    OK(dpt_stream_sleep(60));
+    OK(dpt_stream_set(1, 3 - from));
+    OK(dpt_stream_sleep(0));
+    OK(dpt_event_record(&event, 1, 3 - from));
+    OK(dpt_event_query(&event, &done));
+    CHECK(!done);
+    OK(dpt_stream_set(1, 1));
+    OK(dpt_stream_sleep(0));
+    int64_t start = now_ms();
+    OK(dpt_stream_synchronize(1, 1));
+    CHECK(now_ms() - start < 50);
+    OK(dpt_event_wait(&event));
+    OK(dpt_event_query(&event, &done));
+    CHECK(done);
+  }
+  OK(dpt_stream_set(0, 0));
+  FAILS(dpt_stream_set(1, 4), "no stream 4");
+  FAILS(dpt_stream_set(1, -1), "no stream");
+  FAILS(dpt_stream_synchronize(1, 77), "no stream 77");
+}
+
+/* An error is kept, told once, at the next wait, with the operation's name; the stream goes on. */
+static void keeps_errors(void) {
+  dpt__stream *one = dpt__current_stream(1), *two = dpt__current_stream(2);
+  int number = 7;
+  OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
+  number = 8;
+  OK(dpt__stream_push(one, run_fail, "scatter", &number, sizeof number));
+  FAILS(dpt__stream_synchronize(one), "gather: index 7 is out of range");
+  OK(dpt__stream_synchronize(one));
+
+  /* A stream that waits for the event inherits it: told by the one, not told again by the other. */
+  OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
+  OK(dpt__stream_wait(two, dpt__event_record(one)));
+  FAILS(dpt__stream_synchronize(two), "gather: index 8");
+  OK(dpt__stream_synchronize(one));
+  OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
+  OK(dpt__stream_wait(two, dpt__event_record(one)));
+  FAILS(dpt__stream_synchronize(one), "gather: index 8");
+  OK(dpt__stream_synchronize(two));
+
+  /* An error behind the event is not the waiter's. */
+  OK(dpt_device_set(1));
+  OK(dpt_stream_sleep(20));
+  dpt__event before = dpt__event_record(one);
+  OK(dpt__stream_push(one, run_fail, "late", &number, sizeof number));
+  OK(dpt__stream_wait(two, before));
+  OK(dpt__event_wait(before));
+  OK(dpt__stream_synchronize(two));
+  FAILS(dpt_device_synchronize(-1), "late: index 8");
+  OK(dpt_device_synchronize(-1));
+}
+
+static void thread_failure_is_told(void) {
+  OK(dpt_stream_reserve(5, 1));
+  OK(dpt_stream_set(1, 5));
+  OK(dpt_fault_set("thread:1"));
+  FAILS(dpt_stream_sleep(0), "stream 5 of device 1: its thread can not start");
+  OK(dpt_stream_sleep(0)); /* the fault was one-shot: the same stream works now */
+  OK(dpt_stream_synchronize(1, 5));
+  OK(dpt_stream_set(0, 0));
+}
+
+static void bad_faults_are_refused(void) {
+  const char *bad[] = {"thread", "thread:", "thread:0", "threads:1", "copy:2x", "copy:1;malloc:1"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    FAILS(dpt_fault_set(bad[i]), "DPT_FAULT: got");
+  OK(dpt_fault_set("thread:30000|malloc:20000,copy:2000"));
+  OK(dpt_fault_set(""));
+  FAILS(dpt_link_set("fast"), "DPT_LINK");
+  FAILS(dpt_link_set("-1GB/s"), "DPT_LINK");
+  OK(dpt_link_set("1.5GB/s"));
+  CHECK(dpt__link_ns(1500000000) == 1000000000);
+  OK(dpt_link_set(""));
+  CHECK(dpt__link_ns(1500000000) == 0);
+}
+
+int main(void) {
+  OK(dpt_devices_set("host:2"));
+  int count;
+  OK(dpt_device_count(&count));
+  CHECK(count == 2);
+  FAILS(dpt_devices_set("host:3"), "in use already");
+  keeps_order();
+  waits_when_full();
+  is_asynchronous();
+  blocking_is_ordered();
+  keeps_errors();
+  thread_failure_is_told();
+  bad_faults_are_refused();
+  return check_end();
+}
