@@ -2,7 +2,7 @@
 --
 -- What must stay true: the forms are Torch7's. (): empty; (n, m, ...) or (LongStorage [, strides]):
 -- sizes; (table): data; (tensor) and (storage [, offset [, sizes]]): the same memory.
--- torch.LongTensor(LongStorage) is the storage as data.
+-- torch.LongTensor(LongStorage) is the storage as data; so is torch.CudaLongTensor's, copied.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
@@ -101,6 +101,12 @@ function core.newTensor(kind, a, b, ...)
       return setToStorage(name, core.tensor(kind), a, b, ...)
    end
    local t = core.fresh(kind)
+   if kind == core.LONG + core.ON_DEVICE and b == nil and sizes.isLongs(a) then
+      local data = core.storageTensor(a)
+      lib.resize_as(t, data)
+      lib.copy(t, data)
+      return t
+   end
    local n = sizes.read(name, a)
    if b ~= nil then
       sizes.readSteps(name, b, n)

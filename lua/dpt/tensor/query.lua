@@ -46,7 +46,7 @@ end)
 
 both('storageOffset', function(t)
    check('storageOffset', 'self', t)
-   return t.store_ == nil and 0 or tonumber(t.first_) + 1
+   return tonumber(t.first_) + 1
 end)
 
 both('isContiguous', function(t)

@@ -159,14 +159,21 @@ end)
 --- Byte and Char storages: the bytes as a string; with an argument: become that string's bytes.
 storageMethod('string', function(s, text)
    check('string', s)
-   if s.kind_ ~= BYTE and s.kind_ ~= CHAR then
+   local dtype = s.kind_ % ON_DEVICE
+   if dtype ~= BYTE and dtype ~= CHAR then
       fail('string: wanted a torch.ByteStorage or torch.CharStorage, got a %s',
          core.storageNames[s.kind_])
    end
-   if text == nil then return ffi.string(C.dpt_storage_data(s.ptr_), length(s)) end
+   local host = s
+   if s.kind_ >= ON_DEVICE then host = core.newStorage(dtype, text and #text or length(s)) end
+   if text == nil then
+      if host ~= s then lib.copy(whole(host), whole(s)) end
+      return ffi.string(C.dpt_storage_data(host.ptr_), length(host))
+   end
    if type(text) ~= 'string' then core.usage('string', 'a string', text) end
    lib.storage_resize(s.ptr_, #text)
-   ffi.copy(C.dpt_storage_data(s.ptr_), text, #text)
+   ffi.copy(C.dpt_storage_data(host.ptr_), text, #text)
+   if host ~= s then lib.copy(whole(s), whole(host)) end
    return s
 end)
 
