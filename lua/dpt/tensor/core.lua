@@ -11,9 +11,8 @@ local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 local istype = ffi.istype
 local torch = class.torch
 
-ffi.cdef 'typedef struct dpt_lua_storage { dpt_storage *ptr_; int32_t kind_; } dpt_lua_storage;'
 local tensorType = ffi.typeof 'dpt_tensor'
-local storageType = ffi.typeof 'dpt_lua_storage'
+local storageType = ffi.typeof 'struct { dpt_storage *ptr_; int32_t kind_; }'
 
 local ON_DEVICE = C.DPT_ON_DEVICE
 local LONG, FLOAT, DOUBLE, BYTE = C.DPT_I64, C.DPT_F32, C.DPT_F64, C.DPT_U8

@@ -16,8 +16,7 @@ local function isTensor(v) return istype(tensorType, v) end
 
 -- generators --------------------------------------------------------------------------------------
 
-ffi.cdef 'typedef struct dpt_lua_generator { dpt_generator *ptr_; } dpt_lua_generator;'
-local generatorType = ffi.typeof 'dpt_lua_generator'
+local generatorType = ffi.typeof 'struct { dpt_generator *ptr_; }'
 local slot = ffi.new 'dpt_generator *[1]'
 
 local function newGenerator()
