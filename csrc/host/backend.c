@@ -5,11 +5,15 @@
 #include "host/kernels.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
-/* 64 bytes: a cache line, and the widest vector register. Posix_memalign fails where aligned_alloc
- * may end the process under a sanitizer. */
+/* 64 bytes: a cache line, and the widest vector register; large blocks on huge pages, which makes
+ * strided walks several times faster (fewer address translations) and first touches cheap.
+ * Posix_memalign fails where aligned_alloc may end the process under a sanitizer. */
 static int take(int index, size_t bytes, void **p) {
-  if (posix_memalign(p, 64, bytes)) *p = NULL;
+  const size_t huge = 2 << 20;
+  if (posix_memalign(p, bytes >= 2 * huge ? huge : 64, bytes)) *p = NULL;
+  if (*p && bytes >= 2 * huge) madvise(*p, bytes & ~(huge - 1), MADV_HUGEPAGE);
   return 0;
 }
 

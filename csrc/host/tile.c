@@ -1,19 +1,22 @@
 /* tile.c: cuts a walk into tiles, gathers, computes, scatters (tile.h has the contract).
  *
- * What must stay true: a tile is nj rows of ni elements; a dense operand of a tile is used in
- * place. Tiles are numbered in walk order and threads take consecutive ones; which thread computes
- * a tile changes no bit of it. Large results that no other operand shares are written past the
- * cache.
+ * What must stay true: a tile is nj rows of ni elements. An operand whose rows are dense is used in
+ * place; which thread computes a tile, and in how many calls, changes no bit of it. Tiles of
+ * transposed operands are visited in groups of rows, so that their pages stay translated. Large
+ * dense results that no other operand shares are written past the cache, in whole lines.
  */
 #include "host/tile.h"
 #include <emmintrin.h>
 #include <string.h>
 
 enum {
-  TILE = 1024,            /* elements of a buffer */
-  CHUNK = 4096,           /* elements of a tile where all operands are dense */
-  SIDE = 32,              /* of a tile with transposed operands */
-  SHORT = 64,             /* rows below this are gathered several at a time */
+  BUFFER = 4096,          /* elements of a buffer, and of a tile with a transposed operand */
+  TILE = 1024,            /* elements of a tile with other strides */
+  CHUNK = 16384,          /* elements of a tile where all operands are dense */
+  LINE = 64,              /* bytes of a cache line */
+  GROUP = 4,              /* rows of tiles visited together */
+  SHORT = 48,             /* rows below this are gathered several at a time */
+  LONG = 65536,           /* elements of a row from which writing past the cache pays */
   PARALLEL = 32768,       /* elements from which several threads pay */
   PARALLEL_COSTLY = 8192, /* the same for costly functions */
   PAST_CACHE = 16 << 20   /* bytes of a result from which it is written past the cache */
@@ -27,10 +30,36 @@ typedef struct layout {
   int64_t bi, bj; /* of a tile */
   int64_t ni, nj; /* tiles along the two */
   int64_t tiles;  /* in all */
+  int64_t group;  /* rows of tiles visited together */
   int di, dj;     /* the two dimensions; dj -1: there is only one */
   int past_cache;
 } layout;
 
+/* 4 x 4 elements of 4 bytes, 2 x 2 of 8: to[x][y] = from[y][x]. */
+static void block_32(uint32_t *to, int64_t to_pitch, const uint32_t *from, int64_t pitch) {
+  __m128i a = _mm_loadu_si128((const __m128i *)from);
+  __m128i b = _mm_loadu_si128((const __m128i *)(from + pitch));
+  __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * pitch));
+  __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * pitch));
+  __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+  _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(ab, cd));
+  _mm_storeu_si128((__m128i *)(to + to_pitch), _mm_unpackhi_epi64(ab, cd));
+  ab = _mm_unpackhi_epi32(a, b);
+  cd = _mm_unpackhi_epi32(c, d);
+  _mm_storeu_si128((__m128i *)(to + 2 * to_pitch), _mm_unpacklo_epi64(ab, cd));
+  _mm_storeu_si128((__m128i *)(to + 3 * to_pitch), _mm_unpackhi_epi64(ab, cd));
+}
+
+static void block_64(uint64_t *to, int64_t to_pitch, const uint64_t *from, int64_t pitch) {
+  __m128i a = _mm_loadu_si128((const __m128i *)from);
+  __m128i b = _mm_loadu_si128((const __m128i *)(from + pitch));
+  _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(a, b));
+  _mm_storeu_si128((__m128i *)(to + to_pitch), _mm_unpackhi_epi64(a, b));
+}
+
+#define ONE(to, to_pitch, from, pitch) (*(to) = *(from))
+#define SIDE 1
+#define BLOCK ONE
 #define FN(name) name##_8
 #define T uint8_t
 #include "host/tile_move.inc.c"
@@ -41,60 +70,66 @@ typedef struct layout {
 #include "host/tile_move.inc.c"
 #undef FN
 #undef T
+#undef BLOCK
+#undef SIDE
+#define SIDE 4
+#define BLOCK block_32
 #define FN(name) name##_32
 #define T uint32_t
 #include "host/tile_move.inc.c"
 #undef FN
 #undef T
+#undef BLOCK
+#undef SIDE
+#define SIDE 2
+#define BLOCK block_64
 #define FN(name) name##_64
 #define T uint64_t
 #include "host/tile_move.inc.c"
 #undef FN
 #undef T
+#undef BLOCK
+#undef SIDE
 
-static void gather(size_t size, void *to, const void *from, int64_t nj, int64_t ni, int64_t sj,
-                   int64_t si) {
+static void gather(size_t size, void *to, int64_t pitch, const void *from, int64_t nj, int64_t ni,
+                   int64_t sj, int64_t si) {
   switch (size) {
   case 1:
-    gather_8(to, from, nj, ni, sj, si);
+    gather_8(to, pitch, from, nj, ni, sj, si);
     break;
   case 2:
-    gather_16(to, from, nj, ni, sj, si);
+    gather_16(to, pitch, from, nj, ni, sj, si);
     break;
   case 4:
-    gather_32(to, from, nj, ni, sj, si);
+    gather_32(to, pitch, from, nj, ni, sj, si);
     break;
   default:
-    gather_64(to, from, nj, ni, sj, si);
+    gather_64(to, pitch, from, nj, ni, sj, si);
     break;
   }
 }
 
-static void scatter(size_t size, void *to, const void *from, int64_t nj, int64_t ni, int64_t sj,
-                    int64_t si) {
+static void scatter(size_t size, void *to, const void *from, int64_t pitch, int64_t nj, int64_t ni,
+                    int64_t sj, int64_t si) {
   switch (size) {
   case 1:
-    scatter_8(to, from, nj, ni, sj, si);
+    scatter_8(to, from, pitch, nj, ni, sj, si);
     break;
   case 2:
-    scatter_16(to, from, nj, ni, sj, si);
+    scatter_16(to, from, pitch, nj, ni, sj, si);
     break;
   case 4:
-    scatter_32(to, from, nj, ni, sj, si);
+    scatter_32(to, from, pitch, nj, ni, sj, si);
     break;
   default:
-    scatter_64(to, from, nj, ni, sj, si);
+    scatter_64(to, from, pitch, nj, ni, sj, si);
     break;
   }
 }
 
-/* Copies past the cache; the ends that are no whole 16 bytes go the usual way. */
+/* Copies whole cache lines past the cache; to is aligned to one. */
 static void stream_out(char *to, const char *from, size_t bytes) {
-  size_t head = (size_t)(-(intptr_t)to & 15);
-  if (head > bytes) head = bytes;
-  memcpy(to, from, head);
-  size_t i = head;
-  for (; i + 64 <= bytes; i += 64) {
+  for (size_t i = 0; i < bytes; i += LINE) {
     __m128i a = _mm_loadu_si128((const __m128i *)(from + i));
     __m128i b = _mm_loadu_si128((const __m128i *)(from + i + 16));
     __m128i c = _mm_loadu_si128((const __m128i *)(from + i + 32));
@@ -104,74 +139,140 @@ static void stream_out(char *to, const char *from, size_t bytes) {
     _mm_stream_si128((__m128i *)(to + i + 32), c);
     _mm_stream_si128((__m128i *)(to + i + 48), d);
   }
-  memcpy(to + i, from + i, bytes - i);
 }
 
 typedef union buffer {
-  double align;
-  char bytes[TILE * 8];
+  __m128i align;
+  char bytes[BUFFER * 8];
 } buffer;
+
+/* One tile: where its operands are and how they lie. */
+typedef struct tile {
+  int64_t ni, nj;
+  char *data[DPT__OPERANDS];     /* in memory */
+  int64_t step_i[DPT__OPERANDS]; /* in memory, in elements */
+  int64_t step_j[DPT__OPERANDS];
+} tile;
+
+static void find_tile(const layout *plan, int64_t number, tile *t) {
+  const dpt__walk *walk = plan->walk;
+  int64_t plane = plan->ni * plan->nj, outer = number / plane, at = number % plane;
+  int64_t group = at / (plan->group * plan->ni), first = group * plan->group;
+  int64_t rows = plan->nj - first < plan->group ? plan->nj - first : plan->group;
+  at %= plan->group * plan->ni;
+  int64_t at_i = at / rows * plan->bi, at_j = (first + at % rows) * plan->bj;
+  t->ni = plan->si - at_i < plan->bi ? plan->si - at_i : plan->bi;
+  t->nj = plan->sj - at_j < plan->bj ? plan->sj - at_j : plan->bj;
+  int64_t place[DPT__OPERANDS];
+  for (int k = 0; k < walk->noperand; k++) {
+    t->step_i[k] = walk->step[k][plan->di];
+    t->step_j[k] = plan->dj >= 0 ? walk->step[k][plan->dj] : 0;
+    place[k] = at_i * t->step_i[k] + at_j * t->step_j[k];
+  }
+  for (int d = plan->dj - 1; d >= 0; d--) {
+    int64_t i = outer % walk->size[d];
+    outer /= walk->size[d];
+    for (int k = 0; k < walk->noperand; k++) place[k] += i * walk->step[k][d];
+  }
+  for (int k = 0; k < walk->noperand; k++)
+    t->data[k] = walk->data[k] + place[k] * (int64_t)dpt__dtype_size(walk->dtype[k]);
+}
+
+/* Dense operands, a large result: computed into a buffer and written in whole lines; the ends of
+ * the row that share a line with something else go the usual way. */
+static void row_past_cache(const layout *plan, const tile *t) {
+  const dpt__task *task = plan->task;
+  int64_t size[DPT__OPERANDS];
+  char *data[DPT__OPERANDS] = {NULL};
+  buffer work;
+  for (int k = 0; k < plan->walk->noperand; k++) {
+    size[k] = (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
+    data[k] = t->data[k];
+  }
+  for (int64_t i = 0, n; i < t->ni; i += n) {
+    int64_t off_line = -(intptr_t)data[0] & (LINE - 1), left = t->ni - i;
+    n = off_line ? off_line / size[0] : left < TILE ? left : TILE;
+    int whole = !off_line && n * size[0] % LINE == 0;
+    if (n > left || n == 0) n = left;
+    task->row(n, whole ? work.bytes : data[0], data[1], data[2], data[3], task->p, task->q);
+    if (whole) stream_out(data[0], work.bytes, (size_t)(n * size[0]));
+    for (int k = 0; k < plan->walk->noperand; k++) data[k] += n * size[k];
+  }
+}
+
+/* r = a of one type where one of them has dense rows: no buffer. */
+static int copy_directly(const layout *plan, const tile *t) {
+  const dpt__walk *walk = plan->walk;
+  size_t size = dpt__dtype_size(walk->dtype[0]);
+  if (walk->noperand != 2 || walk->dtype[0] != walk->dtype[1]) return 0;
+  if (plan->task->row != plan->rows->convert[walk->dtype[0]][walk->dtype[0]]) return 0;
+  if (t->step_i[0] == 1)
+    gather(size, t->data[0], t->step_j[0], t->data[1], t->nj, t->ni, t->step_j[1], t->step_i[1]);
+  else if (t->step_i[1] == 1)
+    scatter(size, t->data[0], t->data[1], t->step_j[1], t->nj, t->ni, t->step_j[0], t->step_i[0]);
+  else
+    return 0;
+  return 1;
+}
 
 static void one_tile(const layout *plan, int64_t number) {
   const dpt__walk *walk = plan->walk;
   const dpt__task *task = plan->task;
   buffer work[DPT__OPERANDS], raw;
-  char *data[DPT__OPERANDS] = {NULL}, *memory[DPT__OPERANDS];
-  int64_t at_i = number % plan->ni * plan->bi, rest = number / plan->ni;
-  int64_t at_j = rest % plan->nj * plan->bj, outer = rest / plan->nj;
-  int64_t ni = plan->si - at_i < plan->bi ? plan->si - at_i : plan->bi;
-  int64_t nj = plan->sj - at_j < plan->bj ? plan->sj - at_j : plan->bj;
-  int64_t place[DPT__OPERANDS], step_i[DPT__OPERANDS], step_j[DPT__OPERANDS];
-  int last = walk->noperand - 1;
-  for (int k = 0; k <= last; k++) {
-    step_i[k] = walk->step[k][plan->di];
-    step_j[k] = plan->dj >= 0 ? walk->step[k][plan->dj] : 0;
-    place[k] = at_i * step_i[k] + at_j * step_j[k];
+  char *data[DPT__OPERANDS] = {NULL};
+  int64_t pitch[DPT__OPERANDS] = {0}; /* bytes from row to row of what the row function sees */
+  tile t;
+  find_tile(plan, number, &t);
+  if (plan->past_cache) {
+    row_past_cache(plan, &t);
+    return;
   }
-  for (int d = plan->dj - 1; d >= 0; d--) {
-    int64_t at = outer % walk->size[d];
-    outer /= walk->size[d];
-    for (int k = 0; k <= last; k++) place[k] += at * walk->step[k][d];
-  }
-  for (int k = last; k >= 0; k--) {
+  if (copy_directly(plan, &t)) return;
+  int64_t count = t.ni * t.nj;
+  int together = 1; /* all rows can be computed in one call */
+  for (int k = walk->noperand - 1; k >= 0; k--) {
     int dtype = walk->dtype[k], want = task->dtype[k];
-    size_t size = dpt__dtype_size(dtype);
-    int dense = step_i[k] == 1 && (nj == 1 || step_j[k] == ni);
-    data[k] = memory[k] = walk->data[k] + place[k] * (int64_t)size;
-    if (dense && dtype == want && !(k == 0 && plan->past_cache)) continue;
+    int64_t size = (int64_t)dpt__dtype_size(dtype), wanted = (int64_t)dpt__dtype_size(want);
+    int packed = t.step_i[k] == 1 && (t.nj == 1 || t.step_j[k] == t.ni);
+    data[k] = t.data[k];
+    pitch[k] = t.step_j[k] * size;
+    if (dtype == want && (packed || (t.step_i[k] == 1 && t.ni >= SHORT))) {
+      together = together && packed;
+      continue;
+    }
     data[k] = work[k].bytes;
+    pitch[k] = t.ni * wanted;
     if (k == 0) continue;
-    const char *from = memory[k];
-    if (!dense) {
+    const char *from = t.data[k];
+    if (!packed) {
       char *to = dtype == want ? work[k].bytes : raw.bytes;
-      gather(size, to, memory[k], nj, ni, step_j[k], step_i[k]);
+      gather((size_t)size, to, t.ni, from, t.nj, t.ni, t.step_j[k], t.step_i[k]);
       from = to;
     }
-    if (dtype != want)
-      plan->rows->convert[want][dtype](ni * nj, work[k].bytes, from, NULL, NULL, 0, 0);
+    if (dtype != want) plan->rows->convert[want][dtype](count, data[k], from, NULL, NULL, 0, 0);
   }
-  task->row(ni * nj, data[0], data[1], data[2], data[3], task->p, task->q);
-  if (data[0] == memory[0]) return;
-  size_t size = dpt__dtype_size(walk->dtype[0]);
-  const char *from = data[0];
-  if (walk->dtype[0] != task->dtype[0]) {
-    plan->rows->convert[walk->dtype[0]][task->dtype[0]](ni * nj, raw.bytes, from, NULL, NULL, 0, 0);
-    from = raw.bytes;
-  }
-  if (plan->past_cache)
-    for (int64_t j = 0; j < nj; j++)
-      stream_out(memory[0] + (size_t)(j * step_j[0]) * size, from + (size_t)(j * ni) * size,
-                 (size_t)ni * size);
+  if (together)
+    task->row(count, data[0], data[1], data[2], data[3], task->p, task->q);
   else
-    scatter(size, memory[0], from, nj, ni, step_j[0], step_i[0]);
+    for (int64_t j = 0; j < t.nj; j++)
+      task->row(t.ni, data[0] + j * pitch[0], data[1] + j * pitch[1], data[2] + j * pitch[2],
+                data[3] + j * pitch[3], task->p, task->q);
+  if (data[0] == t.data[0]) return;
+  int dtype = walk->dtype[0], made = task->dtype[0];
+  if (dtype != made) {
+    plan->rows->convert[dtype][made](count, raw.bytes, data[0], NULL, NULL, 0, 0);
+    data[0] = raw.bytes;
+  }
+  scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.step_j[0], t.step_i[0]);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* How the tiles lie: whole rows where every operand is dense along them, squares where one is
- * transposed, several short rows at a time otherwise. */
+/* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
+ * as high as a cache line of it; several short rows at a time otherwise. */
 static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
-  int dense = 1, transposed = 0, native = 1;
+  int dense = 1, native = 1;
+  int64_t high = 0;
   plan->di = walk->ndim - 1;
   plan->dj = walk->ndim - 2;
   plan->si = walk->size[plan->di];
@@ -179,18 +280,23 @@ static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   for (int k = 0; k < walk->noperand; k++) {
     int64_t step_i = walk->step[k][plan->di];
     int64_t step_j = plan->dj >= 0 ? walk->step[k][plan->dj] : 0;
+    int64_t line = LINE / (int64_t)dpt__dtype_size(walk->dtype[k]);
     dense = dense && step_i == 1;
-    transposed = transposed || (plan->dj >= 0 && step_j == 1 && step_i > 1);
+    if (plan->dj >= 0 && step_j == 1 && step_i > 1 && line > high) high = line;
     native = native && walk->dtype[k] == task->dtype[k];
   }
-  int64_t tile = native && !plan->past_cache ? CHUNK : TILE;
+  plan->group = 1;
   if (dense && (plan->dj < 0 || plan->si >= SHORT)) {
-    plan->bi = least(plan->si, tile);
+    int64_t size = (int64_t)dpt__dtype_size(walk->dtype[0]);
+    plan->bi = least(plan->si, native ? CHUNK : TILE);
     plan->bj = 1;
-  } else if (transposed) {
-    plan->bi = least(plan->si, SIDE);
-    plan->bj = least(plan->sj, TILE / plan->bi);
-    if (plan->bj < SIDE) plan->bi = least(plan->si, TILE / plan->bj);
+    plan->past_cache = native && plan->si >= LONG && dpt__walk_count(walk) * size >= PAST_CACHE;
+    for (int k = 1; k < walk->noperand; k++)
+      if (walk->data[k] == walk->data[0]) plan->past_cache = 0;
+  } else if (high) {
+    plan->bj = least(plan->sj, high);
+    plan->bi = least(plan->si, BUFFER / plan->bj);
+    plan->group = GROUP;
   } else {
     plan->bi = least(plan->si, TILE);
     plan->bj = least(plan->sj, TILE / plan->bi);
@@ -199,15 +305,6 @@ static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   plan->nj = (plan->sj + plan->bj - 1) / plan->bj;
   plan->tiles = plan->ni * plan->nj;
   for (int d = 0; d < plan->dj; d++) plan->tiles *= walk->size[d];
-}
-
-/* A large result whose rows are dense and that no operand shares. */
-static int past_cache(const dpt__walk *walk, int64_t count) {
-  if (count * (int64_t)dpt__dtype_size(walk->dtype[0]) < PAST_CACHE) return 0;
-  if (walk->step[0][walk->ndim - 1] != 1 || walk->size[walk->ndim - 1] < SHORT) return 0;
-  for (int k = 1; k < walk->noperand; k++)
-    if (walk->data[k] == walk->data[0]) return 0;
-  return 1;
 }
 
 void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__task *task) {
@@ -225,7 +322,6 @@ void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__t
   }
   layout plan = {.walk = walk, .task = task, .rows = dpt__rows_pick()};
   if (count == 0) return;
-  plan.past_cache = past_cache(walk, count);
   lay(&plan, walk, task);
   int threads = count < limit || walk->serial ? 1 : context->threads;
   if (threads <= 1) {

@@ -1,31 +1,45 @@
-/* tile_move.inc.c: moves a tile of elements of type T between memory and a dense buffer.
+/* tile_move.inc.c: moves a tile of elements of type T between memory and rows of dense elements.
  *
- * What must stay true: included with T and FN(name) defined. The buffer has rows of ni elements;
- * memory has steps sj and si. The inner loop runs along the smaller of memory's two steps.
+ * What must stay true: included with T, FN(name) and BLOCK defined, BLOCK(to, to_pitch, from, pitch)
+ * transposing SIDE x SIDE elements. The dense side has rows `pitch` elements apart; memory has steps
+ * sj and si. The inner loop runs along the smaller of memory's two steps.
  */
-static void FN(gather)(T *to, const T *from, int64_t nj, int64_t ni, int64_t sj, int64_t si) {
+
+/* to[x][y] = from[y][x]. */
+static void FN(transpose)(T *to, int64_t to_pitch, const T *from, int64_t pitch, int64_t nx,
+                          int64_t ny) {
+  int64_t whole_x = nx - nx % SIDE, whole_y = ny - ny % SIDE;
+  for (int64_t x = 0; x < whole_x; x += SIDE)
+    for (int64_t y = 0; y < whole_y; y += SIDE)
+      BLOCK(to + x * to_pitch + y, to_pitch, from + y * pitch + x, pitch);
+  for (int64_t x = 0; x < nx; x++)
+    for (int64_t y = x < whole_x ? whole_y : 0; y < ny; y++)
+      to[x * to_pitch + y] = from[y * pitch + x];
+}
+
+static void FN(gather)(T *to, int64_t pitch, const T *from, int64_t nj, int64_t ni, int64_t sj,
+                       int64_t si) {
   if (si == 1) {
-    for (int64_t j = 0; j < nj; j++) memcpy(to + j * ni, from + j * sj, (size_t)ni * sizeof(T));
+    for (int64_t j = 0; j < nj; j++) memcpy(to + j * pitch, from + j * sj, (size_t)ni * sizeof(T));
   } else if (sj == 1 && nj > 1) {
-    for (int64_t i = 0; i < ni; i++)
-      for (int64_t j = 0; j < nj; j++) to[j * ni + i] = from[i * si + j];
+    FN(transpose)(to, pitch, from, si, nj, ni);
   } else if (si == 2) {
     for (int64_t j = 0; j < nj; j++)
-      for (int64_t i = 0; i < ni; i++) to[j * ni + i] = from[j * sj + 2 * i];
+      for (int64_t i = 0; i < ni; i++) to[j * pitch + i] = from[j * sj + 2 * i];
   } else {
     for (int64_t j = 0; j < nj; j++)
-      for (int64_t i = 0; i < ni; i++) to[j * ni + i] = from[j * sj + i * si];
+      for (int64_t i = 0; i < ni; i++) to[j * pitch + i] = from[j * sj + i * si];
   }
 }
 
-static void FN(scatter)(T *to, const T *from, int64_t nj, int64_t ni, int64_t sj, int64_t si) {
+static void FN(scatter)(T *to, const T *from, int64_t pitch, int64_t nj, int64_t ni, int64_t sj,
+                        int64_t si) {
   if (si == 1) {
-    for (int64_t j = 0; j < nj; j++) memcpy(to + j * sj, from + j * ni, (size_t)ni * sizeof(T));
+    for (int64_t j = 0; j < nj; j++) memcpy(to + j * sj, from + j * pitch, (size_t)ni * sizeof(T));
   } else if (sj == 1 && nj > 1) {
-    for (int64_t i = 0; i < ni; i++)
-      for (int64_t j = 0; j < nj; j++) to[i * si + j] = from[j * ni + i];
+    FN(transpose)(to, si, from, pitch, ni, nj);
   } else {
     for (int64_t j = 0; j < nj; j++)
-      for (int64_t i = 0; i < ni; i++) to[j * sj + i * si] = from[j * ni + i];
+      for (int64_t i = 0; i < ni; i++) to[j * sj + i * si] = from[j * pitch + i];
   }
 }
