@@ -4,7 +4,7 @@
  * one lane, so that writes to one place keep their order. STRIP lanes side by side are one task.
  */
 #include "ops/index.h"
-#include "host/elements.h"
+#include "base/element.h"
 #include "host/kernels.h"
 
 #define BODY "host/index_add.inc.c"

@@ -3,7 +3,7 @@
  * What must stay true: elements are counted block by block first, so that every block knows where
  * in the list it begins; nothing is written where the list is too short.
  */
-#include "host/elements.h"
+#include "base/element.h"
 #include "host/kernels.h"
 #include "ops/index.h"
 

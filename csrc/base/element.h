@@ -1,9 +1,9 @@
-/* elements.h: moves of single elements by their width, for kernels that do not compute.
+/* element.h: single elements in memory: moves by width, numbers into them, whether they are 0.
  *
  * What must stay true: `width` is 1, 2, 4 or 8; called with a constant each compiles to one move.
  */
-#ifndef DPT_HOST_ELEMENTS_H
-#define DPT_HOST_ELEMENTS_H
+#ifndef DPT_BASE_ELEMENT_H
+#define DPT_BASE_ELEMENT_H
 #include "base/dtype.h"
 #include "base/half.h"
 

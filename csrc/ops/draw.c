@@ -1,0 +1,213 @@
+/* draw.c: permutations and draws from given probabilities, by Torch7's algorithms.
+ *
+ * What must stay true: draws are made on the host, one after the other; for device tensors from
+ * Philox words of their device's state, so that they are the same on every kind of device.
+ */
+#include "base/element.h"
+#include "ops/random.h"
+
+#include <stdlib.h>
+
+/* A sequence of 32-bit words: a generator's, or those of one call on a device. */
+typedef struct words {
+  dpt_generator *g;
+  uint64_t seed, offset, count;
+} words;
+
+static int words_start(words *w, dpt_generator *g, const dpt_tensor *on) {
+  *w = (words){.g = g};
+  if (!dpt__is_device(on->kind_)) return 0;
+  w->g = NULL;
+  int device = dpt_tensor_device(on);
+  if (!device) DPT__TRY(dpt_device_get(&device));
+  return dpt__device_draw(device, &w->seed, &w->offset);
+}
+
+static uint32_t next(words *w) {
+  if (w->g) return dpt__draw(w->g);
+  uint32_t out[4], counter[4] = {(uint32_t)w->count, (uint32_t)(w->count >> 32),
+                                 (uint32_t)w->offset, (uint32_t)(w->offset >> 32)};
+  w->count++;
+  dpt__philox(w->seed, counter, out);
+  return out[0];
+}
+
+static double uniform(words *w) { return next(w) * (1.0 / 4294967296.0); }
+
+/* r = list, a host tensor of the same element type. */
+static int give(dpt_tensor *r, const dpt_tensor *list) {
+  int device = dpt_tensor_device(r);
+  if (dpt__is_device(r->kind_) && !device) DPT__TRY(dpt_device_get(&device));
+  return dpt__result(r, list->ndim_, list->size_, device) || dpt_copy(r, list);
+}
+
+int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
+  words w;
+  if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
+  DPT__TRY(words_start(&w, g, r));
+  dpt_tensor list;
+  DPT__TRY(dpt_tensor_new(&list, DPT_I64, 1, &n));
+  int64_t *x = dpt__at(&list);
+  for (int64_t i = 0; i < n; i++) x[i] = i + 1;
+  for (int64_t i = 0; i < n - 1; i++) {
+    int64_t other = i + next(&w) % (n - i), swap = x[i];
+    x[i] = x[other];
+    x[other] = swap;
+  }
+  int failed = give(r, &list);
+  dpt_tensor_free(&list);
+  return failed;
+}
+
+/* A contiguous host tensor of doubles with a's values. */
+static int as_doubles(dpt_tensor *out, const dpt_tensor *a) {
+  return dpt_tensor_new(out, DPT_F64, a->ndim_, a->size_) || dpt_copy(out, a);
+}
+
+/* n draws from one row of c sums, which are changed. */
+static void draw_row(words *w, double *sums, int64_t c, int64_t n, int replacement, int64_t *out) {
+  for (int64_t i = 0; i < n; i++) {
+    double u = uniform(w);
+    int64_t low = 0, high = c;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (sums[middle] < u)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low == c) low = c - 1; /* rounding left the last sum below u */
+    out[i] = low + 1;
+    if (replacement) continue;
+    /* The drawn one has no share any more; the others' are scaled up. */
+    double share = sums[low] - (low ? sums[low - 1] : 0), rest = 1 - share;
+    for (int64_t k = 0; k < c; k++) sums[k] = (sums[k] - (k >= low ? share : 0)) / rest;
+  }
+}
+
+static int rows_of_sums(double *p, int64_t rows, int64_t c, int64_t n, int replacement) {
+  for (int64_t i = 0; i < rows; i++, p += c) {
+    double sum = 0;
+    int64_t possible = 0;
+    for (int64_t k = 0; k < c; k++) {
+      if (!(p[k] >= 0) || p[k] == INFINITY)
+        return dpt__fail("multinomial: a probability is %g, wanted a number of 0 or more", p[k]);
+      possible += p[k] > 0;
+      sum += p[k];
+      p[k] = sum;
+    }
+    if (!(sum > 0)) return dpt__fail("multinomial: the probabilities of a row sum up to 0");
+    if (!replacement && possible < n)
+      return dpt__fail("multinomial: %lld draws without replacement, but only %lld probabilities "
+                       "of a row are not 0",
+                       (long long)n, (long long)possible);
+    for (int64_t k = 0; k < c; k++) p[k] /= sum;
+  }
+  return 0;
+}
+
+int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_t n,
+                    int replacement) {
+  char text[DPT__TEXT];
+  words w;
+  int dtype = dpt__type(p);
+  if (p->ndim_ < 1 || p->ndim_ > 2 || (dtype != DPT_F32 && dtype != DPT_F64))
+    return dpt__fail("multinomial: the probabilities are a %s, wanted a vector or matrix of floats "
+                     "or doubles",
+                     dpt__describe(text, p));
+  if (dpt__type(r) != DPT_I64)
+    return dpt__fail("multinomial: the result is a %s, wanted a Long tensor",
+                     dpt__kind_name(r->kind_));
+  if (n <= 0) return dpt__fail("multinomial: %lld draws, wanted 1 or more", (long long)n);
+  int64_t c = p->size_[p->ndim_ - 1], rows = p->ndim_ == 2 ? p->size_[0] : 1;
+  const int64_t size[] = {rows, n};
+  dpt_tensor sums = {0}, list = {0};
+  int failed = as_doubles(&sums, p) || rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
+               words_start(&w, g, p) ||
+               dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1);
+  for (int64_t i = 0; i < rows && !failed; i++)
+    draw_row(&w, (double *)dpt__at(&sums) + i * c, c, n, replacement,
+             (int64_t *)dpt__at(&list) + i * n);
+  failed = failed || give(r, &list);
+  dpt_tensor_free(&sums);
+  dpt_tensor_free(&list);
+  return failed;
+}
+
+/* Walker's alias tables as Torch7 fills them: q the share of the place itself, J the other one. */
+static void alias(const double *p, int64_t n, double *q, int64_t *J, int64_t *stacks) {
+  int64_t *small = stacks, *large = stacks + n, smalls = 0, larges = 0;
+  for (int64_t i = 0; i < n; i++) {
+    J[i] = 0;
+    q[i] = (double)n * p[i];
+    if (q[i] < 1)
+      small[smalls++] = i;
+    else
+      large[larges++] = i;
+  }
+  while (smalls > 0 && larges > 0) {
+    int64_t s = small[smalls - 1], l = large[larges - 1];
+    J[s] = l + 1;
+    q[l] = q[l] + q[s] - 1;
+    if (q[l] < 1) {
+      small[smalls - 1] = l;
+      larges--;
+    } else {
+      smalls--;
+    }
+  }
+  double most = q[0];
+  for (int64_t i = 1; i < n; i++)
+    if (q[i] > most) most = q[i];
+  for (int64_t i = 0; i < n; i++) {
+    if (most > 1) q[i] /= most;
+    if (J[i] == 0) q[i] = 1; /* no other one: always itself */
+  }
+}
+
+int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *p) {
+  static const char fn[] = "multinomialAliasSetup";
+  char text[DPT__TEXT];
+  if (p->ndim_ != 1 || (p->kind_ != DPT_F32 && p->kind_ != DPT_F64))
+    return dpt__fail("%s: the probabilities are a %s, wanted a host vector of floats or doubles",
+                     fn, dpt__describe(text, p));
+  if (J->kind_ != DPT_I64 || q->kind_ != p->kind_)
+    return dpt__fail("%s: the tables are a %s and a %s, wanted a torch.LongTensor and a %s", fn,
+                     dpt__kind_name(J->kind_), dpt__kind_name(q->kind_), dpt__kind_name(p->kind_));
+  int64_t n = p->size_[0];
+  dpt_tensor from = {0}, share = {0}, other = {0}, stacks = {0};
+  const int64_t twice = 2 * n;
+  int failed = as_doubles(&from, p) || dpt_tensor_new(&share, DPT_F64, 1, &n) ||
+               dpt_tensor_new(&other, DPT_I64, 1, &n) ||
+               dpt_tensor_new(&stacks, DPT_I64, 1, &twice);
+  if (!failed) alias(dpt__at(&from), n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
+  failed = failed || give(J, &other) || dpt__result(q, 1, &n, 0) || dpt_copy(q, &share);
+  dpt_tensor_free(&from);
+  dpt_tensor_free(&share);
+  dpt_tensor_free(&other);
+  dpt_tensor_free(&stacks);
+  return failed;
+}
+
+int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
+                          const dpt_tensor *q) {
+  static const char fn[] = "multinomialAlias";
+  if (r->kind_ != DPT_I64 || J->kind_ != DPT_I64 || (q->kind_ != DPT_F32 && q->kind_ != DPT_F64) ||
+      J->ndim_ != 1 || q->ndim_ != 1 || J->size_[0] != q->size_[0])
+    return dpt__fail("%s: wanted a torch.LongTensor and the tables of multinomialAliasSetup", fn);
+  int64_t n = J->size_[0], many = dpt__count(r);
+  if (many == 0) return 0;
+  dpt_tensor share = {0}, other = {0}, list = {0};
+  int failed = as_doubles(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
+               dpt_copy(&other, J) || dpt_tensor_new(&list, DPT_I64, 1, &many);
+  for (int64_t i = 0; i < many && !failed; i++) {
+    int64_t at = (int64_t)(dpt__draw_uniform(g) * (double)n);
+    int self = dpt__draw_uniform(g) <= ((double *)dpt__at(&share))[at];
+    ((int64_t *)dpt__at(&list))[i] = self ? at + 1 : ((int64_t *)dpt__at(&other))[at];
+  }
+  failed = failed || dpt_copy(r, &list);
+  dpt_tensor_free(&share);
+  dpt_tensor_free(&other);
+  dpt_tensor_free(&list);
+  return failed;
+}

@@ -1,0 +1,104 @@
+/* generator.c: MT19937 (Matsumoto and Nishimura, 1998) and its state (generator.h). */
+#include "ops/generator.h"
+#include "tensor/tensor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum { WORDS = DPT__MT_WORDS, SHIFT = 397 };
+
+uint64_t dpt__random_seed(void) {
+  uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    seed = (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec;
+  }
+  return seed >> 11; /* a Lua number holds it */
+}
+
+void dpt_generator_manual_seed(dpt_generator *g, uint64_t seed) {
+  memset(g, 0, sizeof *g);
+  g->seed = seed;
+  g->words[0] = (uint32_t)seed;
+  for (uint32_t i = 1; i < WORDS; i++)
+    g->words[i] = 1812433253u * (g->words[i - 1] ^ g->words[i - 1] >> 30) + i;
+  g->used = WORDS;
+}
+
+uint64_t dpt_generator_seed(dpt_generator *g) {
+  uint64_t seed = dpt__random_seed();
+  dpt_generator_manual_seed(g, seed);
+  return seed;
+}
+
+uint64_t dpt_generator_initial_seed(const dpt_generator *g) { return g->seed; }
+
+int dpt_generator_new(dpt_generator **g) {
+  *g = malloc(sizeof **g);
+  if (!*g) return dpt__fail("Generator: no memory");
+  dpt_generator_seed(*g);
+  return 0;
+}
+
+void dpt_generator_free(dpt_generator *g) { free(g); }
+
+void dpt_generator_copy(dpt_generator *g, const dpt_generator *from) { *g = *from; }
+
+static uint32_t mix(uint32_t high, uint32_t low) {
+  return ((high & 0x80000000u) | (low & 0x7fffffffu)) >> 1 ^ (low & 1 ? 0x9908b0dfu : 0);
+}
+
+static void refill(dpt_generator *g) {
+  uint32_t *w = g->words;
+  for (int i = 0; i < WORDS; i++) w[i] = w[(i + SHIFT) % WORDS] ^ mix(w[i], w[(i + 1) % WORDS]);
+  g->used = 0;
+}
+
+uint32_t dpt__draw(dpt_generator *g) {
+  if (g->used >= WORDS) refill(g);
+  uint32_t y = g->words[g->used++];
+  y ^= y >> 11;
+  y ^= y << 7 & 0x9d2c5680u;
+  y ^= y << 15 & 0xefc60000u;
+  return y ^ y >> 18;
+}
+
+double dpt__draw_uniform(dpt_generator *g) { return dpt__draw(g) * (1.0 / 4294967296.0); }
+
+double dpt__draw_normal(dpt_generator *g) {
+  g->kept = !g->kept;
+  if (!g->kept) return g->radius * sin(2 * M_PI * g->angle);
+  g->angle = dpt__draw_uniform(g);
+  g->radius = sqrt(-2 * log(1 - dpt__draw_uniform(g)));
+  return g->radius * cos(2 * M_PI * g->angle);
+}
+
+int dpt_generator_get(const dpt_generator *g, dpt_tensor *r) {
+  const int64_t size = sizeof *g;
+  if (r->kind_ != DPT_U8)
+    return dpt__fail("getRNGState: the state goes into a torch.ByteTensor, got a %s",
+                     dpt__kind_name(r->kind_));
+  dpt_tensor fresh;
+  DPT__TRY(dpt_tensor_new(&fresh, DPT_U8, 1, &size));
+  memcpy(dpt__at(&fresh), g, sizeof *g);
+  int failed = dpt_tensor_set(r, &fresh);
+  dpt_tensor_free(&fresh);
+  return failed;
+}
+
+int dpt_generator_set(dpt_generator *g, const dpt_tensor *state) {
+  char text[DPT__TEXT];
+  dpt_generator in;
+  if (state->kind_ != DPT_U8 || dpt__count(state) != sizeof in || !dpt__contiguous(state))
+    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s",
+                     dpt__describe(text, state));
+  memcpy(&in, dpt__at(state), sizeof in);
+  if (in.used < 0 || in.used > WORDS || (in.kept & ~1))
+    return dpt__fail("setRNGState: these bytes are no state of a generator");
+  *g = in;
+  return 0;
+}

@@ -1,0 +1,168 @@
+/* random.c: tensors and numbers from distributions; the random state of every device.
+ *
+ * What must stay true: host tensors are filled at once, in row-major order, from the given
+ * generator; device tensors by a kernel that needs only (seed, offset) of their device. Each call
+ * on a device moves its offset by one. The lock guards the table of states.
+ */
+#include "ops/random.h"
+#include "base/element.h"
+
+static const struct {
+  const char *name;
+  char types;
+} table[] = {
+#define X(name, types) {#name, types},
+#include "ops/random.def"
+#undef X
+};
+_Static_assert(sizeof table / sizeof *table == DPT__NRANDOM, "one line for each distribution");
+
+int dpt_distribution(const char *name) {
+  for (int i = 0; i < DPT__NRANDOM; i++)
+    if (strcmp(table[i].name, name) == 0) return i;
+  return -1;
+}
+
+uint64_t dpt__random_range(int dtype) {
+  static const uint64_t range[] = {[DPT_U8] = 1 << 8,
+                                   [DPT_I8] = 1 << 7,
+                                   [DPT_I16] = 1 << 15,
+                                   [DPT_I32] = (uint64_t)1 << 31,
+                                   [DPT_I64] = (uint64_t)1 << 32,
+                                   [DPT_F16] = (1 << 11) + 1,
+                                   [DPT_F32] = (1 << 24) + 1,
+                                   [DPT_F64] = (uint64_t)1 << 32};
+  _Static_assert(sizeof range / sizeof *range == DPT_NDTYPE, "one for each element type");
+  return range[dtype];
+}
+
+/* Where the numbers come from, and which: `random` has range numbers from a on. */
+typedef struct source {
+  int distribution;
+  uint64_t range;
+  double a, b;
+} source;
+
+static int check(source *s, int distribution, int dtype, double a, double b) {
+  if (distribution < 0 || distribution >= DPT__NRANDOM)
+    return dpt__fail("random: no distribution has the number %d", distribution);
+  const char *fn = table[distribution].name;
+  if (table[distribution].types == 'r' && !dpt__is_real(dtype))
+    return dpt__fail("%s: wanted a tensor of reals, got a %s tensor", fn, dpt__dtype_name(dtype));
+  *s = (source){distribution, 1, a, b};
+  switch (distribution) {
+  case DPT__RANDOM_random:
+    if (a > b) {
+      s->range = dpt__random_range(dtype);
+      s->a = 0;
+    } else {
+      if (!(b - a < 0x1p53))
+        return dpt__fail("random: the bounds %g and %g lie too far apart", a, b);
+      s->a = floor(a);
+      s->range = (uint64_t)(floor(b) - s->a) + 1;
+    }
+    return 0;
+  case DPT__RANDOM_normal:
+  case DPT__RANDOM_logNormal:
+    if (b > 0 || (b == 0 && distribution == DPT__RANDOM_normal)) return 0;
+    return dpt__fail("%s: the standard deviation is %g, wanted a positive one", fn, b);
+  case DPT__RANDOM_exponential:
+    if (a > 0) return 0;
+    return dpt__fail("exponential: the rate is %g, wanted a positive one", a);
+  case DPT__RANDOM_geometric:
+    if (a > 0 && a < 1) return 0;
+    return dpt__fail("geometric: p is %g, wanted a number between 0 and 1", a);
+  case DPT__RANDOM_bernoulli:
+    if (a >= 0 && a <= 1) return 0;
+    return dpt__fail("bernoulli: p is %g, wanted a number from 0 to 1", a);
+  default:
+    return 0;
+  }
+}
+
+/* One number by Torch7's formulas in Torch7's order of draws. */
+static double draw(const source *s, dpt_generator *g) {
+  switch (s->distribution) {
+  case DPT__RANDOM_random:
+    return (double)(dpt__draw(g) % s->range) + s->a;
+  case DPT__RANDOM_normal:
+    return dpt__draw_normal(g) * s->b + s->a;
+  case DPT__RANDOM_logNormal:
+    return exp(dpt__draw_normal(g) * s->b + s->a);
+  case DPT__RANDOM_bernoulli:
+    return dpt__draw_uniform(g) <= s->a;
+  default:
+    return dpt__from_uniform(s->distribution, dpt__draw_uniform(g), 1, s->a, s->b);
+  }
+}
+
+double dpt_random_number(int distribution, dpt_generator *g, double a, double b) {
+  source s;
+  return check(&s, distribution, DPT_F64, a, b) ? NAN : draw(&s, g);
+}
+
+/* On a device: keyed by its state; walk has r and perhaps probabilities. */
+static int fill_there(const char *fn, const dpt_tensor *r, const source *s, const dpt__walk *walk,
+                      const dpt_tensor *p) {
+  const dpt_tensor *const operands[] = {r, p};
+  struct dpt__route route;
+  DPT__TRY(dpt__route(&route, fn, 2, operands));
+  dpt__philox_args g = {
+      .distribution = s->distribution, .range = s->range, .a = s->a, .b = s->b, .walk = *walk};
+  DPT__TRY(dpt__device_draw(dpt_tensor_device(r), &g.seed, &g.offset));
+  return dpt__launch(&route, philox, fn, &g);
+}
+
+int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b) {
+  source s;
+  dpt__walk walk;
+  int dtype = dpt__type(r);
+  DPT__TRY(check(&s, distribution, dtype, a, b));
+  if (dpt__count(r) == 0) return 0;
+  DPT__TRY(dpt__walk_start(&walk, 1, (const dpt_tensor *const[]){r}));
+  if (dpt__is_device(r->kind_)) return fill_there(table[distribution].name, r, &s, &walk, NULL);
+  int64_t step = walk.step[0][walk.ndim - 1] * (int64_t)dpt__dtype_size(dtype);
+  dpt__cursor c;
+  dpt__walk_at(&walk, &c, 0, dpt__walk_count(&walk));
+  while (dpt__walk_row(&walk, &c))
+    for (int64_t i = 0; i < c.n; i++) dpt__put_element(dtype, c.data[0] + i * step, draw(&s, g));
+  return 0;
+}
+
+static int bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, const dpt__walk *walk) {
+  source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
+  if (dpt__is_device(r->kind_)) return fill_there("bernoulli", r, &s, walk, p);
+  int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(walk->dtype[0]);
+  int64_t p_step = walk->step[1][walk->ndim - 1];
+  dpt__cursor c;
+  dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
+  while (dpt__walk_row(walk, &c))
+    for (int64_t i = 0; i < c.n; i++) {
+      s.a = walk->dtype[1] == DPT_F32 ? (double)((const float *)c.data[1])[i * p_step]
+                                      : ((const double *)c.data[1])[i * p_step];
+      if (!(s.a >= 0 && s.a <= 1))
+        return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
+      dpt__put_element(walk->dtype[0], c.data[0] + i * step, draw(&s, g));
+    }
+  return 0;
+}
+
+int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
+  char text[DPT__TEXT];
+  dpt__walk walk;
+  int dtype = dpt__type(p);
+  if ((dtype != DPT_F32 && dtype != DPT_F64) ||
+      dpt__is_device(p->kind_) != dpt__is_device(r->kind_) || dpt__count(p) != dpt__count(r))
+    return dpt__fail("bernoulli: the probabilities are a %s, wanted floats or doubles beside r, as "
+                     "many",
+                     dpt__describe(text, p));
+  if (dpt__count(r) == 0) return 0;
+  if (!dpt__walk_start(&walk, 2, (const dpt_tensor *const[]){r, p}))
+    return bernoulli(r, g, p, &walk);
+  dpt_tensor plain = {.kind_ = p->kind_};
+  DPT__TRY(dpt_clone(&plain, p));
+  int failed = dpt__walk_start(&walk, 2, (const dpt_tensor *const[]){r, &plain}) ||
+               bernoulli(r, g, &plain, &walk);
+  dpt_tensor_free(&plain);
+  return failed;
+}

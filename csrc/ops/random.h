@@ -1,0 +1,74 @@
+/* random.h: the arguments of the kernel that fills device tensors with random numbers.
+ *
+ * What must stay true: element i (in row-major order) is drawn from Philox under the key `seed`
+ * with the counter (i, offset) alone; formulas are those of dpt__from_bits, on every backend.
+ */
+#ifndef DPT_OPS_RANDOM_H
+#define DPT_OPS_RANDOM_H
+#include "base/philox.h"
+#include "ops/generator.h"
+#include "tensor/walk.h"
+
+#include <math.h>
+
+enum dpt__distribution {
+#define X(name, types) DPT__RANDOM_##name,
+#include "ops/random.def"
+#undef X
+  DPT__NRANDOM
+};
+
+typedef struct dpt__philox_args {
+  int32_t distribution;
+  uint64_t seed, offset, range; /* random: range numbers from a on */
+  double a, b;
+  dpt__walk walk; /* r; bernoulli may have a second operand: its probabilities */
+} dpt__philox_args;
+
+/* `random` without bounds: numbers below this, so that the type holds them (Torch7's). */
+uint64_t dpt__random_range(int dtype);
+
+/* The state of a device moves on by one call; gives what the call draws from. */
+int dpt__device_draw(int device, uint64_t *seed, uint64_t *offset);
+
+/* A number of the distribution from uniforms u in [0, 1) and v in (0, 1]. Not for `random`. */
+static inline double dpt__from_uniform(int distribution, double u, double v, double a, double b) {
+  switch (distribution) {
+  case DPT__RANDOM_uniform:
+    return u * (b - a) + a;
+  case DPT__RANDOM_normal:
+    return sqrt(-2 * log(v)) * cos(2 * M_PI * u) * b + a;
+  case DPT__RANDOM_logNormal:
+    return exp(sqrt(-2 * log(v)) * cos(2 * M_PI * u) * b + a);
+  case DPT__RANDOM_exponential:
+    return -1 / a * log(1 - u);
+  case DPT__RANDOM_cauchy:
+    return a + b * tan(M_PI * (u - 0.5));
+  case DPT__RANDOM_geometric:
+    return floor(log(1 - u) / log(a)) + 1;
+  default:
+    return u < a;
+  }
+}
+
+/* Two uniforms of 53 bits; single numbers need only 24: rounding to float must not reach 1. */
+static inline double dpt__bits_uniform(uint32_t high, uint32_t low, int single) {
+  if (single) return (double)(high >> 8) * 0x1p-24;
+  return (double)((uint64_t)high << 21 | low >> 11) * 0x1p-53;
+}
+
+static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,
+                                        double a) {
+  uint64_t at = (uint64_t)i;
+  uint32_t words[4], counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)g->offset,
+                                   (uint32_t)(g->offset >> 32)};
+  dpt__philox(g->seed, counter, words);
+  if (g->distribution == DPT__RANDOM_random) {
+    uint64_t bits = (g->range - 1) >> 32 ? (uint64_t)words[0] << 32 | words[1] : words[0];
+    return (double)(int64_t)(bits % g->range) + a;
+  }
+  return dpt__from_uniform(g->distribution, dpt__bits_uniform(words[0], words[1], single),
+                           1 - dpt__bits_uniform(words[2], words[3], 0), a, g->b);
+}
+
+#endif
