@@ -1,0 +1,225 @@
+/* comm_spec.c: broadcast, sums, scatter and gather between host devices, with random delays in the
+ * streams: a missing event shows as a wrong value, and under ThreadSanitizer as a race.
+ */
+#include "comm/comm.h"
+#include "device/copy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) fail(__LINE__, #condition);                                                  \
+  } while (0)
+
+static void fail(int line, const char *what) {
+  fprintf(stderr, "comm_spec.c:%d: %s (%s)\n", line, what, dpt_message());
+  failures++;
+}
+
+enum { DEVICES = 4, F32 = DPT_F32 | DPT_ON_DEVICE, MOST = 8 };
+
+static dpt_tensor tensor(int device, int kind, int64_t n) {
+  dpt_tensor t;
+  if (device) CHECK(!dpt_device_set(device));
+  CHECK(!dpt_tensor_new(&t, kind, 1, &n));
+  return t;
+}
+
+static double at(const dpt_tensor *t, int64_t i) {
+  double value = -1e9;
+  CHECK(!dpt_get(t, i * t->step_[t->ndim_ - 1], &value));
+  return value;
+}
+
+/* t[i] = base + i */
+static void count_up(dpt_tensor *t, double base) {
+  for (int64_t i = 0; i < dpt_count(t); i++) CHECK(!dpt_put(t, i, base + (double)i));
+}
+
+/* Tensors that are written again as soon as they were sent, over and over. */
+static void test_broadcast(int64_t size) {
+  enum { N = 3 };
+  dpt_tensor src[N], out[(DEVICES - 1) * N];
+  const dpt_tensor *from[N];
+  dpt_tensor *to[(DEVICES - 1) * N];
+  for (int k = 0; k < N; k++) {
+    src[k] = tensor(1, F32, size + k);
+    from[k] = &src[k];
+    for (int c = 0; c < DEVICES - 1; c++) {
+      out[c * N + k] = tensor(c + 2, F32, size + k);
+      to[c * N + k] = &out[c * N + k];
+    }
+  }
+  uint64_t before = dpt_copied_bytes();
+  for (int round = 0; round < 20; round++) {
+    for (int k = 0; k < N; k++) CHECK(!dpt_fill(&src[k], round * 10 + k));
+    CHECK(!dpt_comm_broadcast(N, from, DEVICES - 1, to));
+    for (int k = 0; k < N; k++) CHECK(!dpt_fill(&src[k], -1));
+    if (round % 4 != 3) continue;
+    for (int i = 0; i < (DEVICES - 1) * N; i++) {
+      CHECK(at(to[i], 0) == round * 10 + i % N);
+      CHECK(at(to[i], size - 1) == round * 10 + i % N);
+    }
+  }
+  CHECK(dpt_copied_bytes() - before == 20 * (DEVICES - 1) * (3 * (uint64_t)size + 3) * 4);
+  for (int k = 0; k < N; k++) dpt_tensor_free(&src[k]);
+  for (int i = 0; i < (DEVICES - 1) * N; i++) dpt_tensor_free(&out[i]);
+}
+
+static void test_reduce(int kind, int64_t size, int add) {
+  enum { N = 2, SOURCES = DEVICES - 1 };
+  dpt_tensor out[N], in[SOURCES * N], *to[N], *from[SOURCES * N];
+  for (int k = 0; k < N; k++) {
+    out[k] = tensor(1, kind, size);
+    to[k] = &out[k];
+    for (int s = 0; s < SOURCES; s++) {
+      in[s * N + k] = tensor(s + 2, kind, size);
+      from[s * N + k] = &in[s * N + k];
+    }
+  }
+  for (int round = 0; round < 6; round++) {
+    for (int k = 0; k < N; k++) CHECK(!dpt_fill(to[k], round));
+    for (int i = 0; i < SOURCES * N; i++) CHECK(!dpt_fill(from[i], i + 1));
+    CHECK(!dpt_comm_reduce(N, to, SOURCES, from, add, round % 2));
+    for (int i = 0; round % 2 == 0 && i < SOURCES * N; i++) CHECK(!dpt_fill(from[i], 50));
+    for (int k = 0; k < N; k++) {
+      double sum = add ? round : 0;
+      for (int s = 0; s < SOURCES; s++) sum += s * N + k + 1;
+      CHECK(at(to[k], 0) == sum);
+      CHECK(at(to[k], size - 1) == sum);
+    }
+    for (int i = 0; i < SOURCES * N; i++) CHECK(at(from[i], size / 2) == (round % 2 ? 0 : 50));
+  }
+  for (int k = 0; k < N; k++) dpt_tensor_free(&out[k]);
+  for (int i = 0; i < SOURCES * N; i++) dpt_tensor_free(&in[i]);
+}
+
+/* Many summands are added in their order and wide: 2^24 + 1 + 1 ... is exact at the end. */
+static void test_order(void) {
+  enum { SOURCES = 21 };
+  dpt_tensor in[SOURCES], *from[SOURCES], out = tensor(1, F32, 5), *to = &out;
+  for (int s = 0; s < SOURCES; s++) {
+    in[s] = tensor(s % DEVICES + 1, F32, 5);
+    from[s] = &in[s];
+    CHECK(!dpt_fill(from[s], s ? 1 : 16777216));
+  }
+  CHECK(!dpt_comm_reduce(1, &to, 15, from, 0, 0));
+  CHECK(at(to, 4) == 16777230);
+  /* more summands than one kernel takes: rounded once in between, always at the same place */
+  CHECK(!dpt_comm_reduce(1, &to, SOURCES, from, 0, 0));
+  CHECK(at(to, 4) == 16777236);
+  for (int s = 0; s < SOURCES; s++) dpt_tensor_free(&in[s]);
+  dpt_tensor_free(&out);
+}
+
+/* A tensor goes out and comes back, its source being overwritten at once; along both dimensions. */
+static void test_split(int source, int kind) {
+  int64_t size[2] = {7, 5}, rows[2][DEVICES] = {{3, 0, 2, 2}, {2, 1, 1, 1}};
+  int32_t devices[DEVICES] = {1, 2, 3, 4};
+  dpt_tensor src, back = {.kind_ = F32}, part[DEVICES] = {{0}}, *to[DEVICES];
+  for (int i = 0; i < DEVICES; i++) {
+    part[i].kind_ = F32;
+    to[i] = &part[i];
+  }
+  if (source) CHECK(!dpt_device_set(source));
+  CHECK(!dpt_tensor_new(&src, kind, 2, size));
+  for (int dim = 0; dim < 2; dim++)
+    for (int round = 0; round < 6; round++) {
+      count_up(&src, round);
+      CHECK(!dpt_comm_scatter(DEVICES, to, devices, rows[dim], &src, dim));
+      CHECK(!dpt_fill(&src, -5));
+      CHECK(dim || part[1].ndim_ == 0);
+      CHECK(!dpt_comm_gather(&back, 2, DEVICES, (const dpt_tensor *const *)to, dim));
+      for (int i = 0; i < DEVICES; i++)
+        if (part[i].ndim_) CHECK(!dpt_fill(to[i], -7));
+      CHECK(back.ndim_ == 2 && back.size_[0] == 7 && back.size_[1] == 5);
+      CHECK(dpt_tensor_device(&back) == 2);
+      for (int i = 0; i < 35; i++) CHECK(at(&back, i) == round + i);
+    }
+  for (int i = 0; i < DEVICES; i++) dpt_tensor_free(&part[i]);
+  dpt_tensor_free(&src);
+  dpt_tensor_free(&back);
+}
+
+static void expect(int status, const char *part) { CHECK(status && strstr(dpt_message(), part)); }
+
+static void test_errors(void) {
+  dpt_tensor a = tensor(1, F32, 4), b = tensor(2, F32, 5), host = tensor(0, DPT_F32, 4);
+  dpt_tensor c = tensor(2, DPT_F64 | DPT_ON_DEVICE, 4), d = tensor(2, F32, 4);
+  const dpt_tensor *from[] = {&a}, *mixed[] = {&a, &d}, *plain[] = {&host};
+  dpt_tensor *to[] = {&b};
+  expect(dpt_comm_broadcast(1, from, 1, to), "tensor 1 is a torch.CudaTensor of size 5");
+  to[0] = &c;
+  expect(dpt_comm_broadcast(1, from, 1, to), "torch.CudaDoubleTensor");
+  to[0] = &d;
+  expect(dpt_comm_broadcast(1, plain, 1, to), "in host memory");
+  expect(dpt_comm_broadcast(2, mixed, 1, to), "tensor 2 is on device 2, wanted device 1");
+  CHECK(!dpt_comm_broadcast(1, from, 1, to));
+  int32_t devices[] = {1, 2};
+  int64_t rows[] = {2, 1};
+  dpt_tensor *two[] = {&a, &d};
+  expect(dpt_comm_scatter(2, two, devices, rows, &b, 0), "3 entries together");
+  expect(dpt_comm_scatter(2, two, devices, rows, &b, 1), "dimension 2 of a torch.CudaTensor");
+  int64_t wide[] = {2, 3};
+  dpt_tensor m, out = {.kind_ = F32};
+  CHECK(!dpt_tensor_new(&m, F32, 2, wide));
+  const dpt_tensor *join[] = {&a, &m};
+  expect(dpt_comm_gather(&out, 1, 2, join, 0), "part 2 is a torch.CudaTensor of size 2x3");
+  expect(dpt_comm_use("pigeon"), "no transport 'pigeon'");
+  expect(dpt_comm_use("nccl"), "NCCL");
+  CHECK(!strcmp(dpt_comm_transport(), "copy"));
+  dpt_tensor_free(&a);
+  dpt_tensor_free(&b);
+  dpt_tensor_free(&c);
+  dpt_tensor_free(&d);
+  dpt_tensor_free(&m);
+  dpt_tensor_free(&host);
+}
+
+/* A copy that fails in a queue comes back at the next wait, and the next one works. */
+static void test_fault(void) {
+  dpt_tensor a = tensor(1, F32, 100), b = tensor(2, F32, 100), *to[] = {&b};
+  const dpt_tensor *from[] = {&a};
+  CHECK(!dpt_fill(&a, 3));
+  CHECK(!dpt_fault_set("copy:1"));
+  int status = dpt_comm_broadcast(1, from, 1, to) | dpt_device_synchronize(-1);
+  CHECK(status && strstr(dpt_message(), "broadcast"));
+  CHECK(!dpt_fault_set(""));
+  dpt_device_synchronize(-1);
+  CHECK(!dpt_comm_broadcast(1, from, 1, to));
+  CHECK(at(&b, 99) == 3);
+  dpt_tensor_free(&a);
+  dpt_tensor_free(&b);
+}
+
+int main(void) {
+  CHECK(!dpt_devices_set("host:4"));
+  int n = 0;
+  CHECK(!dpt_device_count(&n) && n == DEVICES);
+  for (int delay = 0; delay < 4; delay++) {
+    CHECK(!dpt_delay_set((uint64_t)delay));
+    test_broadcast(5);
+    test_broadcast(70000);
+    for (int add = 0; add < 2; add++) {
+      test_reduce(F32, 9, add);
+      test_reduce(F32, 150000, add);
+      test_reduce(DPT_F64 | DPT_ON_DEVICE, 9, add);
+      test_reduce(DPT_F16 | DPT_ON_DEVICE, 9, add);
+      test_reduce(DPT_I32 | DPT_ON_DEVICE, 9, add);
+    }
+    test_order();
+    test_split(1, F32);
+    test_split(3, F32);
+    test_split(2, DPT_F64 | DPT_ON_DEVICE);
+    test_split(0, DPT_F32);
+    test_errors();
+    test_fault();
+  }
+  CHECK(!dpt_device_synchronize(-1));
+  if (!failures) printf("comm_spec: all passed\n");
+  return failures != 0;
+}
