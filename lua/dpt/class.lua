@@ -15,6 +15,15 @@ local factories = {}    -- name -> function that makes an object without calling
 local children = {}     -- method table -> list of the method tables of its direct descendants
 local rooms = {}        -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
 
+-- A room may load its classes when they are asked for (as fields of its table), so a name that is
+-- not in a list here is asked for there once.
+for _, list in ipairs{classes, constructors, factories} do
+   setmetatable(list, {__index = function(_, name)
+      local package, rest = tostring(name):match('^(%w+)%.(%w+)$')
+      if rooms[package] and rooms[package][rest] ~= nil then return rawget(list, name) end
+   end})
+end
+
 --- Lua's metamethods that a class may define as __NAME__; the value tells how they are installed.
 local operators = {}
 for name in ('add sub mul div mod pow unm concat len eq lt le call tostring'):gmatch('%a+') do

@@ -1,0 +1,51 @@
+--- nn.Add(inputSize, scalar): adds a learned vector, or one learned number with scalar.
+-- What must stay true: bias has inputSize elements, or one; a longer input is a batch of vectors.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local broadcast = require 'dpt.nn.broadcast'
+
+local Add, parent = torch.class('nn.Add', 'nn.Module')
+
+function Add:__init(inputSize, scalar)
+   parent.__init(self)
+   self.scalar = scalar
+   local size = scalar and 1 or inputSize
+   self.bias = torch.Tensor(size)
+   self.gradBias = torch.Tensor(size):zero()
+   self:reset()
+end
+
+function Add:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.bias:size(1))
+   self.bias:uniform(-stdv, stdv)
+end
+
+function Add:updateOutput(input)
+   self.output:resizeAs(input):copy(input)
+   if self.bias:nElement() == 1 then
+      local flat = self.output:view(-1)
+      flat:add(1, self.bias:expandAs(flat))
+   else
+      local rows, bias = broadcast.views(self.output, self.bias, torch.type(self))
+      rows:add(1, bias)
+   end
+   return self.output
+end
+
+function Add:updateGradInput(_, gradOutput)
+   if self.gradInput then
+      self.gradInput:resizeAs(gradOutput):copy(gradOutput)
+      return self.gradInput
+   end
+end
+
+function Add:accGradParameters(_, gradOutput, scale)
+   if self.gradBias:nElement() == 1 then
+      self.gradBias:add(scale or 1, nn.utils.contiguousView(nil, gradOutput, -1):sum(1))
+   else
+      broadcast.accumulate(self.gradBias, scale or 1, gradOutput)
+   end
+end
+
+return Add

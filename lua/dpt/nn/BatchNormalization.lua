@@ -1,0 +1,99 @@
+--- nn.BatchNormalization(nOutput, eps, momentum, affine): every feature of a batch with mean 0 and
+-- variance 1, times weight plus bias (affine).
+-- What must stay true: training uses the batch's statistics and moves running_mean and running_var
+-- towards them, evaluation uses those two; nDim is the dimension count that the class wants.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local lib = require 'dpt.ffi'.lib
+
+local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
+
+BatchNormalization.__version = 2
+BatchNormalization.nDim = 2
+
+function BatchNormalization:__init(nOutput, eps, momentum, affine)
+   parent.__init(self)
+   if type(nOutput) ~= 'number' or nOutput == 0 then
+      error(('%s: wants the number of features, got %s')
+         :format(torch.type(self), tostring(nOutput)), 2)
+   end
+   if affine ~= nil and type(affine) ~= 'boolean' then
+      error(('%s: affine wants true or false, got %s')
+         :format(torch.type(self), tostring(affine)), 2)
+   end
+   self.affine = affine == nil and true or affine
+   self.eps = eps or 1e-5
+   self.train = true
+   self.momentum = momentum or 0.1
+   self.running_mean = torch.zeros(nOutput)
+   self.running_var = torch.ones(nOutput)
+   if self.affine then
+      self.weight = torch.Tensor(nOutput)
+      self.bias = torch.Tensor(nOutput)
+      self.gradWeight = torch.Tensor(nOutput):zero()
+      self.gradBias = torch.Tensor(nOutput):zero()
+      self:reset()
+   end
+end
+
+function BatchNormalization:reset()
+   if self.weight then self.weight:uniform() end
+   if self.bias then self.bias:zero() end
+   self.running_mean:zero()
+   self.running_var:fill(1)
+end
+
+function BatchNormalization:check(input)
+   local n = self.running_mean:nElement()
+   if input:dim() ~= self.nDim or input:size(2) ~= n then
+      error(('%s: input of size %s, wanted %d dimensions of which the second has size %d')
+         :format(torch.type(self), table.concat(input:size():totable(), 'x'), self.nDim, n), 3)
+   end
+end
+
+function BatchNormalization:updateOutput(input)
+   self:check(input)
+   self.save_mean = self.save_mean or input.new()
+   self.save_std = self.save_std or input.new()
+   lib.batchnorm_forward(self.output, self.save_mean, self.save_std, self.running_mean,
+      self.running_var, input, self.weight, self.bias, self.train and 1 or 0, self.momentum,
+      self.eps)
+   return self.output
+end
+
+local function backward(self, gradInput, gradWeight, gradBias, input, gradOutput, scale)
+   if not self.save_mean then
+      error(torch.type(self) .. ': backward wants a forward before it', 3)
+   end
+   lib.batchnorm_backward(gradInput, gradWeight, gradBias, input, gradOutput, self.weight,
+      self.running_mean, self.running_var, self.save_mean, self.save_std, self.train and 1 or 0,
+      scale or 1, self.eps)
+   return self.gradInput
+end
+
+-- One pass for all three gradients.
+function BatchNormalization:backward(input, gradOutput, scale)
+   return backward(self, self.gradInput, self.gradWeight, self.gradBias, input, gradOutput, scale)
+end
+
+function BatchNormalization:updateGradInput(input, gradOutput)
+   return backward(self, self.gradInput, nil, nil, input, gradOutput)
+end
+
+function BatchNormalization:accGradParameters(input, gradOutput, scale)
+   if self.affine then
+      backward(self, nil, self.gradWeight, self.gradBias, input, gradOutput, scale)
+   end
+end
+
+function BatchNormalization:clearState()
+   nn.utils.clear(self, 'save_mean', 'save_std')
+   return parent.clearState(self)
+end
+
+function BatchNormalization:__tostring__()
+   return ('%s (%dD) (%d)'):format(torch.type(self), self.nDim, self.running_mean:nElement())
+end
+
+return BatchNormalization

@@ -1,0 +1,83 @@
+--- nn.Bilinear(inputSize1, inputSize2, outputSize, bias): y_k = x1' W_k x2 + b_k for the rows of a pair
+-- of matrices N x inputSize1 and N x inputSize2.
+-- What must stay true: weight is outputSize x inputSize1 x inputSize2.
+
+local torch = require 'dpt.tensor'
+
+local Bilinear, parent = torch.class('nn.Bilinear', 'nn.Module')
+
+function Bilinear:__init(inputSize1, inputSize2, outputSize, bias)
+   if type(inputSize1) ~= 'number' or type(inputSize2) ~= 'number'
+      or type(outputSize) ~= 'number' then
+      error('nn.Bilinear: wants (inputSize1, inputSize2, outputSize [, bias])', 2)
+   end
+   parent.__init(self)
+   self.weight = torch.Tensor(outputSize, inputSize1, inputSize2)
+   self.gradWeight = torch.Tensor(outputSize, inputSize1, inputSize2):zero()
+   if bias == nil or bias then
+      self.bias = torch.Tensor(outputSize)
+      self.gradBias = torch.Tensor(outputSize):zero()
+   end
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+   self:reset()
+end
+
+function Bilinear:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(2))
+   self.weight:uniform(-stdv, stdv)
+   if self.bias then self.bias:uniform(-stdv, stdv) end
+   return self
+end
+
+function Bilinear:check(input)
+   local a, b = input[1], input[2]
+   if not a or not b or a:dim() ~= 2 or b:dim() ~= 2 or a:size(1) ~= b:size(1)
+      or a:size(2) ~= self.weight:size(2) or b:size(2) ~= self.weight:size(3) then
+      error(('nn.Bilinear: wants a table of matrices Nx%d and Nx%d')
+         :format(self.weight:size(2), self.weight:size(3)), 3)
+   end
+end
+
+function Bilinear:updateOutput(input)
+   self:check(input)
+   local a, b = input[1], input[2]
+   self.output:resize(a:size(1), self.weight:size(1))
+   for k = 1, self.weight:size(1) do
+      local products = torch.mm(a, self.weight[k]):cmul(b)
+      self.output:narrow(2, k, 1):copy(products:sum(2))
+   end
+   if self.bias then
+      self.output:add(1, self.bias:view(1, -1):expandAs(self.output))
+   end
+   return self.output
+end
+
+function Bilinear:updateGradInput(input, gradOutput)
+   self:check(input)
+   local a, b = input[1], input[2]
+   self.gradInput[1]:resizeAs(a):zero()
+   self.gradInput[2]:resizeAs(b):zero()
+   for k = 1, self.weight:size(1) do
+      local g = gradOutput:narrow(2, k, 1)
+      self.gradInput[1]:addcmul(1, torch.mm(b, self.weight[k]:t()), g:expandAs(a))
+      self.gradInput[2]:addcmul(1, torch.mm(a, self.weight[k]), g:expandAs(b))
+   end
+   return self.gradInput
+end
+
+function Bilinear:accGradParameters(input, gradOutput, scale)
+   scale = scale or 1
+   local a, b = input[1], input[2]
+   for k = 1, self.weight:size(1) do
+      local g = gradOutput:narrow(2, k, 1):expandAs(a)
+      self.gradWeight[k]:addmm(scale, torch.cmul(a, g):t(), b)
+   end
+   if self.bias then self.gradBias:add(scale, gradOutput:sum(1)) end
+end
+
+function Bilinear:__tostring__()
+   return ('%s(%dx%d -> %d) '):format(torch.type(self), self.weight:size(2), self.weight:size(3),
+      self.weight:size(1)) .. (self.bias == nil and ' without bias' or '')
+end
+
+return Bilinear

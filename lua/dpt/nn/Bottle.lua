@@ -1,0 +1,76 @@
+--- nn.Bottle(module, nInputDim, nOutputDim): folds leading dimensions into one batch dimension, so
+-- that a module for nInputDim dimensions (2) takes inputs of more.
+-- What must stay true: the folded dimensions come back in the output.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Bottle, parent = torch.class('nn.Bottle', 'nn.Decorator')
+
+function Bottle:__init(module, nInputDim, nOutputDim)
+   parent.__init(self, module)
+   self.nInputDim = nInputDim or 2
+   self.nOutputDim = nOutputDim or self.nInputDim
+   self.dimDelta = self.nInputDim - self.nOutputDim
+end
+
+-- Sizes of t with all dimensions before the last `keep` - 1 multiplied into one.
+local function folded(t, keep)
+   local size = {1}
+   for d = 1, t:dim() - keep + 1 do size[1] = size[1] * t:size(d) end
+   for d = t:dim() - keep + 2, t:dim() do size[#size + 1] = t:size(d) end
+   return torch.LongStorage(size)
+end
+
+function Bottle:updateOutput(input)
+   if input:dim() <= self.nInputDim then
+      self.output:set(self.modules[1]:updateOutput(input))
+      return self.output
+   end
+   self.inShape = folded(input, self.nInputDim)
+   local flat = nn.utils.contiguousView(nil, input, self.inShape)
+   local output = self.modules[1]:updateOutput(flat)
+   self.outShape = output:size()
+   local size = {}
+   for d = 1, input:dim() - self.nInputDim + 1 do size[d] = input:size(d) end
+   for d = 2, output:dim() do size[#size + 1] = output:size(d) end
+   self.output:set(nn.utils.contiguousView(nil, output, torch.LongStorage(size)))
+   return self.output
+end
+
+-- Calls f(input, gradOutput) as the inner module sees them.
+function Bottle:inside(input, gradOutput, f)
+   if input:dim() <= self.nInputDim then return f(input, gradOutput) end
+   return f(nn.utils.contiguousView(nil, input, self.inShape),
+      nn.utils.contiguousView(nil, gradOutput, self.outShape))
+end
+
+function Bottle:updateGradInput(input, gradOutput)
+   local gradient = self:inside(input, gradOutput, function(x, g)
+      return self.modules[1]:updateGradInput(x, g)
+   end)
+   if gradient then
+      self.gradInput:set(nn.utils.contiguousView(nil, gradient, input:size()))
+      return self.gradInput
+   end
+end
+
+function Bottle:accGradParameters(input, gradOutput, scale)
+   self:inside(input, gradOutput, function(x, g)
+      self.modules[1]:accGradParameters(x, g, scale)
+   end)
+end
+
+function Bottle:accUpdateGradParameters(input, gradOutput, lr)
+   self:inside(input, gradOutput, function(x, g)
+      self.modules[1]:accUpdateGradParameters(x, g, lr)
+   end)
+end
+
+function Bottle:sharedAccUpdateGradParameters(input, gradOutput, lr)
+   self:inside(input, gradOutput, function(x, g)
+      self.modules[1]:sharedAccUpdateGradParameters(x, g, lr)
+   end)
+end
+
+return Bottle

@@ -1,0 +1,40 @@
+--- nn.CAdd(sizes): adds a learned tensor, element by element.
+-- What must stay true: the bias is spread over the input as nn/broadcast.lua says.
+
+local torch = require 'dpt.tensor'
+local broadcast = require 'dpt.nn.broadcast'
+
+local CAdd, parent = torch.class('nn.CAdd', 'nn.Module')
+
+function CAdd:__init(...)
+   parent.__init(self)
+   local first = ...
+   self.size = torch.isStorage(first) and first or torch.LongStorage{...}
+   self.bias = torch.Tensor(self.size)
+   self.gradBias = torch.Tensor(self.size):zero()
+   self.output:resize(self.size)
+   self:reset()
+end
+
+function CAdd:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.bias:nElement())
+   self.bias:uniform(-stdv, stdv)
+end
+
+function CAdd:updateOutput(input)
+   self.output:resizeAs(input):copy(input)
+   local view, bias = broadcast.views(self.output, self.bias, torch.type(self))
+   view:add(1, bias)
+   return self.output
+end
+
+function CAdd:updateGradInput(_, gradOutput)
+   self.gradInput:resizeAs(gradOutput):copy(gradOutput)
+   return self.gradInput
+end
+
+function CAdd:accGradParameters(_, gradOutput, scale)
+   broadcast.accumulate(self.gradBias, scale or 1, gradOutput)
+end
+
+return CAdd

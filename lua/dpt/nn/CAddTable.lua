@@ -1,0 +1,41 @@
+--- nn.CAddTable(inplace): the sum of the tensors of the input table.
+-- What must stay true: without inplace nothing of the input changes; with it output is input[1] and
+-- every gradInput is gradOutput itself.
+
+local torch = require 'dpt.tensor'
+
+local CAddTable, parent = torch.class('nn.CAddTable', 'nn.Module')
+
+function CAddTable:__init(inplace)
+   parent.__init(self)
+   self.inplace = inplace
+   self.gradInput = {}
+end
+
+function CAddTable:updateOutput(input)
+   if self.inplace then
+      self.output:set(input[1])
+   elseif #input > 1 then
+      self.output:resizeAs(input[1])
+      self.output:add(input[1], 1, input[2])
+   else
+      self.output:resizeAs(input[1]):copy(input[1])
+   end
+   for i = self.inplace and 2 or 3, #input do self.output:add(1, input[i]) end
+   return self.output
+end
+
+function CAddTable:updateGradInput(input, gradOutput)
+   for i, x in ipairs(input) do
+      self.gradInput[i] = self.gradInput[i] or x.new()
+      if self.inplace then
+         self.gradInput[i]:set(gradOutput)
+      else
+         self.gradInput[i]:resizeAs(x):copy(gradOutput)
+      end
+   end
+   for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
+   return self.gradInput
+end
+
+return CAddTable

@@ -1,0 +1,27 @@
+--- nn.CDivTable(): input[1] / input[2], element by element.
+-- What must stay true: neither input is changed.
+
+local torch = require 'dpt.tensor'
+
+local CDivTable, parent = torch.class('nn.CDivTable', 'nn.Module')
+
+function CDivTable:__init()
+   parent.__init(self)
+   self.gradInput = {}
+end
+
+function CDivTable:updateOutput(input)
+   self.output:resizeAs(input[1]):copy(input[1]):cdiv(input[2])
+   return self.output
+end
+
+-- d/da = 1/b, d/db = -a/b^2
+function CDivTable:updateGradInput(input, gradOutput)
+   for i = 1, 2 do self.gradInput[i] = self.gradInput[i] or input[i].new() end
+   self.gradInput[1]:resizeAs(input[1]):copy(gradOutput):cdiv(input[2])
+   self.gradInput[2]:resizeAs(input[2]):copy(self.gradInput[1]):cmul(input[1]):cdiv(input[2])
+      :mul(-1)
+   return self.gradInput
+end
+
+return CDivTable

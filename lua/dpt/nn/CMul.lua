@@ -1,0 +1,43 @@
+--- nn.CMul(sizes): multiplies by a learned tensor, element by element.
+-- What must stay true: the weight is spread over the input as nn/broadcast.lua says.
+
+local torch = require 'dpt.tensor'
+local broadcast = require 'dpt.nn.broadcast'
+
+local CMul, parent = torch.class('nn.CMul', 'nn.Module')
+
+function CMul:__init(...)
+   parent.__init(self)
+   local first = ...
+   self.size = torch.isStorage(first) and first or torch.LongStorage{...}
+   self.weight = torch.Tensor(self.size)
+   self.gradWeight = torch.Tensor(self.size):zero()
+   self.output:resize(self.size)
+   self:reset()
+end
+
+function CMul:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:nElement())
+   self.weight:uniform(-stdv, stdv)
+end
+
+local function scaled(self, result, source)
+   result:resizeAs(source):copy(source)
+   local view, weight = broadcast.views(result, self.weight, torch.type(self))
+   view:cmul(weight)
+   return result
+end
+
+function CMul:updateOutput(input)
+   return scaled(self, self.output, input)
+end
+
+function CMul:updateGradInput(_, gradOutput)
+   return scaled(self, self.gradInput, gradOutput)
+end
+
+function CMul:accGradParameters(input, gradOutput, scale)
+   broadcast.accumulate(self.gradWeight, scale or 1, torch.cmul(input, gradOutput))
+end
+
+return CMul

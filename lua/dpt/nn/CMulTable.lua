@@ -1,0 +1,31 @@
+--- nn.CMulTable(): the elementwise product of the tensors of the input table.
+-- What must stay true: gradInput[i] is gradOutput times all other inputs, also where an input is 0.
+
+local torch = require 'dpt.tensor'
+
+local CMulTable, parent = torch.class('nn.CMulTable', 'nn.Module')
+
+function CMulTable:__init()
+   parent.__init(self)
+   self.gradInput = {}
+end
+
+function CMulTable:updateOutput(input)
+   self.output:resizeAs(input[1]):copy(input[1])
+   for i = 2, #input do self.output:cmul(input[i]) end
+   return self.output
+end
+
+function CMulTable:updateGradInput(input, gradOutput)
+   for i, x in ipairs(input) do
+      self.gradInput[i] = self.gradInput[i] or x.new()
+      self.gradInput[i]:resizeAs(x):copy(gradOutput)
+      for j, other in ipairs(input) do
+         if j ~= i then self.gradInput[i]:cmul(other) end
+      end
+   end
+   for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
+   return self.gradInput
+end
+
+return CMulTable

@@ -1,0 +1,31 @@
+--- nn.CReLU(nInputDims, inplace): the positive part of x and of -x, joined along the first dimension
+-- behind the batch.
+-- What must stay true: nInputDims counts the dimensions without the batch.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local CReLU, parent = torch.class('nn.CReLU', 'nn.Sequential')
+
+function CReLU:__init(nInputDims, inplace)
+   parent.__init(self)
+   self.nInputDims = nInputDims
+   self.inplace = inplace or false
+   self:add(nn.ConcatTable():add(nn.Identity()):add(nn.MulConstant(-1)))
+   self:add(nn.JoinTable(1, nInputDims))
+   self:add(nn.ReLU(self.inplace))
+end
+
+function CReLU:updateOutput(input)
+   if input:dim() ~= self.nInputDims and input:dim() ~= self.nInputDims + 1 then
+      error(('nn.CReLU: input has %d dimensions, wanted %d or %d')
+         :format(input:dim(), self.nInputDims, self.nInputDims + 1), 2)
+   end
+   return parent.updateOutput(self, input)
+end
+
+function CReLU:__tostring__()
+   return 'CReLU()'
+end
+
+return CReLU

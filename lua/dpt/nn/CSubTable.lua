@@ -1,0 +1,27 @@
+--- nn.CSubTable(): input[1] - input[2].
+-- What must stay true: both inputs have the same number of elements and neither is changed.
+
+local torch = require 'dpt.tensor'
+
+local CSubTable, parent = torch.class('nn.CSubTable', 'nn.Module')
+
+function CSubTable:__init()
+   parent.__init(self)
+   self.gradInput = {}
+end
+
+function CSubTable:updateOutput(input)
+   self.output:resizeAs(input[1]):add(input[1], -1, input[2])
+   return self.output
+end
+
+function CSubTable:updateGradInput(input, gradOutput)
+   for i = 1, 2 do
+      self.gradInput[i] = self.gradInput[i] or input[i].new()
+      self.gradInput[i]:resizeAs(input[i]):copy(gradOutput)
+   end
+   self.gradInput[2]:mul(-1)
+   return self.gradInput
+end
+
+return CSubTable

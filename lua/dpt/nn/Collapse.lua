@@ -1,0 +1,28 @@
+--- nn.Collapse(nInputDim): makes one dimension of the last nInputDim ones.
+-- What must stay true: an input of one more dimension is a batch, which stays.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Collapse, parent = torch.class('nn.Collapse', 'nn.Module')
+
+function Collapse:__init(nInputDim)
+   parent.__init(self)
+   self.nInputDim = nInputDim
+end
+
+function Collapse:updateOutput(input)
+   if input:dim() > self.nInputDim then
+      self.output = nn.utils.contiguousView(nil, input, input:size(1), -1)
+   else
+      self.output = nn.utils.contiguousView(nil, input, -1)
+   end
+   return self.output
+end
+
+function Collapse:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   return self.gradInput
+end
+
+return Collapse

@@ -1,0 +1,74 @@
+--- nn.Concat(dim): gives its input to every module and joins their outputs along dimension dim.
+-- What must stay true: output and gradInput are the container's own tensors; gradInput is the sum
+-- of the modules' gradInputs, entry by entry where the input is a table.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Concat, parent = torch.class('nn.Concat', 'nn.Container')
+
+function Concat:__init(dimension)
+   parent.__init(self)
+   self.outputSize = torch.LongStorage()
+   self.dimension = dimension
+end
+
+function Concat:updateOutput(input)
+   local outputs = {}
+   for i, module in ipairs(self.modules) do
+      outputs[i] = self:rethrowErrors(module, i, 'updateOutput', input)
+   end
+   self.output = torch.isTensor(self.output) and self.output or input.new()
+   torch.cat(self.output, outputs, self.dimension)
+   self.outputSize = self.output:size()
+   return self.output
+end
+
+-- Calls f(module, index, its part of gradOutput) in order.
+function Concat:eachPart(gradOutput, f)
+   local offset = 1
+   for i, module in ipairs(self.modules) do
+      local length = module.output:size(self.dimension)
+      f(module, i, gradOutput:narrow(self.dimension, offset, length))
+      offset = offset + length
+   end
+end
+
+-- Adds what a module found for the input to the sum; the first one begins it.
+function Concat:addGradInput(index, gradient)
+   if index == 1 then
+      self.gradInput = nn.utils.recursiveCopy(self.gradInput, gradient)
+   else
+      nn.utils.recursiveAdd(self.gradInput, gradient)
+   end
+end
+
+function Concat:updateGradInput(input, gradOutput)
+   self:eachPart(gradOutput, function(module, i, part)
+      self:addGradInput(i, self:rethrowErrors(module, i, 'updateGradInput', input, part))
+   end)
+   return self.gradInput
+end
+
+function Concat:accGradParameters(input, gradOutput, scale)
+   self:eachPart(gradOutput, function(module, i, part)
+      self:rethrowErrors(module, i, 'accGradParameters', input, part, scale or 1)
+   end)
+end
+
+function Concat:backward(input, gradOutput, scale)
+   self:eachPart(gradOutput, function(module, i, part)
+      self:addGradInput(i, self:rethrowErrors(module, i, 'backward', input, part, scale or 1))
+   end)
+   return self.gradInput
+end
+
+function Concat:accUpdateGradParameters(input, gradOutput, lr)
+   self:eachPart(gradOutput, function(module, i, part)
+      self:rethrowErrors(module, i, 'accUpdateGradParameters', input, part, lr)
+   end)
+end
+
+Concat.__tostring__ = parent.branchesToString
+
+return Concat

@@ -1,0 +1,55 @@
+--- nn.ConcatTable: gives its input to every module; the output is the table of their outputs.
+-- What must stay true: output[i] is module i's own output; gradInput is the container's own sum.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local ConcatTable, parent = torch.class('nn.ConcatTable', 'nn.Container')
+
+function ConcatTable:__init()
+   parent.__init(self)
+   self.output = {}
+end
+
+function ConcatTable:updateOutput(input)
+   for i, module in ipairs(self.modules) do
+      self.output[i] = self:rethrowErrors(module, i, 'updateOutput', input)
+   end
+   return self.output
+end
+
+function ConcatTable:sumGradients(method, input, gradOutput, ...)
+   for i, module in ipairs(self.modules) do
+      local gradient = self:rethrowErrors(module, i, method, input, gradOutput[i], ...)
+      if i == 1 then
+         self.gradInput = nn.utils.recursiveCopy(self.gradInput, gradient)
+      else
+         nn.utils.recursiveAdd(self.gradInput, gradient)
+      end
+   end
+   return self.gradInput
+end
+
+function ConcatTable:updateGradInput(input, gradOutput)
+   return self:sumGradients('updateGradInput', input, gradOutput)
+end
+
+function ConcatTable:backward(input, gradOutput, scale)
+   return self:sumGradients('backward', input, gradOutput, scale or 1)
+end
+
+function ConcatTable:accGradParameters(input, gradOutput, scale)
+   for i, module in ipairs(self.modules) do
+      self:rethrowErrors(module, i, 'accGradParameters', input, gradOutput[i], scale or 1)
+   end
+end
+
+function ConcatTable:accUpdateGradParameters(input, gradOutput, lr)
+   for i, module in ipairs(self.modules) do
+      self:rethrowErrors(module, i, 'accUpdateGradParameters', input, gradOutput[i], lr)
+   end
+end
+
+ConcatTable.__tostring__ = parent.branchesToString
+
+return ConcatTable

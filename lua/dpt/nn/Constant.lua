@@ -1,0 +1,38 @@
+--- nn.Constant(value, nInputDim): gives the same value for every input.
+-- What must stay true: an input of more dimensions than nInputDim is a batch and gets one value a
+-- row; gradInput is zero.
+
+local torch = require 'dpt.tensor'
+
+local Constant, parent = torch.class('nn.Constant', 'nn.Module')
+
+function Constant:__init(value, nInputDim)
+   parent.__init(self)
+   self.value = value
+   if type(value) == 'number' then self.value = torch.Tensor{value} end
+   if not torch.isTensor(self.value) then
+      error('nn.Constant: value wants a tensor or a number, got ' .. torch.type(value), 2)
+   end
+   self.nInputDim = nInputDim
+end
+
+function Constant:updateOutput(input)
+   if self.nInputDim and input:dim() > self.nInputDim then
+      local size = self.value:size():totable()
+      table.insert(size, 1, input:size(1))
+      local one = {unpack(size)}
+      one[1] = 1
+      self.output:resize(torch.LongStorage(size))
+         :copy(self.value:view(torch.LongStorage(one)):expand(torch.LongStorage(size)))
+   else
+      self.output:resize(self.value:size()):copy(self.value)
+   end
+   return self.output
+end
+
+function Constant:updateGradInput(input, _)
+   self.gradInput:resizeAs(input):zero()
+   return self.gradInput
+end
+
+return Constant

@@ -1,0 +1,118 @@
+--- nn.Container: a module made of other modules, in the list `modules`.
+-- What must stay true: what is asked of a container is asked of every module in it; an error inside
+-- tells the way to the module that failed, "In 2 module of nn.Sequential:", with one traceback.
+
+local torch = require 'dpt.tensor'
+
+local Container, parent = torch.class('nn.Container', 'nn.Module')
+
+function Container:__init(...)
+   parent.__init(self, ...)
+   self.modules = {}
+end
+
+function Container:add(module)
+   self.modules[#self.modules + 1] = module
+   return self
+end
+
+function Container:get(index)
+   return self.modules[index]
+end
+
+function Container:size()
+   return #self.modules
+end
+
+-- The innermost container adds the traceback; the ones around it find it there.
+local function handler(message)
+   if type(message) ~= 'string' or message:find('\nstack traceback:', 1, true) then
+      return message
+   end
+   return debug.traceback(message, 2)
+end
+
+--- Calls module[method](module, ...); where it raises, says which module of this container it was.
+function Container:rethrowErrors(module, index, method, ...)
+   local ok, result = xpcall(module[method], handler, module, ...)
+   if ok then return result end
+   if type(result) == 'string' then
+      result = ('In %d module of %s:\n%s'):format(index, torch.type(self), result)
+   end
+   error(result, 0)
+end
+
+--- Calls f with every module directly inside.
+function Container:applyToModules(f)
+   for _, module in ipairs(self.modules) do f(module) end
+end
+
+function Container:zeroGradParameters()
+   self:applyToModules(function(module) module:zeroGradParameters() end)
+end
+
+function Container:updateParameters(learningRate)
+   self:applyToModules(function(module) module:updateParameters(learningRate) end)
+end
+
+function Container:training()
+   self:applyToModules(function(module) module:training() end)
+   parent.training(self)
+end
+
+function Container:evaluate()
+   self:applyToModules(function(module) module:evaluate() end)
+   parent.evaluate(self)
+end
+
+function Container:share(other, ...)
+   for i, module in ipairs(self.modules) do module:share(other.modules[i], ...) end
+   return self
+end
+
+function Container:reset(stdv)
+   self:applyToModules(function(module) module:reset(stdv) end)
+end
+
+function Container:parameters()
+   local parameters, gradients = {}, {}
+   for _, module in ipairs(self.modules) do
+      local p, g = module:parameters()
+      for i = 1, p and #p or 0 do
+         parameters[#parameters + 1], gradients[#gradients + 1] = p[i], g[i]
+      end
+   end
+   return parameters, gradients
+end
+
+-- output and gradInput are often a child's own, so they are replaced and not emptied.
+function Container:clearState()
+   for _, field in ipairs{'output', 'gradInput'} do
+      local value = self[field]
+      if torch.isTensor(value) then
+         self[field] = value.new()
+      elseif type(value) == 'table' then
+         self[field] = {}
+      else
+         self[field] = nil
+      end
+   end
+   self:applyToModules(function(module) module:clearState() end)
+   return self
+end
+
+-- The text of a container whose modules stand side by side.
+function Container:branchesToString()
+   local lines = {torch.type(self) .. ' {', '  input'}
+   for i, module in ipairs(self.modules) do
+      local last = i == #self.modules
+      local start = last and '     `-> ' or '    |`-> '
+      local rest = last and '\n         ' or '\n    |    '
+      lines[#lines + 1] = start .. '(' .. i .. '): ' .. tostring(module):gsub('\n', rest)
+   end
+   lines[#lines + 1] = '     ... -> output'
+   lines[#lines + 1] = '}'
+   return table.concat(lines, '\n')
+end
+
+return Container

@@ -1,0 +1,44 @@
+--- nn.Copy(intype, outtype, forceCopy, dontCast): converts its input from one tensor type to another.
+-- What must stay true: where both types are one the output is the input itself, unless forceCopy.
+
+local torch = require 'dpt.tensor'
+
+local Copy, parent = torch.class('nn.Copy', 'nn.Module')
+
+function Copy:__init(intype, outtype, forceCopy, dontCast)
+   intype = intype or torch.getdefaulttensortype()
+   outtype = outtype or torch.getdefaulttensortype()
+   parent.__init(self)
+   self.dontCast = dontCast
+   self.intype, self.outtype = intype, outtype
+   self.gradInput = torch.getmetatable(intype).new()
+   self.output = torch.getmetatable(outtype).new()
+   self.forceCopy = forceCopy or intype ~= outtype
+   self._type = outtype
+end
+
+function Copy:updateOutput(input)
+   if not self.forceCopy then
+      self.output = input
+   else
+      self.output:resize(input:size()):copy(input)
+   end
+   return self.output
+end
+
+function Copy:updateGradInput(input, gradOutput)
+   if not self.forceCopy then
+      self.gradInput = gradOutput
+   else
+      self.gradInput:resize(input:size()):copy(gradOutput)
+   end
+   return self.gradInput
+end
+
+-- The side whose type was the module's follows the change of type.
+function Copy:type(typename, tensorCache)
+   if typename and self.dontCast then return self end
+   return parent.type(self, typename, tensorCache)
+end
+
+return Copy

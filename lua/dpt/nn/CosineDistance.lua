@@ -1,0 +1,50 @@
+--- nn.CosineDistance(): the cosine of the angle between a pair of vectors, or between the rows of a
+-- pair of matrices.
+-- What must stay true: squared lengths get 1e-12, so that zero vectors have a cosine of 0.
+
+local torch = require 'dpt.tensor'
+
+local CosineDistance, parent = torch.class('nn.CosineDistance', 'nn.Module')
+
+function CosineDistance:__init()
+   parent.__init(self)
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+end
+
+local function rows(t)
+   if t:dim() == 1 then return t:contiguous():view(1, -1) end
+   return t
+end
+
+-- Products a b, and a a and b b with the small number added, one a row (N x 1).
+local function products(a, b)
+   return torch.cmul(a, b):sum(2), torch.cmul(a, a):sum(2):add(1e-12),
+      torch.cmul(b, b):sum(2):add(1e-12)
+end
+
+function CosineDistance:updateOutput(input)
+   local a, b = rows(input[1]), rows(input[2])
+   local ab, aa, bb = products(a, b)
+   local cosines = ab:cdiv(aa:cmul(bb):sqrt())
+   self.output:resize(a:size(1)):copy(cosines)
+   return self.output
+end
+
+-- d/da = b / (|a| |b|) - (ab / (|a| |b|)) a / |a|^2
+function CosineDistance:updateGradInput(input, gradOutput)
+   local a, b = rows(input[1]), rows(input[2])
+   local ab, aa, bb = products(a, b)
+   local inverse = torch.cmul(aa, bb):sqrt():pow(-1)
+   local cosines = ab:cmul(inverse)
+   local g = gradOutput:contiguous():view(-1, 1):expandAs(a)
+   for i, pair in ipairs{{a, b, aa}, {b, a, bb}} do
+      local own, other, square = pair[1], pair[2], pair[3]
+      local along = torch.cdiv(cosines, square):expandAs(own)
+      self.gradInput[i]:resizeAs(own):copy(other):cmul(inverse:expandAs(own))
+         :addcmul(-1, along, own):cmul(g)
+      if input[i]:dim() == 1 then self.gradInput[i]:resize(input[i]:size()) end
+   end
+   return self.gradInput
+end
+
+return CosineDistance

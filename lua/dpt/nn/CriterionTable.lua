@@ -1,0 +1,24 @@
+--- nn.CriterionTable(criterion): a criterion as a module: its input is {input, target}.
+-- What must stay true: output is the criterion's number; the gradients are the criterion's.
+
+local torch = require 'dpt.tensor'
+
+local CriterionTable, parent = torch.class('nn.CriterionTable', 'nn.Module')
+
+function CriterionTable:__init(criterion)
+   parent.__init(self)
+   self.criterion = criterion
+   self.gradInput = {criterion.gradInput}
+end
+
+function CriterionTable:updateOutput(input)
+   self.output = self.criterion:updateOutput(input[1], input[2])
+   return self.output
+end
+
+function CriterionTable:updateGradInput(input, _)
+   self.gradInput[1] = self.criterion:updateGradInput(input[1], input[2])
+   return self.gradInput
+end
+
+return CriterionTable

@@ -1,0 +1,39 @@
+--- nn.Decorator(module): a module around one other; subclasses change what they want to.
+-- What must stay true: everything is passed on; output and gradInput are the inner module's.
+
+local torch = require 'dpt.tensor'
+
+local Decorator, parent = torch.class('nn.Decorator', 'nn.Container')
+
+function Decorator:__init(module)
+   parent.__init(self)
+   self.modules[1] = module
+end
+
+function Decorator:updateOutput(input)
+   self.output = self.modules[1]:updateOutput(input)
+   return self.output
+end
+
+function Decorator:updateGradInput(input, gradOutput)
+   self.gradInput = self.modules[1]:updateGradInput(input, gradOutput)
+   return self.gradInput
+end
+
+function Decorator:accGradParameters(input, gradOutput, scale)
+   self.modules[1]:accGradParameters(input, gradOutput, scale)
+end
+
+function Decorator:accUpdateGradParameters(input, gradOutput, lr)
+   self.modules[1]:accUpdateGradParameters(input, gradOutput, lr)
+end
+
+function Decorator:sharedAccUpdateGradParameters(input, gradOutput, lr)
+   self.modules[1]:sharedAccUpdateGradParameters(input, gradOutput, lr)
+end
+
+function Decorator:__tostring__()
+   return torch.type(self) .. ' @ ' .. tostring(self.modules[1])
+end
+
+return Decorator

@@ -1,0 +1,54 @@
+--- nn.DepthConcat(dim): nn.Concat for outputs whose other sizes differ: the smaller ones lie in the
+-- middle of the largest, with zeros around.
+-- What must stay true: along dim the sizes add up; along all others the output has the largest.
+
+local torch = require 'dpt.tensor'
+
+local DepthConcat = torch.class('nn.DepthConcat', 'nn.Concat')
+
+-- The part of t that a module's output takes: `offset` along the joined dimension, centred else.
+function DepthConcat:windowNarrow(t, like, offset)
+   for dim = 1, t:dim() do
+      local length = like:size(dim)
+      if dim == self.dimension then
+         t = t:narrow(dim, offset, length)
+      elseif t:size(dim) ~= length then
+         t = t:narrow(dim, math.floor((t:size(dim) - length) / 2) + 1, length)
+      end
+   end
+   return t
+end
+
+function DepthConcat:updateOutput(input)
+   local outputs, size = {}, nil
+   for i, module in ipairs(self.modules) do
+      local output = self:rethrowErrors(module, i, 'updateOutput', input)
+      outputs[i] = output
+      if not size then
+         size = output:size()
+      else
+         for dim = 1, output:dim() do
+            size[dim] = dim == self.dimension and size[dim] + output:size(dim)
+               or math.max(size[dim], output:size(dim))
+         end
+      end
+   end
+   self.outputSize = size
+   self.output:resize(size):zero()
+   local offset = 1
+   for _, output in ipairs(outputs) do
+      self:windowNarrow(self.output, output, offset):copy(output)
+      offset = offset + output:size(self.dimension)
+   end
+   return self.output
+end
+
+function DepthConcat:eachPart(gradOutput, f)
+   local offset = 1
+   for i, module in ipairs(self.modules) do
+      f(module, i, self:windowNarrow(gradOutput, module.output, offset):contiguous())
+      offset = offset + module.output:size(self.dimension)
+   end
+end
+
+return DepthConcat

@@ -1,0 +1,72 @@
+--- nn.DontCast(module, castin, castout, moduleType): keeps a module's tensor type whatever :type says;
+-- with castin and castout inputs and outputs are converted on the way in and out.
+-- What must stay true: self._type is the outside type, self.moduleType the inside one.
+
+local torch = require 'dpt.tensor'
+
+local DontCast, parent = torch.class('nn.DontCast', 'nn.Decorator')
+
+function DontCast:__init(module, castin, castout, moduleType)
+   parent.__init(self, module)
+   self.castin = castin
+   self.castout = castout == nil and castin or castout
+   self.moduleType = moduleType or module:type()
+   if castin and not self.moduleType then
+      error('nn.DontCast: castin wants a module that knows its type, or moduleType', 2)
+   end
+end
+
+local function cast(value, typename)
+   if type(value) == 'table' then
+      local new = {}
+      for k, v in pairs(value) do new[k] = cast(v, typename) end
+      return new
+   end
+   if torch.type(value) == typename then return value end
+   return torch.getmetatable(typename).new():resize(value:size()):copy(value)
+end
+
+function DontCast:inward(value)
+   return self.castin and cast(value, self.moduleType) or value
+end
+
+function DontCast:outward(value)
+   return self.castout and value and cast(value, self._type) or value
+end
+
+function DontCast:updateOutput(input)
+   self.output = self:outward(self.modules[1]:updateOutput(self:inward(input)))
+   return self.output
+end
+
+function DontCast:updateGradInput(input, gradOutput)
+   self.gradInput = self:outward(
+      self.modules[1]:updateGradInput(self:inward(input), self:inward(gradOutput)))
+   return self.gradInput
+end
+
+function DontCast:accGradParameters(input, gradOutput, scale)
+   self.modules[1]:accGradParameters(self:inward(input), self:inward(gradOutput), scale)
+end
+
+function DontCast:accUpdateGradParameters(input, gradOutput, lr)
+   self.modules[1]:accUpdateGradParameters(self:inward(input), self:inward(gradOutput), lr)
+end
+
+function DontCast:sharedAccUpdateGradParameters(input, gradOutput, lr)
+   self.modules[1]:sharedAccUpdateGradParameters(self:inward(input), self:inward(gradOutput), lr)
+end
+
+-- Only what lies outside the inner module is converted.
+function DontCast:type(typename, tensorCache)
+   if not typename then return self._type end
+   if self.castout then
+      local inner = self.modules
+      self.modules = nil
+      parent.type(self, typename, tensorCache)
+      self.modules = inner
+   end
+   return self
+end
+
+return DontCast

@@ -1,0 +1,34 @@
+--- nn.DotProduct(): the dot product of a pair of vectors, or of every pair of rows of two matrices.
+-- What must stay true: output has one number a row.
+
+local torch = require 'dpt.tensor'
+
+local DotProduct, parent = torch.class('nn.DotProduct', 'nn.Module')
+
+function DotProduct:__init()
+   parent.__init(self)
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+end
+
+function DotProduct:updateOutput(input)
+   local products = torch.cmul(input[1], input[2])
+   local last = products:dim()
+   local sums = products:sum(last)
+   self.output:resize(last == 1 and 1 or products:size(1)):copy(sums)
+   return self.output
+end
+
+function DotProduct:updateGradInput(input, gradOutput)
+   local a, b = input[1], input[2]
+   local spread
+   if a:dim() == 1 then
+      spread = gradOutput:contiguous():view(1):expandAs(a)
+   else
+      spread = gradOutput:contiguous():view(a:size(1), 1):expandAs(a)
+   end
+   self.gradInput[1]:resizeAs(a):copy(b):cmul(spread)
+   self.gradInput[2]:resizeAs(b):copy(a):cmul(spread)
+   return self.gradInput
+end
+
+return DotProduct

@@ -1,0 +1,98 @@
+--- nn.Dropout(p, v1, inplace, stochasticInference): sets elements to 0 with probability p in training.
+-- The rest is divided by 1-p in training, or (v1) multiplied by it in evaluation.
+-- What must stay true: noise is the mask that forward used. On host tensors it is drawn from the
+-- generator as Torch7 did; on devices it depends on (seed, global row, dropoutId_, dropoutStep_)
+-- alone. Who splits a batch sets rowOffset_, the number of rows before a replica's first one, and
+-- dropoutStep_ to be replica 1's; dropoutId_ is the same in all copies of a module.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
+
+local made = 0 -- modules made so far: where ids come from
+
+function Dropout:__init(p, v1, inplace, stochasticInference)
+   parent.__init(self)
+   self.p = p or 0.5
+   self.train = true
+   self.inplace = inplace
+   self.stochastic_inference = stochasticInference or false
+   self.v2 = not v1 -- the name of the newer kind, which scales in training
+   made = made + 1
+   self.dropoutId_ = made
+   self.dropoutStep_ = 0
+   self.rowOffset_ = 0
+   if type(self.p) ~= 'number' or not (self.p >= 0 and self.p < 1) then
+      error(('%s: the probability wants 0 <= p < 1, got %s')
+         :format(torch.type(self), tostring(p)), 2)
+   end
+   self.noise = torch.Tensor()
+end
+
+-- Fills a mask with `value` where elements are kept and 0 elsewhere; its rows are the batch's.
+function Dropout:draw(mask, value)
+   if not torch.type(mask):find('Cuda') then
+      mask:bernoulli(1 - self.p)
+      if value ~= 1 then mask:div(1 / value) end
+      return
+   end
+   lib.dropout_mask(mask, self.p, value, torch.initialSeed(), self.rowOffset_ or 0,
+      self.dropoutId_ or 0, self.dropoutStep_ or 0)
+   self.dropoutStep_ = ((self.dropoutStep_ or 0) + 1) % 2 ^ 32
+end
+
+-- The mask's sizes; subclasses drop whole planes.
+function Dropout:resizeNoise(input)
+   self.noise:resizeAs(input)
+end
+
+function Dropout:active()
+   return self.p > 0 and (self.train or self.stochastic_inference)
+end
+
+function Dropout:updateOutput(input)
+   if self.inplace then
+      self.output:set(input)
+   else
+      self.output:resizeAs(input):copy(input)
+   end
+   if self:active() then
+      self:resizeNoise(input)
+      self:draw(self.noise, self.v2 and 1 / (1 - self.p) or 1)
+      self.output:cmul(self.noise:expandAs(input))
+   elseif not self.v2 and not self.train then
+      self.output:mul(1 - self.p)
+   end
+   return self.output
+end
+
+function Dropout:updateGradInput(_, gradOutput)
+   if self.inplace then
+      self.gradInput:set(gradOutput)
+   else
+      self.gradInput:resizeAs(gradOutput):copy(gradOutput)
+   end
+   if self:active() then
+      self.gradInput:cmul(self.noise:expandAs(gradOutput))
+   elseif not self.v2 and not self.train then
+      self.gradInput:mul(1 - self.p)
+   end
+   return self.gradInput
+end
+
+--- Another probability, for the next forward.
+function Dropout:setp(p)
+   self.p = p
+end
+
+function Dropout:clearState()
+   self.noise:set()
+   return parent.clearState(self)
+end
+
+function Dropout:__tostring__()
+   return ('%s(%f)'):format(torch.type(self), self.p)
+end
+
+return Dropout

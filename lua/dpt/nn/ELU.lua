@@ -1,0 +1,21 @@
+--- nn.ELU(alpha, ip): x where x > 0, alpha (e^x - 1) elsewhere.
+-- What must stay true: backward uses the output, so in place works.
+
+local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
+
+local ELU, parent = torch.class('nn.ELU', 'nn.Module')
+
+function ELU:__init(alpha, inplace)
+   parent.__init(self)
+   self.alpha = alpha or 1
+   self.inplace = inplace or false
+end
+
+pointwise.define(ELU, {forward = 'elu', backward = 'elu_backward', of = 'output', p = 'alpha'})
+
+function ELU:__tostring__()
+   return ('%s (alpha:%f)'):format(torch.type(self), self.alpha)
+end
+
+return ELU

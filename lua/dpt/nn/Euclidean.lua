@@ -1,0 +1,67 @@
+--- nn.Euclidean(inputSize, outputSize): y_j = |x - w_j|, w_j a column of the weight.
+-- What must stay true: distances get 1e-7 before they divide, so that x = w_j has a gradient of 0.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Euclidean, parent = torch.class('nn.Euclidean', 'nn.Module')
+
+function Euclidean:__init(inputSize, outputSize)
+   parent.__init(self)
+   self.weight = torch.Tensor(inputSize, outputSize)
+   self.gradWeight = torch.Tensor(inputSize, outputSize):zero()
+   self:reset()
+   self.fastBackward = true
+end
+
+function Euclidean:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(1))
+   self.weight:uniform(-stdv, stdv)
+end
+
+-- x - w_j of every row and column, N x inputSize x outputSize, in a new tensor.
+function Euclidean:differences(input)
+   local inputSize, outputSize = self.weight:size(1), self.weight:size(2)
+   local rows = nn.utils.contiguousView(nil, input, -1, inputSize, 1)
+   local n = rows:size(1)
+   if input:size(input:dim()) ~= inputSize or input:dim() > 2 then
+      error(('%s: input of size %s, wanted (N)x%d'):format(torch.type(self),
+         table.concat(input:size():totable(), 'x'), inputSize), 3)
+   end
+   return input.new():resize(n, inputSize, outputSize)
+      :copy(rows:expand(n, inputSize, outputSize))
+      :add(-1, self.weight:view(1, inputSize, outputSize):expand(n, inputSize, outputSize))
+end
+
+-- gradOutput_j / y_j, spread like the differences.
+function Euclidean:factors(gradOutput, like)
+   local quotient = torch.cdiv(gradOutput, torch.add(self.output, 1e-7))
+   return quotient:view(like:size(1), 1, like:size(3)):expandAs(like)
+end
+
+function Euclidean:updateOutput(input)
+   local differences = self:differences(input)
+   local lengths = differences:norm(2, 2)
+   if input:dim() == 1 then
+      self.output:resize(lengths:size(3))
+   else
+      self.output:resize(lengths:size(1), lengths:size(3))
+   end
+   self.output:copy(lengths)
+   return self.output
+end
+
+function Euclidean:updateGradInput(input, gradOutput)
+   local differences = self:differences(input)
+   differences:cmul(self:factors(gradOutput, differences))
+   self.gradInput:resizeAs(input):copy(differences:sum(3))
+   return self.gradInput
+end
+
+function Euclidean:accGradParameters(input, gradOutput, scale)
+   local differences = self:differences(input)
+   differences:cmul(self:factors(gradOutput, differences))
+   self.gradWeight:add(-(scale or 1), differences:sum(1))
+end
+
+return Euclidean

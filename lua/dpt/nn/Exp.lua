@@ -1,0 +1,11 @@
+--- nn.Exp(): e^x, element by element.
+-- What must stay true: backward uses the output.
+
+local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
+
+local Exp = torch.class('nn.Exp', 'nn.Module')
+
+pointwise.define(Exp, {forward = 'exp', backward = 'cmul', of = 'output'})
+
+return Exp

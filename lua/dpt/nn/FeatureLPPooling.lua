@@ -1,0 +1,47 @@
+--- nn.FeatureLPPooling(width, stride, power, batchMode): the p-norm of every window along the feature
+-- dimension: the first one, the second one with batchMode.
+-- What must stay true: windows that do not fit at the end are left out.
+
+local torch = require 'dpt.tensor'
+
+local FeatureLPPooling, parent = torch.class('nn.FeatureLPPooling', 'nn.Module')
+
+function FeatureLPPooling:__init(width, stride, power, batchMode)
+   parent.__init(self)
+   if type(width) ~= 'number' or type(stride) ~= 'number' or type(power) ~= 'number' then
+      error('nn.FeatureLPPooling: wants (width, stride, power, batchMode)', 2)
+   end
+   self.width, self.stride, self.power = width, stride, power
+   self.batch_mode = batchMode or false
+end
+
+-- Element k of every window of t, for k = 1..width.
+function FeatureLPPooling:slices(t)
+   local windows = t:unfold(self.batch_mode and 2 or 1, self.width, self.stride)
+   local list = {}
+   for k = 1, self.width do list[k] = windows:narrow(windows:dim(), k, 1) end
+   return list
+end
+
+function FeatureLPPooling:updateOutput(input)
+   local powers = torch.abs(input):pow(self.power)
+   local sum
+   for _, slice in ipairs(self:slices(powers)) do
+      sum = sum and sum:add(1, slice) or slice:clone()
+   end
+   local size = sum:size():totable()
+   size[#size] = nil
+   self.output:resize(torch.LongStorage(size)):copy(sum):pow(1 / self.power)
+   return self.output
+end
+
+-- d/dx = x |x|^(p-2) / y^(p-1), summed over the windows that x is in
+function FeatureLPPooling:updateGradInput(input, gradOutput)
+   local pull = torch.pow(self.output, 1 - self.power):cmul(gradOutput)
+   self.gradInput:resizeAs(input):zero()
+   for _, slice in ipairs(self:slices(self.gradInput)) do slice:add(1, pull) end
+   self.gradInput:cmul(torch.abs(input):pow(self.power - 1)):cmul(torch.sign(input))
+   return self.gradInput
+end
+
+return FeatureLPPooling

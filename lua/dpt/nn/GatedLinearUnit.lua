@@ -1,0 +1,46 @@
+--- nn.GatedLinearUnit(dim): a sigmoid(b), a and b the halves of the input along a dimension (the
+-- last one).
+-- What must stay true: that dimension's size is even.
+
+local torch = require 'dpt.tensor'
+
+local GatedLinearUnit, parent = torch.class('nn.GatedLinearUnit', 'nn.Module')
+
+function GatedLinearUnit:__init(dim)
+   parent.__init(self)
+   self.dim = dim
+   self.sigmoid = torch.Tensor()
+end
+
+function GatedLinearUnit:halves(t)
+   local dim = self.dim or t:dim()
+   local size = t:size(dim)
+   if size % 2 ~= 0 then
+      error(('nn.GatedLinearUnit: dimension %d has size %d, wanted an even one')
+         :format(dim, size), 3)
+   end
+   return t:narrow(dim, 1, size / 2), t:narrow(dim, size / 2 + 1, size / 2)
+end
+
+function GatedLinearUnit:updateOutput(input)
+   local a, b = self:halves(input)
+   self.sigmoid:resizeAs(b):sigmoid(b)
+   self.output:resizeAs(a):cmul(a, self.sigmoid)
+   return self.output
+end
+
+function GatedLinearUnit:updateGradInput(input, gradOutput)
+   local a = self:halves(input)
+   self.gradInput:resizeAs(input)
+   local ga, gb = self:halves(self.gradInput)
+   ga:cmul(gradOutput, self.sigmoid)
+   gb:copy(self.sigmoid):mul(-1):add(1):cmul(ga):cmul(a)
+   return self.gradInput
+end
+
+function GatedLinearUnit:clearState()
+   self.sigmoid:set()
+   return parent.clearState(self)
+end
+
+return GatedLinearUnit

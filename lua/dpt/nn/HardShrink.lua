@@ -1,0 +1,18 @@
+--- nn.HardShrink(lambda): x where |x| > lambda, else 0.
+-- What must stay true: lambda is 0.5 where not given.
+
+local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
+
+local HardShrink, parent = torch.class('nn.HardShrink', 'nn.Module')
+
+function HardShrink:__init(lambda)
+   parent.__init(self)
+   self.lambda = lambda or 0.5
+end
+
+pointwise.define(HardShrink, {
+   forward = 'hardshrink', backward = 'shrink_backward', of = 'input', p = 'lambda',
+})
+
+return HardShrink

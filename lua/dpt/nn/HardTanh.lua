@@ -1,0 +1,25 @@
+--- nn.HardTanh(min, max, ip): x limited to min..max (-1..1).
+-- What must stay true: the gradient is 0 at the bounds and outside.
+
+local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
+
+local HardTanh, parent = torch.class('nn.HardTanh', 'nn.Module')
+
+function HardTanh:__init(minValue, maxValue, inplace)
+   parent.__init(self)
+   self.min_val = minValue or -1
+   self.max_val = maxValue or 1
+   if type(self.min_val) ~= 'number' or type(self.max_val) ~= 'number'
+      or self.max_val <= self.min_val then
+      error(('%s: wants min < max, got %s and %s'):format(torch.type(self),
+         tostring(self.min_val), tostring(self.max_val)), 2)
+   end
+   self.inplace = inplace or false
+end
+
+pointwise.define(HardTanh, {
+   forward = 'hardtanh', backward = 'hardtanh_backward', of = 'input', p = 'min_val', q = 'max_val',
+})
+
+return HardTanh

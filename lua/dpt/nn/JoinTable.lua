@@ -1,0 +1,44 @@
+--- nn.JoinTable(dimension, nInputDims): joins the tensors of the input table along a dimension.
+-- What must stay true: a negative dimension counts from the end; with nInputDims an input of one
+-- more dimension is a batch, whose dimension is not counted.
+
+local torch = require 'dpt.tensor'
+
+local JoinTable, parent = torch.class('nn.JoinTable', 'nn.Module')
+
+function JoinTable:__init(dimension, nInputDims)
+   parent.__init(self)
+   self.dimension = dimension
+   self.nInputDims = nInputDims
+   self.gradInput = {}
+end
+
+function JoinTable:_getPositiveDimension(input)
+   local dims = input[1]:dim()
+   if self.dimension < 0 then return dims + self.dimension + 1 end
+   return self.nInputDims and dims == self.nInputDims + 1 and self.dimension + 1 or self.dimension
+end
+
+function JoinTable:updateOutput(input)
+   torch.cat(self.output, input, self:_getPositiveDimension(input))
+   return self.output
+end
+
+function JoinTable:updateGradInput(input, gradOutput)
+   local dimension, offset = self:_getPositiveDimension(input), 1
+   for i, x in ipairs(input) do
+      self.gradInput[i] = self.gradInput[i] or x.new()
+      local length = x:size(dimension)
+      self.gradInput[i]:resizeAs(x):copy(gradOutput:narrow(dimension, offset, length))
+      offset = offset + length
+   end
+   for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
+   return self.gradInput
+end
+
+function JoinTable:type(typename, tensorCache)
+   if typename then self.gradInput = {} end
+   return parent.type(self, typename, tensorCache)
+end
+
+return JoinTable

@@ -1,0 +1,39 @@
+--- nn.L1Penalty(l1weight, sizeAverage, provideOutput): passes its input on, adds the gradient of
+-- l1weight |x|_1 on the way back and leaves that penalty in the field loss.
+-- What must stay true: loss is a number, so forward reads one value; with provideOutput false the
+-- gradient is the penalty's alone.
+
+local torch = require 'dpt.tensor'
+
+local L1Penalty, parent = torch.class('nn.L1Penalty', 'nn.Module')
+
+function L1Penalty:__init(l1weight, sizeAverage, provideOutput)
+   parent.__init(self)
+   self.l1weight = l1weight
+   self.sizeAverage = sizeAverage or false
+   self.provideOutput = provideOutput == nil and true or provideOutput
+end
+
+function L1Penalty:weightFor(input)
+   return self.sizeAverage and self.l1weight / input:nElement() or self.l1weight
+end
+
+function L1Penalty:updateOutput(input)
+   self.loss = self:weightFor(input) * input:norm(1)
+   self.output = input
+   return self.output
+end
+
+function L1Penalty:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input):sign(input):mul(self:weightFor(input))
+   if self.provideOutput then self.gradInput:add(1, gradOutput) end
+   return self.gradInput
+end
+
+function L1Penalty:clearState()
+   self.output = self.gradInput.new()
+   self.gradInput:set()
+   return self
+end
+
+return L1Penalty

@@ -1,0 +1,30 @@
+--- nn.LeakyReLU(negval, ip): x where x > 0, negval x (0.01 x) elsewhere. LeakyReLU(true) is in place.
+-- What must stay true: in place negval is not negative, so that the output has the input's sign.
+
+local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
+
+local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
+
+function LeakyReLU:__init(negval, ip)
+   parent.__init(self)
+   if type(negval) == 'boolean' then negval, ip = nil, negval end
+   self.negval = negval or 0.01
+   if type(self.negval) ~= 'number' then
+      error('nn.LeakyReLU: wants a number as slope, got ' .. torch.type(negval), 2)
+   end
+   self.inplace = ip or false
+   if self.inplace and self.negval < 0 then
+      error('nn.LeakyReLU: in place wants a slope that is not negative, got ' .. self.negval, 2)
+   end
+end
+
+pointwise.define(LeakyReLU, {
+   forward = 'leakyrelu', backward = 'leakyrelu_backward', of = 'input', p = 'negval',
+})
+
+function LeakyReLU:__tostring__()
+   return torch.type(self) .. ('(%g)'):format(self.negval)
+end
+
+return LeakyReLU

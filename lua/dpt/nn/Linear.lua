@@ -1,0 +1,63 @@
+--- nn.Linear(inputSize, outputSize, bias): y = W x + b for a vector or every row of a matrix.
+-- What must stay true: weight is outputSize x inputSize; without bias there is no field bias.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local Linear, parent = torch.class('nn.Linear', 'nn.Module')
+
+function Linear:__init(inputSize, outputSize, bias)
+   parent.__init(self)
+   if type(inputSize) ~= 'number' or type(outputSize) ~= 'number' then
+      error(('nn.Linear: wants (inputSize, outputSize [, bias]), got (%s, %s)')
+         :format(tostring(inputSize), tostring(outputSize)), 2)
+   end
+   self.weight = torch.Tensor(outputSize, inputSize)
+   self.gradWeight = torch.Tensor(outputSize, inputSize):zero()
+   if bias == nil or bias then
+      self.bias = torch.Tensor(outputSize)
+      self.gradBias = torch.Tensor(outputSize):zero()
+   end
+   self:reset()
+end
+
+function Linear:noBias()
+   self.bias = nil
+   self.gradBias = nil
+   return self
+end
+
+--- Uniform in +-stdv sqrt(3), or +-1/sqrt(inputSize) without stdv.
+function Linear:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(2))
+   self.weight:uniform(-stdv, stdv)
+   if self.bias then self.bias:uniform(-stdv, stdv) end
+   return self
+end
+
+function Linear:updateOutput(input)
+   lib.linear_forward(self.output, input, self.weight, self.bias)
+   return self.output
+end
+
+function Linear:updateGradInput(_, gradOutput)
+   if self.gradInput then
+      lib.linear_backward_data(self.gradInput, gradOutput, self.weight)
+      return self.gradInput
+   end
+end
+
+function Linear:accGradParameters(input, gradOutput, scale)
+   lib.linear_backward_weight(self.gradWeight, self.bias and self.gradBias, input, gradOutput,
+      scale or 1)
+end
+
+-- No weight is read after the update, so sharing needs no gradient of its own.
+Linear.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
+
+function Linear:__tostring__()
+   return ('%s(%d -> %d)'):format(torch.type(self), self.weight:size(2), self.weight:size(1))
+      .. (self.bias == nil and ' without bias' or '')
+end
+
+return Linear

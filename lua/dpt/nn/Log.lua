@@ -1,0 +1,11 @@
+--- nn.Log(): the natural logarithm, element by element.
+-- What must stay true: backward uses the input.
+
+local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
+
+local Log = torch.class('nn.Log', 'nn.Module')
+
+pointwise.define(Log, {forward = 'log', backward = 'cdiv', of = 'input'})
+
+return Log

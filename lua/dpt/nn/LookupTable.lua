@@ -1,0 +1,104 @@
+--- nn.LookupTable(nIndex, nOutput, paddingValue, maxNorm, normType): row i of the weight for every
+-- number i of the input, a vector or a matrix of numbers 1..nIndex of any type.
+-- What must stay true: rows of the index paddingValue get no gradient; with maxNorm a row that is
+-- used is first scaled down to that norm, in the weight itself.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local lib = require 'dpt.ffi'.lib
+
+local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
+
+function LookupTable:__init(nIndex, nOutput, paddingValue, maxNorm, normType)
+   parent.__init(self)
+   self.weight = torch.Tensor(nIndex, nOutput)
+   self.gradWeight = torch.Tensor(nIndex, nOutput):zero()
+   self.paddingValue = paddingValue or 0
+   self.maxNorm = maxNorm or nil
+   self.normType = normType or nil
+   self.shouldScaleGradByFreq = false
+   self:reset()
+end
+
+--- Gradients are divided by how often an index occurs in the input.
+function LookupTable:scaleGradByFreq()
+   self.shouldScaleGradByFreq = true
+   return self
+end
+
+function LookupTable:setPadding(paddingValue)
+   self.paddingValue = paddingValue
+   return self
+end
+
+function LookupTable:setMaxNorm(maxNorm)
+   self.maxNorm = maxNorm
+   return self
+end
+
+function LookupTable:setNormType(normType)
+   self.normType = normType
+   return self
+end
+
+--- Without gradWeight: for accUpdateGradParameters only.
+function LookupTable:accUpdateOnly()
+   self.gradWeight = nil
+   return self
+end
+
+function LookupTable:reset(stdv)
+   self.weight:normal(0, stdv or 1)
+   return self
+end
+
+function LookupTable:indices(input)
+   if not torch.isTensor(input) or input:dim() < 1 or input:dim() > 2 then
+      error(('nn.LookupTable: input wants 1 or 2 dimensions, got %s'):format(
+         torch.isTensor(input) and input:dim() or torch.type(input)), 3)
+   end
+   return nn.utils.sameSide(self, '_input', input, self.weight)
+end
+
+--- Scales the rows of the weight that the indices name down to maxNorm.
+function LookupTable:renorm(indices)
+   if self.maxNorm then
+      lib.lookup_renorm(self.weight, indices, self.maxNorm, self.normType or 2)
+   end
+end
+
+function LookupTable:updateOutput(input)
+   local indices = self:indices(input)
+   self:renorm(indices)
+   lib.lookup_forward(self.output, self.weight, indices)
+   return self.output
+end
+
+--- Numbers of rows have no gradient: zeros, in the input's type.
+function LookupTable:updateGradInput(input, _)
+   if torch.type(self.gradInput) ~= torch.type(input) then self.gradInput = input.new() end
+   if not self.gradInput:isSameSizeAs(input) then self.gradInput:resizeAs(input):zero() end
+   return self.gradInput
+end
+
+function LookupTable:accGradParameters(input, gradOutput, scale)
+   lib.lookup_backward(self.gradWeight, self:indices(input), gradOutput, self.paddingValue,
+      self.shouldScaleGradByFreq and 1 or 0, scale or 1)
+end
+
+LookupTable.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
+
+function LookupTable:type(typename, tensorCache)
+   if typename then
+      self._input = nil
+      self.gradInput = self.weight.new()
+   end
+   return parent.type(self, typename, tensorCache)
+end
+
+function LookupTable:clearState()
+   nn.utils.clear(self, '_input')
+   return parent.clearState(self)
+end
+
+return LookupTable

@@ -1,0 +1,64 @@
+--- nn.MM(transA, transB): the matrix product of the pair {A, B}, or of every pair of a batch.
+-- What must stay true: with transA (transB) the matrix enters transposed.
+
+local torch = require 'dpt.tensor'
+
+local MM, parent = torch.class('nn.MM', 'nn.Module')
+
+function MM:__init(transA, transB)
+   parent.__init(self)
+   self.transA = transA or false
+   self.transB = transB or false
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+end
+
+-- result = a b, matrices or batches of them
+local function product(result, a, b)
+   if a:dim() == 2 then
+      result:resize(a:size(1), b:size(2))
+      return torch.mm(result, a, b)
+   end
+   result:resize(a:size(1), a:size(2), b:size(3))
+   return torch.bmm(result, a, b)
+end
+
+local function turned(t, yes)
+   return yes and t:transpose(t:dim() - 1, t:dim()) or t
+end
+
+function MM:operands(input)
+   local a, b = input[1], input[2]
+   local dims = a and b and a:dim() == b:dim() and a:dim() or 0
+   if dims ~= 2 and dims ~= 3 then
+      error('nn.MM: wants a table of two matrices or of two batches of matrices', 3)
+   end
+   local x, y = turned(a, self.transA), turned(b, self.transB)
+   if x:size(dims) ~= y:size(dims - 1) or dims == 3 and x:size(1) ~= y:size(1) then
+      error(('nn.MM: matrices of size %s and %s do not fit'):format(
+         table.concat(x:size():totable(), 'x'), table.concat(y:size():totable(), 'x')), 3)
+   end
+   return x, y
+end
+
+function MM:updateOutput(input)
+   local a, b = self:operands(input)
+   product(self.output, a, b)
+   return self.output
+end
+
+function MM:updateGradInput(input, gradOutput)
+   local a, b = self:operands(input)
+   if self.transA then
+      product(self.gradInput[1], b, turned(gradOutput, true))
+   else
+      product(self.gradInput[1], gradOutput, turned(b, true))
+   end
+   if self.transB then
+      product(self.gradInput[2], turned(gradOutput, true), a)
+   else
+      product(self.gradInput[2], turned(a, true), gradOutput)
+   end
+   return self.gradInput
+end
+
+return MM

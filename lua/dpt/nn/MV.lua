@@ -1,0 +1,49 @@
+--- nn.MV(trans): the product of the pair {matrix, vector}, or of every pair of a batch.
+-- What must stay true: with trans the matrix enters transposed.
+
+local torch = require 'dpt.tensor'
+
+local MV, parent = torch.class('nn.MV', 'nn.Module')
+
+function MV:__init(trans)
+   parent.__init(self)
+   self.trans = trans or false
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+end
+
+-- Matrix and vector as batches; the matrix turned as asked for.
+function MV:operands(input)
+   local m, v = input[1], input[2]
+   if not m or not v or m:dim() ~= v:dim() + 1 or m:dim() > 3 then
+      error('nn.MV: wants a table of a matrix and a vector, or of batches of them', 3)
+   end
+   if m:dim() == 2 then
+      m, v = m:contiguous():view(1, m:size(1), m:size(2)), v:contiguous():view(1, -1)
+   end
+   return self.trans and m:transpose(2, 3) or m, v
+end
+
+function MV:updateOutput(input)
+   local m, v = self:operands(input)
+   local result = torch.bmm(m, v:contiguous():view(v:size(1), v:size(2), 1))
+   if input[1]:dim() == 2 then
+      self.output:resize(m:size(2))
+   else
+      self.output:resize(m:size(1), m:size(2))
+   end
+   self.output:copy(result)
+   return self.output
+end
+
+function MV:updateGradInput(input, gradOutput)
+   local m, v = self:operands(input)
+   local n = m:size(1)
+   local column = gradOutput:contiguous():view(n, m:size(2), 1)
+   local matrix = torch.bmm(column, v:contiguous():view(n, 1, v:size(2)))
+   if self.trans then matrix = matrix:transpose(2, 3) end
+   self.gradInput[1]:resizeAs(input[1]):copy(matrix)
+   self.gradInput[2]:resizeAs(input[2]):copy(torch.bmm(m:transpose(2, 3), column))
+   return self.gradInput
+end
+
+return MV

@@ -1,0 +1,31 @@
+--- nn.MaskedSelect(): input is {tensor, mask}; the elements where the mask is 1, as a vector.
+-- What must stay true: the output's length depends on values, so forward waits for a device.
+
+local torch = require 'dpt.tensor'
+
+local MaskedSelect, parent = torch.class('nn.MaskedSelect', 'nn.Module')
+
+function MaskedSelect:__init()
+   parent.__init(self)
+   self.gradInput = {self.gradInput, self.gradInput.new()}
+end
+
+function MaskedSelect:updateOutput(input)
+   self.output:maskedSelect(input[1], input[2])
+   return self.output
+end
+
+function MaskedSelect:updateGradInput(input, gradOutput)
+   self.gradInput[1]:resizeAs(input[1]):zero():maskedCopy(input[2], gradOutput)
+   self.gradInput[2]:resize(input[2]:size()):zero()
+   return self.gradInput
+end
+
+function MaskedSelect:clearState()
+   self.gradInput[1]:set()
+   self.gradInput[2]:set()
+   self.output:set()
+   return self
+end
+
+return MaskedSelect

@@ -1,0 +1,20 @@
+--- nn.Maxout(inputSize, outputSize, maxoutNumber, preprocess): the largest of maxoutNumber linear
+-- functions for each output.
+-- What must stay true: preprocess, a module, stands between nn.Linear and the maximum.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Maxout, parent = torch.class('nn.Maxout', 'nn.Sequential')
+
+function Maxout:__init(inputSize, outputSize, maxoutNumber, preprocess)
+   parent.__init(self)
+   self.inputSize, self.outputSize = inputSize, outputSize
+   self.maxoutNumber = maxoutNumber
+   self:add(nn.Linear(inputSize, outputSize * maxoutNumber))
+   if preprocess then self:add(preprocess) end
+   self:add(nn.View(maxoutNumber, outputSize):setNumInputDims(1))
+   self:add(nn.Max(1, 2))
+end
+
+return Maxout

@@ -1,0 +1,63 @@
+--- nn.MixtureTable(dim): a weighted sum of experts: input is {gater, experts}, gater Nxk or k, experts
+-- a table of k tensors or one tensor with the experts along dimension dim.
+-- What must stay true: dim defaults to 2 for a batch and to 1 otherwise.
+
+local torch = require 'dpt.tensor'
+
+local MixtureTable, parent = torch.class('nn.MixtureTable', 'nn.Module')
+
+function MixtureTable:__init(dim)
+   parent.__init(self)
+   self.dim = dim
+   self.gradInput = {}
+end
+
+-- The experts as one tensor, their dimension, and the gater spread over it.
+function MixtureTable:spread(input)
+   local gater, experts = input[1], input[2]
+   local dim = self.dim or gater:dim()
+   if type(experts) == 'table' then
+      local parts = {}
+      for i, expert in ipairs(experts) do
+         local size = expert:size():totable()
+         table.insert(size, dim, 1)
+         parts[i] = expert:contiguous():view(torch.LongStorage(size))
+      end
+      experts = torch.cat(parts, dim)
+   end
+   local size = {}
+   for d = 1, experts:dim() do size[d] = 1 end
+   if gater:dim() == 2 then size[1] = gater:size(1) end
+   size[dim] = gater:size(gater:dim())
+   local weights = gater:contiguous():view(torch.LongStorage(size)):expandAs(experts)
+   return experts, dim, weights
+end
+
+function MixtureTable:updateOutput(input)
+   local experts, dim, weights = self:spread(input)
+   local products = experts:clone():cmul(weights)
+   self.output:set(products:sum(dim):select(dim, 1))
+   return self.output
+end
+
+function MixtureTable:updateGradInput(input, gradOutput)
+   local experts, dim, weights = self:spread(input)
+   local size = experts:size()
+   size[dim] = 1
+   local spreadOut = gradOutput:contiguous():view(size):expandAs(experts)
+   local products = experts:clone():cmul(spreadOut)
+   for d = experts:dim(), 1, -1 do -- the gater's gradient: sums over all but batch and expert
+      if d ~= dim and not (d == 1 and input[1]:dim() == 2) then products = products:sum(d) end
+   end
+   local forGater = products:view(input[1]:size())
+   local forExperts = experts:clone():copy(spreadOut):cmul(weights)
+   if type(input[2]) == 'table' then
+      local parts = {}
+      for i in ipairs(input[2]) do parts[i] = forExperts:select(dim, i) end
+      forExperts = parts
+   end
+   self.gradInput = {forGater, forExperts}
+   return self.gradInput
+end
+
+return MixtureTable

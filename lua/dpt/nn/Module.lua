@@ -1,0 +1,225 @@
+--- nn.Module: what every layer can do.
+-- What must stay true: a layer keeps its last `output` and `gradInput` and gives out these very
+-- objects; its parameters are the fields weight and bias with gradWeight and gradBias beside them;
+-- forward and backward never wait for a device. A layer fills in updateOutput, updateGradInput and,
+-- where it has parameters, accGradParameters; everything else is built from these three.
+-- This file is the model to follow for a class of nn: one class a file, named like the class.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local flatten = require 'dpt.nn.flatten'
+local deepcopy = require 'dpt.nn.deepcopy'
+
+local Module = torch.class('nn.Module')
+
+function Module:__init()
+   self.gradInput = torch.Tensor()
+   self.output = torch.Tensor()
+   self._type = self.output:type()
+end
+
+--- The learned tensors and their gradients, two lists in the same order; nothing without any.
+-- @return list of tensors, list of gradients
+function Module:parameters()
+   if self.weight and self.bias then
+      return {self.weight, self.bias}, {self.gradWeight, self.gradBias}
+   elseif self.weight then
+      return {self.weight}, {self.gradWeight}
+   elseif self.bias then
+      return {self.bias}, {self.gradBias}
+   end
+end
+
+--- Computes and returns self.output.
+function Module:updateOutput(_)
+   return self.output
+end
+
+function Module:forward(input)
+   return self:updateOutput(input)
+end
+
+--- Gradients for the input and the parameters: gradOutput is d(loss)/d(output).
+-- @param scale multiplies what is added to the parameters' gradients (1)
+-- @return self.gradInput
+function Module:backward(input, gradOutput, scale)
+   scale = scale or 1
+   self:updateGradInput(input, gradOutput)
+   self:accGradParameters(input, gradOutput, scale)
+   return self.gradInput
+end
+
+--- Backward and a step of plain gradient descent in one, for a layer on its own.
+function Module:backwardUpdate(input, gradOutput, lr)
+   self:updateGradInput(input, gradOutput)
+   self:accUpdateGradParameters(input, gradOutput, lr)
+   return self.gradInput
+end
+
+--- Computes and returns self.gradInput.
+function Module:updateGradInput(_, _)
+   return self.gradInput
+end
+
+--- Adds scale times the parameters' gradients to gradWeight and gradBias.
+function Module:accGradParameters(_, _, _)
+end
+
+--- Adds -lr times the parameters' gradients to the parameters themselves.
+function Module:accUpdateGradParameters(input, gradOutput, lr)
+   if self.shared then
+      self:sharedAccUpdateGradParameters(input, gradOutput, lr)
+   else
+      self:defaultAccUpdateGradParameters(input, gradOutput, lr)
+   end
+end
+
+function Module:defaultAccUpdateGradParameters(input, gradOutput, lr)
+   local gradWeight, gradBias = self.gradWeight, self.gradBias
+   self.gradWeight, self.gradBias = self.weight, self.bias
+   self:accGradParameters(input, gradOutput, -lr)
+   self.gradWeight, self.gradBias = gradWeight, gradBias
+end
+
+-- A layer that shares its parameters may read a weight again after another has changed it, so it
+-- collects the gradient first.
+function Module:sharedAccUpdateGradParameters(input, gradOutput, lr)
+   if self:parameters() then
+      self:zeroGradParameters()
+      self:accGradParameters(input, gradOutput, 1)
+      self:updateParameters(lr)
+   end
+end
+
+function Module:zeroGradParameters()
+   local _, gradients = self:parameters()
+   for i = 1, gradients and #gradients or 0 do gradients[i]:zero() end
+end
+
+--- parameters = parameters - learningRate * gradients
+function Module:updateParameters(learningRate)
+   local params, gradients = self:parameters()
+   for i = 1, params and #params or 0 do params[i]:add(-learningRate, gradients[i]) end
+end
+
+function Module:training()
+   self.train = true
+end
+
+function Module:evaluate()
+   self.train = false
+end
+
+--- Lets the named fields be the other module's tensors.
+function Module:share(other, ...)
+   for _, field in ipairs{...} do
+      if self[field] ~= nil then
+         self[field]:set(other[field])
+         self.shared = true
+         other.shared = true
+      end
+   end
+   return self
+end
+
+--- A copy that shares nothing, except the named fields.
+function Module:clone(...)
+   local clone = deepcopy(self)
+   if select('#', ...) > 0 then clone:share(self, ...) end
+   return clone
+end
+
+--- Without an argument the name of the tensor type; with one converts every tensor in the module.
+-- @param tensorCache a table for several calls whose tensors stay shared among each other
+function Module:type(typename, tensorCache)
+   if not typename then return self._type end
+   tensorCache = tensorCache or {}
+   for key, value in pairs(self) do
+      self[key] = nn.utils.recursiveType(value, typename, tensorCache)
+   end
+   self._type = typename
+   return self
+end
+
+for method, typename in pairs{
+   float = 'torch.FloatTensor', double = 'torch.DoubleTensor', half = 'torch.HalfTensor',
+   cuda = 'torch.CudaTensor', cudaDouble = 'torch.CudaDoubleTensor',
+   cudaHalf = 'torch.CudaHalfTensor',
+} do
+   Module[method] = function(self, ...) return self:type(typename, ...) end
+end
+
+--- New initial values for the parameters.
+function Module:reset()
+end
+
+--- Drops what the next forward makes anew: for saving or for sending.
+function Module:clearState()
+   return nn.utils.clear(self, 'output', 'gradInput')
+end
+
+--- Module(input) is forward; Module(input, gradOutput) is forward and backward.
+function Module:__call__(input, gradOutput)
+   self:forward(input)
+   if gradOutput then
+      self:backward(input, gradOutput)
+      return self.output, self.gradInput
+   end
+   return self.output
+end
+
+--- All parameters and all gradients as two flat tensors, of which the module's are views from now
+-- on; a parameter that occurs twice counts once. Called again on an unchanged module it gives the
+-- same memory.
+function Module:getParameters()
+   local parameters, gradParameters = self:parameters()
+   return flatten.pair(parameters or {}, gradParameters or {}, torch.type(self))
+end
+
+--- Every module of a type and the containers that hold them.
+function Module:findModules(typename, container)
+   container = container or self
+   local found, containers = {}, {}
+   if torch.typename(self) == typename then
+      found[1], containers[1] = self, container
+   end
+   for _, child in ipairs(self.modules or {}) do
+      local more, theirs = child:findModules(typename, self)
+      for i = 1, #more do
+         found[#found + 1], containers[#containers + 1] = more[i], theirs[i]
+      end
+   end
+   return found, containers
+end
+
+--- This module and all modules inside it, the outer ones first.
+function Module:listModules()
+   local list = {}
+   self:apply(function(module) list[#list + 1] = module end)
+   return list
+end
+
+--- Calls f for this module and all inside it, the outer ones first.
+function Module:apply(f)
+   f(self)
+   for _, child in ipairs(self.modules or {}) do child:apply(f) end
+end
+
+--- Lets f(module) stand in place of every module, the outer ones first; returns what stands for
+-- this one.
+function Module:replace(f)
+   local out = f(self)
+   for i, child in ipairs(out.modules or {}) do out.modules[i] = child:replace(f) end
+   return out
+end
+
+function Module:__tostring__()
+   return torch.type(self)
+end
+
+--- One flat tensor whose views the given tensors become; Torch7's name for it.
+function Module.flatten(parameters)
+   return (flatten.one(parameters, 'flatten'))
+end
+
+return Module

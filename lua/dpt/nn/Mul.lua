@@ -1,0 +1,42 @@
+--- nn.Mul(): multiplies the input by one learned number.
+-- What must stay true: weight is a tensor of one element and never read by the host.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Mul, parent = torch.class('nn.Mul', 'nn.Module')
+
+function Mul:__init()
+   parent.__init(self)
+   self.weight = torch.Tensor(1)
+   self.gradWeight = torch.Tensor(1):zero()
+   self:reset()
+end
+
+function Mul:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(1))
+   self.weight:uniform(-stdv, stdv)
+end
+
+-- result = source times the number
+local function scaled(self, result, source)
+   result:resizeAs(source):copy(source)
+   local flat = result:view(-1)
+   flat:cmul(self.weight:expandAs(flat))
+   return result
+end
+
+function Mul:updateOutput(input)
+   return scaled(self, self.output, input)
+end
+
+function Mul:updateGradInput(_, gradOutput)
+   return scaled(self, self.gradInput, gradOutput)
+end
+
+function Mul:accGradParameters(input, gradOutput, scale)
+   local products = torch.cmul(input, gradOutput)
+   self.gradWeight:add(scale or 1, nn.utils.contiguousView(nil, products, -1):sum(1))
+end
+
+return Mul

@@ -1,0 +1,40 @@
+--- nn.MulConstant(number, ip): multiplies every element by a number.
+-- What must stay true: with ip (in place) the input's memory is the output's, and backward leaves
+-- the input as it was before.
+
+local torch = require 'dpt.tensor'
+
+local MulConstant, parent = torch.class('nn.MulConstant', 'nn.Module')
+
+function MulConstant:__init(constant, ip)
+   parent.__init(self)
+   if type(constant) ~= 'number' then
+      error('nn.MulConstant: wants a number, got ' .. torch.type(constant), 2)
+   end
+   self.constant_scalar = constant
+   self.inplace = ip or false
+end
+
+function MulConstant:updateOutput(input)
+   if self.inplace then
+      input:mul(self.constant_scalar)
+      self.output:set(input)
+   else
+      self.output:resizeAs(input):copy(input):mul(self.constant_scalar)
+   end
+   return self.output
+end
+
+function MulConstant:updateGradInput(input, gradOutput)
+   if not self.gradInput then return end
+   if self.inplace then
+      gradOutput:mul(self.constant_scalar)
+      self.gradInput:set(gradOutput)
+      input:div(self.constant_scalar)
+   else
+      self.gradInput:resizeAs(gradOutput):copy(gradOutput):mul(self.constant_scalar)
+   end
+   return self.gradInput
+end
+
+return MulConstant

@@ -1,0 +1,57 @@
+--- nn.NaN(module, id): raises where the inner module gives a NaN: output, gradInput or gradients.
+-- What must stay true: it looks at values, so it waits for the device: for searching faults only.
+
+local torch = require 'dpt.tensor'
+
+local NaN, parent = torch.class('nn.NaN', 'nn.Decorator')
+
+local counter = 0
+
+function NaN:__init(module, id)
+   parent.__init(self, module)
+   counter = counter + 1
+   self.id = id or counter
+end
+
+local function hasNaN(value)
+   if torch.isTensor(value) then
+      if value:nElement() == 0 then return false end
+      local sum = value:sum()
+      return sum ~= sum and value:ne(value):sum() > 0
+   end
+   for _, entry in pairs(type(value) == 'table' and value or {}) do
+      if hasNaN(entry) then return true end
+   end
+   return false
+end
+
+function NaN:check(value, what)
+   if hasNaN(value) then
+      error(('nn.NaN: NaN in the %s of module %s: %s')
+         :format(what, tostring(self.id), tostring(self.modules[1])), 3)
+   end
+end
+
+function NaN:updateOutput(input)
+   self.output = self.modules[1]:updateOutput(input)
+   self:check(self.output, 'output')
+   return self.output
+end
+
+function NaN:updateGradInput(input, gradOutput)
+   self.gradInput = self.modules[1]:updateGradInput(input, gradOutput)
+   self:check(self.gradInput, 'gradInput')
+   return self.gradInput
+end
+
+function NaN:accGradParameters(input, gradOutput, scale)
+   self.modules[1]:accGradParameters(input, gradOutput, scale)
+   local _, gradients = self:parameters()
+   self:check(gradients, 'parameter gradients')
+end
+
+function NaN:__tostring__()
+   return torch.type(self) .. '(' .. self.id .. ') @ ' .. tostring(self.modules[1])
+end
+
+return NaN

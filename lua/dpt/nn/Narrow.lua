@@ -1,0 +1,38 @@
+--- nn.Narrow(dimension, offset, length): a part of the input along a dimension.
+-- What must stay true: output is a view of the input; a negative dimension or offset counts from the
+-- end, a negative length leaves -length-1 elements out at the end; gradInput is zero elsewhere.
+
+local torch = require 'dpt.tensor'
+
+local Narrow, parent = torch.class('nn.Narrow', 'nn.Module')
+
+function Narrow:__init(dimension, offset, length)
+   parent.__init(self)
+   if not dimension or not offset then
+      error('nn.Narrow: wants (dimension, offset [, length])', 2)
+   end
+   self.dimension = dimension
+   self.index = offset
+   self.length = length or 1
+end
+
+function Narrow:range(input)
+   local dim = self.dimension < 0 and input:dim() + self.dimension + 1 or self.dimension
+   local offset = self.index < 0 and input:size(dim) + self.index + 1 or self.index
+   local length = self.length
+   if length < 0 then length = input:size(dim) - offset + length + 2 end
+   return dim, offset, length
+end
+
+function Narrow:updateOutput(input)
+   self.output:set(input:narrow(self:range(input)))
+   return self.output
+end
+
+function Narrow:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input):zero()
+   self.gradInput:narrow(self:range(input)):copy(gradOutput)
+   return self.gradInput
+end
+
+return Narrow

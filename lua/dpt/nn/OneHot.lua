@@ -1,0 +1,43 @@
+--- nn.OneHot(outputSize): a number 1..outputSize becomes a vector with a 1 at its place.
+-- What must stay true: input of any size gives output of that size x outputSize; gradInput is zero.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local OneHot, parent = torch.class('nn.OneHot', 'nn.Module')
+
+function OneHot:__init(outputSize)
+   parent.__init(self)
+   self.outputSize = outputSize
+end
+
+function OneHot:updateOutput(input)
+   local size
+   if type(input) == 'number' then
+      size = {self.outputSize}
+      self._index = nn.utils.indexTensor(self._index, self.output)
+      self._index:resize(1):fill(input)
+   else
+      size = input:size():totable()
+      size[#size + 1] = self.outputSize
+      self._index = nn.utils.indexTensor(self._index, self.output)
+      self._index:resize(input:nElement()):copy(input)
+   end
+   self.output:resize(torch.LongStorage(size)):zero()
+   self.output:view(self._index:size(1), self.outputSize)
+      :scatter(2, self._index:view(-1, 1), 1)
+   return self.output
+end
+
+function OneHot:updateGradInput(input, _)
+   if type(input) == 'number' then return 0 end
+   self.gradInput:resize(input:size()):zero()
+   return self.gradInput
+end
+
+function OneHot:type(typename, tensorCache)
+   self._index = nil
+   return parent.type(self, typename, tensorCache)
+end
+
+return OneHot

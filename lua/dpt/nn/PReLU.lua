@@ -1,0 +1,32 @@
+--- nn.PReLU(nOutputPlane): x where x > 0, a x elsewhere, with one learned slope a, or one for each
+-- plane.
+-- What must stay true: slopes begin at 0.25.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local PReLU, parent = torch.class('nn.PReLU', 'nn.Module')
+
+function PReLU:__init(nOutputPlane)
+   parent.__init(self)
+   self.nOutputPlane = nOutputPlane or 0 -- 0: one slope for all
+   local n = math.max(self.nOutputPlane, 1)
+   self.weight = torch.Tensor(n):fill(0.25)
+   self.gradWeight = torch.Tensor(n):zero()
+end
+
+function PReLU:updateOutput(input)
+   lib.prelu_forward(self.output, input, self.weight)
+   return self.output
+end
+
+function PReLU:updateGradInput(input, gradOutput)
+   lib.prelu_backward_data(self.gradInput, gradOutput, input, self.weight)
+   return self.gradInput
+end
+
+function PReLU:accGradParameters(input, gradOutput, scale)
+   lib.prelu_backward_weight(self.gradWeight, gradOutput, input, scale or 1)
+end
+
+return PReLU

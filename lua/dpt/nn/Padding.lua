@@ -1,0 +1,56 @@
+--- nn.Padding(dim, pad, nInputDim, value, index): adds |pad| slices of a value (0) along a dimension:
+-- pad > 0 after, pad < 0 before what stands at `index` (1), counted from that side.
+-- What must stay true: an input whose dimension count is not nInputDim is a batch.
+
+local torch = require 'dpt.tensor'
+
+local Padding, parent = torch.class('nn.Padding', 'nn.Module')
+
+function Padding:__init(dim, pad, nInputDim, value, index)
+   parent.__init(self)
+   self.dim, self.pad, self.nInputDim = dim, pad, nInputDim
+   self.value = value or 0
+   self.index = index or 1
+   self.outputSize = torch.LongStorage()
+end
+
+-- The dimension and how many of the input's slices lie before the padding.
+function Padding:place(input)
+   local dim = self.dim
+   if self.nInputDim and input:dim() ~= self.nInputDim then dim = dim + 1 end
+   local length = input:size(dim)
+   local before = self.pad > 0 and length - self.index + 1 or self.index - 1
+   if before < 0 or before > length then
+      error(('nn.Padding: index %d is not in 1..%d'):format(self.index, length + 1), 3)
+   end
+   return dim, before, length
+end
+
+-- Copies the slices around the padding between the padded tensor and the plain one.
+local function copyParts(self, plain, padded, into)
+   local dim, before, length = self:place(plain)
+   for _, part in ipairs{{1, before, 1}, {before + 1, length - before,
+      before + 1 + math.abs(self.pad)}} do
+      if part[2] > 0 then
+         local a, b = plain:narrow(dim, part[1], part[2]), padded:narrow(dim, part[3], part[2])
+         if into then b:copy(a) else a:copy(b) end
+      end
+   end
+end
+
+function Padding:updateOutput(input)
+   local dim = self:place(input)
+   self.outputSize = input:size()
+   self.outputSize[dim] = self.outputSize[dim] + math.abs(self.pad)
+   self.output:resize(self.outputSize):fill(self.value)
+   copyParts(self, input, self.output, true)
+   return self.output
+end
+
+function Padding:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input)
+   copyParts(self, self.gradInput, gradOutput, false)
+   return self.gradInput
+end
+
+return Padding

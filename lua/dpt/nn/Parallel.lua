@@ -1,0 +1,63 @@
+--- nn.Parallel(inputDim, outputDim): gives slice i of the input along inputDim to module i and joins
+-- their outputs along outputDim.
+-- What must stay true: the input has as many slices as there are modules.
+
+local torch = require 'dpt.tensor'
+
+local Parallel, parent = torch.class('nn.Parallel', 'nn.Container')
+
+function Parallel:__init(inputDimension, outputDimension)
+   parent.__init(self)
+   self.inputDimension = inputDimension
+   self.outputDimension = outputDimension
+end
+
+function Parallel:updateOutput(input)
+   if input:size(self.inputDimension) ~= #self.modules then
+      error(('nn.Parallel: input has %d slices along dimension %d, wanted %d, one for each module')
+         :format(input:size(self.inputDimension), self.inputDimension, #self.modules), 2)
+   end
+   local outputs = {}
+   for i, module in ipairs(self.modules) do
+      local part = input:select(self.inputDimension, i)
+      outputs[i] = self:rethrowErrors(module, i, 'updateOutput', part)
+   end
+   torch.cat(self.output, outputs, self.outputDimension)
+   return self.output
+end
+
+-- Calls f(module, index, its input, its part of gradOutput) in order.
+function Parallel:eachPart(input, gradOutput, f)
+   local offset = 1
+   for i, module in ipairs(self.modules) do
+      local length = module.output:size(self.outputDimension)
+      f(module, i, input:select(self.inputDimension, i),
+         gradOutput:narrow(self.outputDimension, offset, length))
+      offset = offset + length
+   end
+end
+
+function Parallel:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input)
+   self:eachPart(input, gradOutput, function(module, i, x, part)
+      local gradInput = self:rethrowErrors(module, i, 'updateGradInput', x, part)
+      self.gradInput:select(self.inputDimension, i):copy(gradInput)
+   end)
+   return self.gradInput
+end
+
+function Parallel:accGradParameters(input, gradOutput, scale)
+   self:eachPart(input, gradOutput, function(module, i, x, part)
+      self:rethrowErrors(module, i, 'accGradParameters', x, part, scale or 1)
+   end)
+end
+
+function Parallel:accUpdateGradParameters(input, gradOutput, lr)
+   self:eachPart(input, gradOutput, function(module, i, x, part)
+      self:rethrowErrors(module, i, 'accUpdateGradParameters', x, part, lr)
+   end)
+end
+
+Parallel.__tostring__ = parent.branchesToString
+
+return Parallel

@@ -1,0 +1,50 @@
+--- nn.ParallelTable: gives entry i of the input table to module i.
+-- What must stay true: output[i] and gradInput[i] are module i's own tensors.
+
+local torch = require 'dpt.tensor'
+
+local ParallelTable, parent = torch.class('nn.ParallelTable', 'nn.Container')
+
+function ParallelTable:__init()
+   parent.__init(self)
+   self.output = {}
+   self.gradInput = {}
+end
+
+function ParallelTable:updateOutput(input)
+   for i, module in ipairs(self.modules) do
+      self.output[i] = self:rethrowErrors(module, i, 'updateOutput', input[i])
+   end
+   return self.output
+end
+
+function ParallelTable:updateGradInput(input, gradOutput)
+   for i, module in ipairs(self.modules) do
+      self.gradInput[i] = self:rethrowErrors(module, i, 'updateGradInput', input[i], gradOutput[i])
+   end
+   return self.gradInput
+end
+
+function ParallelTable:backward(input, gradOutput, scale)
+   for i, module in ipairs(self.modules) do
+      self.gradInput[i] =
+         self:rethrowErrors(module, i, 'backward', input[i], gradOutput[i], scale or 1)
+   end
+   return self.gradInput
+end
+
+function ParallelTable:accGradParameters(input, gradOutput, scale)
+   for i, module in ipairs(self.modules) do
+      self:rethrowErrors(module, i, 'accGradParameters', input[i], gradOutput[i], scale or 1)
+   end
+end
+
+function ParallelTable:accUpdateGradParameters(input, gradOutput, lr)
+   for i, module in ipairs(self.modules) do
+      self:rethrowErrors(module, i, 'accUpdateGradParameters', input[i], gradOutput[i], lr)
+   end
+end
+
+ParallelTable.__tostring__ = parent.branchesToString
+
+return ParallelTable

@@ -1,0 +1,47 @@
+--- nn.PixelShuffle(r): (N)x(C r^2)xHxW becomes (N)xCx(H r)x(W r), channels becoming pixels.
+-- What must stay true: channel c r^2 + i r + j gives pixel (i, j) of every r x r block.
+
+local torch = require 'dpt.tensor'
+
+local PixelShuffle, parent = torch.class('nn.PixelShuffle', 'nn.Module')
+
+function PixelShuffle:__init(upscaleFactor)
+   parent.__init(self)
+   self.upscaleFactor = upscaleFactor
+end
+
+-- Batch or 1, C, H, W of the coarse image.
+function PixelShuffle:sizes(input)
+   local r = self.upscaleFactor
+   if input:dim() ~= 3 and input:dim() ~= 4 or input:size(input:dim() - 2) % (r * r) ~= 0 then
+      error(('nn.PixelShuffle: input of size %s, wanted (N)xCxHxW with C a multiple of %d')
+         :format(table.concat(input:size():totable(), 'x'), r * r), 3)
+   end
+   local batch = input:dim() == 4 and input:size(1) or 1
+   local d = input:dim() - 2
+   return batch, input:size(d) / (r * r), input:size(d + 1), input:size(d + 2)
+end
+
+function PixelShuffle:updateOutput(input)
+   local n, c, h, w = self:sizes(input)
+   local r = self.upscaleFactor
+   local blocks = input:contiguous():view(n * c, r, r, h, w):permute(1, 4, 2, 5, 3)
+   if input:dim() == 4 then
+      self.output:resize(n, c, h * r, w * r)
+   else
+      self.output:resize(c, h * r, w * r)
+   end
+   self.output:view(n * c, h, r, w, r):copy(blocks)
+   return self.output
+end
+
+function PixelShuffle:updateGradInput(input, gradOutput)
+   local n, c, h, w = self:sizes(input)
+   local r = self.upscaleFactor
+   local blocks = gradOutput:contiguous():view(n * c, h, r, w, r):permute(1, 3, 5, 2, 4)
+   self.gradInput:resizeAs(input)
+   self.gradInput:view(n * c, r, r, h, w):copy(blocks)
+   return self.gradInput
+end
+
+return PixelShuffle

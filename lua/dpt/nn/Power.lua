@@ -1,0 +1,24 @@
+--- nn.Power(p): x^p, element by element.
+-- What must stay true: the gradient is p x^(p-1).
+
+local torch = require 'dpt.tensor'
+
+local Power, parent = torch.class('nn.Power', 'nn.Module')
+
+function Power:__init(p)
+   parent.__init(self)
+   self.pow = p
+   if type(p) ~= 'number' then error('nn.Power: wants an exponent', 2) end
+end
+
+function Power:updateOutput(input)
+   self.output:resizeAs(input):pow(input, self.pow)
+   return self.output
+end
+
+function Power:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input):pow(input, self.pow - 1):cmul(gradOutput):mul(self.pow)
+   return self.gradInput
+end
+
+return Power

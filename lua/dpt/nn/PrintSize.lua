@@ -1,0 +1,31 @@
+--- nn.PrintSize(prefix): prints the size of what passes; see also nn.NaN.
+-- What must stay true: output and gradInput are input and gradOutput themselves.
+
+local torch = require 'dpt.tensor'
+
+local PrintSize, parent = torch.class('nn.PrintSize', 'nn.Identity')
+
+function PrintSize:__init(prefix)
+   parent.__init(self)
+   self.prefix = prefix or 'PrintSize'
+end
+
+local function sizes(value)
+   if torch.isTensor(value) then return value:size() end
+   if type(value) ~= 'table' then return tostring(value) end
+   local list = {}
+   for i, entry in ipairs(value) do list[i] = tostring(sizes(entry)) end
+   return '{' .. table.concat(list, ', ') .. '}'
+end
+
+function PrintSize:updateOutput(input)
+   print(self.prefix .. ':input\n', sizes(input))
+   return parent.updateOutput(self, input)
+end
+
+function PrintSize:updateGradInput(input, gradOutput)
+   print(self.prefix .. ':gradOutput\n', sizes(gradOutput))
+   return parent.updateGradInput(self, input, gradOutput)
+end
+
+return PrintSize

@@ -1,0 +1,46 @@
+--- nn.Profile(module, print_interval, name): times the inner module and prints means now and then.
+-- What must stay true: it passes everything on; on a device the times are of queueing the work.
+
+local torch = require 'dpt.tensor'
+
+local Profile, parent = torch.class('nn.Profile', 'nn.Decorator')
+
+function Profile:__init(module, printInterval, name)
+   parent.__init(self, module)
+   self.print_interval = printInterval or 100
+   self.name = name or torch.type(module)
+   self.module = module
+   self.numFwds, self.numBwds = 0, 0
+   self.summedFwdTime, self.summedBwdTime = 0, 0
+   self.timer = torch.Timer()
+end
+
+local function report(self, what, count, time)
+   print(('%s took %.6f seconds for %d %s passes'):format(self.name, time, count, what))
+end
+
+function Profile:updateOutput(input)
+   self.timer:reset()
+   self.output = self.modules[1]:updateOutput(input)
+   self.summedFwdTime = self.summedFwdTime + self.timer:time().real
+   self.numFwds = self.numFwds + 1
+   if self.numFwds % self.print_interval == 0 then
+      report(self, 'forward', self.numFwds, self.summedFwdTime)
+      self.numFwds, self.summedFwdTime = 0, 0
+   end
+   return self.output
+end
+
+function Profile:updateGradInput(input, gradOutput)
+   self.timer:reset()
+   self.gradInput = self.modules[1]:updateGradInput(input, gradOutput)
+   self.summedBwdTime = self.summedBwdTime + self.timer:time().real
+   self.numBwds = self.numBwds + 1
+   if self.numBwds % self.print_interval == 0 then
+      report(self, 'backward', self.numBwds, self.summedBwdTime)
+      self.numBwds, self.summedBwdTime = 0, 0
+   end
+   return self.gradInput
+end
+
+return Profile

@@ -1,0 +1,81 @@
+--- nn.RReLU(l, u, ip): x where x > 0, a x elsewhere: in training a is drawn from l..u for every
+-- element (1/8..1/3), in evaluation it is (l + u) / 2.
+-- What must stay true: noise holds the slopes that forward used, 1 where x > 0; host tensors draw
+-- one number for every element that is not positive, in order.
+
+local torch = require 'dpt.tensor'
+
+local RReLU, parent = torch.class('nn.RReLU', 'nn.Module')
+
+function RReLU:__init(l, u, ip)
+   parent.__init(self)
+   self.lower = l or 1 / 8
+   self.upper = u or 1 / 3
+   if type(self.lower) ~= 'number' or type(self.upper) ~= 'number' or self.lower > self.upper then
+      error(('nn.RReLU: wants lower <= upper, got %s and %s')
+         :format(tostring(self.lower), tostring(self.upper)), 2)
+   end
+   self.noise = torch.Tensor()
+   self.train = true
+   self.inplace = ip or false
+end
+
+-- The slopes of one forward.
+function RReLU:draw(input)
+   self.noise:resizeAs(input)
+   if torch.type(input):find('Cuda') then
+      self.noise:uniform(self.lower, self.upper):maskedFill(torch.gt(input, 0), 1)
+      return
+   end
+   local mask = torch.le(input, 0)
+   local count = mask:sum()
+   self.noise:fill(1)
+   if count > 0 then
+      self.noise:maskedCopy(mask, input.new(count):uniform(self.lower, self.upper))
+   end
+end
+
+-- Multiplies t by the slopes where the input (or, in place, the output) is not positive.
+function RReLU:slope(t, input)
+   if self.train then
+      t:cmul(self.noise)
+   else
+      local slope = (self.lower + self.upper) / 2
+      local mean = self.noise:resizeAs(input):fill(1):maskedFill(torch.le(input, 0), slope)
+      t:cmul(mean)
+   end
+end
+
+function RReLU:updateOutput(input)
+   if self.train then self:draw(input) end
+   if self.inplace then
+      self:slope(input, input)
+      self.output:set(input)
+   else
+      self.output:resizeAs(input):copy(input)
+      self:slope(self.output, input)
+   end
+   return self.output
+end
+
+function RReLU:updateGradInput(input, gradOutput)
+   if self.inplace then
+      self:slope(gradOutput, input)
+      self.gradInput:set(gradOutput)
+   else
+      self.gradInput:resizeAs(gradOutput):copy(gradOutput)
+      self:slope(self.gradInput, input)
+   end
+   return self.gradInput
+end
+
+function RReLU:clearState()
+   self.noise:set()
+   return parent.clearState(self)
+end
+
+function RReLU:__tostring__()
+   return ('%s (l:%f, u:%f)'):format(torch.type(self), self.lower, self.upper)
+end
+
+return RReLU

@@ -1,0 +1,12 @@
+--- nn.ReLU6(ip): x limited to 0..6.
+-- What must stay true: it is nn.HardTanh(0, 6, ip).
+
+local torch = require 'dpt.tensor'
+
+local ReLU6, parent = torch.class('nn.ReLU6', 'nn.HardTanh')
+
+function ReLU6:__init(inplace)
+   parent.__init(self, 0, 6, inplace)
+end
+
+return ReLU6

@@ -1,0 +1,42 @@
+--- nn.Replicate(nFeatures, dim, nDim): a new dimension of nFeatures equal slices at place dim (1).
+-- What must stay true: output is a view with a step of 0; with nDim an input of one more dimension is
+-- a batch, whose dimension is not counted.
+
+local torch = require 'dpt.tensor'
+
+local Replicate, parent = torch.class('nn.Replicate', 'nn.Module')
+
+function Replicate:__init(nFeatures, dim, nDim)
+   parent.__init(self)
+   self.nfeatures = nFeatures
+   self.dim = dim or 1
+   self.ndim = nDim
+   if self.dim < 1 then error('nn.Replicate: dim counts from 1, got ' .. self.dim, 2) end
+end
+
+function Replicate:place(input)
+   if self.ndim and input:dim() == self.ndim + 1 then return self.dim + 1 end
+   return self.dim
+end
+
+function Replicate:updateOutput(input)
+   local dim = self:place(input)
+   if dim > input:dim() + 1 then
+      error(('nn.Replicate: dimension %d is not in 1..%d'):format(dim, input:dim() + 1), 2)
+   end
+   local size, stride = input:size():totable(), input:stride():totable()
+   table.insert(size, dim, self.nfeatures)
+   table.insert(stride, dim, 0)
+   self.output:set(input:storage(), input:storageOffset(), torch.LongStorage(size),
+      torch.LongStorage(stride))
+   return self.output
+end
+
+function Replicate:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input)
+   local sum = gradOutput:sum(self:place(input))
+   self.gradInput:copy(sum)
+   return self.gradInput
+end
+
+return Replicate

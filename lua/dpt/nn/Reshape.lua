@@ -1,0 +1,57 @@
+--- nn.Reshape(sizes, batchMode): the input's elements under other sizes.
+-- What must stay true: batchMode true keeps the first dimension, false takes all; without it the
+-- input is a batch unless it has just the elements of the sizes and a first size above 1.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Reshape, parent = torch.class('nn.Reshape', 'nn.Module')
+
+function Reshape:__init(...)
+   parent.__init(self)
+   local arguments = {...}
+   local n = select('#', ...)
+   if type(arguments[n]) == 'boolean' then
+      self.batchMode = arguments[n]
+      arguments[n] = nil
+   end
+   local sizes = torch.isStorage(arguments[1]) and arguments[1]:totable() or arguments
+   if #sizes == 0 then error('nn.Reshape: wants at least one size', 2) end
+   self.size = torch.LongStorage(sizes)
+   local batched = {0}
+   self.nelement = 1
+   for i, size in ipairs(sizes) do
+      self.nelement = self.nelement * size
+      batched[i + 1] = size
+   end
+   self.batchsize = torch.LongStorage(batched)
+end
+
+function Reshape:updateOutput(input)
+   local single = self.batchMode == false or self.batchMode == nil
+      and input:nElement() == self.nelement and input:size(1) ~= 1
+   local size = self.size
+   if not single then
+      self.batchsize[1] = input:size(1)
+      size = self.batchsize
+   end
+   local wanted = single and self.nelement or self.nelement * input:size(1)
+   if input:nElement() ~= wanted then
+      error(('nn.Reshape: input has %d elements (size %s), wanted %d for size %s')
+         :format(input:nElement(), table.concat(input:size():totable(), 'x'), wanted,
+            table.concat(size:totable(), 'x')), 2)
+   end
+   self.output = nn.utils.contiguousView(nil, input, size)
+   return self.output
+end
+
+function Reshape:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   return self.gradInput
+end
+
+function Reshape:__tostring__()
+   return torch.type(self) .. '(' .. table.concat(self.size:totable(), 'x') .. ')'
+end
+
+return Reshape

@@ -1,0 +1,31 @@
+--- nn.Select(dimension, index): one slice of the input.
+-- What must stay true: output is a view; negative numbers count from the end; gradInput is zero
+-- outside the slice.
+
+local torch = require 'dpt.tensor'
+
+local Select, parent = torch.class('nn.Select', 'nn.Module')
+
+function Select:__init(dimension, index)
+   parent.__init(self)
+   self.dimension = dimension
+   self.index = index
+end
+
+function Select:place(input)
+   local dim = self.dimension < 0 and input:dim() + self.dimension + 1 or self.dimension
+   return dim, self.index < 0 and input:size(dim) + self.index + 1 or self.index
+end
+
+function Select:updateOutput(input)
+   self.output:set(input:select(self:place(input)))
+   return self.output
+end
+
+function Select:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input):zero()
+   self.gradInput:select(self:place(input)):copy(gradOutput)
+   return self.gradInput
+end
+
+return Select

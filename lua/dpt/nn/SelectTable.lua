@@ -1,0 +1,56 @@
+--- nn.SelectTable(index): one entry of the input table, by place (negative: from the end) or name.
+-- What must stay true: output is the entry itself; gradInput has the input's form, with zeros for
+-- all other entries.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local SelectTable, parent = torch.class('nn.SelectTable', 'nn.Module')
+
+function SelectTable:__init(index)
+   parent.__init(self)
+   self.index = index
+   self.gradInput = {}
+end
+
+function SelectTable:key(input)
+   if type(self.index) == 'number' and self.index < 0 then return #input + self.index + 1 end
+   return self.index
+end
+
+function SelectTable:updateOutput(input)
+   local output = input[self:key(input)]
+   if output == nil then
+      error(('nn.SelectTable: the input table has no entry %s'):format(tostring(self.index)), 2)
+   end
+   self.output = output
+   return output
+end
+
+function SelectTable:updateGradInput(input, gradOutput)
+   if type(self.gradInput) ~= 'table' then self.gradInput = {} end
+   local key = self:key(input)
+   for k in pairs(self.gradInput) do
+      if input[k] == nil then self.gradInput[k] = nil end
+   end
+   for k, value in pairs(input) do
+      self.gradInput[k] = nn.utils.recursiveResizeAs(self.gradInput[k], value)
+      if k ~= key then nn.utils.recursiveFill(self.gradInput[k], 0) end
+   end
+   self.gradInput[key] = nn.utils.recursiveCopy(self.gradInput[key], gradOutput)
+   return self.gradInput
+end
+
+function SelectTable:type(typename, tensorCache)
+   if typename then
+      self.gradInput = {}
+      self.output = {}
+   end
+   return parent.type(self, typename, tensorCache)
+end
+
+function SelectTable:__tostring__()
+   return ('%s(%s)'):format(torch.type(self), tostring(self.index))
+end
+
+return SelectTable

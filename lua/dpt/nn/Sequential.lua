@@ -1,0 +1,100 @@
+--- nn.Sequential: modules one after the other, each taking what the one before gives.
+-- What must stay true: output is the last module's own output, gradInput the first one's own.
+
+local torch = require 'dpt.tensor'
+
+local Sequential, parent = torch.class('nn.Sequential', 'nn.Container')
+
+function Sequential:__len()
+   return #self.modules
+end
+
+function Sequential:add(module)
+   parent.add(self, module)
+   self.output = module.output
+   return self
+end
+
+--- Puts a module before the one at index (at the end without an index).
+function Sequential:insert(module, index)
+   index = index or #self.modules + 1
+   if index < 1 or index > #self.modules + 1 then
+      error(('nn.Sequential: insert at %s is not in 1..%d'):format(index, #self.modules + 1), 2)
+   end
+   table.insert(self.modules, index, module)
+   self.output = self.modules[#self.modules].output
+   self.gradInput = self.modules[1].gradInput
+end
+
+--- Takes out the module at index (the last one without an index).
+function Sequential:remove(index)
+   index = index or #self.modules
+   if index < 1 or index > #self.modules then
+      error(('nn.Sequential: remove of %s is not in 1..%d'):format(index, #self.modules), 2)
+   end
+   local module = table.remove(self.modules, index)
+   if #self.modules > 0 then
+      self.output = self.modules[#self.modules].output
+      self.gradInput = self.modules[1].gradInput
+   else
+      self.output = torch.Tensor()
+      self.gradInput = torch.Tensor()
+   end
+   return module
+end
+
+function Sequential:updateOutput(input)
+   local current = input
+   for i, module in ipairs(self.modules) do
+      current = self:rethrowErrors(module, i, 'updateOutput', current)
+   end
+   self.output = current
+   return current
+end
+
+-- Calls a method of every module, from the last to the first, with its input and the gradient that
+-- the module behind it left.
+function Sequential:backwards(method, input, gradOutput, ...)
+   for i = #self.modules, 1, -1 do
+      local module = self.modules[i]
+      local before = i > 1 and self.modules[i - 1].output or input
+      self:rethrowErrors(module, i, method, before, gradOutput, ...)
+      gradOutput = module.gradInput
+   end
+   return gradOutput
+end
+
+function Sequential:updateGradInput(input, gradOutput)
+   self.gradInput = self:backwards('updateGradInput', input, gradOutput)
+   return self.gradInput
+end
+
+function Sequential:backward(input, gradOutput, scale)
+   self.gradInput = self:backwards('backward', input, gradOutput, scale or 1)
+   return self.gradInput
+end
+
+function Sequential:accGradParameters(input, gradOutput, scale)
+   self:backwards('accGradParameters', input, gradOutput, scale or 1)
+end
+
+function Sequential:accUpdateGradParameters(input, gradOutput, lr)
+   self:backwards('accUpdateGradParameters', input, gradOutput, lr)
+end
+
+function Sequential:sharedAccUpdateGradParameters(input, gradOutput, lr)
+   self:backwards('sharedAccUpdateGradParameters', input, gradOutput, lr)
+end
+
+function Sequential:__tostring__()
+   local way, lines = {'input'}, {}
+   for i, module in ipairs(self.modules) do
+      way[#way + 1] = '(' .. i .. ')'
+      lines[#lines + 1] = '\n  (' .. i .. '): ' .. tostring(module):gsub('\n', '\n  ')
+   end
+   way[#way + 1] = 'output'
+   return torch.type(self) .. ' {\n  [' .. table.concat(way, ' -> ') .. ']'
+      .. table.concat(lines) .. '\n}'
+end
+
+return Sequential

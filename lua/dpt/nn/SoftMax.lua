@@ -1,0 +1,20 @@
+--- nn.SoftMax(): e^x_i / sum_j e^x_j over the first dimension of a vector or an image, over the
+-- second one of a batch of them.
+-- What must stay true: output is positive and sums to 1.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local SoftMax = torch.class('nn.SoftMax', 'nn.Module')
+
+function SoftMax:updateOutput(input)
+   lib.softmax_forward(self.output, input, 0)
+   return self.output
+end
+
+function SoftMax:updateGradInput(_, gradOutput)
+   lib.softmax_backward(self.gradInput, gradOutput, self.output, 0)
+   return self.gradInput
+end
+
+return SoftMax

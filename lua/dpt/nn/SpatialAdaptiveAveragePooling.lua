@@ -1,0 +1,27 @@
+--- nn.SpatialAdaptiveAveragePooling(W, H): the mean of W x H windows that tile the image.
+-- What must stay true: input is (N)xCxHxW.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialAdaptiveAveragePooling, parent =
+   torch.class('nn.SpatialAdaptiveAveragePooling', 'nn.Module')
+
+function SpatialAdaptiveAveragePooling:__init(W, H)
+   parent.__init(self)
+   self.W = W
+   self.H = H
+end
+
+function SpatialAdaptiveAveragePooling:updateOutput(input)
+   lib.adaptive_avgpool_forward(self.output, input, 2, window.sizes(self.H, self.W))
+   return self.output
+end
+
+function SpatialAdaptiveAveragePooling:updateGradInput(input, gradOutput)
+   lib.adaptive_avgpool_backward(self.gradInput, gradOutput, input, 2)
+   return self.gradInput
+end
+
+return SpatialAdaptiveAveragePooling

@@ -1,0 +1,35 @@
+--- nn.SpatialAdaptiveMaxPooling(W, H): the maximum of W x H windows that tile the image.
+-- What must stay true: input is (N)xCxHxW, output (N)xCx(H)x(W) of the given numbers; the module's
+-- second number counts rows; indices as in nn.SpatialMaxPooling.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialAdaptiveMaxPooling, parent = torch.class('nn.SpatialAdaptiveMaxPooling', 'nn.Module')
+
+function SpatialAdaptiveMaxPooling:__init(W, H)
+   parent.__init(self)
+   self.W = W
+   self.H = H
+end
+
+function SpatialAdaptiveMaxPooling:updateOutput(input)
+   self.indices = nn.utils.indexTensor(self.indices, input)
+   lib.adaptive_maxpool_forward(self.output, self.indices, input, 2,
+      window.sizes(self.H, self.W))
+   return self.output
+end
+
+function SpatialAdaptiveMaxPooling:updateGradInput(input, gradOutput)
+   lib.maxpool_backward(self.gradInput, gradOutput, input, self.indices, 2)
+   return self.gradInput
+end
+
+function SpatialAdaptiveMaxPooling:clearState()
+   nn.utils.clear(self, 'indices')
+   return parent.clearState(self)
+end
+
+return SpatialAdaptiveMaxPooling

@@ -1,0 +1,63 @@
+--- nn.SpatialAveragePooling(kW, kH, dW, dH, padW, padH): the mean of every window of an image.
+-- What must stay true: input is (N)xCxHxW; strides default to 1; padding counts in the divisor
+-- unless setCountExcludePad; with divide false it gives sums.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialAveragePooling, parent = torch.class('nn.SpatialAveragePooling', 'nn.Module')
+
+function SpatialAveragePooling:__init(kW, kH, dW, dH, padW, padH)
+   parent.__init(self)
+   self.kW, self.kH = kW, kH
+   self.dW, self.dH = dW or 1, dH or 1
+   self.padW, self.padH = padW or 0, padH or 0
+   self.ceil_mode = false
+   self.count_include_pad = true
+   self.divide = true
+end
+
+function SpatialAveragePooling:ceil()
+   self.ceil_mode = true
+   return self
+end
+
+function SpatialAveragePooling:floor()
+   self.ceil_mode = false
+   return self
+end
+
+function SpatialAveragePooling:setCountIncludePad()
+   self.count_include_pad = true
+   return self
+end
+
+function SpatialAveragePooling:setCountExcludePad()
+   self.count_include_pad = false
+   return self
+end
+
+function SpatialAveragePooling:updateOutput(input)
+   lib.avgpool_forward(self.output, input, window.of(self))
+   if self.divide == false then self.output:mul(self.kW * self.kH) end
+   return self.output
+end
+
+function SpatialAveragePooling:updateGradInput(input, gradOutput)
+   if self.gradInput then
+      lib.avgpool_backward(self.gradInput, gradOutput, input, window.of(self))
+      if self.divide == false then self.gradInput:mul(self.kW * self.kH) end
+      return self.gradInput
+   end
+end
+
+function SpatialAveragePooling:__tostring__()
+   local s = ('%s(%dx%d, %d,%d'):format(torch.type(self), self.kW, self.kH, self.dW, self.dH)
+   if self.padW ~= 0 or self.padH ~= 0 then
+      s = s .. (', %d,%d'):format(self.padW, self.padH)
+   end
+   return s .. ')'
+end
+
+return SpatialAveragePooling

@@ -1,0 +1,10 @@
+--- nn.SpatialBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every plane.
+-- What must stay true: input is NxCxHxW.
+
+local torch = require 'dpt.tensor'
+
+local SpatialBatchNormalization = torch.class('nn.SpatialBatchNormalization', 'nn.BatchNormalization')
+
+SpatialBatchNormalization.nDim = 4
+
+return SpatialBatchNormalization

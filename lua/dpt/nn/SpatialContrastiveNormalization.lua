@@ -1,0 +1,35 @@
+--- nn.SpatialContrastiveNormalization(nInputPlane, kernel, threshold, thresval): the subtractive and
+-- then the divisive normalization.
+-- What must stay true: both use the same kernel.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local SpatialContrastiveNormalization, parent =
+   torch.class('nn.SpatialContrastiveNormalization', 'nn.Module')
+
+function SpatialContrastiveNormalization:__init(nInputPlane, kernel, threshold, thresval)
+   parent.__init(self)
+   self.normalizer = nn.Sequential()
+      :add(nn.SpatialSubtractiveNormalization(nInputPlane, kernel))
+      :add(nn.SpatialDivisiveNormalization(nInputPlane, kernel, threshold, thresval))
+end
+
+function SpatialContrastiveNormalization:updateOutput(input)
+   self.output = self.normalizer:forward(input)
+   return self.output
+end
+
+function SpatialContrastiveNormalization:updateGradInput(input, gradOutput)
+   self.gradInput = self.normalizer:backward(input, gradOutput)
+   return self.gradInput
+end
+
+function SpatialContrastiveNormalization:clearState()
+   self.normalizer:clearState()
+   self.output = self.output.new()
+   self.gradInput = self.gradInput.new()
+   return self
+end
+
+return SpatialContrastiveNormalization

@@ -1,0 +1,79 @@
+--- nn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH): 2-D convolution of
+-- an image CxHxW or a batch of them.
+-- What must stay true: weight is nOutputPlane x nInputPlane x kH x kW; after noBias there is no
+-- field bias; with gradInput set to nil no gradient for the input is computed.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Module')
+
+function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
+   parent.__init(self)
+   if not (nInputPlane and nOutputPlane and kW and kH) then
+      error(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kW, kH [, dW, dH, padW, padH])',
+         2)
+   end
+   self.nInputPlane = nInputPlane
+   self.nOutputPlane = nOutputPlane
+   self.kW, self.kH = kW, kH
+   self.dW, self.dH = dW or 1, dH or 1
+   self.padW = padW or 0
+   self.padH = padH or self.padW
+   self.weight = torch.Tensor(self:weightSize())
+   self.gradWeight = torch.Tensor(self:weightSize()):zero()
+   self.bias = torch.Tensor(nOutputPlane)
+   self.gradBias = torch.Tensor(nOutputPlane):zero()
+   self:reset()
+end
+
+function SpatialConvolution:weightSize()
+   return torch.LongStorage{self.nOutputPlane, self.nInputPlane, self.kH, self.kW}
+end
+
+function SpatialConvolution:noBias()
+   self.bias = nil
+   self.gradBias = nil
+   return self
+end
+
+--- Uniform in +-stdv sqrt(3), or +-1/sqrt(kW kH nInputPlane) without stdv.
+function SpatialConvolution:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.kW * self.kH * self.nInputPlane)
+   self.weight:uniform(-stdv, stdv)
+   if self.bias then self.bias:uniform(-stdv, stdv) end
+end
+
+function SpatialConvolution:updateOutput(input)
+   lib.conv_forward(self.output, input, self.weight, self.bias, window.of(self))
+   return self.output
+end
+
+function SpatialConvolution:updateGradInput(input, gradOutput)
+   if self.gradInput then
+      lib.conv_backward_data(self.gradInput, gradOutput, input, self.weight, window.of(self))
+      return self.gradInput
+   end
+end
+
+function SpatialConvolution:accGradParameters(input, gradOutput, scale)
+   lib.conv_backward_weight(self.gradWeight, self.bias and self.gradBias, input, gradOutput,
+      window.of(self), scale or 1)
+end
+
+SpatialConvolution.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
+
+function SpatialConvolution:__tostring__()
+   local s = ('%s(%d -> %d, %dx%d'):format(torch.type(self), self.nInputPlane, self.nOutputPlane,
+      self.kW, self.kH)
+   if self.dW ~= 1 or self.dH ~= 1 or self.padW ~= 0 or self.padH ~= 0 then
+      s = s .. (', %d,%d'):format(self.dW, self.dH)
+   end
+   if self.padW ~= 0 or self.padH ~= 0 then
+      s = s .. (', %d,%d'):format(self.padW, self.padH)
+   end
+   return s .. (self.bias and ')' or ') without bias')
+end
+
+return SpatialConvolution

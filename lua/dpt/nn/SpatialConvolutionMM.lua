@@ -1,0 +1,13 @@
+--- nn.SpatialConvolutionMM(...): nn.SpatialConvolution whose weight is a matrix.
+-- What must stay true: weight is nOutputPlane x (nInputPlane kH kW), in the order of a
+-- SpatialConvolution's weight.
+
+local torch = require 'dpt.tensor'
+
+local SpatialConvolutionMM = torch.class('nn.SpatialConvolutionMM', 'nn.SpatialConvolution')
+
+function SpatialConvolutionMM:weightSize()
+   return torch.LongStorage{self.nOutputPlane, self.nInputPlane * self.kH * self.kW}
+end
+
+return SpatialConvolutionMM

@@ -1,0 +1,35 @@
+--- nn.SpatialCrossMapLRN(size, alpha, beta, k): x / (k + alpha/size sum x^2)^beta, the sum over
+-- `size` planes around.
+-- What must stay true: input is (N)xCxHxW; scale holds the term in parentheses.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local SpatialCrossMapLRN, parent = torch.class('nn.SpatialCrossMapLRN', 'nn.Module')
+
+function SpatialCrossMapLRN:__init(size, alpha, beta, k)
+   parent.__init(self)
+   self.size = size
+   self.alpha = alpha or 0.0001
+   self.beta = beta or 0.75
+   self.k = k or 1
+end
+
+function SpatialCrossMapLRN:updateOutput(input)
+   self.scale = self.scale or input.new()
+   lib.lrn_forward(self.output, self.scale, input, self.size, self.alpha, self.beta, self.k)
+   return self.output
+end
+
+function SpatialCrossMapLRN:updateGradInput(input, gradOutput)
+   lib.lrn_backward(self.gradInput, gradOutput, input, self.output, self.scale, self.size,
+      self.alpha, self.beta)
+   return self.gradInput
+end
+
+function SpatialCrossMapLRN:clearState()
+   if self.scale then self.scale:set() end
+   return parent.clearState(self)
+end
+
+return SpatialCrossMapLRN

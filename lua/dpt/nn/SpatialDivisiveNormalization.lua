@@ -1,0 +1,45 @@
+--- nn.SpatialDivisiveNormalization(nInputPlane, kernel, threshold, thresval): divides every pixel by
+-- the root of its neighbourhood's mean square over all planes, or by thresval where that is not
+-- above threshold (both 1e-4).
+-- What must stay true: input is (N)xCxHxW.
+
+local torch = require 'dpt.tensor'
+local neighbourhood = require 'dpt.nn.neighbourhood'
+
+local SpatialDivisiveNormalization, parent =
+   torch.class('nn.SpatialDivisiveNormalization', 'nn.Module')
+
+function SpatialDivisiveNormalization:__init(nInputPlane, kernel, threshold, thresval)
+   parent.__init(self)
+   self.threshold = threshold or 1e-4
+   self.thresval = thresval or threshold or 1e-4
+   neighbourhood.init(self, nInputPlane, kernel, 'nn.SpatialDivisiveNormalization')
+end
+
+-- The deviation around every pixel, as it is and as it divides, (N)x1xHxW; the coefficients.
+function SpatialDivisiveNormalization:deviations(input)
+   local coefficients = neighbourhood.coefficients(self, input)
+   local deviation = neighbourhood.mean(self, torch.cmul(input, input)):sqrt()
+   local divisor = torch.cdiv(deviation, coefficients)
+   local low = torch.le(divisor, self.threshold)
+   return deviation, divisor:maskedFill(low, self.thresval), coefficients, low
+end
+
+function SpatialDivisiveNormalization:updateOutput(input)
+   local _, divisor = self:deviations(input)
+   self.output:resizeAs(input):cdiv(input, divisor:expandAs(input))
+   return self.output
+end
+
+function SpatialDivisiveNormalization:updateGradInput(input, gradOutput)
+   local deviation, divisor, coefficients, low = self:deviations(input)
+   self.gradInput:resizeAs(input):cdiv(gradOutput, divisor:expandAs(input))
+   -- through the divisor: -sum g x / t^2, nothing where the threshold took over
+   local pull = torch.cmul(self.gradInput, input):sum(input:dim() - 2):cdiv(divisor):mul(-1)
+   pull:cdiv(coefficients):cdiv(deviation):maskedFill(low, 0)
+   local spread = neighbourhood.meanBackward(self, pull, input)
+   self.gradInput:addcmul(1, spread, input)
+   return self.gradInput
+end
+
+return SpatialDivisiveNormalization

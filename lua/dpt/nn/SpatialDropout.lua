@@ -1,0 +1,23 @@
+--- nn.SpatialDropout(p, stochasticInference): sets whole planes to 0 with probability p in training and
+-- multiplies by 1-p in evaluation.
+-- What must stay true: input is (N)xCxHxW; one draw for every row and channel.
+
+local torch = require 'dpt.tensor'
+
+local SpatialDropout, parent = torch.class('nn.SpatialDropout', 'nn.Dropout')
+
+function SpatialDropout:__init(p, stochasticInference)
+   parent.__init(self, p, true, false, stochasticInference)
+end
+
+function SpatialDropout:resizeNoise(input)
+   if input:dim() == 4 then
+      self.noise:resize(input:size(1), input:size(2), 1, 1)
+   elseif input:dim() == 3 then
+      self.noise:resize(input:size(1), 1, 1)
+   else
+      error(('nn.SpatialDropout: input has %d dimensions, wanted 3 or 4'):format(input:dim()), 3)
+   end
+end
+
+return SpatialDropout

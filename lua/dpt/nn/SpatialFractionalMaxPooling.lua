@@ -1,0 +1,80 @@
+--- nn.SpatialFractionalMaxPooling(poolW, poolH, outW, outH): max pooling to any size or (numbers
+-- below 1) share of the input's size, over windows at random places.
+-- What must stay true: every row and plane draws two numbers at each forward, unless
+-- fixPoolingRegions keeps the first draw.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local lib = require 'dpt.ffi'.lib
+local ffi = require 'dpt.ffi'.ffi
+
+local SpatialFractionalMaxPooling, parent =
+   torch.class('nn.SpatialFractionalMaxPooling', 'nn.Module')
+
+local function checkTargets(self, targets)
+   local shares = 0
+   for _, n in ipairs(targets) do
+      if type(n) ~= 'number' or n <= 0 then shares = -1 break end
+      if n < 1 then shares = shares + 1 end
+   end
+   if shares ~= 0 and shares ~= #targets then
+      error(torch.type(self) .. ': wants output sizes of 1 and above, or all below 1 as shares', 3)
+   end
+   return shares > 0
+end
+
+function SpatialFractionalMaxPooling:__init(poolSizeW, poolSizeH, arg1, arg2)
+   parent.__init(self)
+   self.poolSizeW, self.poolSizeH = poolSizeW, poolSizeH
+   if checkTargets(self, {arg1 or 0, arg2 or 0}) then
+      self.ratioW, self.ratioH = arg1, arg2
+   else
+      self.outW, self.outH = arg1, arg2
+   end
+   self.indices = torch.LongTensor()
+end
+
+--- Keeps the places of the windows from the next forward on, or draws anew (val false).
+function SpatialFractionalMaxPooling:fixPoolingRegions(val)
+   self.fixRegions = val == nil and true or val
+   return self
+end
+
+-- The output's sizes and the window's, the outermost dimension first.
+function SpatialFractionalMaxPooling:shapes(input)
+   local n = input:dim()
+   local outH = self.outH or math.floor(input:size(n - 1) * self.ratioH)
+   local outW = self.outW or math.floor(input:size(n) * self.ratioW)
+   return {outH, outW}, {self.poolSizeH, self.poolSizeW}
+end
+
+function SpatialFractionalMaxPooling:updateOutput(input)
+   local out, pool = self:shapes(input)
+   local batched = input:dim() == #out + 2
+   local size = {batched and input:size(1) or 1, input:size(batched and 2 or 1), #out}
+   local samples = self.randomSamples
+   if not (samples and self.fixRegions and samples:size(1) == size[1]
+      and samples:size(2) == size[2]) then
+      self.randomSamples = self.randomSamples or input.new()
+      self.randomSamples:resize(size[1], size[2], size[3]):uniform()
+   end
+   self.indices = nn.utils.indexTensor(self.indices, input)
+   local w = ffi.new('dpt_window')
+   w.ndim = #out
+   for i, k in ipairs(pool) do w.kernel[i - 1] = k end
+   lib.fractional_maxpool_forward(self.output, self.indices, input, self.randomSamples, w,
+      ffi.new('int64_t[?]', #out, out))
+   return self.output
+end
+
+function SpatialFractionalMaxPooling:updateGradInput(input, gradOutput)
+   lib.maxpool_backward(self.gradInput, gradOutput, input, self.indices, #(self:shapes(input)))
+   return self.gradInput
+end
+
+function SpatialFractionalMaxPooling:clearState()
+   nn.utils.clear(self, 'indices', 'randomSamples')
+   return parent.clearState(self)
+end
+
+return SpatialFractionalMaxPooling

@@ -1,0 +1,84 @@
+--- nn.SpatialFullConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, adjW, adjH): the
+-- transposed 2-D convolution; output size (in - 1) d - 2 pad + k + adj.
+-- What must stay true: weight is nInputPlane x nOutputPlane x kH x kW. A table {input, other} takes
+-- adj from the size that `other` has; other's gradient is zero.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialFullConvolution, parent =
+   torch.class('nn.SpatialFullConvolution', 'nn.SpatialConvolution')
+
+function SpatialFullConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, adjW,
+   adjH)
+   self.adjW, self.adjH = adjW or 0, adjH or 0
+   parent.__init(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
+   self.padH = padH or 0
+   if self.adjW > self.dW - 1 or self.adjH > self.dH - 1 then
+      error(('nn.SpatialFullConvolution: adj %d,%d wants to be smaller than the stride %d,%d')
+         :format(self.adjW, self.adjH, self.dW, self.dH), 2)
+   end
+end
+
+function SpatialFullConvolution:weightSize()
+   return torch.LongStorage{self.nInputPlane, self.nOutputPlane, self.kH, self.kW}
+end
+
+-- The window; adj such that the output has the size of `other`, where that is given.
+local function slide(self, input, other)
+   local w = window.of(self, true)
+   for i = 0, other and w.ndim - 1 or -1 do
+      local d = input:dim() - w.ndim + 1 + i
+      local target = other:size(other:dim() - w.ndim + 1 + i)
+      w.adjust[i] = target + 2 * w.pad[i] - w.kernel[i] - (input:size(d) - 1) * w.stride[i]
+   end
+   return w
+end
+
+local function parts(input)
+   if type(input) == 'table' then return input[1], input[2] end
+   return input
+end
+
+function SpatialFullConvolution:updateOutput(input)
+   local x, other = parts(input)
+   lib.conv_forward(self.output, x, self.weight, self.bias, slide(self, x, other))
+   return self.output
+end
+
+function SpatialFullConvolution:updateGradInput(input, gradOutput)
+   if not self.gradInput then return end
+   local x, other = parts(input)
+   if other and type(self.gradInput) ~= 'table' then
+      self.gradInput = {x.new(), other.new()}
+   elseif not other and type(self.gradInput) == 'table' then
+      self.gradInput = self.gradInput[1]
+   end
+   lib.conv_backward_data(other and self.gradInput[1] or self.gradInput, gradOutput, x, self.weight,
+      slide(self, x, other))
+   if other then self.gradInput[2]:resizeAs(other):zero() end
+   return self.gradInput
+end
+
+function SpatialFullConvolution:accGradParameters(input, gradOutput, scale)
+   local x, other = parts(input)
+   lib.conv_backward_weight(self.gradWeight, self.bias and self.gradBias, x, gradOutput,
+      slide(self, x, other), scale or 1)
+end
+
+function SpatialFullConvolution:__tostring__()
+   local s = ('%s(%d -> %d, %dx%d'):format(torch.type(self), self.nInputPlane, self.nOutputPlane,
+      self.kW, self.kH)
+   local adjusted = self.adjW ~= 0 or self.adjH ~= 0
+   if self.dW ~= 1 or self.dH ~= 1 or self.padW ~= 0 or self.padH ~= 0 or adjusted then
+      s = s .. (', %d,%d'):format(self.dW, self.dH)
+   end
+   if self.padW ~= 0 or self.padH ~= 0 or adjusted then
+      s = s .. (', %d,%d'):format(self.padW, self.padH)
+   end
+   if adjusted then s = s .. (', %d,%d'):format(self.adjW, self.adjH) end
+   return s .. (self.bias and ')' or ') without bias')
+end
+
+return SpatialFullConvolution

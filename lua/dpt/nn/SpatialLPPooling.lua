@@ -1,0 +1,27 @@
+--- nn.SpatialLPPooling(nInputPlane, pnorm, kW, kH, dW, dH): the p-norm of every window of an image.
+-- What must stay true: it is made of powers around nn.SpatialAveragePooling.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local SpatialLPPooling, parent = torch.class('nn.SpatialLPPooling', 'nn.Sequential')
+
+function SpatialLPPooling:__init(nInputPlane, pnorm, kW, kH, dW, dH)
+   parent.__init(self)
+   pnorm = pnorm or 2
+   self.nInputPlane = nInputPlane
+   self.kW, self.kH, self.dW, self.dH = kW, kH, dW or kW, dH or kH
+   self:add(pnorm == 2 and nn.Square() or nn.Power(pnorm))
+   self:add(nn.SpatialAveragePooling(kW, kH, self.dW, self.dH))
+   self:add(nn.MulConstant(kW * kH))
+   self:add(pnorm == 2 and nn.Sqrt() or nn.Power(1 / pnorm))
+end
+
+-- Nothing in it is learned.
+function SpatialLPPooling:reset() end
+function SpatialLPPooling:accGradParameters() end
+function SpatialLPPooling:accUpdateGradParameters() end
+function SpatialLPPooling:zeroGradParameters() end
+function SpatialLPPooling:updateParameters() end
+
+return SpatialLPPooling

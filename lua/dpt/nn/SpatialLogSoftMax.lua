@@ -1,0 +1,15 @@
+--- nn.SpatialLogSoftMax(): nn.LogSoftMax over the planes of an image, for every pixel.
+-- What must stay true: input is (N)xCxHxW.
+
+local torch = require 'dpt.tensor'
+
+local SpatialLogSoftMax, parent = torch.class('nn.SpatialLogSoftMax', 'nn.LogSoftMax')
+
+function SpatialLogSoftMax:updateOutput(input)
+   if input:dim() ~= 3 and input:dim() ~= 4 then
+      error(('nn.SpatialLogSoftMax: input has %d dimensions, wanted 3 or 4'):format(input:dim()), 2)
+   end
+   return parent.updateOutput(self, input)
+end
+
+return SpatialLogSoftMax

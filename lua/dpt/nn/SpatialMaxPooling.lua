@@ -1,0 +1,56 @@
+--- nn.SpatialMaxPooling(kW, kH, dW, dH, padW, padH): the maximum of every window of an image.
+-- What must stay true: input is (N)xCxHxW; strides default to the window; indices holds where each
+-- maximum stood in its plane, from 1; ceil() rounds output sizes up, floor() down (the default).
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialMaxPooling, parent = torch.class('nn.SpatialMaxPooling', 'nn.Module')
+
+function SpatialMaxPooling:__init(kW, kH, dW, dH, padW, padH)
+   parent.__init(self)
+   self.kW, self.kH = kW, kH
+   self.dW, self.dH = dW or kW, dH or kH
+   self.padW, self.padH = padW or 0, padH or 0
+   self.ceil_mode = false
+   self.indices = torch.LongTensor()
+end
+
+function SpatialMaxPooling:ceil()
+   self.ceil_mode = true
+   return self
+end
+
+function SpatialMaxPooling:floor()
+   self.ceil_mode = false
+   return self
+end
+
+function SpatialMaxPooling:updateOutput(input)
+   self.indices = nn.utils.indexTensor(self.indices, input)
+   self.inputSize = input:size() -- for nn.SpatialMaxUnpooling
+   lib.maxpool_forward(self.output, self.indices, input, window.of(self))
+   return self.output
+end
+
+function SpatialMaxPooling:updateGradInput(input, gradOutput)
+   lib.maxpool_backward(self.gradInput, gradOutput, input, self.indices, 2)
+   return self.gradInput
+end
+
+function SpatialMaxPooling:clearState()
+   if self.indices then self.indices:set() end
+   return parent.clearState(self)
+end
+
+function SpatialMaxPooling:__tostring__()
+   local s = ('%s(%dx%d, %d,%d'):format(torch.type(self), self.kW, self.kH, self.dW, self.dH)
+   if self.padW ~= 0 or self.padH ~= 0 then
+      s = s .. (', %d,%d'):format(self.padW, self.padH)
+   end
+   return s .. ')'
+end
+
+return SpatialMaxPooling

@@ -1,0 +1,43 @@
+--- nn.SpatialMaxUnpooling(pooling): puts every element back to where the pooling module took it from;
+-- all others are zero.
+-- What must stay true: output has the size of the pooling module's last input.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialMaxUnpooling, parent = torch.class('nn.SpatialMaxUnpooling', 'nn.Module')
+
+function SpatialMaxUnpooling:__init(poolingModule)
+   parent.__init(self)
+   if not torch.isTypeOf(poolingModule, 'nn.SpatialMaxPooling') then
+      error('nn.SpatialMaxUnpooling: wants a nn.SpatialMaxPooling, got '
+         .. torch.type(poolingModule), 2)
+   end
+   self.pooling = poolingModule
+end
+
+function SpatialMaxUnpooling:updateOutput(input)
+   if not self.pooling.inputSize then
+      error('nn.SpatialMaxUnpooling: the pooling module has had no input yet', 2)
+   end
+   local size = self.pooling.inputSize:totable()
+   local n = #size
+   self.indices = self.pooling.indices
+   lib.maxunpool_forward(self.output, input, self.indices, 2,
+      window.sizes(size[n - 1], size[n]))
+   return self.output
+end
+
+function SpatialMaxUnpooling:updateGradInput(_, gradOutput)
+   lib.maxunpool_backward(self.gradInput, gradOutput, self.indices, 2)
+   return self.gradInput
+end
+
+-- The indices are the pooling module's own.
+function SpatialMaxUnpooling:clearState()
+   self.indices = nil
+   return parent.clearState(self)
+end
+
+return SpatialMaxUnpooling

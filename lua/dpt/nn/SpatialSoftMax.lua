@@ -1,0 +1,15 @@
+--- nn.SpatialSoftMax(): nn.SoftMax over the planes of an image, for every pixel.
+-- What must stay true: input is (N)xCxHxW.
+
+local torch = require 'dpt.tensor'
+
+local SpatialSoftMax, parent = torch.class('nn.SpatialSoftMax', 'nn.SoftMax')
+
+function SpatialSoftMax:updateOutput(input)
+   if input:dim() ~= 3 and input:dim() ~= 4 then
+      error(('nn.SpatialSoftMax: input has %d dimensions, wanted 3 or 4'):format(input:dim()), 2)
+   end
+   return parent.updateOutput(self, input)
+end
+
+return SpatialSoftMax

@@ -1,0 +1,72 @@
+--- nn.SpatialSubSampling(nInputPlane, kW, kH, dW, dH): the sum of every window, times a learned weight
+-- plus a learned bias, one of each for a plane.
+-- What must stay true: input is (N)xCxHxW; strides default to 1.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialSubSampling, parent = torch.class('nn.SpatialSubSampling', 'nn.Module')
+
+function SpatialSubSampling:__init(nInputPlane, kW, kH, dW, dH)
+   parent.__init(self)
+   self.nInputPlane = nInputPlane
+   self.kW, self.kH = kW, kH
+   self.dW, self.dH = dW or 1, dH or 1
+   self.weight = torch.Tensor(nInputPlane)
+   self.bias = torch.Tensor(nInputPlane)
+   self.gradWeight = torch.Tensor(nInputPlane):zero()
+   self.gradBias = torch.Tensor(nInputPlane):zero()
+   self:reset()
+end
+
+function SpatialSubSampling:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.kW * self.kH)
+   self.weight:uniform(-stdv, stdv)
+   self.bias:uniform(-stdv, stdv)
+end
+
+-- A number for each plane, spread over t (N)xCxHxW.
+local function spread(parameter, t)
+   if t:dim() == 3 then return parameter:view(-1, 1, 1):expandAs(t) end
+   return parameter:view(1, -1, 1, 1):expandAs(t)
+end
+
+-- The sum over everything but planes.
+local function planeSums(t)
+   t = t:contiguous()
+   if t:dim() == 3 then return t:view(t:size(1), -1):sum(2) end
+   return t:view(t:size(1), t:size(2), -1):sum(3):sum(1)
+end
+
+function SpatialSubSampling:updateOutput(input)
+   if input:size(math.max(input:dim() - 2, 1)) ~= self.nInputPlane then
+      error(('nn.SpatialSubSampling: input of size %s, wanted %d planes'):format(
+         table.concat(input:size():totable(), 'x'), self.nInputPlane), 2)
+   end
+   self._means = self._means or input.new()
+   lib.avgpool_forward(self._means, input, window.of(self))
+   self.output:resizeAs(self._means):mul(self._means, self.kW * self.kH)
+   self.output:cmul(spread(self.weight, self.output)):add(1, spread(self.bias, self.output))
+   return self.output
+end
+
+function SpatialSubSampling:updateGradInput(input, gradOutput)
+   local weighted = torch.cmul(gradOutput, spread(self.weight, gradOutput))
+   weighted:mul(self.kW * self.kH)
+   lib.avgpool_backward(self.gradInput, weighted, input, window.of(self))
+   return self.gradInput
+end
+
+function SpatialSubSampling:accGradParameters(_, gradOutput, scale)
+   scale = scale or 1
+   self.gradWeight:add(scale * self.kW * self.kH, planeSums(torch.cmul(self._means, gradOutput)))
+   self.gradBias:add(scale, planeSums(gradOutput))
+end
+
+function SpatialSubSampling:clearState()
+   self._means = nil
+   return parent.clearState(self)
+end
+
+return SpatialSubSampling

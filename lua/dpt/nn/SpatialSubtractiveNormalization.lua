@@ -1,0 +1,30 @@
+--- nn.SpatialSubtractiveNormalization(nInputPlane, kernel): takes the weighted mean of every pixel's
+-- neighbourhood over all planes away from it.
+-- What must stay true: input is (N)xCxHxW; borders count as means of what is there.
+
+local torch = require 'dpt.tensor'
+local neighbourhood = require 'dpt.nn.neighbourhood'
+
+local SpatialSubtractiveNormalization, parent =
+   torch.class('nn.SpatialSubtractiveNormalization', 'nn.Module')
+
+function SpatialSubtractiveNormalization:__init(nInputPlane, kernel)
+   parent.__init(self)
+   neighbourhood.init(self, nInputPlane, kernel, 'nn.SpatialSubtractiveNormalization')
+end
+
+function SpatialSubtractiveNormalization:updateOutput(input)
+   local mean = neighbourhood.mean(self, input):cdiv(neighbourhood.coefficients(self, input))
+   self.output:resizeAs(input):add(input, -1, mean:expandAs(input))
+   return self.output
+end
+
+function SpatialSubtractiveNormalization:updateGradInput(input, gradOutput)
+   local plane = input:dim() - 2
+   local g = gradOutput:sum(plane):cdiv(neighbourhood.coefficients(self, input))
+   self.gradInput:resizeAs(input)
+      :add(gradOutput, -1, neighbourhood.meanBackward(self, g, input))
+   return self.gradInput
+end
+
+return SpatialSubtractiveNormalization

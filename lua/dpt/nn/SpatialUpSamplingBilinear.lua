@@ -1,0 +1,45 @@
+--- nn.SpatialUpSamplingBilinear(scale) or {oheight = , owidth = }: a larger image, linear between the
+-- pixels.
+-- What must stay true: input is (N)xCxHxW; corner pixels stay corner pixels.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local SpatialUpSamplingBilinear, parent = torch.class('nn.SpatialUpSamplingBilinear', 'nn.Module')
+
+function SpatialUpSamplingBilinear:__init(params)
+   parent.__init(self)
+   if type(params) == 'table' then
+      self.oheight, self.owidth = params.oheight, params.owidth
+   else
+      self.scale_factor = params
+   end
+   if not self.scale_factor and not (self.oheight and self.owidth)
+      or self.scale_factor and self.scale_factor < 1 then
+      error('nn.SpatialUpSamplingBilinear: wants a scale or {oheight = , owidth = }', 2)
+   end
+end
+
+function SpatialUpSamplingBilinear:updateOutput(input)
+   local n = input:dim()
+   local height, width = self.oheight, self.owidth
+   if self.scale_factor then
+      height = input:size(n - 1) * self.scale_factor
+      width = input:size(n) * self.scale_factor
+   end
+   lib.upsample_linear_forward(self.output, input, 2, window.sizes(height, width))
+   return self.output
+end
+
+function SpatialUpSamplingBilinear:updateGradInput(input, gradOutput)
+   lib.upsample_linear_backward(self.gradInput, gradOutput, input, 2)
+   return self.gradInput
+end
+
+function SpatialUpSamplingBilinear:__tostring__()
+   if self.scale_factor then return ('%s(%d)'):format(torch.type(self), self.scale_factor) end
+   return ('%s(%d, %d)'):format(torch.type(self), self.oheight, self.owidth)
+end
+
+return SpatialUpSamplingBilinear

@@ -1,0 +1,27 @@
+--- nn.SpatialUpSamplingNearest(scale): every pixel becomes scale x scale pixels.
+-- What must stay true: input is (N)xCxHxW, scale a whole number.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local SpatialUpSamplingNearest, parent = torch.class('nn.SpatialUpSamplingNearest', 'nn.Module')
+
+function SpatialUpSamplingNearest:__init(scale)
+   parent.__init(self)
+   self.scale_factor = scale
+   if type(scale) ~= 'number' or scale < 1 or scale ~= math.floor(scale) then
+      error('nn.SpatialUpSamplingNearest: scale wants a whole number, got ' .. tostring(scale), 2)
+   end
+end
+
+function SpatialUpSamplingNearest:updateOutput(input)
+   lib.upsample_nearest_forward(self.output, input, 2, self.scale_factor)
+   return self.output
+end
+
+function SpatialUpSamplingNearest:updateGradInput(input, gradOutput)
+   lib.upsample_nearest_backward(self.gradInput, gradOutput, input, 2, self.scale_factor)
+   return self.gradInput
+end
+
+return SpatialUpSamplingNearest

@@ -1,0 +1,37 @@
+--- nn.SplitTable(dimension, nInputDims): the slices of the input along a dimension, as a table.
+-- What must stay true: the slices are views of the input; dimensions count as in nn.JoinTable.
+
+local torch = require 'dpt.tensor'
+
+local SplitTable, parent = torch.class('nn.SplitTable', 'nn.Module')
+
+function SplitTable:__init(dimension, nInputDims)
+   parent.__init(self)
+   self.dimension = dimension
+   self.nInputDims = nInputDims
+end
+
+function SplitTable:_getPositiveDimension(input)
+   if self.dimension < 0 then return input:dim() + self.dimension + 1 end
+   return self.nInputDims and input:dim() == self.nInputDims + 1 and self.dimension + 1
+      or self.dimension
+end
+
+function SplitTable:updateOutput(input)
+   local dimension = self:_getPositiveDimension(input)
+   self.output = {}
+   for i = 1, input:size(dimension) do self.output[i] = input:select(dimension, i) end
+   return self.output
+end
+
+function SplitTable:updateGradInput(input, gradOutput)
+   local dimension = self:_getPositiveDimension(input)
+   if not self.gradInput then return end
+   self.gradInput:resizeAs(input)
+   for i = 1, input:size(dimension) do
+      self.gradInput:select(dimension, i):copy(gradOutput[i])
+   end
+   return self.gradInput
+end
+
+return SplitTable

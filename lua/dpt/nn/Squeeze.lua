@@ -1,0 +1,32 @@
+--- nn.Squeeze(dim, nInputDims): leaves out dimensions of size 1, all or the one named.
+-- What must stay true: output is a view; with nInputDims an input of more dimensions is a batch.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Squeeze, parent = torch.class('nn.Squeeze', 'nn.Module')
+
+function Squeeze:__init(dim, numInputDims)
+   parent.__init(self)
+   self.dim = dim
+   self:setNumInputDims(numInputDims)
+end
+
+function Squeeze:setNumInputDims(numInputDims)
+   self.numInputDims = numInputDims
+   return self
+end
+
+function Squeeze:updateOutput(input)
+   local dim = self.dim
+   if dim and self.numInputDims and input:dim() == self.numInputDims + 1 then dim = dim + 1 end
+   self.output:set(dim and input:squeeze(dim) or input:squeeze())
+   return self.output
+end
+
+function Squeeze:updateGradInput(input, gradOutput)
+   self.gradInput:set(nn.utils.contiguousView(nil, gradOutput, input:size()))
+   return self.gradInput
+end
+
+return Squeeze

@@ -1,0 +1,56 @@
+--- nn.Sum(dimension, nInputDims, sizeAverage, squeeze): the sum over a dimension, which goes away
+-- unless squeeze is false; divided by its size with sizeAverage.
+-- What must stay true: dimensions count as in nn.Max.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Sum, parent = torch.class('nn.Sum', 'nn.Module')
+
+function Sum:__init(dimension, nInputDims, sizeAverage, squeeze)
+   parent.__init(self)
+   self.dimension = dimension or 1
+   self.nInputDims = nInputDims
+   self.sizeAverage = sizeAverage or false
+   self.squeeze = squeeze == nil and true or squeeze
+end
+
+function Sum:setNumInputDims(nInputDims)
+   self.nInputDims = nInputDims
+   return self
+end
+
+function Sum:_getPositiveDimension(input)
+   local dimension = self.dimension
+   if dimension < 0 then
+      dimension = input:dim() + dimension + 1
+   elseif self.nInputDims and input:dim() == self.nInputDims + 1 then
+      dimension = dimension + 1
+   end
+   if dimension > input:dim() then
+      error(('%s: dimension %d is not in 1..%d'):format(torch.type(self), dimension, input:dim()), 3)
+   end
+   return dimension
+end
+
+function Sum:updateOutput(input)
+   local dimension = self:_getPositiveDimension(input)
+   torch.sum(self.output, input, dimension)
+   if self.sizeAverage then self.output:div(input:size(dimension)) end
+   if self.squeeze and self.output:dim() > 1 then
+      self.output:set(self.output:select(dimension, 1))
+   end
+   return self.output
+end
+
+function Sum:updateGradInput(input, gradOutput)
+   local dimension = self:_getPositiveDimension(input)
+   if self.squeeze and input:dim() > 1 then
+      gradOutput = nn.utils.addSingletonDimension(gradOutput, dimension)
+   end
+   self.gradInput:resizeAs(input):copy(gradOutput:expandAs(input))
+   if self.sizeAverage then self.gradInput:div(input:size(dimension)) end
+   return self.gradInput
+end
+
+return Sum

@@ -1,0 +1,78 @@
+--- nn.TemporalConvolution(inputFrameSize, outputFrameSize, kW, dW): a convolution over the frames of a
+-- sequence.
+-- What must stay true: input is (N)xTxF; weight is outputFrameSize x (kW inputFrameSize), the
+-- frames of a window one after the other.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local TemporalConvolution, parent = torch.class('nn.TemporalConvolution', 'nn.Module')
+
+function TemporalConvolution:__init(inputFrameSize, outputFrameSize, kW, dW)
+   parent.__init(self)
+   self.inputFrameSize, self.outputFrameSize = inputFrameSize, outputFrameSize
+   self.kW = kW
+   self.dW = dW or 1
+   self.weight = torch.Tensor(outputFrameSize, inputFrameSize * kW)
+   self.bias = torch.Tensor(outputFrameSize)
+   self.gradWeight = torch.Tensor(outputFrameSize, inputFrameSize * kW):zero()
+   self.gradBias = torch.Tensor(outputFrameSize):zero()
+   self:reset()
+end
+
+function TemporalConvolution:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.kW * self.inputFrameSize)
+   self.weight:uniform(-stdv, stdv)
+   self.bias:uniform(-stdv, stdv)
+end
+
+-- The windows as rows, (N T') x (kW F); N and T'.
+function TemporalConvolution:rows(input)
+   local dims = input:dim()
+   if dims ~= 2 and dims ~= 3 or input:size(dims) ~= self.inputFrameSize
+      or input:size(dims - 1) < self.kW then
+      error(('nn.TemporalConvolution: input of size %s, wanted (N)xTx%d with T at least %d')
+         :format(table.concat(input:size():totable(), 'x'), self.inputFrameSize, self.kW), 3)
+   end
+   local n = dims == 3 and input:size(1) or 1
+   local x = input:contiguous():view(n, input:size(dims - 1), self.inputFrameSize)
+   local windows = x:unfold(2, self.kW, self.dW):transpose(3, 4)
+   local frames = windows:size(2)
+   self._rows = self._rows or input.new()
+   self._rows:resize(n, frames, self.kW, self.inputFrameSize):copy(windows)
+   return self._rows:view(n * frames, -1), n, frames
+end
+
+function TemporalConvolution:updateOutput(input)
+   local rows, n, frames = self:rows(input)
+   lib.linear_forward(self.output, rows, self.weight, self.bias)
+   if input:dim() == 3 then self.output:resize(n, frames, self.outputFrameSize) end
+   return self.output
+end
+
+function TemporalConvolution:updateGradInput(input, gradOutput)
+   if not self.gradInput then return end
+   local g = gradOutput:contiguous():view(-1, self.outputFrameSize)
+   local n = input:dim() == 3 and input:size(1) or 1
+   self._cells = self._cells or input.new()
+   lib.linear_backward_data(self._cells, g, self.weight)
+   local cells = self._cells:view(n, -1, self.kW, self.inputFrameSize)
+   self.gradInput:resizeAs(input):zero()
+   local windows = self.gradInput:view(n, -1, self.inputFrameSize):unfold(2, self.kW, self.dW)
+   for k = 1, self.kW do windows:select(4, k):add(1, cells:select(3, k)) end
+   return self.gradInput
+end
+
+function TemporalConvolution:accGradParameters(input, gradOutput, scale)
+   local g = gradOutput:contiguous():view(-1, self.outputFrameSize)
+   lib.linear_backward_weight(self.gradWeight, self.gradBias, (self:rows(input)), g, scale or 1)
+end
+
+TemporalConvolution.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
+
+function TemporalConvolution:clearState()
+   self._rows, self._cells = nil, nil
+   return parent.clearState(self)
+end
+
+return TemporalConvolution

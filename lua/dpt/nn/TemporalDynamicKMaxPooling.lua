@@ -1,0 +1,41 @@
+--- nn.TemporalDynamicKMaxPooling(minK, factor): the k largest frames of every feature in their order,
+-- k = max(minK, ceil(factor T)).
+-- What must stay true: input is (N)xTxF.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local TemporalDynamicKMaxPooling, parent =
+   torch.class('nn.TemporalDynamicKMaxPooling', 'nn.Module')
+
+function TemporalDynamicKMaxPooling:__init(minK, factor)
+   parent.__init(self)
+   self.minK = minK
+   self.factor = factor or 0
+end
+
+function TemporalDynamicKMaxPooling:updateOutput(input)
+   if input:dim() ~= 2 and input:dim() ~= 3 then
+      error(('nn.TemporalDynamicKMaxPooling: input has %d dimensions, wanted 2 or 3')
+         :format(input:dim()), 2)
+   end
+   local time = input:dim() - 1
+   local length = input:size(time)
+   local k = math.min(length, math.max(self.minK, math.ceil(self.factor * length)))
+   local _, places = input:topk(k, time, true)
+   self.indices = places:sort(time)
+   self.output:set(input:gather(time, self.indices))
+   return self.output
+end
+
+function TemporalDynamicKMaxPooling:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input):zero():scatter(input:dim() - 1, self.indices, gradOutput)
+   return self.gradInput
+end
+
+function TemporalDynamicKMaxPooling:clearState()
+   nn.utils.clear(self, 'indices')
+   return parent.clearState(self)
+end
+
+return TemporalDynamicKMaxPooling

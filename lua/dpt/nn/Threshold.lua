@@ -1,0 +1,34 @@
+--- nn.Threshold(th, v, ip): x where x > th, v elsewhere, element by element.
+-- What must stay true: in place v is at most th, so that backward sees in the output where x was
+-- above.
+
+local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
+
+local Threshold, parent = torch.class('nn.Threshold', 'nn.Module')
+
+function Threshold:__init(th, v, ip)
+   parent.__init(self)
+   self.threshold = th or 1e-6
+   self.val = v or 0
+   if type(self.threshold) ~= 'number' or type(self.val) ~= 'number' then
+      error(('nn.Threshold: wants numbers (th, v), got (%s, %s)')
+         :format(torch.type(th), torch.type(v)), 2)
+   end
+   self.inplace = ip or false
+   self:validateParameters()
+end
+
+function Threshold:validateParameters()
+   self.inplace = self.inplace or false
+   if self.inplace and self.val > self.threshold then
+      error(('nn.Threshold: in place wants a value at most the threshold %g, got %g')
+         :format(self.threshold, self.val), 2)
+   end
+end
+
+pointwise.define(Threshold, {
+   forward = 'threshold', backward = 'threshold_backward', of = 'input', p = 'threshold', q = 'val',
+})
+
+return Threshold

@@ -1,0 +1,38 @@
+--- nn.Transpose({d1, d2}, ...): exchanges pairs of dimensions, one pair after the other.
+-- What must stay true: output and gradInput are contiguous copies.
+
+local torch = require 'dpt.tensor'
+
+local Transpose, parent = torch.class('nn.Transpose', 'nn.Module')
+
+function Transpose:__init(...)
+   parent.__init(self)
+   self.permutations = {...}
+   self.numInputDims = nil
+end
+
+--- An input of more dimensions than n is a batch, whose dimensions are not counted.
+function Transpose:setNumInputDims(n)
+   self.numInputDims = n
+   return self
+end
+
+function Transpose:updateOutput(input)
+   self.shift = self.numInputDims and input:dim() - self.numInputDims or 0
+   for _, pair in ipairs(self.permutations) do
+      input = input:transpose(pair[1] + self.shift, pair[2] + self.shift)
+   end
+   self.output:resizeAs(input):copy(input)
+   return self.output
+end
+
+function Transpose:updateGradInput(_, gradOutput)
+   for i = #self.permutations, 1, -1 do
+      local pair = self.permutations[i]
+      gradOutput = gradOutput:transpose(pair[1] + self.shift, pair[2] + self.shift)
+   end
+   self.gradInput:resizeAs(gradOutput):copy(gradOutput)
+   return self.gradInput
+end
+
+return Transpose

@@ -1,0 +1,36 @@
+--- nn.Unsqueeze(pos, numInputDims): a new dimension of size 1 at place pos.
+-- What must stay true: output is a view; an input of more dimensions than numInputDims is a batch.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Unsqueeze, parent = torch.class('nn.Unsqueeze', 'nn.Module')
+
+function Unsqueeze:__init(pos, numInputDims)
+   parent.__init(self)
+   if not pos then error('nn.Unsqueeze: wants the place of the new dimension', 2) end
+   self.pos = pos
+   self:setNumInputDims(numInputDims)
+end
+
+function Unsqueeze:setNumInputDims(numInputDims)
+   self.numInputDims = numInputDims
+   return self
+end
+
+function Unsqueeze:updateOutput(input)
+   local shift = input:dim() - (self.numInputDims or input:dim())
+   nn.utils.addSingletonDimension(self.output, input, self.pos + shift)
+   return self.output
+end
+
+function Unsqueeze:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   return self.gradInput
+end
+
+function Unsqueeze:__tostring__()
+   return torch.type(self) .. '(dim ' .. self.pos .. ')'
+end
+
+return Unsqueeze

@@ -1,0 +1,75 @@
+--- nn.View(sizes): the input's elements under other sizes, one of which may be -1.
+-- What must stay true: elements that do not fill the sizes once are a batch, a first dimension that
+-- is added; setNumInputDims(n) says that only the last n dimensions are seen, all before are batch.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local View, parent = torch.class('nn.View', 'nn.Module')
+
+function View:__init(...)
+   parent.__init(self)
+   self:resetSize(...)
+   self.numInputDims = nil
+end
+
+--- Other sizes, as numbers or a LongStorage.
+function View:resetSize(...)
+   local first = ...
+   local sizes = type(first) == 'number' and {...} or first:totable()
+   self.size = torch.LongStorage(sizes)
+   self.numElements = 1
+   local open = false
+   for _, n in ipairs(sizes) do
+      if n == -1 then
+         if open then error('nn.View: only one of the sizes may be -1', 3) end
+         open = true
+      else
+         self.numElements = self.numElements * n
+      end
+   end
+   return self
+end
+
+function View:setNumInputDims(numInputDims)
+   self.numInputDims = numInputDims
+   return self
+end
+
+-- The sizes of the output: self.size, behind the batch size where the input is a batch.
+function View:outputSize(input)
+   local dims, seen, batch = input:dim(), 1, 1
+   local numSeen = self.numInputDims or dims
+   for d = 1, dims do
+      if d > dims - numSeen then seen = seen * input:size(d) else batch = batch * input:size(d) end
+   end
+   if seen % self.numElements ~= 0 then
+      error(('nn.View: input of size %s does not divide into views of size %s')
+         :format(table.concat(input:size():totable(), 'x'),
+            table.concat(self.size:totable(), 'x')), 3)
+   end
+   local sizes = self.size:totable()
+   local open = false
+   for _, n in ipairs(sizes) do open = open or n == -1 end
+   if not open then batch = batch * seen / self.numElements end
+   if batch ~= 1 or (self.numInputDims and dims > self.numInputDims) then
+      table.insert(sizes, 1, batch)
+   end
+   return torch.LongStorage(sizes)
+end
+
+function View:updateOutput(input)
+   self.output = nn.utils.contiguousView(nil, input, self:outputSize(input))
+   return self.output
+end
+
+function View:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   return self.gradInput
+end
+
+function View:__tostring__()
+   return torch.type(self) .. '(' .. table.concat(self.size:totable(), ', ') .. ')'
+end
+
+return View

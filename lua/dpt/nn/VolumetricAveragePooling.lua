@@ -1,0 +1,31 @@
+--- nn.VolumetricAveragePooling(kT, kW, kH, dT, dW, dH): the mean of every window of a volume.
+-- What must stay true: input is (N)xCxTxHxW; strides default to the window.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local VolumetricAveragePooling, parent = torch.class('nn.VolumetricAveragePooling', 'nn.Module')
+
+function VolumetricAveragePooling:__init(kT, kW, kH, dT, dW, dH)
+   parent.__init(self)
+   self.kT, self.kW, self.kH = kT, kW, kH
+   self.dT, self.dW, self.dH = dT or kT, dW or kW, dH or kH
+end
+
+function VolumetricAveragePooling:updateOutput(input)
+   lib.avgpool_forward(self.output, input, window.of(self))
+   return self.output
+end
+
+function VolumetricAveragePooling:updateGradInput(input, gradOutput)
+   lib.avgpool_backward(self.gradInput, gradOutput, input, window.of(self))
+   return self.gradInput
+end
+
+function VolumetricAveragePooling:__tostring__()
+   return ('%s(%dx%dx%d, %d,%d,%d)'):format(torch.type(self), self.kT, self.kW, self.kH, self.dT,
+      self.dW, self.dH)
+end
+
+return VolumetricAveragePooling

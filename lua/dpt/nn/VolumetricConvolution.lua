@@ -1,0 +1,59 @@
+--- nn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH): 3-D
+-- convolution of CxTxHxW or a batch.
+-- What must stay true: weight is nOutputPlane x nInputPlane x kT x kH x kW; padW and padH default to
+-- padT.
+
+local torch = require 'dpt.tensor'
+
+local VolumetricConvolution, parent = torch.class('nn.VolumetricConvolution', 'nn.Module')
+local Spatial = torch.getmetatable('nn.SpatialConvolution')
+
+function VolumetricConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW,
+   padH)
+   parent.__init(self)
+   if not (nInputPlane and nOutputPlane and kT and kW and kH) then
+      error(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kT, kW, kH [, dT, dW, dH, padT,'
+         .. ' padW, padH])', 2)
+   end
+   self.nInputPlane, self.nOutputPlane = nInputPlane, nOutputPlane
+   self.kT, self.kW, self.kH = kT, kW, kH
+   self.dT, self.dW, self.dH = dT or 1, dW or 1, dH or 1
+   self.padT = padT or 0
+   self.padW = padW or self.padT
+   self.padH = padH or self.padW
+   self.weight = torch.Tensor(self:weightSize())
+   self.gradWeight = torch.Tensor(self:weightSize()):zero()
+   self.bias = torch.Tensor(nOutputPlane)
+   self.gradBias = torch.Tensor(nOutputPlane):zero()
+   self:reset()
+end
+
+function VolumetricConvolution:weightSize()
+   return torch.LongStorage{self.nOutputPlane, self.nInputPlane, self.kT, self.kH, self.kW}
+end
+
+function VolumetricConvolution:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3)
+      or 1 / math.sqrt(self.kT * self.kW * self.kH * self.nInputPlane)
+   self.weight:uniform(-stdv, stdv)
+   if self.bias then self.bias:uniform(-stdv, stdv) end
+end
+
+VolumetricConvolution.noBias = Spatial.noBias
+VolumetricConvolution.updateOutput = Spatial.updateOutput
+VolumetricConvolution.updateGradInput = Spatial.updateGradInput
+VolumetricConvolution.accGradParameters = Spatial.accGradParameters
+VolumetricConvolution.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
+
+function VolumetricConvolution:__tostring__()
+   local s = ('%s(%d -> %d, %dx%dx%d'):format(torch.type(self), self.nInputPlane,
+      self.nOutputPlane, self.kT, self.kW, self.kH)
+   local padded = self.padT ~= 0 or self.padW ~= 0 or self.padH ~= 0
+   if self.dT ~= 1 or self.dW ~= 1 or self.dH ~= 1 or padded then
+      s = s .. (', %d,%d,%d'):format(self.dT, self.dW, self.dH)
+   end
+   if padded then s = s .. (', %d,%d,%d'):format(self.padT, self.padW, self.padH) end
+   return s .. (self.bias and ')' or ') without bias')
+end
+
+return VolumetricConvolution

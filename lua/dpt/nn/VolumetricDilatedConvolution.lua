@@ -1,0 +1,18 @@
+--- nn.VolumetricDilatedConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW,
+-- padH, dilationT, dilationW, dilationH): nn.VolumetricConvolution with gaps in the kernel.
+-- What must stay true: weights as in nn.VolumetricConvolution.
+
+local torch = require 'dpt.tensor'
+
+local VolumetricDilatedConvolution, parent =
+   torch.class('nn.VolumetricDilatedConvolution', 'nn.VolumetricConvolution')
+
+function VolumetricDilatedConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH,
+   padT, padW, padH, dilationT, dilationW, dilationH)
+   parent.__init(self, nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH)
+   self.dilationT = dilationT or 1
+   self.dilationW = dilationW or 1
+   self.dilationH = dilationH or 1
+end
+
+return VolumetricDilatedConvolution

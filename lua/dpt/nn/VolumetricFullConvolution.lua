@@ -1,0 +1,31 @@
+--- nn.VolumetricFullConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH,
+-- adjT, adjW, adjH): the transposed 3-D convolution.
+-- What must stay true: weight is nInputPlane x nOutputPlane x kT x kH x kW; otherwise it is as
+-- nn.SpatialFullConvolution.
+
+local torch = require 'dpt.tensor'
+
+local VolumetricFullConvolution, parent =
+   torch.class('nn.VolumetricFullConvolution', 'nn.VolumetricConvolution')
+local Spatial = torch.getmetatable('nn.SpatialFullConvolution')
+
+function VolumetricFullConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT,
+   padW, padH, adjT, adjW, adjH)
+   parent.__init(self, nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT or 0, padW or 0,
+      padH or 0)
+   self.adjT, self.adjW, self.adjH = adjT or 0, adjW or 0, adjH or 0
+   if self.adjT > self.dT - 1 or self.adjW > self.dW - 1 or self.adjH > self.dH - 1 then
+      error(('nn.VolumetricFullConvolution: adj %d,%d,%d wants to be smaller than the stride'
+         .. ' %d,%d,%d'):format(self.adjT, self.adjW, self.adjH, self.dT, self.dW, self.dH), 2)
+   end
+end
+
+function VolumetricFullConvolution:weightSize()
+   return torch.LongStorage{self.nInputPlane, self.nOutputPlane, self.kT, self.kH, self.kW}
+end
+
+VolumetricFullConvolution.updateOutput = Spatial.updateOutput
+VolumetricFullConvolution.updateGradInput = Spatial.updateGradInput
+VolumetricFullConvolution.accGradParameters = Spatial.accGradParameters
+
+return VolumetricFullConvolution

@@ -1,0 +1,43 @@
+--- nn.VolumetricMaxUnpooling(pooling): puts every element back to where the pooling module took it from;
+-- all others are zero.
+-- What must stay true: output has the size of the pooling module's last input.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local window = require 'dpt.nn.window'
+
+local VolumetricMaxUnpooling, parent = torch.class('nn.VolumetricMaxUnpooling', 'nn.Module')
+
+function VolumetricMaxUnpooling:__init(poolingModule)
+   parent.__init(self)
+   if not torch.isTypeOf(poolingModule, 'nn.VolumetricMaxPooling') then
+      error('nn.VolumetricMaxUnpooling: wants a nn.VolumetricMaxPooling, got '
+         .. torch.type(poolingModule), 2)
+   end
+   self.pooling = poolingModule
+end
+
+function VolumetricMaxUnpooling:updateOutput(input)
+   if not self.pooling.inputSize then
+      error('nn.VolumetricMaxUnpooling: the pooling module has had no input yet', 2)
+   end
+   local size = self.pooling.inputSize:totable()
+   local n = #size
+   self.indices = self.pooling.indices
+   lib.maxunpool_forward(self.output, input, self.indices, 3,
+      window.sizes(size[n - 2], size[n - 1], size[n]))
+   return self.output
+end
+
+function VolumetricMaxUnpooling:updateGradInput(_, gradOutput)
+   lib.maxunpool_backward(self.gradInput, gradOutput, self.indices, 3)
+   return self.gradInput
+end
+
+-- The indices are the pooling module's own.
+function VolumetricMaxUnpooling:clearState()
+   self.indices = nil
+   return parent.clearState(self)
+end
+
+return VolumetricMaxUnpooling

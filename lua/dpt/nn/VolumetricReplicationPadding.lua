@@ -1,0 +1,39 @@
+--- nn.VolumetricReplicationPadding(left, right, top, bottom, front, back): a volume's border repeated
+-- outwards.
+-- What must stay true: all default to the first; input is (N)xCxTxHxW.
+
+local torch = require 'dpt.tensor'
+local dptffi = require 'dpt.ffi'
+local window = require 'dpt.nn.window'
+
+local lib, mode = dptffi.lib, dptffi.C.DPT_PAD_REPLICATE
+
+local VolumetricReplicationPadding, parent =
+   torch.class('nn.VolumetricReplicationPadding', 'nn.Module')
+
+function VolumetricReplicationPadding:__init(left, right, top, bottom, front, back)
+   parent.__init(self)
+   self.pleft, self.pright = left, right or left
+   self.ptop, self.pbottom = top or left, bottom or left
+   self.pfront, self.pback = front or left, back or left
+end
+
+function VolumetricReplicationPadding:updateOutput(input)
+   lib.pad_forward(self.output, input, mode, 3, window.sizes(self.pfront, self.ptop, self.pleft),
+      window.sizes(self.pback, self.pbottom, self.pright))
+   return self.output
+end
+
+function VolumetricReplicationPadding:updateGradInput(input, gradOutput)
+   lib.pad_backward(self.gradInput, gradOutput, input, mode, 3,
+      window.sizes(self.pfront, self.ptop, self.pleft),
+      window.sizes(self.pback, self.pbottom, self.pright))
+   return self.gradInput
+end
+
+function VolumetricReplicationPadding:__tostring__()
+   return ('%s(left=%d, right=%d, top=%d, bottom=%d, front=%d, back=%d)'):format(torch.type(self),
+      self.pleft, self.pright, self.ptop, self.pbottom, self.pfront, self.pback)
+end
+
+return VolumetricReplicationPadding

@@ -1,0 +1,70 @@
+--- nn.WeightedEuclidean(inputSize, outputSize): y_j = |c_j (x - w_j)|, with a learned weight for
+-- every component; w_j and c_j are columns of weight and diagCov.
+-- What must stay true: diagCov begins as ones; parameters() gives weight and diagCov.
+
+local torch = require 'dpt.tensor'
+
+local WeightedEuclidean, parent = torch.class('nn.WeightedEuclidean', 'nn.Euclidean')
+
+function WeightedEuclidean:__init(inputSize, outputSize)
+   self.diagCov = torch.Tensor(inputSize, outputSize)
+   self.gradDiagCov = torch.Tensor(inputSize, outputSize):zero()
+   parent.__init(self, inputSize, outputSize)
+end
+
+function WeightedEuclidean:reset(stdv)
+   self.diagCov:fill(1)
+   parent.reset(self, stdv)
+end
+
+function WeightedEuclidean:parameters()
+   return {self.weight, self.diagCov}, {self.gradWeight, self.gradDiagCov}
+end
+
+function WeightedEuclidean:accUpdateGradParameters(input, gradOutput, lr)
+   local gradWeight, gradDiagCov = self.gradWeight, self.gradDiagCov
+   self.gradWeight, self.gradDiagCov = self.weight, self.diagCov
+   self:accGradParameters(input, gradOutput, -lr)
+   self.gradWeight, self.gradDiagCov = gradWeight, gradDiagCov
+end
+
+local function spread(parameter, like)
+   return parameter:view(1, parameter:size(1), parameter:size(2)):expandAs(like)
+end
+
+function WeightedEuclidean:updateOutput(input)
+   local differences = self:differences(input)
+   local lengths = differences:cmul(spread(self.diagCov, differences)):norm(2, 2)
+   if input:dim() == 1 then
+      self.output:resize(lengths:size(3))
+   else
+      self.output:resize(lengths:size(1), lengths:size(3))
+   end
+   self.output:copy(lengths)
+   return self.output
+end
+
+-- gradOutput_j / y_j c_ij^2 (x_i - w_ij)
+function WeightedEuclidean:pulls(input, gradOutput)
+   local differences = self:differences(input)
+   local covariance = spread(self.diagCov, differences)
+   return differences:cmul(covariance):cmul(covariance)
+      :cmul(self:factors(gradOutput, differences))
+end
+
+function WeightedEuclidean:updateGradInput(input, gradOutput)
+   self.gradInput:resizeAs(input):copy(self:pulls(input, gradOutput):sum(3))
+   return self.gradInput
+end
+
+function WeightedEuclidean:accGradParameters(input, gradOutput, scale)
+   scale = scale or 1
+   local differences = self:differences(input)
+   local covariance = spread(self.diagCov, differences)
+   local weights = self:pulls(input, gradOutput):sum(1)
+   differences:cmul(differences):cmul(covariance):cmul(self:factors(gradOutput, differences))
+   self.gradWeight:add(-scale, weights)
+   self.gradDiagCov:add(scale, differences:sum(1))
+end
+
+return WeightedEuclidean

@@ -1,0 +1,15 @@
+--- nn.ZeroGrad(): passes its input on and gives a gradient of zeros.
+-- What must stay true: input may be a table of tensors; output is the input itself.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local ZeroGrad = torch.class('nn.ZeroGrad', 'nn.Identity')
+
+function ZeroGrad:updateGradInput(input, _)
+   self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
+   nn.utils.recursiveFill(self.gradInput, 0)
+   return self.gradInput
+end
+
+return ZeroGrad

@@ -1,0 +1,32 @@
+--- nn.ZipTableOneToMany(): {a, {b1, b2}} becomes {{a, b1}, {a, b2}}.
+-- What must stay true: tensors are not copied on the way forward; the gradient of a is a sum.
+
+local torch = require 'dpt.tensor'
+
+local ZipTableOneToMany, parent = torch.class('nn.ZipTableOneToMany', 'nn.Module')
+
+function ZipTableOneToMany:__init()
+   parent.__init(self)
+   self.output = {}
+   self.gradInput = {}
+   self.gradInputEl = torch.Tensor()
+end
+
+function ZipTableOneToMany:updateOutput(input)
+   self.output = {}
+   for i, entry in ipairs(input[2]) do self.output[i] = {input[1], entry} end
+   return self.output
+end
+
+function ZipTableOneToMany:updateGradInput(input, gradOutput)
+   self.gradInputEl:resizeAs(input[1]):zero()
+   local many = {}
+   for i in ipairs(input[2]) do
+      self.gradInputEl:add(1, gradOutput[i][1])
+      many[i] = gradOutput[i][2]
+   end
+   self.gradInput = {self.gradInputEl, many}
+   return self.gradInput
+end
+
+return ZipTableOneToMany

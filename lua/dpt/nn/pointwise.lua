@@ -1,0 +1,41 @@
+--- Layers that apply one pointwise operation of the C library (csrc/ops/map.def).
+-- What must stay true: forward is r = op(input), backward r = op_backward(gradOutput, input or
+-- output); in place the result takes the operand's memory.
+
+local dptffi = require 'dpt.ffi'
+local lib, C = dptffi.lib, dptffi.C
+
+local M = {}
+
+--- The number of an operation.
+function M.id(name)
+   local id = C.dpt_op(name)
+   if id < 0 then error('libdpt has no pointwise operation ' .. name) end
+   return id
+end
+
+--- Gives a class updateOutput and updateGradInput.
+-- @param spec forward, backward: names of operations; of: 'input' or 'output', what backward looks
+-- at; p, q: names of the fields that hold the operations' numbers
+function M.define(class, spec)
+   local forward, backward = M.id(spec.forward), M.id(spec.backward)
+   local p, q, ofOutput = spec.p, spec.q, spec.of == 'output'
+
+   function class:updateOutput(input)
+      local output = self.output
+      if self.inplace then output:set(input) else lib.resize_as(output, input) end
+      lib.map1(forward, output, input, p and self[p] or 0, q and self[q] or 0)
+      return output
+   end
+
+   function class:updateGradInput(input, gradOutput)
+      local gradInput = self.gradInput
+      if not gradInput then return end
+      if self.inplace then gradInput:set(gradOutput) else lib.resize_as(gradInput, input) end
+      lib.map2(backward, gradInput, gradOutput, ofOutput and self.output or input,
+         p and self[p] or 0, q and self[q] or 0)
+      return gradInput
+   end
+end
+
+return M

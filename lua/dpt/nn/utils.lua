@@ -1,0 +1,185 @@
+--- nn.utils: tensors in nested tables.
+-- What must stay true: where a result is given it is changed in place and keeps its tensors; a
+-- conversion keeps what is shared shared, through the cache.
+
+local torch = require 'dpt.tensor'
+
+local utils = {}
+
+-- The whole storage of a tensor in another type; the cache keeps the old one alive, so that its
+-- address stays its own.
+local function convertedStorage(t, typename, cache)
+   local storage = t:storage()
+   local key = torch.pointer(storage)
+   local known = cache[key]
+   if not known then
+      local new = torch.getmetatable(typename).new():resize(storage:size())
+      new:copy(t.new():set(storage, 1, storage:size(), 1))
+      known = {old = storage, new = new:storage()}
+      cache[key] = known
+   end
+   return known.new
+end
+
+local function convertTensor(t, typename, cache)
+   if torch.typename(t) == typename then return t end
+   if not cache then return t:type(typename) end
+   local known = cache[t]
+   if known then return known end
+   local new = torch.getmetatable(typename).new()
+   if t:storage() and t:storage():size() > 0 and t:dim() > 0 then
+      new:set(convertedStorage(t, typename, cache), t:storageOffset(), t:size(), t:stride())
+   end
+   cache[t] = new
+   return new
+end
+
+--- Converts every tensor in nested tables, modules and criterions to a type.
+-- @param cache a table in which the converted tensors are kept, so that shared ones stay shared
+-- @return the same table, module or criterion; a new tensor where the type differs
+function utils.recursiveType(value, typename, cache)
+   if torch.isTensor(value) then
+      return convertTensor(value, typename, cache)
+   elseif type(value) == 'table' then
+      if torch.isTypeOf(value, 'nn.Module') or torch.isTypeOf(value, 'nn.Criterion') then
+         value:type(typename, cache)
+      else
+         for k, v in pairs(value) do value[k] = utils.recursiveType(v, typename, cache) end
+      end
+   end
+   return value
+end
+
+local function mismatch(name, a, b)
+   error(('nn.utils.%s: wants tensors or tables of tensors of one form, got %s and %s')
+      :format(name, torch.type(a), torch.type(b)), 3)
+end
+
+-- A table in the form of b that keeps a's entries.
+local function likeTable(a, b)
+   a = torch.type(a) == 'table' and a or {a}
+   for k in pairs(a) do
+      if b[k] == nil then a[k] = nil end
+   end
+   return a
+end
+
+--- Resizes the tensors in a as those in b; makes what is missing.
+-- @return a, b
+function utils.recursiveResizeAs(a, b)
+   if torch.type(b) == 'table' then
+      a = likeTable(a, b)
+      for k in pairs(b) do a[k] = utils.recursiveResizeAs(a[k], b[k]) end
+   elseif torch.isTensor(b) then
+      a = torch.isTensor(a) and a or b.new()
+      a:resize(b:size())
+   else
+      mismatch('recursiveResizeAs', a, b)
+   end
+   return a, b
+end
+
+--- Fills every tensor with a number.
+function utils.recursiveFill(t, value)
+   if torch.type(t) == 'table' then
+      for k in pairs(t) do t[k] = utils.recursiveFill(t[k], value) end
+   elseif torch.isTensor(t) then
+      t:fill(value)
+   else
+      mismatch('recursiveFill', t, value)
+   end
+   return t
+end
+
+--- a = a + factor * b; without a factor (a, b) it is 1.
+-- @return a, b
+function utils.recursiveAdd(a, factor, b)
+   if b == nil then factor, b = 1, factor end
+   if torch.type(b) == 'table' then
+      a = torch.type(a) == 'table' and a or {a}
+      for k in pairs(b) do a[k] = utils.recursiveAdd(a[k], factor, b[k]) end
+   elseif torch.isTensor(a) and torch.isTensor(b) then
+      a:add(factor, b)
+   else
+      mismatch('recursiveAdd', a, b)
+   end
+   return a, b
+end
+
+--- Copies b into a, which is resized; makes what is missing.
+-- @return a, b
+function utils.recursiveCopy(a, b, async)
+   if torch.type(b) == 'table' then
+      a = likeTable(a, b)
+      for k in pairs(b) do a[k] = utils.recursiveCopy(a[k], b[k], async) end
+   elseif torch.isTensor(b) then
+      a = torch.isTensor(a) and a or b.new()
+      a:resize(b:size())
+      if async then a:copyAsync(b) else a:copy(b) end
+   else
+      mismatch('recursiveCopy', a, b)
+   end
+   return a, b
+end
+
+--- A view with one more dimension of size 1 at place dim (1).
+-- @param result may be left out
+function utils.addSingletonDimension(result, t, dim)
+   if not torch.isTensor(t) then result, t, dim = result.new(), result, t end
+   dim = dim or 1
+   if dim < 1 or dim > t:dim() + 1 then
+      error(('nn.utils.addSingletonDimension: dimension %s is not in 1..%d')
+         :format(dim, t:dim() + 1), 2)
+   end
+   local size, stride = t:size():totable(), t:stride():totable()
+   local step = dim <= #size and size[dim] * stride[dim] or 1
+   table.insert(size, dim, 1)
+   table.insert(stride, dim, step)
+   return result:set(t:storage(), t:storageOffset(), torch.LongStorage(size),
+      torch.LongStorage(stride))
+end
+
+--- A view of the given sizes, of the input itself where it is contiguous, otherwise of a copy that
+-- lies in output.
+function utils.contiguousView(output, input, ...)
+   output = output or input.new()
+   if input:isContiguous() then return output:view(input, ...) end
+   output:resize(input:size()):copy(input)
+   return output:view(output, ...)
+end
+
+--- A LongTensor on the side of `like`: `current` if it is one, else a new one.
+function utils.indexTensor(current, like)
+   local typename = torch.type(like):find('Cuda') and 'torch.CudaLongTensor' or 'torch.LongTensor'
+   if torch.type(current) == typename then return current end
+   return torch.getmetatable(typename).new()
+end
+
+--- A tensor of indices or targets on the side of `like`: itself, or a copy as a LongTensor kind in
+-- object[field].
+function utils.sameSide(object, field, t, like)
+   local onDevice = torch.type(like):find('Cuda') ~= nil
+   if onDevice == (torch.type(t):find('Cuda') ~= nil) then return t end
+   object[field] = utils.indexTensor(object[field], like)
+   return object[field]:resize(t:size()):copy(t)
+end
+
+--- Empties the named fields: tensors lose their storage, tables their entries, others become nil.
+-- @return the object
+function utils.clear(object, ...)
+   local fields = {...}
+   if type(fields[1]) == 'table' then fields = fields[1] end
+   for _, field in ipairs(fields) do
+      local value = object[field]
+      if torch.isTensor(value) then
+         value:set()
+      elseif type(value) == 'table' then
+         object[field] = {}
+      else
+         object[field] = nil
+      end
+   end
+   return object
+end
+
+return utils

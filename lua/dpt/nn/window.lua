@@ -1,0 +1,40 @@
+--- How a module's convolution or pooling slides, as the C library wants it (dpt_window).
+-- What must stay true: it is read from the module's Torch7 fields at every call, so scripts may
+-- change them; kT dT padT ... come first where the module has them, then H, then W.
+
+local dptffi = require 'dpt.ffi'
+local ffi = dptffi.ffi
+
+local M = {}
+
+local Window = ffi.typeof('dpt_window')
+local planes, volumes = {'H', 'W'}, {'T', 'H', 'W'}
+
+--- @param module with fields kW kH dW dH padW padH, and where they are there dilationW dilationH
+-- adjW adjH, ceil_mode, count_include_pad; the same with T for volumes
+-- @param transposed for SpatialFullConvolution and its relatives
+-- @return a dpt_window
+function M.of(module, transposed)
+   local window = Window()
+   local axes = module.kT and volumes or planes
+   window.ndim = #axes
+   window.groups = module.groups or 1
+   window.transposed = transposed and 1 or 0
+   window.ceil = module.ceil_mode and 1 or 0
+   window.count_pad = module.count_include_pad == false and 0 or 1
+   for i, axis in ipairs(axes) do
+      window.kernel[i - 1] = module['k' .. axis]
+      window.stride[i - 1] = module['d' .. axis]
+      window.pad[i - 1] = module['pad' .. axis] or 0
+      window.dilation[i - 1] = module['dilation' .. axis] or 1
+      window.adjust[i - 1] = module['adj' .. axis] or module['a' .. axis] or 0
+   end
+   return window
+end
+
+--- Sizes as a C array, the outermost first.
+function M.sizes(...)
+   return ffi.new('int64_t[?]', select('#', ...), ...)
+end
+
+return M
