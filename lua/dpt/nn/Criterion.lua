@@ -4,7 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local deepcopy = require 'dpt.nn.deepcopy'
+local deepcopy = require 'dpt.clone'
 
 local Criterion = torch.class('nn.Criterion')
 

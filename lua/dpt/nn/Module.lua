@@ -8,7 +8,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local flatten = require 'dpt.nn.flatten'
-local deepcopy = require 'dpt.nn.deepcopy'
+local deepcopy = require 'dpt.clone'
 
 local Module = torch.class('nn.Module')
 

@@ -1,0 +1,46 @@
+--- nn.BCECriterion(weights, sizeAverage): -(y log x + (1 - y) log(1 - x)), summed: x are
+-- probabilities, y targets from 0 to 1.
+-- What must stay true: weights, one for each element of a row, multiply the rows of a batch alike.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local losses = require 'dpt.nn.losses'
+
+local BCECriterion, parent = torch.class('nn.BCECriterion', 'nn.Criterion')
+local id = losses.id('bce')
+
+function BCECriterion:__init(weights, sizeAverage)
+   parent.__init(self)
+   self.sizeAverage = sizeAverage == nil and true or sizeAverage
+   if weights ~= nil then
+      if not torch.isTensor(weights) or weights:dim() ~= 1 then
+         error('nn.BCECriterion: weights want a vector, got ' .. torch.type(weights), 2)
+      end
+      self.weights = weights
+   end
+end
+
+-- The weights spread over the input.
+local function spread(self, input)
+   local weights = self.weights
+   if weights and input:dim() ~= 1 then
+      weights = weights:view(1, -1):expandAs(input)
+   end
+   return weights
+end
+
+function BCECriterion:updateOutput(input, target)
+   local out = self:lossTensor(input)
+   lib.loss_forward(id, out, input, self:valuesFor(input, target), spread(self, input),
+      self.sizeAverage and 1 or 0, 0)
+   self.output = out[1]
+   return self.output
+end
+
+function BCECriterion:updateGradInput(input, target)
+   lib.loss_backward(id, self.gradInput, input, self:valuesFor(input, target),
+      spread(self, input), self.sizeAverage and 1 or 0, 0)
+   return self.gradInput
+end
+
+return BCECriterion

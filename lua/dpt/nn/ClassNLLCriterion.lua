@@ -1,0 +1,38 @@
+--- nn.ClassNLLCriterion(weights, sizeAverage, ignoreIndex): the negative log-likelihood of classes:
+-- input holds log-probabilities, C or NxC; target a class 1..C, or N of them.
+-- What must stay true: with sizeAverage the sum is divided by the sum of the classes' weights;
+-- targets of ignoreIndex (-100) count for nothing.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
+
+function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
+   parent.__init(self)
+   self.sizeAverage = sizeAverage == nil and true or sizeAverage
+   self.ignoreIndex = ignoreIndex or -100
+   if weights then
+      if not torch.isTensor(weights) or weights:dim() ~= 1 then
+         error(torch.type(self) .. ': weights want a vector, got ' .. torch.type(weights), 2)
+      end
+      self.weights = weights
+   end
+   self.output_tensor = torch.zeros(1)
+   self.total_weight_tensor = torch.ones(1)
+end
+
+function ClassNLLCriterion:updateOutput(input, target)
+   lib.nll_forward(self.output_tensor, self.total_weight_tensor, input,
+      self:classesFor(input, target), self.weights, self.sizeAverage and 1 or 0, self.ignoreIndex)
+   self.output = self.output_tensor[1]
+   return self.output
+end
+
+function ClassNLLCriterion:updateGradInput(input, target)
+   lib.nll_backward(self.gradInput, input, self:classesFor(input, target), self.weights,
+      self.total_weight_tensor, self.sizeAverage and 1 or 0, self.ignoreIndex)
+   return self.gradInput
+end
+
+return ClassNLLCriterion

@@ -1,0 +1,63 @@
+--- nn.CosineEmbeddingCriterion(margin): with the cosine c of a pair of vectors, or of the rows of a
+-- pair of matrices: 1 - c where the target is 1, max(0, c - margin) where it is -1.
+-- What must stay true: with sizeAverage (the default) batches are averaged.
+
+local torch = require 'dpt.tensor'
+
+local CosineEmbeddingCriterion, parent = torch.class('nn.CosineEmbeddingCriterion', 'nn.Criterion')
+
+function CosineEmbeddingCriterion:__init(margin)
+   parent.__init(self)
+   self.margin = margin or 0
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+   self.sizeAverage = true
+end
+
+local function rows(t)
+   return t:dim() == 1 and t:contiguous():view(1, -1) or t
+end
+
+-- The cosine of every pair of rows and what its gradient needs, all N x 1; the targets likewise.
+local function cosines(self, input, target)
+   local a, b = rows(input[1]), rows(input[2])
+   local aa, bb = torch.cmul(a, a):sum(2):add(1e-12), torch.cmul(b, b):sum(2):add(1e-12)
+   local inverse = torch.cmul(aa, bb):sqrt():pow(-1)
+   local c = torch.cmul(a, b):sum(2):cmul(inverse)
+   local y
+   if type(target) == 'number' then
+      y = c.new():resizeAs(c):fill(target)
+   else
+      y = self:valuesFor(c, target):view(-1, 1)
+   end
+   return c, y, inverse, aa, bb, a, b
+end
+
+function CosineEmbeddingCriterion:updateOutput(input, target)
+   local c, y = cosines(self, input, target)
+   local alike = torch.eq(y, 1)
+   local losses = torch.add(c, -self.margin):cmax(0)
+   losses:maskedFill(alike, 0)
+   local same = c:mul(-1):add(1)
+   same:maskedFill(torch.ne(y, 1), 0)
+   local sum = losses:add(1, same):sum()
+   self.output = self.sizeAverage and sum / y:size(1) or sum
+   return self.output
+end
+
+function CosineEmbeddingCriterion:updateGradInput(input, target)
+   local c, y, inverse, aa, bb, a, b = cosines(self, input, target)
+   -- d(loss)/dc: -1 where alike, 1 where unlike and above the margin
+   local slope = c.new():resizeAs(c):gt(c, self.margin)
+   slope:maskedFill(torch.eq(y, 1), -1)
+   if self.sizeAverage then slope:div(y:size(1)) end
+   for i, pair in ipairs{{a, b, aa}, {b, a, bb}} do
+      local own, other, square = pair[1], pair[2], pair[3]
+      local gradient = self.gradInput[i]
+      gradient:resizeAs(own):copy(other):cmul(inverse:expandAs(own))
+         :addcmul(-1, torch.cdiv(c, square):expandAs(own), own):cmul(slope:expandAs(own))
+      if input[i]:dim() == 1 then gradient:resize(input[i]:size()) end
+   end
+   return self.gradInput
+end
+
+return CosineEmbeddingCriterion

@@ -1,0 +1,40 @@
+--- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax and nn.ClassNLLCriterion in one:
+-- input C or NxC of any numbers.
+-- What must stay true: extra dimensions of size 1 are left out of the input; gradInput has its size.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local CrossEntropyCriterion, parent = torch.class('nn.CrossEntropyCriterion', 'nn.Criterion')
+
+function CrossEntropyCriterion:__init(weights, sizeAverage)
+   parent.__init(self)
+   self.lsm = nn.LogSoftMax()
+   self.nll = nn.ClassNLLCriterion(weights, sizeAverage)
+   self.sizeAverage = self.nll.sizeAverage
+end
+
+-- C or NxC: a batch of one row stays a batch.
+local function rows(input)
+   if input:dim() <= 2 then return input end
+   local x = input:squeeze()
+   return x:dim() == 1 and x:view(1, -1) or x
+end
+
+function CrossEntropyCriterion:updateOutput(input, target)
+   if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
+   self.nll.sizeAverage = self.sizeAverage
+   self.lsm:updateOutput(rows(input))
+   self.output = self.nll:updateOutput(self.lsm.output, target)
+   return self.output
+end
+
+function CrossEntropyCriterion:updateGradInput(input, target)
+   if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
+   self.nll:updateGradInput(self.lsm.output, target)
+   self.lsm:updateGradInput(rows(input), self.nll.gradInput)
+   self.gradInput = self.lsm.gradInput:viewAs(input)
+   return self.gradInput
+end
+
+return CrossEntropyCriterion

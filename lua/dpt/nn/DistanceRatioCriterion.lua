@@ -1,0 +1,35 @@
+--- nn.DistanceRatioCriterion(sizeAverage): for a pair of distances a (to what is like) and b (to what
+-- is unlike): -log(e^-a / (e^-a + e^-b)), one a row.
+-- What must stay true: rows are averaged with sizeAverage (the default).
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local pointwise = require 'dpt.nn.pointwise'
+
+local DistanceRatioCriterion, parent = torch.class('nn.DistanceRatioCriterion', 'nn.Criterion')
+local softplus = pointwise.id('softplus')
+
+function DistanceRatioCriterion:__init(sizeAverage)
+   parent.__init(self)
+   self.sizeAverage = sizeAverage == nil and true or sizeAverage
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+end
+
+-- The loss is log(1 + e^(a - b)).
+function DistanceRatioCriterion:updateOutput(input)
+   local difference = torch.add(input[1], -1, input[2])
+   lib.map1(softplus, difference, difference, 1, 20)
+   local sum = difference:sum()
+   self.output = self.sizeAverage and sum / difference:nElement() or sum
+   return self.output
+end
+
+function DistanceRatioCriterion:updateGradInput(input)
+   local slope = torch.add(input[1], -1, input[2]):sigmoid()
+   if self.sizeAverage then slope:div(slope:nElement()) end
+   self.gradInput[1]:resizeAs(input[1]):copy(slope)
+   self.gradInput[2]:resizeAs(input[2]):mul(slope, -1)
+   return self.gradInput
+end
+
+return DistanceRatioCriterion

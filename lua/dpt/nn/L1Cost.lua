@@ -1,0 +1,23 @@
+--- nn.L1Cost(): the sum of |x|.
+-- What must stay true: it takes no target.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local losses = require 'dpt.nn.losses'
+
+local L1Cost = torch.class('nn.L1Cost', 'nn.Criterion')
+local id = losses.id('l1')
+
+function L1Cost:updateOutput(input)
+   local out = self:lossTensor(input)
+   lib.loss_forward(id, out, input, nil, nil, 0, 0)
+   self.output = out[1]
+   return self.output
+end
+
+function L1Cost:updateGradInput(input)
+   lib.loss_backward(id, self.gradInput, input, nil, nil, 0, 0)
+   return self.gradInput
+end
+
+return L1Cost

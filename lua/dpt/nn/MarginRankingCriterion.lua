@@ -1,0 +1,45 @@
+--- nn.MarginRankingCriterion(margin): max(0, margin - y (x1 - x2)) for a pair of inputs and targets y
+-- of 1 (x1 should be larger) or -1.
+-- What must stay true: single numbers come as tensors of one element; batches are averaged with
+-- sizeAverage (the default).
+
+local torch = require 'dpt.tensor'
+
+local MarginRankingCriterion, parent = torch.class('nn.MarginRankingCriterion', 'nn.Criterion')
+
+function MarginRankingCriterion:__init(margin)
+   parent.__init(self)
+   self.margin = margin or 1
+   self.gradInput = {torch.Tensor(), torch.Tensor()}
+   self.sizeAverage = true
+end
+
+-- margin - y (x1 - x2), and y in the input's form
+local function hinge(self, input, target)
+   local difference = torch.add(input[1], -1, input[2])
+   local y
+   if type(target) == 'number' then
+      y = difference.new():resizeAs(difference):fill(target)
+   else
+      y = self:valuesFor(difference, target):viewAs(difference)
+   end
+   return difference:cmul(y):mul(-1):add(self.margin), y
+end
+
+function MarginRankingCriterion:updateOutput(input, target)
+   local losses = hinge(self, input, target)
+   local sum = losses:cmax(0):sum()
+   self.output = self.sizeAverage and sum / losses:nElement() or sum
+   return self.output
+end
+
+function MarginRankingCriterion:updateGradInput(input, target)
+   local losses, y = hinge(self, input, target)
+   local active = losses.new():resizeAs(losses):gt(losses, 0):cmul(y)
+   if self.sizeAverage then active:div(losses:nElement()) end
+   self.gradInput[1]:resizeAs(input[1]):copy(active):mul(-1)
+   self.gradInput[2]:resizeAs(input[2]):copy(active)
+   return self.gradInput
+end
+
+return MarginRankingCriterion

@@ -1,0 +1,63 @@
+--- nn.ModuleCriterion(criterion, inputModule, targetModule, castTarget): a criterion after modules for
+-- the input and the target, each of which may be nil.
+-- What must stay true: the gradient goes back through the input's module only.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local ModuleCriterion, parent = torch.class('nn.ModuleCriterion', 'nn.Criterion')
+
+function ModuleCriterion:__init(criterion, inputModule, targetModule, castTarget)
+   parent.__init(self)
+   self.inputModule = inputModule
+   self.targetModule = targetModule
+   self.castTarget = castTarget == nil and true or castTarget
+   if self.inputModule then
+      local params = self.inputModule:parameters()
+      if params and #params > 0 then
+         io.stderr:write('nn.ModuleCriterion: the parameters of the input module are not learned\n')
+      end
+   end
+   self.criterion = criterion
+end
+
+-- Input and target as the criterion sees them.
+local function seen(self, input, target)
+   if self.inputModule then
+      self.input = self.inputModule:forward(input)
+   else
+      self.input = input
+   end
+   if self.targetModule then
+      self.target = self.targetModule:forward(target)
+   else
+      self.target = target
+   end
+   return self.input, self.target
+end
+
+function ModuleCriterion:updateOutput(input, target)
+   self.output = self.criterion:forward(seen(self, input, target))
+   return self.output
+end
+
+function ModuleCriterion:updateGradInput(input, _)
+   self.gradInput = self.criterion:backward(self.input, self.target)
+   if self.inputModule then
+      self.gradInput = self.inputModule:updateGradInput(input, self.gradInput)
+   end
+   return self.gradInput
+end
+
+function ModuleCriterion:type(typename, tensorCache)
+   if not typename then return self._type end
+   tensorCache = tensorCache or {}
+   if self.inputModule then self.inputModule:type(typename, tensorCache) end
+   if self.targetModule and self.castTarget then self.targetModule:type(typename, tensorCache) end
+   self.criterion:type(typename, tensorCache)
+   self.gradInput = nn.utils.recursiveType(self.gradInput, typename, tensorCache)
+   self._type = typename
+   return self
+end
+
+return ModuleCriterion

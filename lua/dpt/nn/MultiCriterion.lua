@@ -1,0 +1,42 @@
+--- nn.MultiCriterion(): a weighted sum of criterions, all on one input and one target.
+-- What must stay true: output is the weighted sum; gradInput is the container's own.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local MultiCriterion, parent = torch.class('nn.MultiCriterion', 'nn.Criterion')
+
+function MultiCriterion:__init()
+   parent.__init(self)
+   self.criterions = {}
+   self.weights = torch.DoubleStorage()
+end
+
+--- Adds a criterion with a weight (1).
+function MultiCriterion:add(criterion, weight)
+   if not criterion then error('nn.MultiCriterion: add wants a criterion', 2) end
+   self.criterions[#self.criterions + 1] = criterion
+   self.weights:resize(#self.criterions)
+   self.weights[#self.criterions] = weight or 1
+   return self
+end
+
+function MultiCriterion:updateOutput(input, target)
+   self.output = 0
+   for i, criterion in ipairs(self.criterions) do
+      self.output = self.output + self.weights[i] * criterion:updateOutput(input, target)
+   end
+   return self.output
+end
+
+function MultiCriterion:updateGradInput(input, target)
+   self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
+   nn.utils.recursiveFill(self.gradInput, 0)
+   for i, criterion in ipairs(self.criterions) do
+      nn.utils.recursiveAdd(self.gradInput, self.weights[i],
+         criterion:updateGradInput(input, target))
+   end
+   return self.gradInput
+end
+
+return MultiCriterion

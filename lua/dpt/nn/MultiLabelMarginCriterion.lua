@@ -1,0 +1,28 @@
+--- nn.MultiLabelMarginCriterion(sizeAverage): sum over labels j and other classes i of
+-- max(0, 1 - x_j + x_i) / C.
+-- What must stay true: a row of the target lists labels up to the first 0.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local MultiLabelMarginCriterion, parent = torch.class('nn.MultiLabelMarginCriterion', 'nn.Criterion')
+
+function MultiLabelMarginCriterion:__init(sizeAverage)
+   parent.__init(self)
+   self.sizeAverage = sizeAverage == nil and true or sizeAverage
+end
+
+function MultiLabelMarginCriterion:updateOutput(input, target)
+   local out = self:lossTensor(input)
+   lib.multilabel_forward(out, input, self:classesFor(input, target), self.sizeAverage and 1 or 0)
+   self.output = out[1]
+   return self.output
+end
+
+function MultiLabelMarginCriterion:updateGradInput(input, target)
+   lib.multilabel_backward(self.gradInput, input, self:classesFor(input, target),
+      self.sizeAverage and 1 or 0)
+   return self.gradInput
+end
+
+return MultiLabelMarginCriterion

@@ -1,0 +1,48 @@
+--- nn.MultiLabelSoftMarginCriterion(weights, sizeAverage): the cross-entropy of sigmoid(x) and targets
+-- 0 or 1 for every class, averaged over all elements.
+-- What must stay true: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+local pointwise = require 'dpt.nn.pointwise'
+
+local MultiLabelSoftMarginCriterion, parent =
+   torch.class('nn.MultiLabelSoftMarginCriterion', 'nn.Criterion')
+local logsigmoid = pointwise.id('logsigmoid')
+
+function MultiLabelSoftMarginCriterion:__init(weights, sizeAverage)
+   parent.__init(self)
+   self.sizeAverage = sizeAverage == nil and true or sizeAverage
+   self.weights = weights
+end
+
+-- t times the weights, spread over its rows.
+local function weighted(self, t)
+   if self.weights then
+      local weights = self.weights
+      if t:dim() > 1 then weights = weights:view(1, -1) end
+      t:cmul(weights:expandAs(t))
+   end
+   return t
+end
+
+-- -(y log s(x) + (1 - y) log s(-x)) = (1 - y) x - log s(x)
+function MultiLabelSoftMarginCriterion:updateOutput(input, target)
+   target = self:valuesFor(input, target)
+   local logs = input.new():resizeAs(input)
+   lib.map1(logsigmoid, logs, input, 0, 0)
+   local each = torch.add(input, -1, torch.cmul(target, input)):add(-1, logs)
+   local sum = weighted(self, each):sum()
+   self.output = self.sizeAverage and sum / input:nElement() or sum
+   return self.output
+end
+
+function MultiLabelSoftMarginCriterion:updateGradInput(input, target)
+   target = self:valuesFor(input, target)
+   self.gradInput:resizeAs(input):sigmoid(input):add(-1, target)
+   weighted(self, self.gradInput)
+   if self.sizeAverage then self.gradInput:div(input:nElement()) end
+   return self.gradInput
+end
+
+return MultiLabelSoftMarginCriterion

@@ -1,0 +1,40 @@
+--- nn.MultiMarginCriterion(p, weights, margin, sizeAverage): sum_i max(0, margin - x_y + x_i)^p / C for
+-- the class y, times its weight.
+-- What must stay true: p is 1 or 2; input C or NxC, target a class or N of them.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.ffi'.lib
+
+local MultiMarginCriterion, parent = torch.class('nn.MultiMarginCriterion', 'nn.Criterion')
+
+function MultiMarginCriterion:__init(p, weights, margin, sizeAverage)
+   parent.__init(self)
+   self.p = p or 1
+   if self.p ~= 1 and self.p ~= 2 then
+      error('nn.MultiMarginCriterion: p wants 1 or 2, got ' .. tostring(p), 2)
+   end
+   self.margin = margin or 1
+   self.sizeAverage = sizeAverage == nil and true or sizeAverage
+   if weights then
+      if not torch.isTensor(weights) or weights:dim() ~= 1 then
+         error('nn.MultiMarginCriterion: weights want a vector, got ' .. torch.type(weights), 2)
+      end
+      self.weights = weights
+   end
+end
+
+function MultiMarginCriterion:updateOutput(input, target)
+   local out = self:lossTensor(input)
+   lib.multimargin_forward(out, input, self:classesFor(input, target), self.weights,
+      self.sizeAverage and 1 or 0, self.p, self.margin)
+   self.output = out[1]
+   return self.output
+end
+
+function MultiMarginCriterion:updateGradInput(input, target)
+   lib.multimargin_backward(self.gradInput, input, self:classesFor(input, target), self.weights,
+      self.sizeAverage and 1 or 0, self.p, self.margin)
+   return self.gradInput
+end
+
+return MultiMarginCriterion

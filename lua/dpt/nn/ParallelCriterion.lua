@@ -1,0 +1,51 @@
+--- nn.ParallelCriterion(repeatTarget): criterion i on entry i of the input and of the target table; a
+-- weighted sum.
+-- What must stay true: with repeatTarget all criterions get the whole target.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local ParallelCriterion, parent = torch.class('nn.ParallelCriterion', 'nn.Criterion')
+
+function ParallelCriterion:__init(repeatTarget)
+   parent.__init(self)
+   self.criterions = {}
+   self.weights = {}
+   self.gradInput = {}
+   self.repeatTarget = repeatTarget
+end
+
+--- Adds a criterion with a weight (1).
+function ParallelCriterion:add(criterion, weight)
+   if not criterion then error('nn.ParallelCriterion: add wants a criterion', 2) end
+   self.criterions[#self.criterions + 1] = criterion
+   self.weights[#self.weights + 1] = weight or 1
+   return self
+end
+
+function ParallelCriterion:updateOutput(input, target)
+   self.output = 0
+   for i, criterion in ipairs(self.criterions) do
+      local own = self.repeatTarget and target or target[i]
+      self.output = self.output + self.weights[i] * criterion:updateOutput(input[i], own)
+   end
+   return self.output
+end
+
+function ParallelCriterion:updateGradInput(input, target)
+   self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
+   nn.utils.recursiveFill(self.gradInput, 0)
+   for i, criterion in ipairs(self.criterions) do
+      local own = self.repeatTarget and target or target[i]
+      nn.utils.recursiveAdd(self.gradInput[i], self.weights[i],
+         criterion:updateGradInput(input[i], own))
+   end
+   return self.gradInput
+end
+
+function ParallelCriterion:type(typename, tensorCache)
+   if typename then self.gradInput = {} end
+   return parent.type(self, typename, tensorCache)
+end
+
+return ParallelCriterion

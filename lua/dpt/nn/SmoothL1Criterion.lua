@@ -1,0 +1,16 @@
+--- nn.SmoothL1Criterion(sizeAverage): (x - y)^2 / 2 where |x - y| < 1, |x - y| - 1/2 elsewhere, summed.
+-- What must stay true: with sizeAverage (the default) the sum is divided by the element count.
+
+local torch = require 'dpt.tensor'
+local losses = require 'dpt.nn.losses'
+
+local SmoothL1Criterion, parent = torch.class('nn.SmoothL1Criterion', 'nn.Criterion')
+
+function SmoothL1Criterion:__init(sizeAverage)
+   parent.__init(self)
+   self.sizeAverage = sizeAverage == nil and true or sizeAverage
+end
+
+losses.define(SmoothL1Criterion, 'smoothl1')
+
+return SmoothL1Criterion

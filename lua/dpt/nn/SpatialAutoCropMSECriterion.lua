@@ -1,0 +1,35 @@
+--- nn.SpatialAutoCropMSECriterion(sizeAverage): nn.MSECriterion against the middle of a target that is
+-- as large as the input or larger.
+-- What must stay true: input and target are CxHxW or NxCxHxW with the same planes.
+
+local torch = require 'dpt.tensor'
+
+local SpatialAutoCropMSECriterion, parent =
+   torch.class('nn.SpatialAutoCropMSECriterion', 'nn.MSECriterion')
+
+local function crop(input, target)
+   local dims = input:dim()
+   if dims ~= target:dim() or (dims ~= 3 and dims ~= 4) then
+      error(('nn.SpatialAutoCropMSECriterion: input has %d dimensions and target %d, wanted 3 or 4')
+         :format(dims, target:dim()), 3)
+   end
+   for d = dims - 1, dims do
+      local extra = target:size(d) - input:size(d)
+      if extra < 0 then
+         error(('nn.SpatialAutoCropMSECriterion: target has size %d in dimension %d, wanted %d or'
+            .. ' more'):format(target:size(d), d, input:size(d)), 3)
+      end
+      target = target:narrow(d, math.floor(extra / 2) + 1, input:size(d))
+   end
+   return target
+end
+
+function SpatialAutoCropMSECriterion:updateOutput(input, target)
+   return parent.updateOutput(self, input, crop(input, target))
+end
+
+function SpatialAutoCropMSECriterion:updateGradInput(input, target)
+   return parent.updateGradInput(self, input, crop(input, target))
+end
+
+return SpatialAutoCropMSECriterion
