@@ -1,5 +1,5 @@
---- nn.CReLU(nInputDims, inplace): the positive part of x and of -x, joined along the first dimension
--- behind the batch.
+--- nn.CReLU(nInputDims, inplace): the positive part of x and of -x, joined along the first
+-- dimension behind the batch.
 -- What must stay true: nInputDims counts the dimensions without the batch.
 
 local torch = require 'dpt.tensor'

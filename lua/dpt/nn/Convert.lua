@@ -1,5 +1,5 @@
---- nn.Convert(inputShape, outputShape): changes the order of dimensions, named by letters, 'bchw' to
--- 'bhwc' say; 'b' is the batch, and 'bf' or 'f' takes all others as one dimension.
+--- nn.Convert(inputShape, outputShape): changes the order of dimensions, named by letters, 'bchw'
+-- to 'bhwc' say; 'b' is the batch, and 'bf' or 'f' takes all others as one dimension.
 -- What must stay true: every letter of outputShape except f stands in inputShape and the other way.
 
 local torch = require 'dpt.tensor'

@@ -1,6 +1,7 @@
 --- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax and nn.ClassNLLCriterion in one:
 -- input C or NxC of any numbers.
--- What must stay true: extra dimensions of size 1 are left out of the input; gradInput has its size.
+-- What must stay true: extra dimensions of size 1 are left out of the input; gradInput has its
+-- size.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

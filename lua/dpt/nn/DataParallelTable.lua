@@ -1,9 +1,9 @@
 --- nn.DataParallelTable: one network on several devices, each with its share of the batch.
 --
 -- What must stay true: replica 1 is the module that was added, on the first device, and the truth:
--- its parameters are copied to the others before a forward that finds them changed; the gradients of
--- replicas 2..n are zero except between a backward and the reduction that ends it. The results are
--- those of one device. This file says when things happen, dpt/parallel/ says how.
+-- its parameters are copied to the others before a forward that finds them changed; the gradients
+-- of replicas 2..n are zero except between a backward and the reduction that ends it. The results
+-- are those of one device. This file says when things happen, dpt/parallel/ says how.
 --
 --    net = nn.DataParallelTable(1, true):add(network:cuda(), {1, 2, 3, 4})
 local torch = require 'dpt.tensor'
@@ -135,7 +135,8 @@ function DataParallelTable:getParameters()
    return flat[1], flat[2]
 end
 
---- Copies replica 1's parameters to the others, if anything has written to them since the last time.
+--- Copies replica 1's parameters to the others, if anything has written to them since the last
+-- time.
 function DataParallelTable:syncParameters()
    self:_prepare()
    self.params:broadcast()

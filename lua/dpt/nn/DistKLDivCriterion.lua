@@ -1,6 +1,7 @@
 --- nn.DistKLDivCriterion(sizeAverage): y (log y - x), summed: x are log-probabilities, y the target
 -- distribution.
--- What must stay true: targets of 0 and below add nothing; sizeAverage divides by the element count.
+-- What must stay true: targets of 0 and below add nothing; sizeAverage divides by the element
+-- count.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

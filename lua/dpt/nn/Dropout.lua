@@ -1,5 +1,5 @@
---- nn.Dropout(p, v1, inplace, stochasticInference): sets elements to 0 with probability p in training.
--- The rest is divided by 1-p in training, or (v1) multiplied by it in evaluation.
+--- nn.Dropout(p, v1, inplace, stochasticInference): sets elements to 0 with probability p in
+-- training. The rest is divided by 1-p in training, or (v1) multiplied by it in evaluation.
 -- What must stay true: noise is the mask that forward used. On host tensors it is drawn from the
 -- generator as Torch7 did; on devices it depends on (seed, global row, dropoutId_, dropoutStep_)
 -- alone. Who splits a batch sets rowOffset_, the number of rows before a replica's first one, and

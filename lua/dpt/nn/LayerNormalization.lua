@@ -1,5 +1,5 @@
---- nn.LayerNormalization(nOutput, bias, eps, affine): every row of a matrix with mean 0 and variance
--- 1, times weight plus bias (affine).
+--- nn.LayerNormalization(nOutput, bias, eps, affine): every row of a matrix with mean 0 and
+-- variance 1, times weight plus bias (affine).
 -- What must stay true: weight begins as ones, bias as the given number (0).
 
 local torch = require 'dpt.tensor'

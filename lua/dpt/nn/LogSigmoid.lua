@@ -6,6 +6,8 @@ local pointwise = require 'dpt.nn.pointwise'
 
 local LogSigmoid = torch.class('nn.LogSigmoid', 'nn.Module')
 
-pointwise.define(LogSigmoid, {forward = 'logsigmoid', backward = 'logsigmoid_backward', of = 'input'})
+pointwise.define(LogSigmoid, {
+   forward = 'logsigmoid', backward = 'logsigmoid_backward', of = 'input',
+})
 
 return LogSigmoid

@@ -1,5 +1,5 @@
---- nn.ModuleCriterion(criterion, inputModule, targetModule, castTarget): a criterion after modules for
--- the input and the target, each of which may be nil.
+--- nn.ModuleCriterion(criterion, inputModule, targetModule, castTarget): a criterion after modules
+-- for the input and the target, each of which may be nil.
 -- What must stay true: the gradient goes back through the input's module only.
 
 local torch = require 'dpt.tensor'

@@ -5,7 +5,8 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.ffi'.lib
 
-local MultiLabelMarginCriterion, parent = torch.class('nn.MultiLabelMarginCriterion', 'nn.Criterion')
+local MultiLabelMarginCriterion, parent =
+   torch.class('nn.MultiLabelMarginCriterion', 'nn.Criterion')
 
 function MultiLabelMarginCriterion:__init(sizeAverage)
    parent.__init(self)

@@ -1,5 +1,5 @@
---- nn.MultiLabelSoftMarginCriterion(weights, sizeAverage): the cross-entropy of sigmoid(x) and targets
--- 0 or 1 for every class, averaged over all elements.
+--- nn.MultiLabelSoftMarginCriterion(weights, sizeAverage): the cross-entropy of sigmoid(x) and
+-- targets 0 or 1 for every class, averaged over all elements.
 -- What must stay true: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
 
 local torch = require 'dpt.tensor'

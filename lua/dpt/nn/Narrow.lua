@@ -1,6 +1,7 @@
 --- nn.Narrow(dimension, offset, length): a part of the input along a dimension.
--- What must stay true: output is a view of the input; a negative dimension or offset counts from the
--- end, a negative length leaves -length-1 elements out at the end; gradInput is zero elsewhere.
+-- What must stay true: output is a view of the input; a negative dimension or offset counts from
+-- the end, a negative length leaves -length-1 elements out at the end; gradInput is zero
+-- elsewhere.
 
 local torch = require 'dpt.tensor'
 

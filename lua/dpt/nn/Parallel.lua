@@ -1,5 +1,5 @@
---- nn.Parallel(inputDim, outputDim): gives slice i of the input along inputDim to module i and joins
--- their outputs along outputDim.
+--- nn.Parallel(inputDim, outputDim): gives slice i of the input along inputDim to module i and
+-- joins their outputs along outputDim.
 -- What must stay true: the input has as many slices as there are modules.
 
 local torch = require 'dpt.tensor'

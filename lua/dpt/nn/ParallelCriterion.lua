@@ -1,5 +1,5 @@
---- nn.ParallelCriterion(repeatTarget): criterion i on entry i of the input and of the target table; a
--- weighted sum.
+--- nn.ParallelCriterion(repeatTarget): criterion i on entry i of the input and of the target table;
+-- a weighted sum.
 -- What must stay true: with repeatTarget all criterions get the whole target.
 
 local torch = require 'dpt.tensor'

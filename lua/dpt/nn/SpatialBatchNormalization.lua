@@ -1,9 +1,11 @@
---- nn.SpatialBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every plane.
+--- nn.SpatialBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every
+-- plane.
 -- What must stay true: input is NxCxHxW.
 
 local torch = require 'dpt.tensor'
 
-local SpatialBatchNormalization = torch.class('nn.SpatialBatchNormalization', 'nn.BatchNormalization')
+local SpatialBatchNormalization =
+   torch.class('nn.SpatialBatchNormalization', 'nn.BatchNormalization')
 
 SpatialBatchNormalization.nDim = 4
 

@@ -1,5 +1,5 @@
---- nn.SpatialContrastiveNormalization(nInputPlane, kernel, threshold, thresval): the subtractive and
--- then the divisive normalization.
+--- nn.SpatialContrastiveNormalization(nInputPlane, kernel, threshold, thresval): the subtractive
+-- and then the divisive normalization.
 -- What must stay true: both use the same kernel.
 
 local torch = require 'dpt.tensor'

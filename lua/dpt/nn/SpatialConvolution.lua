@@ -12,8 +12,8 @@ local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Modu
 function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    parent.__init(self)
    if not (nInputPlane and nOutputPlane and kW and kH) then
-      error(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kW, kH [, dW, dH, padW, padH])',
-         2)
+      error(torch.type(self)
+         .. ': wants (nInputPlane, nOutputPlane, kW, kH [, dW, dH, padW, padH])', 2)
    end
    self.nInputPlane = nInputPlane
    self.nOutputPlane = nOutputPlane

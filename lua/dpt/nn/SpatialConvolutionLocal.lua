@@ -1,14 +1,15 @@
---- nn.SpatialConvolutionLocal(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW, dH, padW, padH): like a
--- convolution with a kernel of its own for every output pixel.
--- What must stay true: input is (N)xCx(iH)x(iW); weight is oH x oW x nOutputPlane x nInputPlane x kH
--- x kW, bias nOutputPlane x oH x oW.
+--- nn.SpatialConvolutionLocal(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW, dH, padW, padH): like
+-- a convolution with a kernel of its own for every output pixel.
+-- What must stay true: input is (N)xCx(iH)x(iW); weight is oH x oW x nOutputPlane x nInputPlane x
+-- kH x kW, bias nOutputPlane x oH x oW.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 
 local SpatialConvolutionLocal, parent = torch.class('nn.SpatialConvolutionLocal', 'nn.Module')
 
-function SpatialConvolutionLocal:__init(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW, dH, padW, padH)
+function SpatialConvolutionLocal:__init(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW, dH, padW,
+   padH)
    parent.__init(self)
    self.nInputPlane, self.nOutputPlane = nInputPlane, nOutputPlane
    self.kW, self.kH = kW, kH

@@ -1,5 +1,5 @@
---- nn.SpatialSubtractiveNormalization(nInputPlane, kernel): takes the weighted mean of every pixel's
--- neighbourhood over all planes away from it.
+--- nn.SpatialSubtractiveNormalization(nInputPlane, kernel): takes the weighted mean of every
+-- pixel's neighbourhood over all planes away from it.
 -- What must stay true: input is (N)xCxHxW; borders count as means of what is there.
 
 local torch = require 'dpt.tensor'

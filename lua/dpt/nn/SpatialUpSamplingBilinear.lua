@@ -1,5 +1,5 @@
---- nn.SpatialUpSamplingBilinear(scale) or {oheight = , owidth = }: a larger image, linear between the
--- pixels.
+--- nn.SpatialUpSamplingBilinear(scale) or {oheight = , owidth = }: a larger image, linear between
+-- the pixels.
 -- What must stay true: input is (N)xCxHxW; corner pixels stay corner pixels.
 
 local torch = require 'dpt.tensor'

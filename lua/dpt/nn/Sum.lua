@@ -28,7 +28,8 @@ function Sum:_getPositiveDimension(input)
       dimension = dimension + 1
    end
    if dimension > input:dim() then
-      error(('%s: dimension %d is not in 1..%d'):format(torch.type(self), dimension, input:dim()), 3)
+      error(('%s: dimension %d is not in 1..%d')
+         :format(torch.type(self), dimension, input:dim()), 3)
    end
    return dimension
 end

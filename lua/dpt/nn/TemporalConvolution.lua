@@ -1,5 +1,5 @@
---- nn.TemporalConvolution(inputFrameSize, outputFrameSize, kW, dW): a convolution over the frames of a
--- sequence.
+--- nn.TemporalConvolution(inputFrameSize, outputFrameSize, kW, dW): a convolution over the frames
+-- of a sequence.
 -- What must stay true: input is (N)xTxF; weight is outputFrameSize x (kW inputFrameSize), the
 -- frames of a window one after the other.
 

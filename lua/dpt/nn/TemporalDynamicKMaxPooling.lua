@@ -1,5 +1,5 @@
---- nn.TemporalDynamicKMaxPooling(minK, factor): the k largest frames of every feature in their order,
--- k = max(minK, ceil(factor T)).
+--- nn.TemporalDynamicKMaxPooling(minK, factor): the k largest frames of every feature in their
+-- order, k = max(minK, ceil(factor T)).
 -- What must stay true: input is (N)xTxF.
 
 local torch = require 'dpt.tensor'

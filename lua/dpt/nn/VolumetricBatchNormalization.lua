@@ -1,4 +1,5 @@
---- nn.VolumetricBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every plane.
+--- nn.VolumetricBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every
+-- plane.
 -- What must stay true: input is NxCxTxHxW.
 
 local torch = require 'dpt.tensor'

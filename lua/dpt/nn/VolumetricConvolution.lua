@@ -1,7 +1,7 @@
---- nn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH): 3-D
--- convolution of CxTxHxW or a batch.
--- What must stay true: weight is nOutputPlane x nInputPlane x kT x kH x kW; padW and padH default to
--- padT.
+--- nn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH):
+-- 3-D convolution of CxTxHxW or a batch.
+-- What must stay true: weight is nOutputPlane x nInputPlane x kT x kH x kW; padW and padH default
+-- to padT.
 
 local torch = require 'dpt.tensor'
 
@@ -12,8 +12,8 @@ function VolumetricConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH, dT,
    padH)
    parent.__init(self)
    if not (nInputPlane and nOutputPlane and kT and kW and kH) then
-      error(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kT, kW, kH [, dT, dW, dH, padT,'
-         .. ' padW, padH])', 2)
+      error(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kT, kW, kH [, dT, dW, dH,'
+         .. ' padT, padW, padH])', 2)
    end
    self.nInputPlane, self.nOutputPlane = nInputPlane, nOutputPlane
    self.kT, self.kW, self.kH = kT, kW, kH

@@ -1,5 +1,5 @@
---- nn.VolumetricMaxPooling(kT, kW, kH, dT, dW, dH, padT, padW, padH): the maximum of every window of
--- a volume.
+--- nn.VolumetricMaxPooling(kT, kW, kH, dT, dW, dH, padT, padW, padH): the maximum of every window
+-- of a volume.
 -- What must stay true: input is (N)xCxTxHxW; otherwise it is as nn.SpatialMaxPooling.
 
 local torch = require 'dpt.tensor'

@@ -1,5 +1,5 @@
---- nn.VolumetricReplicationPadding(left, right, top, bottom, front, back): a volume's border repeated
--- outwards.
+--- nn.VolumetricReplicationPadding(left, right, top, bottom, front, back): a volume's border
+-- repeated outwards.
 -- What must stay true: all default to the first; input is (N)xCxTxHxW.
 
 local torch = require 'dpt.tensor'

@@ -1,7 +1,7 @@
 --- Parameters that are spread over an input: over its batch, or over dimensions of size 1.
--- What must stay true: a parameter of the input's dimension count is expanded dimension by dimension;
--- one of the input's element count is taken element by element; otherwise the input is a batch whose
--- rows have the parameter's element count.
+-- What must stay true: a parameter of the input's dimension count is expanded dimension by
+-- dimension; one of the input's element count is taken element by element; otherwise the input is
+-- a batch whose rows have the parameter's element count.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -24,7 +24,8 @@ function M.views(input, parameter, what)
       table.concat(input:size():totable(), 'x'), table.concat(parameter:size():totable(), 'x')), 4)
 end
 
---- gradient += scale * the sum of t (sizes as the input had) over what the parameter is spread over.
+--- gradient += scale * the sum of t (sizes as the input had) over what the parameter is spread
+-- over.
 function M.accumulate(gradient, scale, t)
    if t:nElement() == gradient:nElement() then
       gradient:add(scale, t)

@@ -14,8 +14,8 @@ local names = [[
    ZipTableOneToMany CriterionTable CAddTable CAddTensorTable CSubTable CMulTable CDivTable
    CMaxTable CMinTable
 
-   Identity Copy Contiguous View Reshape Narrow Select Transpose Replicate Squeeze Unsqueeze Padding
-   Index MaskedSelect Collapse Convert PixelShuffle OneHot Constant Max Min Mean Sum PrintSize
+   Identity Copy Contiguous View Reshape Narrow Select Transpose Replicate Squeeze Unsqueeze
+   Padding Index MaskedSelect Collapse Convert PixelShuffle OneHot Constant Max Min Mean Sum PrintSize
 
    Linear LinearWeightNorm Bilinear PartialLinear SparseLinear IndexLinear LookupTable Maxout Add Mul
    CMul CAdd AddConstant MulConstant Euclidean WeightedEuclidean Cosine MM MV DotProduct
