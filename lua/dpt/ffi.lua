@@ -71,6 +71,16 @@ for name, parameters in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*(%b())%
    arity[name] = parameters:match('^%(%s*void%s*%)$') and 0 or commas + 1
 end
 
+--- After a failure: whether memory was short and Lua's collector has run, so that the call is worth
+-- a second try (a function that failed has changed nothing). Tensors that are garbage may hold what
+-- is missing, and the collector cannot know.
+local function collected()
+   if not ffi.string(C.dpt_message()):find('memory', 1, true) then return false end
+   collectgarbage()
+   collectgarbage()
+   return true
+end
+
 --- lib.NAME(...) calls C.dpt_NAME(...) and raises its sentence where it fails. Each wrapper is made
 -- at its first use with as many parameters as the C function has: no varargs in hot paths.
 local lib = setmetatable({}, {__index = function(lib, name)
@@ -80,9 +90,12 @@ local lib = setmetatable({}, {__index = function(lib, name)
    for i = 1, count do parameters[i] = 'a' .. i end
    parameters = table.concat(parameters, ', ')
    local wrapper = assert(loadstring(([[
-      local C, raiseMessage = ...
-      return function(%s) if C.dpt_%s(%s) ~= 0 then raiseMessage() end end
-   ]]):format(parameters, name, parameters), chunk))(C, raiseMessage)
+      local C, raiseMessage, collected = ...
+      return function(PARAMETERS)
+         if C.dpt_NAME(PARAMETERS) == 0 then return end
+         if not collected() or C.dpt_NAME(PARAMETERS) ~= 0 then raiseMessage() end
+      end
+   ]]):gsub('PARAMETERS', parameters):gsub('NAME', name), chunk))(C, raiseMessage, collected)
    rawset(lib, name, wrapper)
    return wrapper
 end})

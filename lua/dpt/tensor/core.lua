@@ -105,17 +105,15 @@ local function tensor(kind)
    return t
 end
 
-local limit, least = 256 * 2 ^ 20, 256 * 2 ^ 20
-
 local function collect()
    collectgarbage()
-   collectgarbage() -- the first round ran the finalizers of tensors only behind unreachable tables
-   limit = math.max(least, 2 * tonumber(C.dpt_host_live_bytes()))
+   collectgarbage() -- finalizers of the first round may have let go of more
+   C.dpt_collect_done()
 end
 
 --- An empty tensor that is about to get memory of its own.
 local function fresh(kind)
-   if C.dpt_host_live_bytes() > limit then collect() end
+   if C.dpt_collect_due(kind, 0) ~= 0 then collect() end
    return tensor(kind)
 end
 
@@ -132,7 +130,7 @@ local slot = ffi.new 'dpt_storage *[1]'
 
 --- A new storage of n elements, not set.
 function core.freshStorage(kind, n)
-   if C.dpt_host_live_bytes() > limit then collect() end
+   if C.dpt_collect_due(kind, n) ~= 0 then collect() end
    slot[0] = nil
    dptffi.lib.storage_new(slot, kind, n)
    return storage(kind, slot[0])

@@ -8,7 +8,6 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
-local raiseMessage = dptffi.raiseMessage
 local istype, tensorType = ffi.istype, core.tensorType
 local tensor, tensorMethods, ON_DEVICE = core.tensor, core.tensorMethods, core.ON_DEVICE
 local torch = class.torch
@@ -102,7 +101,7 @@ local function getNumber(t, i)
    end
    if ndim == 0 then noDimension(t) end
    local out = tensor(t.kind_)
-   if C.dpt_select(out, t, 0, place(t, i, 0)) ~= 0 then raiseMessage() end
+   lib.select(out, t, 0, place(t, i, 0))
    return out
 end
 

@@ -7,7 +7,8 @@
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
-local C, raiseMessage = dptffi.C, dptffi.raiseMessage
+local C, lib = dptffi.C, dptffi.lib
+local map1, map2, map3 = lib.map1, lib.map2, lib.map3
 local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
 local usage = core.usage
 local torch, BYTE, ON_DEVICE = class.torch, core.BYTE, core.ON_DEVICE
@@ -44,7 +45,7 @@ local function unary(number)
          if b == nil then r, x = nil, a end
          if not isTensor(x) or (r and not isTensor(r)) then usage(name, '[result] tensor', a, b) end
          r = r or result(inPlace, x)
-         if C.dpt_map1(number, r, x, 0, 0) ~= 0 then raiseMessage() end
+         map1(number, r, x, 0, 0)
          return r
       end
    end
@@ -61,7 +62,7 @@ local function byNumber(number)
             usage(name, '[result] tensor number', a, b, c)
          end
          r = r or result(inPlace, x)
-         if C.dpt_map1(number, r, x, v, 0) ~= 0 then raiseMessage() end
+         map1(number, r, x, v, 0)
          return r
       end
    end
@@ -77,7 +78,7 @@ local function byTensor(number)
             usage(name, '[result] tensor tensor', a, b, c)
          end
          r = r or result(inPlace, x)
-         if C.dpt_map2(number, r, x, y, 0, 0) ~= 0 then raiseMessage() end
+         map2(number, r, x, y, 0, 0)
          return r
       end
    end
@@ -94,12 +95,12 @@ local function byEither(number, pair)
          end
          r = r or result(inPlace, x)
          if isTensor(y) then
-            if C.dpt_map2(pair, r, x, y, 0, 0) ~= 0 then raiseMessage() end
+            map2(pair, r, x, y, 0, 0)
             return r
          end
          y = type(y) == 'number' and y or numeric(y)
             or usage(name, '[result] tensor (number | tensor)', a, b, c)
-         if C.dpt_map1(number, r, x, y, 0) ~= 0 then raiseMessage() end
+         map1(number, r, x, y, 0)
          return r
       end
    end
@@ -124,12 +125,12 @@ local function scaled(number, pair)
          if not isTensor(x) or (r and not isTensor(r)) then usage(name, wanted, a, b, c, d) end
          r = r or result(inPlace, x)
          if isTensor(y) then
-            if C.dpt_map2(pair, r, x, y, v, 0) ~= 0 then raiseMessage() end
+            map2(pair, r, x, y, v, 0)
             return r
          end
          y = type(y) == 'number' and y or numeric(y)
          if not y or d ~= nil or (c ~= nil and r == nil) then usage(name, wanted, a, b, c, d) end
-         if C.dpt_map1(number, r, x, y, 0) ~= 0 then raiseMessage() end
+         map1(number, r, x, y, 0)
          return r
       end
    end
@@ -156,7 +157,7 @@ local function threefold(number)
             usage(name, wanted, a, b, c, d, e)
          end
          r = r or result(inPlace, x)
-         if C.dpt_map3(number, r, x, y, z, v, 0) ~= 0 then raiseMessage() end
+         map3(number, r, x, y, z, v, 0)
          return r
       end
    end
@@ -173,7 +174,7 @@ local function byTwoNumbers(number)
             usage(name, '[result] tensor number number', a, b, c, d)
          end
          r = r or result(inPlace, x)
-         if C.dpt_map1(number, r, x, v, w) ~= 0 then raiseMessage() end
+         map1(number, r, x, v, w)
          return r
       end
    end
@@ -189,11 +190,11 @@ local function comparison(number, pair)
          if not isTensor(x) or (r and not isTensor(r)) then usage(name, wanted, a, b, c) end
          r = r or fresh(x.kind_ >= ON_DEVICE and BYTE + ON_DEVICE or BYTE)
          if isTensor(y) then
-            if C.dpt_map2(pair, r, x, y, 0, 0) ~= 0 then raiseMessage() end
+            map2(pair, r, x, y, 0, 0)
             return r
          end
          y = type(y) == 'number' and y or numeric(y) or usage(name, wanted, a, b, c)
-         if C.dpt_map1(number, r, x, y, 0) ~= 0 then raiseMessage() end
+         map1(number, r, x, y, 0)
          return r
       end
    end
@@ -239,7 +240,7 @@ define('lerp', function(name, inPlace)
          usage(name, '[result] tensor tensor number', a, b, c, d)
       end
       r = r or result(inPlace, x)
-      if C.dpt_map2(number, r, x, y, v, 0) ~= 0 then raiseMessage() end
+      map2(number, r, x, y, v, 0)
       return r
    end
 end)
@@ -248,11 +249,11 @@ end)
 core.both('fill', function(t, v)
    v = type(v) == 'number' and v or numeric(v)
    if not v or not isTensor(t) then usage('fill', 'tensor number', t, v) end
-   if C.dpt_fill(t, v) ~= 0 then raiseMessage() end
+   lib.fill(t, v)
    return t
 end)
 core.both('zero', function(t)
    if not isTensor(t) then usage('zero', 'tensor', t) end
-   if C.dpt_fill(t, 0) ~= 0 then raiseMessage() end
+   lib.fill(t, 0)
    return t
 end)
