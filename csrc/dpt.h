@@ -607,6 +607,10 @@ uint64_t dpt_copied_bytes(void);
 int dpt_threads_set(int n);
 int dpt_threads_get(void);
 
+/* Ctrl-C ends the process from now on also in compiled Lua, in a wait and in a kernel, with the
+ * terminal as it is now. A handler of the script's own is left alone. */
+int dpt_interrupt_install(void);
+
 /* As DPT_FAULT ("thread:3|malloc:7|copy:2"; "" ends it), DPT_DELAY (0 ends it), DPT_LINK ("1GB/s";
  * "" ends it). */
 int dpt_fault_set(const char *spec);

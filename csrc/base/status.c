@@ -23,6 +23,6 @@ void dpt__say_in(const char *format, ...) {
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  size_t n = strlen(message);
-  snprintf(message + n, sizeof message - n, ": %s", old);
+  size_t n = strlen(message), room = sizeof message - n;
+  snprintf(message + n, room, ": %.*s", (int)room, old);
 }

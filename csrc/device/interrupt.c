@@ -1,0 +1,50 @@
+/* interrupt.c: Ctrl-C ends the process, whatever it is doing.
+ *
+ * Why: a loop that LuaJIT compiled never looks at the hook that its interpreter sets on SIGINT, and
+ * a wait or a kernel runs no Lua at all. What must stay true: a handler that the script or another
+ * library installed is left alone; only the system's default and the interpreter's own (a function
+ * of the main program) are replaced. The terminal gets its old settings, and the exit status is
+ * that of a process killed by SIGINT. dpt's own threads block all signals.
+ */
+#define _GNU_SOURCE
+#include "base/status.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <termios.h>
+#include <unistd.h>
+
+static struct termios terminal;
+static int has_terminal;
+
+/* Only calls that are allowed in a signal handler. */
+static void interrupted(int signal_number) {
+  if (has_terminal) tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigaction(signal_number, &action, NULL);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal_number);
+  raise(signal_number); /* blocked while this handler runs */
+  pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
+/* The handler belongs to the program that runs, not to a library or to code made at run time. */
+static int belongs_to_program(void (*handler)(int)) {
+  Dl_info its, program;
+  return dladdr((void *)(uintptr_t)handler, &its) &&
+         dladdr((void *)getauxval(AT_ENTRY), &program) && its.dli_fbase == program.dli_fbase;
+}
+
+int dpt_interrupt_install(void) {
+  struct sigaction old, action = {.sa_handler = interrupted, .sa_flags = SA_RESTART};
+  if (sigaction(SIGINT, NULL, &old)) return dpt__fail("SIGINT: %s", strerror(errno));
+  if (old.sa_flags & SA_SIGINFO || old.sa_handler == SIG_IGN) return 0;
+  if (old.sa_handler != SIG_DFL && !belongs_to_program(old.sa_handler)) return 0;
+  has_terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &terminal) == 0;
+  if (sigaction(SIGINT, &action, NULL)) return dpt__fail("SIGINT: %s", strerror(errno));
+  return 0;
+}

@@ -1,0 +1,234 @@
+/* device_spec.c: what DPT_DEVICES may say, one child process for each text; what is current is a
+ * matter of the thread; fork and Ctrl-C. */
+#include "device/device.h"
+
+#include "check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Runs test in a child with DPT_DEVICES=text (NULL: unset); returns its exit status, or 128 and the
+ * signal that ended it. */
+static int in_child(const char *text, int (*test)(void)) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (!child) {
+    check_failures = 0;
+    if (text)
+      setenv("DPT_DEVICES", text, 1);
+    else
+      unsetenv("DPT_DEVICES");
+    int status = test();
+    fflush(stdout);
+    _exit(status);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int counts_devices(void) {
+  int expected = -1, count = -2;
+  OK(dpt_device_expected(&expected));
+  OK(dpt_device_count(&count));
+  CHECK(expected == count && *dpt_device_report());
+  return check_failures ? 255 : count;
+}
+
+static int is_refused(void) {
+  int count;
+  CHECK(dpt_device_expected(&count) != 0);
+  for (int i = 0; i < 2; i++) FAILS(dpt_device_count(&count), "DPT_DEVICES: got '");
+  FAILS(dpt_device_set(1), "wanted host:N");
+  dpt_storage *storage;
+  FAILS(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1), "wanted host:N");
+  /* It can still be put right. */
+  OK(dpt_devices_set("host:3"));
+  OK(dpt_device_count(&count));
+  CHECK(count == 3);
+  return check_end();
+}
+
+static int has_none(void) {
+  int count = 1;
+  OK(dpt_device_count(&count));
+  CHECK(count == 0);
+  FAILS(dpt_device_set(1), "there is no device (DPT_DEVICES=none)");
+  dpt_storage *storage;
+  FAILS(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1), "no device");
+  OK(dpt_storage_new(&storage, DPT_F32, 1));
+  dpt_storage_release(storage);
+  return check_end();
+}
+
+static int wants_cuda(void) {
+  int count;
+  freopen("/dev/null", "w", stderr);
+  OK(dpt_device_count(&count));
+  CHECK(strstr(dpt_device_report(), "libdpt_cuda.so") != NULL);
+  return check_failures ? 255 : count;
+}
+
+static int setting_late_is_refused(void) {
+  FAILS(dpt_devices_set("host"), "dpt.setDevices: got 'host'");
+  OK(dpt_devices_set("host:2"));
+  OK(dpt_devices_set("host:4"));
+  int count = 0;
+  OK(dpt_device_count(&count));
+  CHECK(count == 4);
+  FAILS(dpt_devices_set("host:2"), "before the first use");
+  OK(dpt_device_count(&count));
+  CHECK(count == 4);
+  return check_end();
+}
+
+static void *sees_its_own(void *arg) {
+  int device = 0, stream = -1;
+  OK(dpt_device_get(&device));
+  OK(dpt_stream_get(0, &stream));
+  CHECK(device == 1 && stream == 0);
+  OK(dpt_device_set(3));
+  return NULL;
+}
+
+static int current_is_per_thread(void) {
+  OK(dpt_device_set(2));
+  OK(dpt_stream_reserve(2, 0));
+  OK(dpt_stream_set(0, 2));
+  pthread_t thread;
+  pthread_create(&thread, NULL, sees_its_own, NULL);
+  pthread_join(thread, NULL);
+  int device = 0, stream = -1;
+  OK(dpt_device_get(&device));
+  CHECK(device == 2);
+  for (int d = 1; d <= 3; d++) {
+    OK(dpt_stream_get(d, &stream));
+    CHECK(stream == 2);
+  }
+  FAILS(dpt_device_set(0), "no device -1");
+  FAILS(dpt_device_set(4), "setDevice: there is no device 4, wanted 1 to 3");
+  OK(dpt_device_get(&device));
+  CHECK(device == 2);
+  return check_end();
+}
+
+static int inner_child_is_refused(void) {
+  int count;
+  FAILS(dpt_device_count(&count), "do not survive fork");
+  FAILS(dpt_stream_sleep(1), "fork");
+  dpt_storage *storage;
+  FAILS(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1), "fork");
+  FAILS(dpt_device_synchronize(-1), "fork");
+  OK(dpt_storage_new(&storage, DPT_F32, 1000));
+  dpt_storage_release(storage);
+  return check_end();
+}
+
+static int fork_is_told(void) {
+  OK(dpt_stream_sleep(0));
+  dpt_storage *storage = NULL;
+  OK(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1));
+  CHECK(in_child("host:3", inner_child_is_refused) == 0);
+  OK(dpt_device_synchronize(-1));
+  dpt_storage_release(storage);
+  return check_end();
+}
+
+/* Idle devices cost no time: 64 of them on whatever cores there are. */
+static int idles(void) {
+  for (int d = 1; d <= 64; d++) {
+    OK(dpt_device_set(d));
+    OK(dpt_stream_sleep(0));
+  }
+  OK(dpt_device_synchronize(-1));
+  struct rusage before, after;
+  getrusage(RUSAGE_SELF, &before);
+  dpt__sleep(500000000);
+  getrusage(RUSAGE_SELF, &after);
+  double used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+                (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+                (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) * 1e-6 +
+                (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec) * 1e-6;
+  if (!CHECK(used < 0.005)) printf("%g s of 0.5 s\n", used);
+  return check_end();
+}
+
+static int names_the_limit(void) {
+  struct rlimit limit = {1, 1};
+  OK(dpt_stream_sleep(0));
+  setrlimit(RLIMIT_NPROC, &limit);
+  if (setuid(65534))
+    return check_end(); /* root has no such limit, others can not be another user */
+  OK(dpt_device_set(2));
+  FAILS(dpt_stream_sleep(0), "stream 0 of device 2: its thread can not start");
+  CHECK(strstr(dpt_message(), "RLIMIT_NPROC (ulimit -u) is 1") != NULL);
+  OK(dpt_device_synchronize(-1));
+  return check_end();
+}
+
+static int is_interrupted(void) {
+  OK(dpt_interrupt_install());
+  OK(dpt_stream_sleep(3000));
+  if (!fork()) { /* no device call in here */
+    usleep(100000);
+    kill(getppid(), SIGINT);
+    _exit(0);
+  }
+  OK(dpt_device_synchronize(-1));
+  return 1;
+}
+
+static void own_handler(int number) { _exit(42); }
+
+static int own_handler_stays(void) {
+  /* This handler belongs to the program, as an interpreter's would, so it is replaced ... */
+  signal(SIGINT, own_handler);
+  OK(dpt_interrupt_install());
+  struct sigaction action;
+  sigaction(SIGINT, NULL, &action);
+  CHECK(action.sa_handler != own_handler);
+  /* ... and one of a library is not. */
+  void (*library)(int) = (void (*)(int))(uintptr_t)exit;
+  signal(SIGINT, library);
+  OK(dpt_interrupt_install());
+  sigaction(SIGINT, NULL, &action);
+  CHECK(action.sa_handler == library);
+  signal(SIGINT, SIG_IGN);
+  OK(dpt_interrupt_install());
+  sigaction(SIGINT, NULL, &action);
+  CHECK(action.sa_handler == SIG_IGN);
+  return check_end();
+}
+
+int main(void) {
+  CHECK(in_child("host:1", counts_devices) == 1);
+  CHECK(in_child("host:7", counts_devices) == 7);
+  CHECK(in_child("host:200", counts_devices) == 200);
+  CHECK(in_child(NULL, counts_devices) == 2);
+  CHECK(in_child("", counts_devices) == 2);
+  CHECK(in_child("none", has_none) == 0);
+  CHECK(in_child("cuda", wants_cuda) == 2);
+  CHECK(in_child("cuda:0,2,3", wants_cuda) == 3);
+  const char *nonsense[] = {"host",       "host:",
+                            "host:0",     "host:257",
+                            "host:-1",    "host:2x",
+                            "hots:2",     "cuda:",
+                            "cuda:0,",    "cuda:x",
+                            "nonsense",   " host:2",
+                            "emulated:0", "host:99999999999999999999"};
+  for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
+    if (!CHECK(in_child(nonsense[i], is_refused) == 0)) puts(nonsense[i]);
+  CHECK(in_child("none", setting_late_is_refused) == 0);
+  CHECK(in_child("host:3", current_is_per_thread) == 0);
+  CHECK(in_child("host:2", fork_is_told) == 0);
+  CHECK(in_child("host:64", idles) == 0);
+  CHECK(in_child("host:2", is_interrupted) == 128 + SIGINT);
+  CHECK(in_child("host:2", own_handler_stays) == 0);
+#ifndef __SANITIZE_THREAD__ /* which can not start its own thread then */
+  CHECK(in_child("host:2", names_the_limit) == 0);
+#endif
+  return check_end();
+}
