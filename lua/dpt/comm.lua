@@ -91,6 +91,17 @@ function comm.gatherInto(result, tensors, dimension, device)
       dimension - 1)
 end
 
+--- The type of the same elements on a device ('torch.LongTensor': 'torch.CudaLongTensor').
+function comm.deviceType(name)
+   if name:find('^torch%.Cuda') then return name end
+   return name == 'torch.FloatTensor' and 'torch.CudaTensor' or (name:gsub('^torch%.', 'torch.Cuda'))
+end
+
+--- The type of the same elements in host memory.
+function comm.hostType(name)
+   return name == 'torch.CudaTensor' and 'torch.FloatTensor' or (name:gsub('^torch%.Cuda', 'torch.'))
+end
+
 -- Raises where a tensor of the list is not on the device that it should be on.
 local function check(name, tensors, device)
    for i, t in ipairs(tensors) do
@@ -251,9 +262,8 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
    elseif #chunkSizes ~= #devices then
       fail('scatter: got %d chunk sizes for %d devices', #chunkSizes, #devices)
    end
-   local parts, typename = {}, tensor:type():gsub('^torch%.Cuda', 'torch.'):gsub('^torch%.', '')
-   typename = typename == 'Tensor' and 'torch.CudaTensor' or 'torch.Cuda' .. typename
-   for i = 1, #devices do parts[i] = torch.getmetatable(typename).new() end
+   local parts, new = {}, torch.getmetatable(comm.deviceType(tensor:type())).new
+   for i = 1, #devices do parts[i] = new() end
    comm.scatterInto(parts, tensor, dim, chunkSizes, devices)
    return parts
 end
@@ -264,10 +274,7 @@ end
 function comm.gather(tensors, dim, destination)
    if #tensors == 0 then fail('gather: wants one tensor at least, got none') end
    local typename = tensors[1]:type()
-   if destination == 0 then
-      typename = typename == 'torch.CudaTensor' and 'torch.FloatTensor'
-         or typename:gsub('^torch%.Cuda', 'torch.')
-   end
+   if destination == 0 then typename = comm.hostType(typename) end
    local result = torch.getmetatable(typename).new()
    comm.gatherInto(result, tensors, dim or 1, destination or cutorch.getDevice())
    return result

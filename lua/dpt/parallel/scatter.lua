@@ -12,18 +12,11 @@ local floating = {
    ['torch.FloatTensor'] = true, ['torch.DoubleTensor'] = true, ['torch.HalfTensor'] = true,
 }
 
--- The device type that a part of `tensor` has.
-local function partType(tensor, typename)
-   local name = tensor:type()
-   if name:find('^torch%.Cuda') then return name end
-   if floating[name] then return typename end
-   return (name:gsub('^torch%.', 'torch.Cuda'))
-end
-
 -- The replicas' parts of one tensor, in lists that are made anew only when the type changes.
 local function scatterTensor(kept, tensor, plan, path)
    local parts, dimension = #plan.devices, plan.dimension
-   local typename = partType(tensor, plan.type)
+   local name = tensor:type()
+   local typename = floating[name] and plan.type or comm.deviceType(name)
    if type(kept) ~= 'table' or kept.typename ~= typename or #kept ~= parts then
       kept = {typename = typename, rows = {}}
       local new = torch.getmetatable(typename).new

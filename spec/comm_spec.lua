@@ -1,0 +1,140 @@
+local dpt = require 'dpt'
+local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
+local same = require 'spec.support.parallel'
+
+describe('dpt.comm', function()
+   local count = math.min(cutorch.getDeviceCount(), 4)
+   local devices = same.range(count)
+
+   before_each(function()
+      torch.manualSeed(3)
+      cutorch.setDevice(1)
+   end)
+
+   -- A list of device tensors of different sizes and types, some empty.
+   local function mixed()
+      return {torch.randn(3, 4):cuda(), torch.CudaTensor(), torch.randn(5):type('torch.CudaDoubleTensor'),
+         torch.LongTensor{7, 2 ^ 40}:type('torch.CudaLongTensor'), torch.randn(6, 2):cuda():t(),
+         torch.randn(1000):cuda()}
+   end
+
+   it('broadcasts: the first copy is the tensor itself', function()
+      local t = torch.randn(3, 5):cuda()
+      local copies = comm.broadcast(t, devices)
+      assert.equal(count, #copies)
+      assert.is_true(t:isSetTo(copies[1]))
+      for i = 2, count do
+         assert.equal(i, copies[i]:getDevice())
+         same.bits(t, copies[i])
+      end
+   end)
+
+   for _, limit in ipairs{1, 100, comm.BUFFER} do
+      it(('broadcasts many tensors through buffers of %d bytes'):format(limit), function()
+         local tensors = mixed()
+         local before = same.copied()
+         local copies = comm.broadcastCoalesced(tensors, devices, limit)
+         local bytes = 12 * 4 + 5 * 8 + 2 * 8 + 12 * 4 + 4000
+         assert.equal((count - 1) * bytes, same.copied() - before)
+         for i = 1, count do
+            assert.equal(#tensors, #copies[i])
+            for k, t in ipairs(tensors) do
+               assert.equal(t:type(), copies[i][k]:type())
+               same.bits(t, copies[i][k])
+               if t:nElement() > 0 then assert.equal(i, copies[i][k]:getDevice()) end
+            end
+         end
+         if count > 1 and limit == comm.BUFFER then -- one buffer for the floats
+            assert.is_true(copies[2][1]:storage() == copies[2][6]:storage())
+         end
+      end)
+
+      it(('adds many tensors through buffers of %d bytes'):format(limit), function()
+         local inputs = comm.broadcastCoalesced(mixed(), devices)
+         for i = 1, count do
+            for k, t in ipairs(inputs[i]) do
+               if t:nElement() > 0 then inputs[i][k] = t:clone():mul(i) end
+            end
+         end
+         local sums = comm.reduceAddCoalesced(inputs, count, limit)
+         local factor = count * (count + 1) / 2
+         for k, sum in ipairs(sums) do
+            assert.equal(inputs[1][k]:type(), sum:type())
+            if sum:nElement() > 0 then
+               assert.equal(count, sum:getDevice())
+               same.close(inputs[1][k]:clone():mul(factor), sum, 1e-6)
+            else
+               assert.equal(0, inputs[1][k]:nElement())
+            end
+         end
+      end)
+   end
+
+   it('adds in the order of the inputs', function()
+      if count < 3 then return pending('needs 3 devices') end
+      local parts = {}
+      for i, value in ipairs{2 ^ 24, 1, 1} do
+         parts[i] = cutorch.withDevice(i, function() return torch.CudaTensor(7):fill(value) end)
+      end
+      local sum = comm.reduceAdd(parts)
+      assert.equal(1, sum:getDevice())
+      assert.equal(2 ^ 24 + 2, sum[4]) -- wide: one by one it would stay 2^24
+      assert.equal(2 ^ 24, parts[1][1])
+   end)
+
+   it('scatters in balance or by sizes, along any dimension, and gathers', function()
+      local t = torch.randn(9, 6)
+      for _, source in ipairs{t:float(), t:cuda(), t:type('torch.CudaDoubleTensor')} do
+         for dim = 1, 2 do
+            local parts = comm.scatter(source, devices, nil, dim)
+            for i, part in ipairs(parts) do assert.equal(i, part:getDevice()) end
+            assert.equal(comm.deviceType(source:type()), parts[1]:type())
+            same.bits(source, comm.gather(parts, dim, count))
+            local back = comm.gather(parts, dim, 0)
+            assert.equal(comm.hostType(parts[1]:type()), back:type())
+            same.bits(source, back)
+         end
+      end
+      if count >= 3 then
+         local parts = comm.scatter(t:cuda(), {3, 1}, {2, 7})
+         assert.same({2, 6}, parts[1]:size():totable())
+         assert.equal(3, parts[1]:getDevice())
+         same.bits(t:narrow(1, 3, 7):float(), parts[2])
+      end
+   end)
+
+   it('groups tensors by type, in order, up to a size', function()
+      local f, d = torch.CudaTensor(10), torch.CudaDoubleTensor(10)
+      local chunks = comm.takeTensors({f, d, f, f, d, torch.CudaTensor(100), f}, 80)
+      local got = {}
+      for i, chunk in ipairs(chunks) do got[i] = table.concat(chunk, ' ') .. ':' .. chunk.bytes end
+      assert.same({'1 3:80', '2:80', '4:40', '5:80', '6:400', '7:40'}, got)
+   end)
+
+   it('refuses what cannot travel, with a sentence', function()
+      local t = torch.CudaTensor(3):fill(1)
+      assert.error_matches(function() comm.broadcast(torch.FloatTensor(3), devices) end,
+         'entry 1 is a torch.FloatTensor in host memory, wanted a device tensor')
+      assert.error_matches(function() comm.broadcastCoalesced({t, 7}, devices) end,
+         'entry 2 is a number')
+      assert.error_matches(function() comm.reduceAdd{} end, 'one device at least')
+      assert.error_matches(function() comm.reduceAdd{t, torch.CudaTensor(4)} end,
+         'tensor 1 of input 2 is not like')
+      assert.error_matches(function() comm.reduceAddCoalesced{{t}, {t, t}} end,
+         'input 2 has 2 tensors, wanted 1')
+      assert.error_matches(function() comm.scatter(t, devices, {1}) end, 'chunk sizes for')
+      assert.error_matches(function() comm.scatter(t, {1}, {2}) end, '2 entries together')
+      assert.error_matches(function() comm.scatter(t, {1}, nil, 2) end, 'dimension 2')
+      assert.error_matches(function() comm.gather({torch.CudaTensor(2, 3), t}) end, 'part 2')
+      if count > 1 then
+         local other = cutorch.withDevice(2, function() return torch.CudaTensor(2) end)
+         assert.error_matches(function() comm.broadcastCoalesced({t, other}, devices) end,
+            'entry 2 is on device 2, wanted device 1')
+      end
+      same.bits(t, comm.broadcast(t, devices)[count])
+   end)
+
+   it('tells the transport in use', function()
+      assert.equal('copy', comm.transport())
+   end)
+end)

@@ -1,0 +1,105 @@
+--- Comparing a network on several devices with the same one on one device.
+local dpt = require 'dpt'
+local torch, C = dpt.torch, require('dpt.ffi').C
+local luassert = require 'luassert'
+
+local M = {}
+
+--- {1, 2, ... n}
+function M.range(n)
+   local list = {}
+   for i = 1, n do list[i] = i end
+   return list
+end
+
+--- Bytes that were copied between devices since the process started.
+function M.copied() return tonumber(C.dpt_copied_bytes()) end
+
+-- Calls f(a, b, path) for every pair of tensors of two trees, which must have one form.
+local function both(a, b, f, path)
+   path = path or 'value'
+   if torch.isTensor(a) then
+      luassert.is_true(torch.isTensor(b), path .. ': one is a tensor, the other is not')
+      luassert.same(a:size():totable(), b:size():totable(), path)
+      if a:nElement() > 0 then f(a, b, path) end
+   elseif type(a) == 'table' then
+      for k in pairs(a) do both(a[k], b[k], f, path .. '[' .. tostring(k) .. ']') end
+      for k in pairs(b) do luassert.not_nil(a[k], path .. '[' .. tostring(k) .. '] is extra') end
+   else
+      luassert.equal(a, b, path)
+   end
+end
+
+--- Both trees of tensors agree up to tolerance * the largest value (at least 1).
+function M.close(expected, got, tolerance)
+   both(expected, got, function(a, b, path)
+      a, b = a:double(), b:double()
+      local difference = (a - b):abs():max()
+      local scale = math.max(1, a:abs():max())
+      luassert.is_true(difference <= tolerance * scale,
+         ('%s differs by %g, allowed %g'):format(path, difference, tolerance * scale))
+   end)
+end
+
+--- Both trees of tensors have the same bits.
+function M.bits(expected, got)
+   both(expected, got, function(a, b, path)
+      a, b = a:double(), b:double()
+      local unequal = a:ne(b):sum()
+      luassert.equal(0, unequal, ('%s: %d elements differ, by at most %g'):format(path, unequal,
+         (a - b):abs():max()))
+   end)
+end
+
+--- The parameters of module become those of from.
+function M.copyParameters(module, from)
+   local to, values = module:parameters(), from:parameters()
+   for i, t in ipairs(to) do t:copy(values[i]) end
+end
+
+local function randomLike(tree)
+   if torch.isTensor(tree) then
+      return tree:nElement() > 0 and torch.randn(tree:size()):type(tree:type()) or tree.new()
+   end
+   local result = {}
+   for k, v in pairs(tree) do result[k] = randomLike(v) end
+   return result
+end
+
+--- Replicas 2..n hold no gradient and, after a sync, the parameters of replica 1.
+function M.checkReplicas(many)
+   many:syncParameters()
+   local truth = many:get(1):parameters() or {}
+   many.impl:exec(function(module, i)
+      if i == 1 then return end
+      local values, gradients = module:parameters()
+      for k, t in ipairs(truth) do
+         M.bits(t, values[k])
+         luassert.equal(many.gpuAssignments[i], values[k]:getDevice())
+         luassert.equal(0, gradients[k]:ne(0):sum(), 'replica ' .. i .. ' holds gradients')
+      end
+   end)
+end
+
+--- One step on both: outputs, gradInput and gradients agree; parameters of `one` are untouched.
+function M.compare(one, many, input, tolerance)
+   one:zeroGradParameters()
+   many:zeroGradParameters()
+   local _, expected = one:parameters()
+   local _, got = many:parameters()
+   local output = many:forward(input)
+   local empty = torch.isTensor(input) and input:nElement() == 0
+   if empty then
+      luassert.equal(0, output:nElement())
+      many:backward(input, output)
+      for _, t in ipairs(got or {}) do luassert.equal(0, t:ne(0):sum()) end
+   else
+      M.close(one:forward(input), output, tolerance)
+      local gradOutput = randomLike(output)
+      M.close(one:backward(input, gradOutput, 0.5), many:backward(input, gradOutput, 0.5), tolerance)
+      for i, t in ipairs(expected or {}) do M.close(t, got[i], 2 * tolerance) end
+   end
+   M.checkReplicas(many)
+end
+
+return M
