@@ -3,8 +3,10 @@
 -- What must stay true: what is shared inside the tree is shared in the copy: a table that occurs
 -- twice is copied once, tensors over one storage are views of one new storage with the sizes,
 -- strides and offsets they had. Objects keep their class; functions and foreign C data are shared
--- with the original.
+-- with the original. Device memory of the copy is the current device's. A class with a method
+-- __clone(copy) makes the copies of its objects itself, with copy(value) for what is in them.
 local dptffi = require 'dpt.ffi'
+local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
 local lib, ffi = dptffi.lib, dptffi.ffi
 
@@ -38,6 +40,12 @@ function copyValue(v, seen)
    local copy = seen[v]
    if copy ~= nil then return copy end
    if kind == 'table' then
+      local own = torch.typename(v) and v.__clone
+      if own then
+         copy = own(v, function(value) return copyValue(value, seen) end)
+         seen[v] = copy
+         return copy
+      end
       copy = {}
       seen[v] = copy
       for k, value in next, v do rawset(copy, copyValue(k, seen), copyValue(value, seen)) end

@@ -1,4 +1,4 @@
---- dpt.comm: tensors between devices: broadcast, sums, splitting and joining, with PyTorch's meanings.
+--- dpt.comm: tensors between devices: broadcast, sums, splitting, joining, with PyTorch's meanings.
 --
 -- What must stay true: nothing here waits (host tensors excepted: they have been read or written on
 -- return); sums are taken in the order of their inputs, so the same call gives the same bits. The
@@ -94,12 +94,14 @@ end
 --- The type of the same elements on a device ('torch.LongTensor': 'torch.CudaLongTensor').
 function comm.deviceType(name)
    if name:find('^torch%.Cuda') then return name end
-   return name == 'torch.FloatTensor' and 'torch.CudaTensor' or (name:gsub('^torch%.', 'torch.Cuda'))
+   if name == 'torch.FloatTensor' then return 'torch.CudaTensor' end
+   return (name:gsub('^torch%.', 'torch.Cuda'))
 end
 
 --- The type of the same elements in host memory.
 function comm.hostType(name)
-   return name == 'torch.CudaTensor' and 'torch.FloatTensor' or (name:gsub('^torch%.Cuda', 'torch.'))
+   if name == 'torch.CudaTensor' then return 'torch.FloatTensor' end
+   return (name:gsub('^torch%.Cuda', 'torch.'))
 end
 
 -- Raises where a tensor of the list is not on the device that it should be on.
@@ -110,8 +112,8 @@ local function check(name, tensors, device)
       end
       local where = C.dpt_tensor_device(t)
       if not t:type():find('^torch%.Cuda') then
-         fail('%s: entry %d is a %s in host memory, wanted a device tensor: copy it to device %d first',
-            name, i, t:type(), device)
+         fail('%s: entry %d is a %s in host memory, wanted a device tensor: copy it to device %d'
+            .. ' first', name, i, t:type(), device)
       elseif t:nElement() > 0 and where ~= device then
          fail('%s: entry %d is on device %d, wanted device %d', name, i, where, device)
       end
@@ -124,12 +126,6 @@ local function onDevice(device, f, ...)
    local result = f(...)
    cutorch.setDevice(before)
    return result
-end
-
--- A new tensor like t on the current device.
-local function like(t)
-   local new = torch.getmetatable(t:type()).new()
-   return t:dim() > 0 and new:resize(t:size()) or new
 end
 
 --- Groups tensors by element type, in order, into lists of at most `limit` bytes (at least one

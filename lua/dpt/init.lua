@@ -19,8 +19,8 @@ dpt.torch = require 'dpt.tensor'
 class.rooms.torch = dpt.torch
 for _, name in ipairs{'paths', 'sys', 'xlua'} do dpt[name] = room('dpt.util.' .. name) end
 room 'dpt.util'
-for _, name in ipairs{'cutorch', 'nccl', 'nn', 'cudnn', 'optim'} do
-   local file = ({cutorch = 'dpt.device', nccl = 'dpt.comm'})[name] or 'dpt.' .. name
+for _, name in ipairs{'cutorch', 'comm', 'nn', 'cudnn', 'optim'} do
+   local file = name == 'cutorch' and 'dpt.device' or 'dpt.' .. name
    dpt[name] = room(file)
 end
 compat.install(dpt)

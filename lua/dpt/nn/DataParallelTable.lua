@@ -10,7 +10,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
-local deepcopy = require 'dpt.nn.deepcopy'
+local copyTree = require 'dpt.clone'
 local Basic = require 'dpt.parallel.basic'
 local Params = require 'dpt.parallel.params'
 local gather = require 'dpt.parallel.gather'
@@ -22,6 +22,12 @@ DataParallelTable.__version = 3
 local NAME = 'nn.DataParallelTable'
 
 local function fail(format, ...) error(NAME .. ': ' .. format:format(...), 3) end
+
+-- Calls f with the first replica's device current.
+local function onDevice(self, f)
+   local device = self.gpuAssignments[1]
+   if device then cutorch.withDevice(device, f) else f() end
+end
 
 local function isDevice(value)
    return type(value) == 'number' and value % 1 == 0 and value >= 1
@@ -92,7 +98,7 @@ end
 
 --- A copy of replica 1 on the current device.
 function DataParallelTable:replicate()
-   return deepcopy(self.modules[1], cutorch.getDevice())
+   return copyTree(self.modules[1])
 end
 
 --- Replica i; replica 1 is the module that was added.
@@ -143,10 +149,11 @@ function DataParallelTable:syncParameters()
    self.needsSync = false
 end
 
--- Every replica's share of value lies in self[field] afterwards; the number of replicas with rows.
+-- Every replica's share of value lies in self[field] afterwards; how many replicas got rows, and rows in
+-- all.
 function DataParallelTable:_distribute(field, name, value)
-   self.plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type}
-   return scatter(self.state[name], self[field], value, self.plan, NAME .. ': ' .. name)
+   local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type}
+   return scatter(self.state[name], self[field], value, plan, NAME .. ': ' .. name)
 end
 
 function DataParallelTable:_concat(kept, parts)
@@ -156,7 +163,8 @@ end
 function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
-   local used = self:_distribute('inputGpu', 'input', input)
+   local used, rows = self:_distribute('inputGpu', 'input', input)
+   if self.dimension == 1 then self.impl:tellRows(rows) end
    self.outputGpu = self.impl:call('updateOutput', used, self.inputGpu)
    self.used = used
    self.output = self:_concat(self.output, self.outputGpu)
@@ -167,8 +175,7 @@ end
 function DataParallelTable:_backward(method, gradOutput, scale)
    if not self.used then fail('%s before a forward', method) end
    self:_distribute('gradOutputGpu', 'gradOutput', gradOutput)
-   self.gradOutputGpu.scale = scale
-   return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu)
+   return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
@@ -244,7 +251,7 @@ function DataParallelTable:clearState()
 end
 
 function DataParallelTable:reset(stdv)
-   cutorch.withDevice(self.gpuAssignments[1], function() self.modules[1]:reset(stdv) end)
+   onDevice(self, function() self.modules[1]:reset(stdv) end)
    self.needsSync = true
 end
 
@@ -266,11 +273,9 @@ function DataParallelTable:type(typename, tensorCache)
    self:_forget()
    self._type = typename
    self.output = torch.getmetatable(typename).new()
-   self.gradInput = self.gradInput and torch.getmetatable(typename).new()
+   if self.gradInput then self.gradInput = torch.getmetatable(typename).new() end
    if self.modules[1] then
-      cutorch.withDevice(self.gpuAssignments[1], function()
-         self.modules[1]:type(typename, tensorCache)
-      end)
+      onDevice(self, function() self.modules[1]:type(typename, tensorCache) end)
    end
    return self
 end
@@ -280,21 +285,22 @@ function DataParallelTable:clone(...)
       fail('clone cannot share %s between replicas on several devices; clone without arguments',
          tostring((...)))
    end
-   return deepcopy(self)
+   return copyTree(self)
 end
 
---- The fields that a copy or a file keeps: replica 1 and what belongs to the table itself.
-function DataParallelTable:__fields()
-   local made = {inputGpu = 1, gradOutputGpu = 1, outputGpu = 1, gradInputGpu = 1, state = 1,
-      used = 1, params = 1, flattenedParams = 1, plan = 1}
-   local fields = {}
-   for key, value in pairs(self) do
-      if not made[key] then fields[key] = value end
-   end
-   fields.inputGpu, fields.gradOutputGpu, fields.outputGpu, fields.gradInputGpu = {}, {}, {}, {}
-   fields.state = {input = {}, gradOutput = {}}
-   fields.params = {}
-   return fields
+-- What dpt.clone asks for: replica 1 is copied, on its device, the others are made when needed.
+function DataParallelTable:__clone(copy)
+   local made = {impl = 1, inputGpu = 1, gradOutputGpu = 1, outputGpu = 1, gradInputGpu = 1,
+      state = 1, used = 1, params = 1, flattenedParams = 1}
+   local clone = setmetatable({}, getmetatable(self))
+   onDevice(self, function()
+      for key, value in pairs(self) do
+         if not made[key] then clone[key] = copy(value) end
+      end
+   end)
+   clone.impl = Basic(clone)
+   clone:_forget()
+   return clone
 end
 
 function DataParallelTable:__tostring__()

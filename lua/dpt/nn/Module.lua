@@ -7,7 +7,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local flatten = require 'dpt.nn.flatten'
+local flatten = require 'dpt.parallel.flatten'
 local deepcopy = require 'dpt.clone'
 
 local Module = torch.class('nn.Module')
@@ -194,8 +194,10 @@ end
 
 --- This module and all modules inside it, the outer ones first.
 function Module:listModules()
-   local list = {}
-   self:apply(function(module) list[#list + 1] = module end)
+   local list = {self}
+   for _, child in ipairs(self.modules or {}) do
+      for _, module in ipairs(child:listModules()) do list[#list + 1] = module end
+   end
    return list
 end
 

@@ -6,12 +6,14 @@
 -- a call, also when a replica raises; an error tells the replica and its device and keeps the way
 -- through the modules and the traceback; nobody is left waiting.
 --
--- A dispatcher has setup, call, exec, applyChanges and close; call takes the name of a method and
--- lists of arguments, so that a dispatcher may send them to a thread.
+-- A dispatcher has setup, call, tellRows, exec, applyChanges and close; call takes the name of a
+-- method and lists of arguments, so that a dispatcher may send them to a thread.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
+local slice = require 'dpt.parallel.slice'
 
-local Basic = torch.class('nn.DataParallelTable.Basic', {})
+local dispatchers = {}
+local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
 
 --- @param owner has modules[1], gpuAssignments and replicate(): a copy of modules[1] on the
 -- current device
@@ -39,10 +41,10 @@ local function onDevice(self, i, f, ...)
 end
 
 -- Runs f(i) for the replicas 1 to count; the first error ends it, with the device put back.
-local function each(self, count, f, a, b, c, d)
+local function each(self, count, f, ...)
    local before, results = cutorch.getDevice(), {}
    for i = 1, count do
-      local ok, result = onDevice(self, i, f, i, a, b, c, d)
+      local ok, result = onDevice(self, i, f, i, ...)
       if not ok then
          cutorch.setDevice(before)
          error(result, 0)
@@ -53,33 +55,51 @@ local function each(self, count, f, a, b, c, d)
    return results
 end
 
-local function makeReplica(i, self, modules)
+local function makeReplica(i, self, modules, drawing)
    modules[i] = i == 1 and self.dpt.modules[1] or self.dpt:replicate()
+   drawing[i] = {}
+   for _, module in ipairs(modules[i]:listModules()) do
+      if module.rowOffset_ then table.insert(drawing[i], module) end
+   end
 end
 
 --- The list of the replicas; makes them where that has not been done.
 function Basic:setup()
    if not self.modules then
-      local modules = {}
-      each(self, #self.dpt.gpuAssignments, makeReplica, self, modules)
-      self.modules = modules
+      local modules, drawing = {}, {}
+      each(self, #self.dpt.gpuAssignments, makeReplica, self, modules, drawing)
+      self.modules, self.drawing = modules, drawing
    end
    return self.modules
 end
 
-local function callMethod(i, modules, method, inputs, others)
+--- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's
+-- rows begin; what they draw is then what one device would.
+-- @param rows rows of the batch
+function Basic:tellRows(rows)
+   local first = self.drawing[1]
+   for i, modules in ipairs(self.drawing) do
+      for k, module in ipairs(modules) do
+         module.rowOffset_ = slice(rows, i, #self.drawing) - 1
+         module.dropoutStep_ = first[k].dropoutStep_
+      end
+   end
+end
+
+local function callMethod(i, modules, method, inputs, others, scale)
    local module = modules[i]
-   return module[method](module, inputs[i], others and others[i], others and others.scale)
+   return module[method](module, inputs[i], others and others[i], scale)
 end
 
 --- Calls a method of the first `count` replicas.
 -- @param method its name
 -- @param count how many replicas
 -- @param inputs list with the first argument of each
--- @param others list with the second argument of each, or nil; others.scale is the third of all
+-- @param others list with the second argument of each, or nil
+-- @param scale the third argument of all
 -- @return list of results
-function Basic:call(method, count, inputs, others)
-   return each(self, count, callMethod, self:setup(), method, inputs, others)
+function Basic:call(method, count, inputs, others, scale)
+   return each(self, count, callMethod, self:setup(), method, inputs, others, scale)
 end
 
 local function callClosure(i, modules, closure)
@@ -101,9 +121,4 @@ function Basic:close()
    self.modules = nil
 end
 
---- The fields that a copy or a file keeps: the replicas are made again from the first.
-function Basic:__fields()
-   return {dpt = self.dpt}
-end
-
-return Basic
+return dispatchers.Basic

@@ -11,11 +11,11 @@ local function wrongForm(path, i, first, other)
       torch.type(other)), 0)
 end
 
-local function gather(kept, values, dimension, device, path)
+local function gather(kept, values, count, dimension, device, path)
    local first = values[1]
    if torch.isTensor(first) then
       local typename = first:type()
-      for i = 2, #values do
+      for i = 2, count do
          if torch.type(values[i]) ~= typename then wrongForm(path, i, first, values[i]) end
       end
       if torch.type(kept) ~= typename then kept = first.new() end
@@ -26,7 +26,7 @@ local function gather(kept, values, dimension, device, path)
       for k in pairs(kept) do
          if first[k] == nil then kept[k] = nil end
       end
-      for i = 2, #values do
+      for i = 2, count do
          if torch.type(values[i]) ~= 'table' then wrongForm(path, i, first, values[i]) end
          for k in pairs(values[i]) do
             if first[k] == nil then
@@ -36,11 +36,11 @@ local function gather(kept, values, dimension, device, path)
       end
       for k in pairs(first) do
          local inner, place = {}, ('%s[%s]'):format(path, tostring(k))
-         for i, value in ipairs(values) do
-            if value[k] == nil then wrongForm(place, i, first[k], nil) end
-            inner[i] = value[k]
+         for i = 1, count do
+            inner[i] = values[i][k]
+            if inner[i] == nil then wrongForm(place, i, first[k], nil) end
          end
-         kept[k] = gather(kept[k], inner, dimension, device, place)
+         kept[k] = gather(kept[k], inner, count, dimension, device, place)
       end
       return kept
    end
@@ -59,12 +59,13 @@ end
 
 --- Joins values, the replicas' results in order, along a dimension.
 -- @param kept the result of last time, or anything else
--- @param values one tensor or tree per replica that got rows; an empty list empties the result
+-- @param values one tensor or tree for each replica that got rows
+-- @param count how many those are; 0 empties the result
 -- @param dimension along which
 -- @param device where the result is to be
 -- @param name what to call the value in an error
 -- @return the joined tensor or tree
-return function(kept, values, dimension, device, name)
-   if #values == 0 then return empty(kept) end
-   return gather(kept, values, dimension, device, name)
+return function(kept, values, count, dimension, device, name)
+   if count == 0 then return empty(kept) end
+   return gather(kept, values, count, dimension, device, name)
 end

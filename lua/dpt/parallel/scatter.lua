@@ -29,6 +29,7 @@ local function scatterTensor(kept, tensor, plan, path)
             :format(path, tensor:type(), tensor:dim(), dimension), 0)
       end
       rows = tensor:size(dimension)
+      plan.rows = math.max(plan.rows, rows)
    end
    for i = 1, parts do
       local count = select(2, slice(rows, i, parts))
@@ -76,12 +77,12 @@ end
 -- @param value a tensor, or tables of tensors in any nesting
 -- @param plan {devices = list, dimension = along which, type = the network's tensor type}
 -- @param name what to call the value in an error
--- @return how many replicas, from the first, got rows
+-- @return how many replicas, from the first, got rows; the rows of the batch
 return function(state, parts, value, plan, name)
-   plan.used = 0
+   plan.used, plan.rows = 0, 0
    local results = {}
    for i = 1, #plan.devices do results[i] = {} end
    state.kept = walk(state.kept, value, plan, name, results, 1)
    for i = 1, #plan.devices do parts[i] = results[i][1] end
-   return plan.used
+   return plan.used, plan.rows
 end
