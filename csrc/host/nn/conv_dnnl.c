@@ -1,0 +1,159 @@
+/* conv_dnnl.c: float convolution by oneDNN.
+ *
+ * What must stay true: oneDNN runs with context->threads OpenMP threads of the calling thread,
+ * whose count is put back. In deterministic mode every image goes alone through a plan for one
+ * thread, so its bits depend neither on the other images nor on the number of threads.
+ */
+#include "host/nn/conv_dnnl.h"
+
+/* One run of a plan: where its tensors are. */
+struct run {
+  const dpt__conv_plan *plan;
+  dnnl_stream_t stream;
+  void *in, *weight, *out; /* Torch7's layout */
+  const void *bias;
+  char *scratch;      /* scratch_of(plan) bytes, of this run alone */
+  void *ready_weight; /* weights in the primitive's layout, or NULL: reorder them */
+};
+
+static size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+static size_t scratch_of(const dpt__conv_plan *p) {
+  return up(p->in.bytes) + up(p->weight.bytes) + up(p->out.bytes) + up(p->scratch_bytes);
+}
+
+static int execute(dnnl_primitive_t primitive, dnnl_stream_t stream, int n,
+                   const dnnl_memory_desc_t *const *md, void *const *data, const int *arg) {
+  dnnl_exec_arg_t args[6];
+  int made = 0;
+  dnnl_status_t status = dnnl_success;
+  for (; made < n && status == dnnl_success; made++) {
+    status = dnnl_memory_create(&args[made].memory, md[made], dpt__dnnl_engine(), data[made]);
+    args[made].arg = arg[made];
+    if (status != dnnl_success) break;
+  }
+  if (status == dnnl_success) status = dnnl_primitive_execute(primitive, stream, n, args);
+  for (int i = 0; i < made; i++) dnnl_memory_destroy(args[i].memory);
+  if (status == dnnl_success) return 0;
+  return dpt__fail("convolution: oneDNN failed with status %d", (int)status);
+}
+
+static int reorder(const struct run *r, const dpt__conv_side *side, void *plain, void *inner,
+                   int back) {
+  const dnnl_memory_desc_t *md[] = {back ? &side->inner : &side->plain,
+                                    back ? &side->plain : &side->inner};
+  void *data[] = {back ? inner : plain, back ? plain : inner};
+  static const int arg[] = {DNNL_ARG_FROM, DNNL_ARG_TO};
+  return execute(side->reorder, r->stream, 2, md, data, arg);
+}
+
+static int run(const struct run *r) {
+  const dpt__conv_plan *p = r->plan;
+  const dpt__conv_side *side[] = {&p->in, &p->weight, &p->out};
+  void *plain[] = {r->in, r->weight, r->out}, *data[5];
+  const dnnl_memory_desc_t *md[5];
+  int arg[5], n = 3,
+              result = p->key.pass == DPT__CONV_FORWARD ? 2
+                       : p->key.pass == DPT__CONV_DATA  ? 0
+                                                        : 1;
+  char *scratch = r->scratch;
+  for (int i = 0; i < 3; i++) {
+    data[i] = side[i]->reorder ? scratch : plain[i];
+    md[i] = &side[i]->inner;
+    arg[i] = side[i]->arg;
+    scratch += up(side[i]->bytes);
+    if (i == 1 && r->ready_weight)
+      data[i] = r->ready_weight;
+    else if (side[i]->reorder && i != result)
+      DPT__TRY(reorder(r, side[i], plain[i], data[i], 0));
+  }
+  if (p->key.bias) {
+    md[n] = &p->bias;
+    data[n] = (void *)(uintptr_t)r->bias;
+    arg[n++] = DNNL_ARG_BIAS;
+  }
+  md[n] = &p->scratch;
+  data[n] = scratch;
+  arg[n++] = DNNL_ARG_SCRATCHPAD;
+  DPT__TRY(execute(p->primitive, r->stream, n, md, data, arg));
+  return side[result]->reorder ? reorder(r, side[result], plain[result], data[result], 1) : 0;
+}
+
+/* gw += scale * the gradient that a run leaves in scratch. */
+static int weight_gradient(dpt__context *context, struct run *r,
+                           const struct dpt__convolution_args *a) {
+  int64_t n = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
+  float *gw = a->weight, *fresh = dpt__scratch(context, (size_t)n * sizeof *fresh);
+  if (!fresh) return 1;
+  r->weight = fresh;
+  DPT__TRY(run(r));
+  float scale = (float)a->scale;
+#pragma omp parallel for simd num_threads(dpt__threads(context, n)) schedule(static)
+  for (int64_t i = 0; i < n; i++) gw[i] += scale * fresh[i];
+  return 0;
+}
+
+static int whole(dpt__context *context, struct run *r, const struct dpt__convolution_args *a) {
+  r->scratch = dpt__scratch(context, scratch_of(r->plan) + 64);
+  if (!r->scratch) return 1;
+  if (a->pass == DPT__CONV_WEIGHT) return weight_gradient(context, r, a);
+  return run(r);
+}
+
+/* FORWARD or DATA, image by image; the weights are reordered once. */
+static int one_by_one(dpt__context *context, struct run *r, const struct dpt__convolution_args *a) {
+  size_t each = up(scratch_of(r->plan)) + 64;
+  int64_t in = a->I * dpt__volume(a->slide.in), out = a->O * dpt__volume(a->slide.out);
+  int failed = 0, threads = context->threads;
+  char *scratch = dpt__scratch(context, each * (size_t)threads);
+  if (!scratch) return 1;
+  if (r->plan->weight.reorder) {
+    r->ready_weight = dpt__scratch(context, r->plan->weight.bytes);
+    if (!r->ready_weight) return 1;
+    DPT__TRY(reorder(r, &r->plan->weight, a->weight, r->ready_weight, 0));
+  }
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
+  for (int64_t n = 0; n < a->N; n++) {
+    struct run image = *r;
+    image.in = (float *)a->in + n * in;
+    image.out = (float *)a->out + n * out;
+    image.scratch = scratch + each * (size_t)dpt__thread_number();
+    failed |= run(&image);
+  }
+  return failed ? dpt__fail("convolution: oneDNN failed on an image") : 0;
+}
+
+int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a) {
+  int alone = a->deterministic && a->pass != DPT__CONV_WEIGHT;
+  dpt__conv_key key = {.pass = a->pass,
+                       .ndim = a->ndim,
+                       .threads = alone ? 1 : context->threads,
+                       .bias = a->pass == DPT__CONV_FORWARD && a->bias,
+                       .N = alone ? 1 : a->N,
+                       .I = a->I,
+                       .O = a->O,
+                       .groups = a->groups,
+                       .slide = a->slide};
+  dpt__conv_plan *plan;
+  struct run r = {.in = a->in, .weight = a->weight, .out = a->out, .bias = a->bias};
+#ifdef _OPENMP
+  int before = omp_get_max_threads();
+  omp_set_num_threads((int)key.threads);
+#endif
+  int status = dpt__conv_plan_take(&plan, &key);
+  if (!status) {
+    r.plan = plan;
+    status = dnnl_stream_create(&r.stream, dpt__dnnl_engine(), dnnl_stream_default_flags) !=
+             dnnl_success;
+    if (status)
+      dpt__fail("convolution: oneDNN gave no stream");
+    else {
+      status = alone ? one_by_one(context, &r, a) : whole(context, &r, a);
+      dnnl_stream_destroy(r.stream);
+    }
+    dpt__conv_plan_give(plan);
+  }
+#ifdef _OPENMP
+  omp_set_num_threads(before);
+#endif
+  return status;
+}

@@ -1,0 +1,46 @@
+/* conv_dnnl.h: the cache of oneDNN's convolution primitives.
+ *
+ * What must stay true: one list for the process under one lock; a plan does not change after it was
+ * made and stays while a user holds it; plans that nobody uses give way, the oldest first, when
+ * there are DPT__PLANS of them. oneDNN's primitives may run on many threads at once, because every
+ * run brings its own memory.
+ */
+#ifndef DPT_HOST_NN_CONV_DNNL_H
+#define DPT_HOST_NN_CONV_DNNL_H
+#include "host/nn/conv.h"
+
+#include <dnnl.h>
+
+enum { DPT__PLANS = 512 };
+
+/* What a primitive depends on; compared by bytes, so padding is zero. */
+typedef struct dpt__conv_key {
+  int64_t pass, ndim, threads, bias, N, I, O, groups;
+  struct dpt__slide slide;
+} dpt__conv_key;
+
+/* One tensor of a convolution: Torch7's layout, and the one that the primitive wants. */
+typedef struct dpt__conv_side {
+  dnnl_memory_desc_t plain, inner;
+  dnnl_primitive_t reorder; /* plain to inner, or back for the result; NULL: the same */
+  size_t bytes;             /* of inner; 0 without reorder */
+  int arg;                  /* DNNL_ARG_... */
+} dpt__conv_side;
+
+typedef struct dpt__conv_plan {
+  struct dpt__conv_plan *next;
+  uint64_t hash, used; /* used: when, for giving way */
+  int users;
+  dpt__conv_key key;
+  dnnl_primitive_t primitive;
+  dpt__conv_side in, weight, out;
+  dnnl_memory_desc_t bias, scratch;
+  size_t scratch_bytes;
+} dpt__conv_plan;
+
+/* A plan for the key, which the caller gives back; nonzero with a sentence where oneDNN fails. */
+int dpt__conv_plan_take(dpt__conv_plan **plan, const dpt__conv_key *key);
+void dpt__conv_plan_give(dpt__conv_plan *plan);
+dnnl_engine_t dpt__dnnl_engine(void); /* valid once a plan was taken */
+
+#endif

@@ -1,0 +1,75 @@
+/* conv_gemm.inc.c: rows of conv_gemm.c: patches of one group of one image to columns and back. */
+
+/* col (I/groups * K, S') from in (I/groups, S). */
+static void FN(columns)(const struct dpt__convolution_args *a, const T *in, T *col) {
+  const struct dpt__slide *s = &a->slide;
+  int64_t plane = dpt__volume(s->in), k[3], o[2];
+  for (int64_t i = 0; i < a->I / a->groups; i++, in += plane)
+    for (k[0] = 0; k[0] < s->kernel[0]; k[0]++)
+      for (k[1] = 0; k[1] < s->kernel[1]; k[1]++)
+        for (k[2] = 0; k[2] < s->kernel[2]; k[2]++)
+          for (o[0] = 0; o[0] < s->out[0]; o[0]++)
+            for (o[1] = 0; o[1] < s->out[1]; o[1]++, col += s->out[2]) {
+              const T *row = row_of(s, k, o) < 0 ? NULL : in + row_of(s, k, o) * s->in[2];
+              int64_t x = k[2] * s->dilation[2] - s->pad[2];
+              for (int64_t j = 0; j < s->out[2]; j++, x += s->stride[2])
+                col[j] = row && x >= 0 && x < s->in[2] ? row[x] : 0;
+            }
+}
+
+/* in += col, where each element came from. */
+static void FN(uncolumns)(const struct dpt__convolution_args *a, const T *col, T *in) {
+  const struct dpt__slide *s = &a->slide;
+  int64_t plane = dpt__volume(s->in), k[3], o[2];
+  for (int64_t i = 0; i < a->I / a->groups; i++, in += plane)
+    for (k[0] = 0; k[0] < s->kernel[0]; k[0]++)
+      for (k[1] = 0; k[1] < s->kernel[1]; k[1]++)
+        for (k[2] = 0; k[2] < s->kernel[2]; k[2]++)
+          for (o[0] = 0; o[0] < s->out[0]; o[0]++)
+            for (o[1] = 0; o[1] < s->out[1]; o[1]++, col += s->out[2]) {
+              T *row = row_of(s, k, o) < 0 ? NULL : in + row_of(s, k, o) * s->in[2];
+              int64_t x = k[2] * s->dilation[2] - s->pad[2];
+              for (int64_t j = 0; j < s->out[2] && row; j++, x += s->stride[2])
+                if (x >= 0 && x < s->in[2]) row[x] += col[j];
+            }
+}
+
+/* One image; col has room for one group's columns. context has one thread except for WEIGHT. */
+static int FN(image)(dpt__context *context, const struct dpt__convolution_args *a, int64_t n,
+                     T *col) {
+  int64_t in_size = a->I * dpt__volume(a->slide.in), S = dpt__volume(a->slide.out);
+  int64_t O = a->O / a->groups, K = a->I / a->groups * dpt__volume(a->slide.kernel);
+  T *in = (T *)a->in + n * in_size, *out = (T *)a->out + n * a->O * S;
+  const T *bias = a->bias;
+  if (a->pass == DPT__CONV_DATA) memset(in, 0, (size_t)in_size * sizeof *in);
+  for (int64_t g = 0; g < a->groups; g++) {
+    T *gin = in + g * (in_size / a->groups), *gout = out + g * O * S;
+    T *weight = (T *)a->weight + g * O * K;
+    dpt__gemm_args gemm = {.dtype = a->type, .batch = 1, .alpha = 1};
+    if (a->pass == DPT__CONV_FORWARD) {
+      FN(columns)(a, gin, col);
+      for (int64_t o = 0; o < O && bias; o++)
+        for (int64_t s = 0; s < S; s++) gout[o * S + s] = bias[g * O + o];
+      gemm.beta = bias ? 1 : 0;
+      gemm.m = O, gemm.n = S, gemm.k = K;
+      gemm.a = weight, gemm.a_row = K, gemm.a_col = 1;
+      gemm.b = col, gemm.b_row = S, gemm.b_col = 1;
+      gemm.c = gout, gemm.c_row = S, gemm.c_col = 1;
+    } else if (a->pass == DPT__CONV_DATA) {
+      gemm.m = K, gemm.n = S, gemm.k = O;
+      gemm.a = weight, gemm.a_row = 1, gemm.a_col = K;
+      gemm.b = gout, gemm.b_row = S, gemm.b_col = 1;
+      gemm.c = col, gemm.c_row = S, gemm.c_col = 1;
+    } else {
+      FN(columns)(a, gin, col);
+      gemm.alpha = a->scale, gemm.beta = 1;
+      gemm.m = O, gemm.n = K, gemm.k = S;
+      gemm.a = gout, gemm.a_row = S, gemm.a_col = 1;
+      gemm.b = col, gemm.b_row = 1, gemm.b_col = S;
+      gemm.c = weight, gemm.c_row = K, gemm.c_col = 1;
+    }
+    DPT__TRY(dpt__host_gemm(context, &gemm));
+    if (a->pass == DPT__CONV_DATA) FN(uncolumns)(a, col, gin);
+  }
+  return 0;
+}

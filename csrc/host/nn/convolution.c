@@ -1,0 +1,33 @@
+/* convolution.c: picks the way to compute a convolution, and adds DATA's bias.
+ *
+ * What must stay true: doubles go by columns and products, floats by oneDNN (gcc's ThreadSanitizer
+ * cannot see into oneDNN's OpenMP, so builds without OpenMP have products only).
+ */
+#include "host/nn/conv.h"
+
+static void add_bias_f32(float *plane, int64_t n, float bias) {
+  for (int64_t i = 0; i < n; i++) plane[i] += bias;
+}
+
+static void add_bias_f64(double *plane, int64_t n, double bias) {
+  for (int64_t i = 0; i < n; i++) plane[i] += bias;
+}
+
+int dpt__host_convolution(dpt__context *context, const void *p) {
+  const struct dpt__convolution_args *a = p;
+#ifdef _OPENMP
+  int dnnl = a->type == DPT_F32;
+#else
+  int dnnl = 0;
+#endif
+  DPT__TRY(dnnl ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
+  if (a->pass != DPT__CONV_DATA || !a->bias) return 0;
+  int64_t S = dpt__volume(a->slide.in);
+#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->I * S)) schedule(static)
+  for (int64_t i = 0; i < a->N * a->I; i++)
+    if (a->type == DPT_F32)
+      add_bias_f32((float *)a->in + i * S, S, ((const float *)a->bias)[i % a->I]);
+    else
+      add_bias_f64((double *)a->in + i * S, S, ((const double *)a->bias)[i % a->I]);
+  return 0;
+}

@@ -1,0 +1,50 @@
+/* lookup.inc.c: rows of lookup.c. */
+
+static void FN(lookup)(const dpt__context *context, const struct dpt__lookup_args *a) {
+  const T *weight = a->weight;
+  T *out = a->out;
+#pragma omp parallel for num_threads(dpt__threads(context, a->n * a->D)) schedule(static)
+  for (int64_t i = 0; i < a->n; i++)
+    memcpy(out + i * a->D, weight + (dpt__index_at(a->idx, a->index_type, i) - 1) * a->D,
+           (size_t)a->D * sizeof *out);
+}
+
+/* count (V): how often a row is named, or NULL. Threads share out the columns, so that every
+ * element gets its terms in the order of idx. */
+static void FN(lookup_backward)(const dpt__context *context,
+                                const struct dpt__lookup_backward_args *a, const int64_t *count) {
+  const T *gout = a->gout;
+  T *gw = a->gw;
+  int64_t block = 64, blocks = (a->D + block - 1) / block;
+#pragma omp parallel for num_threads(dpt__threads(context, a->n * a->D)) schedule(static)
+  for (int64_t b = 0; b < blocks; b++) {
+    int64_t first = b * block, n = block < a->D - first ? block : a->D - first;
+    for (int64_t i = 0; i < a->n; i++) {
+      int64_t row = dpt__index_at(a->idx, a->index_type, i);
+      if (row == a->padding) continue;
+      T scale = (T)(count ? a->scale / (double)count[row - 1] : a->scale);
+      T *to = gw + (row - 1) * a->D + first;
+      const T *from = gout + i * a->D + first;
+      for (int64_t d = 0; d < n; d++) to[d] += scale * from[d];
+    }
+  }
+}
+
+/* seen (V): zeroed bytes; a row named twice is scaled once. */
+static void FN(lookup_renorm)(const struct dpt__lookup_renorm_args *a, uint8_t *seen) {
+  T *weight = a->weight;
+  for (int64_t i = 0; i < a->n; i++) {
+    int64_t row = dpt__index_at(a->idx, a->index_type, i) - 1;
+    if (seen[row]) continue;
+    seen[row] = 1;
+    T *w = weight + row * a->D;
+    double sum = 0;
+    for (int64_t d = 0; d < a->D; d++) {
+      double v = fabs((double)w[d]);
+      sum += a->p == 1 ? v : a->p == 2 ? v * v : pow(v, a->p);
+    }
+    double norm = pow(sum, 1 / a->p);
+    if (norm > a->max_norm)
+      for (int64_t d = 0; d < a->D; d++) w[d] = (T)(w[d] * (a->max_norm / (norm + 1e-7)));
+  }
+}

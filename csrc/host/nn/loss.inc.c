@@ -1,0 +1,54 @@
+/* loss.inc.c: rows of loss.c: a loss's sum over n elements, and its gradient times factor. */
+
+static inline __attribute__((always_inline)) double
+FN(sum_of)(int loss, int64_t n, const T *in, const T *target, const T *weight, double p) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double v = value_of(loss, in[i], target ? target[i] : 0, p);
+    sum += weight ? v * weight[i] : v;
+  }
+  return sum;
+}
+
+static inline __attribute__((always_inline)) void FN(gradient)(int loss, int64_t n, const T *in,
+                                                               const T *target, const T *weight,
+                                                               double p, double factor, T *gin) {
+  for (int64_t i = 0; i < n; i++) {
+    double g = gradient_of(loss, in[i], target ? target[i] : 0, p) * factor;
+    gin[i] = (T)(weight ? g * weight[i] : g);
+  }
+}
+
+/* The loss is a constant in every line, so that each has a loop of its own. */
+static double FN(block_sum)(const struct dpt__loss_args *a, int64_t first, int64_t n) {
+  const T *in = (const T *)a->in + first, *target = a->target, *weight = a->weight;
+  if (target) target += first;
+  if (weight) weight += first;
+  switch (a->loss) {
+#define DPT_LOSS(name, has_target, value, gradient)                                                \
+  case DPT__LOSS_##name:                                                                           \
+    return FN(sum_of)(DPT__LOSS_##name, n, in, target, weight, a->p);
+#include "nn/loss.def"
+#undef DPT_LOSS
+  default:
+    return 0;
+  }
+}
+
+static void FN(block_gradient)(const struct dpt__loss_backward_args *a, double factor,
+                               int64_t first, int64_t n) {
+  const T *in = (const T *)a->in + first, *target = a->target, *weight = a->weight;
+  T *gin = (T *)a->gin + first;
+  if (target) target += first;
+  if (weight) weight += first;
+  switch (a->loss) {
+#define DPT_LOSS(name, has_target, value, slope)                                                   \
+  case DPT__LOSS_##name:                                                                           \
+    FN(gradient)(DPT__LOSS_##name, n, in, target, weight, a->p, factor, gin);                      \
+    break;
+#include "nn/loss.def"
+#undef DPT_LOSS
+  default:
+    break;
+  }
+}

@@ -1,0 +1,36 @@
+/* nll.c: losses that are told a class: ClassNLL, MultiMargin, MultiLabelMargin.
+ *
+ * What must stay true: one thread in the order of rows (the work is small), sums in double; a class
+ * out of range is an error that names it.
+ */
+#include "host/nn/real.h"
+
+static int bad_class(const char *fn, int64_t class, int64_t i, int64_t C) {
+  return dpt__fail("%s: argument 'target' has class %lld at element %lld, wanted 1 to %lld", fn,
+                   (long long)class, (long long)i + 1, (long long)C);
+}
+
+#define DPT_ROWS "host/nn/nll.inc.c"
+#include "host/nn/each_real.h"
+
+int dpt__host_nll(dpt__context *context, const void *p) {
+  const struct dpt__nll_args *a = p;
+  return (a->type == DPT_F32 ? nll_f32 : nll_f64)(a);
+}
+
+int dpt__host_nll_backward(dpt__context *context, const void *p) {
+  const struct dpt__nll_backward_args *a = p;
+  return (a->type == DPT_F32 ? nll_backward_f32 : nll_backward_f64)(a);
+}
+
+int dpt__host_multimargin(dpt__context *context, const void *p) {
+  const struct dpt__multimargin_args *a = p;
+  return (a->type == DPT_F32 ? multimargin_f32 : multimargin_f64)(a);
+}
+
+int dpt__host_multilabel(dpt__context *context, const void *p) {
+  const struct dpt__multilabel_args *a = p;
+  uint8_t *wanted = dpt__scratch(context, (size_t)a->C + 1);
+  if (!wanted) return 1;
+  return (a->type == DPT_F32 ? multilabel_f32 : multilabel_f64)(a, wanted);
+}

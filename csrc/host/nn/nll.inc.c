@@ -1,0 +1,87 @@
+/* nll.inc.c: rows of nll.c. */
+
+static int FN(nll)(const struct dpt__nll_args *a) {
+  const T *in = a->in, *weight = a->weight;
+  double sum = 0, total = 0;
+  for (int64_t i = 0; i < a->N * a->S; i++) {
+    int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
+    if (class == a->ignore) continue;
+    if (class < 1 || class > a->C) return bad_class("ClassNLLCriterion", class, i, a->C);
+    double w = weight ? weight[class - 1] : 1;
+    sum -= w * in[(n * a->C + class - 1) * a->S + s];
+    total += w;
+  }
+  *(T *)a->total = (T)total;
+  *(T *)a->out = (T)(a->average && total != 0 ? sum / total : sum);
+  return 0;
+}
+
+static int FN(nll_backward)(const struct dpt__nll_backward_args *a) {
+  const T *weight = a->weight;
+  T *gin = a->gin;
+  double total = *(const T *)a->total;
+  memset(gin, 0, (size_t)(a->N * a->C * a->S) * sizeof *gin);
+  for (int64_t i = 0; i < a->N * a->S; i++) {
+    int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
+    if (class == a->ignore) continue;
+    if (class < 1 || class > a->C) return bad_class("ClassNLLCriterion", class, i, a->C);
+    double w = weight ? weight[class - 1] : 1;
+    gin[(n * a->C + class - 1) * a->S + s] = (T)(a->average && total != 0 ? -w / total : -w);
+  }
+  return 0;
+}
+
+static int FN(multimargin)(const struct dpt__multimargin_args *a) {
+  const T *weight = a->weight;
+  double sum = 0, share = a->average ? 1.0 / (double)(a->N * a->C) : 1.0 / (double)a->C;
+  for (int64_t n = 0; n < a->N; n++) {
+    const T *in = (const T *)a->in + n * a->C;
+    T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
+    int64_t class = dpt__index_at(a->target, a->target_type, n);
+    if (class < 1 || class > a->C) return bad_class("MultiMarginCriterion", class, n, a->C);
+    double w = weight ? weight[class - 1] : 1, own = 0;
+    for (int64_t c = 0; c < a->C; c++) {
+      double z = a->margin - in[class - 1] + in[c], slope = 0;
+      if (c != class - 1 && z > 0) {
+        sum += w * (a->p == 1 ? z : z * z);
+        slope = w * share * (a->p == 1 ? 1 : 2 * z);
+        own -= slope;
+      }
+      if (gin) gin[c] = (T)slope;
+    }
+    if (gin) gin[class - 1] = (T)own;
+  }
+  if (a->out) *(T *)a->out = (T)(sum * share);
+  return 0;
+}
+
+static int FN(multilabel)(const struct dpt__multilabel_args *a, uint8_t *wanted) {
+  double sum = 0, share = a->average ? 1.0 / (double)(a->N * a->C) : 1.0 / (double)a->C;
+  for (int64_t n = 0; n < a->N; n++) {
+    const T *in = (const T *)a->in + n * a->C;
+    T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
+    int64_t labels = 0;
+    memset(wanted, 0, (size_t)a->C);
+    if (gin) memset(gin, 0, (size_t)a->C * sizeof *gin);
+    for (; labels < a->C; labels++) {
+      int64_t class = dpt__index_at(a->target, a->target_type, n * a->C + labels);
+      if (class == 0) break;
+      if (class < 1 || class > a->C)
+        return bad_class("MultiLabelMarginCriterion", class, n * a->C + labels, a->C);
+      wanted[class - 1] = 1;
+    }
+    for (int64_t l = 0; l < labels; l++) {
+      int64_t class = dpt__index_at(a->target, a->target_type, n * a->C + l) - 1;
+      for (int64_t c = 0; c < a->C; c++) {
+        double z = wanted[c] ? 0 : 1 - (double)in[class] + in[c];
+        if (z <= 0) continue;
+        sum += z;
+        if (!gin) continue;
+        gin[class] = (T)(gin[class] - share);
+        gin[c] = (T)(gin[c] + share);
+      }
+    }
+  }
+  if (a->out) *(T *)a->out = (T)(sum * share);
+  return 0;
+}

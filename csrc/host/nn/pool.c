@@ -1,0 +1,83 @@
+/* pool.c: max and average pooling by windows that are laid out once for each dimension.
+ *
+ * What must stay true: a window never reaches outside its plane and is never empty; a plane is one
+ * thread's, so overlapping windows add up in one order.
+ */
+#include "host/nn/real.h"
+
+/* Elements first .. end-1 of one dimension; an average divides by the product of counts. */
+struct range {
+  int64_t first, end, count;
+};
+
+static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The windows of one dimension after the other; count_pad counts padding (but, as Torch7, not what
+ * lies beyond it). */
+static void lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
+  for (int d = 0; d < 3; d++)
+    for (int64_t o = 0; o < s->out[d]; o++, r++) {
+      int64_t n = s->in[d], first, end, count;
+      if (adaptive) {
+        first = o * n / s->out[d];
+        end = ((o + 1) * n + s->out[d] - 1) / s->out[d];
+        count = end - first;
+      } else {
+        first = o * s->stride[d] - s->pad[d];
+        end = first + s->dilation[d] * (s->kernel[d] - 1) + 1;
+        count = least(end, n + s->pad[d]) - first;
+        first = dpt__slide_first(first, s->dilation[d]);
+        end = least(end, n);
+        if (!count_pad) count = end - first;
+      }
+      *r = (struct range){first, end, count};
+    }
+}
+
+#define DPT_ROWS "host/nn/pool.inc.c"
+#include "host/nn/each_real.h"
+
+static struct range *ranges_of(dpt__context *context, const struct dpt__slide *s, int64_t planes) {
+  int64_t n = (s->out[0] + s->out[1] + s->out[2]) * planes;
+  return dpt__scratch(context, (size_t)n * sizeof(struct range));
+}
+
+int dpt__host_maxpool(dpt__context *context, const void *p) {
+  const struct dpt__maxpool_args *a = p;
+  struct range *ranges = ranges_of(context, &a->slide, a->samples ? a->planes : 1);
+  if (!ranges) return 1;
+  if (!a->samples)
+    lay(&a->slide, a->adaptive, 0, ranges);
+  else
+    (a->type == DPT_F32 ? fractional_f32 : fractional_f64)(a, ranges);
+  (a->type == DPT_F32 ? maxpool_f32 : maxpool_f64)(context, a, ranges);
+  return 0;
+}
+
+static int told(const char *fn, int64_t bad, int64_t large) {
+  if (!bad) return 0;
+  return dpt__fail("%s: argument 'idx' has %lld indices outside 1 .. %lld", fn, (long long)bad,
+                   (long long)large);
+}
+
+int dpt__host_plane_scatter(dpt__context *context, const void *p) {
+  const struct dpt__plane_scatter_args *a = p;
+  int64_t bad = (a->type == DPT_F32 ? scatter_f32 : scatter_f64)(context, a);
+  return told(a->add ? "max pooling" : "max unpooling", bad, a->large);
+}
+
+int dpt__host_plane_gather(dpt__context *context, const void *p) {
+  const struct dpt__plane_gather_args *a = p;
+  int64_t bad = (a->type == DPT_F32 ? gather_f32 : gather_f64)(context, a);
+  return told("max unpooling", bad, a->large);
+}
+
+int dpt__host_avgpool(dpt__context *context, const void *p) {
+  const struct dpt__avgpool_args *a = p;
+  struct range *ranges = ranges_of(context, &a->slide, 1);
+  if (!ranges) return 1;
+  lay(&a->slide, a->adaptive, a->count_pad, ranges);
+  (a->type == DPT_F32 ? avgpool_f32 : avgpool_f64)(context, a, ranges);
+  return 0;
+}

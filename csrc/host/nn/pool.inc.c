@@ -1,0 +1,135 @@
+/* pool.inc.c: rows of pool.c. */
+
+/* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
+static void FN(fractional)(const struct dpt__maxpool_args *a, struct range *r) {
+  const struct dpt__slide *s = &a->slide;
+  const T *samples = a->samples;
+  for (int64_t p = 0; p < a->planes; p++)
+    for (int d = 0; d < 3; d++) {
+      int64_t n = s->out[d], room = s->in[d] - s->kernel[d];
+      T u = 2 - d < a->fractional ? samples[p * a->fractional + 2 - d] : 0;
+      T step = n > 1 ? (T)room / (T)(n - 1) : 0;
+      for (int64_t o = 0; o < n; o++, r++) {
+        int64_t first = o == n - 1 ? room : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
+        first = first < 0 ? 0 : first > room ? room : first;
+        *r = (struct range){first, first + s->kernel[d], s->kernel[d]};
+      }
+    }
+}
+
+/* The first largest element of one window; NaN is larger than all. */
+static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range t, struct range y,
+                           struct range x, T *out, int64_t *idx) {
+  int64_t best = (t.first * s->in[1] + y.first) * s->in[2] + x.first;
+  T value = in[best];
+  for (int64_t i = t.first; i < t.end && value == value; i += s->dilation[0])
+    for (int64_t j = y.first; j < y.end && value == value; j += s->dilation[1]) {
+      const T *row = in + (i * s->in[1] + j) * s->in[2];
+      for (int64_t k = x.first; k < x.end; k += s->dilation[2])
+        if (!(row[k] <= value)) {
+          value = row[k];
+          best = row + k - in;
+          if (value != value) break;
+        }
+    }
+  *out = value;
+  *idx = best + 1;
+}
+
+static void FN(maxpool)(const dpt__context *context, const struct dpt__maxpool_args *a,
+                        const struct range *ranges) {
+  const struct dpt__slide *s = &a->slide;
+  int64_t small = volume(s->out), large = volume(s->in), n = s->out[0] + s->out[1] + s->out[2];
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
+  for (int64_t p = 0; p < a->planes; p++) {
+    const struct range *t = ranges + (a->samples ? p * n : 0), *y = t + s->out[0];
+    const struct range *x = y + s->out[1];
+    const T *in = (const T *)a->in + p * large;
+    T *out = (T *)a->out + p * small;
+    int64_t *idx = a->idx + p * small;
+    for (int64_t i = 0; i < s->out[0]; i++)
+      for (int64_t j = 0; j < s->out[1]; j++)
+        for (int64_t k = 0; k < s->out[2]; k++)
+          FN(max_window)(in, s, t[i], y[j], x[k], out++, idx++);
+  }
+}
+
+/* Gives the number of bad indices. */
+static int64_t FN(scatter)(const dpt__context *context, const struct dpt__plane_scatter_args *a) {
+  int64_t bad = 0;
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->large))                  \
+    schedule(static) reduction(+ : bad)
+  for (int64_t p = 0; p < a->planes; p++) {
+    const T *from = (const T *)a->from + p * a->small;
+    const int64_t *idx = a->idx + p * a->small;
+    T *to = (T *)a->to + p * a->large;
+    memset(to, 0, (size_t)a->large * sizeof *to);
+    for (int64_t i = 0; i < a->small; i++) {
+      uint64_t place = (uint64_t)idx[i] - 1;
+      if (place >= (uint64_t)a->large)
+        bad++;
+      else
+        to[place] = a->add ? to[place] + from[i] : from[i];
+    }
+  }
+  return bad;
+}
+
+static int64_t FN(gather)(const dpt__context *context, const struct dpt__plane_gather_args *a) {
+  int64_t bad = 0;
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->small))                  \
+    schedule(static) reduction(+ : bad)
+  for (int64_t p = 0; p < a->planes; p++) {
+    const T *from = (const T *)a->from + p * a->large;
+    const int64_t *idx = a->idx + p * a->small;
+    T *to = (T *)a->to + p * a->small;
+    for (int64_t i = 0; i < a->small; i++) {
+      uint64_t place = (uint64_t)idx[i] - 1;
+      bad += place >= (uint64_t)a->large;
+      to[i] = place < (uint64_t)a->large ? from[place] : 0;
+    }
+  }
+  return bad;
+}
+
+/* The sum or the spread gradient of one window. */
+static double FN(window_sum)(const T *in, const struct dpt__slide *s, struct range t,
+                             struct range y, struct range x) {
+  double sum = 0;
+  for (int64_t i = t.first; i < t.end; i++)
+    for (int64_t j = y.first; j < y.end; j++) {
+      const T *row = in + (i * s->in[1] + j) * s->in[2];
+      for (int64_t k = x.first; k < x.end; k++) sum += row[k];
+    }
+  return sum;
+}
+
+static void FN(window_add)(T *in, const struct dpt__slide *s, struct range t, struct range y,
+                           struct range x, T value) {
+  for (int64_t i = t.first; i < t.end; i++)
+    for (int64_t j = y.first; j < y.end; j++) {
+      T *row = in + (i * s->in[1] + j) * s->in[2];
+      for (int64_t k = x.first; k < x.end; k++) row[k] += value;
+    }
+}
+
+static void FN(avgpool)(const dpt__context *context, const struct dpt__avgpool_args *a,
+                        const struct range *t) {
+  const struct dpt__slide *s = &a->slide;
+  const struct range *y = t + s->out[0], *x = y + s->out[1];
+  int64_t small = volume(s->out), large = volume(s->in);
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
+  for (int64_t p = 0; p < a->planes; p++) {
+    T *in = (T *)a->in + p * large, *out = (T *)a->out + p * small;
+    if (a->backward) memset(in, 0, (size_t)large * sizeof *in);
+    for (int64_t i = 0; i < s->out[0]; i++)
+      for (int64_t j = 0; j < s->out[1]; j++)
+        for (int64_t k = 0; k < s->out[2]; k++, out++) {
+          double count = (double)(t[i].count * y[j].count * x[k].count);
+          if (a->backward)
+            FN(window_add)(in, s, t[i], y[j], x[k], (T)(*out / count));
+          else
+            *out = (T)(FN(window_sum)(in, s, t[i], y[j], x[k]) / count);
+        }
+  }
+}

@@ -1,0 +1,71 @@
+/* resample.c: upsampling and padding by tables of where each element of out comes from.
+ *
+ * What must stay true: a plane is one thread's, so gradients that meet add up in one order.
+ */
+#include "host/nn/real.h"
+
+/* Two elements of in and their weights. */
+struct tap {
+  int64_t at[2];
+  double weight[2];
+};
+
+static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
+
+static void lay_taps(const struct dpt__upsample_args *a, struct tap *tap) {
+  for (int d = 0; d < 3; d++)
+    for (int64_t o = 0; o < a->outsize[d]; o++, tap++) {
+      int64_t n = a->insize[d], m = a->outsize[d];
+      double place = m > 1 ? (double)(n - 1) / (double)(m - 1) * (double)o : 0;
+      int64_t at = a->linear ? (int64_t)place : o / (m / n);
+      double rest = a->linear ? place - (double)at : 0;
+      *tap = (struct tap){{at, at + (at < n - 1)}, {1 - rest, rest}};
+    }
+}
+
+static void lay_pads(const struct dpt__pad_args *a, int64_t *from) {
+  for (int d = 0; d < 3; d++)
+    for (int64_t o = 0; o < a->outsize[d]; o++, from++) {
+      int64_t n = a->insize[d], at = o - a->below[d];
+      if (a->mode == DPT_PAD_REFLECT)
+        at = at < 0 ? -at : at >= n ? 2 * (n - 1) - at : at;
+      else if (a->mode == DPT_PAD_REPLICATE)
+        at = at < 0 ? 0 : at >= n ? n - 1 : at;
+      *from = at < 0 || at >= n ? -1 : at;
+    }
+}
+
+#define DPT_ROWS "host/nn/resample.inc.c"
+#include "host/nn/each_real.h"
+
+int dpt__host_upsample(dpt__context *context, const void *p) {
+  const struct dpt__upsample_args *a = p;
+  int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
+  int64_t large = volume(a->outsize), small = volume(a->insize);
+  struct tap *taps = dpt__scratch(context, (size_t)n * sizeof *taps);
+  if (!taps) return 1;
+  lay_taps(a, taps);
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
+  for (int64_t i = 0; i < a->planes; i++)
+    if (a->type == DPT_F32)
+      upsample_f32(a, taps, (float *)a->in + i * small, (float *)a->out + i * large);
+    else
+      upsample_f64(a, taps, (double *)a->in + i * small, (double *)a->out + i * large);
+  return 0;
+}
+
+int dpt__host_pad(dpt__context *context, const void *p) {
+  const struct dpt__pad_args *a = p;
+  int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
+  int64_t large = volume(a->outsize), small = volume(a->insize);
+  int64_t *from = dpt__scratch(context, (size_t)n * sizeof *from);
+  if (!from) return 1;
+  lay_pads(a, from);
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
+  for (int64_t i = 0; i < a->planes; i++)
+    if (a->type == DPT_F32)
+      pad_f32(a, from, (float *)a->in + i * small, (float *)a->out + i * large);
+    else
+      pad_f64(a, from, (double *)a->in + i * small, (double *)a->out + i * large);
+  return 0;
+}

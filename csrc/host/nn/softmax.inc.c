@@ -1,0 +1,111 @@
+/* softmax.inc.c: rows of softmax.c. */
+
+static T FN(largest)(const T *in, int64_t n) {
+  T max = in[0];
+#pragma omp simd reduction(max : max)
+  for (int64_t i = 1; i < n; i++) max = in[i] > max ? in[i] : max;
+  return max;
+}
+
+static double FN(total)(const T *in, int64_t n) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; i++) sum += in[i];
+  return sum;
+}
+
+/* One row of C classes; in may be out. */
+static void FN(row)(int log_, const T *in, T *out, int64_t C, T *exps, dpt__row *exp_) {
+  T max = FN(largest)(in, C);
+  for (int64_t c = 0; c < C; c++) exps[c] = in[c] - max;
+  exp_(C, exps, exps, NULL, NULL, 0, 0);
+  double sum = FN(total)(exps, C);
+  T shift = (T)(max + log(sum)), factor = (T)(1 / sum);
+  if (log_)
+    for (int64_t c = 0; c < C; c++) out[c] = in[c] - shift;
+  else
+    for (int64_t c = 0; c < C; c++) out[c] = exps[c] * factor;
+}
+
+/* n neighbouring places (at most BLOCK) of an image whose classes lie S apart. */
+static void FN(places)(int log_, const T *in, T *out, int64_t C, int64_t S, int64_t n, T *exps,
+                       dpt__row *exp_) {
+  T max[BLOCK], shift[BLOCK];
+  double sum[BLOCK] = {0};
+  memcpy(max, in, (size_t)n * sizeof *max);
+  for (int64_t c = 1; c < C; c++)
+    for (int64_t s = 0; s < n; s++) max[s] = in[c * S + s] > max[s] ? in[c * S + s] : max[s];
+  for (int64_t c = 0; c < C; c++) {
+    T *e = exps + c * BLOCK;
+    for (int64_t s = 0; s < n; s++) e[s] = in[c * S + s] - max[s];
+    exp_(n, e, e, NULL, NULL, 0, 0);
+    for (int64_t s = 0; s < n; s++) sum[s] += e[s];
+  }
+  for (int64_t s = 0; s < n; s++) shift[s] = (T)(log_ ? max[s] + log(sum[s]) : 1 / sum[s]);
+  for (int64_t c = 0; c < C; c++)
+    for (int64_t s = 0; s < n; s++)
+      out[c * S + s] = log_ ? in[c * S + s] - shift[s] : exps[c * BLOCK + s] * shift[s];
+}
+
+/* exps: C * (S == 1 ? 1 : BLOCK) elements for each thread. */
+static void FN(softmax)(const struct dpt__softmax_args *a, int threads, T *exps, int64_t each) {
+  dpt__row *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
+  int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < a->N * blocks; i++) {
+    int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
+    const T *in = (const T *)a->in + i / blocks * a->C * a->S + first;
+    T *out = (T *)a->out + (in - (const T *)a->in), *mine = exps + each * dpt__thread_number();
+    if (a->S == 1)
+      FN(row)(a->log, in, out, a->C, mine, exp_);
+    else
+      FN(places)(a->log, in, out, a->C, a->S, n, mine, exp_);
+  }
+}
+
+static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, T *exps,
+                             dpt__row *exp_) {
+  double sum = 0;
+  if (log_) {
+    exp_(C, exps, out, NULL, NULL, 0, 0);
+    sum = FN(total)(gout, C);
+    for (int64_t c = 0; c < C; c++) gin[c] = gout[c] - exps[c] * (T)sum;
+  } else {
+#pragma omp simd reduction(+ : sum)
+    for (int64_t c = 0; c < C; c++) sum += (double)gout[c] * out[c];
+    for (int64_t c = 0; c < C; c++) gin[c] = out[c] * (gout[c] - (T)sum);
+  }
+}
+
+static void FN(places_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, int64_t S,
+                                int64_t n, dpt__row *exp_) {
+  double sum[BLOCK] = {0};
+  T exps[BLOCK];
+  for (int64_t c = 0; c < C; c++)
+    for (int64_t s = 0; s < n; s++)
+      sum[s] += log_ ? (double)gout[c * S + s] : (double)gout[c * S + s] * out[c * S + s];
+  for (int64_t c = 0; c < C; c++) {
+    if (log_) exp_(n, exps, out + c * S, NULL, NULL, 0, 0);
+    for (int64_t s = 0; s < n; s++) {
+      T g = gout[c * S + s];
+      gin[c * S + s] = log_ ? g - exps[s] * (T)sum[s] : out[c * S + s] * (g - (T)sum[s]);
+    }
+  }
+}
+
+static void FN(softmax_backward)(const struct dpt__softmax_backward_args *a, int threads, T *exps,
+                                 int64_t each) {
+  dpt__row *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
+  int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < a->N * blocks; i++) {
+    int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
+    int64_t place = i / blocks * a->C * a->S + first;
+    const T *gout = (const T *)a->gout + place, *out = (const T *)a->out + place;
+    T *gin = (T *)a->gin + place, *mine = exps + each * dpt__thread_number();
+    if (a->S == 1)
+      FN(row_backward)(a->log, gout, out, gin, a->C, mine, exp_);
+    else
+      FN(places_backward)(a->log, gout, out, gin, a->C, a->S, n, exp_);
+  }
+}

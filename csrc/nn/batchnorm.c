@@ -1,0 +1,96 @@
+/* batchnorm.c: batch normalization of (N, C, S): shapes and checks, then the backend's kernels. */
+#include "nn/call.h"
+#include "nn/kernels.h"
+
+static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, int64_t *S) {
+  char text[DPT__TEXT];
+  if (call->status) return;
+  if (t->ndim_ < 2) {
+    call->status = dpt__fail("%s: argument 'in' is a %s, wanted NxC or NxCxS", call->fn,
+                             dpt__describe(text, t));
+    return;
+  }
+  *N = t->size_[0];
+  *C = t->size_[1];
+  *S = 1;
+  for (int d = 2; d < t->ndim_; d++) *S *= t->size_[d];
+}
+
+/* running_mean and running_var are read, and in training written. */
+static dpt_tensor *running(dpt__call *call, const char *name, dpt_tensor *t, int64_t C) {
+  dpt_tensor *r = dpt__call_update(call, name, t);
+  dpt__call_count(call, name, r, C, "one for each plane");
+  return r;
+}
+
+static const dpt_tensor *planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C) {
+  const dpt_tensor *r = dpt__call_in(call, name, t);
+  dpt__call_count(call, name, r, C, "one for each plane");
+  return r;
+}
+
+int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *save_std,
+                          dpt_tensor *running_mean, dpt_tensor *running_var, const dpt_tensor *in,
+                          const dpt_tensor *weight, const dpt_tensor *bias, int train,
+                          double momentum, double eps) {
+  dpt__call call;
+  struct dpt__batchnorm_args args = {.train = train, .momentum = momentum, .eps = eps};
+  dpt__call_begin(&call, "batch normalization", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  split(&call, x, &args.N, &args.C, &args.S);
+  const dpt_tensor *w = planes(&call, "weight", weight, args.C);
+  const dpt_tensor *b = planes(&call, "bias", bias, args.C);
+  dpt_tensor *mean = running(&call, "running_mean", running_mean, args.C);
+  dpt_tensor *var = running(&call, "running_var", running_var, args.C);
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_), *m = NULL, *s = NULL;
+  if (train) {
+    m = dpt__call_out(&call, "save_mean", save_mean, 1, &args.C);
+    s = dpt__call_out(&call, "save_std", save_std, 1, &args.C);
+  }
+  args.type = call.type;
+  args.in = dpt__call_data(x);
+  args.weight = dpt__call_data(w);
+  args.bias = dpt__call_data(b);
+  args.out = dpt__call_data(y);
+  args.save_mean = dpt__call_data(m);
+  args.save_std = dpt__call_data(s);
+  args.running_mean = dpt__call_data(mean);
+  args.running_var = dpt__call_data(var);
+  if (args.out) dpt__call_launch(&call, batchnorm, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbias,
+                           const dpt_tensor *in, const dpt_tensor *gout, const dpt_tensor *weight,
+                           const dpt_tensor *running_mean, const dpt_tensor *running_var,
+                           const dpt_tensor *save_mean, const dpt_tensor *save_std, int train,
+                           double scale, double eps) {
+  dpt__call call;
+  struct dpt__batchnorm_backward_args args = {.train = train, .scale = scale, .eps = eps};
+  dpt__call_begin(&call, "batch normalization", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  split(&call, x, &args.N, &args.C, &args.S);
+  if (!call.status) dpt__call_same(&call, "gout", gy, x->ndim_, x->size_);
+  const dpt_tensor *w = planes(&call, "weight", weight, args.C);
+  const dpt_tensor *mean = train ? planes(&call, "save_mean", save_mean, args.C)
+                                 : planes(&call, "running_mean", running_mean, args.C);
+  const dpt_tensor *deviation = train ? planes(&call, "save_std", save_std, args.C)
+                                      : planes(&call, "running_var", running_var, args.C);
+  dpt_tensor *gw = running(&call, "gweight", gweight, args.C);
+  dpt_tensor *gb = running(&call, "gbias", gbias, args.C);
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *gx = gin ? dpt__call_out(&call, "gin", gin, x->ndim_, x->size_) : NULL;
+  args.type = call.type;
+  args.in = dpt__call_data(x);
+  args.gout = dpt__call_data(gy);
+  args.weight = dpt__call_data(w);
+  args.mean = dpt__call_data(mean);
+  args.deviation = dpt__call_data(deviation);
+  args.gin = dpt__call_data(gx);
+  args.gweight = dpt__call_data(gw);
+  args.gbias = dpt__call_data(gb);
+  if (args.in) dpt__call_launch(&call, batchnorm_backward, &args);
+  return dpt__call_end(&call);
+}

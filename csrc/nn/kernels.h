@@ -1,0 +1,260 @@
+/* kernels.h: what the layer functions tell their kernels (device/kernels.def lists the kernels).
+ *
+ * What must stay true: plain sizes, numbers and raw pointers into contiguous memory of element type
+ * `type` (DPT_F32 or DPT_F64); the generic function has checked everything but values inside
+ * tensors. Indices and targets have a type of their own and are counted from 1. Pointers to results
+ * may be NULL where the comment says so. Shapes stand beside the pointers.
+ */
+#ifndef DPT_NN_KERNELS_H
+#define DPT_NN_KERNELS_H
+#include "base/dtype.h"
+
+/* The sliding window of convolution and pooling over up to three dimensions; missing outer ones
+ * are 1. */
+struct dpt__slide {
+  int64_t in[3], out[3], kernel[3], stride[3], pad[3], dilation[3];
+};
+/* The first element from `first` on in steps of dilation that is not before the plane. */
+static inline int64_t dpt__slide_first(int64_t first, int64_t dilation) {
+  return first < 0 ? first + (-first + dilation - 1) / dilation * dilation : first;
+}
+
+/* out = in * weight^T + bias */
+struct dpt__linear_args {
+  int32_t type, deterministic;
+  int64_t B, I, O;
+  const void *in, *weight, *bias; /* (B, I), (O, I), (O) or NULL */
+  void *out;                      /* (B, O) */
+};
+/* gin = gout * weight */
+struct dpt__linear_data_args {
+  int32_t type, deterministic;
+  int64_t B, I, O;
+  const void *gout, *weight; /* (B, O), (O, I) */
+  void *gin;                 /* (B, I) */
+};
+/* gw += scale * gout^T * in, gb += scale * sum of gout's rows; either may be NULL */
+struct dpt__linear_weight_args {
+  int32_t type;
+  int64_t B, I, O;
+  double scale;
+  const void *in, *gout; /* (B, I), (B, O) */
+  void *gw, *gb;         /* (O, I), (O) */
+};
+
+enum { DPT__CONV_FORWARD, DPT__CONV_DATA, DPT__CONV_WEIGHT };
+/* A convolution from `in` (N, I, S) to `out` (N, O, S'). FORWARD writes out, DATA writes in (both
+ * add bias, if there is one, to what they write: a transposed convolution's forward is DATA),
+ * WEIGHT adds scale * gradient to weight. */
+struct dpt__convolution_args {
+  int32_t type, deterministic, pass, ndim;
+  int64_t N, I, O, groups;
+  struct dpt__slide slide; /* entries 3-ndim .. 2 are used */
+  double scale;
+  void *in, *out, *weight; /* (N, I, S), (N, O, S'), (O, I/groups, K) */
+  const void *bias;        /* (O) for FORWARD, (I) for DATA, or NULL */
+};
+/* gb (C) += scale * sum of gout (N, C, S) over N and S */
+struct dpt__plane_sum_args {
+  int32_t type;
+  int64_t N, C, S;
+  double scale;
+  const void *gout;
+  void *gb;
+};
+
+/* Planes of size in to planes of size out; adaptive: window i covers floor(i*in/out) up to
+ * ceil((i+1)*in/out). idx gets the place of the maximum in its plane, from 1. */
+struct dpt__maxpool_args {
+  int32_t type, adaptive;
+  int64_t planes;
+  struct dpt__slide slide;
+  const void *in;      /* (planes, in) */
+  const void *samples; /* (planes, fractional) or NULL: fractional max pooling */
+  int64_t fractional;  /* dimensions that samples speak of */
+  void *out;           /* (planes, out) */
+  int64_t *idx;        /* (planes, out) */
+};
+/* to = 0 (size `large` a plane); to[idx] += from (or = from) for `small` elements a plane. */
+struct dpt__plane_scatter_args {
+  int32_t type, add;
+  int64_t planes, small, large;
+  const void *from;
+  const int64_t *idx;
+  void *to;
+};
+/* to[i] = from[idx[i]] */
+struct dpt__plane_gather_args {
+  int32_t type;
+  int64_t planes, small, large;
+  const void *from;
+  const int64_t *idx;
+  void *to;
+};
+struct dpt__avgpool_args {
+  int32_t type, adaptive, count_pad, backward;
+  int64_t planes;
+  struct dpt__slide slide;
+  void *in, *out; /* forward reads in and writes out; backward reads out and writes in */
+};
+
+/* Over C, for N images of S places. */
+struct dpt__softmax_args {
+  int32_t type, log;
+  int64_t N, C, S;
+  const void *in;
+  void *out;
+};
+struct dpt__softmax_backward_args {
+  int32_t type, log;
+  int64_t N, C, S;
+  const void *gout, *out;
+  void *gin;
+};
+
+struct dpt__batchnorm_args {
+  int32_t type, train;
+  int64_t N, C, S;
+  double momentum, eps;
+  const void *in, *weight, *bias; /* (N, C, S), (C) or NULL */
+  void *out, *save_mean, *save_std, *running_mean, *running_var;
+};
+struct dpt__batchnorm_backward_args {
+  int32_t type, train;
+  int64_t N, C, S;
+  double scale, eps;
+  const void *in, *gout, *weight, *mean, *deviation; /* saved, or running mean and variance */
+  void *gin, *gweight, *gbias;                       /* may be NULL */
+};
+
+struct dpt__dropout_mask_args {
+  int32_t type;
+  uint32_t module, step;
+  int64_t rows, row, first_row; /* row: elements a row */
+  double p, value;
+  uint64_t seed;
+  void *mask;
+};
+
+/* idx: n indices of type index_type */
+struct dpt__lookup_args {
+  int32_t type, index_type;
+  int64_t n, V, D;
+  const void *weight, *idx;
+  void *out; /* (n, D) */
+};
+struct dpt__lookup_backward_args {
+  int32_t type, index_type, by_frequency;
+  int64_t n, V, D, padding;
+  double scale;
+  const void *idx, *gout;
+  void *gw; /* (V, D) */
+};
+struct dpt__lookup_renorm_args {
+  int32_t type, index_type;
+  int64_t n, V, D;
+  double max_norm, p;
+  const void *idx;
+  void *weight;
+};
+
+/* N images of S places with C classes; target N*S */
+struct dpt__nll_args {
+  int32_t type, target_type, average;
+  int64_t N, C, S, ignore;
+  const void *in, *target, *weight; /* weight (C) or NULL */
+  void *out, *total;                /* (1) */
+};
+struct dpt__nll_backward_args {
+  int32_t type, target_type, average;
+  int64_t N, C, S, ignore;
+  const void *target, *weight, *total;
+  void *gin;
+};
+/* loss: a place in nn/loss.def */
+struct dpt__loss_args {
+  int32_t type, loss, average;
+  int64_t n;
+  double p;
+  const void *in, *target, *weight; /* (n); target and weight may be NULL */
+  void *out;                        /* (1) */
+};
+struct dpt__loss_backward_args {
+  int32_t type, loss, average;
+  int64_t n;
+  double p;
+  const void *in, *target, *weight;
+  void *gin;
+};
+/* gin NULL: the loss goes to out; else its gradient to gin */
+struct dpt__multimargin_args {
+  int32_t type, target_type, average, p;
+  int64_t N, C;
+  double margin;
+  const void *in, *target, *weight;
+  void *out, *gin;
+};
+struct dpt__multilabel_args {
+  int32_t type, target_type, average;
+  int64_t N, C;
+  const void *in, *target;
+  void *out, *gin;
+};
+
+/* Both ways: backward reads out and writes in. */
+struct dpt__upsample_args {
+  int32_t type, linear, backward;
+  int64_t planes, insize[3], outsize[3];
+  void *in, *out;
+};
+struct dpt__pad_args {
+  int32_t type, mode, backward;
+  int64_t planes, insize[3], outsize[3], below[3];
+  void *in, *out;
+};
+
+/* weight: 1 (shared) or C */
+struct dpt__prelu_args {
+  int32_t type, shared;
+  int64_t N, C, S;
+  const void *in, *weight;
+  void *out;
+};
+struct dpt__prelu_backward_args {
+  int32_t type, shared;
+  int64_t N, C, S;
+  double scale;
+  const void *in, *gout, *weight;
+  void *gin, *gw; /* one of them is NULL */
+};
+
+struct dpt__lrn_args {
+  int32_t type;
+  int64_t N, C, S, size;
+  double alpha, beta, k;
+  const void *in;
+  void *denom, *out;
+};
+struct dpt__lrn_backward_args {
+  int32_t type;
+  int64_t N, C, S, size;
+  double alpha, beta;
+  const void *in, *out, *denom, *gout;
+  void *gin;
+};
+
+struct dpt__sgd_args {
+  int32_t type, nesterov, first;
+  int64_t n;
+  double rate, decay, momentum, keep;
+  void *x, *g, *v;            /* v may be NULL */
+  const void *rates, *decays; /* may be NULL */
+};
+struct dpt__adam_args {
+  int32_t type;
+  int64_t n;
+  double rate, decay, beta1, beta2, eps;
+  void *x, *g, *m, *v;
+};
+
+#endif

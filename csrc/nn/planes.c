@@ -1,0 +1,145 @@
+/* planes.c: layers that treat planes alike: PReLU, and SpatialCrossMapLRN across planes. */
+#include "nn/call.h"
+#include "nn/kernels.h"
+
+/* Which dimension holds the planes: C, NxC, CxHxW, NxCxHxW (and NxCxS beyond). */
+static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, int64_t *S) {
+  char text[DPT__TEXT];
+  *N = *C = *S = 1;
+  if (call->status) return;
+  if (t->ndim_ < 1) {
+    call->status = dpt__fail("%s: argument 'in' is a %s, wanted C, NxC, CxHxW or NxCxHxW", call->fn,
+                             dpt__describe(text, t));
+    return;
+  }
+  int planes = t->ndim_ == 2 || t->ndim_ > 3;
+  if (planes) *N = t->size_[0];
+  *C = t->size_[planes];
+  for (int d = planes + 1; d < t->ndim_; d++) *S *= t->size_[d];
+}
+
+static void check_slopes(dpt__call *call, const char *name, const dpt_tensor *weight, int64_t C) {
+  if (!call->status && dpt__count(weight) != 1)
+    dpt__call_count(call, name, weight, C, "one or one for each plane");
+}
+
+int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight) {
+  dpt__call call;
+  struct dpt__prelu_args args = {0};
+  dpt__call_begin(&call, "PReLU", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  split(&call, x, &args.N, &args.C, &args.S);
+  check_slopes(&call, "weight", w, args.C);
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
+  args.type = call.type;
+  args.shared = dpt__count(w) == 1;
+  args.in = dpt__call_data(x);
+  args.weight = dpt__call_data(w);
+  args.out = dpt__call_data(y);
+  if (args.out) dpt__call_launch(&call, prelu, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
+                            const dpt_tensor *weight) {
+  dpt__call call;
+  struct dpt__prelu_backward_args args = {0};
+  dpt__call_begin(&call, "PReLU", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  split(&call, x, &args.N, &args.C, &args.S);
+  check_slopes(&call, "weight", w, args.C);
+  if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, x->ndim_, x->size_);
+  args.type = call.type;
+  args.shared = dpt__count(w) == 1;
+  args.in = dpt__call_data(x);
+  args.gout = dpt__call_data(gy);
+  args.weight = dpt__call_data(w);
+  args.gin = dpt__call_data(gx);
+  if (args.gin) dpt__call_launch(&call, prelu_backward, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_tensor *in,
+                              double scale) {
+  dpt__call call;
+  struct dpt__prelu_backward_args args = {.scale = scale};
+  dpt__call_begin(&call, "PReLU", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt_tensor *w = dpt__call_update(&call, "gw", gw);
+  split(&call, x, &args.N, &args.C, &args.S);
+  check_slopes(&call, "gw", w, args.C);
+  if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
+  if (call.status) return dpt__call_end(&call);
+  args.type = call.type;
+  args.shared = dpt__count(w) == 1;
+  args.in = dpt__call_data(x);
+  args.gout = dpt__call_data(gy);
+  args.gw = dpt__call_data(w);
+  if (args.in) dpt__call_launch(&call, prelu_backward, &args);
+  return dpt__call_end(&call);
+}
+
+static void check_image(dpt__call *call, const dpt_tensor *in, int64_t size) {
+  char text[DPT__TEXT];
+  if (!call->status && in->ndim_ != 3 && in->ndim_ != 4)
+    call->status = dpt__fail("%s: argument 'in' is a %s, wanted CxHxW or NxCxHxW", call->fn,
+                             dpt__describe(text, in));
+  if (!call->status && (size < 1 || size % 2 == 0))
+    call->status = dpt__fail("%s: argument 'size' is %lld, wanted an odd number of planes",
+                             call->fn, (long long)size);
+}
+
+int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, int64_t size,
+                    double alpha, double beta, double k) {
+  dpt__call call;
+  struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta, .k = k};
+  dpt__call_begin(&call, "SpatialCrossMapLRN", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  check_image(&call, x, size);
+  split(&call, x, &args.N, &args.C, &args.S);
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
+  dpt_tensor *sums = dpt__call_out(&call, "denom", denom, x->ndim_, x->size_);
+  args.type = call.type;
+  args.in = dpt__call_data(x);
+  args.denom = dpt__call_data(sums);
+  args.out = dpt__call_data(y);
+  if (args.out) dpt__call_launch(&call, lrn, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
+                     const dpt_tensor *out, const dpt_tensor *denom, int64_t size, double alpha,
+                     double beta) {
+  dpt__call call;
+  struct dpt__lrn_backward_args args = {.size = size, .alpha = alpha, .beta = beta};
+  dpt__call_begin(&call, "SpatialCrossMapLRN", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  const dpt_tensor *y = dpt__call_in(&call, "out", out);
+  const dpt_tensor *sums = dpt__call_in(&call, "denom", denom);
+  check_image(&call, x, size);
+  split(&call, x, &args.N, &args.C, &args.S);
+  if (!call.status) {
+    dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
+    dpt__call_count(&call, "out", y, dpt__count(x), "as in");
+    dpt__call_count(&call, "denom", sums, dpt__count(x), "as in");
+  }
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, x->ndim_, x->size_);
+  args.type = call.type;
+  args.in = dpt__call_data(x);
+  args.gout = dpt__call_data(gy);
+  args.out = dpt__call_data(y);
+  args.denom = dpt__call_data(sums);
+  args.gin = dpt__call_data(gx);
+  if (args.gin) dpt__call_launch(&call, lrn_backward, &args);
+  return dpt__call_end(&call);
+}

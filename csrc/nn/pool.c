@@ -1,0 +1,277 @@
+/* pool.c: max and average pooling and unpooling: shapes and checks, then the backend's kernels. */
+#include "nn/window.h"
+
+/* Torch7's output sizes; with ceil the last window begins inside the image or its left padding. */
+static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *images, int ceil,
+                  struct dpt__slide *s) {
+  char text[DPT__TEXT];
+  for (int d = 0; d < 3 && !call->status; d++) {
+    int64_t reach = s->dilation[d] * (s->kernel[d] - 1) + 1;
+    int64_t room = images->size[d] + 2 * s->pad[d] - reach;
+    s->in[d] = images->size[d];
+    if (2 * s->pad[d] > s->kernel[d]) {
+      call->status = dpt__fail("%s: padding %lld, wanted at most half of kernel %lld", call->fn,
+                               (long long)s->pad[d], (long long)s->kernel[d]);
+      return;
+    }
+    int64_t up = ceil ? s->stride[d] - 1 : 0;
+    s->out[d] = room + up < 0 ? 0 : (room + up) / s->stride[d] + 1;
+    if ((s->out[d] - 1) * s->stride[d] >= images->size[d] + s->pad[d]) s->out[d]--;
+    int bare = 0; /* a window whose elements all fall on padding */
+    if (s->dilation[d] > 1)
+      for (int64_t first = -s->pad[d]; first < 0; first += s->stride[d])
+        bare |= dpt__slide_first(first, s->dilation[d]) >= images->size[d];
+    if (s->out[d] < 1 || images->size[d] < 1 || bare)
+      call->status = dpt__fail(
+          "%s: argument 'in' is a %s, too small for a kernel of %lld with padding %lld", call->fn,
+          dpt__describe(text, in), (long long)s->kernel[d], (long long)s->pad[d]);
+  }
+}
+
+static void adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *in,
+                           const dpt__images *images, int ndim, const int64_t *size,
+                           struct dpt__slide *s) {
+  char text[DPT__TEXT];
+  if (call->status) return;
+  dpt__sizes3(ndim, size, s->out);
+  for (int d = 0; d < 3; d++) {
+    s->in[d] = images->size[d];
+    s->dilation[d] = 1;
+    if (s->out[d] < 1 || s->in[d] < 1) {
+      call->status = dpt__fail("%s: argument '%s' is a %s, and the output has size %lld in one "
+                               "dimension, wanted at least 1 in both",
+                               call->fn, name, dpt__describe(text, in), (long long)s->out[d]);
+      return;
+    }
+  }
+}
+
+/* The three kinds of max pooling share all but their windows. */
+static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *x,
+                   const dpt__images *images, int ndim, struct dpt__maxpool_args *args) {
+  int64_t size[5];
+  if (call->status) return dpt__call_end(call);
+  int n = dpt__images_size(images, ndim, images->C, args->slide.out, size);
+  dpt_tensor *y = dpt__call_out(call, "out", out, n, size);
+  dpt_tensor *i = dpt__call_out_index(call, "idx", idx, n, size);
+  args->type = call->type;
+  args->planes = images->N * images->C;
+  args->in = dpt__call_data(x);
+  args->out = dpt__call_data(y);
+  args->idx = dpt__call_data(i);
+  if (args->out) dpt__call_submit(call, DPT__KERNEL_maxpool, args, sizeof *args);
+  return dpt__call_end(call);
+}
+
+int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
+                        const dpt_window *window) {
+  dpt__call call;
+  dpt__images images;
+  struct dpt__maxpool_args args = {0};
+  dpt__call_begin(&call, "max pooling", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__images_of(&call, "in", x, window->ndim, &images);
+  dpt__slide_start(&call, window, &args.slide);
+  sizes(&call, x, &images, window->ceil, &args.slide);
+  return maxpool(&call, out, idx, x, &images, window->ndim, &args);
+}
+
+int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in, int ndim,
+                                 const int64_t *size) {
+  dpt__call call;
+  dpt__images images;
+  struct dpt__maxpool_args args = {.adaptive = 1};
+  dpt__call_begin(&call, "adaptive max pooling", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__images_of(&call, "in", x, ndim, &images);
+  adaptive_sizes(&call, "in", x, &images, ndim, size, &args.slide);
+  return maxpool(&call, out, idx, x, &images, ndim, &args);
+}
+
+int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
+                                   const dpt_tensor *samples, const dpt_window *window,
+                                   const int64_t *size) {
+  dpt__call call;
+  dpt__images images;
+  char text[DPT__TEXT];
+  struct dpt__maxpool_args args = {.fractional = window->ndim};
+  dpt__call_begin(&call, "fractional max pooling", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *u = dpt__call_in(&call, "samples", samples);
+  dpt__images_of(&call, "in", x, window->ndim, &images);
+  dpt__slide_start(&call, window, &args.slide);
+  adaptive_sizes(&call, "in", x, &images, window->ndim, size, &args.slide);
+  if (!call.status)
+    dpt__call_count(&call, "samples", u, images.N * images.C * window->ndim,
+                    "one for each plane and dimension");
+  for (int d = 0; d < 3 && !call.status; d++)
+    if (args.slide.out[d] + args.slide.kernel[d] - 1 > args.slide.in[d])
+      call.status = dpt__fail("%s: argument 'in' is a %s, too small for an output of %lld with a "
+                              "kernel of %lld",
+                              call.fn, dpt__describe(text, x), (long long)args.slide.out[d],
+                              (long long)args.slide.kernel[d]);
+  args.samples = dpt__call_data(u);
+  return maxpool(&call, out, idx, x, &images, window->ndim, &args);
+}
+
+static int64_t plane(const dpt__images *images) {
+  return images->size[0] * images->size[1] * images->size[2];
+}
+
+int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
+                         const dpt_tensor *idx, int ndim) {
+  dpt__call call;
+  dpt__images large, small;
+  dpt__call_begin(&call, "max pooling", "gout", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
+  dpt__images_of(&call, "in", in, ndim, &large);
+  dpt__images_of(&call, "gout", gy, ndim, &small);
+  if (!call.status)
+    dpt__call_count(&call, "idx", i, dpt__count(gy), "one for each element of gout");
+  if (!call.status && small.N * small.C != large.N * large.C)
+    call.status = dpt__fail("%s: argument 'gout' has %lldx%lld planes, wanted %lldx%lld as in the "
+                            "input",
+                            call.fn, (long long)small.N, (long long)small.C, (long long)large.N,
+                            (long long)large.C);
+  if (!call.status && dpt__type(i) != DPT_I64)
+    call.status = dpt__fail("%s: argument 'idx' is a %s, wanted 64-bit integers", call.fn,
+                            dpt__kind_name(i->kind_));
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, in->ndim_, in->size_);
+  struct dpt__plane_scatter_args args = {.type = call.type,
+                                         .add = 1,
+                                         .planes = large.N * large.C,
+                                         .small = plane(&small),
+                                         .large = plane(&large),
+                                         .from = dpt__call_data(gy),
+                                         .idx = dpt__call_data(i),
+                                         .to = dpt__call_data(gx)};
+  if (args.to) dpt__call_launch(&call, plane_scatter, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *idx, int ndim,
+                          const int64_t *size) {
+  dpt__call call;
+  dpt__images images;
+  struct dpt__slide s = {.in = {0}};
+  int64_t sizes5[5];
+  dpt__call_begin(&call, "max unpooling", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
+  dpt__images_of(&call, "in", x, ndim, &images);
+  adaptive_sizes(&call, "in", x, &images, ndim, size, &s);
+  if (!call.status) dpt__call_count(&call, "idx", i, dpt__count(x), "one for each element of in");
+  if (!call.status && dpt__type(i) != DPT_I64)
+    call.status = dpt__fail("%s: argument 'idx' is a %s, wanted 64-bit integers", call.fn,
+                            dpt__kind_name(i->kind_));
+  if (call.status) return dpt__call_end(&call);
+  int n = dpt__images_size(&images, ndim, images.C, s.out, sizes5);
+  dpt_tensor *y = dpt__call_out(&call, "out", out, n, sizes5);
+  struct dpt__plane_scatter_args args = {.type = call.type,
+                                         .planes = images.N * images.C,
+                                         .small = plane(&images),
+                                         .large = s.out[0] * s.out[1] * s.out[2],
+                                         .from = dpt__call_data(x),
+                                         .idx = dpt__call_data(i),
+                                         .to = dpt__call_data(y)};
+  if (args.to) dpt__call_launch(&call, plane_scatter, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *idx,
+                           int ndim) {
+  dpt__call call;
+  dpt__images large, small;
+  dpt__call_begin(&call, "max unpooling", "gout", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
+  dpt__images_of(&call, "gout", gy, ndim, &large);
+  dpt__images_of(&call, "idx", i, ndim, &small);
+  if (!call.status && small.N * small.C != large.N * large.C)
+    call.status =
+        dpt__fail("%s: argument 'idx' has %lldx%lld planes, wanted %lldx%lld as 'gout'", call.fn,
+                  (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
+  if (!call.status && dpt__type(i) != DPT_I64)
+    call.status = dpt__fail("%s: argument 'idx' is a %s, wanted 64-bit integers", call.fn,
+                            dpt__kind_name(i->kind_));
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, i->ndim_, i->size_);
+  struct dpt__plane_gather_args args = {.type = call.type,
+                                        .planes = large.N * large.C,
+                                        .small = plane(&small),
+                                        .large = plane(&large),
+                                        .from = dpt__call_data(gy),
+                                        .idx = dpt__call_data(i),
+                                        .to = dpt__call_data(gx)};
+  if (args.to) dpt__call_launch(&call, plane_gather, &args);
+  return dpt__call_end(&call);
+}
+
+/* result is gin or out, operand gout or in; images are those of the large side. */
+static int avgpool(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
+                   const dpt__images *images, int ndim, struct dpt__avgpool_args *args) {
+  int64_t small[5], large[5];
+  if (call->status) return dpt__call_end(call);
+  int n = dpt__images_size(images, ndim, images->C, args->slide.out, small);
+  dpt__images_size(images, ndim, images->C, args->slide.in, large);
+  if (args->backward) dpt__call_same(call, "gout", operand, n, small);
+  dpt_tensor *r = dpt__call_out(call, args->backward ? "gin" : "out", result, n,
+                                args->backward ? large : small);
+  args->type = call->type;
+  args->planes = images->N * images->C;
+  args->in = dpt__call_data(args->backward ? r : operand);
+  args->out = dpt__call_data(args->backward ? operand : r);
+  if (args->planes) dpt__call_submit(call, DPT__KERNEL_avgpool, args, sizeof *args);
+  return dpt__call_end(call);
+}
+
+static int avgpool_window(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in,
+                          const dpt_window *window, int backward) {
+  dpt__call call;
+  dpt__images images;
+  struct dpt__avgpool_args args = {.count_pad = window->count_pad, .backward = backward};
+  dpt__call_begin(&call, "average pooling", backward ? "gout" : "in", operand);
+  operand = dpt__call_in(&call, backward ? "gout" : "in", operand);
+  dpt__images_of(&call, "in", in, window->ndim, &images);
+  dpt__slide_start(&call, window, &args.slide);
+  for (int d = 0; d < 3; d++) args.slide.dilation[d] = 1; /* means nothing here */
+  sizes(&call, in, &images, window->ceil, &args.slide);
+  return avgpool(&call, result, operand, &images, window->ndim, &args);
+}
+
+int dpt_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_window *window) {
+  return avgpool_window(out, in, in, window, 0);
+}
+
+int dpt_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
+                         const dpt_window *window) {
+  return avgpool_window(gin, gout, in, window, 1);
+}
+
+int dpt_adaptive_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
+                                 const int64_t *size) {
+  dpt__call call;
+  dpt__images images;
+  struct dpt__avgpool_args args = {.adaptive = 1};
+  dpt__call_begin(&call, "adaptive average pooling", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__images_of(&call, "in", x, ndim, &images);
+  adaptive_sizes(&call, "in", x, &images, ndim, size, &args.slide);
+  return avgpool(&call, out, x, &images, ndim, &args);
+}
+
+int dpt_adaptive_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
+                                  int ndim) {
+  dpt__call call;
+  dpt__images images, small;
+  struct dpt__avgpool_args args = {.adaptive = 1, .backward = 1};
+  dpt__call_begin(&call, "adaptive average pooling", "gout", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__images_of(&call, "in", in, ndim, &images);
+  dpt__images_of(&call, "gout", gy, ndim, &small);
+  if (!call.status)
+    adaptive_sizes(&call, "gout", gy, &images, ndim, small.size + 3 - ndim, &args.slide);
+  return avgpool(&call, gin, gy, &images, ndim, &args);
+}

@@ -1,0 +1,144 @@
+/* resample.c: upsampling and padding of planes: shapes and checks, then the backend's kernels. */
+#include "nn/window.h"
+
+static void check_factor(dpt__call *call, int64_t factor) {
+  if (!call->status && (factor < 1 || factor > INT32_MAX))
+    call->status =
+        dpt__fail("%s: argument 'factor' is %lld, wanted 1 or more", call->fn, (long long)factor);
+}
+
+/* Launches forward (operand: in) or backward (operand: gout) once both sizes are known. */
+static int upsample(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
+                    const dpt__images *images, int ndim, struct dpt__upsample_args *args) {
+  int64_t insize[5], outsize[5];
+  if (call->status) return dpt__call_end(call);
+  int n = dpt__images_size(images, ndim, images->C, args->outsize, outsize);
+  dpt__images_size(images, ndim, images->C, args->insize, insize);
+  if (args->backward) dpt__call_same(call, "gout", operand, n, outsize);
+  dpt_tensor *r = dpt__call_out(call, args->backward ? "gin" : "out", result, n,
+                                args->backward ? insize : outsize);
+  args->type = call->type;
+  args->planes = images->N * images->C;
+  args->in = dpt__call_data(args->backward ? r : operand);
+  args->out = dpt__call_data(args->backward ? operand : r);
+  if (args->in && args->out) dpt__call_submit(call, DPT__KERNEL_upsample, args, sizeof *args);
+  return dpt__call_end(call);
+}
+
+static int nearest(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int ndim,
+                   int64_t factor, int backward) {
+  dpt__call call;
+  dpt__images images = {0};
+  struct dpt__upsample_args args = {.backward = backward};
+  dpt__call_begin(&call, "upsampling", backward ? "gout" : "in", operand);
+  operand = dpt__call_in(&call, backward ? "gout" : "in", operand);
+  dpt__images_of(&call, "in", in, ndim, &images);
+  check_factor(&call, factor);
+  for (int d = 0; d < 3; d++) {
+    args.insize[d] = images.size[d];
+    args.outsize[d] = images.size[d] * (d < 3 - ndim ? 1 : factor);
+  }
+  return upsample(&call, result, operand, &images, ndim, &args);
+}
+
+int dpt_upsample_nearest_forward(dpt_tensor *out, const dpt_tensor *in, int ndim, int64_t factor) {
+  return nearest(out, in, in, ndim, factor, 0);
+}
+
+int dpt_upsample_nearest_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
+                                  int ndim, int64_t factor) {
+  return nearest(gin, gout, in, ndim, factor, 1);
+}
+
+int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
+                                const int64_t *size) {
+  dpt__call call;
+  char text[DPT__TEXT];
+  dpt__images images = {0};
+  struct dpt__upsample_args args = {.linear = 1};
+  dpt__call_begin(&call, "upsampling", "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__images_of(&call, "in", x, ndim, &images);
+  if (!call.status) dpt__sizes3(ndim, size, args.outsize);
+  for (int d = 0; d < 3 && !call.status; d++) {
+    args.insize[d] = images.size[d];
+    if (args.outsize[d] < 1 || args.insize[d] < 1)
+      call.status = dpt__fail("upsampling: argument 'in' is a %s for an output of size %lld, "
+                              "wanted at least 1 in both",
+                              dpt__describe(text, x), (long long)args.outsize[d]);
+  }
+  return upsample(&call, out, x, &images, ndim, &args);
+}
+
+int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
+                                 int ndim) {
+  dpt__call call;
+  dpt__images images = {0}, large = {0};
+  struct dpt__upsample_args args = {.linear = 1, .backward = 1};
+  dpt__call_begin(&call, "upsampling", "gout", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__images_of(&call, "in", in, ndim, &images);
+  dpt__images_of(&call, "gout", gy, ndim, &large);
+  for (int d = 0; d < 3; d++) {
+    args.insize[d] = images.size[d];
+    args.outsize[d] = large.size[d];
+  }
+  return upsample(&call, gin, gy, &images, ndim, &args);
+}
+
+/* The last ndim dimensions are padded, all others are planes. */
+static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int mode,
+               int ndim, const int64_t *below, const int64_t *above, int backward) {
+  dpt__call call;
+  char text[DPT__TEXT];
+  int64_t size[DPT_MAXDIM], room[3] = {0};
+  struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
+  dpt__call_begin(&call, "padding", backward ? "gout" : "in", operand);
+  const dpt_tensor *x = dpt__call_in(&call, backward ? "gout" : "in", operand);
+  if (!call.status && (mode < DPT_PAD_ZERO || mode > DPT_PAD_REPLICATE))
+    call.status = dpt__fail("padding: argument 'mode' is %d, wanted one of DPT_PAD_", mode);
+  if (!call.status && (ndim < 1 || ndim > 3 || in->ndim_ < ndim))
+    call.status = dpt__fail("padding: argument 'in' is a %s, wanted %d dimensions or more",
+                            dpt__describe(text, in), ndim);
+  if (call.status) return dpt__call_end(&call);
+  int first = in->ndim_ - ndim;
+  for (int d = 0; d < in->ndim_; d++) size[d] = in->size_[d];
+  for (int d = 0; d < first; d++) args.planes *= size[d];
+  dpt__sizes3(ndim, size + first, args.insize);
+  for (int d = 0; d < ndim; d++) {
+    args.below[3 - ndim + d] = below[d];
+    room[3 - ndim + d] = above[d];
+  }
+  for (int d = 0; d < 3 && !call.status; d++) {
+    int64_t n = args.insize[d], most = mode == DPT_PAD_REFLECT ? n - 1 : INT32_MAX;
+    int64_t least = mode == DPT_PAD_ZERO ? -n : 0;
+    args.outsize[d] = n + args.below[d] + room[d];
+    if (args.below[d] > most || room[d] > most || args.below[d] < least || room[d] < least ||
+        args.outsize[d] < 1)
+      call.status =
+          dpt__fail("padding: argument 'in' is a %s, which %lld and %lld more elements "
+                    "do not fit to%s",
+                    dpt__describe(text, in), (long long)args.below[d], (long long)room[d],
+                    mode == DPT_PAD_REFLECT ? ": reflection wants fewer than it has" : "");
+    if (d >= 3 - ndim) size[first + d - (3 - ndim)] = args.outsize[d];
+  }
+  if (call.status) return dpt__call_end(&call);
+  if (backward) dpt__call_same(&call, "gout", x, in->ndim_, size);
+  dpt_tensor *r = dpt__call_out(&call, backward ? "gin" : "out", result, in->ndim_,
+                                backward ? in->size_ : size);
+  args.type = call.type;
+  args.in = dpt__call_data(backward ? r : x);
+  args.out = dpt__call_data(backward ? x : r);
+  if (args.out && (args.in || !backward)) dpt__call_launch(&call, pad, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_pad_forward(dpt_tensor *out, const dpt_tensor *in, int mode, int ndim, const int64_t *below,
+                    const int64_t *above) {
+  return pad(out, in, in, mode, ndim, below, above, 0);
+}
+
+int dpt_pad_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in, int mode,
+                     int ndim, const int64_t *below, const int64_t *above) {
+  return pad(gin, gout, in, mode, ndim, below, above, 1);
+}

@@ -1,0 +1,59 @@
+/* step.c: optimizer steps over flat vectors, one pass over memory each. */
+#include "nn/call.h"
+#include "nn/kernels.h"
+
+/* A vector of as many elements as x (n), which is updated. */
+static void *vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n) {
+  dpt_tensor *v = dpt__call_update(call, name, t);
+  dpt__call_count(call, name, v, n, "as x");
+  return call->status ? NULL : dpt__call_data(v);
+}
+
+static const void *factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n) {
+  const dpt_tensor *v = dpt__call_in(call, name, t);
+  dpt__call_count(call, name, v, n, "as x");
+  return call->status ? NULL : dpt__call_data(v);
+}
+
+int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
+                 const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
+                 int nesterov, int first) {
+  dpt__call call;
+  int64_t n = dpt__count(x);
+  dpt__call_begin(&call, "sgd", "x", x);
+  struct dpt__sgd_args args = {.type = call.type,
+                               .nesterov = nesterov,
+                               .first = first,
+                               .n = n,
+                               .rate = rate,
+                               .decay = decay,
+                               .momentum = momentum,
+                               .keep = keep,
+                               .x = vector(&call, "x", x, n),
+                               .g = vector(&call, "g", g, n),
+                               .v = vector(&call, "v", v, n),
+                               .rates = factors(&call, "rates", rates, n),
+                               .decays = factors(&call, "decays", decays, n)};
+  if (n) dpt__call_launch(&call, sgd, &args);
+  return dpt__call_end(&call);
+}
+
+int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,
+                  double decay, double beta1, double beta2, double eps) {
+  dpt__call call;
+  int64_t n = dpt__count(x);
+  dpt__call_begin(&call, "adam", "x", x);
+  struct dpt__adam_args args = {.type = call.type,
+                                .n = n,
+                                .rate = rate,
+                                .decay = decay,
+                                .beta1 = beta1,
+                                .beta2 = beta2,
+                                .eps = eps,
+                                .x = vector(&call, "x", x, n),
+                                .g = vector(&call, "g", g, n),
+                                .m = vector(&call, "m", m, n),
+                                .v = vector(&call, "v", v, n)};
+  if (n) dpt__call_launch(&call, adam, &args);
+  return dpt__call_end(&call);
+}

@@ -1,0 +1,29 @@
+/* window.h: a caller's window as kernels want it: three dimensions, every field filled.
+ *
+ * What must stay true: dpt__slide_start leaves missing outer dimensions at size 1 (kernel 1, stride
+ * 1, no padding), so that kernels have one form; images are tensors (N)xCxS of ndim or ndim+1
+ * planes dimensions, and Torch7's order of dimensions is kept.
+ */
+#ifndef DPT_NN_WINDOW_H
+#define DPT_NN_WINDOW_H
+#include "nn/call.h"
+#include "nn/kernels.h"
+
+/* Images: N x C planes of three sizes. */
+typedef struct dpt__images {
+  int batch; /* whether the tensor has the dimension N */
+  int64_t N, C, size[3];
+} dpt__images;
+
+/* Reads t as images of ndim spatial dimensions; anything else fails the call. */
+void dpt__images_of(dpt__call *call, const char *name, const dpt_tensor *t, int ndim,
+                    dpt__images *images);
+/* The sizes of a tensor of such images with C planes of size[3]; gives the dimension count. */
+int dpt__images_size(const dpt__images *images, int ndim, int64_t C, const int64_t size[3],
+                     int64_t into[5]);
+/* Fills kernel, stride, pad and dilation and checks them. */
+void dpt__slide_start(dpt__call *call, const dpt_window *window, struct dpt__slide *slide);
+/* Copies size[0 .. ndim-1] into the last entries of three. */
+void dpt__sizes3(int ndim, const int64_t *size, int64_t into[3]);
+
+#endif

@@ -1,0 +1,135 @@
+/* layer.h: what the C tests of layers share: arrays of doubles that a naive loop works on, and the
+ * tensors of every kind that are made from them.
+ *
+ * What must stay true: a test compares a layer on each of `kinds` with one naive computation in
+ * double; strided tensors are every other element of a larger one whose rest is a sentinel that
+ * array_of checks.
+ */
+#ifndef DPT_SPEC_LAYER_H
+#define DPT_SPEC_LAYER_H
+#include "check.h"
+#include "tensor/tensor.h"
+
+#include <math.h>
+
+enum {
+  F64 = DPT_F64,
+  F32 = DPT_F32,
+  CUDA = DPT_F32 | DPT_ON_DEVICE,
+  HALF = DPT_F16 | DPT_ON_DEVICE
+};
+static const int kinds[] = {F64, F32, DPT_F64 | DPT_ON_DEVICE, CUDA, HALF};
+enum { KINDS = 5 };
+
+typedef struct array {
+  int ndim;
+  int64_t size[6], n;
+  double *v;
+} array;
+
+static uint64_t layer_seed;
+
+static inline double uniform(double low, double high) {
+  return low + (high - low) * (double)draw(&layer_seed, 1 << 20) / (1 << 20);
+}
+/* low .. high */
+static inline int64_t whole(int64_t low, int64_t high) {
+  return low + (int64_t)draw(&layer_seed, (uint64_t)(high - low + 1));
+}
+
+static inline array array_new(int ndim, const int64_t *size) {
+  array a = {.ndim = ndim, .n = 1};
+  for (int d = 0; d < ndim; d++) a.n *= a.size[d] = size[d];
+  a.v = calloc((size_t)a.n + 1, sizeof *a.v);
+  return a;
+}
+#define ARRAY(...)                                                                                 \
+  array_new((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__})
+
+static inline array array_like(array a) { return array_new(a.ndim, a.size); }
+
+/* Multiples of 1/64 in [low, high), so that halfs hold them exactly. */
+static inline array array_fill(array a, double low, double high) {
+  for (int64_t i = 0; i < a.n; i++) a.v[i] = floor(uniform(low, high) * 64) / 64;
+  return a;
+}
+static inline array array_whole(array a, int64_t low, int64_t high) {
+  for (int64_t i = 0; i < a.n; i++) a.v[i] = (double)whole(low, high);
+  return a;
+}
+
+/* A tensor of the kind with a's numbers; strided: every other element of a larger one. */
+static inline dpt_tensor tensor_of(array a, int kind, int strided) {
+  dpt_tensor host = {0}, t = {.kind_ = kind}, wide = {.kind_ = kind};
+  int64_t size[7];
+  OK(dpt_tensor_new(&host, DPT_F64, a.ndim, a.size));
+  if (a.n) memcpy(host.store_->data, a.v, (size_t)a.n * sizeof *a.v);
+  if (strided) {
+    memcpy(size, a.size, sizeof a.size);
+    size[a.ndim] = 2;
+    OK(dpt_tensor_new(&wide, kind, a.ndim + 1, size));
+    OK(dpt_fill(&wide, 77));
+    OK(dpt_select(&t, &wide, a.ndim, 0));
+    dpt_tensor_free(&wide);
+  } else
+    OK(dpt_tensor_new(&t, kind, a.ndim, a.size));
+  OK(dpt_copy(&t, &host));
+  dpt_tensor_free(&host);
+  return t;
+}
+
+static inline dpt_tensor empty(int kind) { return (dpt_tensor){.kind_ = kind}; }
+static inline int index_kind(int kind) { return DPT_I64 | (kind & DPT_ON_DEVICE); }
+
+/* Frees t and gives its numbers. */
+static inline array array_of(dpt_tensor *t) {
+  dpt_tensor host = {0};
+  array a = array_new(t->ndim_, t->size_);
+  OK(dpt_tensor_new(&host, DPT_F64, a.ndim, a.size));
+  OK(dpt_copy(&host, t));
+  if (a.n) memcpy(a.v, host.store_->data, (size_t)a.n * sizeof *a.v);
+  dpt_tensor_free(&host);
+  dpt_tensor_free(t);
+  return a;
+}
+
+/* Frees t; its size and numbers are wanted's, up to `tolerance` (relative to 1 + |wanted|) in
+ * double, and what the type allows in others. */
+static inline int same(dpt_tensor *t, array wanted, double tolerance, const char *what) {
+  int type = dpt__type(t), good = 1;
+  double limit = type == DPT_F64 ? tolerance : type == DPT_F32 ? 1e-4 : 4e-2;
+  array got = array_of(t);
+  good = CHECK(got.ndim == wanted.ndim && got.n == wanted.n);
+  for (int d = 0; d < wanted.ndim && good; d++) good = CHECK(got.size[d] == wanted.size[d]);
+  for (int64_t i = 0; i < wanted.n && good; i++)
+    if (!(fabs(got.v[i] - wanted.v[i]) <= limit * (1 + fabs(wanted.v[i])))) {
+      printf("%s, type %d: element %lld is %.9g, wanted %.9g\n", what, type, (long long)i, got.v[i],
+             wanted.v[i]);
+      good = 0;
+      check_failures++;
+    }
+  free(got.v);
+  return good;
+}
+
+/* Numeric check of a naive gradient is not needed where layers are compared with naive gradients;
+ * this one checks the naive ones: d loss / d x[i] for loss = sum(f(x) * g). */
+typedef array forward_fn(array x, const void *context);
+static inline double numeric(forward_fn *f, array x, array g, int64_t i, const void *context) {
+  double before = x.v[i], sum[2] = {0}, step = 1e-5;
+  for (int side = 0; side < 2; side++) {
+    x.v[i] = before + (side ? -step : step);
+    array y = f(x, context);
+    for (int64_t k = 0; k < y.n; k++) sum[side] += y.v[k] * g.v[k];
+    free(y.v);
+  }
+  x.v[i] = before;
+  return (sum[0] - sum[1]) / (2 * step);
+}
+
+static inline void layer_start(void) {
+  layer_seed = check_seed();
+  OK(dpt_devices_set("host:2"));
+}
+
+#endif

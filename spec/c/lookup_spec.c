@@ -1,0 +1,148 @@
+/* lookup_spec.c: lookup tables, dropout's mask, optimizer steps against plain loops. */
+#include "layer.h"
+
+static void compare_lookup(int kind, int type, int by_frequency) {
+  int64_t V = whole(1, 9), D = whole(1, 100), n = whole(1, 12), padding = whole(0, V);
+  array w = array_fill(ARRAY(V, D), -1, 1), idx = array_whole(ARRAY(n, 2), 1, V);
+  array y = ARRAY(n, 2, D), gy = array_fill(array_like(y), -1, 1), gw = array_like(w);
+  array zero = array_like(w);
+  for (int64_t i = 0; i < n * 2; i++) {
+    int64_t row = (int64_t)idx.v[i] - 1, count = 0;
+    for (int64_t k = 0; k < n * 2; k++) count += idx.v[k] == idx.v[i];
+    for (int64_t d = 0; d < D; d++) {
+      y.v[i * D + d] = w.v[row * D + d];
+      if (row + 1 != padding)
+        gw.v[row * D + d] += 0.5 * gy.v[i * D + d] / (double)(by_frequency ? count : 1);
+    }
+  }
+  dpt_tensor tw = tensor_of(w, kind, 0), tg = tensor_of(gy, kind, 1), out = empty(kind);
+  dpt_tensor ti = tensor_of(idx, type | (kind & DPT_ON_DEVICE), 1), tgw = tensor_of(zero, kind, 1);
+  OK(dpt_lookup_forward(&out, &tw, &ti));
+  OK(dpt_lookup_backward(&tgw, &ti, &tg, padding, by_frequency, 0.5));
+  same(&out, y, 0, "lookup out");
+  same(&tgw, gw, 1e-12, "lookup gw");
+  OK(dpt_lookup_renorm(&tw, &ti, 0.5, 2));
+  for (int64_t v = 0; v < V; v++) {
+    double norm = 0;
+    int named = 0;
+    for (int64_t i = 0; i < n * 2; i++) named = named || (int64_t)idx.v[i] == v + 1;
+    for (int64_t d = 0; d < D; d++) norm += w.v[v * D + d] * w.v[v * D + d];
+    norm = sqrt(norm);
+    for (int64_t d = 0; d < D && named && norm > 0.5; d++) w.v[v * D + d] *= 0.5 / (norm + 1e-7);
+  }
+  same(&tw, w, 1e-12, "lookup renorm");
+  dpt_tensor_free(&tg), dpt_tensor_free(&ti);
+  free(w.v), free(idx.v), free(y.v), free(gy.v), free(gw.v), free(zero.v);
+}
+
+/* A mask is the same however the rows are split, and keeps what the probability says. */
+static void dropout(int kind) {
+  int64_t rows = 50, n = 77;
+  array whole_mask = ARRAY(rows, n);
+  dpt_tensor all = tensor_of(whole_mask, kind, 0), other = tensor_of(whole_mask, kind, 1);
+  OK(dpt_dropout_mask(&all, 0.25, 2, 42, 0, 7, 3));
+  for (int64_t first = 0; first < rows;) {
+    int64_t m = whole(1, rows - first);
+    dpt_tensor part = empty(kind);
+    OK(dpt_narrow(&part, &other, 0, first, m));
+    OK(dpt_dropout_mask(&part, 0.25, 2, 42, first, 7, 3));
+    dpt_tensor_free(&part);
+    first += m;
+  }
+  array a = array_of(&all);
+  double sum = 0;
+  for (int64_t i = 0; i < a.n; i++) {
+    CHECK(a.v[i] == 0 || a.v[i] == 2);
+    sum += a.v[i] / 2;
+  }
+  CHECK(fabs(sum / (double)a.n - 0.75) < 0.03);
+  same(&other, a, 0, "dropout");
+  dpt_tensor none = tensor_of(whole_mask, kind, 0), every = tensor_of(whole_mask, kind, 0);
+  OK(dpt_dropout_mask(&none, 1, 2, 42, 0, 7, 3));
+  OK(dpt_dropout_mask(&every, 0, 2, 42, 0, 7, 4));
+  for (int64_t i = 0; i < a.n; i++) a.v[i] = 0;
+  same(&none, a, 0, "dropout of all");
+  for (int64_t i = 0; i < a.n; i++) a.v[i] = 2;
+  same(&every, a, 0, "dropout of none");
+  free(a.v), free(whole_mask.v);
+}
+
+static void compare_sgd(int kind, int form) {
+  int64_t n = form & 1 ? whole(1, 9) : whole(2000, 5000);
+  int momentum = form & 2, nesterov = form & 4, vectors = form & 8, first = form & 16;
+  double rate = 0.25, decay = 0.125, keep = 0.75;
+  array x = array_fill(ARRAY(n), -1, 1), g = array_fill(ARRAY(n), -1, 1);
+  array v = array_fill(ARRAY(n), -1, 1), r = array_fill(ARRAY(n), 0, 1);
+  array d = array_fill(ARRAY(n), 0, 1);
+  dpt_tensor tx = tensor_of(x, kind, 0), tg = tensor_of(g, kind, 0), tv = tensor_of(v, kind, 0);
+  dpt_tensor tr = tensor_of(r, kind, 1), td = tensor_of(d, kind, 0);
+  OK(dpt_sgd_step(&tx, &tg, momentum ? &tv : NULL, vectors ? &tr : NULL, vectors ? &td : NULL, rate,
+                  decay, 0.5, keep, nesterov, first));
+  for (int64_t i = 0; i < n; i++) {
+    g.v[i] += (vectors ? d.v[i] : decay) * x.v[i];
+    double step = g.v[i];
+    if (momentum) {
+      v.v[i] = first ? g.v[i] : v.v[i] * 0.5 + keep * g.v[i];
+      step = v.v[i];
+      if (nesterov) step = g.v[i] += 0.5 * v.v[i];
+    }
+    x.v[i] -= rate * (vectors ? r.v[i] : 1) * step;
+  }
+  same(&tx, x, 1e-12, "sgd x");
+  same(&tg, g, 1e-12, "sgd g");
+  same(&tv, v, 1e-12, "sgd v");
+  dpt_tensor_free(&tr), dpt_tensor_free(&td);
+  free(x.v), free(g.v), free(v.v), free(r.v), free(d.v);
+}
+
+static void compare_adam(int kind) {
+  array x = array_fill(ARRAY(3000), -1, 1), g = array_fill(ARRAY(3000), -1, 1);
+  array m = array_fill(ARRAY(3000), -1, 1), v = array_fill(ARRAY(3000), 0.5, 1);
+  dpt_tensor tx = tensor_of(x, kind, 1), tg = tensor_of(g, kind, 0);
+  dpt_tensor tm = tensor_of(m, kind, 0), tv = tensor_of(v, kind, 0);
+  OK(dpt_adam_step(&tx, &tg, &tm, &tv, 0.01, 0.1, 0.9, 0.999, 1e-8));
+  for (int64_t i = 0; i < x.n; i++) {
+    g.v[i] += 0.1 * x.v[i];
+    m.v[i] = 0.9 * m.v[i] + (1 - 0.9) * g.v[i];
+    v.v[i] = 0.999 * v.v[i] + (1 - 0.999) * g.v[i] * g.v[i];
+    x.v[i] -= 0.01 * m.v[i] / (sqrt(v.v[i]) + 1e-8);
+  }
+  same(&tx, x, 1e-12, "adam x");
+  same(&tg, g, 1e-12, "adam g");
+  same(&tm, m, 1e-12, "adam m");
+  same(&tv, v, 1e-12, "adam v");
+  free(x.v), free(g.v), free(m.v), free(v.v);
+}
+
+static void refusals(void) {
+  array w = ARRAY(3, 2), i = ARRAY(2), big = ARRAY(7);
+  i.v[0] = 3, i.v[1] = 4;
+  dpt_tensor tw = tensor_of(w, F32, 0), ti = tensor_of(i, DPT_I64, 0), y = empty(F32);
+  dpt_tensor cw = tensor_of(w, CUDA, 0), ci = tensor_of(i, index_kind(CUDA), 0), cy = empty(CUDA);
+  dpt_tensor tb = tensor_of(big, F32, 0);
+  FAILS(dpt_lookup_forward(&y, &tw, &ti), "has 4 at element 2, wanted 1 to 3");
+  FAILS(dpt_lookup_backward(&tw, &ti, &tw, 0, 0, 1), "'gout'");
+  FAILS(dpt_lookup_forward(&y, &tb, &ti), "wanted a matrix");
+  FAILS(dpt_lookup_forward(&y, &tw, &ci), "'idx'");
+  OK(dpt_lookup_forward(&cy, &cw, &ci));
+  FAILS(dpt_device_synchronize(0), "has 4 at element 2");
+  OK(dpt_device_synchronize(0));
+  FAILS(dpt_dropout_mask(&tw, 1.5, 1, 0, 0, 0, 0), "'p' is 1.5");
+  FAILS(dpt_sgd_step(&tw, &tb, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'g'");
+  dpt_tensor *own[] = {&tw, &ti, &y, &cw, &ci, &cy, &tb};
+  for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);
+  free(w.v), free(i.v), free(big.v);
+}
+
+int main(void) {
+  static const int types[] = {DPT_I64, DPT_I32, DPT_F32};
+  layer_start();
+  for (int k = 0; k < KINDS; k++) {
+    for (int i = 0; i < torture(120); i++) compare_lookup(kinds[k], types[i % 3], i % 2);
+    for (int form = 0; form < 32; form++) compare_sgd(kinds[k], form);
+    dropout(kinds[k]);
+    compare_adam(kinds[k]);
+  }
+  refusals();
+  return check_end();
+}
