@@ -1,0 +1,56 @@
+/* along.inc.c: running sums, cross products, ramps and planes for one element type. */
+
+/* `cols` lanes side by side: r[i] = a[0] + ... + a[i], or the product. */
+static void FN(scan)(const dpt__scan_args *g, const void *from, void *to, int64_t cols,
+                     int64_t a_col, int64_t r_col) {
+  const T *a = from;
+  T *r = to;
+  WRAP sum[TILE];
+  for (int64_t j = 0; j < cols; j++) sum[j] = g->product;
+  for (int64_t i = 0; i < g->n; i++, a += g->a_step, r += g->r_step)
+    for (int64_t j = 0; j < cols; j++) {
+      WRAP x = (WRAP)LOAD(a[j * a_col]);
+      sum[j] = g->product ? sum[j] * x : sum[j] + x;
+      r[j * r_col] = STORE(sum[j]);
+    }
+}
+
+static void FN(cross)(const dpt__cross_args *g, int64_t a_at, int64_t b_at, int64_t r_at) {
+  const T *a = (const T *)g->a + a_at, *b = (const T *)g->b + b_at;
+  T *r = (T *)g->r + r_at;
+  WRAP x[3], y[3];
+  for (int i = 0; i < 3; i++) {
+    x[i] = (WRAP)LOAD(a[i * g->a_step]);
+    y[i] = (WRAP)LOAD(b[i * g->b_step]);
+  }
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    r[i * g->r_step] = STORE(x[j] * y[k] - x[k] * y[j]);
+  }
+}
+
+/* One element of the result of planes. */
+static void FN(plane)(const dpt__planes_args *g, const void *from, const void *kernel,
+                      const int64_t place[3], void *to) {
+  const T *a = from, *k = kernel;
+  int64_t first[3], last[3];
+  WRAP sum = 0;
+  for (int d = 0; d < 3; d++) { /* places of the kernel that meet elements */
+    int64_t begin = g->pad[d] - place[d], end = begin + g->a_size[d];
+    first[d] = begin > 0 ? begin : 0;
+    last[d] = end < g->k_size[d] ? end : g->k_size[d];
+  }
+  for (int64_t p = 0; p < g->inputs; p++, a += g->a_input, k += g->k_input)
+    for (int64_t z = first[0]; z < last[0]; z++)
+      for (int64_t y = first[1]; y < last[1]; y++)
+        for (int64_t x = first[2]; x < last[2]; x++) {
+          int64_t in = (place[0] + z - g->pad[0]) * g->a_step[0] +
+                       (place[1] + y - g->pad[1]) * g->a_step[1] +
+                       (place[2] + x - g->pad[2]) * g->a_step[2];
+          int64_t kz = g->flip ? g->k_size[0] - 1 - z : z, ky = g->flip ? g->k_size[1] - 1 - y : y,
+                  kx = g->flip ? g->k_size[2] - 1 - x : x;
+          sum += (WRAP)LOAD(a[in]) *
+                 (WRAP)LOAD(k[kz * g->k_step[0] + ky * g->k_step[1] + kx * g->k_step[2]]);
+        }
+  *(T *)to = STORE(sum);
+}

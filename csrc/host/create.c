@@ -1,0 +1,86 @@
+/* create.c: ramps, triangles, histograms and renorm, in host memory (ops/create.h). */
+#include "ops/create.h"
+#include "base/element.h"
+#include "host/kernels.h"
+
+#include <math.h>
+
+enum { BLOCK = 16384 };
+
+int dpt__host_ramp(dpt__context *context, const void *args) {
+  const dpt__ramp_args *g = args;
+  const dpt__walk *walk = &g->walk;
+  int dtype = walk->dtype[0];
+  int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
+  int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
+  for (int64_t b = 0; b < blocks; b++) {
+    int64_t i = b * BLOCK, left = count - i;
+    dpt__cursor c;
+    dpt__walk_at(walk, &c, i, left < BLOCK ? left : BLOCK);
+    while (dpt__walk_row(walk, &c))
+      for (int64_t j = 0; j < c.n; j++, i++) {
+        double value = g->from + (double)i * g->step;
+        dpt__put_element(dtype, c.data[0] + j * step, g->power ? pow(10, value) : value);
+      }
+  }
+  return 0;
+}
+
+int dpt__host_triangle(dpt__context *context, const void *args) {
+  const dpt__triangle_args *g = args;
+  static const char zero[8] = {0};
+  for (int64_t i = 0; i < g->rows; i++) {
+    int64_t edge = i + g->k + !g->upper; /* the first column to keep, or to clear */
+    if (edge < 0) edge = 0;
+    if (edge > g->cols) edge = g->cols;
+    int64_t first = g->upper ? 0 : edge, n = g->upper ? edge : g->cols - edge;
+    char *row = (char *)g->data + (i * g->row_step + first * g->col_step) * g->width;
+    dpt__move((size_t)g->width, row, g->col_step, zero, 0, n);
+  }
+  return 0;
+}
+
+int dpt__host_histogram(dpt__context *context, const void *args) {
+  const dpt__histogram_args *g = args;
+  int64_t width = (int64_t)dpt__dtype_size(g->dtype);
+  memset(g->out, 0, (size_t)(g->rows * g->bins * width));
+  for (int64_t i = 0; i < g->rows * g->n; i++) {
+    double x = g->dtype == DPT_F32 ? (double)((const float *)g->a)[i] : ((const double *)g->a)[i];
+    if (!(x >= g->low && x <= g->high)) continue;
+    int64_t bin = (int64_t)((x - g->low) / (g->high - g->low) * (double)g->bins);
+    if (bin >= g->bins) bin = g->bins - 1;
+    bin += i / g->n * g->bins;
+    if (g->dtype == DPT_F32)
+      ((float *)g->out)[bin] += 1;
+    else
+      ((double *)g->out)[bin] += 1;
+  }
+  return 0;
+}
+
+static double get(int dtype, const void *p, int64_t i) {
+  if (dtype == DPT_F32) return ((const float *)p)[i];
+  if (dtype == DPT_F64) return ((const double *)p)[i];
+  return dpt__half_to_float(((const dpt__half *)p)[i]);
+}
+
+int dpt__host_renorm(dpt__context *context, const void *args) {
+  const dpt__renorm_args *g = args;
+  int64_t width = (int64_t)dpt__dtype_size(g->dtype);
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (g->rows * g->m > BLOCK)
+  for (int64_t i = 0; i < g->rows; i++) {
+    char *row = (char *)g->data + i * g->m * width;
+    double sum = 0;
+    for (int64_t j = 0; j < g->m; j++) {
+      double x = fabs(get(g->dtype, row, j));
+      sum += g->p == 1 ? x : g->p == 2 ? x * x : pow(x, g->p);
+    }
+    double norm = g->p == 1 ? sum : g->p == 2 ? sqrt(sum) : pow(sum, 1 / g->p);
+    if (!(norm > g->max_norm)) continue;
+    double scale = g->max_norm / (norm + 1e-7);
+    for (int64_t j = 0; j < g->m; j++)
+      dpt__put_element(g->dtype, row + j * width, get(g->dtype, row, j) * scale);
+  }
+  return 0;
+}

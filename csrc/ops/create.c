@@ -1,0 +1,160 @@
+/* create.c: range, linspace, logspace, eye, cat and diagonals.
+ *
+ * What must stay true: what copies and fills of views can do is done by them, for every device.
+ */
+#include "ops/create.h"
+#include "ops/apart.h"
+
+#include <math.h>
+
+/* r gets n elements unless it has as many. */
+static int with_count(dpt_tensor *r, int64_t n) {
+  int device = dpt_tensor_device(r);
+  if (dpt__is_device(r->kind_) && !device) DPT__TRY(dpt_device_get(&device));
+  return dpt__count(r) == n && n ? 0 : dpt__result(r, 1, &n, device);
+}
+
+static int ramp(const char *fn, dpt_tensor *r, double from, double step, int power) {
+  const dpt_tensor *const operands[] = {r};
+  struct dpt__route route;
+  dpt__ramp_args g = {.power = power, .from = from, .step = step};
+  DPT__TRY(dpt__route(&route, fn, 1, operands) || dpt__walk_start(&g.walk, 1, operands));
+  return dpt__launch(&route, ramp, fn, &g);
+}
+
+int dpt_range(dpt_tensor *r, double from, double to, double step) {
+  if (step == 0 || !isfinite(step)) return dpt__fail("range: the step is %g", step);
+  double n = floor((to - from) / step) + 1;
+  if (!((step > 0 && to >= from) || (step < 0 && to <= from)))
+    return dpt__fail("range: no way from %g to %g by steps of %g", from, to, step);
+  if (!(n < 0x1p53)) return dpt__fail("range: %g numbers from %g to %g are too many", n, from, to);
+  return with_count(r, (int64_t)n) || ramp("range", r, from, step, 0);
+}
+
+static int spaced(const char *fn, dpt_tensor *r, double from, double to, int64_t n, int power) {
+  if (!dpt__is_real(dpt__type(r)))
+    return dpt__fail("%s: wanted a tensor of reals, got a %s", fn, dpt__kind_name(r->kind_));
+  if (n < 1 || (n == 1 && from != to))
+    return dpt__fail("%s: %lld numbers from %g to %g", fn, (long long)n, from, to);
+  return with_count(r, n) || ramp(fn, r, from, n > 1 ? (to - from) / (double)(n - 1) : 0, power);
+}
+
+int dpt_linspace(dpt_tensor *r, double from, double to, int64_t n) {
+  return spaced("linspace", r, from, to, n, 0);
+}
+
+int dpt_logspace(dpt_tensor *r, double from, double to, int64_t n) {
+  return spaced("logspace", r, from, to, n, 1);
+}
+
+/* The k-th diagonal of a matrix as a view that owns nothing; 0 where it has no elements. */
+static int diagonal(dpt_tensor *out, const dpt_tensor *a, int64_t k) {
+  int64_t rows = a->size_[0] - (k < 0 ? -k : 0), cols = a->size_[1] - (k > 0 ? k : 0);
+  *out = *a;
+  out->ndim_ = 1;
+  out->size_[0] = rows < cols ? rows : cols;
+  out->step_[0] = a->step_[0] + a->step_[1];
+  out->first_ += k > 0 ? k * a->step_[1] : -k * a->step_[0];
+  return out->size_[0] > 0;
+}
+
+int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
+  dpt_tensor line;
+  const int64_t size[] = {n, m};
+  if (n < 1 || m < 1)
+    return dpt__fail("eye: %lld rows and %lld columns", (long long)n, (long long)m);
+  int device = dpt_tensor_device(r);
+  if (dpt__is_device(r->kind_) && !device) DPT__TRY(dpt_device_get(&device));
+  DPT__TRY(dpt__result(r, 2, size, device) || dpt_fill(r, 0));
+  diagonal(&line, r, 0);
+  return dpt_fill(&line, 1);
+}
+
+static int diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
+  char text[DPT__TEXT];
+  dpt_tensor line;
+  if (a->ndim_ == 1) {
+    int64_t n = a->size_[0] + (k < 0 ? -k : k);
+    const int64_t size[] = {n, n};
+    DPT__TRY(dpt__result(r, 2, size, dpt_tensor_device(a)) || dpt_fill(r, 0));
+    diagonal(&line, r, k);
+    return dpt_copy(&line, a);
+  }
+  if (!diagonal(&line, a, k))
+    return dpt__fail("diag: a %s has no diagonal %lld", dpt__describe(text, a), (long long)k);
+  return dpt__result(r, 1, line.size_, dpt_tensor_device(a)) || dpt_copy(r, &line);
+}
+
+int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
+  char text[DPT__TEXT];
+  dpt__apart x;
+  DPT__TRY(dpt__check_kind("diag", r, a));
+  if (a->ndim_ < 1 || a->ndim_ > 2)
+    return dpt__fail("diag: wanted a vector or a matrix, got a %s", dpt__describe(text, a));
+  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
+  return dpt__apart_end(&x, diag(to, a, k));
+}
+
+/* Size d of a tensor that has 1 in further dimensions. */
+static int64_t size_of(const dpt_tensor *t, int d) { return d < t->ndim_ ? t->size_[d] : 1; }
+
+/* The sizes of the joined tensor; dims 0 where all are empty. */
+static int joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int64_t *size) {
+  char text[2][DPT__TEXT];
+  const dpt_tensor *first = NULL;
+  *dims = 0;
+  for (int i = 0; i < n; i++)
+    if (list[i]->ndim_ > *dims) *dims = list[i]->ndim_;
+  if (*dim < 0) *dim = *dims ? *dims - 1 : 0;
+  if (*dims && *dim > *dims)
+    return dpt__fail("cat: dimension %d of tensors with %d dimensions", *dim + 1, *dims);
+  if (*dims && *dim == *dims) ++*dims;
+  if (*dims > DPT_MAXDIM) return dpt__fail("cat: more than %d dimensions", DPT_MAXDIM);
+  for (int i = 0; i < n; i++) {
+    const dpt_tensor *t = list[i];
+    if (t->ndim_ == 0) continue;
+    for (int d = 0; d < *dims; d++) {
+      int64_t here = size_of(t, d);
+      if (!first)
+        size[d] = here;
+      else if (d == *dim)
+        size[d] += here;
+      else if (size[d] != here)
+        return dpt__fail("cat: a %s and a %s do not fit along dimension %d",
+                         dpt__describe(text[0], first), dpt__describe(text[1], t), *dim + 1);
+    }
+    if (!first) first = t;
+  }
+  return 0;
+}
+
+static int cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
+  int dims, device = 0;
+  int64_t size[DPT_MAXDIM] = {0}, at = 0;
+  DPT__TRY(joined(n, list, &dim, &dims, size));
+  for (int i = 0; i < n && !device; i++) device = dpt_tensor_device(list[i]);
+  DPT__TRY(dpt__result(r, dims, size, device));
+  for (int i = 0; i < n; i++) {
+    if (list[i]->ndim_ == 0) continue;
+    dpt_tensor slice = *r; /* a view that owns nothing */
+    slice.size_[dim] = size_of(list[i], dim);
+    slice.first_ += at * r->step_[dim];
+    at += slice.size_[dim];
+    DPT__TRY(dpt_copy(&slice, list[i]));
+  }
+  return 0;
+}
+
+int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
+  dpt_tensor aside = {.kind_ = r->kind_};
+  int shared = 0;
+  if (n < 1) return dpt__fail("cat: there are no tensors to join");
+  for (int i = 0; i < n; i++) {
+    DPT__TRY(dpt__check_kind("cat", r, list[i]));
+    shared |= r->store_ && r->store_ == list[i]->store_;
+  }
+  if (!shared) return cat(r, n, list, dim);
+  int failed = cat(&aside, n, list, dim) || dpt_resize_as(r, &aside) || dpt_copy(r, &aside);
+  dpt_tensor_free(&aside);
+  return failed;
+}

@@ -1,0 +1,72 @@
+/* create.h: the arguments of the kernels that make and shape matrices.
+ *
+ * What must stay true: see each struct; operands share no memory.
+ */
+#ifndef DPT_OPS_CREATE_H
+#define DPT_OPS_CREATE_H
+#include "ops/lanes.h"
+#include "tensor/walk.h"
+
+/* Element i, in row-major order, becomes from + i * step, or ten to that power. */
+typedef struct dpt__ramp_args {
+  int32_t power;
+  double from, step;
+  dpt__walk walk;
+} dpt__ramp_args;
+
+/* Clears elements (i, j) with j - i > k (below 0: with j - i < k). */
+typedef struct dpt__triangle_args {
+  int32_t width, upper; /* bytes of an element; upper: keep j - i >= k, else j - i <= k */
+  int64_t rows, cols, row_step, col_step, k;
+  void *data;
+} dpt__triangle_args;
+
+/* Running sums or products along a dimension; r may be a itself. */
+typedef struct dpt__scan_args {
+  int32_t product, dtype;
+  int64_t n, a_step, r_step;
+  dpt__lanes lanes; /* of a, r */
+  const void *a;
+  void *r;
+} dpt__scan_args;
+
+/* Cross products along a dimension of size 3; r may be an operand itself. */
+typedef struct dpt__cross_args {
+  int32_t dtype;
+  int64_t a_step, b_step, r_step;
+  dpt__lanes lanes; /* of a, b, r */
+  const void *a, *b;
+  void *r;
+} dpt__cross_args;
+
+/* Counts of the n contiguous numbers of each row in equal bins; out: rows x bins, contiguous. */
+typedef struct dpt__histogram_args {
+  int32_t dtype; /* float or double */
+  int64_t rows, n, bins;
+  double low, high; /* low < high; numbers outside do not count */
+  const void *a;
+  void *out;
+} dpt__histogram_args;
+
+/* Contiguous rows of m numbers whose p-norm is above max_norm are scaled down to it. */
+typedef struct dpt__renorm_args {
+  int32_t dtype;
+  int64_t rows, m;
+  double p, max_norm;
+  void *data;
+} dpt__renorm_args;
+
+/* out (contiguous) = planes correlated with kernels, or convolved where flip is set. */
+typedef struct dpt__planes_args {
+  int32_t dtype, flip;
+  int64_t outputs, inputs; /* planes; inputs are summed for each output */
+  int64_t a_size[3], k_size[3], r_size[3];
+  int64_t pad[3]; /* of a, on each side */
+  int64_t a_step[3], k_step[3];
+  int64_t a_output, a_input; /* steps to the planes of the next output or input */
+  int64_t k_output, k_input;
+  const void *a, *k;
+  void *r;
+} dpt__planes_args;
+
+#endif

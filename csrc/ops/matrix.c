@@ -1,0 +1,155 @@
+/* matrix.c: triangles, histograms, renorm and torch.conv2 with its relatives. */
+#include "ops/apart.h"
+#include "ops/create.h"
+
+#include <math.h>
+
+static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t k, int upper) {
+  char text[DPT__TEXT];
+  const dpt_tensor *const operands[] = {r};
+  struct dpt__route route;
+  DPT__TRY(dpt__check_kind(fn, r, a));
+  if (a->ndim_ != 2) return dpt__fail("%s: wanted a matrix, got a %s", fn, dpt__describe(text, a));
+  if (!dpt_is_set_to(r, a)) {
+    dpt__apart x;
+    dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
+    DPT__TRY(
+        dpt__apart_end(&x, dpt__result(to, 2, a->size_, dpt_tensor_device(a)) || dpt_copy(to, a)));
+  }
+  if (dpt__count(r) == 0) return 0;
+  DPT__TRY(dpt__route(&route, fn, 1, operands));
+  dpt__triangle_args g = {.width = (int32_t)dpt__dtype_size(dpt__type(r)),
+                          .upper = upper,
+                          .rows = r->size_[0],
+                          .cols = r->size_[1],
+                          .row_step = r->step_[0],
+                          .col_step = r->step_[1],
+                          .k = k,
+                          .data = dpt__at(r)};
+  return dpt__launch(&route, triangle, fn, &g);
+}
+
+int dpt_tril(dpt_tensor *r, const dpt_tensor *a, int64_t k) { return triangle("tril", r, a, k, 0); }
+int dpt_triu(dpt_tensor *r, const dpt_tensor *a, int64_t k) { return triangle("triu", r, a, k, 1); }
+
+static int histogram(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t rows, int64_t bins,
+                     double low, double high) {
+  int type = dpt__type(a), device = dpt_tensor_device(a);
+  const int64_t size[] = {rows, bins};
+  if (type != DPT_F32 && type != DPT_F64)
+    return dpt__fail("%s: wanted a tensor of floats or doubles, got a %s", fn,
+                     dpt__kind_name(a->kind_));
+  if (bins < 1) return dpt__fail("%s: %lld bins", fn, (long long)bins);
+  if (dpt__count(a) == 0) return dpt__fail("%s: the tensor is empty", fn);
+  if (low == high) {
+    DPT__TRY(dpt_reduce_all(dpt_reduction("min"), a, 0, &low));
+    DPT__TRY(dpt_reduce_all(dpt_reduction("max"), a, 0, &high));
+  }
+  if (low == high) low -= 1, high += 1;
+  if (!(low < high) || !isfinite(low) || !isfinite(high))
+    return dpt__fail("%s: bins from %g to %g", fn, low, high);
+  dpt_tensor in = {.kind_ = a->kind_}, out = {.kind_ = r->kind_};
+  const dpt_tensor *const operands[] = {&in, &out};
+  struct dpt__route route;
+  dpt__histogram_args g = {.dtype = type,
+                           .rows = rows,
+                           .n = dpt__count(a) / rows,
+                           .bins = bins,
+                           .low = low,
+                           .high = high};
+  int dims = a->ndim_ == 2 && fn[0] == 'b' ? 2 : 1;
+  const int64_t *shape = dims == 2 ? size : size + 1;
+  int failed = dpt_contiguous(&in, a) || dpt__result(&out, dims, shape, device) ||
+               dpt__route(&route, fn, 2, operands);
+  if (!failed) g.a = dpt__at(&in), g.out = dpt__at(&out);
+  failed = failed || dpt__launch(&route, histogram, fn, &g) ||
+           dpt__result(r, dims, shape, device) || dpt_copy(r, &out);
+  dpt_tensor_free(&in);
+  dpt_tensor_free(&out);
+  return failed;
+}
+
+int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
+  DPT__TRY(dpt__check_kind("histc", r, a));
+  return histogram("histc", r, a, 1, bins, min, max);
+}
+
+int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
+  char text[DPT__TEXT];
+  DPT__TRY(dpt__check_kind("bhistc", r, a));
+  if (a->ndim_ != 2) return dpt__fail("bhistc: wanted a matrix, got a %s", dpt__describe(text, a));
+  return histogram("bhistc", r, a, a->size_[0], bins, min, max);
+}
+
+int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max_norm) {
+  static const char fn[] = "renorm";
+  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
+  if (!dpt__is_real(dpt__type(a)))
+    return dpt__fail("%s: wanted a tensor of reals, got a %s", fn, dpt__kind_name(a->kind_));
+  if (!(p > 0)) return dpt__fail("%s: the norm's exponent is %g, wanted a positive one", fn, p);
+  dpt_tensor front = {.kind_ = a->kind_}, rows = {.kind_ = a->kind_};
+  const dpt_tensor *const operands[] = {&rows};
+  struct dpt__route route;
+  dpt__renorm_args g = {.dtype = dpt__type(a), .rows = a->size_[dim], .p = p, .max_norm = max_norm};
+  if (dpt__count(a) == 0) return dpt_resize_as(r, a);
+  g.m = dpt__count(a) / g.rows;
+  /* A copy whose rows are the slices, scaled in place, and back. */
+  int failed = dpt_transpose(&front, a, 0, dim) || dpt_clone(&rows, &front) ||
+               dpt__route(&route, fn, 1, operands);
+  if (!failed) g.data = dpt__at(&rows);
+  failed = failed || dpt__launch(&route, renorm, fn, &g) || dpt_transpose(&front, &rows, 0, dim) ||
+           dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)) || dpt_copy(r, &front);
+  dpt_tensor_free(&front);
+  dpt_tensor_free(&rows);
+  return failed;
+}
+
+static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full,
+                  int flip) {
+  static const char fn[] = "conv";
+  char text[2][DPT__TEXT];
+  int many = a->ndim_ - ndim, summed = k->ndim_ == ndim + 2;
+  int64_t size[DPT_MAXDIM];
+  dpt__planes_args g = {.dtype = dpt__type(a), .flip = flip, .outputs = 1, .inputs = 1};
+  if (many) g.outputs = a->size_[0], g.a_output = a->step_[0], g.k_output = k->step_[0];
+  if (summed) {
+    g.outputs = k->size_[0], g.inputs = a->size_[0];
+    g.a_output = 0, g.a_input = a->step_[0];
+    g.k_input = k->step_[1];
+  }
+  for (int i = 0; i < 3; i++) {
+    int d = i - (3 - ndim); /* missing dimensions come first */
+    g.a_size[i] = d < 0 ? 1 : a->size_[d + many];
+    g.k_size[i] = d < 0 ? 1 : k->size_[d + k->ndim_ - ndim];
+    g.a_step[i] = d < 0 ? 0 : a->step_[d + many];
+    g.k_step[i] = d < 0 ? 0 : k->step_[d + k->ndim_ - ndim];
+    g.pad[i] = full ? g.k_size[i] - 1 : 0;
+    g.r_size[i] = g.a_size[i] + 2 * g.pad[i] - g.k_size[i] + 1;
+    if (g.r_size[i] < 1 || (many && (summed ? k->size_[1] : k->size_[0]) != a->size_[0]))
+      return dpt__fail("%s: a %s does not fit a kernel of size %s", fn, dpt__describe(text[0], a),
+                       dpt__describe_size(text[1], k));
+    if (d >= 0) size[d + many] = g.r_size[i];
+  }
+  if (many) size[0] = g.outputs;
+  dpt_tensor out = {.kind_ = r->kind_};
+  const dpt_tensor *const operands[] = {a, k, &out};
+  struct dpt__route route;
+  int failed = dpt__result(&out, a->ndim_, size, dpt_tensor_device(a)) ||
+               dpt__route(&route, fn, 3, operands);
+  if (!failed) g.a = dpt__at(a), g.k = dpt__at(k), g.r = dpt__at(&out);
+  failed = failed || dpt__launch(&route, planes, fn, &g) ||
+           dpt__result(r, a->ndim_, size, dpt_tensor_device(a)) || dpt_copy(r, &out);
+  dpt_tensor_free(&out);
+  return failed;
+}
+
+int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full,
+             int flip) {
+  char text[2][DPT__TEXT];
+  DPT__TRY(dpt__check_kind("conv", r, a) || dpt__check_kind("conv", r, k));
+  int many = a->ndim_ - ndim, more = k->ndim_ - ndim;
+  if ((many == 0 && more == 0) || (many == 1 && (more == 1 || more == 2)))
+    return planes(r, a, k, ndim, full, flip);
+  return dpt__fail("conv%d: a %s and a kernel of size %s", ndim, dpt__describe(text[0], a),
+                   dpt__describe_size(text[1], k));
+}
