@@ -76,6 +76,8 @@
 #define SUFFIX f32
 #define CALL(function, accuracy) SLEEF(function, f, F32_LANES, accuracy)
 #define TRIG_LIMIT 100
+#define EXP_LIMIT 87
+#define LARGE 1e37
 #include "host/rows_any.inc.c"
 #include "host/rows_real.inc.c"
 #undef T
@@ -83,12 +85,16 @@
 #undef SUFFIX
 #undef CALL
 #undef TRIG_LIMIT
+#undef EXP_LIMIT
+#undef LARGE
 
 #define T double
 #define W (BYTES / 8)
 #define SUFFIX f64
 #define CALL(function, accuracy) SLEEF(function, d, F64_LANES, accuracy)
 #define TRIG_LIMIT 14
+#define EXP_LIMIT 708
+#define LARGE 1e300
 #include "host/rows_any.inc.c"
 #include "host/rows_real.inc.c"
 #undef T
@@ -96,6 +102,8 @@
 #undef SUFFIX
 #undef CALL
 #undef TRIG_LIMIT
+#undef EXP_LIMIT
+#undef LARGE
 #undef NUMBER
 
 #define LOAD_u8(x) (x)

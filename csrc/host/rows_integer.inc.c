@@ -9,9 +9,11 @@
 #define K(x) ((T)(x))
 #define SELECT(c, x, y) ((c) ? (x) : (y))
 
-static inline T FN(quotient)(T a, T b) {
+/* What C promotes T to: products of small types do not wrap before they are divided. */
+typedef __typeof__((T)0 + (T)0) FN(promoted);
+static inline T FN(quotient)(FN(promoted) a, FN(promoted) b) {
   if (b == 0) return 0;
-  return b == (T)-1 && (T)-1 < 0 ? (T)(0 - a) : (T)(a / b);
+  return b == -1 ? (T)(0 - a) : (T)(a / b);
 }
 static inline T FN(modulo)(T a, T b) {
   if (b == 0 || (b == (T)-1 && (T)-1 < 0)) return 0;
@@ -37,7 +39,7 @@ static inline T FN(shl)(T a, T b) {
 static inline T FN(shr)(T a, T b) {
   return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a >> b);
 }
-#define QUOTIENT(a, b) FN(quotient)((T)(a), b)
+#define QUOTIENT(a, b) FN(quotient)(a, b)
 #define MODULO(a, b) FN(modulo)(a, b)
 #define REMAINDER(a, b) FN(remainder)(a, b)
 #define IPOW(a, b) FN(ipow)(a, b)

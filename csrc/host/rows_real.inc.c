@@ -1,7 +1,7 @@
 /* rows_real.inc.c: rows of one real type: vectors of W elements, SLEEF for the functions.
  *
  * What must stay true: included with T, W, CALL(function, accuracy),
- * TRIG_LIMIT, ROW(name) and FN(name) defined. The
+ * TRIG_LIMIT, EXP_LIMIT, LARGE, ROW(name) and FN(name) defined. The
  * last elements of a row go through the same vector code as the others, in a padded vector, so that
  * they get the same bits. No multiplication and addition is fused (-ffp-contract=off).
  */
@@ -25,14 +25,14 @@ INLINE V FN(abs)(V x) {
   return (V)((FN(mask))x & ~(FN(mask))(-(V){0}));
 }
 
+INLINE int FN(any)(FN(mask) c) {
+  int any = 0;
+  for (int i = 0; i < W; i++) any |= c[i] != 0;
+  return any;
+}
+
 /* SLEEF's sin, cos and tan take another way for a whole vector if one element is large. So large
  * elements go alone, in a vector that holds nothing else. */
-INLINE int FN(any_large)(V x, T limit) {
-  FN(mask) large = ~(FN(abs)(x) < limit);
-  for (int i = 0; i < W; i++)
-    if (large[i]) return 1;
-  return 0;
-}
 static __attribute__((noinline)) V FN(one_by_one)(V x, V (*f)(V)) {
   V r = {0};
   for (int i = 0; i < W; i++) r[i] = f(VEC(x[i]))[i];
@@ -42,11 +42,24 @@ static V FN(plain_sin)(V x) { return CALL(sin, u10)(x); }
 static V FN(plain_cos)(V x) { return CALL(cos, u10)(x); }
 static V FN(plain_tan)(V x) { return CALL(tan, u10)(x); }
 INLINE V FN(trig)(V x, V (*f)(V)) {
-  return FN(any_large)(x, K(TRIG_LIMIT)) ? FN(one_by_one)(x, f) : f(x);
+  return FN(any)(~(FN(abs)(x) < K(TRIG_LIMIT))) ? FN(one_by_one)(x, f) : f(x);
 }
 #define SIN(x) FN(trig)((x), FN(plain_sin))
 #define COS(x) FN(trig)((x), FN(plain_cos))
 #define TAN(x) FN(trig)((x), FN(plain_tan))
+
+/* Where SLEEF's log1p, sinh and cosh give infinity too early (above LARGE, EXP_LIMIT). */
+INLINE V FN(log1p)(V x) {
+  V r = CALL(log1p, u10)(x);
+  FN(mask) large = x > K(LARGE);
+  return FN(any)(large) ? FN(select)(large, CALL(log, u10)(x), r) : r;
+}
+INLINE V FN(hyperbolic)(V x, V r, int odd) {
+  FN(mask) large = FN(abs)(x) > K(EXP_LIMIT);
+  if (!FN(any)(large)) return r;
+  V half = CALL(exp, u10)(FN(abs)(x) * K(0.5)), value = half * K(0.5) * half;
+  return FN(select)(large, odd ? FN(select)(x < K(0), -value, value) : value, r);
+}
 
 INLINE V FN(fmod)(V x, V y) {
   V r = {0};
@@ -61,12 +74,12 @@ INLINE V FN(fmod)(V x, V y) {
 #define EXP(x) CALL(exp, u10)(x)
 #define EXPM1(x) CALL(expm1, u10)(x)
 #define LOG(x) CALL(log, u10)(x)
-#define LOG1P(x) CALL(log1p, u10)(x)
+#define LOG1P(x) FN(log1p)(x)
 #define ASIN(x) CALL(asin, u10)(x)
 #define ACOS(x) CALL(acos, u10)(x)
 #define ATAN(x) CALL(atan, u10)(x)
-#define SINH(x) CALL(sinh, u10)(x)
-#define COSH(x) CALL(cosh, u10)(x)
+#define SINH(x) FN(hyperbolic)((x), CALL(sinh, u10)(x), 1)
+#define COSH(x) FN(hyperbolic)((x), CALL(cosh, u10)(x), 0)
 #define TANH(x) CALL(tanh, u10)(x)
 #define ATAN2(x, y) CALL(atan2, u10)(x, y)
 #define POW(x, y) CALL(pow, u10)(x, y)

@@ -1,0 +1,396 @@
+/* rows_spec.c: every row function of every instruction set against a plain scalar loop.
+ *
+ * What must stay true: arithmetic agrees to the bit, functions to a few units in the last place;
+ * an element's bits do not depend on where it stands in a row, on the row's length, or on its
+ * neighbours; nothing is written beside the row. Operands hold NaN, infinities, -0, denormals,
+ * extremes and values that take every path.
+ */
+#include "base/half.h"
+#include "check.h"
+#include "host/rows.h"
+#include <math.h>
+
+enum { MOST = 300 };
+typedef __int128 wide;
+static int inexact; /* the formula called a function that libm and SLEEF round differently */
+static uint64_t seed;
+
+/* ---- the formulas, in scalars -----------------------------------------------------------------
+ */
+
+#define APPROX(x) (inexact = 1, (x))
+#define F1(name, x) _Generic((V)0, float : name##f, double : name)(x)
+#define F2(name, x, y) _Generic((V)0, float : name##f, double : name)(x, y)
+#define AND(x, y) ((x) && (y))
+#define OR(x, y) ((x) || (y))
+#define SELECT(c, x, y) ((c) ? (V)(x) : (V)(y))
+#define K(x) ((V)(x))
+#define ABS(x) F1(fabs, x)
+#define SQRT(x) F1(sqrt, x)
+#define FLOOR(x) F1(floor, x)
+#define CEIL(x) F1(ceil, x)
+#define TRUNC(x) F1(trunc, x)
+#define EXP(x) APPROX(F1(exp, x))
+#define EXPM1(x) APPROX(F1(expm1, x))
+#define LOG(x) APPROX(F1(log, x))
+#define LOG1P(x) APPROX(F1(log1p, x))
+#define SIN(x) APPROX(F1(sin, x))
+#define COS(x) APPROX(F1(cos, x))
+#define TAN(x) APPROX(F1(tan, x))
+#define ASIN(x) APPROX(F1(asin, x))
+#define ACOS(x) APPROX(F1(acos, x))
+#define ATAN(x) APPROX(F1(atan, x))
+#define SINH(x) APPROX(F1(sinh, x))
+#define COSH(x) APPROX(F1(cosh, x))
+#define TANH(x) APPROX(F1(tanh, x))
+#define ATAN2(x, y) APPROX(F2(atan2, x, y))
+#define POW(x, y) APPROX(F2(pow, x, y))
+#define SCALE(x, y) APPROX(F1(exp2, y))
+#define FMOD(x, y) F2(fmod, x, y)
+
+#define DPT_REAL(name, operands, formula)                                                          \
+  case DPT__MAP_##name:                                                                            \
+    *r = formula;                                                                                  \
+    return 1;
+#define DPT_MAP(name, operands, real, integer) DPT_REAL(name, operands, real)
+#define DPT_INTEGER(name, operands, formula)
+#define DPT_COMPARE(name, operands, condition) DPT_REAL(name, operands, (condition))
+static int reference_float(int op, float a, float b, float c, float p, float q, float *r) {
+  typedef float V;
+  switch (op) {
+#include "ops/map.def"
+  }
+  return 0;
+}
+static int reference_double(int op, double a, double b, double c, double p, double q, double *r) {
+  typedef double V;
+  switch (op) {
+#include "ops/map.def"
+  }
+  return 0;
+}
+#undef DPT_REAL
+#undef DPT_MAP
+#undef DPT_INTEGER
+#undef DPT_COMPARE
+
+/* Integers in 128 bits; the caller takes the low bits. */
+static wide quotient(wide a, wide b) { return b ? a / b : 0; }
+static wide modulo(wide a, wide b) { return b ? a % b : 0; }
+static wide floor_modulo(wide a, wide b) {
+  wide m = modulo(a, b);
+  return m && (m < 0) != (b < 0) ? m + b : m;
+}
+static wide power(wide a, wide b) {
+  wide r = 1;
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+  while (b-- > 0) r = (int64_t)(r * a);
+  return r;
+}
+static int width;
+static wide shift_left(wide a, wide b) {
+  return b < 0 || b >= width ? 0 : (wide)((uint64_t)a << b);
+}
+static wide shift_right(wide a, wide b) {
+  uint64_t low = width == 64 ? (uint64_t)a : (uint64_t)a & ((1ull << width) - 1);
+  return b < 0 || b >= width ? 0 : (wide)(low >> b);
+}
+#define QUOTIENT(a, b) quotient(a, b)
+#define MODULO(a, b) modulo(a, b)
+#define REMAINDER(a, b) floor_modulo(a, b)
+#define IPOW(a, b) power(a, b)
+#define SHL(a, b) shift_left(a, b)
+#define SHR(a, b) shift_right(a, b)
+#define DPT_INTEGER(name, operands, formula)                                                       \
+  case DPT__MAP_##name:                                                                            \
+    *r = formula;                                                                                  \
+    return 1;
+#define DPT_MAP(name, operands, real, integer) DPT_INTEGER(name, operands, integer)
+#define DPT_COMPARE(name, operands, condition) DPT_INTEGER(name, operands, condition)
+#define DPT_REAL(name, operands, formula)
+static int reference_wide(int op, wide a, wide b, wide c, wide p, wide q, wide *r) {
+  typedef wide V;
+  switch (op) {
+#include "ops/map.def"
+  }
+  return 0;
+}
+#undef DPT_REAL
+#undef DPT_MAP
+#undef DPT_INTEGER
+#undef DPT_COMPARE
+
+static const struct {
+  const char *name;
+  int operands;
+} ops[] = {
+#define DPT_REAL(name, operands, formula) {#name, operands},
+#define DPT_MAP(name, operands, real, integer) {#name, operands},
+#define DPT_INTEGER(name, operands, formula) {#name, operands},
+#define DPT_COMPARE(name, operands, condition) {#name, operands},
+#include "ops/map.def"
+};
+
+/* ---- elements as bytes ------------------------------------------------------------------------
+ */
+
+static double real_value(void) {
+  static const double special[] = {
+      0.,   -0.,   1,     -1,    0.5,    -0.5, 1.5,    2.5, -2.5, NAN,    INFINITY, -INFINITY,
+      1e30, -1e30, 1e-30, 1e-40, -1e-40, 88.5, -103.5, 1e5, 300,  -12345, 3.4e38,   0.99999994};
+  uint64_t kind = draw(&seed, 4);
+  if (kind == 0) return special[draw(&seed, sizeof special / sizeof *special)];
+  double u = (double)draw(&seed, 1 << 24) / (1 << 23) - 1;
+  return kind == 1 ? u : kind == 2 ? u * 8 : u * 1000;
+}
+
+static int64_t integer_value(int dtype) {
+  int64_t high = dtype == DPT_U8 ? 255 : (int64_t)(~0ull >> (65 - width));
+  int64_t low = dtype == DPT_U8 ? 0 : -high - 1;
+  switch (draw(&seed, 5)) {
+  case 0:
+    return high - (int64_t)draw(&seed, 2);
+  case 1:
+    return low + (int64_t)draw(&seed, 2);
+  case 2:
+    return dtype == DPT_U8 ? 1 : -1;
+  default:
+    return (int64_t)draw(&seed, 100) - (dtype == DPT_U8 ? 0 : 50);
+  }
+}
+
+static void set(int dtype, void *to, int64_t i, double real, int64_t integer) {
+  switch (dtype) {
+  case DPT_U8:
+    ((uint8_t *)to)[i] = (uint8_t)integer;
+    break;
+  case DPT_I8:
+    ((int8_t *)to)[i] = (int8_t)integer;
+    break;
+  case DPT_I16:
+    ((int16_t *)to)[i] = (int16_t)integer;
+    break;
+  case DPT_I32:
+    ((int32_t *)to)[i] = (int32_t)integer;
+    break;
+  case DPT_I64:
+    ((int64_t *)to)[i] = integer;
+    break;
+  case DPT_F32:
+    ((float *)to)[i] = (float)real;
+    break;
+  default:
+    ((double *)to)[i] = real;
+    break;
+  }
+}
+
+static int64_t get_integer(int dtype, const void *from, int64_t i) {
+  switch (dtype) {
+  case DPT_U8:
+    return ((const uint8_t *)from)[i];
+  case DPT_I8:
+    return ((const int8_t *)from)[i];
+  case DPT_I16:
+    return ((const int16_t *)from)[i];
+  case DPT_I32:
+    return ((const int32_t *)from)[i];
+  default:
+    return ((const int64_t *)from)[i];
+  }
+}
+
+static double get_real(int dtype, const void *from, int64_t i) {
+  return dtype == DPT_F32 ? ((const float *)from)[i] : ((const double *)from)[i];
+}
+
+/* Units in the last place between two numbers of that type, 0 where both are NaN. */
+static double apart(int dtype, double x, double y) {
+  if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? 0 : INFINITY;
+  if (x == y) return 0;
+  if (isinf(x) || isinf(y)) return INFINITY;
+  double size = fmax(fabs(x), fabs(y));
+  double unit =
+      dtype == DPT_F32 ? ldexp(fmax(size, 0x1p-126), -23) : ldexp(fmax(size, 0x1p-1022), -52);
+  return fabs(x - y) / unit;
+}
+
+/* ---- one row ----------------------------------------------------------------------------------
+ */
+
+static char a[8 * MOST + 64], b[8 * MOST + 64], c[8 * MOST + 64], r[8 * MOST + 64], one[64];
+static const char *where;
+static double worst[DPT__NMAP];
+
+static void fail(int op, int dtype, int64_t i, int64_t n, const char *what) {
+  char text[400];
+  snprintf(text, sizeof text, "%s %s %s element %d of %d: %s", where, ops[op].name,
+           dpt__dtype_name(dtype), (int)i, (int)n, what);
+  check(0, text, __FILE__, __LINE__);
+}
+
+static void check_value(int op, int dtype, int64_t i, int64_t n, const char *x, const char *y,
+                        const char *z, const char *out, double p, double q) {
+  char text[200];
+  if (dpt__is_real(dtype)) {
+    double want, got = get_real(dtype, out, i);
+    inexact = 0;
+    if (dtype == DPT_F32) {
+      float f = 0;
+      reference_float(op, ((const float *)x)[i], ((const float *)y)[i], ((const float *)z)[i],
+                      (float)p, (float)q, &f);
+      want = f;
+    } else {
+      reference_double(op, ((const double *)x)[i], ((const double *)y)[i], ((const double *)z)[i],
+                       p, q, &want);
+    }
+    double off = apart(dtype, got, want);
+    if (off > worst[op]) worst[op] = off;
+    snprintf(text, sizeof text, "a %.9g b %.9g c %.9g p %g q %g gives %.9g, wanted %.9g",
+             get_real(dtype, x, i), get_real(dtype, y, i), get_real(dtype, z, i), p, q, got, want);
+    if (off > (inexact ? 16 : 0) ||
+        (off == 0 && !inexact && signbit(got) != signbit(want) && !isnan(got)))
+      fail(op, dtype, i, n, text);
+  } else {
+    wide want = 0;
+    int64_t got = get_integer(dtype, out, i), low[1];
+    reference_wide(op, get_integer(dtype, x, i), get_integer(dtype, y, i), get_integer(dtype, z, i),
+                   (int64_t)p, (int64_t)q, &want);
+    set(dtype, low, 0, 0, (int64_t)want);
+    snprintf(text, sizeof text, "a %lld b %lld p %g gives %lld, wanted %lld",
+             (long long)get_integer(dtype, x, i), (long long)get_integer(dtype, y, i), p,
+             (long long)got, (long long)get_integer(dtype, low, 0));
+    if (got != get_integer(dtype, low, 0)) fail(op, dtype, i, n, text);
+  }
+}
+
+static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int shift) {
+  size_t size = dpt__dtype_size(dtype);
+  char *x = a + (size_t)shift * size, *y = b + (size_t)(3 - shift) * size, *z = c,
+       *out = r + 2 * size;
+  dpt__row *row = rows->map[op][dtype];
+  int exponent = op == DPT__MAP_cpow,
+      small = op == DPT__MAP_cube || op == DPT__MAP_addcmul || op == DPT__MAP_addcdiv;
+  int shifts = op == DPT__MAP_clshift || op == DPT__MAP_crshift;
+  width = 8 * (int)size;
+  double p =
+      dpt__is_real(dtype) ? (double)(float)real_value() : (double)(int8_t)integer_value(dtype);
+  double q = dpt__is_real(dtype) ? (double)(float)real_value() : 7;
+  if (dtype == DPT_U8) p = (uint8_t)(int)p;
+  if (op == DPT__MAP_lshift || op == DPT__MAP_rshift) p = fmod(p, 64);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t u = integer_value(dtype), v = integer_value(dtype);
+    if (small && dtype >= DPT_I32) u %= 1000, v %= 1000;
+    if (exponent) v = (int64_t)draw(&seed, 12) - (dtype == DPT_U8 ? 0 : 2);
+    if (shifts) v = (int64_t)draw(&seed, 70) - (dtype == DPT_U8 ? 0 : 2);
+    set(dtype, x, i, real_value(), u);
+    double real = real_value();
+    if (shifts) real = fmod(real, 64); /* beyond, 2^b itself has few digits */
+    set(dtype, y, i, real, v);
+    set(dtype, z, i, real_value(), v);
+  }
+  memset(r, 0x5a, sizeof r);
+  row(n, out, x, ops[op].operands > 1 ? y : NULL, ops[op].operands > 2 ? z : NULL, p, q);
+  int before = 1, after = 1;
+  for (size_t i = 0; i < 2 * size; i++) before = before && r[i] == 0x5a;
+  for (size_t i = (2 + (size_t)n) * size; i < sizeof r; i++) after = after && r[i] == 0x5a;
+  if (!before || !after) fail(op, dtype, 0, n, "wrote beside the row");
+  for (int64_t i = 0; i < n; i++) {
+    check_value(op, dtype, i, n, x, y, z, out, p, q);
+    row(1, one, x + (size_t)i * size, y + (size_t)i * size, z + (size_t)i * size, p, q);
+    if (memcmp(one, out + (size_t)i * size, size)) fail(op, dtype, i, n, "alone it has other bits");
+  }
+  dpt__row *bytes = rows->compare[op][dtype];
+  if (bytes) {
+    char byte[MOST];
+    bytes(n, byte, x, ops[op].operands > 1 ? y : NULL, NULL, p, q);
+    for (int64_t i = 0; i < n; i++) {
+      double own =
+          dpt__is_real(dtype) ? get_real(dtype, out, i) : (double)get_integer(dtype, out, i);
+      if (byte[i] != own) fail(op, dtype, i, n, "in bytes it differs");
+    }
+  }
+  memcpy(one, out, size);
+  char keep[8 * MOST];
+  memcpy(keep, out, (size_t)n * size);
+  row(n, x, x, ops[op].operands > 1 ? y : NULL, ops[op].operands > 2 ? z : NULL, p, q);
+  if (memcmp(keep, x, (size_t)n * size)) fail(op, dtype, 0, n, "in place it differs");
+}
+
+static void check_rows(const dpt__rows *rows) {
+  where = rows->name;
+  for (int op = 0; op < DPT__NMAP; op++)
+    for (int dtype = 0; dtype < DPT_NDTYPE; dtype++) {
+      if (!rows->map[op][dtype]) continue;
+      for (int round = 0; round < torture(100); round++)
+        check_row(rows, op, dtype, 1 + (int64_t)draw(&seed, MOST - 10), (int)draw(&seed, 4));
+    }
+}
+
+/* What the formulas mean, independently of how they are written. */
+static void check_meaning(const dpt__rows *rows) {
+  static const struct {
+    int op, dtype;
+    double a, b, p, q, want;
+  } list[] = {
+      {DPT__MAP_remainder, DPT_I32, -7, 0, 3, 0, 2},
+      {DPT__MAP_remainder, DPT_I32, 7, 0, -3, 0, -2},
+      {DPT__MAP_remainder, DPT_F32, -7, 0, 3, 0, 2},
+      {DPT__MAP_fmod, DPT_I32, -7, 0, 3, 0, -1},
+      {DPT__MAP_fmod, DPT_F64, -7, 0, 3, 0, -1},
+      {DPT__MAP_div, DPT_I8, -7, 0, 2.9, 0, -3},
+      {DPT__MAP_add, DPT_U8, 250, 0, 10, 0, 4},
+      {DPT__MAP_mul, DPT_I16, 7, 0, 1.9, 0, 7},
+      {DPT__MAP_round, DPT_F32, -2.5, 0, 0, 0, -3},
+      {DPT__MAP_round, DPT_F32, 2.5, 0, 0, 0, 3},
+      {DPT__MAP_round, DPT_F64, 0.49999999999999994, 0, 0, 0, 0},
+      {DPT__MAP_frac, DPT_F32, -1.25, 0, 0, 0, -0.25},
+      {DPT__MAP_clamp, DPT_I32, 9, 0, 2, 6, 6},
+      {DPT__MAP_lshift, DPT_F32, 3, 0, 3, 0, 24},
+      {DPT__MAP_rshift, DPT_F32, 3, 0, 1, 0, 1.5},
+      {DPT__MAP_cpow, DPT_I32, 3, 4, 0, 0, 81},
+      {DPT__MAP_cpow, DPT_F32, 2, 10, 0, 0, 1024},
+      {DPT__MAP_sign, DPT_I8, -5, 0, 0, 0, -1},
+      {DPT__MAP_lerp, DPT_F64, 1, 3, 0.25, 0, 1.5},
+      {DPT__MAP_threshold, DPT_F32, -1, 0, 0, 7, 7},
+      {DPT__MAP_threshold, DPT_F32, 2, 0, 0, 7, 2},
+      {DPT__MAP_hardtanh, DPT_F32, -3, 0, -1, 1, -1},
+      {DPT__MAP_hardtanh_backward, DPT_F32, 5, 1, -1, 1, 0},
+      {DPT__MAP_sigmoid, DPT_F32, 0, 0, 0, 0, 0.5},
+      {DPT__MAP_leakyrelu, DPT_F32, -2, 0, 0.5, 0, -1},
+      {DPT__MAP_softsign, DPT_F32, -3, 0, 0, 0, -0.75},
+      {DPT__MAP_softshrink, DPT_F32, 3, 0, 1, 0, 2},
+      {DPT__MAP_hardshrink, DPT_F32, 0.5, 0, 1, 0, 0},
+      {DPT__MAP_eq, DPT_I32, 2, 0, 2.5, 0, 1},
+      {DPT__MAP_gt, DPT_F32, 2.5, 0, 2, 0, 1},
+      {DPT__MAP_cadd, DPT_I64, 1, 2, 3, 0, 7},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    char x[8], y[8], out[8];
+    int dtype = list[i].dtype;
+    set(dtype, x, 0, list[i].a, (int64_t)list[i].a);
+    set(dtype, y, 0, list[i].b, (int64_t)list[i].b);
+    rows->map[list[i].op][dtype](1, out, x, y, NULL, list[i].p, list[i].q);
+    double got = dpt__is_real(dtype) ? get_real(dtype, out, 0) : (double)get_integer(dtype, out, 0);
+    if (got != list[i].want) fail(list[i].op, dtype, 0, 1, "means something else");
+  }
+}
+
+int main(void) {
+  const dpt__rows *best = dpt__rows_pick();
+  seed = check_seed();
+  check_rows(&dpt__rows_sse2);
+  check_meaning(&dpt__rows_sse2);
+  if (best != &dpt__rows_sse2) {
+    check_rows(&dpt__rows_avx2);
+    check_meaning(&dpt__rows_avx2);
+  }
+  if (best == &dpt__rows_avx512) {
+    check_rows(best);
+    check_meaning(best);
+  }
+  for (int op = 0; op < DPT__NMAP; op++)
+    if (worst[op] > 2)
+      printf("%s: at most %.1f units in the last place\n", ops[op].name, worst[op]);
+  return check_end();
+}
