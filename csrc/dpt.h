@@ -278,6 +278,7 @@ int dpt_generator_get(const dpt_generator *g, dpt_tensor *r);
 int dpt_generator_set(dpt_generator *g, const dpt_tensor *state);
 /* Every device has a Philox state (seed, offset), from 1: 0 means the current device. */
 int dpt_device_manual_seed(int device, uint64_t seed);
+void dpt_devices_manual_seed(uint64_t seed); /* all; does not set devices up */
 int dpt_device_seed(int device, uint64_t *seed);
 int dpt_device_initial_seed(int device, uint64_t *seed);
 int dpt_device_rng_get(int device, dpt_tensor *r);

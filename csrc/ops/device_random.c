@@ -62,6 +62,10 @@ int dpt_device_manual_seed(int device, uint64_t seed) {
   return 0;
 }
 
+void dpt_devices_manual_seed(uint64_t seed) {
+  for (int device = 1; device <= DPT__MAX_DEVICES; device++) set(device, (state){seed, 0});
+}
+
 int dpt_device_seed(int device, uint64_t *seed) {
   DPT__TRY(find("seed", &device));
   *seed = dpt__random_seed();

@@ -226,7 +226,7 @@ local function run(case, letter, device)
    local out = {}
    for i = 2, n do
       local ok, why = pcall(encode, results[i], out)
-      if not ok then out[#out + 1] = 's[a result cannot be read: ' .. tostring(why) .. ']' end
+      if not ok then return 'raises', tostring(why) end -- work that was queued has failed
       out[#out + 1] = ';'
    end
    return table.concat(out)

@@ -1,7 +1,8 @@
 --- dpt.tensor.random: generators, distributions, permutations and draws.
 --
 -- What must stay true: host tensors draw from a torch.Generator (one default for each Lua state),
--- device tensors from the state of their device. A generator may stand first in every call here.
+-- device tensors from the state of their device, which torch.manualSeed seeds too. A generator may
+-- stand first in every call here; given for a device tensor, its numbers are copied there.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -56,10 +57,11 @@ generatorMethods.clone = function(g)
    return copy
 end
 
---- torch.manualSeed([g,] seed)
+--- torch.manualSeed([g,] seed): without a generator all devices are seeded as well.
 function torch.manualSeed(...)
    local g, seed = generator(...)
    C.dpt_generator_manual_seed(g, checkNumber('manualSeed', 'seed', seed))
+   if g == default.ptr_ then C.dpt_devices_manual_seed(seed) end
 end
 
 --- Seeds at random and gives the seed.
@@ -88,6 +90,16 @@ end
 
 -- distributions -----------------------------------------------------------------------------------
 
+--- Whether t is a device tensor that is to get the numbers of a given generator.
+local function onHost(t, g) return t.kind_ >= ON_DEVICE and isGenerator(g) end
+
+local function drawOnHost(name, t, ...)
+   local host = fresh(t.kind_ % ON_DEVICE)
+   lib.resize(host, t.ndim_, t.size_)
+   lib.copy(t, host[name](host, ...))
+   return t
+end
+
 --- By name: the defaults of the two parameters.
 local distributions = {
    uniform = {0, 1}, normal = {0, 1}, exponential = {1, 0}, cauchy = {0, 1}, logNormal = {1, 2},
@@ -115,6 +127,7 @@ for name, defaults in pairs(distributions) do
    method(name, function(t, ...)
       core.checkTensor(name, 'self', t)
       local g, a, b = generator(...)
+      if onHost(t, ...) then return drawOnHost(name, t, ...) end
       if name == 'bernoulli' and isTensor(a) then
          lib.bernoulli(t, g, a)
          return t
@@ -142,6 +155,7 @@ end
 method('random', function(t, ...)
    core.checkTensor('random', 'self', t)
    local g, a, b = generator(...)
+   if onHost(t, ...) then return drawOnHost('random', t, ...) end
    a, b = bounds(a, b)
    lib.random(random, t, g, a, b)
    return t

@@ -1,0 +1,59 @@
+-- Ownership: what keeps memory alive, and that garbage goes.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+
+local function live() return tonumber(dptffi.C.dpt_host_live_bytes()) end
+local function collect() collectgarbage() collectgarbage() end
+
+describe('memory', function()
+   it('of a tensor goes with the last view of it', function()
+      collect()
+      local before = live()
+      local held = {x = torch.FloatTensor(1000)}
+      held.view, held.storage = held.x:narrow(1, 2, 3), held.x:storage()
+      for _, name in ipairs{'x', 'view', 'storage'} do
+         assert.equal(before + 4000, live())
+         held[name] = nil
+         collect()
+      end
+      assert.equal(before, live())
+   end)
+
+   it('stays bounded though the collector cannot see it', function()
+      collect()
+      local before = live()
+      local most = 0
+      for _ = 1, 3000 do
+         torch.FloatTensor(262144) -- 1 MiB; 3000 MiB in all
+         most = math.max(most, live())
+      end
+      assert.is_true(most - before < 600 * 2 ^ 20, most)
+      collect()
+      assert.equal(before, live())
+   end)
+
+   it('of a storage view keeps its parent', function()
+      local v = torch.FloatStorage(torch.FloatStorage{1, 2, 3, 4}, 2, 2)
+      collect()
+      assert.same({2, 3}, v:totable())
+      assert.error_matches(function() v:resize(5) end, 'fixed')
+   end)
+
+   it('does not move under a storage view', function()
+      local s = torch.FloatStorage{1, 2, 3, 4}
+      local v = torch.FloatStorage(s, 2, 2)
+      assert.error_matches(function() s:resize(500) end, 'fixed')
+      assert.error_matches(function() torch.FloatTensor(s):resize(500) end, 'fixed')
+      v[1] = 9
+      assert.equal(9, s[2])
+   end)
+
+   it('a constructor that fails leaves none', function()
+      collect()
+      local before = live()
+      assert.is_false(pcall(torch.FloatTensor, {{1, 2}, {3}}))
+      assert.is_false(pcall(torch.FloatTensor, 2 ^ 60))
+      collect()
+      assert.equal(before, live())
+   end)
+end)

@@ -1,0 +1,128 @@
+-- The Lua side of a tensor: methods that scripts add, comparison, indices, constructors
+-- (what spec/golden pins is not repeated here).
+local torch = require 'dpt.tensor'
+
+describe('methods', function()
+   it('added to one type are seen by its tensors at once', function()
+      local x, y = torch.FloatTensor(2), torch.DoubleTensor(2)
+      torch.getmetatable('torch.FloatTensor').specAdded = function(t) return t:dim() end
+      assert.equal(1, x:specAdded())
+      assert.error_matches(function() y:specAdded() end, "no method 'specAdded'")
+      torch.getmetatable('torch.FloatTensor').specAdded = nil
+   end)
+
+   it('can be added through the constructor, and replaced', function()
+      local old = torch.FloatTensor.sum
+      function torch.FloatTensor.sum() return 'mine' end
+      assert.equal('mine', torch.FloatTensor(2):sum())
+      assert.are_not.equal('mine', torch.DoubleTensor(2):sum())
+      torch.FloatTensor.sum = old
+      assert.equal(3, torch.FloatTensor{1, 2}:sum())
+   end)
+end)
+
+describe('comparison', function()
+   it('with == is of objects', function()
+      local x = torch.FloatTensor(2)
+      local y = torch.FloatTensor(x)
+      assert.is_true(x == x) -- luacheck: ignore 581
+      assert.is_false(x == y)
+      assert.is_false(x == nil)
+      assert.is_false(x == 5)
+      assert.is_true(x ~= 'x')
+      assert.is_true(x:storage() == y:storage())
+      assert.is_false(x:storage() == nil)
+      assert.equal(torch.pointer(x:storage()), torch.pointer(y:storage()))
+      assert.are_not.equal(torch.pointer(x), torch.pointer(y))
+   end)
+end)
+
+describe('indices', function()
+   it('reach every element by all forms', function()
+      local x = torch.range(1, 24):resize(2, 3, 4)
+      for i = 1, 2 do
+         for j = 1, 3 do
+            for k = 1, 4 do
+               local want = (i - 1) * 12 + (j - 1) * 4 + k
+               assert.equal(want, x[i][j][k])
+               assert.equal(want, x[{i, j, k}])
+               assert.equal(want, x[{i - 3, j - 4, k - 5}])
+               assert.equal(want, x[torch.LongStorage{i, j, k}])
+               assert.equal(want, x[{{i}, {j}, k}]:squeeze())
+            end
+         end
+      end
+   end)
+
+   it('assign through every form', function()
+      for _, name in ipairs{'Float', 'Long', 'Cuda', 'CudaByte'} do
+         local x = torch[name .. 'Tensor'](3, 4):zero()
+         x[1] = 1
+         x[{2, 3}] = 2
+         x[{{}, 4}] = torch.IntTensor{7, 8, 9}
+         x[3][1] = 5
+         x[torch.LongStorage{3, 2}] = 6
+         x[{3, {3}}] = torch.DoubleTensor{4}
+         assert.same({{1, 1, 1, 7}, {0, 0, 2, 8}, {5, 6, 4, 9}}, x:totable())
+      end
+   end)
+
+   it('of integers keep what a double holds', function()
+      local x = torch.LongTensor(1)
+      x[1] = 2 ^ 53 - 1
+      assert.equal(2 ^ 53 - 1, x[1])
+   end)
+end)
+
+describe('constructors', function()
+   it('of device types put the data on the device', function()
+      local x = torch.CudaTensor{{1, 2}, {3, 4}}
+      assert.equal('torch.CudaTensor', x:type())
+      assert.is_true(x:getDevice() >= 1)
+      assert.equal(0, torch.FloatTensor(1):getDevice())
+      assert.same({{1, 2}, {3, 4}}, x:float():totable())
+      assert.same({4, 2}, torch.CudaLongTensor(torch.LongStorage{4, 2}):totable())
+   end)
+
+   it('of the default type follow it', function()
+      torch.setdefaulttensortype('torch.FloatTensor')
+      local one, two = torch.Tensor(1):type(), torch.rand(1):type()
+      torch.setdefaulttensortype('torch.DoubleTensor')
+      assert.equal('torch.FloatTensor', one)
+      assert.equal('torch.FloatTensor', two)
+      assert.equal('torch.DoubleTensor', torch.Tensor(1):type())
+   end)
+
+   it('take empty sizes', function()
+      assert.equal(0, torch.FloatTensor(0):dim())
+      assert.equal(2, torch.FloatTensor(0, 3):dim())
+      assert.equal(0, torch.FloatTensor(0, 3):nElement())
+      assert.equal('[torch.FloatTensor of size 0x3]\n', tostring(torch.FloatTensor(0, 3)))
+   end)
+end)
+
+describe('prints', function()
+   it('of device tensors have their type and the same numbers', function()
+      local host = tostring(torch.FloatTensor{{0.5, 100}, {3, 4}})
+      local device = tostring(torch.CudaTensor{{0.5, 100}, {3, 4}})
+      assert.equal((host:gsub('torch.FloatTensor', 'torch.CudaTensor')), device)
+   end)
+end)
+
+describe('generators', function()
+   it('torch.manualSeed seeds devices too', function()
+      torch.manualSeed(7)
+      local a = torch.CudaTensor(5):uniform():float()
+      torch.manualSeed(7)
+      assert.is_true(a:equal(torch.CudaTensor(5):uniform():float()))
+      assert.is_false(a:equal(torch.CudaTensor(5):uniform():float()))
+   end)
+
+   it('given for a device tensor fill it with their numbers', function()
+      local g = torch.Generator()
+      torch.manualSeed(g, 3)
+      local host = torch.FloatTensor(4):uniform(g)
+      torch.manualSeed(g, 3)
+      assert.is_true(host:equal(torch.CudaTensor(4):uniform(g):float()))
+   end)
+end)
