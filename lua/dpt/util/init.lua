@@ -20,7 +20,7 @@ function torch.isatty(file)
 end
 
 --- The value of an environment variable, nil where it is not set (torch.getenv).
-function torch.getenv(name) return os.getenv(name) end
+torch.getenv = os.getenv
 
 --- Sets an environment variable of this process; value nil takes it away (torch.setenv).
 function torch.setenv(name, value)
@@ -34,14 +34,15 @@ function torch.setheaptracking(_) end
 --- The text and the numbers of dpt's version (torch.version).
 function torch.version() return ffi.string(C.dpt_version()) end
 
---- The folder of dpt's own Lua files, or of an installed package (torch.packageLuaPath).
--- @param name a package's name, e.g. 'nn'; default: dpt
--- @return the path, nil where there is no such package
+--- The folder of a package's Lua files (torch.packageLuaPath).
+-- @param name a package's name; those that dpt brings, such as 'nn', lie in dpt's folder
+-- @return the path, nil where there is no such package; without a name the folder above dpt's
 function torch.packageLuaPath(name)
-   local room = package.preload[name] and 'dpt' or name or 'dpt'
+   local room = name == nil and 'dpt' or package.preload[name] and 'dpt' or name
+   if name == 'torch' then room = 'dpt' end
    local path = package.searchpath(room, package.path)
-   if not path then return nil end
-   return path:match('^(.*)[/\\]init%.lua$') or path:match('^(.*)[/\\][^/\\]*$') or '.'
+   local folder = path and (path:match('^(.*)/[^/]*$') or '.')
+   return folder and (name and folder or folder:match('^(.*)/[^/]*$') or '.')
 end
 
 --- Runs a Lua file that lies beside the file of the caller (torch.include, the global include).
