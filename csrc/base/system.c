@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -27,8 +28,7 @@ double dpt_epoch(void) { return seconds(CLOCK_REALTIME); }
 
 void dpt_sleep(double time) {
   struct timespec left = {(time_t)time, (long)(1e9 * (time - (double)(time_t)time))};
-  while (time > 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
+  while (time > 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {}
 }
 
 void dpt_cpu_time(double *user, double *system) {
@@ -110,4 +110,9 @@ const char *dpt_cwd(void) {
 int dpt_setenv(const char *name, const char *value) {
   if ((value ? setenv(name, value, 1) : unsetenv(name)) == 0) return 0;
   return dpt__fail("setenv: cannot set '%s': %s", name, strerror(errno));
+}
+
+void dpt_interrupt_ends(void) {
+  struct sigaction now;
+  if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_IGN) signal(SIGINT, SIG_DFL);
 }

@@ -37,4 +37,7 @@ function compat.install(rooms)
    end
 end
 
+--- Makes `arg` the words of the program that the launcher runs.
+function compat.setArguments(words) rawset(_G, 'arg', words) end
+
 return compat

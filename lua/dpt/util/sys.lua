@@ -24,7 +24,7 @@ function sys.usleep(microseconds) C.dpt_sleep(1e-6 * microseconds) end
 
 --- What a shell command printed, errors too, without white space around it.
 function sys.execute(command)
-   return (paths.execute(command .. ' 2>&1'):gsub('^%s+', ''):gsub('%s+$', ''))
+   return (paths.execute('{ ' .. command .. '\n} 2>&1'):gsub('^%s+', ''):gsub('%s+$', ''))
 end
 sys.fexecute = sys.execute
 

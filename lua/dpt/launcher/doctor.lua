@@ -1,0 +1,102 @@
+--- dpt.launcher.doctor: `dpt doctor`: devices, libraries and their versions, what is missing.
+--
+-- What must stay true: it works where dpt itself cannot be loaded, since that is when it is needed;
+-- so dpt is loaded here, in a protected call.
+local doctor = {}
+
+local problems
+
+local function say(name, text) print(('%-10s %s'):format(name, text)) end
+
+local function problem(text, remedy)
+   problems = problems + 1
+   say('PROBLEM', text)
+   if remedy then say('', remedy) end
+end
+
+local function output(command)
+   local pipe = io.popen(command .. ' 2>/dev/null')
+   local text = pipe:read '*a'
+   pipe:close()
+   return text
+end
+
+--- Debian's packages by the beginning of a library's name.
+local packages = {libopenblas = 'libopenblas0-pthread', libdnnl = 'libdnnl2', libsleef = 'libsleef3',
+   libgomp = 'libgomp1'}
+
+--- Tells why libdpt.so cannot be loaded.
+local function explainLibrary(why)
+   problem('dpt cannot be loaded: ' .. tostring(why))
+   local folder = package.searchpath('dpt.launcher.doctor', package.path):gsub('launcher/[^/]*$', '')
+   local library = os.getenv 'DPT_LIBRARY'
+   for _, place in ipairs{'', '../../build/', '../../lib/', '../../../../lib/lua/5.1/'} do
+      local path = folder .. place .. 'libdpt.so'
+      local file = not library and io.open(path)
+      if file then
+         file:close()
+         library = path
+      end
+   end
+   if not library then
+      problem('there is no libdpt.so', 'scripts/build makes it (scripts/setup before that)')
+      return
+   end
+   for name in output("ldd '" .. library .. "'"):gmatch('(%S+) => not found') do
+      local packaged = packages[name:match('^%a+')]
+      problem(library .. ' needs ' .. name .. ', which is not there',
+         packaged and 'Debian: apt-get install ' .. packaged or 'install it by hand')
+   end
+end
+
+local function devices(cutorch)
+   local asked = os.getenv 'DPT_DEVICES'
+   say('asked', asked and 'DPT_DEVICES=' .. asked or 'DPT_DEVICES is not set: the default')
+   if not cutorch then
+      say('devices', 'none')
+      return
+   end
+   local ok, count = pcall(cutorch.getDeviceCount)
+   if not ok then
+      problem(tostring(count), 'e.g. DPT_DEVICES=host:4')
+      return
+   end
+   for i = 1, count do
+      local known, properties = pcall(cutorch.getDeviceProperties, i)
+      local text = known and properties.name or 'device'
+      local free, free_, total = pcall(cutorch.getMemoryUsage, i)
+      if free and total and total > 0 then
+         text = text .. (', %.1f of %.1f GiB free'):format(free_ / 2^30, total / 2^30)
+      end
+      say('device ' .. i, text)
+   end
+end
+
+--- Prints the report. @return 0, or 1 where something is missing
+function doctor.run()
+   problems = 0
+   say('LuaJIT', jit.version .. (jit.status() and ', compiler on' or ', COMPILER OFF'))
+   if not jit.status() then problem('the compiler of LuaJIT is off: dpt will be slow') end
+   local ok, dpt = pcall(require, 'dpt')
+   if not ok then
+      explainLibrary(dpt)
+   else
+      local dptffi = require 'dpt.ffi'
+      local C, ffi = dptffi.C, dptffi.ffi
+      say('dpt', dpt._VERSION .. ' in ' .. package.searchpath('dpt', package.path):match('^(.*)/'))
+      for line in ffi.string(C.dpt_libraries()):gmatch('[^\n]+') do
+         say(line:match('^(%S+) (.*)$'))
+      end
+      local model = output('grep -m1 "model name" /proc/cpuinfo'):match(':%s*(.-)%s*$') or 'unknown'
+      say('CPU', ('%s, %d cores for this process'):format(model, C.dpt_cores()))
+      devices(dpt.cutorch)
+   end
+   say('CUDA', 'this version of dpt has no CUDA plugin: it runs on host devices')
+   if output('command -v rlwrap') == '' then
+      say('optional', 'rlwrap gives the prompt a history (Debian: apt-get install rlwrap)')
+   end
+   print(problems == 0 and 'all is well' or problems .. ' problems')
+   return problems == 0 and 0 or 1
+end
+
+return doctor

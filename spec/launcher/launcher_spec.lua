@@ -1,0 +1,175 @@
+-- The command `dpt`, the prompt, the doctor and Ctrl-C, each in a process of its own.
+local dpt = require 'dpt'
+local paths = dpt.paths
+local repl = require 'dpt.launcher.repl'
+
+local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
+local command = root .. '/scripts/dpt'
+
+--- Runs a shell command; returns what it wrote and its exit status.
+local function run(text)
+   local pipe = io.popen('{ ' .. text .. '\n} 2>&1; echo " status $?"')
+   local output = pipe:read '*a'
+   pipe:close()
+   local written, status = output:match('^(.*) status (%d+)\n$')
+   return written, tonumber(status)
+end
+
+--- Writes a program into a file that after_each removes.
+local files = {}
+local function program(text)
+   local name = os.tmpname()
+   files[#files + 1] = name
+   local file = assert(io.open(name, 'w'))
+   file:write(text)
+   file:close()
+   return name
+end
+
+describe('the launcher', function()
+   after_each(function()
+      for _, name in ipairs(files) do os.remove(name) end
+      files = {}
+   end)
+
+   it('runs a file with arg as luajit sets it', function()
+      local name = program [[print(arg[0] == (...), #arg, arg[2], select('#', ...), torch ~= nil)]]
+      local text, status = run(("cd / && %s %s %s 'b c'"):format(command, name, name))
+      assert.equal('true\t2\tb c\t2\ttrue\n', text)
+      assert.equal(0, status)
+   end)
+
+   it('runs through a link, from any directory', function()
+      local link = os.tmpname()
+      os.remove(link)
+      assert.equal(0, os.execute(("ln -s '%s' '%s'"):format(command, link)))
+      files[#files + 1] = link
+      assert.equal('0.1.0\n', (run(("cd / && %s -e 'print(torch.version())'"):format(link))))
+   end)
+
+   it('ends with status 1 and a traceback after an error', function()
+      local name = program 'local function inner() error "wrong" end\ninner()'
+      local text, status = run(command .. ' ' .. name)
+      assert.equal(1, status)
+      assert.truthy(text:find('^dpt: ' .. name .. ':1: wrong\nstack traceback:\n'))
+      assert.truthy(text:find(name .. ":1: in function 'inner'", 1, true))
+      assert.is_nil(text:find('launcher', 1, true))
+   end)
+
+   it('says what is wrong with its own command line', function()
+      local text, status = run(command .. ' --nonsense')
+      assert.equal(2, status)
+      assert.truthy(text:find("unknown option '--nonsense'", 1, true))
+      text, status = run(command .. ' /nonexistent.lua')
+      assert.equal(1, status)
+      assert.truthy(text:find('cannot open /nonexistent.lua', 1, true))
+   end)
+
+   it('runs code, modules and the standard input', function()
+      assert.equal('1\n2\n', (run(command .. " -e 'x = 1 print(x)' -e 'print(x + 1)'")))
+      assert.equal('table\n', (run(command .. " -l nn -e 'print(type(nn))'")))
+      assert.equal('5\n', (run("echo 'print(5)' | " .. command)))
+      assert.equal('dpt 0.1.0\n', (run(command .. ' --version')))
+   end)
+
+   it('keeps the exit status that a program asks for', function()
+      local _, status = run(command .. " -e 'os.exit(7)'")
+      assert.equal(7, status)
+   end)
+
+   it('tells devices and libraries in the doctor, also where the library is missing', function()
+      local text, status = run(command .. ' doctor')
+      assert.equal(0, status)
+      for _, word in ipairs{'LuaJIT', 'OpenBLAS', 'oneDNN', 'SLEEF', 'OpenMP', 'all is well'} do
+         assert.truthy(text:find(word, 1, true), word)
+      end
+      text, status = run('DPT_LIBRARY=/nonexistent.so ' .. command .. ' doctor')
+      assert.equal(1, status)
+      assert.truthy(text:find('PROBLEM    dpt cannot be loaded', 1, true))
+   end)
+end)
+
+describe('the prompt', function()
+   it('prints values as th did', function()
+      local typed = [[1 + 1
+= 'x'
+{1, 'a', k = {2}}
+for i = 1, 2 do
+print(i)
+end
+nil
+y = 3
+y]]
+      local text = run(("printf '%%s\\n' %s | %s -i"):format("'" .. typed:gsub("'", "'\\''") .. "'",
+         command))
+      assert.equal('2\nx\n{\n  1 : 1\n  2 : "a"\n  k : {\n    1 : 2\n  }\n}\n1\n2\nnil\n3\n', text)
+   end)
+
+   it('goes on after an error', function()
+      local text, status = run("printf 'error(\"boo\")\\n5\\nx = = 1\\n6\\n' | " .. command .. ' -i')
+      assert.equal(0, status)
+      assert.truthy(text:find('stdin:1: boo\nstack traceback:', 1, true))
+      assert.truthy(text:find('5\n', 1, true))
+      assert.truthy(text:find('unexpected symbol near', 1, true))
+      assert.truthy(text:find('6\n', 1, true))
+   end)
+
+   it('knows what is not complete', function()
+      local chunk, why = repl.compile 'for i = 1, 2 do'
+      assert.is_nil(chunk)
+      assert.equal('more', why)
+      assert.equal('more', select(2, repl.compile 'x = {1,'))
+      assert.equal('function', type(repl.compile 'x = {1,\n2}'))
+      assert.equal('function', type(repl.compile '= 1, 2 -- two'))
+   end)
+
+   it('prints tensors in tables by type and size, and tables that hold themselves', function()
+      local t = {dpt.torch.FloatTensor(2, 3)}
+      t.me = t
+      local text = repl.format(t)
+      assert.truthy(text:find('1 : torch.FloatTensor - size: 2x3', 1, true))
+      assert.truthy(text:find('me : table: ', 1, true))
+   end)
+end)
+
+describe('Ctrl-C ends the process within a second', function()
+   -- 0.4 s after the program says that it is ready it gets SIGINT; `wait` gives 130 = 128 + SIGINT
+   local function interrupt(text)
+      local name = program("io.stdout:setvbuf 'no' " .. text)
+      -- a shell ignores SIGINT in what it starts in the background: perl undoes that
+      local script = [[
+         trap - INT
+         out=$(mktemp)
+         perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' %s %s >$out 2>&1 & pid=$!
+         for i in $(seq 200); do grep -q ready $out && break; sleep 0.05; done
+         sleep 0.4
+         kill -INT $pid
+         for i in $(seq 20); do kill -0 $pid 2>/dev/null || break; sleep 0.05; done
+         kill -0 $pid 2>/dev/null && echo still there && kill -9 $pid
+         wait $pid 2>/dev/null; echo "ended $?"; cat $out; rm -f $out]]
+      local output = run(script:format(command, name))
+      assert.equal('ended 130\nready\n', output)
+   end
+
+   it('in compiled Lua', function()
+      interrupt "print 'ready' local n = 0 while true do n = n + 1 end"
+   end)
+
+   it('in a kernel', function()
+      interrupt [[
+         local a = torch.FloatTensor(3000, 3000):fill(1)
+         print 'ready'
+         while true do a:mm(a, a) end]]
+   end)
+
+   it('in a wait for a device', function()
+      interrupt [[
+         local a = torch.CudaTensor(3000, 3000):fill(1)
+         local b = torch.CudaTensor(3000, 3000)
+         print 'ready'
+         for i = 1, 1000 do b:mm(a, a) end
+         cutorch.synchronize()]]
+   end)
+
+   it('while it reads', function() interrupt "print 'ready' io.popen('sleep 3'):read()" end)
+end)

@@ -1,0 +1,53 @@
+local torch = require('dpt').torch
+
+describe('torch.CmdLine', function()
+   local cmd
+   before_each(function()
+      cmd = torch.CmdLine()
+      cmd:argument('-file', 'a file')
+      cmd:option('-size', 3, 'a size')
+      cmd:option('-name', 'abc', 'a name')
+      cmd:option('-flag', false, 'a flag')
+      function cmd.error(_, message) error(message, 0) end -- instead of ending the process
+   end)
+
+   it('gives defaults, values and arguments', function()
+      assert.same({file = 'f', size = 3, name = 'abc', flag = false}, cmd:parse{'f'})
+      assert.same({file = 'f', size = 0.5, name = '-5', flag = true},
+         cmd:parse{'-size', '0.5', 'f', '-flag', '-name', '-5'})
+   end)
+
+   it('says what is wrong with a command line', function()
+      assert.has_error(function() cmd:parse{} end, 'missing argument -file')
+      assert.has_error(function() cmd:parse{'f', '-size'} end, 'missing value of option -size')
+      assert.has_error(function() cmd:parse{'f', '-size', 'x'} end,
+         "option -size is 'x', wanted a number")
+      assert.has_error(function() cmd:parse{'f', '-none'} end,
+         "unknown option or argument '-none'")
+   end)
+
+   it('says what is wrong with an option', function()
+      assert.has_error(function() cmd:option('-x', nil, 'help') end,
+         "CmdLine:option: option '-x' has no default value")
+      assert.has_error(function() cmd:option('-x', 5, 'help', 'string') end,
+         "CmdLine:option: the default of option '-x' is a number, wanted a string")
+   end)
+
+   it('ends the process after help or an error', function()
+      local program = [[local cmd = torch.CmdLine() cmd:option('-n', 1, 'count') ]]
+      local function run(words)
+         local pipe = io.popen(("luajit -ldpt -e %q - %s 2>&1 </dev/null; echo $?"):format(
+            program .. 'cmd:parse{' .. words .. "} print 'went on'", ''))
+         local text = pipe:read '*a'
+         pipe:close()
+         return text
+      end
+      local help = run "'-h'"
+      assert.truthy(help:find('count [1]', 1, true))
+      assert.equal('0\n', help:sub(-2))
+      local wrong = run "'-m'"
+      assert.truthy(wrong:find("unknown option or argument '-m'", 1, true))
+      assert.equal('1\n', wrong:sub(-2))
+      assert.is_nil((help .. wrong):find 'went on')
+   end)
+end)

@@ -1,0 +1,97 @@
+local paths = require('dpt').paths
+
+describe('paths', function()
+   local folder
+   before_each(function()
+      folder = os.tmpname()
+      os.remove(folder)
+      assert(paths.mkdir(folder .. '/a/b'))
+      for _, name in ipairs{'one.lua', 'two.txt', 'a/three.lua'} do
+         local file = assert(io.open(folder .. '/' .. name, 'w'))
+         file:write("return '" .. name .. "', ...")
+         file:close()
+      end
+   end)
+   after_each(function() assert(paths.rmall(folder, 'yes')) end)
+
+   it('concat makes one absolute path', function()
+      assert.equal('/a/b/c', paths.concat('/a', 'b', 'c'))
+      assert.equal('/c', paths.concat('/a', '/b', '../c'))
+      assert.equal('/', paths.concat('/a', '../..'))
+      assert.equal(paths.cwd() .. '/x', paths.concat('./x'))
+      assert.equal(paths.cwd(), paths.concat())
+      assert.has_error(function() paths.concat('a', nil) end,
+         "paths.concat: argument 'path' is a nil, wanted a string")
+   end)
+
+   it('takes paths apart', function()
+      assert.equal('c.lua', paths.basename '/a/b/c.lua')
+      assert.equal('c', paths.basename('/a/b/c.lua', 'lua'))
+      assert.equal('c', paths.basename('/a/b/c.lua', '.lua'))
+      assert.equal('c.lua', paths.basename('/a/b/c.lua', 'txt'))
+      assert.equal('b', paths.basename '/a/b/')
+      assert.equal('/', paths.basename '/')
+      assert.equal('/a/b', paths.dirname '/a/b/c.lua')
+      assert.equal('.', paths.dirname 'c.lua')
+      assert.equal('/', paths.dirname '/c.lua')
+      assert.equal('/a', paths.dirname '/a/b/')
+      assert.equal('gz', paths.extname 'x.tar.gz')
+      assert.is_nil(paths.extname 'x')
+      assert.is_nil(paths.extname '/a.b/.x')
+   end)
+
+   it('knows files from folders', function()
+      assert.is_true(paths.filep(folder .. '/one.lua'))
+      assert.is_false(paths.filep(folder))
+      assert.is_true(paths.dirp(folder))
+      assert.is_false(paths.dirp(folder .. '/one.lua'))
+      assert.is_false(paths.filep '/nonexistent')
+   end)
+
+   it('lists folders', function()
+      local function all(iterator)
+         local names = {}
+         for name in iterator do names[#names + 1] = name end
+         return names
+      end
+      assert.same({'.', '..', 'a', 'one.lua', 'two.txt'}, paths.dir(folder))
+      assert.same({'.', '..', 'a', 'one.lua', 'two.txt'}, all(paths.files(folder)))
+      assert.same({'one.lua'}, all(paths.files(folder, '%.lua$')))
+      assert.same({'two.txt'}, all(paths.files(folder, function(f) return f == 'two.txt' end)))
+      assert.same({'one.lua', 'two.txt'}, all(paths.iterfiles(folder)))
+      assert.same({'a'}, all(paths.iterdirs(folder)))
+      assert.is_nil(paths.dir '/nonexistent')
+      assert.same({}, all(paths.files '/nonexistent'))
+   end)
+
+   it('makes and removes folders', function()
+      assert.is_true(paths.mkdir(folder .. '/x/y/z'))
+      assert.is_true(paths.dirp(folder .. '/x/y/z'))
+      assert.is_true(paths.mkdir(folder .. '/x/y/z'))
+      assert.is_true(paths.rmdir(folder .. '/x/y/z'))
+      local ok, why = paths.rmdir(folder .. '/a')
+      assert.is_nil(ok)
+      assert.truthy(why:find(folder .. '/a', 1, true))
+      ok, why = paths.mkdir(folder .. '/one.lua/x')
+      assert.is_nil(ok)
+      assert.truthy(why:find('one.lua', 1, true))
+      assert.is_nil((paths.rmall(folder)))
+      assert.is_true(paths.dirp(folder))
+   end)
+
+   it('finds and runs files relative to the caller', function()
+      local here = paths.thisfile()
+      assert.equal('paths_spec.lua', paths.basename(here))
+      assert.equal(paths.dirname(here) .. '/other', paths.thisfile 'other')
+      local file = assert(io.open(folder .. '/caller.lua', 'w'))
+      file:write "local name = paths.dofile 'a/three.lua' return name"
+      file:close()
+      assert.equal('a/three.lua', dofile(folder .. '/caller.lua'))
+   end)
+
+   it('finds programs', function()
+      assert.equal('sh', paths.basename(paths.findprogram('no-such-program', 'sh')))
+      assert.is_nil(paths.findprogram 'no-such-program')
+      assert.equal('hi\n', paths.execute 'echo hi')
+   end)
+end)
