@@ -5,6 +5,8 @@ self = false -- a method need not use its object
 read_globals = {'torch', 'nn', 'cunn', 'cutorch', 'cudnn', 'optim', 'threads', 'nccl', 'xlua', 'paths',
    'sys', 'include'}
 files['spec'] = {std = '+busted'}
+-- specs catch what is printed
+files['spec/util'] = {std = '+busted', globals = {'io'}}
 files['scripts/golden'] = {std = 'luajit'}
 -- recorded as they ran on the original Torch7: not reformatted
 files['spec/golden/cases'] = {max_line_length = false, ignore = {'1..', '2..', '4..', '5..', '6..'}}

@@ -45,9 +45,6 @@ int dpt_folder_make(const char *path);
 int dpt_folder_remove(const char *path);
 /* value NULL: the variable goes away. */
 int dpt_setenv(const char *name, const char *value);
-/* From now on Ctrl-C (SIGINT) ends this process at once, unless it is ignored: a handler that only
- * asks Lua to stop, such as luajit's own, is not heard by compiled loops, waits and kernels. */
-void dpt_interrupt_ends(void);
 /* The libraries that dpt computes with, a line each: "name version". */
 const char *dpt_libraries(void);
 

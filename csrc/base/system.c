@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -110,9 +109,4 @@ const char *dpt_cwd(void) {
 int dpt_setenv(const char *name, const char *value) {
   if ((value ? setenv(name, value, 1) : unsetenv(name)) == 0) return 0;
   return dpt__fail("setenv: cannot set '%s': %s", name, strerror(errno));
-}
-
-void dpt_interrupt_ends(void) {
-  struct sigaction now;
-  if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_IGN) signal(SIGINT, SIG_DFL);
 }

@@ -24,6 +24,5 @@ for _, name in ipairs{'cutorch', 'comm', 'nn', 'cudnn', 'optim'} do
    dpt[name] = room(file)
 end
 compat.install(dpt)
--- `arg` is there in a program that luajit runs; a program around Lua keeps its own handler.
-if rawget(_G, 'arg') then dptffi.C.dpt_interrupt_ends() end
+dptffi.lib.interrupt_install()
 return dpt

@@ -100,13 +100,14 @@ end
 nil
 y = 3
 y]]
-      local text = run(("printf '%%s\\n' %s | %s -i"):format("'" .. typed:gsub("'", "'\\''") .. "'",
-         command))
+      local quoted = "'" .. typed:gsub("'", "'\\''") .. "'"
+      local text = run(("printf '%%s\\n' %s | %s -i"):format(quoted, command))
       assert.equal('2\nx\n{\n  1 : 1\n  2 : "a"\n  k : {\n    1 : 2\n  }\n}\n1\n2\nnil\n3\n', text)
    end)
 
    it('goes on after an error', function()
-      local text, status = run("printf 'error(\"boo\")\\n5\\nx = = 1\\n6\\n' | " .. command .. ' -i')
+      local typed = 'error(\"boo\")\\n5\\nx = = 1\\n6\\n'
+      local text, status = run("printf '" .. typed .. "' | " .. command .. ' -i')
       assert.equal(0, status)
       assert.truthy(text:find('stdin:1: boo\nstack traceback:', 1, true))
       assert.truthy(text:find('5\n', 1, true))

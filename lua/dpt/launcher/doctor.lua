@@ -22,13 +22,14 @@ local function output(command)
 end
 
 --- Debian's packages by the beginning of a library's name.
-local packages = {libopenblas = 'libopenblas0-pthread', libdnnl = 'libdnnl2', libsleef = 'libsleef3',
-   libgomp = 'libgomp1'}
+local packages = {libopenblas = 'libopenblas0-pthread', libdnnl = 'libdnnl2',
+   libsleef = 'libsleef3', libgomp = 'libgomp1'}
 
 --- Tells why libdpt.so cannot be loaded.
 local function explainLibrary(why)
    problem('dpt cannot be loaded: ' .. tostring(why))
-   local folder = package.searchpath('dpt.launcher.doctor', package.path):gsub('launcher/[^/]*$', '')
+   local own = package.searchpath('dpt.launcher.doctor', package.path)
+   local folder = own:gsub('launcher/[^/]*$', '')
    local library = os.getenv 'DPT_LIBRARY'
    for _, place in ipairs{'', '../../build/', '../../lib/', '../../../../lib/lua/5.1/'} do
       local path = folder .. place .. 'libdpt.so'
