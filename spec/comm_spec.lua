@@ -13,7 +13,8 @@ describe('dpt.comm', function()
 
    -- A list of device tensors of different sizes and types, some empty.
    local function mixed()
-      return {torch.randn(3, 4):cuda(), torch.CudaTensor(), torch.randn(5):type('torch.CudaDoubleTensor'),
+      return {torch.randn(3, 4):cuda(), torch.CudaTensor(),
+         torch.randn(5):type('torch.CudaDoubleTensor'),
          torch.LongTensor{7, 2 ^ 40}:type('torch.CudaLongTensor'), torch.randn(6, 2):cuda():t(),
          torch.randn(1000):cuda()}
    end

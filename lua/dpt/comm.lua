@@ -164,12 +164,12 @@ local function likeAll(tensors, chunks)
    return result
 end
 
--- The lists without their empty tensors, which take no part in a copy.
+-- The lists without their empty tensors, the others contiguous: what takes part in a copy.
 local function filled(lists)
    local all = {}
    for _, list in ipairs(lists) do
       for _, t in ipairs(list) do
-         if t:nElement() > 0 then all[#all + 1] = t end
+         if t:nElement() > 0 then all[#all + 1] = t:contiguous() end
       end
    end
    return all
@@ -223,8 +223,7 @@ function comm.reduceAddCoalesced(inputs, destination, bufferSize)
    end
    local chunks = comm.takeTensors(inputs[1], bufferSize or comm.BUFFER)
    local sums = onDevice(destination, likeAll, inputs[1], chunks)
-   local into, from = filled{sums}, {}
-   for _, t in ipairs(filled(inputs)) do from[#from + 1] = t:contiguous() end
+   local into, from = filled{sums}, filled(inputs)
    if #into > 0 then
       lib.comm_reduce(#into, pointers(into, #into), #inputs, pointers(from, #from), 0, 0)
    end

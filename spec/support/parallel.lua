@@ -96,7 +96,8 @@ function M.compare(one, many, input, tolerance)
    else
       M.close(one:forward(input), output, tolerance)
       local gradOutput = randomLike(output)
-      M.close(one:backward(input, gradOutput, 0.5), many:backward(input, gradOutput, 0.5), tolerance)
+      M.close(one:backward(input, gradOutput, 0.5), many:backward(input, gradOutput, 0.5),
+         tolerance)
       for i, t in ipairs(expected or {}) do M.close(t, got[i], 2 * tolerance) end
    end
    M.checkReplicas(many)

@@ -6,6 +6,7 @@
 -- are those of one device. This file says when things happen, dpt/parallel/ says how.
 --
 --    net = nn.DataParallelTable(1, true):add(network:cuda(), {1, 2, 3, 4})
+local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'
@@ -21,7 +22,7 @@ DataParallelTable.__version = 3
 
 local NAME = 'nn.DataParallelTable'
 
-local function fail(format, ...) error(NAME .. ': ' .. format:format(...), 3) end
+local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
 -- Calls f with the first replica's device current.
 local function onDevice(self, f)
@@ -44,7 +45,8 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl)
       fail('wants the dimension to split along, from 1, got %s', tostring(dimension))
    end
    if usenccl and not flattenParams then
-      fail('cannot use NCCL without flat parameters: nn.DataParallelTable(%d, true, true)', dimension)
+      fail('cannot use NCCL without flat parameters: nn.DataParallelTable(%d, true, true)',
+         dimension)
    end
    self.dimension = dimension
    self.flattenParams = flattenParams or false
@@ -135,22 +137,21 @@ function DataParallelTable:getParameters()
    local flat = self.params.flat[1]
    if #flat == 0 then return torch.Tensor(), torch.Tensor() end
    if #flat > 2 then
-      fail('getParameters wants parameters of one type, they are %s and %s; flattenedParams has all',
-         torch.type(flat[1]), torch.type(flat[3]))
+      fail('getParameters wants parameters of one type, they are %s and %s; flattenedParams has'
+         .. ' all', torch.type(flat[1]), torch.type(flat[3]))
    end
    return flat[1], flat[2]
 end
 
---- Copies replica 1's parameters to the others, if anything has written to them since the last
--- time.
+--- Copies replica 1's parameters to the others, if anything wrote to them since the last time.
 function DataParallelTable:syncParameters()
    self:_prepare()
    self.params:broadcast()
    self.needsSync = false
 end
 
--- Every replica's share of value lies in self[field] afterwards; how many replicas got rows, and rows in
--- all.
+-- Every replica's share of value lies in self[field] afterwards; how many replicas got rows, and
+-- rows in all.
 function DataParallelTable:_distribute(field, name, value)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type}
    return scatter(self.state[name], self[field], value, plan, NAME .. ': ' .. name)
@@ -171,15 +172,19 @@ function DataParallelTable:updateOutput(input)
    return self.output
 end
 
+local function needsForward(self, method)
+   if not self.used then fail('%s needs a forward before it', method) end
+end
+
 -- Runs a method of every replica that got rows with its share of gradOutput.
 function DataParallelTable:_backward(method, gradOutput, scale)
-   if not self.used then fail('%s before a forward', method) end
    self:_distribute('gradOutputGpu', 'gradOutput', gradOutput)
    return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
 function DataParallelTable:_accumulate(method, gradOutput, scale)
+   needsForward(self, method)
    local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1)
    if not ok then
       self.params:zeroOthers()
@@ -197,6 +202,7 @@ function DataParallelTable:backward(_, gradOutput, scale)
 end
 
 function DataParallelTable:updateGradInput(_, gradOutput)
+   needsForward(self, 'updateGradInput')
    self.gradInputGpu = self:_backward('updateGradInput', gradOutput)
    if self.gradInput then self.gradInput = self:_concat(self.gradInput, self.gradInputGpu) end
    return self.gradInput
@@ -267,7 +273,8 @@ function DataParallelTable:type(typename, tensorCache)
    if not typename then return self._type end
    if not typename:find('^torch%.Cuda') then
       fail('type %s is of the host, replicas live on devices: wanted torch.CudaTensor,'
-         .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor; get(1) is the network itself', typename)
+         .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor; get(1) is the network itself',
+         typename)
    end
    self.impl:applyChanges()
    self:_forget()
