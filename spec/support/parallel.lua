@@ -1,6 +1,7 @@
 --- Comparing a network on several devices with the same one on one device.
 local dpt = require 'dpt'
-local torch, C = dpt.torch, require('dpt.ffi').C
+local dptffi = require 'dpt.ffi'
+local torch, C = dpt.torch, dptffi.C
 local luassert = require 'luassert'
 
 local M = {}
@@ -14,6 +15,13 @@ end
 
 --- Bytes that were copied between devices since the process started.
 function M.copied() return tonumber(C.dpt_copied_bytes()) end
+
+--- Bytes of live storages of a device.
+function M.liveBytes(device)
+   local stats = dptffi.ffi.new('dpt_memory_stats')
+   dptffi.lib.memory_stats_get(device, stats)
+   return tonumber(stats.live)
+end
 
 -- Calls f(a, b, path) for every pair of tensors of two trees, which must have one form.
 local function both(a, b, f, path)
