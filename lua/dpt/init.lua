@@ -23,6 +23,11 @@ for _, name in ipairs{'cutorch', 'comm', 'nn', 'cudnn', 'optim'} do
    local file = name == 'cutorch' and 'dpt.device' or 'dpt.' .. name
    dpt[name] = room(file)
 end
+
+--- Layers then work on one fixed row block (or image) at a time: the bits of a row's output and
+-- gradInput do not depend on the other rows of its batch. DPT_DETERMINISTIC=1 says the same.
+function dpt.setDeterministic(on) dptffi.C.dpt_deterministic_set(on and 1 or 0) end
+
 compat.install(dpt)
 dptffi.lib.interrupt_install()
 return dpt
