@@ -3,8 +3,8 @@
 --
 -- What must stay true: replica 1 is the owner's own module, the others are copies on their devices,
 -- made at the first use and anew after applyChanges; the current device is the same before and
--- after a call, also when a replica raises; an error tells the replica and its device and keeps the way
--- through the modules and the traceback; nobody is left waiting.
+-- after a call, also when a replica raises; an error tells the replica and its device and keeps the
+-- way through the modules and the traceback; nobody is left waiting.
 --
 -- A dispatcher has setup, call, tellRows, exec, applyChanges and close; call takes the name of a
 -- method and lists of arguments, so that a dispatcher may send them to a thread.

@@ -2,8 +2,8 @@
 --
 -- What must stay true: replica 1 is the truth. Seen as pieces (runs of elements of one storage,
 -- each element in one piece), its tensors stay where they are; parameters and gradients of replicas
--- 2..n are views of one flat buffer each for an element type, with the same pieces one after the other.
--- A broadcast moves the bytes of the pieces to each replica, and none where nothing has written to
+-- 2..n are views of one flat buffer each for an element type, with the same pieces one after the
+-- other. A broadcast moves the bytes of the pieces to each replica, and none where nothing has written to
 -- replica 1 since the last one; a reduction adds in the order of the replicas and leaves the
 -- gradients of replicas 2..n zero.
 local torch = require 'dpt.tensor'
