@@ -84,4 +84,16 @@ describe('loading', function()
    it('works from any directory', function()
       assert.equal('6\n', run("require 'dpt' print(torch.ones(2, 3):sum())", 'cd / &&'))
    end)
+
+   it('lets the process end while devices are at work', function()
+      for _ = 1, 8 do
+         local text = run([[
+            require 'dpt'
+            local x = torch.CudaTensor(400, 400):fill(0)
+            for _ = 1, 20 do x = torch.mm(x, x) end
+            print 'queued'
+         ]], 'sh -c \'"$@"; echo $?\' -')
+         assert.equal('queued\n0\n', text)
+      end
+   end)
 end)

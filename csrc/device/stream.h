@@ -29,8 +29,10 @@ struct dpt__stream {
   int blocking;      /* ordered with the device's stream 0 */
   pthread_mutex_t lock;
   int started;
-  dpt__segment *write; /* where the next item goes; under lock */
-  dpt__segment *read;  /* where the next item is; the thread's */
+  dpt__stream *next_started; /* the list that the end of the process walks */
+  atomic_int busy;           /* a kernel is running */
+  dpt__segment *write;       /* where the next item goes; under lock */
+  dpt__segment *read;        /* where the next item is; the thread's */
   dpt__counter submitted, done;
   dpt__error *error; /* first one that is not told yet, with the item behind which it lies */
   uint64_t error_number;
