@@ -527,14 +527,21 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, do
 /* Devices are numbered from 1; where a function takes a device, 0 is the current one. Streams of a
  * device are numbered from 0, its default stream; -1 is this thread's current one. */
 
-/* What the devices are: "host:4", "none", "cuda", "cuda:0,2", "emulated:2", as DPT_DEVICES; an error
- * after the first use of a device. */
+/* What the devices are: "host:4", "none", "cuda", "cuda:0,2", "emulated:2", as DPT_DEVICES; an
+ * error after the first use of a device. */
 int dpt_devices_set(const char *spec);
 /* How many devices there are, or will be: unlike the others, this call does not set them up. */
 int dpt_device_expected(int *n);
 int dpt_device_count(int *n);
 int dpt_device_get(int *device);
 int dpt_device_set(int device);
+/* What a device is, in CUDA's words; threads: how many it computes with (multiprocessors of a GPU).
+ */
+typedef struct dpt_device_info {
+  const char *name;
+  int32_t threads, major, minor, integrated, warp;
+} dpt_device_info;
+int dpt_device_properties(int device, dpt_device_info *info);
 /* One line: what the devices are and why. */
 const char *dpt_device_report(void);
 /* Waits for every stream of the device, of all devices if it is -1; tells a kept error. */
@@ -628,8 +635,8 @@ int dpt_link_set(const char *speed);
  * says why, and the choice stays. The name of the one in use. */
 int dpt_comm_use(const char *name);
 const char *dpt_comm_transport(void);
-/* out[c * n + k] = src[k] for every c < copies: contiguous, equal counts and types. The devices work
- * at once. */
+/* out[c * n + k] = src[k] for every c < copies: contiguous, equal counts and types. The devices
+ * work at once. */
 int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
                        dpt_tensor *const *out);
 /* out[k] = in[k] + in[n + k] + in[2 * n + k] ..., `sources` summands in this order, in a wide

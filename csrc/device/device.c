@@ -213,6 +213,14 @@ int dpt_device_set(int number) {
   return 0;
 }
 
+int dpt_device_properties(int number, dpt_device_info *info) {
+  dpt__device *device;
+  DPT__TRY(dpt__device_find("getDeviceProperties", number, &device));
+  *info = (dpt_device_info){
+      .name = "host device", .threads = device->threads, .integrated = 1, .warp = 1};
+  return 0;
+}
+
 /* ---- current streams ---- */
 
 dpt__stream *dpt__current_stream(int number) {

@@ -40,4 +40,14 @@ end
 --- Makes `arg` the words of the program that the launcher runs.
 function compat.setArguments(words) rawset(_G, 'arg', words) end
 
+--- Defines the names that only exist where there are devices, or takes them away.
+function compat.devices(rooms, on)
+   for _, name in ipairs{'cutorch', 'cudnn', 'nccl', 'cunn'} do
+      local room = rooms[name == 'cunn' and 'nn' or name]
+      if name ~= 'cunn' then rawset(_G, name, on and room or nil) end
+      package.preload[name] = on and room and function() return room end or nil
+      if not on then package.loaded[name] = nil end
+   end
+end
+
 return compat

@@ -29,5 +29,29 @@ end
 function dpt.setDeterministic(on) dptffi.C.dpt_deterministic_set(on and 1 or 0) end
 
 compat.install(dpt)
+
+local count = dptffi.ffi.new 'int[1]'
+
+-- Scripts ask "if cutorch then": without a device its names are not there.
+local function showDevices()
+   local none = dptffi.C.dpt_device_expected(count) == 0 and count[0] == 0
+   compat.devices(dpt, not none)
+end
+showDevices()
+
+--- Says what the devices are, as DPT_DEVICES does: 'host:4', 'none', 'cuda', 'cuda:0,2'. An error
+-- after the first use of a device.
+function dpt.setDevices(spec)
+   if type(spec) ~= 'string' then
+      dptffi.fail("setDevices: got %s, wanted a string as in 'host:4'", class.torch.type(spec))
+   end
+   dptffi.lib.devices_set(spec)
+   showDevices()
+end
+
+--- One line: what the devices are and why.
+function dpt.devices() return dptffi.ffi.string(dptffi.C.dpt_device_report()) end
+
 dptffi.lib.interrupt_install()
+
 return dpt

@@ -34,7 +34,7 @@ static void keeps_order(void) {
   struct {
     int **next;
     int value;
-    char filler[100];
+    char filler[120];
   } args = {&next, 0, {0}};
   for (int i = 0; i < N; i++) {
     args.value = i;

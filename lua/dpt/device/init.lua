@@ -1,0 +1,249 @@
+--- dpt.device: cutorch: devices, streams, memory, seeds; returns the table `cutorch`.
+--
+-- What must stay true: devices and streams have Torch7's numbers, devices from 1, streams from 1
+-- with 0 for a device's default one. Which device and which stream are current is a matter of the
+-- OS thread. Nothing here waits but synchronize, synchronizeAll, streamSynchronize and emptyCache.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local sizes = require 'dpt.tensor.sizes'
+local torch = require('dpt.class').torch
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+
+local cutorch = {
+   --- Whether half-precision tensors exist.
+   hasHalf = true,
+   magma = false,
+}
+
+local slot = ffi.new 'int[1]'
+local seedSlot = ffi.new 'uint64_t[1]'
+
+--- A whole number from an argument.
+local function whole(fn, name, v)
+   v = core.checkNumber(fn, name, v)
+   if v % 1 ~= 0 or v < -2147483648 or v > 2147483647 then
+      fail("%s: argument '%s' is %s, wanted a whole number", fn, name, v)
+   end
+   return v
+end
+
+--- A device's number from an optional argument; 0 stands for the current one.
+local function optionalDevice(fn, device)
+   if device == nil then return 0 end
+   device = whole(fn, 'device', device)
+   return device == 0 and -1 or device -- the number 0 is the library's word, not the caller's
+end
+
+-- devices -----------------------------------------------------------------------------------------
+
+function cutorch.getDeviceCount()
+   lib.device_count(slot)
+   return slot[0]
+end
+
+--- The current device of this thread, from 1.
+function cutorch.getDevice()
+   lib.device_get(slot)
+   return slot[0]
+end
+
+--- New tensors lie on this device from now on. Operations run where their operands are.
+function cutorch.setDevice(device)
+   lib.device_set(whole('setDevice', 'device', device))
+end
+
+local function restore(device, ok, ...)
+   cutorch.setDevice(device)
+   if ok then return ... end
+   return error(..., 0)
+end
+
+--- Calls f with another current device, which is set back also where f raises; returns what f does.
+function cutorch.withDevice(device, f)
+   local before = cutorch.getDevice()
+   cutorch.setDevice(device)
+   return restore(before, pcall(f))
+end
+
+--- Waits for all work on the current device; raises the error of work that failed.
+function cutorch.synchronize() lib.device_synchronize(0) end
+
+--- Waits for all work on all devices.
+function cutorch.synchronizeAll() lib.device_synchronize(-1) end
+
+--- What a device is, under the names that CUDA has for it. A host device is made of CPU threads:
+-- its multiprocessors are the threads that it computes with.
+function cutorch.getDeviceProperties(device)
+   local info = ffi.new 'dpt_device_info'
+   lib.device_properties(optionalDevice('getDeviceProperties', device), info)
+   local free, total = cutorch.getMemoryUsage(device)
+   return {
+      name = ffi.string(info.name),
+      multiProcessorCount = info.threads,
+      totalGlobalMem = total,
+      freeGlobalMem = free,
+      major = info.major,
+      minor = info.minor,
+      integrated = info.integrated,
+      deviceOverlap = 1,
+      computeMode = 0,
+      canMapHostMemory = 1,
+      warpSize = info.warp,
+   }
+end
+
+--- Copies between any two devices work.
+function cutorch.getPeerToPeerAccess(from, to)
+   local info = ffi.new 'dpt_device_info'
+   lib.device_properties(whole('getPeerToPeerAccess', 'from', from), info)
+   lib.device_properties(whole('getPeerToPeerAccess', 'to', to), info)
+   return true
+end
+
+--- Accepted for the scripts that set it: dpt chooses the way of a copy by itself.
+function cutorch.setPeerToPeerAccess(from, to) cutorch.getPeerToPeerAccess(from, to) end
+
+function cutorch.getKernelPeerToPeerAccess() return false end
+
+--- The operands of an operation lie on one device, always: only `copy` goes between devices.
+function cutorch.setKernelPeerToPeerAccess(on)
+   if on then
+      fail('setKernelPeerToPeerAccess: operands on different devices are an error in dpt: copy one'
+         .. ' of them first')
+   end
+end
+
+--- Versions of CUDA; 0 where there is none.
+function cutorch.getRuntimeVersion() return 0 end
+function cutorch.getDriverVersion() return 0 end
+function cutorch.hasFastHalfInstructions() return false end
+
+-- memory ------------------------------------------------------------------------------------------
+
+--- Bytes of a device (the current one) that are free, memory in the allocator's cache included, and
+-- all of them.
+function cutorch.getMemoryUsage(device)
+   local stats = ffi.new 'dpt_memory_stats'
+   lib.memory_stats_get(optionalDevice('getMemoryUsage', device), stats)
+   return tonumber(stats.total - stats.live), tonumber(stats.total)
+end
+
+--- What a device's allocator has done.
+-- @return a table of bytes: live, cached (kept for later tensors), peak (the most that were live),
+--   limit (0: none), total; and how often memory was taken: blocks (by storages), segments (from
+--   the system)
+function cutorch.memoryStats(device)
+   local stats = ffi.new 'dpt_memory_stats'
+   lib.memory_stats_get(optionalDevice('memoryStats', device), stats)
+   local result = {}
+   for _, name in ipairs{'live', 'cached', 'peak', 'limit', 'total', 'blocks', 'segments'} do
+      result[name] = tonumber(stats[name])
+   end
+   return result
+end
+
+--- The most that was live is counted anew from here.
+function cutorch.resetPeakMemory(device)
+   lib.memory_peak_reset(optionalDevice('resetPeakMemory', device))
+end
+
+--- A device has no more than so many bytes from now on, cached ones included; 0 ends the limit.
+function cutorch.setMemoryLimit(device, bytes)
+   device = whole('setMemoryLimit', 'device', device)
+   bytes = core.checkNumber('setMemoryLimit', 'bytes', bytes)
+   if not (bytes >= 0 and bytes < 2 ^ 62) then
+      fail("setMemoryLimit: argument 'bytes' is %s, wanted 0 (no limit) or more", bytes)
+   end
+   lib.memory_limit_set(device == 0 and -1 or device, bytes)
+end
+
+--- Gives cached memory of a device (of all) back to the system; waits for work that still uses it.
+function cutorch.emptyCache(device)
+   if device ~= nil then return lib.memory_empty_cache(optionalDevice('emptyCache', device)) end
+   for i = 1, cutorch.getDeviceCount() do lib.memory_empty_cache(i) end
+end
+
+function cutorch.isCachingAllocatorEnabled() return true end
+
+-- A tensor in page-locked host memory, of which copyAsync need not wait.
+local storageSlot = ffi.new 'dpt_storage *[1]'
+local function newPinned(fn, kind, ...)
+   local n, count = sizes.read(fn, ...), 1
+   for i = 0, n - 1 do count = count * sizes.size[i] end
+   local t = core.fresh(kind)
+   storageSlot[0] = nil
+   lib.storage_new_pinned(storageSlot, kind, n == 0 and 0 or count)
+   local status = C.dpt_set_storage(t, storageSlot[0], 0, n, sizes.size, nil)
+   C.dpt_storage_release(storageSlot[0])
+   if status ~= 0 then dptffi.raiseMessage() end
+   return t
+end
+
+core.eachKind(function(kind)
+   if kind >= core.ON_DEVICE then return end
+   local fn = 'createCudaHost' .. core.names[kind] .. 'Tensor'
+   cutorch[fn] = function(...) return newPinned(fn, kind, ...) end
+end)
+
+--- createCudaHostTensor(sizes): a torch.FloatTensor in page-locked memory; of the other types are
+-- createCudaHostHalfTensor, createCudaHostDoubleTensor and so on.
+function cutorch.createCudaHostTensor(...)
+   return newPinned('createCudaHostTensor', core.FLOAT, ...)
+end
+
+-- random numbers ----------------------------------------------------------------------------------
+
+local function toSeed(fn, seed)
+   seed = core.checkNumber(fn, 'seed', seed)
+   if seed % 1 ~= 0 or math.abs(seed) >= 2 ^ 63 then
+      fail("%s: argument 'seed' is %s, wanted a whole number", fn, seed)
+   end
+   return ffi.cast('uint64_t', ffi.cast('int64_t', seed))
+end
+
+--- Seeds a device (the current one).
+function cutorch.manualSeed(seed, device)
+   lib.device_manual_seed(optionalDevice('manualSeed', device), toSeed('manualSeed', seed))
+end
+
+--- Seeds every device with the same number.
+function cutorch.manualSeedAll(seed)
+   seed = toSeed('manualSeedAll', seed)
+   for i = 1, cutorch.getDeviceCount() do lib.device_manual_seed(i, seed) end
+end
+
+--- Seeds a device (the current one) at random; returns the seed.
+function cutorch.seed(device)
+   lib.device_seed(optionalDevice('seed', device), seedSlot)
+   return tonumber(seedSlot[0])
+end
+
+--- Seeds every device at random, each with a number of its own.
+function cutorch.seedAll()
+   for i = 1, cutorch.getDeviceCount() do lib.device_seed(i, seedSlot) end
+end
+
+--- The seed that a device (the current one) was given last.
+function cutorch.initialSeed(device)
+   lib.device_initial_seed(optionalDevice('initialSeed', device), seedSlot)
+   return tonumber(seedSlot[0])
+end
+
+--- The state of a device's generator, as a torch.ByteTensor.
+function cutorch.getRNGState(device)
+   local state = core.fresh(core.BYTE)
+   lib.device_rng_get(optionalDevice('getRNGState', device), state)
+   return state
+end
+
+function cutorch.setRNGState(state, device)
+   if not torch.isTensor(state) then
+      fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState gave",
+         torch.type(state))
+   end
+   lib.device_rng_set(optionalDevice('setRNGState', device), state)
+end
+
+require('dpt.device.streams')(cutorch, whole)
+
+return cutorch
