@@ -32,9 +32,6 @@ function compat.install(rooms)
    if rooms.torch.CmdLine then
       rooms.torch.CmdLine.setPrint = function(f) rawset(_G, 'print', f) end
    end
-   if rooms.cutorch and rooms.nn then
-      package.preload.cunn = function() return rooms.nn end
-   end
 end
 
 --- Makes `arg` the words of the program that the launcher runs.
