@@ -72,6 +72,15 @@ describe('indices', function()
       x[1] = 2 ^ 53 - 1
       assert.equal(2 ^ 53 - 1, x[1])
    end)
+
+   it('and functions of elements leave Long integers whole', function()
+      for _, name in ipairs{'Long', 'CudaLong'} do
+         local x = torch[name .. 'Tensor']{9007199254740993LL, 5}
+         x:apply(function(v) if v == 5 then return 6 end end)
+         assert.equal(9007199254740993LL, x:long():data()[0])
+         assert.equal(6, x[2])
+      end
+   end)
 end)
 
 describe('constructors', function()

@@ -95,8 +95,8 @@ core.both('totable', function(t)
 end)
 
 --- apply(f), map(a, f), map2(a, b, f): each element becomes f(element, of a, of b) in row-major
--- order, and stays where f returns nil. Works on a double copy, written back at once at the end; an
--- error in f leaves the tensor as it was.
+-- order, and stays where f returns nil. Works on a copy (of doubles, or of Long integers, which
+-- doubles do not hold), written back at once at the end; an error in f leaves the tensor as it was.
 local function mapped(fn, t, f, a, b)
    check(fn, 'self', t)
    if type(f) ~= 'function' then core.usage(fn, 'a function', f) end
@@ -109,13 +109,20 @@ local function mapped(fn, t, f, a, b)
       end
    end
    if n == 0 then return t end
-   local x = doubles(t)
-   if rawequal(x, t) then x = t:clone() end
+   local x = t.kind_ % core.ON_DEVICE == core.LONG and convert(t, core.LONG) or doubles(t)
+   if C.dpt_is_contiguous(x) == 0 or x.store_ == t.store_ then x = x:clone() end
    local y, z = a and doubles(a), b and doubles(b)
    local px, py, pz = x:data(), y and y:data(), z and z:data()
    for i = 0, n - 1 do
+      local element = tonumber(px[i])
       local v
-      if z then v = f(px[i], py[i], pz[i]) elseif y then v = f(px[i], py[i]) else v = f(px[i]) end
+      if pz then
+         v = f(element, py[i], pz[i])
+      elseif py then
+         v = f(element, py[i])
+      else
+         v = f(element)
+      end
       if v ~= nil then
          if type(v) ~= 'number' then
             fail('%s: the function returned a %s, wanted a number or nil', fn, torch.type(v))

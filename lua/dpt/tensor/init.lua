@@ -4,32 +4,23 @@
 -- only what stands before it.
 local class = require 'dpt.class'
 
--- while parts of the library are still missing, what needs them is left out
-for part in ([[
-   core
-   sizes
-   storage
-   indexing
-   construct
-   query
-   views
-   convert
-   print
-   pointwise
-   numbers
-   operators
-   reduce
-   gather
-   linalg
-   create
-   random
-   system
-]]):gmatch('%S+') do
-   local ok, why = pcall(require, 'dpt.tensor.' .. part)
-   if not ok and not tostring(why):find('undefined symbol', 1, true)
-      and not tostring(why):find('has no function dpt_', 1, true) then
-      error(why, 0)
-   end
-end
+require 'dpt.tensor.core'
+require 'dpt.tensor.sizes'
+require 'dpt.tensor.storage'
+require 'dpt.tensor.indexing'
+require 'dpt.tensor.construct'
+require 'dpt.tensor.query'
+require 'dpt.tensor.views'
+require 'dpt.tensor.convert'
+require 'dpt.tensor.print'
+require 'dpt.tensor.pointwise'
+require 'dpt.tensor.numbers'
+require 'dpt.tensor.operators'
+require 'dpt.tensor.reduce'
+require 'dpt.tensor.gather'
+require 'dpt.tensor.linalg'
+require 'dpt.tensor.create'
+require 'dpt.tensor.random'
+require 'dpt.tensor.system'
 
 return class.torch

@@ -34,20 +34,22 @@ local function pointer(s)
    return ffi.cast(core.pointers[s.kind_ % ON_DEVICE], C.dpt_storage_data(s.ptr_))
 end
 
---- Copies a table of numbers (or numeric strings) into a storage's elements, from the first.
+--- Copies a table of numbers (or numeric strings, or 64-bit C integers) into a storage's elements,
+-- from the first: by way of doubles, or of Long integers, which doubles do not hold.
 local function fillFromTable(s, values, n)
-   local whole64 = s
-   if s.kind_ ~= core.DOUBLE then whole64 = core.freshStorage(core.DOUBLE, n) end
-   local data = pointer(whole64)
+   local by = s.kind_ % ON_DEVICE == core.LONG and core.LONG or core.DOUBLE
+   local source = s.kind_ == by and s or core.freshStorage(by, n)
+   local data = pointer(source)
    for i = 1, n do
-      local v = tonumber(values[i])
-      if not v then
+      local v = values[i]
+      local number = tonumber(v)
+      if not number then
          fail('%s: element %d of the table is of type %s, wanted a number',
-            core.storageNames[s.kind_], i, torch.type(values[i]))
+            core.storageNames[s.kind_], i, torch.type(v))
       end
-      data[i - 1] = v
+      data[i - 1] = type(v) == 'cdata' and v or number
    end
-   if whole64 ~= s and n > 0 then lib.copy(whole(s), whole(whole64)) end
+   if source ~= s and n > 0 then lib.copy(whole(s), whole(source)) end
 end
 core.fillFromTable = fillFromTable
 
