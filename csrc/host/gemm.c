@@ -5,9 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Fixed blocks: large enough that OpenBLAS packs b seldom, small enough that few rows waste little.
- */
-enum { FIXED_ROWS = 32, FIXED_COLS = 256, ALIGN_SPLIT = 16 };
+enum { ALIGN_SPLIT = 16 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void single_thread(void) { openblas_set_num_threads(1); }
@@ -125,39 +123,6 @@ static void split(const dpt__context *context, const product *p) {
   }
 }
 
-/* The same in fixed blocks; the last rows go through a block of zeros (spare) of the same form. */
-static void split_fixed(const dpt__context *context, const product *p, char *spare) {
-  int64_t rows = (p->m + FIXED_ROWS - 1) / FIXED_ROWS, left = p->m % FIXED_ROWS;
-  int64_t cols = (p->n + FIXED_COLS - 1) / FIXED_COLS;
-  product tail = {0};
-  if (left) {
-    int64_t first = p->m - left;
-    tail = cut(p, first, FIXED_ROWS, 0, p->n);
-    size_t bytes = (size_t)(FIXED_ROWS * p->k) * width(p->dtype);
-    memset(spare, 0, bytes);
-    tail.a = spare;
-    tail.c = spare + (bytes + 63) / 64 * 64;
-    tail.fa.lead = p->fa.trans ? FIXED_ROWS : p->k;
-    tail.ldc = p->n;
-    int64_t row = p->fa.trans ? 1 : p->fa.lead, col = p->fa.trans ? p->fa.lead : 1;
-    spread(p->dtype, spare, p->fa.trans ? 1 : p->k, p->fa.trans ? FIXED_ROWS : 1,
-           at(p->dtype, p->a, first * row), row, col, left, p->k);
-    memset(tail.c, 0, (size_t)(FIXED_ROWS * p->n) * width(p->dtype));
-    if (p->beta != 0)
-      spread(p->dtype, tail.c, p->n, 1, to(p->dtype, p->c, first * p->ldc), p->ldc, 1, left, p->n);
-  }
-#pragma omp parallel for num_threads(context->threads) schedule(static)
-  for (int64_t i = 0; i < rows * cols; i++) {
-    int64_t r = i / cols, c0 = i % cols * FIXED_COLS, n = least(FIXED_COLS, p->n - c0);
-    product q = left && r == rows - 1 ? cut(&tail, 0, FIXED_ROWS, c0, n)
-                                      : cut(p, r * FIXED_ROWS, FIXED_ROWS, c0, n);
-    blas(&q);
-  }
-  if (left)
-    spread(p->dtype, to(p->dtype, p->c, (p->m - left) * p->ldc), p->ldc, 1, tail.c, p->n, 1, left,
-           p->n);
-}
-
 /* y = beta * y + alpha * matrix * x, rows split among the threads. */
 static void matrix_vector(const dpt__context *context, int dtype, form f, int64_t rows,
                           int64_t cols, double alpha, const void *a, const void *x, int64_t xstep,
@@ -205,36 +170,28 @@ static int copied(dpt__context *context, const dpt__gemm_args *g, form fa, form 
 /* One product of real numbers. */
 static int one(dpt__context *context, const dpt__gemm_args *g) {
   form fa = form_of(g->m, g->k, g->a_row, g->a_col), fb = form_of(g->k, g->n, g->b_row, g->b_col);
-  if (!g->fixed && fb.fits && g->m == 1 && g->a_col > 0 && g->c_col > 0 && g->a_col < INT32_MAX &&
+  if (fb.fits && g->m == 1 && g->a_col > 0 && g->c_col > 0 && g->a_col < INT32_MAX &&
       g->c_col < INT32_MAX) {
     fb.trans = !fb.trans; /* c^T = b^T * a^T */
     matrix_vector(context, g->dtype, fb, g->n, g->k, g->alpha, g->b, g->a, g->a_col, g->beta, g->c,
                   g->c_col);
     return 0;
   }
-  if (!g->fixed && fa.fits && g->n == 1 && g->b_row > 0 && g->c_row > 0 && g->b_row < INT32_MAX &&
+  if (fa.fits && g->n == 1 && g->b_row > 0 && g->c_row > 0 && g->b_row < INT32_MAX &&
       g->c_row < INT32_MAX) {
     matrix_vector(context, g->dtype, fa, g->m, g->k, g->alpha, g->a, g->b, g->b_row, g->beta, g->c,
                   g->c_row);
     return 0;
   }
   form fc = form_of(g->m, g->n, g->c_row, g->c_col);
-  if (!fa.fits || !fb.fits || !fc.fits || (g->fixed && fc.trans))
-    return copied(context, g, fa, fb, fc.fits && !(g->fixed && fc.trans));
+  if (!fa.fits || !fb.fits || !fc.fits) return copied(context, g, fa, fb, fc.fits);
   product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead};
   if (fc.trans) { /* c^T = b^T * a^T */
     p.m = g->n, p.n = g->m;
     p.a = g->b, p.b = g->a;
     p.fa = (form){1, !fb.trans, fb.lead}, p.fb = (form){1, !fa.trans, fa.lead};
   }
-  if (!g->fixed) {
-    split(context, &p);
-    return 0;
-  }
-  size_t left = g->m % FIXED_ROWS ? FIXED_ROWS * width(g->dtype) : 0;
-  char *spare = NULL;
-  if (left && !(spare = dpt__scratch(context, left * (size_t)(g->k + g->n) + 128))) return 1;
-  split_fixed(context, &p, spare);
+  split(context, &p);
   return 0;
 }
 
@@ -254,6 +211,7 @@ static void scale(const dpt__gemm_args *g) {
 }
 
 static int real(dpt__context *context, const dpt__gemm_args *g) {
+  if (g->k > 0 && g->fixed) return dpt__host_gemm_fixed(context, g);
   if (g->k > 0) return one(context, g);
   scale(g);
   return 0;

@@ -1,9 +1,8 @@
 /* gemm.h: products of matrices in host memory (ops/blas.h has the arguments).
  *
  * What must stay true: OpenBLAS is only ever called with one thread; a product is cut into blocks
- * inside our own OpenMP region. Where `fixed` is set, the blocks have one fixed size whatever the
- * number of rows and threads is (the last one is filled up with zeros), so that a row of c does
- * not depend on the other rows of a.
+ * inside our own OpenMP region. Where `fixed` is set, OpenBLAS is not asked: gemm_fixed.c adds
+ * every element up in one order, so that a row of c does not depend on the other rows of a.
  */
 #ifndef DPT_HOST_GEMM_H
 #define DPT_HOST_GEMM_H
@@ -13,5 +12,7 @@
 /* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads; this one is for the
  * types that OpenBLAS does not have. */
 int dpt__host_gemm_any(dpt__context *context, const dpt__gemm_args *g);
+/* One product of floats or doubles in deterministic mode; k > 0. */
+int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);
 
 #endif

@@ -151,7 +151,7 @@ static void unpool(int kind) {
   dpt_tensor tx = tensor_of(x, kind, 0), y = empty(kind), idx = empty(index_kind(kind));
   dpt_tensor back = empty(kind), gin = empty(kind), tg;
   OK(dpt_maxpool_forward(&y, &idx, &tx, &window));
-  array values = array_like(ARRAY(2, 2, 2, 2));
+  array values = ARRAY(2, 2, 2, 2);
   for (int64_t i = 0; i < values.n; i++) {
     int64_t first = i / 4 * 24 + i / 2 % 2 * 12 + i % 2 * 3, best = first;
     for (int64_t k = 0; k < 6; k++) {
@@ -172,7 +172,7 @@ static void unpool(int kind) {
 }
 
 static void refusals(void) {
-  array a = array_fill(ARRAY(1, 3, 3), -1, 1), i0 = ARRAY(1, 1, 1);
+  array a = array_fill(ARRAY(1, 3, 3), -1, 1), i0 = ARRAY(1, 1, 1), r = ARRAY(1, 3);
   i0.v[0] = 10;
   dpt_window pad = {.ndim = 2, .kernel = {3, 3}, .pad = {2, 0}},
              big = {.ndim = 2, .kernel = {4, 1}};
@@ -183,7 +183,7 @@ static void refusals(void) {
   FAILS(dpt_maxpool_forward(&y, &idx, &x, &big), "too small for a kernel of 4");
   FAILS(dpt_maxpool_forward(&y, &i32, &x, &(dpt_window){.ndim = 2, .kernel = {1, 1}}), "'idx'");
   FAILS(dpt_maxpool_backward(&y, &one, &x, &bad, 2), "1 indices outside 1 .. 9");
-  dpt_tensor row = tensor_of(ARRAY(1, 3), F32, 0);
+  dpt_tensor row = tensor_of(r, F32, 0);
   FAILS(dpt_maxpool_forward(&y, &idx, &row, &bare), "too small");
   a.v[4] = NAN;
   nan = tensor_of(a, F32, 0);
@@ -193,7 +193,7 @@ static void refusals(void) {
   CHECK(isnan(v));
   dpt_tensor *own[] = {&x, &y, &idx, &bad, &one, &nan, &row};
   for (int i = 0; i < 7; i++) dpt_tensor_free(own[i]);
-  free(a.v), free(i0.v);
+  free(a.v), free(i0.v), free(r.v);
 }
 
 int main(void) {

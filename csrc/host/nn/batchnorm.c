@@ -12,7 +12,7 @@ struct shape {
 };
 
 #define DPT_ROWS "host/nn/batchnorm.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_batchnorm(dpt__context *context, const void *p) {
   const struct dpt__batchnorm_args *a = p;

@@ -14,7 +14,7 @@ static inline int64_t row_of(const struct dpt__slide *s, const int64_t *k, const
 }
 
 #define DPT_ROWS "host/nn/conv_gemm.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 static int image(dpt__context *context, const struct dpt__convolution_args *a, int64_t n,
                  void *col) {

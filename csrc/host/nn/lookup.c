@@ -15,7 +15,7 @@ static int check(const char *fn, const void *idx, int type, int64_t n, int64_t V
 }
 
 #define DPT_ROWS "host/nn/lookup.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_lookup(dpt__context *context, const void *p) {
   const struct dpt__lookup_args *a = p;

@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) double gradient_of(int loss, double
 }
 
 #define DPT_ROWS "host/nn/loss.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_loss(dpt__context *context, const void *p) {
   const struct dpt__loss_args *a = p;

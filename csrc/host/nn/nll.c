@@ -11,7 +11,7 @@ static int bad_class(const char *fn, int64_t class, int64_t i, int64_t C) {
 }
 
 #define DPT_ROWS "host/nn/nll.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_nll(dpt__context *context, const void *p) {
   const struct dpt__nll_args *a = p;

@@ -4,7 +4,7 @@
 enum { BLOCK = 64 }; /* columns that one thread adds up at a time */
 
 #define DPT_ROWS "host/nn/plane_sum.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_plane_sum(dpt__context *context, const void *p) {
   const struct dpt__plane_sum_args *a = p;

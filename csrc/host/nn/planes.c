@@ -7,7 +7,7 @@
 enum { BLOCK = 64 }; /* places that LRN works on together */
 
 #define DPT_ROWS "host/nn/planes.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_prelu(dpt__context *context, const void *p) {
   const struct dpt__prelu_args *a = p;

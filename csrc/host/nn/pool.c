@@ -36,7 +36,7 @@ static void lay(const struct dpt__slide *s, int adaptive, int count_pad, struct 
 }
 
 #define DPT_ROWS "host/nn/pool.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 static struct range *ranges_of(dpt__context *context, const struct dpt__slide *s, int64_t planes) {
   int64_t n = (s->out[0] + s->out[1] + s->out[2]) * planes;

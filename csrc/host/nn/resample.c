@@ -36,7 +36,7 @@ static void lay_pads(const struct dpt__pad_args *a, int64_t *from) {
 }
 
 #define DPT_ROWS "host/nn/resample.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_upsample(dpt__context *context, const void *p) {
   const struct dpt__upsample_args *a = p;

@@ -9,7 +9,7 @@
 enum { BLOCK = 64 }; /* places of an image that are computed together */
 
 #define DPT_ROWS "host/nn/softmax.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_softmax(dpt__context *context, const void *p) {
   const struct dpt__softmax_args *a = p;

@@ -8,7 +8,7 @@
 enum { BLOCK = 2048 };
 
 #define DPT_ROWS "host/nn/step.inc.c"
-#include "host/nn/each_real.h"
+#include "host/each_real.h"
 
 int dpt__host_sgd(dpt__context *context, const void *p) {
   const struct dpt__sgd_args *a = p;

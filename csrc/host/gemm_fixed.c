@@ -1,0 +1,37 @@
+/* gemm_fixed.c: the product of deterministic mode.
+ *
+ * What must stay true: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied
+ * and added without fusing, whatever its place in c, the size of c and the number of threads are.
+ * (Of OpenBLAS not even a block of fixed size promises that: its kernels round differently by place
+ * within the block.) gcc may not contract here: the clones are for AVX2 without FMA.
+ */
+#include "host/gemm.h"
+#include "host/isa.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { ROWS = 4, CHUNK = 64 };
+
+static int thread_number(void) {
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+#define DPT_ROWS "host/gemm_fixed.inc.c"
+#include "host/each_real.h"
+
+int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g) {
+  double work = (double)g->m * (double)g->n * (double)g->k;
+  int threads = work < 1e5 ? 1 : context->threads;
+  void *panels = dpt__scratch(context, (size_t)threads * (size_t)g->k * 64);
+  if (!panels) return 1;
+  if (g->dtype == DPT_F32)
+    product_f32(g, threads, panels);
+  else
+    product_f64(g, threads, panels);
+  return 0;
+}
