@@ -119,7 +119,7 @@ static int offset_at(const char *fn, const dpt_tensor *t, int n, const int64_t *
   for (int d = 0; d < n; d++) {
     if (index[d] < 0 || index[d] >= t->size_[d])
       return dpt__fail("%s: index %" PRId64 " is out of range of dimension %d of a %s", fn,
-                       index[d] + 1, d + 1, dpt__describe(text, t));
+                       dpt__from_one(index[d]), d + 1, dpt__describe(text, t));
     *offset += index[d] * t->step_[d];
   }
   return 0;

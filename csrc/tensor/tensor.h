@@ -43,6 +43,9 @@ void dpt__take(dpt_tensor *r, const dpt_tensor *view);
 /* Fails with "fn: the result is a ..." where the kinds differ. */
 int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 
+/* An index as the user counts it, for messages. */
+static inline int64_t dpt__from_one(int64_t i) { return i < INT64_MAX ? i + 1 : i; }
+
 /* "torch.FloatTensor of size 2x3" into text; returns text, so that it can stand in dpt__fail. */
 enum { DPT__TEXT = 160 };
 const char *dpt__describe(char text[DPT__TEXT], const dpt_tensor *t);

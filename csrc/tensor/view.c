@@ -11,7 +11,8 @@
 static int check_dim(const char *fn, const dpt_tensor *t, int dim) {
   char text[DPT__TEXT];
   if (dim >= 0 && dim < t->ndim_) return 0;
-  return dpt__fail("%s: dimension %d is out of range of a %s", fn, dim + 1, dpt__describe(text, t));
+  return dpt__fail("%s: dimension %" PRId64 " is out of range of a %s", fn, dpt__from_one(dim),
+                   dpt__describe(text, t));
 }
 
 static void drop_dim(dpt_tensor *v, int dim) {
@@ -34,7 +35,7 @@ int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int
   if (first < 0 || n < 0 || first > t->size_[dim] || n > t->size_[dim] - first)
     return dpt__fail("narrow: %" PRId64 " elements from %" PRId64
                      " do not lie in dimension %d of a %s",
-                     n, first + 1, dim + 1, dpt__describe(text, t));
+                     n, dpt__from_one(first), dim + 1, dpt__describe(text, t));
   if (n > 0) v.first_ += first * v.step_[dim];
   v.size_[dim] = n;
   return give("narrow", out, &v);
@@ -46,8 +47,8 @@ int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
   DPT__TRY(check_dim("select", t, dim));
   if (t->ndim_ == 1) return dpt__fail("select: a vector has no slices; read or set its element");
   if (i < 0 || i >= t->size_[dim])
-    return dpt__fail("select: index %" PRId64 " is out of range of dimension %d of a %s", i + 1,
-                     dim + 1, dpt__describe(text, t));
+    return dpt__fail("select: index %" PRId64 " is out of range of dimension %d of a %s",
+                     dpt__from_one(i), dim + 1, dpt__describe(text, t));
   v.first_ += i * v.step_[dim];
   drop_dim(&v, dim);
   return give("select", out, &v);
@@ -175,8 +176,8 @@ int dpt_unsqueeze(dpt_tensor *out, const dpt_tensor *t, int dim) {
   if (t->ndim_ == 0 || t->ndim_ == DPT_MAXDIM)
     return dpt__fail("unsqueeze: got %d dimensions, wanted 1 to %d", t->ndim_, DPT_MAXDIM - 1);
   if (dim < 0 || dim > t->ndim_)
-    return dpt__fail("unsqueeze: dimension %d is out of range, wanted 1 to %d", dim + 1,
-                     t->ndim_ + 1);
+    return dpt__fail("unsqueeze: dimension %" PRId64 " is out of range, wanted 1 to %d",
+                     dpt__from_one(dim), t->ndim_ + 1);
   for (int d = t->ndim_; d > dim; d--) {
     v.size_[d] = t->size_[d - 1];
     v.step_[d] = t->step_[d - 1];

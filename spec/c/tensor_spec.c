@@ -38,6 +38,8 @@ static void view_functions(void) {
   FAILS(dpt_narrow(&v, &t, 0, INT64_MAX, INT64_MAX), "narrow");
   FAILS(dpt_select(&v, &t, 0, 3), "select: index 4");
   FAILS(dpt_select(&v, &t, -1, 0), "select: dimension 0");
+  FAILS(dpt_select(&v, &t, INT32_MAX, 0), "select: dimension 2147483648");
+  FAILS(dpt_select(&v, &t, 0, INT64_MAX), "select: index");
   FAILS(dpt_unfold(&v, &t, 0, 4, 1), "unfold");
   FAILS(dpt_unfold(&v, &t, 0, 2, 0), "unfold");
   FAILS(dpt_expand(&v, &t, 2, (int64_t[]){3, 5}), "expand: dimension 2");

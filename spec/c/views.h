@@ -22,7 +22,7 @@ static inline int random_size(uint64_t *seed, int64_t count, int64_t *size) {
  * now and then a dimension of step 0 (`folds`), or simply contiguous. */
 static inline void random_view(uint64_t *seed, dpt_tensor *t, int kind, int n, const int64_t *size,
                                int folds) {
-  int64_t room[DPT_MAXDIM], want[DPT_MAXDIM];
+  int64_t room[DPT_MAXDIM] = {0}, want[DPT_MAXDIM];
   int32_t order[DPT_MAXDIM], back[DPT_MAXDIM];
   int plain = draw(seed, 3) == 0;
   for (int d = 0; d < n; d++) order[d] = d;
