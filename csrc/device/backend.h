@@ -52,7 +52,8 @@ extern const dpt__backend dpt__host; /* csrc/host/backend.c */
  * the host -> at once on this thread; all on one device -> the current stream of that device on
  * this thread, and the stream is recorded in each storage (device/storage.h); on different devices,
  * or host and device mixed -> an error that names fn and both types and devices. NULL operands and
- * operands without storage are skipped. */
+ * operands without storage are skipped. Operand 0 is what is written (dpt__written in
+ * device/storage.h); NULL where that has been said, or nothing is. */
 struct dpt__route { /* no typedef: the function has the name */
   dpt__context context;
 };

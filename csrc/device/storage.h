@@ -27,8 +27,8 @@ enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
 /* As dpt_storage_new, on that device (0: the current one; not looked at for host memory). */
 int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
 
-/* To be said of every result before or after its work is queued; dpt__route says it of operand 0.
- */
+/* To be said of every result before or after its work is queued; dpt__route says it of operand 0,
+ * dpt__result of what it resizes. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
   atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);

@@ -68,6 +68,7 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
 
 static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type) {
   dpt_tensor *place = take(call);
+  dpt__written(r);
   if (dpt__type(r) == type && dpt__contiguous(r)) {
     *place = *r;
     return place;
@@ -119,9 +120,9 @@ void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int 
 
 void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args, size_t size) {
   if (call->status) return;
-  const dpt_tensor *list[DPT__CALL_OPERANDS];
-  for (int i = 0; i < call->n; i++) list[i] = &call->tensor[i];
-  call->status = dpt__route(&call->route, call->fn, call->n, list) ||
+  const dpt_tensor *list[DPT__CALL_OPERANDS + 1] = {NULL}; /* take_result tells what is written */
+  for (int i = 0; i < call->n; i++) list[i + 1] = &call->tensor[i];
+  call->status = dpt__route(&call->route, call->fn, call->n + 1, list) ||
                  dpt__submit(&call->route, kernel, call->fn, args, size);
 }
 

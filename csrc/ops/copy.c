@@ -67,6 +67,7 @@ static int move(const dpt_tensor *to, const dpt_tensor *from, int device) {
 static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(r), status;
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
+  dpt__written(r);
   if (async && a->store_->block && fits(a, wire)) {
     dpt__take(&sent, a);
   } else {
@@ -100,7 +101,8 @@ static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   }
   if (!status && wait) {
     struct dpt__route route;
-    status = dpt__route(&route, "copy", 1, &a) || dpt__wait(&route);
+    const dpt_tensor *const operands[] = {NULL, a};
+    status = dpt__route(&route, "copy", 2, operands) || dpt__wait(&route);
   }
   if (!status && !direct) status = convert(r, &got);
   dpt_tensor_free(&got);

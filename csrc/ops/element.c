@@ -88,8 +88,9 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
     return 0;
   }
   struct dpt__route route;
+  const dpt_tensor *const operands[] = {NULL, t};
   uint64_t element = 0;
-  DPT__TRY(dpt__route(&route, "get", 1, &t));
+  DPT__TRY(dpt__route(&route, "get", 2, operands));
   DPT__TRY(dpt__copy_on(route.context.stream, "get", &element, NULL, from, t->store_->block, size));
   DPT__TRY(dpt__wait(&route));
   *value = load(dtype, &element);

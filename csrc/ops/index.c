@@ -24,15 +24,15 @@ static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, d
 /* small is NULL for fill. */
 static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
                         const dpt_tensor *idx, const dpt_tensor *small, double value) {
-  const dpt_tensor *const operands[] = {big, small, idx};
+  const dpt_tensor *const operands[] = {mode == DPT__INDEX_read ? NULL : big, big, small, idx};
   struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  DPT__TRY(dpt__route(&route, fn, 4, operands));
   dpt__index_args g = {
       .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
   g.n = idx->size_[0], g.limit = big->size_[dim];
   g.big_step = big->step_[dim], g.idx_step = idx->step_[0];
   if (small) g.small_step = small->step_[dim];
-  dpt__lanes_start(&g.lanes, big, dim, 2, operands);
+  dpt__lanes_start(&g.lanes, big, dim, 2, operands + 1);
   if (g.n == 0 || g.lanes.count == 0) return 0;
   g.big = dpt__at(big), g.small = small ? dpt__at(small) : NULL, g.idx = dpt__at(idx);
   return dpt__launch(&route, index, fn, &g);
@@ -123,15 +123,15 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
   if (!fits)
     return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(text[0], idx),
                      dpt__describe(text[1], big));
-  const dpt_tensor *const operands[] = {idx, big, small};
+  const dpt_tensor *const operands[] = {mode == DPT__INDEX_read ? NULL : big, idx, big, small};
   struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  DPT__TRY(dpt__route(&route, fn, 4, operands));
   dpt__gather_args g = {
       .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
   g.n = idx->size_[dim], g.limit = big->size_[dim];
   g.big_step = big->step_[dim], g.idx_step = idx->step_[dim];
   if (small) g.small_step = small->step_[dim];
-  dpt__lanes_start(&g.lanes, idx, dim, 3, operands);
+  dpt__lanes_start(&g.lanes, idx, dim, 3, operands + 1);
   if (g.n == 0 || g.lanes.count == 0) return 0;
   g.big = dpt__at(big), g.small = small ? dpt__at(small) : NULL, g.idx = dpt__at(idx);
   return dpt__launch(&route, gather, fn, &g);

@@ -23,8 +23,9 @@ static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mas
 static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tensor *mask,
                   const dpt_tensor *list, double value) {
   const dpt_tensor *operands[] = {a, mask, list};
+  const dpt_tensor *const told[] = {mode == DPT__INDEX_read ? NULL : a, a, mask, list};
   struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  DPT__TRY(dpt__route(&route, fn, 4, told));
   dpt__masked_args g = {.mode = mode, .value = value};
   dpt_tensor plain = {.kind_ = mask->kind_};
   int failed = 0;
@@ -77,12 +78,12 @@ int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
   if (n == 0) return dpt_resize(r, 0, NULL);
   const int64_t size[] = {n, a->ndim_};
   dpt_tensor list = {.kind_ = r->kind_};
-  const dpt_tensor *const operands[] = {a, &list};
+  const dpt_tensor *const operands[] = {&list, a};
   struct dpt__route route;
   dpt__nonzero_args g = {.ndim = a->ndim_, .room = n};
   for (int d = 0; d < a->ndim_; d++) g.size[d] = a->size_[d];
   int failed = dpt__result(&list, 2, size, dpt_tensor_device(a)) ||
-               dpt__route(&route, fn, 2, operands) || dpt__walk_start(&g.walk, 1, operands);
+               dpt__route(&route, fn, 2, operands) || dpt__walk_start(&g.walk, 1, &a);
   if (!failed) g.out = dpt__at(&list);
   failed = failed || dpt__launch(&route, nonzero, fn, &g) ||
            dpt__result(r, 2, size, dpt_tensor_device(a)) || dpt_copy(r, &list);

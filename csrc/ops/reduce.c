@@ -113,11 +113,11 @@ static int number_end(number *x, int failed, double *value) {
 
 static int launch_all(int op, const dpt_tensor *a, const dpt_tensor *r, void *out, int out_dtype,
                       double p) {
-  const dpt_tensor *const operands[] = {a, r};
+  const dpt_tensor *const operands[] = {r, a};
   struct dpt__route route;
   DPT__TRY(dpt__route(&route, table[op].name, 2, operands));
   dpt__reduce_all_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
-  DPT__TRY(dpt__walk_start(&g.walk, 1, operands));
+  DPT__TRY(dpt__walk_start(&g.walk, 1, &a));
   dpt__walk_sort(&g.walk);
   return dpt__launch(&route, reduce_all, table[op].name, &g);
 }
@@ -173,12 +173,12 @@ static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) 
 
 static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b,
                        const dpt_tensor *r, void *out, int out_dtype, double p) {
-  const dpt_tensor *const operands[] = {a, b, r};
+  const dpt_tensor *const operands[] = {r, a, b};
   struct dpt__route route;
   DPT__TRY(dpt__route(&route, fn, 3, operands));
   dpt__pair_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
   dpt_tensor aside[2] = {{0}, {0}};
-  int failed = walk_over(&g.walk, 2, operands, aside) || dpt__launch(&route, pair, fn, &g);
+  int failed = walk_over(&g.walk, 2, operands + 1, aside) || dpt__launch(&route, pair, fn, &g);
   for (int k = 0; k < 2; k++) dpt_tensor_free(&aside[k]);
   return failed;
 }

@@ -3,13 +3,13 @@
 #include "ops/create.h"
 
 static int launch(const char *fn, dpt_tensor *r, const dpt_tensor *a, int dim, int product) {
-  const dpt_tensor *const operands[] = {a, r};
+  const dpt_tensor *const operands[] = {NULL, a, r};
   struct dpt__route route;
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)) ||
-           dpt__route(&route, fn, 2, operands));
+           dpt__route(&route, fn, 3, operands));
   dpt__scan_args g = {.product = product, .dtype = dpt__type(a), .n = a->size_[dim]};
   g.a_step = a->step_[dim], g.r_step = r->step_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 2, operands);
+  dpt__lanes_start(&g.lanes, a, dim, 2, operands + 1);
   if (g.n == 0 || g.lanes.count == 0) return 0;
   g.a = dpt__at(a), g.r = dpt__at(r);
   return dpt__launch(&route, scan, fn, &g);
@@ -30,13 +30,13 @@ int dpt_cumprod(dpt_tensor *r, const dpt_tensor *a, int dim) {
 }
 
 static int launch_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim) {
-  const dpt_tensor *const operands[] = {a, b, r};
+  const dpt_tensor *const operands[] = {NULL, a, b, r};
   struct dpt__route route;
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)) ||
-           dpt__route(&route, "cross", 3, operands));
+           dpt__route(&route, "cross", 4, operands));
   dpt__cross_args g = {.dtype = dpt__type(a)};
   g.a_step = a->step_[dim], g.b_step = b->step_[dim], g.r_step = r->step_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 3, operands);
+  dpt__lanes_start(&g.lanes, a, dim, 3, operands + 1);
   if (g.lanes.count == 0) return 0;
   g.a = dpt__at(a), g.b = dpt__at(b), g.r = dpt__at(r);
   return dpt__launch(&route, cross, "cross", &g);

@@ -7,13 +7,13 @@ static int launch(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, cons
   int device = dpt_tensor_device(a);
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? size_along : a->size_[d];
   DPT__TRY(dpt__result(r, a->ndim_, size, device) || dpt__result(idx, a->ndim_, size, device));
-  const dpt_tensor *const operands[] = {a, r, idx};
+  const dpt_tensor *const operands[] = {NULL, a, r, idx};
   struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  DPT__TRY(dpt__route(&route, fn, 4, operands));
   dpt__sort_args g = {.mode = mode, .dtype = dpt__type(a), .descending = descending, .k = k};
   g.n = a->size_[dim];
   g.a_step = a->step_[dim], g.r_step = r->step_[dim], g.idx_step = idx->step_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 3, operands);
+  dpt__lanes_start(&g.lanes, a, dim, 3, operands + 1);
   if (g.lanes.count == 0 || g.n == 0) return 0;
   g.a = dpt__at(a), g.r = dpt__at(r), g.idx = dpt__at(idx);
   return dpt__launch(&route, sort, fn, &g);
