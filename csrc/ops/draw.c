@@ -134,7 +134,9 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   return failed;
 }
 
-/* Walker's alias tables as Torch7 fills them: q the share of the place itself, J the other one. */
+/* Walker's alias tables as Torch7 fills them: q the share of the place itself, J the other one,
+ * counted from 0. Torch7 draws J as if it counted from 1, and takes 0 for "none": the numbers for a
+ * seed are its numbers, so that is kept; only a place whose q is 1 is drawn exactly. */
 static void alias(const double *p, int64_t n, double *q, int64_t *J, int64_t *stacks) {
   int64_t *small = stacks, *large = stacks + n, smalls = 0, larges = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -147,7 +149,7 @@ static void alias(const double *p, int64_t n, double *q, int64_t *J, int64_t *st
   }
   while (smalls > 0 && larges > 0) {
     int64_t s = small[smalls - 1], l = large[larges - 1];
-    J[s] = l + 1;
+    J[s] = l;
     q[l] = q[l] + q[s] - 1;
     if (q[l] < 1) {
       small[smalls - 1] = l;
@@ -161,7 +163,7 @@ static void alias(const double *p, int64_t n, double *q, int64_t *J, int64_t *st
     if (q[i] > most) most = q[i];
   for (int64_t i = 0; i < n; i++) {
     if (most > 1) q[i] /= most;
-    if (J[i] == 0) q[i] = 1; /* no other one: always itself */
+    if (J[i] <= 0) q[i] = 1; /* no other one: always itself */
   }
 }
 
