@@ -1,29 +1,58 @@
-/* lapack.h: LAPACK's names, and matrices as it wants them.
+/* lapack.h: LAPACK's routines, and matrices as they want them.
  *
- * What must stay true: a column is a fresh host matrix in column-major order; the caller of
- * dpt__columns_* frees it. Device operands are copied to the host, results back.
+ * What must stay true: a dpt__columns is a fresh host matrix in column-major order; whoever made it
+ * frees it. Operands on devices are copied to the host, results back: these operations wait.
+ * OpenBLAS has one thread.
  */
 #ifndef DPT_OPS_LAPACK_H
 #define DPT_OPS_LAPACK_H
 #include "tensor/tensor.h"
 
+#define INT const int *
+#define LETTER const char *
+#define LAPACK(name) s##name##_
+#include "ops/lapack_names.inc.c"
+#undef LAPACK
+#define LAPACK(name) d##name##_
+#include "ops/lapack_names.inc.c"
+#undef LAPACK
+#undef INT
+#undef LETTER
+
+/* The routine for an element type: DPT__LAPACK(dtype, gesv)(&n, ...). */
+#define DPT__LAPACK(dtype, name) ((dtype) == DPT_F32 ? s##name##_ : d##name##_)
+
 /* rows x cols numbers, column-major without gaps. */
 typedef struct dpt__columns {
-  int rows, cols;
-  dpt_tensor t; /* cols x rows, contiguous, float or double */
+  int rows, cols, dtype;
+  dpt_tensor t; /* cols x rows, contiguous */
+  void *data;
 } dpt__columns;
 
-/* A copy of a (a vector is one column), with zeros below where rows is more than it has. */
+/* All zero. */
+int dpt__columns_new(dpt__columns *out, int dtype, int rows, int cols);
+/* A copy of argument `name` (a vector is one column), with zeros below where it has fewer rows. */
 int dpt__columns_of(dpt__columns *out, const char *fn, const char *name, const dpt_tensor *a,
                     int rows);
-int dpt__columns_new(dpt__columns *out, int dtype, int rows, int cols);
 void dpt__columns_free(dpt__columns *c);
-/* r = the first rows x cols of c, on `like`'s device. */
+/* r = the first rows x cols of c (or its first column as a vector), beside the operand `like`. */
 int dpt__columns_give(dpt_tensor *r, const dpt__columns *c, int rows, int cols,
                       const dpt_tensor *like);
-static inline void *dpt__columns_data(const dpt__columns *c) { return dpt__at(&c->t); }
+int dpt__columns_give_vector(dpt_tensor *r, const dpt__columns *c, const dpt_tensor *like);
+/* Clears what lies above (upper 'L') or below ('U') the diagonal, or mirrors the triangle there. */
+void dpt__columns_triangle(dpt__columns *c, char uplo, int mirror);
 
-/* An option letter out of `letters`; 0 after a sentence. */
-char dpt__option(const char *fn, const char *name, const char *text, const char *letters);
+/* A workspace of the size that a query left in *asked, as a column; *n: its numbers. */
+int dpt__work_new(dpt__columns *work, int dtype, const void *asked, int *n);
+
+/* Fails unless all operands and results are of one kind. */
+int dpt__same_kinds(const char *fn, int n, const dpt_tensor *const *list);
+int dpt__check_square(const char *fn, const dpt_tensor *a);
+
+/* One letter out of `letters` in *out. */
+int dpt__option(const char *fn, const char *name, const char *text, const char *letters, char *out);
+
+/* To be called before a routine: OpenBLAS then has one thread. */
+void dpt__lapack_begin(void);
 
 #endif
