@@ -172,7 +172,8 @@ int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, co
 int dpt_reduction(const char *name);
 /* Over dimension dim, which is kept at size 1. Integers wrap to their type. idx: NULL, or gets the
  * places (from 1) for max and min; resized like r. */
-int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p);
+int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx /* or NULL */, const dpt_tensor *a, int dim,
+               double p);
 /* Over everything, wide, into *value; on a device waits for the operand's stream alone. An empty
  * tensor: sum 0, prod 1, norm 0, all 1, any 0, the others raise. */
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value);
@@ -348,10 +349,10 @@ int dpt_deterministic_get(void);
 
 /* nn.Linear. in (N)xI, weight OxI, bias O or NULL, out (N)xO: out = in * weight^T + bias. */
 int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
-                       const dpt_tensor *bias);
+                       const dpt_tensor *bias /* or NULL */);
 int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *weight);
 /* gw += scale * gout^T * in; gb (may be NULL) += scale * the sum of gout's rows. */
-int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *in,
+int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb /* or NULL */, const dpt_tensor *in,
                                const dpt_tensor *gout, double scale);
 
 /* How convolution and pooling slide: entries 0 .. ndim-1 from the outermost spatial dimension
@@ -371,13 +372,14 @@ typedef struct dpt_window {
 /* Convolution (cross-correlation), 1-D to 3-D. in (N)xIxS, weight Ox(I/groups)xK or any shape of
  * equal count and first size (SpatialConvolutionMM), bias O or NULL, out (N)xOxS'. */
 int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
-                     const dpt_tensor *bias, const dpt_window *window);
+                     const dpt_tensor *bias /* or NULL */, const dpt_window *window);
 /* in gives the size of gin only. */
 int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                            const dpt_tensor *weight, const dpt_window *window);
 /* gw or gb may be NULL. */
-int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *in,
-                             const dpt_tensor *gout, const dpt_window *window, double scale);
+int dpt_conv_backward_weight(dpt_tensor *gw /* or NULL */, dpt_tensor *gb /* or NULL */,
+                             const dpt_tensor *in, const dpt_tensor *gout, const dpt_window *window,
+                             double scale);
 
 /* Max pooling, dilation allowed, pad at most kernel/2. in (N)xCxS; idx (a LongTensor kind) gets
  * Torch7's indices: the place of the maximum within its plane, from 1. */
@@ -421,11 +423,13 @@ int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
  * running values normalize and nothing else is written. */
 int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *save_std,
                           dpt_tensor *running_mean, dpt_tensor *running_var, const dpt_tensor *in,
-                          const dpt_tensor *weight, const dpt_tensor *bias, int train,
-                          double momentum, double eps);
+                          const dpt_tensor *weight /* or NULL */,
+                          const dpt_tensor *bias /* or NULL */, int train, double momentum,
+                          double eps);
 /* gin, gweight and gbias may each be NULL; weight may be NULL. */
-int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbias,
-                           const dpt_tensor *in, const dpt_tensor *gout, const dpt_tensor *weight,
+int dpt_batchnorm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /* or NULL */,
+                           dpt_tensor *gbias /* or NULL */, const dpt_tensor *in,
+                           const dpt_tensor *gout, const dpt_tensor *weight /* or NULL */,
                            const dpt_tensor *running_mean, const dpt_tensor *running_var,
                            const dpt_tensor *save_mean, const dpt_tensor *save_std, int train,
                            double scale, double eps);
@@ -452,10 +456,10 @@ int dpt_lookup_renorm(dpt_tensor *weight, const dpt_tensor *idx, double max_norm
  * divides by; targets equal to ignore (counted from 1 like them; -100 by default) do not count. A
  * class out of range is an error, on devices at the next wait. */
 int dpt_nll_forward(dpt_tensor *out, dpt_tensor *total, const dpt_tensor *in,
-                    const dpt_tensor *target, const dpt_tensor *weight, int average,
+                    const dpt_tensor *target, const dpt_tensor *weight /* or NULL */, int average,
                     int64_t ignore);
 int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *target,
-                     const dpt_tensor *weight, const dpt_tensor *total, int average,
+                     const dpt_tensor *weight /* or NULL */, const dpt_tensor *total, int average,
                      int64_t ignore);
 
 /* Pointwise losses, by name: mse abs smoothl1 bce (weight) softmargin distkl l1 (no target) margin
@@ -463,15 +467,19 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
  * out = sum over elements of f(in, target) * weight; average divides by the element count.
  * target has in's element count; weight too, or it is NULL. */
 int dpt_loss(const char *name);
-int dpt_loss_forward(int loss, dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *target,
-                     const dpt_tensor *weight, int average, double p);
-int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *target,
-                      const dpt_tensor *weight, int average, double p);
+int dpt_loss_forward(int loss, dpt_tensor *out, const dpt_tensor *in,
+                     const dpt_tensor *target /* or NULL */, const dpt_tensor *weight /* or NULL */,
+                     int average, double p);
+int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in,
+                      const dpt_tensor *target /* or NULL */,
+                      const dpt_tensor *weight /* or NULL */, int average, double p);
 /* MultiMarginCriterion: in (N)xC, target N, p 1 or 2, weight C or NULL. */
 int dpt_multimargin_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *target,
-                            const dpt_tensor *weight, int average, int p, double margin);
+                            const dpt_tensor *weight /* or NULL */, int average, int p,
+                            double margin);
 int dpt_multimargin_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *target,
-                             const dpt_tensor *weight, int average, int p, double margin);
+                             const dpt_tensor *weight /* or NULL */, int average, int p,
+                             double margin);
 /* MultiLabelMarginCriterion: in (N)xC, target of in's size: labels, ended by a 0. */
 int dpt_multilabel_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *target,
                            int average);
@@ -514,9 +522,9 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
  * the gradient g. sgd: g += decay*x; v = momentum*v + keep*g (keep = 1 - dampening; first != 0:
  * v = g); x -= rate * v, or rate * (g += momentum*v) with nesterov. v is NULL without momentum.
  * rates and decays (vectors, or NULL) multiply rate and replace decay. */
-int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
-                 const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
-                 int nesterov, int first);
+int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v /* or NULL */,
+                 const dpt_tensor *rates /* or NULL */, const dpt_tensor *decays /* or NULL */,
+                 double rate, double decay, double momentum, double keep, int nesterov, int first);
 /* g += decay*x; m = beta1*m + (1-beta1)*g; v = beta2*v + (1-beta2)*g*g;
  * x -= rate * m / (sqrt(v) + eps); rate is the bias-corrected step size. */
 int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,

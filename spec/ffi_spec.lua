@@ -76,6 +76,19 @@ describe('loading', function()
       assert.truthy(text:find('loaded already in this Lua state', 1, true), text)
    end)
 
+   it('refuses what is no tensor, except where a function takes none', function()
+      local lib, x = require('dpt.ffi').lib, torch.ones(2)
+      for _, bad in ipairs{'text', 5, {}, false} do
+         assert.has_error(function() lib.copy(x, bad) end,
+            ("copy: argument 'a' is a %s, wanted a tensor"):format(type(bad)))
+      end
+      assert.has_error(function() lib.copy(nil, x) end,
+         "copy: argument 'r' is nil, wanted a tensor")
+      lib.linear_forward(torch.Tensor(), torch.ones(1, 2), torch.ones(3, 2), nil)
+      assert.has_error(function() lib.linear_forward(torch.Tensor(), x, torch.ones(3, 2), 'b') end,
+         "linear_forward: argument 'bias' is a string, wanted a tensor")
+   end)
+
    it('names the library by DPT_LIBRARY', function()
       local text = run("require 'dpt'", 'DPT_LIBRARY=/no/such/libdpt.so')
       assert.truthy(text:find('/no/such/libdpt.so', 1, true), text)

@@ -63,12 +63,27 @@ end
 --- Raises the sentence that the C function just called left.
 local function raiseMessage() return raise(ffi.string(C.dpt_message())) end
 
---- How many parameters each declared function has that returns a status.
-local arity = {}
-local declarations = cdef:gsub('/%*.-%*/', '')
-for name, parameters in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*(%b())%s*;' do
-   local _, commas = parameters:gsub(',', '')
-   arity[name] = parameters:match('^%(%s*void%s*%)$') and 0 or commas + 1
+--- The parameters of each declared function that returns a status: a list of {name, tensor =
+-- whether it is a tensor, optional = whether nil may stand for it}.
+local signatures = {}
+local declarations = cdef:gsub('/%* or NULL %*/', 'OPTIONAL'):gsub('/%*.-%*/', '')
+for name, list in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*%((.-)%)%s*;' do
+   local parameters = {}
+   for text in list:gmatch '[^,]+' do
+      local optional = text:find 'OPTIONAL' ~= nil
+      parameters[#parameters + 1] = text:find '^%s*void%s*$' == nil and {
+         name = text:gsub('OPTIONAL', ''):match '([%w_]+)[%s%[%]%d]*$',
+         tensor = text:find 'dpt_tensor %*[%w_]' ~= nil,
+         optional = optional,
+      } or nil
+   end
+   signatures[name] = parameters
+end
+
+--- Raises what an argument is that is no tensor.
+local function noTensor(name, parameter, value)
+   return raise(("%s: argument '%s' is %s, wanted a tensor"):format(name, parameter,
+      value == nil and 'nil' or 'a ' .. type(value)))
 end
 
 --- After a failure: whether memory was short and Lua's collector has run, so that the call is worth
@@ -82,20 +97,31 @@ local function collected()
 end
 
 --- lib.NAME(...) calls C.dpt_NAME(...) and raises its sentence where it fails. Each wrapper is made
--- at its first use with as many parameters as the C function has: no varargs in hot paths.
+-- at its first use with as many parameters as the C function has: no varargs in hot paths. LuaJIT
+-- would pass nil on as NULL, so what is no tensor is refused here.
 local lib = setmetatable({}, {__index = function(lib, name)
-   local count = arity['dpt_' .. name]
-   if not count then error('libdpt has no function dpt_' .. name .. ' that returns a status', 2) end
-   local parameters = {}
-   for i = 1, count do parameters[i] = 'a' .. i end
-   parameters = table.concat(parameters, ', ')
+   local signature = signatures['dpt_' .. name]
+   if not signature then
+      error('libdpt has no function dpt_' .. name .. ' that returns a status', 2)
+   end
+   local parameters, checks = {}, {}
+   for i, parameter in ipairs(signature) do
+      parameters[i] = 'a' .. i
+      if parameter.tensor then
+         local given = parameter.optional and 'a' .. i .. ' and ' or ''
+         checks[#checks + 1] = ("if %stype(a%d) ~= 'cdata' then noTensor('%s', '%s', a%d) end")
+            :format(given, i, name, parameter.name, i)
+      end
+   end
    local wrapper = assert(loadstring(([[
-      local C, raiseMessage, collected = ...
+      local C, type, noTensor, raiseMessage, collected = ...
       return function(PARAMETERS)
+         CHECKS
          if C.dpt_NAME(PARAMETERS) == 0 then return end
          if not collected() or C.dpt_NAME(PARAMETERS) ~= 0 then raiseMessage() end
       end
-   ]]):gsub('PARAMETERS', parameters):gsub('NAME', name), chunk))(C, raiseMessage, collected)
+   ]]):gsub('%u%u+', {PARAMETERS = table.concat(parameters, ', '), NAME = name,
+      CHECKS = table.concat(checks, ' ')}), chunk))(C, type, noTensor, raiseMessage, collected)
    rawset(lib, name, wrapper)
    return wrapper
 end})
@@ -109,5 +135,5 @@ return {
    --- Raises a formatted sentence at the line of dpt's caller.
    fail = function(...) return raise(string.format(...)) end,
    --- Whether libdpt declares the function `name` (without "dpt_") as one that returns a status.
-   has = function(name) return arity['dpt_' .. name] ~= nil end,
+   has = function(name) return signatures['dpt_' .. name] ~= nil end,
 }
