@@ -1,0 +1,154 @@
+--- optim.ConfusionMatrix(nclasses or names): counts predictions: mat[target][prediction].
+-- What must stay true: mat is a LongTensor on the host; targets below 1 do not count;
+-- updateValids computes all rates from mat.
+
+local torch = require 'dpt.tensor'
+
+local ConfusionMatrix = torch.class('optim.ConfusionMatrix')
+
+--- @param nclasses their number, or the list of their names
+-- @param classes the list of their names
+function ConfusionMatrix:__init(nclasses, classes)
+   if type(nclasses) == 'table' then
+      classes = nclasses
+      nclasses = #classes
+   end
+   if type(nclasses) ~= 'number' or nclasses < 1 then
+      error('optim.ConfusionMatrix: wants a number of classes or a list of names', 2)
+   end
+   self.mat = torch.LongTensor(nclasses, nclasses):zero()
+   self.valids = torch.FloatTensor(nclasses):zero()
+   self.unionvalids = torch.FloatTensor(nclasses):zero()
+   self.nclasses = nclasses
+   self.totalValid = 0
+   self.averageValid = 0
+   self.averageUnionValid = 0
+   self.classes = classes or {}
+end
+
+-- Counts lists of classes of predictions and targets.
+local function count(self, predictions, targets)
+   local n = self.nclasses
+   for i, target in ipairs(targets) do
+      local prediction = predictions[i]
+      if target >= 1 then
+         if target > n or prediction < 1 or prediction > n then
+            error(('optim.ConfusionMatrix: prediction %s and target %s, wanted 1..%d')
+               :format(prediction, target, n), 3)
+         end
+         self.mat[target][prediction] = self.mat[target][prediction] + 1
+      end
+   end
+end
+
+-- The classes in a tensor: its numbers, or the places of its rows' maxima, as a list.
+local function classesIn(t)
+   if t:dim() > 1 then
+      local _, places = torch.max(t, t:dim())
+      return places:view(-1):long():totable()
+   end
+   return t:long():totable()
+end
+
+--- Counts one prediction (a class, or a vector of scores) with its target (a class, or a vector).
+function ConfusionMatrix:add(prediction, target)
+   if torch.isTensor(prediction) then prediction = classesIn(prediction:view(1, -1))[1] end
+   if torch.isTensor(target) then
+      target = target:nElement() == 1 and target:view(-1)[1] or classesIn(target:view(1, -1))[1]
+   end
+   count(self, {prediction}, {target})
+end
+
+--- Counts a batch: N classes or N rows of scores, with N classes or N rows of targets.
+function ConfusionMatrix:batchAdd(predictions, targets)
+   predictions, targets = classesIn(predictions), classesIn(targets)
+   if #predictions ~= #targets then
+      error(('optim.ConfusionMatrix: %d predictions and %d targets')
+         :format(#predictions, #targets), 2)
+   end
+   count(self, predictions, targets)
+end
+
+function ConfusionMatrix:zero()
+   self.mat:zero()
+   self.valids:zero()
+   self.unionvalids:zero()
+   self.totalValid = 0
+   self.averageValid = 0
+   self.averageUnionValid = 0
+end
+
+-- Sums of rows (targets) and of columns (predictions), the diagonal, the whole.
+local function sums(self)
+   local rows, columns, diagonal, total = {}, {}, {}, 0
+   for i = 1, self.nclasses do rows[i], columns[i] = 0, 0 end
+   for i, row in ipairs(self.mat:totable()) do
+      for j, value in ipairs(row) do
+         rows[i], columns[j], total = rows[i] + value, columns[j] + value, total + value
+      end
+      diagonal[i] = row[i]
+   end
+   return rows, columns, diagonal, total
+end
+
+-- The mean of what is a number in a vector.
+local function mean(t)
+   local sum, n = 0, 0
+   for i = 1, t:size(1) do
+      if t[i] == t[i] then sum, n = sum + t[i], n + 1 end
+   end
+   return sum / n
+end
+
+--- Computes valids (right share of a class's targets), unionvalids (right share of what is a
+-- class's target or prediction), their means and totalValid (right share of all).
+function ConfusionMatrix:updateValids()
+   local rows, columns, diagonal, total = sums(self)
+   local right = 0
+   for i = 1, self.nclasses do
+      self.valids[i] = diagonal[i] / rows[i]
+      self.unionvalids[i] = diagonal[i] / (rows[i] + columns[i] - diagonal[i])
+      right = right + diagonal[i]
+   end
+   self.totalValid = right / total
+   self.averageValid = mean(self.valids)
+   self.averageUnionValid = mean(self.unionvalids)
+end
+
+--- For every class the share of its targets that were missed, and the share of other targets that
+-- were taken for it; then both once more without classes that have no targets.
+-- @return four DoubleTensors
+function ConfusionMatrix:farFrr()
+   local rows, columns, diagonal, total = sums(self)
+   local missed, taken, seenMissed, seenTaken = {}, {}, {}, {}
+   for i = 1, self.nclasses do
+      missed[i] = 1 - diagonal[i] / rows[i]
+      taken[i] = (columns[i] - diagonal[i]) / (total - rows[i])
+      if rows[i] > 0 then
+         seenMissed[#seenMissed + 1], seenTaken[#seenTaken + 1] = missed[i], taken[i]
+      end
+   end
+   local D = torch.DoubleTensor
+   return D(missed), D(taken), D(seenMissed), D(seenTaken)
+end
+
+function ConfusionMatrix:__tostring__()
+   self:updateValids()
+   local n = self.nclasses
+   local width = math.max(8, 1 + #tostring(self.mat:max()))
+   local lines = {'ConfusionMatrix:'}
+   for i, row in ipairs(self.mat:totable()) do
+      local cells = {}
+      for j, value in ipairs(row) do cells[j] = ('%' .. width .. 'd'):format(value) end
+      local name = self.classes[i] and '\t[class: ' .. self.classes[i] .. ']' or ''
+      lines[#lines + 1] = (i == 1 and '[[' or ' [') .. table.concat(cells)
+         .. (i == n and ']]  ' or ']   ') .. ('%2.3f%% '):format(self.valids[i] * 100) .. name
+   end
+   lines[#lines + 1] = ' + average row correct: ' .. self.averageValid * 100 .. '% '
+   lines[#lines + 1] = ' + average rowUcol correct (VOC measure): '
+      .. self.averageUnionValid * 100 .. '% '
+   lines[#lines + 1] = ' + global correct: ' .. self.totalValid * 100 .. '%'
+   return table.concat(lines, '\n')
+end
+
+return ConfusionMatrix

@@ -1,0 +1,147 @@
+--- optim.Logger(filename, timestamp): a table of numbers, a row for each add, in a text file.
+-- What must stay true: every row is on disk when add returns; names come first, from setNames or
+-- the first row's keys; numbers are written with five digits. Plots need the package gnuplot.
+
+local torch = require 'dpt.tensor'
+
+local Logger = torch.class('optim.Logger')
+
+--- @param filename without one nothing is written
+-- @param timestamp whether to put the time behind the name
+function Logger:__init(filename, timestamp)
+   if filename then
+      self.name = filename
+      local stem, extension = filename:match('^(.*)(%.[^./]*)$')
+      self.epsfile = (stem or filename) .. '.eps'
+      if timestamp then
+         local time = os.date('-%Y_%m_%d_%X')
+         self.name = stem and stem .. time .. extension or filename .. time
+      end
+      local file, why = io.open(self.name, 'w')
+      if not file then error('optim.Logger: cannot write: ' .. why, 2) end
+      self.file = file
+   else
+      self.file = io.stdout
+      self.name = 'stdout'
+   end
+   self.empty = true
+   self.symbols = {}
+   self.styles = {}
+   self.names = {}
+   self.idx = {}
+   self.figure = nil
+   self.showPlot = true
+   self.plotRawCmd = nil
+   self.defaultStyle = '+'
+   self.logscale = false
+end
+
+--- Names the columns and writes them.
+function Logger:setNames(names)
+   self.names = names
+   self.empty = false
+   self.nsymbols = #names
+   for i, name in ipairs(names) do
+      self.file:write(name .. '\t')
+      self.symbols[i] = {}
+      self.styles[i] = {self.defaultStyle}
+      self.idx[name] = i
+   end
+   self.file:write('\n')
+   self.file:flush()
+   return self
+end
+
+--- Adds a row: a list of values, or a table name -> value.
+function Logger:add(symbols)
+   if self.empty then
+      local names = {}
+      for name in pairs(symbols) do names[#names + 1] = name end
+      self:setNames(names)
+   end
+   local row = {}
+   for name, value in pairs(symbols) do
+      local i = type(name) == 'number' and name or self.idx[name]
+      if not i or not self.symbols[i] then
+         error(('optim.Logger: there is no column %s'):format(tostring(name)), 2)
+      end
+      row[i] = value
+   end
+   for i = 1, self.nsymbols do
+      local value = row[i]
+      if value == nil then
+         error(('optim.Logger: the row has no value for column %s')
+            :format(tostring(self.names[i])), 2)
+      end
+      table.insert(self.symbols[i], value)
+      self.file:write(type(value) == 'number' and ('%11.4e\t'):format(value)
+         or tostring(value) .. '\t')
+   end
+   self.file:write('\n')
+   self.file:flush()
+   return self
+end
+
+--- Line styles for plots, one for each column.
+function Logger:style(styles)
+   for i, style in pairs(styles) do
+      local column = type(i) == 'number' and i or self.idx[i]
+      self.styles[column] = type(style) == 'table' and style or {style}
+   end
+   return self
+end
+
+function Logger:setlogscale(state)
+   self.logscale = state
+end
+
+--- Whether plot opens a window beside the file.
+function Logger:display(state)
+   self.showPlot = state
+end
+
+-- A list {name, values, style} for each column of numbers.
+local function curves(self)
+   local list = {}
+   for i, values in ipairs(self.symbols) do
+      if type(values[1]) == 'number' then
+         for _, style in ipairs(self.styles[i]) do
+            list[#list + 1] = {tostring(self.names[i]), torch.DoubleTensor(values), style}
+         end
+      end
+   end
+   return list
+end
+
+--- Plots all columns of numbers into a file NAME.eps (and a window).
+function Logger:plot()
+   local found, gnuplot = pcall(require, 'gnuplot')
+   if not found then
+      if not self.warned then
+         io.stderr:write('optim.Logger: plot needs the package gnuplot, nothing is plotted\n')
+         self.warned = true
+      end
+      return
+   end
+   local list = curves(self)
+   if #list == 0 then return end
+   local function draw()
+      if self.plotRawCmd then gnuplot.raw(self.plotRawCmd) end
+      gnuplot.grid('on')
+      gnuplot.title('<Logger::' .. self.name .. '>')
+      if self.logscale then gnuplot.logscale('on') end
+      gnuplot.plot(list)
+   end
+   if self.showPlot then
+      self.figure = gnuplot.figure(self.figure)
+      draw()
+   end
+   if self.epsfile then
+      local figure = gnuplot.epsfigure(self.epsfile)
+      draw()
+      gnuplot.plotflush()
+      gnuplot.close(figure)
+   end
+end
+
+return Logger

@@ -1,0 +1,31 @@
+--- optim.adadelta: ADADELTA (http://arxiv.org/abs/1212.5701).
+-- What must stay true: state.paramVariance and state.accDelta are the running means of squared
+-- gradients and of squared steps.
+
+--- @param config rho (0.9), eps (1e-6), weightDecay (0)
+-- @return x, {f(x) before the step}
+return function(opfunc, x, config, state)
+   if config == nil and state == nil then
+      error('optim.adadelta: wants a table that keeps its state', 2)
+   end
+   config = config or {}
+   state = state or config
+   local rho, eps, decay = config.rho or 0.9, config.eps or 1e-6, config.weightDecay or 0
+   state.evalCounter = state.evalCounter or 0
+   local fx, dfdx = opfunc(x)
+
+   if decay ~= 0 then dfdx:add(decay, x) end
+   if not state.paramVariance then
+      state.paramVariance = dfdx.new():resizeAs(dfdx):zero()
+      state.paramStd = dfdx.new():resizeAs(dfdx):zero()
+      state.delta = dfdx.new():resizeAs(dfdx):zero()
+      state.accDelta = dfdx.new():resizeAs(dfdx):zero()
+   end
+   state.paramVariance:mul(rho):addcmul(1 - rho, dfdx, dfdx)
+   state.paramStd:copy(state.paramVariance):add(eps):sqrt()
+   state.delta:copy(state.accDelta):add(eps):sqrt():cdiv(state.paramStd):cmul(dfdx)
+   x:add(-1, state.delta)
+   state.accDelta:mul(rho):addcmul(1 - rho, state.delta, state.delta)
+   state.evalCounter = state.evalCounter + 1
+   return x, {fx}
+end

@@ -1,0 +1,33 @@
+--- optim.asgd: averaged stochastic gradient descent.
+-- What must stay true: state.ax is the average of the points since call t0; state.eta_t, state.mu_t
+-- and state.t are what the next call uses.
+
+--- @param config eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
+-- @return x, {f(x) before the step}, the average
+return function(opfunc, x, config, state)
+   config = config or {}
+   state = state or config
+   config.eta0 = config.eta0 or 1e-4
+   config.lambda = config.lambda or 1e-4
+   config.alpha = config.alpha or 0.75
+   config.t0 = config.t0 or 1e6
+   state.eta_t = state.eta_t or config.eta0
+   state.mu_t = state.mu_t or 1
+   state.t = state.t or 0
+   local fx, dfdx = opfunc(x)
+
+   x:mul(1 - config.lambda * state.eta_t)
+   x:add(-state.eta_t, dfdx)
+   state.ax = state.ax or x.new():resizeAs(x):zero()
+   if state.mu_t ~= 1 then
+      state.tmp = state.tmp or x.new()
+      state.tmp:resizeAs(x):add(x, -1, state.ax)
+      state.ax:add(state.mu_t, state.tmp)
+   else
+      state.ax:copy(x)
+   end
+   state.t = state.t + 1
+   state.eta_t = config.eta0 / (1 + config.lambda * config.eta0 * state.t) ^ config.alpha
+   state.mu_t = 1 / math.max(1, state.t - config.t0)
+   return x, {fx}, state.ax
+end

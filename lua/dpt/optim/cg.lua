@@ -1,0 +1,114 @@
+--- optim.cg: conjugate gradients (Polak-Ribiere) with Rasmussen's line search by interpolation.
+-- What must stay true: a line search ends with a Wolfe-Powell point or gives x back as it was; it
+-- reads values, so it waits for a device.
+
+local function finite(v)
+   return v == v and v ~= math.huge and v ~= -math.huge
+end
+
+-- The step from the end of (f2, d2), z3 away from (f3, d3), to the minimum of the polynomial.
+local function interpolate(f1, f2, f3, d2, d3, z3, int)
+   local z2
+   if f2 > f1 then -- quadratic
+      z2 = z3 - 0.5 * d3 * z3 * z3 / (d3 * z3 + f2 - f3)
+   else -- cubic
+      local a = 6 * (f2 - f3) / z3 + 3 * (d2 + d3)
+      local b = 3 * (f3 - f2) - z3 * (d3 + 2 * d2)
+      z2 = (math.sqrt(b * b - a * d2 * z3 * z3) - b) / a
+   end
+   if not finite(z2) then z2 = z3 / 2 end
+   return math.max(math.min(z2, int * z3), (1 - int) * z3)
+end
+
+local function extrapolate(f2, f3, d2, d3, z1, z3, limit, int, ext)
+   local a = 6 * (f2 - f3) / z3 + 3 * (d2 + d3)
+   local b = 3 * (f3 - f2) - z3 * (d3 + 2 * d2)
+   local z2 = -d2 * z3 * z3 / (b + math.sqrt(b * b - a * d2 * z3 * z3))
+   local limited = limit > -0.5
+   if not finite(z2) or z2 < 0 then
+      return limited and (limit - z1) / 2 or z1 * (ext - 1)
+   elseif limited and z2 + z1 > limit then
+      return (limit - z1) / 2
+   elseif not limited and z2 + z1 > z1 * ext then
+      return z1 * (ext - 1)
+   elseif z2 < -z3 * int then
+      return -z3 * int
+   elseif limited and z2 < (limit - z1) * (1 - int) then
+      return (limit - z1) * (1 - int)
+   end
+   return z2
+end
+
+--- @param opfunc function(x) that gives f(x) and its gradient
+-- @param x the parameters, changed in place
+-- @param config maxIter (20), maxEval (1.25 maxIter), rho (0.01), sig (0.5), int (0.1), ext (3),
+-- ratio (100), red (1)
+-- @return x, the list of values of f, the number of evaluations
+return function(opfunc, x, config)
+   config = config or {}
+   local rho, sig = config.rho or 0.01, config.sig or 0.5
+   local int, ext = config.int or 0.1, config.ext or 3
+   local maxIter, ratio = config.maxIter or 20, config.ratio or 100
+   local maxEval = config.maxEval or maxIter * 1.25
+   local evaluations = 0
+
+   local function evaluate()
+      evaluations = evaluations + 1
+      local f, g = opfunc(x)
+      return f, g:clone()
+   end
+
+   local f1, g1 = evaluate()
+   local history = {f1}
+   local s = g1:clone():mul(-1)
+   local d1 = -s:dot(s)
+   local z1 = (config.red or 1) / (1 - d1)
+   local x0 = x:clone()
+
+   while evaluations < math.abs(maxEval) do
+      x0:copy(x)
+      x:add(z1, s)
+      local f2, g2 = evaluate()
+      local d2 = g2:dot(s)
+      local f3, d3, z3 = f1, d1, -z1
+      local left = math.min(maxIter, maxEval - evaluations)
+      local success, limit = false, -1
+      local function step(z2)
+         z1 = z1 + z2
+         x:add(z2, s)
+         f2, g2 = evaluate()
+         left = left - 1
+         d2 = g2:dot(s)
+      end
+      while true do
+         while (f2 > f1 + z1 * rho * d1 or d2 > -sig * d1) and left > 0 do
+            limit = z1
+            local z2 = interpolate(f1, f2, f3, d2, d3, z3, int)
+            step(z2)
+            z3 = z3 - z2
+         end
+         if f2 > f1 + z1 * rho * d1 or d2 > -sig * d1 then break end
+         success = d2 > sig * d1
+         if success or left <= 0 then break end
+         local z2 = extrapolate(f2, f3, d2, d3, z1, z3, limit, int, ext)
+         f3, d3, z3 = f2, d2, -z2
+         step(z2)
+      end
+      if not success then
+         x:copy(x0)
+         break
+      end
+      f1 = f2
+      history[#history + 1] = f1
+      s:mul((g2:dot(g2) - g2:dot(g1)) / g1:dot(g1)):add(-1, g2)
+      g1 = g2
+      d2 = g1:dot(s)
+      if d2 > 0 then -- not downhill: start again along the gradient
+         s:copy(g1):mul(-1)
+         d2 = -s:dot(s)
+      end
+      z1 = z1 * math.min(ratio, d1 / (d2 - 1e-320))
+      d1 = d2
+   end
+   return x, history, evaluations
+end

@@ -1,0 +1,24 @@
+--- optim.checkgrad: compares a gradient with differences of the function.
+-- What must stay true: x is as before when it returns.
+
+--- @param opfunc function(x) that gives f(x) and its gradient
+-- @param x the point
+-- @param eps half the distance of the two points of a difference (1e-7)
+-- @return |gradient - estimate| / |gradient + estimate|, the gradient, the estimate
+return function(opfunc, x, eps)
+   eps = eps or 1e-7
+   local _, gradient = opfunc(x)
+   gradient = gradient:clone()
+   local estimate = gradient:clone():zero()
+   for i = 1, gradient:size(1) do
+      local value = x[i]
+      x[i] = value + eps
+      local above = opfunc(x)
+      x[i] = value - eps
+      local below = opfunc(x)
+      x[i] = value
+      estimate[i] = (above - below) / (2 * eps)
+   end
+   local difference = (gradient - estimate):norm() / (gradient + estimate):norm()
+   return difference, gradient, estimate
+end

@@ -1,0 +1,27 @@
+--- dpt.optim: the table `optim`: methods of descent, one function a file, and tools for training.
+-- What must stay true: a file is loaded when its name is asked for; every method has the form
+-- method(opfunc, x, config, state), opfunc(x) gives f(x) and its gradient, x changes in place.
+
+local class = require 'dpt.class'
+
+local names = [[
+   sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg FistaLS
+   lswolfe polyinterp checkgrad ConfusionMatrix Logger
+]]
+
+local optim = {}
+local waiting = {}
+for name in names:gmatch('%w+') do waiting[name] = true end
+
+setmetatable(optim, {__index = function(_, name)
+   if not waiting[name] then return nil end
+   waiting[name] = nil
+   local path = 'dpt.optim.' .. name
+   local found = package.searchpath(path, package.path) and require(path)
+   if type(found) == 'function' then rawset(optim, name, found) end
+   return rawget(optim, name)
+end})
+
+class.rooms.optim = optim
+
+return optim

@@ -1,0 +1,103 @@
+--- optim.lbfgs: the quasi-Newton method of limited memory.
+-- What must stay true: a call takes up to maxIter iterations; state keeps the corrections, so that
+-- a second call goes on where the first one stopped. It reads values, so it waits for a device.
+
+-- The product of the approximate inverse Hessian with -g: two loops over the corrections.
+local function direction(state, g)
+   local steps, changes, n = state.old_dirs, state.old_stps, #state.old_dirs
+   local ro, al = {}, {}
+   local d = g:clone():mul(-1)
+   for i = n, 1, -1 do
+      ro[i] = 1 / changes[i]:dot(steps[i])
+      al[i] = steps[i]:dot(d) * ro[i]
+      d:add(-al[i], changes[i])
+   end
+   d:mul(state.Hdiag)
+   for i = 1, n do
+      d:add(al[i] - changes[i]:dot(d) * ro[i], steps[i])
+   end
+   return d
+end
+
+-- Keeps the last step and the change of the gradient, where they say that f is curved upwards.
+local function remember(state, g, nCorrection)
+   local change = g:clone():add(-1, state.g_old)
+   local step = state.d:clone():mul(state.t)
+   local curvature = change:dot(step)
+   if curvature > 1e-10 then
+      if #state.old_dirs == nCorrection then
+         table.remove(state.old_dirs, 1)
+         table.remove(state.old_stps, 1)
+      end
+      table.insert(state.old_dirs, step)
+      table.insert(state.old_stps, change)
+      state.Hdiag = curvature / change:dot(change)
+   end
+end
+
+local function absoluteSum(t)
+   return t:norm(1)
+end
+
+--- @param opfunc function(x) that gives f(x) and its gradient
+-- @param x the parameters, changed in place
+-- @param config maxIter (20), maxEval (1.25 maxIter), tolFun (1e-5), tolX (1e-9), nCorrection
+-- (100), lineSearch (none; optim.lswolfe), lineSearchOptions, learningRate (1), verbose
+-- @param state kept between calls (config)
+-- @return x, the list of values of f, the number of evaluations
+return function(opfunc, x, config, state)
+   config = config or {}
+   state = state or config
+   local maxIter = config.maxIter or 20
+   local maxEval = config.maxEval or maxIter * 1.25
+   local tolFun, tolX = config.tolFun or 1e-5, config.tolX or 1e-9
+   local rate = config.learningRate or 1
+   local search = config.lineSearch
+   state.funcEval = state.funcEval or 0
+   state.nIter = state.nIter or 0
+
+   local f, g = opfunc(x)
+   local history, evaluations = {f}, 1
+   state.funcEval = state.funcEval + 1
+   if absoluteSum(g) <= tolFun then return x, history, evaluations end
+
+   for iteration = 1, maxIter do
+      state.nIter = state.nIter + 1
+      if state.nIter == 1 then
+         state.old_dirs, state.old_stps, state.Hdiag = {}, {}, 1
+         state.d = g:clone():mul(-1)
+         state.t = math.min(1, 1 / absoluteSum(g)) * rate
+      else
+         remember(state, g, config.nCorrection or 100)
+         state.d = direction(state, g)
+         state.t = rate
+      end
+      state.g_old = state.g_old and state.g_old:copy(g) or g:clone()
+      state.f_old = f
+      local slope = g:dot(state.d)
+      if slope > -tolX then break end
+
+      local count = 0
+      if search then
+         f, g, x, state.t, count =
+            search(opfunc, x, state.t, state.d, f, g, slope, config.lineSearchOptions)
+         history[#history + 1] = f
+      else
+         x:add(state.t, state.d)
+         if iteration ~= maxIter then
+            f, g = opfunc(x)
+            count = 1
+            history[#history + 1] = f
+         end
+      end
+      evaluations = evaluations + count
+      state.funcEval = state.funcEval + count
+
+      if iteration == maxIter or evaluations >= maxEval or absoluteSum(g) <= tolFun
+         or absoluteSum(state.d) * math.abs(state.t) <= tolX
+         or math.abs(f - state.f_old) < tolX then
+         break
+      end
+   end
+   return x, history, evaluations
+end

@@ -1,0 +1,92 @@
+--- optim.lswolfe: a line search to the strong Wolfe conditions, by cubic interpolation.
+-- What must stay true: x is changed in place to the point found; it ends after maxIter evaluations.
+
+local polyinterp = require 'dpt.optim.polyinterp'
+
+-- The place of the cubic's minimum between two trials, within bounds where given.
+local function between(a, b, low, high)
+   return polyinterp({{a.t, a.f, a.slope}, {b.t, b.f, b.slope}}, low, high)
+end
+
+-- Two trials {low, high} around a good step, or {trial} where that is good already.
+local function bracket(evaluate, start, first, c1, c2, maxIter)
+   local previous, trial = start, first
+   for iteration = 0, maxIter - 1 do
+      if trial.f > start.f + c1 * trial.t * start.slope
+         or (iteration > 1 and trial.f >= previous.f) then
+         return {previous, trial}, iteration
+      elseif math.abs(trial.slope) <= -c2 * start.slope then
+         return {trial}, iteration
+      elseif trial.slope >= 0 then
+         return {previous, trial}, iteration
+      end
+      local t = between(previous, trial, trial.t + 0.01 * (trial.t - previous.t), trial.t * 10)
+      previous, trial = trial, evaluate(t)
+   end
+   return {start, trial}, maxIter
+end
+
+--- @param opfunc function(x) that gives f(x) and its gradient
+-- @param x start, changed in place
+-- @param t first step
+-- @param d direction
+-- @param f, g value and gradient at x
+-- @param gtd slope g d
+-- @param options c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20)
+-- @return f, gradient, x, step, number of evaluations
+return function(opfunc, x, t, d, f, g, gtd, options)
+   options = options or {}
+   local c1, c2 = options.c1 or 1e-4, options.c2 or 0.9
+   local tolX, maxIter = options.tolX or 1e-9, options.maxIter or 20
+   local evaluations = 0
+   local at = x.new():resizeAs(x)
+
+   local function evaluate(step)
+      at:copy(x):add(step, d)
+      local value, gradient = opfunc(at)
+      evaluations = evaluations + 1
+      return {t = step, f = value, g = gradient:clone(), slope = gradient:dot(d)}
+   end
+
+   local start = {t = 0, f = f, g = g:clone(), slope = gtd}
+   local points, iteration = bracket(evaluate, start, evaluate(t), c1, c2, maxIter)
+
+   local stuck = false
+   while #points == 2 and iteration < maxIter do
+      local lo = points[1].f <= points[2].f and 1 or 2
+      local hi = 3 - lo
+      t = between(points[1], points[2])
+      local least = math.min(points[1].t, points[2].t)
+      local most = math.max(points[1].t, points[2].t)
+      if math.min(most - t, t - least) / (most - least) < 0.1 then -- too near to an end
+         if stuck or t >= most or t <= least then
+            local nearMost = math.abs(t - most) < math.abs(t - least)
+            t = nearMost and most - 0.1 * (most - least) or least + 0.1 * (most - least)
+            stuck = false
+         else
+            stuck = true
+         end
+      else
+         stuck = false
+      end
+      local trial = evaluate(t)
+      iteration = iteration + 1
+      local done = false
+      if trial.f > f + c1 * t * gtd or trial.f >= points[lo].f then
+         points[hi] = trial
+      else
+         if math.abs(trial.slope) <= -c2 * gtd then
+            done = true
+         elseif trial.slope * (points[hi].t - points[lo].t) >= 0 then
+            points[hi] = points[lo]
+         end
+         points[lo] = trial
+      end
+      if done or math.abs((points[1].t - points[2].t) * trial.slope) < tolX then break end
+   end
+
+   local best = points[1]
+   if points[2] and points[2].f < best.f then best = points[2] end
+   x:add(best.t, d)
+   return best.f, best.g, x, best.t, evaluations
+end

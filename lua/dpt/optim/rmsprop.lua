@@ -1,0 +1,22 @@
+--- optim.rmsprop: RMSprop.
+-- What must stay true: state.m is the running mean of squared gradients.
+
+--- @param config learningRate (1e-2), alpha (0.99), epsilon (1e-8), weightDecay (0), initialMean
+-- (0)
+-- @return x, {f(x) before the step}
+return function(opfunc, x, config, state)
+   config = config or {}
+   state = state or config
+   local alpha, decay = config.alpha or 0.99, config.weightDecay or 0
+   local fx, dfdx = opfunc(x)
+
+   if decay ~= 0 then dfdx:add(decay, x) end
+   if not state.m then
+      state.m = dfdx.new():resizeAs(dfdx):fill(config.initialMean or 0)
+      state.tmp = dfdx.new():resizeAs(dfdx)
+   end
+   state.m:mul(alpha):addcmul(1 - alpha, dfdx, dfdx)
+   state.tmp:sqrt(state.m):add(config.epsilon or 1e-8)
+   x:addcdiv(-(config.learningRate or 1e-2), dfdx, state.tmp)
+   return x, {fx}
+end

@@ -1,0 +1,38 @@
+--- optim.sgd: stochastic gradient descent.
+-- What must stay true: state.evalCounter counts the calls and state.dfdx is the velocity, as Torch7
+-- kept them; the whole update is one pass over the parameters.
+
+local lib = require 'dpt.ffi'.lib
+
+--- @param opfunc function(x) that gives f(x) and its gradient, which may be changed
+-- @param x the parameters, changed in place
+-- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0),
+-- dampening (the momentum), nesterov (false), learningRates and weightDecays (one for each
+-- parameter)
+-- @param state kept between calls (config)
+-- @return x, {f(x) before the step}
+return function(opfunc, x, config, state)
+   config = config or {}
+   state = state or config
+   local momentum = config.momentum or 0
+   local dampening = config.dampening or momentum
+   local decay = config.weightDecay or 0
+   local nesterov = config.nesterov or false
+   if nesterov and (momentum <= 0 or dampening ~= 0) then
+      error('optim.sgd: nesterov wants a momentum above 0 and a dampening of 0', 2)
+   end
+   local count = state.evalCounter or 0
+   local fx, dfdx = opfunc(x)
+
+   local velocity, first = nil, false
+   if momentum ~= 0 then
+      first = not state.dfdx
+      if first then state.dfdx = dfdx.new():resizeAs(dfdx) end
+      velocity = state.dfdx
+   end
+   local rate = (config.learningRate or 1e-3) / (1 + count * (config.learningRateDecay or 0))
+   lib.sgd_step(x, dfdx, velocity, config.learningRates, decay == 0 and config.weightDecays or nil,
+      rate, decay, momentum, 1 - dampening, nesterov and 1 or 0, first and 1 or 0)
+   state.evalCounter = count + 1
+   return x, {fx}
+end
