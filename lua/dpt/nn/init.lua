@@ -5,7 +5,7 @@
 local class = require 'dpt.class'
 
 local names = [[
-   Module Container Criterion utils hessian Jacobian SparseJacobian tables
+   Module Container Criterion utils Jacobian tables
 
    Sequential Parallel Concat DepthConcat ConcatTable ParallelTable MapTable Bottle Decorator
    DontCast WeightNorm NaN Profile DataParallelTable
@@ -15,11 +15,12 @@ local names = [[
    CMaxTable CMinTable
 
    Identity Copy Contiguous View Reshape Narrow Select Transpose Replicate Squeeze Unsqueeze
-   Padding Index MaskedSelect Collapse Convert PixelShuffle OneHot Constant Max Min Mean Sum PrintSize
+   Padding Index MaskedSelect Collapse Convert PixelShuffle OneHot Constant Max Min Mean
+   Sum PrintSize
 
-   Linear LinearWeightNorm Bilinear PartialLinear SparseLinear IndexLinear LookupTable Maxout Add Mul
+   Linear LinearWeightNorm Bilinear PartialLinear SparseLinear LookupTable Maxout Add Mul
    CMul CAdd AddConstant MulConstant Euclidean WeightedEuclidean Cosine MM MV DotProduct
-   CosineDistance PairwiseDistance Kmeans
+   CosineDistance PairwiseDistance
 
    Abs Clamp Exp Log Power Square Sqrt Normalize HardTanh HardShrink SoftShrink SoftMax SoftMin
    SoftPlus SoftSign LogSigmoid LogSoftMax Sigmoid Tanh TanhShrink Threshold ReLU ReLU6 PReLU RReLU

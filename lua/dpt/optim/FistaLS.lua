@@ -23,7 +23,8 @@ return function(f, g, pl, xinit, params)
    for iteration = 1, maxiter do
       local fy, gradient = f(y, 'dx')
       gradient = gradient:clone()
-      local lines, value, model = 0, nil, nil
+      local lines = 0
+      local value, model
       while true do
          x:copy(y):add(-1 / L, gradient)
          pl(x, L)

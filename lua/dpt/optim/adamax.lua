@@ -13,7 +13,7 @@ return function(opfunc, x, config, state)
    if not state.m then
       state.t = 0
       state.m = dfdx.new():resizeAs(dfdx):zero()
-      state.u = dfdx.new():resizeAs(dfdx):zero()
+      state.u = dfdx.new():resize(1, dfdx:nElement()):zero() -- as Torch7 left it
    end
    state.t = state.t + 1
    state.m:mul(beta1):add(1 - beta1, dfdx)

@@ -1,0 +1,14 @@
+--- cudnn.ClippedReLU(ceiling, inplace): x limited to 0..ceiling.
+-- What must stay true: it is nn.HardTanh(0, ceiling, inplace).
+
+local torch = require 'dpt.tensor'
+
+local ClippedReLU, parent = torch.class('cudnn.ClippedReLU', 'nn.HardTanh')
+
+function ClippedReLU:__init(ceiling, inplace)
+   if type(ceiling) ~= 'number' then error('cudnn.ClippedReLU: wants a ceiling', 2) end
+   parent.__init(self, 0, ceiling, inplace)
+   self.ceiling = ceiling
+end
+
+return ClippedReLU

@@ -1,0 +1,26 @@
+--- cudnn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, groups):
+-- nn.SpatialConvolution in groups: planes of one group see only each other.
+-- What must stay true: weight is nOutputPlane x (nInputPlane / groups) x kH x kW.
+
+local torch = require 'dpt.tensor'
+local algorithms = require 'dpt.cudnn.algorithms'
+
+local SpatialConvolution, parent =
+   torch.class('cudnn.SpatialConvolution', 'nn.SpatialConvolution')
+
+function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, groups)
+   self.groups = groups or 1
+   if nInputPlane % self.groups ~= 0 or nOutputPlane % self.groups ~= 0 then
+      error(('cudnn.SpatialConvolution: %d and %d planes do not divide into %d groups')
+         :format(nInputPlane, nOutputPlane, self.groups), 2)
+   end
+   parent.__init(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
+end
+
+function SpatialConvolution:weightSize()
+   return torch.LongStorage{self.nOutputPlane, self.nInputPlane / self.groups, self.kH, self.kW}
+end
+
+algorithms.add(SpatialConvolution)
+
+return SpatialConvolution

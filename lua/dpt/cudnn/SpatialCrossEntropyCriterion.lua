@@ -1,0 +1,32 @@
+--- cudnn.SpatialCrossEntropyCriterion(weights): nn.LogSoftMax over planes and
+-- nn.SpatialClassNLLCriterion in one: input NxCxHxW, target NxHxW.
+-- What must stay true: weights, one for each class, enter the average as in nn.ClassNLLCriterion.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local SpatialCrossEntropyCriterion, parent =
+   torch.class('cudnn.SpatialCrossEntropyCriterion', 'nn.Criterion')
+
+function SpatialCrossEntropyCriterion:__init(weights)
+   parent.__init(self)
+   self.slsm = nn.SpatialLogSoftMax()
+   self.nll = nn.SpatialClassNLLCriterion(weights)
+end
+
+function SpatialCrossEntropyCriterion:updateOutput(input, target)
+   if input:dim() ~= 4 then
+      error(('cudnn.SpatialCrossEntropyCriterion: input has %d dimensions, wanted 4')
+         :format(input:dim()), 2)
+   end
+   self.output = self.nll:updateOutput(self.slsm:updateOutput(input), target)
+   return self.output
+end
+
+function SpatialCrossEntropyCriterion:updateGradInput(input, target)
+   self.nll:updateGradInput(self.slsm.output, target)
+   self.gradInput = self.slsm:updateGradInput(input, self.nll.gradInput)
+   return self.gradInput
+end
+
+return SpatialCrossEntropyCriterion

@@ -1,0 +1,12 @@
+--- cudnn.SpatialFullConvolution(...): nn.SpatialFullConvolution.
+-- What must stay true: it takes the same arguments.
+
+local torch = require 'dpt.tensor'
+local algorithms = require 'dpt.cudnn.algorithms'
+
+local SpatialFullConvolution =
+   torch.class('cudnn.SpatialFullConvolution', 'nn.SpatialFullConvolution')
+
+algorithms.add(SpatialFullConvolution)
+
+return SpatialFullConvolution

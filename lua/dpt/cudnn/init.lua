@@ -1,0 +1,78 @@
+--- dpt.cudnn: the table `cudnn`: the layers under cuDNN's names, and its switches.
+-- What must stay true: a cudnn class is the nn class of its name with what cudnn.torch added; which
+-- library computes is the device's affair, so every class works on every kind of device and on host
+-- tensors. Classes are made when they are asked for.
+
+local class = require 'dpt.class'
+local torch = require 'dpt.tensor'
+
+local cudnn = {
+   benchmark = false, -- whether to try algorithms for every size; where there is a choice
+   fastest = false,
+   verbose = false,
+   version = 9000, -- what scripts compare with
+}
+
+--- Classes that are nn's under another name.
+local same = [[
+   BatchNormalization SpatialBatchNormalization VolumetricBatchNormalization SpatialCrossMapLRN
+   SpatialMaxPooling VolumetricMaxPooling VolumetricAveragePooling
+   ReLU Tanh Sigmoid SoftMax LogSoftMax SpatialSoftMax SpatialLogSoftMax TemporalConvolution
+]]
+--- Classes with a file of their own.
+local own = [[
+   SpatialConvolution VolumetricConvolution SpatialFullConvolution VolumetricFullConvolution
+   SpatialAveragePooling ClippedReLU SpatialCrossEntropyCriterion
+]]
+
+local waiting = {}
+for name in same:gmatch('%w+') do waiting[name] = 'same' end
+for name in own:gmatch('%w+') do waiting[name] = 'own' end
+
+setmetatable(cudnn, {__index = function(_, name)
+   local kind = waiting[name]
+   waiting[name] = nil
+   if kind == 'same' then
+      torch.class('cudnn.' .. name, 'nn.' .. name)
+   elseif kind == 'own' then
+      require('dpt.cudnn.' .. name)
+   end
+   return rawget(cudnn, name)
+end})
+
+class.rooms.cudnn = cudnn
+
+--- The types that convert changes.
+local convertible = {}
+for _, list in ipairs{same, own} do
+   for name in list:gmatch('%w+') do convertible[name] = true end
+end
+for _, name in ipairs{'TemporalConvolution', 'ClippedReLU', 'SpatialCrossEntropyCriterion'} do
+   convertible[name] = nil
+end
+
+--- Changes the layers of a network into those of another package, in place.
+-- @param net a module
+-- @param dst cudnn or nn
+-- @param exclude function(module) that is true for modules to leave as they are
+-- @return the network
+function cudnn.convert(net, dst, exclude)
+   local from = dst == cudnn and 'nn' or 'cudnn'
+   local to = dst == cudnn and 'cudnn' or 'nn'
+   return net:replace(function(module)
+      local package, name = torch.type(module):match('^(%w+)%.(%w+)$')
+      if package ~= from or not convertible[name] or (exclude and exclude(module)) then
+         return module
+      end
+      if to == 'nn' and module.groups and module.groups > 1 then
+         error('cudnn.convert: nn has no convolution in groups, got groups = ' .. module.groups, 2)
+      end
+      local new = torch.factory(to .. '.' .. name)()
+      for key, value in pairs(module) do new[key] = value end
+      if to == 'cudnn' and name:find('Convolution', 1, true) then new.groups = new.groups or 1 end
+      return new
+   end)
+end
+
+
+return cudnn

@@ -1,0 +1,93 @@
+--- nn.LinearWeightNorm(inputSize, outputSize, bias, eps): nn.Linear whose rows are g v / |v|.
+-- What must stay true: v (outputSize x inputSize) and g (outputSize x 1) are learned, weight is
+-- made from them at each forward; norms get eps (1e-16) under the root.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local LinearWeightNorm, parent = torch.class('nn.LinearWeightNorm', 'nn.Linear')
+
+function LinearWeightNorm:__init(inputSize, outputSize, bias, eps)
+   self.eps = eps or 1e-16
+   self.v = torch.Tensor(outputSize, inputSize)
+   self.gradV = torch.Tensor(outputSize, inputSize):zero()
+   self.g = torch.Tensor(outputSize, 1)
+   self.gradG = torch.Tensor(outputSize, 1):zero()
+   parent.__init(self, inputSize, outputSize, bias)
+end
+
+function LinearWeightNorm:parameters()
+   if self.bias then
+      return {self.v, self.g, self.bias}, {self.gradV, self.gradG, self.gradBias}
+   end
+   return {self.v, self.g}, {self.gradV, self.gradG}
+end
+
+-- |v| of every row, outputSize x 1
+local function lengths(self)
+   return torch.cmul(self.v, self.v):sum(2):add(self.eps):sqrt()
+end
+
+function LinearWeightNorm:reset(stdv)
+   parent.reset(self, stdv)
+   self:initFromWeight()
+end
+
+--- Sets v and g such that they give the weight.
+function LinearWeightNorm:initFromWeight(weight)
+   self.v:copy(weight or self.weight)
+   self.g:copy(torch.cmul(self.v, self.v):sum(2):sqrt())
+   return self
+end
+
+function LinearWeightNorm.fromLinear(linear)
+   local outputSize, inputSize = linear.weight:size(1), linear.weight:size(2)
+   local module = nn.LinearWeightNorm(inputSize, outputSize, linear.bias ~= nil)
+   module:type(linear:type())
+   module.weight:copy(linear.weight)
+   if linear.bias then module.bias:copy(linear.bias) end
+   return module:initFromWeight()
+end
+
+function LinearWeightNorm:toLinear()
+   self:updateWeightMatrix()
+   local outputSize, inputSize = self.weight:size(1), self.weight:size(2)
+   local module = nn.Linear(inputSize, outputSize, self.bias ~= nil):type(self:type())
+   module.weight:copy(self.weight)
+   if self.bias then module.bias:copy(self.bias) end
+   return module
+end
+
+--- weight = g v / |v|
+function LinearWeightNorm:updateWeightMatrix()
+   local factor = torch.cdiv(self.g, lengths(self))
+   self.weight:cmul(self.v, factor:expandAs(self.v))
+end
+
+function LinearWeightNorm:updateOutput(input)
+   self:updateWeightMatrix()
+   return parent.updateOutput(self, input)
+end
+
+function LinearWeightNorm:accGradParameters(input, gradOutput, scale)
+   self.gradWeight:zero()
+   parent.accGradParameters(self, input, gradOutput, scale)
+   -- with u = v / |v|: dg = dW u, dv = g (dW - dg u) / |v|
+   local norms = lengths(self)
+   local unit = torch.cdiv(self.v, norms:expandAs(self.v))
+   local gradG = torch.cmul(self.gradWeight, unit):sum(2)
+   self.gradG:add(1, gradG)
+   local factor = torch.cdiv(self.g, norms)
+   local gradV = self.gradWeight:clone():addcmul(-1, unit, gradG:expandAs(unit))
+   self.gradV:addcmul(1, gradV, factor:expandAs(gradV))
+end
+
+-- gradWeight is only a buffer here, so the update goes by the gradients of v and g.
+function LinearWeightNorm:defaultAccUpdateGradParameters(input, gradOutput, lr)
+   local gradV, gradG, gradBias = self.gradV, self.gradG, self.gradBias
+   self.gradV, self.gradG, self.gradBias = self.v, self.g, self.bias
+   self:accGradParameters(input, gradOutput, -lr)
+   self.gradV, self.gradG, self.gradBias = gradV, gradG, gradBias
+end
+
+return LinearWeightNorm

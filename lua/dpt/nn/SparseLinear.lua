@@ -1,0 +1,73 @@
+--- nn.SparseLinear(inputSize, outputSize): nn.Linear for inputs that are mostly zero: a sample is a
+-- matrix of rows {index, value}, a batch is a table of samples or a tensor N x nonzeros x 2.
+-- What must stay true: weight is outputSize x inputSize; there is no gradient for the input.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local SparseLinear, parent = torch.class('nn.SparseLinear', 'nn.Module')
+
+function SparseLinear:__init(inputSize, outputSize)
+   parent.__init(self)
+   self.inputSize, self.outputSize = inputSize, outputSize
+   self.weight = torch.Tensor(outputSize, inputSize)
+   self.bias = torch.Tensor(outputSize)
+   self.gradWeight = torch.Tensor(outputSize, inputSize):zero()
+   self.gradBias = torch.Tensor(outputSize):zero()
+   self:reset()
+end
+
+function SparseLinear:reset(stdv)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(2))
+   self.weight:uniform(-stdv, stdv)
+   self.bias:uniform(-stdv, stdv)
+end
+
+-- Indices and values of a sample.
+local function parts(sample)
+   if sample:dim() ~= 2 or sample:size(2) ~= 2 then
+      error(('nn.SparseLinear: a sample of size %s, wanted rows {index, value}')
+         :format(table.concat(sample:size():totable(), 'x')), 4)
+   end
+   local numbers = sample:select(2, 1)
+   local index = nn.utils.indexTensor(nil, sample):resize(numbers:size(1)):copy(numbers)
+   return index, sample:select(2, 2)
+end
+
+-- The samples as a list; whether it is a batch.
+local function samples(input)
+   if type(input) == 'table' then return input, true end
+   if input:dim() == 2 then return {input}, false end
+   local list = {}
+   for i = 1, input:size(1) do list[i] = input[i] end
+   return list, true
+end
+
+function SparseLinear:updateOutput(input)
+   local list, batch = samples(input)
+   self.output:resize(#list, self.outputSize)
+   for i, sample in ipairs(list) do
+      local index, values = parts(sample)
+      self.output[i]:copy(self.bias):addmv(1, self.weight:index(2, index), values)
+   end
+   if not batch then self.output:resize(self.outputSize) end
+   return self.output
+end
+
+function SparseLinear:accGradParameters(input, gradOutput, scale)
+   scale = scale or 1
+   local list = samples(input)
+   local g = gradOutput:contiguous():view(#list, self.outputSize)
+   for i, sample in ipairs(list) do
+      local index, values = parts(sample)
+      local columns = torch.ger(g[i], values:contiguous()):mul(scale)
+      self.gradWeight:indexAdd(2, index, columns)
+   end
+   self.gradBias:add(scale, g:sum(1))
+end
+
+function SparseLinear:updateGradInput()
+   return self.gradInput
+end
+
+return SparseLinear

@@ -1,0 +1,51 @@
+--- nn.StochasticGradient(module, criterion): a training loop over a data set, one example at a
+-- time.
+-- What must stay true: dataset:size() gives the number of examples, dataset[i] is {input, target};
+-- the rate of iteration n is learningRate / (1 + n learningRateDecay).
+
+local torch = require 'dpt.tensor'
+
+local StochasticGradient = torch.class('nn.StochasticGradient')
+
+function StochasticGradient:__init(module, criterion)
+   self.learningRate = 0.01
+   self.learningRateDecay = 0
+   self.maxIteration = 25
+   self.shuffleIndices = true
+   self.module = module
+   self.criterion = criterion
+   self.verbose = true
+end
+
+function StochasticGradient:train(dataset)
+   local module, criterion = self.module, self.criterion
+   local rate = self.learningRate
+   local iteration = 1
+   local size = dataset:size()
+   local order = not self.shuffleIndices and torch.range(1, size):long()
+      or torch.randperm(size):long()
+   print('# StochasticGradient: training')
+   while true do
+      local sum = 0
+      for i = 1, size do
+         local example = dataset[order[i]]
+         local input, target = example[1], example[2]
+         sum = sum + criterion:forward(module:forward(input), target)
+         module:updateGradInput(input, criterion:updateGradInput(module.output, target))
+         module:accUpdateGradParameters(input, criterion.gradInput, rate)
+         if self.hookExample then self.hookExample(self, example) end
+      end
+      sum = sum / size
+      if self.hookIteration then self.hookIteration(self, iteration, sum) end
+      if self.verbose then print('# current error = ' .. sum) end
+      iteration = iteration + 1
+      rate = self.learningRate / (1 + iteration * self.learningRateDecay)
+      if self.maxIteration > 0 and iteration > self.maxIteration then
+         print('# StochasticGradient: done, maxIteration is reached')
+         print('# training error = ' .. sum)
+         break
+      end
+   end
+end
+
+return StochasticGradient

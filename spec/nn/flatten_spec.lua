@@ -1,0 +1,101 @@
+--- getParameters: parameters and gradients as two flat tensors.
+local function mlp() return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)) end
+
+describe('nn.Module:getParameters', function()
+   it('gives the parameters in order, with their values', function()
+      local net = mlp()
+      local order = {}
+      for i, t in ipairs((net:parameters())) do order[i] = t:clone():view(-1) end
+      local p, g = net:getParameters()
+      assert.are.equal(26, p:size(1))
+      assert.are.equal(26, g:size(1))
+      assert.are.equal(0, (p - torch.cat(order, 1)):abs():max())
+      assert.are.equal(1, net:get(1).weight:storageOffset())
+      assert.are.equal(13, net:get(1).bias:storageOffset())
+   end)
+
+   it('makes the module\'s tensors views', function()
+      local net = mlp()
+      local p, g = net:getParameters()
+      p:fill(0.25)
+      g:zero()
+      assert.are.equal(0.25, net:get(3).weight:min())
+      local x = torch.rand(2, 3)
+      net:forward(x)
+      net:backward(x, torch.rand(2, 2))
+      assert.is_true(g:abs():max() > 0)
+   end)
+
+   it('gives the same memory again while nothing has changed', function()
+      local net = mlp()
+      local p = net:getParameters()
+      local q = net:getParameters()
+      assert.are.equal(torch.pointer(p:storage()), torch.pointer(q:storage()))
+      q:fill(3)
+      assert.are.equal(3, p:min())
+   end)
+
+   it('counts what is shared once', function()
+      local a = nn.Linear(3, 3)
+      local b = a:clone('weight', 'gradWeight', 'bias', 'gradBias')
+      local net = nn.Sequential():add(a):add(nn.Tanh()):add(b)
+      local p = net:getParameters()
+      assert.are.equal(12, p:size(1))
+      a.weight:fill(7)
+      assert.are.equal(7, b.weight:min())
+   end)
+
+   it('keeps parts that overlap and transposed ones', function()
+      local encoder, decoder = nn.Linear(4, 2), nn.Linear(2, 4)
+      for _, name in ipairs{'weight', 'gradWeight'} do
+         decoder[name]:set(encoder[name]:storage(), 1, torch.LongStorage{4, 2},
+            torch.LongStorage{1, 4})
+      end
+      local values = encoder.weight:clone()
+      local p = nn.Sequential():add(encoder):add(decoder):getParameters()
+      assert.are.equal(8 + 2 + 4, p:size(1))
+      assert.are.equal(0, (encoder.weight - values):abs():max())
+      assert.are.equal(0, (decoder.weight - values:t()):abs():max())
+   end)
+
+   it('closes holes', function()
+      local m = nn.Linear(2, 3)
+      local wide = torch.rand(3, 5)
+      m.weight:set(wide:narrow(2, 2, 2))
+      m.gradWeight:set(torch.rand(3, 5):narrow(2, 2, 2))
+      local p = m:getParameters()
+      assert.are.equal(9, p:size(1))
+      assert.are.equal(0, (m.weight - wide:narrow(2, 2, 2)):abs():max())
+      assert.are.equal(0, (p:narrow(1, 1, 6):view(3, 2) - wide:narrow(2, 2, 2)):abs():max())
+   end)
+
+   it('refuses gradients that are shared otherwise than the parameters', function()
+      local a = nn.Linear(2, 2)
+      local net = nn.Sequential():add(a):add(a:clone('weight'))
+      assert.has_error(function() net:getParameters() end,
+         'nn.Sequential: getParameters wants gradients shared exactly as the parameters are: '
+         .. 'share gradWeight and gradBias along with weight and bias')
+   end)
+
+   it('refuses parameters of two types by a sentence', function()
+      local net = nn.Sequential():add(nn.Linear(2, 2)):add(nn.Linear(2, 2):float())
+      local ok, why = pcall(net.getParameters, net)
+      assert.is_false(ok)
+      assert.is_truthy(why:find('parameter 1 is a torch.DoubleTensor and 3 a torch.FloatTensor', 1, true))
+   end)
+
+   it('gives empty tensors without parameters', function()
+      local p, g = nn.Sequential():add(nn.Tanh()):getParameters()
+      assert.are.equal(0, p:nElement())
+      assert.are.equal(0, g:nElement())
+   end)
+
+   it('works on devices without a wait', function()
+      if not cutorch then return end
+      local net = mlp():cuda()
+      local values = net:get(3).weight:double()
+      local p = net:getParameters()
+      assert.are.equal('torch.CudaTensor', torch.type(p))
+      assert.are.equal(0, (net:get(3).weight:double() - values):abs():max())
+   end)
+end)
