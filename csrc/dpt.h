@@ -504,7 +504,7 @@ int dpt_pad_forward(dpt_tensor *out, const dpt_tensor *in, int mode, int ndim, c
 int dpt_pad_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in, int mode,
                      int ndim, const int64_t *below, const int64_t *above);
 
-/* PReLU: weight 1 (shared) or C for in C, NxC, CxHxW, NxCxHxW (Torch7's rule). */
+/* PReLU: weight 1 (shared) or C for in C, NxC, NxCxS, NxCxHxW (Torch7's rule). */
 int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight);
 int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                             const dpt_tensor *weight);

@@ -62,6 +62,12 @@ static int check(source *s, int distribution, int dtype, double a, double b) {
       s->range = (uint64_t)(floor(b) - s->a) + 1;
     }
     return 0;
+  case DPT__RANDOM_uniform:
+    if (dtype == DPT_F32) { /* Torch7 took the bounds in the tensor's type */
+      s->a = (float)a;
+      s->b = (float)b;
+    }
+    return 0;
   case DPT__RANDOM_normal:
   case DPT__RANDOM_logNormal:
     if (b > 0 || (b == 0 && distribution == DPT__RANDOM_normal)) return 0;

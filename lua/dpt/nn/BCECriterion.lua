@@ -3,7 +3,7 @@
 -- What must stay true: weights, one for each element of a row, multiply the rows of a batch alike.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local losses = require 'dpt.nn.losses'
 
 local BCECriterion, parent = torch.class('nn.BCECriterion', 'nn.Criterion')

@@ -5,7 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
 

@@ -72,6 +72,10 @@ for method, typename in pairs{
    Criterion[method] = function(self, ...) return self:type(typename, ...) end
 end
 
+function Criterion:__tostring__()
+   return torch.type(self)
+end
+
 --- Criterion(input, target): the loss and its gradient.
 function Criterion:__call__(input, target)
    self.output = self:forward(input, target)

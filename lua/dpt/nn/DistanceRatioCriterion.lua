@@ -3,7 +3,7 @@
 -- What must stay true: rows are averaged with sizeAverage (the default).
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local pointwise = require 'dpt.nn.pointwise'
 
 local DistanceRatioCriterion, parent = torch.class('nn.DistanceRatioCriterion', 'nn.Criterion')

@@ -6,7 +6,7 @@
 -- dropoutStep_ to be replica 1's; dropoutId_ is the same in all copies of a module.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
 

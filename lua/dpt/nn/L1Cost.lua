@@ -2,7 +2,7 @@
 -- What must stay true: it takes no target.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local losses = require 'dpt.nn.losses'
 
 local L1Cost = torch.class('nn.L1Cost', 'nn.Criterion')

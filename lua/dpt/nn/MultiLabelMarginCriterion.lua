@@ -3,7 +3,7 @@
 -- What must stay true: a row of the target lists labels up to the first 0.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local MultiLabelMarginCriterion, parent =
    torch.class('nn.MultiLabelMarginCriterion', 'nn.Criterion')

@@ -3,7 +3,7 @@
 -- What must stay true: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local pointwise = require 'dpt.nn.pointwise'
 
 local MultiLabelSoftMarginCriterion, parent =

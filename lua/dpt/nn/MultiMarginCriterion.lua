@@ -3,7 +3,7 @@
 -- What must stay true: p is 1 or 2; input C or NxC, target a class or N of them.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local MultiMarginCriterion, parent = torch.class('nn.MultiMarginCriterion', 'nn.Criterion')
 

@@ -3,7 +3,7 @@
 -- What must stay true: slopes begin at 0.25.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local PReLU, parent = torch.class('nn.PReLU', 'nn.Module')
 

@@ -3,7 +3,7 @@
 -- What must stay true: output is positive and sums to 1.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local SoftMax = torch.class('nn.SoftMax', 'nn.Module')
 

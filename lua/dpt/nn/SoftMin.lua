@@ -2,7 +2,7 @@
 -- What must stay true: as in nn.SoftMax.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local SoftMin, parent = torch.class('nn.SoftMin', 'nn.Module')
 

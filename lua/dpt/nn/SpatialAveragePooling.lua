@@ -3,7 +3,7 @@
 -- unless setCountExcludePad; with divide false it gives sums.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local SpatialAveragePooling, parent = torch.class('nn.SpatialAveragePooling', 'nn.Module')

@@ -4,7 +4,7 @@
 -- field bias; with gradInput set to nil no gradient for the input is computed.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Module')

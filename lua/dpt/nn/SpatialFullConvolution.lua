@@ -4,7 +4,7 @@
 -- adj from the size that `other` has; other's gradient is zero.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local SpatialFullConvolution, parent =

@@ -3,7 +3,7 @@
 -- What must stay true: output has the size of the pooling module's last input.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local SpatialMaxUnpooling, parent = torch.class('nn.SpatialMaxUnpooling', 'nn.Module')

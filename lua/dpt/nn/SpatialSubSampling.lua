@@ -3,7 +3,7 @@
 -- What must stay true: input is (N)xCxHxW; strides default to 1.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local SpatialSubSampling, parent = torch.class('nn.SpatialSubSampling', 'nn.Module')

@@ -3,7 +3,7 @@
 -- What must stay true: input is (N)xCxHxW; corner pixels stay corner pixels.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local SpatialUpSamplingBilinear, parent = torch.class('nn.SpatialUpSamplingBilinear', 'nn.Module')

@@ -2,7 +2,7 @@
 -- What must stay true: input is (N)xCxHxW, scale a whole number.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local SpatialUpSamplingNearest, parent = torch.class('nn.SpatialUpSamplingNearest', 'nn.Module')
 

@@ -2,10 +2,11 @@
 -- What must stay true: r, t and b default to l; input is (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
+local C = require 'dpt.ffi'.C
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
-local lib, mode = dptffi.lib, dptffi.C.DPT_PAD_ZERO
+local mode = C.DPT_PAD_ZERO
 
 local SpatialZeroPadding, parent = torch.class('nn.SpatialZeroPadding', 'nn.Module')
 

@@ -4,7 +4,7 @@
 -- frames of a window one after the other.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local TemporalConvolution, parent = torch.class('nn.TemporalConvolution', 'nn.Module')
 

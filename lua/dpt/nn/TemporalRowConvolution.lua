@@ -3,7 +3,7 @@
 -- What must stay true: input is (N)xTxF, or (N)xFxT with featFirst; weight is F x 1 x kW.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
 
 local TemporalRowConvolution, parent = torch.class('nn.TemporalRowConvolution', 'nn.Module')

@@ -3,7 +3,7 @@
 -- What must stay true: input is (N)xCxHxW for images and NxCxTxHxW for volumes.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local UpSampling, parent = torch.class('nn.UpSampling', 'nn.Module')

@@ -3,7 +3,7 @@
 -- What must stay true: input is (N)xCxTxHxW; otherwise it is as nn.SpatialMaxPooling.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 
 local VolumetricMaxPooling, parent = torch.class('nn.VolumetricMaxPooling', 'nn.SpatialMaxPooling')
 

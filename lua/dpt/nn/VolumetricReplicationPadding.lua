@@ -3,10 +3,11 @@
 -- What must stay true: all default to the first; input is (N)xCxTxHxW.
 
 local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
+local C = require 'dpt.ffi'.C
+local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
-local lib, mode = dptffi.lib, dptffi.C.DPT_PAD_REPLICATE
+local mode = C.DPT_PAD_REPLICATE
 
 local VolumetricReplicationPadding, parent =
    torch.class('nn.VolumetricReplicationPadding', 'nn.Module')

@@ -1,4 +1,4 @@
---- nn.WeightedMSECriterion(weight, sizeAverage): (w x - w y)^2, summed, with a tensor w of weights.
+--- nn.WeightedMSECriterion(weight, sizeAverage): (x - w y)^2, summed, with a tensor w of weights.
 -- What must stay true: a batch has one more dimension than the weights, which its rows share.
 
 local torch = require 'dpt.tensor'
@@ -10,7 +10,7 @@ function WeightedMSECriterion:__init(weight, sizeAverage)
    self.weight = weight:clone()
 end
 
--- target's and input's weighted copies; the weights spread over the input
+-- The target times the weights.
 local function weighted(self, input, target)
    local weight = self.weight
    if input:dim() == weight:dim() + 1 then
@@ -18,19 +18,15 @@ local function weighted(self, input, target)
       table.insert(size, 1, 1)
       weight = weight:view(torch.LongStorage(size)):expandAs(input)
    end
-   return torch.cmul(input, weight), torch.cmul(self:valuesFor(input, target), weight), weight
+   return torch.cmul(self:valuesFor(input, target), weight)
 end
 
 function WeightedMSECriterion:updateOutput(input, target)
-   local x, y = weighted(self, input, target)
-   return parent.updateOutput(self, x, y)
+   return parent.updateOutput(self, input, weighted(self, input, target))
 end
 
 function WeightedMSECriterion:updateGradInput(input, target)
-   local x, y, weight = weighted(self, input, target)
-   parent.updateGradInput(self, x, y)
-   self.gradInput:cmul(weight)
-   return self.gradInput
+   return parent.updateGradInput(self, input, weighted(self, input, target))
 end
 
 return WeightedMSECriterion

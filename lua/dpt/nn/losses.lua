@@ -1,8 +1,8 @@
 --- Criterions that sum one function over all elements, by a loss of the C library.
 -- What must stay true: forward waits once, for the number; backward never.
 
-local dptffi = require 'dpt.ffi'
-local lib, C = dptffi.lib, dptffi.C
+local C = require 'dpt.ffi'.C
+local lib = require 'dpt.nn.lib'
 
 local M = {}
 

@@ -4,7 +4,7 @@
 -- borders; a 1-D kernel stands for the product of itself in both directions.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.ffi'.lib
+local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
 
 local M = {}

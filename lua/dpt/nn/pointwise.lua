@@ -2,8 +2,8 @@
 -- What must stay true: forward is r = op(input), backward r = op_backward(gradOutput, input or
 -- output); in place the result takes the operand's memory.
 
-local dptffi = require 'dpt.ffi'
-local lib, C = dptffi.lib, dptffi.C
+local C = require 'dpt.ffi'.C
+local lib = require 'dpt.nn.lib'
 
 local M = {}
 

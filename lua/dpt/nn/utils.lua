@@ -23,7 +23,6 @@ end
 
 local function convertTensor(t, typename, cache)
    if torch.typename(t) == typename then return t end
-   if not cache then return t:type(typename) end
    local known = cache[t]
    if known then return known end
    local new = torch.getmetatable(typename).new()
@@ -38,6 +37,7 @@ end
 -- @param cache a table in which the converted tensors are kept, so that shared ones stay shared
 -- @return the same table, module or criterion; a new tensor where the type differs
 function utils.recursiveType(value, typename, cache)
+   cache = cache or {}
    if torch.isTensor(value) then
       return convertTensor(value, typename, cache)
    elseif type(value) == 'table' then
