@@ -40,7 +40,7 @@ end
 -- @param usenccl communicate by NCCL where it is there (false)
 function DataParallelTable:__init(dimension, flattenParams, usenccl)
    parent.__init(self)
-   if not cutorch then fail('there is no device (DPT_DEVICES=none)') end
+   if cutorch.getDeviceCount() == 0 then fail('there is no device (DPT_DEVICES=none)') end
    if type(dimension) ~= 'number' or dimension % 1 ~= 0 or dimension < 1 then
       fail('wants the dimension to split along, from 1, got %s', tostring(dimension))
    end
