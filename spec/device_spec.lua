@@ -1,0 +1,395 @@
+-- dpt.device: devices, streams, memory, seeds; the rows J2 and J3 of the users' issues.
+local dpt = require 'dpt'
+local torch, cutorch = dpt.torch, dpt.cutorch
+local dptffi = require 'dpt.ffi'
+local run = require 'spec.support.run'
+
+--- Milliseconds that f takes.
+local function time(f)
+   local timer = torch.Timer()
+   f()
+   return timer:time().real * 1000
+end
+
+describe('devices', function()
+   after_each(function()
+      cutorch.setDevice(1)
+      cutorch.setDefaultStream()
+   end)
+
+   it('are counted and chosen from 1', function()
+      assert.is_true(cutorch.getDeviceCount() >= 2)
+      assert.equal(1, cutorch.getDevice())
+      cutorch.setDevice(2)
+      assert.equal(2, cutorch.getDevice())
+      assert.equal(2, torch.CudaTensor(3):getDevice())
+   end)
+
+   it('that do not exist are refused by name', function()
+      local n = cutorch.getDeviceCount()
+      for _, bad in ipairs{0, -1, n + 1} do
+         assert.error_matches(function() cutorch.setDevice(bad) end, 'setDevice: there is no')
+      end
+      assert.error_matches(function() cutorch.setDevice() end, "'device' is of type nil")
+      assert.error_matches(function() cutorch.setDevice(1.5) end, "'device' is 1.5")
+      assert.error_matches(function() cutorch.setDevice(2 ^ 40) end, 'wanted a whole number')
+      assert.error_matches(function() cutorch.getMemoryUsage(0) end, 'no device')
+      assert.error_matches(function() cutorch.memoryStats(n + 1) end, 'no device ' .. n + 1)
+      assert.equal(1, cutorch.getDevice())
+   end)
+
+   it('are set back by withDevice, also after an error', function()
+      local a, b = cutorch.withDevice(2, function() return cutorch.getDevice(), 'x' end)
+      assert.same({2, 'x', 1}, {a, b, cutorch.getDevice()})
+      local thrown = {}
+      local ok, got = pcall(cutorch.withDevice, 2, function() error(thrown) end)
+      assert.is_false(ok)
+      assert.equal(thrown, got)
+      assert.equal(1, cutorch.getDevice())
+   end)
+
+   it('tell their properties', function()
+      local properties = cutorch.getDeviceProperties(2)
+      assert.is_string(properties.name)
+      assert.is_true(properties.multiProcessorCount >= 1)
+      assert.is_true(properties.totalGlobalMem > 0)
+      assert.is_true(cutorch.getPeerToPeerAccess(1, 2))
+      assert.error_matches(function() cutorch.getPeerToPeerAccess(1, 99) end, 'no device 99')
+      assert.is_true(cutorch.hasHalf)
+   end)
+
+   it('refuse operands of two devices, and work afterwards', function()
+      local a = torch.CudaTensor(3):fill(1)
+      local b = cutorch.withDevice(2, function() return torch.CudaTensor(3):fill(2) end)
+      assert.error_matches(function() a:add(b) end, 'add: got torch.CudaTensor on device %d with'
+         .. ' torch.CudaTensor on device %d')
+      assert.error_matches(function() a:add(torch.FloatTensor(3)) end, 'torch.FloatTensor')
+      assert.equal(3, a:sum())
+      b:copy(a):add(b)
+      assert.equal(6, b:sum())
+   end)
+end)
+
+describe('asynchrony', function()
+   after_each(function()
+      cutorch.synchronizeAll()
+      cutorch.setDevice(1)
+      cutorch.setDefaultStream()
+   end)
+
+   it('lets device 1 and another stream work while device 2 is busy', function()
+      cutorch.reserveStreams(1, true)
+      local one = torch.CudaTensor(1000):fill(1)
+      cutorch.setDevice(2)
+      local busy = torch.CudaTensor(1000):fill(1)
+      local other = torch.CudaTensor(1000):fill(2)
+      cutorch.synchronizeAll()
+      local total = torch.Timer()
+      local queueing = time(function()
+         cutorch.streamSleep(300)
+         busy:add(1)
+      end)
+      assert.is_true(queueing < 1, queueing .. ' ms to queue')
+      assert.equal(1000, one:sum()) -- device 1
+      cutorch.setStream(1)
+      assert.equal(2000, other:sum()) -- another stream of device 2
+      cutorch.setStream(0)
+      assert.is_true(total:time().real < 0.25, 'the others waited')
+      assert.equal(2000, busy:sum()) -- reading the value waits for its stream
+      assert.is_true(total:time().real >= 0.3, 'reading the value did not wait')
+   end)
+
+   it('orders streams by events, and without them random delays show it', function()
+      cutorch.reserveStreams(2, true)
+      local C = dptffi.C
+      -- stream 1 doubles x, stream 2 adds 1, twenty times: with the events (0 + 1) * 2 + 1 ...
+      local function run20(events)
+         local x = torch.CudaDoubleTensor(1):fill(0)
+         cutorch.synchronize()
+         for _ = 1, 20 do
+            cutorch.setStream(2)
+            if events then cutorch.streamWaitFor(2, {1}) end
+            x:add(1)
+            cutorch.setStream(1)
+            if events then cutorch.streamWaitFor(1, {2}) end
+            x:mul(2)
+         end
+         cutorch.synchronize()
+         cutorch.setStream(0)
+         return x[1]
+      end
+      finally(function() C.dpt_delay_set(0) end)
+      C.dpt_delay_set(7)
+      assert.equal(2 ^ 21 - 2, run20(true))
+      local wrong = 0
+      for _ = 1, 5 do
+         if run20(false) ~= 2 ^ 21 - 2 then wrong = wrong + 1 end
+      end
+      assert.is_true(wrong > 0)
+   end)
+
+   it('keeps a failure of queued work for the next wait, names it, goes on', function()
+      local x = torch.CudaTensor(4):fill(1)
+      local y = cutorch.withDevice(2, function() return torch.CudaTensor(4):fill(0) end)
+      cutorch.synchronizeAll()
+      dptffi.lib.fault_set('copy:1')
+      y:copy(x) -- queued: no error here
+      assert.error_matches(function() cutorch.synchronizeAll() end, 'copy.*DPT_FAULT')
+      cutorch.synchronizeAll() -- told once
+      y:copy(x)
+      assert.equal(4, y:sum())
+   end)
+end)
+
+describe('streams', function()
+   after_each(function()
+      cutorch.synchronizeAll()
+      cutorch.setDevice(1)
+      cutorch.setDefaultStream()
+   end)
+
+   it('are reserved, chosen for every device, and refused where there is none', function()
+      cutorch.reserveStreams(3)
+      assert.is_true(cutorch.getNumStreams() >= 3)
+      assert.equal(0, cutorch.getStream())
+      cutorch.setStream(2)
+      cutorch.setDevice(2)
+      assert.equal(2, cutorch.getStream())
+      cutorch.setDefaultStream()
+      assert.equal(0, cutorch.getStream())
+      assert.error_matches(function() cutorch.setStream(999) end, 'no stream 999')
+      assert.error_matches(function() cutorch.setStream(-1) end, "'stream' is %-1")
+      assert.error_matches(function() cutorch.streamWaitFor(1, 2) end, 'wanted a table of streams')
+      assert.error_matches(function() cutorch.streamSynchronize(999) end, 'no stream 999')
+      assert.error_matches(function() cutorch.reserveStreams(100000) end, 'reserveStreams')
+   end)
+
+   it('wait for each other: lists, barriers, several devices', function()
+      cutorch.reserveStreams(3, true)
+      local function sleepOn(device, stream)
+         cutorch.setDevice(device)
+         cutorch.setStream(stream)
+         cutorch.streamSleep(60)
+      end
+      local waits = {
+         function() cutorch.setDevice(2) cutorch.streamWaitFor(1, {3}) end,
+         function() cutorch.streamWaitForMultiDevice(2, 1, {[1] = {2}, [2] = {3}}) end,
+         function() cutorch.setDevice(2) cutorch.streamBarrier{1, 3} end,
+         function() cutorch.streamBarrierMultiDevice{[1] = {2}, [2] = {1, 3}} end,
+      }
+      for i, wait in ipairs(waits) do
+         sleepOn(2, 3)
+         wait()
+         cutorch.setDevice(2)
+         local waited = time(function() cutorch.streamSynchronize(1) end)
+         assert.is_true(waited > 40, 'wait ' .. i .. ' took ' .. waited .. ' ms')
+         cutorch.synchronizeAll()
+      end
+   end)
+end)
+
+describe('memory', function()
+   after_each(function() cutorch.setMemoryLimit(1, 0) end)
+
+   it('is counted by device', function()
+      local before = cutorch.memoryStats(2)
+      local x = {cutorch.withDevice(2, function() return torch.CudaTensor(2 ^ 20) end)}
+      local after = cutorch.memoryStats(2)
+      assert.equal(before.live + 2 ^ 22, after.live)
+      assert.is_true(after.peak >= after.live)
+      local free, total = cutorch.getMemoryUsage(2)
+      assert.equal(total - after.live, free)
+      assert.equal(2, x[1]:getDevice())
+      x[1] = nil
+      collectgarbage()
+      collectgarbage()
+      assert.is_true(cutorch.memoryStats(2).live <= before.live)
+      cutorch.emptyCache()
+      assert.is_true(cutorch.memoryStats(2).cached < 2 ^ 22)
+      assert.is_true(cutorch.isCachingAllocatorEnabled())
+   end)
+
+   it('that is short is an error with the numbers; the same tensor works afterwards', function()
+      collectgarbage()
+      collectgarbage()
+      cutorch.emptyCache()
+      cutorch.setMemoryLimit(1, cutorch.memoryStats(1).live + 8 * 2 ^ 20)
+      local x = torch.CudaTensor(10):fill(1)
+      local line = debug.getinfo(1, 'l').currentline + 1
+      local ok, why = pcall(function() x:resize(2 ^ 24) end)
+      assert.is_false(ok)
+      assert.truthy(why:find('device_spec.lua:' .. line, 1, true), why)
+      assert.truthy(why:find 'out of memory on device 1: 67108864 bytes asked, %d+ live, %d+ cac')
+      assert.equal(10, x:sum())
+      cutorch.setMemoryLimit(1, 0)
+      assert.equal(2 ^ 24, x:resize(2 ^ 24):fill(1):sum())
+      assert.error_matches(function() cutorch.setMemoryLimit(1, -1) end, 'wanted 0')
+      assert.error_matches(function() cutorch.setMemoryLimit(1) end, "'bytes' is of type nil")
+   end)
+
+   it('of tensors nobody refers to is collected before it is short', function()
+      collectgarbage()
+      collectgarbage()
+      cutorch.emptyCache()
+      cutorch.setMemoryLimit(1, cutorch.memoryStats(1).live + 64 * 2 ^ 20)
+      for _ = 1, 100 do torch.CudaTensor(2 ^ 22):fill(1) end -- 16 MiB each
+   end)
+
+   it('can be page-locked', function()
+      local x = cutorch.createCudaHostTensor(3, 4):fill(2)
+      assert.equal('torch.FloatTensor', x:type())
+      assert.equal('torch.HalfTensor', cutorch.createCudaHostHalfTensor(2):type())
+      assert.equal('torch.DoubleTensor', cutorch.createCudaHostDoubleTensor(2, 2):type())
+      assert.same({3, 4}, x:size():totable())
+      local y = torch.CudaTensor(3, 4):copy(x)
+      assert.equal(24, y:sum())
+      assert.same({5}, cutorch.createCudaHostTensor(torch.LongStorage{5}):size():totable())
+   end)
+end)
+
+describe('seeds', function()
+   after_each(function() cutorch.setDevice(1) end)
+
+   it('give the same numbers again, on every device', function()
+      cutorch.manualSeedAll(17)
+      local draws = {}
+      for device = 1, 2 do
+         draws[device] = cutorch.withDevice(device, function()
+            return torch.CudaTensor(100):uniform():float()
+         end)
+      end
+      assert.equal(0, (draws[1] - draws[2]):abs():max())
+      cutorch.manualSeed(17, 2)
+      local again = cutorch.withDevice(2, function() return torch.CudaTensor(100):uniform() end)
+      assert.equal(0, (draws[2] - again:float()):abs():max())
+      assert.equal(17, cutorch.initialSeed(2))
+   end)
+
+   it('are drawn at random by seed and seedAll', function()
+      local a, b = cutorch.seed(), cutorch.seed()
+      assert.not_equal(a, b)
+      assert.equal(b, cutorch.initialSeed())
+      cutorch.manualSeed(b)
+      assert.equal(b, cutorch.initialSeed())
+      cutorch.seedAll()
+      assert.not_equal(cutorch.initialSeed(1), cutorch.initialSeed(2))
+      assert.error_matches(function() cutorch.manualSeed('x') end, "'seed' is of type string")
+      assert.error_matches(function() cutorch.manualSeed(1, 99) end, 'no device 99')
+   end)
+
+   it('travel as a state', function()
+      cutorch.manualSeed(3)
+      torch.CudaTensor(10):uniform()
+      local state = cutorch.getRNGState()
+      assert.equal('torch.ByteTensor', state:type())
+      local a = torch.CudaTensor(10):uniform():float()
+      cutorch.setRNGState(state)
+      local b = torch.CudaTensor(10):uniform():float()
+      assert.equal(0, (a - b):abs():max())
+      assert.error_matches(function() cutorch.setRNGState(3) end, "'state' is of type number")
+   end)
+end)
+
+-- Each of these needs a process of its own: the devices are set once.
+describe('users issues', function()
+   it('J2: setting the devices after their first use is an error', function()
+      local out = run.lua [[
+         local dpt = require 'dpt'
+         dpt.setDevices 'host:3'
+         print(cutorch.getDeviceCount())
+         local ok, why = pcall(dpt.setDevices, 'host:4')
+         print(ok, why:match 'before the first use of a device')
+         print(cutorch.getDeviceCount())
+      ]]
+      assert.equal('3\nfalse\tbefore the first use of a device\n3\n', out)
+   end)
+
+   it('J2: a bad value is a clear message, at the first use', function()
+      local out = run.lua([[
+         require 'dpt'
+         print(pcall(cutorch.getDeviceCount))
+         print(pcall(torch.CudaTensor, 3))
+         print(torch.FloatTensor(2):fill(1):sum())
+      ]], {DPT_DEVICES = 'hots:2'})
+      local _, count = out:gsub("DPT_DEVICES: got 'hots:2', wanted host:N", '')
+      assert.equal(2, count, out)
+      assert.truthy(out:find '\n2\n$', out)
+   end)
+
+   it('J2: none takes cutorch away, so that scripts see that there is no device', function()
+      local code = "require 'dpt' print(cutorch, cudnn, pcall(require, 'cutorch') == false)"
+      assert.equal('nil\tnil\ttrue\n', run.lua(code, {DPT_DEVICES = 'none'}))
+   end)
+
+   it('J3: 64 devices work on however few cores, and idle they use none', function()
+      local out = run.lua([[
+         require 'dpt'
+         local sum = 0
+         local x = {}
+         for i = 1, 64 do
+            cutorch.setDevice(i)
+            x[i] = torch.CudaTensor(1000):fill(i)
+            if i > 1 then x[i]:add(torch.CudaTensor(1000):copy(x[i - 1])) end
+         end
+         for i = 1, 64 do sum = sum + x[i]:sum() end
+         print(sum)
+         cutorch.synchronizeAll()
+         require('ffi').cdef 'int usleep(unsigned)'
+         require('ffi').C.usleep(300000) -- a library may still be loaded in the background
+         local before = os.clock()
+         require('ffi').C.usleep(500000)
+         print(os.clock() - before < 0.005)
+      ]], {DPT_DEVICES = 'host:64'})
+      local sum, last = 0, 0
+      for i = 1, 64 do
+         last = last + i
+         sum = sum + last * 1000
+      end
+      assert.equal(('%d\ntrue\n'):format(sum), out)
+   end)
+
+   it('I5: nothing of CUDA is loaded where there is none', function()
+      local out = run.lua([[
+         require 'dpt'
+         torch.CudaTensor(3):fill(1):sum()
+         for line in io.lines '/proc/self/maps' do
+            if line:find 'libcu%l+%.so' or line:find 'libnccl' then print(line) end
+         end
+         print 'done'
+      ]], {DPT_DEVICES = 'host:2'})
+      assert.equal('done\n', out)
+   end)
+
+   it('GPUs that are asked for in vain are told, and host devices stand in', function()
+      local out = run.lua("print(require('dpt').devices())", {DPT_DEVICES = 'cuda:0,2,3'})
+      assert.truthy(out:find 'libdpt_cuda.so')
+      assert.truthy(out:find '3 host devices')
+   end)
+end)
+
+describe('Ctrl-C', function()
+   local places = {
+      ['compiled Lua'] = 'while true do end',
+      ['a wait'] = 'cutorch.streamSleep(20000) cutorch.synchronize()',
+      ['a kernel'] = 'local x = torch.FloatTensor(700, 700):fill(0) while true do x = x * x end',
+   }
+   for name, code in pairs(places) do
+      it('ends the process within a second in ' .. name, function()
+         local timer = torch.Timer()
+         local status = run.interrupted("require 'dpt' " .. code, 1)
+         assert.equal(130, status) -- as the shell tells a death by SIGINT
+         assert.is_true(timer:time().real < 1 + 1)
+      end)
+   end
+
+   it('is left to a script that has a handler of its own', function()
+      local out = run.lua [[
+         local ffi = require 'ffi'
+         ffi.cdef 'typedef void (*handler)(int); handler signal(int, handler); int raise(int);'
+         ffi.C.signal(2, ffi.cast('handler', ffi.C.raise)) -- any function of a library
+         require 'dpt'
+         print(ffi.C.signal(2, nil) == ffi.cast('handler', ffi.C.raise))
+      ]]
+      assert.equal('true\n', out)
+   end)
+end)
