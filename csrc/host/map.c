@@ -7,20 +7,16 @@
 #include "host/kernels.h"
 #include "host/tile.h"
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 const dpt__rows *dpt__rows_pick(void) {
   static const dpt__rows *_Atomic picked;
   const dpt__rows *rows = atomic_load_explicit(&picked, memory_order_relaxed);
   if (rows) return rows;
-  const char *isa = getenv("DPT_ISA");
-  int most = !isa || !*isa ? 3 : strcmp(isa, "sse2") == 0 ? 1 : strcmp(isa, "avx2") == 0 ? 2 : 3;
   __builtin_cpu_init();
   rows = &dpt__rows_sse2;
-  if (most >= 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    rows = &dpt__rows_avx2;
-  if (most >= 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) rows = &dpt__rows_avx2;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     rows = &dpt__rows_avx512;
   atomic_store_explicit(&picked, rows, memory_order_relaxed);

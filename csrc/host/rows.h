@@ -3,8 +3,8 @@
  * What must stay true: a row function reads n elements of each operand and writes n results, each
  * result a pure function of its element alone: the same bits wherever it stands in a row, however
  * long the row is. r may be one of the operands; otherwise they do not overlap. No alignment is
- * promised. There is one table for each instruction set; all give the same bits except where SLEEF's
- * functions differ in the last place. NULL: no such operation on that type.
+ * promised. There is one table for each instruction set; all give the same bits except where
+ * SLEEF's functions differ in the last place. NULL: no such operation on that type.
  */
 #ifndef DPT_HOST_ROWS_H
 #define DPT_HOST_ROWS_H
@@ -16,14 +16,14 @@ typedef void dpt__row(int64_t n, void *r, const void *a, const void *b, const vo
 typedef struct dpt__rows {
   const char *name; /* "avx2" and so on */
   dpt__row *map[DPT__NMAP][DPT_NDTYPE];
-  dpt__row *compare[DPT__NMAP][DPT_NDTYPE]; /* comparisons again, with a result in bytes */
+  dpt__row *compare[DPT__NMAP][DPT_NDTYPE];  /* comparisons again, with a result in bytes */
   dpt__row *convert[DPT_NDTYPE][DPT_NDTYPE]; /* [to][from] */
   dpt__row *fill[DPT_NDTYPE];                /* r = p */
 } dpt__rows;
 
 extern const dpt__rows dpt__rows_sse2, dpt__rows_avx2, dpt__rows_avx512;
 
-/* The table for this machine; DPT_ISA=sse2|avx2|avx512 asks for a lower one. */
+/* The table for this machine. */
 const dpt__rows *dpt__rows_pick(void);
 
 #endif

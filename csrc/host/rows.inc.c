@@ -1,11 +1,11 @@
 /* rows.inc.c: all rows of one instruction set, and their tables; rows.h has the contract.
  *
- * What must stay true: included by rows_sse2.c and its like with ISA (a word), BYTES (of a vector) and
- * SLEEF(function, type, lanes, accuracy) defined, compiled with that instruction set's flags and with
- * -fwrapv -ffp-contract=off. Everything is static but the table dpt__rows_ISA.
+ * What must stay true: included by rows_sse2.c and its like with ISA (a word), BYTES (of a vector)
+ * and SLEEF(function, type, lanes, accuracy) defined, compiled with that instruction set's flags
+ * and with -fwrapv -ffp-contract=off. Everything is static but the table dpt__rows_ISA.
  */
-#include "base/half.h"
 #include "host/rows.h"
+#include "base/half.h"
 #include <math.h>
 #include <sleef.h>
 
@@ -17,8 +17,8 @@
 #define FN(name) PASTE(PASTE(name, _), SUFFIX)
 #define SIMD _Pragma("omp simd")
 #define ROW(name)                                                                                  \
-  static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c, double p,  \
-                       double q)
+  static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c,      \
+                             double p, double q)
 
 /* A number, and an element, as x86's C converts them into an integer of 32 bits or fewer. */
 #define NARROW(x) ((T)(int32_t)(x))
@@ -154,14 +154,14 @@
 #undef TO
 #undef SUFFIX
 #undef STORE
-#define STORE(x) _Generic((x), double: dpt__half_from_double, default: dpt__half_from_float)((x))
+#define STORE(x) _Generic((x), double : dpt__half_from_double, default : dpt__half_from_float)((x))
 #define TO dpt__half
 #define SUFFIX f16
 #include "host/rows_convert.inc.c"
 
 #define INTEGERS(name)                                                                             \
-  [DPT_U8] = row_##name##_u8, [DPT_I8] = row_##name##_i8, [DPT_I16] = row_##name##_i16, [DPT_I32] = row_##name##_i32,      \
-  [DPT_I64] = row_##name##_i64
+  [DPT_U8] = row_##name##_u8, [DPT_I8] = row_##name##_i8, [DPT_I16] = row_##name##_i16,            \
+  [DPT_I32] = row_##name##_i32, [DPT_I64] = row_##name##_i64
 #define REALS(name) [DPT_F32] = row_##name##_f32, [DPT_F64] = row_##name##_f64
 
 const dpt__rows PASTE(dpt__rows_, ISA) = {
@@ -190,10 +190,10 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
     .convert =
         {
 #define X(id, type, acc, suffix, torch)                                                            \
-  [id] = {INTEGERS_TO(suffix), [DPT_F16] = row_from_f16_##suffix, [DPT_F32] = row_from_f32_##suffix,       \
-          [DPT_F64] = row_from_f64_##suffix},
+  [id] = {INTEGERS_TO(suffix), [DPT_F16] = row_from_f16_##suffix,                                  \
+          [DPT_F32] = row_from_f32_##suffix, [DPT_F64] = row_from_f64_##suffix},
 #define INTEGERS_TO(to)                                                                            \
-  [DPT_U8] = row_from_u8_##to, [DPT_I8] = row_from_i8_##to, [DPT_I16] = row_from_i16_##to,                     \
+  [DPT_U8] = row_from_u8_##to, [DPT_I8] = row_from_i8_##to, [DPT_I16] = row_from_i16_##to,         \
   [DPT_I32] = row_from_i32_##to, [DPT_I64] = row_from_i64_##to
             DPT_DTYPES(X)
 #undef X

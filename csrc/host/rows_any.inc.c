@@ -1,7 +1,7 @@
 /* rows_any.inc.c: rows of any type but f16: comparisons, and fill.
  *
- * What must stay true: included with T, NUMBER(x), ROW(name) and FN(name) defined. Comparisons exist twice: with results
- * in T, and in bytes.
+ * What must stay true: included with T, NUMBER(x), ROW(name) and FN(name) defined. Comparisons
+ * exist twice: with results in T, and in bytes.
  */
 #define DPT_REAL(name, operands, formula)
 #define DPT_MAP(name, operands, real, integer)

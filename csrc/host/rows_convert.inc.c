@@ -1,14 +1,16 @@
 /* rows_convert.inc.c: rows that convert into type TO from every type.
  *
- * What must stay true: included with TO, STORE(x) and ROW(name) defined. Integers never pass through
- * floating point; reals are truncated into integers as C does on x86: by way of a 32-bit integer
- * (64 bits for i64), whose smallest value stands for what is out of range; f16 is rounded once, to
- * nearest even.
+ * What must stay true: included with TO, STORE(x) and ROW(name) defined. Integers never pass
+ * through floating point; reals are truncated into integers as C does on x86: by way of a 32-bit
+ * integer (64 bits for i64), whose smallest value stands for what is out of range; f16 is rounded
+ * once, to nearest even.
  */
 #define CONVERT(from, load)                                                                        \
-  const from *x = a; TO *to = r;                                                                   \
+  const from *x = a;                                                                               \
+  TO *to = r;                                                                                      \
   SIMD for (int64_t i = 0; i < n; i++) to[i] = STORE(load(x[i]));
-#define X(id, from, acc, suffix, torch) ROW(from_##suffix) { CONVERT(from, LOAD_##suffix) }
+#define X(id, from, acc, suffix, torch)                                                            \
+  ROW(from_##suffix) { CONVERT(from, LOAD_##suffix) }
 DPT_DTYPES(X)
 #undef X
 #undef CONVERT

@@ -1,9 +1,9 @@
 /* rows_integer.inc.c: rows of one integer type: plain loops that the compiler vectorises.
  *
- * What must stay true: included with T, its unsigned twin U, NUMBER(x), ROW(name) and FN(name) defined, and compiled with
- * -fwrapv: arithmetic wraps around. Nothing traps: division by zero (which the kernel refuses before
- * it starts) gives 0 here, shifts by the width or more give 0. Numbers are truncated as a C cast on
- * x86 does.
+ * What must stay true: included with T, its unsigned twin U, NUMBER(x), ROW(name) and FN(name)
+ * defined, and compiled with -fwrapv: arithmetic wraps around. Nothing traps: division by zero
+ * (which the kernel refuses before it starts) gives 0 here, shifts by the width or more give 0.
+ * Numbers are truncated as a C cast on x86 does.
  */
 #define V T
 #define K(x) ((T)(x))
@@ -33,12 +33,8 @@ static inline T FN(ipow)(T a, T b) {
   }
   return r;
 }
-static inline T FN(shl)(T a, T b) {
-  return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a << b);
-}
-static inline T FN(shr)(T a, T b) {
-  return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a >> b);
-}
+static inline T FN(shl)(T a, T b) { return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a << b); }
+static inline T FN(shr)(T a, T b) { return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a >> b); }
 #define QUOTIENT(a, b) FN(quotient)(a, b)
 #define MODULO(a, b) FN(modulo)(a, b)
 #define REMAINDER(a, b) FN(remainder)(a, b)
@@ -48,7 +44,7 @@ static inline T FN(shr)(T a, T b) {
 
 typedef T FN(formula)(T a, T b, T c, T p, T q);
 
-static inline __attribute__((always_inline)) void FN(loop)(FN(formula) *f, int operands, int64_t n,
+static inline __attribute__((always_inline)) void FN(loop)(FN(formula) * f, int operands, int64_t n,
                                                            T *r, const T *a, const T *b, const T *c,
                                                            double p_, double q_) {
   const T p = NUMBER(p_), q = NUMBER(q_);

@@ -11,9 +11,7 @@ typedef __typeof__((FN(V)){0} < (FN(V)){0}) FN(mask);
 #define V FN(V)
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE V FN(select)(FN(mask) c, V x, V y) {
-  return (V)(((FN(mask))x & c) | ((FN(mask))y & ~c));
-}
+INLINE V FN(select)(FN(mask) c, V x, V y) { return (V)(((FN(mask))x & c) | ((FN(mask))y & ~c)); }
 /* x - 0 makes a vector of a number and changes no bit, not even of -0. */
 #define K(x) ((T)(x))
 #define VEC(x) ((x) - (V){0})
@@ -21,9 +19,7 @@ INLINE V FN(select)(FN(mask) c, V x, V y) {
 #define AND(x, y) ((x) & (y))
 #define OR(x, y) ((x) | (y))
 
-INLINE V FN(abs)(V x) {
-  return (V)((FN(mask))x & ~(FN(mask))(-(V){0}));
-}
+INLINE V FN(abs)(V x) { return (V)((FN(mask))x & ~(FN(mask))(-(V){0})); }
 
 INLINE int FN(any)(FN(mask) c) {
   int any = 0;
@@ -63,7 +59,7 @@ INLINE V FN(hyperbolic)(V x, V r, int odd) {
 
 INLINE V FN(fmod)(V x, V y) {
   V r = {0};
-  for (int i = 0; i < W; i++) r[i] = _Generic(x[0], float: fmodf, double: fmod)(x[i], y[i]);
+  for (int i = 0; i < W; i++) r[i] = _Generic(x[0], float : fmodf, double : fmod)(x[i], y[i]);
   return r;
 }
 #define ABS(x) FN(abs)(x)
@@ -89,7 +85,7 @@ INLINE V FN(fmod)(V x, V y) {
 typedef V FN(formula)(V a, V b, V c, V p, V q);
 
 /* One loop for all operations; it is inlined with a constant formula and operand count. */
-INLINE void FN(loop)(FN(formula) *f, int operands, int64_t n, T *r, const T *a, const T *b,
+INLINE void FN(loop)(FN(formula) * f, int operands, int64_t n, T *r, const T *a, const T *b,
                      const T *c, double p_, double q_) {
   V p = VEC((T)p_), q = VEC((T)q_), x = {0}, y = {0}, z = {0}, w;
   int64_t i = 0;

@@ -125,6 +125,13 @@ static int walk_copies(struct dpt__map_args *args, int n, const dpt_tensor **ope
   return dpt__fail("map: operands have no common rows"); /* contiguous ones always have */
 }
 
+/* Queued work has its name from the stream; an error of work done at once is told here. */
+static int launch(struct dpt__route *route, struct dpt__map_args *args) {
+  dpt__walk_sort(&args->walk);
+  int status = dpt__submit(route, DPT__KERNEL_map, told(args->op), args, sizeof *args);
+  return status && !route->context.stream ? dpt__fail_in("%s", told(args->op)) : status;
+}
+
 static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
   struct dpt__route route;
   struct dpt__map_args args;
@@ -150,16 +157,10 @@ static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double
   args.dtype = dpt__type(in[0]);
   args.p = p;
   args.q = q;
-  if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0) {
-    dpt__walk_sort(&args.walk);
-    return dpt__launch(&route, map, told(op), &args);
-  }
+  if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0) return launch(&route, &args);
   dpt_tensor copies[4] = {{0}};
   int status = walk_copies(&args, n, operands, copies, copy);
-  if (!status) {
-    dpt__walk_sort(&args.walk);
-    status = dpt__launch(&route, map, told(op), &args);
-  }
+  status = status || launch(&route, &args);
   for (int k = 1; k <= n; k++) dpt_tensor_free(&copies[k]);
   return status;
 }

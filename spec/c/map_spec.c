@@ -145,7 +145,7 @@ static void refused(void) {
   FAILS(dpt_map1(DPT__MAP_abs, &u, &u, 0, 0), "abs: torch.ByteTensor has no abs");
   FAILS(dpt_map1(DPT__MAP_add, &h, &h, 1, 0), "torch.HalfTensor has only views");
   FAILS(dpt_map1(DPT__MAP_div, &l, &l, 0.9, 0), "div: torch.LongTensor can't be divided by 0");
-  FAILS(dpt_map2(DPT__MAP_cdiv, &l, &l, &l, 0, 0), "divisor is 0");
+  FAILS(dpt_map2(DPT__MAP_cdiv, &l, &l, &l, 0, 0), "cdiv: a divisor is 0");
   FAILS(dpt_map1(DPT__MAP_gt, &l, &f, 0, 0), "gt: the result is a torch.LongTensor");
   FAILS(dpt_map2(DPT__MAP_exp, &f, &f, &f, 0, 0), "exp: takes 1 tensors");
   FAILS(dpt_map1(-1, &f, &f, 0, 0), "no operation -1");
@@ -190,6 +190,14 @@ static void on_device(void) {
   OK(dpt_map1(DPT__MAP_mul, &half, &half, 3, 0));
   OK(dpt_get(&half, 7, &v));
   CHECK(v == 1 || v == 0.99951171875);
+  dpt_tensor whole = {0};
+  OK(dpt_tensor_new(&whole, DPT_I32 | DPT_ON_DEVICE, 1, (int64_t[]){3}));
+  OK(dpt_fill(&whole, 0));
+  OK(dpt_map2(DPT__MAP_cremainder, &whole, &whole, &whole, 0, 0));
+  FAILS(dpt_get(&whole, 0, &v), "cremainder: a divisor is 0");
+  OK(dpt_get(&whole, 0, &v));
+  CHECK(v == 0);
+  dpt_tensor_free(&whole);
   FAILS(dpt_map2(DPT__MAP_cadd, &x, &x, &a, 1, 0), "wanted a torch.CudaTensor");
   dpt_tensor_free(&a);
   dpt_tensor_free(&b);
