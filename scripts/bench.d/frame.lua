@@ -1,0 +1,107 @@
+--- What all benchmarks share: alternating rounds, medians, the table and the last line.
+--
+-- What must stay true: two sides of a ratio are measured alternately in one process, and the median
+-- of the rounds counts, so that a slow moment of the machine hits both sides.
+local dptffi = require 'dpt.ffi'
+local clock, ffi = dptffi.C.dpt_clock, dptffi.ffi
+
+local frame = {}
+
+local function median(list)
+   table.sort(list)
+   local n = #list
+   return n % 2 == 1 and list[(n + 1) / 2] or (list[n / 2] + list[n / 2 + 1]) / 2
+end
+frame.median = median
+
+--- Seconds of f(), once.
+function frame.time(f)
+   local from = clock()
+   f()
+   return clock() - from
+end
+
+--- Runs each side once to warm up, then all of them in turn.
+-- @param rounds how often @param ... functions
+-- @return the median seconds of each
+function frame.alternate(rounds, ...)
+   local sides = {...}
+   local times = {}
+   for i, side in ipairs(sides) do
+      side()
+      times[i] = {}
+   end
+   for _ = 1, rounds do
+      for i, side in ipairs(sides) do table.insert(times[i], frame.time(side)) end
+   end
+   for i = 1, #sides do times[i] = median(times[i]) end
+   return unpack(times)
+end
+
+--- Prints what is compared: the machine and the peers' versions.
+function frame.head(title, ...)
+   print(title)
+   local cpu = 'unknown'
+   for line in io.lines '/proc/cpuinfo' do
+      local model = line:match '^model name%s*:%s*(.-)%s*$'
+      if model then cpu = model break end
+   end
+   print(('CPU: %s, %d cores; %s; dpt %s'):format(cpu, dptffi.C.dpt_cores(), jit.version,
+      ffi.string(dptffi.C.dpt_version())))
+   for i = 1, select('#', ...) do print((select(i, ...))) end
+   print()
+end
+
+--- Prints rows of cells, columns as wide as they need, the first one to the left.
+function frame.rows(rows)
+   local widths = {}
+   for _, row in ipairs(rows) do
+      for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, #tostring(cell)) end
+   end
+   for _, row in ipairs(rows) do
+      local cells = {}
+      for i, cell in ipairs(row) do
+         cells[i] = ('%' .. (i == 1 and '-' or '') .. widths[i] .. 's'):format(tostring(cell))
+      end
+      print(table.concat(cells, '  '))
+   end
+   print()
+end
+
+--- Compiles C with gcc -O3 and loads it: what a plain loop does on this machine.
+-- @param source C text @param declarations what of it is called
+function frame.c(source, declarations)
+   local name = os.tmpname()
+   local file = assert(io.open(name .. '.c', 'w'))
+   file:write(source)
+   file:close()
+   local command = ("gcc -O3 -march=native -fopenmp -shared -fPIC -o '%s.so' '%s.c'"):format(name, name)
+   assert(os.execute(command) == 0, 'gcc failed')
+   ffi.cdef(declarations)
+   local library = ffi.load(name .. '.so')
+   for _, suffix in ipairs{'', '.c', '.so'} do os.remove(name .. suffix) end
+   return library
+end
+
+--- The version that gcc tells.
+function frame.gcc()
+   local pipe = io.popen 'gcc --version'
+   local line = pipe:read()
+   pipe:close()
+   return line
+end
+
+--- Prints the last lines and ends the process.
+-- @param results list of {name, value as text, target as text, ok}
+function frame.finish(results)
+   local good = true
+   for _, result in ipairs(results) do
+      local name, value, target, ok = unpack(result)
+      print(('%s: %s (target %s) %s'):format(name, value, target, ok and 'ok' or 'short'))
+      good = good and ok
+   end
+   io.stdout:flush()
+   os.exit(good and 0 or 1, true)
+end
+
+return frame
