@@ -1,0 +1,50 @@
+--- bench scaling: training on two host devices against one host device with one thread
+package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
+local frame = require 'frame'
+local dpt = require 'dpt'
+
+-- Each of two host devices on two cores computes with one thread; so does device 1 alone.
+dpt.setDevices 'host:2'
+torch.setdefaulttensortype 'torch.FloatTensor'
+local batch = 64
+
+local function network()
+   torch.manualSeed(1)
+   local net = nn.Sequential()
+   net:add(nn.SpatialConvolution(3, 32, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+   net:add(nn.SpatialConvolution(32, 64, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+   net:add(nn.SpatialMaxPooling(2, 2))
+   net:add(nn.SpatialConvolution(64, 64, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+   net:add(nn.SpatialMaxPooling(2, 2)):add(nn.View(64 * 8 * 8))
+   return net:add(nn.Linear(64 * 8 * 8, 10)):add(nn.LogSoftMax()):cuda()
+end
+
+--- A function that trains `net` one step and waits until all devices are done.
+local function trainer(net)
+   local input = torch.FloatTensor(batch, 3, 32, 32):uniform(-1, 1):cuda()
+   local target = torch.FloatTensor(batch):random(1, 10):cuda()
+   local criterion = nn.ClassNLLCriterion():cuda()
+   local params, grads = net:getParameters()
+   local state = {learningRate = 0.01, momentum = 0.9}
+   return function()
+      optim.sgd(function()
+         net:zeroGradParameters()
+         local loss = criterion:forward(net:forward(input), target)
+         net:backward(input, criterion:backward(net.output, target))
+         return loss, grads
+      end, params, state)
+      cutorch.synchronizeAll()
+   end
+end
+
+local one = trainer(network())
+local two = trainer(nn.DataParallelTable(1, true):add(network(), {1, 2}))
+local single, double = frame.alternate(9, one, two)
+frame.head(('one step of a convolutional net, batch %d, median of 9 alternating rounds'):format(batch))
+frame.rows{
+   {'', 'ms a step', 'images/s'},
+   {'one host device, one thread', ('%.1f'):format(single * 1e3), ('%.0f'):format(batch / single)},
+   {'two host devices', ('%.1f'):format(double * 1e3), ('%.0f'):format(batch / double)},
+}
+frame.finish{{'scaling', ('%.2f times'):format(single / double), 'at least 1.7 times',
+   single / double >= 1.7}}
