@@ -30,6 +30,7 @@ local function copyTensor(t, seen)
    if t.store_ ~= nil then
       local storage = copyStorage(core.storageOf(t), seen)
       lib.set_storage(copy, storage.ptr_, t.first_, t.ndim_, t.size_, t.step_)
+      core.hold(storage, t)
    end
    return copy
 end

@@ -27,7 +27,7 @@ end)
 local function convert(t, kind)
    if t.kind_ == kind then return t end
    local out = core.fresh(kind)
-   lib.resize(out, t.ndim_, t.size_)
+   lib.resize_as(out, t)
    if t.ndim_ > 0 then lib.copy(out, t) end
    return out
 end
@@ -89,8 +89,9 @@ core.both('totable', function(t)
    if t.ndim_ == 0 then return {} end
    local sizes = {}
    for d = 1, t.ndim_ do sizes[d] = tonumber(t.size_[d - 1]) end
-   local host = doubles(t) -- kept here: it owns the memory that data points to
+   local host = doubles(t)
    local list = nest(host:data(), 0, sizes, 1)
+   core.hold(host)
    return list
 end)
 
@@ -130,6 +131,7 @@ local function mapped(fn, t, f, a, b)
          px[i] = v
       end
    end
+   core.hold(y, z)
    lib.copy(t, x)
    return t
 end

@@ -5,6 +5,9 @@
 -- table), so scripts can add methods. All tensors are born in `tensor` or `fresh` here; `fresh` is
 -- for those that will own new memory: Lua's collector cannot see C memory, so it is called before
 -- an allocation when the live bytes have passed a soft limit, never from inside a C call.
+-- A pointer or an array field taken out of an object (s.ptr_, t.size_, x:data()) does not keep the
+-- object alive, and neither does a local variable that is not used any more once the compiler has
+-- seen the loop: whoever takes one calls core.hold(object) after its last use, and no tail call.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
@@ -95,6 +98,9 @@ function core.storageMethod(names, f)
       for _, methods in pairs(core.storageMethods) do rawset(methods, name, f) end
    end
 end
+
+--- Keeps its arguments alive up to this call.
+function core.hold() end
 
 -- births ------------------------------------------------------------------------------------------
 

@@ -104,6 +104,7 @@ local function cat(...)
    end
    out = out or fresh((r or list[1]).kind_)
    lib.cat(out, #list, pointers, dim and dim - 1 or -1)
+   core.hold(list)
    if r and not rawequal(out, r) then
       lib.resize_as(r, out)
       lib.copy(r, out)

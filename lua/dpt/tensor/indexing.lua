@@ -153,6 +153,7 @@ local function put(t, offset, v)
       local view = tensor(t.kind_)
       at[0] = 1
       lib.set_storage(view, t.store_, t.first_ + offset, 1, at, nil)
+      core.hold(t)
       return lib.copy(view, v)
    end
    lib.put(t, offset, core.checkNumber('assignment', 'value', v))

@@ -26,6 +26,7 @@ local function survey(s)
          if v < least then least = v end
          if v > most then most = v end
       end
+      core.hold(block)
    end
    return least, most, whole, nan
 end
@@ -116,6 +117,7 @@ function core.tensorText(t)
       else
          matrices(out, t, host, format, scale, width)
       end
+      core.hold(host)
    end
    add(out, '[%s]\n', core.describeSize(t))
    return table.concat(out)
@@ -128,6 +130,7 @@ function core.storageText(s)
       local format, scale = formatOf(s)
       local host = core.doubles(core.storageTensor(s))
       vector(out, host:data(), n, format, scale)
+      core.hold(host)
    end
    add(out, '[%s of size %d]\n', core.storageNames[s.kind_], n)
    return table.concat(out)

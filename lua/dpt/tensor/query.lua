@@ -7,25 +7,26 @@ local istype, tensorType, storageType = ffi.istype, core.tensorType, core.storag
 local torch, method, both = class.torch, core.method, core.both
 local check, dimension = core.checkTensor, core.dimension
 
---- A LongStorage with n numbers of a C array.
-local function longs(array, n)
+--- A LongStorage with the numbers of size_ or step_ of a tensor.
+local function longs(t, field)
+   local n = t.ndim_
    local s = core.freshStorage(core.LONG, n)
-   ffi.copy(C.dpt_storage_data(s.ptr_), array, n * 8)
+   ffi.copy(C.dpt_storage_data(s.ptr_), t[field], n * 8)
+   core.hold(t)
    return s
 end
-core.longs = longs
 
 --- size(): a LongStorage; size(dim): a number.
 both('size', function(t, dim)
    if type(t) == 'cdata' and istype(storageType, t) then return t:size() end
    check('size', 'self', t)
-   if dim == nil then return longs(t.size_, t.ndim_) end
+   if dim == nil then return longs(t, 'size_') end
    return tonumber(t.size_[dimension('size', t, dim)])
 end)
 
 both('stride', function(t, dim)
    check('stride', 'self', t)
-   if dim == nil then return longs(t.step_, t.ndim_) end
+   if dim == nil then return longs(t, 'step_') end
    return tonumber(t.step_[dimension('stride', t, dim)])
 end)
 

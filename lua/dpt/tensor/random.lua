@@ -95,7 +95,7 @@ local function onHost(t, g) return t.kind_ >= ON_DEVICE and isGenerator(g) end
 
 local function drawOnHost(name, t, ...)
    local host = fresh(t.kind_ % ON_DEVICE)
-   lib.resize(host, t.ndim_, t.size_)
+   lib.resize_as(host, t)
    lib.copy(t, host[name](host, ...))
    return t
 end

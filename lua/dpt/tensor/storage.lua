@@ -26,6 +26,7 @@ local function whole(s)
    local t = core.tensor(s.kind_)
    count[0] = length(s)
    if count[0] > 0 then lib.set_storage(t, s.ptr_, 0, 1, count, nil) end
+   core.hold(s)
    return t
 end
 
@@ -50,6 +51,7 @@ local function fillFromTable(s, values, n)
       data[i - 1] = type(v) == 'cdata' and v or number
    end
    if source ~= s and n > 0 then lib.copy(whole(s), whole(source)) end
+   core.hold(source)
 end
 core.fillFromTable = fillFromTable
 
@@ -75,6 +77,7 @@ function core.newStorage(kind, a, offset, size)
       end
       local slot = ffi.new 'dpt_storage *[1]'
       lib.storage_view(slot, a.ptr_, offset - 1, size)
+      core.hold(a)
       return core.storage(kind, slot[0])
    end
    local n = core.checkNumber(name, 'size', a)
@@ -92,7 +95,11 @@ end
 
 local function get(s, i)
    local offset = place(s, i)
-   if s.kind_ < ON_DEVICE and s.kind_ ~= core.HALF then return tonumber(pointer(s)[offset]) end
+   if s.kind_ < ON_DEVICE and s.kind_ ~= core.HALF then
+      local v = tonumber(pointer(s)[offset])
+      core.hold(s)
+      return v
+   end
    lib.get(whole(s), offset, value)
    return value[0]
 end
@@ -170,7 +177,9 @@ storageMethod('string', function(s, text)
    if s.kind_ >= ON_DEVICE then host = core.newStorage(dtype, text and #text or length(s)) end
    if text == nil then
       if host ~= s then lib.copy(whole(host), whole(s)) end
-      return ffi.string(C.dpt_storage_data(host.ptr_), length(host))
+      local bytes = ffi.string(C.dpt_storage_data(host.ptr_), length(host))
+      core.hold(host)
+      return bytes
    end
    if type(text) ~= 'string' then core.usage('string', 'a string', text) end
    lib.storage_resize(s.ptr_, #text)
@@ -185,6 +194,7 @@ storageMethod('totable', function(s)
    local t = s.kind_ ~= core.DOUBLE and n > 0 and core.newStorage(core.DOUBLE, n):copy(s) or s
    local data = pointer(t)
    for i = 1, n do result[i] = data[i - 1] end
+   core.hold(t)
    return result
 end)
 

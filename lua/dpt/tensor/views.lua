@@ -121,6 +121,7 @@ both('expandAs', function(t, a, b)
    local out, from, like = tensor(t.kind_), t, a
    if b ~= nil then out, from, like = t, a, check('expandAs', 'tensor', b) end
    lib.expand(out, from, like.ndim_, like.size_)
+   core.hold(like)
    return out
 end)
 
@@ -136,6 +137,7 @@ both('viewAs', function(t, a, b)
    local out, from, like = tensor(t.kind_), t, a
    if b ~= nil then out, from, like = t, a, check('viewAs', 'tensor', b) end
    lib.view(out, from, like.ndim_, like.size_)
+   core.hold(like)
    return out
 end)
 
