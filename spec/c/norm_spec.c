@@ -146,7 +146,8 @@ static void compare_batchnorm(int kind, int train, int strided, int flat, int af
 
 static void compare_prelu(int kind, int shared) {
   int64_t N = whole(1, 3), C = whole(1, 4), S = whole(1, 9), slopes = shared ? 1 : C;
-  array x = array_fill(ARRAY(N, C, S, 2), -1, 1), y = array_like(x), gx = array_like(x);
+  array x = N > 1 ? ARRAY(N, C, S, 2) : ARRAY(2, C, S * 2), y = array_like(x), gx = array_like(x);
+  array_fill(x, -1, 1);
   array gy = array_fill(array_like(x), -1, 1), w = array_fill(ARRAY(slopes), 0, 1);
   array gw = ARRAY(slopes), zero = ARRAY(slopes);
   for (int64_t i = 0; i < x.n; i++) {
@@ -215,6 +216,11 @@ static void refusals(void) {
   FAILS(dpt_batchnorm_forward(&y, &y, &y, &x1, NULL, &x5, NULL, NULL, 1, 0.1, 1e-5),
         "'running_mean' is a torch.FloatTensor of size 3, wanted 1 elements");
   FAILS(dpt_prelu_forward(&y, &x5, &x1), "'weight'");
+  dpt_tensor whole_numbers = tensor_of(v, DPT_I64, 0);
+  FAILS(dpt_prelu_forward(&y, &whole_numbers, &x1), "'in' is a torch.LongTensor");
+  FAILS(dpt_lrn_forward(&y, &y, &whole_numbers, 3, 1, 1, 1), "'in' is a torch.LongTensor");
+  FAILS(dpt_softmax_forward(&y, &whole_numbers, 0), "'in' is a torch.LongTensor");
+  dpt_tensor_free(&whole_numbers);
   FAILS(dpt_lrn_forward(&y, &y, &x1, 3, 1, 1, 1), "wanted CxHxW");
   FAILS(dpt_lrn_forward(&y, &y, &x5, 2, 1, 1, 1), "wanted");
   dpt_tensor_free(&x5), dpt_tensor_free(&x1), dpt_tensor_free(&y);

@@ -10,8 +10,9 @@ static double dot(array a, array b) {
 }
 
 /* Frees got, a gradient; compares the products. */
-static void adjoint(dpt_tensor *gin, array x, array y, array g, const char *what) {
-  double limit = dpt__type(gin) == DPT_F64 ? 1e-10 : dpt__type(gin) == DPT_F32 ? 1e-3 : 0.5;
+static void adjoint(dpt_tensor *gin, array x, array y, array g, double tolerance,
+                    const char *what) {
+  double limit = dpt__type(gin) == DPT_F64 ? tolerance : dpt__type(gin) == DPT_F32 ? 1e-3 : 0.5;
   array gx = array_of(gin);
   if (!CHECK(gx.n == x.n && fabs(dot(x, gx) - dot(y, g)) < limit)) printf("%s\n", what);
   free(gx.v);
@@ -36,7 +37,7 @@ static void compare_upsample(int kind, int ndim, int64_t factor) {
   OK(dpt_upsample_nearest_forward(&out, &tx, ndim, factor));
   OK(dpt_upsample_nearest_backward(&gin, &tg, &tx, ndim, factor));
   same(&out, y, 0, "nearest");
-  adjoint(&gin, x, y, g, "nearest gin");
+  adjoint(&gin, x, y, g, 1e-10, "nearest gin");
   dpt_tensor_free(&tx), dpt_tensor_free(&tg);
   free(x.v), free(y.v), free(g.v);
 }
@@ -59,8 +60,8 @@ static void compare_linear(int kind) {
   dpt_tensor out = empty(kind), gin = empty(kind);
   OK(dpt_upsample_linear_forward(&out, &tx, 2, size));
   OK(dpt_upsample_linear_backward(&gin, &tg, &tx, 2));
-  same(&out, y, 1e-12, "linear");
-  adjoint(&gin, x, y, g, "linear gin");
+  same(&out, y, 1e-5, "linear"); /* places are floats */
+  adjoint(&gin, x, y, g, 1e-4, "linear gin");
   dpt_tensor_free(&tx), dpt_tensor_free(&tg);
   free(x.v), free(y.v), free(g.v);
 }
@@ -86,7 +87,7 @@ static void compare_pad(int kind, int mode) {
   OK(dpt_pad_forward(&out, &tx, mode, 2, b, a));
   OK(dpt_pad_backward(&gin, &tg, &tx, mode, 2, b, a));
   same(&out, y, 0, "pad");
-  adjoint(&gin, x, y, g, "pad gin");
+  adjoint(&gin, x, y, g, 1e-10, "pad gin");
   dpt_tensor_free(&tx), dpt_tensor_free(&tg);
   free(x.v), free(y.v), free(g.v);
 }

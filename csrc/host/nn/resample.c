@@ -12,13 +12,15 @@ struct tap {
 
 static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 
+/* Places are floats for all types, as Torch7's. */
 static void lay_taps(const struct dpt__upsample_args *a, struct tap *tap) {
   for (int d = 0; d < 3; d++)
     for (int64_t o = 0; o < a->outsize[d]; o++, tap++) {
       int64_t n = a->insize[d], m = a->outsize[d];
-      double place = m > 1 ? (double)(n - 1) / (double)(m - 1) * (double)o : 0;
+      float place = m > 1 ? (float)(n - 1) / (float)(m - 1) * (float)o : 0;
       int64_t at = a->linear ? (int64_t)place : o / (m / n);
-      double rest = a->linear ? place - (double)at : 0;
+      if (at > n - 1) at = n - 1;
+      double rest = a->linear ? place - (float)at : 0;
       *tap = (struct tap){{at, at + (at < n - 1)}, {1 - rest, rest}};
     }
 }
