@@ -16,8 +16,8 @@ local comm = {}
 comm.BUFFER = 10485760
 
 -- A C array of pointers to the tensors of a list; the list keeps them alive.
-local function pointers(list, count)
-   local array = ffi.new('dpt_tensor *[?]', count)
+local function pointers(list, count, type)
+   local array = ffi.new(type or 'dpt_tensor *[?]', count)
    for i = 1, count do array[i - 1] = list[i] end
    return array
 end
@@ -28,7 +28,7 @@ local function integers(type, list, count)
    return array
 end
 
-local constant = ffi.typeof 'const dpt_tensor *const *'
+local constant = 'const dpt_tensor *[?]'
 
 --- Chooses a transport by name ('copy', 'nccl'); where it is not there, says so on stderr, once.
 -- @return whether it is there
@@ -62,7 +62,7 @@ end
 function comm.broadcastInto(sources, destinations)
    local n = #sources
    if n == 0 then return end
-   lib.comm_broadcast(n, ffi.cast(constant, pointers(sources, n)), #destinations / n,
+   lib.comm_broadcast(n, pointers(sources, n, constant), #destinations / n,
       pointers(destinations, #destinations))
 end
 
@@ -87,7 +87,7 @@ end
 --- Joins tensors (empty ones are skipped) along a dimension into the given one, which is resized.
 -- @param device where it lies if it has no memory yet; 0 is the host
 function comm.gatherInto(result, tensors, dimension, device)
-   lib.comm_gather(result, device, #tensors, ffi.cast(constant, pointers(tensors, #tensors)),
+   lib.comm_gather(result, device, #tensors, pointers(tensors, #tensors, constant),
       dimension - 1)
 end
 
