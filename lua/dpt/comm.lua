@@ -249,10 +249,10 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
          tensor:dim())
    end
    if not chunkSizes then
-      local slice = require 'dpt.parallel.slice'
+      local size = tensor:size(dim)
       chunkSizes = {}
       for i = 1, #devices do
-         chunkSizes[i] = select(2, slice(tensor:size(dim), i, #devices))
+         chunkSizes[i] = math.floor(size / #devices) + (i <= size % #devices and 1 or 0)
       end
    elseif #chunkSizes ~= #devices then
       fail('scatter: got %d chunk sizes for %d devices', #chunkSizes, #devices)

@@ -379,6 +379,17 @@ describe('nn.DataParallelTable', function()
          end
       end)
 
+      it('may be replaced', function()
+         local net = networks.linear.make():cuda()
+         local many = nn.DataParallelTable(1):add(net, same.range(most))
+         many:forward(randomInput({5}, most))
+         net:get(3).weight = torch.CudaTensor(3, 7):normal()
+         net:get(3).gradWeight = torch.CudaTensor(3, 7):zero()
+         same.compare(net:clone(), many, randomInput({5}, 2 * most), 1e-5)
+         net:add(nn.Linear(3, 2):cuda())
+         same.compare(net:clone(), many, randomInput({5}, 2 * most), 1e-5)
+      end)
+
       it('A6: zeroing the flat gradient is zeroGradParameters', function()
          local many = nn.DataParallelTable(1, true):add(nn.Linear(5, 2):cuda(), same.range(most))
          local _, gradient = many:getParameters()
@@ -513,6 +524,18 @@ describe('nn.DataParallelTable', function()
    end)
 
    describe('methods of modules:', function()
+      -- What module k of each replica gave, on device 1.
+      local function flatOutputs(many, k)
+         local list = {}
+         for i = 1, many.used do
+            list[i] = cutorch.withDevice(1, function()
+               local output = many:get(i):get(k).output
+               return torch.CudaTensor(output:size()):copy(output)
+            end)
+         end
+         return list
+      end
+
       local function table(net) return nn.DataParallelTable(1, true):add(net, same.range(most)) end
 
       it('clone gives another network of the same values', function()
@@ -545,6 +568,18 @@ describe('nn.DataParallelTable', function()
          many:listModules()
          nn.Sequential():add(many):listModules()
          assert.equal(replicas, many.impl.modules)
+      end)
+
+      it('H22: dropout drops what one device would', function()
+         local net = nn.Sequential():add(nn.Dropout(0.4)):add(nn.Linear(30, 20))
+            :add(nn.Dropout(0.3)):cuda()
+         local many = table(net:clone())
+         for rows = 1, 2 * most do
+            local input = randomInput({30}, rows)
+            same.close(net:forward(input), many:forward(input), 1e-5)
+            assert.equal(net.output:eq(0):sum(), many.output:eq(0):sum())
+            same.bits(net:get(1).output, torch.cat(flatOutputs(many, 1), 1))
+         end
       end)
 
       it('training and evaluate reach every replica', function()
@@ -632,9 +667,9 @@ describe('nn.DataParallelTable', function()
          assert.error_matches(adds(net, {}), 'argument 2')
          assert.error_matches(adds(net, 'one'), 'argument 2, got string')
          assert.error_matches(adds(7, {1}), 'nn.Module as argument 1, got number')
-         assert.error_matches(adds(net, {1, 99}), 'device 99 does not exist')
-         assert.error_matches(adds(net, {1, 1.5}), 'device 1.5 does not exist')
-         assert.error_matches(adds(net, {1, 1}), 'device 1 is in the list twice')
+         assert.error_matches(adds(net, {1, 99}), 'got device 99 as entry 2 of argument 2')
+         assert.error_matches(adds(net, {1, 1.5}), 'got device 1.5 as entry 2')
+         assert.error_matches(adds(net, {1, 1}), 'got device 1 twice')
          assert.error_matches(function()
             nn.DataParallelTable(1):add(net, {1}):add(net, {1})
          end, 'called once')

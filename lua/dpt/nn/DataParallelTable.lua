@@ -14,6 +14,7 @@ local comm = require 'dpt.comm'
 local copyTree = require 'dpt.clone'
 local Basic = require 'dpt.parallel.basic'
 local Params = require 'dpt.parallel.params'
+local checkDevices = require 'dpt.parallel.devices'
 local gather = require 'dpt.parallel.gather'
 local scatter = require 'dpt.parallel.scatter'
 
@@ -30,9 +31,9 @@ local function onDevice(self, f)
    if device then cutorch.withDevice(device, f) else f() end
 end
 
-local function isDevice(value)
-   return type(value) == 'number' and value % 1 == 0 and value >= 1
-      and value <= cutorch.getDeviceCount()
+-- The module that was added.
+local function first(self)
+   return self.modules[1] or fail('nothing was added: call add(module, {devices}) first')
 end
 
 --- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
@@ -58,11 +59,16 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl)
    self:_forget()
 end
 
--- Drops everything that is made again when it is needed.
-function DataParallelTable:_forget()
+-- Drops the tensors that the next forward makes anew.
+function DataParallelTable:_forgetState()
    self.inputGpu, self.gradOutputGpu, self.outputGpu, self.gradInputGpu = {}, {}, {}, {}
    self.state = {input = {}, gradOutput = {}}
-   self.used = nil
+   self.used = nil -- how many replicas had rows in the last forward
+end
+
+-- Drops everything that is made again when it is needed.
+function DataParallelTable:_forget()
+   self:_forgetState()
    self.params = Params.new()
    self.flattenedParams = nil
 end
@@ -71,26 +77,14 @@ end
 -- module counts.
 -- @return self
 function DataParallelTable:add(module, gpus)
-   local list = type(gpus) == 'number' and {gpus} or gpus
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('add wants an nn.Module as argument 1, got %s', torch.type(module))
    end
-   if type(list) ~= 'table' or #list == 0 then
-      fail('add wants a device number or a table of them as argument 2, got %s', torch.type(gpus))
-   end
-   if list == gpus and #self.modules > 0 then
+   if type(gpus) == 'table' and #self.modules > 0 then
       fail('add with a table of devices is to be called once, there is a module already')
    end
-   local taken = {}
-   for _, device in ipairs(self.gpuAssignments) do taken[device] = true end
-   for i, device in ipairs(list) do
-      if not isDevice(device) then
-         fail('add: device %s does not exist, there are %d (argument 2, entry %d)',
-            tostring(device), cutorch.getDeviceCount(), i)
-      end
-      if taken[device] then fail('add: device %d is in the list twice', device) end
-      taken[device] = true
-   end
+   local wrong, list = checkDevices(self.gpuAssignments, gpus)
+   if wrong then fail('add %s', wrong) end
    self.modules[1] = self.modules[1] or module
    for _, device in ipairs(list) do table.insert(self.gpuAssignments, device) end
    self.impl:applyChanges()
@@ -100,7 +94,7 @@ end
 
 --- A copy of replica 1 on the current device.
 function DataParallelTable:replicate()
-   return copyTree(self.modules[1])
+   return copyTree(first(self))
 end
 
 --- Replica i; replica 1 is the module that was added.
@@ -110,31 +104,31 @@ end
 
 -- Makes replicas and their flat buffers where they are missing or replica 1 has changed its form.
 function DataParallelTable:_prepare()
-   local module = self.modules[1]
-   if not module then fail('nothing was added: call add(module, {devices}) first') end
-   local params = self.params
-   if self.impl.modules and not params:changed(module) then return end
+   local params, change = self.params, self.params:changed(first(self))
+   if change == 'other' then self.impl:applyChanges() end
+   local build = change or not self.impl.modules
    local function exec(f) self.impl:exec(f) end
-   params:build(exec)
-   if self.flattenParams and params:flattenFirst(NAME) then params:build(exec) end
-   self.flattenedParams = self.flattenParams and params.flat or nil
+   if build then
+      params:build(exec)
+      self.flattenedParams = nil
+   end
+   if self.flattenParams and not self.flattenedParams then
+      if params:flattenFirst(NAME) then params:build(exec) end
+      self.flattenedParams = params.flat
+   end
 end
 
 --- Lets the parameters of every replica be views of one flat tensor (one for each element type):
 -- flattenedParams[i] is {parameters, gradients} of replica i.
 function DataParallelTable:flattenParameters()
    self.flattenParams = true
-   self.params = Params.new()
    self:_prepare()
 end
 
 --- The flat parameters and gradients of replica 1; the same memory at every call.
 function DataParallelTable:getParameters()
-   self.flattenParams = true
-   self.flattenedParams = nil
-   self.params = Params.new()
-   self:_prepare()
-   local flat = self.params.flat[1]
+   self:flattenParameters()
+   local flat = self.flattenedParams[1]
    if #flat == 0 then return torch.Tensor(), torch.Tensor() end
    if #flat > 2 then
       fail('getParameters wants parameters of one type, they are %s and %s; flattenedParams has'
@@ -172,22 +166,18 @@ function DataParallelTable:updateOutput(input)
    return self.output
 end
 
-local function needsForward(self, method)
-   if not self.used then fail('%s needs a forward before it', method) end
-end
-
 -- Runs a method of every replica that got rows with its share of gradOutput.
 function DataParallelTable:_backward(method, gradOutput, scale)
+   if not self.used then fail('%s needs a forward before it', method) end
    self:_distribute('gradOutputGpu', 'gradOutput', gradOutput)
    return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
 function DataParallelTable:_accumulate(method, gradOutput, scale)
-   needsForward(self, method)
    local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1)
    if not ok then
-      self.params:zeroOthers()
+      if self.used then self.params:zeroOthers() end
       error(result, 0)
    end
    self.params:reduce()
@@ -195,17 +185,18 @@ function DataParallelTable:_accumulate(method, gradOutput, scale)
    return result
 end
 
-function DataParallelTable:backward(_, gradOutput, scale)
-   self.gradInputGpu = self:_accumulate('backward', gradOutput, scale)
-   if self.gradInput then self.gradInput = self:_concat(self.gradInput, self.gradInputGpu) end
+function DataParallelTable:_joinGradInput(parts)
+   self.gradInputGpu = parts
+   if self.gradInput then self.gradInput = self:_concat(self.gradInput, parts) end
    return self.gradInput
 end
 
+function DataParallelTable:backward(_, gradOutput, scale)
+   return self:_joinGradInput(self:_accumulate('backward', gradOutput, scale))
+end
+
 function DataParallelTable:updateGradInput(_, gradOutput)
-   needsForward(self, 'updateGradInput')
-   self.gradInputGpu = self:_backward('updateGradInput', gradOutput)
-   if self.gradInput then self.gradInput = self:_concat(self.gradInput, self.gradInputGpu) end
-   return self.gradInput
+   return self:_joinGradInput(self:_backward('updateGradInput', gradOutput))
 end
 
 function DataParallelTable:accGradParameters(_, gradOutput, scale)
@@ -229,35 +220,29 @@ function DataParallelTable:zeroGradParameters()
 end
 
 function DataParallelTable:updateParameters(learningRate)
-   self.modules[1]:updateParameters(learningRate)
+   first(self):updateParameters(learningRate)
    self.needsSync = true
 end
 
---- Replica 1's parameters and gradients.
 function DataParallelTable:parameters()
-   return self.modules[1]:parameters()
+   return first(self):parameters()
 end
 
-function DataParallelTable:training()
-   self.impl:exec(function(module) module:training() end)
-   self.train = true
-end
-
-function DataParallelTable:evaluate()
-   self.impl:exec(function(module) module:evaluate() end)
-   self.train = false
+for _, mode in ipairs{'training', 'evaluate'} do
+   DataParallelTable[mode] = function(self)
+      self.impl:exec(function(module) module[mode](module) end)
+      self.train = mode == 'training'
+   end
 end
 
 function DataParallelTable:clearState()
    self.impl:exec(function(module) module:clearState() end)
-   self.inputGpu, self.gradOutputGpu, self.outputGpu, self.gradInputGpu = {}, {}, {}, {}
-   self.state = {input = {}, gradOutput = {}}
-   self.used = nil
+   self:_forgetState()
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 
 function DataParallelTable:reset(stdv)
-   onDevice(self, function() self.modules[1]:reset(stdv) end)
+   onDevice(self, function() first(self):reset(stdv) end)
    self.needsSync = true
 end
 
@@ -297,16 +282,14 @@ end
 
 -- What dpt.clone asks for: replica 1 is copied, on its device, the others are made when needed.
 function DataParallelTable:__clone(copy)
-   local made = {impl = 1, inputGpu = 1, gradOutputGpu = 1, outputGpu = 1, gradInputGpu = 1,
-      state = 1, used = 1, params = 1, flattenedParams = 1}
    local clone = setmetatable({}, getmetatable(self))
+   for key, value in pairs(self) do clone[key] = value end
+   clone:_forget()
+   clone.impl = nil
    onDevice(self, function()
-      for key, value in pairs(self) do
-         if not made[key] then clone[key] = copy(value) end
-      end
+      for key, value in pairs(clone) do clone[key] = copy(value) end
    end)
    clone.impl = Basic(clone)
-   clone:_forget()
    return clone
 end
 

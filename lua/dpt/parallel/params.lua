@@ -3,9 +3,9 @@
 -- What must stay true: replica 1 is the truth. Seen as pieces (runs of elements of one storage,
 -- each element in one piece), its tensors stay where they are; parameters and gradients of replicas
 -- 2..n are views of one flat buffer each for an element type, with the same pieces one after the
--- other. A broadcast moves the bytes of the pieces to each replica, and none where nothing has written to
--- replica 1 since the last one; a reduction adds in the order of the replicas and leaves the
--- gradients of replicas 2..n zero.
+-- other. A broadcast moves the bytes of the pieces to each replica, and none where nothing has
+-- written to replica 1 since the last one; a reduction adds in the order of the replicas and leaves
+-- the gradients of replicas 2..n zero.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local flatten = require 'dpt.parallel.flatten'
@@ -13,7 +13,7 @@ local flatten = require 'dpt.parallel.flatten'
 local Params = {}
 Params.__index = Params
 
---- Nothing known yet: changed() is true and build() is to be called.
+--- Nothing known yet: build() is to be called.
 function Params.new()
    return setmetatable({}, Params)
 end
@@ -32,17 +32,18 @@ local function look(module)
    return list
 end
 
---- Whether replica 1's tensors are others, or lie elsewhere, than at the last build.
+--- Whether replica 1's tensors lie elsewhere than at the last build ('moved'), or are others
+-- ('other'), so that the replicas' may not fit them.
 function Params:changed(module)
    local old, new = self.seen, look(module)
-   if not old or old.n ~= new.n then return true end
+   if not old then return 'moved' end
+   if old.n ~= new.n then return 'other' end
+   local change
    for i, t in ipairs(new) do
-      if not rawequal(old[i], t) or old.stores[i] ~= new.stores[i]
-         or old.firsts[i] ~= new.firsts[i] then
-         return true
-      end
+      if not rawequal(old[i], t) then return 'other' end
+      if old.stores[i] ~= new.stores[i] or old.firsts[i] ~= new.firsts[i] then change = 'moved' end
    end
-   return false
+   return change
 end
 
 -- The types of replica 1's parameters in order of appearance, each with the layout of the
