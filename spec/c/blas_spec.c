@@ -1,0 +1,154 @@
+/* blas_spec.c: products against naive loops, and the promise of the deterministic mode.
+ *
+ * What must stay true: every element type, odd views, host and device; beta 0 reads nothing; in
+ * deterministic mode a row has the same bits whatever rows stand beside it and however many threads
+ * work.
+ */
+#include "samples.h"
+
+static uint64_t seed;
+
+/* c += a * b; row-major. */
+static void add_product(double *c, const double *a, const double *b, int64_t n, int64_t k,
+                        int64_t m) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t l = 0; l < k; l++)
+      for (int64_t j = 0; j < m; j++) c[i * m + j] += a[i * k + l] * b[l * m + j];
+}
+
+enum form { MM, MV, R, BMM, BADD, FORMS };
+
+static void product(void) {
+  enum form form = (enum form)draw(&seed, FORMS);
+  int kind = random_kind(&seed), real = dpt__is_real(dpt__dtype(kind)), low = real ? -3 : 0;
+  int64_t n = 1 + (int64_t)draw(&seed, 40), k = 1 + (int64_t)draw(&seed, 40);
+  int64_t m = 1 + (int64_t)draw(&seed, 40), batch = 1 + (int64_t)draw(&seed, 4);
+  double beta = (double)draw(&seed, 3), alpha = (double)draw(&seed, 3);
+  if (form == MV) m = 1;
+  if (form == R) k = 1;
+  if (form < BMM) batch = 1;
+  int64_t sa[] = {batch, n, k}, sb[] = {batch, k, m}, sm[] = {batch, n, m}, sr[] = {n, m};
+  int many = form >= BMM, da = form == R ? 1 : 2 + many,
+      db = form == MV || form == R ? 1 : 2 + many;
+  int dm = form == MV ? 1 : form == BADD ? 3 : 2;
+  sample a = sample_new(&seed, kind, da, many ? sa : sa + 1, low, 3);
+  sample b = sample_new(&seed, kind, db, many ? sb : form == R ? sb + 2 : sb + 1, low, 3);
+  sample x = sample_new(&seed, kind, dm, form == BADD ? sm : sr, low, 3);
+  double *want = calloc((size_t)(batch * n * m), sizeof *want);
+  for (int64_t i = 0; i < batch; i++)
+    add_product(want + (form == BADD ? i * n * m : 0), a.v + i * n * k, b.v + i * k * m, n, k, m);
+  for (int64_t i = 0; i < x.n; i++) {
+    want[i] = beta * x.v[i] + alpha * want[i];
+    if (!real) want[i] = wrapped(dpt__dtype(kind), (int64_t)want[i]);
+  }
+  int (*const calls[])(dpt_tensor *, double, const dpt_tensor *, double, const dpt_tensor *,
+                       const dpt_tensor *) = {dpt_addmm, dpt_addmv, dpt_addr, dpt_addbmm,
+                                              dpt_baddbmm};
+  if (beta == 0 && real) { /* never read */
+    dpt_tensor all = whole_storage(&x.t);
+    OK(dpt_fill(&all, NAN));
+  }
+  double limit = dpt__dtype(kind) == DPT_F16 ? 2e-3 : dpt__dtype(kind) == DPT_F32 ? 1e-5 : 1e-12;
+  dpt_tensor r = {.kind_ = kind};
+  guard_start(&seed, &r, kind, dm, form == BADD ? sm : sr);
+  if (OK(calls[form](&r, beta, &x.t, alpha, &a.t, &b.t))) equals(&r, want, limit, "product");
+  CHECK(guard_end(&r));
+  if (OK(calls[form](&x.t, beta, &x.t, alpha, &a.t, &b.t))) /* in place */
+    equals(&x.t, want, limit, "product in place");
+  dpt_tensor_free(&r);
+  sample_free(&a);
+  sample_free(&b);
+  sample_free(&x);
+  free(want);
+}
+
+/* A result that is an operand. */
+static void overlapping(void) {
+  static const int64_t size[] = {7, 7};
+  sample a = sample_new(&seed, DPT_F64, 2, size, -3, 3);
+  double want[49] = {0};
+  add_product(want, a.v, a.v, 7, 7, 7);
+  OK(dpt_addmm(&a.t, 0, &a.t, 1, &a.t, &a.t));
+  equals(&a.t, want, 1e-12, "square in place");
+  sample_free(&a);
+}
+
+/* rows first .. first + n of a (and of out) by one call. */
+static void some_rows(dpt_tensor *out, const dpt_tensor *a, const dpt_tensor *b, int64_t first,
+                      int64_t n) {
+  dpt_tensor rows = {.kind_ = a->kind_}, into = {.kind_ = a->kind_};
+  OK(dpt_narrow(&rows, a, 0, first, n) || dpt_narrow(&into, out, 0, first, n));
+  OK(dpt_addmm(&into, 0, &into, 1, &rows, b));
+  dpt_tensor_free(&rows);
+  dpt_tensor_free(&into);
+}
+
+static void deterministic(int dtype, int64_t rows, int64_t k, int64_t m, int transposed) {
+  const int64_t sa[] = {rows, k}, sb[] = {transposed ? m : k, transposed ? k : m};
+  const int64_t sc[] = {rows, m};
+  dpt_tensor a = {0}, b = {0}, c[2] = {{0}, {0}};
+  OK(dpt_tensor_new(&a, dtype, 2, sa) || dpt_tensor_new(&b, dtype, 2, sb));
+  OK(dpt_tensor_new(&c[0], dtype, 2, sc) || dpt_tensor_new(&c[1], dtype, 2, sc));
+  dpt_generator *g;
+  OK(dpt_generator_new(&g));
+  dpt_generator_manual_seed(g, draw(&seed, 1000));
+  OK(dpt_random(dpt_distribution("normal"), &a, g, 0, 1));
+  OK(dpt_random(dpt_distribution("normal"), &b, g, 0, 1));
+  dpt_generator_free(g);
+  if (transposed) OK(dpt_transpose(&b, &b, 0, 1));
+  OK(dpt_threads_set(1));
+  some_rows(&c[0], &a, &b, 0, rows);
+  size_t bytes = (size_t)(rows * m) * dpt__dtype_size(dtype);
+  for (int parts = 1; parts <= 8; parts++) {
+    OK(dpt_threads_set(1 + parts % 3));
+    int64_t first = 0;
+    while (first < rows) {
+      int64_t n = parts == 8 ? 1 + (int64_t)draw(&seed, 40) : (rows + parts - 1) / parts;
+      if (n > rows - first) n = rows - first;
+      some_rows(&c[1], &a, &b, first, n);
+      first += n;
+    }
+    if (!CHECK(memcmp(dpt__at(&c[0]), dpt__at(&c[1]), bytes) == 0))
+      printf("%lldx%lld by %lldx%lld%s in %d parts, type %d\n", (long long)rows, (long long)k,
+             (long long)k, (long long)m, transposed ? " transposed" : "", parts, dtype);
+  }
+  OK(dpt_threads_set(2));
+  dpt_tensor_free(&a);
+  dpt_tensor_free(&b);
+  dpt_tensor_free(&c[0]);
+  dpt_tensor_free(&c[1]);
+}
+
+static void refusals(void) {
+  static const int64_t two[] = {2, 3}, three[] = {3, 2};
+  dpt_tensor a = doubles(2, two, NULL), b = doubles(2, three, NULL), r = {.kind_ = DPT_F64};
+  dpt_tensor f = {0}, v = doubles(1, two, NULL), none = r;
+  OK(dpt_tensor_new(&f, DPT_F32, 2, three));
+  FAILS(dpt_addmm(&r, 1, &a, 1, &a, &a), "sizes do not fit: m is 2x3, a is 2x3, b is 2x3");
+  FAILS(dpt_addmm(&r, 1, &a, 1, &a, &f), "'b' is a torch.FloatTensor");
+  FAILS(dpt_addmm(&r, 0, &r, 1, &a, &b), "'m'");
+  FAILS(dpt_addmv(&r, 0, &v, 1, &a, &b), "wanted a vector");
+  FAILS(dpt_baddbmm(&r, 0, &v, 1, &a, &b), "wanted a 3-D tensor");
+  FAILS(dpt_addr(&r, 0, &a, 1, &none, &v), "wanted a vector");
+  dpt_tensor_free(&a);
+  dpt_tensor_free(&b);
+  dpt_tensor_free(&f);
+  dpt_tensor_free(&v);
+}
+
+int main(void) {
+  static const int64_t shapes[][3] = {{128, 1024, 10}, {128, 784, 1024}, {65, 100, 300},
+                                      {31, 7, 1},      {100, 1, 33},     {33, 2000, 257}};
+  seed = check_seed();
+  OK(dpt_devices_set("host:2"));
+  for (int i = 0; i < torture(1500); i++) product();
+  overlapping();
+  refusals();
+  dpt_deterministic_set(1);
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int type = DPT_F32; type <= DPT_F64; type++)
+      for (int transposed = 0; transposed < 2; transposed++)
+        deterministic(type, shapes[i][0], shapes[i][1], shapes[i][2], transposed);
+  for (int i = 0; i < torture(300); i++) product();
+  return check_end();
+}

@@ -1,0 +1,334 @@
+/* reduce_spec.c: reductions, scans and sorting against naive loops.
+ *
+ * What must stay true: every element type, host and device, odd views; integers wrap by dimension
+ * and are wide over everything; the first of equals, NaN wins; results do not depend on threads.
+ */
+#include "samples.h"
+
+static uint64_t seed;
+static const char *const ops[] = {"sum",  "prod", "mean", "var", "std",
+                                  "norm", "max",  "min",  "all", "any"};
+
+static int fits(const char *op, int dtype) {
+  if (!strcmp(op, "mean") || !strcmp(op, "var") || !strcmp(op, "std") || !strcmp(op, "norm"))
+    return dpt__is_real(dtype);
+  return dtype == DPT_U8 || (strcmp(op, "all") && strcmp(op, "any"));
+}
+
+/* *at: the place of max and min. */
+static double naive(const char *op, const double *v, int64_t n, int64_t step, double p,
+                    int64_t *at) {
+  double sum = 0, mean = 0, best = v[0];
+  int64_t set = 0;
+  *at = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double x = v[i * step];
+    mean += x / (double)n;
+    set += x != 0;
+    if (isnan(best)) continue;
+    if (isnan(x) || (!strcmp(op, "max") && x > best) || (!strcmp(op, "min") && x < best)) {
+      best = x;
+      *at = i;
+    }
+  }
+  if (!strcmp(op, "max") || !strcmp(op, "min")) return best;
+  if (!strcmp(op, "mean")) return mean;
+  if (!strcmp(op, "all")) return set == n;
+  if (!strcmp(op, "any")) return set > 0;
+  if (!strcmp(op, "prod")) sum = 1;
+  for (int64_t i = 0; i < n; i++) {
+    double x = v[i * step];
+    if (!strcmp(op, "sum"))
+      sum += x;
+    else if (!strcmp(op, "prod"))
+      sum *= x;
+    else if (!strcmp(op, "norm"))
+      sum += p == 0 ? x != 0 : pow(fabs(x), p);
+    else
+      sum += (x - mean) * (x - mean);
+  }
+  if (!strcmp(op, "norm") && p != 0) return pow(sum, 1 / p);
+  if (!strcmp(op, "var") || !strcmp(op, "std")) {
+    sum /= (double)(p != 0 ? n : n - 1);
+    if (!strcmp(op, "std")) sum = sqrt(sum);
+  }
+  return sum;
+}
+
+static double limit_of(int dtype) {
+  return dtype == DPT_F16 ? 2e-3 : dtype == DPT_F32 ? 1e-6 : 1e-12;
+}
+
+static void one_dimension(const char *op, const sample *a, int dim, double p) {
+  int kind = a->t.kind_, dtype = dpt__dtype(kind), n = a->t.ndim_;
+  int64_t size[DPT_MAXDIM], count = a->n / a->t.size_[dim], step, at;
+  double *want = calloc((size_t)count, sizeof *want), *place = calloc((size_t)count, sizeof *place);
+  for (int d = 0; d < n; d++) size[d] = d == dim ? 1 : a->t.size_[d];
+  for (int64_t i = 0; i < count; i++) {
+    const double *v = a->v + lane_of(n, a->t.size_, dim, i, &step);
+    want[i] = naive(op, v, a->t.size_[dim], step, p, &at);
+    if (!dpt__is_real(dtype)) want[i] = wrapped(dtype, (int64_t)want[i]);
+    place[i] = (double)at + 1;
+  }
+  dpt_tensor r = {.kind_ = kind}, idx = {.kind_ = DPT_I64 | (kind & DPT_ON_DEVICE)};
+  int guarded = draw(&seed, 2) == 0, places = !strcmp(op, "max") || !strcmp(op, "min");
+  if (guarded) {
+    guard_start(&seed, &r, kind, n, size);
+    guard_start(&seed, &idx, idx.kind_, n, size);
+  }
+  if (OK(dpt_reduce(dpt_reduction(op), &r, places ? &idx : NULL, &a->t, dim, p))) {
+    for (int d = 0; d < n; d++) CHECK(r.size_[d] == size[d]);
+    equals(&r, want, limit_of(dtype), op);
+    if (places) equals(&idx, place, 0, "places");
+    if (guarded) CHECK(guard_end(&r) && guard_end(&idx));
+  }
+  dpt_tensor_free(&r);
+  dpt_tensor_free(&idx);
+  free(want);
+  free(place);
+}
+
+static void everything(const char *op, const sample *a, double p) {
+  int64_t at;
+  double value, want = naive(op, a->v, a->n, 1, p, &at);
+  dpt_tensor r = {.kind_ = DPT_F64 | (a->t.kind_ & DPT_ON_DEVICE)};
+  if (!OK(dpt_reduce_all(dpt_reduction(op), &a->t, p, &value))) return;
+  if (!(fabs(value - want) <= 1e-12 * (1 + fabs(want))) && !(isnan(value) && isnan(want)))
+    printf("%s of all, kind %d: %.17g, wanted %.17g\n", op, a->t.kind_, value, want),
+        check_failures++;
+  if (OK(dpt_reduce_into(dpt_reduction(op), &r, &a->t, p))) equals(&r, &want, 1e-12, op);
+  dpt_tensor_free(&r);
+}
+
+static void reductions(int64_t count, int high) {
+  int64_t size[DPT_MAXDIM];
+  int kind = random_kind(&seed), n = random_size(&seed, count, size);
+  int low = dpt__is_real(dpt__dtype(kind)) ? -high : 0;
+  sample a = sample_new(&seed, kind, n, size, low, high);
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    static const double ps[] = {0, 1, 2, 3};
+    double p = ps[draw(&seed, strcmp(ops[i], "norm") ? 2 : 4)];
+    if (!fits(ops[i], dpt__dtype(kind))) continue;
+    int exact = strcmp(ops[i], "prod") || count < 8; /* products grow */
+    if (exact) everything(ops[i], &a, p);
+    if (exact) one_dimension(ops[i], &a, (int)draw(&seed, (uint64_t)n), p);
+  }
+  sample_free(&a);
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------
+ */
+
+static void pairs(int64_t count) {
+  int64_t size[DPT_MAXDIM], other[DPT_MAXDIM];
+  int kind = random_kind(&seed), n = random_size(&seed, count, size);
+  int m = random_size(&seed, count, other), real = dpt__is_real(dpt__dtype(kind)), same;
+  sample a = sample_new(&seed, kind, n, size, real ? -3 : 0, 3);
+  sample b = sample_new(&seed, kind, m, other, real ? -3 : 0, 3);
+  double dot = 0, far = 0, value;
+  for (int64_t i = 0; i < count; i++) {
+    dot += a.v[i] * b.v[i];
+    far += fabs(a.v[i] - b.v[i]);
+  }
+  if (OK(dpt_dot(&a.t, &b.t, &value))) CHECK(fabs(value - dot) <= 1e-12 * (1 + fabs(dot)));
+  if (real && OK(dpt_dist(&a.t, &b.t, 1, &value)))
+    CHECK(fabs(value - far) <= 1e-12 * (1 + fabs(far)));
+  sample c = sample_new(&seed, kind, n, size, 0, 1);
+  put_numbers(&c.t, a.v);
+  if (OK(dpt_equal(&a.t, &c.t, &same))) CHECK(same);
+  a.v[count / 2] += 1;
+  put_numbers(&c.t, a.v);
+  if (OK(dpt_equal(&a.t, &c.t, &same))) CHECK(!same);
+  sample_free(&a);
+  sample_free(&b);
+  sample_free(&c);
+}
+
+/* ---- scans, sorting ------------------------------------------------------------------------- */
+
+static void scans(int64_t count) {
+  int64_t size[DPT_MAXDIM], step;
+  int kind = random_kind(&seed), n = random_size(&seed, count, size), dtype = dpt__dtype(kind);
+  int dim = (int)draw(&seed, (uint64_t)n), product = (int)draw(&seed, 2);
+  sample a = sample_new(&seed, kind, n, size, 0, product ? 1 : 3);
+  double *want = calloc((size_t)a.n, sizeof *want);
+  for (int64_t i = 0; i < a.n / size[dim]; i++) {
+    int64_t first = lane_of(n, size, dim, i, &step);
+    double sum = product;
+    for (int64_t k = 0; k < size[dim]; k++) {
+      double x = a.v[first + k * step];
+      sum = product ? sum * x : sum + x;
+      want[first + k * step] = dpt__is_real(dtype) ? sum : wrapped(dtype, (int64_t)sum);
+    }
+  }
+  dpt_tensor r = {.kind_ = kind};
+  guard_start(&seed, &r, kind, n, size);
+  OK((product ? dpt_cumprod : dpt_cumsum)(&r, &a.t, dim));
+  equals(&r, want, limit_of(dtype), product ? "cumprod" : "cumsum");
+  CHECK(guard_end(&r));
+  OK((product ? dpt_cumprod : dpt_cumsum)(&a.t, &a.t, dim)); /* in place */
+  equals(&a.t, want, limit_of(dtype), "scan in place");
+  dpt_tensor_free(&r);
+  sample_free(&a);
+  free(want);
+}
+
+static int goes_before(double x, double y, int descending) {
+  if (isnan(x) || isnan(y)) return descending ? isnan(x) && !isnan(y) : !isnan(x) && isnan(y);
+  return descending ? x > y : x < y;
+}
+
+static void sorting(int64_t count) {
+  int64_t size[DPT_MAXDIM], step;
+  int kind = random_kind(&seed), n = random_size(&seed, count, size), dtype = dpt__dtype(kind);
+  int dim = (int)draw(&seed, (uint64_t)n), descending = (int)draw(&seed, 2);
+  int64_t many = size[dim], k = 1 + (int64_t)draw(&seed, (uint64_t)many), small[DPT_MAXDIM];
+  sample a = sample_new(&seed, kind, n, size, 0, 60);
+  if (dpt__is_real(dtype)) {
+    a.v[draw(&seed, (uint64_t)a.n)] = NAN;
+    a.v[draw(&seed, (uint64_t)a.n)] = -INFINITY;
+    put_numbers(&a.t, a.v);
+  }
+  double *want = calloc((size_t)a.n, sizeof *want), *place = calloc((size_t)a.n, sizeof *place);
+  double *first_k = calloc((size_t)a.n, sizeof *want), *kth = calloc((size_t)a.n, sizeof *want);
+  memcpy(small, size, sizeof size);
+  small[dim] = k;
+  for (int64_t i = 0; i < a.n / many; i++) {
+    int64_t from = lane_of(n, size, dim, i, &step), to = lane_of(n, small, dim, i, &step);
+    for (int64_t x = 0; x < many; x++) {
+      int64_t rank = 0;
+      for (int64_t y = 0; y < many; y++) {
+        double p = a.v[from + x * step], q = a.v[from + y * step];
+        rank += goes_before(q, p, descending) || (!goes_before(p, q, descending) && y < x);
+      }
+      want[from + rank * step] = a.v[from + x * step];
+      place[from + rank * step] = (double)x + 1;
+      if (rank < k) first_k[to + rank * step] = a.v[from + x * step];
+      if (rank == k - 1) kth[i] = a.v[from + x * step];
+    }
+  }
+  dpt_tensor r = {.kind_ = kind}, idx = {.kind_ = DPT_I64 | (kind & DPT_ON_DEVICE)};
+  guard_start(&seed, &r, kind, n, size);
+  OK(dpt_sort(&r, &idx, &a.t, dim, descending));
+  equals(&r, want, 0, "sort");
+  equals(&idx, place, 0, "places of sort");
+  CHECK(guard_end(&r));
+  OK(dpt_topk(&r, &idx, &a.t, k, dim, descending, 1));
+  equals(&r, first_k, 0, "topk");
+  if (!descending) {
+    OK(dpt_kthvalue(&r, &idx, &a.t, k, dim));
+    equals(&r, kth, 0, "kthvalue");
+  }
+  OK(dpt_sort(&a.t, &idx, &a.t, dim, descending)); /* into itself */
+  equals(&a.t, want, 0, "sort in place");
+  dpt_tensor_free(&r);
+  dpt_tensor_free(&idx);
+  sample_free(&a);
+  free(want);
+  free(place);
+  free(first_k);
+  free(kth);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------
+ */
+
+/* The bits of a reduction with one thread and with four. */
+static void threads(void) {
+  static const int64_t size[] = {37, 11, 613};
+  dpt_tensor t = {.kind_ = DPT_F32}, r[2];
+  OK(dpt_tensor_new(&t, DPT_F32, 3, size));
+  float *x = dpt__at(&t);
+  for (int64_t i = 0; i < dpt__count(&t); i++) x[i] = (float)draw(&seed, 1 << 20) / 7 - 5e4f;
+  for (int op = 0; op < 8; op++)
+    for (int dim = 0; dim < 3; dim++) {
+      double value[2];
+      for (int k = 0; k < 2; k++) {
+        r[k] = (dpt_tensor){.kind_ = DPT_F32};
+        OK(dpt_threads_set(k ? 4 : 1));
+        OK(dpt_reduce(op, &r[k], NULL, &t, dim, 3) || dpt_reduce_all(op, &t, 3, &value[k]));
+      }
+      CHECK(memcmp(dpt__at(&r[0]), dpt__at(&r[1]), 4 * (size_t)dpt__count(&r[0])) == 0);
+      CHECK(memcmp(&value[0], &value[1], sizeof *value) == 0);
+      for (int k = 0; k < 2; k++) dpt_tensor_free(&r[k]);
+    }
+  OK(dpt_threads_set(2));
+  dpt_tensor_free(&t);
+}
+
+static void long_ones(void) {
+  static const int64_t n = 100000;
+  dpt_tensor t = {.kind_ = DPT_I64}, r = {.kind_ = DPT_I64}, idx = {.kind_ = DPT_I64};
+  double value;
+  OK(dpt_range(&t, 1, (double)n, 1));
+  OK(dpt_reduce_all(dpt_reduction("sum"), &t, 0, &value));
+  CHECK(value == (double)n * (double)(n + 1) / 2);
+  OK(dpt_reduce(dpt_reduction("max"), &r, &idx, &t, 0, 0));
+  CHECK(*(int64_t *)dpt__at(&idx) == n && *(int64_t *)dpt__at(&r) == n);
+  OK(dpt_sort(&r, &idx, &t, 0, 1));
+  CHECK(*(int64_t *)dpt__at(&r) == n && *(int64_t *)dpt__at(&idx) == n);
+  /* 2^62 is no float: integers never pass through one. */
+  ((int64_t *)dpt__at(&t))[7] = ((int64_t)1 << 62) + 1;
+  OK(dpt_reduce(dpt_reduction("max"), &r, &idx, &t, 0, 0));
+  CHECK(*(int64_t *)dpt__at(&r) == ((int64_t)1 << 62) + 1 && *(int64_t *)dpt__at(&idx) == 8);
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&r);
+  dpt_tensor_free(&idx);
+}
+
+static void modes(void) {
+  static const int64_t size[] = {2, 6};
+  static const double v[] = {3, 1, 1, 3, 2, 9, 5, 5, 4, 4, 4, 5}, want[] = {1, 4}, at[] = {3, 5};
+  dpt_tensor t = doubles(2, size, v), r = {.kind_ = DPT_F64}, idx = {.kind_ = DPT_I64};
+  OK(dpt_mode(&r, &idx, &t, 1));
+  equals(&r, want, 0, "mode");
+  equals(&idx, at, 0, "place of the mode");
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&r);
+  dpt_tensor_free(&idx);
+}
+
+static void refusals(void) {
+  static const int64_t size[] = {2, 3};
+  dpt_tensor bytes = {0}, t = doubles(2, size, NULL), r = {.kind_ = DPT_F64}, none = r;
+  dpt_tensor idx = {.kind_ = DPT_I32}, places = {.kind_ = DPT_I64};
+  double value;
+  OK(dpt_tensor_new(&bytes, DPT_U8, 2, size));
+  int sum = dpt_reduction("sum"), max = dpt_reduction("max"), mean = dpt_reduction("mean");
+  CHECK(dpt_reduction("nonsense") == -1);
+  FAILS(dpt_reduce(99, &r, NULL, &t, 0, 0), "no reduction");
+  FAILS(dpt_reduce(sum, &r, NULL, &t, 2, 0), "no dimension 3");
+  FAILS(dpt_reduce(sum, &r, NULL, &t, -1, 0), "no dimension 0");
+  FAILS(dpt_reduce(sum, &r, NULL, &bytes, 0, 0), "torch.DoubleTensor");
+  FAILS(dpt_reduce(max, &r, &idx, &t, 0, 0), "torch.LongTensor");
+  FAILS(dpt_reduce_all(mean, &bytes, 0, &value), "tensor of reals");
+  FAILS(dpt_reduce_all(dpt_reduction("all"), &t, 0, &value), "tensor of bytes");
+  FAILS(dpt_reduce_all(max, &none, 0, &value), "empty");
+  OK(dpt_reduce_all(sum, &none, 0, &value));
+  CHECK(value == 0);
+  FAILS(dpt_dot(&t, &bytes, &value), "'b'");
+  FAILS(dpt_topk(&r, &places, &t, 4, 1, 1, 1), "k is 4");
+  FAILS(dpt_kthvalue(&r, &places, &t, 0, 1), "k is 0");
+  FAILS(dpt_cumsum(&r, &t, 5), "no dimension 6");
+  dpt_tensor_free(&bytes);
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&r);
+  dpt_tensor_free(&places);
+}
+
+int main(void) {
+  seed = check_seed();
+  OK(dpt_devices_set("host:2"));
+  for (int i = 0; i < torture(400); i++) {
+    reductions(1 + (int64_t)draw(&seed, 200), 3);
+    pairs(1 + (int64_t)draw(&seed, 100));
+    scans(1 + (int64_t)draw(&seed, 100));
+    sorting(1 + (int64_t)draw(&seed, 150));
+  }
+  for (int i = 0; i < torture(40); i++) reductions(30000 + 720 * (int64_t)draw(&seed, 50), 2);
+  threads();
+  long_ones();
+  modes();
+  refusals();
+  return check_end();
+}
