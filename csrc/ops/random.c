@@ -64,8 +64,10 @@ static int check(source *s, int distribution, int dtype, double a, double b) {
     return 0;
   case DPT__RANDOM_uniform:
     if (dtype == DPT_F32) { /* Torch7 took the bounds in the tensor's type */
-      s->a = (float)a;
-      s->b = (float)b;
+      /* volatile: gcc 12 at -O3 vectorises the two conversions and drops them */
+      volatile float low = (float)a, high = (float)b;
+      s->a = low;
+      s->b = high;
     }
     return 0;
   case DPT__RANDOM_normal:
