@@ -9,7 +9,7 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local C, lib = dptffi.C, dptffi.lib
 local map1, map2, map3 = lib.map1, lib.map2, lib.map3
-local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
+local istype, tensor, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
 local usage = core.usage
 local torch, BYTE, ON_DEVICE = class.torch, core.BYTE, core.ON_DEVICE
 
@@ -23,8 +23,6 @@ end
 local function numeric(v)
    return type(v) == 'cdata' and tonumber(v) or nil
 end
-
-local function isTensor(v) return istype(tensorType, v) end
 
 --- Makes torch.NAME and the method NAME for each of the names by make(name, inPlace).
 local function define(names, make)
@@ -43,7 +41,9 @@ local function unary(number)
       return function(a, b)
          local r, x = a, b
          if b == nil then r, x = nil, a end
-         if not isTensor(x) or (r and not isTensor(r)) then usage(name, '[result] tensor', a, b) end
+         if not istype(tensor, x) or (r and not istype(tensor, r)) then
+            usage(name, '[result] tensor', a, b)
+         end
          r = r or result(inPlace, x)
          map1(number, r, x, 0, 0)
          return r
@@ -58,7 +58,7 @@ local function byNumber(number)
          local r, x, v = a, b, c
          if c == nil then r, x, v = nil, a, b end
          v = type(v) == 'number' and v or numeric(v)
-         if not v or not isTensor(x) or (r and not isTensor(r)) then
+         if not v or not istype(tensor, x) or (r and not istype(tensor, r)) then
             usage(name, '[result] tensor number', a, b, c)
          end
          r = r or result(inPlace, x)
@@ -74,7 +74,7 @@ local function byTensor(number)
       return function(a, b, c)
          local r, x, y = a, b, c
          if c == nil then r, x, y = nil, a, b end
-         if not isTensor(x) or not isTensor(y) or (r and not isTensor(r)) then
+         if not istype(tensor, x) or not istype(tensor, y) or (r and not istype(tensor, r)) then
             usage(name, '[result] tensor tensor', a, b, c)
          end
          r = r or result(inPlace, x)
@@ -90,11 +90,11 @@ local function byEither(number, pair)
       return function(a, b, c)
          local r, x, y = a, b, c
          if c == nil then r, x, y = nil, a, b end
-         if not isTensor(x) or (r and not isTensor(r)) then
+         if not istype(tensor, x) or (r and not istype(tensor, r)) then
             usage(name, '[result] tensor (number | tensor)', a, b, c)
          end
          r = r or result(inPlace, x)
-         if isTensor(y) then
+         if istype(tensor, y) then
             map2(pair, r, x, y, 0, 0)
             return r
          end
@@ -111,20 +111,28 @@ local function scaled(number, pair)
    return function(name, inPlace)
       local wanted = '[result] tensor (number | [number] tensor)'
       return function(a, b, c, d)
+         if type(b) == 'number' and d == nil and istype(tensor, a) and istype(tensor, c) then
+            -- x:add(v, y), the hottest path of all: as few steps as can be
+            local out = inPlace and a or fresh(a.kind_)
+            if C.dpt_map2(pair, out, a, c, b, 0) ~= 0 then map2(pair, out, a, c, b, 0) end
+            return out
+         end
          local r, x, v, y = a, b, c, d
          if d == nil then
             if c == nil then
                r, x, v, y = nil, a, 1, b
-            elseif isTensor(b) then
+            elseif istype(tensor, b) then
                v, y = 1, c
             else
                r, x, v, y = nil, a, b, c
             end
          end
          if type(v) ~= 'number' then v = numeric(v) or usage(name, wanted, a, b, c, d) end
-         if not isTensor(x) or (r and not isTensor(r)) then usage(name, wanted, a, b, c, d) end
+         if not istype(tensor, x) or (r and not istype(tensor, r)) then
+            usage(name, wanted, a, b, c, d)
+         end
          r = r or result(inPlace, x)
-         if isTensor(y) then
+         if istype(tensor, y) then
             map2(pair, r, x, y, v, 0)
             return r
          end
@@ -145,15 +153,15 @@ local function threefold(number)
          if e == nil then
             if d == nil then
                r, x, v, y, z = nil, a, 1, b, c
-            elseif isTensor(b) then
+            elseif istype(tensor, b) then
                v, y, z = 1, c, d
             else
                r, x, v, y, z = nil, a, b, c, d
             end
          end
          v = type(v) == 'number' and v or numeric(v)
-         if not v or not isTensor(x) or not isTensor(y) or not isTensor(z)
-            or (r and not isTensor(r)) then
+         if not v or not istype(tensor, x) or not istype(tensor, y) or not istype(tensor, z)
+            or (r and not istype(tensor, r)) then
             usage(name, wanted, a, b, c, d, e)
          end
          r = r or result(inPlace, x)
@@ -170,7 +178,7 @@ local function byTwoNumbers(number)
          local r, x, v, w = a, b, c, d
          if d == nil then r, x, v, w = nil, a, b, c end
          v, w = type(v) == 'number' and v or numeric(v), type(w) == 'number' and w or numeric(w)
-         if not v or not w or not isTensor(x) or (r and not isTensor(r)) then
+         if not v or not w or not istype(tensor, x) or (r and not istype(tensor, r)) then
             usage(name, '[result] tensor number number', a, b, c, d)
          end
          r = r or result(inPlace, x)
@@ -187,9 +195,11 @@ local function comparison(number, pair)
       return function(a, b, c)
          local r, x, y = a, b, c
          if c == nil then r, x, y = nil, a, b end
-         if not isTensor(x) or (r and not isTensor(r)) then usage(name, wanted, a, b, c) end
+         if not istype(tensor, x) or (r and not istype(tensor, r)) then
+            usage(name, wanted, a, b, c)
+         end
          r = r or fresh(x.kind_ >= ON_DEVICE and BYTE + ON_DEVICE or BYTE)
-         if isTensor(y) then
+         if istype(tensor, y) then
             map2(pair, r, x, y, 0, 0)
             return r
          end
@@ -236,7 +246,8 @@ define('lerp', function(name, inPlace)
       local r, x, y, v = a, b, c, d
       if d == nil then r, x, y, v = nil, a, b, c end
       v = type(v) == 'number' and v or numeric(v)
-      if not v or not isTensor(x) or not isTensor(y) or (r and not isTensor(r)) then
+      if not v or not istype(tensor, x) or not istype(tensor, y)
+         or (r and not istype(tensor, r)) then
          usage(name, '[result] tensor tensor number', a, b, c, d)
       end
       r = r or result(inPlace, x)
@@ -248,12 +259,12 @@ end)
 --- fill and zero change what they are given, also as torch functions.
 core.both('fill', function(t, v)
    v = type(v) == 'number' and v or numeric(v)
-   if not v or not isTensor(t) then usage('fill', 'tensor number', t, v) end
+   if not v or not istype(tensor, t) then usage('fill', 'tensor number', t, v) end
    lib.fill(t, v)
    return t
 end)
 core.both('zero', function(t)
-   if not isTensor(t) then usage('zero', 'tensor', t) end
+   if not istype(tensor, t) then usage('zero', 'tensor', t) end
    lib.fill(t, 0)
    return t
 end)
