@@ -367,6 +367,29 @@ describe('users issues', function()
    end)
 end)
 
+describe('fork', function()
+   it('leaves a child host tensors, and tells it about devices', function()
+      local out = run.lua [[
+         require 'dpt'
+         local ffi = require 'ffi'
+         ffi.cdef 'int fork(void); int waitpid(int, int *, int); void _exit(int);'
+         local x = torch.FloatTensor(1000, 1000):fill(1):add(1) -- by all cores
+         torch.CudaTensor(3):fill(1):sum()
+         io.stdout:setvbuf 'no'
+         if ffi.C.fork() == 0 then
+            print(x:add(1):sum(), (x * x):sum())
+            local ok, why = pcall(torch.CudaTensor, 3)
+            print(ok, why:match 'devices do not survive fork')
+            collectgarbage()
+            ffi.C._exit(0)
+         end
+         ffi.C.waitpid(-1, nil, 0)
+         print(torch.CudaTensor(3):fill(1):sum())
+      ]]
+      assert.equal('3000000\t9000000000\nfalse\tdevices do not survive fork\n3\n', out)
+   end)
+end)
+
 describe('Ctrl-C', function()
    local places = {
       ['compiled Lua'] = 'while true do end',

@@ -246,16 +246,17 @@ int dpt__stream_order(dpt__stream *stream) {
     if (!stream->blocking) return 0;
     dpt__event event = dpt__event_record(device->streams[0]);
     if (event.number <= atomic_load(&stream->seen_default)) return 0;
+    DPT__TRY(dpt__stream_wait(stream, event));
     atomic_store(&stream->seen_default, event.number);
-    return dpt__stream_wait(stream, event);
+    return 0;
   }
   int count = atomic_load(&device->nstream);
   for (int i = 1; i < count; i++) {
     dpt__stream *other = device->streams[i];
     dpt__event event = dpt__event_record(other);
     if (!other->blocking || event.number <= atomic_load(&other->seen_by_default)) continue;
-    atomic_store(&other->seen_by_default, event.number);
     DPT__TRY(dpt__stream_wait(stream, event));
+    atomic_store(&other->seen_by_default, event.number);
   }
   return 0;
 }

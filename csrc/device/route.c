@@ -5,28 +5,6 @@
 #include "device/storage.h"
 
 #include <stdio.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-static _Thread_local int host_threads; /* 0: as many as OpenMP says */
-
-int dpt_threads_set(int n) {
-  if (n < 1) return dpt__fail("setnumthreads: got %d threads, wanted at least 1", n);
-  host_threads = n;
-  return 0;
-}
-
-int dpt_threads_get(void) {
-  if (!host_threads) {
-#ifdef _OPENMP
-    host_threads = omp_get_max_threads();
-#else
-    host_threads = 1;
-#endif
-  }
-  return host_threads;
-}
 
 static const char *place(char text[80], const dpt_tensor *t) {
   if (t->store_ && t->store_->device)
