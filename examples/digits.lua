@@ -16,7 +16,7 @@ cmd:text('Trains a convolutional network on handwritten digits with nn.DataParal
 cmd:option('--devices', 0, 'on how many devices (0: all of them)')
 cmd:option('--epochs', 20, 'how often the training images are shown')
 cmd:option('--batch', 60, 'images a step')
-cmd:option('--lr', 0.05, 'learning rate, which falls to zero over the epochs')
+cmd:option('--lr', 0.5, 'learning rate, which falls to zero over the epochs')
 cmd:option('--seed', 1, 'of the first parameters and the order of the images')
 cmd:option('--save', '', 'file for the trained parameters')
 local opt = cmd:parse(arg)
