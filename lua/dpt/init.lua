@@ -8,21 +8,16 @@ local compat = require 'dpt.compat'
 local dpt = {_VERSION = dptffi.ffi.string(dptffi.C.dpt_version())}
 compat.refuse()
 
---- A room that is not there yet, or that needs one that is not, is left out.
-local function room(name)
-   local ok, result = pcall(require, name)
-   if ok then return result or nil end
-   if not tostring(result):find "module 'dpt%.[%w.]+' not found" then error(result, 0) end
-end
-
 dpt.torch = require 'dpt.tensor'
 class.rooms.torch = dpt.torch
-for _, name in ipairs{'paths', 'sys', 'xlua'} do dpt[name] = room('dpt.util.' .. name) end
-room 'dpt.util'
-for _, name in ipairs{'cutorch', 'comm', 'nn', 'cudnn', 'optim'} do
-   local file = name == 'cutorch' and 'dpt.device' or 'dpt.' .. name
-   dpt[name] = room(file)
-end
+require 'dpt.util'
+dpt.paths, dpt.sys, dpt.xlua = require 'dpt.util.paths', require 'dpt.util.sys',
+   require 'dpt.util.xlua'
+dpt.cutorch = require 'dpt.device'
+dpt.comm = require 'dpt.comm'
+dpt.nn = require 'dpt.nn'
+dpt.cudnn = require 'dpt.cudnn'
+dpt.optim = require 'dpt.optim'
 
 --- Layers then work on one fixed row block (or image) at a time: the bits of a row's output and
 -- gradInput do not depend on the other rows of its batch. DPT_DETERMINISTIC=1 says the same.
