@@ -85,17 +85,21 @@ describe('asynchrony', function()
       local other = torch.CudaTensor(1000):fill(2)
       cutorch.synchronizeAll()
       local total = torch.Timer()
-      local queueing = time(function()
-         cutorch.streamSleep(300)
-         busy:add(1)
-      end)
-      assert.is_true(queueing < 1, queueing .. ' ms to queue')
+      local queueing = {}
+      for i = 1, 5 do -- other programs may hold one of them up
+         queueing[i] = time(function()
+            cutorch.streamSleep(60)
+            busy:add(1)
+         end)
+      end
+      table.sort(queueing)
+      assert.is_true(queueing[3] < 1, queueing[3] .. ' ms to queue')
       assert.equal(1000, one:sum()) -- device 1
       cutorch.setStream(1)
       assert.equal(2000, other:sum()) -- another stream of device 2
       cutorch.setStream(0)
       assert.is_true(total:time().real < 0.25, 'the others waited')
-      assert.equal(2000, busy:sum()) -- reading the value waits for its stream
+      assert.equal(6000, busy:sum()) -- reading the value waits for its stream
       assert.is_true(total:time().real >= 0.3, 'reading the value did not wait')
    end)
 
@@ -169,7 +173,7 @@ describe('streams', function()
       local function sleepOn(device, stream)
          cutorch.setDevice(device)
          cutorch.setStream(stream)
-         cutorch.streamSleep(60)
+         cutorch.streamSleep(30)
       end
       local waits = {
          function() cutorch.setDevice(2) cutorch.streamWaitFor(1, {3}) end,
@@ -178,11 +182,13 @@ describe('streams', function()
          function() cutorch.streamBarrierMultiDevice{[1] = {2}, [2] = {1, 3}} end,
       }
       for i, wait in ipairs(waits) do
-         sleepOn(2, 3)
-         wait()
-         cutorch.setDevice(2)
-         local waited = time(function() cutorch.streamSynchronize(1) end)
-         assert.is_true(waited > 40, 'wait ' .. i .. ' took ' .. waited .. ' ms')
+         local waited = time(function()
+            sleepOn(2, 3)
+            wait()
+            cutorch.setDevice(2)
+            cutorch.streamSynchronize(1)
+         end)
+         assert.is_true(waited >= 30, 'wait ' .. i .. ' took ' .. waited .. ' ms')
          cutorch.synchronizeAll()
       end
    end)

@@ -22,7 +22,9 @@ static int has_terminal;
 
 /* Only calls that are allowed in a signal handler. */
 static void interrupted(int signal_number) {
-  if (has_terminal) tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+  pid_t group = tcgetpgrp(STDIN_FILENO); /* in the background the terminal is others' */
+  if (has_terminal && (group < 0 || group == getpgrp()))
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
   struct sigaction action = {.sa_handler = SIG_DFL};
   sigaction(signal_number, &action, NULL);
   sigset_t one;

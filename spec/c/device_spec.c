@@ -1,13 +1,16 @@
 /* device_spec.c: what DPT_DEVICES may say, one child process for each text; what is current is a
  * matter of the thread; fork and Ctrl-C. */
+#define _GNU_SOURCE /* posix_openpt */
 #include "device/device.h"
 
 #include "check.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* Runs test in a child with DPT_DEVICES=text (NULL: unset); returns its exit status, or 128 and the
@@ -181,6 +184,33 @@ static int is_interrupted(void) {
   return 1;
 }
 
+/* In a child whose stdin is a terminal: it is left as it was at the installation. */
+static int changes_terminal(void) {
+  struct termios raw;
+  OK(dpt_interrupt_install());
+  CHECK(!tcgetattr(STDIN_FILENO, &raw));
+  raw.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
+  CHECK(!tcsetattr(STDIN_FILENO, TCSANOW, &raw));
+  CHECK(!tcgetattr(STDIN_FILENO, &raw) && !(raw.c_lflag & (ECHO | ICANON)));
+  if (!check_failures) raise(SIGINT);
+  return 1;
+}
+
+static void terminal_is_restored(void) {
+  int terminal = posix_openpt(O_RDWR | O_NOCTTY), old = dup(STDIN_FILENO);
+  if (terminal < 0 || grantpt(terminal) || unlockpt(terminal)) return; /* a system without them */
+  int other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  struct termios before, after;
+  CHECK(dup2(other, STDIN_FILENO) == STDIN_FILENO && !tcgetattr(other, &before));
+  CHECK(before.c_lflag & ECHO);
+  CHECK(in_child(NULL, changes_terminal) == 128 + SIGINT);
+  CHECK(!tcgetattr(other, &after) && after.c_lflag == before.c_lflag);
+  dup2(old, STDIN_FILENO);
+  close(old);
+  close(other);
+  close(terminal);
+}
+
 static void own_handler(int number) { _exit(42); }
 
 static int own_handler_stays(void) {
@@ -227,6 +257,7 @@ int main(void) {
   CHECK(in_child("host:64", idles) == 0);
   CHECK(in_child("host:2", is_interrupted) == 128 + SIGINT);
   CHECK(in_child("host:2", own_handler_stays) == 0);
+  terminal_is_restored();
   CHECK(in_child("host:2", names_the_limit) == 0);
   return check_end();
 }
