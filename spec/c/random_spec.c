@@ -1,0 +1,188 @@
+/* random_spec.c: generators, distributions and draws.
+ *
+ * What must stay true: the host generator is MT19937; a device draws the same numbers for a seed
+ * whatever the view, the device and the threads are; states can be kept and put back; parameters
+ * that make no sense are refused.
+ */
+#include "samples.h"
+
+static uint64_t seed;
+
+static void twister(void) {
+  dpt_generator *g, *h;
+  OK(dpt_generator_new(&g) || dpt_generator_new(&h));
+  dpt_generator_manual_seed(g, 5489); /* the algorithm's own example: the 10000th number */
+  double last = 0;
+  for (int i = 0; i < 10000; i++) last = dpt_random_number(0, g, 1, 0);
+  CHECK(last == 4123659995);
+  dpt_tensor state = {.kind_ = DPT_U8};
+  int normal = dpt_distribution("normal");
+  dpt_random_number(normal, g, 0, 1); /* a second one is kept */
+  OK(dpt_generator_get(g, &state));
+  dpt_generator_copy(h, g);
+  double x = dpt_random_number(normal, g, 0, 1), y = dpt_random_number(normal, g, 0, 1);
+  CHECK(dpt_random_number(normal, h, 0, 1) == x && dpt_random_number(normal, h, 0, 1) == y);
+  OK(dpt_generator_set(h, &state));
+  CHECK(dpt_random_number(normal, h, 0, 1) == x && dpt_random_number(normal, h, 0, 1) == y);
+  CHECK(dpt_generator_initial_seed(h) == 5489);
+  memset(dpt__at(&state), 255, (size_t)dpt__count(&state));
+  FAILS(dpt_generator_set(h, &state), "no state");
+  OK(dpt_narrow(&state, &state, 0, 0, 5));
+  FAILS(dpt_generator_set(h, &state), "setRNGState");
+  dpt_tensor_free(&state);
+  dpt_generator_free(g);
+  dpt_generator_free(h);
+}
+
+/* The numbers of every distribution on a device: the same in a view, on device 2, by one thread. */
+static void devices(void) {
+  static const char *const names[] = {"random", "uniform",   "normal",    "exponential",
+                                      "cauchy", "logNormal", "geometric", "bernoulli"};
+  static const int types[] = {DPT_F32, DPT_F64, DPT_I64, DPT_U8, DPT_F16};
+  for (int k = 0; k < 8; k++)
+    for (int t = 0; t < 5; t++) {
+      int64_t size[DPT_MAXDIM], count = 1 + (int64_t)draw(&seed, 9000);
+      int n = random_size(&seed, count, size), kind = types[t] | DPT_ON_DEVICE;
+      int real = dpt__is_real(types[t]), whole = k == 0 || k > 5;
+      if (!real && !whole) continue;
+      double a = k == 0 ? 3 : 0.3, b = k == 0 ? 50 : 0.9, *first = NULL;
+      for (int turn = 0; turn < 3; turn++) {
+        dpt_tensor r = {.kind_ = kind};
+        OK(dpt_device_set(1 + turn % 2));
+        guard_start(&seed, &r, kind, n, size);
+        OK(dpt_threads_set(1 + turn));
+        OK(dpt_device_manual_seed(0, 7));
+        OK(dpt_random(dpt_distribution(names[k]), &r, NULL, a, b));
+        if (turn == 0) first = numbers(&r);
+        equals(&r, first, 0, names[k]);
+        CHECK(guard_end(&r));
+        dpt_tensor_free(&r);
+      }
+      for (int64_t i = 0; i < count && k < 2; i++)
+        CHECK(first[i] >= a && (k == 0 ? first[i] <= b && first[i] == floor(first[i])
+                                       : types[t] == DPT_F16 || first[i] < b));
+      free(first);
+    }
+  OK(dpt_device_set(1));
+  OK(dpt_threads_set(2));
+}
+
+static void states(void) {
+  static const int64_t size = 100;
+  int uniform = dpt_distribution("uniform");
+  dpt_tensor x = {0}, state = {.kind_ = DPT_U8};
+  uint64_t got = 0;
+  OK(dpt_tensor_new(&x, DPT_F32 | DPT_ON_DEVICE, 1, &size));
+  OK(dpt_device_manual_seed(0, 11));
+  OK(dpt_random(uniform, &x, NULL, 0, 1));
+  OK(dpt_device_rng_get(0, &state));
+  OK(dpt_random(uniform, &x, NULL, 0, 1));
+  double *second = numbers(&x);
+  OK(dpt_random(uniform, &x, NULL, 0, 1));
+  double *third = numbers(&x);
+  CHECK(second[0] != third[0] && second[99] != third[99]);
+  OK(dpt_device_rng_set(0, &state));
+  OK(dpt_random(uniform, &x, NULL, 0, 1));
+  equals(&x, second, 0, "after setting the state");
+  OK(dpt_device_initial_seed(0, &got));
+  CHECK(got == 11);
+  FAILS(dpt_device_manual_seed(77, 1), "77");
+  free(second);
+  free(third);
+  dpt_tensor_free(&x);
+  dpt_tensor_free(&state);
+}
+
+/* Means and deviations of many device numbers. */
+static void statistics(void) {
+  static const int64_t size = 200000;
+  static const struct {
+    const char *name;
+    double a, b, mean, deviation;
+  } list[] = {{"uniform", 2, 4, 3, 0.5773503},
+              {"normal", 1, 2, 1, 2},
+              {"exponential", 2, 0, 0.5, 0.5},
+              {"bernoulli", 0.3, 0, 0.3, 0.4582576}};
+  dpt_tensor x = {0};
+  double mean, deviation;
+  OK(dpt_tensor_new(&x, DPT_F32 | DPT_ON_DEVICE, 1, &size));
+  OK(dpt_device_manual_seed(0, 3));
+  for (int i = 0; i < 4; i++) {
+    OK(dpt_random(dpt_distribution(list[i].name), &x, NULL, list[i].a, list[i].b));
+    OK(dpt_reduce_all(dpt_reduction("mean"), &x, 0, &mean));
+    OK(dpt_reduce_all(dpt_reduction("std"), &x, 0, &deviation));
+    CHECK(fabs(mean - list[i].mean) < 0.02 && fabs(deviation - list[i].deviation) < 0.02);
+  }
+  dpt_tensor_free(&x);
+}
+
+static void draws(void) {
+  static const int64_t four = 4, rows[] = {2, 4};
+  static const double p[] = {0.1, 0, 0.5, 0.4, 0, 1, 0, 0};
+  for (int side = 0; side < 2; side++) {
+    int on = side ? DPT_ON_DEVICE : 0;
+    dpt_generator *g;
+    OK(dpt_generator_new(&g));
+    dpt_tensor host = doubles(2, rows, p), there = {0}, r = {.kind_ = DPT_I64 | on}, half = {0};
+    OK(dpt_tensor_new(&there, DPT_F32 | on, 2, rows) || dpt_copy(&there, &host));
+    OK(dpt_multinomial(&r, g, &there, 300, 1));
+    double *v = numbers(&r);
+    for (int i = 0; i < 300; i++) CHECK(v[i] >= 1 && v[i] <= 4 && v[i] != 2 && v[300 + i] == 2);
+    free(v);
+    FAILS(dpt_multinomial(&r, g, &there, 2, 0), "without replacement");
+    OK(dpt_fill(&there, -1));
+    FAILS(dpt_multinomial(&r, g, &there, 2, 1), "-1");
+    OK(dpt_fill(&there, 0));
+    FAILS(dpt_multinomial(&r, g, &there, 2, 1), "sum up to 0");
+    OK(dpt_randperm(&r, g, 1000));
+    v = numbers(&r);
+    double sum = 0;
+    char seen[1001] = {0};
+    for (int i = 0; i < 1000; i++) {
+      CHECK(v[i] >= 1 && v[i] <= 1000 && !seen[(int)v[i]]);
+      seen[(int)v[i]] = 1;
+      sum += v[i];
+    }
+    CHECK(sum == 500500);
+    free(v);
+    FAILS(dpt_randperm(&r, g, 0), "randperm");
+    OK(dpt_tensor_new(&half, DPT_F64 | on, 1, &four) || dpt_fill(&half, 0.5));
+    dpt_tensor hits = {0};
+    OK(dpt_tensor_new(&hits, DPT_U8 | on, 1, &four) || dpt_bernoulli(&hits, g, &half));
+    FAILS(dpt_bernoulli(&hits, g, &there), "bernoulli");
+    dpt_tensor_free(&hits);
+    dpt_tensor_free(&half);
+    dpt_tensor_free(&host);
+    dpt_tensor_free(&there);
+    dpt_tensor_free(&r);
+    dpt_generator_free(g);
+  }
+}
+
+static void refusals(void) {
+  static const int64_t four = 4;
+  dpt_generator *g;
+  dpt_tensor x = doubles(1, &four, NULL), i = {0};
+  OK(dpt_generator_new(&g) || dpt_tensor_new(&i, DPT_I32, 1, &four));
+  FAILS(dpt_random(dpt_distribution("uniform"), &i, g, 0, 1), "tensor of reals");
+  FAILS(dpt_random(dpt_distribution("normal"), &x, g, 0, -1), "deviation");
+  FAILS(dpt_random(dpt_distribution("exponential"), &x, g, 0, 0), "rate");
+  FAILS(dpt_random(dpt_distribution("geometric"), &x, g, 1, 0), "p is 1");
+  FAILS(dpt_random(dpt_distribution("bernoulli"), &x, g, 1.5, 0), "p is 1.5");
+  FAILS(dpt_random(dpt_distribution("nonsense"), &x, g, 0, 0), "no distribution");
+  dpt_generator_free(g);
+  dpt_tensor_free(&x);
+  dpt_tensor_free(&i);
+}
+
+int main(void) {
+  seed = check_seed();
+  OK(dpt_devices_set("host:2"));
+  twister();
+  devices();
+  states();
+  statistics();
+  draws();
+  refusals();
+  return check_end();
+}
