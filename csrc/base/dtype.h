@@ -12,11 +12,12 @@
 typedef uint16_t dpt__half; /* the bits of an IEEE binary16 */
 
 /* X(id, C type, accumulator, suffix, Torch7's name) */
-#define DPT_INTEGER_DTYPES(X)                                                                      \
-  X(DPT_U8, uint8_t, int64_t, u8, Byte)                                                            \
-  X(DPT_I8, int8_t, int64_t, i8, Char)                                                             \
-  X(DPT_I16, int16_t, int64_t, i16, Short) X(DPT_I32, int32_t, int64_t, i32, Int)                  \
-      X(DPT_I64, int64_t, int64_t, i64, Long)
+/* clang-format off */
+#define DPT_INTEGER_DTYPES(X) \
+  X(DPT_U8, uint8_t, int64_t, u8, Byte) X(DPT_I8, int8_t, int64_t, i8, Char) \
+  X(DPT_I16, int16_t, int64_t, i16, Short) X(DPT_I32, int32_t, int64_t, i32, Int) \
+  X(DPT_I64, int64_t, int64_t, i64, Long)
+/* clang-format on */
 #define DPT_REAL_DTYPES(X)                                                                         \
   X(DPT_F32, float, double, f32, Float) X(DPT_F64, double, double, f64, Double)
 #define DPT_DTYPES(X)                                                                              \

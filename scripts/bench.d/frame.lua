@@ -75,8 +75,8 @@ function frame.c(source, declarations)
    local file = assert(io.open(name .. '.c', 'w'))
    file:write(source)
    file:close()
-   local command = ("gcc -O3 -march=native -fopenmp -shared -fPIC -o '%s.so' '%s.c'"):format(name, name)
-   assert(os.execute(command) == 0, 'gcc failed')
+   local flags = '-O3 -march=native -fopenmp -shared -fPIC'
+   assert(os.execute(("gcc %s -o '%s.so' '%s.c'"):format(flags, name, name)) == 0, 'gcc failed')
    ffi.cdef(declarations)
    local library = ffi.load(name .. '.so')
    for _, suffix in ipairs{'', '.c', '.so'} do os.remove(name .. suffix) end

@@ -40,7 +40,7 @@ end
 local one = trainer(network())
 local two = trainer(nn.DataParallelTable(1, true):add(network(), {1, 2}))
 local single, double = frame.alternate(9, one, two)
-frame.head(('one step of a convolutional net, batch %d, median of 9 alternating rounds'):format(batch))
+frame.head(('one step of a convolutional net, batch %d, median of 9 rounds'):format(batch))
 frame.rows{
    {'', 'ms a step', 'images/s'},
    {'one host device, one thread', ('%.1f'):format(single * 1e3), ('%.0f'):format(batch / single)},

@@ -1,5 +1,5 @@
---- Builds, trains and drops a network N times (arg[1]), on host tensors and on two devices; valgrind
--- watches (scripts/test leaks).
+--- Builds, trains and drops a network N times (arg[1]), on host tensors and on two devices;
+-- valgrind watches (scripts/test leaks).
 -- What must stay true: at the end nothing of the networks is reachable, so that what is left at the
 -- end of the process does not grow with N.
 require 'dpt'
