@@ -1,46 +1,50 @@
 --- Flat parameters: one tensor of which many are views.
 -- What must stay true: afterwards every given tensor has the sizes and values that it had and is a
 -- view of the flat one; two tensors that shared elements before share the same ones after; elements
--- of the old storages that no tensor reaches are left out; the order is that of first appearance.
--- Nothing waits for a device. Tensors that are views of one storage without holes stay there.
+-- of the old storages that no tensor reaches are left out, but for gaps inside a tensor that
+-- overlaps another; the order is that of first appearance. Nothing waits for a device. Tensors that
+-- are views of one storage without holes stay there.
 
 local torch = require 'dpt.tensor'
 
 local M = {}
 
--- Dimensions with more than one element, the largest step first.
-local function dimensions(t)
-   local list = {}
-   for d = 1, t:dim() do
-      if t:size(d) > 1 then list[#list + 1] = {size = t:size(d), step = t:stride(d)} end
-   end
-   table.sort(list, function(a, b) return a.step > b.step end)
-   return list
+-- The first and the last element of its storage that a tensor reaches, and whether it reaches all
+-- between.
+local function extent(t)
+   local first, last = t:storageOffset(), t:storageOffset()
+   for d = 1, t:dim() do last = last + (t:size(d) - 1) * t:stride(d) end
+   return first, last, last - first + 1 == t:nElement()
 end
 
--- Adds the runs of storage elements {first, last} that a tensor reaches.
-local function addRuns(runs, t)
-   local dims = dimensions(t)
-   local run = 1
-   while #dims > 0 and dims[#dims].step <= run do -- inner dimensions without a gap
-      local inner = table.remove(dims)
-      run = run + (inner.size - 1) * inner.step
-   end
-   local function walk(d, first)
-      if d > #dims then
-         runs[#runs + 1] = {first = first, last = first + run - 1}
-      else
-         for i = 0, dims[d].size - 1 do walk(d + 1, first + i * dims[d].step) end
+-- The steps of a contiguous tensor of t's sizes.
+local function contiguousStride(t)
+   local strides, step = {}, 1
+   for d = t:dim(), 1, -1 do strides[d], step = step, step * t:size(d) end
+   return torch.LongStorage(strides)
+end
+
+local function sameView(a, b)
+   return a.first == b.first and a.t:isSameSizeAs(b.t)
+      and table.concat(a.t:stride():totable(), ' ') == table.concat(b.t:stride():totable(), ' ')
+end
+
+-- Whether a tensor with gaps shares no elements but with equal views of it.
+local function standsAlone(item, items)
+   for _, other in ipairs(items) do
+      if other.last >= item.first and other.first <= item.last and not sameView(item, other) then
+         return false
       end
    end
-   walk(1, t:storageOffset())
+   return true
 end
 
--- Overlapping or touching runs become one; the result is ordered.
+-- Overlapping or touching runs of elements become one; the result is ordered.
 local function merge(runs)
-   table.sort(runs, function(a, b) return a.first < b.first end)
-   local merged = {}
-   for _, run in ipairs(runs) do
+   local ordered, merged = {}, {}
+   for i, run in ipairs(runs) do ordered[i] = run end
+   table.sort(ordered, function(a, b) return a.first < b.first end)
+   for _, run in ipairs(ordered) do
       local last = merged[#merged]
       if last and run.first <= last.last + 1 then
          last.last = math.max(last.last, run.last)
@@ -49,6 +53,54 @@ local function merge(runs)
       end
    end
    return merged
+end
+
+-- The tensors by storage, in order of appearance.
+local function storagesOf(tensors)
+   local storages, known = {}, {}
+   for i, t in ipairs(tensors) do
+      if t:nElement() > 0 then
+         local storage = t:storage()
+         local key = torch.pointer(storage)
+         if not known[key] then
+            known[key] = {storage = storage, items = {}}
+            storages[#storages + 1] = known[key]
+         end
+         local first, last, dense = extent(t)
+         table.insert(known[key].items, {t = t, i = i, first = first, last = last, dense = dense})
+      end
+   end
+   return storages
+end
+
+-- The blocks that the flat tensor is made of, in order: runs of a storage, or a tensor with gaps by
+-- itself, each with its tensors.
+local function blocksOf(tensors)
+   local blocks = {}
+   for _, entry in ipairs(storagesOf(tensors)) do
+      local runs, alone = {storage = entry.storage, items = {}}, {}
+      for _, item in ipairs(entry.items) do
+         if item.dense or not standsAlone(item, entry.items) then
+            table.insert(runs.items, item)
+         else
+            local home
+            for _, block in ipairs(alone) do
+               if sameView(block.items[1], item) then home = block end
+            end
+            if home then
+               table.insert(home.items, item)
+            else
+               alone[#alone + 1] = {alone = true, items = {item}}
+            end
+         end
+      end
+      if #runs.items > 0 then
+         runs.runs = merge(runs.items)
+         blocks[#blocks + 1] = runs
+      end
+      for _, block in ipairs(alone) do blocks[#blocks + 1] = block end
+   end
+   return blocks
 end
 
 -- The place in the flat tensor of an element of an old storage.
@@ -61,31 +113,6 @@ local function place(runs, offset)
    return runs[low].start + offset - runs[low].first
 end
 
--- The storages of a list of tensors in order of appearance, each with its runs.
-local function storagesOf(tensors)
-   local list, known = {}, {}
-   for _, t in ipairs(tensors) do
-      if t:nElement() > 0 then
-         local storage = t:storage()
-         local key = torch.pointer(storage)
-         if not known[key] then
-            known[key] = {storage = storage, runs = {}, sample = t}
-            list[#list + 1] = known[key]
-         end
-         addRuns(known[key].runs, t)
-      end
-   end
-   local start = 1
-   for _, entry in ipairs(list) do
-      entry.runs = merge(entry.runs)
-      for _, run in ipairs(entry.runs) do
-         run.start = start
-         start = start + run.last - run.first + 1
-      end
-   end
-   return list, known
-end
-
 local function checkTypes(tensors, what)
    for i = 2, #tensors do
       if torch.type(tensors[i]) ~= torch.type(tensors[1]) then
@@ -96,25 +123,36 @@ local function checkTypes(tensors, what)
 end
 
 --- Where the elements that tensors of one type reach would be in a flat tensor.
--- @return {pieces = list of one-dimensional views that together are those elements, each once;
--- places = where each tensor begins when the pieces stand one after the other (from 1);
--- total = number of elements}
+-- @return {pieces = list of views that together are those elements, each once, one-dimensional but
+-- for tensors with gaps; places = where each tensor begins when the pieces stand one after the
+-- other (from 1); strides = its steps there; total = number of elements}
 function M.layout(tensors)
-   local list, known = storagesOf(tensors)
-   local pieces, total = {}, 0
-   for _, entry in ipairs(list) do
-      for _, run in ipairs(entry.runs) do
-         local count = run.last - run.first + 1
-         pieces[#pieces + 1] = entry.sample.new():set(entry.storage, run.first, count, 1)
-         total = total + count
+   local blocks = blocksOf(tensors)
+   local layout = {pieces = {}, places = {}, strides = {}, total = 0}
+   local function add(piece)
+      table.insert(layout.pieces, piece)
+      layout.total = layout.total + piece:nElement()
+   end
+   for i, t in ipairs(tensors) do layout.places[i], layout.strides[i] = 1, t:stride() end
+   for _, block in ipairs(blocks) do
+      local sample = block.items[1].t
+      if block.alone then
+         for _, item in ipairs(block.items) do
+            layout.places[item.i] = layout.total + 1
+            layout.strides[item.i] = contiguousStride(sample)
+         end
+         add(sample)
+      else
+         for _, run in ipairs(block.runs) do
+            run.start = layout.total + 1
+            add(sample.new():set(block.storage, run.first, run.last - run.first + 1, 1))
+         end
+         for _, item in ipairs(block.items) do
+            layout.places[item.i] = place(block.runs, item.first)
+         end
       end
    end
-   local places = {}
-   for i, t in ipairs(tensors) do
-      places[i] = t:nElement() > 0
-         and place(known[torch.pointer(t:storage())].runs, t:storageOffset()) or 1
-   end
-   return {pieces = pieces, places = places, total = total}
+   return layout
 end
 
 --- Makes the given tensors views of one flat tensor.
@@ -123,13 +161,19 @@ function M.one(tensors, what)
    if #tensors == 0 then return torch.Tensor(), {} end
    checkTypes(tensors, what)
    local layout = M.layout(tensors)
-   if #layout.pieces == 1 then return layout.pieces[1], layout.places end -- flat already
+   local pieces = layout.pieces
+   if #pieces == 1 and pieces[1]:dim() == 1 and pieces[1]:stride(1) == 1 then -- flat already
+      return pieces[1], layout.places
+   end
    local flat = tensors[1].new()
-   if #layout.pieces == 0 then return flat, layout.places end
-   torch.cat(flat, layout.pieces, 1)
+   if #pieces == 0 then return flat, layout.places end
+   for i, piece in ipairs(pieces) do
+      if not piece:isContiguous() then pieces[i] = piece:clone():view(-1) end
+   end
+   torch.cat(flat, pieces, 1)
    for i, t in ipairs(tensors) do
       if t:nElement() > 0 then
-         t:set(flat:storage(), layout.places[i], t:size(), t:stride())
+         t:set(flat:storage(), layout.places[i], t:size(), layout.strides[i])
       end
    end
    return flat, layout.places

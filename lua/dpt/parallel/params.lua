@@ -80,7 +80,7 @@ local function move(replica, seen, group, half)
       local index = (half - 1) * seen.n + i
       local model, t = seen[index], replica[index]
       if model:nElement() > 0 then
-         t:set(flat:storage(), layout.places[k], model:size(), model:stride())
+         t:set(flat:storage(), layout.places[k], model:size(), layout.strides[k])
       end
    end
    local first = 1
