@@ -9,7 +9,7 @@ typedef struct problem {
 
 static problem random_problem(int ndim, int transposed) {
   problem p = {.N = whole(1, 3), .groups = whole(1, 2)};
-  p.I = p.groups * whole(1, 4);
+  p.I = p.groups * whole(1, 7);
   p.O = p.groups * whole(1, 4);
   p.window = (dpt_window){.ndim = ndim, .groups = (int32_t)p.groups, .transposed = transposed};
   for (int d = 0; d < 3; d++) {

@@ -51,7 +51,15 @@ int dpt__host_maxpool(dpt__context *context, const void *p) {
     lay(&a->slide, a->adaptive, 0, ranges);
   else
     (a->type == DPT_F32 ? fractional_f32 : fractional_f64)(a, ranges);
-  (a->type == DPT_F32 ? maxpool_f32 : maxpool_f64)(context, a, ranges);
+  void *best = NULL;
+  if (!a->samples && !a->adaptive && volume(a->slide.in) < INT32_MAX) {
+    best = dpt__scratch(context, (size_t)(a->slide.out[2] * context->threads) * sizeof(int64_t));
+    if (!best) return 1;
+  }
+  if (a->type == DPT_F32)
+    maxpool_f32(context, a, ranges, best);
+  else
+    maxpool_f64(context, a, ranges, best);
   return 0;
 }
 

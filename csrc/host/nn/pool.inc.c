@@ -1,4 +1,5 @@
-/* pool.inc.c: rows of pool.c. */
+/* pool.inc.c: rows of pool.c. A place is as wide as an element, so that they fill equal vectors. */
+typedef __typeof__(_Generic((T)0, float : (int32_t)0, double : (int64_t)0)) FN(place);
 
 /* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
 static void FN(fractional)(const struct dpt__maxpool_args *a, struct range *r) {
@@ -36,8 +37,61 @@ static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range
   *idx = best + 1;
 }
 
+/* Places x0 .. x1-1 of a row of outputs meet one element of their windows; value and best keep the
+ * largest so far. The stride is a constant in every call. */
+static inline __attribute__((always_inline)) void FN(meet)(const T *in, int64_t stride,
+                                                           FN(place) place, int64_t x0, int64_t x1,
+                                                           T *restrict value,
+                                                           FN(place) *restrict best) {
+  in += place + x0 * stride;
+  place += (FN(place))(x0 * stride);
+  value += x0, best += x0;
+  for (FN(place) x = 0; x < (FN(place))(x1 - x0); x++) {
+    T v = in[x * stride], old = value[x];
+    FN(place) take = -((v > old) | ((v != v) & (old == old)));
+    value[x] = take ? v : old;
+    best[x] = (take & (place + x * (FN(place))stride)) | (~take & best[x]);
+  }
+}
+
+static inline __attribute__((always_inline)) void FN(meet_row)(const T *in, int64_t stride,
+                                                               FN(place) place, int64_t x0,
+                                                               int64_t x1, T *value,
+                                                               FN(place) * best) {
+  if (stride == 1)
+    FN(meet)(in, 1, place, x0, x1, value, best);
+  else if (stride == 2)
+    FN(meet)(in, 2, place, x0, x1, value, best);
+  else
+    FN(meet)(in, stride, place, x0, x1, value, best);
+}
+
+/* One row of outputs of sliding windows: every element of the window at a time, for all outputs
+ * that have it. best: room for a row. */
+DPT__CLONES
+static void FN(max_row)(const T *in, const struct dpt__slide *s, struct range t, struct range y,
+                        const struct range *x, T *out, int64_t *idx, FN(place) * best) {
+  int64_t first = (t.first * s->in[1] + y.first) * s->in[2], n = s->out[2];
+  for (int64_t k = 0; k < n; k++) {
+    best[k] = (FN(place))(first + x[k].first);
+    out[k] = in[best[k]];
+  }
+  for (int64_t i = t.first; i < t.end; i += s->dilation[0])
+    for (int64_t j = y.first; j < y.end; j += s->dilation[1])
+      for (int64_t k = 0; k < s->kernel[2]; k++) {
+        int64_t shift = k * s->dilation[2] - s->pad[2],
+                place = (i * s->in[1] + j) * s->in[2] + shift;
+        int64_t x0 = shift < 0 ? (-shift + s->stride[2] - 1) / s->stride[2] : 0;
+        int64_t x1 = s->in[2] > shift ? (s->in[2] - 1 - shift) / s->stride[2] + 1 : 0;
+        if (x0 < x1)
+          FN(meet_row)(in, s->stride[2], (FN(place))place, x0, x1 < n ? x1 : n, out, best);
+      }
+  for (int64_t k = 0; k < n; k++) idx[k] = (int64_t)best[k] + 1;
+}
+
+/* best: room for a row of outputs for each thread; NULL: windows that do not slide. */
 static void FN(maxpool)(const dpt__context *context, const struct dpt__maxpool_args *a,
-                        const struct range *ranges) {
+                        const struct range *ranges, FN(place) * best) {
   const struct dpt__slide *s = &a->slide;
   int64_t small = volume(s->out), large = volume(s->in), n = s->out[0] + s->out[1] + s->out[2];
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
@@ -48,9 +102,12 @@ static void FN(maxpool)(const dpt__context *context, const struct dpt__maxpool_a
     T *out = (T *)a->out + p * small;
     int64_t *idx = a->idx + p * small;
     for (int64_t i = 0; i < s->out[0]; i++)
-      for (int64_t j = 0; j < s->out[1]; j++)
-        for (int64_t k = 0; k < s->out[2]; k++)
-          FN(max_window)(in, s, t[i], y[j], x[k], out++, idx++);
+      for (int64_t j = 0; j < s->out[1]; j++, out += s->out[2], idx += s->out[2])
+        if (best)
+          FN(max_row)(in, s, t[i], y[j], x, out, idx, best + dpt__thread_number() * s->out[2]);
+        else
+          for (int64_t k = 0; k < s->out[2]; k++)
+            FN(max_window)(in, s, t[i], y[j], x[k], out + k, idx + k);
   }
 }
 
