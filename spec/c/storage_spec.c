@@ -90,6 +90,15 @@ static void device_memory(void) {
   CHECK(dpt__now() - start < 50000000);
   OK(dpt__stream_synchronize(dpt__current_stream(2)));
   CHECK(dpt__now() - start >= 100000000);
+
+  /* Later work on the sender's stream waits for the copy. */
+  float zeros[1000] = {0};
+  OK(dpt__copy_on(dpt__current_stream(1), "copy", b->data, b->block, values, NULL, 4000));
+  OK(dpt__copy_between("copy", a, 0, b, 0, 4000));
+  OK(dpt__copy_on(dpt__current_stream(1), "copy", b->data, b->block, zeros, NULL, 4000));
+  OK(dpt__copy_on(dpt__current_stream(2), "copy", values, NULL, a->data, a->block, 4000));
+  OK(dpt_device_synchronize(-1));
+  CHECK(values[999] == 999);
   OK(dpt_link_set(""));
   dpt_storage_release(a);
   dpt_storage_release(b);

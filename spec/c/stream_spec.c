@@ -98,6 +98,7 @@ static void blocking_is_ordered(void) {
   CHECK(count == 3);
   dpt_event event;
   for (int from = 0; from <= 3; from += 3) {
+    int64_t first = now_ms();
     OK(dpt_stream_set(1, from));
     OK(dpt_stream_sleep(200));
     OK(dpt_stream_set(1, 3 - from));
@@ -111,6 +112,7 @@ static void blocking_is_ordered(void) {
     OK(dpt_stream_synchronize(1, 1));
     CHECK(now_ms() - start < 150);
     OK(dpt_event_wait(&event));
+    CHECK(now_ms() - first >= 199);
     OK(dpt_event_query(&event, &done));
     CHECK(done);
   }
@@ -139,6 +141,14 @@ static void keeps_errors(void) {
   OK(dpt__stream_wait(two, dpt__event_record(one)));
   FAILS(dpt__stream_synchronize(one), "gather: index 8");
   OK(dpt__stream_synchronize(two));
+
+  /* Inherited also where the event has come already. */
+  OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
+  dpt__event past = dpt__event_record(one);
+  dpt__counter_wait(&one->done, past.number);
+  OK(dpt__stream_wait(two, past));
+  FAILS(dpt__stream_synchronize(two), "gather: index 8");
+  OK(dpt__stream_synchronize(one));
 
   /* An error behind the event is not the waiter's. */
   OK(dpt_device_set(1));
