@@ -376,6 +376,38 @@ static void check_meaning(const dpt__rows *rows) {
   }
 }
 
+/* Every table converts and fills alike; copy_spec checks what the values are. */
+static void check_conversions(const dpt__rows *rows) {
+  for (int to = 0; to < DPT_NDTYPE; to++)
+    for (int from = 0; from < DPT_NDTYPE; from++) {
+      int64_t n = 1 + (int64_t)draw(&seed, MOST - 10);
+      char want[8 * MOST];
+      for (int64_t i = 0; i < n; i++) {
+        uint64_t bits = draw(&seed, UINT64_MAX);
+        width = 8 * (int)dpt__dtype_size(from);
+        memcpy(a + i * (width / 8), &bits, (size_t)width / 8);
+        if (from == DPT_F16) a[2 * i + 1] &= (char)0xbf; /* a NaN may keep its payload or not */
+        if (from > DPT_F16) set(from, a, i, isnan(real_value()) ? 3e9 : real_value(), 0);
+        if (from > DPT_F16 && to >= DPT_F16 && isnan(get_real(from, a, i))) set(from, a, i, 1.1, 0);
+      }
+      memset(r, 0x5a, sizeof r);
+      memset(want, 0x5a, sizeof want);
+      dpt__rows_sse2.convert[to][from](n, want, a, NULL, NULL, 0, 0);
+      rows->convert[to][from](n, r, a, NULL, NULL, 0, 0);
+      if (memcmp(r, want, sizeof want)) {
+        CHECK(!"conversions of one instruction set differ");
+        printf("%s: %s to %s\n", rows->name, dpt__dtype_name(from), dpt__dtype_name(to));
+      }
+      if (to == DPT_F16) continue;
+      double value = dpt__is_real(to) ? 0.1 : 77.9;
+      rows->fill[to](n, r, NULL, NULL, NULL, value, 0);
+      dpt__rows_sse2.convert[to][DPT_F64](1, one, &value, NULL, NULL, 0, 0);
+      for (int64_t i = 0; i < n; i++)
+        CHECK(!memcmp(r + i * (int64_t)dpt__dtype_size(to), one, dpt__dtype_size(to)));
+      CHECK(r[n * (int64_t)dpt__dtype_size(to)] == 0x5a);
+    }
+}
+
 int main(void) {
   const dpt__rows *best = dpt__rows_pick();
   seed = check_seed();
@@ -383,10 +415,12 @@ int main(void) {
   check_meaning(&dpt__rows_sse2);
   if (best != &dpt__rows_sse2) {
     check_rows(&dpt__rows_avx2);
+    for (int round = 0; round < torture(100); round++) check_conversions(&dpt__rows_avx2);
     check_meaning(&dpt__rows_avx2);
   }
   if (best == &dpt__rows_avx512) {
     check_rows(best);
+    for (int round = 0; round < torture(100); round++) check_conversions(best);
     check_meaning(best);
   }
   for (int op = 0; op < DPT__NMAP; op++)
