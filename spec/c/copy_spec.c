@@ -113,7 +113,12 @@ static void put_random(int dtype, char *p) {
                                1e-40,     1e300};
   uint64_t bits = draw(&seed, UINT64_MAX);
   double x = odd[draw(&seed, sizeof odd / sizeof *odd)];
-  if (draw(&seed, 2)) x = ldexp((double)(int64_t)bits, -(int)draw(&seed, 80) - 20);
+  if (draw(&seed, 4) == 0) { /* beside the middle of two halves: nearer than a float can tell */
+    uint16_t low = (uint16_t)(bits % 0x7c00);
+    x = (dpt__half_to_float(low) + (double)dpt__half_to_float(low + 1)) / 2;
+    if (draw(&seed, 3)) x *= draw(&seed, 2) ? 1 + 0x1p-40 : 1 - 0x1p-40;
+  } else if (draw(&seed, 2))
+    x = ldexp((double)(int64_t)bits, -(int)draw(&seed, 80) - 20);
   uint16_t half = (uint16_t)bits;
   float single = (float)x;
   if (dtype == DPT_F16)
