@@ -199,26 +199,33 @@ void dpt__host_put_number(int out_dtype, void *out, int real, const part *v) {
   }
 }
 
+/* What block t contributes. */
+static part block_of(const dpt__reduce_all_args *g, int kind, const struct type *type,
+                     int64_t count, int64_t t) {
+  int64_t step = g->walk.step[0][g->walk.ndim - 1], seen = 0;
+  dpt__cursor c;
+  part sum = {.at = 0}, v = {.at = 0};
+  dpt__walk_at(&g->walk, &c, t * BLOCK, least(BLOCK, count - t * BLOCK));
+  while (dpt__walk_row(&g->walk, &c)) {
+    type->run(kind, c.data[0], c.n, step, g->p, seen ? &v : &sum);
+    if (seen) type->join(kind, &sum, seen, &v, c.n);
+    seen += c.n;
+  }
+  return sum;
+}
+
 int dpt__host_reduce_all(dpt__context *context, const void *args) {
   const dpt__reduce_all_args *g = args;
   int kind = kind_of(g->op, g->p), dtype = g->walk.dtype[0];
   const struct type *type = &types[dtype];
-  int64_t count = dpt__walk_count(&g->walk), step = g->walk.step[0][g->walk.ndim - 1];
-  int64_t blocks = (count + BLOCK - 1) / BLOCK;
+  int64_t count = dpt__walk_count(&g->walk), blocks = (count + BLOCK - 1) / BLOCK;
   part one, *parts = &one;
   if (blocks > 1 && !(parts = dpt__scratch(context, (size_t)blocks * sizeof *parts))) return 1;
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (count > PARALLEL)
-  for (int64_t t = 0; t < blocks; t++) {
-    dpt__cursor c;
-    part sum = {.at = 0}, v = {.at = 0};
-    int64_t seen = 0;
-    dpt__walk_at(&g->walk, &c, t * BLOCK, least(BLOCK, count - t * BLOCK));
-    while (dpt__walk_row(&g->walk, &c)) {
-      type->run(kind, c.data[0], c.n, step, g->p, seen ? &v : &sum);
-      if (seen) type->join(kind, &sum, seen, &v, c.n);
-      seen += c.n;
-    }
-    parts[t] = sum;
+  if (count <= PARALLEL) { /* entering a region of one thread costs more than little work */
+    for (int64_t t = 0; t < blocks; t++) parts[t] = block_of(g, kind, type, count, t);
+  } else {
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+    for (int64_t t = 0; t < blocks; t++) parts[t] = block_of(g, kind, type, count, t);
   }
   for (int64_t t = 1; t < blocks; t++)
     type->join(kind, parts, t * BLOCK, parts + t, least(BLOCK, count - t * BLOCK));

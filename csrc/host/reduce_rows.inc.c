@@ -59,34 +59,41 @@ static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t step, ACC mean) 
   return (ACC)s[0];
 }
 
-/* The greatest (sign 1) or least (-1) value, or NaN where there is one. */
-static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
+/* What max and min compare: the elements themselves, halves as float. */
 #if HALF
-  typedef double B;
-#define VALUE(e) LOAD(e)
+#define B float
+#define VALUE(e) dpt__half_to_float(e)
 #else
-  typedef T B;
+#define B T
 #define VALUE(e) (e)
 #endif
+
+static INLINE B FN(better)(int kind, B x, B y) {
+  return kind == MOST ? (x > y ? x : y) : (x < y ? x : y);
+}
+
+/* The greatest or least value, or NaN where there is one. */
+static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
   B s[SPREAD];
+  int32_t nan[SPREAD] = {0};
   int64_t i = 0;
-  int nan = 0;
   for (int j = 0; j < SPREAD; j++) s[j] = VALUE(x[0]);
   for (; i + SPREAD <= n; i += SPREAD)
     for (int64_t j = 0; j < SPREAD; j++) {
       B v = VALUE(x[(i + j) * step]);
-      nan |= IS_NAN(v);
-      s[j] = kind == MOST ? (v > s[j] ? v : s[j]) : (v < s[j] ? v : s[j]);
+      nan[j] |= IS_NAN(v);
+      s[j] = FN(better)(kind, v, s[j]);
     }
   for (; i < n; i++) {
     B v = VALUE(x[i * step]);
-    nan |= IS_NAN(v);
-    s[0] = kind == MOST ? (v > s[0] ? v : s[0]) : (v < s[0] ? v : s[0]);
+    nan[0] |= IS_NAN(v);
+    s[0] = FN(better)(kind, v, s[0]);
   }
-  for (int j = 1; j < SPREAD; j++)
-    s[0] = kind == MOST ? (s[j] > s[0] ? s[j] : s[0]) : (s[j] < s[0] ? s[j] : s[0]);
-  return nan ? NOT_A_NUMBER : (ACC)s[0];
-#undef VALUE
+  for (int j = 1; j < SPREAD; j++) {
+    nan[0] |= nan[j];
+    s[0] = FN(better)(kind, s[j], s[0]);
+  }
+  return nan[0] ? NOT_A_NUMBER : (ACC)s[0];
 }
 
 static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t step, double p, part *out) {
@@ -139,9 +146,11 @@ DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t s
 /* The place in a run where its best value stands first. */
 static int64_t FN(find)(const void *data, int64_t n, int64_t step, const part *best) {
   const T *x = data;
+  B wanted = (B)V(best);
+  int nan = IS_NAN(wanted);
   for (int64_t i = 0; i < n; i++) {
-    ACC v = LOAD(x[i * step]);
-    if (v == V(best) || (IS_NAN(v) && IS_NAN(V(best)))) return i;
+    B v = VALUE(x[i * step]);
+    if (v == wanted || (nan && IS_NAN(v))) return i;
   }
   return 0;
 }
@@ -156,19 +165,18 @@ static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_
 
 static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
                                  int64_t step, part *out) {
-  ACC s[TILE];
-  int64_t at[TILE] = {0};
-  for (int64_t j = 0; j < cols; j++) s[j] = LOAD(x[j * step]);
+  B s[TILE];
+  int32_t at[TILE] = {0}; /* a block has less than 2^31 rows */
+  for (int64_t j = 0; j < cols; j++) s[j] = VALUE(x[j * step]);
   for (int64_t i = 1; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) {
-      ACC v = LOAD(x[i * row_step + j * step]);
-      int better = kind == MOST ? !(v <= s[j]) : !(v >= s[j]);
-      better &= !IS_NAN(s[j]);
+      B v = VALUE(x[i * row_step + j * step]);
+      int better = (kind == MOST ? !(v <= s[j]) : !(v >= s[j])) & !IS_NAN(s[j]);
       s[j] = better ? v : s[j];
-      at[j] = better ? i : at[j];
+      at[j] = better ? (int32_t)i : at[j];
     }
   for (int64_t j = 0; j < cols; j++) {
-    V(out + j) = s[j];
+    V(out + j) = (ACC)s[j];
     out[j].at = at[j];
   }
 }
@@ -257,6 +265,8 @@ static void FN(join)(int kind, part *to, int64_t n, const part *from, int64_t mo
 /* The value as an element. */
 static void FN(store)(void *to, const part *value) { *(T *)to = STORE(V(value)); }
 
+#undef B
+#undef VALUE
 #undef V
 #undef IS_NAN
 #undef ABS
