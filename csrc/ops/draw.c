@@ -121,6 +121,8 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   if (n <= 0) return dpt__fail("multinomial: %lld draws, wanted 1 or more", (long long)n);
   int64_t c = p->size_[p->ndim_ - 1], rows = p->ndim_ == 2 ? p->size_[0] : 1;
   const int64_t size[] = {rows, n};
+  if (!c) return dpt__fail("multinomial: got no probabilities, a %s", dpt__describe(text, p));
+  if (!rows) return dpt_resize(r, 2, size);
   dpt_tensor sums = {0}, list = {0};
   int failed = as_doubles(&sums, p) || rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
                words_start(&w, g, p) ||

@@ -43,6 +43,9 @@ operators.__newindex__ = {'__newindex', function(_, f)
    end
 end}
 
+--- A value for a sentence: a string in quotes, else its type.
+local function quote(v) return type(v) == 'string' and "'" .. v .. "'" or torch.type(v) end
+
 --- Makes Lua call `f` for the operator `key` on objects of the class and of its descendants.
 local function install(methods, key, f)
    local name, wrap = operators[key][1], operators[key][2]
@@ -140,7 +143,7 @@ function torch.getmetatable(name) return classes[name] end
 --- Gives a table the class with this name; returns the table.
 function torch.setmetatable(object, name)
    local methods = classes[name]
-   if not methods then fail("torch.setmetatable: class '%s' is unknown", tostring(name)) end
+   if not methods then fail('torch.setmetatable: class %s is unknown', quote(name)) end
    if type(object) ~= 'table' then
       fail("torch.setmetatable: wanted a table as object of class '%s', got %s", name, type(object))
    end
@@ -150,7 +153,7 @@ end
 function torch.getconstructortable(name)
    local constructor = constructors[name]
    if not constructor then
-      fail("torch.getconstructortable: class '%s' is unknown", tostring(name))
+      fail('torch.getconstructortable: class %s is unknown', quote(name))
    end
    return constructor
 end
@@ -205,6 +208,7 @@ function torch.isTypeOf(object, spec)
 end
 
 return {
+   quote = quote,
    torch = torch,
    classes = classes,
    rooms = rooms,

@@ -40,7 +40,7 @@ method('type', function(t, name)
    if name == 'torch.Tensor' then return convert(t, core.default) end
    local kind = core.kinds[name]
    if not kind or core.tensorNames[kind] ~= name then
-      fail("type: '%s' is no tensor type", tostring(name))
+      fail('type: %s is no tensor type', core.quote(name))
    end
    return convert(t, kind)
 end)
@@ -149,7 +149,7 @@ end)
 function torch.setdefaulttensortype(name)
    local kind = core.kinds[name]
    if not kind or core.tensorNames[kind] ~= name then
-      fail("torch.setdefaulttensortype: '%s' is no tensor type", tostring(name))
+      fail('torch.setdefaulttensortype: %s is no tensor type', core.quote(name))
    end
    core.default = kind
    torch.Tensor = core.tensorConstructors[kind]

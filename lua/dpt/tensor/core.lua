@@ -159,6 +159,8 @@ function core.describe(...)
    return #words == 0 and 'nothing' or table.concat(words, ', ')
 end
 
+core.quote = class.quote
+
 --- Raises "fn: wanted ..., got ..." at the caller's line.
 function core.usage(fn, wanted, ...)
    return fail('%s: wanted %s, got %s', fn, wanted, core.describe(...))

@@ -85,7 +85,8 @@ local function cat(...)
    end
    local pointers = ffi.new('const dpt_tensor *[?]', #list)
    local most = 0
-   for i, t in ipairs(list) do
+   for i = 1, #list do
+      local t = list[i]
       if not isTensor(t) then
          fail('cat: tensor %d is of type %s, wanted a tensor', i, torch.type(t))
       end

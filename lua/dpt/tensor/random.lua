@@ -78,7 +78,7 @@ end
 --- The generator's whole state as a ByteTensor, and back.
 function torch.getRNGState(...)
    local g, r = generator(...)
-   r = r or fresh(BYTE)
+   if r == nil then r = fresh(BYTE) else core.checkTensor('getRNGState', 'result', r) end
    lib.generator_get(g, r)
    return r
 end
@@ -202,9 +202,13 @@ local function multinomial(...)
 end
 both('multinomial', multinomial)
 
+local function isState(v) return type(v) == 'table' and isTensor(v[1]) and isTensor(v[2]) end
+
 --- multinomialAliasSetup(p [, {J, q}]) -> {J, q}: tables for draws in constant time.
 both('multinomialAliasSetup', function(p, state)
-   if not isTensor(p) then usage('multinomialAliasSetup', 'probabilities [state]', p, state) end
+   if not isTensor(p) or (state ~= nil and not isState(state)) then
+      usage('multinomialAliasSetup', 'probabilities [{J, q}]', p, state)
+   end
    state = state or {fresh(LONG), fresh(p.kind_)}
    lib.multinomial_alias_setup(state[1], state[2], p)
    return state
@@ -212,7 +216,7 @@ end)
 --- multinomialAlias([g,] r, state): fills the LongTensor r.
 both('multinomialAlias', function(...)
    local g, r, state = generator(...)
-   if not isTensor(r) or type(state) ~= 'table' then
+   if not isTensor(r) or not isState(state) then
       usage('multinomialAlias', 'result {J, q}', ...)
    end
    lib.multinomial_alias(r, g, state[1], state[2])

@@ -220,7 +220,7 @@ local function convert(s, name)
    if name == nil then return core.storageNames[s.kind_] end
    local kind = core.kinds[name]
    if not kind or core.storageNames[kind] ~= name then
-      fail("type: '%s' is no storage type", tostring(name))
+      fail('type: %s is no storage type', core.quote(name))
    end
    if kind == s.kind_ then return s end
    return core.newStorage(kind, length(s)):copy(s)
