@@ -3,6 +3,7 @@
 -- What must stay true: weight is outputSize x inputSize1 x inputSize2.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local Bilinear, parent = torch.class('nn.Bilinear', 'nn.Module')
 
@@ -53,6 +54,7 @@ function Bilinear:updateOutput(input)
 end
 
 function Bilinear:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    self:check(input)
    local a, b = input[1], input[2]
    self.gradInput[1]:resizeAs(a):zero()

@@ -3,6 +3,7 @@
 -- What must stay true: squared lengths get 1e-12, so that zero vectors have a cosine of 0.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local CosineDistance, parent = torch.class('nn.CosineDistance', 'nn.Module')
 
@@ -32,6 +33,7 @@ end
 
 -- d/da = b / (|a| |b|) - (ab / (|a| |b|)) a / |a|^2
 function CosineDistance:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    local a, b = rows(input[1]), rows(input[2])
    local ab, aa, bb = products(a, b)
    local inverse = torch.cmul(aa, bb):sqrt():pow(-1)

@@ -2,6 +2,7 @@
 -- What must stay true: output has one number a row.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local DotProduct, parent = torch.class('nn.DotProduct', 'nn.Module')
 
@@ -19,6 +20,7 @@ function DotProduct:updateOutput(input)
 end
 
 function DotProduct:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    local a, b = input[1], input[2]
    local spread
    if a:dim() == 1 then

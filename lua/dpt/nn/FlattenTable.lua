@@ -47,9 +47,4 @@ function FlattenTable:type(typename, tensorCache)
    return parent.type(self, typename, tensorCache)
 end
 
-FlattenTable.clearState = function(self)
-   self.output, self.gradInput = {}, {}
-   return self
-end
-
 return FlattenTable

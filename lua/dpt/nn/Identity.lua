@@ -15,16 +15,4 @@ function Identity:updateGradInput(_, gradOutput)
    return gradOutput
 end
 
--- output and gradInput belong to others: they are let go, not emptied.
-function Identity:clearState()
-   for _, field in ipairs{'output', 'gradInput'} do
-      if torch.isTensor(self[field]) then
-         self[field] = self[field].new()
-      elseif type(self[field]) == 'table' then
-         self[field] = {}
-      end
-   end
-   return self
-end
-
 return Identity

@@ -2,6 +2,7 @@
 -- What must stay true: a slice named twice gets both gradients; the indices get zeros.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local Index, parent = torch.class('nn.Index', 'nn.Module')
 
@@ -17,16 +18,10 @@ function Index:updateOutput(input)
 end
 
 function Index:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    self.gradInput[1]:resizeAs(input[1]):zero():indexAdd(self.dimension, input[2], gradOutput)
    self.gradInput[2]:resize(input[2]:size()):zero()
    return self.gradInput
-end
-
-function Index:clearState()
-   self.gradInput[1]:set()
-   self.gradInput[2]:set()
-   self.output:set()
-   return self
 end
 
 return Index

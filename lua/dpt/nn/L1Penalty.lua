@@ -30,10 +30,4 @@ function L1Penalty:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
-function L1Penalty:clearState()
-   self.output = self.gradInput.new()
-   self.gradInput:set()
-   return self
-end
-
 return L1Penalty

@@ -2,6 +2,7 @@
 -- What must stay true: with transA (transB) the matrix enters transposed.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local MM, parent = torch.class('nn.MM', 'nn.Module')
 
@@ -47,6 +48,7 @@ function MM:updateOutput(input)
 end
 
 function MM:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    local a, b = self:operands(input)
    if self.transA then
       product(self.gradInput[1], b, turned(gradOutput, true))

@@ -2,6 +2,7 @@
 -- What must stay true: with trans the matrix enters transposed.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local MV, parent = torch.class('nn.MV', 'nn.Module')
 
@@ -36,6 +37,7 @@ function MV:updateOutput(input)
 end
 
 function MV:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    local m, v = self:operands(input)
    local n = m:size(1)
    local column = gradOutput:contiguous():view(n, m:size(2), 1)

@@ -2,6 +2,7 @@
 -- What must stay true: the output's length depends on values, so forward waits for a device.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local MaskedSelect, parent = torch.class('nn.MaskedSelect', 'nn.Module')
 
@@ -16,16 +17,10 @@ function MaskedSelect:updateOutput(input)
 end
 
 function MaskedSelect:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    self.gradInput[1]:resizeAs(input[1]):zero():maskedCopy(input[2], gradOutput)
    self.gradInput[2]:resize(input[2]:size()):zero()
    return self.gradInput
-end
-
-function MaskedSelect:clearState()
-   self.gradInput[1]:set()
-   self.gradInput[2]:set()
-   self.output:set()
-   return self
 end
 
 return MaskedSelect

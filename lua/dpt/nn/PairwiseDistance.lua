@@ -3,6 +3,7 @@
 -- What must stay true: distances of 0 have gradients of 0.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local PairwiseDistance, parent = torch.class('nn.PairwiseDistance', 'nn.Module')
 
@@ -25,6 +26,7 @@ end
 
 -- d|v|_p/dv = v |v_i|^(p-2) / |v|_p^(p-1)
 function PairwiseDistance:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    local d = difference(input)
    local n = d:size(1)
    local gradient

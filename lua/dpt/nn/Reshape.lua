@@ -10,7 +10,7 @@ local Reshape, parent = torch.class('nn.Reshape', 'nn.Module')
 function Reshape:__init(...)
    parent.__init(self)
    local arguments = {...}
-   local n = select('#', ...)
+   local n = #arguments
    if type(arguments[n]) == 'boolean' then
       self.batchMode = arguments[n]
       arguments[n] = nil

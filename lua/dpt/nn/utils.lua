@@ -164,7 +164,15 @@ function utils.sameSide(object, field, t, like)
    return object[field]:resize(t:size()):copy(t)
 end
 
---- Empties the named fields: tensors lose their storage, tables their entries, others become nil.
+--- A list with a tensor for each tensor of another list: those that it has, new ones for others.
+function utils.tensorsLike(list, others)
+   list = type(list) == 'table' and list or {}
+   for i, t in ipairs(others) do list[i] = list[i] or t.new() end
+   return list
+end
+
+--- Empties the named fields: a new empty tensor for a tensor, which may be another's as well, a new
+-- table for a table, nil for others.
 -- @return the object
 function utils.clear(object, ...)
    local fields = {...}
@@ -172,7 +180,7 @@ function utils.clear(object, ...)
    for _, field in ipairs(fields) do
       local value = object[field]
       if torch.isTensor(value) then
-         value:set()
+         object[field] = value.new()
       elseif type(value) == 'table' then
          object[field] = {}
       else

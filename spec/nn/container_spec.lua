@@ -1,0 +1,151 @@
+--- Containers and layers over tables.
+local check = require 'spec.support.jacobian'
+
+local function random(...)
+   local size = {...}
+   return function() return torch.rand(unpack(size)):mul(2):add(-1) end
+end
+
+local function randomTable(sizes)
+   return function()
+      local list = {}
+      for i, size in ipairs(sizes) do list[i] = random(unpack(size))() end
+      return list
+   end
+end
+
+describe('containers', function()
+   it('Sequential', function()
+      check.module(function()
+         return nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):add(nn.Linear(3, 2))
+      end, random(2, 4))
+   end)
+   it('Concat', function()
+      check.module(function() return nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 4)) end, random(2, 3))
+      check.module(function() return nn.Concat(1):add(nn.Linear(3, 2)):add(nn.Tanh()) end, random(3))
+   end)
+   it('DepthConcat', function()
+      check.module(function()
+         return nn.DepthConcat(1):add(nn.SpatialConvolution(1, 2, 1, 1)):add(nn.SpatialConvolution(1, 1, 3, 3))
+      end, random(1, 4, 4))
+   end)
+   it('Parallel', function()
+      check.module(function() return nn.Parallel(2, 1):add(nn.Linear(4, 2)):add(nn.Linear(4, 1)) end, random(4, 2))
+   end)
+   it('ConcatTable, of a tensor and of a table', function()
+      check.module(function()
+         return nn.ConcatTable():add(nn.Linear(3, 2)):add(nn.Identity()):add(nn.Tanh())
+      end, random(2, 3))
+      check.module(function() return nn.ConcatTable():add(nn.SelectTable(1)):add(nn.CAddTable()) end,
+         randomTable{{2, 3}, {2, 3}})
+   end)
+   it('ParallelTable and MapTable', function()
+      check.module(function() return nn.ParallelTable():add(nn.Linear(3, 2)):add(nn.Tanh()) end,
+         randomTable{{2, 3}, {4}})
+   end)
+   it('MapTable shares its module among the entries', function()
+      local m = nn.MapTable(nn.Linear(3, 2))
+      local out = m:forward{torch.rand(3), torch.rand(2, 3), torch.rand(3)}
+      assert.are.equal(3, #out)
+      assert.is_true(m:get(3).weight:isSetTo(m:get(1).weight))
+      local p = m:getParameters()
+      assert.are.equal(8, p:size(1))
+   end)
+   it('Bottle', function()
+      check.module(function() return nn.Bottle(nn.Linear(3, 2)) end, random(2, 2, 3))
+      check.module(function() return nn.Bottle(nn.TemporalConvolution(2, 3, 2), 3, 3) end, random(2, 2, 3, 2))
+   end)
+   it('Decorator, DontCast, WeightNorm', function()
+      check.module(function() return nn.Decorator(nn.Linear(3, 2)) end, random(2, 3))
+      check.module(function() return nn.WeightNorm(nn.Linear(4, 3)) end, random(2, 4))
+      local m = nn.DontCast(nn.Linear(3, 2):float(), true):double()
+      assert.are.equal('torch.FloatTensor', torch.type(m:get(1).weight))
+      assert.are.equal('torch.DoubleTensor', torch.type(m:forward(torch.rand(3))))
+   end)
+
+   for name, case in pairs{
+      JoinTable = {{1}, {{2, 3}, {1, 3}}}, NarrowTable = {{2, 2}, {{2}, {3}, {1, 2}, {2}}},
+      SelectTable = {{-1}, {{2}, {3}, {2, 2}}}, CAddTable = {{}, {{2, 3}, {2, 3}, {2, 3}}},
+      CSubTable = {{}, {{2, 3}, {2, 3}}}, CMulTable = {{}, {{2, 3}, {2, 3}, {2, 3}}},
+      CMaxTable = {{}, {{2, 3}, {2, 3}}}, CMinTable = {{}, {{2, 3}, {2, 3}}},
+      MM = {{}, {{2, 3}, {3, 4}}}, MV = {{}, {{2, 2, 3}, {2, 3}}}, DotProduct = {{}, {{3, 4}, {3, 4}}},
+      CosineDistance = {{}, {{3, 4}, {3, 4}}}, Bilinear = {{3, 2, 4}, {{5, 3}, {5, 2}}},
+   } do
+      it(name, function()
+         check.module(function() return nn[name](unpack(case[1])) end, randomTable(case[2]))
+      end)
+   end
+   it('MM with turned matrices', function()
+      check.module(function() return nn.MM(true, true) end, randomTable{{2, 3, 4}, {2, 5, 3}})
+   end)
+   it('PairwiseDistance', function()
+      for p = 1, 3 do
+         check.module(function() return nn.PairwiseDistance(p) end, randomTable{{3, 4}, {3, 4}}, {tolerance = 1e-4})
+      end
+   end)
+   it('CDivTable', function()
+      check.module(nn.CDivTable, function() return {torch.rand(2, 3), torch.rand(2, 3):add(0.5)} end)
+   end)
+   it('SplitTable', function()
+      check.module(function() return nn.SplitTable(1) end, random(3, 2))
+      check.module(function() return nn.SplitTable(1, 1) end, random(2, 3))
+   end)
+   it('MixtureTable', function()
+      check.module(nn.MixtureTable, function() return {torch.rand(3, 2), {torch.rand(3, 4), torch.rand(3, 4)}} end)
+      check.module(nn.MixtureTable, function() return {torch.rand(3, 2), torch.rand(3, 2, 4)} end)
+   end)
+   it('FlattenTable and ZipTable keep the tensors', function()
+      local a, b, c = torch.rand(2), torch.rand(3), torch.rand(1)
+      local out = nn.FlattenTable():forward{a, {b, {c}}}
+      assert.are.equal(a, out[1])
+      assert.are.equal(c, out[3])
+      local zipped = nn.ZipTable():forward{{a, b}, {b, c}}
+      assert.are.equal(c, zipped[2][2])
+   end)
+
+   it('tell the way to the module that failed, with one traceback', function()
+      local net = nn.Sequential():add(nn.Identity())
+         :add(nn.ParallelTable():add(nn.Identity()):add(nn.Sequential():add(nn.Linear(4, 2))))
+      local ok, why = pcall(net.forward, net, {torch.rand(3), torch.rand(3)})
+      assert.is_false(ok)
+      assert.is_truthy(why:find('^In 2 module of nn.Sequential:\nIn 2 module of nn.ParallelTable:\n'
+         .. 'In 1 module of nn.Sequential:\n'), why)
+      local _, tracebacks = why:gsub('stack traceback:', '')
+      assert.are.equal(1, tracebacks)
+      local out = net:forward{torch.rand(3), torch.rand(4)} -- and it works afterwards
+      assert.are.equal(2, out[2]:size(1))
+   end)
+
+   it('pass errors that are no strings as they are', function()
+      local Raises = torch.class('nn.SpecRaises', 'nn.Module')
+      local value = {}
+      function Raises:updateOutput() error(value) end
+      local ok, why = pcall(nn.Sequential.forward, nn.Sequential():add(nn.SpecRaises()), torch.rand(1))
+      assert.is_false(ok)
+      assert.are.equal(value, why)
+   end)
+
+   it('insert and remove modules', function()
+      local net = nn.Sequential():add(nn.Tanh()):add(nn.ReLU())
+      net:insert(nn.Sigmoid(), 1)
+      assert.are.equal('nn.Sigmoid', torch.type(net:get(1)))
+      assert.are.equal('nn.ReLU', torch.type(net:remove()))
+      assert.are.equal(2, net:size())
+      assert.has_error(function() net:insert(nn.Tanh(), 9) end, 'nn.Sequential: insert at 9 is not in 1..3')
+      assert.has_error(function() net:remove(5) end, 'nn.Sequential: remove of 5 is not in 1..2')
+   end)
+
+   it('print as Torch7 did', function()
+      assert.are.equal([[
+nn.Sequential {
+  [input -> (1) -> (2) -> output]
+  (1): nn.ConcatTable {
+    input
+      |`-> (1): nn.Linear(3 -> 2)
+       `-> (2): nn.Identity
+       ... -> output
+  }
+  (2): nn.CAddTable
+}]], tostring(nn.Sequential():add(nn.ConcatTable():add(nn.Linear(3, 2)):add(nn.Identity())):add(nn.CAddTable())))
+   end)
+end)

@@ -1,0 +1,111 @@
+--- Layers with plain parameters.
+local check = require 'spec.support.jacobian'
+
+local function random(...)
+   local size = {...}
+   return function() return torch.rand(unpack(size)):mul(2):add(-1) end
+end
+
+describe('layers with parameters', function()
+   for i, case in ipairs{
+      {'Linear', {5, 3}, {5}}, {'Linear', {5, 3}, {4, 5}}, {'Linear', {5, 3, false}, {4, 5}},
+      {'Linear', {6, 1}, {3, 6}}, {'LinearWeightNorm', {4, 3}, {2, 4}}, {'PartialLinear', {4, 5}, {3, 4}},
+      {'Add', {5}, {5}}, {'Add', {4}, {3, 4}}, {'Add', {4, true}, {3, 4}}, {'Mul', {}, {2, 3, 2}},
+      {'CMul', {5}, {5}}, {'CMul', {4}, {3, 4}}, {'CMul', {1, 3, 1, 1}, {2, 3, 2, 2}}, {'CAdd', {4}, {3, 4}},
+      {'CAdd', {1, 3, 1, 1}, {2, 3, 2, 2}}, {'Euclidean', {4, 3}, {4}}, {'Euclidean', {4, 3}, {2, 4}},
+      {'WeightedEuclidean', {4, 3}, {2, 4}}, {'Cosine', {4, 3}, {4}}, {'Cosine', {4, 3}, {2, 4}},
+      {'Maxout', {4, 2, 3}, {3, 4}}, {'TemporalConvolution', {3, 2, 2}, {5, 3}},
+      {'TemporalConvolution', {2, 3, 3, 2}, {2, 7, 2}}, {'TemporalSubSampling', {3, 2}, {5, 3}},
+      {'TemporalRowConvolution', {2, 3}, {2, 5, 2}}, {'TemporalRowConvolution', {3, 2, 1, true}, {3, 5}},
+   } do
+      local name, arguments, size = case[1], case[2], case[3]
+      it(('%d %s'):format(i, name), function()
+         check.module(function() return nn[name](unpack(arguments)) end, random(unpack(size)),
+            {tolerance = name:find('Euclidean') and 1e-5 or 1e-6})
+      end)
+   end
+
+   it('PartialLinear computes the outputs that were chosen', function()
+      local m = nn.PartialLinear(4, 6)
+      local x = torch.rand(3, 4)
+      local all = m:forward(x):clone()
+      m:setPartition(torch.Tensor{2, 6})
+      local some = m:forward(x)
+      assert.are.same({3, 2}, some:size():totable())
+      assert.is_true((some:select(2, 2) - all:select(2, 6)):abs():max() < 1e-12)
+      m:zeroGradParameters()
+      m:backward(x, torch.ones(3, 2))
+      assert.are.equal(0, m.gradWeight[1]:abs():max())
+      assert.is_true(m.gradWeight[6]:abs():max() > 0)
+   end)
+
+   it('SparseLinear agrees with Linear', function()
+      local sparse, dense = nn.SparseLinear(8, 3), nn.Linear(8, 3)
+      dense.weight:copy(sparse.weight)
+      dense.bias:copy(sparse.bias)
+      local x, y = torch.zeros(8), torch.Tensor{{1, 0.5}, {4, -1.25}, {7, 2}}
+      for i = 1, 3 do x[y[i][1]] = y[i][2] end
+      assert.is_true((sparse:forward(y) - dense:forward(x)):abs():max() < 1e-12)
+      sparse:zeroGradParameters()
+      dense:zeroGradParameters()
+      local g = torch.rand(3)
+      sparse:backward(y, g)
+      dense:backward(x, g)
+      assert.is_true((sparse.gradWeight - dense.gradWeight):abs():max() < 1e-12)
+      assert.is_true((sparse.gradBias - dense.gradBias):abs():max() < 1e-12)
+   end)
+
+   describe('LookupTable', function()
+      it('gives rows of the weight, for a vector and a matrix of any type', function()
+         for _, typename in ipairs{'Double', 'Float', 'Long', 'Int', 'Byte'} do
+            local m = nn.LookupTable(6, 3)
+            local out = m:forward(torch[typename .. 'Tensor']{{1, 6}, {2, 2}})
+            assert.are.same({2, 2, 3}, out:size():totable())
+            assert.are.equal(0, (out[1][2] - m.weight[6]):abs():max())
+         end
+      end)
+      it('adds gradients of repeated indices and none for padding', function()
+         local m = nn.LookupTable(4, 2, 1)
+         m:zeroGradParameters()
+         local x = torch.LongTensor{3, 1, 3}
+         m:forward(x)
+         m:backward(x, torch.ones(3, 2), 0.5)
+         assert.are.same({{0, 0}, {0, 0}, {1, 1}, {0, 0}}, m.gradWeight:totable())
+      end)
+      it('on devices gives what it gives on the host', function()
+         if not cutorch then return end
+         local m = nn.LookupTable(5, 3):float()
+         local d = m:clone():cuda()
+         local x = torch.LongTensor{5, 1, 5}
+         for _, index in ipairs{x, x:type('torch.CudaLongTensor'), x:type('torch.CudaTensor')} do
+            assert.are.equal(0, (d:forward(index):float() - m:forward(x)):abs():max())
+         end
+      end)
+      it('refuses indices that are not there', function()
+         assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{1, 4}) end)
+         assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{0}) end)
+         assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor(2, 2, 2):fill(1)) end,
+            'nn.LookupTable: input wants 1 or 2 dimensions, got 3')
+      end)
+   end)
+
+   it('begin with Torch7\'s values for a seed', function()
+      torch.manualSeed(7)
+      local m = nn.Linear(3, 2)
+      assert.is_true(math.abs(m.weight[1][1] + 0.48923704428981385) < 1e-12)
+      assert.is_true(math.abs(m.bias[2] + 0.051286131023956252) < 1e-12)
+   end)
+
+   it('refuse wrong sizes and types by one sentence, and work afterwards', function()
+      local m = nn.Linear(4, 2)
+      for _, bad in ipairs{torch.rand(3, 5), torch.rand(2, 3, 4), torch.rand(4):float(), false, 'text', {}} do
+         local ok, why = pcall(m.forward, m, bad)
+         assert.is_false(ok)
+         assert.is_nil(why:find('\n'), why)
+      end
+      assert.has_error(function() m:forward(nil) end)
+      assert.are.equal(2, m:forward(torch.rand(4)):size(1))
+      assert.has_error(function() nn.Linear(4) end,
+         'nn.Linear: wants (inputSize, outputSize [, bias]), got (4, nil)')
+   end)
+end)

@@ -1,0 +1,69 @@
+--- Layers that change sizes: gradients, devices, wrong sizes.
+local check = require 'spec.support.jacobian'
+
+local function random(...)
+   local size = {...}
+   return function() return torch.rand(unpack(size)):mul(2):add(-1) end
+end
+
+local cases = {
+   {'View', {6}, {2, 3}}, {'View', {3, 2}, {4, 6}}, {'Reshape', {2, 6}, {3, 4}},
+   {'Reshape', {6}, {4, 2, 3}}, {'Reshape', {3, 2, true}, {1, 6}}, {'Narrow', {2, 2, 2}, {3, 4}},
+   {'Narrow', {2, 2, -1}, {3, 5}}, {'Select', {2, -1}, {3, 4}}, {'Select', {1, 2}, {3, 4}},
+   {'Transpose', {{1, 2}}, {3, 4}}, {'Transpose', {{1, 3}, {2, 3}}, {2, 3, 4}},
+   {'Replicate', {3}, {4}}, {'Replicate', {2, 1, 1}, {3, 4}}, {'Squeeze', {}, {2, 1, 3}},
+   {'Squeeze', {1, 2}, {2, 1, 3}}, {'Unsqueeze', {2}, {2, 3}}, {'Unsqueeze', {1, 1}, {2, 3}},
+   {'Padding', {2, 2}, {3, 4}}, {'Padding', {2, -2}, {3, 4}}, {'Padding', {1, -2, 1, 0.5, 2}, {4}},
+   {'Max', {1}, {4, 3}}, {'Max', {1, 1}, {3, 4}}, {'Min', {2}, {4, 3}}, {'Min', {1}, {5}},
+   {'Mean', {1}, {4, 3}}, {'Sum', {2, nil, true}, {4, 3}}, {'Sum', {2, nil, false, false}, {2, 3, 2}},
+   {'Sum', {1}, {5}}, {'Collapse', {2}, {2, 3, 2}}, {'PixelShuffle', {2}, {4, 2, 3}},
+   {'PixelShuffle', {2}, {2, 4, 2, 2}}, {'Convert', {'bchw', 'bhwc'}, {2, 2, 3, 2}},
+   {'Convert', {'bchw', 'bf'}, {2, 2, 3, 2}}, {'SpatialZeroPadding', {1, 2, 0, 1}, {2, 2, 3}},
+   {'SpatialZeroPadding', {-1, -1, -1, 0}, {2, 3, 4}}, {'SpatialReflectionPadding', {1, 2, 1, 0}, {2, 3, 4}},
+   {'SpatialReplicationPadding', {1, 2, 1, 2}, {1, 2, 2, 3}},
+   {'VolumetricReplicationPadding', {1, 0, 1, 0, 0, 1}, {1, 1, 2, 2, 2}},
+   {'SpatialUpSamplingNearest', {2}, {2, 2, 3}}, {'SpatialUpSamplingBilinear', {2}, {1, 2, 2, 3}},
+   {'UpSampling', {2, 'linear'}, {1, 2, 2, 3}}, {'UpSampling', {2}, {1, 1, 2, 1, 2}},
+}
+
+describe('layers that change sizes', function()
+   for i, case in ipairs(cases) do
+      local name, arguments, size = case[1], case[2], case[3]
+      it(('%d %s'):format(i, name), function()
+         check.module(function() return nn[name](unpack(arguments, 1, 5)) end, random(unpack(size)))
+      end)
+   end
+
+   it('View takes the last dimensions where told to', function()
+      check.module(function() return nn.View(-1):setNumInputDims(2) end, random(4, 2, 3))
+      assert.are.same({4, 6}, nn.View(-1):setNumInputDims(2):forward(torch.rand(4, 2, 3)):size():totable())
+   end)
+
+   it('OneHot puts a 1 at each number\'s place', function()
+      local y = nn.OneHot(3):forward(torch.LongTensor{3, 1})
+      assert.are.same({{0, 0, 1}, {1, 0, 0}}, y:totable())
+   end)
+
+   it('Index and MaskedSelect take tables', function()
+      check.module(function() return nn.Index(1) end, function()
+         return {torch.rand(4, 3), torch.LongTensor{3, 1, 3}}
+      end)
+      local m = nn.MaskedSelect()
+      local x = torch.Tensor{{1, -1}, {-2, 2}}
+      assert.are.same({1, 2}, m:forward{x, x:gt(0)}:totable())
+      assert.are.same({{5, 0}, {0, 6}}, m:backward({x, x:gt(0)}, torch.Tensor{5, 6})[1]:totable())
+   end)
+
+   it('raise a sentence for sizes that do not fit', function()
+      for _, case in ipairs{
+         {nn.View(5, 5), torch.rand(2, 3), 'nn.View: input of size 2x3 does not divide into views of size 5x5'},
+         {nn.Reshape(5), torch.rand(2, 3, 4),
+            'nn.Reshape: input has 24 elements (size 2x3x4), wanted 10 for size 2x5'},
+         {nn.PixelShuffle(2), torch.rand(3, 2, 2), 'nn.PixelShuffle: input of size 3x2x2'},
+      } do
+         local ok, why = pcall(case[1].forward, case[1], case[2])
+         assert.is_false(ok)
+         assert.is_truthy(why:find(case[3], 1, true), why)
+      end
+   end)
+end)
