@@ -3,8 +3,8 @@ package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local dpt = require 'dpt'
 
--- Each of two host devices on two cores computes with one thread; so does device 1 alone.
-dpt.setDevices 'host:2'
+-- As many host devices as cores: each computes with one thread, device 1 alone as well.
+dpt.setDevices('host:' .. math.max(2, require('dpt.ffi').C.dpt_cores()))
 torch.setdefaulttensortype 'torch.FloatTensor'
 local batch = 64
 
