@@ -50,21 +50,21 @@ local function explainLibrary(why)
    end
 end
 
-local function devices(cutorch)
-   local asked = os.getenv 'DPT_DEVICES'
-   say('asked', asked and 'DPT_DEVICES=' .. asked or 'DPT_DEVICES is not set: the default')
-   if not cutorch then
-      say('devices', 'none')
+local function devices(dpt)
+   local known, report = pcall(dpt.devices)
+   say('devices', report)
+   local cutorch = rawget(_G, 'cutorch') and dpt.cutorch
+   if not known or not cutorch then
       return
    end
    local ok, count = pcall(cutorch.getDeviceCount)
    if not ok then
-      problem(tostring(count), 'e.g. DPT_DEVICES=host:4')
+      problem('no device can be used', 'e.g. DPT_DEVICES=host:4')
       return
    end
    for i = 1, count do
-      local known, properties = pcall(cutorch.getDeviceProperties, i)
-      local text = known and properties.name or 'device'
+      local named, properties = pcall(cutorch.getDeviceProperties, i)
+      local text = named and properties.name or 'device'
       local free, free_, total = pcall(cutorch.getMemoryUsage, i)
       if free and total and total > 0 then
          text = text .. (', %.1f of %.1f GiB free'):format(free_ / 2^30, total / 2^30)
@@ -90,13 +90,13 @@ function doctor.run()
       end
       local model = output('grep -m1 "model name" /proc/cpuinfo'):match(':%s*(.-)%s*$') or 'unknown'
       say('CPU', ('%s, %d cores for this process'):format(model, C.dpt_cores()))
-      devices(dpt.cutorch)
+      devices(dpt)
    end
    say('CUDA', 'this version of dpt has no CUDA plugin: it runs on host devices')
    if output('command -v rlwrap') == '' then
       say('optional', 'rlwrap gives the prompt a history (Debian: apt-get install rlwrap)')
    end
-   print(problems == 0 and 'all is well' or problems .. ' problems')
+   print(problems == 0 and 'all is well' or 'problems: ' .. problems)
    return problems == 0 and 0 or 1
 end
 
