@@ -8,13 +8,15 @@
 
 static int64_t now_ms(void) { return dpt__now() / 1000000; }
 
+struct append_args {
+  int **next;
+  int value;
+  char filler[104];
+};
+
 static int run_append(dpt__context *context, const void *args) {
-  struct {
-    int **next;
-    int value;
-  } a;
-  memcpy(&a, args, sizeof a);
-  *(*a.next)++ = a.value;
+  const struct append_args *a = args;
+  *(*a->next)++ = a->value;
   return 0;
 }
 
@@ -26,16 +28,12 @@ static int run_fail(dpt__context *context, const void *args) {
 
 /* Items run one after another in the order of queueing, through several growths of the ring. */
 static void keeps_order(void) {
-  enum { N = 20000 };
+  enum { N = 5000 };
   dpt__stream *stream = dpt__current_stream(1);
   int *values = malloc(N * sizeof *values), *next = values;
   OK(dpt_device_set(1));
   OK(dpt_stream_sleep(20));
-  struct {
-    int **next;
-    int value;
-    char filler[120];
-  } args = {&next, 0, {0}};
+  struct append_args args = {&next, 0, {0}};
   for (int i = 0; i < N; i++) {
     args.value = i;
     OK(dpt__stream_push(stream, run_append, "append", &args, 16 + (size_t)(i % 100)));
@@ -50,23 +48,21 @@ static void keeps_order(void) {
 
 /* A full queue makes its user wait, and nothing is lost. */
 static void waits_when_full(void) {
-  enum { N = 200000 };
-  int *values = malloc(N * sizeof *values), *next = values;
+  enum { N = 500, LARGE = 30000 }; /* 15 MB where a queue has 4 MiB */
+  int values[N], *next = values;
   OK(dpt_stream_sleep(50));
-  struct {
-    int **next;
-    int value;
-  } args = {&next, 0};
+  struct append_args *args = calloc(1, LARGE);
+  args->next = &next;
   for (int i = 0; i < N; i++) {
-    args.value = i;
-    OK(dpt__stream_push(dpt__current_stream(1), run_append, "append", &args, sizeof args));
+    args->value = i;
+    OK(dpt__stream_push(dpt__current_stream(1), run_append, "append", args, LARGE));
   }
   OK(dpt_stream_synchronize(1, 0));
   CHECK(next == values + N);
   int good = 0;
   while (good < N && values[good] == good) good++;
   CHECK(good == N);
-  free(values);
+  free(args);
   char *large = calloc(1, 100000);
   FAILS(dpt__stream_push(dpt__current_stream(1), run_append, "append", large, 100000), "queue");
   free(large);
