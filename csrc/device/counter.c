@@ -18,7 +18,14 @@
 
 enum { SPIN_NS = 50000, PAUSES = 32 };
 
-static atomic_int spinning;
+static atomic_int spinning; /* threads that spin now */
+static atomic_int working;  /* workers that do not wait now */
+static _Thread_local int is_worker;
+
+void dpt__counter_worker(void) {
+  is_worker = 1;
+  atomic_fetch_add(&working, 1);
+}
 
 static void count_cores(int *cores) {
   cpu_set_t set;
@@ -70,10 +77,10 @@ static void relax(void) {
 #endif
 }
 
-/* Returns 1 if the value came while spinning. */
+/* Returns 1 if the value came while spinning. A worker leaves a core to the thread that queues. */
 static int spin(dpt__counter *counter, uint64_t value) {
-  int there = 0;
-  if (atomic_fetch_add(&spinning, 1) + 1 < dpt__cores()) {
+  int there = 0, others = is_worker + atomic_load_explicit(&working, memory_order_relaxed);
+  if (atomic_fetch_add(&spinning, 1) + others < dpt__cores()) {
     int64_t end = dpt__now() + SPIN_NS;
     do {
       for (int i = 0; i < PAUSES && !there; i++) {
@@ -86,8 +93,8 @@ static int spin(dpt__counter *counter, uint64_t value) {
   return there;
 }
 
-void dpt__counter_wait(dpt__counter *counter, uint64_t value) {
-  if (dpt__counter_value(counter) >= value || spin(counter, value)) return;
+static void wait_for(dpt__counter *counter, uint64_t value) {
+  if (spin(counter, value)) return;
   for (;;) {
     uint32_t generation = atomic_load(&counter->generation);
     uint64_t at = atomic_load(&counter->wake_at);
@@ -95,4 +102,11 @@ void dpt__counter_wait(dpt__counter *counter, uint64_t value) {
     if (atomic_load(&counter->value) >= value) return;
     syscall(SYS_futex, &counter->generation, FUTEX_WAIT_PRIVATE, generation, NULL, NULL, 0);
   }
+}
+
+void dpt__counter_wait(dpt__counter *counter, uint64_t value) {
+  if (dpt__counter_value(counter) >= value) return;
+  if (is_worker) atomic_fetch_sub(&working, 1);
+  wait_for(counter, value);
+  if (is_worker) atomic_fetch_add(&working, 1);
 }

@@ -1,9 +1,9 @@
 /* counter.h: a number that only grows, and waiting until it reaches a value.
  *
  * What must stay true: one thread at a time advances a counter (its owner, or under the owner's
- * lock); any number may wait. A waiter spins at most 50 us, and only while fewer threads spin than
- * there are cores, then it sleeps on a futex until its value is there: no wake-up is sent for a
- * value that nobody waits for.
+ * lock); any number may wait. A waiter spins at most 50 us, and only while fewer threads spin or
+ * work than there are cores, then it sleeps on a futex until its value is there: no wake-up is sent
+ * for a value that nobody waits for.
  */
 #ifndef DPT_DEVICE_COUNTER_H
 #define DPT_DEVICE_COUNTER_H
@@ -19,6 +19,9 @@ typedef struct dpt__counter {
 void dpt__counter_init(dpt__counter *counter);
 void dpt__counter_advance(dpt__counter *counter, uint64_t value);
 void dpt__counter_wait(dpt__counter *counter, uint64_t value);
+
+/* The calling thread is a worker from now on: it works whenever it does not wait for a counter. */
+void dpt__counter_worker(void);
 
 static inline uint64_t dpt__counter_value(dpt__counter *counter) {
   return atomic_load_explicit(&counter->value, memory_order_acquire);

@@ -174,6 +174,7 @@ static void *run_stream(void *arg) {
   dpt__stream *stream = arg;
   dpt__context context = {stream->backend, stream, stream->device, stream->threads};
   uint64_t random = 0;
+  dpt__counter_worker();
 #ifdef _OPENMP
   omp_set_num_threads(stream->threads);
 #endif
