@@ -3,7 +3,7 @@
  * What must stay true: BODY sees T (the C type), ACC (what values are compared and summed in), WRAP
  * (ACC for arithmetic that may wrap), LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name
  * with the type's suffix), REAL (1 for half, float, double) and HALF; all are gone afterwards. BODY
- * is undefined at the end. Define ONLY_REAL to leave the integer types out.
+ * is undefined at the end. Define ONLY_INTEGERS to leave the real types out.
  */
 #include "base/dtype.h"
 #include "base/half.h"
@@ -12,7 +12,6 @@
 #define FN_EXPAND(name, suffix) FN_PASTE(name, suffix)
 #define FN(name) FN_EXPAND(name, SUFFIX)
 
-#ifndef ONLY_REAL
 #define REAL 0
 #define HALF 0
 #define ACC int64_t
@@ -52,8 +51,8 @@
 #undef WRAP
 #undef LOAD
 #undef STORE
-#endif
 
+#ifndef ONLY_INTEGERS
 #define REAL 1
 #define ACC double
 #define WRAP double
@@ -90,8 +89,10 @@
 #undef WRAP
 #undef LOAD
 #undef STORE
+#endif
+
 #undef FN
 #undef FN_EXPAND
 #undef FN_PASTE
-#undef ONLY_REAL
+#undef ONLY_INTEGERS
 #undef BODY

@@ -1,5 +1,6 @@
 /* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
 #include "host/gemm.h"
+#include "base/half.h"
 
 #include <cblas.h>
 #include <pthread.h>
@@ -217,10 +218,51 @@ static int real(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
+/* Rows of halves to floats and back; `dense` has no gaps. */
+static void widen(const dpt__context *context, float *dense, const dpt__half *from, int64_t row,
+                  int64_t col, int64_t rows, int64_t cols) {
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++)
+      dense[i * cols + j] = dpt__half_to_float(from[i * row + j * col]);
+}
+
+static void narrow(const dpt__context *context, dpt__half *to, int64_t row, int64_t col,
+                   const float *dense, int64_t rows, int64_t cols) {
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++)
+      to[i * row + j * col] = dpt__half_from_float(dense[i * cols + j]);
+}
+
+/* Products of halves as products of floats. */
+static int halves(dpt__context *context, const dpt__gemm_args *g) {
+  int64_t mk = g->m * g->k, kn = g->k * g->n;
+  float *a = dpt__scratch(context, (size_t)(mk + kn + g->m * g->n) * sizeof *a);
+  if (!a) return 1;
+  dpt__gemm_args h = *g;
+  h.dtype = DPT_F32;
+  h.batch = 1;
+  h.a = a, h.b = a + mk, h.c = a + mk + kn;
+  h.a_row = g->k, h.b_row = h.c_row = g->n;
+  h.a_col = h.b_col = h.c_col = 1;
+  for (int64_t i = 0; i < g->batch; i++) {
+    dpt__half *c = (dpt__half *)g->c + i * g->c_batch;
+    widen(context, a, (const dpt__half *)g->a + i * g->a_batch, g->a_row, g->a_col, g->m, g->k);
+    widen(context, a + mk, (const dpt__half *)g->b + i * g->b_batch, g->b_row, g->b_col, g->k,
+          g->n);
+    if (g->beta != 0) widen(context, h.c, c, g->c_row, g->c_col, g->m, g->n);
+    DPT__TRY(dpt__host_gemm(context, &h));
+    narrow(context, c, g->c_row, g->c_col, h.c, g->m, g->n);
+  }
+  return 0;
+}
+
 int dpt__host_gemm(dpt__context *context, const void *args) {
   const dpt__gemm_args *g = args;
   if (g->m == 0 || g->n == 0) return 0;
-  if (g->dtype != DPT_F32 && g->dtype != DPT_F64) return dpt__host_gemm_any(context, g);
+  if (g->dtype == DPT_F16) return halves(context, g);
+  if (g->dtype != DPT_F32 && g->dtype != DPT_F64) return dpt__host_gemm_integer(context, g);
   pthread_once(&once, single_thread);
   /* Many small products: one a thread, each on a context of its own when no copies are needed. */
   dpt__gemm_args h = *g;

@@ -9,9 +9,9 @@
 #include "host/kernels.h"
 #include "ops/blas.h"
 
-/* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads; this one is for the
- * types that OpenBLAS does not have. */
-int dpt__host_gemm_any(dpt__context *context, const dpt__gemm_args *g);
+/* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads; this one is for
+ * integers. */
+int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g);
 /* One product of floats or doubles in deterministic mode; k > 0. */
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);
 

@@ -1,4 +1,4 @@
-/* gemm_rows.inc.c: columns c0 .. c0+cols of row i of a product, for one element type. */
+/* gemm_rows.inc.c: columns c0 .. c0+cols of row i of a product, for one integer type. */
 static void FN(gemm_row)(const dpt__gemm_args *g, int64_t i, int64_t c0, int64_t cols) {
   WRAP sum[COLS] = {0};
   const T *a = (const T *)g->a + i * g->a_row, *b = (const T *)g->b + c0 * g->b_col;
@@ -8,11 +8,7 @@ static void FN(gemm_row)(const dpt__gemm_args *g, int64_t i, int64_t c0, int64_t
     for (int64_t j = 0; j < cols; j++) sum[j] += x * (WRAP)LOAD(row[j * g->b_col]);
   }
   T *c = (T *)g->c + i * g->c_row + c0 * g->c_col;
-#if REAL
-  WRAP alpha = g->alpha, beta = g->beta;
-#else
   WRAP alpha = (WRAP)(int64_t)g->alpha, beta = (WRAP)(int64_t)g->beta;
-#endif
   for (int64_t j = 0; j < cols; j++) {
     WRAP old = beta != 0 ? beta * (WRAP)LOAD(c[j * g->c_col]) : 0;
     c[j * g->c_col] = STORE(old + alpha * sum[j]);

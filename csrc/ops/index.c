@@ -5,6 +5,7 @@
  * cutorch, a CudaTensor: it is converted on the way.
  */
 #include "ops/index.h"
+#include "ops/apart.h"
 
 #include <string.h>
 
@@ -46,19 +47,18 @@ static int check_vector(const char *fn, const dpt_tensor *idx) {
 
 int dpt_index(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
   static const char fn[] = "index";
-  dpt_tensor moved = {0}, aside = {.kind_ = a->kind_};
+  dpt_tensor moved = {0};
+  dpt__apart x;
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || check_vector(fn, idx));
   if (idx->ndim_ == 0) return dpt__fail("%s: there are no indices", fn);
   int failed = places(fn, &idx, a, &moved);
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? idx->size_[0] : a->size_[d];
-  int beside = r->store_ == a->store_ && a->store_;
-  dpt_tensor *to = beside ? &aside : r;
+  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
   failed = failed || dpt__result(to, a->ndim_, size, dpt_tensor_device(a)) ||
            index_launch(fn, DPT__INDEX_read, a, dim, idx, to, 0);
-  if (beside) failed = failed || dpt_resize_as(r, to) || dpt_copy(r, to);
+  failed = dpt__apart_end(&x, failed);
   dpt_tensor_free(&moved);
-  dpt_tensor_free(&aside);
   return failed;
 }
 

@@ -32,9 +32,11 @@ static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t 
 int dpt_tril(dpt_tensor *r, const dpt_tensor *a, int64_t k) { return triangle("tril", r, a, k, 0); }
 int dpt_triu(dpt_tensor *r, const dpt_tensor *a, int64_t k) { return triangle("triu", r, a, k, 1); }
 
-static int histogram(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t rows, int64_t bins,
+/* dims 1: over everything; 2: row by row. */
+static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *a, int64_t bins,
                      double low, double high) {
   int type = dpt__type(a), device = dpt_tensor_device(a);
+  int64_t rows = dims == 2 ? a->size_[0] : 1;
   const int64_t size[] = {rows, bins};
   if (type != DPT_F32 && type != DPT_F64)
     return dpt__fail("%s: wanted a tensor of floats or doubles, got a %s", fn,
@@ -57,7 +59,6 @@ static int histogram(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t
                            .bins = bins,
                            .low = low,
                            .high = high};
-  int dims = a->ndim_ == 2 && fn[0] == 'b' ? 2 : 1;
   const int64_t *shape = dims == 2 ? size : size + 1;
   int failed = dpt_contiguous(&in, a) || dpt__result(&out, dims, shape, device) ||
                dpt__route(&route, fn, 2, operands);
@@ -71,14 +72,14 @@ static int histogram(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t
 
 int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
   DPT__TRY(dpt__check_kind("histc", r, a));
-  return histogram("histc", r, a, 1, bins, min, max);
+  return histogram("histc", 1, r, a, bins, min, max);
 }
 
 int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
   char text[DPT__TEXT];
   DPT__TRY(dpt__check_kind("bhistc", r, a));
   if (a->ndim_ != 2) return dpt__fail("bhistc: wanted a matrix, got a %s", dpt__describe(text, a));
-  return histogram("bhistc", r, a, a->size_[0], bins, min, max);
+  return histogram("bhistc", 2, r, a, bins, min, max);
 }
 
 int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max_norm) {

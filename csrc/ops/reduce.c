@@ -4,6 +4,7 @@
  * once, or on a device into an element that is read by a wait for the operand's stream alone.
  */
 #include "ops/reduce.h"
+#include "ops/apart.h"
 
 #include <string.h>
 
@@ -64,12 +65,9 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int 
   DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a));
   if (idx) DPT__TRY(dpt__check_places(fn, idx, a));
   if (idx && op != DPT__REDUCE_max && op != DPT__REDUCE_min) idx = NULL;
-  if (r->store_ != a->store_ || !a->store_) return reduce(op, r, idx, a, dim, p);
-  dpt_tensor aside = {.kind_ = r->kind_};
-  int failed =
-      reduce(op, &aside, idx, a, dim, p) || dpt_resize_as(r, &aside) || dpt_copy(r, &aside);
-  dpt_tensor_free(&aside);
-  return failed;
+  dpt__apart x;
+  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
+  return dpt__apart_end(&x, reduce(op, to, idx, a, dim, p));
 }
 
 /* Fills walk; `aside` gets a contiguous copy where shapes have no common cut. */

@@ -1,5 +1,6 @@
 /* sort.c: sort, topk, kthvalue and mode: checks and shapes, then the kernel of sort.h. */
 #include "ops/sort.h"
+#include "ops/apart.h"
 
 static int launch(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a,
                   int dim, int64_t k, int64_t size_along, int descending) {
@@ -19,18 +20,13 @@ static int launch(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, cons
   return dpt__launch(&route, sort, fn, &g);
 }
 
-/* A result that shares the operand's storage is computed aside. */
 static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a,
                   int dim, int64_t k, int64_t size_along, int descending) {
   DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a) ||
            dpt__check_places(fn, idx, a));
-  if (r->store_ != a->store_ || !a->store_)
-    return launch(fn, mode, r, idx, a, dim, k, size_along, descending);
-  dpt_tensor aside = {.kind_ = r->kind_};
-  int failed = launch(fn, mode, &aside, idx, a, dim, k, size_along, descending) ||
-               dpt_resize_as(r, &aside) || dpt_copy(r, &aside);
-  dpt_tensor_free(&aside);
-  return failed;
+  dpt__apart x;
+  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
+  return dpt__apart_end(&x, launch(fn, mode, to, idx, a, dim, k, size_along, descending));
 }
 
 int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int descending) {

@@ -1,4 +1,4 @@
-/* gemm_any.c: products of the element types that OpenBLAS does not have, a row at a time.
+/* gemm_integer.c: products of integers, a row at a time.
  *
  * What must stay true: integers wrap as if every step did (sums are taken modulo 2^64), alpha and
  * beta are truncated to the type first; each element's terms are added in the order of k.
@@ -7,18 +7,19 @@
 
 enum { COLS = 512 };
 
+#define ONLY_INTEGERS
 #define BODY "host/gemm_rows.inc.c"
 #include "host/all_types.inc.c"
 
 typedef void row_fn(const dpt__gemm_args *g, int64_t i, int64_t c0, int64_t cols);
 static row_fn *const rows[] = {
 #define X(id, type, acc, suffix, name) [id] = gemm_row_##suffix,
-    DPT_DTYPES(X)
+    DPT_INTEGER_DTYPES(X)
 #undef X
 };
-_Static_assert(sizeof rows / sizeof *rows == DPT_NDTYPE, "one for each element type");
+_Static_assert(sizeof rows / sizeof *rows == DPT_F16, "one for each integer type");
 
-int dpt__host_gemm_any(dpt__context *context, const dpt__gemm_args *g) {
+int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g) {
   size_t width = dpt__dtype_size(g->dtype);
   int64_t strips = (g->n + COLS - 1) / COLS, tasks = g->batch * g->m * strips;
   double work = (double)g->batch * (double)g->m * (double)g->n * (double)g->k;
