@@ -309,6 +309,53 @@ static void asynchrony(void) {
   dpt_tensor_free(&other);
 }
 
+/* Memory that fails at any place, a copy that fails: a sentence, nothing lost, and it works again.
+ */
+static void faults(void) {
+  dpt_tensor start, one, two, end;
+  int64_t size[] = {3000, 50};
+  char spec[32];
+  OK(dpt_device_set(1));
+  random_view(&seed, &start, DPT_F64, 2, size, 0);
+  OK(dpt_fill(&start, 3));
+  OK(dpt_tensor_new(&one, DPT_F32 | DPT_ON_DEVICE, 2, (int64_t[]){50, 3000}));
+  OK(dpt_transpose(&one, &one, 0, 1));
+  OK(dpt_device_set(2));
+  OK(dpt_tensor_new(&two, DPT_F64 | DPT_ON_DEVICE, 2, size));
+  OK(dpt_tensor_new(&end, DPT_F64, 2, size));
+  int failed = 0;
+  for (int n = 1; n <= 12; n++) {
+    /* Sizes change, so that the allocator's cache does not hide every request. */
+    dpt_tensor a = {.kind_ = DPT_F64}, b = {.kind_ = one.kind_}, c = {.kind_ = two.kind_},
+               d = {.kind_ = DPT_F64};
+    int64_t rows = 250 * n;
+    OK(dpt_narrow(&a, &start, 0, 0, rows));
+    OK(dpt_narrow(&b, &one, 0, 0, rows));
+    OK(dpt_narrow(&c, &two, 0, 0, rows));
+    OK(dpt_narrow(&d, &end, 0, 0, rows));
+    snprintf(spec, sizeof spec, "malloc:%d", 1 + n % 4);
+    OK(dpt_fault_set(spec));
+    failed += dpt_copy(&b, &a) || dpt_copy(&c, &b) || dpt_copy(&d, &c) || dpt_copy(&d, &b);
+    OK(dpt_fault_set(""));
+    OK(dpt_copy(&b, &a));
+    OK(dpt_copy(&c, &b));
+    OK(dpt_copy(&d, &c));
+    CHECK(equal(&a, &d));
+    OK(dpt_fault_set("copy:1"));
+    FAILS(dpt_copy(&d, &c), "failed on demand");
+    OK(dpt_copy(&d, &c));
+    dpt_tensor_free(&a);
+    dpt_tensor_free(&b);
+    dpt_tensor_free(&c);
+    dpt_tensor_free(&d);
+  }
+  CHECK(failed > 0);
+  dpt_tensor_free(&start);
+  dpt_tensor_free(&one);
+  dpt_tensor_free(&two);
+  dpt_tensor_free(&end);
+}
+
 int main(void) {
   seed = check_seed();
   OK(dpt_devices_set("host:2"));
@@ -319,6 +366,7 @@ int main(void) {
   overlapping();
   for (int round = 0; round < torture(2000); round++) round_trip();
   asynchrony();
+  faults();
   OK(dpt_delay_set(seed));
   for (int round = 0; round < torture(300); round++) round_trip();
   OK(dpt_delay_set(0));
