@@ -37,7 +37,9 @@ static inline void dpt__written(const dpt_tensor *t) {
   if (t->store_) dpt__storage_written(t->store_);
 }
 
+/* The first element; NULL where there is no storage. */
 static inline void *dpt__at(const dpt_tensor *t) {
+  if (!t->store_) return NULL;
   return (char *)t->store_->data + (size_t)t->first_ * dpt__dtype_size(dpt__dtype(t->kind_));
 }
 

@@ -173,6 +173,7 @@ storageMethod('string', function(s, text)
       fail('string: wanted a torch.ByteStorage or torch.CharStorage, got a %s',
          core.storageNames[s.kind_])
    end
+   if text ~= nil and type(text) ~= 'string' then core.usage('string', 'a string', text) end
    local host = s
    if s.kind_ >= ON_DEVICE then host = core.newStorage(dtype, text and #text or length(s)) end
    if text == nil then
@@ -181,7 +182,6 @@ storageMethod('string', function(s, text)
       core.hold(host)
       return bytes
    end
-   if type(text) ~= 'string' then core.usage('string', 'a string', text) end
    lib.storage_resize(s.ptr_, #text)
    ffi.copy(C.dpt_storage_data(host.ptr_), text, #text)
    if host ~= s then lib.copy(whole(s), whole(host)) end

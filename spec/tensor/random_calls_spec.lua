@@ -1,0 +1,107 @@
+-- Random calls of every function and method with random arguments: each ends well, or with one
+-- sentence at the caller's line; nothing crashes, hangs or answers with an error from inside dpt.
+local torch = require 'dpt.tensor'
+local dpt = require 'dpt'
+
+local seed = tonumber(os.getenv 'DPT_SPEC_SEED') or os.time() % 100000
+local calls = tonumber(os.getenv 'DPT_SPEC_CALLS') or 3000
+
+--- What is no business of tensors, or would change the other specs.
+local others = {}
+for name in ([[setdefaulttensortype setnumthreads class newmetatable CmdLine Tester TestSuite Timer
+   include tic toc packageLuaPath setenv getenv isatty setheaptracking setmetatable factory
+   getconstructortable]]):gmatch '%S+' do
+   others[name] = true
+end
+
+local function namesOf(from)
+   local list = {}
+   for name, f in pairs(from) do
+      if type(f) == 'function' and name:sub(1, 2) ~= '__' and not others[name] then
+         list[#list + 1] = name
+      end
+   end
+   table.sort(list) -- the same seed, the same calls
+   return list
+end
+
+local functions = namesOf(torch)
+local methods = namesOf(torch.getmetatable 'torch.FloatTensor')
+local storageMethods = namesOf(torch.getmetatable 'torch.FloatStorage')
+local random = math.random
+
+local function one(...) return (select(random(select('#', ...)), ...)) end
+
+local function tensor()
+   local kind = random(2) == 1 and 'Float' or one('Byte', 'Char', 'Short', 'Int', 'Long', 'Half',
+      'Double', 'Cuda', 'CudaLong', 'CudaByte', 'CudaDouble')
+   local T = torch[kind .. 'Tensor']
+   local shape = random(8)
+   local t = shape == 1 and T() or shape == 2 and T(0, 3) or shape == 3 and T(3, 4):t()
+      or shape <= 5 and T(random(4)) or shape <= 7 and T(random(3), random(4))
+      or T(random(2), random(3), random(3))
+   return t:nElement() > 0 and t:fill(random(0, 3)) or t
+end
+
+local function argument()
+   local kind = random(20)
+   if kind <= 9 then return tensor() end
+   if kind <= 14 then
+      return one(0, 1, 2, 3, 4, 5, -1, -2, 1.5, 0 / 0, 1 / 0, -1 / 0, 2 ^ 53, 2 ^ 60, -2 ^ 60,
+         1e300)
+   end
+   if kind == 15 then return nil end
+   if kind == 16 then
+      return one('x', '2', 'V', 'F', 'N', 'torch.FloatTensor', 'torch.CudaTensor')
+   end
+   if kind == 17 then return one({}, {1, 2}, {{1, 2}, {3, 4}}, {{}}, {tensor(), tensor()}) end
+   if kind == 18 then return torch.LongStorage(one({2, 3}, {4}, {}, {2, -1})) end
+   if kind == 19 then return random(2) == 1 end
+   return function() return random() end
+end
+
+--- One call: a function, its arguments, and what it is.
+local function call()
+   local given, n = {}, random(0, 5)
+   for i = 1, n do given[i] = argument() end
+   local kind = random(10)
+   if kind <= 4 then
+      local name = one(unpack(functions))
+      return torch[name], given, n, 'torch.' .. name
+   elseif kind <= 8 then
+      local name, t = one(unpack(methods)), tensor()
+      table.insert(given, 1, t)
+      return t[name], given, n + 1, 'tensor:' .. name
+   elseif kind == 9 then
+      local name = one(unpack(storageMethods))
+      local s = one(torch.LongStorage{1, 2}, torch.CudaStorage(3), torch.ByteStorage(4))
+      table.insert(given, 1, s)
+      return s[name], given, n + 1, 'storage:' .. name
+   end
+   local t, key, value = tensor(), argument(), argument()
+   return function()
+      if value == nil then return t[key] end
+      t[key] = value
+   end, {}, 0, 'index'
+end
+
+describe('random calls', function()
+   it(('end well or with a sentence, seed %d'):format(seed), function()
+      math.randomseed(seed)
+      local succeeded = 0
+      for k = 1, calls do
+         local f, given, n, what = call()
+         local ok, why = pcall(f, unpack(given, 1, n))
+         if ok then
+            succeeded = succeeded + 1
+         else
+            local where = ('call %d, %s: %s'):format(k, what, tostring(why))
+            assert.equal('string', type(why), where)
+            assert.truthy(why:find('random_calls_spec.lua:%d+: '), where)
+            assert.is_nil(why:find('\n'), where)
+         end
+      end
+      assert.is_true(succeeded > calls / 10)
+      pcall(dpt.cutorch.synchronizeAll) -- what was queued may have met an error
+   end)
+end)
