@@ -333,10 +333,11 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
 
 /* ---- nn ------------------------------------------------------------------------------------ */
 
-/* Layer operations on float and double tensors, all of one kind, on the host or on one device;
- * index and target tensors (idx, target) may be of any element type on the same device and hold
- * Torch7's numbers, counted from 1. Results (first, not const) are resized; gin has the size of in;
- * gradients of parameters (gw, gb, gweight ...) are not resized and are added to, times scale.
+/* Layer operations on float and double tensors, all of one kind, on the host or on one device
+ * (there also on halfs, which are computed in float); index and target tensors (idx, target) may be
+ * of any element type on the same device and hold Torch7's numbers, counted from 1. Results (first,
+ * not const) are resized; gin has the size of in; gradients of parameters (gw, gb, gweight ...) are
+ * not resized and are added to, times scale.
  * "(N) x" means that a batch dimension may be missing. Non-contiguous operands are legal. Empty
  * batches are legal: outputs are empty, sums get nothing. NULL stands where a doc comment allows.
  */
@@ -388,8 +389,9 @@ int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
 /* The same with windows that tile the plane: sizes size[0 .. ndim-1] of the output. */
 int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in, int ndim,
                                  const int64_t *size);
-/* Windows of size window->kernel begin where the Torch7 sequence of (N)xCxndim samples in [0,1)
- * says; output sizes are size[0 .. ndim-1] (nn.SpatialFractionalMaxPooling). */
+/* Fractional max pooling (SpatialFractionalMaxPooling): windows of window->kernel, their places
+ * drawn from samples, (N)xCxndim numbers in [0, 1): the first is the innermost dimension's, as in
+ * Torch7. Output sizes are size[0 .. ndim-1]. */
 int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
                                    const dpt_tensor *samples, const dpt_window *window,
                                    const int64_t *size);

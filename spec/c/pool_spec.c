@@ -171,6 +171,41 @@ static void unpool(int kind) {
   free(x.v), free(wanted.v), free(g.v), free(values.v);
 }
 
+/* Windows whose places are drawn: Torch7's formula in double. */
+static void fractional(int kind) {
+  int64_t H = whole(5, 9), W = whole(5, 9), size[2] = {whole(1, 4), whole(1, 4)}, k = whole(1, 2);
+  array x = array_fill(ARRAY(2, 3, H, W), -1, 1), u = array_fill(ARRAY(2, 3, 2), 0, 1);
+  array y = ARRAY(2, 3, size[0], size[1]), idx = array_like(y);
+  for (int64_t i = 0; i < y.n; i++) {
+    int64_t plane = i / size[1] / size[0], o[2] = {i / size[1] % size[0], i % size[1]}, at[2];
+    for (int d = 0; d < 2; d++) {
+      int64_t room = x.size[2 + d] - k, n = size[d];
+      double draw_ = u.v[plane * 2 + 1 - d], step = n > 1 ? (double)room / (double)(n - 1) : 0;
+      at[d] = (int64_t)(((double)o[d] + draw_) * step) - (int64_t)(draw_ * step);
+      if (o[d] == n - 1) at[d] = room;
+    }
+    int64_t best = (plane * H + at[0]) * W + at[1];
+    for (int64_t h = 0; h < k; h++)
+      for (int64_t w = 0; w < k; w++) {
+        int64_t place = (plane * H + at[0] + h) * W + at[1] + w;
+        if (x.v[place] > x.v[best]) best = place;
+      }
+    y.v[i] = x.v[best];
+    idx.v[i] = (double)(best - plane * H * W + 1);
+  }
+  dpt_window window = {.ndim = 2, .kernel = {k, k}};
+  dpt_tensor tx = tensor_of(x, kind, 1), tu = tensor_of(u, kind, 0), out = empty(kind);
+  dpt_tensor tidx = empty(index_kind(kind));
+  OK(dpt_fractional_maxpool_forward(&out, &tidx, &tx, &tu, &window, size));
+  same(&out, y, 0, "fractional out");
+  same(&tidx, idx, 0, "fractional idx");
+  int64_t many[2] = {H, 1};
+  window.kernel[0] = 2;
+  FAILS(dpt_fractional_maxpool_forward(&out, &tidx, &tx, &tu, &window, many), "too small");
+  dpt_tensor_free(&tx), dpt_tensor_free(&tu);
+  free(x.v), free(u.v), free(y.v), free(idx.v);
+}
+
 static void refusals(void) {
   array a = array_fill(ARRAY(1, 3, 3), -1, 1), i0 = ARRAY(1, 1, 1), r = ARRAY(1, 3);
   i0.v[0] = 10;
@@ -204,6 +239,7 @@ int main(void) {
         problem p = random_problem(ndim, average);
         for (int k = 0; k < KINDS; k++) compare(&p, average, kinds[k], i % 2);
       }
+  for (int i = 0; i < torture(200); i++) fractional(F64);
   for (int k = 0; k < KINDS; k++) {
     for (int i = 0; i < torture(100); i++) adaptive(kinds[k]);
     unpool(kinds[k]);

@@ -10,6 +10,11 @@ static int bad_class(const char *fn, int64_t class, int64_t i, int64_t C) {
                    (long long)class, (long long)i + 1, (long long)C);
 }
 
+/* What one class of one row counts; without rows there is nothing to share. */
+static double share_of(int average, int64_t N, int64_t C) {
+  return 1.0 / (double)(average && N ? N * C : C);
+}
+
 #define DPT_ROWS "host/nn/nll.inc.c"
 #include "host/each_real.h"
 

@@ -33,7 +33,7 @@ static int FN(nll_backward)(const struct dpt__nll_backward_args *a) {
 
 static int FN(multimargin)(const struct dpt__multimargin_args *a) {
   const T *weight = a->weight;
-  double sum = 0, share = a->average ? 1.0 / (double)(a->N * a->C) : 1.0 / (double)a->C;
+  double sum = 0, share = share_of(a->average, a->N, a->C);
   for (int64_t n = 0; n < a->N; n++) {
     const T *in = (const T *)a->in + n * a->C;
     T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
@@ -56,7 +56,7 @@ static int FN(multimargin)(const struct dpt__multimargin_args *a) {
 }
 
 static int FN(multilabel)(const struct dpt__multilabel_args *a, uint8_t *wanted) {
-  double sum = 0, share = a->average ? 1.0 / (double)(a->N * a->C) : 1.0 / (double)a->C;
+  double sum = 0, share = share_of(a->average, a->N, a->C);
   for (int64_t n = 0; n < a->N; n++) {
     const T *in = (const T *)a->in + n * a->C;
     T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
