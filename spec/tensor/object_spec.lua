@@ -67,6 +67,17 @@ describe('indices', function()
       end
    end)
 
+   it('cut fractions off', function()
+      local x = torch.FloatTensor{{1, 2}, {3, 4}, {5, 6}}
+      local column = x:select(2, 1.9)
+      assert.same({1, 3, 5}, column:totable())
+      assert.equal(3, column:select(1, 2.9))
+      assert.equal(3, column[2.9])
+      assert.same({3, 4}, x[2.5]:totable())
+      assert.same({{3, 4}}, x:narrow(1, 2.5, 1.5):totable())
+      assert.error_matches(function() x:narrow(1, 0 / 0, 1) end, "'first' is nan, wanted an int")
+   end)
+
    it('of integers keep what a double holds', function()
       local x = torch.LongTensor(1)
       x[1] = 2 ^ 53 - 1

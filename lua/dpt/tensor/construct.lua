@@ -59,7 +59,7 @@ local function setToStorage(fn, r, s, offset, ...)
       fail('%s: got a %s, wanted a %s', fn, core.storageNames[s.kind_], core.storageNames[r.kind_])
    end
    local first = 0
-   if offset ~= nil then first = core.checkNumber(fn, 'offset', offset) - 1 end
+   if offset ~= nil then first = core.checkInteger(fn, 'offset', offset) - 1 end
    if first < 0 then fail('%s: got offset %d, wanted 1 or more', fn, first + 1) end
    local n, stepped = sizes.readPairs(fn, ...)
    if n == 0 then

@@ -183,9 +183,18 @@ function core.checkNumber(fn, argument, v)
    return number
 end
 
+--- An integer argument: a number that C takes as one; fractions are cut off.
+function core.checkInteger(fn, argument, v)
+   if type(v) ~= 'number' then v = core.checkNumber(fn, argument, v) end
+   if not (v >= -2 ^ 53 and v <= 2 ^ 53) then
+      fail("%s: argument '%s' is %s, wanted an integer", fn, argument, v)
+   end
+   return v < 0 and math.ceil(v) or math.floor(v)
+end
+
 --- A dimension from 1 of tensor t as one from 0.
 function core.dimension(fn, t, dim)
-   if type(dim) ~= 'number' then dim = core.checkNumber(fn, 'dim', dim) end
+   if type(dim) ~= 'number' then dim = core.checkInteger(fn, 'dim', dim) end
    if dim < 1 or dim > t.ndim_ or dim % 1 ~= 0 then
       fail("%s: argument 'dim' is %s, wanted 1 to %d as for %s", fn, dim, t.ndim_,
          core.describeSize(t))

@@ -8,7 +8,7 @@ local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
-local both, checkNumber = core.both, core.checkNumber
+local both, checkNumber, checkInteger = core.both, core.checkNumber, core.checkInteger
 local torch, usage = class.torch, core.usage
 
 local function isTensor(v) return istype(tensorType, v) end
@@ -56,14 +56,14 @@ end)
 for _, name in ipairs{'linspace', 'logspace'} do
    creator(name, function(r, from, to, n)
       lib[name](r, checkNumber(name, 'from', from), checkNumber(name, 'to', to),
-         n == nil and 100 or checkNumber(name, 'n', n))
+         n == nil and 100 or checkInteger(name, 'n', n))
       return r
    end)
 end
 
 creator('eye', function(r, n, m)
-   n = checkNumber('eye', 'n', n)
-   lib.eye(r, n, m == nil and n or checkNumber('eye', 'm', m))
+   n = checkInteger('eye', 'n', n)
+   lib.eye(r, n, m == nil and n or checkInteger('eye', 'm', m))
    return r
 end)
 
@@ -94,7 +94,7 @@ local function cat(...)
       most = math.max(most, t.ndim_)
    end
    if dim ~= nil then
-      checkNumber('cat', 'dim', dim)
+      checkInteger('cat', 'dim', dim)
       if dim < 1 or dim > most + 1 or dim % 1 ~= 0 then
          fail("cat: argument 'dim' is %s, wanted 1 to %d", dim, most + 1)
       end

@@ -8,7 +8,7 @@ local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local lib, fail = dptffi.lib, dptffi.fail
 local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
-local both, dimension, checkNumber = core.both, core.dimension, core.checkNumber
+local both, dimension, checkInteger = core.both, core.dimension, core.checkInteger
 local torch, usage, INT, ON_DEVICE = class.torch, core.usage, dptffi.C.DPT_I32, core.ON_DEVICE
 
 local function isTensor(v) return istype(tensorType, v) end
@@ -111,7 +111,7 @@ for _, name in ipairs{'diag', 'tril', 'triu'} do
          usage(name, '[result] tensor [diagonal]', a, b, c)
       end
       r = r or fresh(x.kind_)
-      lib[name](r, x, k == nil and 0 or checkNumber(name, 'diagonal', k))
+      lib[name](r, x, k == nil and 0 or checkInteger(name, 'diagonal', k))
       return r
    end)
 end

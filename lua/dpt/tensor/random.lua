@@ -9,7 +9,8 @@ local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
-local both, method, checkNumber = core.both, core.method, core.checkNumber
+local both, method = core.both, core.method
+local checkNumber, checkInteger = core.checkNumber, core.checkInteger
 local torch, usage, BYTE, LONG, ON_DEVICE = class.torch, core.usage, core.BYTE, core.LONG,
    core.ON_DEVICE
 
@@ -184,7 +185,7 @@ end
 local function randperm(...)
    local g, r, n = generator(...)
    if not isTensor(r) then r, n = fresh(core.default), r end
-   lib.randperm(r, g, checkNumber('randperm', 'n', n))
+   lib.randperm(r, g, checkInteger('randperm', 'n', n))
    return r
 end
 both('randperm', randperm)
@@ -197,7 +198,7 @@ local function multinomial(...)
       usage('multinomial', '[result] probabilities n [replacement]', ...)
    end
    r = r or fresh(p.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
-   lib.multinomial(r, g, p, checkNumber('multinomial', 'n', n), replacement and 1 or 0)
+   lib.multinomial(r, g, p, checkInteger('multinomial', 'n', n), replacement and 1 or 0)
    return r
 end
 both('multinomial', multinomial)

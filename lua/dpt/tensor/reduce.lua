@@ -8,7 +8,8 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
-local both, dimension, checkNumber = core.both, core.dimension, core.checkNumber
+local both, dimension = core.both, core.dimension
+local checkNumber, checkInteger = core.checkNumber, core.checkInteger
 local torch, usage, LONG, ON_DEVICE = class.torch, core.usage, core.LONG, core.ON_DEVICE
 
 local value = ffi.new 'double[1]'
@@ -158,7 +159,7 @@ end
 both('mode', function(...) return mode(pair('mode', ...)) end)
 
 local function kthvalue(r, i, x, k, dim)
-   lib.kthvalue(r, i, x, checkNumber('kthvalue', 'k', k), lastDimension('kthvalue', x, dim))
+   lib.kthvalue(r, i, x, checkInteger('kthvalue', 'k', k), lastDimension('kthvalue', x, dim))
    return r, i
 end
 both('kthvalue', function(...) return kthvalue(pair('kthvalue', ...)) end)
@@ -172,7 +173,7 @@ both('sort', function(...) return sort(pair('sort', ...)) end)
 
 --- The k least (or greatest) values along a dimension (the last), in any order or sorted.
 local function topk(r, i, x, k, dim, largest, sorted)
-   lib.topk(r, i, x, k == nil and 1 or checkNumber('topk', 'k', k), lastDimension('topk', x, dim),
+   lib.topk(r, i, x, k == nil and 1 or checkInteger('topk', 'k', k), lastDimension('topk', x, dim),
       largest and 1 or 0, sorted and 1 or 0)
    return r, i
 end
@@ -236,7 +237,7 @@ end)
 --- Counts of equal bins: over everything, and row by row.
 for _, name in ipairs{'histc', 'bhistc'} do
    local function count(r, x, bins, least, most)
-      lib[name](r, x, bins == nil and 100 or checkNumber(name, 'bins', bins),
+      lib[name](r, x, bins == nil and 100 or checkInteger(name, 'bins', bins),
          least == nil and 0 or checkNumber(name, 'min', least),
          most == nil and 0 or checkNumber(name, 'max', most))
       return r

@@ -39,6 +39,7 @@ local function put(fn, i, v)
    if type(v) ~= 'number' then
       v = type(v) == 'cdata' and tonumber(v) or wrong(fn, v)
    end
+   if not (v >= -2 ^ 53 and v <= 2 ^ 53) then fail('%s: got %s as a size', fn, v) end
    size[i] = v
 end
 
@@ -94,8 +95,8 @@ function sizes.readPairs(fn, a, b, ...)
    if count > MAXDIM then tooMany(fn, count) end
    for i = 1, count do
       local n, s = values[2 * i - 1], values[2 * i]
-      size[i - 1] = core.checkNumber(fn, 'size', n)
-      step[i - 1] = s == nil and -1 or core.checkNumber(fn, 'stride', s)
+      size[i - 1] = core.checkInteger(fn, 'size', n)
+      step[i - 1] = s == nil and -1 or core.checkInteger(fn, 'stride', s)
    end
    return count, true
 end

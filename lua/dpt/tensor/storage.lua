@@ -68,9 +68,9 @@ function core.newStorage(kind, a, offset, size)
       if a.kind_ ~= kind then
          fail('%s: got a %s, wanted a %s to look into', name, core.storageNames[a.kind_], name)
       end
-      offset = offset and core.checkNumber(name, 'offset', offset) or 1
+      offset = offset and core.checkInteger(name, 'offset', offset) or 1
       local have = length(a)
-      size = size and core.checkNumber(name, 'size', size) or have - offset + 1
+      size = size and core.checkInteger(name, 'size', size) or have - offset + 1
       if offset < 1 or size < 0 or offset + size - 1 > have then
          fail('%s: got offset %d and size %d, wanted them within a storage of size %d', name,
             offset, size, have)
@@ -80,7 +80,7 @@ function core.newStorage(kind, a, offset, size)
       core.hold(a)
       return core.storage(kind, slot[0])
    end
-   local n = core.checkNumber(name, 'size', a)
+   local n = core.checkInteger(name, 'size', a)
    if n < 0 then fail('%s: got size %d, wanted 0 or more', name, n) end
    return core.freshStorage(kind, n)
 end
@@ -138,7 +138,7 @@ end)
 --- Changes the size; elements that stay keep their values.
 storageMethod('resize', function(s, n)
    check('resize', s)
-   lib.storage_resize(s.ptr_, core.checkNumber('resize', 'size', n))
+   lib.storage_resize(s.ptr_, core.checkInteger('resize', 'size', n))
    return s
 end)
 

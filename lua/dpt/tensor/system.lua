@@ -6,7 +6,7 @@ local C, lib, torch = dptffi.C, dptffi.lib, class.torch
 
 --- From the next call on, of this OS thread.
 function torch.setnumthreads(n)
-   lib.threads_set(core.checkNumber('setnumthreads', 'n', n))
+   lib.threads_set(core.checkInteger('setnumthreads', 'n', n))
 end
 function torch.getnumthreads() return C.dpt_threads_get() end
 function torch.getnumcores() return C.dpt_cores() end

@@ -10,14 +10,14 @@ local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local istype, tensorType = ffi.istype, core.tensorType
 local torch, both = class.torch, core.both
 local tensor, fresh, check, dimension = core.tensor, core.fresh, core.checkTensor, core.dimension
-local checkNumber = core.checkNumber
+local checkInteger = core.checkInteger
 local size = sizes.size
 
 both('narrow', function(t, dim, first, n)
    check('narrow', 'self', t)
    local out = tensor(t.kind_)
-   lib.narrow(out, t, dimension('narrow', t, dim), checkNumber('narrow', 'first', first) - 1,
-      checkNumber('narrow', 'size', n))
+   lib.narrow(out, t, dimension('narrow', t, dim), checkInteger('narrow', 'first', first) - 1,
+      checkInteger('narrow', 'size', n))
    return out
 end)
 
@@ -26,7 +26,7 @@ local value = ffi.new 'double[1]'
 --- A slice; of a vector a number.
 both('select', function(t, dim, i)
    check('select', 'self', t)
-   dim, i = dimension('select', t, dim), checkNumber('select', 'index', i)
+   dim, i = dimension('select', t, dim), checkInteger('select', 'index', i)
    local n = tonumber(t.size_[dim])
    if i < 0 then i = n + i + 1 end
    if i < 1 or i > n then
@@ -53,8 +53,8 @@ both('sub', function(t, ...)
    lib.tensor_set(out, t)
    for d = 0, #bounds / 2 - 1 do
       local n = tonumber(t.size_[d])
-      local first = checkNumber('sub', 'first', bounds[2 * d + 1])
-      local last = checkNumber('sub', 'last', bounds[2 * d + 2])
+      local first = checkInteger('sub', 'first', bounds[2 * d + 1])
+      local last = checkInteger('sub', 'last', bounds[2 * d + 2])
       if first < 0 then first = n + first + 1 end
       if last < 0 then last = n + last + 1 end
       lib.narrow(out, out, d, first - 1, last - first + 1)
@@ -94,8 +94,8 @@ end)
 both('unfold', function(t, dim, n, step)
    check('unfold', 'self', t)
    local out = tensor(t.kind_)
-   lib.unfold(out, t, dimension('unfold', t, dim), checkNumber('unfold', 'size', n),
-      checkNumber('unfold', 'step', step))
+   lib.unfold(out, t, dimension('unfold', t, dim), checkInteger('unfold', 'size', n),
+      checkInteger('unfold', 'step', step))
    return out
 end)
 
@@ -175,7 +175,7 @@ both('unsqueeze', function(t, a, b)
    check('unsqueeze', 'self', t)
    local out, from, dim = tensor(t.kind_), t, a
    if istype(tensorType, a) then out, from, dim = t, a, b end
-   checkNumber('unsqueeze', 'dim', dim)
+   checkInteger('unsqueeze', 'dim', dim)
    if dim < 1 or dim > from.ndim_ + 1 then
       fail("unsqueeze: argument 'dim' is %d, wanted 1 to %d as for %s", dim, from.ndim_ + 1,
          core.describeSize(from))
@@ -205,7 +205,7 @@ both('split', function(...)
    local list, t, n, dim = ...
    if type(list) ~= 'table' then list, t, n, dim = {}, ... end
    check('split', 'self', t)
-   n = checkNumber('split', 'size', n)
+   n = checkInteger('split', 'size', n)
    if n < 1 then fail("split: argument 'size' is %s, wanted 1 or more", n) end
    dim = dimension('split', t, dim or 1)
    for i = #list, 1, -1 do list[i] = nil end
@@ -223,7 +223,7 @@ both('chunk', function(...)
    local list, t, n, dim = ...
    if type(list) ~= 'table' then list, t, n, dim = {}, ... end
    check('chunk', 'self', t)
-   n = checkNumber('chunk', 'n', n)
+   n = checkInteger('chunk', 'n', n)
    if n < 1 then fail("chunk: argument 'n' is %s, wanted 1 or more", n) end
    dim = dim or 1
    local all = tonumber(t.size_[dimension('chunk', t, dim)])
