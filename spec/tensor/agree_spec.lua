@@ -2,7 +2,7 @@
 -- operations on the host against a device and against loops over elements.
 local torch = require 'dpt.tensor'
 
-local seed = tonumber(os.getenv 'DPT_SPEC_SEED') or os.time()
+local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
 
 --- Numbers that do not depend on the generator under test.
 local function generator(state)

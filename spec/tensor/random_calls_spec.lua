@@ -3,7 +3,7 @@
 local torch = require 'dpt.tensor'
 local dpt = require 'dpt'
 
-local seed = tonumber(os.getenv 'DPT_SPEC_SEED') or os.time() % 100000
+local seed = tonumber(os.getenv 'DPT_SEED') or os.time() % 100000
 local calls = tonumber(os.getenv 'DPT_SPEC_CALLS') or 3000
 
 --- What is no business of tensors, or would change the other specs.
