@@ -104,9 +104,13 @@ end
 
 --- After a failure: whether memory was short and Lua's collector has run, so that the call is worth
 -- a second try (a function that failed has changed nothing). Tensors that are garbage may hold what
--- is missing, and the collector cannot know.
+-- is missing, and the collector cannot know. An error of work that was queued earlier is told once
+-- and belongs to that work: this call's success would hide it.
 local function collected()
-   if not ffi.string(C.dpt_message()):find('memory', 1, true) then return false end
+   local sentence = ffi.string(C.dpt_message())
+   if not sentence:find('memory', 1, true) or sentence:find('(queued on', 1, true) then
+      return false
+   end
    collectgarbage()
    collectgarbage()
    return true
