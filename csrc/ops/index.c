@@ -123,7 +123,7 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
   if (!fits)
     return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(text[0], idx),
                      dpt__describe(text[1], big));
-  const dpt_tensor *const operands[] = {mode == DPT__INDEX_read ? NULL : big, idx, big, small};
+  const dpt_tensor *const operands[] = {mode == DPT__INDEX_read ? small : big, idx, big, small};
   struct dpt__route route;
   DPT__TRY(dpt__route(&route, fn, 4, operands));
   dpt__gather_args g = {

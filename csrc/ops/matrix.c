@@ -51,7 +51,7 @@ static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *
   if (!(low < high) || !isfinite(low) || !isfinite(high))
     return dpt__fail("%s: bins from %g to %g", fn, low, high);
   dpt_tensor in = {.kind_ = a->kind_}, out = {.kind_ = r->kind_};
-  const dpt_tensor *const operands[] = {&in, &out};
+  const dpt_tensor *const operands[] = {&out, &in};
   struct dpt__route route;
   dpt__histogram_args g = {.dtype = type,
                            .rows = rows,
@@ -133,7 +133,7 @@ static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int n
   }
   if (many) size[0] = g.outputs;
   dpt_tensor out = {.kind_ = r->kind_};
-  const dpt_tensor *const operands[] = {a, k, &out};
+  const dpt_tensor *const operands[] = {&out, a, k};
   struct dpt__route route;
   int failed = dpt__result(&out, a->ndim_, size, dpt_tensor_device(a)) ||
                dpt__route(&route, fn, 3, operands);
