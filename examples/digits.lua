@@ -45,8 +45,8 @@ local function split(images, classes)
       table.insert(tests and test or train, i)
    end
    local function pick(list)
-      local rows = torch.LongTensor(list)
-      return {images = images:index(1, rows), classes = classes:index(1, rows)}
+      list = torch.LongTensor(list)
+      return {images = images:index(1, list), classes = classes:index(1, list)}
    end
    return pick(train), pick(test)
 end
@@ -96,8 +96,7 @@ end
 local frame = torch.Tensor(train.images:size(1), 1, 10, 10):zero()
 frame:narrow(3, 2, 8):narrow(4, 2, 8):copy(train.images)
 local function moved(batch)
-   local down, right = torch.random(3), torch.random(3)
-   return frame:index(1, batch):narrow(3, down, 8):narrow(4, right, 8)
+   return frame:index(1, batch):narrow(3, torch.random(3), 8):narrow(4, torch.random(3), 8)
 end
 
 local state = {learningRate = opt.lr, momentum = 0.9, weightDecay = 1e-4}
@@ -123,7 +122,6 @@ for epoch = 1, opt.epochs do
 end
 local seconds = sys.clock() - started
 
--- How many of the images get the right class.
 local function accuracy(set)
    net:evaluate()
    local _, best = net:forward(set.images):float():max(2)
