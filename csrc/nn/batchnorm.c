@@ -16,15 +16,15 @@ static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, 
   for (int d = 2; d < t->ndim_; d++) *S *= t->size_[d];
 }
 
-/* running_mean and running_var are read, and in training written. */
-static dpt_tensor *running(dpt__call *call, const char *name, dpt_tensor *t, int64_t C) {
-  dpt_tensor *r = dpt__call_update(call, name, t);
+/* A result of C elements that is updated, or NULL. */
+static dpt_tensor *updated(dpt__call *call, const char *name, dpt_tensor *t, int64_t C) {
+  dpt_tensor *r = dpt__call_update_maybe(call, name, t);
   dpt__call_count(call, name, r, C, "one for each plane");
   return r;
 }
 
 static const dpt_tensor *planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C) {
-  const dpt_tensor *r = dpt__call_in(call, name, t);
+  const dpt_tensor *r = dpt__call_in_maybe(call, name, t);
   dpt__call_count(call, name, r, C, "one for each plane");
   return r;
 }
@@ -40,8 +40,10 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   split(&call, x, &args.N, &args.C, &args.S);
   const dpt_tensor *w = planes(&call, "weight", weight, args.C);
   const dpt_tensor *b = planes(&call, "bias", bias, args.C);
-  dpt_tensor *mean = running(&call, "running_mean", running_mean, args.C);
-  dpt_tensor *var = running(&call, "running_var", running_var, args.C);
+  if (!train) dpt__call_present(&call, "running_mean", running_mean);
+  if (!train) dpt__call_present(&call, "running_var", running_var);
+  dpt_tensor *mean = updated(&call, "running_mean", running_mean, args.C);
+  dpt_tensor *var = updated(&call, "running_var", running_var, args.C);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_), *m = NULL, *s = NULL;
   if (train) {
@@ -74,12 +76,14 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   split(&call, x, &args.N, &args.C, &args.S);
   if (!call.status) dpt__call_same(&call, "gout", gy, x->ndim_, x->size_);
   const dpt_tensor *w = planes(&call, "weight", weight, args.C);
+  dpt__call_present(&call, train ? "save_mean" : "running_mean", train ? save_mean : running_mean);
+  dpt__call_present(&call, train ? "save_std" : "running_var", train ? save_std : running_var);
   const dpt_tensor *mean = train ? planes(&call, "save_mean", save_mean, args.C)
                                  : planes(&call, "running_mean", running_mean, args.C);
   const dpt_tensor *deviation = train ? planes(&call, "save_std", save_std, args.C)
                                       : planes(&call, "running_var", running_var, args.C);
-  dpt_tensor *gw = running(&call, "gweight", gweight, args.C);
-  dpt_tensor *gb = running(&call, "gbias", gbias, args.C);
+  dpt_tensor *gw = updated(&call, "gweight", gweight, args.C);
+  dpt_tensor *gb = updated(&call, "gbias", gbias, args.C);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = gin ? dpt__call_out(&call, "gin", gin, x->ndim_, x->size_) : NULL;
   args.type = call.type;

@@ -5,10 +5,17 @@
 
 static int device_of(const dpt_tensor *t) { return t->store_ ? t->store_->device : 0; }
 
+void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
+  if (!call->status && !t)
+    call->status = dpt__fail("%s: argument '%s' is missing, wanted a tensor", call->fn, name);
+}
+
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like) {
-  int type = dpt__type(like);
   call->fn = fn;
   call->n = call->status = 0;
+  dpt__call_present(call, name, like);
+  if (call->status) return;
+  int type = dpt__type(like);
   call->kind = like->kind_;
   call->type = type == DPT_F16 ? DPT_F32 : type;
   call->device = device_of(like);
@@ -51,13 +58,19 @@ static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int ty
   return call->status ? NULL : place;
 }
 
-const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t) {
+const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t) {
   if (call->status || !t || check_kind(call, name, t, call->kind)) return NULL;
   return take_dense(call, t, call->type);
 }
 
+const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t) {
+  dpt__call_present(call, name, t);
+  return dpt__call_in_maybe(call, name, t);
+}
+
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t) {
-  if (call->status || !t) return NULL;
+  dpt__call_present(call, name, t);
+  if (call->status) return NULL;
   if (dpt__is_device(t->kind_) != dpt__is_device(call->kind)) {
     call->status = dpt__fail("%s: argument '%s' is a %s, but the others are %ss", call->fn, name,
                              dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
@@ -79,6 +92,7 @@ static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type) {
 
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                           const int64_t *size) {
+  dpt__call_present(call, name, r);
   if (call->status || check_kind(call, name, r, call->kind)) return NULL;
   if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
   return take_result(call, r, call->type);
@@ -87,16 +101,22 @@ dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int 
 dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                                 const int64_t *size) {
   int kind = DPT_I64 | (call->kind & DPT_ON_DEVICE);
+  dpt__call_present(call, name, r);
   if (call->status || check_kind(call, name, r, kind)) return NULL;
   if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
   return take_result(call, r, DPT_I64);
 }
 
-dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r) {
+dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r) {
   if (call->status || !r || check_kind(call, name, r, call->kind)) return NULL;
   dpt_tensor *place = take_result(call, r, call->type);
   if (place && call->back[call->n - 1]) call->status = dpt_copy(place, r);
   return call->status ? NULL : place;
+}
+
+dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r) {
+  dpt__call_present(call, name, r);
+  return dpt__call_update_maybe(call, name, r);
 }
 
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,

@@ -28,8 +28,9 @@ typedef struct dpt__call {
 /* Begins a call of `fn` on tensors like `like` (called `name` in messages): float or double, or
  * half on a device. */
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like);
-/* An operand that is read; NULL after a failure or where t is NULL. */
+/* An operand that is read; NULL after a failure. The second one may be missing: NULL for NULL. */
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t);
+const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t);
 /* An operand of any element type on the same device: indices, targets. */
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t);
 /* A result that is overwritten, resized to ndim sizes. */
@@ -38,8 +39,11 @@ dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int 
 /* The same for a result of 64-bit indices. */
 dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                                 const int64_t *size);
-/* A result that is added to or updated in place, as large as it is; may be NULL. */
+/* A result that is added to or updated in place, as large as it is; the second may be missing. */
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r);
+dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r);
+/* Fails the call where t, which gives sizes alone, is NULL. */
+void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
 /* Fails the call unless t (an operand, may be NULL) has `count` elements; `of` says of what. */
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,
                      const char *of);

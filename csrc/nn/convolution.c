@@ -107,7 +107,7 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   dpt__call_begin(&call, "convolution", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  const dpt_tensor *b = dpt__call_in(&call, "bias", bias);
+  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias);
   start(&call, "weight", w, window, &conv);
   shape(&call, x, window, &conv, &images, plane);
   if (call.status) return dpt__call_end(&call);
@@ -154,8 +154,8 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt__call_begin(&call, "convolution", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw);
-  dpt_tensor *b = dpt__call_update(&call, "gb", gb);
+  dpt_tensor *w = dpt__call_update_maybe(&call, "gw", gw);
+  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb);
   if (!call.status && !w) { /* the bias alone: planes are gout's */
     dpt__images_of(&call, "gout", gy, window->ndim, &images);
     conv.O = call.status ? 0 : images.C;

@@ -26,7 +26,7 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
   dpt__call_begin(&call, "linear", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  const dpt_tensor *b = dpt__call_in(&call, "bias", bias);
+  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias);
   check_weight(&call, "weight", w);
   int64_t rows = rows_of(&call, "in", x, call.status ? 0 : w->size_[1]);
   if (call.status) return dpt__call_end(&call);
@@ -75,7 +75,7 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
   dpt_tensor *w = dpt__call_update(&call, "gw", gw);
-  dpt_tensor *b = dpt__call_update(&call, "gb", gb);
+  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb);
   check_weight(&call, "gw", w);
   int64_t rows = rows_of(&call, "in", x, call.status ? 0 : w->size_[1]);
   if (call.status) return dpt__call_end(&call);

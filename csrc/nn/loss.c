@@ -35,11 +35,10 @@ static const dpt_tensor *operands(dpt__call *call, int loss, const dpt_tensor *i
   dpt__call_begin(call, known ? names[loss] : "loss", "in", in);
   if (!call->status && !known) call->status = dpt__fail("loss: there is no loss %d", loss);
   const dpt_tensor *x = dpt__call_in(call, "in", in);
-  if (!call->status && has_target[loss] && !target)
-    call->status = dpt__fail("%s: argument 'target' is missing", call->fn);
   if (call->status) return NULL;
-  const dpt_tensor *y = dpt__call_in(call, "target", has_target[loss] ? target : NULL);
-  const dpt_tensor *v = dpt__call_in(call, "weight", weight);
+  const dpt_tensor *y = has_target[loss] ? dpt__call_in(call, "target", target) : NULL;
+  const dpt_tensor *v = dpt__call_in_maybe(call, "weight", weight);
+  if (call->status) return NULL;
   dpt__call_count(call, "target", y, dpt__count(x), "one for each element of in");
   dpt__call_count(call, "weight", v, dpt__count(x), "one for each element of in");
   *t = dpt__call_data(y);
@@ -105,7 +104,7 @@ int dpt_nll_forward(dpt_tensor *out, dpt_tensor *total, const dpt_tensor *in,
   dpt__call_begin(&call, "ClassNLLCriterion", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight);
   classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "out", out, 1, &one);
@@ -129,7 +128,7 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
   dpt__call_begin(&call, "ClassNLLCriterion", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight);
   const dpt_tensor *sum = dpt__call_in(&call, "total", total);
   classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   dpt__call_count(&call, "total", sum, 1, "as forward left it");
@@ -155,7 +154,7 @@ static int multimargin(dpt_tensor *r, int backward, const dpt_tensor *in, const 
     call.status = dpt__fail("MultiMarginCriterion: argument 'p' is %d, wanted 1 or 2", p);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight);
   classes(&call, x, t, w, 2, &args.N, &args.C, &S);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = backward ? dpt__call_out(&call, "gin", r, x->ndim_, x->size_)

@@ -29,7 +29,7 @@ int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *w
   dpt__call_begin(&call, "PReLU", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  split(&call, x, in->ndim_ > 1, &args.N, &args.C, &args.S);
+  split(&call, x, in && in->ndim_ > 1, &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
@@ -50,7 +50,7 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  split(&call, x, in->ndim_ > 1, &args.N, &args.C, &args.S);
+  split(&call, x, in && in->ndim_ > 1, &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
   if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);
@@ -73,7 +73,7 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
   dpt_tensor *w = dpt__call_update(&call, "gw", gw);
-  split(&call, x, in->ndim_ > 1, &args.N, &args.C, &args.S);
+  split(&call, x, in && in->ndim_ > 1, &args.N, &args.C, &args.S);
   check_slopes(&call, "gw", w, args.C);
   if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);
@@ -103,7 +103,7 @@ int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, in
   dpt__call_begin(&call, "SpatialCrossMapLRN", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   check_image(&call, x, size);
-  split(&call, x, in->ndim_ == 4, &args.N, &args.C, &args.S);
+  split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
   dpt_tensor *sums = dpt__call_out(&call, "denom", denom, x->ndim_, x->size_);
@@ -126,7 +126,7 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
   const dpt_tensor *y = dpt__call_in(&call, "out", out);
   const dpt_tensor *sums = dpt__call_in(&call, "denom", denom);
   check_image(&call, x, size);
-  split(&call, x, in->ndim_ == 4, &args.N, &args.C, &args.S);
+  split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
   if (!call.status) {
     dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
     dpt__call_count(&call, "out", y, dpt__count(x), "as in");

@@ -95,6 +95,7 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
   dpt__call_begin(&call, "padding", backward ? "gout" : "in", operand);
   const dpt_tensor *x = dpt__call_in(&call, backward ? "gout" : "in", operand);
+  dpt__call_present(&call, "in", in);
   if (!call.status && (mode < DPT_PAD_ZERO || mode > DPT_PAD_REPLICATE))
     call.status = dpt__fail("padding: argument 'mode' is %d, wanted one of DPT_PAD_", mode);
   if (!call.status && (ndim < 1 || ndim > 3 || in->ndim_ < ndim))

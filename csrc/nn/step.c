@@ -10,7 +10,7 @@ static void *vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n)
 }
 
 static const void *factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n) {
-  const dpt_tensor *v = dpt__call_in(call, name, t);
+  const dpt_tensor *v = dpt__call_in_maybe(call, name, t);
   dpt__call_count(call, name, v, n, "as x");
   return call->status ? NULL : dpt__call_data(v);
 }
@@ -19,7 +19,7 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
                  const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
                  int nesterov, int first) {
   dpt__call call;
-  int64_t n = dpt__count(x);
+  int64_t n = x ? dpt__count(x) : 0;
   dpt__call_begin(&call, "sgd", "x", x);
   struct dpt__sgd_args args = {.type = call.type,
                                .nesterov = nesterov,
@@ -31,7 +31,7 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
                                .keep = keep,
                                .x = vector(&call, "x", x, n),
                                .g = vector(&call, "g", g, n),
-                               .v = vector(&call, "v", v, n),
+                               .v = v ? vector(&call, "v", v, n) : NULL,
                                .rates = factors(&call, "rates", rates, n),
                                .decays = factors(&call, "decays", decays, n)};
   if (n) dpt__call_launch(&call, sgd, &args);
@@ -41,7 +41,7 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
 int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,
                   double decay, double beta1, double beta2, double eps) {
   dpt__call call;
-  int64_t n = dpt__count(x);
+  int64_t n = x ? dpt__count(x) : 0;
   dpt__call_begin(&call, "adam", "x", x);
   struct dpt__adam_args args = {.type = call.type,
                                 .n = n,

@@ -5,6 +5,7 @@ void dpt__images_of(dpt__call *call, const char *name, const dpt_tensor *t, int 
                     dpt__images *images) {
   static const char *const wanted[] = {"CxW or NxCxW", "CxHxW or NxCxHxW", "CxTxHxW or NxCxTxHxW"};
   char text[DPT__TEXT];
+  dpt__call_present(call, name, t);
   if (call->status) return;
   if (ndim < 1 || ndim > 3) {
     call->status =
@@ -38,8 +39,8 @@ void dpt__sizes3(int ndim, const int64_t *size, int64_t into[3]) {
 void dpt__slide_start(dpt__call *call, const dpt_window *window, struct dpt__slide *slide) {
   int missing = 3 - window->ndim;
   if (!call->status && (missing < 0 || missing > 2))
-    call->status = dpt__fail("%s: argument 'window' has %d dimensions, wanted 1 to 3", call->fn,
-                             window->ndim);
+    call->status =
+        dpt__fail("%s: argument 'window' has %d dimensions, wanted 1 to 3", call->fn, window->ndim);
   for (int d = 0; d < 3 && !call->status; d++) {
     int given = d >= missing, i = d - missing;
     slide->kernel[d] = given ? window->kernel[i] : 1;

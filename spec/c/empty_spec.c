@@ -89,6 +89,41 @@ static void lookups(int kind) {
   free(none.v), free(table.v), free(rows.v);
 }
 
+static void missing(void) {
+  array in = ARRAY(1, 2, 3, 3), two = ARRAY(2, 2);
+  dpt_tensor x = tensor_of(in, F32, 0), m = tensor_of(two, F32, 0), y = empty(F32);
+  dpt_window k = {.ndim = 2, .kernel = {1, 1}};
+  int64_t size[2] = {1, 1};
+  FAILS(dpt_linear_forward(&y, NULL, &m, NULL), "'in' is missing");
+  FAILS(dpt_linear_forward(&y, &m, NULL, NULL), "'weight' is missing");
+  FAILS(dpt_linear_forward(NULL, &m, &m, NULL), "'out' is missing");
+  FAILS(dpt_linear_backward_weight(NULL, NULL, &m, &m, 1), "'gw' is missing");
+  FAILS(dpt_conv_forward(&y, &x, NULL, NULL, &k), "'weight' is missing");
+  FAILS(dpt_conv_backward_data(&y, &x, NULL, &m, &k), "'in' is missing");
+  FAILS(dpt_maxpool_forward(&y, NULL, &x, &k), "'idx' is missing");
+  FAILS(dpt_maxpool_backward(&y, &x, NULL, &m, 2), "'in' is missing");
+  FAILS(dpt_avgpool_backward(&y, &x, NULL, &k), "'in' is missing");
+  FAILS(dpt_adaptive_avgpool_forward(&y, NULL, 2, size), "'in' is missing");
+  FAILS(dpt_softmax_backward(&y, NULL, &m, 0), "'gout' is missing");
+  FAILS(dpt_batchnorm_forward(&y, NULL, NULL, NULL, NULL, &x, NULL, NULL, 1, 0, 1), "'save_mean'");
+  FAILS(dpt_batchnorm_forward(&y, &y, &y, NULL, NULL, &x, NULL, NULL, 0, 0, 1), "'running_mean'");
+  FAILS(dpt_batchnorm_backward(&y, NULL, NULL, &x, &x, NULL, NULL, NULL, NULL, NULL, 1, 1, 1),
+        "'save_mean' is missing");
+  FAILS(dpt_nll_forward(&y, NULL, &m, &m, NULL, 1, 0), "'target'");
+  FAILS(dpt_nll_forward(&y, &y, &m, NULL, NULL, 1, 0), "'target' is missing");
+  FAILS(dpt_loss_backward(0, NULL, &m, &m, NULL, 1, 0), "'gin' is missing");
+  FAILS(dpt_lookup_forward(&y, &m, NULL), "'idx' is missing");
+  FAILS(dpt_pad_backward(&y, &x, NULL, 0, 2, size, size), "'in' is missing");
+  FAILS(dpt_upsample_nearest_backward(&y, &x, NULL, 2, 2), "'in' is missing");
+  FAILS(dpt_prelu_forward(&y, NULL, &m), "'in' is missing");
+  FAILS(dpt_lrn_forward(&y, NULL, &x, 1, 1, 1, 1), "'denom' is missing");
+  FAILS(dpt_dropout_mask(NULL, 0.5, 1, 0, 0, 0, 0), "'mask' is missing");
+  FAILS(dpt_sgd_step(NULL, &m, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'x' is missing");
+  FAILS(dpt_adam_step(&m, &m, NULL, &m, 1, 0, 0, 0, 1), "'m' is missing");
+  dpt_tensor_free(&x), dpt_tensor_free(&m), dpt_tensor_free(&y);
+  free(in.v), free(two.v);
+}
+
 int main(void) {
   layer_start();
   for (int k = 0; k < KINDS; k++) {
@@ -96,6 +131,7 @@ int main(void) {
     losses(kinds[k]);
     lookups(kinds[k]);
   }
+  missing();
   OK(dpt_device_synchronize(0));
   return check_end();
 }
