@@ -30,6 +30,17 @@ describe('dpt.comm', function()
       end
    end)
 
+   it('leaves the current device as it was where memory is short', function()
+      local t = torch.randn(2 ^ 20):cuda()
+      local live = cutorch.memoryStats(count).live
+      cutorch.emptyCache()
+      cutorch.setMemoryLimit(count, live + 2 ^ 20)
+      finally(function() cutorch.setMemoryLimit(count, 0) end)
+      assert.error_matches(function() comm.broadcastCoalesced({t}, devices) end,
+         'out of memory on device ' .. count)
+      assert.equal(1, cutorch.getDevice())
+   end)
+
    for _, limit in ipairs{1, 100, comm.BUFFER} do
       it(('broadcasts many tensors through buffers of %d bytes'):format(limit), function()
          local tensors = mixed()

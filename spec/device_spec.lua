@@ -39,7 +39,7 @@ describe('devices', function()
    end)
 
    it('are set back by withDevice, also after an error', function()
-      local a, b = cutorch.withDevice(2, function() return cutorch.getDevice(), 'x' end)
+      local a, b = cutorch.withDevice(2, function(x) return cutorch.getDevice(), x end, 'x')
       assert.same({2, 'x', 1}, {a, b, cutorch.getDevice()})
       local thrown = {}
       local ok, got = pcall(cutorch.withDevice, 2, function() error(thrown) end)

@@ -120,14 +120,6 @@ local function check(name, tensors, device)
    end
 end
 
-local function onDevice(device, f, ...)
-   local before = cutorch.getDevice()
-   cutorch.setDevice(device)
-   local result = f(...)
-   cutorch.setDevice(before)
-   return result
-end
-
 --- Groups tensors by element type, in order, into lists of at most `limit` bytes (at least one
 -- tensor).
 -- @return list of {type = name, bytes = sum, [k] = place in tensors}
@@ -185,7 +177,7 @@ function comm.broadcastCoalesced(tensors, devices, bufferSize)
    local chunks = comm.takeTensors(tensors, bufferSize or comm.BUFFER)
    local results, copies = {tensors}, {}
    for i = 2, #devices do
-      results[i] = onDevice(devices[i], likeAll, tensors, chunks)
+      results[i] = cutorch.withDevice(devices[i], likeAll, tensors, chunks)
       copies[i - 1] = results[i]
    end
    if #copies > 0 then comm.broadcastInto(filled{tensors}, filled(copies)) end
@@ -222,7 +214,7 @@ function comm.reduceAddCoalesced(inputs, destination, bufferSize)
       check('reduceAdd', list, #list > 0 and C.dpt_tensor_device(list[1]) or 0)
    end
    local chunks = comm.takeTensors(inputs[1], bufferSize or comm.BUFFER)
-   local sums = onDevice(destination, likeAll, inputs[1], chunks)
+   local sums = cutorch.withDevice(destination, likeAll, inputs[1], chunks)
    local into, from = filled{sums}, filled(inputs)
    if #into > 0 then
       lib.comm_reduce(#into, pointers(into, #into), #inputs, pointers(from, #from), 0, 0)

@@ -58,11 +58,12 @@ local function restore(device, ok, ...)
    return error(..., 0)
 end
 
---- Calls f with another current device, which is set back also where f raises; returns what f does.
-function cutorch.withDevice(device, f)
+--- Calls f(...) with another current device, which is set back also where f raises; returns what f
+-- does.
+function cutorch.withDevice(device, f, ...)
    local before = cutorch.getDevice()
    cutorch.setDevice(device)
-   return restore(before, pcall(f))
+   return restore(before, pcall(f, ...))
 end
 
 --- Waits for all work on the current device; raises the error of work that failed.
