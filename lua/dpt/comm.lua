@@ -45,6 +45,9 @@ end
 --- The name of the transport in use.
 function comm.transport() return ffi.string(C.dpt_comm_transport()) end
 
+--- The device of a tensor; 0: host memory or no storage.
+function comm.device(tensor) return C.dpt_tensor_device(tensor) end
+
 --- Where a tensor's storage is, as a number; 0 without one.
 function comm.address(tensor)
    return tonumber(ffi.cast('uintptr_t', tensor.store_))

@@ -702,6 +702,17 @@ describe('nn.DataParallelTable', function()
             'flat parameters')
       end)
 
+      it('of a network that is not on the first device', function()
+         local host = nn.DataParallelTable(1):add(nn.Linear(5, 2), {1})
+         assert.error_matches(function() host:forward(torch.CudaTensor(1, 5)) end,
+            'in host memory, wanted it on device 1')
+         if most < 2 then return end
+         local other = nn.DataParallelTable(1):add(nn.Linear(5, 2):cuda(), {2, 1})
+         assert.error_matches(function() other:forward(torch.CudaTensor(1, 5)) end,
+            'torch.CudaTensor on device 1, wanted it on device 2')
+         assert.equal(1, cutorch.getDevice())
+      end)
+
       it('of an input that cannot be split', function()
          local wide = nn.DataParallelTable(2):add(nn.Identity():cuda(), {1})
          local given = {torch.CudaTensor(3, 2), torch.CudaTensor(3)}

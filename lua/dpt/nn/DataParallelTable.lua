@@ -46,8 +46,7 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl)
       fail('wants the dimension to split along, from 1, got %s', tostring(dimension))
    end
    if usenccl and not flattenParams then
-      fail('cannot use NCCL without flat parameters: nn.DataParallelTable(%d, true, true)',
-         dimension)
+      fail('NCCL wants flat parameters: nn.DataParallelTable(%d, true, true)', dimension)
    end
    self.dimension = dimension
    self.flattenParams = flattenParams or false
@@ -59,7 +58,7 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl)
    self:_forget()
 end
 
--- Drops the tensors that the next forward makes anew.
+-- Drops what the next forward makes anew.
 function DataParallelTable:_forgetState()
    self.inputGpu, self.gradOutputGpu, self.outputGpu, self.gradInputGpu = {}, {}, {}, {}
    self.state = {input = {}, gradOutput = {}}
@@ -104,16 +103,18 @@ end
 
 -- Makes replicas and their flat buffers where they are missing or replica 1 has changed its form.
 function DataParallelTable:_prepare()
-   local params, change = self.params, self.params:changed(first(self))
+   local params, module = self.params, first(self)
+   local change = params:changed(module)
    if change == 'other' then self.impl:applyChanges() end
-   local build = change or not self.impl.modules
-   local function exec(f) self.impl:exec(f) end
-   if build then
-      params:build(exec)
+   local function make()
+      params:build(module, self.gpuAssignments[1], function(f) self.impl:exec(f) end)
+   end
+   if change or not self.impl.modules then
+      make()
       self.flattenedParams = nil
    end
    if self.flattenParams and not self.flattenedParams then
-      if params:flattenFirst(NAME) then params:build(exec) end
+      if params:flattenFirst(NAME) then make() end
       self.flattenedParams = params.flat
    end
 end
@@ -210,8 +211,7 @@ end
 DataParallelTable.sharedAccUpdateGradParameters = DataParallelTable.accUpdateGradParameters
 
 function DataParallelTable:share()
-   fail('replicas on several devices cannot share tensors with another module; share get(1), the'
-      .. ' module that was added, before the first forward')
+   fail('replicas cannot share tensors with another module; share get(1) before a forward')
 end
 
 function DataParallelTable:zeroGradParameters()

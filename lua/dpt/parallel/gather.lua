@@ -5,10 +5,10 @@
 -- first replica's.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
+local fail = require('dpt.ffi').fail
 
 local function wrongForm(path, i, first, other)
-   error(('%s: replica 1 gave a %s, replica %d a %s'):format(path, torch.type(first), i,
-      torch.type(other)), 0)
+   fail('%s: replica 1 gave a %s, replica %d a %s', path, torch.type(first), i, torch.type(other))
 end
 
 local function gather(kept, values, count, dimension, device, path)

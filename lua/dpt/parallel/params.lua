@@ -7,6 +7,7 @@
 -- written to replica 1 since the last one; a reduction adds in the order of the replicas and leaves
 -- the gradients of replicas 2..n zero.
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local flatten = require 'dpt.parallel.flatten'
 
@@ -44,6 +45,19 @@ function Params:changed(module)
       if old.stores[i] ~= new.stores[i] or old.firsts[i] ~= new.firsts[i] then change = 'moved' end
    end
    return change
+end
+
+-- Replica 1 must be on the first device of the list.
+local function checkPlace(seen, wanted)
+   for i, t in ipairs(seen) do
+      local device = comm.device(t)
+      if t:nElement() > 0 and device ~= wanted then
+         fail('%s %d of the network is a %s %s, wanted it on device %d, the first of the list:'
+            .. ' cutorch.withDevice(%d, function() network:cuda() end)',
+            i > seen.n and 'gradient' or 'parameter', (i - 1) % seen.n + 1, t:type(),
+            device == 0 and 'in host memory' or 'on device ' .. device, wanted, wanted)
+      end
+   end
 end
 
 -- The types of replica 1's parameters in order of appearance, each with the layout of the
@@ -92,19 +106,22 @@ local function move(replica, seen, group, half)
 end
 
 --- Lays out the parameters and gradients of the replicas after those of replica 1.
+-- @param module replica 1
+-- @param device where it must be
 -- @param exec function(f) that calls f(replica, i) for every replica with its device current
-function Params:build(exec)
+function Params:build(module, device, exec)
+   checkPlace(look(module), device)
    self.seen = nil -- an error on the way leaves it to be built again
    local seen, groups
    local values, sums = {}, {} -- of replicas 2..n, one list
    local flat = {}
-   exec(function(module, i)
+   exec(function(replica, i)
       if i == 1 then
-         seen = look(module)
+         seen = look(replica)
          groups = layouts(seen)
          return
       end
-      local replica = look(module)
+      replica = look(replica)
       flat[i] = {}
       for _, group in ipairs(groups) do
          for half, all in ipairs{values, sums} do

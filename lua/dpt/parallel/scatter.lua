@@ -6,6 +6,7 @@
 -- no tensor goes to every replica as it is. Host tensors have been read on return.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
+local fail = require('dpt.ffi').fail
 local slice = require 'dpt.parallel.slice'
 
 local floating = {
@@ -25,8 +26,8 @@ local function scatterTensor(kept, tensor, plan, path)
    local rows = 0
    if tensor:dim() > 0 then
       if tensor:dim() < dimension then
-         error(('%s is a %s of %d dimension(s), it cannot be split along dimension %d')
-            :format(path, tensor:type(), tensor:dim(), dimension), 0)
+         fail('%s is a %s of %d dimension(s), it cannot be split along dimension %d', path,
+            tensor:type(), tensor:dim(), dimension)
       end
       rows = tensor:size(dimension)
       plan.rows = math.max(plan.rows, rows)
