@@ -141,6 +141,26 @@ static void single(void) {
   free(x.v), free(w.v), free(wanted.v);
 }
 
+/* More sizes than primitives are kept: old ones give way, and come back when they are needed. */
+static void many_sizes(void) {
+  dpt_window window = {.ndim = 1, .kernel = {1}};
+  array w = array_fill(ARRAY(1, 1, 1), 1, 1);
+  w.v[0] = 2;
+  dpt_tensor tw = tensor_of(w, F32, 0), y = empty(F32);
+  for (int64_t i = 1; i <= 1040; i++) {
+    array x = array_fill(ARRAY(1, 1, i % 520 + 1), -1, 1);
+    dpt_tensor tx = tensor_of(x, F32, 0);
+    OK(dpt_conv_forward(&y, &tx, &tw, NULL, &window));
+    double got = 0;
+    OK(dpt_get(&y, i % 520, &got));
+    CHECK(got == 2 * x.v[i % 520]);
+    dpt_tensor_free(&tx);
+    free(x.v);
+  }
+  dpt_tensor_free(&tw), dpt_tensor_free(&y);
+  free(w.v);
+}
+
 static void refusals(void) {
   array a = ARRAY(1, 2, 3, 3), k = ARRAY(4, 2, 2, 2), k3 = ARRAY(4, 3, 2, 2), v = ARRAY(3);
   dpt_window window = {.ndim = 2, .kernel = {2, 2}}, big = {.ndim = 2, .kernel = {5, 5}};
@@ -175,6 +195,7 @@ int main(void) {
         for (int k = 0; k < KINDS; k++) compare(&p, kinds[k], i % 2, i % 3 == 0);
       }
   single();
+  many_sizes();
   refusals();
   return check_end();
 }
