@@ -37,6 +37,23 @@ static int check(int op, const dpt_tensor *a) {
   return 0;
 }
 
+/* The value over no elements, where there is one. */
+static int of_nothing(int op, double *value) {
+  switch (op) {
+  case DPT__REDUCE_sum:
+  case DPT__REDUCE_norm:
+  case DPT__REDUCE_any:
+    *value = 0;
+    return 0;
+  case DPT__REDUCE_prod:
+  case DPT__REDUCE_all:
+    *value = 1;
+    return 0;
+  default:
+    return dpt__fail("%s: there are no elements", table[op].name);
+  }
+}
+
 static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p) {
   const char *fn = table[op].name;
   int64_t size[DPT_MAXDIM];
@@ -52,7 +69,8 @@ static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, i
   g.step = a->step_[dim];
   dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.lanes.count == 0) return 0;
-  if (g.n == 0) return dpt__fail("%s: dimension %d has no elements", fn, dim + 1);
+  double nothing;
+  if (g.n == 0) return of_nothing(op, &nothing) || dpt_fill(r, nothing);
   g.a = dpt__at(a);
   g.r = dpt__at(r);
   g.idx = idx ? dpt__at(idx) : NULL;
@@ -118,23 +136,6 @@ static int launch_all(int op, const dpt_tensor *a, const dpt_tensor *r, void *ou
   DPT__TRY(dpt__walk_start(&g.walk, 1, &a));
   dpt__walk_sort(&g.walk);
   return dpt__launch(&route, reduce_all, table[op].name, &g);
-}
-
-/* What there is to say of no elements; NaN is never that. */
-static int of_nothing(int op, double *value) {
-  switch (op) {
-  case DPT__REDUCE_sum:
-  case DPT__REDUCE_norm:
-  case DPT__REDUCE_any:
-    *value = 0;
-    return 0;
-  case DPT__REDUCE_prod:
-  case DPT__REDUCE_all:
-    *value = 1;
-    return 0;
-  default:
-    return dpt__fail("%s: the tensor is empty", table[op].name);
-  }
 }
 
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {

@@ -303,9 +303,13 @@ static void refusals(void) {
   FAILS(dpt_reduce(max, &r, &idx, &t, 0, 0), "torch.LongTensor");
   FAILS(dpt_reduce_all(mean, &bytes, 0, &value), "tensor of reals");
   FAILS(dpt_reduce_all(dpt_reduction("all"), &t, 0, &value), "tensor of bytes");
-  FAILS(dpt_reduce_all(max, &none, 0, &value), "empty");
+  FAILS(dpt_reduce_all(max, &none, 0, &value), "no elements");
   OK(dpt_reduce_all(sum, &none, 0, &value));
   CHECK(value == 0);
+  static const double zeros[] = {0, 0, 0};
+  OK(dpt_resize(&none, 2, (int64_t[]){0, 3})); /* a batch of no rows */
+  if (OK(dpt_reduce(sum, &r, NULL, &none, 0, 0))) equals(&r, zeros, 0, "sum of no rows");
+  FAILS(dpt_reduce(max, &r, NULL, &none, 0, 0), "no elements");
   FAILS(dpt_dot(&t, &bytes, &value), "'b'");
   FAILS(dpt_topk(&r, &places, &t, 4, 1, 1, 1), "k is 4");
   FAILS(dpt_kthvalue(&r, &places, &t, 0, 1), "k is 0");
@@ -314,6 +318,7 @@ static void refusals(void) {
   dpt_tensor_free(&t);
   dpt_tensor_free(&r);
   dpt_tensor_free(&places);
+  dpt_tensor_free(&none);
 }
 
 int main(void) {
