@@ -174,8 +174,8 @@ int dpt_reduction(const char *name);
  * places (from 1) for max and min; resized like r. */
 int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx /* or NULL */, const dpt_tensor *a, int dim,
                double p);
-/* Over everything, wide, into *value; on a device waits for the operand's stream alone. An empty
- * tensor: sum 0, prod 1, norm 0, all 1, any 0, the others raise. */
+/* Over everything, wide, into *value; on a device waits for the operand's stream alone. Over no
+ * elements, here and by dimension: sum 0, prod 1, norm 0, all 1, any 0, the others raise. */
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value);
 /* The same into r, resized to one element, without waiting. r may be of another element type. */
 int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p);
@@ -245,7 +245,7 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m);
  * more than they have (joined along a new dimension). r is none of them. */
 int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim);
 
-/* Products, all element types but half on the host. r = beta * m + alpha * (a times b): r is
+/* Products of any element type; halves sum in float. r = beta * m + alpha * (a times b): r is
  * resized to m's size unless it is m itself; beta 0 does not read m, so that the product alone is
  * dpt_addmm(r, 0, r, 1, a, b). In deterministic mode a row of addmm does not depend on the
  * other rows of a. */
@@ -301,7 +301,7 @@ int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n); /* 1 .. n */
 int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_t n,
                     int replacement);
 /* Tables for draws in constant time (host; J Long, q of p's type), and draws into r (Long, not
- * resized). */
+ * resized): Torch7's numbers for a seed, with its slip: J counts from 0 and is drawn as from 1. */
 int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *p);
 int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
                           const dpt_tensor *q);

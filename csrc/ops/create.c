@@ -23,8 +23,9 @@ static int ramp(const char *fn, dpt_tensor *r, double from, double step, int pow
 }
 
 int dpt_range(dpt_tensor *r, double from, double to, double step) {
+  if (!dpt__is_real(dpt__type(r))) from = trunc(from), to = trunc(to), step = trunc(step);
   if (step == 0 || !isfinite(step)) return dpt__fail("range: the step is %g", step);
-  double n = floor((to - from) / step) + 1;
+  double n = floor((to - from) / step + 1);
   if (!((step > 0 && to >= from) || (step < 0 && to <= from)))
     return dpt__fail("range: no way from %g to %g by steps of %g", from, to, step);
   if (!(n < 0x1p53)) return dpt__fail("range: %g numbers from %g to %g are too many", n, from, to);

@@ -20,6 +20,7 @@ static void ramps(int on) {
   OK(dpt_linspace(&r, 2, 7, 3));
   equals(&r, seven, 0, "linspace");
   FAILS(dpt_range(&r, 1, 2, 0), "step");
+  FAILS(dpt_range(&i, 1, 2, 0.5), "step is 0"); /* truncated first */
   FAILS(dpt_range(&r, 2, 1, 1), "no way");
   FAILS(dpt_range(&r, 0, INFINITY, 1), "too many");
   FAILS(dpt_linspace(&r, 1, 2, 1), "linspace");
