@@ -6,7 +6,7 @@
 -- The data is examples/data (1,797 images of 8x8 pixels); 297 of them, evenly spread, are kept for
 -- the test. --save writes the trained parameters as text: their number on the first line, then one
 -- of them on each line, with all digits. The last line printed is `test accuracy: 0.NNNN`.
--- short: --epochs 2
+-- short: --epochs 5
 require 'dpt'
 local nn, optim, cutorch, xlua, sys = nn, optim, cutorch, xlua, sys
 torch.setdefaulttensortype('torch.FloatTensor')

@@ -1,5 +1,7 @@
 --- nn.Module: what every layer can do.
-local function mlp() return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)) end
+local function mlp()
+   return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2))
+end
 
 local function same(a, b) return (a - b):abs():max() == 0 end
 
@@ -49,7 +51,8 @@ describe('nn.Module', function()
          function() return nn.TemporalConvolution(3, 2, 2), torch.rand(4, 3) end,
       } do
          local m, x = make()
-         for name, difference in pairs(nn.Jacobian.testAllUpdate(m, x, m.weight and 'weight' or 'bias',
+         for name, difference in pairs(nn.Jacobian.testAllUpdate(m, x,
+            m.weight and 'weight' or 'bias',
             m.weight and 'gradWeight' or 'gradBias')) do
             assert.is_true(difference < 1e-9, torch.type(m) .. ' ' .. name .. ' ' .. difference)
          end
@@ -84,7 +87,8 @@ describe('nn.Module', function()
    end)
 
    it('walks, lists, finds and replaces modules', function()
-      local net = nn.Sequential():add(nn.Concat(1):add(nn.Tanh()):add(nn.ReLU())):add(nn.Linear(2, 2))
+      local net = nn.Sequential():add(nn.Concat(1):add(nn.Tanh()):add(nn.ReLU()))
+         :add(nn.Linear(2, 2))
       local names = {}
       net:apply(function(m) names[#names + 1] = torch.type(m) end)
       assert.are.same({'nn.Sequential', 'nn.Concat', 'nn.Tanh', 'nn.ReLU', 'nn.Linear'}, names)

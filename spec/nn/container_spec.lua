@@ -21,22 +21,29 @@ describe('containers', function()
       end, random(2, 4))
    end)
    it('Concat', function()
-      check.module(function() return nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 4)) end, random(2, 3))
-      check.module(function() return nn.Concat(1):add(nn.Linear(3, 2)):add(nn.Tanh()) end, random(3))
+      check.module(function() return nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 4)) end,
+         random(2, 3))
+      check.module(function() return nn.Concat(1):add(nn.Linear(3, 2)):add(nn.Tanh()) end,
+         random(3))
    end)
    it('DepthConcat', function()
       check.module(function()
-         return nn.DepthConcat(1):add(nn.SpatialConvolution(1, 2, 1, 1)):add(nn.SpatialConvolution(1, 1, 3, 3))
+         return nn.DepthConcat(1):add(nn.SpatialConvolution(1, 2, 1, 1))
+            :add(nn.SpatialConvolution(1, 1, 3, 3))
       end, random(1, 4, 4))
    end)
    it('Parallel', function()
-      check.module(function() return nn.Parallel(2, 1):add(nn.Linear(4, 2)):add(nn.Linear(4, 1)) end, random(4, 2))
+      check.module(function()
+         return nn.Parallel(2, 1):add(nn.Linear(4, 2)):add(nn.Linear(4, 1))
+      end, random(4, 2))
    end)
    it('ConcatTable, of a tensor and of a table', function()
       check.module(function()
          return nn.ConcatTable():add(nn.Linear(3, 2)):add(nn.Identity()):add(nn.Tanh())
       end, random(2, 3))
-      check.module(function() return nn.ConcatTable():add(nn.SelectTable(1)):add(nn.CAddTable()) end,
+      check.module(function()
+         return nn.ConcatTable():add(nn.SelectTable(1)):add(nn.CAddTable())
+      end,
          randomTable{{2, 3}, {2, 3}})
    end)
    it('ParallelTable and MapTable', function()
@@ -53,7 +60,8 @@ describe('containers', function()
    end)
    it('Bottle', function()
       check.module(function() return nn.Bottle(nn.Linear(3, 2)) end, random(2, 2, 3))
-      check.module(function() return nn.Bottle(nn.TemporalConvolution(2, 3, 2), 3, 3) end, random(2, 2, 3, 2))
+      check.module(function() return nn.Bottle(nn.TemporalConvolution(2, 3, 2), 3, 3) end,
+         random(2, 2, 3, 2))
    end)
    it('Decorator, DontCast, WeightNorm', function()
       check.module(function() return nn.Decorator(nn.Linear(3, 2)) end, random(2, 3))
@@ -68,7 +76,8 @@ describe('containers', function()
       SelectTable = {{-1}, {{2}, {3}, {2, 2}}}, CAddTable = {{}, {{2, 3}, {2, 3}, {2, 3}}},
       CSubTable = {{}, {{2, 3}, {2, 3}}}, CMulTable = {{}, {{2, 3}, {2, 3}, {2, 3}}},
       CMaxTable = {{}, {{2, 3}, {2, 3}}}, CMinTable = {{}, {{2, 3}, {2, 3}}},
-      MM = {{}, {{2, 3}, {3, 4}}}, MV = {{}, {{2, 2, 3}, {2, 3}}}, DotProduct = {{}, {{3, 4}, {3, 4}}},
+      MM = {{}, {{2, 3}, {3, 4}}}, MV = {{}, {{2, 2, 3}, {2, 3}}},
+      DotProduct = {{}, {{3, 4}, {3, 4}}},
       CosineDistance = {{}, {{3, 4}, {3, 4}}}, Bilinear = {{3, 2, 4}, {{5, 3}, {5, 2}}},
    } do
       it(name, function()
@@ -80,18 +89,23 @@ describe('containers', function()
    end)
    it('PairwiseDistance', function()
       for p = 1, 3 do
-         check.module(function() return nn.PairwiseDistance(p) end, randomTable{{3, 4}, {3, 4}}, {tolerance = 1e-4})
+         check.module(function() return nn.PairwiseDistance(p) end, randomTable{{3, 4}, {3, 4}},
+            {tolerance = 1e-4})
       end
    end)
    it('CDivTable', function()
-      check.module(nn.CDivTable, function() return {torch.rand(2, 3), torch.rand(2, 3):add(0.5)} end)
+      check.module(nn.CDivTable, function()
+         return {torch.rand(2, 3), torch.rand(2, 3):add(0.5)}
+      end)
    end)
    it('SplitTable', function()
       check.module(function() return nn.SplitTable(1) end, random(3, 2))
       check.module(function() return nn.SplitTable(1, 1) end, random(2, 3))
    end)
    it('MixtureTable', function()
-      check.module(nn.MixtureTable, function() return {torch.rand(3, 2), {torch.rand(3, 4), torch.rand(3, 4)}} end)
+      check.module(nn.MixtureTable, function()
+         return {torch.rand(3, 2), {torch.rand(3, 4), torch.rand(3, 4)}}
+      end)
       check.module(nn.MixtureTable, function() return {torch.rand(3, 2), torch.rand(3, 2, 4)} end)
    end)
    it('FlattenTable and ZipTable keep the tensors', function()
@@ -120,7 +134,8 @@ describe('containers', function()
       local Raises = torch.class('nn.SpecRaises', 'nn.Module')
       local value = {}
       function Raises:updateOutput() error(value) end
-      local ok, why = pcall(nn.Sequential.forward, nn.Sequential():add(nn.SpecRaises()), torch.rand(1))
+      local ok, why = pcall(nn.Sequential.forward, nn.Sequential():add(nn.SpecRaises()),
+         torch.rand(1))
       assert.is_false(ok)
       assert.are.equal(value, why)
    end)
@@ -131,7 +146,8 @@ describe('containers', function()
       assert.are.equal('nn.Sigmoid', torch.type(net:get(1)))
       assert.are.equal('nn.ReLU', torch.type(net:remove()))
       assert.are.equal(2, net:size())
-      assert.has_error(function() net:insert(nn.Tanh(), 9) end, 'nn.Sequential: insert at 9 is not in 1..3')
+      assert.has_error(function() net:insert(nn.Tanh(), 9) end,
+         'nn.Sequential: insert at 9 is not in 1..3')
       assert.has_error(function() net:remove(5) end, 'nn.Sequential: remove of 5 is not in 1..2')
    end)
 
@@ -146,6 +162,7 @@ nn.Sequential {
        ... -> output
   }
   (2): nn.CAddTable
-}]], tostring(nn.Sequential():add(nn.ConcatTable():add(nn.Linear(3, 2)):add(nn.Identity())):add(nn.CAddTable())))
+}]], tostring(nn.Sequential():add(nn.ConcatTable():add(nn.Linear(3, 2)):add(nn.Identity()))
+   :add(nn.CAddTable())))
    end)
 end)

@@ -17,7 +17,8 @@ end
 
 describe('convolutions', function()
    for i, case in ipairs{
-      {'SpatialConvolution', {2, 3, 2, 2}, {2, 4, 4}}, {'SpatialConvolution', {2, 2, 3, 3}, {2, 2, 4, 4}},
+      {'SpatialConvolution', {2, 3, 2, 2}, {2, 4, 4}},
+      {'SpatialConvolution', {2, 2, 3, 3}, {2, 2, 4, 4}},
       {'SpatialConvolution', {1, 2, 3, 2, 2, 1, 1, 0}, {1, 4, 5}},
       {'SpatialConvolution', {3, 2, 1, 1}, {2, 3, 2, 2}},
       {'SpatialConvolution', {2, 2, 3, 3, 2, 2, 1, 1}, {2, 2, 5, 5}},
@@ -28,7 +29,8 @@ describe('convolutions', function()
       {'SpatialConvolutionLocal', {1, 2, 3, 3, 2, 2, 1, 1, 1, 1}, {2, 1, 3, 3}},
       {'SpatialDepthWiseConvolution', {2, 2, 2, 2}, {2, 3, 3}},
       {'SpatialDepthWiseConvolution', {2, 1, 3, 3, 1, 1, 1, 1}, {2, 2, 3, 3}},
-      {'SpatialSubSampling', {2, 2, 2}, {2, 3, 4}}, {'SpatialSubSampling', {2, 2, 2, 2, 2}, {2, 2, 4, 2}},
+      {'SpatialSubSampling', {2, 2, 2}, {2, 3, 4}},
+      {'SpatialSubSampling', {2, 2, 2, 2, 2}, {2, 2, 4, 2}},
       {'VolumetricConvolution', {1, 2, 2, 2, 2}, {1, 3, 3, 3}},
       {'VolumetricConvolution', {1, 1, 2, 2, 3, 2, 1, 1, 1, 0, 1}, {1, 3, 3, 3}},
       {'VolumetricFullConvolution', {1, 1, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1}, {1, 2, 2, 2}},
@@ -40,17 +42,21 @@ describe('convolutions', function()
       end)
    end
    it('SpatialConvolution without bias', function()
-      check.module(function() return nn.SpatialConvolution(2, 2, 2, 2):noBias() end, random(2, 3, 3))
+      check.module(function() return nn.SpatialConvolution(2, 2, 2, 2):noBias() end,
+         random(2, 3, 3))
    end)
    it('SpatialConvolutionMap and SpatialFullConvolutionMap', function()
-      check.module(function() return nn.SpatialConvolutionMap(nn.tables.full(2, 3), 2, 2) end, random(2, 3, 4))
+      check.module(function() return nn.SpatialConvolutionMap(nn.tables.full(2, 3), 2, 2) end,
+         random(2, 3, 4))
       check.module(function()
          return nn.SpatialConvolutionMap(torch.Tensor{{1, 1}, {2, 1}, {3, 2}}, 2, 2, 2, 2)
       end, random(3, 4, 4))
-      check.module(function() return nn.SpatialFullConvolutionMap(nn.tables.full(2, 2), 2, 2) end, random(2, 2, 3))
+      check.module(function() return nn.SpatialFullConvolutionMap(nn.tables.full(2, 2), 2, 2) end,
+         random(2, 2, 3))
    end)
    it('the whole table is the plain convolution', function()
-      local map, plain = nn.SpatialConvolutionMap(nn.tables.full(2, 3), 2, 2), nn.SpatialConvolution(2, 3, 2, 2)
+      local map, plain = nn.SpatialConvolutionMap(nn.tables.full(2, 3), 2, 2),
+         nn.SpatialConvolution(2, 3, 2, 2)
       plain.weight:copy(map.weight:view(3, 2, 2, 2))
       plain.bias:copy(map.bias)
       local x = torch.rand(2, 4, 4)
@@ -82,13 +88,18 @@ end)
 
 describe('pooling', function()
    for i, case in ipairs{
-      {'SpatialMaxPooling', {2, 2, 2, 2}, {2, 4, 4}}, {'SpatialMaxPooling', {3, 3, 2, 2, 1, 1}, {2, 2, 4, 4}},
+      {'SpatialMaxPooling', {2, 2, 2, 2}, {2, 4, 4}},
+      {'SpatialMaxPooling', {3, 3, 2, 2, 1, 1}, {2, 2, 4, 4}},
       {'SpatialDilatedMaxPooling', {2, 2, 1, 1, 0, 0, 2, 2}, {1, 5, 5}},
-      {'SpatialAveragePooling', {2, 2, 2, 2}, {2, 4, 4}}, {'SpatialAveragePooling', {3, 3, 2, 2, 1, 1}, {1, 4, 4}},
-      {'SpatialAdaptiveMaxPooling', {2, 3}, {2, 5, 5}}, {'SpatialAdaptiveAveragePooling', {2, 3}, {2, 1, 5, 5}},
-      {'SpatialLPPooling', {2, 2, 2, 2, 2, 2}, {2, 4, 4}}, {'FeatureLPPooling', {3, 1, 2, true}, {2, 5}},
+      {'SpatialAveragePooling', {2, 2, 2, 2}, {2, 4, 4}},
+      {'SpatialAveragePooling', {3, 3, 2, 2, 1, 1}, {1, 4, 4}},
+      {'SpatialAdaptiveMaxPooling', {2, 3}, {2, 5, 5}},
+      {'SpatialAdaptiveAveragePooling', {2, 3}, {2, 1, 5, 5}},
+      {'SpatialLPPooling', {2, 2, 2, 2, 2, 2}, {2, 4, 4}},
+      {'FeatureLPPooling', {3, 1, 2, true}, {2, 5}},
       {'TemporalMaxPooling', {2}, {6, 3}}, {'TemporalMaxPooling', {3, 1}, {2, 5, 2}},
-      {'TemporalDynamicKMaxPooling', {2}, {5, 3}}, {'TemporalDynamicKMaxPooling', {1, 0.5}, {2, 6, 2}},
+      {'TemporalDynamicKMaxPooling', {2}, {5, 3}},
+      {'TemporalDynamicKMaxPooling', {1, 0.5}, {2, 6, 2}},
       {'VolumetricMaxPooling', {2, 2, 2, 2, 2, 2}, {1, 2, 4, 4}},
       {'VolumetricDilatedMaxPooling', {2, 2, 2, 1, 1, 1, 0, 0, 0, 1, 2, 2}, {1, 2, 4, 4}},
       {'VolumetricAveragePooling', {1, 2, 2, 1, 1, 1}, {2, 1, 2, 3, 3}},
@@ -99,11 +110,13 @@ describe('pooling', function()
       end)
    end
    it('rounds sizes up by ceil and leaves padding out of the mean', function()
-      check.module(function() return nn.SpatialMaxPooling(2, 2, 2, 2):ceil() end, scattered(1, 5, 5))
+      check.module(function() return nn.SpatialMaxPooling(2, 2, 2, 2):ceil() end,
+         scattered(1, 5, 5))
       check.module(function()
          return nn.SpatialAveragePooling(3, 3, 2, 2, 1, 1):setCountExcludePad()
       end, scattered(1, 4, 4))
-      assert.are.equal(3, nn.SpatialMaxPooling(2, 2, 2, 2):ceil():forward(torch.rand(1, 5, 5)):size(2))
+      local pool = nn.SpatialMaxPooling(2, 2, 2, 2):ceil()
+      assert.are.equal(3, pool:forward(torch.rand(1, 5, 5)):size(2))
    end)
    it('keeps the places of the maxima, by which unpooling puts them back', function()
       local pool = nn.SpatialMaxPooling(2, 2, 2, 2)

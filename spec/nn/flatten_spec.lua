@@ -1,5 +1,7 @@
 --- getParameters: parameters and gradients as two flat tensors.
-local function mlp() return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)) end
+local function mlp()
+   return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2))
+end
 
 describe('nn.Module:getParameters', function()
    it('gives the parameters in order, with their values', function()
@@ -81,7 +83,8 @@ describe('nn.Module:getParameters', function()
       local net = nn.Sequential():add(nn.Linear(2, 2)):add(nn.Linear(2, 2):float())
       local ok, why = pcall(net.getParameters, net)
       assert.is_false(ok)
-      assert.is_truthy(why:find('parameter 1 is a torch.DoubleTensor and 3 a torch.FloatTensor', 1, true))
+      assert.is_truthy(why:find('parameter 1 is a torch.DoubleTensor and 3 a torch.FloatTensor', 1,
+         true))
    end)
 
    it('gives empty tensors without parameters', function()

@@ -9,14 +9,18 @@ end
 describe('layers with parameters', function()
    for i, case in ipairs{
       {'Linear', {5, 3}, {5}}, {'Linear', {5, 3}, {4, 5}}, {'Linear', {5, 3, false}, {4, 5}},
-      {'Linear', {6, 1}, {3, 6}}, {'LinearWeightNorm', {4, 3}, {2, 4}}, {'PartialLinear', {4, 5}, {3, 4}},
+      {'Linear', {6, 1}, {3, 6}}, {'LinearWeightNorm', {4, 3}, {2, 4}},
+      {'PartialLinear', {4, 5}, {3, 4}},
       {'Add', {5}, {5}}, {'Add', {4}, {3, 4}}, {'Add', {4, true}, {3, 4}}, {'Mul', {}, {2, 3, 2}},
-      {'CMul', {5}, {5}}, {'CMul', {4}, {3, 4}}, {'CMul', {1, 3, 1, 1}, {2, 3, 2, 2}}, {'CAdd', {4}, {3, 4}},
-      {'CAdd', {1, 3, 1, 1}, {2, 3, 2, 2}}, {'Euclidean', {4, 3}, {4}}, {'Euclidean', {4, 3}, {2, 4}},
+      {'CMul', {5}, {5}}, {'CMul', {4}, {3, 4}}, {'CMul', {1, 3, 1, 1}, {2, 3, 2, 2}},
+      {'CAdd', {4}, {3, 4}},
+      {'CAdd', {1, 3, 1, 1}, {2, 3, 2, 2}}, {'Euclidean', {4, 3}, {4}},
+      {'Euclidean', {4, 3}, {2, 4}},
       {'WeightedEuclidean', {4, 3}, {2, 4}}, {'Cosine', {4, 3}, {4}}, {'Cosine', {4, 3}, {2, 4}},
       {'Maxout', {4, 2, 3}, {3, 4}}, {'TemporalConvolution', {3, 2, 2}, {5, 3}},
       {'TemporalConvolution', {2, 3, 3, 2}, {2, 7, 2}}, {'TemporalSubSampling', {3, 2}, {5, 3}},
-      {'TemporalRowConvolution', {2, 3}, {2, 5, 2}}, {'TemporalRowConvolution', {3, 2, 1, true}, {3, 5}},
+      {'TemporalRowConvolution', {2, 3}, {2, 5, 2}},
+      {'TemporalRowConvolution', {3, 2, 1, true}, {3, 5}},
    } do
       local name, arguments, size = case[1], case[2], case[3]
       it(('%d %s'):format(i, name), function()
@@ -84,7 +88,9 @@ describe('layers with parameters', function()
       it('refuses indices that are not there', function()
          assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{1, 4}) end)
          assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{0}) end)
-         assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor(2, 2, 2):fill(1)) end,
+         assert.has_error(function()
+            nn.LookupTable(3, 2):forward(torch.Tensor(2, 2, 2):fill(1))
+         end,
             'nn.LookupTable: input wants 1 or 2 dimensions, got 3')
       end)
    end)
@@ -98,7 +104,8 @@ describe('layers with parameters', function()
 
    it('refuse wrong sizes and types by one sentence, and work afterwards', function()
       local m = nn.Linear(4, 2)
-      for _, bad in ipairs{torch.rand(3, 5), torch.rand(2, 3, 4), torch.rand(4):float(), false, 'text', {}} do
+      for _, bad in ipairs{torch.rand(3, 5), torch.rand(2, 3, 4), torch.rand(4):float(), false,
+         'text', {}} do
          local ok, why = pcall(m.forward, m, bad)
          assert.is_false(ok)
          assert.is_nil(why:find('\n'), why)

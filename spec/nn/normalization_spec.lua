@@ -19,7 +19,8 @@ end
 describe('normalization', function()
    for i, case in ipairs{
       {'BatchNormalization', {3}, {5, 3}}, {'BatchNormalization', {3, 1e-3, 0.1, false}, {5, 3}},
-      {'SpatialBatchNormalization', {2}, {3, 2, 2, 3}}, {'VolumetricBatchNormalization', {2}, {2, 2, 2, 2, 2}},
+      {'SpatialBatchNormalization', {2}, {3, 2, 2, 3}},
+      {'VolumetricBatchNormalization', {2}, {2, 2, 2, 2, 2}},
    } do
       local name, arguments, size = case[1], case[2], case[3]
       local function make() return nn[name](unpack(arguments)) end
@@ -39,9 +40,12 @@ describe('normalization', function()
    end)
    it('refuses wrong sizes by a sentence', function()
       assert.has_error(function() nn.BatchNormalization(3):forward(torch.rand(2, 4)) end,
-         'nn.BatchNormalization: input of size 2x4, wanted 2 dimensions of which the second has size 3')
+         'nn.BatchNormalization: input of size 2x4,'
+            .. ' wanted 2 dimensions of which the second has size 3')
       assert.has_error(function() nn.SpatialBatchNormalization(3):forward(torch.rand(3, 2, 2)) end)
-      assert.has_error(function() nn.BatchNormalization(2):backward(torch.rand(2, 2), torch.rand(2, 2)) end,
+      assert.has_error(function()
+         nn.BatchNormalization(2):backward(torch.rand(2, 2), torch.rand(2, 2))
+      end,
          'nn.BatchNormalization: backward wants a forward before it')
    end)
    it('LayerNormalization', function()
@@ -52,10 +56,14 @@ describe('normalization', function()
    end)
    it('subtractive, divisive and contrastive', function()
       local kernel = torch.ones(3, 3)
-      check.module(function() return nn.SpatialSubtractiveNormalization(2, kernel) end, random(2, 4, 4))
-      check.module(function() return nn.SpatialSubtractiveNormalization(1, torch.ones(3)) end, random(2, 1, 4, 4))
-      check.module(function() return nn.SpatialDivisiveNormalization(2, kernel) end, random(2, 4, 4))
-      check.module(function() return nn.SpatialContrastiveNormalization(1, kernel) end, random(1, 5, 5),
+      check.module(function() return nn.SpatialSubtractiveNormalization(2, kernel) end,
+         random(2, 4, 4))
+      check.module(function() return nn.SpatialSubtractiveNormalization(1, torch.ones(3)) end,
+         random(2, 1, 4, 4))
+      check.module(function() return nn.SpatialDivisiveNormalization(2, kernel) end,
+         random(2, 4, 4))
+      check.module(function() return nn.SpatialContrastiveNormalization(1, kernel) end,
+         random(1, 5, 5),
          {tolerance = 1e-5})
       assert.has_error(function() nn.SpatialSubtractiveNormalization(1, torch.ones(2, 2)) end)
    end)

@@ -15,11 +15,13 @@ local cases = {
    {'Squeeze', {1, 2}, {2, 1, 3}}, {'Unsqueeze', {2}, {2, 3}}, {'Unsqueeze', {1, 1}, {2, 3}},
    {'Padding', {2, 2}, {3, 4}}, {'Padding', {2, -2}, {3, 4}}, {'Padding', {1, -2, 1, 0.5, 2}, {4}},
    {'Max', {1}, {4, 3}}, {'Max', {1, 1}, {3, 4}}, {'Min', {2}, {4, 3}}, {'Min', {1}, {5}},
-   {'Mean', {1}, {4, 3}}, {'Sum', {2, nil, true}, {4, 3}}, {'Sum', {2, nil, false, false}, {2, 3, 2}},
+   {'Mean', {1}, {4, 3}}, {'Sum', {2, nil, true}, {4, 3}},
+   {'Sum', {2, nil, false, false}, {2, 3, 2}},
    {'Sum', {1}, {5}}, {'Collapse', {2}, {2, 3, 2}}, {'PixelShuffle', {2}, {4, 2, 3}},
    {'PixelShuffle', {2}, {2, 4, 2, 2}}, {'Convert', {'bchw', 'bhwc'}, {2, 2, 3, 2}},
    {'Convert', {'bchw', 'bf'}, {2, 2, 3, 2}}, {'SpatialZeroPadding', {1, 2, 0, 1}, {2, 2, 3}},
-   {'SpatialZeroPadding', {-1, -1, -1, 0}, {2, 3, 4}}, {'SpatialReflectionPadding', {1, 2, 1, 0}, {2, 3, 4}},
+   {'SpatialZeroPadding', {-1, -1, -1, 0}, {2, 3, 4}},
+   {'SpatialReflectionPadding', {1, 2, 1, 0}, {2, 3, 4}},
    {'SpatialReplicationPadding', {1, 2, 1, 2}, {1, 2, 2, 3}},
    {'VolumetricReplicationPadding', {1, 0, 1, 0, 0, 1}, {1, 1, 2, 2, 2}},
    {'SpatialUpSamplingNearest', {2}, {2, 2, 3}}, {'SpatialUpSamplingBilinear', {2}, {1, 2, 2, 3}},
@@ -36,7 +38,8 @@ describe('layers that change sizes', function()
 
    it('View takes the last dimensions where told to', function()
       check.module(function() return nn.View(-1):setNumInputDims(2) end, random(4, 2, 3))
-      assert.are.same({4, 6}, nn.View(-1):setNumInputDims(2):forward(torch.rand(4, 2, 3)):size():totable())
+      assert.are.same({4, 6}, nn.View(-1):setNumInputDims(2):forward(torch.rand(4, 2,
+         3)):size():totable())
    end)
 
    it('OneHot puts a 1 at each number\'s place', function()
@@ -56,7 +59,8 @@ describe('layers that change sizes', function()
 
    it('raise a sentence for sizes that do not fit', function()
       for _, case in ipairs{
-         {nn.View(5, 5), torch.rand(2, 3), 'nn.View: input of size 2x3 does not divide into views of size 5x5'},
+         {nn.View(5, 5), torch.rand(2, 3),
+            'nn.View: input of size 2x3 does not divide into views of size 5x5'},
          {nn.Reshape(5), torch.rand(2, 3, 4),
             'nn.Reshape: input has 24 elements (size 2x3x4), wanted 10 for size 2x5'},
          {nn.PixelShuffle(2), torch.rand(3, 2, 2), 'nn.PixelShuffle: input of size 3x2x2'},

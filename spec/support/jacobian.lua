@@ -50,7 +50,7 @@ end
 
 local function close(a, b, tolerance, what)
    local d = distance(a, b)
-   if not (d <= tolerance) then
+   if d ~= d or d > tolerance then
       error(('%s: differ by %g, allowed %g'):format(what, d, tolerance), 0)
    end
 end
@@ -104,7 +104,9 @@ function M.module(make, makeInput, options)
    local gradOutput = randomLike(module:forward(deepcopy(input)))
    local output, gradInput, gradients = run(module, options.inplace and deepcopy(input) or input,
       options.inplace and deepcopy(gradOutput) or gradOutput)
-   if not options.inplace then close(before, input, 0, 'forward and backward change their input') end
+   if not options.inplace then
+      close(before, input, 0, 'forward and backward change their input')
+   end
 
    -- differences
    local tolerance = options.tolerance or 1e-6
@@ -163,7 +165,9 @@ function M.module(make, makeInput, options)
       local other = module:clone():type(typename)
       local out, gin, gpar = run(other, convert(input, typename), convert(gradOutput, typename))
       close(doubles(out), output, allowed, typename .. ' output')
-      if not options.noInput then close(doubles(gin), gradInput, allowed, typename .. ' gradInput') end
+      if not options.noInput then
+         close(doubles(gin), gradInput, allowed, typename .. ' gradInput')
+      end
       close(doubles(gpar), gradients, allowed, typename .. ' gradients')
    end
 end
