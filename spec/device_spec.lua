@@ -140,6 +140,10 @@ describe('asynchrony', function()
       y:copy(x) -- queued: no error here
       assert.error_matches(function() cutorch.synchronizeAll() end, 'copy.*DPT_FAULT')
       cutorch.synchronizeAll() -- told once
+      dptffi.lib.fault_set('copy:1')
+      y:copy(x)
+      assert.error_matches(function() return y[1] end, 'copy.*DPT_FAULT') -- reading is a wait
+      cutorch.synchronizeAll()
       y:copy(x)
       assert.equal(4, y:sum())
    end)
