@@ -74,12 +74,12 @@ static INLINE B FN(better)(int kind, B x, B y) {
 
 /* The greatest or least value, or NaN where there is one. */
 static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
-  B s[SPREAD];
-  int32_t nan[SPREAD] = {0};
+  B s[BEST];
+  int32_t nan[BEST] = {0};
   int64_t i = 0;
-  for (int j = 0; j < SPREAD; j++) s[j] = VALUE(x[0]);
-  for (; i + SPREAD <= n; i += SPREAD)
-    for (int64_t j = 0; j < SPREAD; j++) {
+  for (int j = 0; j < BEST; j++) s[j] = VALUE(x[0]);
+  for (; i + BEST <= n; i += BEST)
+    for (int64_t j = 0; j < BEST; j++) {
       B v = VALUE(x[(i + j) * step]);
       nan[j] |= IS_NAN(v);
       s[j] = FN(better)(kind, v, s[j]);
@@ -89,7 +89,7 @@ static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
     nan[0] |= IS_NAN(v);
     s[0] = FN(better)(kind, v, s[0]);
   }
-  for (int j = 1; j < SPREAD; j++) {
+  for (int j = 1; j < BEST; j++) {
     nan[0] |= nan[j];
     s[0] = FN(better)(kind, s[j], s[0]);
   }
