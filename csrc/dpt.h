@@ -565,6 +565,9 @@ int dpt_stream_count(int *n); /* without the default one */
 int dpt_stream_set(int device, int stream);
 int dpt_stream_get(int device, int *stream);
 int dpt_stream_synchronize(int device, int stream);
+/* How many pieces of queued work have failed since the start: whoever relies on work that it queued
+ * and did not wait for can see that some was not done. */
+uint64_t dpt_failures(void);
 /* For tests: keeps the current device's current stream busy that long. */
 int dpt_stream_sleep(double milliseconds);
 

@@ -87,8 +87,13 @@ dpt__stream *dpt__stream_new(const dpt__backend *backend, int device, int index,
 
 /* ---- the thread ---- */
 
+static _Atomic uint64_t failures;
+
+uint64_t dpt_failures(void) { return atomic_load(&failures); }
+
 /* Keeps this thread's sentence as the stream's error, if it has none. */
 static void keep_error(dpt__stream *stream, const char *name, uint64_t number) {
+  atomic_fetch_add(&failures, 1);
   const char *text = dpt_message();
   int named = !strncmp(text, name, strlen(name));
   char where[64];

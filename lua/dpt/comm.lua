@@ -53,9 +53,10 @@ function comm.address(tensor)
    return tonumber(ffi.cast('uintptr_t', tensor.store_))
 end
 
---- A number that changes when something writes to one of the tensors.
+--- A number that changes when something writes to one of the tensors, and when queued work failed:
+-- then copies of them may not have been made.
 function comm.version(tensors)
-   local sum = 0
+   local sum = tonumber(C.dpt_failures())
    for _, t in ipairs(tensors) do sum = sum + tonumber(C.dpt_storage_writes(t.store_)) end
    return sum
 end

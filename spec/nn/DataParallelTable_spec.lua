@@ -782,6 +782,26 @@ describe('nn.DataParallelTable', function()
       end)
    end)
 
+   it('sends the parameters again where a copy of them failed', function()
+      local lib = require('dpt.ffi').lib
+      local input = torch.randn(2 * most, 5):cuda()
+      for fault = 1, most - 1 do
+         local many = nn.DataParallelTable(1, true):add(nn.Linear(5, 3):cuda(), same.range(most))
+         local wanted = many:forward(input):clone()
+         many:getParameters():mul(2)
+         many:forward(input)
+         many:getParameters():mul(0.5)
+         cutorch.synchronizeAll()
+         lib.fault_set('copy:' .. fault) -- the first copies are those of the parameters
+         finally(function() lib.fault_set('') end)
+         assert.error_matches(function()
+            many:forward(input)
+            cutorch.synchronizeAll()
+         end, 'DPT_FAULT')
+         same.bits(wanted, many:forward(input))
+      end
+   end)
+
    it('asks for NCCL in vain, says so and copies', function()
       local command = "luajit -e \"package.path='./lua/?.lua;./lua/?/init.lua;'..package.path"
          .. " require 'dpt' for i = 1, 2 do local m = nn.DataParallelTable(1, true, true)"
