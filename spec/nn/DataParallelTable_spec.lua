@@ -626,6 +626,26 @@ describe('nn.DataParallelTable', function()
          assert.is_true(live[2] > 0)
       end)
 
+      it('a step takes no memory from the system', function()
+         local many = table(networks.convolution.make():cuda())
+         local input = randomInput({2, 6, 6}, 3 * most - 1)
+         local function taken()
+            local sum = 0
+            for i = 1, most do sum = sum + cutorch.memoryStats(i).segments end
+            return sum
+         end
+         local function step()
+            many:zeroGradParameters()
+            many:backward(input, many:forward(input))
+            many:updateParameters(0.01)
+         end
+         for _ = 1, 3 do step() end
+         cutorch.synchronizeAll()
+         local before = taken()
+         for _ = 1, 30 do step() end
+         assert.equal(before, taken())
+      end)
+
       it('tostring', function()
          local many = table(nn.Tanh():cuda())
          assert.equal('DataParallelTable: ' .. most .. ' x nn.Tanh', tostring(many))
