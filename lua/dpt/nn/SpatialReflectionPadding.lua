@@ -1,38 +1,6 @@
 --- nn.SpatialReflectionPadding(l, r, t, b): the image mirrored at its borders.
--- What must stay true: r, t and b default to l; input is (N)xCxHxW.
 
-local torch = require 'dpt.tensor'
 local C = require 'dpt.ffi'.C
-local lib = require 'dpt.nn.lib'
-local window = require 'dpt.nn.window'
+local padding = require 'dpt.nn.padding'
 
-local mode = C.DPT_PAD_REFLECT
-
-local SpatialReflectionPadding, parent = torch.class('nn.SpatialReflectionPadding', 'nn.Module')
-
-function SpatialReflectionPadding:__init(l, r, t, b)
-   parent.__init(self)
-   self.pad_l = l
-   self.pad_r = r or l
-   self.pad_t = t or l
-   self.pad_b = b or l
-end
-
-function SpatialReflectionPadding:updateOutput(input)
-   lib.pad_forward(self.output, input, mode, 2, window.sizes(self.pad_t, self.pad_l),
-      window.sizes(self.pad_b, self.pad_r))
-   return self.output
-end
-
-function SpatialReflectionPadding:updateGradInput(input, gradOutput)
-   lib.pad_backward(self.gradInput, gradOutput, input, mode, 2,
-      window.sizes(self.pad_t, self.pad_l), window.sizes(self.pad_b, self.pad_r))
-   return self.gradInput
-end
-
-function SpatialReflectionPadding:__tostring__()
-   return ('%s(l=%d, r=%d, t=%d, b=%d)'):format(torch.type(self), self.pad_l, self.pad_r,
-      self.pad_t, self.pad_b)
-end
-
-return SpatialReflectionPadding
+return padding.define('nn.SpatialReflectionPadding', C.DPT_PAD_REFLECT)

@@ -1,38 +1,6 @@
 --- nn.SpatialReplicationPadding(l, r, t, b): an image's border pixels repeated outwards.
--- What must stay true: r, t and b default to l; input is (N)xCxHxW.
 
-local torch = require 'dpt.tensor'
 local C = require 'dpt.ffi'.C
-local lib = require 'dpt.nn.lib'
-local window = require 'dpt.nn.window'
+local padding = require 'dpt.nn.padding'
 
-local mode = C.DPT_PAD_REPLICATE
-
-local SpatialReplicationPadding, parent = torch.class('nn.SpatialReplicationPadding', 'nn.Module')
-
-function SpatialReplicationPadding:__init(l, r, t, b)
-   parent.__init(self)
-   self.pad_l = l
-   self.pad_r = r or l
-   self.pad_t = t or l
-   self.pad_b = b or l
-end
-
-function SpatialReplicationPadding:updateOutput(input)
-   lib.pad_forward(self.output, input, mode, 2, window.sizes(self.pad_t, self.pad_l),
-      window.sizes(self.pad_b, self.pad_r))
-   return self.output
-end
-
-function SpatialReplicationPadding:updateGradInput(input, gradOutput)
-   lib.pad_backward(self.gradInput, gradOutput, input, mode, 2,
-      window.sizes(self.pad_t, self.pad_l), window.sizes(self.pad_b, self.pad_r))
-   return self.gradInput
-end
-
-function SpatialReplicationPadding:__tostring__()
-   return ('%s(l=%d, r=%d, t=%d, b=%d)'):format(torch.type(self), self.pad_l, self.pad_r,
-      self.pad_t, self.pad_b)
-end
-
-return SpatialReplicationPadding
+return padding.define('nn.SpatialReplicationPadding', C.DPT_PAD_REPLICATE)

@@ -1,0 +1,48 @@
+--- Padding of images (nn.SpatialZeroPadding and its relatives) by a mode of the C library.
+-- What must stay true: the classes differ in name and mode alone; r, t and b default to l; input is
+-- (N)xCxHxW.
+
+local torch = require 'dpt.tensor'
+local lib = require 'dpt.nn.lib'
+local window = require 'dpt.nn.window'
+
+local M = {}
+
+--- Defines the class `name` with its constructor (l, r, t, b).
+-- @param name such as 'nn.SpatialZeroPadding'
+-- @param mode DPT_PAD_ZERO, DPT_PAD_REFLECT or DPT_PAD_REPLICATE
+-- @return the class
+function M.define(name, mode)
+   local class, parent = torch.class(name, 'nn.Module')
+
+   function class:__init(l, r, t, b)
+      parent.__init(self)
+      self.pad_l = l
+      self.pad_r = r or l
+      self.pad_t = t or l
+      self.pad_b = b or l
+   end
+
+   local function places(self)
+      return window.sizes(self.pad_t, self.pad_l), window.sizes(self.pad_b, self.pad_r)
+   end
+
+   function class:updateOutput(input)
+      lib.pad_forward(self.output, input, mode, 2, places(self))
+      return self.output
+   end
+
+   function class:updateGradInput(input, gradOutput)
+      lib.pad_backward(self.gradInput, gradOutput, input, mode, 2, places(self))
+      return self.gradInput
+   end
+
+   function class:__tostring__()
+      return ('%s(l=%d, r=%d, t=%d, b=%d)'):format(torch.type(self), self.pad_l, self.pad_r,
+         self.pad_t, self.pad_b)
+   end
+
+   return class
+end
+
+return M

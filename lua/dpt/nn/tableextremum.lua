@@ -1,0 +1,44 @@
+--- The extreme element over the tensors of a table (nn.CMaxTable, nn.CMinTable).
+-- What must stay true: of equal elements the first one gives the output and gets the gradient.
+
+local torch = require 'dpt.tensor'
+
+local M = {}
+
+--- Defines the class `name`.
+-- @param name 'nn.CMaxTable' or 'nn.CMinTable'
+-- @param better name of the comparison that lets a later element win: 'gt' or 'lt'
+-- @param pick name of the method that keeps the winner: 'cmax' or 'cmin'
+-- @return the class
+function M.define(name, better, pick)
+   local class, parent = torch.class(name, 'nn.Module')
+
+   function class:__init()
+      parent.__init(self)
+      self.gradInput = {}
+      self.maxIdx = torch.Tensor() -- which input each element came from
+   end
+
+   function class:updateOutput(input)
+      self.output:resizeAs(input[1]):copy(input[1])
+      self.maxIdx:resizeAs(input[1]):fill(1)
+      for i = 2, #input do
+         self.maxIdx:maskedFill(input[i][better](input[i], self.output), i)
+         self.output[pick](self.output, input[i])
+      end
+      return self.output
+   end
+
+   function class:updateGradInput(input, gradOutput)
+      for i, x in ipairs(input) do
+         self.gradInput[i] = self.gradInput[i] or x.new()
+         self.gradInput[i]:resizeAs(x):eq(self.maxIdx, i):cmul(gradOutput)
+      end
+      for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
+      return self.gradInput
+   end
+
+   return class
+end
+
+return M
