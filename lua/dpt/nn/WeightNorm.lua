@@ -1,7 +1,8 @@
 --- nn.WeightNorm(module, outputDim): a module whose weight is g v / |v|, one g for each slice of
 -- the weight along outputDim (1).
 -- What must stay true: v (outputs x rest) and g (outputs x 1) are learned instead of the weight,
--- which is made from them at each forward; norms get 1e-10 under the root.
+-- which is made from them at each forward; |v| gets 1e-4 under the root, as in Torch7. v starts
+-- normal with Torch7's deviation, g as |v|, the bias as zero.
 
 local torch = require 'dpt.tensor'
 
@@ -16,9 +17,16 @@ function WeightNorm:__init(module, outputDim)
    self.gradWeight, self.weight = module.gradWeight, module.weight
    self.outputDim = outputDim or 1
    self.v = self:rows(self.weight):clone()
-   self.g = torch.cmul(self.v, self.v):sum(2):sqrt()
+   self:resetInit()
    self.gradV = self.v:clone():zero()
    self.gradG = self.g:clone():zero()
+end
+
+--- Draws v anew; the module then has weights of lengths g = |v|.
+function WeightNorm:resetInit()
+   self.v:normal(0, math.sqrt(2 / self.v:size(2)))
+   self.g = self.v:norm(2, 2)
+   if self.bias then self.bias:zero() end
 end
 
 -- The weight as a matrix with a row for each output.
@@ -34,7 +42,7 @@ function WeightNorm:intoWeight(weight, rows)
 end
 
 local function lengths(self)
-   return torch.cmul(self.v, self.v):sum(2):add(1e-10):sqrt()
+   return torch.cmul(self.v, self.v):sum(2):add(1e-4):sqrt()
 end
 
 function WeightNorm:parameters()
