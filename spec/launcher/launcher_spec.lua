@@ -15,8 +15,12 @@ local function run(text)
    return written, tonumber(status)
 end
 
---- Writes a program into a file that after_each removes.
+--- Writes a program into a file that `clean` removes after each test.
 local files = {}
+local function clean()
+   for _, name in ipairs(files) do os.remove(name) end
+   files = {}
+end
 local function program(text)
    local name = os.tmpname()
    files[#files + 1] = name
@@ -27,10 +31,7 @@ local function program(text)
 end
 
 describe('the launcher', function()
-   after_each(function()
-      for _, name in ipairs(files) do os.remove(name) end
-      files = {}
-   end)
+   after_each(clean)
 
    it('runs a file with arg as luajit sets it', function()
       local name = program [[print(arg[0] == (...), #arg, arg[2], select('#', ...), torch ~= nil)]]
@@ -134,6 +135,7 @@ y]]
 end)
 
 describe('Ctrl-C ends the process within a second', function()
+   after_each(clean)
    -- 0.4 s after the program says that it is ready it gets SIGINT; `wait` gives 130 = 128 + SIGINT
    local function interrupt(text)
       local name = program("io.stdout:setvbuf 'no' " .. text)
