@@ -3,6 +3,7 @@
 -- updateValids computes all rates from mat.
 
 local torch = require 'dpt.tensor'
+local fail = require 'dpt.ffi'.fail
 
 local ConfusionMatrix = torch.class('optim.ConfusionMatrix')
 
@@ -14,7 +15,8 @@ function ConfusionMatrix:__init(nclasses, classes)
       nclasses = #classes
    end
    if type(nclasses) ~= 'number' or nclasses < 1 then
-      error('optim.ConfusionMatrix: wants a number of classes or a list of names', 2)
+      fail('optim.ConfusionMatrix: wants a number of classes or a list of names, got %s',
+         type(nclasses) == 'number' and nclasses or 'a ' .. type(nclasses))
    end
    self.mat = torch.LongTensor(nclasses, nclasses):zero()
    self.valids = torch.FloatTensor(nclasses):zero()
@@ -32,9 +34,9 @@ local function count(self, predictions, targets)
    for i, target in ipairs(targets) do
       local prediction = predictions[i]
       if target >= 1 then
-         if target > n or prediction < 1 or prediction > n then
-            error(('optim.ConfusionMatrix: prediction %s and target %s, wanted 1..%d')
-               :format(prediction, target, n), 3)
+         if not (target <= n and prediction >= 1 and prediction <= n) then
+            fail('optim.ConfusionMatrix: prediction %s and target %s, wanted 1..%d',
+               prediction, target, n)
          end
          self.mat[target][prediction] = self.mat[target][prediction] + 1
       end
@@ -56,15 +58,22 @@ function ConfusionMatrix:add(prediction, target)
    if torch.isTensor(target) then
       target = target:nElement() == 1 and target:view(-1)[1] or classesIn(target:view(1, -1))[1]
    end
+   if type(prediction) ~= 'number' or type(target) ~= 'number' then
+      fail('optim.ConfusionMatrix: add wants classes or vectors, got a %s and a %s',
+         type(prediction), type(target))
+   end
    count(self, {prediction}, {target})
 end
 
 --- Counts a batch: N classes or N rows of scores, with N classes or N rows of targets.
 function ConfusionMatrix:batchAdd(predictions, targets)
+   if not torch.isTensor(predictions) or not torch.isTensor(targets) then
+      fail('optim.ConfusionMatrix: batchAdd wants two tensors, got %s and %s',
+         torch.type(predictions), torch.type(targets))
+   end
    predictions, targets = classesIn(predictions), classesIn(targets)
    if #predictions ~= #targets then
-      error(('optim.ConfusionMatrix: %d predictions and %d targets')
-         :format(#predictions, #targets), 2)
+      fail('optim.ConfusionMatrix: %d predictions and %d targets', #predictions, #targets)
    end
    count(self, predictions, targets)
 end

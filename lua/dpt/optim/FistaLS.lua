@@ -3,6 +3,8 @@
 -- What must stay true: it starts from zeros; L only grows, until the quadratic model of f at y lies
 -- above f; the result is the last y, the point after the extrapolation, as in Torch7.
 
+local arguments = require 'dpt.optim.arguments'
+
 --- @param f function(x [, 'dx']) that gives f(x) and, asked for, its gradient
 -- @param g function(x) that gives g(x)
 -- @param pl function(x, L) that takes the proximal step of g in x itself
@@ -11,7 +13,11 @@
 -- errthres (1e-4), doFistaUpdate (true)
 -- @return xinit, a list of {nline, L, F, Fply, Gply, Q} of every iteration: F = f(y) + g(y)
 return function(f, g, pl, xinit, params)
-   params = params or {}
+   arguments.callable('FistaLS', 'f', f)
+   arguments.callable('FistaLS', 'g', g)
+   arguments.callable('FistaLS', 'pl', pl)
+   arguments.tensor('FistaLS', 'xinit', xinit)
+   params = arguments.table('FistaLS', 'params', params)
    local L, grow = params.L or 0.1, params.Lstep or 1.5
    local maxiter, maxline = params.maxiter or 50, params.maxline or 20
    local threshold = params.errthres or 1e-4
@@ -22,6 +28,7 @@ return function(f, g, pl, xinit, params)
    local t, history = 1, {}
    for iteration = 1, maxiter do
       local fy, gradient = f(y, 'dx')
+      arguments.gradient('FistaLS', y, gradient)
       gradient = gradient:clone()
       local lines = 0
       local model

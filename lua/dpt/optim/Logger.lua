@@ -3,6 +3,7 @@
 -- the first row's keys; numbers are written with five digits. Plots need the package gnuplot.
 
 local torch = require 'dpt.tensor'
+local fail = require 'dpt.ffi'.fail
 
 local Logger = torch.class('optim.Logger')
 
@@ -18,7 +19,7 @@ function Logger:__init(filename, timestamp)
          self.name = stem and stem .. time .. extension or filename .. time
       end
       local file, why = io.open(self.name, 'w')
-      if not file then error('optim.Logger: cannot write: ' .. why, 2) end
+      if not file then fail('optim.Logger: cannot write: %s', why) end
       self.file = file
    else
       self.file = io.stdout
@@ -63,16 +64,17 @@ function Logger:add(symbols)
    for name, value in pairs(symbols) do
       local i = type(name) == 'number' and name or self.idx[name]
       if not i or not self.symbols[i] then
-         error(('optim.Logger: there is no column %s'):format(tostring(name)), 2)
+         fail('optim.Logger: there is no column %s', tostring(name))
       end
       row[i] = value
    end
+   for i = 1, self.nsymbols do -- before anything is kept or written
+      if row[i] == nil then
+         fail('optim.Logger: the row has no value for column %s', tostring(self.names[i]))
+      end
+   end
    for i = 1, self.nsymbols do
       local value = row[i]
-      if value == nil then
-         error(('optim.Logger: the row has no value for column %s')
-            :format(tostring(self.names[i])), 2)
-      end
       table.insert(self.symbols[i], value)
       self.file:write(type(value) == 'number' and ('%11.4e\t'):format(value)
          or tostring(value) .. '\t')

@@ -2,17 +2,16 @@
 -- What must stay true: state.paramVariance and state.accDelta are the running means of squared
 -- gradients and of squared steps.
 
+local arguments = require 'dpt.optim.arguments'
+
 --- @param config rho (0.9), eps (1e-6), weightDecay (0)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
-   if config == nil and state == nil then
-      error('optim.adadelta: wants a table that keeps its state', 2)
-   end
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('adadelta', opfunc, x, config, state, true)
    local rho, eps, decay = config.rho or 0.9, config.eps or 1e-6, config.weightDecay or 0
    state.evalCounter = state.evalCounter or 0
    local fx, dfdx = opfunc(x)
+   arguments.gradient('adadelta', x, dfdx)
 
    if decay ~= 0 then dfdx:add(decay, x) end
    if not state.paramVariance then

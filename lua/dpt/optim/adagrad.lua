@@ -2,16 +2,15 @@
 -- What must stay true: state.paramVariance is the sum of all squared gradients, state.evalCounter
 -- counts the calls.
 
+local arguments = require 'dpt.optim.arguments'
+
 --- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
-   if config == nil and state == nil then
-      error('optim.adagrad: wants a table that keeps its state', 2)
-   end
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('adagrad', opfunc, x, config, state, true)
    local count = state.evalCounter or 0
    local fx, dfdx = opfunc(x)
+   arguments.gradient('adagrad', x, dfdx)
 
    local decay = config.weightDecay or 0
    if decay ~= 0 then dfdx:add(decay, x) end

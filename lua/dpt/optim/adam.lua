@@ -2,12 +2,13 @@
 -- What must stay true: state.t counts the calls, state.m and state.v are the two running means;
 -- state.denom is computed when it is asked for, the update itself is one pass.
 
+local arguments = require 'dpt.optim.arguments'
 local lib = require 'dpt.ffi'.lib
 
--- Torch7 kept sqrt(v) + epsilon in the state.
+-- Torch7 kept sqrt(v) + epsilon in the state; so epsilon is there too.
 local lazy = {__index = function(state, key)
    if key == 'denom' and rawget(state, 'v') then
-      return state.v.new():resizeAs(state.v):sqrt(state.v):add(rawget(state, 'epsilon') or 1e-8)
+      return state.v.new():resizeAs(state.v):sqrt(state.v):add(rawget(state, 'epsilon'))
    end
 end}
 
@@ -15,23 +16,24 @@ end}
 -- (1e-8), weightDecay (0)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('adam', opfunc, x, config, state)
    local rate = config.learningRate or 1e-3
    local beta1, beta2 = config.beta1 or 0.9, config.beta2 or 0.999
    local fx, dfdx = opfunc(x)
+   arguments.gradient('adam', x, dfdx)
 
+   state.t = state.t or 0
    if not state.m then
-      state.t = state.t or 0
       state.m = dfdx.new():resizeAs(dfdx):zero()
       state.v = dfdx.new():resizeAs(dfdx):zero()
    end
+   state.epsilon = config.epsilon or 1e-8
    rawset(state, 'denom', nil)
    if getmetatable(state) == nil then setmetatable(state, lazy) end
    rate = rate / (1 + state.t * (config.learningRateDecay or 0))
    state.t = state.t + 1
    rate = rate * math.sqrt(1 - beta2 ^ state.t) / (1 - beta1 ^ state.t)
    lib.adam_step(x, dfdx, state.m, state.v, rate, config.weightDecay or 0, beta1, beta2,
-      config.epsilon or 1e-8)
+      state.epsilon)
    return x, {fx}
 end

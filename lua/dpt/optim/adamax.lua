@@ -2,23 +2,26 @@
 -- What must stay true: state.t counts the calls, state.m is the running mean, state.u the running
 -- maximum.
 
+local arguments = require 'dpt.optim.arguments'
+
 --- @param config learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('adamax', opfunc, x, config, state)
    local beta1, beta2 = config.beta1 or 0.9, config.beta2 or 0.999
    local fx, dfdx = opfunc(x)
+   arguments.gradient('adamax', x, dfdx)
 
    if not state.m then
       state.t = 0
       state.m = dfdx.new():resizeAs(dfdx):zero()
       state.u = dfdx.new():resize(1, dfdx:nElement()):zero() -- as Torch7 left it
    end
+   state.size = state.size or dfdx.new():resizeAs(dfdx)
    state.t = state.t + 1
    state.m:mul(beta1):add(1 - beta1, dfdx)
-   local size = dfdx.new():resizeAs(dfdx):abs(dfdx):add(config.epsilon or 1e-38)
-   state.u:mul(beta2):cmax(size)
+   state.size:abs(dfdx):add(config.epsilon or 1e-38)
+   state.u:mul(beta2):cmax(state.size)
    x:addcdiv(-(config.learningRate or 0.002) / (1 - beta1 ^ state.t), state.m, state.u)
    return x, {fx}
 end

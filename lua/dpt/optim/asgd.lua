@@ -2,11 +2,12 @@
 -- What must stay true: state.ax is the average of the points since call t0; state.eta_t, state.mu_t
 -- and state.t are what the next call uses.
 
+local arguments = require 'dpt.optim.arguments'
+
 --- @param config eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
 -- @return x, {f(x) before the step}, the average
 return function(opfunc, x, config, state)
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('asgd', opfunc, x, config, state)
    config.eta0 = config.eta0 or 1e-4
    config.lambda = config.lambda or 1e-4
    config.alpha = config.alpha or 0.75
@@ -15,6 +16,7 @@ return function(opfunc, x, config, state)
    state.mu_t = state.mu_t or 1
    state.t = state.t or 0
    local fx, dfdx = opfunc(x)
+   arguments.gradient('asgd', x, dfdx)
 
    x:mul(1 - config.lambda * state.eta_t)
    x:add(-state.eta_t, dfdx)

@@ -2,6 +2,8 @@
 -- What must stay true: a line search ends with a Wolfe-Powell point or gives x back as it was; it
 -- reads values, so it waits for a device.
 
+local arguments = require 'dpt.optim.arguments'
+
 local function finite(v)
    return v == v and v ~= math.huge and v ~= -math.huge
 end
@@ -45,7 +47,7 @@ end
 -- ratio (100), red (1)
 -- @return x, the list of values of f, the number of evaluations
 return function(opfunc, x, config)
-   config = config or {}
+   config = arguments.check('cg', opfunc, x, config)
    local rho, sig = config.rho or 0.01, config.sig or 0.5
    local int, ext = config.int or 0.1, config.ext or 3
    local maxIter, ratio = config.maxIter or 20, config.ratio or 100
@@ -54,7 +56,7 @@ return function(opfunc, x, config)
 
    local function evaluate()
       evaluations = evaluations + 1
-      local f, g = opfunc(x)
+      local f, g = arguments.evaluate('cg', opfunc, x)
       return f, g:clone()
    end
 

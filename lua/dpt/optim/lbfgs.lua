@@ -2,6 +2,8 @@
 -- What must stay true: a call takes up to maxIter iterations; state keeps the corrections, so that
 -- a second call goes on where the first one stopped. It reads values, so it waits for a device.
 
+local arguments = require 'dpt.optim.arguments'
+
 -- The product of the approximate inverse Hessian with -g: two loops over the corrections.
 local function direction(state, g)
    local steps, changes, n = state.old_dirs, state.old_stps, #state.old_dirs
@@ -46,17 +48,17 @@ end
 -- @param state kept between calls (config)
 -- @return x, the list of values of f, the number of evaluations
 return function(opfunc, x, config, state)
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('lbfgs', opfunc, x, config, state)
    local maxIter = config.maxIter or 20
    local maxEval = config.maxEval or maxIter * 1.25
    local tolFun, tolX = config.tolFun or 1e-5, config.tolX or 1e-9
    local rate = config.learningRate or 1
    local search = config.lineSearch
+   if search ~= nil then arguments.callable('lbfgs', 'lineSearch', search) end
    state.funcEval = state.funcEval or 0
    state.nIter = state.nIter or 0
 
-   local f, g = opfunc(x)
+   local f, g = arguments.evaluate('lbfgs', opfunc, x)
    local history, evaluations = {f}, 1
    state.funcEval = state.funcEval + 1
    if absoluteSum(g) <= tolFun then return x, history, evaluations end
@@ -85,7 +87,7 @@ return function(opfunc, x, config, state)
       else
          x:add(state.t, state.d)
          if iteration ~= maxIter then
-            f, g = opfunc(x)
+            f, g = arguments.evaluate('lbfgs', opfunc, x)
             count = 1
             history[#history + 1] = f
          end

@@ -1,6 +1,8 @@
 --- optim.lswolfe: a line search to the strong Wolfe conditions, by cubic interpolation.
--- What must stay true: x is changed in place to the point found; it ends after maxIter evaluations.
+-- What must stay true: opfunc sees every trial in x itself, so it may read the parameters it knows;
+-- x is left at the point found; it ends after maxIter evaluations.
 
+local arguments = require 'dpt.optim.arguments'
 local polyinterp = require 'dpt.optim.polyinterp'
 
 -- The place of the cubic's minimum between two trials, within bounds where given.
@@ -35,15 +37,24 @@ end
 -- @param options c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20)
 -- @return f, gradient, x, step, number of evaluations
 return function(opfunc, x, t, d, f, g, gtd, options)
-   options = options or {}
+   arguments.callable('lswolfe', 'opfunc', opfunc)
+   arguments.tensor('lswolfe', 'x', x)
+   arguments.tensor('lswolfe', 'd', d)
+   arguments.tensor('lswolfe', 'g', g)
+   for argument, value in pairs{t = t or false, f = f or false, gtd = gtd or false} do
+      if type(value) ~= 'number' then
+         arguments.refuse('lswolfe', argument, value or nil, 'a number')
+      end
+   end
+   options = arguments.table('lswolfe', 'options', options)
    local c1, c2 = options.c1 or 1e-4, options.c2 or 0.9
    local tolX, maxIter = options.tolX or 1e-9, options.maxIter or 20
    local evaluations = 0
-   local at = x.new():resizeAs(x)
+   local origin = x:clone()
 
    local function evaluate(step)
-      at:copy(x):add(step, d)
-      local value, gradient = opfunc(at)
+      x:copy(origin):add(step, d)
+      local value, gradient = arguments.evaluate('lswolfe', opfunc, x)
       evaluations = evaluations + 1
       return {t = step, f = value, g = gradient:clone(), slope = gradient:dot(d)}
    end
@@ -87,6 +98,6 @@ return function(opfunc, x, t, d, f, g, gtd, options)
 
    local best = points[1]
    if points[2] and points[2].f < best.f then best = points[2] end
-   x:add(best.t, d)
+   x:copy(origin):add(best.t, d)
    return best.f, best.g, x, best.t, evaluations
 end

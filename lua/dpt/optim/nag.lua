@@ -2,19 +2,22 @@
 -- What must stay true: the gradient is taken after a step along the velocity state.dfdx;
 -- state.evalCounter counts the calls.
 
+local arguments = require 'dpt.optim.arguments'
+local fail = require 'dpt.ffi'.fail
+
 --- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0.9),
 -- learningRates (one for each parameter)
 -- @return x, {f(x) at the point of the gradient}
 return function(opfunc, x, config, state)
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('nag', opfunc, x, config, state)
    local momentum, decay = config.momentum or 0.9, config.weightDecay or 0
    if momentum <= 0 then
-      error('optim.nag: momentum wants to be above 0, got ' .. tostring(momentum), 2)
+      fail('optim.nag: momentum is %s, wanted a number above 0', momentum)
    end
    local count = state.evalCounter or 0
    if state.dfdx then x:add(momentum, state.dfdx) end
    local fx, dfdx = opfunc(x)
+   arguments.gradient('nag', x, dfdx)
 
    if decay ~= 0 then dfdx:add(decay, x) end
    local rate = (config.learningRate or 1e-3) / (1 + count * (config.learningRateDecay or 0))

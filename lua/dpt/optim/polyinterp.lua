@@ -1,14 +1,23 @@
 --- optim.polyinterp: the minimum of the cubic through two points with slopes.
 -- What must stay true: the result lies between the bounds.
 
+local torch = require 'dpt.tensor'
+local fail = require 'dpt.ffi'.fail
+
+local function isRow(row)
+   return type(row) == 'table' and tonumber(row[1]) and tonumber(row[2]) and tonumber(row[3])
+end
+
 --- @param points a 2x3 tensor or table: rows {place, value, slope}
 -- @param low, high bounds of the result (the two places)
 -- @return the place of the minimum
 return function(points, low, high)
-   local a, b = points[1], points[2]
-   if not a or not b or (type(points) ~= 'table' and points:size(1) ~= 2) then
-      error('optim.polyinterp: wants two rows {place, value, slope}', 2)
+   if torch.isTensor(points) then points = points:totable() end
+   if type(points) ~= 'table' or #points ~= 2 or not isRow(points[1]) or not isRow(points[2]) then
+      fail('optim.polyinterp: the points are %s, wanted two rows {place, value, slope}',
+         type(points) == 'table' and 'a list of ' .. #points or 'a ' .. type(points))
    end
+   local a, b = points[1], points[2]
    if a[1] > b[1] then a, b = b, a end
    low, high = low or a[1], high or b[1]
    local d1 = a[3] + b[3] - 3 * (a[2] - b[2]) / (a[1] - b[1])
@@ -16,5 +25,6 @@ return function(points, low, high)
    if square < 0 then return (low + high) / 2 end
    local d2 = math.sqrt(square)
    local t = b[1] - (b[1] - a[1]) * ((b[3] + d2 - d1) / (b[3] - a[3] + 2 * d2))
+   if t ~= t then return (low + high) / 2 end -- flat, or one place twice
    return math.min(math.max(t, low), high)
 end

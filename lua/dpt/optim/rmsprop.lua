@@ -1,14 +1,16 @@
 --- optim.rmsprop: RMSprop.
 -- What must stay true: state.m is the running mean of squared gradients.
 
+local arguments = require 'dpt.optim.arguments'
+
 --- @param config learningRate (1e-2), alpha (0.99), epsilon (1e-8), weightDecay (0), initialMean
 -- (0)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('rmsprop', opfunc, x, config, state)
    local alpha, decay = config.alpha or 0.99, config.weightDecay or 0
    local fx, dfdx = opfunc(x)
+   arguments.gradient('rmsprop', x, dfdx)
 
    if decay ~= 0 then dfdx:add(decay, x) end
    if not state.m then

@@ -2,33 +2,35 @@
 -- What must stay true: every parameter has its own step size, larger while its gradient keeps its
 -- sign and smaller where it turns; a turn takes no step.
 
+local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'
 
 --- @param config stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50), stepsizemin
 -- (1e-6), niter (1)
 -- @return x, {f(x) of every iteration}
 return function(opfunc, x, config, state)
-   if config == nil and state == nil then
-      error('optim.rprop: wants a table that keeps its state', 2)
-   end
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('rprop', opfunc, x, config, state, true)
    local history = {}
    for i = 1, config.niter or 1 do
       local fx, dfdx = opfunc(x)
+      arguments.gradient('rprop', x, dfdx)
       history[i] = fx
       if not state.delta then
          state.delta = dfdx.new():resizeAs(dfdx):zero()
          state.stepsize = dfdx.new():resizeAs(dfdx):fill(config.stepsize or 0.1)
-         state.sign = dfdx.new():resizeAs(dfdx)
       end
-      local sign = state.sign:cmul(dfdx, state.delta):sign()
-      local turned = torch.lt(sign, 0)
-      -- 1 becomes etaplus, -1 etaminus, 0 stays 1
-      local factor = sign.new():resizeAs(sign):fill(1)
-      factor:maskedFill(torch.gt(sign, 0), config.etaplus or 1.2)
-      factor:maskedFill(turned, config.etaminus or 0.5)
-      state.stepsize:cmul(factor)
+      if not state.sign then -- what a step computes with
+         state.sign = dfdx.new():resizeAs(dfdx)
+         state.factor = dfdx.new():resizeAs(dfdx)
+         state.kept, state.turned = torch.gt(state.sign, 0), torch.lt(state.sign, 0)
+      end
+      local sign, kept, turned = state.sign, state.kept, state.turned
+      sign:cmul(dfdx, state.delta):sign()
+      kept:gt(sign, 0)
+      turned:lt(sign, 0)
+      state.factor:fill(1):maskedFill(kept, config.etaplus or 1.2)
+      state.factor:maskedFill(turned, config.etaminus or 0.5)
+      state.stepsize:cmul(state.factor)
       state.stepsize:cmin(config.stepsizemax or 50):cmax(config.stepsizemin or 1e-6)
       dfdx:maskedFill(turned, 0)
       sign:sign(dfdx)

@@ -2,7 +2,10 @@
 -- What must stay true: state.evalCounter counts the calls and state.dfdx is the velocity, as Torch7
 -- kept them; the whole update is one pass over the parameters.
 
-local lib = require 'dpt.ffi'.lib
+local arguments = require 'dpt.optim.arguments'
+local dptffi = require 'dpt.ffi'
+
+local lib, fail = dptffi.lib, dptffi.fail
 
 --- @param opfunc function(x) that gives f(x) and its gradient, which may be changed
 -- @param x the parameters, changed in place
@@ -12,17 +15,18 @@ local lib = require 'dpt.ffi'.lib
 -- @param state kept between calls (config)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
-   config = config or {}
-   state = state or config
+   config, state = arguments.check('sgd', opfunc, x, config, state)
    local momentum = config.momentum or 0
    local dampening = config.dampening or momentum
    local decay = config.weightDecay or 0
    local nesterov = config.nesterov or false
    if nesterov and (momentum <= 0 or dampening ~= 0) then
-      error('optim.sgd: nesterov wants a momentum above 0 and a dampening of 0', 2)
+      fail('optim.sgd: nesterov wants a momentum above 0 and a dampening of 0, got %s and %s',
+         momentum, dampening)
    end
    local count = state.evalCounter or 0
    local fx, dfdx = opfunc(x)
+   arguments.gradient('sgd', x, dfdx)
 
    local velocity, first = nil, false
    if momentum ~= 0 then

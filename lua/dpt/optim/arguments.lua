@@ -1,0 +1,77 @@
+--- What every method of descent is called with: one check of arguments, one of what opfunc gives.
+-- What must stay true: a bad call is one sentence (function, argument, got, wanted) at the line of
+-- the user's script, before the step; a good call costs a few comparisons and no memory.
+
+local torch = require 'dpt.tensor'
+local fail = require 'dpt.ffi'.fail
+
+local arguments = {}
+local isTensor = torch.isTensor
+
+local function describe(value)
+   if value == nil then return 'nil' end
+   if not isTensor(value) then return 'a ' .. type(value) end
+   return ('a %s of %d elements'):format(value:type(), value:nElement())
+end
+
+--- Raises that an argument is not what was wanted.
+function arguments.refuse(name, argument, value, wanted)
+   fail("optim.%s: argument '%s' is %s, wanted %s", name, argument, describe(value), wanted)
+end
+local refuse = arguments.refuse
+
+--- Refuses what is no function.
+function arguments.callable(name, argument, value)
+   if type(value) == 'function' then return end
+   local meta = type(value) ~= 'string' and getmetatable(value)
+   if type(meta) ~= 'table' or not rawget(meta, '__call') then
+      refuse(name, argument, value, 'a function')
+   end
+end
+
+--- Refuses what is no tensor.
+function arguments.tensor(name, argument, value)
+   if not isTensor(value) then refuse(name, argument, value, 'a tensor') end
+end
+
+--- Refuses what is neither nil nor a table; gives a table.
+function arguments.table(name, argument, value)
+   if value == nil then return {} end
+   if type(value) ~= 'table' then refuse(name, argument, value, 'a table') end
+   return value
+end
+
+--- Checks what a method is called with.
+-- @param keeps whether it is of no use without a table that keeps its state
+-- @return config, state
+function arguments.check(name, opfunc, x, config, state, keeps)
+   if type(opfunc) ~= 'function' then arguments.callable(name, 'opfunc', opfunc) end
+   if not isTensor(x) then refuse(name, 'x', x, 'a tensor') end
+   if config ~= nil and type(config) ~= 'table' then refuse(name, 'config', config, 'a table') end
+   if state ~= nil and type(state) ~= 'table' then refuse(name, 'state', state, 'a table') end
+   if keeps and config == nil and state == nil then
+      refuse(name, 'config', config, 'a table that keeps the state')
+   end
+   config = config or {}
+   return config, state or config
+end
+
+--- Refuses a gradient that is not of x's type and count.
+function arguments.gradient(name, x, dfdx)
+   if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
+      fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))
+   end
+end
+
+--- Calls opfunc(x).
+-- @return f(x), which is a number, and its gradient
+function arguments.evaluate(name, opfunc, x)
+   local f, g = opfunc(x)
+   if type(f) ~= 'number' then
+      fail("optim.%s: opfunc's value is %s, wanted a number", name, describe(f))
+   end
+   arguments.gradient(name, x, g)
+   return f, g
+end
+
+return arguments
