@@ -42,8 +42,11 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   const dpt_tensor *b = planes(&call, "bias", bias, args.C);
   if (!train) dpt__call_present(&call, "running_mean", running_mean);
   if (!train) dpt__call_present(&call, "running_var", running_var);
-  dpt_tensor *mean = updated(&call, "running_mean", running_mean, args.C);
-  dpt_tensor *var = updated(&call, "running_var", running_var, args.C);
+  /* evaluation only reads them: who watches their writes must see none */
+  const dpt_tensor *mean = train ? updated(&call, "running_mean", running_mean, args.C)
+                                 : planes(&call, "running_mean", running_mean, args.C);
+  const dpt_tensor *var = train ? updated(&call, "running_var", running_var, args.C)
+                                : planes(&call, "running_var", running_var, args.C);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_), *m = NULL, *s = NULL;
   if (train) {

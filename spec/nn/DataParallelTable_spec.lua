@@ -592,6 +592,32 @@ describe('nn.DataParallelTable', function()
          for row = 1, 2 * most do assert.is_true(output[row]:eq(0):sum() > 0) end
       end)
 
+      it('evaluate uses the running statistics of replica 1', function()
+         local net = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):cuda()
+         local many = table(net)
+         local input = randomInput({3}, 3 * most)
+         for _ = 1, 3 do -- the rows of every replica have other statistics
+            for row = 1, 3 * most do input[row]:mul(1 + row) end
+            many:training()
+            many:forward(input)
+            many:evaluate()
+            local one = net:clone()
+            same.close(one:forward(input), many:forward(input), 1e-5)
+            many.impl:exec(function(module)
+               same.bits(net:get(2).running_mean, module:get(2).running_mean)
+               same.bits(net:get(2).running_var, module:get(2).running_var)
+            end)
+            local before = same.copied()
+            many:evaluate()
+            many:syncParameters()
+            assert.equal(before, same.copied())
+            net:get(2).running_mean:add(1) -- also when they are written to later
+            same.close(one:forward(input):add(-1, net:get(2).weight:clone()
+               :cdiv(torch.sqrt(net:get(2).running_var + 1e-5)):view(1, 4):expand(3 * most, 4)),
+               many:forward(input), 1e-4)
+         end
+      end)
+
       it('apply changes every replica', function()
          local many = table(nn.Sequential():add(nn.MulConstant(2)):cuda())
          local input = randomInput({3}, 2 * most)

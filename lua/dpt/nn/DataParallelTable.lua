@@ -138,10 +138,10 @@ function DataParallelTable:getParameters()
    return flat[1], flat[2]
 end
 
---- Copies replica 1's parameters to the others, if anything wrote to them since the last time.
+--- Copies replica 1's parameters (in evaluation also running statistics) where they were written to.
 function DataParallelTable:syncParameters()
    self:_prepare()
-   self.params:broadcast()
+   self.params:broadcast(self.train == false and self.impl)
    self.needsSync = false
 end
 

@@ -9,6 +9,7 @@
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
+local Buffers = require 'dpt.parallel.buffers'
 local flatten = require 'dpt.parallel.flatten'
 
 local Params = {}
@@ -16,7 +17,7 @@ Params.__index = Params
 
 --- Nothing known yet: build() is to be called.
 function Params.new()
-   return setmetatable({}, Params)
+   return setmetatable({buffers = Buffers.new()}, Params)
 end
 
 -- A list of tensors and where each lies; parameters and gradients stand in one list of 2n.
@@ -167,12 +168,14 @@ function Params:stale()
 end
 
 --- Copies the parameters of replica 1 to the others where they are stale.
-function Params:broadcast()
+-- @param dispatcher where running statistics are to be copied too: what calls the replicas
+function Params:broadcast(dispatcher)
    local version = comm.version(self.truth)
    if self.version ~= version then
       comm.broadcastInto(self.truth, self.values)
       self.version = version
    end
+   if dispatcher then self.buffers:broadcast(dispatcher) end
 end
 
 --- Adds the gradients of replicas 2..n to replica 1's and sets them to zero.
