@@ -138,7 +138,7 @@ function DataParallelTable:getParameters()
    return flat[1], flat[2]
 end
 
---- Copies replica 1's parameters (in evaluation also running statistics) where they were written to.
+--- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
    self.params:broadcast(self.train == false and self.impl)
