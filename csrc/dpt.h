@@ -45,6 +45,18 @@ int dpt_folder_make(const char *path);
 int dpt_folder_remove(const char *path);
 /* value NULL: the variable goes away. */
 int dpt_setenv(const char *name, const char *value);
+/* Files of Lua's io library, which LuaJIT passes as FILE pointers: bytes read (less than n: the end
+ * or an error), n bytes written, one byte (-1: the end) and back again, bytes up to the end (-1:
+ * not known, as of a pipe). */
+int64_t dpt_file_read(void *file, void *data, int64_t n);
+int dpt_file_write(void *file, const void *data, int64_t n);
+int dpt_file_byte(void *file);
+void dpt_file_unread(void *file, int byte);
+int64_t dpt_file_left(void *file);
+/* For a file that is to replace the one at path at once: target: path without symbolic links; name:
+ * a new, empty file beside it, or target itself where that is no regular file (a pipe). Both have
+ * `room` bytes. */
+int dpt_file_replacement(const char *path, char *target, char *name, int64_t room);
 /* The libraries that dpt computes with, a line each: "name version". */
 const char *dpt_libraries(void);
 

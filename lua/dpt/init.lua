@@ -11,6 +11,7 @@ compat.refuse()
 dpt.torch = require 'dpt.tensor'
 class.rooms.torch = dpt.torch
 require 'dpt.util'
+require 'dpt.file'
 dpt.paths, dpt.sys, dpt.xlua = require 'dpt.util.paths', require 'dpt.util.sys',
    require 'dpt.util.xlua'
 dpt.cutorch = require 'dpt.device'

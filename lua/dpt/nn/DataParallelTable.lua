@@ -17,6 +17,7 @@ local Params = require 'dpt.parallel.params'
 local checkDevices = require 'dpt.parallel.devices'
 local gather = require 'dpt.parallel.gather'
 local scatter = require 'dpt.parallel.scatter'
+local serial = require 'dpt.parallel.serial'
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
@@ -291,6 +292,16 @@ function DataParallelTable:__clone(copy)
    end)
    clone.impl = Basic(clone)
    return clone
+end
+
+DataParallelTable.__write = serial.write
+
+function DataParallelTable:__read(file)
+   local moved = serial.read(self, file)
+   if not moved then fail('the file holds no network on devices') end
+   self:_forget()
+   onDevice(self, function() self.modules = moved() end)
+   self.impl = Basic(self)
 end
 
 function DataParallelTable:__tostring__()

@@ -1,0 +1,97 @@
+--- dpt.file.MemoryFile: torch.MemoryFile, a file in a torch.CharStorage.
+--
+-- What must stay true: the storage is one byte larger than the file, or more; storage() cuts it to
+-- one more and makes that byte 0, as in Torch7.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local torch = require('dpt.class').torch
+local File = require 'dpt.file.File'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+
+local construct
+local MemoryFile = torch.newmetatable('torch.MemoryFile', 'torch.File',
+   function(...) return construct(...) end, nil, nil, torch)
+
+--- A file over the first n bytes of a torch.CharStorage.
+local function over(storage, n, mode)
+   local self = setmetatable({}, MemoryFile):_start(mode)
+   self.storage_, self.size_, self.at_, self.functions_ = storage, n, 0, true
+   return self
+end
+MemoryFile.over = over
+
+--- torch.MemoryFile([mode]): new; (storage [, mode]): over a torch.CharStorage that ends with a 0.
+-- The mode is 'r', 'w' or 'rw' (the default); 'w' empties the file.
+function construct(storage, mode)
+   if type(storage) == 'string' then storage, mode = nil, storage end
+   mode = File.checkMode('torch.MemoryFile', mode)
+   if storage == nil then return over(core.freshStorage(C.DPT_I8, 64), 0, mode) end
+   if not core.isStorage(storage) or storage.kind_ ~= C.DPT_I8 then
+      core.usage('torch.MemoryFile', 'a torch.CharStorage [, mode]', storage, mode)
+   end
+   local n = core.storageLength(storage)
+   if n == 0 or storage[n] ~= 0 then
+      fail('torch.MemoryFile: wanted a torch.CharStorage whose last element is 0')
+   end
+   return over(storage, mode == 'w' and 0 or n - 1, mode)
+end
+
+local function bytes(self)
+   return ffi.cast('uint8_t *', C.dpt_storage_data(self.storage_.ptr_))
+end
+
+function MemoryFile:_read(pointer, n)
+   n = math.min(n, self.size_ - self.at_)
+   ffi.copy(pointer, bytes(self) + self.at_, n)
+   self.at_ = self.at_ + n
+   return n
+end
+
+function MemoryFile:_write(data, n)
+   local last, room = self.at_ + n, core.storageLength(self.storage_)
+   if last + 1 > room then
+      lib.storage_resize(self.storage_.ptr_, math.max(last + 1, 2 * room))
+   end
+   ffi.copy(bytes(self) + self.at_, data, n)
+   self.at_, self.size_ = last, math.max(self.size_, last)
+end
+
+function MemoryFile:_byte()
+   if self.at_ >= self.size_ then return -1 end
+   local byte = bytes(self)[self.at_]
+   self.at_ = self.at_ + 1
+   return byte
+end
+
+function MemoryFile:_unread(byte)
+   if byte >= 0 then self.at_ = self.at_ - 1 end
+end
+
+function MemoryFile:_left() return self.size_ - self.at_ end
+function MemoryFile:_position() return self.at_ end
+function MemoryFile:_length() return self.size_ end
+
+function MemoryFile:_seek(offset)
+   if offset > self.size_ then
+      self:_fail('cannot seek to position %.0f, the file has %d bytes', offset + 1, self.size_)
+   else
+      self.at_ = offset
+   end
+end
+
+--- The bytes and a 0: the file's own memory.
+function MemoryFile:storage()
+   self:_usable()
+   lib.storage_resize(self.storage_.ptr_, self.size_ + 1)
+   bytes(self)[self.size_] = 0
+   return self.storage_
+end
+
+function MemoryFile:_close() self.storage_ = nil end
+
+function MemoryFile:__tostring__()
+   return ('torch.MemoryFile [status: %s -- mode %s%s]'):format(self.open_ and 'open' or 'closed',
+      self.readable_ and 'r' or '', self.writable_ and 'w' or '')
+end
+
+return MemoryFile

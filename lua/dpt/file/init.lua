@@ -1,0 +1,102 @@
+--- dpt.file: torch.save, torch.load, torch.serialize and torch.deserialize; loads the room.
+--
+-- What must stay true: torch.save changes what is at a path at once or not at all. torch.load runs
+-- nothing that the file brings, unless it is told to; torch.deserialize does: it is not for bytes
+-- from elsewhere.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local torch = require('dpt.class').torch
+local File = require 'dpt.file.File'
+local DiskFile = require 'dpt.file.DiskFile'
+local MemoryFile = require 'dpt.file.MemoryFile'
+require 'dpt.file.PipeFile'
+require 'dpt.file.object'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+
+--- Sets a file to 'binary' (the default), 'ascii', 'b32' or 'b64' (binary, Longs of 4 or 8 bytes).
+local function setMode(fn, file, mode)
+   mode = mode or 'binary'
+   if mode == 'ascii' then return file:ascii() end
+   if mode == 'b32' then return file:binary():longSize(4) end
+   if mode == 'b64' then return file:binary():longSize(8) end
+   if mode ~= 'binary' then
+      fail("%s: the mode is %s, wanted 'binary', 'ascii', 'b32' or 'b64'", fn, core.quote(mode))
+   end
+   return file:binary()
+end
+
+local ROOM = 8192
+
+--- torch.save(path, object [, mode [, referenced]]): the file at path is replaced at the end, or
+-- stays what it was.
+function torch.save(path, object, mode, referenced)
+   if type(path) ~= 'string' then core.usage('torch.save', 'a path and an object', path) end
+   local target, name = ffi.new('char[?]', ROOM), ffi.new('char[?]', ROOM)
+   lib.file_replacement(path, target, name, ROOM)
+   target, name = ffi.string(target), ffi.string(name)
+   local file
+   local ok, why = pcall(function()
+      file = setMode('torch.save', torch.DiskFile(name, 'w'), mode)
+      file:referenced(referenced ~= false)
+      file:writeObject(object)
+      file:synchronize()
+      file:close()
+      if name ~= target then assert(os.rename(name, target)) end
+   end)
+   if ok then return end
+   if file and file.open_ then file.handle_:close() end
+   if name ~= target then os.remove(name) end
+   error(why, 0)
+end
+
+--- torch.load(path [, mode] [, referenced] [, {functions = true or 'skip'}]): see allowFunctions.
+function torch.load(path, ...)
+   local mode, referenced, options
+   for i = 1, select('#', ...) do
+      local v = select(i, ...)
+      if type(v) == 'table' then
+         options = v
+      elseif type(v) == 'boolean' then
+         referenced = v
+      elseif v ~= nil then
+         mode = v
+      end
+   end
+   local file = setMode('torch.load', torch.DiskFile(path, 'r'), mode)
+   file:referenced(referenced ~= false):allowFunctions(options and options.functions)
+   local ok, object = pcall(file.readObject, file)
+   file:close()
+   if not ok then error(object, 0) end
+   return object
+end
+torch.saveobj, torch.loadobj = torch.save, torch.load
+
+--- The bytes of an object as a torch.CharStorage.
+function torch.serializeToStorage(object, mode)
+   local file = setMode('torch.serialize', torch.MemoryFile(), mode)
+   file:writeObject(object)
+   local storage = file:storage()
+   return storage:resize(#storage - 1)
+end
+
+--- The bytes of an object as a string.
+function torch.serialize(object, mode)
+   return torch.serializeToStorage(object, mode):string()
+end
+
+--- The object in a torch.CharStorage. Functions in it are loaded: never for bytes from elsewhere.
+function torch.deserializeFromStorage(storage, mode)
+   if not core.isStorage(storage) or storage.kind_ ~= C.DPT_I8 then
+      core.usage('torch.deserializeFromStorage', 'a torch.CharStorage', storage)
+   end
+   local file = MemoryFile.over(storage, core.storageLength(storage), 'r')
+   return setMode('torch.deserialize', file, mode):readObject()
+end
+
+--- The object in a string. Functions in it are loaded: never for bytes from elsewhere.
+function torch.deserialize(bytes, mode)
+   if type(bytes) ~= 'string' then core.usage('torch.deserialize', 'a string', bytes) end
+   return torch.deserializeFromStorage(torch.CharStorage():string(bytes), mode)
+end
+
+return {File = File, DiskFile = DiskFile, MemoryFile = MemoryFile}

@@ -1,0 +1,93 @@
+--- dpt.file.tensors: tensors and storages inside a file.
+--
+-- What must stay true: a storage moves as one block, device memory by way of the host; a tensor
+-- that is read lies within its storage, whatever the file says.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local C, ffi, lib, fail = dptffi.C, dptffi.ffi, dptffi.lib, dptffi.fail
+
+local tensors = {}
+local LONG = C.DPT_I64
+
+--- What an object is known by while a file is written: storages by their address.
+function tensors.key(value)
+   if core.isStorage(value) then return tonumber(ffi.cast('intptr_t', value.ptr_)) end
+   return value
+end
+
+local function writeStorage(file, s)
+   local n = core.storageLength(s)
+   file:writeLong(n)
+   if s.kind_ >= core.ON_DEVICE then s = core.newStorage(s.kind_ - core.ON_DEVICE, n):copy(s) end
+   file:_writeBlock(s.kind_, core.storagePointer(s), n)
+   core.hold(s)
+end
+
+function tensors.write(file, value)
+   if core.isStorage(value) then return writeStorage(file, value) end
+   file:writeInt(value.ndim_)
+   file:_writeBlock(LONG, value.size_, value.ndim_)
+   file:_writeBlock(LONG, value.step_, value.ndim_)
+   file:writeLong(value.first_ + 1)
+   file:writeObject(core.storageOf(value))
+   core.hold(value)
+end
+
+local function readStorage(file, kind)
+   local host = file:_readStorage(kind % core.ON_DEVICE, file:readLong())
+   if kind < core.ON_DEVICE then return host end
+   return core.newStorage(kind, core.storageLength(host)):copy(host)
+end
+
+--- The elements that a storage needs for a tensor; nil: sizes or strides are none.
+local function extent(n, size, step)
+   local last, empty = 0, n == 0
+   for d = 0, n - 1 do
+      local length, stride = tonumber(size[d]), tonumber(step[d])
+      if length < 0 or stride < 0 then return nil end
+      empty = empty or length == 0
+      last = last + (length - 1) * stride
+   end
+   return empty and 0 or last + 1
+end
+
+local function readTensor(file, kind, t)
+   local name = core.tensorNames[kind]
+   local n = file:readInt()
+   if n < 0 or n > C.DPT_MAXDIM then
+      fail('%s: a %s has %d dimensions, wanted 0 to %d', file.__typename, name, n, C.DPT_MAXDIM)
+   end
+   local size, step = ffi.new('int64_t[12]'), ffi.new('int64_t[12]')
+   file:_readBlock(LONG, size, n)
+   file:_readBlock(LONG, step, n)
+   local first, storage = file:readLong() - 1, file:readObject()
+   if storage ~= nil and not (core.isStorage(storage) and storage.kind_ == kind) then
+      fail('%s: a %s lies in a %s, wanted a %s', file.__typename, name, core.describe(storage),
+         core.storageNames[kind])
+   end
+   local need, have = extent(n, size, step), storage and core.storageLength(storage) or 0
+   if not need or first < 0 or need > 0 and first + need > have then
+      fail('%s: a %s reaches over the end of its storage of %d elements', file.__typename, name,
+         have)
+   end
+   if storage ~= nil then
+      lib.set_storage(t, storage.ptr_, math.min(first, have), n, size, step)
+      core.hold(storage)
+   end
+end
+
+--- Reads the tensor or storage of that type's name; known(object) is told before its inside.
+function tensors.read(file, name, known)
+   local kind = core.kinds[name]
+   if core.storageNames[kind] == name then
+      local storage = readStorage(file, kind)
+      known(storage)
+      return storage
+   end
+   local t = core.tensor(kind)
+   known(t)
+   readTensor(file, kind, t)
+   return t
+end
+
+return tensors
