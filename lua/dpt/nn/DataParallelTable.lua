@@ -281,28 +281,8 @@ function DataParallelTable:clone(...)
    return copyTree(self)
 end
 
--- What dpt.clone asks for: replica 1 is copied, on its device, the others are made when needed.
-function DataParallelTable:__clone(copy)
-   local clone = setmetatable({}, getmetatable(self))
-   for key, value in pairs(self) do clone[key] = value end
-   clone:_forget()
-   clone.impl = nil
-   onDevice(self, function()
-      for key, value in pairs(clone) do clone[key] = copy(value) end
-   end)
-   clone.impl = Basic(clone)
-   return clone
-end
-
-DataParallelTable.__write = serial.write
-
-function DataParallelTable:__read(file)
-   local moved = serial.read(self, file)
-   if not moved then fail('the file holds no network on devices') end
-   self:_forget()
-   onDevice(self, function() self.modules = moved() end)
-   self.impl = Basic(self)
-end
+DataParallelTable.__clone = serial.clone -- what dpt.clone asks for
+DataParallelTable.__write, DataParallelTable.__read = serial.write, serial.read
 
 function DataParallelTable:__tostring__()
    return 'DataParallelTable: ' .. #self.gpuAssignments .. ' x ' .. tostring(self.modules[1])

@@ -1,11 +1,28 @@
---- dpt.parallel.serial: replicas in files.
+--- dpt.parallel.serial: copies of a parallel network in memory and in files.
 --
--- What must stay true: a file holds replica 1 and the fields below, under the names of cunn's
--- version 3; it loads on whatever devices there are.
+-- What must stay true: a copy and a file hold replica 1 alone, the others are made when needed. A
+-- file has the fields below, under the names of cunn's version 3, and loads on whatever devices
+-- there are.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
+local Basic = require 'dpt.parallel.basic'
 
 local serial = {}
+
+--- A copy of owner, whose tensors are copied by `copy` with the first device current.
+function serial.clone(owner, copy)
+   local clone = setmetatable({}, getmetatable(owner))
+   for key, value in pairs(owner) do clone[key] = value end
+   clone:_forget()
+   clone.impl = nil
+   cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), function()
+      for key, value in pairs(clone) do clone[key] = copy(value) end
+   end)
+   clone.impl = Basic(clone)
+   return clone
+end
 
 local FIELDS = {'dimension', 'flattenParams', 'usenccl', 'gpuAssignments', 'modules', 'train',
    'gradInput', 'output', '_type'}
@@ -16,14 +33,13 @@ function serial.write(owner, file)
    file:writeObject(fields)
 end
 
---- Sets the fields of owner; devices that are not here are left out, the current one stands for
--- none. A function that gives the modules on the device that is current when it is called; nil:
--- the file holds something else.
+--- Sets the fields of owner. Devices that are not here are left out; the current one stands for
+-- none.
 function serial.read(owner, file)
    local fields = file:readObject()
    if type(fields) ~= 'table' or type(fields.gpuAssignments) ~= 'table'
       or type(fields.modules) ~= 'table' then
-      return nil
+      dptffi.fail('%s: the file holds no network on devices', torch.type(owner))
    end
    for key, value in next, fields do owner[key] = value end
    local count, current, devices = cutorch.getDeviceCount(), cutorch.getDevice(), {}
@@ -34,8 +50,12 @@ function serial.read(owner, file)
    end
    if #devices == 0 then devices[1] = current end
    owner.gpuAssignments, owner.needsSync = devices, false
-   local first = {fields.modules[1]}
-   return function() return devices[1] == current and first or copyTree(first) end
+   owner:_forget()
+   owner.modules = {fields.modules[1]}
+   if devices[1] ~= current then
+      cutorch.withDevice(devices[1], function() owner.modules = copyTree(owner.modules) end)
+   end
+   owner.impl = Basic(owner)
 end
 
 return serial
