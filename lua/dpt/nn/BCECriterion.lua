@@ -29,12 +29,11 @@ local function spread(self, input)
    return weights
 end
 
-function BCECriterion:updateOutput(input, target)
+function BCECriterion:updateLoss(input, target)
    local out = self:lossTensor(input)
    lib.loss_forward(id, out, input, self:valuesFor(input, target), spread(self, input),
       self.sizeAverage and 1 or 0, 0)
-   self.output = out[1]
-   return self.output
+   return out
 end
 
 function BCECriterion:updateGradInput(input, target)
@@ -42,5 +41,7 @@ function BCECriterion:updateGradInput(input, target)
       spread(self, input), self.sizeAverage and 1 or 0, 0)
    return self.gradInput
 end
+
+BCECriterion.denominator = losses.elements
 
 return BCECriterion

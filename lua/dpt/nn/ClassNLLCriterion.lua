@@ -22,11 +22,14 @@ function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    self.total_weight_tensor = torch.ones(1)
 end
 
-function ClassNLLCriterion:updateOutput(input, target)
+function ClassNLLCriterion:updateLoss(input, target)
    lib.nll_forward(self.output_tensor, self.total_weight_tensor, input,
       self:classesFor(input, target), self.weights, self.sizeAverage and 1 or 0, self.ignoreIndex)
-   self.output = self.output_tensor[1]
-   return self.output
+   return self.output_tensor
+end
+
+function ClassNLLCriterion:denominator()
+   return self.sizeAverage and self.total_weight_tensor
 end
 
 function ClassNLLCriterion:updateGradInput(input, target)

@@ -41,8 +41,8 @@ local function cornersOf(self, input, target)
    return self.simplex:index(1, numbers:view(-1))
 end
 
-function ClassSimplexCriterion:updateOutput(input, target)
-   return parent.updateOutput(self, input, cornersOf(self, input, target))
+function ClassSimplexCriterion:updateLoss(input, target)
+   return parent.updateLoss(self, input, cornersOf(self, input, target))
 end
 
 function ClassSimplexCriterion:updateGradInput(input, target)

@@ -3,6 +3,7 @@
 -- What must stay true: with sizeAverage (the default) batches are averaged.
 
 local torch = require 'dpt.tensor'
+local losses = require 'dpt.nn.losses'
 
 local CosineEmbeddingCriterion, parent = torch.class('nn.CosineEmbeddingCriterion', 'nn.Criterion')
 
@@ -32,16 +33,18 @@ local function cosines(self, input, target)
    return c, y, inverse, aa, bb, a, b
 end
 
-function CosineEmbeddingCriterion:updateOutput(input, target)
+function CosineEmbeddingCriterion:updateLoss(input, target)
    local c, y = cosines(self, input, target)
    local alike = torch.eq(y, 1)
-   local losses = torch.add(c, -self.margin):cmax(0)
-   losses:maskedFill(alike, 0)
+   local unlike = torch.add(c, -self.margin):cmax(0)
+   unlike:maskedFill(alike, 0)
    local same = c:mul(-1):add(1)
    same:maskedFill(torch.ne(y, 1), 0)
-   local sum = losses:add(1, same):sum()
-   self.output = self.sizeAverage and sum / y:size(1) or sum
-   return self.output
+   return self:sumOf(unlike:add(1, same), self:denominator(input))
+end
+
+function CosineEmbeddingCriterion:denominator(input)
+   return losses.rows(self, input[1])
 end
 
 function CosineEmbeddingCriterion:updateGradInput(input, target)

@@ -1,7 +1,10 @@
 --- nn.Criterion: what every loss can do.
 -- What must stay true: output is a Lua number: forward reads one value at its end, the only wait;
--- backward never waits. A criterion fills in updateOutput and updateGradInput.
+-- backward never waits. A criterion fills in updateGradInput and updateLoss, which queues the loss,
+-- or, where the loss is a number anyway, updateOutput in place of updateLoss. One whose batches can
+-- be split over devices (nn.DataParallelCriterion) tells its denominator as well.
 
+local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
@@ -14,7 +17,15 @@ function Criterion:__init()
    self._type = self.gradInput:type()
 end
 
-function Criterion:updateOutput(_, _)
+--- Queues the loss; a tensor of one element, which is not waited for.
+function Criterion:updateLoss(_, _)
+   dptffi.fail('%s has no updateOutput: a criterion fills in updateLoss or updateOutput',
+      torch.type(self))
+end
+
+function Criterion:updateOutput(input, target)
+   self.output = self:updateLoss(input, target)[1]
+   return self.output
 end
 
 function Criterion:forward(input, target)
@@ -26,6 +37,79 @@ function Criterion:backward(input, target)
 end
 
 function Criterion:updateGradInput(_, _)
+end
+
+--- What the loss of this batch was divided by: samples, elements, the sum of their weights; a
+-- number or, where only the device knows, a tensor of one element. False where the loss is a sum.
+-- Called after updateLoss or updateOutput.
+function Criterion:denominator(_, _)
+   dptffi.fail("%s cannot be computed in parts: it does not tell what its loss is divided by (give"
+      .. ' it a method denominator(input, target); false for a sum)', torch.type(self))
+end
+
+--- The losses of which this criterion's is the weighted sum, queued and not waited for.
+-- To be called of a copy that copyForTerms made.
+-- @return list of {criterion = whose loss, weight = its factor, loss = number or tensor of one
+-- element, denominator = as above}
+function Criterion:terms(input, target)
+   -- a class with an updateOutput of its own may do more than updateLoss
+   local update = self.updateOutput == Criterion.updateOutput and 'updateLoss' or 'updateOutput'
+   local loss = self[update](self, input, target)
+   return {{criterion = self, weight = 1, loss = loss,
+      denominator = self:denominator(input, target)}}
+end
+
+-- Lets no criterion stand in two places of a tree.
+local function separate(tree, seen)
+   for key, value in pairs(tree) do
+      if type(value) == 'table' then
+         if seen[value] and torch.isTypeOf(value, 'nn.Criterion') then
+            value = deepcopy(value)
+            tree[key] = value
+         end
+         if not seen[value] then
+            seen[value] = true
+            separate(value, seen)
+         end
+      end
+   end
+end
+
+--- A copy to call terms of: a criterion that stands in it twice is two, each with its own loss and
+-- share.
+function Criterion:copyForTerms()
+   local copy = deepcopy(self)
+   separate(copy, {[copy] = true})
+   return copy
+end
+
+--- Adds this criterion's terms, times weight, to a list.
+function Criterion:addTerms(list, weight, input, target)
+   for _, term in ipairs(self:terms(input, target)) do
+      term.weight = term.weight * weight
+      list[#list + 1] = term
+   end
+end
+
+local function multiply(value, factor)
+   if torch.isTensor(value) then return value:mul(factor) end
+   for _, inner in pairs(value) do multiply(inner, factor) end
+end
+
+--- updateGradInput of a part of a batch: times its share of the denominator, which is the field
+-- share_ of the criterion that a term names (1).
+function Criterion:partGradient(input, target)
+   local gradInput = self:updateGradInput(input, target)
+   if self.share_ then multiply(gradInput, self.share_) end
+   return gradInput
+end
+
+--- The sum of losses, divided unless the divisor is false, as a tensor of one element.
+function Criterion:sumOf(losses, divisor)
+   if losses:type() == 'torch.CudaHalfTensor' then losses = losses:cuda() end -- 65504 is too little
+   local sum = self:lossTensor(losses):sum(losses:view(1, -1), 2)
+   if divisor then sum:div(divisor) end
+   return sum:resize(1)
 end
 
 --- A one-element tensor of the input's kind into which C puts the loss; kept between calls.

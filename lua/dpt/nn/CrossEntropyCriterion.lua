@@ -22,12 +22,15 @@ local function rows(input)
    return x:dim() == 1 and x:view(1, -1) or x
 end
 
-function CrossEntropyCriterion:updateOutput(input, target)
+function CrossEntropyCriterion:updateLoss(input, target)
    if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
    self.nll.sizeAverage = self.sizeAverage
    self.lsm:updateOutput(rows(input))
-   self.output = self.nll:updateOutput(self.lsm.output, target)
-   return self.output
+   return self.nll:updateLoss(self.lsm.output, target)
+end
+
+function CrossEntropyCriterion:denominator()
+   return self.nll:denominator()
 end
 
 function CrossEntropyCriterion:updateGradInput(input, target)

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
+local losses = require 'dpt.nn.losses'
 local pointwise = require 'dpt.nn.pointwise'
 
 local DistanceRatioCriterion, parent = torch.class('nn.DistanceRatioCriterion', 'nn.Criterion')
@@ -16,12 +17,14 @@ function DistanceRatioCriterion:__init(sizeAverage)
 end
 
 -- The loss is log(1 + e^(a - b)).
-function DistanceRatioCriterion:updateOutput(input)
+function DistanceRatioCriterion:updateLoss(input)
    local difference = torch.add(input[1], -1, input[2])
    lib.map1(softplus, difference, difference, 1, 20)
-   local sum = difference:sum()
-   self.output = self.sizeAverage and sum / difference:nElement() or sum
-   return self.output
+   return self:sumOf(difference, self:denominator(input))
+end
+
+function DistanceRatioCriterion:denominator(input)
+   return losses.elements(self, input[1])
 end
 
 function DistanceRatioCriterion:updateGradInput(input)

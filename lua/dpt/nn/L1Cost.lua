@@ -8,16 +8,19 @@ local losses = require 'dpt.nn.losses'
 local L1Cost = torch.class('nn.L1Cost', 'nn.Criterion')
 local id = losses.id('l1')
 
-function L1Cost:updateOutput(input)
+function L1Cost:updateLoss(input)
    local out = self:lossTensor(input)
    lib.loss_forward(id, out, input, nil, nil, 0, 0)
-   self.output = out[1]
-   return self.output
+   return out
 end
 
 function L1Cost:updateGradInput(input)
    lib.loss_backward(id, self.gradInput, input, nil, nil, 0, 0)
    return self.gradInput
+end
+
+function L1Cost:denominator()
+   return false
 end
 
 return L1Cost

@@ -4,6 +4,7 @@
 -- sizeAverage (the default).
 
 local torch = require 'dpt.tensor'
+local losses = require 'dpt.nn.losses'
 
 local MarginRankingCriterion, parent = torch.class('nn.MarginRankingCriterion', 'nn.Criterion')
 
@@ -26,17 +27,18 @@ local function hinge(self, input, target)
    return difference:cmul(y):mul(-1):add(self.margin), y
 end
 
-function MarginRankingCriterion:updateOutput(input, target)
-   local losses = hinge(self, input, target)
-   local sum = losses:cmax(0):sum()
-   self.output = self.sizeAverage and sum / losses:nElement() or sum
-   return self.output
+function MarginRankingCriterion:updateLoss(input, target)
+   return self:sumOf(hinge(self, input, target):cmax(0), self:denominator(input))
+end
+
+function MarginRankingCriterion:denominator(input)
+   return losses.elements(self, input[1])
 end
 
 function MarginRankingCriterion:updateGradInput(input, target)
-   local losses, y = hinge(self, input, target)
-   local active = losses.new():resizeAs(losses):gt(losses, 0):cmul(y)
-   if self.sizeAverage then active:div(losses:nElement()) end
+   local each, y = hinge(self, input, target)
+   local active = each.new():resizeAs(each):gt(each, 0):cmul(y)
+   if self.sizeAverage then active:div(each:nElement()) end
    self.gradInput[1]:resizeAs(input[1]):copy(active):mul(-1)
    self.gradInput[2]:resizeAs(input[2]):copy(active)
    return self.gradInput

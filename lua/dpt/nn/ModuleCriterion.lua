@@ -41,8 +41,12 @@ function ModuleCriterion:updateOutput(input, target)
    return self.output
 end
 
+function ModuleCriterion:terms(input, target)
+   return self.criterion:terms(seen(self, input, target))
+end
+
 function ModuleCriterion:updateGradInput(input, _)
-   self.gradInput = self.criterion:backward(self.input, self.target)
+   self.gradInput = self.criterion:partGradient(self.input, self.target)
    if self.inputModule then
       self.gradInput = self.inputModule:updateGradInput(input, self.gradInput)
    end

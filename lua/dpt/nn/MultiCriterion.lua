@@ -29,12 +29,20 @@ function MultiCriterion:updateOutput(input, target)
    return self.output
 end
 
+function MultiCriterion:terms(input, target)
+   local list = {}
+   for i, criterion in ipairs(self.criterions) do
+      criterion:addTerms(list, self.weights[i], input, target)
+   end
+   return list
+end
+
 function MultiCriterion:updateGradInput(input, target)
    self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
    nn.utils.recursiveFill(self.gradInput, 0)
    for i, criterion in ipairs(self.criterions) do
       nn.utils.recursiveAdd(self.gradInput, self.weights[i],
-         criterion:updateGradInput(input, target))
+         criterion:partGradient(input, target))
    end
    return self.gradInput
 end

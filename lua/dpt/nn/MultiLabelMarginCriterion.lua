@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
+local losses = require 'dpt.nn.losses'
 
 local MultiLabelMarginCriterion, parent =
    torch.class('nn.MultiLabelMarginCriterion', 'nn.Criterion')
@@ -13,11 +14,10 @@ function MultiLabelMarginCriterion:__init(sizeAverage)
    self.sizeAverage = sizeAverage == nil and true or sizeAverage
 end
 
-function MultiLabelMarginCriterion:updateOutput(input, target)
+function MultiLabelMarginCriterion:updateLoss(input, target)
    local out = self:lossTensor(input)
    lib.multilabel_forward(out, input, self:classesFor(input, target), self.sizeAverage and 1 or 0)
-   self.output = out[1]
-   return self.output
+   return out
 end
 
 function MultiLabelMarginCriterion:updateGradInput(input, target)
@@ -25,5 +25,7 @@ function MultiLabelMarginCriterion:updateGradInput(input, target)
       self.sizeAverage and 1 or 0)
    return self.gradInput
 end
+
+MultiLabelMarginCriterion.denominator = losses.rows
 
 return MultiLabelMarginCriterion

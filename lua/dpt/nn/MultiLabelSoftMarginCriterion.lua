@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
+local losses = require 'dpt.nn.losses'
 local pointwise = require 'dpt.nn.pointwise'
 
 local MultiLabelSoftMarginCriterion, parent =
@@ -27,14 +28,12 @@ local function weighted(self, t)
 end
 
 -- -(y log s(x) + (1 - y) log s(-x)) = (1 - y) x - log s(x)
-function MultiLabelSoftMarginCriterion:updateOutput(input, target)
+function MultiLabelSoftMarginCriterion:updateLoss(input, target)
    target = self:valuesFor(input, target)
    local logs = input.new():resizeAs(input)
    lib.map1(logsigmoid, logs, input, 0, 0)
    local each = torch.add(input, -1, torch.cmul(target, input)):add(-1, logs)
-   local sum = weighted(self, each):sum()
-   self.output = self.sizeAverage and sum / input:nElement() or sum
-   return self.output
+   return self:sumOf(weighted(self, each), self:denominator(input))
 end
 
 function MultiLabelSoftMarginCriterion:updateGradInput(input, target)
@@ -44,5 +43,7 @@ function MultiLabelSoftMarginCriterion:updateGradInput(input, target)
    if self.sizeAverage then self.gradInput:div(input:nElement()) end
    return self.gradInput
 end
+
+MultiLabelSoftMarginCriterion.denominator = losses.elements
 
 return MultiLabelSoftMarginCriterion

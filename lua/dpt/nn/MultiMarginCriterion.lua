@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
+local losses = require 'dpt.nn.losses'
 
 local MultiMarginCriterion, parent = torch.class('nn.MultiMarginCriterion', 'nn.Criterion')
 
@@ -23,12 +24,11 @@ function MultiMarginCriterion:__init(p, weights, margin, sizeAverage)
    end
 end
 
-function MultiMarginCriterion:updateOutput(input, target)
+function MultiMarginCriterion:updateLoss(input, target)
    local out = self:lossTensor(input)
    lib.multimargin_forward(out, input, self:classesFor(input, target), self.weights,
       self.sizeAverage and 1 or 0, self.p, self.margin)
-   self.output = out[1]
-   return self.output
+   return out
 end
 
 function MultiMarginCriterion:updateGradInput(input, target)
@@ -36,5 +36,7 @@ function MultiMarginCriterion:updateGradInput(input, target)
       self.sizeAverage and 1 or 0, self.p, self.margin)
    return self.gradInput
 end
+
+MultiMarginCriterion.denominator = losses.rows
 
 return MultiMarginCriterion

@@ -32,13 +32,21 @@ function ParallelCriterion:updateOutput(input, target)
    return self.output
 end
 
+function ParallelCriterion:terms(input, target)
+   local list = {}
+   for i, criterion in ipairs(self.criterions) do
+      criterion:addTerms(list, self.weights[i], input[i], self.repeatTarget and target or target[i])
+   end
+   return list
+end
+
 function ParallelCriterion:updateGradInput(input, target)
    self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
    nn.utils.recursiveFill(self.gradInput, 0)
    for i, criterion in ipairs(self.criterions) do
       local own = self.repeatTarget and target or target[i]
       nn.utils.recursiveAdd(self.gradInput[i], self.weights[i],
-         criterion:updateGradInput(input[i], own))
+         criterion:partGradient(input[i], own))
    end
    return self.gradInput
 end

@@ -24,8 +24,8 @@ local function crop(input, target)
    return target
 end
 
-function SpatialAutoCropMSECriterion:updateOutput(input, target)
-   return parent.updateOutput(self, input, crop(input, target))
+function SpatialAutoCropMSECriterion:updateLoss(input, target)
+   return parent.updateLoss(self, input, crop(input, target))
 end
 
 function SpatialAutoCropMSECriterion:updateGradInput(input, target)

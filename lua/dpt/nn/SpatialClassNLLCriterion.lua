@@ -7,12 +7,12 @@ local torch = require 'dpt.tensor'
 local SpatialClassNLLCriterion, parent =
    torch.class('nn.SpatialClassNLLCriterion', 'nn.ClassNLLCriterion')
 
-function SpatialClassNLLCriterion:updateOutput(input, target)
+function SpatialClassNLLCriterion:updateLoss(input, target)
    if input:dim() ~= 4 or target:dim() ~= 3 then
       error(('nn.SpatialClassNLLCriterion: input has %d dimensions and target %d, wanted 4 and 3')
          :format(input:dim(), target:dim()), 2)
    end
-   return parent.updateOutput(self, input, target)
+   return parent.updateLoss(self, input, target)
 end
 
 return SpatialClassNLLCriterion

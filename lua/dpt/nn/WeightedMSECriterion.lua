@@ -21,8 +21,8 @@ local function weighted(self, input, target)
    return torch.cmul(self:valuesFor(input, target), weight)
 end
 
-function WeightedMSECriterion:updateOutput(input, target)
-   return parent.updateOutput(self, input, weighted(self, input, target))
+function WeightedMSECriterion:updateLoss(input, target)
+   return parent.updateLoss(self, input, weighted(self, input, target))
 end
 
 function WeightedMSECriterion:updateGradInput(input, target)

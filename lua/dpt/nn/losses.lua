@@ -1,5 +1,5 @@
 --- Criterions that sum one function over all elements, by a loss of the C library.
--- What must stay true: forward waits once, for the number; backward never.
+-- What must stay true: nothing here waits.
 
 local C = require 'dpt.ffi'.C
 local lib = require 'dpt.nn.lib'
@@ -13,18 +13,27 @@ function M.id(name)
    return id
 end
 
---- Gives a criterion updateOutput and updateGradInput.
+--- What a loss that is averaged over its elements is divided by.
+function M.elements(self, input)
+   return self.sizeAverage and input:nElement()
+end
+
+--- What a loss that is averaged over rows is divided by; one vector is a row.
+function M.rows(self, input)
+   return self.sizeAverage and (input:dim() > 1 and input:size(1) or 1)
+end
+
+--- Gives a criterion updateLoss, updateGradInput and denominator.
 -- @param name of the loss
 -- @param p name of the field that holds the loss's number, or nil
 function M.define(class, name, p)
    local id = M.id(name)
 
-   function class:updateOutput(input, target)
+   function class:updateLoss(input, target)
       local out = self:lossTensor(input)
       lib.loss_forward(id, out, input, self:valuesFor(input, target), nil,
          self.sizeAverage and 1 or 0, p and self[p] or 0)
-      self.output = out[1]
-      return self.output
+      return out
    end
 
    function class:updateGradInput(input, target)
@@ -32,6 +41,8 @@ function M.define(class, name, p)
          self.sizeAverage and 1 or 0, p and self[p] or 0)
       return self.gradInput
    end
+
+   class.denominator = M.elements
 end
 
 return M

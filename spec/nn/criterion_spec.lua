@@ -1,0 +1,55 @@
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
+local jacobian = require 'spec.support.jacobian'
+local criterions = require 'spec.support.criterions'
+
+describe('nn criterions', function()
+   before_each(function() torch.manualSeed(7) end)
+
+   for _, case in ipairs(criterions) do
+      it(case.name .. ': gradients are the differences, on host and device', function()
+         jacobian.criterion(function() return case.make():double() end,
+            function() return case.input(4) end,
+            case.target and function() return case.target(4) end)
+      end)
+   end
+
+   local function number(value) return torch.isTensor(value) and value[1] or value end
+
+   for _, case in ipairs(criterions) do
+      it(case.name .. (case.whole and ': refuses to be split' or ': its terms are the loss'),
+         function()
+            local criterion, input = case.make():double(), case.input(6)
+            local target = case.target and case.target(6)
+            if case.whole then
+               assert.error_matches(function() criterion:terms(input, target) end,
+                  'cannot be computed in parts')
+               return
+            end
+            local loss = criterion:forward(input, target)
+            local sum = 0
+            for _, term in ipairs(criterion:copyForTerms():terms(input, target)) do
+               assert.truthy(term.denominator == false or number(term.denominator) > 0)
+               sum = sum + term.weight * number(term.loss)
+            end
+            assert.near(loss, sum, 1e-12 * math.max(1, math.abs(loss)))
+         end)
+   end
+
+   it('tell their terms also where a subclass changes updateOutput', function()
+      local classes = {}
+      local Twice, parent = torch.class('dptspec.Twice', 'nn.MSECriterion', classes)
+      function Twice:updateOutput(input, target)
+         self.output = 2 * parent.updateOutput(self, input, target)
+         return self.output
+      end
+      local criterion, x, y = classes.Twice(), torch.randn(4), torch.randn(4)
+      assert.equal(2 * nn.MSECriterion():forward(x, y), criterion:forward(x, y))
+      assert.equal(criterion.output, criterion:terms(x, y)[1].loss)
+   end)
+
+   it('say so where they have no loss', function()
+      assert.error_matches(function() nn.Criterion():forward(torch.randn(2), torch.randn(2)) end,
+         'nn%.Criterion has no updateOutput')
+   end)
+end)
