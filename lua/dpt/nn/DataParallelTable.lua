@@ -108,7 +108,7 @@ function DataParallelTable:_prepare()
    local change = params:changed(module)
    if change == 'other' then self.impl:applyChanges() end
    local function make()
-      params:build(module, self.gpuAssignments[1], function(f) self.impl:exec(f) end)
+      params:build(module, self.gpuAssignments[1], self.impl)
    end
    if change or not self.impl.modules then
       make()
@@ -142,7 +142,7 @@ end
 --- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
-   self.params:broadcast(self.train == false and self.impl)
+   self.params:broadcast(self.train == false and first(self), self.impl)
    self.needsSync = false
 end
 
@@ -231,13 +231,13 @@ end
 
 for _, mode in ipairs{'training', 'evaluate'} do
    DataParallelTable[mode] = function(self)
-      self.impl:exec(function(module) module[mode](module) end)
+      self.impl:run('replica', 'tell', mode)
       self.train = mode == 'training'
    end
 end
 
 function DataParallelTable:clearState()
-   self.impl:exec(function(module) module:clearState() end)
+   self.impl:run('replica', 'tell', 'clearState')
    self:_forgetState()
    return nn.utils.clear(self, 'output', 'gradInput')
 end

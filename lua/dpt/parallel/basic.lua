@@ -3,13 +3,16 @@
 --
 -- What must stay true: replica 1 is the owner's own module, the others are copies on their devices,
 -- made at the first use and anew after applyChanges; the current device is the same before and
--- after a call, also when a replica raises; an error tells the replica and its device and keeps the
--- way through the modules and the traceback; nobody is left waiting.
+-- after a call, also when a replica raises; every replica is run, also after one has raised, and
+-- the errors of all of them make one message, each with its replica, its device, the way through
+-- the modules and the traceback; nobody is left waiting.
 --
--- A dispatcher has setup, call, tellRows, exec, applyChanges and close; call takes the name of a
--- method and lists of arguments, so that a dispatcher may send them to a thread.
+-- A dispatcher has setup, call, run, tellRows, exec, applyChanges and close. call and run take
+-- names and values that can be sent to a thread; what dpt does on replicas goes through them. exec
+-- is for users.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
+local errors = require 'dpt.parallel.errors'
 local slice = require 'dpt.parallel.slice'
 
 local dispatchers = {}
@@ -21,37 +24,29 @@ function Basic:__init(owner)
    self.dpt = owner
 end
 
-local function handler(message)
-   if type(message) ~= 'string' or message:find('\nstack traceback:', 1, true) then
-      return message
-   end
-   return debug.traceback(message, 2)
-end
-
 -- Calls f with the replica's device current; f's result, or false and the error with its place.
 local function onDevice(self, i, f, ...)
    local devices = self.dpt.gpuAssignments
-   local ok, result = xpcall(cutorch.setDevice, handler, devices[i])
-   if ok then ok, result = xpcall(f, handler, ...) end
-   if not ok and type(result) == 'string' then
-      result = ('In replica %d of %d on device %d of %s:\n%s'):format(i, #devices, devices[i],
-         torch.type(self.dpt), result)
-   end
+   local ok, result = xpcall(cutorch.setDevice, errors.handler, devices[i])
+   if ok then ok, result = xpcall(f, errors.handler, ...) end
+   if not ok then result = errors.place(result, i, devices, torch.type(self.dpt)) end
    return ok, result
 end
 
--- Runs f(i) for the replicas 1 to count; the first error ends it, with the device put back.
+-- Runs f(i) for the replicas 1 to count, puts the device back and raises what went wrong.
 local function each(self, count, f, ...)
-   local before, results = cutorch.getDevice(), {}
+   local before, results, wrong = cutorch.getDevice(), {}, nil
    for i = 1, count do
       local ok, result = onDevice(self, i, f, i, ...)
-      if not ok then
-         cutorch.setDevice(before)
-         error(result, 0)
+      if ok then
+         results[i] = result
+      else
+         wrong = wrong or {}
+         wrong[#wrong + 1] = result
       end
-      results[i] = result
    end
    cutorch.setDevice(before)
+   if wrong then errors.raise(wrong) end
    return results
 end
 
@@ -100,6 +95,19 @@ end
 -- @return list of results
 function Basic:call(method, count, inputs, others, scale)
    return each(self, count, callMethod, self:setup(), method, inputs, others, scale)
+end
+
+local function callFunction(i, modules, f, ...)
+   return f(modules[i], i, ...)
+end
+
+--- Calls require('dpt.parallel.' .. file)[name](replica, i, ...) for every replica, each with its
+-- device current. Arguments and results are values that can be sent to a thread: no functions, no
+-- modules.
+-- @return list of results
+function Basic:run(file, name, ...)
+   return each(self, #self.dpt.gpuAssignments, callFunction, self:setup(),
+      require('dpt.parallel.' .. file)[name], ...)
 end
 
 local function callClosure(i, modules, closure)

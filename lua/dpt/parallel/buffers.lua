@@ -14,9 +14,9 @@ function Buffers.new()
    return setmetatable({}, Buffers)
 end
 
--- Adds the statistics of a replica to a list, shared ones once.
-local function collect(list, replica)
-   local seen = {}
+--- The statistics of a replica, shared ones once (run by a dispatcher).
+function Buffers.collect(replica)
+   local list, seen = {}, {}
    for _, module in ipairs(replica:listModules()) do
       for _, field in ipairs{'running_mean', 'running_var'} do
          local t = module[field]
@@ -30,15 +30,15 @@ local function collect(list, replica)
 end
 
 --- Copies replica 1's statistics to the others where something has written to them.
--- @param dispatcher its exec calls a function for every replica
-function Buffers:broadcast(dispatcher)
-   local truth, others = {}, {}
-   dispatcher:exec(function(replica) collect(truth, replica) end, 1)
+-- @param module replica 1
+-- @param dispatcher what runs the replicas
+function Buffers:broadcast(module, dispatcher)
+   local truth, others = Buffers.collect(module), {}
    local version = comm.version(truth)
    if self.version == version then return end
-   dispatcher:exec(function(replica, i)
-      if i > 1 then collect(others, replica) end
-   end)
+   for i, list in ipairs(dispatcher:run('buffers', 'collect')) do
+      for _, t in ipairs(i > 1 and list or {}) do others[#others + 1] = t end
+   end
    comm.broadcastInto(truth, others)
    self.version = version
 end

@@ -87,59 +87,76 @@ local function layouts(seen)
    return groups
 end
 
--- Moves one half of a group of a replica into a new flat tensor; gives it and its pieces.
-local function move(replica, seen, group, half)
-   local layout = group[half]
-   local flat, pieces = torch.getmetatable(group.type).new(layout.total), {}
-   for k, i in ipairs(group.members) do
-      local index = (half - 1) * seen.n + i
-      local model, t = seen[index], replica[index]
-      if model:nElement() > 0 then
-         t:set(flat:storage(), layout.places[k], model:size(), layout.strides[k])
+-- What a replica must know to lay out its tensors: a list of halves of groups, parameters first,
+-- each with its type, its number of elements and, for every tensor that has elements, its place in
+-- the replica's list and in the flat tensor.
+local function planOf(groups, seen)
+   local plan = {}
+   for _, group in ipairs(groups) do
+      for half = 1, 2 do
+         local layout = group[half]
+         local one = {type = group.type, total = layout.total}
+         for k, i in ipairs(group.members) do
+            local index = (half - 1) * seen.n + i
+            if seen[index]:nElement() > 0 then
+               table.insert(one, {index = index, first = layout.places[k],
+                  size = seen[index]:size(), stride = layout.strides[k]})
+            end
+         end
+         plan[#plan + 1] = one
       end
    end
+   return plan
+end
+
+--- Moves the parameters and gradients of a replica into new flat tensors (run by a dispatcher).
+-- @return list of them, parameters and gradients in turn; gradients are zero
+function Params.lay(replica, i, plan)
+   if i == 1 then return nil end
+   local tensors, flat = look(replica), {}
+   for k, half in ipairs(plan) do
+      flat[k] = torch.getmetatable(half.type).new(half.total)
+      for _, t in ipairs(half) do
+         tensors[t.index]:set(flat[k]:storage(), t.first, t.size, t.stride)
+      end
+      if k % 2 == 0 and half.total > 0 then flat[k]:zero() end
+   end
+   return flat
+end
+
+-- Appends views of a flat tensor, one for each piece and as long as it, to a list.
+local function cut(list, flat, pieces)
    local first = 1
-   for k, piece in ipairs(layout.pieces) do
-      pieces[k] = flat:narrow(1, first, piece:nElement())
+   for _, piece in ipairs(pieces) do
+      list[#list + 1] = flat:narrow(1, first, piece:nElement())
       first = first + piece:nElement()
    end
-   return flat, pieces
 end
 
 --- Lays out the parameters and gradients of the replicas after those of replica 1.
 -- @param module replica 1
 -- @param device where it must be
--- @param exec function(f) that calls f(replica, i) for every replica with its device current
-function Params:build(module, device, exec)
-   checkPlace(look(module), device)
+-- @param dispatcher what runs the replicas
+function Params:build(module, device, dispatcher)
+   local seen = look(module)
+   checkPlace(seen, device)
    self.seen = nil -- an error on the way leaves it to be built again
-   local seen, groups
+   local groups = layouts(seen)
+   local flat = dispatcher:run('params', 'lay', planOf(groups, seen))
    local values, sums = {}, {} -- of replicas 2..n, one list
-   local flat = {}
-   exec(function(replica, i)
-      if i == 1 then
-         seen = look(replica)
-         groups = layouts(seen)
-         return
-      end
-      replica = look(replica)
-      flat[i] = {}
-      for _, group in ipairs(groups) do
-         for half, all in ipairs{values, sums} do
-            local whole, pieces = move(replica, seen, group, half)
-            table.insert(flat[i], whole)
-            for _, piece in ipairs(pieces) do all[#all + 1] = piece end
-            if half == 2 and whole:nElement() > 0 then whole:zero() end
-         end
-      end
-   end)
    self.truth, self.sum, flat[1] = {}, {}, {}
-   for _, group in ipairs(groups) do
+   for g, group in ipairs(groups) do
       for _, piece in ipairs(group[1].pieces) do table.insert(self.truth, piece) end
       for _, piece in ipairs(group[2].pieces) do table.insert(self.sum, piece) end
       -- replica 1 is flat where its memory is one run
-      table.insert(flat[1], #group[1].pieces == 1 and group[1].pieces[1] or false)
-      table.insert(flat[1], #group[2].pieces == 1 and group[2].pieces[1] or false)
+      flat[1][2 * g - 1] = #group[1].pieces == 1 and group[1].pieces[1] or false
+      flat[1][2 * g] = #group[2].pieces == 1 and group[2].pieces[1] or false
+   end
+   for i = 2, #flat do
+      for g, group in ipairs(groups) do
+         cut(values, flat[i][2 * g - 1], group[1].pieces)
+         cut(sums, flat[i][2 * g], group[2].pieces)
+      end
    end
    self.groups, self.values, self.sums, self.flat = groups, values, sums, flat
    self.seen, self.version = seen, nil
@@ -168,14 +185,15 @@ function Params:stale()
 end
 
 --- Copies the parameters of replica 1 to the others where they are stale.
--- @param dispatcher where running statistics are to be copied too: what calls the replicas
-function Params:broadcast(dispatcher)
+-- @param module replica 1 where running statistics are to be copied too, else false
+-- @param dispatcher what runs the replicas
+function Params:broadcast(module, dispatcher)
    local version = comm.version(self.truth)
    if self.version ~= version then
       comm.broadcastInto(self.truth, self.values)
       self.version = version
    end
-   if dispatcher then self.buffers:broadcast(dispatcher) end
+   if module then self.buffers:broadcast(module, dispatcher) end
 end
 
 --- Adds the gradients of replicas 2..n to replica 1's and sets them to zero.
