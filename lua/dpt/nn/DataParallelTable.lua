@@ -16,11 +16,13 @@ local Basic = require 'dpt.parallel.basic'
 local Params = require 'dpt.parallel.params'
 local checkDevices = require 'dpt.parallel.devices'
 local gather = require 'dpt.parallel.gather'
+local options = require 'dpt.parallel.options'
 local scatter = require 'dpt.parallel.scatter'
 local serial = require 'dpt.parallel.serial'
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
+DataParallelTable.gather, DataParallelTable.buffers = true, 'first' -- where no option says else
 
 local NAME = 'nn.DataParallelTable'
 
@@ -40,7 +42,8 @@ end
 --- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
 -- @param flattenParams make the network's parameters one flat tensor at the first forward (false)
 -- @param usenccl communicate by NCCL where it is there (false)
-function DataParallelTable:__init(dimension, flattenParams, usenccl)
+-- @param more options, see dpt.parallel.options
+function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    parent.__init(self)
    if cutorch.getDeviceCount() == 0 then fail('there is no device (DPT_DEVICES=none)') end
    if type(dimension) ~= 'number' or dimension % 1 ~= 0 or dimension < 1 then
@@ -49,6 +52,7 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl)
    if usenccl and not flattenParams then
       fail('NCCL wants flat parameters: nn.DataParallelTable(%d, true, true)', dimension)
    end
+   options.set(self, more, NAME)
    self.dimension = dimension
    self.flattenParams = flattenParams or false
    self.usenccl = usenccl and comm.use('nccl') or false
@@ -154,7 +158,8 @@ function DataParallelTable:_distribute(field, name, value)
 end
 
 function DataParallelTable:_concat(kept, parts)
-   return gather(kept, parts, self.used, self.dimension, self.gpuAssignments[1], NAME .. ': result')
+   return gather(kept, parts, self.used, self.dimension,
+      self.outputDevice or self.gpuAssignments[1], NAME .. ': result')
 end
 
 function DataParallelTable:updateOutput(input)

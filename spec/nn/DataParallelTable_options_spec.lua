@@ -1,0 +1,61 @@
+local dpt = require 'dpt'
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local same = require 'spec.support.parallel'
+
+describe('nn.DataParallelTable options:', function()
+   local most = math.min(cutorch.getDeviceCount(), 4)
+
+   local function table(options, list)
+      return nn.DataParallelTable(1, true, false, options)
+         :add(nn.Linear(4, 3):cuda(), list or same.range(most))
+   end
+
+   before_each(function()
+      torch.manualSeed(3)
+      cutorch.setDevice(1)
+   end)
+
+   it('are fields with values where none is given', function()
+      local many = table()
+      assert.is_true(many.gather)
+      assert.equal('first', many.buffers)
+      assert.is_nil(many.outputDevice)
+      many = table{gather = false, buffers = 'average', outputDevice = 1}
+      assert.is_false(many.gather)
+      assert.equal('average', many.buffers)
+      assert.equal(1, many.outputDevice)
+   end)
+
+   it('raise where they are wrong', function()
+      local function makes(options)
+         return function() nn.DataParallelTable(1, false, false, options) end
+      end
+      assert.error_matches(makes(true), 'table of options as argument 4, got boolean')
+      assert.error_matches(makes{output = 1},
+         'no option output, wanted buffers, gather or outputDevice')
+      assert.error_matches(makes{1}, 'no option 1')
+      for _, wrong in ipairs{0, 1.5, cutorch.getDeviceCount() + 1, 'one', true} do
+         assert.error_matches(makes{outputDevice = wrong}, 'outputDevice wants the number of')
+      end
+      assert.error_matches(makes{gather = 1}, 'gather wants true or false, got 1')
+      assert.error_matches(makes{buffers = 'last'}, "wants 'first' or 'average', got 'last'")
+   end)
+
+   it('outputDevice: results and gradients of inputs lie there', function()
+      for device = 1, cutorch.getDeviceCount() do -- also one without a replica
+         local many = table{outputDevice = device}
+         local one = many:get(1):clone()
+         local input = torch.randn(2 * most + 1, 4):cuda()
+         local output = many:forward(input)
+         assert.equal(device, output:getDevice())
+         local gradOutput = torch.randn(2 * most + 1, 3)
+         local gradInput = cutorch.withDevice(device, function()
+            return many:backward(input, gradOutput:cuda())
+         end)
+         assert.equal(device, gradInput:getDevice())
+         assert.equal(1, cutorch.getDevice())
+         same.close(one:forward(input), output, 1e-6)
+         same.close(one:backward(input, gradOutput:cuda()), gradInput, 1e-6)
+      end
+   end)
+end)
