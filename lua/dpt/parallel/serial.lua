@@ -1,13 +1,16 @@
 --- dpt.parallel.serial: copies of a parallel network in memory and in files.
 --
 -- What must stay true: a copy and a file hold replica 1 alone, the others are made when needed. A
--- file has the fields below, under the names of cunn's version 3, and loads on whatever devices
--- there are.
-local dptffi = require 'dpt.ffi'
+-- file has what cunn's version 3 wrote, and cunn reads it; those of version 1 (all replicas and the
+-- dispatcher among the fields), 2 and 3 (the devices before the fields) load on whatever devices
+-- there are. The dispatcher is no part of a file.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
 local Basic = require 'dpt.parallel.basic'
+local comm = require 'dpt.comm'
+local options = require 'dpt.parallel.options'
+local fail = require('dpt.ffi').fail
 
 local serial = {}
 
@@ -24,37 +27,96 @@ function serial.clone(owner, copy)
    return clone
 end
 
-local FIELDS = {'dimension', 'flattenParams', 'usenccl', 'gpuAssignments', 'modules', 'train',
-   'gradInput', 'output', '_type'}
+-- The fields that cunn wants to find as empty tables.
+local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 
+--- Writes the devices, then the fields, but for what _forget makes anew.
 function serial.write(owner, file)
-   local fields = {}
-   for _, name in ipairs(FIELDS) do fields[name] = owner[name] end
+   local fields, passing = {}, setmetatable({}, getmetatable(owner))
+   passing:_forget()
+   passing.impl, passing.used = true, true
+   for name, value in pairs(owner) do
+      if rawget(passing, name) == nil then fields[name] = value end
+   end
+   for _, name in ipairs(EMPTY) do fields[name] = {} end
+   fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
+   file:writeObject(owner.gpuAssignments)
    file:writeObject(fields)
 end
 
---- Sets the fields of owner. Devices that are not here are left out; the current one stands for
--- none.
-function serial.read(owner, file)
-   local fields = file:readObject()
-   if type(fields) ~= 'table' or type(fields.gpuAssignments) ~= 'table'
-      or type(fields.modules) ~= 'table' then
-      dptffi.fail('%s: the file holds no network on devices', torch.type(owner))
+-- The devices for a file's network: the first n where the class's deserializeNGPUs says so, else
+-- those of the file that are here, else the current one.
+local function devicesFor(owner, listed)
+   local count, wanted, devices = cutorch.getDeviceCount(), owner.deserializeNGPUs, {}
+   if count == 0 then fail('%s: there is no device (DPT_DEVICES=none)', torch.type(owner)) end
+   if wanted then
+      if type(wanted) ~= 'number' or wanted % 1 ~= 0 or wanted < 1 or wanted > count then
+         fail('%s: deserializeNGPUs is %s, wanted 1 to %d, the number of devices',
+            torch.type(owner), tostring(wanted), count)
+      end
+      for i = 1, wanted do devices[i] = i end
+      return devices
    end
-   for key, value in next, fields do owner[key] = value end
-   local count, current, devices = cutorch.getDeviceCount(), cutorch.getDevice(), {}
-   for _, device in ipairs(fields.gpuAssignments) do
-      if type(device) == 'number' and device >= 1 and device <= count then
+   local taken = {}
+   for _, device in ipairs(listed) do
+      if type(device) == 'number' and device % 1 == 0 and device >= 1 and device <= count
+         and not taken[device] then
+         taken[device] = true
          devices[#devices + 1] = device
       end
    end
-   if #devices == 0 then devices[1] = current end
-   owner.gpuAssignments, owner.needsSync = devices, false
-   owner:_forget()
-   owner.modules = {fields.modules[1]}
-   if devices[1] ~= current then
-      cutorch.withDevice(devices[1], function() owner.modules = copyTree(owner.modules) end)
+   if #devices == 0 then devices[1] = cutorch.getDevice() end
+   return devices
+end
+
+-- Whether a parameter of the module lies on another device.
+local function elsewhere(module, device)
+   for _, t in ipairs(module:parameters() or {}) do
+      local place = comm.device(t)
+      if place > 0 and t:nElement() > 0 and place ~= device then return true end
    end
+   return false
+end
+
+-- Files of cunn may hold its dispatchers, whose classes must be known to be read.
+local function knowDispatchers()
+   local name = 'nn.DataParallelTable.Threads'
+   if not torch.getmetatable(name) then torch.class(name, {}) end
+end
+
+--- Sets the fields of owner from a file of that version.
+function serial.read(owner, file, version)
+   knowDispatchers()
+   local fields, listed
+   if version < 2 then
+      fields = file:readObject()
+      listed = type(fields) == 'table' and fields.gpuAssignments
+   else
+      listed = file:readObject()
+   end
+   if type(listed) ~= 'table' then
+      fail('%s: the file holds no list of devices', torch.type(owner))
+   end
+   local devices = devicesFor(owner, listed)
+   fields = fields or cutorch.withDevice(devices[1], file.readObject, file)
+   local module = type(fields) == 'table' and type(fields.modules) == 'table' and fields.modules[1]
+   if module and not torch.isTypeOf(module, 'nn.Module') or type(fields) ~= 'table'
+      or type(fields.modules) ~= 'table' then
+      fail('%s: the file holds no network on devices', torch.type(owner))
+   end
+   for key, value in next, fields do owner[key] = value end
+   for name in pairs{outputDevice = true, gather = true, buffers = true} do
+      if not pcall(options.check, torch.type(owner), name, owner[name]) then owner[name] = nil end
+   end
+   owner.gpuAssignments, owner.needsSync = module and devices or {}, false
+   owner.flattenParams = owner.flattenParams or false
+   owner.usenccl = owner.usenccl and comm.use('nccl') or false
+   owner._type = owner._type or 'torch.CudaTensor'
+   owner:_forget()
+   if module and elsewhere(module, devices[1]) then
+      module = cutorch.withDevice(devices[1], copyTree, module)
+   end
+   owner.modules = {module}
    owner.impl = Basic(owner)
 end
 
