@@ -83,6 +83,17 @@ function Criterion:copyForTerms()
    return copy
 end
 
+--- Waits for terms and puts numbers in place of their tensors.
+-- @return terms
+function Criterion:readTerms(terms)
+   for _, term in ipairs(terms) do
+      for _, key in ipairs{'loss', 'denominator'} do
+         if torch.isTensor(term[key]) then term[key] = term[key][1] end
+      end
+   end
+   return terms
+end
+
 --- Adds this criterion's terms, times weight, to a list.
 function Criterion:addTerms(list, weight, input, target)
    for _, term in ipairs(self:terms(input, target)) do

@@ -14,11 +14,12 @@ local comm = require 'dpt.comm'
 local copyTree = require 'dpt.clone'
 local Basic = require 'dpt.parallel.basic'
 local Params = require 'dpt.parallel.params'
-local checkDevices = require 'dpt.parallel.devices'
+local checkDevices = require('dpt.parallel.devices').check
 local gather = require 'dpt.parallel.gather'
 local options = require 'dpt.parallel.options'
 local scatter = require 'dpt.parallel.scatter'
 local serial = require 'dpt.parallel.serial'
+local shares = require 'dpt.parallel.shares'
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
@@ -169,14 +170,16 @@ function DataParallelTable:updateOutput(input)
    if self.dimension == 1 then self.impl:tellRows(rows) end
    self.outputGpu = self.impl:call('updateOutput', used, self.inputGpu)
    self.used = used
-   self.output = self:_concat(self.output, self.outputGpu)
+   self.output = self.gather and self:_concat(self.output, self.outputGpu)
+      or shares.mark(self.outputGpu, self.gpuAssignments, self.dimension)
    return self.output
 end
 
 -- Runs a method of every replica that got rows with its share of gradOutput.
 function DataParallelTable:_backward(method, gradOutput, scale)
    if not self.used then fail('%s needs a forward before it', method) end
-   self:_distribute('gradOutputGpu', 'gradOutput', gradOutput)
+   if self.gather then self:_distribute('gradOutputGpu', 'gradOutput', gradOutput)
+   else self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME) end
    return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale)
 end
 

@@ -8,7 +8,7 @@ local names = [[
    Module Container Criterion utils Jacobian tables
 
    Sequential Parallel Concat DepthConcat ConcatTable ParallelTable MapTable Bottle Decorator
-   DontCast WeightNorm NaN Profile DataParallelTable
+   DontCast WeightNorm NaN Profile DataParallelTable DataParallel GPU
 
    JoinTable SplitTable SelectTable NarrowTable FlattenTable MixtureTable ZipTable
    ZipTableOneToMany CriterionTable CAddTable CAddTensorTable CSubTable CMulTable CDivTable
@@ -50,7 +50,8 @@ local names = [[
    ClassSimplexCriterion DistKLDivCriterion MultiMarginCriterion MultiLabelMarginCriterion
    MultiLabelSoftMarginCriterion MarginCriterion SoftMarginCriterion HingeEmbeddingCriterion
    L1HingeEmbeddingCriterion CosineEmbeddingCriterion MarginRankingCriterion L1Cost
-   DistanceRatioCriterion ModuleCriterion MultiCriterion ParallelCriterion StochasticGradient
+   DistanceRatioCriterion ModuleCriterion MultiCriterion ParallelCriterion DataParallelCriterion
+   StochasticGradient
 ]]
 
 local nn = {}

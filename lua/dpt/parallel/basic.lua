@@ -53,7 +53,8 @@ end
 local function makeReplica(i, self, modules, drawing)
    modules[i] = i == 1 and self.dpt.modules[1] or self.dpt:replicate()
    drawing[i] = {}
-   for _, module in ipairs(modules[i]:listModules()) do
+   -- a criterion has no list
+   for _, module in ipairs(modules[i].listModules and modules[i]:listModules() or {}) do
       if module.rowOffset_ then table.insert(drawing[i], module) end
    end
 end

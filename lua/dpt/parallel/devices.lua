@@ -1,14 +1,23 @@
---- dpt.parallel.devices: checks a list of devices for replicas.
+--- dpt.parallel.devices: lists of devices for replicas.
 --
 -- What must stay true: a list that passes names existing devices, each once.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 
+local devices = {}
+
+--- The list of all devices.
+function devices.all()
+   local list = {}
+   for i = 1, cutorch.getDeviceCount() do list[i] = i end
+   return list
+end
+
 --- What is wrong with devices that are to be added to a list; nil where nothing is.
 -- @param list the devices that are in use already
 -- @param more what is to be added: a number or a list of numbers
 -- @return nil and the list of new devices, or a sentence
-return function(list, more)
+function devices.check(list, more)
    local new, count = type(more) == 'number' and {more} or more, cutorch.getDeviceCount()
    if type(new) ~= 'table' or #new == 0 then
       return 'wants a device number or a table of them as argument 2, got ' .. torch.type(more)
@@ -25,3 +34,5 @@ return function(list, more)
    end
    return nil, new
 end
+
+return devices

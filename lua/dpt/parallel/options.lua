@@ -11,8 +11,16 @@ local function isDevice(value)
       and value <= cutorch.getDeviceCount()
 end
 
+local function isList(value) return type(value) == 'table' and #value > 0 end
+
+local function isDimension(value)
+   return type(value) == 'number' and value % 1 == 0 and value >= 1
+end
+
 -- Each option with its test and what it wants.
 local known = {
+   devices = {isList, 'a list of devices'},
+   dim = {isDimension, 'the dimension to split along, from 1'},
    outputDevice = {isDevice, 'the number of a device'},
    gather = {function(value) return type(value) == 'boolean' end, 'true or false'},
    buffers = {function(value) return value == 'first' or value == 'average' end,
@@ -21,12 +29,19 @@ local known = {
 
 local options = {}
 
---- Raises unless the option may have the value.
-function options.check(owner, name, value)
-   local option = known[name]
+--- The options of nn.DataParallelTable.
+options.names = {'buffers', 'gather', 'outputDevice'}
+
+--- Raises unless the option is one of names (the table's) and may have the value.
+function options.check(owner, name, value, names)
+   names = names or options.names
+   local option
+   for _, allowed in ipairs(names) do
+      if name == allowed then option = known[name] end
+   end
    if not option then
-      fail('%s: there is no option %s, wanted buffers, gather or outputDevice', owner,
-         tostring(name))
+      fail('%s: there is no option %s, wanted %s or %s', owner, tostring(name),
+         table.concat(names, ', ', 1, #names - 1), names[#names])
    end
    if not option[1](value) then
       fail(type(value) == 'string' and "%s: option %s wants %s, got '%s'"
@@ -34,15 +49,25 @@ function options.check(owner, name, value)
    end
 end
 
+--- Checks the options of a user.
+-- @param given nil or a table
+-- @param names those that there are
+-- @param argument which argument the table is
+-- @return the table
+function options.read(given, names, owner, argument)
+   if given ~= nil and type(given) ~= 'table' then
+      fail('%s: wants a table of options as argument %d, got %s', owner, argument,
+         torch.type(given))
+   end
+   for name, value in pairs(given or {}) do options.check(owner, name, value, names) end
+   return given or {}
+end
+
 --- Sets fields of an object by the options of a user.
 -- @param given nil or a table: outputDevice = device on which results are joined (the first of the
 -- network's), gather = whether they are (true), buffers = whose running statistics count ('first')
 function options.set(object, given, owner)
-   if given ~= nil and type(given) ~= 'table' then
-      fail('%s: wants a table of options as argument 4, got %s', owner, torch.type(given))
-   end
-   for name, value in pairs(given or {}) do
-      options.check(owner, name, value)
+   for name, value in pairs(options.read(given, options.names, owner, 4)) do
       object[name] = value
    end
 end

@@ -33,7 +33,7 @@ local function scatterTensor(kept, tensor, plan, path)
       plan.rows = math.max(plan.rows, rows)
    end
    for i = 1, parts do
-      local count = select(2, slice(rows, i, parts))
+      local count = plan.cut and plan.cut(rows, i) or select(2, slice(rows, i, parts))
       kept.rows[i] = count
       if count > 0 and i > plan.used then plan.used = i end
    end
@@ -76,7 +76,8 @@ end
 -- @param state table that belongs to the caller and keeps the parts between calls
 -- @param parts list that gets the part of every replica
 -- @param value a tensor, or tables of tensors in any nesting
--- @param plan {devices = list, dimension = along which, type = the network's tensor type}
+-- @param plan {devices = list, dimension = along which, type = the network's tensor type, cut =
+-- nothing for balanced parts or function(rows, part) that gives the rows of a part}
 -- @param name what to call the value in an error
 -- @return how many replicas, from the first, got rows; the rows of the batch
 return function(state, parts, value, plan, name)

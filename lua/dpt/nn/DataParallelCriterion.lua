@@ -1,0 +1,181 @@
+--- nn.DataParallelCriterion(criterion, {devices, dim}): the loss where the outputs are: each device
+-- computes the loss of its share of the batch, by a copy of the criterion.
+--
+--    net = nn.DataParallelTable(1, true, false, {gather = false}):add(network:cuda(), {1, 2, 3, 4})
+--    criterion = nn.DataParallelCriterion(nn.ClassNLLCriterion():cuda())
+--
+-- What must stay true: loss and gradient are those of the criterion on the whole batch: the copies'
+-- denominators are added (see nn.Criterion). The losses of all devices are queued before one is
+-- waited for; backward does not wait. Outputs that a network left on its devices stay there, and so
+-- do their gradients; outputs in one tensor are cut, and the gradient lies where they do.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local cutorch = require 'dpt.device'
+local copyTree = require 'dpt.clone'
+local Basic = require 'dpt.parallel.basic'
+local devices = require 'dpt.parallel.devices'
+local gather = require 'dpt.parallel.gather'
+local readOptions = require('dpt.parallel.options').read
+local scatter = require 'dpt.parallel.scatter'
+local shares = require 'dpt.parallel.shares'
+
+local DataParallelCriterion, parent = torch.class('nn.DataParallelCriterion', 'nn.Criterion')
+
+local NAME = 'nn.DataParallelCriterion'
+
+local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
+
+--- @param criterion of a device's type
+-- @param options for outputs in one tensor: devices = those to work on (all), dim = the dimension
+-- along which they are cut (1); outputs that a network left on its devices bring both along
+function DataParallelCriterion:__init(criterion, options)
+   parent.__init(self)
+   if not torch.isTypeOf(criterion, 'nn.Criterion') then
+      fail('wants an nn.Criterion as argument 1, got %s', torch.type(criterion))
+   end
+   options = readOptions(options, {'devices', 'dim'}, NAME, 2)
+   local wrong, list = devices.check({}, options.devices or devices.all())
+   if wrong then fail('%s', wrong) end
+   self.criterion = criterion
+   self.plan = {devices = list, dimension = options.dim or 1}
+   self._type = criterion:type()
+   self:_forget()
+end
+
+-- Drops what the next forward makes anew.
+function DataParallelCriterion:_forget()
+   self.gpuAssignments, self.modules, self.impl = nil, nil, nil
+   self.state = {input = {}, target = {}}
+   self.inputGpu, self.targetGpu, self.joined, self.used = {}, {}, nil, nil
+end
+
+--- A copy of the criterion on the current device.
+function DataParallelCriterion:replicate()
+   return self.criterion:copyForTerms()
+end
+
+-- Makes the copies where they are missing or elsewhere.
+function DataParallelCriterion:_prepare(list)
+   if self.gpuAssignments
+      and table.concat(self.gpuAssignments, ' ') == table.concat(list, ' ') then return end
+   self.gpuAssignments = copyTree(list)
+   self.modules = {cutorch.withDevice(list[1], function() return self:replicate() end)}
+   self.impl = Basic(self)
+end
+
+-- Every copy's input lies in inputGpu afterwards; how many got rows, and the plan by which it was
+-- cut.
+function DataParallelCriterion:_takeInput(input)
+   local plan = shares.plan(input)
+   if plan then
+      self:_prepare(plan.devices)
+      self.inputGpu = input
+      return #input, plan
+   end
+   plan = self.plan
+   if shares.device(input) == 0 and shares.rows(input, plan.dimension) > 0 then
+      fail('the input is a %s in host memory, wanted the output of a network on devices',
+         torch.type(input))
+   end
+   self:_prepare(plan.devices)
+   self.inputGpu = {}
+   return scatter(self.state.input, self.inputGpu, input,
+      {devices = plan.devices, dimension = plan.dimension}, NAME .. ': input'), plan
+end
+
+-- The target of every copy that has an input lies in targetGpu afterwards.
+function DataParallelCriterion:_takeTarget(target, used, plan)
+   local list, counts = {}, {}
+   for i = 1, used do
+      list[i], counts[i] = plan.devices[i], shares.rows(self.inputGpu[i], plan.dimension)
+   end
+   scatter(self.state.target, self.targetGpu, target, {devices = list, type = self._type,
+      dimension = plan.dimension, cut = shares.cutting(counts, NAME .. ': the target')},
+      NAME .. ': target')
+end
+
+-- The loss of the whole batch from the terms of all copies; tells each its share of the gradient.
+local function join(lists)
+   local loss = 0
+   for k, first in ipairs(lists[1] or {}) do
+      local sum, whole = 0, 0
+      for _, terms in ipairs(lists) do
+         local term = terms[k]
+         sum = sum + (term.denominator or 1) * term.loss
+         whole = whole + (term.denominator or 0)
+      end
+      local divided = whole ~= 0
+      for _, terms in ipairs(lists) do
+         terms[k].criterion.share_ = divided and terms[k].denominator / whole or nil
+      end
+      loss = loss + first.weight * (divided and sum / whole or sum)
+   end
+   return loss
+end
+
+function DataParallelCriterion:updateOutput(input, target)
+   self.used = nil -- no backward after a forward that failed
+   local used, plan = self:_takeInput(input)
+   self:_takeTarget(target, used, plan)
+   local lists = self.impl:call('terms', used, self.inputGpu, self.targetGpu)
+   self.output = join(self.impl:call('readTerms', used, lists))
+   self.used = used
+   return self.output
+end
+
+function DataParallelCriterion:updateGradInput(input)
+   if not self.used then fail('backward needs a forward before it') end
+   local parts = self.impl:call('partGradient', self.used, self.inputGpu, self.targetGpu)
+   local plan = shares.plan(input)
+   if plan then
+      self.gradInput = shares.mark(parts, plan.devices, plan.dimension)
+   elseif self.used == 0 then
+      self.gradInput = nn.utils.recursiveResizeAs(nil, input)
+   else
+      self.joined = gather(self.joined, parts, self.used, self.plan.dimension,
+         shares.device(input), NAME .. ': gradInput')
+      self.gradInput = self.joined
+   end
+   return self.gradInput
+end
+
+--- The type's name, or the same criterion with another type of tensors.
+function DataParallelCriterion:type(typename, tensorCache)
+   if not typename then return self._type end
+   self.criterion:type(typename, tensorCache)
+   self:_forget()
+   self.gradInput = torch.getmetatable(typename).new()
+   self._type = typename
+   return self
+end
+
+-- Copies and files have the criterion and where it works.
+local function fields(self)
+   return {criterion = self.criterion, plan = self.plan, _type = self._type}
+end
+
+function DataParallelCriterion:_restore(from)
+   for key, value in pairs(from) do self[key] = value end
+   self.output, self.gradInput = 0, torch.getmetatable(self._type).new()
+   self:_forget()
+   return self
+end
+
+function DataParallelCriterion.__clone(self, copy)
+   return setmetatable({}, getmetatable(self)):_restore(copy(fields(self)))
+end
+
+function DataParallelCriterion:__write(file)
+   file:writeObject(fields(self))
+end
+
+function DataParallelCriterion:__read(file)
+   self:_restore(file:readObject())
+end
+
+function DataParallelCriterion:__tostring__()
+   return NAME .. ': ' .. tostring(self.criterion)
+end
+
+return DataParallelCriterion
