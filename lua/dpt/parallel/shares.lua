@@ -63,8 +63,8 @@ function shares.check(value, count, devices, name)
    for i = 1, count do
       each(value[i], function(t)
          if t:nElement() > 0 and comm.device(t) ~= devices[i] then
-            fail('%s: gradOutput[%d] has a %s on device %d, wanted it on device %d, where replica %d'
-               .. ' is', name, i, t:type(), comm.device(t), devices[i], i)
+            fail('%s: gradOutput[%d] has a %s on device %d, wanted on device %d, where replica %d is',
+               name, i, t:type(), comm.device(t), devices[i], i)
          end
       end)
    end
