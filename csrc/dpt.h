@@ -141,6 +141,10 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value);
 /* The same by dimensions, with a check of every index. */
 int dpt_get_at(const dpt_tensor *t, int n, const int64_t *index, double *value);
 int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value);
+/* How many of n numbers LuaJIT would not take for numbers (negative NaNs with bits of their own: it
+ * keeps the types of its values there); to: becomes the numbers with those made plain NaNs. All
+ * functions here that give a number give a plain one. */
+int64_t dpt_plain(const double *from, int64_t n, double *to /* or NULL */);
 
 /* ---- fill, copy, pointwise ----------------------------------------------------------------- */
 

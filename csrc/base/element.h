@@ -7,6 +7,7 @@
 #include "base/dtype.h"
 #include "base/half.h"
 
+#include <math.h>
 #include <string.h>
 
 #define DPT__INLINE inline __attribute__((always_inline))
@@ -58,6 +59,10 @@ static inline void dpt__put_element(int dtype, void *to, double value) {
     *(dpt__half *)to = dpt__half_from_float((float)value);
   }
 }
+
+/* A value that Lua may hold: LuaJIT keeps the types of its values in the bits of NaNs, so that a
+ * NaN whose bits come from a file or from memory that was never set must not reach it. */
+static inline double dpt__plain(double value) { return value == value ? value : (double)NAN; }
 
 /* Whether an element is other than 0; -0 is 0, NaN is not. */
 static DPT__INLINE int dpt__element_set(int dtype, const void *at) {

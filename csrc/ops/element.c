@@ -4,7 +4,7 @@
  * device; writing one is queued there. An element outside the storage is refused. A number becomes
  * an integer as in a conversion: truncated, by way of 32 bits (64 for i64).
  */
-#include "base/half.h"
+#include "base/element.h"
 #include "device/copy.h"
 #include "device/device.h"
 #include "ops/map.h"
@@ -84,7 +84,7 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   DPT__TRY(check_offset("get", t, offset));
   const char *from = (const char *)dpt__at(t) + offset * (int64_t)size;
   if (!dpt__is_device(t->kind_)) {
-    *value = load(dtype, from);
+    *value = dpt__plain(load(dtype, from));
     return 0;
   }
   struct dpt__route route;
@@ -93,7 +93,7 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   DPT__TRY(dpt__route(&route, "get", 2, operands));
   DPT__TRY(dpt__copy_on(route.context.stream, "get", &element, NULL, from, t->store_->block, size));
   DPT__TRY(dpt__wait(&route));
-  *value = load(dtype, &element);
+  *value = dpt__plain(load(dtype, &element));
   return 0;
 }
 
@@ -136,4 +136,15 @@ int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value) {
   int64_t offset;
   DPT__TRY(offset_at("set", t, n, index, &offset));
   return dpt_put(t, offset, value);
+}
+
+int64_t dpt_plain(const double *from, int64_t n, double *to) {
+  int64_t foreign = 0;
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t bits;
+    memcpy(&bits, from + i, sizeof bits);
+    foreign += bits > UINT64_C(0xfff8000000000000);
+    if (to) to[i] = dpt__plain(from[i]);
+  }
+  return foreign;
 }

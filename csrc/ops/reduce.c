@@ -4,6 +4,7 @@
  * once, or on a device into an element that is read by a wait for the operand's stream alone.
  */
 #include "ops/reduce.h"
+#include "base/element.h"
 #include "ops/apart.h"
 
 #include <string.h>
@@ -122,7 +123,7 @@ static int number_start(number *x, const dpt_tensor *a) {
 
 static int number_end(number *x, int failed, double *value) {
   if (!failed && x->there.store_) failed = dpt_get(&x->there, 0, &x->value);
-  if (!failed) *value = x->value;
+  if (!failed) *value = dpt__plain(x->value);
   dpt_tensor_free(&x->there);
   return failed;
 }

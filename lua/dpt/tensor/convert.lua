@@ -66,9 +66,16 @@ end)
 
 -- tables and functions of elements ----------------------------------------------------------------
 
---- A contiguous double tensor on the host with t's elements (t itself where it is one).
+--- A contiguous double tensor on the host with t's elements (t itself where it is one), all of
+-- which Lua takes for numbers.
 local function doubles(t)
-   return convert(t, DOUBLE):contiguous()
+   local d = convert(t, DOUBLE):contiguous()
+   local n = C.dpt_count(d)
+   if C.dpt_plain(d:data(), n, nil) > 0 then
+      d = d:clone()
+      C.dpt_plain(d:data(), n, d:data())
+   end
+   return d
 end
 core.doubles = doubles
 

@@ -95,7 +95,7 @@ end
 
 local function get(s, i)
    local offset = place(s, i)
-   if s.kind_ < ON_DEVICE and s.kind_ ~= core.HALF then
+   if s.kind_ <= core.LONG then -- a NaN of foreign bits is no number for Lua
       local v = tonumber(pointer(s)[offset])
       core.hold(s)
       return v
@@ -191,8 +191,9 @@ end)
 storageMethod('totable', function(s)
    check('totable', s)
    local result, n = {}, length(s)
-   local t = s.kind_ ~= core.DOUBLE and n > 0 and core.newStorage(core.DOUBLE, n):copy(s) or s
-   local data = pointer(t)
+   if n == 0 then return result end
+   local t = core.doubles(whole(s))
+   local data = t:data()
    for i = 1, n do result[i] = data[i - 1] end
    core.hold(t)
    return result
