@@ -63,7 +63,7 @@ function shares.check(value, count, devices, name)
    for i = 1, count do
       each(value[i], function(t)
          if t:nElement() > 0 and comm.device(t) ~= devices[i] then
-            fail('%s: gradOutput[%d] has a %s on device %d, wanted on device %d, where replica %d is',
+            fail('%s: gradOutput[%d] has a %s on device %d, wanted on device %d, as replica %d',
                name, i, t:type(), comm.device(t), devices[i], i)
          end
       end)
