@@ -61,6 +61,13 @@ function comm.version(tensors)
    return sum
 end
 
+--- Calls f(...) and adds the bytes that it let go between devices to counts[name].
+function comm.count(counts, name, f, ...)
+   local before = C.dpt_copied_bytes()
+   f(...)
+   counts[name] = counts[name] + tonumber(C.dpt_copied_bytes() - before)
+end
+
 --- Copies the list sources into destinations: one or several lists of that length, one after the
 -- other.
 function comm.broadcastInto(sources, destinations)

@@ -2,8 +2,9 @@
 --
 -- What must stay true: replica 1 is the module that was added, on the first device, and the truth:
 -- its parameters are copied to the others before a forward that finds them changed; the gradients
--- of replicas 2..n are zero except between a backward and the reduction that ends it. The results
--- are those of one device. This file says when things happen, dpt/parallel/ says how.
+-- of replicas 2..n are zero except between a backward and the reduction that ends it, which noSync
+-- puts off. The results are those of one device. This file says when things happen, dpt/parallel/
+-- says how.
 --
 --    net = nn.DataParallelTable(1, true):add(network:cuda(), {1, 2, 3, 4})
 local dptffi = require 'dpt.ffi'
@@ -11,11 +12,12 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
-local copyTree = require 'dpt.clone'
 local Basic = require 'dpt.parallel.basic'
+local Buffers = require 'dpt.parallel.buffers'
 local Params = require 'dpt.parallel.params'
 local checkDevices = require('dpt.parallel.devices').check
 local gather = require 'dpt.parallel.gather'
+local methods = require 'dpt.parallel.methods'
 local options = require 'dpt.parallel.options'
 local scatter = require 'dpt.parallel.scatter'
 local serial = require 'dpt.parallel.serial'
@@ -28,17 +30,6 @@ DataParallelTable.gather, DataParallelTable.buffers = true, 'first' -- where no 
 local NAME = 'nn.DataParallelTable'
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
-
--- Calls f with the first replica's device current.
-local function onDevice(self, f)
-   local device = self.gpuAssignments[1]
-   if device then cutorch.withDevice(device, f) else f() end
-end
-
--- The module that was added.
-local function first(self)
-   return self.modules[1] or fail('nothing was added: call add(module, {devices}) first')
-end
 
 --- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
 -- @param flattenParams make the network's parameters one flat tensor at the first forward (false)
@@ -74,7 +65,11 @@ end
 -- Drops everything that is made again when it is needed.
 function DataParallelTable:_forget()
    self:_forgetState()
-   self.params = Params.new()
+   self.deferred = false -- whether noSync runs
+   -- what went between devices for the network itself, so far
+   self.copiedBytes = {parameters = 0, gradients = 0, buffers = 0}
+   self.params = Params.new(self.copiedBytes)
+   self.statistics = Buffers.new(self.copiedBytes)
    self.flattenedParams = nil
 end
 
@@ -97,25 +92,33 @@ function DataParallelTable:add(module, gpus)
    return self
 end
 
---- A copy of replica 1 on the current device.
-function DataParallelTable:replicate()
-   return copyTree(first(self))
+function DataParallelTable:_first()
+   return self.modules[1] or fail('nothing was added: call add(module, {devices}) first')
 end
 
 --- Replica i; replica 1 is the module that was added.
 function DataParallelTable:get(i)
+   self:syncBuffers()
    return i == 1 and self.modules[1] or self.impl.modules and self.impl.modules[i]
+end
+
+-- Makes the replicas where they are missing; whether they were.
+function DataParallelTable:_replicas()
+   if self.impl.modules or not self.modules[1] then return false end
+   self.impl:setup()
+   self.statistics:made(self.impl)
+   return true
 end
 
 -- Makes replicas and their flat buffers where they are missing or replica 1 has changed its form.
 function DataParallelTable:_prepare()
-   local params, module = self.params, first(self)
+   local params, module = self.params, self:_first()
    local change = params:changed(module)
    if change == 'other' then self.impl:applyChanges() end
    local function make()
       params:build(module, self.gpuAssignments[1], self.impl)
    end
-   if change or not self.impl.modules then
+   if self:_replicas() or change then
       make()
       self.flattenedParams = nil
    end
@@ -147,8 +150,38 @@ end
 --- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
-   self.params:broadcast(self.train == false and first(self), self.impl)
+   self.params:broadcast()
+   if self.train == false then self:syncBuffers() end
    self.needsSync = false
+end
+
+--- Lets all replicas have the same running statistics, by the policy in the field buffers.
+function DataParallelTable:syncBuffers()
+   options.check(NAME, 'buffers', self.buffers)
+   if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
+end
+
+--- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They
+-- are added up by the next backward outside, or by syncGradients. Parameters must stay as they are.
+-- @return what f returns
+function DataParallelTable:noSync(f, ...)
+   local before = self.deferred
+   self.deferred = true
+   local results = {pcall(f, ...)}
+   self.deferred = before
+   if not results[1] then error(results[2], 0) end
+   return unpack(results, 2, table.maxn(results))
+end
+
+--- Adds up the gradients that noSync left on the replicas.
+function DataParallelTable:syncGradients()
+   if self.params:checkPending() then self.params:reduce() end
+end
+
+-- Lets replica 1 have everything that only the others know.
+function DataParallelTable:_settle()
+   self:syncGradients()
+   self:syncBuffers()
 end
 
 -- Every replica's share of value lies in self[field] afterwards; how many replicas got rows, and
@@ -185,12 +218,13 @@ end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
 function DataParallelTable:_accumulate(method, gradOutput, scale)
+   self.params:checkPending()
    local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1)
    if not ok then
       if self.used then self.params:zeroOthers() end
       error(result, 0)
    end
-   self.params:reduce()
+   if self.deferred then self.params:defer() else self.params:reduce() end
    self.needsSync = true
    return result
 end
@@ -213,87 +247,37 @@ function DataParallelTable:accGradParameters(_, gradOutput, scale)
    self:_accumulate('accGradParameters', gradOutput, scale)
 end
 
-function DataParallelTable:accUpdateGradParameters()
-   fail('accUpdateGradParameters would change each replica by its own rows alone; call backward and'
-      .. ' then updateParameters(learningRate)')
-end
-DataParallelTable.sharedAccUpdateGradParameters = DataParallelTable.accUpdateGradParameters
-
-function DataParallelTable:share()
-   fail('replicas cannot share tensors with another module; share get(1) before a forward')
-end
-
 function DataParallelTable:zeroGradParameters()
+   self.params:dropPending()
    self:_prepare()
    self.params:zero()
 end
 
-function DataParallelTable:updateParameters(learningRate)
-   first(self):updateParameters(learningRate)
-   self.needsSync = true
+-- Calls a method of every replica.
+function DataParallelTable:_tell(method)
+   self:_replicas()
+   self.impl:run('replica', 'tell', method)
 end
 
-function DataParallelTable:parameters()
-   return first(self):parameters()
+function DataParallelTable:training()
+   self:_tell('training')
+   self.train = true
 end
 
-for _, mode in ipairs{'training', 'evaluate'} do
-   DataParallelTable[mode] = function(self)
-      self.impl:run('replica', 'tell', mode)
-      self.train = mode == 'training'
-   end
+function DataParallelTable:evaluate()
+   self:_tell('evaluate')
+   self.train = false
+   self:syncBuffers()
 end
 
 function DataParallelTable:clearState()
-   self.impl:run('replica', 'tell', 'clearState')
+   self:_tell('clearState')
    self:_forgetState()
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 
-function DataParallelTable:reset(stdv)
-   onDevice(self, function() first(self):reset(stdv) end)
-   self.needsSync = true
-end
-
---- Calls f for this module and for those of replica 1; the other replicas are then copied anew.
-function DataParallelTable:apply(f)
-   parent.apply(self, f)
-   self.impl:applyChanges()
-   self.needsSync = true
-end
-
---- The type's name, or the same network with another type of tensors, which must be a device's.
-function DataParallelTable:type(typename, tensorCache)
-   if not typename then return self._type end
-   if not typename:find('^torch%.Cuda') then
-      fail('type %s is of the host, replicas live on devices: wanted torch.CudaTensor,'
-         .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor; get(1) is the network itself',
-         typename)
-   end
-   self.impl:applyChanges()
-   self:_forget()
-   self._type = typename
-   self.output = torch.getmetatable(typename).new()
-   if self.gradInput then self.gradInput = torch.getmetatable(typename).new() end
-   if self.modules[1] then
-      onDevice(self, function() self.modules[1]:type(typename, tensorCache) end)
-   end
-   return self
-end
-
-function DataParallelTable:clone(...)
-   if select('#', ...) > 0 then
-      fail('clone cannot share %s between replicas on several devices; clone without arguments',
-         tostring((...)))
-   end
-   return copyTree(self)
-end
-
+for name, method in pairs(methods) do DataParallelTable[name] = method end
 DataParallelTable.__clone = serial.clone -- what dpt.clone asks for
 DataParallelTable.__write, DataParallelTable.__read = serial.write, serial.read
-
-function DataParallelTable:__tostring__()
-   return 'DataParallelTable: ' .. #self.gpuAssignments .. ' x ' .. tostring(self.modules[1])
-end
 
 return DataParallelTable

@@ -153,6 +153,16 @@ end
 function Module:reset()
 end
 
+--- The tensors that forward moves in training and evaluation reads: nn.DataParallelTable makes them
+-- the same on all replicas (dpt's own; a class with others than these gives its own list).
+function Module:runningStatistics()
+   local list = {}
+   for _, field in ipairs{'running_mean', 'running_var'} do
+      if torch.isTensor(self[field]) then list[#list + 1] = self[field] end
+   end
+   return list
+end
+
 --- Drops what the next forward makes anew: for saving or for sending.
 function Module:clearState()
    return nn.utils.clear(self, 'output', 'gradInput')

@@ -1,26 +1,31 @@
 --- dpt.parallel.buffers: the running statistics of the replicas.
 --
 -- What must stay true: while training each replica moves its own statistics by its own rows, and
--- nothing is copied; in evaluation replica 1's count on every device. They are the tensors that a
--- module has in running_mean and running_var. A copy that changes nothing is not made.
-local torch = require 'dpt.tensor'
+-- nothing is copied; sync makes them the same on all: replica 1's, or the average over the replicas
+-- that have moved theirs since the last time (of integers replica 1's). They are what a module's
+-- runningStatistics() lists. A copy that changes nothing is not made.
 local comm = require 'dpt.comm'
+local fail = require('dpt.ffi').fail
+
+local floating = {
+   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
+}
 
 local Buffers = {}
 Buffers.__index = Buffers
 
 --- Nothing copied yet.
-function Buffers.new()
-   return setmetatable({}, Buffers)
+-- @param bytes counts what is copied in its field buffers
+function Buffers.new(bytes)
+   return setmetatable({bytes = bytes, versions = {}}, Buffers)
 end
 
 --- The statistics of a replica, shared ones once (run by a dispatcher).
 function Buffers.collect(replica)
    local list, seen = {}, {}
    for _, module in ipairs(replica:listModules()) do
-      for _, field in ipairs{'running_mean', 'running_var'} do
-         local t = module[field]
-         if torch.isTensor(t) and comm.device(t) > 0 and not seen[t] then
+      for _, t in ipairs(module:runningStatistics()) do
+         if comm.device(t) > 0 and not seen[t] then
             seen[t] = true
             list[#list + 1] = t
          end
@@ -29,18 +34,53 @@ function Buffers.collect(replica)
    return list
 end
 
---- Copies replica 1's statistics to the others where something has written to them.
+--- To be called when the replicas have been made: nothing has changed yet.
+function Buffers:made(dispatcher)
+   self:note(dispatcher:run('buffers', 'collect'))
+end
+
+function Buffers:note(lists)
+   for i, list in ipairs(lists) do self.versions[i] = comm.version(list) end
+end
+
+-- The first of the lists becomes the average of those that changed since the last time.
+function Buffers:average(lists)
+   local sums, sources, count = {}, {}, 0
+   for i, list in ipairs(lists) do
+      local changed = self.versions[i] ~= comm.version(list)
+      if changed then count = count + 1 end
+      for _, t in ipairs(list) do
+         if floating[t:type()] and i == 1 then
+            if not changed then t:zero() end
+            sums[#sums + 1] = t
+         elseif floating[t:type()] and changed then
+            sources[#sources + 1] = t
+         end
+      end
+   end
+   comm.reduceInto(sums, sources)
+   for _, t in ipairs(sums) do t:div(count) end
+end
+
+--- Makes the statistics of all replicas the same where those of replica 1 have changed.
 -- @param module replica 1
 -- @param dispatcher what runs the replicas
-function Buffers:broadcast(module, dispatcher)
-   local truth, others = Buffers.collect(module), {}
-   local version = comm.version(truth)
-   if self.version == version then return end
-   for i, list in ipairs(dispatcher:run('buffers', 'collect')) do
+-- @param policy 'first': replica 1's count; 'average'
+function Buffers:sync(module, dispatcher, policy)
+   local truth = Buffers.collect(module)
+   if #truth == 0 or self.versions[1] == comm.version(truth) then return end
+   local lists, others = dispatcher:run('buffers', 'collect'), {}
+   for i, list in ipairs(lists) do
+      if #list ~= #truth then
+         fail('replica %d has %d running statistics, replica 1 has %d', i, #list, #truth)
+      end
       for _, t in ipairs(i > 1 and list or {}) do others[#others + 1] = t end
    end
-   comm.broadcastInto(truth, others)
-   self.version = version
+   comm.count(self.bytes, 'buffers', function()
+      if policy == 'average' then self:average(lists) end
+      comm.broadcastInto(truth, others)
+   end)
+   self:note(lists)
 end
 
 return Buffers

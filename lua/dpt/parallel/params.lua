@@ -5,19 +5,26 @@
 -- 2..n are views of one flat buffer each for an element type, with the same pieces one after the
 -- other. A broadcast moves the bytes of the pieces to each replica, and none where nothing has
 -- written to replica 1 since the last one; a reduction adds in the order of the replicas and leaves
--- the gradients of replicas 2..n zero.
+-- the gradients of replicas 2..n zero. While it is put off (pending), nobody but the replicas
+-- themselves may write to gradients.
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
-local Buffers = require 'dpt.parallel.buffers'
 local flatten = require 'dpt.parallel.flatten'
 
 local Params = {}
 Params.__index = Params
 
 --- Nothing known yet: build() is to be called.
-function Params.new()
-   return setmetatable({buffers = Buffers.new()}, Params)
+-- @param bytes counts what is copied in its fields parameters and gradients
+function Params.new(bytes)
+   return setmetatable({bytes = bytes}, Params)
+end
+
+--- The parameters and the gradients of a replica, as lists (run by a dispatcher).
+function Params.list(replica)
+   local tensors, gradients = replica:parameters()
+   return {tensors or {}, gradients or {}}
 end
 
 -- A list of tensors and where each lies; parameters and gradients stand in one list of 2n.
@@ -138,6 +145,11 @@ end
 -- @param device where it must be
 -- @param dispatcher what runs the replicas
 function Params:build(module, device, dispatcher)
+   if self.pending then
+      self.pending = nil
+      fail('the network was changed while gradients waited for syncGradients(): those of replicas 2'
+         .. ' and up are lost, begin again with zeroGradParameters()')
+   end
    local seen = look(module)
    checkPlace(seen, device)
    self.seen = nil -- an error on the way leaves it to be built again
@@ -185,20 +197,37 @@ function Params:stale()
 end
 
 --- Copies the parameters of replica 1 to the others where they are stale.
--- @param module replica 1 where running statistics are to be copied too, else false
--- @param dispatcher what runs the replicas
-function Params:broadcast(module, dispatcher)
+function Params:broadcast()
    local version = comm.version(self.truth)
    if self.version ~= version then
-      comm.broadcastInto(self.truth, self.values)
+      comm.count(self.bytes, 'parameters', comm.broadcastInto, self.truth, self.values)
       self.version = version
    end
-   if module then self.buffers:broadcast(module, dispatcher) end
 end
 
 --- Adds the gradients of replicas 2..n to replica 1's and sets them to zero.
 function Params:reduce()
-   comm.reduceInto(self.sum, self.sums, true)
+   comm.count(self.bytes, 'gradients', comm.reduceInto, self.sum, self.sums, true)
+   self.pending = nil
+end
+
+--- Leaves every replica its gradients until the next reduce.
+function Params:defer()
+   self.pending = comm.version(self.sum)
+end
+
+--- Whether gradients of replicas 2..n wait; raises where something wrote to replica 1's meanwhile.
+function Params:checkPending()
+   if self.pending and self.pending ~= comm.version(self.sum) then
+      fail('gradients were written to while replicas hold parts of them (noSync): call'
+         .. ' syncGradients() before, or clear them with zeroGradParameters()')
+   end
+   return self.pending ~= nil
+end
+
+--- Forgets gradients that wait.
+function Params:dropPending()
+   if self.pending then self:zeroOthers() end
 end
 
 --- Sets replica 1's gradients to zero.
@@ -209,6 +238,7 @@ end
 --- Sets the gradients of replicas 2..n to zero: what a failed backward left there.
 function Params:zeroOthers()
    for _, piece in ipairs(self.sums) do piece:zero() end
+   self.pending = nil
 end
 
 return Params

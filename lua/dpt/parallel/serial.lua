@@ -16,6 +16,7 @@ local serial = {}
 
 --- A copy of owner, whose tensors are copied by `copy` with the first device current.
 function serial.clone(owner, copy)
+   owner:_settle()
    local clone = setmetatable({}, getmetatable(owner))
    for key, value in pairs(owner) do clone[key] = value end
    clone:_forget()
@@ -32,6 +33,7 @@ local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 
 --- Writes the devices, then the fields, but for what _forget makes anew.
 function serial.write(owner, file)
+   owner:_settle()
    local fields, passing = {}, setmetatable({}, getmetatable(owner))
    passing:_forget()
    passing.impl, passing.used = true, true

@@ -1,0 +1,108 @@
+--- dpt.parallel.methods: what a parallel network does apart from steps of training.
+--
+-- What must stay true: replica 1 is what is asked, changed and copied; the others follow at the
+-- next use. What replicas 2..n hold alone (statistics, gradients that wait) has reached replica 1
+-- before it is copied or changed. What replicas cannot do raises and says what to do instead.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local copyTree = require 'dpt.clone'
+
+local methods = {}
+
+local function fail(self, format, ...)
+   return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
+end
+
+-- Calls a method of replica 1 with its device current.
+local function tellFirst(self, method, ...)
+   local module = self.modules[1]
+   if module then
+      cutorch.withDevice(self.gpuAssignments[1], module[method], module, ...)
+   end
+end
+
+--- A copy of replica 1 on the current device.
+function methods:replicate()
+   return copyTree(self.modules[1])
+end
+
+--- Replica 1's parameters and gradients.
+function methods:parameters()
+   return self:_first():parameters()
+end
+
+--- The lists of parameters and gradients of every replica; where they are flat, each list holds
+-- the flat tensors.
+-- @return list of {parameters, gradients}
+function methods:moduleParameters()
+   self:_prepare()
+   if not self.flattenedParams then return self.impl:run('params', 'list') end
+   local lists = {}
+   for i, flat in ipairs(self.flattenedParams) do
+      lists[i] = {{}, {}}
+      for k, tensor in ipairs(flat) do table.insert(lists[i][2 - k % 2], tensor) end
+   end
+   return lists
+end
+
+function methods:updateParameters(learningRate)
+   self:_first():updateParameters(learningRate)
+   self.needsSync = true
+end
+
+function methods:reset(stdv)
+   tellFirst(self, 'reset', stdv)
+   self.needsSync = true
+end
+
+--- Calls f for this module and for those of replica 1; the other replicas are then copied anew.
+function methods:apply(f)
+   self:_settle()
+   f(self)
+   for _, module in ipairs(self.modules) do module:apply(f) end
+   self.impl:applyChanges()
+   self.needsSync = true
+end
+
+--- The type's name, or the same network with another type of tensors, which must be a device's.
+function methods:type(typename, tensorCache)
+   if not typename then return self._type end
+   if not typename:find('^torch%.Cuda') then
+      fail(self, 'type %s is of the host, replicas live on devices: wanted torch.CudaTensor,'
+         .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor; get(1) is the network itself',
+         typename)
+   end
+   self:_settle()
+   self.impl:applyChanges()
+   self:_forget()
+   self._type = typename
+   self.output = torch.getmetatable(typename).new()
+   if self.gradInput then self.gradInput = torch.getmetatable(typename).new() end
+   tellFirst(self, 'type', typename, tensorCache)
+   return self
+end
+
+function methods:clone(...)
+   if select('#', ...) > 0 then
+      fail(self, 'clone cannot share %s between replicas on several devices; clone without'
+         .. ' arguments', tostring((...)))
+   end
+   return copyTree(self)
+end
+
+function methods:share()
+   fail(self, 'replicas cannot share tensors with another module; share get(1) before a forward')
+end
+
+function methods:accUpdateGradParameters()
+   fail(self, 'accUpdateGradParameters would change each replica by its own rows alone; call'
+      .. ' backward and then updateParameters(learningRate)')
+end
+methods.sharedAccUpdateGradParameters = methods.accUpdateGradParameters
+
+function methods:__tostring__()
+   return 'DataParallelTable: ' .. #self.gpuAssignments .. ' x ' .. tostring(self.modules[1])
+end
+
+return methods
