@@ -251,9 +251,16 @@ describe('a step of', function()
       bad('optim.sgd: nesterov wants a momentum above 0 and a dampening of 0, got 0.5 and 0.5',
          optim.sgd, f, x, {nesterov = true, momentum = 0.5})
       bad('optim.nag: momentum is 0, wanted a number above 0', optim.nag, f, x, {momentum = 0})
-      for _, name in ipairs{'adagrad', 'adadelta', 'rprop'} do
-         bad(('optim.%s: argument \'config\' is nil, wanted a table that keeps the state')
-            :format(name), optim[name], f, x)
+   end)
+
+   it('takes neither config nor state, as a first step of its own', function()
+      for _, name in ipairs{'sgd', 'adam', 'adamax', 'adagrad', 'adadelta', 'rmsprop', 'rprop',
+         'asgd', 'nag'} do
+         local f, x, y = quadratic(types[1]), make(types[1], start), make(types[1], start)
+         optim[name](f, x)
+         optim[name](f, y, {}, {})
+         assert.equal(0, distance(x, y), name)
+         assert.is_true(distance(make(types[1], start), x) > 0, name)
       end
    end)
 

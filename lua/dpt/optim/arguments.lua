@@ -42,16 +42,12 @@ function arguments.table(name, argument, value)
 end
 
 --- Checks what a method is called with.
--- @param keeps whether it is of no use without a table that keeps its state
 -- @return config, state
-function arguments.check(name, opfunc, x, config, state, keeps)
+function arguments.check(name, opfunc, x, config, state)
    if type(opfunc) ~= 'function' then arguments.callable(name, 'opfunc', opfunc) end
    if not isTensor(x) then refuse(name, 'x', x, 'a tensor') end
    if config ~= nil and type(config) ~= 'table' then refuse(name, 'config', config, 'a table') end
    if state ~= nil and type(state) ~= 'table' then refuse(name, 'state', state, 'a table') end
-   if keeps and config == nil and state == nil then
-      refuse(name, 'config', config, 'a table that keeps the state')
-   end
    config = config or {}
    return config, state or config
 end

@@ -9,7 +9,7 @@ local torch = require 'dpt.tensor'
 -- (1e-6), niter (1)
 -- @return x, {f(x) of every iteration}
 return function(opfunc, x, config, state)
-   config, state = arguments.check('rprop', opfunc, x, config, state, true)
+   config, state = arguments.check('rprop', opfunc, x, config, state)
    local history = {}
    for i = 1, config.niter or 1 do
       local fx, dfdx = opfunc(x)
