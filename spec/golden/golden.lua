@@ -208,6 +208,18 @@ local function differ(want, got, tol)
 end
 
 -- running ------------------------------------------------------------------------
+-- Files that the cases make are removed after each.
+local temporary, tmpname = {}, os.tmpname
+rawset(os, 'tmpname', function()
+   local name = tmpname()
+   table.insert(temporary, name)
+   return name
+end)
+
+local function removeFiles()
+   for i = #temporary, 1, -1 do os.remove(table.remove(temporary, i)) end
+end
+
 local function run(case, letter, device)
    local typeName = letter == '-' and 'Double' or names[letter]
    local constructor
@@ -220,6 +232,7 @@ local function run(case, letter, device)
    if not constructor then return 'raises' end
    torch.manualSeed(1)
    local results = {pcall(case[3], constructor, inputs(letter, constructor, device))}
+   removeFiles()
    if not results[1] then return 'raises', tostring(results[2]) end
    local n = 1
    for k in pairs(results) do if k > n then n = k end end
