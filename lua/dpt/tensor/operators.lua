@@ -4,7 +4,7 @@
 -- tensors is dot, mv or mm by their dimensions; x / tensor does not exist.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
-local ffi, fail = dptffi.ffi, dptffi.fail
+local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local istype, tensorType = ffi.istype, core.tensorType
 local operators = core.operators
 
@@ -15,8 +15,12 @@ local function wrong(sign, a, b)
       core.describe(a, b))
 end
 
---- A new tensor with v's elements, to be changed in place.
-local function copyOf(v) return v:clone() end
+--- A new tensor with v's elements beside v, to be changed in place.
+local function copyOf(v)
+   local out = core.fresh(v.kind_)
+   lib.clone(out, v)
+   return out
+end
 
 function operators.add(a, b)
    if isNumber(a) then a, b = b, a end

@@ -193,10 +193,16 @@ both('contiguous', function(t)
    return out
 end)
 
+--- A contiguous copy in fresh memory: a device tensor's is on the current device.
 both('clone', function(t)
    check('clone', 'self', t)
    local out = fresh(t.kind_)
-   lib.clone(out, t)
+   if t.kind_ < core.ON_DEVICE then
+      lib.clone(out, t)
+   else
+      lib.resize_as(out, t)
+      lib.copy(out, t)
+   end
    return out
 end)
 
