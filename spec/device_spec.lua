@@ -54,7 +54,15 @@ describe('devices', function()
       assert.is_true(properties.multiProcessorCount >= 1)
       assert.is_true(properties.totalGlobalMem > 0)
       assert.is_true(cutorch.getPeerToPeerAccess(1, 2))
-      assert.error_matches(function() cutorch.getPeerToPeerAccess(1, 99) end, 'no device 99')
+      cutorch.setPeerToPeerAccess(1, 2, false)
+      assert.is_false(cutorch.getPeerToPeerAccess(1, 2))
+      assert.is_true(cutorch.getPeerToPeerAccess(2, 1))
+      cutorch.setPeerToPeerAccess(1, 2, true)
+      assert.is_true(cutorch.getPeerToPeerAccess(1, 2))
+      for _, fn in ipairs{'getPeerToPeerAccess', 'setPeerToPeerAccess'} do
+         assert.error_matches(function() cutorch[fn](1, 99) end, 'no device 99')
+         assert.error_matches(function() cutorch[fn](0, 1) end, 'no device')
+      end
       assert.is_true(cutorch.hasHalf)
    end)
 

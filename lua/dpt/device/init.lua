@@ -6,7 +6,8 @@
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
-local torch = require('dpt.class').torch
+local class = require 'dpt.class'
+local torch = class.torch
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 
 local cutorch = {
@@ -14,6 +15,7 @@ local cutorch = {
    hasHalf = true,
    magma = false,
 }
+class.rooms.cutorch = cutorch
 
 local slot = ffi.new 'int[1]'
 local seedSlot = ffi.new 'uint64_t[1]'
@@ -72,13 +74,18 @@ function cutorch.synchronize() lib.device_synchronize(0) end
 --- Waits for all work on all devices.
 function cutorch.synchronizeAll() lib.device_synchronize(-1) end
 
+-- What only a GPU has: 0 tells that a host device has none of it.
+local gpuOnly = {'clockRate', 'kernelExecTimeoutEnabled', 'maxTexture1D', 'maxTexture1DLinear',
+   'memPitch', 'pciBusID', 'pciDeviceID', 'pciDomainID', 'regsPerBlock', 'sharedMemPerBlock',
+   'textureAlignment', 'totalConstMem'}
+
 --- What a device is, under the names that CUDA has for it. A host device is made of CPU threads:
 -- its multiprocessors are the threads that it computes with.
 function cutorch.getDeviceProperties(device)
    local info = ffi.new 'dpt_device_info'
    lib.device_properties(optionalDevice('getDeviceProperties', device), info)
    local free, total = cutorch.getMemoryUsage(device)
-   return {
+   local properties = {
       name = ffi.string(info.name),
       multiProcessorCount = info.threads,
       totalGlobalMem = total,
@@ -90,19 +97,31 @@ function cutorch.getDeviceProperties(device)
       computeMode = 0,
       canMapHostMemory = 1,
       warpSize = info.warp,
+      maxThreadsPerBlock = info.warp,
    }
+   for _, name in ipairs(gpuOnly) do properties[name] = 0 end
+   return properties
 end
 
---- Copies between any two devices work.
-function cutorch.getPeerToPeerAccess(from, to)
+-- Pairs of devices for which a script has said no, by one number for a pair.
+local refused = {}
+local function pair(fn, from, to)
    local info = ffi.new 'dpt_device_info'
-   lib.device_properties(whole('getPeerToPeerAccess', 'from', from), info)
-   lib.device_properties(whole('getPeerToPeerAccess', 'to', to), info)
-   return true
+   from, to = whole(fn, 'from', from), whole(fn, 'to', to)
+   lib.device_properties(from == 0 and -1 or from, info)
+   lib.device_properties(to == 0 and -1 or to, info)
+   return from * 2 ^ 16 + to
 end
 
---- Accepted for the scripts that set it: dpt chooses the way of a copy by itself.
-function cutorch.setPeerToPeerAccess(from, to) cutorch.getPeerToPeerAccess(from, to) end
+--- Whether a device may read another's memory: yes, unless a script has said no.
+function cutorch.getPeerToPeerAccess(from, to)
+   return not refused[pair('getPeerToPeerAccess', from, to)]
+end
+
+--- Remembered for getPeerToPeerAccess: dpt chooses the way of a copy by itself.
+function cutorch.setPeerToPeerAccess(from, to, on)
+   refused[pair('setPeerToPeerAccess', from, to)] = not on
+end
 
 function cutorch.getKernelPeerToPeerAccess() return false end
 
@@ -117,6 +136,8 @@ end
 --- Versions of CUDA; 0 where there is none.
 function cutorch.getRuntimeVersion() return 0 end
 function cutorch.getDriverVersion() return 0 end
+cutorch.runtimeVersion, cutorch.driverVersion = 0, 0
+function cutorch.hasHalfInstructions() return false end
 function cutorch.hasFastHalfInstructions() return false end
 
 -- memory ------------------------------------------------------------------------------------------
@@ -246,5 +267,6 @@ function cutorch.setRNGState(state, device)
 end
 
 require('dpt.device.streams')(cutorch, whole)
+require('dpt.device.names')(cutorch, whole)
 
 return cutorch

@@ -5,7 +5,8 @@
 -- streamSynchronize waits; the others let streams wait for streams.
 local dptffi = require 'dpt.ffi'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
-local type = require('dpt.class').torch.type
+local torch = require('dpt.class').torch
+local type = torch.type
 
 local slot = ffi.new 'int[1]'
 
@@ -100,6 +101,19 @@ return function(cutorch, whole)
       for device, streams in pairs(devices) do
          for _, stream in ipairs(streams) do wait(device, stream, events) end
       end
+   end
+
+   --- cutorch.Event(): everything that the current stream of the current device has to do now.
+   local Event = torch.class('cutorch.Event')
+
+   function Event:__init()
+      self.event = ffi.new 'dpt_event'
+      lib.event_record(self.event, 0, -1)
+   end
+
+   --- The current stream of the current device waits for it.
+   function Event:waitOn()
+      lib.stream_wait_event(0, -1, self.event)
    end
 
    --- Keeps the current stream of the current device busy that long, without using a core.

@@ -1,0 +1,80 @@
+--- The names of cutorch that need nothing, or do not exist: getState, handles, events ...
+local cutorch, torch = require('dpt').cutorch, require('dpt').torch
+
+describe("cutorch's other names", function()
+   after_each(function()
+      cutorch.synchronizeAll()
+      cutorch.setDevice(1)
+      cutorch.setDefaultStream()
+   end)
+
+   it('are all there', function()
+      local names = [[
+         synchronize synchronizeAll reserveBlasHandles getNumBlasHandles setBlasHandle getBlasHandle
+         reserveStreams getNumStreams setStream getStream setDefaultStream streamWaitFor
+         streamWaitForMultiDevice streamBarrier streamBarrierMultiDevice streamSynchronize getDevice
+         deviceReset getDeviceCount getPeerToPeerAccess setPeerToPeerAccess
+         setKernelPeerToPeerAccess getKernelPeerToPeerAccess
+         getDeviceProperties getRuntimeVersion getDriverVersion
+         getMemoryUsage emptyCache setDevice seed seedAll initialSeed manualSeed manualSeedAll
+         getRNGState setRNGState getState setHeapTracking isManagedPtr isManaged withDevice
+         isCachingAllocatorEnabled hasHalfInstructions hasFastHalfInstructions
+         createCudaHostTensor createCudaHostFloatTensor createCudaHostDoubleTensor
+         createCudaHostIntTensor createCudaHostLongTensor createCudaHostByteTensor
+         createCudaHostHalfTensor createFloatUVATensor createCudaUVATensor test
+      ]]
+      for name in names:gmatch('%w+') do assert.is_function(cutorch[name], name) end
+   end)
+
+   it('keep the number of a BLAS handle, and refuse one that was not reserved', function()
+      assert.equal(1, cutorch.getBlasHandle())
+      cutorch.reserveBlasHandles(3)
+      assert.equal(3, cutorch.getNumBlasHandles())
+      cutorch.setBlasHandle(3)
+      assert.equal(3, cutorch.getBlasHandle())
+      assert.error_matches(function() cutorch.setBlasHandle(4) end, 'reserveBlasHandles%%(4%%)')
+      assert.error_matches(function() cutorch.setBlasHandle(0) end, 'no handle 0')
+      cutorch.setBlasHandle(1)
+   end)
+
+   it('do nothing where nothing is to do', function()
+      cutorch.setHeapTracking(true)
+      cutorch.deviceReset()
+      assert.equal(cutorch._state, cutorch.getState())
+      assert.is_false(cutorch.isManaged(torch.FloatTensor(1)))
+   end)
+
+   it('say what to do instead where dpt has no such thing', function()
+      assert.error_matches(function() cutorch.createCudaUVATensor(3) end,
+         'cutorch.createCudaUVATensor: dpt has no managed memory: use createCudaHostTensor')
+      assert.error_matches(function() cutorch.test() end, "cutorch.test: Torch7's own tests")
+   end)
+
+   it('let a stream wait for an event', function()
+      cutorch.reserveStreams(2, true)
+      cutorch.setStream(1)
+      cutorch.streamSleep(40)
+      local x = torch.CudaTensor(1):fill(1)
+      local event = cutorch.Event()
+      assert.equal('cutorch.Event', torch.type(event))
+      local timer = torch.Timer()
+      cutorch.setStream(2)
+      event:waitOn()
+      x:add(1)
+      assert.is_true(timer:time().real < 0.03) -- nobody waited but the stream
+      cutorch.streamSynchronize(2)
+      assert.is_true(timer:time().real > 0.03)
+      cutorch.setDefaultStream()
+      assert.equal(2, x:sum())
+   end)
+
+   it('tell every property that CUDA has, 0 for what a host device has not', function()
+      local properties = cutorch.getDeviceProperties(1)
+      for name in ([[canMapHostMemory clockRate computeMode deviceOverlap integrated freeGlobalMem
+         kernelExecTimeoutEnabled major maxTexture1D maxTexture1DLinear maxThreadsPerBlock memPitch
+         minor multiProcessorCount pciBusID pciDeviceID pciDomainID regsPerBlock sharedMemPerBlock
+         textureAlignment totalConstMem totalGlobalMem warpSize]]):gmatch('%w+') do
+         assert.is_number(properties[name], name)
+      end
+   end)
+end)
