@@ -1,0 +1,39 @@
+-- docs/user-issues.md maps every id of what users asked for to a spec: the spec must be there, with
+-- the id in a title.
+local function read(path)
+   local file = assert(io.open(path, 'rb'), path .. ' is missing')
+   local text = file:read '*a'
+   file:close()
+   return text
+end
+
+-- Whether one of the titles (of a C test: the text) begins with the id or holds it.
+local function holds(path, id)
+   local word = '%f[%w]' .. id .. '%f[%W]'
+   local text = read(path)
+   if path:find '%.c$' then return text:find(word) ~= nil end
+   for line in text:gmatch '[^\n]+' do
+      if (line:find '%f[%w]it%(' or line:find '%f[%w]describe%(') and line:find(word) then
+         return true
+      end
+   end
+   return false
+end
+
+describe('docs/user-issues.md', function()
+   local text = read 'docs/user-issues.md'
+
+   it('names specs that are there, with the id in a title', function()
+      local count = 0
+      for id, rest in text:gmatch '\n| (%u%d+) |([^\n]+)' do
+         local found = 0
+         for path in rest:gmatch '`(spec/[^`]+)`' do
+            assert.is_true(holds(path, id), path .. ' has no title with ' .. id)
+            found = found + 1
+         end
+         assert.is_true(found > 0, id .. ' has no spec')
+         count = count + 1
+      end
+      assert.is_true(count > 10)
+   end)
+end)
