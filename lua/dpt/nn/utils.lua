@@ -3,10 +3,12 @@
 -- conversion keeps what is shared shared, through the cache.
 
 local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
 
 local utils = {}
 
--- The whole storage of a tensor in another type; the cache keeps the old one alive, so that its
+-- A copy of the whole storage of a tensor in a type; the cache keeps the old one alive, so that its
 -- address stays its own.
 local function convertedStorage(t, typename, cache)
    local storage = t:storage()
@@ -22,7 +24,6 @@ local function convertedStorage(t, typename, cache)
 end
 
 local function convertTensor(t, typename, cache)
-   if torch.typename(t) == typename then return t end
    local known = cache[t]
    if known then return known end
    local new = torch.getmetatable(typename).new()
@@ -39,7 +40,7 @@ end
 function utils.recursiveType(value, typename, cache)
    cache = cache or {}
    if torch.isTensor(value) then
-      return convertTensor(value, typename, cache)
+      return torch.typename(value) == typename and value or convertTensor(value, typename, cache)
    elseif type(value) == 'table' then
       if torch.isTypeOf(value, 'nn.Module') or torch.isTypeOf(value, 'nn.Criterion') then
          value:type(typename, cache)
@@ -47,6 +48,28 @@ function utils.recursiveType(value, typename, cache)
          for k, v in pairs(value) do value[k] = utils.recursiveType(v, typename, cache) end
       end
    end
+   return value
+end
+
+-- Lets a copy on the current device stand for every device tensor in a table that is elsewhere.
+local function moveInto(value, device, cache)
+   if cache[value] or value.ownDevices then return end
+   cache[value] = true
+   for k, v in pairs(value) do
+      if torch.isTensor(v) then
+         if comm.device(v) > 0 and comm.device(v) ~= device then
+            value[k] = convertTensor(v, torch.typename(v), cache)
+         end
+      elseif type(v) == 'table' then
+         moveInto(v, device, cache)
+      end
+   end
+end
+
+--- Moves every device tensor in a table, module or criterion to a device. Modules with a field
+-- ownDevices (nn.GPU, nn.DataParallelTable) are left as they are.
+function utils.moveTo(value, device)
+   cutorch.withDevice(device, moveInto, value, device, {})
    return value
 end
 

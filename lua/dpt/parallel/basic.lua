@@ -13,6 +13,7 @@
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local errors = require 'dpt.parallel.errors'
+local slice = require 'dpt.parallel.slice'
 
 local dispatchers = {}
 local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
@@ -70,12 +71,12 @@ end
 
 --- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's
 -- rows begin; what they draw is then what one device would.
--- @param before list of the rows before each replica's first
-function Basic:tellRows(before)
+-- @param rows rows of the batch
+function Basic:tellRows(rows)
    local first = self.drawing[1]
    for i, modules in ipairs(self.drawing) do
       for k, module in ipairs(modules) do
-         module.rowOffset_ = before[i]
+         module.rowOffset_ = slice(rows, i, #self.drawing) - 1
          module.dropoutStep_ = first[k].dropoutStep_
       end
    end

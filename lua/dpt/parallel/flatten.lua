@@ -6,6 +6,7 @@
 -- are views of one storage without holes stay there.
 
 local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
 
 local M = {}
 
@@ -113,7 +114,18 @@ local function place(runs, offset)
    return runs[low].start + offset - runs[low].first
 end
 
-local function checkTypes(tensors, what)
+-- The tensors must be of one type and, but for empty ones, on one device.
+local function checkAlike(tensors, what)
+   local known
+   for i, t in ipairs(tensors) do
+      local device = t:nElement() > 0 and comm.device(t)
+      if device and known and comm.device(tensors[known]) ~= device then
+         error(('%s: getParameters wants parameters on one device, parameter %d is on device %d and'
+            .. ' %d on device %d: flatten the part of each device by itself')
+            :format(what, known, comm.device(tensors[known]), i, device), 0)
+      end
+      known = known or device and i
+   end
    for i = 2, #tensors do
       if torch.type(tensors[i]) ~= torch.type(tensors[1]) then
          error(('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s')
@@ -159,7 +171,7 @@ end
 -- @return the flat tensor, the list of places (from 1) at which the tensors begin in it
 function M.one(tensors, what)
    if #tensors == 0 then return torch.Tensor(), {} end
-   checkTypes(tensors, what)
+   checkAlike(tensors, what)
    local layout = M.layout(tensors)
    local pieces = layout.pieces
    if #pieces == 1 and pieces[1]:dim() == 1 and pieces[1]:stride(1) == 1 then -- flat already

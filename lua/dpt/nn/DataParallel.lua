@@ -1,0 +1,37 @@
+--- nn.DataParallel(module, {devices, outputDevice, dim, gather, buffers}): a network on several
+-- devices in one line, after PyTorch's class of that name.
+--
+--    net = nn.DataParallel(network)                           -- on all devices
+--    net = nn.DataParallel(network, {devices = {2, 3}, outputDevice = 3})
+--
+-- What must stay true: the result is an nn.DataParallelTable with flat parameters; the module
+-- itself becomes replica 1, on the first device. One of a host type becomes a torch.CudaTensor one,
+-- others keep their type. A batch of any size takes the same way.
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local cutorch = require 'dpt.device'
+local devices = require 'dpt.parallel.devices'
+local options = require 'dpt.parallel.options'
+local fail = require('dpt.ffi').fail
+
+local NAME = 'nn.DataParallel'
+
+--- @param module which is moved to the first device
+-- @param given devices = list (all), dim = along which batches are cut (1), and the options of
+-- nn.DataParallelTable
+function nn.DataParallel(module, given)
+   if not torch.isTypeOf(module, 'nn.Module') then
+      fail('%s: wants an nn.Module as argument 1, got %s', NAME, torch.type(module))
+   end
+   given = options.read(given, {'devices', 'dim', unpack(options.names)}, NAME, 2)
+   local passed = {}
+   for _, name in ipairs(options.names) do passed[name] = given[name] end
+   local net = nn.DataParallelTable(given.dim or 1, true, false, passed)
+   local wrong, list = devices.check({}, given.devices or devices.all())
+   if wrong then fail('%s: %s', NAME, wrong) end
+   local typename = module:type():find('^torch%.Cuda') and module:type() or 'torch.CudaTensor'
+   cutorch.withDevice(list[1], function() module:type(typename) end)
+   return net:type(typename):add(nn.utils.moveTo(module, list[1]), list)
+end
+
+return nn.DataParallel
