@@ -673,6 +673,19 @@ int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
  * Contiguous, equal counts and types. */
 int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
                     int add, int clear);
+/* As the two above, between a list and a flat tensor with the elements of the list's tensors one
+ * after the other (of one type): out[c] = src[0], src[1] ...; out = the sum over s of in[s * n],
+ * in[s * n + 1] ... */
+int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t copies,
+                            dpt_tensor *const *out);
+int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_tensor *const *in);
+/* n tensors of one type, each on a device of its own, and for each of them a result on its device,
+ * which in the first function may be the tensor itself; contiguous. all_reduce: every out[i] = the
+ * sum of all in. all_gather: every out[i] = in[0], in[1] ... one after the other. reduce_scatter:
+ * the sum of all in, cut into out[0], out[1] ..., whose counts say where. */
+int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
+int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
+int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
 /* out[i] = the next rows[i] entries of src along dim, 0 of them: empty. Resized; one without memory
  * gets it on devices[i] (0: the host). src is of any type, on the host or on a device. */
 int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, const int64_t *rows,

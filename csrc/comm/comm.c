@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int no_nccl(void) {
@@ -50,23 +51,171 @@ static int check(const char *fn, int64_t n, const dpt_tensor *const *model, int6
   return 0;
 }
 
+static dpt__row row_of(int64_t n, const dpt_tensor *const *t) { return (dpt__row){n, t, 0}; }
+
+/* `count` rows in fresh memory, the c-th of n tensors from list[c * n] on, behind `more` others. */
+static dpt__row *rows_of(const char *fn, int64_t more, int64_t count, int64_t n,
+                         const dpt_tensor *const *list) {
+  dpt__row *rows = malloc(sizeof *rows * (size_t)(more + count));
+  if (!rows) dpt__fail("%s: no host memory", fn);
+  for (int64_t c = 0; rows && c < count; c++) rows[more + c] = row_of(n, list + c * n);
+  return rows;
+}
+
 int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
                        dpt_tensor *const *out) {
+  const dpt_tensor *const *to = (const dpt_tensor *const *)out;
   if (n < 1 || copies < 1) return 0;
   DPT__TRY(dpt__devices_ready("broadcast"));
   DPT__TRY(check("broadcast", n, src, 1, src));
-  DPT__TRY(check("broadcast", n, src, copies, (const dpt_tensor *const *)out));
-  return atomic_load(&chosen)->broadcast(n, src, copies, out);
+  DPT__TRY(check("broadcast", n, src, copies, to));
+  dpt__row *rows = rows_of("broadcast", 0, copies, n, to);
+  if (!rows) return 1;
+  int status = atomic_load(&chosen)->broadcast(row_of(n, src), copies, rows);
+  free(rows);
+  return status;
+}
+
+/* list[0 .. n-1] and `flat`, which is as long as all of them, are of one type. */
+static int check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
+                      const dpt_tensor *flat) {
+  char text[DPT__TEXT];
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    count += dpt__count(list[i]);
+    if (list[i]->kind_ != list[0]->kind_)
+      return dpt__fail("%s: tensor %lld is a %s, wanted the type of tensor 1, %s", fn,
+                       (long long)i + 1, dpt__describe(text, list[i]),
+                       dpt__kind_name(list[0]->kind_));
+  }
+  DPT__TRY(check(fn, 1, &flat, 1, &flat));
+  if (flat->kind_ != list[0]->kind_ || dpt__count(flat) != count)
+    return dpt__fail("%s: the flat tensor is a %s, wanted a %s of %lld elements", fn,
+                     dpt__describe(text, flat), dpt__kind_name(list[0]->kind_), (long long)count);
+  return 0;
+}
+
+int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t copies,
+                            dpt_tensor *const *out) {
+  const dpt_tensor *const *to = (const dpt_tensor *const *)out;
+  if (n < 1 || copies < 1) return 0;
+  DPT__TRY(dpt__devices_ready("broadcast"));
+  DPT__TRY(check("broadcast", n, src, 1, src));
+  for (int64_t c = 0; c < copies; c++) DPT__TRY(check_flat("broadcast", n, src, to[c]));
+  dpt__row *rows = rows_of("broadcast", 0, copies, 1, to);
+  if (!rows) return 1;
+  int status = atomic_load(&chosen)->broadcast(row_of(n, src), copies, rows);
+  free(rows);
+  return status;
+}
+
+/* The row becomes 0: at once for each type where it lies in one piece. */
+static int clear_row(dpt__row row) {
+  for (int64_t count; (count = dpt__row_count(&row, INT64_MAX));) {
+    dpt_tensor whole = *row.t[0];
+    if (!dpt__row_run(&row, count)) count = dpt__count(&whole);
+    whole.ndim_ = 1;
+    whole.size_[0] = count;
+    whole.step_[0] = 1;
+    DPT__TRY(dpt_fill(&whole, 0));
+    dpt__row_on(&row, count);
+  }
+  return 0;
 }
 
 int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
                     int add, int clear) {
+  const dpt_tensor *const *to = (const dpt_tensor *const *)out;
   if (n < 1 || sources < 1) return 0;
-  const dpt_tensor *const *model = (const dpt_tensor *const *)out;
   DPT__TRY(dpt__devices_ready("reduceAdd"));
-  DPT__TRY(check("reduceAdd", n, model, 1, model));
-  DPT__TRY(check("reduceAdd", n, model, sources, (const dpt_tensor *const *)in));
-  DPT__TRY(atomic_load(&chosen)->reduce(n, out, sources, in, add));
-  for (int64_t i = 0; clear && i < n * sources; i++) DPT__TRY(dpt_fill(in[i], 0));
+  DPT__TRY(check("reduceAdd", n, to, 1, to));
+  DPT__TRY(check("reduceAdd", n, to, sources, (const dpt_tensor *const *)in));
+  add = !!add;
+  dpt__row *rows = rows_of("reduceAdd", add, sources, n, (const dpt_tensor *const *)in);
+  if (!rows) return 1;
+  if (add) rows[0] = row_of(n, to);
+  int status = atomic_load(&chosen)->reduce(row_of(n, to), add + sources, rows);
+  for (int64_t s = 0; clear && !status && s < sources; s++) status = clear_row(rows[add + s]);
+  free(rows);
+  return status;
+}
+
+int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_tensor *const *in) {
+  const dpt_tensor *to = out;
+  if (n < 1 || sources < 1) return 0;
+  DPT__TRY(dpt__devices_ready("reduceAdd"));
+  DPT__TRY(check("reduceAdd", n, in, sources, in));
+  DPT__TRY(check_flat("reduceAdd", n, in, to));
+  dpt__row *rows = rows_of("reduceAdd", 0, sources, n, in);
+  if (!rows) return 1;
+  int status = atomic_load(&chosen)->reduce(row_of(1, &to), sources, rows);
+  free(rows);
+  return status;
+}
+
+/* n tensors and n others: contiguous, of one type, the i-th of both on one device, no two i on the
+ * same one. */
+static int check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
+                       const dpt_tensor *const *in) {
+  char text[DPT__TEXT];
+  DPT__TRY(dpt__devices_ready(fn));
+  for (int64_t i = 0; i < n; i++)
+    for (int side = 0; side < 2; side++) {
+      const dpt_tensor *t = side ? out[i] : in[i];
+      const char *name = side ? "output" : "input";
+      if (!dpt__is_device(t->kind_) || !t->store_)
+        return dpt__fail("%s: %s %lld is a %s%s, wanted elements on a device", fn, name,
+                         (long long)i + 1, dpt__describe(text, t),
+                         dpt__is_device(t->kind_) ? "" : " in host memory");
+      if (t->kind_ != in[0]->kind_ || !dpt__contiguous(t))
+        return dpt__fail("%s: %s %lld is a %s, wanted a contiguous %s", fn, name, (long long)i + 1,
+                         dpt__describe(text, t), dpt__kind_name(in[0]->kind_));
+      if (t->store_->device != in[i]->store_->device)
+        return dpt__fail("%s: input %lld is on device %d and its output on device %d, wanted both "
+                         "on one",
+                         fn, (long long)i + 1, in[i]->store_->device, t->store_->device);
+      for (int64_t k = 0; k < i; k++)
+        if (in[k]->store_->device == t->store_->device)
+          return dpt__fail("%s: inputs %lld and %lld are both on device %d, wanted each on a "
+                           "device of its own",
+                           fn, (long long)k + 1, (long long)i + 1, t->store_->device);
+    }
   return 0;
+}
+
+static int check_count(const char *fn, const char *name, int64_t i, const dpt_tensor *t,
+                       int64_t count) {
+  char text[DPT__TEXT];
+  if (dpt__count(t) == count) return 0;
+  return dpt__fail("%s: %s %lld is a %s, wanted %lld elements", fn, name, (long long)i + 1,
+                   dpt__describe(text, t), (long long)count);
+}
+
+int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+  if (n < 1) return 0;
+  DPT__TRY(check_pairs("allReduce", n, out, in));
+  for (int64_t i = 0; i < n; i++) {
+    DPT__TRY(check_count("allReduce", "input", i, in[i], dpt__count(in[0])));
+    DPT__TRY(check_count("allReduce", "output", i, out[i], dpt__count(in[0])));
+  }
+  return atomic_load(&chosen)->all_reduce(n, out, in);
+}
+
+int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+  int64_t first[DPT__MAX_DEVICES + 1] = {0};
+  if (n < 1) return 0;
+  DPT__TRY(check_pairs("allGather", n, out, in));
+  for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(in[i]);
+  for (int64_t i = 0; i < n; i++) DPT__TRY(check_count("allGather", "output", i, out[i], first[n]));
+  return atomic_load(&chosen)->all_gather(n, out, in, first);
+}
+
+int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+  int64_t first[DPT__MAX_DEVICES + 1] = {0};
+  if (n < 1) return 0;
+  DPT__TRY(check_pairs("reduceScatter", n, out, in));
+  for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(out[i]);
+  for (int64_t i = 0; i < n; i++)
+    DPT__TRY(check_count("reduceScatter", "input", i, in[i], first[n]));
+  return atomic_load(&chosen)->reduce_scatter(n, out, in, first);
 }

@@ -2,32 +2,77 @@
  *
  * What must stay true: everything here is queued on the current streams of the devices that take
  * part and ordered by events; nothing waits on the host, host tensors excepted. Sums are taken in
- * the order of their sources. A transport gets operands that comm.c has checked: contiguous, of one
- * type, with equal counts, the n tensors of one side on one device.
+ * the order of their summands, whichever device takes them. A transport gets operands that comm.c
+ * has checked: contiguous, of one type, with equal counts, the tensors of one side on one device.
  */
 #ifndef DPT_COMM_COMM_H
 #define DPT_COMM_COMM_H
+#include "device/copy.h"
 #include "tensor/tensor.h"
 
-/* As the functions of dpt.h: out[c * n + k] = src[k]; out[k] (+)= in[0 * n + k] + in[1 * n + k] ...
- */
+/* Tensors of one device seen as one row of elements, and a place in it: element `first` of t[0],
+ * where n tensors are left. Several of them are rows of the same elements, cut differently. */
+typedef struct dpt__row {
+  int64_t n;
+  const dpt_tensor *const *t;
+  int64_t first;
+} dpt__row;
+
 typedef struct dpt__transport {
   const char *name;
   int (*available)(void); /* 0, or a sentence that says why not */
-  int (*broadcast)(int64_t n, const dpt_tensor *const *src, int64_t copies, dpt_tensor *const *out);
-  int (*reduce)(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in, int add);
+  /* Each out row = src. */
+  int (*broadcast)(dpt__row src, int64_t copies, const dpt__row *out);
+  /* out = the sum of the rows in[0], in[1] ..., one of which may be out itself. */
+  int (*reduce)(dpt__row out, int64_t sources, const dpt__row *in);
+  /* As the functions of dpt.h, each of the n tensors on a device of its own; first[i] is where part
+   * i begins in what is whole, first[n] its count. */
+  int (*all_reduce)(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
+  int (*all_gather)(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                    const int64_t *first);
+  int (*reduce_scatter)(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                        const int64_t *first);
 } dpt__transport;
 
 extern const dpt__transport dpt__transport_copy;
 
-/* dst = sum of the sources, in their order, in the wide accumulator of dtype; with add, dst's own
- * value is the first summand. */
-enum { DPT__SOURCES = 16 };
+/* row.c: all of these begin at the row's place; those that end in `_on` move it on. The first two
+ * leave t[0] as the tensor that has the element there. */
+
+static inline int dpt__row_device(const dpt__row *row) { return row->t[0]->store_->device; }
+/* Elements of the type at the row's place, at most `most` of them; 0 at the end. */
+int64_t dpt__row_count(dpt__row *row, int64_t most);
+/* The next `count` elements where they follow each other in memory, else NULL. */
+void *dpt__row_run(dpt__row *row, int64_t count);
+static inline void dpt__row_on(dpt__row *row, int64_t count) { row->first += count; }
+/* Bytes of all tensors that are left. */
+uint64_t dpt__row_bytes(const dpt__row *row);
+/* Adds copies of the next count elements to or from plain memory. */
+int dpt__row_gather_on(dpt__row *row, int64_t count, dpt__copies *copies, void *to,
+                       dpt__block *to_block);
+int dpt__row_spread_on(dpt__row *row, int64_t count, dpt__copies *copies, const void *from,
+                       dpt__block *from_block);
+/* Adds copies of the elements of one row to another, at most `most`. */
+int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies);
+/* All of the row's storages have been written. */
+void dpt__row_written(const dpt__row *row);
+/* What is queued now on the current stream of a device. */
+int dpt__ready(int device, dpt__event *event);
+
+/* sum.c: reduce, and one part of a sum on each of n devices: elements first[i] to first[i + 1] - 1
+ * of all `in` are added up in out[i], from element to[i] on. */
+int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in);
+int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
+                   const dpt_tensor *const *in, const int64_t *first);
+
+/* dst = sum of the sources, in their order, in the wide accumulator of dtype; dst may be one of
+ * them. */
+enum { DPT__SOURCES = 32 };
 struct dpt__comm_sum_args {
   void *dst;                        /* (count) */
   const void *source[DPT__SOURCES]; /* (count) each */
   int64_t count;
-  int32_t sources, dtype, add;
+  int32_t sources, dtype;
 };
 
 #endif

@@ -3,132 +3,88 @@
  * What must stay true: a copy runs on the current stream of the device that receives; before it
  * that stream waits for the sender's, afterwards the sender's waits for it, all by events. Events
  * of a sender are recorded before anything waits for a receiver, so that the receivers of a
- * broadcast work at once. A sum goes through buffers of CHUNK bytes for each source on the device
- * that sums, small enough to stay in a core's cache.
+ * broadcast work at once. (A tree of receivers was measured and left out: all receivers read
+ * the sender's memory at once anyway, at 8 devices with DPT_LINK as without.)
  */
-#include "device/copy.h"
 #include "comm/comm.h"
 #include "device/device.h"
 
-enum { CHUNK = 1 << 18 };
+enum { LINE = 64 }; /* elements that no two devices share */
 
 static int available(void) { return 0; }
 
-/* How many of the tensors from k on follow each other in memory on both sides. */
-static int64_t run_length(int64_t k, int64_t n, const dpt_tensor *const *a,
-                          const dpt_tensor *const *b) {
-  int64_t last = k + 1;
-  for (; last < n; last++)
-    for (int side = 0; side < 2; side++) {
-      const dpt_tensor *before = (side ? b : a)[last - 1], *next = (side ? b : a)[last];
-      if (next->store_ != before->store_ || next->first_ != before->first_ + dpt__count(before))
-        return last - k;
-    }
-  return last - k;
+/* to = from, at most `most` elements, on the receiver's current stream, behind `ready`. */
+static int receive(const char *fn, dpt__row to, dpt__row from, int64_t most, dpt__event ready) {
+  dpt__stream *stream = dpt__current_stream(dpt__row_device(&to));
+  dpt__copies copies;
+  DPT__TRY(dpt__stream_wait(stream, ready));
+  dpt__copies_start(&copies, stream, fn);
+  DPT__TRY(dpt__row_copy(to, from, most, &copies));
+  DPT__TRY(dpt__copies_end(&copies));
+  dpt__row_written(&to);
+  return 0;
 }
 
-static int64_t count_run(int64_t length, const dpt_tensor *const *t) {
-  int64_t count = 0;
-  for (int64_t k = 0; k < length; k++) count += dpt__count(t[k]);
-  return count;
-}
-
-static int broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
-                     dpt_tensor *const *out) {
-  dpt__stream *source = dpt__current_stream(src[0]->store_->device);
-  DPT__TRY(dpt__stream_order(source));
-  dpt__event ready = dpt__event_record(source);
+static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
+  dpt__stream *source = dpt__current_stream(dpt__row_device(&src));
+  dpt__event event;
+  DPT__TRY(dpt__ready(source->device, &event));
+  for (int64_t c = 0; c < copies; c++)
+    DPT__TRY(receive("broadcast", out[c], src, INT64_MAX, event));
   for (int64_t c = 0; c < copies; c++) {
-    const dpt_tensor *const *to = (const dpt_tensor *const *)out + c * n;
-    dpt__stream *stream = dpt__current_stream(to[0]->store_->device);
-    DPT__TRY(dpt__stream_wait(stream, ready));
-    for (int64_t k = 0, length; k < n; k += length) {
-      length = run_length(k, n, src, to);
-      size_t bytes = (size_t)count_run(length, src + k) * dpt__dtype_size(dpt__type(src[k]));
-      DPT__TRY(dpt__copy_on(stream, "broadcast", dpt__at(to[k]), to[k]->store_->block,
-                            dpt__at(src[k]), src[k]->store_->block, bytes));
-      dpt__written(to[k]);
-    }
-  }
-  for (int64_t c = 0; c < copies; c++) {
-    dpt__stream *stream = dpt__current_stream(out[c * n]->store_->device);
-    DPT__TRY(dpt__stream_wait(source, dpt__event_record(stream)));
+    DPT__TRY(dpt__ready(dpt__row_device(&out[c]), &event));
+    DPT__TRY(dpt__stream_wait(source, event));
   }
   return 0;
 }
 
-/* One piece of a sum: `count` elements from out[k] + first on, of sources `from` to `to`. */
-typedef struct piece {
-  int64_t n, k, first, count;
-  dpt_tensor *const *in;
-  dpt_storage *buffer; /* a part of CHUNK bytes for each source; NULL: no source is elsewhere */
-} piece;
-
-static int sum_group(struct dpt__route *route, const piece *p, const dpt_tensor *out, int64_t from,
-                     int64_t to, int add) {
-  size_t size = dpt__dtype_size(dpt__type(out)), first = (size_t)p->first * size;
-  struct dpt__comm_sum_args args = {.dst = (char *)dpt__at(out) + first,
-                                    .count = p->count,
-                                    .sources = (int32_t)(to - from),
-                                    .dtype = dpt__type(out),
-                                    .add = add};
-  for (int64_t s = from; s < to; s++) {
-    const dpt_tensor *t = p->in[s * p->n + p->k];
-    const char *data = (const char *)dpt__at(t) + first;
-    if (t->store_->device != out->store_->device) {
-      char *part = (char *)p->buffer->data + (size_t)(s - from) * CHUNK;
-      DPT__TRY(dpt__copy_on(route->context.stream, "reduceAdd", part, p->buffer->block, data,
-                            t->store_->block, (size_t)p->count * size));
-      data = part;
-    } else {
-      dpt__block_use(t->store_->block, route->context.stream);
-    }
-    args.source[s - from] = data;
-  }
-  return dpt__launch(route, comm_sum, "reduceAdd", &args);
-}
-
-static int sum_all(struct dpt__route *route, int64_t n, dpt_tensor *const *out, int64_t sources,
-                   dpt_tensor *const *in, int add, dpt_storage *buffer) {
-  for (int64_t k = 0; k < n; k++) {
-    dpt__written(out[k]);
-    int64_t most = CHUNK / (int64_t)dpt__dtype_size(dpt__type(out[k]));
-    int64_t all = dpt__count(out[k]);
-    for (int64_t first = 0; first < all; first += most) {
-      piece p = {n, k, first, all - first < most ? all - first : most, in, buffer};
-      for (int64_t s = 0; s < sources; s += DPT__SOURCES) {
-        int64_t end = s + DPT__SOURCES < sources ? s + DPT__SOURCES : sources;
-        DPT__TRY(sum_group(route, &p, out[k], s, end, add || s));
-      }
-    }
-  }
+static int ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *ready) {
+  for (int64_t i = 0; i < n; i++) DPT__TRY(dpt__ready(t[i]->store_->device, &ready[i]));
   return 0;
 }
 
-static int reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
-                  int add) {
-  int device = out[0]->store_->device;
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, "reduceAdd", (int)n, (const dpt_tensor *const *)out));
-  dpt__stream *stream = route.context.stream;
-  int elsewhere = 0;
-  for (int64_t s = 0; s < sources; s++) {
-    if (in[s * n]->store_->device == device) continue;
-    dpt__stream *source = dpt__current_stream(in[s * n]->store_->device);
-    DPT__TRY(dpt__stream_order(source));
-    DPT__TRY(dpt__stream_wait(stream, dpt__event_record(source)));
-    elsewhere = 1;
-  }
-  dpt_storage *buffer = NULL;
-  int64_t parts = sources < DPT__SOURCES ? sources : DPT__SOURCES;
-  if (elsewhere)
-    DPT__TRY(dpt__storage_new_on(&buffer, DPT_U8 | DPT_ON_DEVICE, parts * CHUNK, device));
-  int status = sum_all(&route, n, out, sources, in, add, buffer);
-  dpt_storage_release(buffer);
-  for (int64_t s = 0; s < sources; s++)
-    status |=
-        dpt__stream_wait(dpt__current_stream(in[s * n]->store_->device), dpt__event_record(stream));
-  return status;
+/* Part s, elements first[s] to first[s + 1] - 1 of all out, comes from in[s], from element from[s]
+ * on. */
+static int spread(const char *fn, int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                  const int64_t *from, const int64_t *first) {
+  dpt__event ready[DPT__MAX_DEVICES];
+  DPT__TRY(ready_all(n, in, ready));
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t turn = 0; turn < n; turn++) {
+      int64_t s = (i + turn) % n; /* not all from one device at a time */
+      const dpt_tensor *to = out[i];
+      dpt__row source = {1, &in[s], from[s]}, result = {1, &to, first[s]};
+      if (dpt__at(to) == dpt__at(in[s]) && from[s] == first[s]) continue;
+      DPT__TRY(receive(fn, result, source, first[s + 1] - first[s], ready[s]));
+    }
+  DPT__TRY(ready_all(n, in, ready));
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t s = 0; s < n; s++)
+      DPT__TRY(dpt__stream_wait(dpt__current_stream(in[i]->store_->device), ready[s]));
+  return 0;
 }
 
-const dpt__transport dpt__transport_copy = {"copy", available, broadcast, reduce};
+static int all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                      const int64_t *first) {
+  static const int64_t from[DPT__MAX_DEVICES];
+  return spread("allGather", n, out, in, from, first);
+}
+
+static int reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                          const int64_t *first) {
+  static const int64_t to[DPT__MAX_DEVICES];
+  return dpt__sum_parts(n, out, to, in, first);
+}
+
+/* Every device sums a part, then all parts go to all: each device receives twice the bytes less its
+ * own part, whatever n is. */
+static int all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+  int64_t first[DPT__MAX_DEVICES + 1], count = dpt__count(in[0]);
+  int64_t part = ((count + n - 1) / n + LINE - 1) / LINE * LINE;
+  for (int64_t i = 0; i <= n; i++) first[i] = i * part < count ? i * part : count;
+  DPT__TRY(dpt__sum_parts(n, out, first, in, first));
+  return spread("allReduce", n, out, (const dpt_tensor *const *)out, first, first);
+}
+
+const dpt__transport dpt__transport_copy = {"copy",     available,  broadcast,     dpt__sum,
+                                            all_reduce, all_gather, reduce_scatter};

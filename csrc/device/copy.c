@@ -11,18 +11,57 @@ uint64_t dpt_copied_bytes(void) { return atomic_load(&copied); }
 
 static int device_of(const dpt__block *block) { return block ? block->device : 0; }
 
+void dpt__copies_start(dpt__copies *copies, dpt__stream *stream, const char *fn) {
+  copies->stream = stream;
+  copies->fn = fn;
+  copies->args.count = 0;
+}
+
+int dpt__copies_end(dpt__copies *copies) {
+  struct dpt__copy_bytes_args *args = &copies->args;
+  dpt__stream *stream = copies->stream;
+  if (!args->count) return 0;
+  uint64_t bytes = 0;
+  for (int i = 0; i < args->count; i++) bytes += args->piece[i].bytes;
+  DPT__TRY(dpt__stream_order(stream));
+  DPT__TRY(dpt__stream_push(
+      stream, stream->backend->kernels[DPT__KERNEL_copy_bytes], copies->fn, args,
+      offsetof(struct dpt__copy_bytes_args, piece) + (size_t)args->count * sizeof *args->piece));
+  if (args->between) atomic_fetch_add(&copied, bytes);
+  args->count = 0;
+  return 0;
+}
+
+int dpt__copies_add(dpt__copies *copies, void *to, dpt__block *to_block, const void *from,
+                    dpt__block *from_block, size_t bytes) {
+  struct dpt__copy_bytes_args *args = &copies->args;
+  int to_device = device_of(to_block), from_device = device_of(from_block);
+  int between = to_device && from_device && to_device != from_device;
+  if (args->count && args->between == between && copies->to == to_block &&
+      copies->from == from_block) {
+    dpt__piece *last = &args->piece[args->count - 1];
+    if ((char *)last->to + last->bytes == to && (const char *)last->from + last->bytes == from) {
+      last->bytes += bytes;
+      return 0;
+    }
+  }
+  if (args->count == DPT__PIECES || (args->count && args->between != between))
+    DPT__TRY(dpt__copies_end(copies));
+  if (to_block) DPT__TRY(dpt__block_use(to_block, copies->stream));
+  if (from_block) DPT__TRY(dpt__block_use(from_block, copies->stream));
+  copies->to = to_block;
+  copies->from = from_block;
+  args->between = between;
+  args->piece[args->count++] = (dpt__piece){to, from, bytes};
+  return 0;
+}
+
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
                  const void *from, dpt__block *from_block, size_t bytes) {
-  int to_device = device_of(to_block), from_device = device_of(from_block);
-  struct dpt__copy_bytes_args args = {to, from, bytes,
-                                      to_device && from_device && to_device != from_device};
-  if (to_block) DPT__TRY(dpt__block_use(to_block, stream));
-  if (from_block) DPT__TRY(dpt__block_use(from_block, stream));
-  DPT__TRY(dpt__stream_order(stream));
-  DPT__TRY(dpt__stream_push(stream, stream->backend->kernels[DPT__KERNEL_copy_bytes], fn, &args,
-                            sizeof args));
-  if (args.between) atomic_fetch_add(&copied, bytes);
-  return 0;
+  dpt__copies copies;
+  dpt__copies_start(&copies, stream, fn);
+  DPT__TRY(dpt__copies_add(&copies, to, to_block, from, from_block, bytes));
+  return dpt__copies_end(&copies);
 }
 
 int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_storage *from,

@@ -8,11 +8,18 @@
 #define DPT_DEVICE_COPY_H
 #include "device/allocator.h"
 
-struct dpt__copy_bytes_args {
+/* Bytes that lie together on both sides. */
+typedef struct dpt__piece {
   void *to;
   const void *from;
   size_t bytes;
-  int between; /* from one device to another */
+} dpt__piece;
+
+enum { DPT__PIECES = 256 };
+struct dpt__copy_bytes_args {
+  int32_t between; /* from one device to another */
+  int32_t count;
+  dpt__piece piece[DPT__PIECES]; /* (count): only these are queued */
 };
 
 /* Queues a copy on stream, and records that the stream uses both blocks (NULL: ordinary host
@@ -20,6 +27,19 @@ struct dpt__copy_bytes_args {
  * orders it with other streams: see dpt__copy_between. */
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
                  const void *from, dpt__block *from_block, size_t bytes);
+
+/* Many such copies, queued as few items: start, add each, end. They run in any order. Pieces that
+ * follow each other in memory on both sides become one. */
+typedef struct dpt__copies {
+  dpt__stream *stream;
+  const char *fn;
+  dpt__block *to, *from; /* of the last piece */
+  struct dpt__copy_bytes_args args;
+} dpt__copies;
+void dpt__copies_start(dpt__copies *copies, dpt__stream *stream, const char *fn);
+int dpt__copies_add(dpt__copies *copies, void *to, dpt__block *to_block, const void *from,
+                    dpt__block *from_block, size_t bytes);
+int dpt__copies_end(dpt__copies *copies);
 
 /* Copies between two storages on (two) devices, ordered as a user expects: it runs on the current
  * stream of to's device, after everything queued on the current stream of from's, and later work

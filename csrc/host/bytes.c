@@ -12,9 +12,11 @@
 int dpt__host_copy_bytes(dpt__context *context, const void *args) {
   const struct dpt__copy_bytes_args *a = args;
   int64_t start = a->between ? dpt__now() : 0;
+  uint64_t bytes = 0;
+  for (int i = 0; i < a->count; i++) bytes += a->piece[i].bytes;
   if (dpt__fault(DPT__FAULT_COPY))
-    return dpt__fail("copy of %zu bytes: failed on demand (DPT_FAULT)", a->bytes);
-  memmove(a->to, a->from, a->bytes);
-  if (a->between) dpt__sleep(start + dpt__link_ns(a->bytes) - dpt__now());
+    return dpt__fail("copy of %llu bytes: failed on demand (DPT_FAULT)", (unsigned long long)bytes);
+  for (int i = 0; i < a->count; i++) memmove(a->piece[i].to, a->piece[i].from, a->piece[i].bytes);
+  if (a->between) dpt__sleep(start + dpt__link_ns(bytes) - dpt__now());
   return 0;
 }

@@ -23,10 +23,6 @@ _Static_assert(sizeof sums / sizeof *sums == DPT_NDTYPE, "one for each element t
 
 int dpt__host_comm_sum(dpt__context *context, const void *p) {
   const struct dpt__comm_sum_args *args = p;
-  const void *sources[DPT__SOURCES + 1];
-  int count = 0;
-  if (args->add) sources[count++] = args->dst;
-  for (int s = 0; s < args->sources; s++) sources[count++] = args->source[s];
   sum_fn *sum = sums[args->dtype];
   int64_t n = args->count;
 #pragma omp parallel for num_threads(context->threads) if (n > PARALLEL) schedule(static)
@@ -35,7 +31,7 @@ int dpt__host_comm_sum(dpt__context *context, const void *p) {
       double real;
       uint64_t whole;
     } room[BLOCK];
-    sum(args->dst, sources, count, first, n - first < BLOCK ? n - first : BLOCK, room);
+    sum(args->dst, args->source, args->sources, first, n - first < BLOCK ? n - first : BLOCK, room);
   }
   return 0;
 }

@@ -16,6 +16,7 @@ dpt.paths, dpt.sys, dpt.xlua = require 'dpt.util.paths', require 'dpt.util.sys',
    require 'dpt.util.xlua'
 dpt.cutorch = require 'dpt.device'
 dpt.comm = require 'dpt.comm'
+dpt.nccl = require 'dpt.comm.nccl'
 dpt.nn = require 'dpt.nn'
 dpt.cudnn = require 'dpt.cudnn'
 dpt.optim = require 'dpt.optim'

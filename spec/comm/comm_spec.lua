@@ -1,5 +1,6 @@
 local dpt = require 'dpt'
 local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
+local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 
 describe('dpt.comm', function()
@@ -115,12 +116,70 @@ describe('dpt.comm', function()
       end
    end)
 
-   it('groups tensors by type, in order, up to a size', function()
+   it('takes tensors by type up to a size, as PyTorch does', function()
       local f, d = torch.CudaTensor(10), torch.CudaDoubleTensor(10)
-      local chunks = comm.takeTensors({f, d, f, f, d, torch.CudaTensor(100), f}, 80)
-      local got = {}
-      for i, chunk in ipairs(chunks) do got[i] = table.concat(chunk, ' ') .. ':' .. chunk.bytes end
-      assert.same({'1 3:80', '2:80', '4:40', '5:80', '6:400', '7:40'}, got)
+      local function taken(list, limit)
+         local names, got = {}, {}
+         for i, t in ipairs(list) do names[i] = t end
+         for i, chunk in ipairs(comm.takeTensors(list, limit)) do
+            got[i] = ''
+            for _, t in ipairs(chunk) do
+               for k, other in ipairs(names) do
+                  if rawequal(t, other) then got[i] = got[i] .. k end
+               end
+            end
+         end
+         return got
+      end
+      local list = {f:clone(), d:clone(), f:clone(), f:clone(), d:clone(), torch.CudaTensor(100),
+         f:clone(), torch.CudaLongTensor()}
+      -- full ones in the order in which they got full, then the rest by the type's first tensor
+      assert.same({'13', '2', '4', '6', '7', '5', '8'}, taken(list, 80))
+      assert.same({'13467', '25', '8'}, taken(list))
+      assert.same({}, comm.takeTensors({}, 1))
+      assert.same({'12', '3'}, taken({torch.FloatTensor(2), torch.FloatTensor(3),
+         torch.DoubleTensor()}, 20)) -- host tensors as well
+      assert.error_matches(function() comm.takeTensors({f, 3}) end, "entry 2 of argument 'tensors'")
+      assert.error_matches(function() comm.takeTensors({f}, 'much') end, 'sizeLimit')
+   end)
+
+   it('flattens tensors of one type and makes views of flat ones', function()
+      for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaHalfTensor', 'torch.DoubleTensor'} do
+         local function new(t) return t:type(typename) end
+         local list = {new(torch.range(1, 6):resize(2, 3)), torch.getmetatable(typename).new(),
+            new(torch.range(7, 12):resize(3, 2)):t(), new(torch.range(13, 13))}
+         local flat = comm.flatten(list)
+         assert.equal(typename, flat:type())
+         assert.same({1, 2, 3, 4, 5, 6, 7, 9, 11, 8, 10, 12, 13}, flat:double():totable())
+         local views = comm.unflatten(flat, list)
+         same.bits(list, views)
+         views[4]:fill(5)
+         assert.equal(5, flat[13])
+         -- a part of a larger tensor
+         local whole = torch.range(1, 15):type(typename)
+         views = comm.unflatten(whole:narrow(1, 3, 13), list)
+         assert.equal(3, views[1][1][1])
+         assert.equal(15, views[4][1])
+      end
+      local one = torch.CudaTensor(2, 3):fill(1)
+      assert.is_true(one:storage() == comm.flatten{one}:storage()) -- no copy of a single tensor
+      assert.equal(0, comm.flatten{torch.CudaTensor()}:nElement())
+      assert.error_matches(function() comm.flatten{} end, 'one tensor at least')
+      assert.error_matches(function() comm.flatten{one, torch.CudaIntTensor(2)} end,
+         'tensor 2 is a torch.CudaIntTensor, wanted a torch.CudaTensor')
+      assert.error_matches(function() comm.unflatten(one, {one, one}) end, 'wanted .*12 elements')
+      assert.error_matches(function() comm.unflatten(one:t(), {one}) end, 'not contiguous')
+   end)
+
+   it('adds up on every device', function()
+      local list, sum = {}, torch.DoubleTensor(31):zero()
+      for i = 1, count do
+         list[i] = cutorch.withDevice(i, function() return torch.range(i, i + 30):cuda() end)
+         sum:add(list[i]:double())
+      end
+      local result = comm.allReduce(list)
+      assert.equal(list, result)
+      for i = 1, count do same.bits(sum, list[i]:double()) end
    end)
 
    it('refuses what cannot travel, with a sentence', function()
@@ -128,10 +187,10 @@ describe('dpt.comm', function()
       assert.error_matches(function() comm.broadcast(torch.FloatTensor(3), devices) end,
          'entry 1 is a torch.FloatTensor in host memory, wanted a device tensor')
       assert.error_matches(function() comm.broadcastCoalesced({t, 7}, devices) end,
-         'entry 2 is a number')
+         "entry 2 of argument 'tensors' is of type number")
       assert.error_matches(function() comm.reduceAdd{} end, 'one device at least')
       assert.error_matches(function() comm.reduceAdd{t, torch.CudaTensor(4)} end,
-         'tensor 1 of input 2 is not like')
+         'tensor 1 of input 2 is a torch.CudaTensor of size 4, wanted a torch.CudaTensor of size 3')
       assert.error_matches(function() comm.reduceAddCoalesced{{t}, {t, t}} end,
          'input 2 has 2 tensors, wanted 1')
       assert.error_matches(function() comm.scatter(t, devices, {1}) end, 'chunk sizes for')
@@ -146,7 +205,26 @@ describe('dpt.comm', function()
       same.bits(t, comm.broadcast(t, devices)[count])
    end)
 
-   it('tells the transport in use', function()
+   it('refuses a device that is there twice, and lists that are none', function()
+      local t = torch.CudaTensor(3):fill(1)
+      assert.error_matches(function() comm.broadcast(t, {1, 1}) end,
+         'device 1 is there twice, as entries 1 and 2')
+      assert.error_matches(function() comm.broadcast(t, {}) end, "'devices' is empty")
+      assert.error_matches(function() comm.broadcastCoalesced(t, {1}) end, 'wanted a list of')
+      assert.error_matches(function() comm.broadcastCoalesced({t}, {1}, 'x') end, 'bufferSize')
+      assert.error_matches(function() comm.gather({7}) end, 'entry 1')
+      assert.error_matches(function() comm.scatter(7, devices) end, "'tensor'")
+   end)
+
+   it('tells the transport in use, and raises for an absent one where asked to', function()
+      assert.equal('copy', comm.transport())
+      assert.is_true(comm.use 'copy')
+      assert.error_matches(function() comm.use('nccl', true) end, 'NCCL was asked for')
+      assert.error_matches(function() comm.use('pigeon', true) end, "no transport 'pigeon'")
+      local text = run.lua [[
+         local comm = require('dpt').comm
+         for _ = 1, 3 do assert(not comm.use 'nccl') end]]
+      assert.matches('^dpt: NCCL was asked for[^\n]*\n$', text) -- once
       assert.equal('copy', comm.transport())
    end)
 end)

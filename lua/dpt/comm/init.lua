@@ -7,38 +7,39 @@
 -- which the results are views.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
+local coalesce = require 'dpt.comm.coalesce'
+local lists = require 'dpt.comm.lists'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local pointers, constant, integers = lists.pointers, lists.constant, lists.integers
 
 local comm = {}
+for name, value in pairs(coalesce) do comm[name] = value end
 
---- Bytes of a buffer for many tensors where the caller says nothing.
-comm.BUFFER = 10485760
-
--- A C array of pointers to the tensors of a list; the list keeps them alive.
-local function pointers(list, count, type)
-   local array = ffi.new(type or 'dpt_tensor *[?]', count)
-   for i = 1, count do array[i - 1] = list[i] end
-   return array
-end
-
-local function integers(type, list, count)
-   local array = ffi.new(type, count)
-   for i = 1, count do array[i - 1] = list[i] end
-   return array
-end
-
-local constant = 'const dpt_tensor *[?]'
-
---- Chooses a transport by name ('copy', 'nccl'); where it is not there, says so on stderr, once.
--- @return whether it is there
+-- One line on stderr for each text.
 local told = {}
-function comm.use(name)
-   if C.dpt_comm_use(name) == 0 then return true end
-   if not told[name] then
-      told[name] = true
-      io.stderr:write('dpt: ', ffi.string(C.dpt_message()), '\n')
+local function tell(text)
+   if told[text] then return end
+   told[text] = true
+   io.stderr:write('dpt: ', text, '\n')
+end
+
+--- Chooses a transport by name: 'copy' is always there, 'nccl' is not in every build. The choice is
+-- told on stderr, once: another transport than before, or why the one asked for is not there.
+-- @param strict raise where it is not there
+-- @return whether it is there
+function comm.use(name, strict)
+   if type(name) ~= 'string' then
+      fail('use: got %s, wanted the name of a transport, copy or nccl', torch.type(name))
    end
+   local before = comm.transport()
+   if C.dpt_comm_use(name) == 0 then
+      if name ~= before then tell('tensors travel between devices by ' .. name) end
+      return true
+   end
+   if strict then dptffi.raiseMessage() end
+   tell(ffi.string(C.dpt_message()))
    return false
 end
 
@@ -73,7 +74,7 @@ end
 function comm.broadcastInto(sources, destinations)
    local n = #sources
    if n == 0 then return end
-   lib.comm_broadcast(n, pointers(sources, n, constant), #destinations / n,
+   lib.comm_broadcast(n, constant(sources, n), #destinations / n,
       pointers(destinations, #destinations))
 end
 
@@ -98,7 +99,7 @@ end
 --- Joins tensors (empty ones are skipped) along a dimension into the given one, which is resized.
 -- @param device where it lies if it has no memory yet; 0 is the host
 function comm.gatherInto(result, tensors, dimension, device)
-   lib.comm_gather(result, device, #tensors, pointers(tensors, #tensors, constant),
+   lib.comm_gather(result, device, #tensors, constant(tensors, #tensors),
       dimension - 1)
 end
 
@@ -115,86 +116,6 @@ function comm.hostType(name)
    return (name:gsub('^torch%.Cuda', 'torch.'))
 end
 
--- Raises where a tensor of the list is not on the device that it should be on.
-local function check(name, tensors, device)
-   for i, t in ipairs(tensors) do
-      if not torch.isTensor(t) then
-         fail('%s: entry %d is a %s, wanted a device tensor', name, i, torch.type(t))
-      end
-      local where = C.dpt_tensor_device(t)
-      if not t:type():find('^torch%.Cuda') then
-         fail('%s: entry %d is a %s in host memory, wanted a device tensor: copy it to device %d'
-            .. ' first', name, i, t:type(), device)
-      elseif t:nElement() > 0 and where ~= device then
-         fail('%s: entry %d is on device %d, wanted device %d', name, i, where, device)
-      end
-   end
-end
-
---- Groups tensors by element type, in order, into lists of at most `limit` bytes (at least one
--- tensor).
--- @return list of {type = name, bytes = sum, [k] = place in tensors}
-function comm.takeTensors(tensors, limit)
-   local chunks, open = {}, {}
-   for i, t in ipairs(tensors) do
-      local name, bytes = t:type(), t:nElement() * t:elementSize()
-      local chunk = open[name]
-      if not chunk or chunk.bytes + bytes > limit then
-         chunk = {type = name, bytes = 0}
-         open[name] = chunk
-         chunks[#chunks + 1] = chunk
-      end
-      chunk[#chunk + 1] = i
-      chunk.bytes = chunk.bytes + bytes
-   end
-   return chunks
-end
-
--- New tensors like those of the list on the current device, views of one buffer for each chunk.
-local function likeAll(tensors, chunks)
-   local result = {}
-   for _, chunk in ipairs(chunks) do
-      local new = torch.getmetatable(chunk.type).new
-      local count = 0
-      for _, i in ipairs(chunk) do count = count + tensors[i]:nElement() end
-      local buffer, first = count > 0 and new(count) or new(), 1
-      for _, i in ipairs(chunk) do
-         local n = tensors[i]:nElement()
-         result[i] = n > 0 and new():set(buffer:storage(), first, tensors[i]:size()) or new()
-         first = first + n
-      end
-   end
-   return result
-end
-
--- The lists without their empty tensors, the others contiguous: what takes part in a copy.
-local function filled(lists)
-   local all = {}
-   for _, list in ipairs(lists) do
-      for _, t in ipairs(list) do
-         if t:nElement() > 0 then all[#all + 1] = t:contiguous() end
-      end
-   end
-   return all
-end
-
---- Copies of a list of tensors on several devices.
--- @param tensors on devices[1]
--- @param devices list of device numbers
--- @param bufferSize bytes that travel at once (10 MiB)
--- @return one list for every device; the first is the tensors themselves
-function comm.broadcastCoalesced(tensors, devices, bufferSize)
-   check('broadcastCoalesced', tensors, devices[1])
-   local chunks = comm.takeTensors(tensors, bufferSize or comm.BUFFER)
-   local results, copies = {tensors}, {}
-   for i = 2, #devices do
-      results[i] = cutorch.withDevice(devices[i], likeAll, tensors, chunks)
-      copies[i - 1] = results[i]
-   end
-   if #copies > 0 then comm.broadcastInto(filled{tensors}, filled(copies)) end
-   return results
-end
-
 --- Copies of a tensor on several devices.
 -- @return a list; the first is the tensor itself, which is on devices[1]
 function comm.broadcast(tensor, devices)
@@ -203,42 +124,26 @@ function comm.broadcast(tensor, devices)
    return results
 end
 
---- Sums over devices of a list of tensors.
--- @param inputs one list of tensors for every device, alike in form
--- @param destination the device of the sums (the current one)
--- @param bufferSize bytes that travel at once (10 MiB)
--- @return the list of sums, in the order of inputs
-function comm.reduceAddCoalesced(inputs, destination, bufferSize)
-   destination = destination or cutorch.getDevice()
-   if #inputs == 0 then fail('reduceAdd: wants inputs of one device at least, got none') end
-   for i, list in ipairs(inputs) do
-      if #list ~= #inputs[1] then
-         fail('reduceAdd: input %d has %d tensors, wanted %d as in input 1', i, #list, #inputs[1])
-      end
-      for k, t in ipairs(list) do
-         local first = inputs[1][k]
-         if not (torch.isTensor(t) and t:type() == first:type() and t:isSameSizeAs(first)) then
-            fail('reduceAdd: tensor %d of input %d is not like that of input 1 (%s)', k, i,
-               first:type())
-         end
-      end
-      check('reduceAdd', list, #list > 0 and C.dpt_tensor_device(list[1]) or 0)
-   end
-   local chunks = comm.takeTensors(inputs[1], bufferSize or comm.BUFFER)
-   local sums = cutorch.withDevice(destination, likeAll, inputs[1], chunks)
-   local into, from = filled{sums}, filled(inputs)
-   if #into > 0 then
-      lib.comm_reduce(#into, pointers(into, #into), #inputs, pointers(from, #from), 0, 0)
-   end
-   return sums
-end
-
 --- The sum of tensors of several devices.
 -- @param destination the device of the sum (the current one)
 function comm.reduceAdd(inputs, destination)
-   local lists = {}
-   for i, t in ipairs(inputs) do lists[i] = {t} end
-   return comm.reduceAddCoalesced(lists, destination)[1]
+   lists.checkTensors('reduceAdd', 'inputs', inputs)
+   local all = {}
+   for i, t in ipairs(inputs) do all[i] = {t} end
+   return comm.reduceAddCoalesced(all, destination)[1]
+end
+
+--- The sum of the inputs on the device of each: outputs[i] on that of inputs[i]. Each input is on a
+-- device of its own; all are of one type and count.
+-- @param outputs contiguous tensors (the inputs)
+-- @return outputs
+function comm.allReduce(inputs, outputs)
+   outputs = outputs or inputs
+   lists.checkPairs('allReduce', inputs, outputs)
+   local from = lists.contiguous(inputs)
+   lib.comm_all_reduce(#inputs, pointers(outputs, #inputs), constant(from, #inputs))
+   core.hold(from)
+   return outputs
 end
 
 --- Cuts a tensor of any place into parts on devices.
@@ -247,6 +152,8 @@ end
 -- @return list of tensors
 function comm.scatter(tensor, devices, chunkSizes, dim)
    dim = dim or 1
+   lists.checkTensors('scatter', 'tensor', {tensor})
+   lists.checkDevices('scatter', devices)
    if tensor:dim() < dim or dim < 1 then
       fail('scatter: dimension %d of a %s of %d dimension(s) does not exist', dim, tensor:type(),
          tensor:dim())
@@ -270,6 +177,7 @@ end
 -- @param dim the dimension (1)
 -- @param destination the device of the result (the current one); 0 is the host
 function comm.gather(tensors, dim, destination)
+   lists.checkTensors('gather', 'tensors', tensors)
    if #tensors == 0 then fail('gather: wants one tensor at least, got none') end
    local typename = tensors[1]:type()
    if destination == 0 then typename = comm.hostType(typename) end

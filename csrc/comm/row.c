@@ -1,0 +1,106 @@
+/* row.c: lists of tensors as rows of elements (comm.h).
+ *
+ * What must stay true: the tensors are contiguous, so that an element's place in a row is a place
+ * in memory; a copy never reaches beyond the row.
+ */
+#include "comm/comm.h"
+#include "device/device.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static size_t size_of(const dpt_tensor *t) { return dpt__dtype_size(dpt__type(t)); }
+
+/* The tensor at the row's place, behind those without elements; NULL at the end. */
+static const dpt_tensor *here(dpt__row *row) {
+  while (row->n && row->first >= dpt__count(row->t[0])) {
+    row->first -= dpt__count(row->t[0]);
+    row->t++;
+    row->n--;
+  }
+  return row->n ? row->t[0] : NULL;
+}
+
+static char *at(const dpt__row *row) {
+  return (char *)dpt__at(row->t[0]) + (size_t)row->first * size_of(row->t[0]);
+}
+
+int64_t dpt__row_count(dpt__row *row, int64_t most) {
+  const dpt_tensor *t = here(row);
+  if (!t) return 0;
+  int64_t count = -row->first;
+  for (int64_t i = 0; i < row->n && row->t[i]->kind_ == t->kind_ && count < most; i++)
+    count += dpt__count(row->t[i]);
+  return least(count, most);
+}
+
+uint64_t dpt__row_bytes(const dpt__row *row) {
+  uint64_t bytes = 0;
+  for (int64_t i = 0; i < row->n; i++)
+    bytes += (uint64_t)dpt__count(row->t[i]) * size_of(row->t[i]);
+  return bytes;
+}
+
+void *dpt__row_run(dpt__row *row, int64_t count) {
+  const dpt_tensor *t = here(row);
+  dpt__row r = *row;
+  char *start = t ? at(&r) : NULL;
+  const dpt_storage *store = t ? t->store_ : NULL;
+  for (char *next = start; count > 0; r.first = dpt__count(t)) {
+    t = here(&r);
+    if (!t || t->store_ != store || at(&r) != next) return NULL;
+    int64_t n = least(count, dpt__count(t) - r.first);
+    next += (size_t)n * size_of(t);
+    count -= n;
+  }
+  return start;
+}
+
+int dpt__row_gather_on(dpt__row *row, int64_t count, dpt__copies *copies, void *to,
+                       dpt__block *to_block) {
+  const dpt_tensor *t;
+  for (char *next = to; count > 0 && (t = here(row));) {
+    int64_t n = least(count, dpt__count(t) - row->first);
+    size_t bytes = (size_t)n * size_of(t);
+    DPT__TRY(dpt__copies_add(copies, next, to_block, at(row), t->store_->block, bytes));
+    next += bytes;
+    count -= n;
+    row->first += n;
+  }
+  return 0;
+}
+
+int dpt__row_spread_on(dpt__row *row, int64_t count, dpt__copies *copies, const void *from,
+                       dpt__block *from_block) {
+  const dpt_tensor *t;
+  for (const char *next = from; count > 0 && (t = here(row));) {
+    int64_t n = least(count, dpt__count(t) - row->first);
+    size_t bytes = (size_t)n * size_of(t);
+    DPT__TRY(dpt__copies_add(copies, at(row), t->store_->block, next, from_block, bytes));
+    next += bytes;
+    count -= n;
+    row->first += n;
+  }
+  return 0;
+}
+
+int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies) {
+  const dpt_tensor *t;
+  while (most > 0 && (t = here(&to))) {
+    int64_t n = least(most, dpt__count(t) - to.first);
+    DPT__TRY(dpt__row_gather_on(&from, n, copies, at(&to), t->store_->block));
+    to.first += n;
+    most -= n;
+  }
+  return 0;
+}
+
+void dpt__row_written(const dpt__row *row) {
+  for (int64_t i = 0; i < row->n; i++) dpt__written(row->t[i]);
+}
+
+int dpt__ready(int device, dpt__event *event) {
+  dpt__stream *stream = dpt__current_stream(device);
+  DPT__TRY(dpt__stream_order(stream));
+  *event = dpt__event_record(stream);
+  return 0;
+}

@@ -1,0 +1,226 @@
+/* sum.c: sums over devices for the transport that copies.
+ *
+ * What must stay true: an element is summed in the order of its summands, in the wide accumulator
+ * of its type, wherever that is done, so the bits depend on nothing but the operands. Summands of
+ * other devices go through buffers of CHUNK bytes on the device that sums, small enough to stay in
+ * a core's cache. Where there is much to sum, the devices of the summands help: each takes
+ * batches in turn, in two halves of a buffer, and the device of the result collects them. It sums
+ * itself only where one device helps (every third batch: it has the collecting to do as well).
+ */
+#include "comm/comm.h"
+#include "device/device.h"
+
+#include <stdlib.h>
+
+enum { CHUNK = 1 << 18, BATCH = 1 << 20, HELP = 1 << 20 };
+
+/* The rows of a sum, all at the same element. */
+typedef struct job {
+  dpt__row out;
+  int64_t sources;
+  dpt__row *in; /* (sources) */
+} job;
+
+/* A device that sums, or collects sums. */
+typedef struct worker {
+  struct dpt__route route;
+  dpt__event ready;    /* what was queued there before */
+  dpt_storage *buffer; /* parts of CHUNK bytes: one for each summand, the last for the sum */
+  dpt_storage *batch;  /* two of BATCH bytes */
+  dpt__event taken[2]; /* when each of the two may be written again */
+  int half;            /* which one is next */
+} worker;
+
+static int hire(worker *w, int device) {
+  dpt__device *d = dpt__device_at(device);
+  *w = (worker){.route.context = {d->backend, dpt__current_stream(device), device, d->threads}};
+  return dpt__ready(device, &w->ready);
+}
+
+static void fire(worker *w) {
+  dpt_storage_release(w->buffer);
+  dpt_storage_release(w->batch);
+}
+
+static dpt__stream *stream_of(const worker *w) { return w->route.context.stream; }
+
+/* Each of the workers waits for what was queued on all of them before. */
+static int wait_all(worker *w, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = 0; k < n; k++) DPT__TRY(dpt__stream_wait(stream_of(&w[i]), w[k].ready));
+  return 0;
+}
+
+static int64_t last_part(const job *j) {
+  return j->sources < DPT__SOURCES ? j->sources : DPT__SOURCES;
+}
+
+static int part(worker *w, const job *j, int64_t i, void **data) {
+  if (!w->buffer)
+    DPT__TRY(dpt__storage_new_on(&w->buffer, DPT_U8 | DPT_ON_DEVICE, (last_part(j) + 1) * CHUNK,
+                                 w->route.context.device));
+  *data = (char *)w->buffer->data + i * CHUNK;
+  return 0;
+}
+
+/* The next elements of a row as plain memory of w's device: where they are, or in part i. */
+static int fetch(worker *w, const job *j, dpt__row *row, int64_t count, int64_t i,
+                 const void **data) {
+  if (dpt__row_device(row) == w->route.context.device && (*data = dpt__row_run(row, count))) {
+    dpt__block *block = row->t[0]->store_->block;
+    dpt__row_on(row, count);
+    return dpt__block_use(block, stream_of(w));
+  }
+  void *to;
+  dpt__copies copies;
+  DPT__TRY(part(w, j, i, &to));
+  *data = to;
+  dpt__copies_start(&copies, stream_of(w), "reduceAdd");
+  DPT__TRY(dpt__row_gather_on(row, count, &copies, to, w->buffer->block));
+  return dpt__copies_end(&copies);
+}
+
+/* dst = the sum of the next elements, at most CHUNK bytes; with more than DPT__SOURCES summands dst
+ * is none of them. */
+static int sum(worker *w, job *j, int64_t count, int dtype, void *dst) {
+  struct dpt__comm_sum_args args = {.dst = dst, .count = count, .dtype = dtype};
+  for (int64_t s = 0; s < j->sources; s++) {
+    DPT__TRY(fetch(w, j, &j->in[s], count, args.sources, &args.source[args.sources]));
+    if (++args.sources < DPT__SOURCES && s + 1 < j->sources) continue;
+    DPT__TRY(dpt__launch(&w->route, comm_sum, "reduceAdd", &args));
+    args.source[0] = dst;
+    args.sources = 1;
+  }
+  return 0;
+}
+
+/* Sums the next elements of one type, at most `most` bytes, into plain memory. */
+static int sum_batch(worker *w, job *j, int64_t most, char *to, int64_t *done) {
+  dpt__row out = j->out;
+  int kind = -1;
+  *done = 0;
+  for (int64_t count; (count = dpt__row_count(&out, CHUNK)); *done += count) {
+    int64_t size = (int64_t)dpt__dtype_size(dpt__type(out.t[0]));
+    if (kind >= 0 && kind != out.t[0]->kind_) break;
+    kind = out.t[0]->kind_;
+    int64_t room = most / size - *done;
+    if (!room) break;
+    if (count > CHUNK / size) count = CHUNK / size;
+    if (count > room) count = room;
+    DPT__TRY(sum(w, j, count, dpt__type(out.t[0]), to + *done * size));
+    dpt__row_on(&out, count);
+  }
+  return 0;
+}
+
+/* Sums the next elements, at most `most` bytes, into out, which is on w's device. */
+static int sum_out(worker *w, job *j, int64_t most) {
+  for (int64_t count; most > 0 && (count = dpt__row_count(&j->out, CHUNK));) {
+    const dpt_tensor *t = j->out.t[0];
+    int64_t size = (int64_t)dpt__dtype_size(dpt__type(t));
+    int64_t room = most < CHUNK ? most : CHUNK;
+    if (count > room / size) count = room / size;
+    most -= count * size;
+    void *dst = j->sources <= DPT__SOURCES ? dpt__row_run(&j->out, count) : NULL;
+    if (dst) {
+      DPT__TRY(dpt__block_use(t->store_->block, stream_of(w)));
+      DPT__TRY(sum(w, j, count, dpt__type(t), dst));
+      dpt__row_on(&j->out, count);
+      continue;
+    }
+    dpt__copies copies;
+    DPT__TRY(part(w, j, last_part(j), &dst));
+    DPT__TRY(sum(w, j, count, dpt__type(t), dst));
+    dpt__copies_start(&copies, stream_of(w), "reduceAdd");
+    DPT__TRY(dpt__row_spread_on(&j->out, count, &copies, dst, w->buffer->block));
+    DPT__TRY(dpt__copies_end(&copies));
+  }
+  return 0;
+}
+
+/* A batch that a helper sums and the worker of the result collects. */
+static int help(worker *result, worker *helper, job *j) {
+  int half = helper->half;
+  int64_t count;
+  dpt__copies copies;
+  dpt__event summed;
+  if (!helper->batch)
+    DPT__TRY(dpt__storage_new_on(&helper->batch, DPT_U8 | DPT_ON_DEVICE, 2 * BATCH,
+                                 helper->route.context.device));
+  char *to = (char *)helper->batch->data + half * BATCH;
+  DPT__TRY(dpt__stream_wait(stream_of(helper), helper->taken[half]));
+  DPT__TRY(sum_batch(helper, j, BATCH, to, &count));
+  DPT__TRY(dpt__ready(helper->route.context.device, &summed));
+  DPT__TRY(dpt__stream_wait(stream_of(result), summed));
+  dpt__copies_start(&copies, stream_of(result), "reduceAdd");
+  DPT__TRY(dpt__row_spread_on(&j->out, count, &copies, to, helper->batch->block));
+  DPT__TRY(dpt__copies_end(&copies));
+  helper->half = !half;
+  return dpt__ready(result->route.context.device, &helper->taken[half]);
+}
+
+/* w[0] has the result, w[1] to w[n - 1] the summands of other devices. */
+static int sum_all(worker *w, int64_t n, job *j) {
+  if (n == 1 || dpt__row_bytes(&j->out) < HELP) {
+    for (int64_t i = 1; i < n; i++) DPT__TRY(dpt__stream_wait(stream_of(w), w[i].ready));
+    return sum_out(w, j, INT64_MAX);
+  }
+  DPT__TRY(wait_all(w, n));
+  for (int64_t turn = 0; dpt__row_count(&j->out, 1); turn++) {
+    if (n == 2 && turn % 3 == 0)
+      DPT__TRY(sum_out(w, j, BATCH));
+    else
+      DPT__TRY(help(w, &w[1 + turn % (n - 1)], j));
+  }
+  return 0;
+}
+
+int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
+  worker *w = malloc(sizeof *w * (size_t)(sources + 1));
+  job j = {out, sources, malloc(sizeof *in * (size_t)sources)};
+  int64_t n = 0;
+  int status = w && j.in ? 0 : dpt__fail("reduceAdd: no host memory");
+  for (int64_t s = -1; !status && s < sources; s++) {
+    int device = dpt__row_device(s < 0 ? &out : &in[s]), known = 0;
+    for (int64_t i = 0; i < n; i++) known |= w[i].route.context.device == device;
+    if (!known) status = hire(&w[n++], device);
+    if (s >= 0) j.in[s] = in[s];
+  }
+  if (!status) status = sum_all(w, n, &j);
+  dpt__row_written(&out);
+  for (int64_t i = 0; i < n; i++) {
+    dpt__event done;
+    fire(&w[i]);
+    if (i)
+      status |=
+          dpt__ready(dpt__row_device(&out), &done) || dpt__stream_wait(stream_of(&w[i]), done);
+  }
+  free(j.in);
+  free(w);
+  return status;
+}
+
+int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
+                   const dpt_tensor *const *in, const int64_t *first) {
+  worker w[DPT__MAX_DEVICES];
+  dpt__row rows[DPT__MAX_DEVICES];
+  int64_t size = (int64_t)dpt__dtype_size(dpt__type(in[0])), hired = 0;
+  int status = 0;
+  while (!status && hired < n) {
+    status = hire(&w[hired], out[hired]->store_->device);
+    hired++;
+  }
+  if (!status) status = wait_all(w, n);
+  for (int64_t i = 0; !status && i < n; i++) {
+    const dpt_tensor *sum = out[i];
+    for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], first[i]};
+    job j = {{1, &sum, to[i]}, n, rows};
+    status = sum_out(&w[i], &j, (first[i + 1] - first[i]) * size);
+    dpt__written(sum);
+  }
+  for (int64_t i = 0; i < hired; i++) {
+    status |= dpt__ready(w[i].route.context.device, &w[i].ready);
+    fire(&w[i]);
+  }
+  return status || wait_all(w, n);
+}

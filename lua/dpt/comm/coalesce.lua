@@ -1,0 +1,235 @@
+--- dpt.comm.coalesce: many tensors as few buffers, with PyTorch's meanings.
+--
+-- What must stay true: a buffer holds tensors of one type, in their order, and at most as many
+-- bytes as asked for, but at least one tensor. The elements go straight from where they are into
+-- the buffers of the receiving devices; results are views of those, made while the bytes travel.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
+local cutorch = require 'dpt.device'
+local lists = require 'dpt.comm.lists'
+local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
+
+local coalesce = {}
+
+--- Bytes of a buffer where the caller says nothing: 10 MiB.
+coalesce.BUFFER = 10485760
+
+local function checkLimit(name, argument, limit)
+   if limit == nil then return coalesce.BUFFER end
+   if type(limit) ~= 'number' or limit ~= limit then
+      fail("%s: argument '%s' is of type %s, wanted a number of bytes", name, argument,
+         torch.type(limit))
+   end
+   return limit
+end
+
+-- The places of the tensors in buffers: a list of {kind = of tensor, count = elements, bytes = sum,
+-- [k] = place}: full ones as they got full, then the others by the first tensor of their type.
+local function group(tensors, limit)
+   local full, open, order = {}, {}, {}
+   for i = 1, #tensors do
+      local t = tensors[i]
+      local kind, count = t.kind_, tonumber(C.dpt_count(t))
+      local bytes = count * core.elementSizes[kind]
+      local chunk = open[kind]
+      if not chunk then order[#order + 1] = kind end
+      if chunk and chunk.bytes > 0 and chunk.bytes + bytes > limit then
+         full[#full + 1] = chunk
+         chunk = nil
+      end
+      if not chunk then
+         chunk = {kind = kind, count = 0, bytes = 0}
+         open[kind] = chunk
+      end
+      chunk[#chunk + 1] = i
+      chunk.count, chunk.bytes = chunk.count + count, chunk.bytes + bytes
+   end
+   for _, kind in ipairs(order) do full[#full + 1] = open[kind] end
+   return full
+end
+
+--- Groups tensors by type into lists of at most so many bytes, but of one tensor at least
+-- (PyTorch's _take_tensors): a list as soon as the next tensor of its type does not fit, what is
+-- left at the end, by the first tensor of each type.
+-- @param sizeLimit bytes (10 MiB)
+-- @return list of lists of tensors
+function coalesce.takeTensors(tensors, sizeLimit)
+   lists.checkTensors('takeTensors', 'tensors', tensors)
+   local result = {}
+   for i, chunk in ipairs(group(tensors, checkLimit('takeTensors', 'sizeLimit', sizeLimit))) do
+      result[i] = {}
+      for k, place in ipairs(chunk) do result[i][k] = tensors[place] end
+   end
+   return result
+end
+
+-- Views of the chunk's flat tensor with the sizes of the models, into results at their places.
+local function views(flat, chunk, models, results)
+   local first = tonumber(flat.first_)
+   for k = 1, #chunk do
+      local model, view = models[chunk[k]], core.tensor(flat.kind_)
+      if model.ndim_ > 0 then
+         if C.dpt_set_storage(view, flat.store_, first, model.ndim_, model.size_, nil) ~= 0 then
+            dptffi.raiseMessage()
+         end
+         first = first + tonumber(C.dpt_count(model))
+      end
+      results[chunk[k]] = view
+   end
+   core.hold(flat, models)
+end
+
+-- Adds those of the chunk's tensors that have elements to a list, contiguous.
+local function addFilled(filled, tensors, chunk)
+   local n = #filled
+   for k = 1, #chunk do
+      local t = tensors[chunk[k]]
+      if C.dpt_count(t) > 0 then
+         n = n + 1
+         filled[n] = C.dpt_is_contiguous(t) ~= 0 and t or t:contiguous()
+      end
+   end
+   return n
+end
+
+-- A flat tensor for each chunk, on the current device.
+local function flats(chunks)
+   local result = {}
+   for i, chunk in ipairs(chunks) do
+      result[i] = chunk.count > 0 and core.newTensor(chunk.kind, chunk.count)
+         or core.tensor(chunk.kind)
+   end
+   return result
+end
+
+local function everything(tensors)
+   local chunk = {kind = tensors[1].kind_, count = 0}
+   for i = 1, #tensors do
+      local t = tensors[i]
+      if t.kind_ ~= chunk.kind then
+         fail('flatten: tensor %d is a %s, wanted a %s as tensor 1', i, t:type(), tensors[1]:type())
+      end
+      chunk[i], chunk.count = i, chunk.count + tonumber(C.dpt_count(t))
+   end
+   return chunk
+end
+
+--- Tensors of one type and place as one vector (PyTorch's _flatten_dense_tensors): their elements
+-- one after the other. A single contiguous tensor is not copied.
+function coalesce.flatten(tensors)
+   lists.checkTensors('flatten', 'tensors', tensors)
+   if #tensors == 0 then fail('flatten: wants one tensor at least, got none') end
+   local chunk = everything(tensors)
+   if chunk.count == 0 then return core.tensor(chunk.kind) end
+   if #tensors == 1 then return tensors[1]:contiguous():view(-1) end
+   if chunk.kind < core.ON_DEVICE then
+      local flat, first = core.newTensor(chunk.kind, chunk.count), 1
+      for _, t in ipairs(tensors) do
+         local n = t:nElement()
+         if n > 0 then flat:narrow(1, first, n):copy(t) end
+         first = first + n
+      end
+      return flat
+   end
+   local filled = {}
+   local n = addFilled(filled, tensors, chunk)
+   local device = C.dpt_tensor_device(filled[1])
+   lists.checkDevice('flatten', tensors, device)
+   local flat = cutorch.withDevice(device, core.newTensor, chunk.kind, chunk.count)
+   lib.comm_broadcast_flat(n, lists.constant(filled, n), 1, lists.pointers({flat}, 1))
+   core.hold(filled)
+   return flat
+end
+
+--- The parts of a flat tensor as views with the sizes of other tensors, one after the other
+-- (PyTorch's _unflatten_dense_tensors).
+function coalesce.unflatten(flat, tensors)
+   lists.checkTensors('unflatten', 'tensors', tensors)
+   lists.checkTensors('unflatten', 'flat', {flat})
+   local count, chunk, result = 0, {}, {}
+   for i, t in ipairs(tensors) do chunk[i], count = i, count + t:nElement() end
+   if flat:nElement() ~= count or not flat:isContiguous() then
+      fail('unflatten: got a %s%s, wanted a contiguous tensor of %d elements as the tensors have',
+         flat:isContiguous() and '' or 'not contiguous ', core.describeSize(flat), count)
+   end
+   views(flat, chunk, tensors, result)
+   return result
+end
+
+--- Copies of a list of tensors on several devices (PyTorch's broadcast_coalesced).
+-- @param tensors on devices[1], of any types and sizes
+-- @param devices list of different device numbers
+-- @param bufferSize bytes that travel at once (10 MiB)
+-- @return one list for every device; the first is the tensors themselves
+function coalesce.broadcastCoalesced(tensors, devices, bufferSize)
+   lists.checkDevices('broadcastCoalesced', devices, true)
+   lists.checkDevice('broadcastCoalesced', tensors, devices[1])
+   local chunks = group(tensors, checkLimit('broadcastCoalesced', 'bufferSize', bufferSize))
+   local results, buffers = {tensors}, {}
+   for i = 2, #devices do
+      results[i], buffers[i] = {}, cutorch.withDevice(devices[i], flats, chunks)
+   end
+   for c, chunk in ipairs(chunks) do
+      local filled, out = {}, {}
+      local n = addFilled(filled, tensors, chunk)
+      for i = 2, #devices do out[i - 1] = buffers[i][c] end
+      if n > 0 and #out > 0 then
+         lib.comm_broadcast_flat(n, lists.constant(filled, n), #out, lists.pointers(out, #out))
+      end
+      core.hold(filled, out)
+   end
+   for i = 2, #devices do
+      for c, chunk in ipairs(chunks) do views(buffers[i][c], chunk, tensors, results[i]) end
+   end
+   return results
+end
+
+-- Raises where the lists of the devices are not alike.
+local function checkAlike(inputs)
+   local first = inputs[1]
+   for i = 1, #inputs do
+      local list, device = inputs[i], 0
+      lists.checkTensors('reduceAdd', 'inputs', list)
+      if #list ~= #first then
+         fail('reduceAdd: input %d has %d tensors, wanted %d as in input 1', i, #list, #first)
+      end
+      for k = 1, #list do
+         local t = list[k]
+         if t.kind_ ~= first[k].kind_ or C.dpt_is_same_size(t, first[k]) == 0 then
+            fail('reduceAdd: tensor %d of input %d is a %s, wanted a %s as in input 1', k, i,
+               core.describeSize(t), core.describeSize(first[k]))
+         end
+         if device == 0 then device = C.dpt_tensor_device(t) end
+      end
+      lists.checkDevice('reduceAdd', list, device)
+   end
+end
+
+--- Sums over devices of a list of tensors (PyTorch's reduce_add_coalesced). An element is summed in
+-- the order of the inputs and rounded once.
+-- @param inputs one list of tensors for every device, alike in types and sizes
+-- @param destination the device of the sums (the current one)
+-- @param bufferSize bytes that travel at once (10 MiB)
+-- @return the list of sums, in the order of inputs
+function coalesce.reduceAddCoalesced(inputs, destination, bufferSize)
+   if type(inputs) ~= 'table' or #inputs == 0 then
+      fail('reduceAdd: wants inputs of one device at least, got none')
+   end
+   checkAlike(inputs)
+   local chunks = group(inputs[1], checkLimit('reduceAdd', 'bufferSize', bufferSize))
+   local buffers = cutorch.withDevice(destination or cutorch.getDevice(), flats, chunks)
+   local sums = {}
+   for c, chunk in ipairs(chunks) do
+      local filled, n = {}, 0
+      for i = 1, #inputs do n = addFilled(filled, inputs[i], chunk) end
+      if n > 0 then
+         lib.comm_reduce_flat(buffers[c], n / #inputs, #inputs, lists.constant(filled, n))
+      end
+      core.hold(filled)
+   end
+   for c, chunk in ipairs(chunks) do views(buffers[c], chunk, inputs[1], sums) end
+   return sums
+end
+
+return coalesce

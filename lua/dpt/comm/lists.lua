@@ -1,0 +1,105 @@
+--- dpt.comm.lists: lists of tensors on their way to C, and what is wrong with them.
+--
+-- What must stay true: an array made here does not keep the tensors alive: whoever makes one calls
+-- core.hold with the list after the C call.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
+local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+
+local lists = {}
+
+local tensorArray = ffi.typeof 'dpt_tensor *[?]'
+local constantArray = ffi.typeof 'const dpt_tensor *[?]'
+
+--- A C array of pointers to the tensors of a list.
+function lists.pointers(list, count)
+   local array = tensorArray(count)
+   for i = 1, count do array[i - 1] = list[i] end
+   return array
+end
+
+--- The same for tensors that are only read.
+function lists.constant(list, count)
+   local array = constantArray(count)
+   for i = 1, count do array[i - 1] = list[i] end
+   return array
+end
+
+--- A C array of numbers.
+function lists.integers(type, list, count)
+   local array = ffi.new(type, count)
+   for i = 1, count do array[i - 1] = list[i] end
+   return array
+end
+
+--- Raises where an argument is no list of tensors.
+function lists.checkTensors(name, argument, tensors)
+   if type(tensors) ~= 'table' then
+      fail("%s: argument '%s' is of type %s, wanted a list of tensors", name, argument,
+         torch.type(tensors))
+   end
+   for i = 1, #tensors do
+      if not core.isTensor(tensors[i]) then
+         fail("%s: entry %d of argument '%s' is of type %s, wanted a tensor", name, i, argument,
+            torch.type(tensors[i]))
+      end
+   end
+end
+
+local ON_DEVICE = core.ON_DEVICE
+
+--- Raises where a tensor of the list is not on the device that it should be on.
+function lists.checkDevice(name, tensors, device)
+   lists.checkTensors(name, 'tensors', tensors)
+   for i = 1, #tensors do
+      local t = tensors[i]
+      if t.kind_ < ON_DEVICE then
+         fail('%s: entry %d is a %s in host memory, wanted a device tensor: copy it to device %d'
+            .. ' first', name, i, t:type(), device)
+      end
+      if C.dpt_tensor_device(t) ~= device and C.dpt_count(t) > 0 then
+         fail('%s: entry %d is on device %d, wanted device %d', name, i, C.dpt_tensor_device(t),
+            device)
+      end
+   end
+end
+
+--- Raises where an argument is no list of numbers, or an empty one; where `each` is set, where one
+-- is there twice.
+function lists.checkDevices(name, devices, each)
+   if type(devices) ~= 'table' or #devices == 0 then
+      fail("%s: argument 'devices' is %s, wanted a list of device numbers", name,
+         type(devices) == 'table' and 'empty' or 'of type ' .. torch.type(devices))
+   end
+   local seen = {}
+   for i, device in ipairs(devices) do
+      if type(device) ~= 'number' then
+         fail('%s: device %d is of type %s, wanted a number', name, i, torch.type(device))
+      end
+      if each and seen[device] then
+         fail('%s: device %d is there twice, as entries %d and %d, wanted each once', name, device,
+            seen[device], i)
+      end
+      seen[device] = i
+   end
+end
+
+--- Raises where two arguments are no lists of tensors of one length, one tensor at least.
+function lists.checkPairs(name, inputs, outputs)
+   lists.checkTensors(name, 'inputs', inputs)
+   lists.checkTensors(name, 'outputs', outputs)
+   if #inputs == 0 then fail('%s: wants one input at least, got none', name) end
+   if #outputs ~= #inputs then
+      fail('%s: got %d outputs for %d inputs', name, #outputs, #inputs)
+   end
+end
+
+--- The tensors of a list, contiguous.
+function lists.contiguous(tensors)
+   local result = {}
+   for i, t in ipairs(tensors) do result[i] = t:contiguous() end
+   return result
+end
+
+return lists

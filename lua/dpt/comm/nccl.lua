@@ -1,0 +1,111 @@
+--- dpt.comm.nccl: what `require 'nccl'` gives: nccl.torch's functions over dpt's transports.
+--
+-- What must stay true: lists hold one tensor for each of several devices, all of one element type,
+-- any; roots count from 1 in those lists. A function returns when the work is done, with `async`
+-- when it is queued on the current streams. NCCL itself need not be there: dpt.comm.use chooses
+-- what the bytes travel by, and sums have the bits of dpt.comm whatever it is.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local cutorch = require 'dpt.device'
+local comm = require 'dpt.comm'
+local lists = require 'dpt.comm.lists'
+local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
+
+local nccl = {}
+
+-- Waits for the current stream of every tensor's device.
+local function finish(tensors, async)
+   if async then return end
+   for _, t in ipairs(tensors) do
+      cutorch.withDevice(C.dpt_tensor_device(t), function()
+         cutorch.streamSynchronize(cutorch.getStream())
+      end)
+   end
+end
+
+local function checkRoot(name, root, count)
+   root = root or 1
+   if type(root) ~= 'number' or root % 1 ~= 0 or root < 1 or root > count then
+      fail('%s: root is %s, wanted one of the %d tensors, from 1', name, tostring(root), count)
+   end
+   return root
+end
+
+-- The devices of the tensors, each there once.
+local function devicesOf(name, tensors)
+   lists.checkPairs(name, tensors, tensors)
+   local devices = {}
+   for i, t in ipairs(tensors) do
+      devices[i] = C.dpt_tensor_device(t)
+      lists.checkDevice(name, {t}, devices[i])
+   end
+   lists.checkDevices(name, devices, true)
+   return devices
+end
+
+--- outputs[i] = the sum of all inputs, on the device of inputs[i].
+-- @param outputs (the inputs) @param async do not wait (false)
+function nccl.allReduce(inputs, outputs, async)
+   comm.allReduce(inputs, outputs)
+   finish(inputs, async)
+end
+
+--- outputs[root] = the sum of all inputs; the other outputs are left as they are, and may be
+-- missing.
+-- @param outputs (the inputs) @param async do not wait (false) @param root (1)
+function nccl.reduce(inputs, outputs, async, root)
+   local devices = devicesOf('reduce', inputs)
+   root = checkRoot('reduce', root, #inputs)
+   local output = (outputs or inputs)[root]
+   if not core.isTensor(output) then
+      fail('reduce: there is no output %d, that of the root', root)
+   end
+   lists.checkDevice('reduce', {output}, devices[root])
+   local from = lists.contiguous(inputs)
+   lib.comm_reduce(1, lists.pointers({output}, 1), #from, lists.pointers(from, #from), 0, 0)
+   core.hold(from)
+   finish(inputs, async)
+end
+
+--- All inputs become what inputs[root] is.
+-- @param async do not wait (false) @param root (1)
+function nccl.bcast(inputs, async, root)
+   devicesOf('bcast', inputs)
+   root = checkRoot('bcast', root, #inputs)
+   local others = {}
+   for i, t in ipairs(inputs) do
+      if i ~= root then others[#others + 1] = t end
+   end
+   comm.broadcastInto(lists.contiguous{inputs[root]}, others)
+   finish(inputs, async)
+end
+
+--- Every output = inputs[1], inputs[2] and so on, one after the other. An output without elements
+-- becomes a vector of as many as it takes.
+-- @param async do not wait (false)
+function nccl.allGather(inputs, outputs, async)
+   local devices = devicesOf('allGather', inputs)
+   lists.checkPairs('allGather', inputs, outputs)
+   local count = 0
+   for _, t in ipairs(inputs) do count = count + t:nElement() end
+   for i, t in ipairs(outputs) do
+      if t:nElement() == 0 then cutorch.withDevice(devices[i], t.resize, t, count) end
+   end
+   local from = lists.contiguous(inputs)
+   lib.comm_all_gather(#from, lists.pointers(outputs, #from), lists.constant(from, #from))
+   core.hold(from)
+   finish(inputs, async)
+end
+
+--- The sum of all inputs, cut into outputs[1], outputs[2] and so on: each is as long as it is.
+-- @param async do not wait (false)
+function nccl.reduceScatter(inputs, outputs, async)
+   devicesOf('reduceScatter', inputs)
+   lists.checkPairs('reduceScatter', inputs, outputs)
+   local from = lists.contiguous(inputs)
+   lib.comm_reduce_scatter(#from, lists.pointers(outputs, #from), lists.constant(from, #from))
+   core.hold(from)
+   finish(inputs, async)
+end
+
+return nccl
