@@ -66,15 +66,6 @@ describe('files', function()
       end
    end)
 
-   it('refuse functions from disk unless they are allowed', function()
-      local n = 2
-      torch.save(path, {function(x) return x + n end})
-      assert.error_matches(function() torch.load(path) end, 'holds a Lua function')
-      assert.equal(5, torch.load(path, {functions = true})[1](3))
-      local skipped = torch.load(path, 'binary', {functions = 'skip'})[1]
-      assert.error_matches(function() skipped(3) end, 'left out')
-   end)
-
    it('are replaced at once or not at all', function()
       torch.save(path, 'old')
       assert.has_error(function()

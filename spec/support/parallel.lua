@@ -1,10 +1,44 @@
 --- Comparing a network on several devices with the same one on one device.
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
-local torch, C = dpt.torch, dptffi.C
+local torch, nn, C = dpt.torch, dpt.nn, dptffi.C
 local luassert = require 'luassert'
 
 local M = {}
+
+--- A module whose updateOutput is forward(input, module) and whose updateGradInput is
+-- backward(input, gradOutput, module).
+function M.Probe(forward, backward)
+   local probe = nn.Module()
+   function probe:updateOutput(input)
+      self.output = forward(input, self)
+      return self.output
+   end
+   function probe:updateGradInput(input, gradOutput)
+      self.gradInput = backward(input, gradOutput, self)
+      return self.gradInput
+   end
+   return probe
+end
+
+--- Networks, each with the size of a row of its input.
+M.networks = {
+   linear = {size = {5}, make = function()
+      return nn.Sequential():add(nn.Linear(5, 7)):add(nn.Tanh()):add(nn.Linear(7, 3))
+   end},
+   convolution = {size = {2, 6, 6}, make = function()
+      return nn.Sequential():add(nn.SpatialConvolution(2, 3, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+         :add(nn.SpatialMaxPooling(2, 2)):add(nn.View(27):setNumInputDims(3))
+         :add(nn.Linear(27, 4))
+   end},
+}
+
+--- A batch of random rows.
+-- @param size of a row
+function M.randomInput(size, rows, type)
+   if rows == 0 then return torch.getmetatable(type or 'torch.CudaTensor').new() end
+   return torch.randn(rows, unpack(size)):type(type or 'torch.CudaTensor')
+end
 
 --- {1, 2, ... n}
 function M.range(n)

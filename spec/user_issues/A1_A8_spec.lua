@@ -1,5 +1,5 @@
 -- Rows A1 to A8 of what users of nn.DataParallelTable complained about (docs/user-issues.md); those
--- that are not here stand in spec/nn/DataParallelTable_spec.lua.
+-- that are not here stand in spec/nn/DataParallelTable_*_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'

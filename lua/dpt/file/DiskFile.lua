@@ -13,7 +13,7 @@ local DiskFile = torch.newmetatable('torch.DiskFile', 'torch.File',
    function(...) return construct(...) end, nil, nil, torch)
 
 --- torch.DiskFile(name [, mode [, quiet]]): mode 'r', 'w' or 'rw' (made where it is missing; the
--- default 'r'). nil where a quiet one cannot be opened.
+-- default 'r'). A quiet one that cannot be opened is nil.
 function construct(name, mode, quiet)
    if type(name) ~= 'string' then core.usage('torch.DiskFile', "a name [, mode]", name, mode) end
    mode = File.checkMode('torch.DiskFile', mode or 'r')
@@ -30,6 +30,7 @@ function construct(name, mode, quiet)
    end
    local self = setmetatable({}, DiskFile):_start(mode)
    self.handle_, self.both_, self.name_ = handle, mode == 'rw', name
+   self.quiet_ = quiet and true or false
    return self
 end
 

@@ -21,7 +21,7 @@ end
 MemoryFile.over = over
 
 --- torch.MemoryFile([mode]): new; (storage [, mode]): over a torch.CharStorage that ends with a 0.
--- The mode is 'r', 'w' or 'rw' (the default); 'w' empties the file.
+-- The mode is 'r', 'w' or 'rw' (the default).
 function construct(storage, mode)
    if type(storage) == 'string' then storage, mode = nil, storage end
    mode = File.checkMode('torch.MemoryFile', mode)
@@ -33,15 +33,20 @@ function construct(storage, mode)
    if n == 0 or storage[n] ~= 0 then
       fail('torch.MemoryFile: wanted a torch.CharStorage whose last element is 0')
    end
-   return over(storage, mode == 'w' and 0 or n - 1, mode)
+   return over(storage, n - 1, mode)
 end
 
 local function bytes(self)
    return ffi.cast('uint8_t *', C.dpt_storage_data(self.storage_.ptr_))
 end
 
+--- The file's bytes; a script may have cut the storage.
+local function size(self)
+   return math.min(self.size_, core.storageLength(self.storage_))
+end
+
 function MemoryFile:_read(pointer, n)
-   n = math.min(n, self.size_ - self.at_)
+   n = math.min(n, math.max(size(self) - self.at_, 0))
    ffi.copy(pointer, bytes(self) + self.at_, n)
    self.at_ = self.at_ + n
    return n
@@ -57,7 +62,7 @@ function MemoryFile:_write(data, n)
 end
 
 function MemoryFile:_byte()
-   if self.at_ >= self.size_ then return -1 end
+   if self.at_ >= size(self) then return -1 end
    local byte = bytes(self)[self.at_]
    self.at_ = self.at_ + 1
    return byte
@@ -67,12 +72,12 @@ function MemoryFile:_unread(byte)
    if byte >= 0 then self.at_ = self.at_ - 1 end
 end
 
-function MemoryFile:_left() return self.size_ - self.at_ end
+function MemoryFile:_left() return math.max(size(self) - self.at_, 0) end
 function MemoryFile:_position() return self.at_ end
-function MemoryFile:_length() return self.size_ end
+function MemoryFile:_length() return size(self) end
 
 function MemoryFile:_seek(offset)
-   if offset > self.size_ then
+   if offset > size(self) then
       self:_fail('cannot seek to position %.0f, the file has %d bytes', offset + 1, self.size_)
    else
       self.at_ = offset

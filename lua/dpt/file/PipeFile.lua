@@ -26,7 +26,7 @@ function construct(command, mode, quiet)
       fail("torch.PipeFile: cannot run '%s': %s", command, why)
    end
    local self = setmetatable({}, PipeFile):_start(mode)
-   self.handle_, self.name_ = handle, command
+   self.handle_, self.name_, self.quiet_ = handle, command, quiet and true or false
    return self
 end
 

@@ -10,6 +10,7 @@ local File = require 'dpt.file.File'
 local DiskFile = require 'dpt.file.DiskFile'
 local MemoryFile = require 'dpt.file.MemoryFile'
 require 'dpt.file.PipeFile'
+require 'dpt.file.numbers'
 require 'dpt.file.object'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 
@@ -51,19 +52,24 @@ end
 
 --- torch.load(path [, mode] [, referenced] [, {functions = true or 'skip'}]): see allowFunctions.
 function torch.load(path, ...)
-   local mode, referenced, options
+   if type(path) ~= 'string' then core.usage('torch.load', 'a path', path) end
+   local given = {}
    for i = 1, select('#', ...) do
       local v = select(i, ...)
-      if type(v) == 'table' then
-         options = v
-      elseif type(v) == 'boolean' then
-         referenced = v
-      elseif v ~= nil then
-         mode = v
+      local kind = type(v)
+      if kind ~= 'string' and kind ~= 'boolean' and kind ~= 'table' and kind ~= 'nil' then
+         core.usage('torch.load', 'a path [, mode] [, referenced] [, options]', path, ...)
+      end
+      given[kind] = v
+   end
+   local options = given.table or {}
+   for name in pairs(options) do
+      if name ~= 'functions' then
+         fail('torch.load: there is no option %s, wanted functions', tostring(name))
       end
    end
-   local file = setMode('torch.load', torch.DiskFile(path, 'r'), mode)
-   file:referenced(referenced ~= false):allowFunctions(options and options.functions)
+   local file = setMode('torch.load', torch.DiskFile(path, 'r'), given.string)
+   file:referenced(given.boolean ~= false):allowFunctions(options.functions)
    local ok, object = pcall(file.readObject, file)
    file:close()
    if not ok then error(object, 0) end

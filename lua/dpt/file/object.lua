@@ -8,13 +8,15 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local File = require 'dpt.file.File'
+local functions = require 'dpt.file.functions'
 local tensors = require 'dpt.file.tensors'
 local ffi, C, fail, torch = dptffi.ffi, dptffi.C, dptffi.fail, class.torch
 
 local NIL, NUMBER, STRING, TABLE, OBJECT, BOOLEAN = 0, 1, 2, 3, 4, 5
 -- functions: without an index; with upvalues and their names (7: with an index, without names)
 local FUNCTION, NAMED_FUNCTION = 6, 8
-local DEEPEST = 500
+-- about what Lua's stack holds
+local DEEPEST = 2500
 
 --- The number of the value's type in a file; nil: it cannot be written.
 function File:isWritableObject(value)
@@ -28,57 +30,68 @@ function File:isWritableObject(value)
    if kind == 'function' and pcall(string.dump, value) then return NAMED_FUNCTION end
 end
 
-local function deeper(file)
-   file.depth_ = file.depth_ + 1
-   if file.depth_ > DEEPEST then
-      fail('%s: objects are nested more than %d deep', file.__typename, DEEPEST)
-   end
+local function tooDeep(file)
+   fail('%s: objects are nested too deep, %d or more in each other', file.__typename, file.depth_)
 end
 
---- Calls f(file, ...) as one object: an error leaves the file ready for another.
-local function guarded(f, file, ...)
-   if file.depth_ > 0 then return f(file, ...) end
-   local ok, result = pcall(f, file, ...)
+local function deeper(file)
+   file.depth_ = file.depth_ + 1
+   if file.depth_ > DEEPEST then tooDeep(file) end
+end
+
+--- Calls f(file, value) as one object: an error leaves the file ready for another.
+local function guarded(f, file, value)
+   if file.depth_ > 0 then return f(file, value) end
+   local ok, result = pcall(f, file, value)
+   if not ok and type(result) == 'string' and result:find('stack overflow', 1, true) then
+      result = select(2, pcall(tooDeep, file))
+   end
    file.depth_ = 0
    if ok then return result end
-   if not file.quiet_ then error(result, 0) end
    file.error_ = true
+   if not file.quiet_ then error(result, 0) end
 end
+
+-- writing ----------------------------------------------------------------------------------------
 
 local function writeString(file, bytes)
    file:writeInt(#bytes)
    file:_writeBlock(C.DPT_I8, bytes, #bytes)
 end
 
-local function readString(file)
-   local n = file:readInt()
-   if n < 0 then fail('%s: a string has %d bytes, wanted 0 or more', file.__typename, n) end
-   local storage = file:_readStorage(C.DPT_I8, n)
-   local bytes = ffi.string(core.storagePointer(storage), n)
-   core.hold(storage)
-   return bytes
+local writeValue
+
+--- The way to the value that is being written, such as 'modules.2.hook': keys of the tables around
+-- it; an upvalue (file.path_ has the list of all there) is told by its name.
+local function way(file)
+   local parts, path, depth = {}, file.path_, 1
+   while depth <= file.depth_ do
+      local part = path[depth]
+      if type(part) == 'table' then
+         local upvalue = part[path[depth + 1]]
+         part = "upvalue '" .. tostring(upvalue and upvalue.name) .. "'"
+         depth = depth + 2
+      end
+      if part then parts[#parts + 1] = tostring(part) end
+      depth = depth + 1
+   end
+   return #parts > 0 and ' at ' .. table.concat(parts, '.') or ''
 end
 
-local writeValue, readValue
-
 local function writeTable(file, value)
-   local n = 0
+   local n, path, depth = 0, file.path_, file.depth_
    for _ in next, value do n = n + 1 end
    file:writeInt(n)
    for k, v in next, value do
+      path[depth] = (type(k) == 'string' or type(k) == 'number') and k or torch.type(k)
       writeValue(file, k)
       writeValue(file, v)
    end
 end
 
 local function writeFunction(file, f)
-   local upvalues, i = {}, 1
-   local name, value = debug.getupvalue(f, i)
-   while name do
-      upvalues[i] = {name = name, value = value}
-      i = i + 1
-      name, value = debug.getupvalue(f, i)
-   end
+   local upvalues = functions.upvalues(file, f)
+   file.path_[file.depth_] = upvalues
    writeString(file, string.dump(f))
    writeValue(file, upvalues)
 end
@@ -88,10 +101,13 @@ local function writeInside(file, value)
    writeString(file, 'V ' .. methods.__version)
    writeString(file, methods.__typename)
    local write = methods.__write or methods.write
-   if type(value) == 'cdata' then
+   file.path_[file.depth_] = false
+   if type(value) == 'cdata' and core.kinds[methods.__typename] then
       tensors.write(file, value)
    elseif write then
       write(value, file)
+   elseif type(value) ~= 'table' then
+      fail('writeObject: a %s cannot be written%s', methods.__typename, way(file))
    else
       local fields = {}
       for k, v in next, value do
@@ -108,19 +124,24 @@ end
 
 function writeValue(file, value)
    local id = file:isWritableObject(value)
-   if not id then fail('writeObject: a value of type %s cannot be written', torch.type(value)) end
+   if not id then
+      fail('writeObject: a value of type %s%s cannot be written', torch.type(value), way(file))
+   end
    file:writeInt(id)
    if id == NIL then return end
    if id == NUMBER then return file:writeDouble(value) end
    if id == BOOLEAN then return file:writeBool(value) end
    if id == STRING then return writeString(file, value) end
    local key = tensors.key(value)
-   local entry = not file.force_ and file.written_[key]
-   if entry then return file:writeInt(entry[1]) end
-   file.count_ = file.count_ + 1
-   -- the value is kept: its address must not become another's
-   if not file.force_ then file.written_[key] = {file.count_, value} end
-   file:writeInt(file.count_)
+   local index = not file.force_ and file.written_[key]
+   if index then return file:writeInt(index) end
+   index = file.count_ + 1
+   file.count_ = index
+   if not file.force_ then
+      file.written_[key] = index
+      file.kept_[index] = value -- its address must not become another's
+   end
+   file:writeInt(index)
    deeper(file)
    if id == TABLE then
       writeTable(file, value)
@@ -138,9 +159,36 @@ function File:writeObject(value)
    return self
 end
 
-local function readTable(file, known)
-   local value = {}
-   known(value)
+-- reading ----------------------------------------------------------------------------------------
+
+local SMALL = 4096
+local small = ffi.new('char[?]', SMALL)
+
+local function readString(file)
+   local n = file:readInt()
+   if n < 0 then fail('%s: a string has %d bytes, wanted 0 or more', file.__typename, n) end
+   if n <= SMALL then
+      file:_readBlock(C.DPT_I8, small, n)
+      return ffi.string(small, n)
+   end
+   local storage = file:_readStorage(C.DPT_I8, n)
+   local bytes = ffi.string(core.storagePointer(storage), n)
+   core.hold(storage)
+   return bytes
+end
+
+local readValue
+
+--- From here the index names the value.
+local function known(file, index, id, value)
+   if index and not file.force_ then
+      file.known_[index], file.ids_[index] = value, id
+   end
+   return value
+end
+
+local function readTable(file, index, id)
+   local value = known(file, index, id, {})
    local n = file:readInt()
    if n < 0 then fail('%s: a table has %d entries, wanted 0 or more', file.__typename, n) end
    for _ = 1, n do
@@ -151,41 +199,14 @@ local function readTable(file, known)
    return value
 end
 
-local function readFunction(file, known, id)
-   local how = file.functions_
-   if not how then
-      fail('%s: the file holds a Lua function, which could do anything: if its origin is trusted,'
-         .. " load it with {functions = true}; {functions = 'skip'} leaves functions out",
-         file.__typename)
-   end
-   local bytes = readString(file)
-   local value, why
-   if how == 'skip' then
-      function value() fail("a function was left out when its file was loaded ('skip')") end
-   else
-      value, why = loadstring(bytes)
-      if not value then
-         fail('%s: a function in the file is of another build of Lua: %s', file.__typename, why)
-      end
-   end
-   known(value)
-   local upvalues = readValue(file)
-   if type(upvalues) ~= 'table' then
-      fail("%s: a function's upvalues are of type %s, wanted a table", file.__typename,
-         torch.type(upvalues))
-   end
-   if how == 'skip' then return value end
-   for i, upvalue in pairs(upvalues) do
-      if id == NAMED_FUNCTION then
-         local environment = upvalue.name == '_ENV'
-         upvalue = environment and getfenv(0) or upvalue.value
-      end
-      debug.setupvalue(value, i, upvalue)
-   end
+local function readFunction(file, index, id)
+   functions.check(file)
+   local value = known(file, index, id, functions.load(file, readString(file)))
+   functions.join(file, value, readValue(file), id == NAMED_FUNCTION)
    return value
 end
 
-local function readInside(file, known)
+local function readInside(file, index, id)
    local version = readString(file)
    local name
    local number = tonumber(version:match '^V (.*)$')
@@ -194,15 +215,21 @@ local function readInside(file, known)
    else
       name, number = version, 0 -- written before there were versions
    end
-   if core.kinds[name] then return tensors.read(file, name, known) end
+   if core.kinds[name] then
+      return tensors.read(file, name, known, index, id)
+   end
+   local make = torch.factory(name)
+   if not make then
+      fail('%s: class %s is unknown: what defines it must be loaded before the file',
+         file.__typename, core.quote(name))
+   end
+   local value = known(file, index, id, make(file))
    local methods = torch.getmetatable(name)
-   local make = methods and methods.__factory or torch.factory(name)
-   if not make then fail('%s: class %s is unknown', file.__typename, core.quote(name)) end
-   local value = make(file)
-   known(value)
    local read = methods.__read or methods.read
    if read then
       read(value, file, number)
+   elseif type(value) ~= 'table' then
+      fail('%s: a %s cannot be read', file.__typename, name)
    else
       local fields = readValue(file)
       if type(fields) ~= 'table' then
@@ -224,28 +251,22 @@ function readValue(file)
       fail('%s: %d is no type of object, the file is no .t7 file, of another mode or damaged',
          file.__typename, id)
    end
-   deeper(file)
-   local index, value
-   local function known(v)
-      if index and not file.force_ then file.known_[index] = {v, id} end
-   end
-   if id == FUNCTION then
-      value = readFunction(file, known, id)
-   else
-      index = file:readInt()
-      local entry = not file.force_ and file.known_[index]
-      if entry and entry[2] ~= id or index < 1 then
+   local index = id ~= FUNCTION and file:readInt() or nil
+   local value
+   if index then
+      if not file.force_ then value = file.known_[index] end
+      if value ~= nil and file.ids_[index] ~= id or index < 1 then
          fail('%s: the index %d does not name an object of that type', file.__typename, index)
       end
-      if entry then
-         value = entry[1]
-      elseif id == TABLE then
-         value = readTable(file, known)
-      elseif id == OBJECT then
-         value = readInside(file, known)
-      else
-         value = readFunction(file, known, id)
-      end
+      if value ~= nil then return value end
+   end
+   deeper(file)
+   if id == TABLE then
+      value = readTable(file, index, id)
+   elseif id == OBJECT then
+      value = readInside(file, index, id)
+   else
+      value = readFunction(file, index, id)
    end
    file.depth_ = file.depth_ - 1
    return value

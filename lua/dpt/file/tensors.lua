@@ -76,16 +76,14 @@ local function readTensor(file, kind, t)
    end
 end
 
---- Reads the tensor or storage of that type's name; known(object) is told before its inside.
-function tensors.read(file, name, known)
+--- Reads the tensor or storage of that type's name; known(file, index, id, object) is told as soon
+-- as there is one.
+function tensors.read(file, name, known, index, id)
    local kind = core.kinds[name]
    if core.storageNames[kind] == name then
-      local storage = readStorage(file, kind)
-      known(storage)
-      return storage
+      return known(file, index, id, readStorage(file, kind))
    end
-   local t = core.tensor(kind)
-   known(t)
+   local t = known(file, index, id, core.tensor(kind))
    readTensor(file, kind, t)
    return t
 end

@@ -14,49 +14,51 @@ local text = {
       [C.DPT_F64] = 'double'},
 }
 
-local LONGEST = 63
+local LONGEST, CHUNK = 63, 4096
 local buffer = ffi.new('char[?]', LONGEST + 1)
 local formats = {[C.DPT_F16] = '%.9g', [C.DPT_F32] = '%.9g', [C.DPT_F64] = '%.17g'}
 
---- Half precision as Float elements: a storage, and back by copying it.
-local function widen(pointer, n)
-   local half, wide = core.freshStorage(C.DPT_F16, n), core.newStorage(core.FLOAT, n)
-   ffi.copy(core.storagePointer(half), pointer, 2 * n)
-   return wide:copy(half)
+--- Elements as doubles that Lua takes for numbers, in a tensor.
+local function doubles(kind, pointer, n)
+   local storage = core.freshStorage(kind, n)
+   ffi.copy(core.storagePointer(storage), pointer, core.elementSizes[kind] * n)
+   return core.doubles(core.storageTensor(storage))
 end
 
 function text.write(file, kind, pointer, n)
-   local wide = kind == C.DPT_F16 and widen(pointer, n)
-   if wide then pointer = core.storagePointer(wide) end
-   local format, words = formats[kind] or '%d', {}
-   for first = 0, n - 1, 4096 do
-      local last = math.min(first + 4095, n - 1)
-      for i = first, last do
-         words[i - first + 1] = kind == C.DPT_I64 and tostring(pointer[i]):sub(1, -3)
-            or format:format(pointer[i])
+   local format, words = formats[kind], {}
+   for first = 0, n - 1, CHUNK do
+      local count = math.min(CHUNK, n - first)
+      local real = format and doubles(kind, pointer + first, count)
+      local data = real and real:data() or pointer + first
+      for i = 0, count - 1 do
+         words[i + 1] = kind == C.DPT_I64 and tostring(data[i]):sub(1, -3)
+            or (format or '%d'):format(data[i])
       end
-      local block = table.concat(words, file.spacing_ and ' ' or '', 1, last - first + 1)
-      if file.spacing_ and last < n - 1 then block = block .. ' ' end
+      core.hold(real)
+      local block = table.concat(words, file.spacing_ and ' ' or '', 1, count)
+      if file.spacing_ and first + count < n then block = block .. ' ' end
       file:_write(block, #block)
    end
-   core.hold(wide)
 end
 
---- Which bytes a number may consist of.
+--- Which bytes a number may consist of; a sign stands first, or behind the e of an exponent.
 local whole, real = {}, {}
 for byte = 0, 255 do
    local c = string.char(byte)
-   whole[byte] = c:find '[%d+-]' ~= nil
-   real[byte] = c:find '[%w.+-]' ~= nil
+   whole[byte] = c:find '%d' ~= nil
+   real[byte] = c:find '[%w.]' ~= nil
 end
+local PLUS, MINUS, E = 43, 45, 101
 
 --- The next number's text, '' at the end of the file.
 local function token(file, allowed)
-   local byte, n = file:_byte(), 0
+   local byte, n, before = file:_byte(), 0, E
    while byte == 32 or byte >= 9 and byte <= 13 do byte = file:_byte() end
-   while byte >= 0 and allowed[byte] and n < LONGEST do
+   while byte >= 0 and n < LONGEST and (allowed[byte] or (byte == PLUS or byte == MINUS)
+         and bit.bor(before, 32) == E and (n == 0 or allowed == real)) do
       buffer[n] = byte
-      n = n + 1
+      n, before = n + 1, byte
       byte = file:_byte()
    end
    file:_unread(byte)
@@ -97,7 +99,7 @@ end
 
 local block = ffi.new 'uint8_t[4096]'
 
---- A line without its end, or all bytes that are left.
+--- A line without its end, or all bytes that are left, of a file that is not at its end.
 function text.readString(file, line)
    local parts, n = {}, 0
    if not line then
@@ -108,10 +110,6 @@ function text.readString(file, line)
       return table.concat(parts)
    end
    local byte = file:_byte()
-   if byte < 0 then
-      file:_fail 'read no line, the file is at its end'
-      return ''
-   end
    while byte >= 0 and byte ~= 10 do
       block[n] = byte
       n = n + 1

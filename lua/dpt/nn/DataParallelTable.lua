@@ -185,23 +185,26 @@ function DataParallelTable:_settle()
    self:syncBuffers()
 end
 
--- Every replica's share of value lies in self[field] afterwards; how many replicas got rows, and
--- rows in all.
-function DataParallelTable:_distribute(field, name, value)
-   local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type}
+-- Every replica's share of value lies in self[field] afterwards.
+-- @param policy how parts of value are cut, or nil
+-- @param like what the replicas gave, where value is to be cut like that
+-- @return how many replicas got rows, list of the rows before each replica's
+function DataParallelTable:_distribute(field, name, value, policy, like)
+   local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
+      policy = policy, like = like}
    return scatter(self.state[name], self[field], value, plan, NAME .. ': ' .. name)
 end
 
-function DataParallelTable:_concat(kept, parts)
+function DataParallelTable:_concat(kept, parts, policy)
    return gather(kept, parts, self.used, self.dimension,
-      self.outputDevice or self.gpuAssignments[1], NAME .. ': result')
+      self.outputDevice or self.gpuAssignments[1], NAME .. ': result', policy)
 end
 
 function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
-   local used, rows = self:_distribute('inputGpu', 'input', input)
-   if self.dimension == 1 then self.impl:tellRows(rows) end
+   local used, before = self:_distribute('inputGpu', 'input', input, self.policy)
+   if self.dimension == 1 then self.impl:tellRows(before) end
    self.outputGpu = self.impl:call('updateOutput', used, self.inputGpu)
    self.used = used
    self.output = self.gather and self:_concat(self.output, self.outputGpu)
@@ -212,8 +215,11 @@ end
 -- Runs a method of every replica that got rows with its share of gradOutput.
 function DataParallelTable:_backward(method, gradOutput, scale)
    if not self.used then fail('%s needs a forward before it', method) end
-   if self.gather then self:_distribute('gradOutputGpu', 'gradOutput', gradOutput)
-   else self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME) end
+   if self.gather then
+      self:_distribute('gradOutputGpu', 'gradOutput', gradOutput, nil, self.outputGpu)
+   else
+      self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME)
+   end
    return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale)
 end
 
@@ -232,7 +238,7 @@ end
 
 function DataParallelTable:_joinGradInput(parts)
    self.gradInputGpu = parts
-   if self.gradInput then self.gradInput = self:_concat(self.gradInput, parts) end
+   if self.gradInput then self.gradInput = self:_concat(self.gradInput, parts, self.policy) end
    return self.gradInput
 end
 

@@ -13,7 +13,6 @@
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local errors = require 'dpt.parallel.errors'
-local slice = require 'dpt.parallel.slice'
 
 local dispatchers = {}
 local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
@@ -71,12 +70,12 @@ end
 
 --- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's
 -- rows begin; what they draw is then what one device would.
--- @param rows rows of the batch
-function Basic:tellRows(rows)
+-- @param before list of the rows before each replica's first
+function Basic:tellRows(before)
    local first = self.drawing[1]
    for i, modules in ipairs(self.drawing) do
       for k, module in ipairs(modules) do
-         module.rowOffset_ = slice(rows, i, #self.drawing) - 1
+         module.rowOffset_ = before[i]
          module.dropoutStep_ = first[k].dropoutStep_
       end
    end

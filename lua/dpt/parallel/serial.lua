@@ -10,6 +10,7 @@ local copyTree = require 'dpt.clone'
 local Basic = require 'dpt.parallel.basic'
 local comm = require 'dpt.comm'
 local options = require 'dpt.parallel.options'
+local policy = require 'dpt.parallel.policy'
 local fail = require('dpt.ffi').fail
 
 local serial = {}
@@ -40,6 +41,7 @@ function serial.write(owner, file)
    for name, value in pairs(owner) do
       if rawget(passing, name) == nil then fields[name] = value end
    end
+   fields.policy = policy.saved(owner.policy)
    for _, name in ipairs(EMPTY) do fields[name] = {} end
    fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
    file:writeObject(owner.gpuAssignments)

@@ -1,0 +1,167 @@
+--- dpt.file.numbers: torch.File's numbers: readInt, writeFloat and the like.
+--
+-- What must stay true: in binary, elements move as one block. In ascii, numbers are text; Byte and
+-- Char are raw bytes; with automatic spacing a space stands between the elements of one write and a
+-- newline behind them, and a read takes that newline away. Memory is only taken for what the file
+-- has.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local File = require 'dpt.file.File'
+local text = require 'dpt.file.text'
+local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+
+local NAMES = {Byte = C.DPT_U8, Char = C.DPT_I8, Short = C.DPT_I16, Int = C.DPT_I32,
+   Long = C.DPT_I64, Half = C.DPT_F16, Float = C.DPT_F32, Double = C.DPT_F64}
+
+--- Reverses the bytes of each of n elements.
+local function swap(pointer, n, size)
+   local bytes = ffi.cast('uint8_t *', pointer)
+   for start = 0, (n - 1) * size, size do
+      for i = 0, size / 2 - 1 do
+         local a, b = start + i, start + size - 1 - i
+         bytes[a], bytes[b] = bytes[b], bytes[a]
+      end
+   end
+end
+
+--- Bytes of an element in this file; at least, where it is text.
+function File:_elementSize(kind)
+   if not self.binary_ then return 1 end
+   return kind == C.DPT_I64 and self.long_ or core.elementSizes[kind]
+end
+
+function File:_writeBlock(kind, pointer, n)
+   self:_usable 'write'
+   if n == 0 then return end
+   local raw = self.binary_ or kind == C.DPT_U8 or kind == C.DPT_I8
+   if not raw then
+      text.write(self, kind, pointer, n)
+   else
+      local size = self:_elementSize(kind)
+      local keep = pointer
+      if size == 4 and kind == C.DPT_I64 then
+         keep = ffi.new('int32_t[?]', n)
+         for i = 0, n - 1 do keep[i] = pointer[i] end
+      elseif self.swap_ and size > 1 then
+         keep = ffi.new('uint8_t[?]', n * size)
+         ffi.copy(keep, pointer, n * size)
+      end
+      if self.swap_ and size > 1 then swap(keep, n, size) end
+      self:_write(keep, n * size)
+      core.hold(keep)
+   end
+   if not self.binary_ and self.spacing_ then self:_write('\n', 1) end
+end
+
+--- Reads n elements to pointer; how many there were.
+function File:_readBlock(kind, pointer, n)
+   self:_usable 'read'
+   if n == 0 then return 0 end
+   local raw = self.binary_ or kind == C.DPT_U8 or kind == C.DPT_I8
+   local got
+   if not raw then
+      got = text.read(self, kind, pointer, n)
+   else
+      local size = self:_elementSize(kind)
+      local narrow = size == 4 and kind == C.DPT_I64
+      local to = narrow and ffi.new('int32_t[?]', n) or pointer
+      got = self:_read(to, n * size)
+      got = (got - got % size) / size
+      if self.swap_ and size > 1 then swap(to, got, size) end
+      if narrow then
+         for i = 0, got - 1 do pointer[i] = to[i] end
+      end
+   end
+   if not self.binary_ and self.spacing_ then
+      local byte = self:_byte()
+      if byte ~= 10 then self:_unread(byte) end
+   end
+   if got < n then self:_fail('read %d elements, wanted %d', got, n) end
+   return got
+end
+
+--- How many of n elements to take memory for at once: all, where it is known that the file has
+-- them. Raises where it has not; from a quiet file what there is is read.
+function File:_room(kind, n)
+   local left, size = self:_left(), self:_elementSize(kind)
+   if not left then return math.min(n, 2 ^ 20) end
+   if n * size <= left then return n end
+   self:_fail('%.0f bytes are left in the file, wanted %.0f for %.0f elements', left, n * size, n)
+   return math.floor(left / size)
+end
+
+--- A new host storage of n elements from the file. Memory is only taken for what the file has.
+function File:_readStorage(kind, n)
+   self:_usable 'read'
+   if not (n >= 0 and n < 2 ^ 53) then
+      fail('%s: a size is %.17g, wanted 0 or more', self.__typename, n)
+   end
+   n = math.floor(n)
+   local room, got = self:_room(kind, n), 0
+   local storage = core.freshStorage(kind, room)
+   while room > got do
+      got = got + self:_readBlock(kind, core.storagePointer(storage) + got, room - got)
+      if got < room or got == n then break end
+      room = math.min(n, 2 * got)
+      dptffi.lib.storage_resize(storage.ptr_, room)
+   end
+   dptffi.lib.storage_resize(storage.ptr_, got)
+   return storage
+end
+
+--- How to read a number that lies in memory, by kind: a NaN of foreign bits is no number for Lua.
+local plain = {
+   [C.DPT_F32] = function(one)
+      local bits = ffi.cast('int32_t *', one)[0]
+      return bits < 0 and bits > -0x800000 and 0 / 0 or one[0]
+   end,
+   [C.DPT_F64] = function(one)
+      C.dpt_plain(one, 1, one)
+      return one[0]
+   end,
+}
+
+for name, kind in pairs(NAMES) do
+   -- Half has no C type to hold one number: only its storages
+   local one = text.elements[kind] and ffi.new(text.elements[kind] .. '[1]')
+   local storageName, number = core.storageNames[kind], plain[kind]
+
+   --- readX(): a number; readX(n): a storage; readX(storage): fills it, how many were read.
+   File['read' .. name] = function(self, what)
+      if what == nil and one then
+         one[0] = 0
+         self:_readBlock(kind, one, 1)
+         if number then return number(one) end
+         return tonumber(one[0])
+      end
+      if core.isStorage(what) and what.kind_ == kind then
+         local got = self:_readBlock(kind, core.storagePointer(what), core.storageLength(what))
+         core.hold(what)
+         return got
+      end
+      if type(what) ~= 'number' then
+         core.usage('read' .. name, 'nothing, a count or a ' .. storageName, what)
+      end
+      return self:_readStorage(kind, what)
+   end
+
+   --- writeX(number), writeX(table of numbers), writeX(storage); how many were written.
+   File['write' .. name] = function(self, what)
+      if one and (type(what) == 'number' or type(what) == 'cdata' and tonumber(what)) then
+         one[0] = what
+         self:_writeBlock(kind, one, 1)
+         return 1
+      end
+      if type(what) == 'table' then what = core.newStorage(kind, what) end
+      if not core.isStorage(what) or what.kind_ ~= kind then
+         core.usage('write' .. name, 'a number, a table or a ' .. storageName, what)
+      end
+      local n = core.storageLength(what)
+      self:_writeBlock(kind, core.storagePointer(what), n)
+      core.hold(what)
+      return n
+   end
+end
+
+function File:readBool() return self:readInt() == 1 end
+function File:writeBool(value) return self:writeInt(value and 1 or 0) end

@@ -1,0 +1,52 @@
+--- dpt.parallel.policy: how the arguments in a table of inputs reach the replicas.
+--
+-- What must stay true: a policy is a dimension (tensors are cut along it), 'replicate' (every
+-- replica gets all), a function(value, devices) that returns a list with one value for each device,
+-- or a table of policies for the entries of a table. It holds for all that is inside its entry;
+-- where there is none, the network's dimension counts.
+local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
+
+local policy = {}
+
+--- The policy of an entry of a value that has the policy `how`.
+function policy.at(how, key)
+   if type(how) == 'table' then return how[key] end
+   return how
+end
+
+--- Raises unless `how` can be the policy of value.
+-- @param path what to call the value in an error
+function policy.check(how, value, path)
+   local kind = type(how)
+   if kind == 'function' or how == 'replicate' then return end
+   if kind == 'number' and how % 1 == 0 and how >= 1 then return end
+   if kind == 'table' then
+      if torch.type(value) == 'table' then return end
+      fail('%s is a %s, its policy a table: one for each entry of a table', path, torch.type(value))
+   end
+   fail("%s: its policy wants to be a dimension, 'replicate', a function or a table of these, got"
+      .. ' %s', path, how == 'function' and "'function' (files hold none: set it again)"
+      or kind == 'string' and "'" .. how .. "'" or tostring(how))
+end
+
+--- The list of values that the policy of a user gives for a value.
+function policy.parts(how, value, devices, path)
+   local parts = how(value, devices)
+   if type(parts) ~= 'table' then
+      fail('%s: its policy wants to return a list with a value for each device, got a %s', path,
+         torch.type(parts))
+   end
+   return parts
+end
+
+--- A policy as files have it: the word 'function' for a function.
+function policy.saved(how)
+   if type(how) == 'function' then return 'function' end
+   if type(how) ~= 'table' then return how end
+   local copy = {}
+   for key, value in pairs(how) do copy[key] = policy.saved(value) end
+   return copy
+end
+
+return policy

@@ -1,0 +1,90 @@
+-- dpt.file.functions: functions in files, and what cannot be written at all.
+local dpt = require 'dpt'
+local torch = dpt.torch
+
+local function trip(value) return torch.deserialize(torch.serialize(value)) end
+
+describe('functions in files', function()
+   local path
+   before_each(function() path = os.tmpname() end)
+   after_each(function() os.remove(path) end)
+
+   it('are refused on disk and in pipes, taken from memory', function()
+      local n = 2
+      local function f(x) return x + n end
+      torch.save(path, {f})
+      assert.error_matches(function() torch.load(path) end, 'holds a Lua function')
+      for _, command in ipairs{'cat '} do
+         local pipe = torch.PipeFile(command .. path):binary()
+         assert.error_matches(function() pipe:readObject() end, 'holds a Lua function')
+         pipe:close()
+      end
+      local file = torch.DiskFile(path):binary()
+      assert.error_matches(function() file:readObject() end, 'holds a Lua function')
+      file:seek(1):allowFunctions(true)
+      assert.equal(5, torch.load(path, 'binary', true, {functions = true})[1](3))
+      assert.equal(5, torch.load(path, {functions = true})[1](3))
+      local skipped = torch.load(path, {functions = 'skip'})[1]
+      assert.error_matches(function() skipped(3) end, 'left out')
+      assert.equal(5, trip(f)(3))
+      for _, bad in ipairs{{functions = 'all'}, {functions = 1}, {function_ = true}} do
+         assert.error_matches(function() torch.load(path, bad) end, 'wanted')
+      end
+   end)
+
+   it('keep upvalues, also shared ones and themselves (D7)', function()
+      local n, t = 0, {}
+      local function up() n = n + 1 return n, t end
+      local function down() n = n - 1 return n, t end
+      local function fact(k) return k == 0 and 1 or k * fact(k - 1) end
+      local pair = trip{up = up, down = down, fact = fact, t = t}
+      pair.up()
+      pair.up()
+      assert.equal(1, (pair.down()))
+      assert.equal(select(2, pair.up()), select(2, pair.down()))
+      assert.equal(pair.t, select(2, pair.up()))
+      assert.equal(120, pair.fact(5))
+      assert.equal(0, n)
+      torch.save(path, {up, down})
+      local a, b = unpack(torch.load(path, {functions = true}))
+      a()
+      assert.equal(0, (b()))
+   end)
+
+   it('of older files have upvalues without names, or no index', function()
+      local n, m = 4, 5
+      local function f() return n + m end
+      local code = string.dump(f)
+      for _, id in ipairs{6, 7} do
+         local file = torch.MemoryFile():binary()
+         file:writeInt(id)
+         if id == 7 then file:writeInt(1000) end
+         file:writeInt(#code)
+         file:writeChar(torch.CharStorage():string(code))
+         file:writeObject{10, 20}
+         assert.equal(30, file:seek(1):readObject()())
+      end
+   end)
+
+   it('of another build raise a sentence', function()
+      local bytes = torch.serialize(function() return 1 end)
+      local bad = bytes:gsub('\27LJ', '\27Lx')
+      assert.error_matches(function() torch.deserialize(bad) end, 'another build of Lua')
+      local file = torch.MemoryFile(torch.CharStorage():string(bad .. '\0'), 'r'):binary()
+      file:allowFunctions 'skip'
+      assert.equal('function', type(file:readObject()))
+   end)
+
+   it('that cannot be written are named with the way to them (A10)', function()
+      local co = coroutine.create(print)
+      local function hook() return co end
+      assert.error_matches(function() torch.serialize{model = {list = {1, hook}}} end,
+         "type thread at model%.list%.2%.upvalue 'co'")
+      assert.error_matches(function() torch.serialize(co) end, 'type thread cannot')
+      assert.error_matches(function() torch.serialize{a = {print}} end, 'type function at a%.1')
+      assert.error_matches(function() torch.serialize{[co] = 1} end, 'type thread at thread')
+      local f = torch.MemoryFile()
+      assert.has_error(function() f:writeObject{{{co}}} end)
+      assert.error_matches(function() f:writeObject{x = co} end, 'type thread at x cannot')
+   end)
+end)

@@ -1,0 +1,176 @@
+local dpt = require 'dpt'
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local same = require 'spec.support.parallel'
+local networks, Probe, randomInput = same.networks, same.Probe, same.randomInput
+
+describe('nn.DataParallelTable with', function()
+   local most = math.min(cutorch.getDeviceCount(), 8)
+
+   before_each(function()
+      torch.manualSeed(11)
+      cutorch.setDevice(1)
+   end)
+
+   describe('with tables', function()
+      local function make()
+         return nn.Sequential()
+            :add(nn.ParallelTable():add(nn.Linear(4, 3)):add(
+               nn.Sequential():add(nn.JoinTable(2)):add(nn.Linear(5, 3))))
+            :add(nn.ConcatTable():add(nn.CAddTable()):add(nn.Identity()):add(nn.SelectTable(2)))
+            :cuda()
+      end
+
+      local function input(rows)
+         return {torch.randn(rows, 4):cuda(), {torch.randn(rows, 2):cuda(),
+            torch.randn(rows, 3):cuda()}}
+      end
+
+      it('of tables in and out is one device', function()
+         for n = 1, most do
+            local one = make()
+            local many = nn.DataParallelTable(1, n % 2 == 0):add(one:clone(), same.range(n))
+            for _, rows in ipairs{1, n, n + 1, 3 * n} do
+               same.compare(one, many, input(rows), 1e-5)
+            end
+         end
+      end)
+
+      it('hands what is no tensor to every replica', function()
+         local x = torch.randn(3, 2):cuda()
+         local many = nn.DataParallelTable(1):add(Probe(function(given)
+            return {x = given.x, name = given.name, deep = {given.deep[1]}}
+         end), same.range(most))
+         local out = many:forward{x = x, name = 'train', deep = {7}}
+         assert.same({'train', 7}, {out.name, out.deep[1]})
+         same.bits(x, out.x)
+      end)
+
+      it('G9: trees of any form come in and go out', function()
+         local function x() return torch.randn(2 * most + 1, 2):cuda() end
+         local many = nn.DataParallelTable(1):add(Probe(function(given) return given end,
+            function(_, gradOutput) return gradOutput end), same.range(most))
+         for _, tree in ipairs{
+            {x(), x()}, {x(), nil, x()}, {a = x(), b = {c = x()}}, {x(), a = x(), [7] = 'seven'},
+            {'name', x(), 3, {{{x()}, deep = {x(), true}}}}, {[2.5] = x(), [true] = x(), {}},
+            {x(), torch.CudaTensor(), {torch.CudaTensor()}}, x(), {nil, nil, x()},
+         } do
+            for _ = 1, 2 do same.bits(tree, many:forward(tree)) end
+            same.bits(tree, many:backward(tree, tree))
+         end
+      end)
+
+      it('G9: a difference between the outputs names the place', function()
+         if most < 2 then return pending('needs 2 devices') end
+         local other
+         local many = nn.DataParallelTable(1):add(Probe(function(given)
+            return given:getDevice() == 2 and other(given) or {a = {given}, b = given}
+         end), {1, 2})
+         local given = torch.randn(2, 2):cuda()
+         for _, case in ipairs{
+            {function(v) return {a = {v}} end, 'result%[b%]: replica 1 gave a torch.CudaTensor, '
+               .. 'replica 2 a nil'},
+            {function(v) return {a = {v, v}, b = v} end, 'result%[a%]%[2%]: replica 1 gave a nil'},
+            {function(v) return {a = v, b = v} end, 'result%[a%]: replica 1 gave a table, replica '
+               .. '2 a torch.CudaTensor'},
+            {function(v) return {a = {v:double()}, b = v} end,
+               'result%[a%]%[1%]: replica 1 gave a torch.CudaTensor, replica 2 a torch.DoubleT'},
+            {function(v) return {a = {v:repeatTensor(1, 2)}, b = v} end, 'joins a'},
+         } do
+            other = case[1]
+            assert.error_matches(function() many:forward(given) end, case[2])
+         end
+      end)
+
+      it('cuts gradOutput as the outputs are, also of several rows for one', function()
+         local net = nn.Sequential():add(nn.Linear(6, 6)):add(nn.View(-1, 2)):add(nn.Linear(2, 4))
+            :cuda()
+         local many = nn.DataParallelTable(1, true):add(net:clone(), same.range(most))
+         for _, rows in ipairs{1, most, 2 * most + 1} do
+            same.compare(net, many, randomInput({6}, rows), 1e-5)
+         end
+         assert.error_matches(function() many:backward(nil, randomInput({4}, 2)) end,
+            'gradOutput has 2 rows along dimension 1, what it belongs to has')
+      end)
+
+      it('keeps empty tensors empty', function()
+         local net = nn.Sequential():add(nn.SelectTable(2)):add(nn.Linear(4, 2)):cuda()
+         local many = nn.DataParallelTable(1):add(net:clone(), same.range(most))
+         local given = {torch.CudaTensor(), torch.randn(most, 4):cuda()}
+         same.close(net:forward(given), many:forward(given), 1e-5)
+         local gradOutput = net.output:clone():normal()
+         same.close(net:backward(given, gradOutput)[2], many:backward(given, gradOutput)[2], 1e-5)
+      end)
+   end)
+
+   describe('inputs', function()
+      it('may be host tensors, which have been read on return', function()
+         local one = networks.linear.make():cuda()
+         local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
+         for _, type in ipairs{'torch.FloatTensor', 'torch.DoubleTensor'} do
+            local host = torch.randn(2 * most + 1, 5):type(type)
+            one.given = host:cuda()
+            local expected = one:forward(one.given):clone()
+            local output = many:forward(host)
+            host:fill(0 / 0)
+            same.close(expected, output, 1e-5)
+            local gradOutput = torch.randn(2 * most + 1, 3):type(type)
+            local wanted = one:backward(one.given, gradOutput:cuda())
+            local got = many:backward(host, gradOutput)
+            gradOutput:fill(0 / 0)
+            same.close(wanted, got, 1e-5)
+         end
+      end)
+
+      it('keep their integers', function()
+         local table = nn.LookupTable(20, 3):cuda()
+         local many = nn.DataParallelTable(1, true):add(table:clone(), same.range(most))
+         local given = torch.LongTensor(2 * most + 1, 4)
+         given:random(20)
+         same.bits(table:forward(given:type('torch.CudaLongTensor')), many:forward(given))
+      end)
+
+      it('may be changed by a module that works in place', function()
+         local many = nn.DataParallelTable(1):add(nn.ReLU(true):cuda(), same.range(most))
+         local input = torch.randn(2 * most, 3):cuda()
+         local before = input:clone()
+         many:forward(input)
+         same.bits(before, input)
+      end)
+   end)
+
+   describe('gradInput', function()
+      it('is left out where it is nil', function()
+         local many = nn.DataParallelTable(1, true):add(nn.Linear(5, 2):cuda(), same.range(most))
+         many.gradInput = nil
+         local input = randomInput({5}, most)
+         assert.is_nil(many:backward(input, many:forward(input)))
+         assert.is_nil(many.gradInput)
+         assert.is_true(select(2, many:getParameters()):ne(0):sum() > 0)
+      end)
+
+      it('is zero where the network gives none', function()
+         local table = nn.LookupTable(9, 3):cuda()
+         local many = nn.DataParallelTable(1):add(table, same.range(most))
+         local given = torch.CudaTensor(most, 2):fill(3)
+         local gradInput = many:backward(given, many:forward(given))
+         same.bits(given:clone():zero(), gradInput)
+      end)
+
+      it('and gradients come in two calls as well', function()
+         local one = networks.linear.make():cuda()
+         local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
+         local input, gradOutput = randomInput({5}, most + 1), randomInput({3}, most + 1)
+         one:zeroGradParameters()
+         many:zeroGradParameters()
+         one:forward(input)
+         many:forward(input)
+         same.close(one:updateGradInput(input, gradOutput), many:updateGradInput(input, gradOutput),
+            1e-5)
+         local _, got = many:getParameters()
+         assert.equal(0, got:ne(0):sum())
+         one:accGradParameters(input, gradOutput, 0.25)
+         many:accGradParameters(input, gradOutput, 0.25)
+         same.close(select(2, one:getParameters()), got, 1e-5)
+      end)
+   end)
+end)
