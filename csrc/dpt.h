@@ -53,10 +53,14 @@ int dpt_file_write(void *file, const void *data, int64_t n);
 int dpt_file_byte(void *file);
 void dpt_file_unread(void *file, int byte);
 int64_t dpt_file_left(void *file);
-/* For a file that is to replace the one at path at once: target: path without symbolic links; name:
- * a new, empty file beside it, or target itself where that is no regular file (a pipe). Both have
- * `room` bytes. */
-int dpt_file_replacement(const char *path, char *target, char *name, int64_t room);
+/* A file that is to replace the one at path at once. replacement: target: path without symbolic
+ * links; name: a new, empty file beside it, open as `descriptor`, or target itself where that is no
+ * regular file (a pipe; descriptor is -1 then). Both texts have `room` bytes. What a killed process
+ * left there is removed. replace: what was written to name by now is on the disk, then at target,
+ * and the descriptor is closed; drop: name and descriptor go away. */
+int dpt_file_replacement(const char *path, char *target, char *name, int64_t room, int *descriptor);
+int dpt_file_replace(int descriptor, const char *name, const char *target);
+void dpt_file_drop(int descriptor, const char *name);
 /* The libraries that dpt computes with, a line each: "name version". */
 const char *dpt_libraries(void);
 

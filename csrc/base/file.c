@@ -3,7 +3,7 @@
  *
  * What must stay true: `file` is a FILE of Lua's io library (LuaJIT passes its handle as one),
  * which opens and closes it; a caller never reads after a write, or writes after a read, without a
- * seek between.
+ * seek between. A file that shall replace another has an exclusive lock as long as its maker lives.
  */
 #include "base/status.h"
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,27 +40,81 @@ int64_t dpt_file_left(void *file) {
   return here < status.st_size ? (int64_t)status.st_size - here : 0;
 }
 
-int dpt_file_replacement(const char *path, char *target, char *name, int64_t room) {
+/* Whether the descriptor is that of the file at path. */
+static int is_at(int descriptor, const char *path) {
+  struct stat ours, there;
+  return fstat(descriptor, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+         ours.st_ino == there.st_ino;
+}
+
+/* Removes what a process left that was killed while it saved: nobody holds its lock. */
+static int remove_left(const char *name) {
+  int descriptor = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  int dead = flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_at(descriptor, name);
+  if (dead) unlink(name);
+  close(descriptor);
+  return dead;
+}
+
+/* A new file of that name with its lock, or -1. */
+static int make_locked(const char *name) {
+  int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) return -1;
+  /* before the lock was there, another process may have taken the file for a dead one's */
+  int failed = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!failed && is_at(descriptor, name)) return descriptor;
+  close(descriptor);
+  errno = EEXIST;
+  return -1;
+}
+
+static void number_name(char *name, int length, int i) {
+  snprintf(name + length, 32, ".dpt-%d.tmp", i);
+}
+
+int dpt_file_replacement(const char *path, char *target, char *name, int64_t room,
+                         int *descriptor) {
   struct stat status;
   int there = stat(path, &status) == 0;
   char *real = there ? realpath(path, NULL) : NULL;
   int length = snprintf(target, (size_t)room, "%s", real ? real : path);
   free(real);
+  *descriptor = -1;
   if (length < 0 || length + 32 > room) {
     return dpt__fail("save: the path has %d bytes, wanted less than %lld", length,
                      (long long)room - 32);
   }
-  strcpy(name, target);
+  memcpy(name, target, (size_t)length + 1);
   if (there && !S_ISREG(status.st_mode)) return 0;
-  int descriptor = -1;
-  for (int i = 0; i < 1000 && descriptor < 0; i++) {
-    snprintf(name + length, 32, ".%ld.%d.tmp", (long)getpid(), i);
-    descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0 && errno != EEXIST) break;
+  if (there && access(target, W_OK) != 0)
+    return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
+  int i = 0;
+  while (1) {
+    number_name(name, length, i);
+    *descriptor = make_locked(name);
+    if (*descriptor >= 0 || errno != EEXIST || i > 1000) break;
+    if (!remove_left(name)) i++;
   }
-  if (descriptor < 0) return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
+  if (*descriptor < 0) return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
+  for (int k = i + 1; number_name(name, length, k), access(name, F_OK) == 0; k++) remove_left(name);
+  number_name(name, length, i);
   /* a file system without permissions refuses this, and nothing is lost by that */
-  if (there && fchmod(descriptor, status.st_mode & 07777) != 0) errno = 0;
+  if (there && fchmod(*descriptor, status.st_mode & 07777) != 0) errno = 0;
+  return 0;
+}
+
+int dpt_file_replace(int descriptor, const char *name, const char *target) {
+  if (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS && errno != EROFS)
+    return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
+  if (rename(name, target) != 0)
+    return dpt__fail("save: cannot replace '%s': %s", target, strerror(errno));
   close(descriptor);
   return 0;
+}
+
+void dpt_file_drop(int descriptor, const char *name) {
+  if (descriptor < 0) return;
+  unlink(name);
+  close(descriptor);
 }

@@ -66,18 +66,6 @@ describe('files', function()
       end
    end)
 
-   it('are replaced at once or not at all', function()
-      torch.save(path, 'old')
-      assert.has_error(function()
-         torch.save(path, {torch.ones(1000), coroutine.create(print)})
-      end)
-      assert.equal('old', torch.load(path))
-      for _, name in ipairs(dpt.paths.dir(dpt.paths.dirname(path))) do
-         assert.is_nil(name:find(dpt.paths.basename(path) .. '.', 1, true))
-      end
-      assert.error_matches(function() torch.save('/dev/full', torch.ones(10)) end, 'space')
-   end)
-
    it('limit nesting, and are usable after it', function()
       local t = {}
       for _ = 1, 5000 do t = {t} end

@@ -29,24 +29,22 @@ end
 local ROOM = 8192
 
 --- torch.save(path, object [, mode [, referenced]]): the file at path is replaced at the end, or
--- stays what it was.
+-- stays what it was, whenever the process or the machine ends.
 function torch.save(path, object, mode, referenced)
    if type(path) ~= 'string' then core.usage('torch.save', 'a path and an object', path) end
-   local target, name = ffi.new('char[?]', ROOM), ffi.new('char[?]', ROOM)
-   lib.file_replacement(path, target, name, ROOM)
-   target, name = ffi.string(target), ffi.string(name)
+   local target, name, slot = ffi.new('char[?]', ROOM), ffi.new('char[?]', ROOM), ffi.new 'int[1]'
+   lib.file_replacement(path, target, name, ROOM, slot)
    local file
    local ok, why = pcall(function()
-      file = setMode('torch.save', torch.DiskFile(name, 'w'), mode)
+      file = setMode('torch.save', torch.DiskFile(ffi.string(name), 'w'), mode)
       file:referenced(referenced ~= false)
       file:writeObject(object)
-      file:synchronize()
       file:close()
-      if name ~= target then assert(os.rename(name, target)) end
+      if slot[0] >= 0 then lib.file_replace(slot[0], name, target) end
    end)
    if ok then return end
    if file and file.open_ then file.handle_:close() end
-   if name ~= target then os.remove(name) end
+   C.dpt_file_drop(slot[0], name)
    error(why, 0)
 end
 

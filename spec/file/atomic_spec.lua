@@ -1,0 +1,111 @@
+-- torch.save changes what is at a path at once or not at all, whenever its process is killed.
+local dpt = require 'dpt'
+local torch, paths = dpt.torch, dpt.paths
+local torture = require 'spec.support.torture'
+
+-- Saves again and again, each time a table that tells its number in every element.
+local SAVER = [[
+   package.path = './lua/?.lua;./lua/?/init.lua;' .. package.path
+   local torch = require('dpt').torch
+   local path, n = ..., 0
+   local ok, before = pcall(torch.load, path)
+   if ok then n = before.n end
+   while true do
+      n = n + 1
+      local list = {n = n}
+      for i = 1, 8 do list[i] = torch.DoubleTensor(32768):fill(n) end
+      torch.save(path, list)
+   end
+]]
+
+describe('torch.save', function()
+   local folder, path
+   before_each(function()
+      folder = os.tmpname()
+      os.remove(folder)
+      paths.mkdir(folder)
+      path = folder .. '/model.t7'
+   end)
+   after_each(function() os.execute('rm -rf ' .. folder) end)
+
+   local function names()
+      local list = {}
+      for _, name in ipairs(paths.dir(folder)) do
+         if name ~= '.' and name ~= '..' then list[#list + 1] = name end
+      end
+      return list
+   end
+
+   local function checked()
+      local list = torch.load(path)
+      for i = 1, 8 do
+         assert.equal(list.n, list[i]:min())
+         assert.equal(list.n, list[i]:max())
+      end
+      return list.n
+   end
+
+   it('leaves the old file or the new one when it is killed at any moment #noasan', function()
+      local saver = folder .. '/saver.lua'
+      local file = assert(io.open(saver, 'w'))
+      file:write(SAVER)
+      file:close()
+      torch.save(path, {n = 0, torch.zeros(1), torch.zeros(1), torch.zeros(1), torch.zeros(1),
+         torch.zeros(1), torch.zeros(1), torch.zeros(1), torch.zeros(1)})
+      local last, left = 0, 0
+      for _ = 1, torture(100) do
+         -- two at once on one path
+         local saves = {}
+         for i = 1, 2 do
+            saves[i] = ('timeout -s KILL %.3f luajit %s %s &'):format(0.05 + 0.1 * math.random(),
+               saver, path)
+         end
+         os.execute(table.concat(saves, ' ') .. ' wait')
+         local n = checked()
+         if #names() > 2 then left = left + 1 end
+         assert.is_true(#names() <= 4)
+         last = math.max(last, n)
+      end
+      print(('atomic_spec: %d saves, %d times something was left'):format(last, left))
+      assert.is_true(last > 5)
+      -- what was left is gone after the next save
+      torch.save(path, 'new')
+      assert.same({'model.t7', 'saver.lua'}, names())
+      assert.equal('new', torch.load(path))
+   end)
+
+   it('keeps the old file where something goes wrong', function()
+      torch.save(path, 'old')
+      assert.has_error(function()
+         torch.save(path, {torch.ones(1000), coroutine.create(print)})
+      end)
+      assert.equal('old', torch.load(path))
+      assert.has_error(function() torch.save(path, 'new', 'wrong') end)
+      assert.equal('old', torch.load(path))
+      assert.same({'model.t7'}, names())
+      assert.error_matches(function() torch.save('/dev/full', torch.ones(10)) end, 'space')
+      assert.error_matches(function() torch.save('/nowhere/at/all', 1) end, 'cannot write')
+      assert.error_matches(function() torch.save(folder, 1) end, '')
+      assert.error_matches(function() torch.save(('x'):rep(9000), 1) end, 'the path has 9000')
+   end)
+
+   it('keeps links and permissions, and leaves the files of savers that live', function()
+      torch.save(path, 'old')
+      os.execute(('chmod 640 %s; ln -s model.t7 %s/link'):format(path, folder))
+      torch.save(folder .. '/link', 'new')
+      assert.equal('new', torch.load(path))
+      local pipe = io.popen(('stat -c "%%a %%F" %s %s/link'):format(path, folder))
+      assert.equal('640 regular file\n777 symbolic link\n', pipe:read '*a')
+      pipe:close()
+      -- one dead file, and one of a saver that is at work: this one, within its own save
+      local Slow = torch.class('dptspec.Slow', {})
+      function Slow.__write(_, f)
+         torch.save(path, 'inner')
+         f:writeObject 'x'
+      end
+      local dead = assert(io.open(path .. '.dpt-0.tmp', 'w'))
+      dead:close()
+      torch.save(path, torch.factory 'dptspec.Slow'())
+      assert.same({'link', 'model.t7'}, names())
+   end)
+end)
