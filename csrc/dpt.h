@@ -690,6 +690,24 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
 int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
 int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
 int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
+/* Sums the gradients of several replicas, each on one device, while they are still being computed:
+ * as dpt_comm_reduce with add and clear into those of replica 0, a bucket at a time and on streams
+ * of its own. Bucket b has counts[b] tensors of each replica; tensors holds buckets x replicas x
+ * these. Replicas and buckets are counted from 0. In a step: begin; mark, from any thread, when
+ * everything that a replica adds to a bucket is queued on its device's current stream (the last
+ * replica's mark queues the sum); finish queues what is left and makes the current streams wait for
+ * all of it. Replicas from `used` on have nothing to add. unmark comes before a replica adds
+ * something after its mark: the current stream waits for the sum if it is queued, and the bucket is
+ * summed again at the end. cancel ends a step that failed: what is queued is waited for. */
+typedef struct dpt_reducer dpt_reducer;
+int dpt_reducer_new(dpt_reducer **r, int64_t buckets, const int64_t *counts, int64_t replicas,
+                    dpt_tensor *const *tensors);
+void dpt_reducer_free(dpt_reducer *r /* or NULL */);
+int dpt_reducer_begin(dpt_reducer *r, int64_t used);
+int dpt_reducer_mark(dpt_reducer *r, int64_t replica, int64_t bucket);
+int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t bucket);
+int dpt_reducer_finish(dpt_reducer *r);
+int dpt_reducer_cancel(dpt_reducer *r);
 /* out[i] = the next rows[i] entries of src along dim, 0 of them: empty. Resized; one without memory
  * gets it on devices[i] (0: the host). src is of any type, on the host or on a device. */
 int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, const int64_t *rows,

@@ -19,6 +19,7 @@ static char report[512];
 
 static _Thread_local int current_device; /* 0: 1 */
 static _Thread_local unsigned char current_stream[DPT__MAX_DEVICES + 1];
+static _Thread_local int communicating;
 _Static_assert(DPT__MAX_STREAMS <= 256, "a stream's index fits into a byte");
 
 /* ---- DPT_DEVICES ---- */
@@ -224,8 +225,26 @@ int dpt_device_properties(int number, dpt_device_info *info) {
 /* ---- current streams ---- */
 
 dpt__stream *dpt__current_stream(int number) {
-  return devices[number]->streams[current_stream[number]];
+  dpt__device *device = devices[number];
+  dpt__stream *stream = communicating ? atomic_load(&device->communication) : NULL;
+  return stream ? stream : device->streams[current_stream[number]];
 }
+
+dpt__stream *dpt__communication_stream(int number) {
+  dpt__device *device = devices[number];
+  dpt__stream *stream = atomic_load(&device->communication);
+  if (stream) return stream;
+  pthread_mutex_lock(&lock);
+  stream = atomic_load(&device->communication);
+  if (!stream) {
+    stream = dpt__stream_new(device->backend, number, -1, device->threads, 0);
+    atomic_store(&device->communication, stream);
+  }
+  pthread_mutex_unlock(&lock);
+  return stream;
+}
+
+void dpt__communicate(int on) { communicating = on; }
 
 /* The stream with that index; -1 is the current one. */
 static int find_stream(const char *fn, int number, int index, dpt__stream **stream) {
@@ -355,6 +374,11 @@ int dpt_stream_synchronize(int number, int index) {
   return dpt__stream_synchronize(stream);
 }
 
+/* Index -1 is the stream for communication; NULL: there is none yet. */
+static dpt__stream *stream_at(dpt__device *device, int index) {
+  return index < 0 ? atomic_load(&device->communication) : device->streams[index];
+}
+
 /* number 0: the current device; -1: all of them. Every stream is waited for; the first error that
  * one of them kept is told, others stay for their next wait. */
 int dpt_device_synchronize(int number) {
@@ -362,13 +386,15 @@ int dpt_device_synchronize(int number) {
   DPT__TRY(dpt__device_find("synchronize", number < 0 ? 0 : number, &device));
   int first = number < 0 ? 1 : device->number, last = number < 0 ? ndevice : device->number;
   for (int n = first; n <= last; n++)
-    for (int i = 0; i < atomic_load(&devices[n]->nstream); i++) {
-      dpt__stream *stream = devices[n]->streams[i];
-      dpt__counter_wait(&stream->done, dpt__counter_value(&stream->submitted));
+    for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
+      dpt__stream *stream = stream_at(devices[n], i);
+      if (stream) dpt__counter_wait(&stream->done, dpt__counter_value(&stream->submitted));
     }
   for (int n = first; n <= last; n++)
-    for (int i = 0; i < atomic_load(&devices[n]->nstream); i++)
-      DPT__TRY(dpt__stream_synchronize(devices[n]->streams[i]));
+    for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
+      dpt__stream *stream = stream_at(devices[n], i);
+      if (stream) DPT__TRY(dpt__stream_synchronize(stream));
+    }
   return 0;
 }
 

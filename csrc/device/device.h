@@ -20,6 +20,7 @@ typedef struct dpt__device {
   atomic_int nstream;   /* with stream 0 */
   atomic_int nblocking; /* of the others */
   dpt__stream *streams[DPT__MAX_STREAMS];
+  _Atomic(dpt__stream *) communication; /* beside them, for work that users never choose it for */
 } dpt__device;
 
 /* Makes the list if that was not done; a sentence where DPT_DEVICES is nonsense, or after fork. */
@@ -29,6 +30,11 @@ int dpt__device_find(const char *fn, int number, dpt__device **device);
 /* A device that is known to exist, and this thread's current stream of it. */
 dpt__device *dpt__device_at(int number);
 dpt__stream *dpt__current_stream(int number);
+/* The device's stream for communication, made at the first call; NULL leaves a sentence. Between
+ * dpt__communicate(1) and dpt__communicate(0) it is this thread's current stream of every device
+ * that has one. It is ordered with no other stream. */
+dpt__stream *dpt__communication_stream(int number);
+void dpt__communicate(int on);
 int dpt__device_count(void); /* of the list, once it is made */
 
 /* Queues the waits that order a blocking stream and its device's stream 0: before queueing work on

@@ -91,13 +91,19 @@ static _Atomic uint64_t failures;
 
 uint64_t dpt_failures(void) { return atomic_load(&failures); }
 
+static const char *stream_name(char text[32], const dpt__stream *stream) {
+  if (stream->index < 0) return "the communication stream";
+  snprintf(text, 32, "stream %d", stream->index);
+  return text;
+}
+
 /* Keeps this thread's sentence as the stream's error, if it has none. */
 static void keep_error(dpt__stream *stream, const char *name, uint64_t number) {
   atomic_fetch_add(&failures, 1);
   const char *text = dpt_message();
   int named = !strncmp(text, name, strlen(name));
-  char where[64];
-  snprintf(where, sizeof where, " (queued on stream %d of device %d)", stream->index,
+  char where[64], which[32];
+  snprintf(where, sizeof where, " (queued on %s of device %d)", stream_name(which, stream),
            stream->device);
   dpt__error *error = malloc(sizeof *error + strlen(name) + strlen(text) + strlen(where) + 3);
   if (!error) return;
@@ -230,8 +236,8 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
 }
 
 static int start(dpt__stream *stream) {
-  char what[64];
-  snprintf(what, sizeof what, "stream %d of device %d", stream->index, stream->device);
+  char what[64], which[32];
+  snprintf(what, sizeof what, "%s of device %d", stream_name(which, stream), stream->device);
   if (!stream->write) stream->write = stream->read = segment_new(FIRST_RING);
   if (!stream->write) return dpt__fail("%s: no host memory for its queue", what);
   pthread_t thread;

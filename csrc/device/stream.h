@@ -23,7 +23,8 @@ typedef struct dpt__segment dpt__segment;
 
 struct dpt__stream {
   const dpt__backend *backend;
-  int device, index; /* device from 1; index 0: the default stream, from 1: reserved ones */
+  int device, index; /* device from 1; index 0: the default stream, from 1: reserved ones, -1: the
+                      one for communication */
   int id;            /* different for every stream of the process, from 0 */
   int threads;       /* OpenMP threads for its kernels */
   int blocking;      /* ordered with the device's stream 0 */

@@ -1,0 +1,220 @@
+/* reducer.c: sums the gradients of several replicas while they are still being computed.
+ *
+ * What must stay true: a bucket's sum is queued when its last replica has marked it, on the
+ * communication streams, behind everything that each replica had queued when it marked; it is the
+ * sum that dpt_comm_reduce gives, element for element. Nothing waits on the host. Replicas may be
+ * marked by different threads at once.
+ *
+ * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
+ * the sums of two buckets do not mix in the streams; the streams' own locks are inside it.
+ */
+#include "device/device.h"
+#include "tensor/tensor.h"
+
+#include <stdlib.h>
+
+typedef struct bucket {
+  int64_t tensors;    /* of one replica */
+  dpt_tensor **lists; /* (replicas, tensors) */
+  int64_t missing;    /* replicas that have not marked it */
+  int queued, again;  /* its sum; a replica wrote to it after that */
+} bucket;
+
+struct dpt_reducer {
+  pthread_mutex_t lock;
+  int64_t buckets, replicas, tensors; /* tensors: of all replicas together */
+  int *devices;                       /* (replicas) */
+  bucket *bucket;                     /* (buckets) */
+  dpt__event *marks;                  /* (buckets, replicas); stream NULL: not marked */
+  dpt_tensor *own;                    /* (tensors), each with a reference to its storage */
+  dpt_tensor **lists;                 /* (tensors): what bucket[b].lists point into */
+};
+
+void dpt_reducer_free(dpt_reducer *r) {
+  if (!r) return;
+  for (int64_t i = 0; r->own && i < r->tensors; i++) dpt_tensor_free(&r->own[i]);
+  pthread_mutex_destroy(&r->lock);
+  free(r->devices);
+  free(r->bucket);
+  free(r->marks);
+  free(r->own);
+  free(r->lists);
+  free(r);
+}
+
+static int allocate(dpt_reducer *r) {
+  r->devices = calloc((size_t)r->replicas, sizeof *r->devices);
+  r->bucket = calloc((size_t)r->buckets, sizeof *r->bucket);
+  r->marks = calloc((size_t)(r->buckets * r->replicas), sizeof *r->marks);
+  r->own = calloc((size_t)r->tensors, sizeof *r->own);
+  r->lists = calloc((size_t)r->tensors, sizeof *r->lists);
+  if (r->devices && r->bucket && r->marks && r->own && r->lists) return 0;
+  return dpt__fail("reducer: no host memory for %lld buckets", (long long)r->buckets);
+}
+
+/* The tensors of one bucket, those of replica 0 first. */
+static int fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors, int64_t first) {
+  char text[DPT__TEXT];
+  b->lists = r->lists + first;
+  for (int64_t i = 0; i < r->replicas * b->tensors; i++) {
+    const dpt_tensor *t = tensors[first + i];
+    int64_t replica = i / b->tensors;
+    int device = t->store_ ? t->store_->device : 0;
+    if (!r->devices[replica]) r->devices[replica] = device;
+    if (!device || device != r->devices[replica])
+      return dpt__fail("reducer: tensor %lld is a %s on device %d, wanted device %d as the first "
+                       "of its replica",
+                       (long long)(first + i) + 1, dpt__describe(text, t), device,
+                       r->devices[replica]);
+    dpt__take(&r->own[first + i], t);
+    b->lists[i] = &r->own[first + i];
+  }
+  return 0;
+}
+
+int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts, int64_t replicas,
+                    dpt_tensor *const *tensors) {
+  DPT__TRY(dpt__devices_ready("reducer"));
+  if (buckets < 1 || replicas < 1)
+    return dpt__fail("reducer: got %lld buckets of %lld replicas, wanted 1 at least",
+                     (long long)buckets, (long long)replicas);
+  dpt_reducer *r = calloc(1, sizeof *r);
+  if (!r) return dpt__fail("reducer: no host memory");
+  pthread_mutex_init(&r->lock, NULL);
+  r->buckets = buckets;
+  r->replicas = replicas;
+  for (int64_t b = 0; b < buckets; b++) r->tensors += counts[b] * replicas;
+  int status = allocate(r);
+  int64_t first = 0;
+  for (int64_t b = 0; b < buckets && !status; b++) {
+    r->bucket[b].tensors = counts[b];
+    status = fill_bucket(r, &r->bucket[b], tensors, first);
+    first += counts[b] * replicas;
+  }
+  for (int64_t i = 0; i < replicas && !status; i++)
+    status = !dpt__communication_stream(r->devices[i]);
+  if (!status) {
+    *result = r;
+    return 0;
+  }
+  dpt_reducer_free(r);
+  return status;
+}
+
+/* Everything that is queued now on this thread's current stream of the replica's device. */
+static int record(dpt_reducer *r, int64_t replica, dpt__event *event) {
+  dpt__stream *stream = dpt__current_stream(r->devices[replica]);
+  DPT__TRY(dpt__stream_order(stream));
+  *event = dpt__event_record(stream);
+  return 0;
+}
+
+/* Under the lock: queues the sum of a bucket that all replicas have marked. */
+static int queue(dpt_reducer *r, int64_t b) {
+  bucket *one = &r->bucket[b];
+  for (int64_t i = 0; i < r->replicas; i++)
+    DPT__TRY(
+        dpt__stream_wait(dpt__communication_stream(r->devices[i]), r->marks[b * r->replicas + i]));
+  dpt__communicate(1);
+  int status =
+      dpt_comm_reduce(one->tensors, one->lists, r->replicas - 1, one->lists + one->tensors, 1, 1);
+  dpt__communicate(0);
+  one->queued = !status;
+  return status;
+}
+
+/* Under the lock. A mark whose sum could not be queued is taken back: it may be tried once more. */
+static int mark(dpt_reducer *r, int64_t replica, int64_t b) {
+  dpt__event *event = &r->marks[b * r->replicas + replica];
+  if (event->stream) return 0;
+  DPT__TRY(record(r, replica, event));
+  if (--r->bucket[b].missing || !queue(r, b)) return 0;
+  r->bucket[b].missing = 1;
+  event->stream = NULL;
+  return 1;
+}
+
+static int check(const dpt_reducer *r, int64_t replica, int64_t b) {
+  if (replica >= 0 && replica < r->replicas && b >= 0 && b < r->buckets) return 0;
+  return dpt__fail("reducer: there is no bucket %lld of replica %lld, wanted 1 to %lld of 1 to "
+                   "%lld",
+                   (long long)dpt__from_one(b), (long long)dpt__from_one(replica),
+                   (long long)r->buckets, (long long)r->replicas);
+}
+
+int dpt_reducer_mark(dpt_reducer *r, int64_t replica, int64_t b) {
+  DPT__TRY(check(r, replica, b));
+  pthread_mutex_lock(&r->lock);
+  int status = mark(r, replica, b);
+  pthread_mutex_unlock(&r->lock);
+  return status;
+}
+
+/* The current stream of the replica's device waits for the communication stream. */
+static int wait_for_sums(dpt_reducer *r, int64_t replica) {
+  int device = r->devices[replica];
+  dpt__stream *stream = dpt__current_stream(device);
+  DPT__TRY(dpt__stream_order(stream));
+  return dpt__stream_wait(stream, dpt__event_record(dpt__communication_stream(device)));
+}
+
+int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t b) {
+  DPT__TRY(check(r, replica, b));
+  int status = 0;
+  pthread_mutex_lock(&r->lock);
+  dpt__event *event = &r->marks[b * r->replicas + replica];
+  if (r->bucket[b].queued) {
+    r->bucket[b].again = 1;
+    status = wait_for_sums(r, replica);
+  } else if (event->stream) {
+    event->stream = NULL;
+    r->bucket[b].missing++;
+  }
+  pthread_mutex_unlock(&r->lock);
+  return status;
+}
+
+static void clear(dpt_reducer *r) {
+  for (int64_t b = 0; b < r->buckets; b++) {
+    r->bucket[b].missing = r->replicas;
+    r->bucket[b].queued = r->bucket[b].again = 0;
+    for (int64_t i = 0; i < r->replicas; i++) r->marks[b * r->replicas + i].stream = NULL;
+  }
+}
+
+/* Under the lock: marks what is not marked, in the order of the buckets. */
+static int mark_all(dpt_reducer *r, int64_t first_replica) {
+  for (int64_t b = 0; b < r->buckets; b++)
+    for (int64_t i = first_replica; i < r->replicas; i++) DPT__TRY(mark(r, i, b));
+  return 0;
+}
+
+int dpt_reducer_begin(dpt_reducer *r, int64_t used) {
+  pthread_mutex_lock(&r->lock);
+  clear(r);
+  int status = used > 0 && used < r->replicas ? mark_all(r, used) : 0;
+  pthread_mutex_unlock(&r->lock);
+  return status;
+}
+
+int dpt_reducer_cancel(dpt_reducer *r) {
+  int status = 0;
+  pthread_mutex_lock(&r->lock);
+  for (int64_t i = 0; i < r->replicas; i++) status |= wait_for_sums(r, i);
+  clear(r);
+  pthread_mutex_unlock(&r->lock);
+  return status;
+}
+
+int dpt_reducer_finish(dpt_reducer *r) {
+  pthread_mutex_lock(&r->lock);
+  int status = mark_all(r, 0);
+  for (int64_t b = 0; b < r->buckets && !status; b++) {
+    if (!r->bucket[b].again) continue;
+    for (int64_t i = 0; i < r->replicas && !status; i++)
+      status = record(r, i, &r->marks[b * r->replicas + i]);
+    if (!status) status = queue(r, b);
+  }
+  pthread_mutex_unlock(&r->lock);
+  return dpt_reducer_cancel(r) || status;
+}

@@ -1,0 +1,237 @@
+/* comm_reducer_spec.c: gradients summed bucket by bucket while they are computed, marked by several
+ * threads in any order, with random delays in the streams: a missing event shows as a wrong value,
+ * and under ThreadSanitizer as a race.
+ */
+#include "check.h"
+
+#include <pthread.h>
+
+enum { REPLICAS = 4, BUCKETS = 5, F32 = DPT_F32 | DPT_ON_DEVICE };
+
+static const int64_t counts[BUCKETS] = {2, 1, 3, 1, 1};
+static const int64_t sizes[8] = {40, 7, 300, 1, 5, 2000, 70000, 3};
+
+static dpt_tensor own[8 * REPLICAS];
+static dpt_tensor *tensors[8 * REPLICAS];
+static dpt_reducer *reducer;
+
+/* Tensor k of bucket b of a replica. */
+static dpt_tensor *at(int64_t replica, int64_t b, int64_t k) {
+  int64_t first = 0;
+  for (int64_t i = 0; i < b; i++) first += counts[i] * REPLICAS;
+  return tensors[first + replica * counts[b] + k];
+}
+
+static void setup(void) {
+  int64_t next = 0, kind = 0;
+  for (int64_t b = 0; b < BUCKETS; b++) {
+    for (int64_t r = 0; r < REPLICAS; r++) {
+      OK(dpt_device_set((int)r + 1));
+      for (int64_t k = 0; k < counts[b]; k++, next++) {
+        OK(dpt_tensor_new(&own[next], F32, 1, &sizes[kind + k]));
+        OK(dpt_fill(&own[next], 0));
+        tensors[next] = &own[next];
+      }
+    }
+    kind += counts[b];
+  }
+  OK(dpt_device_set(1));
+  OK(dpt_reducer_new(&reducer, BUCKETS, counts, REPLICAS, tensors));
+}
+
+static void teardown(void) {
+  dpt_reducer_free(reducer);
+  for (int i = 0; i < 8 * REPLICAS; i++) dpt_tensor_free(&own[i]);
+}
+
+/* What a replica adds to bucket b in a step. */
+static double addend(int64_t replica, int64_t b, int step) {
+  return (double)((replica + 1) * (b + 2) + step);
+}
+
+static void add_to(int64_t replica, int64_t b, double value) {
+  for (int64_t k = 0; k < counts[b]; k++) {
+    dpt_tensor *t = at(replica, b, k);
+    OK(dpt_map1(dpt_op("add"), t, t, value, 0));
+  }
+}
+
+typedef struct worker {
+  int64_t replica;
+  int step, late; /* late: adds to bucket 1 once more after its mark; leaves bucket 3 unmarked */
+} worker;
+
+static void *work(void *arg) {
+  const worker *w = arg;
+  dpt_event event;
+  int device = (int)w->replica + 1;
+  OK(dpt_device_set(device));
+  if (w->replica % 2) { /* on a stream of its own, which the test orders with the caller's */
+    OK(dpt_event_record(&event, device, 0));
+    OK(dpt_stream_set(device, 1));
+    OK(dpt_stream_wait_event(device, 1, &event));
+  }
+  for (int64_t i = 0; i < BUCKETS; i++) {
+    int64_t b = (i + w->replica * w->step) % BUCKETS;
+    add_to(w->replica, b, addend(w->replica, b, w->step));
+    if (w->late && b == 3) continue;
+    OK(dpt_reducer_mark(reducer, w->replica, b));
+    OK(dpt_reducer_mark(reducer, w->replica, b)); /* once more does nothing */
+  }
+  if (w->late) {
+    OK(dpt_reducer_unmark(reducer, w->replica, 1));
+    add_to(w->replica, 1, 0.5);
+  }
+  if (w->replica % 2) {
+    OK(dpt_event_record(&event, device, 1));
+    OK(dpt_stream_wait_event(device, 0, &event));
+  }
+  return NULL;
+}
+
+static void run_step(int used, int step, int late) {
+  pthread_t threads[REPLICAS];
+  worker workers[REPLICAS];
+  OK(dpt_reducer_begin(reducer, used));
+  for (int r = 0; r < used; r++) {
+    workers[r] = (worker){r, step, late};
+    CHECK(!pthread_create(&threads[r], NULL, work, &workers[r]));
+  }
+  for (int r = 0; r < used; r++) CHECK(!pthread_join(threads[r], NULL));
+}
+
+/* The first and the last element of every tensor of bucket b of a replica. */
+static void expect(int64_t replica, int64_t b, double wanted) {
+  for (int64_t k = 0; k < counts[b]; k++) {
+    dpt_tensor *t = at(replica, b, k);
+    double first, last;
+    OK(dpt_get(t, 0, &first));
+    OK(dpt_get(t, dpt_count(t) - 1, &last));
+    if (!CHECK(first == wanted && last == wanted))
+      printf("replica %d, bucket %d: got %g and %g, wanted %g\n", (int)replica, (int)b, first, last,
+             wanted);
+  }
+}
+
+static void clear(void) {
+  for (int i = 0; i < 8 * REPLICAS; i++) OK(dpt_fill(tensors[i], 0));
+}
+
+static void test_steps(void) {
+  for (int step = 0; step < 12; step++) {
+    int used = step % (REPLICAS + 1), late = step % 3 == 2;
+    run_step(used, step, late);
+    OK(dpt_reducer_finish(reducer));
+    for (int64_t b = 0; b < BUCKETS; b++) {
+      double sum = 0;
+      for (int r = 0; r < used; r++) sum += addend(r, b, step) + (late && b == 1 ? 0.5 : 0);
+      expect(0, b, sum);
+      for (int r = 1; r < REPLICAS; r++) expect(r, b, 0);
+    }
+    clear();
+  }
+}
+
+/* The sums are there while a stream of a replica is still busy with what came after its mark. */
+static void test_overlap(void) {
+  OK(dpt_reducer_begin(reducer, REPLICAS));
+  for (int64_t r = 0; r < REPLICAS; r++) {
+    OK(dpt_device_set((int)r + 1));
+    add_to(r, 2, 1);
+    OK(dpt_reducer_mark(reducer, r, 2));
+    OK(dpt_stream_sleep(300));
+  }
+  OK(dpt_device_set(1));
+  OK(dpt_stream_reserve(1, 1));
+  OK(dpt_stream_set(1, 1)); /* reads beside the busy stream 0 */
+  double value = 0;
+  struct timespec pause = {0, 5000000};
+  dpt_event event;
+  int done = 0;
+  OK(dpt_event_record(&event, 1, 0));
+  for (int i = 0; i < 40 && value != REPLICAS; i++) {
+    nanosleep(&pause, NULL);
+    OK(dpt_get(at(0, 2, 0), 0, &value));
+    OK(dpt_event_query(&event, &done));
+    if (done) break;
+  }
+  CHECK(value == REPLICAS && !done);
+  OK(dpt_stream_set(1, 0));
+  OK(dpt_reducer_finish(reducer));
+  expect(0, 2, REPLICAS);
+  clear();
+}
+
+/* A step that failed leaves a reducer that works. */
+static void test_cancel(void) {
+  for (int tries = 0; tries < 3; tries++) {
+    OK(dpt_reducer_begin(reducer, REPLICAS));
+    for (int r = 0; r < REPLICAS; r++) {
+      add_to(r, 0, 7);
+      OK(dpt_reducer_mark(reducer, r, 0));
+      if (r < tries) OK(dpt_reducer_mark(reducer, r, 2));
+    }
+    OK(dpt_reducer_cancel(reducer));
+    clear();
+    run_step(REPLICAS, tries, 0);
+    OK(dpt_reducer_finish(reducer));
+    double sum = 0;
+    for (int r = 0; r < REPLICAS; r++) sum += addend(r, 0, tries);
+    expect(0, 0, sum);
+    clear();
+  }
+}
+
+static void test_errors(void) {
+  FAILS(dpt_reducer_mark(reducer, REPLICAS, 0), "replica 5, wanted 1 to 5 of 1 to 4");
+  FAILS(dpt_reducer_mark(reducer, 0, -1), "bucket 0");
+  FAILS(dpt_reducer_unmark(reducer, 0, BUCKETS), "bucket 6");
+  dpt_reducer *none;
+  FAILS(dpt_reducer_new(&none, 0, counts, REPLICAS, tensors), "0 buckets");
+  dpt_tensor *mixed[2] = {at(0, 0, 0), at(1, 0, 0)};
+  int64_t two = 2;
+  FAILS(dpt_reducer_new(&none, 1, &two, 1, mixed), "device 2, wanted device 1");
+  dpt_tensor host;
+  OK(dpt_tensor_new(&host, DPT_F32, 1, sizes));
+  dpt_tensor *wrong[2] = {at(0, 0, 0), &host};
+  int64_t one = 1;
+  FAILS(dpt_reducer_new(&none, 1, &one, 2, wrong), "torch.FloatTensor");
+  dpt_tensor_free(&host);
+  dpt_reducer_free(NULL);
+}
+
+/* A copy that fails is told at the next wait, and the next step is right. */
+static void test_fault(void) {
+  OK(dpt_fault_set("copy:2"));
+  run_step(REPLICAS, 1, 0);
+  OK(dpt_reducer_finish(reducer));
+  double value;
+  FAILS(dpt_get(at(0, 0, 0), 0, &value) || dpt_device_synchronize(-1), "DPT_FAULT");
+  OK(dpt_fault_set(""));
+  (void)dpt_device_synchronize(-1);
+  clear();
+  run_step(REPLICAS, 1, 0);
+  OK(dpt_reducer_finish(reducer));
+  double sum = 0;
+  for (int r = 0; r < REPLICAS; r++) sum += addend(r, 4, 1);
+  expect(0, 4, sum);
+  clear();
+}
+
+int main(void) {
+  OK(dpt_devices_set("host:4"));
+  OK(dpt_stream_reserve(1, 1));
+  setup();
+  test_steps();
+  test_overlap();
+  test_cancel();
+  test_errors();
+  test_fault();
+  if (!getenv("DPT_DELAY")) {
+    OK(dpt_delay_set(check_seed()));
+    test_steps();
+    test_cancel();
+  }
+  teardown();
+  return check_end();
+}
