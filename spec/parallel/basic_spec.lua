@@ -1,31 +1,7 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local modules = require 'spec.support.modules'
 local same = require 'spec.support.parallel'
-
--- A layer that raises in a method on the devices that its table names.
-local classes = {}
-local Methods, parent = torch.class('dptspec.Fuse', 'nn.Module', classes)
-function Methods:__init(blows)
-   parent.__init(self)
-   self.blows = blows
-end
-local function burn(self, method, value)
-   local how = (self.blows[method] or {})[value:getDevice()]
-   if how == 'sentence' then
-      torch.CudaTensor(2, 3):zero():addmm(value, value)
-   elseif how then
-      error(how)
-   end
-   return value
-end
-function Methods:updateOutput(input)
-   self.output = burn(self, 'updateOutput', input)
-   return self.output
-end
-function Methods:updateGradInput(_, gradOutput)
-   self.gradInput = burn(self, 'updateGradInput', gradOutput)
-   return self.gradInput
-end
 
 describe('dpt.parallel.basic', function()
    local n = math.min(cutorch.getDeviceCount(), 4)
@@ -38,7 +14,7 @@ describe('dpt.parallel.basic', function()
 
    before_each(function()
       torch.manualSeed(3)
-      net = nn.Sequential():add(nn.Linear(5, 5)):add(classes.Fuse({})):cuda()
+      net = nn.Sequential():add(nn.Linear(5, 5)):add(modules.Fuse()):cuda()
       many = nn.DataParallelTable(1, true):add(net, same.range(n))
       input = torch.randn(2 * n + 1, 5):cuda()
    end)

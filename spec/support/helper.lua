@@ -24,3 +24,5 @@ busted.subscribe({'test', 'end'}, function()
    ffi.C.alarm(0)
    return nil, true
 end)
+require 'spec.support.modules'
+assert(dpt.nn.DataParallelTable) -- with its modules: specs that require them get the same

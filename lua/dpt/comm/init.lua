@@ -62,11 +62,14 @@ function comm.version(tensors)
    return sum
 end
 
+--- The bytes that went between devices since the start.
+function comm.copied() return tonumber(C.dpt_copied_bytes()) end
+
 --- Calls f(...) and adds the bytes that it let go between devices to counts[name].
 function comm.count(counts, name, f, ...)
-   local before = C.dpt_copied_bytes()
+   local before = comm.copied()
    f(...)
-   counts[name] = counts[name] + tonumber(C.dpt_copied_bytes() - before)
+   counts[name] = counts[name] + comm.copied() - before
 end
 
 --- Copies the list sources into destinations: one or several lists of that length, one after the

@@ -26,7 +26,8 @@ local shares = require 'dpt.parallel.shares'
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
 DataParallelTable.ownDevices = true -- moving a network leaves it where it is
-DataParallelTable.gather, DataParallelTable.buffers = true, 'first' -- where no option says else
+-- Where no option says else; overlap: whether gradients are reduced while others are computed.
+DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 
 local NAME = 'nn.DataParallelTable'
 
@@ -212,21 +213,24 @@ function DataParallelTable:updateOutput(input)
    return self.output
 end
 
--- Runs a method of every replica that got rows with its share of gradOutput.
-function DataParallelTable:_backward(method, gradOutput, scale)
+-- Runs a method of every replica that got rows with its share of gradOutput; with reducing, the
+-- reduction of gradients may begin meanwhile.
+function DataParallelTable:_backward(method, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
    if self.gather then
       self:_distribute('gradOutputGpu', 'gradOutput', gradOutput, nil, self.outputGpu)
    else
       self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME)
    end
-   return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale)
+   local file = reducing and self.params:begin(self.impl, self.used)
+   return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale, file)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
 function DataParallelTable:_accumulate(method, gradOutput, scale)
    self.params:checkPending()
-   local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1)
+   local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1,
+      self.overlap and self.flattenParams and not self.deferred)
    if not ok then
       if self.used then self.params:zeroOthers() end
       error(result, 0)

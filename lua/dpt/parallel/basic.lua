@@ -81,9 +81,8 @@ function Basic:tellRows(before)
    end
 end
 
-local function callMethod(i, modules, method, inputs, others, scale)
-   local module = modules[i]
-   return module[method](module, inputs[i], others and others[i], scale)
+local function callMethod(i, modules, f, method, inputs, others, scale)
+   return f(modules[i], i, method, inputs[i], others and others[i], scale)
 end
 
 --- Calls a method of the first `count` replicas.
@@ -92,9 +91,11 @@ end
 -- @param inputs list with the first argument of each
 -- @param others list with the second argument of each, or nil
 -- @param scale the third argument of all
+-- @param file which file of dpt.parallel has the function `call` that does it ('replica')
 -- @return list of results
-function Basic:call(method, count, inputs, others, scale)
-   return each(self, count, callMethod, self:setup(), method, inputs, others, scale)
+function Basic:call(method, count, inputs, others, scale, file)
+   local f = require('dpt.parallel.' .. (file or 'replica')).call
+   return each(self, count, callMethod, self:setup(), f, method, inputs, others, scale)
 end
 
 local function callFunction(i, modules, f, ...)

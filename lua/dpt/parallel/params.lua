@@ -11,6 +11,7 @@ local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local flatten = require 'dpt.parallel.flatten'
+local Overlap = require 'dpt.parallel.overlap'
 
 local Params = {}
 Params.__index = Params
@@ -154,7 +155,8 @@ function Params:build(module, device, dispatcher)
    checkPlace(seen, device)
    self.seen = nil -- an error on the way leaves it to be built again
    local groups = layouts(seen)
-   local flat = dispatcher:run('params', 'lay', planOf(groups, seen))
+   local plan = planOf(groups, seen)
+   local flat = dispatcher:run('params', 'lay', plan)
    local values, sums = {}, {} -- of replicas 2..n, one list
    self.truth, self.sum, flat[1] = {}, {}, {}
    for g, group in ipairs(groups) do
@@ -171,7 +173,7 @@ function Params:build(module, device, dispatcher)
       end
    end
    self.groups, self.values, self.sums, self.flat = groups, values, sums, flat
-   self.seen, self.version = seen, nil
+   self.seen, self.version, self.plan, self.overlap = seen, nil, plan, nil
 end
 
 --- Makes the parameters of replica 1 itself views of flat tensors, one for each type.
@@ -205,9 +207,32 @@ function Params:broadcast()
    end
 end
 
---- Adds the gradients of replicas 2..n to replica 1's and sets them to zero.
+--- Lets the next reduce begin while the gradients are computed, where they are flat.
+-- @param dispatcher what runs the replicas
+-- @param used how many compute something
+-- @return the file of dpt.parallel whose `call` must call them for that, or nil
+function Params:begin(dispatcher, used)
+   if self.overlap == nil then
+      self.overlap = Overlap.new(self.plan, self.flat, self.seen.n, dispatcher) or false
+   end
+   if not self.overlap then return nil end
+   self.copied = comm.copied() -- set while an overlapped reduction runs
+   self.overlap:begin(used)
+   return 'overlap'
+end
+
+--- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also where it fails.
 function Params:reduce()
-   comm.count(self.bytes, 'gradients', comm.reduceInto, self.sum, self.sums, true)
+   local begun, before = self.copied, self.copied or comm.copied()
+   self.copied = nil
+   local ok, message = pcall(function()
+      if begun then self.overlap:finish() else comm.reduceInto(self.sum, self.sums, true) end
+   end)
+   self.bytes.gradients = self.bytes.gradients + comm.copied() - before
+   if not ok then
+      self:zeroOthers()
+      error(message, 0)
+   end
    self.pending = nil
 end
 
@@ -237,6 +262,10 @@ end
 
 --- Sets the gradients of replicas 2..n to zero: what a failed backward left there.
 function Params:zeroOthers()
+   if self.copied then
+      self.copied = nil
+      self.overlap:cancel()
+   end
    for _, piece in ipairs(self.sums) do piece:zero() end
    self.pending = nil
 end

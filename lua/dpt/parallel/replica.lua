@@ -4,6 +4,11 @@
 -- a thread, and return such values.
 local replica = {}
 
+--- Calls a method of the module.
+function replica.call(module, _, method, input, other, scale)
+   return module[method](module, input, other, scale)
+end
+
 --- Calls a method of the module; what that returns stays there.
 function replica.tell(module, _, method, ...)
    module[method](module, ...)

@@ -1,0 +1,107 @@
+--- Modules that specs need and nobody else: loaded by a worker, too, where replicas live in one.
+-- The helper loads them, since a class can be made only once.
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
+
+local M = {}
+
+-- A layer that raises in methods, on the devices that `blows` says: {METHOD = {[2] = text}}.
+local Fuse, parent = torch.class('dptspec.Fuse', 'nn.Module', M)
+
+function Fuse:__init(blows)
+   parent.__init(self)
+   self.blows = blows or {}
+end
+
+local function burn(self, method, value)
+   local how = (self.blows[method] or {})[value:getDevice()]
+   if how == 'sentence' then
+      torch.CudaTensor(2, 3):zero():addmm(value, value)
+   elseif how then
+      error(how)
+   end
+   return value
+end
+
+function Fuse:updateOutput(input)
+   self.output = burn(self, 'updateOutput', input)
+   return self.output
+end
+
+function Fuse:updateGradInput(_, gradOutput)
+   self.gradInput = burn(self, 'updateGradInput', gradOutput)
+   return self.gradInput
+end
+
+-- A linear layer that is called as often as `times` says, as a recurrent one.
+local Repeated, repeatedParent = torch.class('dptspec.Repeated', 'nn.Container', M)
+
+function Repeated:__init(size, times)
+   repeatedParent.__init(self)
+   self.modules[1], self.times = nn.Linear(size, size), times
+end
+
+function Repeated:updateOutput(input)
+   self.inputs = {}
+   local value = input
+   for t = 1, self.times do
+      self.inputs[t] = value
+      value = self.modules[1]:updateOutput(value):clone()
+   end
+   self.output = value
+   return value
+end
+
+function Repeated:updateGradInput(_, gradOutput)
+   self.steps = {gradOutput}
+   for t = self.times, 1, -1 do
+      local before = self.steps[#self.steps]
+      self.steps[#self.steps + 1] = self.modules[1]:updateGradInput(self.inputs[t], before):clone()
+   end
+   self.gradInput = self.steps[#self.steps]
+   return self.gradInput
+end
+
+function Repeated:accGradParameters(_, _, scale)
+   for t = self.times, 1, -1 do
+      self.modules[1]:accGradParameters(self.inputs[t], self.steps[self.times - t + 1], scale)
+   end
+end
+
+-- A layer whose own backward does everything.
+local Whole, wholeParent = torch.class('dptspec.Whole', 'nn.Module', M)
+
+function Whole:__init(size)
+   wholeParent.__init(self)
+   self.weight = torch.randn(size)
+   self.gradWeight = torch.zeros(size)
+end
+
+function Whole:updateOutput(input)
+   self.output = torch.cmul(input, self.weight:view(1, -1):expandAs(input))
+   return self.output
+end
+
+function Whole:backward(input, gradOutput, scale)
+   self.gradInput = torch.cmul(gradOutput, self.weight:view(1, -1):expandAs(input))
+   self.gradWeight:add(scale or 1, torch.cmul(gradOutput, input):sum(1):view(-1))
+   return self.gradInput
+end
+
+-- Writes to the gradients of the layer inside once more after that has been called.
+local Meddler, meddlerParent = torch.class('dptspec.Meddler', 'nn.Decorator', M)
+
+function Meddler:accGradParameters(input, gradOutput, scale)
+   meddlerParent.accGradParameters(self, input, gradOutput, scale)
+   self.modules[1].gradWeight:add(0.125, self.modules[1].weight)
+end
+
+-- Keeps its device busy before its gradients are there.
+local Slow, slowParent = torch.class('dptspec.Slow', 'nn.Linear', M)
+
+function Slow:accGradParameters(input, gradOutput, scale)
+   require('dpt.ffi').lib.stream_sleep(self.milliseconds)
+   slowParent.accGradParameters(self, input, gradOutput, scale)
+end
+
+return M
