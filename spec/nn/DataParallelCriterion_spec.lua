@@ -187,9 +187,9 @@ describe('nn.DataParallelCriterion', function()
       collectgarbage()
       local before = {}
       for i = 1, n do before[i] = cutorch.memoryStats(i).live end
-      local list, joined = peaks(n, false), nil
+      local list = peaks(n, false)
       collectgarbage()
-      joined = peaks(n, true)
+      local joined = peaks(n, true)
       for i = 1, n do
          list[i], joined[i] = list[i] - before[i], joined[i] - before[i]
          print(('device %d: %d bytes at most; with gathered outputs %d'):format(i, list[i],

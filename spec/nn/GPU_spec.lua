@@ -1,5 +1,6 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local jacobian = require 'spec.support.jacobian'
 local same = require 'spec.support.parallel'
 
 -- Bytes that were copied between devices while f ran.
@@ -72,6 +73,14 @@ describe('nn.GPU', function()
          end
       end)
    end
+
+   it('has the gradients that differences tell, as every module', function()
+      jacobian.module(function()
+         return nn.GPU(nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()), 2, 1)
+      end, function() return torch.randn(3, 4) end)
+      jacobian.module(function() return nn.GPU(nn.CMulTable(), 2, 1) end,
+         function() return {torch.randn(3, 4), torch.randn(3, 4)} end)
+   end)
 
    it('moves only what is elsewhere, and never into what it was given', function()
       local one = nn.GPU(nn.Identity():cuda(), 1)
