@@ -56,8 +56,8 @@ add('one device', function()
    return usual(network:clone():cuda(), nn.ClassNLLCriterion():cuda())
 end)
 
--- What nn.DataParallelTable does, in plain steps: forward and backward on every device, wait, add up
--- on the first device, change the parameters there, copy them to the others.
+-- What nn.DataParallelTable does, in plain steps: forward and backward on every device, wait, add
+-- up on the first device, change the parameters there, copy them to the others.
 add('by hand', function()
    local nets, criterions, p, g, inputs, targets = {}, {}, {}, {}, {}, {}
    for i = 1, n do
