@@ -116,8 +116,17 @@ describe('Logger', function()
    end)
 
    it('says why it cannot write', function()
-      bad('optim.Logger: cannot write: /nonexistent/log: No such file or directory',
-         function() optim.Logger('/nonexistent/log') end)
+      bad('optim.Logger: cannot write: ' .. name .. '/log: Not a directory',
+         function() optim.Logger(name .. '/log') end)
+   end)
+
+   it('makes the folder of its file', function()
+      local folder = name .. '.d/deep'
+      local logger = optim.Logger(folder .. '/train.log'):add{1}
+      logger.file:close()
+      assert.truthy(os.remove(folder .. '/train.log'))
+      os.remove(folder)
+      os.remove(name .. '.d')
    end)
 
    it('puts the time before the extension', function()

@@ -3,11 +3,12 @@
 -- the first row's keys; numbers are written with five digits. Plots need the package gnuplot.
 
 local torch = require 'dpt.tensor'
+local paths = require 'dpt.util.paths'
 local fail = require 'dpt.ffi'.fail
 
 local Logger = torch.class('optim.Logger')
 
---- @param filename without one nothing is written
+--- @param filename without one rows go to stdout; its folder is made where it is missing
 -- @param timestamp whether to put the time behind the name
 function Logger:__init(filename, timestamp)
    if filename then
@@ -18,6 +19,7 @@ function Logger:__init(filename, timestamp)
          local time = os.date('-%Y_%m_%d_%X')
          self.name = stem and stem .. time .. extension or filename .. time
       end
+      paths.mkdir(paths.dirname(self.name))
       local file, why = io.open(self.name, 'w')
       if not file then fail('optim.Logger: cannot write: %s', why) end
       self.file = file
