@@ -217,6 +217,7 @@ end
 -- reduction of gradients may begin meanwhile.
 function DataParallelTable:_backward(method, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
+   self.params:broadcast() -- an optimizer may have run since that forward
    if self.gather then
       self:_distribute('gradOutputGpu', 'gradOutput', gradOutput, nil, self.outputGpu)
    else

@@ -1,0 +1,48 @@
+--- Where a training script may run: in host memory, on a device, on three devices. The specs of
+-- scripts train the same networks at all of them, and the results must agree.
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
+local close = require('spec.support.parallel').close
+local luassert = require 'luassert'
+
+local M = {}
+
+local function same(x) return x end
+local function cuda(x) return x:cuda() end
+
+--- Each: name; move(x): a tensor, module or criterion brought there; net(module): a network brought
+-- there and wrapped; inner(net): the network that net() was given.
+M.host = {name = 'host memory', move = same, net = same, inner = same}
+M.device = {name = 'a device', move = cuda, net = cuda, inner = same}
+M.parallel = {
+   name = 'three devices', move = cuda,
+   net = function(module)
+      return nn.DataParallelTable(1, true):add(module:cuda(), {1, 2, 3}):cuda()
+   end,
+   inner = function(net) return net:get(1) end,
+}
+
+--- Calls train(place), with one seed, at every place; it returns a list of losses and a list of
+-- tensors. The losses must fall, and all must agree with those in host memory.
+-- @param tolerance relative to the largest value (1e-4)
+function M.agree(train, tolerance)
+   local before = torch.getdefaulttensortype()
+   torch.setdefaulttensortype('torch.FloatTensor')
+   local ok, why = xpcall(function()
+      local losses, results
+      for _, name in ipairs{'host', 'device', 'parallel'} do
+         local place = M[name]
+         torch.manualSeed(7)
+         local l, r = train(place)
+         luassert.is_true(l[#l] < l[1], ('%s: the loss went from %g to %g'):format(place.name, l[1],
+            l[#l]))
+         l = torch.DoubleTensor(l)
+         if not losses then losses, results = l, r end
+         close({losses, results}, {l, r}, tolerance or 1e-4)
+      end
+   end, debug.traceback)
+   torch.setdefaulttensortype(before)
+   if not ok then error(why, 0) end
+end
+
+return M
