@@ -41,8 +41,8 @@ end
 local function segmentation(place)
    local net = nn.Sequential()
    net:add(nn.SpatialConvolution(3, 6, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
-   net:add(nn.SpatialMaxPooling(2, 2, 2, 2)):add(nn.SpatialDilatedConvolution(6, 6, 3, 3, 1, 1, 2, 2,
-      2, 2)):add(nn.ReLU(true))
+   net:add(nn.SpatialMaxPooling(2, 2, 2, 2))
+   net:add(nn.SpatialDilatedConvolution(6, 6, 3, 3, 1, 1, 2, 2, 2, 2)):add(nn.ReLU(true))
    local skip = nn.ConcatTable():add(nn.Identity())
       :add(nn.SpatialConvolution(6, 6, 1, 1))
    net:add(skip):add(nn.CAddTable(true))
@@ -80,8 +80,8 @@ end
 
 local function residual(place)
    local function block(n)
-      local s = nn.Sequential():add(nn.SpatialConvolution(n, n, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
-         :add(nn.SpatialConvolution(n, n, 3, 3, 1, 1, 1, 1))
+      local s = nn.Sequential():add(nn.SpatialConvolution(n, n, 3, 3, 1, 1, 1, 1))
+         :add(nn.ReLU(true)):add(nn.SpatialConvolution(n, n, 3, 3, 1, 1, 1, 1))
       return nn.Sequential():add(nn.ConcatTable():add(s):add(nn.Identity())):add(nn.CAddTable(true))
          :add(nn.ReLU(true))
    end

@@ -4,8 +4,8 @@ local places = require 'spec.support.places'
 
 local function bagOfWords(place)
    local vocabulary, n, length = 12, 9, 5
-   local net = nn.Sequential():add(nn.LookupTable(vocabulary, 6)):add(nn.Mean(2)):add(nn.Linear(6, 2))
-      :add(nn.LogSoftMax())
+   local net = nn.Sequential():add(nn.LookupTable(vocabulary, 6)):add(nn.Mean(2))
+      :add(nn.Linear(6, 2)):add(nn.LogSoftMax())
    net = place.net(net)
    local inner = place.inner(net)
    local words = torch.LongTensor(n, length):random(1, vocabulary)
