@@ -9,7 +9,7 @@
 #include "comm/comm.h"
 #include "device/device.h"
 
-enum { LINE = 64 }; /* elements that no two devices share */
+enum { LINE = 64, LITTLE = 1 << 15 }; /* elements that no two devices share; bytes */
 
 static int available(void) { return 0; }
 
@@ -76,10 +76,22 @@ static int reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *c
   return dpt__sum_parts(n, out, to, in, first);
 }
 
+/* The first device sums, the others copy: less to queue. */
+static int all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+  const dpt_tensor *const *results = (const dpt_tensor *const *)out;
+  dpt__row rows[DPT__MAX_DEVICES];
+  for (int64_t i = 0; i < n; i++) rows[i] = (dpt__row){1, &in[i], 0};
+  DPT__TRY(dpt__sum((dpt__row){1, &results[0], 0}, n, rows));
+  for (int64_t i = 1; i < n; i++) rows[i - 1] = (dpt__row){1, &results[i], 0};
+  return broadcast((dpt__row){1, &results[0], 0}, n - 1, rows);
+}
+
 /* Every device sums a part, then all parts go to all: each device receives twice the bytes less its
- * own part, whatever n is. */
+ * own part, whatever n is (DPT_LINK=1GB/s, 42 MB, 4 devices: 66 ms; by sum and copies 88). */
 static int all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   int64_t first[DPT__MAX_DEVICES + 1], count = dpt__count(in[0]);
+  if (count * (int64_t)dpt__dtype_size(dpt__type(in[0])) < LITTLE)
+    return all_reduce_little(n, out, in);
   int64_t part = ((count + n - 1) / n + LINE - 1) / LINE * LINE;
   for (int64_t i = 0; i <= n; i++) first[i] = i * part < count ? i * part : count;
   DPT__TRY(dpt__sum_parts(n, out, first, in, first));

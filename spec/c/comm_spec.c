@@ -4,11 +4,12 @@
 #include "comm/comm.h"
 #include "device/copy.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failures;
+static _Atomic int failures;
 
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
@@ -98,20 +99,125 @@ static void test_reduce(int kind, int64_t size, int add) {
   for (int i = 0; i < SOURCES * N; i++) dpt_tensor_free(&in[i]);
 }
 
+/* Lists of tensors that lie apart, in front of and behind others, as one flat tensor and back:
+ * every byte goes where it belongs, and the sums of flat tensors and of lists have the same bits.
+ */
+static void test_flat(int64_t size) {
+  enum { N = 5, ROOM = 3 };
+  dpt_tensor store[DEVICES], part[DEVICES][N], flat[DEVICES], list[N], *to[DEVICES], *each[N];
+  const dpt_tensor *from[DEVICES * N];
+  int64_t count[N], total = 0;
+  for (int k = 0; k < N; k++) total += count[k] = size + 7 * k;
+  for (int d = 0; d < DEVICES; d++) {
+    store[d] = tensor(d + 1, F32, total + N * ROOM);
+    flat[d] = tensor(d + 1, F32, total);
+    to[d] = &flat[d];
+    CHECK(!dpt_fill(&store[d], -3));
+    int64_t first = 0;
+    for (int k = 0; k < N; k++) {
+      part[d][k] = (dpt_tensor){.kind_ = F32};
+      CHECK(!dpt_narrow(&part[d][k], &store[d], 0, first, count[k]));
+      CHECK(!dpt_fill(&part[d][k], (d + 1) * 10 + k));
+      from[d * N + k] = &part[d][k];
+      first += count[k] + ROOM * (k % 2); /* some follow each other */
+    }
+  }
+  for (int k = 0; k < N; k++) {
+    list[k] = tensor(2, F32, count[k]);
+    each[k] = &list[k];
+  }
+  CHECK(!dpt_comm_broadcast_flat(N, from, DEVICES, to));
+  for (int k = 0; k < N; k++) CHECK(!dpt_fill(&part[0][k], 10 + k)); /* sent already */
+  int64_t first = 0;
+  for (int k = 0; k < N; first += count[k++])
+    for (int d = 0; d < DEVICES; d++) {
+      CHECK(at(to[d], first) == 10 + k);
+      CHECK(at(to[d], first + count[k] - 1) == 10 + k);
+    }
+  CHECK(!dpt_comm_reduce_flat(to[2], N, DEVICES, from));
+  CHECK(!dpt_comm_reduce(N, each, DEVICES, (dpt_tensor *const *)from, 0, 0));
+  first = 0;
+  for (int k = 0; k < N; first += count[k++]) {
+    CHECK(at(to[2], first) == 100 + 4 * k);
+    CHECK(at(to[2], first + count[k] - 1) == 100 + 4 * k);
+    CHECK(at(each[k], 0) == 100 + 4 * k && at(each[k], count[k] - 1) == 100 + 4 * k);
+  }
+  for (int d = 0; d < DEVICES; d++) CHECK(at(&store[d], count[0] + count[1]) == -3);
+  for (int k = 0; k < N; k++) dpt_tensor_free(&list[k]);
+  for (int d = 0; d < DEVICES; d++) {
+    for (int k = 0; k < N; k++) dpt_tensor_free(&part[d][k]);
+    dpt_tensor_free(&store[d]);
+    dpt_tensor_free(&flat[d]);
+  }
+}
+
+/* Every device has the sum; parts of it, or of what is joined, are where they belong. The inputs
+ * are written again at once. */
+static void test_all(int64_t size) {
+  dpt_tensor in[DEVICES], out[DEVICES], part[DEVICES], whole[DEVICES];
+  dpt_tensor *sums[DEVICES], *parts[DEVICES], *all[DEVICES];
+  const dpt_tensor *from[DEVICES], *pieces[DEVICES];
+  for (int d = 0; d < DEVICES; d++) {
+    in[d] = tensor(d + 1, F32, size);
+    out[d] = tensor(d + 1, F32, size);
+    part[d] = tensor(d + 1, F32, d < DEVICES - 1 ? size / 5 : size - 3 * (size / 5));
+    whole[d] = tensor(d + 1, F32, size);
+    from[d] = &in[d];
+    sums[d] = &out[d];
+    pieces[d] = parts[d] = &part[d];
+    all[d] = &whole[d];
+  }
+  for (int round = 0; round < 4; round++) {
+    for (int d = 0; d < DEVICES; d++) CHECK(!dpt_fill(&in[d], round + d));
+    CHECK(!dpt_comm_all_reduce(DEVICES, sums, from));
+    CHECK(!dpt_comm_reduce_scatter(DEVICES, parts, from));
+    CHECK(!dpt_comm_all_gather(DEVICES, all, pieces));
+    for (int d = 0; d < DEVICES; d++) CHECK(!dpt_fill(&in[d], 99) && !dpt_fill(&part[d], 98));
+    for (int d = 0; d < DEVICES; d++)
+      for (int64_t i = 0; i<size; i += size> 100 ? size / 50 : 1) {
+        CHECK(at(sums[d], i) == 4 * round + 6);
+        CHECK(at(all[d], i) == 4 * round + 6);
+      }
+    CHECK(!dpt_comm_all_reduce(DEVICES, sums, (const dpt_tensor *const *)sums)); /* in place */
+    for (int d = 0; d < DEVICES; d++)
+      CHECK(at(sums[d], 0) == 16 * round + 24 && at(sums[d], size - 1) == 16 * round + 24);
+  }
+  for (int d = 0; d < DEVICES; d++) {
+    dpt_tensor_free(&in[d]);
+    dpt_tensor_free(&out[d]);
+    dpt_tensor_free(&part[d]);
+    dpt_tensor_free(&whole[d]);
+  }
+}
+
+/* The result may be one of many summands. */
+static void test_alias(void) {
+  enum { SOURCES = 40 };
+  dpt_tensor in[SOURCES], *from[SOURCES];
+  for (int s = 0; s < SOURCES; s++) {
+    in[s] = tensor(s % DEVICES + 1, F32, 70);
+    from[s] = &in[s];
+    CHECK(!dpt_fill(from[s], s));
+  }
+  CHECK(!dpt_comm_reduce(1, &from[37], SOURCES, from, 0, 0));
+  CHECK(at(from[37], 0) == 780 && at(from[37], 69) == 780);
+  for (int s = 0; s < SOURCES; s++) dpt_tensor_free(&in[s]);
+}
+
 /* Many summands are added in their order and wide: 2^24 + 1 + 1 ... is exact at the end. */
 static void test_order(void) {
-  enum { SOURCES = 21 };
+  enum { SOURCES = 41 };
   dpt_tensor in[SOURCES], *from[SOURCES], out = tensor(1, F32, 5), *to = &out;
   for (int s = 0; s < SOURCES; s++) {
     in[s] = tensor(s % DEVICES + 1, F32, 5);
     from[s] = &in[s];
     CHECK(!dpt_fill(from[s], s ? 1 : 16777216));
   }
-  CHECK(!dpt_comm_reduce(1, &to, 15, from, 0, 0));
-  CHECK(at(to, 4) == 16777230);
+  CHECK(!dpt_comm_reduce(1, &to, 31, from, 0, 0));
+  CHECK(at(to, 4) == 16777246);
   /* more summands than one kernel takes: rounded once in between, always at the same place */
   CHECK(!dpt_comm_reduce(1, &to, SOURCES, from, 0, 0));
-  CHECK(at(to, 4) == 16777236);
+  CHECK(at(to, 4) == 16777256);
   for (int s = 0; s < SOURCES; s++) dpt_tensor_free(&in[s]);
   dpt_tensor_free(&out);
 }
@@ -180,20 +286,49 @@ static void test_errors(void) {
   dpt_tensor_free(&host);
 }
 
-/* A copy that fails in a queue comes back at the next wait, and the next one works. */
-static void test_fault(void) {
-  dpt_tensor a = tensor(1, F32, 100), b = tensor(2, F32, 100), *to[] = {&b};
-  const dpt_tensor *from[] = {&a};
-  CHECK(!dpt_fill(&a, 3));
-  CHECK(!dpt_fault_set("copy:1"));
-  int status = dpt_comm_broadcast(1, from, 1, to) | dpt_device_synchronize(-1);
-  CHECK(status && strstr(dpt_message(), "broadcast"));
+/* A copy that fails in a queue comes back at the next wait, once, and the next one works: the n-th
+ * copy of a sum that all devices take part in. */
+static void test_fault(int64_t size, int nth) {
+  dpt_tensor in[DEVICES], *from[DEVICES], out = tensor(1, F32, size), *to = &out;
+  char fault[32];
+  for (int d = 0; d < DEVICES; d++) {
+    in[d] = tensor(d + 1, F32, size);
+    from[d] = &in[d];
+    CHECK(!dpt_fill(from[d], d));
+  }
+  CHECK(!dpt_device_synchronize(-1));
+  snprintf(fault, sizeof fault, "copy:%d", nth);
+  CHECK(!dpt_fault_set(fault));
+  int failed = dpt_comm_reduce(1, &to, DEVICES, from, 0, 0) || dpt_device_synchronize(-1);
+  CHECK(failed && strstr(dpt_message(), "reduceAdd") && strstr(dpt_message(), "DPT_FAULT"));
   CHECK(!dpt_fault_set(""));
-  dpt_device_synchronize(-1);
-  CHECK(!dpt_comm_broadcast(1, from, 1, to));
-  CHECK(at(&b, 99) == 3);
-  dpt_tensor_free(&a);
-  dpt_tensor_free(&b);
+  CHECK(!dpt_device_synchronize(-1));
+  CHECK(!dpt_comm_reduce(1, &to, DEVICES, from, 0, 0));
+  CHECK(at(to, size - 1) == 6);
+  CHECK(!dpt_fault_set("copy:1"));
+  failed = dpt_comm_broadcast(1, (const dpt_tensor *const *)&to, DEVICES - 1, from + 1) ||
+           dpt_device_synchronize(-1);
+  CHECK(failed && strstr(dpt_message(), "broadcast"));
+  CHECK(!dpt_fault_set(""));
+  CHECK(!dpt_device_synchronize(-1));
+  CHECK(!dpt_comm_broadcast(1, (const dpt_tensor *const *)&to, DEVICES - 1, from + 1));
+  CHECK(at(from[3], size - 1) == 6);
+  for (int d = 0; d < DEVICES; d++) dpt_tensor_free(&in[d]);
+  dpt_tensor_free(&out);
+}
+
+/* Threads that sum and spread tensors of their own at the same time, on the same streams. */
+static void *run_thread(void *unused) {
+  test_reduce(F32, 3000, 1);
+  test_flat(900);
+  test_all(20000);
+  return unused;
+}
+
+static void test_threads(void) {
+  pthread_t thread[3];
+  for (int i = 0; i < 3; i++) CHECK(!pthread_create(&thread[i], NULL, run_thread, NULL));
+  for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
 }
 
 int main(void) {
@@ -207,17 +342,25 @@ int main(void) {
     for (int add = 0; add < 2; add++) {
       test_reduce(F32, 9, add);
       test_reduce(F32, 150000, add);
+      test_reduce(F32, 200001, add); /* enough for all devices to help */
       test_reduce(DPT_F64 | DPT_ON_DEVICE, 9, add);
       test_reduce(DPT_F16 | DPT_ON_DEVICE, 9, add);
       test_reduce(DPT_I32 | DPT_ON_DEVICE, 9, add);
     }
     test_order();
+    test_alias();
+    test_flat(11);
+    test_flat(70000);
+    test_all(13);
+    test_all(40000);
+    test_threads();
     test_split(1, F32);
     test_split(3, F32);
     test_split(2, DPT_F64 | DPT_ON_DEVICE);
     test_split(0, DPT_F32);
     test_errors();
-    test_fault();
+    test_fault(100, 2);
+    test_fault(400000, 1 + delay * 5);
   }
   CHECK(!dpt_device_synchronize(-1));
   if (!failures) printf("comm_spec: all passed\n");
