@@ -39,16 +39,18 @@ local function readStorage(file, kind)
    return core.newStorage(kind, core.storageLength(host)):copy(host)
 end
 
---- The elements that a storage needs for a tensor; nil: sizes or strides are none.
+--- The elements that a storage needs for a tensor; nil: sizes or strides are none, or there are
+-- more elements than can be counted.
 local function extent(n, size, step)
-   local last, empty = 0, n == 0
+   local last, count = 0, n == 0 and 0 or 1
    for d = 0, n - 1 do
       local length, stride = tonumber(size[d]), tonumber(step[d])
       if length < 0 or stride < 0 then return nil end
-      empty = empty or length == 0
+      count = count * length
       last = last + (length - 1) * stride
    end
-   return empty and 0 or last + 1
+   if count >= 2 ^ 53 or count ~= count then return nil end
+   return count == 0 and 0 or last + 1
 end
 
 local function readTensor(file, kind, t)
@@ -67,8 +69,8 @@ local function readTensor(file, kind, t)
    end
    local need, have = extent(n, size, step), storage and core.storageLength(storage) or 0
    if not need or first < 0 or need > 0 and first + need > have then
-      fail('%s: a %s reaches over the end of its storage of %d elements', file.__typename, name,
-         have)
+      fail('%s: the sizes and strides of a %s do not fit its storage of %d elements',
+         file.__typename, name, have)
    end
    if storage ~= nil then
       lib.set_storage(t, storage.ptr_, math.min(first, have), n, size, step)

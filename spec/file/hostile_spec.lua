@@ -1,0 +1,249 @@
+-- dpt.file on bytes that nobody wrote: a sentence or a value, never a crash, within bounded time
+-- and memory.
+--
+-- Under AddressSanitizer this is what shows that reading stays within its memory.
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
+local ffi = require 'ffi'
+local class = require 'dpt.class'
+local torture = require 'spec.support.torture'
+local folder = (debug.getinfo(1, 'S').source:match '^@(.*)/[^/]*$') .. '/../golden/t7/'
+
+local function bytesOf(path)
+   local file = assert(io.open(path, 'rb'))
+   local bytes = file:read '*a'
+   file:close()
+   return bytes
+end
+
+-- Files to start from: Torch7's, and what dpt writes itself.
+local function fixtures()
+   local list = {}
+   for _, place in ipairs{'', 'models/'} do
+      for _, name in ipairs(dpt.paths.dir(folder .. place)) do
+         if name:find '%.t7$' then
+            list[#list + 1] = {bytesOf(folder .. place .. name),
+               name:find 'ascii' and 'ascii' or name:find '^b32' and 'b32' or 'binary'}
+         end
+      end
+   end
+   local n = 1
+   local own = {{f = function() n = n + 1 return n end, x = torch.ones(3)},
+      nn.DataParallelTable(1, true):add(nn.Sequential():add(nn.Linear(3, 2)):add(
+         nn.BatchNormalization(2)):cuda(), {1, 2}),
+      {torch.CudaTensor(3):fill(1), torch.CudaLongTensor(2):fill(1), torch.CudaStorage(2),
+         torch.CudaHalfTensor(2):fill(1)},
+      {torch.HalfTensor(3, 2):fill(1):t(), torch.FloatTensor(1, 1):fill(1):expand(4, 3)}}
+   for _, object in ipairs(own) do
+      for _, mode in ipairs{'binary', 'ascii'} do
+         list[#list + 1] = {torch.serialize(object, mode), mode}
+      end
+   end
+   return list
+end
+
+local SIZES = {0, 1, -1, 2, 3, 255, 2 ^ 31 - 1, -2 ^ 31, 2 ^ 32, 2 ^ 40, 2 ^ 53, -2 ^ 62, 2 ^ 62}
+local random = math.random
+
+local function integer(width)
+   local slot = ffi.new('int64_t[1]', SIZES[random(#SIZES)])
+   return ffi.string(slot, width)
+end
+
+-- Ways to spoil bytes: f(bytes, at, other) gives others.
+local ways = {
+   function(bytes, at) return bytes:sub(1, at) end,
+   function(bytes, at)
+      return bytes:sub(1, at - 1) .. string.char(random(0, 255)) .. bytes:sub(at + 1)
+   end,
+   function(bytes, at)
+      local c = bit.bxor(bytes:byte(at), bit.lshift(1, random(0, 7)))
+      return bytes:sub(1, at - 1) .. string.char(c) .. bytes:sub(at + 1)
+   end,
+   function(bytes, at) return bytes:sub(1, at - 1) .. integer(4) .. bytes:sub(at + 4) end,
+   function(bytes, at) return bytes:sub(1, at - 1) .. integer(8) .. bytes:sub(at + 8) end,
+   function(bytes, at) return bytes:sub(1, at - 1) .. bytes:sub(at + random(16)) end,
+   function(bytes, at) return bytes:sub(1, at) .. bytes:sub(math.max(1, at - random(64))) end,
+   function(bytes, at, other)
+      local from = random(#other)
+      return bytes:sub(1, at) .. other:sub(from, from + random(64)) .. bytes:sub(at + 1)
+   end,
+   function(bytes, at) -- another number, in text
+      local from, to = bytes:find('%-?%d+', at)
+      if not from then return bytes:sub(1, at) end
+      return bytes:sub(1, from - 1) .. ('%.0f'):format(SIZES[random(#SIZES)]) .. bytes:sub(to + 1)
+   end,
+}
+
+-- Touches what was read: every element of every tensor and storage.
+local function touch(value, seen)
+   if type(value) == 'cdata' then
+      if torch.isStorage(value) then return #tostring(value) end
+      if torch.isTensor(value) and value:nElement() > 0 and value:nElement() < 1e5 then
+         local copy = value:double():clone()
+         return #tostring(copy) + #copy:totable()
+      end
+   elseif type(value) == 'table' and not seen[value] then
+      seen[value] = true
+      for k, v in next, value do
+         touch(k, seen)
+         touch(v, seen)
+      end
+   end
+end
+
+describe('a file that is damaged', function()
+   local path
+   before_each(function() path = os.tmpname() end)
+   after_each(function() os.remove(path) end)
+
+   it('gives a sentence or a value', function()
+      local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
+      print('hostile_spec: DPT_SEED=' .. seed)
+      math.randomseed(seed)
+      local list, refused, loaded, slowest = fixtures(), 0, 0, 0
+      local count = torture(100000)
+      for i = 1, count do
+         local bytes, mode = unpack(list[random(#list)])
+         for _ = 1, random(3) do
+            if #bytes > 0 then
+               bytes = ways[random(#ways)](bytes, random(#bytes), list[random(#list)][1])
+            end
+         end
+         if random(50) == 1 then mode = mode == 'ascii' and 'binary' or 'ascii' end
+         local file
+         if i % 2 == 0 then
+            local out = assert(io.open(path, 'wb'))
+            out:write(bytes)
+            out:close()
+            file = torch.DiskFile(path)
+         else
+            file = torch.MemoryFile(torch.CharStorage():string(bytes .. '\0'), 'r')
+            file:allowFunctions 'skip'
+         end
+         file[mode == 'ascii' and 'ascii' or 'binary'](file)
+         if mode == 'b32' then file:longSize(4) end
+         if random(10) == 1 then file:referenced(false) end
+         local begin = dpt.sys.clock()
+         local ok, result = pcall(file.readObject, file)
+         if ok then touch(result, {}) end
+         slowest = math.max(slowest, dpt.sys.clock() - begin)
+         file:close()
+         if ok then
+            loaded = loaded + 1
+         else
+            refused = refused + 1
+            assert.equal('string', type(result))
+         end
+      end
+      print(('hostile_spec: %d refused, %d loaded, the slowest in %.0f ms'):format(refused, loaded,
+         slowest * 1e3))
+      assert.is_true(refused > count / 3 and loaded > count / 50)
+      assert.equal(1, dpt.cutorch.getDevice())
+   end)
+
+   -- An object of a class as it stands in a file, with something inside.
+   local function object(name, inside)
+      local f = torch.MemoryFile():binary()
+      f:writeInt(4)
+      f:writeInt(1000)
+      for _, text in ipairs{'V 1', name} do
+         f:writeInt(#text)
+         f:writeChar(torch.CharStorage():string(text))
+      end
+      for _, value in ipairs(inside) do f:writeObject(value) end
+      return f:seek(1)
+   end
+
+   it('may name any class there is', function()
+      local names = {'', 'nn', 'nn.', '.', 'nn.lib', 'nn.utils', 'optim.sgd', 'torch', 'io.popen',
+         'torch.File', 'torch.DiskFile', 'torch.MemoryFile', 'torch.PipeFile', 'torch.save'}
+      for name in pairs(nn) do names[#names + 1] = 'nn.' .. name end
+      for name in pairs(class.classes) do names[#names + 1] = name end
+      for _, name in ipairs(names) do
+         for _, inside in ipairs{{}, {5}, {{}}, {{'x', weight = 5, modules = 7}}, {{1, 2}, {}},
+            {{modules = {{}}, gpuAssignments = {1}}}} do
+            local ok, result = pcall(torch.File.readObject, object(name, inside))
+            assert.is_true(ok or type(result) == 'string')
+         end
+      end
+      for _, name in ipairs{'torch.DiskFile', 'torch.PipeFile', 'torch.MemoryFile', 'torch.File'} do
+         assert.error_matches(function() object(name, {{}}):readObject() end, '')
+      end
+      assert.error_matches(function() object('my.Class', {{}}):readObject() end,
+         "class 'my.Class' is unknown")
+   end)
+
+   local function tensor(name, sizes, steps, first, n)
+      local f = object('torch.' .. name .. 'Tensor', {})
+      f:seekEnd()
+      f:writeInt(#sizes)
+      f:writeLong(sizes)
+      f:writeLong(steps)
+      f:writeLong(first)
+      f:writeObject(torch[name .. 'Storage'](n))
+      return f:seek(1)
+   end
+
+   it('cannot reach over a storage', function()
+      local huge = 4611686018427387904LL
+      for _, name in ipairs{'Float', 'Long', 'Cuda'} do
+         for _, bad in ipairs{{{4}, {1}, 1, 3}, {{2, 2}, {2, 1}, 2, 4}, {{3}, {1}, 0, 3},
+            {{3}, {-1}, 3, 3}, {{-1}, {1}, 1, 3}, {{huge, 4}, {0, 0}, 1, 3}, {{2}, {huge}, 1, 3},
+            {{3}, {1}, huge, 3}, {{huge, huge, huge, huge}, {huge, huge, huge, huge}, 1, 3},
+            {{2, 2}, {huge, huge}, 1, 3}, {{2 ^ 31, 2 ^ 31}, {0, 0}, 1, 1}} do
+            local f = tensor(name, unpack(bad))
+            assert.error_matches(function() f:readObject() end, 'do not fit')
+         end
+         assert.equal(6, tensor(name, {2, 3}, {0, 1}, 1, 3):readObject():nElement())
+         assert.equal(0, tensor(name, {2, 0}, {9, 9}, 1, 3):readObject():nElement())
+      end
+      local f = object('torch.FloatTensor', {})
+      f:seekEnd()
+      f:writeInt(13)
+      assert.error_matches(function() f:seek(1):readObject() end, '13 dimensions')
+   end)
+
+   it('takes no memory that it does not fill', function()
+      local bytes = torch.serialize(torch.DoubleStorage(2))
+      local first = #bytes - 23 -- the size stands before two Doubles
+      for _, size in ipairs{'\0\0\0\0\0\1\0\0', '\255\255\255\255\255\255\255\127',
+         '\0\0\0\0\0\0\0\128', '\0\0\0\0\0\0\0\32', '\3\0\0\0\0\0\0\0'} do
+         local huge = bytes:sub(1, first - 1) .. size .. bytes:sub(first + 8)
+         assert.has_error(function() torch.deserialize(huge) end)
+         local f = torch.PipeFile(('printf %q'):format(huge:gsub('.', function(c)
+            return ('\\%03o'):format(c:byte())
+         end))):binary()
+         assert.has_error(function() f:readObject() end)
+         f:close()
+      end
+      local f = torch.PipeFile("printf '\\1\\2\\3'"):binary():quiet()
+      assert.equal(3, f:readByte(2 ^ 40):size())
+      assert.is_true(f:hasError())
+      f:close()
+   end)
+
+   it('cannot nest endlessly, and the file is usable after it', function()
+      local t = {}
+      for _ = 1, 5000 do t = {t} end
+      local f = torch.MemoryFile()
+      assert.error_matches(function() f:writeObject(t) end, 'nested')
+      f:seek(1)
+      f:writeObject(4)
+      assert.equal(4, f:seek(1):readObject())
+      local deep = {}
+      for i = 1, 100000 do deep[i] = '3\n' .. i .. '\n1\n1\n1\n' end
+      assert.error_matches(function() torch.deserialize(table.concat(deep), 'ascii') end, 'nested')
+      -- from deep within other calls, too
+      local function inside(n)
+         if n > 0 then return (inside(n - 1)) end
+         return torch.deserialize(table.concat(deep), 'ascii')
+      end
+      for _, n in ipairs{1000, 5000, 20000} do
+         assert.error_matches(function() inside(n) end, 'nested')
+      end
+      local shallow = {}
+      for i = 1, 1000 do shallow = {shallow, i} end
+      assert.equal(1000, torch.deserialize(torch.serialize(shallow))[2])
+   end)
+end)
