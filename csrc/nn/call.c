@@ -76,7 +76,7 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
                              dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
     return NULL;
   }
-  return take_dense(call, t, dpt__type(t));
+  return take_dense(call, t, dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t));
 }
 
 static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type) {

@@ -31,7 +31,7 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
 /* An operand that is read; NULL after a failure. The second one may be missing: NULL for NULL. */
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t);
 const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t);
-/* An operand of any element type on the same device: indices, targets. */
+/* An operand of any element type on the same device: indices, targets. Halves become floats. */
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t);
 /* A result that is overwritten, resized to ndim sizes. */
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,

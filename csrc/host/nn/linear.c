@@ -1,10 +1,18 @@
 /* linear.c: nn.Linear's kernels: one product each.
  *
  * What must stay true: the bias is in `out` before the product is added to it, so that a row is
- * written by one thread in one order; `deterministic` is handed to the product (host/gemm.h).
+ * written by one thread in one order; `deterministic` is handed to the product (host/gemm.h). On
+ * devices a layer of at most SMALL weights always has the fixed order: it costs next to nothing
+ * there, and several devices give the bits of one. The choice may not depend on the rows.
  */
 #include "host/gemm.h"
 #include "host/nn/real.h"
+
+enum { SMALL = 128 };
+
+static int fixed(const dpt__context *context, int deterministic, int64_t weights) {
+  return deterministic || (context->device && weights <= SMALL);
+}
 
 int dpt__host_linear(dpt__context *context, const void *p) {
   const struct dpt__linear_args *a = p;
@@ -12,7 +20,7 @@ int dpt__host_linear(dpt__context *context, const void *p) {
   if (a->bias)
     for (int64_t b = 0; b < a->B; b++) memcpy((char *)a->out + (size_t)b * row, a->bias, row);
   dpt__gemm_args gemm = {.dtype = a->type,
-                         .fixed = a->deterministic,
+                         .fixed = fixed(context, a->deterministic, a->I * a->O),
                          .batch = 1,
                          .m = a->B,
                          .n = a->O,
@@ -34,7 +42,7 @@ int dpt__host_linear(dpt__context *context, const void *p) {
 int dpt__host_linear_data(dpt__context *context, const void *p) {
   const struct dpt__linear_data_args *a = p;
   dpt__gemm_args gemm = {.dtype = a->type,
-                         .fixed = a->deterministic,
+                         .fixed = fixed(context, a->deterministic, a->I * a->O),
                          .batch = 1,
                          .m = a->B,
                          .n = a->I,

@@ -33,7 +33,7 @@ static inline size_t dpt__width(int type) {
   return type == DPT_F32 ? sizeof(float) : sizeof(double);
 }
 
-/* An index or a class of any element type; halves do not count. */
+/* An index or a class of any element type; halves have become floats (nn/call.c). */
 static inline int64_t dpt__index_at(const void *p, int type, int64_t i) {
   switch (type) {
   case DPT_U8:

@@ -1,0 +1,69 @@
+--- What the specs after the original's suite for nn.DataParallelTable share: every type of device
+-- tensors with several numbers of devices and every dispatcher.
+local dpt = require 'dpt'
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local same = require 'spec.support.parallel'
+local busted = require 'busted'
+
+local M = {}
+
+-- The original's tolerances: of floating types, and of halves by the largest value.
+local function tolerance(typename, largest)
+   if typename ~= 'torch.CudaHalfTensor' then return 1e-5 end
+   return 0.05 + (largest > 0 and 2 * 2 ^ (math.floor(math.log(largest) / math.log(2)) - 10) or 0)
+end
+
+--- The sizes are the same, the values closer than the original asked for.
+function M.close(expected, got, typename)
+   local a, b = expected:double(), got:double()
+   assert(a:isSameSizeAs(b), 'sizes differ')
+   local difference, allowed = (a - b):abs():max(), tolerance(typename, a:abs():max())
+   assert(difference < allowed, ('differs by %g, allowed %g'):format(difference, allowed))
+end
+
+--- Uniform in -1 to 1.
+function M.random(typename, ...)
+   return torch.rand(...):mul(2):add(-1):type(typename)
+end
+
+--- A network of rows of 3 numbers to 7.
+function M.linear(typename)
+   return nn.Sequential():add(nn.Linear(3, 10)):add(nn.ReLU()):add(nn.Linear(10, 7)):type(typename)
+end
+
+-- How replicas are run; init is called in the threads that run them.
+local dispatchers = {
+   basic = function(many) return many end,
+   threads = nn.DataParallelTable.threads and function(many, init) return many:threads(init) end,
+}
+
+--- Calls f(typename, n, dispatch, table) in a describe for every combination; table(net, options,
+-- once) is a parallel network on n devices of that type, with net added for each device as older
+-- scripts do, or once.
+function M.each(title, f)
+   for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor',
+      'torch.CudaHalfTensor'} do
+      for _, n in ipairs{2, 3, 4, 7} do
+         for form, dispatch in pairs(dispatchers) do
+            local function table(net, options, once)
+               local many = dispatch(nn.DataParallelTable(unpack(options or {1})):type(typename))
+               if once then return many:add(net:clone(), same.range(n)):type(typename) end
+               for i = 1, n do
+                  cutorch.withDevice(i, function() many:add(net:clone():type(typename), i) end)
+               end
+               return many
+            end
+            busted.describe(('%s, %d devices, %s, %s:'):format(title, n, typename, form), function()
+               if cutorch.getDeviceCount() < n then return end
+               busted.before_each(function()
+                  torch.manualSeed(29)
+                  cutorch.setDevice(1)
+               end)
+               f(typename, n, dispatch, table)
+            end)
+         end
+      end
+   end
+end
+
+return M
