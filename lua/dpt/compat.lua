@@ -29,10 +29,11 @@ function compat.install(rooms)
       end
    end
    rawset(_G, 'include', rooms.torch.include)
-   if rooms.torch.CmdLine then
-      rooms.torch.CmdLine.setPrint = function(f) rawset(_G, 'print', f) end
-   end
+   if rooms.torch.CmdLine then rooms.torch.CmdLine.setPrint = compat.setPrint end
 end
+
+--- Makes f the global `print`.
+function compat.setPrint(f) rawset(_G, 'print', f) end
 
 --- Makes `arg` the words of the program that the launcher runs.
 function compat.setArguments(words) rawset(_G, 'arg', words) end

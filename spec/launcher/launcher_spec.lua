@@ -40,6 +40,12 @@ describe('the launcher', function()
       assert.equal(0, status)
    end)
 
+   it('prints the fields of tables, as th did', function()
+      local name = program 'print("opt", {b = {1}, a = true}, nil) print(nn.Tanh(), {})'
+      assert.equal('opt\t{\n  a : true\n  b : {\n    1 : 1\n  }\n}\tnil\nnn.Tanh\t{\n}\n',
+         (run(command .. ' ' .. name)))
+   end)
+
    it('runs through a link, from any directory', function()
       local link = os.tmpname()
       os.remove(link)

@@ -58,8 +58,10 @@ local function loaded(chunk, why)
    os.exit(1)
 end
 
-require('dpt.compat').setArguments(words)
+local compat = require 'dpt.compat'
+compat.setArguments(words)
 protect(require, 'dpt')
+compat.setPrint(require('dpt.launcher.repl').printer(print))
 for _, step in ipairs(steps) do
    if step[1] == 'l' then
       protect(require, step[2])

@@ -48,6 +48,18 @@ function repl.format(value)
    return tostring(value)
 end
 
+--- A print that shows the fields of tables, as Torch7's `th` gave one to scripts.
+-- @param print what prints the texts
+function repl.printer(print)
+   return function(...)
+      local values = {...}
+      for i = 1, select('#', ...) do
+         if type(values[i]) == 'table' then values[i] = repl.format(values[i]) end
+      end
+      print(unpack(values, 1, select('#', ...)))
+   end
+end
+
 --- Compiles what was typed: as an expression, else as statements.
 -- @return function(pack), which hands an expression's values to pack; or nil and 'more' where the
 -- text is not complete; or nil and the error
