@@ -8,7 +8,8 @@ local function convnet(classes)
    net:add(nn.SpatialConvolution(3, 4, 3, 3, 1, 1, 1, 1)):add(nn.SpatialBatchNormalization(4))
    net:add(nn.ReLU(true)):add(nn.SpatialMaxPooling(2, 2))
    net:add(nn.SpatialConvolution(4, 6, 3, 3)):add(nn.SpatialBatchNormalization(6))
-   net:add(nn.ReLU(true)):add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3)):add(nn.Linear(24, classes))
+   net:add(nn.ReLU(true)):add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3))
+   net:add(nn.Linear(24, classes))
    return net
 end
 
