@@ -716,6 +716,68 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
  * `device` (0: the host). */
 int dpt_comm_gather(dpt_tensor *out, int device, int64_t n, const dpt_tensor *const *in, int dim);
 
+/* ---- worker -------------------------------------------------------------------------------- */
+
+/* Threads with a Lua state each, the mail between them and their owner (the state that made them),
+ * and objects that several states may hold. A mail is bytes, and references to counted objects,
+ * which it keeps alive until it is freed. */
+typedef struct dpt_workers dpt_workers;
+typedef struct dpt_shared dpt_shared;
+enum { DPT_REFERENCE_STORAGE, DPT_REFERENCE_SHARED };
+typedef struct dpt_reference {
+  void *object;
+  int64_t kind;
+} dpt_reference;
+/* tag: the sender's number; an answer has its job's. ended: the worker died before it answered,
+ * bytes are the sentence why. */
+typedef struct dpt_mail {
+  const char *bytes;
+  int64_t size, tag;
+  int32_t worker, ended;
+} dpt_mail;
+
+/* n threads that each run `boot` (Lua source, with the worker's number as its argument). Each owes
+ * an answer at once: that it has started. */
+int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size);
+/* Queues a job for one worker (from 1), or for the first that is free (0). */
+int dpt_workers_send(dpt_workers *workers, int worker, int64_t tag, const void *bytes, int64_t size,
+                     const dpt_reference *references /* or NULL */, int count);
+/* Waits for the next answer; fails where none is due. The caller frees the mail. */
+int dpt_workers_receive(dpt_workers *workers, dpt_mail **mail);
+void dpt_mail_free(dpt_mail *mail);
+/* Jobs for that worker alone (0: for any) that none has begun. */
+int64_t dpt_workers_waiting(dpt_workers *workers, int worker);
+/* Every worker ends after the job that it is at; stop waits for that, free does not. Jobs that were
+ * not begun are dropped. */
+void dpt_workers_stop(dpt_workers *workers);
+void dpt_workers_free(dpt_workers *workers);
+/* For the thread of a worker: its number (0: another thread); the next job (NULL: it is to end);
+ * the answer to it, or that it has started. */
+int dpt_worker_number(void);
+dpt_mail *dpt_worker_receive(void);
+int dpt_worker_answer(const void *bytes, int64_t size,
+                      const dpt_reference *references /* or NULL */, int count);
+
+/* Mutexes, conditions and counters. new gives the caller a reference, find another one to an object
+ * of that kind that is alive; ids are never used again. */
+enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER };
+int dpt_shared_new(dpt_shared **shared, int kind);
+int dpt_shared_find(dpt_shared **shared, int kind, int64_t id);
+int64_t dpt_shared_id(const dpt_shared *shared);
+int dpt_shared_kind(const dpt_shared *shared);
+void dpt_shared_retain(dpt_shared *shared);
+void dpt_shared_release(dpt_shared *shared);
+/* A thread that locks twice, or unlocks what it has not locked, gets a sentence. wait needs the
+ * mutex locked. */
+int dpt_mutex_lock(dpt_shared *mutex);
+int dpt_mutex_unlock(dpt_shared *mutex);
+int dpt_condition_wait(dpt_shared *condition, dpt_shared *mutex);
+void dpt_condition_wake(dpt_shared *condition, int all);
+/* add: the new value. */
+int64_t dpt_counter_add(dpt_shared *counter, int64_t n);
+int64_t dpt_counter_get(dpt_shared *counter);
+void dpt_counter_set(dpt_shared *counter, int64_t value);
+
 /* dpt: cdef ends */
 
 #pragma GCC visibility pop

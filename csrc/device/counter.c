@@ -29,6 +29,11 @@ void dpt__counter_worker(void) {
   atomic_fetch_add(&working, 1);
 }
 
+void dpt__counter_worker_end(void) {
+  is_worker = 0;
+  atomic_fetch_sub(&working, 1);
+}
+
 static void count_cores(int *cores) {
   cpu_set_t set;
   *cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

@@ -20,8 +20,10 @@ void dpt__counter_init(dpt__counter *counter);
 void dpt__counter_advance(dpt__counter *counter, uint64_t value);
 void dpt__counter_wait(dpt__counter *counter, uint64_t value);
 
-/* The calling thread is a worker from now on: it works whenever it does not wait for a counter. */
+/* The calling thread is a worker from now on: it works whenever it does not wait for a counter. A
+ * worker that ends says so. */
 void dpt__counter_worker(void);
+void dpt__counter_worker_end(void);
 
 static inline uint64_t dpt__counter_value(dpt__counter *counter) {
   return atomic_load_explicit(&counter->value, memory_order_acquire);

@@ -92,6 +92,8 @@ int64_t dpt__link_ns(uint64_t bytes) {
 }
 
 int dpt__fault_init(void) {
+  static atomic_int done;
+  if (atomic_exchange(&done, 1)) return 0;
   const char *text;
   if ((text = getenv("DPT_FAULT"))) DPT__TRY(dpt_fault_set(text));
   if ((text = getenv("DPT_DELAY"))) DPT__TRY(delay_init(text));

@@ -2,8 +2,8 @@
  *
  * What must stay true: without being asked nothing here costs more than one relaxed load. Each
  * `name:n` is a one-shot counter: the n-th time dpt__fault(name) is asked, it says yes, once.
- * DPT_FAULT, DPT_DELAY and DPT_LINK are read when the devices are set up; the functions of dpt.h
- * (dpt_fault_set ...) say the same later.
+ * DPT_FAULT, DPT_DELAY and DPT_LINK are read when the devices are set up or the first workers are
+ * made; the functions of dpt.h (dpt_fault_set ...) say the same later.
  */
 #ifndef DPT_DEVICE_FAULT_H
 #define DPT_DEVICE_FAULT_H
@@ -13,7 +13,7 @@ enum dpt__fault { DPT__FAULT_THREAD, DPT__FAULT_MALLOC, DPT__FAULT_COPY, DPT__NF
 
 /* 1 if this is the one that must fail. */
 int dpt__fault(enum dpt__fault fault);
-/* Reads the three variables; a sentence if one of them is nonsense. */
+/* Reads the three variables, once; a sentence if one of them is nonsense. */
 int dpt__fault_init(void);
 /* A random delay before a stream's next item, where DPT_DELAY is set; *random is the stream's own
  * state, 0 at first, id tells the streams apart. */

@@ -42,24 +42,32 @@ local function load()
    return library
 end
 
--- What libraries that come with libdpt read when they are loaded, where the user says nothing:
--- OpenBLAS needs no threads (dpt calls it with one), and idle OpenMP threads shall spin for about
--- 50 us, not milliseconds, before they sleep. Programs that are run from here do not see it.
 ffi.cdef [[
+   const char *dpt_cdef(void);
    int dpt_setenv_at_load(const char *, const char *, int) __asm__("setenv");
    int dpt_unsetenv_after_load(const char *) __asm__("unsetenv");
 ]]
-local settings = {OPENBLAS_NUM_THREADS = '1', GOMP_SPINCOUNT = '1000'}
-for name, value in pairs(settings) do
-   if os.getenv(name) or name == 'GOMP_SPINCOUNT' and os.getenv 'OMP_WAIT_POLICY' then
-      settings[name] = nil
-   else
-      ffi.C.dpt_setenv_at_load(name, value, 1)
+
+--- Loads the library with what libraries that come with it read then, where the user says nothing:
+-- OpenBLAS needs no threads (dpt calls it with one), and idle OpenMP threads shall spin for about
+-- 50 us, not milliseconds, before they sleep. Programs that are run from here do not see it.
+local function loadWithSettings()
+   local settings = {OPENBLAS_NUM_THREADS = '1', GOMP_SPINCOUNT = '1000'}
+   for name, value in pairs(settings) do
+      if os.getenv(name) or name == 'GOMP_SPINCOUNT' and os.getenv 'OMP_WAIT_POLICY' then
+         settings[name] = nil
+      else
+         ffi.C.dpt_setenv_at_load(name, value, 1)
+      end
    end
+   local C = load()
+   for name in pairs(settings) do ffi.C.dpt_unsetenv_after_load(name) end
+   return C
 end
-local C = load()
-for name in pairs(settings) do ffi.C.dpt_unsetenv_after_load(name) end
-ffi.cdef 'const char *dpt_cdef(void);'
+
+-- The library that another Lua state of this process has loaded is this state's too (and the
+-- environment is not to be changed beside other threads).
+local C = pcall(function() return ffi.C.dpt_cdef end) and ffi.C or loadWithSettings()
 local cdef = ffi.string(C.dpt_cdef())
 ffi.cdef(cdef)
 registry.dpt_loaded = true

@@ -1,0 +1,116 @@
+/* shared.c: what several Lua states may hold at once: mutexes, conditions, counters.
+ *
+ * What must stay true: an object lives as long as one reference to it; its id is a number that no
+ * other object of the process ever had, so that an old id is a sentence and not another object. A
+ * mutex that its own thread has locked, or another one has, is told apart: both are sentences.
+ */
+#include "worker/worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dpt_shared {
+  atomic_int references;
+  int kind;
+  int64_t id;
+  dpt_shared *before, *next; /* of the list of all; under list_lock */
+  pthread_mutex_t mutex;
+  pthread_cond_t condition;
+  _Atomic int64_t value;
+};
+
+static const char *const names[] = {"Mutex", "Condition", "AtomicCounter"};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static dpt_shared *list;
+static int64_t last_id;
+
+int dpt_shared_new(dpt_shared **shared, int kind) {
+  dpt_shared *s = calloc(1, sizeof *s);
+  if (!s) return dpt__fail("%s: no host memory", names[kind]);
+  atomic_init(&s->references, 1);
+  s->kind = kind;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(&s->mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_cond_init(&s->condition, NULL);
+  pthread_mutex_lock(&list_lock);
+  s->id = ++last_id;
+  s->next = list;
+  if (list) list->before = s;
+  list = s;
+  pthread_mutex_unlock(&list_lock);
+  *shared = s;
+  return 0;
+}
+
+int dpt_shared_find(dpt_shared **shared, int kind, int64_t id) {
+  pthread_mutex_lock(&list_lock);
+  dpt_shared *s = list;
+  while (s && (s->id != id || s->kind != kind)) s = s->next;
+  if (s) dpt_shared_retain(s);
+  pthread_mutex_unlock(&list_lock);
+  *shared = s;
+  if (s) return 0;
+  return dpt__fail("%s: there is none with the id %lld", names[kind], (long long)id);
+}
+
+int64_t dpt_shared_id(const dpt_shared *shared) { return shared->id; }
+
+int dpt_shared_kind(const dpt_shared *shared) { return shared->kind; }
+
+void dpt_shared_retain(dpt_shared *s) { atomic_fetch_add(&s->references, 1); }
+
+/* Under list_lock, so that dpt_shared_find does not find one that goes away. */
+static int is_last(dpt_shared *s) {
+  pthread_mutex_lock(&list_lock);
+  int last = atomic_fetch_sub(&s->references, 1) == 1;
+  if (last) {
+    if (s->before) s->before->next = s->next;
+    if (s->next) s->next->before = s->before;
+    if (list == s) list = s->next;
+  }
+  pthread_mutex_unlock(&list_lock);
+  return last;
+}
+
+void dpt_shared_release(dpt_shared *s) {
+  if (!s || !is_last(s)) return;
+  pthread_mutex_destroy(&s->mutex);
+  pthread_cond_destroy(&s->condition);
+  free(s);
+}
+
+static int failed(const char *fn, int code) {
+  if (!code) return 0;
+  const char *why = code == EDEADLK ? "this thread has locked it already"
+                    : code == EPERM ? "this thread has not locked it"
+                                    : strerror(code);
+  return dpt__fail("%s: %s", fn, why);
+}
+
+int dpt_mutex_lock(dpt_shared *s) { return failed("Mutex: lock", pthread_mutex_lock(&s->mutex)); }
+
+int dpt_mutex_unlock(dpt_shared *s) {
+  return failed("Mutex: unlock", pthread_mutex_unlock(&s->mutex));
+}
+
+int dpt_condition_wait(dpt_shared *s, dpt_shared *mutex) {
+  return failed("Condition: wait", pthread_cond_wait(&s->condition, &mutex->mutex));
+}
+
+void dpt_condition_wake(dpt_shared *s, int all) {
+  if (all)
+    pthread_cond_broadcast(&s->condition);
+  else
+    pthread_cond_signal(&s->condition);
+}
+
+int64_t dpt_counter_add(dpt_shared *s, int64_t n) { return atomic_fetch_add(&s->value, n) + n; }
+
+int64_t dpt_counter_get(dpt_shared *s) { return atomic_load(&s->value); }
+
+void dpt_counter_set(dpt_shared *s, int64_t value) { atomic_store(&s->value, value); }

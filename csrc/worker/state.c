@@ -1,0 +1,51 @@
+/* state.c: a worker's Lua state: the only place in dpt that calls Lua's C interface.
+ *
+ * What must stay true: Lua comes from the process that loaded libdpt, which is one that runs
+ * LuaJIT; the library brings none along, so that there is never a second one whose states could be
+ * mixed up with the first one's. So its functions are weak here, and missing ones are a sentence.
+ * The thread enters the state by lua_cpcall only: an error, also for want of memory, ends the
+ * worker and not the process.
+ */
+#include "worker/worker.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#pragma weak luaL_newstate
+#pragma weak luaL_openlibs
+#pragma weak luaL_loadbuffer
+#pragma weak lua_call
+#pragma weak lua_close
+#pragma weak lua_cpcall
+#pragma weak lua_error
+#pragma weak lua_pushinteger
+#pragma weak lua_tolstring
+#pragma weak lua_touserdata
+
+static int run(lua_State *L) {
+  dpt__worker *worker = lua_touserdata(L, 1);
+  luaL_openlibs(L);
+  if (luaL_loadbuffer(L, worker->workers->boot, worker->workers->boot_size, "=worker"))
+    return lua_error(L);
+  lua_pushinteger(L, worker->number);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+void *dpt__worker_run(void *arg) {
+  dpt__worker *worker = arg;
+  dpt_workers *workers = worker->workers;
+  dpt__worker_begin(worker);
+  lua_State *L = luaL_newstate ? luaL_newstate() : NULL;
+  if (!L) {
+    dpt__worker_end(worker, luaL_newstate ? "there is no memory for a Lua state"
+                                          : "this process has no LuaJIT");
+  } else {
+    const char *why = lua_cpcall(L, run, worker) ? lua_tolstring(L, -1, NULL) : NULL;
+    dpt__worker_end(worker, why);
+    lua_close(L);
+  }
+  dpt__workers_release(workers);
+  return NULL;
+}

@@ -1,0 +1,71 @@
+/* worker.h: OS threads with a Lua state each, and the mail between them and the state that made
+ * them.
+ *
+ * What must stay true: a Lua state is only ever entered by its own thread; states share nothing but
+ * mail: bytes, and counted objects (storages, locks) to which a mail holds references until it is
+ * freed. Every mail that is sent is answered exactly once: where a worker dies, by the sentence
+ * why. Starting counts as a worker's first job, which nobody sends.
+ *
+ * Locks: workers->lock guards queues and states; nothing is called under it but counters.
+ */
+#ifndef DPT_WORKER_WORKER_H
+#define DPT_WORKER_WORKER_H
+#include "base/status.h"
+#include "device/counter.h"
+#include <pthread.h>
+#include <signal.h>
+
+typedef struct dpt__mail {
+  dpt_mail head; /* what Lua sees; bytes points behind the references */
+  struct dpt__mail *next;
+  int count;
+  dpt_reference references[];
+} dpt__mail;
+
+typedef struct dpt__mails {
+  dpt__mail *first, *last;
+  int64_t length;
+} dpt__mails;
+
+typedef struct dpt__worker {
+  dpt_workers *workers;
+  int number; /* from 1 */
+  int state;  /* enum dpt__worker_state, under lock */
+  int owes;   /* has a job that is not answered, under lock */
+  int64_t tag;
+  dpt__mails own; /* jobs for this one alone, under lock */
+  dpt__counter wake;
+  pthread_t thread;
+  char why[1024];        /* it ended */
+  dpt__mail *last_words; /* an answer that needs no new memory */
+} dpt__worker;
+
+enum dpt__worker_state { DPT__WORKER_DEAD, DPT__WORKER_BUSY, DPT__WORKER_IDLE };
+
+struct dpt_workers {
+  atomic_int references; /* the owner's and the threads' */
+  int forks;             /* at birth: a child of fork has no threads */
+  int n;
+  char *boot; /* the Lua program that every worker runs */
+  size_t boot_size;
+  sigset_t signals; /* that the owner blocks: so do the workers */
+  pthread_mutex_t lock;
+  dpt__mails shared, answers;
+  dpt__counter answered; /* answers so far */
+  uint64_t taken;        /* of those, by the owner; the owner's */
+  uint64_t sent;         /* jobs, with the first ones; the owner's */
+  int started;           /* threads that are neither joined nor let go; the owner's */
+  int closing, alive;
+  int idle_count, *idle; /* a stack of numbers */
+  dpt__worker worker[];
+};
+
+/* state.c: the thread's body; arg is its dpt__worker. */
+void *dpt__worker_run(void *arg);
+/* workers.c, for the thread of a worker: its first and last calls. why: a sentence, NULL where it
+ * was told to end. Each thread and the owner hold one reference to the set. */
+void dpt__worker_begin(dpt__worker *worker);
+void dpt__worker_end(dpt__worker *worker, const char *why);
+void dpt__workers_release(dpt_workers *workers);
+
+#endif

@@ -1,0 +1,323 @@
+/* workers.c: the queues of a set of workers, seen from their owner and from the workers (worker.h
+ * has the rules).
+ *
+ * Who is woken: an idle worker sleeps on a counter of its own, so that a job wakes one thread. The
+ * one that went idle last is the first to get a job: its caches are warm.
+ */
+#include "worker/worker.h"
+
+#include "device/fault.h"
+#include "device/storage.h"
+#include "device/stream.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local dpt__worker *self;
+
+static atomic_int forks; /* raised in every child of fork */
+
+static void after_fork(void) { atomic_fetch_add(&forks, 1); }
+
+static void watch_fork(void) { pthread_atfork(NULL, NULL, after_fork); }
+
+/* ---- mail ---- */
+
+static dpt__mail *mail_new(const char *fn, const void *bytes, int64_t size,
+                           const dpt_reference *references, int count) {
+  size_t inside = sizeof(dpt__mail) + (size_t)count * sizeof *references;
+  dpt__mail *mail = malloc(inside + (size_t)size);
+  if (!mail) {
+    dpt__fail("%s: no host memory for %lld bytes", fn, (long long)size);
+    return NULL;
+  }
+  char *data = (char *)mail + inside;
+  *mail = (dpt__mail){.head = {.bytes = data, .size = size}, .count = count};
+  if (size) memcpy(data, bytes, (size_t)size);
+  for (int i = 0; i < count; i++) {
+    mail->references[i] = references[i];
+    if (references[i].kind == DPT_REFERENCE_STORAGE) dpt_storage_retain(references[i].object);
+    if (references[i].kind == DPT_REFERENCE_SHARED) dpt_shared_retain(references[i].object);
+  }
+  return mail;
+}
+
+static void let_go(dpt__mail *mail) {
+  for (int i = 0; i < mail->count; i++) {
+    dpt_reference r = mail->references[i];
+    if (r.kind == DPT_REFERENCE_STORAGE) dpt_storage_release(r.object);
+    if (r.kind == DPT_REFERENCE_SHARED) dpt_shared_release(r.object);
+  }
+  mail->count = 0;
+}
+
+void dpt_mail_free(dpt_mail *mail) {
+  if (!mail) return;
+  let_go((dpt__mail *)mail);
+  free(mail);
+}
+
+static void put(dpt__mails *mails, dpt__mail *mail) {
+  mail->next = NULL;
+  if (mails->first)
+    mails->last->next = mail;
+  else
+    mails->first = mail;
+  mails->last = mail;
+  mails->length++;
+}
+
+static dpt__mail *take(dpt__mails *mails) {
+  dpt__mail *mail = mails->first;
+  if (!mail) return NULL;
+  mails->first = mail->next;
+  mails->length--;
+  return mail;
+}
+
+static void drop(dpt__mails *mails) {
+  for (dpt__mail *mail; (mail = take(mails));) dpt_mail_free(&mail->head);
+}
+
+/* ---- the owner's side ---- */
+
+void dpt__workers_release(dpt_workers *w) {
+  if (atomic_fetch_sub(&w->references, 1) != 1) return;
+  drop(&w->shared);
+  drop(&w->answers);
+  for (int i = 0; i < w->n; i++) {
+    drop(&w->worker[i].own);
+    free(w->worker[i].last_words);
+  }
+  pthread_mutex_destroy(&w->lock);
+  free(w->boot);
+  free(w->idle);
+  free(w);
+}
+
+static int is_lost(const dpt_workers *w) { return w->forks != atomic_load(&forks); }
+
+static void wake(dpt__worker *worker) {
+  dpt__counter_advance(&worker->wake, dpt__counter_value(&worker->wake) + 1);
+}
+
+/* Under the lock: a worker that is idle goes to work. */
+static void rouse(dpt_workers *w, int number) {
+  int i = w->idle_count - 1;
+  if (i < 0) return;
+  if (number)
+    while (i >= 0 && w->idle[i] != number) i--;
+  if (i < 0) return;
+  dpt__worker *worker = &w->worker[w->idle[i] - 1];
+  memmove(w->idle + i, w->idle + i + 1, (size_t)(w->idle_count - 1 - i) * sizeof *w->idle);
+  w->idle_count--;
+  worker->state = DPT__WORKER_BUSY;
+  wake(worker);
+}
+
+static void close_all(dpt_workers *w) {
+  pthread_mutex_lock(&w->lock);
+  w->closing = 1;
+  while (w->idle_count) rouse(w, 0);
+  pthread_mutex_unlock(&w->lock);
+}
+
+/* A worker starts, or has ended. */
+static void set_alive(dpt__worker *worker, int alive) {
+  dpt_workers *w = worker->workers;
+  pthread_mutex_lock(&w->lock);
+  worker->state = alive ? DPT__WORKER_BUSY : DPT__WORKER_DEAD;
+  w->alive += alive ? 1 : -1;
+  pthread_mutex_unlock(&w->lock);
+}
+
+static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
+  dpt_workers *w = calloc(1, sizeof *w + (size_t)n * sizeof *w->worker);
+  if (!w) return NULL;
+  w->boot = malloc((size_t)size + 1);
+  w->idle = calloc((size_t)n, sizeof *w->idle);
+  atomic_init(&w->references, 1);
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
+  pthread_mutex_init(&w->lock, &kind);
+  pthread_mutexattr_destroy(&kind);
+  dpt__counter_init(&w->answered);
+  w->n = n;
+  int complete = w->boot && w->idle;
+  for (int i = 0; i < n; i++) {
+    dpt__worker *worker = &w->worker[i];
+    *worker = (dpt__worker){.workers = w, .number = i + 1, .owes = 1};
+    dpt__counter_init(&worker->wake);
+    worker->last_words = malloc(sizeof *worker->last_words);
+    complete = complete && worker->last_words;
+  }
+  if (!complete) {
+    dpt__workers_release(w);
+    return NULL;
+  }
+  memcpy(w->boot, boot, (size_t)size);
+  w->boot_size = (size_t)size;
+  w->forks = atomic_load(&forks);
+  pthread_sigmask(SIG_SETMASK, NULL, &w->signals);
+  return w;
+}
+
+int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_fork);
+  *workers = NULL;
+  if (n < 1 || n > 4096) return dpt__fail("Threads: got %d threads, wanted 1 to 4096", n);
+  DPT__TRY(dpt__fault_init());
+  dpt_workers *w = new_workers(n, boot, size);
+  if (!w) return dpt__fail("Threads: no host memory for %d threads", n);
+  for (; w->started < n; w->started++) {
+    char what[64];
+    snprintf(what, sizeof what, "Threads: worker %d of %d", w->started + 1, n);
+    dpt__worker *worker = &w->worker[w->started];
+    atomic_fetch_add(&w->references, 1); /* the thread's */
+    set_alive(worker, 1);
+    if (!dpt__thread_start(&worker->thread, dpt__worker_run, worker, what)) continue;
+    set_alive(worker, 0);
+    atomic_fetch_sub(&w->references, 1);
+    dpt_workers_stop(w);
+    dpt__workers_release(w);
+    return 1;
+  }
+  w->sent = (uint64_t)n;
+  *workers = w;
+  return 0;
+}
+
+int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes, int64_t size,
+                     const dpt_reference *references, int count) {
+  if (is_lost(w)) return dpt__fail("Threads: this process is a child of fork: it has no workers");
+  if (number < 0 || number > w->n)
+    return dpt__fail("Threads: got worker %d, wanted 1 to %d", number, w->n);
+  dpt__mail *mail = mail_new("Threads", bytes, size, references, count);
+  if (!mail) return 1;
+  mail->head.tag = tag;
+  pthread_mutex_lock(&w->lock);
+  int gone = number ? w->worker[number - 1].state == DPT__WORKER_DEAD : !w->alive;
+  if (!gone) {
+    put(number ? &w->worker[number - 1].own : &w->shared, mail);
+    rouse(w, number);
+    w->sent++;
+  }
+  pthread_mutex_unlock(&w->lock);
+  if (!gone) return 0;
+  dpt_mail_free(&mail->head);
+  if (number) return dpt__fail("Threads: worker %d has ended", number);
+  return dpt__fail("Threads: all workers have ended");
+}
+
+int dpt_workers_receive(dpt_workers *w, dpt_mail **mail) {
+  if (is_lost(w)) return dpt__fail("Threads: this process is a child of fork: it has no workers");
+  if (w->taken == w->sent) return dpt__fail("Threads: there is no job to wait for");
+  dpt__counter_wait(&w->answered, w->taken + 1);
+  pthread_mutex_lock(&w->lock);
+  *mail = &take(&w->answers)->head;
+  pthread_mutex_unlock(&w->lock);
+  w->taken++;
+  return 0;
+}
+
+int64_t dpt_workers_waiting(dpt_workers *w, int number) {
+  if (is_lost(w) || number < 0 || number > w->n) return 0;
+  pthread_mutex_lock(&w->lock);
+  int64_t length = number ? w->worker[number - 1].own.length : w->shared.length;
+  pthread_mutex_unlock(&w->lock);
+  return length;
+}
+
+void dpt_workers_stop(dpt_workers *w) {
+  if (is_lost(w)) return;
+  close_all(w);
+  for (; w->started > 0; w->started--) pthread_join(w->worker[w->started - 1].thread, NULL);
+}
+
+void dpt_workers_free(dpt_workers *w) {
+  if (!w || is_lost(w)) return;
+  close_all(w);
+  for (; w->started > 0; w->started--) pthread_detach(w->worker[w->started - 1].thread);
+  dpt__workers_release(w);
+}
+
+/* ---- a worker's side ---- */
+
+int dpt_worker_number(void) { return self ? self->number : 0; }
+
+dpt_mail *dpt_worker_receive(void) {
+  if (!self) return NULL;
+  dpt_workers *w = self->workers;
+  dpt__mail *mail = NULL;
+  pthread_mutex_lock(&w->lock);
+  while (!w->closing && !(mail = take(&self->own)) && !(mail = take(&w->shared))) {
+    self->state = DPT__WORKER_IDLE;
+    w->idle[w->idle_count++] = self->number;
+    uint64_t next = dpt__counter_value(&self->wake) + 1;
+    pthread_mutex_unlock(&w->lock);
+    dpt__counter_wait(&self->wake, next);
+    pthread_mutex_lock(&w->lock);
+  }
+  self->owes = mail != NULL;
+  self->tag = mail ? mail->head.tag : 0;
+  pthread_mutex_unlock(&w->lock);
+  return mail ? &mail->head : NULL;
+}
+
+/* Under the lock. */
+static void answer(dpt__worker *worker, dpt__mail *mail) {
+  dpt_workers *w = worker->workers;
+  mail->head.worker = worker->number;
+  put(&w->answers, mail);
+  dpt__counter_advance(&w->answered, dpt__counter_value(&w->answered) + 1);
+}
+
+int dpt_worker_answer(const void *bytes, int64_t size, const dpt_reference *references, int count) {
+  if (!self || !self->owes) return dpt__fail("Threads: this thread has no job to answer");
+  dpt__mail *mail = mail_new("Threads", bytes, size, references, count);
+  if (!mail) return 1;
+  mail->head.tag = self->tag;
+  pthread_mutex_lock(&self->workers->lock);
+  self->owes = 0;
+  answer(self, mail);
+  pthread_mutex_unlock(&self->workers->lock);
+  return 0;
+}
+
+void dpt__worker_begin(dpt__worker *worker) {
+  self = worker;
+  dpt__counter_worker();
+  pthread_sigmask(SIG_SETMASK, &worker->workers->signals, NULL);
+}
+
+/* Under the lock: a job is answered by why its worker ended; its mail carries the answer. */
+static void answer_lost(dpt__worker *worker, dpt__mail *mail) {
+  let_go(mail);
+  mail->head.bytes = worker->why;
+  mail->head.size = (int64_t)strlen(worker->why);
+  mail->head.ended = 1;
+  answer(worker, mail);
+}
+
+void dpt__worker_end(dpt__worker *worker, const char *why) {
+  dpt_workers *w = worker->workers;
+  snprintf(worker->why, sizeof worker->why, "%s", why ? why : "it was told to end");
+  pthread_mutex_lock(&w->lock);
+  worker->state = DPT__WORKER_DEAD;
+  w->alive--;
+  if (worker->owes) {
+    *worker->last_words = (dpt__mail){.head = {.tag = worker->tag}};
+    answer_lost(worker, worker->last_words);
+    worker->last_words = NULL;
+    worker->owes = 0;
+  }
+  for (dpt__mail *mail; (mail = take(&worker->own));) answer_lost(worker, mail);
+  for (dpt__mail *mail; !w->alive && (mail = take(&w->shared));) answer_lost(worker, mail);
+  pthread_mutex_unlock(&w->lock);
+  self = NULL;
+  dpt__counter_worker_end();
+}

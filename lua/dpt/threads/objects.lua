@@ -1,0 +1,110 @@
+--- dpt.threads.objects: Mutex, Condition and AtomicCounter: what several threads may hold at once.
+--
+-- What must stay true: an object is alive as long as a Lua state or a mail holds it. It travels to
+-- another thread as an upvalue, argument or result, or by its number: threads.Mutex(mutex:id()).
+local dptffi = require 'dpt.ffi'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local istype = ffi.istype
+
+local objects = {type = ffi.typeof 'struct { dpt_shared *shared_; }'}
+
+local kinds = {[C.DPT_MUTEX] = 'Mutex', [C.DPT_CONDITION] = 'Condition',
+   [C.DPT_COUNTER] = 'AtomicCounter'}
+local methods = {[C.DPT_MUTEX] = {}, [C.DPT_CONDITION] = {}, [C.DPT_COUNTER] = {}}
+
+local function kindOf(object) return C.dpt_shared_kind(object.shared_) end
+
+--- The C object; raises where it is not of that kind.
+local function pointer(fn, object, kind)
+   if not istype(objects.type, object) or object.shared_ == nil then
+      fail('%s: got %s, wanted a threads.%s that was not freed', fn, tostring(object), kinds[kind])
+   elseif kindOf(object) ~= kind then
+      fail('%s: got a threads.%s, wanted a threads.%s', fn, kinds[kindOf(object)], kinds[kind])
+   end
+   return object.shared_
+end
+
+ffi.metatype(objects.type, {
+   __gc = function(object) C.dpt_shared_release(object.shared_) end,
+   __eq = function(a, b)
+      return istype(objects.type, a) and istype(objects.type, b) and a.shared_ == b.shared_
+   end,
+   __index = function(object, key)
+      if object.shared_ == nil then fail 'threads: the Mutex, Condition or counter was freed' end
+      return methods[kindOf(object)][key]
+   end,
+   __tostring = function(object)
+      if object.shared_ == nil then return 'threads: freed' end
+      return ('threads.%s <%d>'):format(kinds[kindOf(object)],
+         tonumber(C.dpt_shared_id(object.shared_)))
+   end,
+})
+
+for kind in pairs(kinds) do
+   local own = methods[kind]
+   --- The number by which another thread finds it.
+   function own.id(object) return tonumber(C.dpt_shared_id(pointer('id', object, kind))) end
+   --- Gives it back before the collector does; others may still hold it.
+   function own.free(object)
+      C.dpt_shared_release(pointer('free', object, kind))
+      object.shared_ = nil
+   end
+end
+
+--- A new object, or the one with that id.
+local function make(kind, id)
+   local slot, object = ffi.new 'dpt_shared *[1]', objects.type()
+   if id == nil then
+      lib.shared_new(slot, kind)
+   else
+      if type(id) ~= 'number' then
+         fail('threads.%s: got %s, wanted nothing or an id', kinds[kind], tostring(id))
+      end
+      lib.shared_find(slot, kind, id)
+   end
+   object.shared_ = slot[0]
+   return object
+end
+
+local mutex, condition, counter = methods[C.DPT_MUTEX], methods[C.DPT_CONDITION],
+   methods[C.DPT_COUNTER]
+
+--- Waits until no other thread has the mutex. Locking what this thread has locked raises.
+function mutex.lock(object) lib.mutex_lock(pointer('lock', object, C.DPT_MUTEX)) end
+function mutex.unlock(object) lib.mutex_unlock(pointer('unlock', object, C.DPT_MUTEX)) end
+
+--- Unlocks the mutex, sleeps until a signal comes (or for no reason: look at what is waited for
+-- again), and has the mutex locked again.
+function condition.wait(object, lock)
+   lib.condition_wait(pointer('wait', object, C.DPT_CONDITION), pointer('wait', lock, C.DPT_MUTEX))
+end
+--- Wakes one thread that waits; broadcast wakes all.
+function condition.signal(object)
+   C.dpt_condition_wake(pointer('signal', object, C.DPT_CONDITION), 0)
+end
+function condition.broadcast(object)
+   C.dpt_condition_wake(pointer('broadcast', object, C.DPT_CONDITION), 1)
+end
+
+--- The new value, after adding or taking away 1.
+function counter.inc(object)
+   return tonumber(C.dpt_counter_add(pointer('inc', object, C.DPT_COUNTER), 1))
+end
+function counter.dec(object)
+   return tonumber(C.dpt_counter_add(pointer('dec', object, C.DPT_COUNTER), -1))
+end
+function counter.get(object)
+   return tonumber(C.dpt_counter_get(pointer('get', object, C.DPT_COUNTER)))
+end
+function counter.set(object, value)
+   C.dpt_counter_set(pointer('set', object, C.DPT_COUNTER), value)
+   return object
+end
+
+function objects.Mutex(id) return make(C.DPT_MUTEX, id) end
+function objects.Condition(id) return make(C.DPT_CONDITION, id) end
+--- threads.AtomicCounter([value]): a whole number that threads count with; by an id: find(id).
+function objects.AtomicCounter(value) return make(C.DPT_COUNTER):set(value or 0) end
+function objects.findAtomicCounter(id) return make(C.DPT_COUNTER, id) end
+
+return objects

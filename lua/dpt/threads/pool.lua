@@ -1,0 +1,156 @@
+--- dpt.threads.pool: workers, each a thread with a Lua state of its own, that run functions.
+--
+-- What must stay true: every job is answered exactly once, also where it fails or its worker dies;
+-- the answers of one worker come in the order of its jobs. A pool belongs to the state that made
+-- it. One that is collected lets its workers end after the job that they are at; nobody waits.
+--
+--    local pool = Pool.new(n, {init1, init2})         -- init1(i), then init2(i), run in worker i
+--    pool:send(i, 'dpt.parallel.params', 'look', ...) -- in worker i: require(module)[name](...)
+--    pool:send(i, f, ...)                             -- in worker i: f(...), f with its upvalues
+--    local results, count = pool:receive(i)           -- the answer to worker i's oldest job
+--    local nothing, message = pool:receive(i)         -- if it failed: nil, message and traceback
+--    pool:close()                                     -- waits until the workers have ended
+--
+-- Send to all workers first and then receive from each: they work at the same time. Worker 0 is the
+-- first that is free (`take` gives its answers). Tensors and storages are shared, not copied,
+-- unless the pool was made with share = false; everything else is copied.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local write = require 'dpt.threads.writer'
+local read = require 'dpt.threads.reader'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+
+local Pool = {}
+Pool.__index = Pool
+
+-- What a worker runs: a program that uses dpt, in a state that finds modules as this one does.
+local boot = [[
+   local path, cpath, dpt, worker, compile, share, n = %q, %q, %q, %q, %s, %s, ...
+   package.path, package.cpath, __threadid = path, cpath, n
+   if not compile then require('jit').off() end
+   require(dpt)
+   require(worker)(share)
+]]
+
+local function label(i)
+   if i == 1 then return 'the function' end
+   return 'argument ' .. i - 1
+end
+
+-- An answer's values; nil and the message where the job failed.
+local function open(mail)
+   if mail.ended ~= 0 then
+      return nil, ('worker %d has ended: %s'):format(mail.worker, ffi.string(mail.bytes, mail.size))
+   end
+   local ok, values, count = pcall(read, mail)
+   if not ok then return nil, values end
+   if values[1] then return values, count end
+   return nil, values[2]
+end
+
+local function results(values, count)
+   if not values then return nil, count end
+   for i = 1, count do values[i] = values[i + 1] end
+   return values, count - 1
+end
+
+--- @param n how many workers
+-- @param inits list of functions; each is called in every worker with the worker's number, the
+-- next one only after that
+-- @param share false: tensors are copied
+function Pool.new(n, inits, share)
+   local slot = ffi.new 'dpt_workers *[1]'
+   share = share ~= false
+   local program = boot:format(package.path, package.cpath, 'dpt', 'dpt.threads.worker',
+      tostring(jit.status()), tostring(share))
+   lib.workers_new(slot, n, program, #program)
+   local self = setmetatable({n = n, share = share, tag = 0, early = {},
+      workers_ = ffi.gc(slot[0], C.dpt_workers_free)}, Pool)
+   for i = 1, n do self.early[i] = {} end
+   self:all(function() end, 'start')
+   for _, init in ipairs(inits or {}) do
+      self:all(function(i) self:send(i, init, i) end, 'init')
+   end
+   return self
+end
+
+--- Calls send(i) for every worker and awaits them all; where some fail, closes the pool and raises
+-- all their errors.
+function Pool:all(send, what)
+   local errors = {}
+   for i = 1, self.n do
+      local ok, why = pcall(send, i)
+      if not ok then
+         self:close()
+         error(why, 0)
+      end
+   end
+   for i = 1, self.n do
+      local values, message = self:receive(i)
+      if not values then
+         errors[#errors + 1] = ('[thread %d %s] %s'):format(i, what, message)
+      end
+   end
+   if #errors > 0 then
+      self:close()
+      fail('threads: %s', table.concat(errors, '\n'))
+   end
+end
+
+--- Queues a job for worker i (0: the first that is free).
+-- @return the job's number, which `take` gives with its answer
+function Pool:send(i, ...)
+   local bytes, size, references, count, held = write(self.share, label, ...)
+   self.tag = self.tag + 1
+   lib.workers_send(self.workers_, i, self.tag, bytes, size, references, count)
+   core.hold(held)
+   return self.tag
+end
+
+local slot = ffi.new 'dpt_mail *[1]'
+
+local function nextMail(self)
+   lib.workers_receive(self.workers_, slot)
+   return ffi.gc(slot[0], C.dpt_mail_free)
+end
+
+local function finish(mail)
+   local values, count = results(open(mail))
+   local worker, tag = mail.worker, tonumber(mail.tag)
+   C.dpt_mail_free(ffi.gc(mail, nil))
+   return worker, tag, values, count
+end
+
+--- Waits for the next answer of any worker.
+-- @return the worker, the job's number, the results and their count, or nil and a message
+function Pool:take()
+   return finish(nextMail(self))
+end
+
+--- Waits for worker i's next answer: the list of results and their count, or nil and a message.
+function Pool:receive(i)
+   local mail = table.remove(self.early[i], 1)
+   while not mail do
+      local other = nextMail(self)
+      if other.worker == i then
+         mail = other
+      else
+         table.insert(self.early[other.worker], other)
+      end
+   end
+   local _, _, values, count = finish(mail)
+   return values, count
+end
+
+--- Jobs for worker i alone (0: for any) that none has begun.
+function Pool:waiting(i) return tonumber(C.dpt_workers_waiting(self.workers_, i)) end
+
+--- Waits until every worker has ended; the pool cannot be used any more.
+function Pool:close()
+   if not self.workers_ then return end
+   local workers = self.workers_
+   self.workers_, self.early = nil, nil
+   C.dpt_workers_stop(workers)
+end
+
+return Pool

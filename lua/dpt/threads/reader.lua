@@ -1,0 +1,152 @@
+--- dpt.threads.reader: the values in a mail that dpt.threads.writer made in another Lua state.
+--
+-- What must stay true: an object is known before what is inside it is read, so cycles close;
+-- tensors and locks that are read have references of their own. Bytes come from this process and
+-- are trusted.
+local buffer = require 'string.buffer'
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local torch = require('dpt.class').torch
+local MemoryFile = require('dpt.file').MemoryFile
+local codes = require 'dpt.threads.codes'
+local cdata = require 'dpt.threads.cdata'
+local named = require 'dpt.threads.named'
+local objects = require 'dpt.threads.objects'
+local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+local tensorType, storageType = core.tensorType, core.storageType
+
+local tape, at           -- what is being read
+local known, count       -- number -> object
+local cells, cellCount   -- number -> {function, which of its upvalues}
+
+local readers = {}
+
+local function take()
+   at = at + 1
+   return tape[at]
+end
+
+local function get()
+   at = at + 1
+   local v = tape[at]
+   if v ~= false then return v end
+   at = at + 1
+   return readers[tape[at]]()
+end
+
+local function know(v)
+   count = count + 1
+   known[count] = v
+   return v
+end
+
+local function fill(t)
+   for i = 1, take() do t[i] = get() end
+   local k = get()
+   while k ~= nil do
+      t[k] = get()
+      k = get()
+   end
+   return t
+end
+
+local function methodsOf(name)
+   return torch.getmetatable(name) or fail("threads: class '%s' is unknown in this thread: let the"
+      .. " pool's init function require the file that defines it", name)
+end
+
+readers[codes.NIL] = function() return nil end
+readers[codes.FALSE] = function() return false end
+readers[codes.SEEN] = function() return known[take()] end
+readers[codes.TABLE] = function() return fill(know{}) end
+readers[codes.METHODS] = function() return methodsOf(take()) end
+readers[codes.CLASS] = function()
+   local name = take()
+   methodsOf(name)
+   return torch.getconstructortable(name)
+end
+
+readers[codes.OBJECT] = function()
+   local name = take()
+   methodsOf(name)
+   return fill(know(torch.factory(name)()))
+end
+
+readers[codes.CUSTOM] = function()
+   local name, version, bytes = take(), take(), take()
+   local methods = methodsOf(name)
+   local object = know(torch.factory(name)())
+   local file = MemoryFile.over(torch.CharStorage():string(bytes), #bytes, 'r'):binary()
+   file.readObject = function() return get() end
+   local read = methods.__read or methods.read
+   read(object, file, version)
+   return object
+end
+
+readers[codes.FUNCTION] = function()
+   local f = know(assert(loadstring(take())))
+   local i, cell = 1, take()
+   while cell >= 0 do
+      if cell == 0 then
+         cellCount = cellCount + 1
+         cells[cellCount] = {f, i}
+         debug.setupvalue(f, i, (get()))
+      else
+         debug.upvaluejoin(f, i, cells[cell][1], cells[cell][2])
+      end
+      i, cell = i + 1, take()
+   end
+   return f
+end
+
+readers[codes.NAMED] = function()
+   local module = take()
+   return named.get(module, get())
+end
+
+readers[codes.TENSOR] = function()
+   local t = tensorType()
+   ffi.copy(t, take(), ffi.sizeof(tensorType))
+   if t.store_ ~= nil then C.dpt_storage_retain(t.store_) end
+   return know(t)
+end
+
+readers[codes.STORAGE] = function()
+   local s = storageType()
+   ffi.copy(s, take(), ffi.sizeof(storageType))
+   C.dpt_storage_retain(s.ptr_)
+   return know(s)
+end
+
+readers[codes.SHARED] = function()
+   local object = objects.type()
+   ffi.copy(object, take(), ffi.sizeof(objects.type))
+   C.dpt_shared_retain(object.shared_)
+   return know(object)
+end
+
+readers[codes.CDATA] = function()
+   local name, bytes = take(), take()
+   local v = cdata.make(name, bytes)
+   if v == nil then fail("threads: the C type '%s' is not declared in this thread", name) end
+   return know(v)
+end
+
+local function readAll(mail)
+   local list = buffer.new():set(mail.bytes, mail.size):decode()
+   tape, at, known, count, cells, cellCount = list, 0, {}, 0, {}, 0
+   local values, length = {}, take()
+   for i = 1, length do values[i] = get() end
+   return values, length
+end
+
+--- The values in a mail, as a list and their number. Raises where this state cannot make one of
+-- them.
+return function(mail)
+   -- a class's __read may get here while another mail is being read
+   local tape_, at_, known_, count_, cells_, cellCount_ = tape, at, known, count, cells, cellCount
+   local ok, values, length = pcall(readAll, mail)
+   tape, at, known, count, cells, cellCount = tape_, at_, known_, count_, cells_, cellCount_
+   if not ok then error(values, 0) end
+   return values, length
+end

@@ -1,0 +1,63 @@
+--- dpt.threads.worker: what a worker's thread does: takes jobs and answers them until it is told to
+-- end.
+--
+-- What must stay true: every job is answered, whatever it does; an error is a message with the
+-- traceback of this state. Before it sleeps, a worker lets go of the memory that jobs left behind.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local write = require 'dpt.threads.writer'
+local read = require 'dpt.threads.reader'
+local C, lib = dptffi.C, dptffi.lib
+
+--- An error's text with the way there. A name that nothing defined here is often a global of the
+-- caller's state.
+local function handler(message)
+   message = tostring(message)
+   local name = message:match "global '([^']*)' %(a nil value%)"
+   if name then
+      message = ("%s (globals are not carried to other threads: define '%s' in the pool's init"
+         .. ' function, or pass it as an upvalue or argument)'):format(message, name)
+   end
+   if message:find('\nstack traceback:', 1, true) then return message end
+   return debug.traceback(message, 2)
+end
+
+local function call(values, count)
+   local f, first = values[1], 2
+   if type(f) == 'string' then f, first = require(f)[values[2]], 3 end
+   return f(unpack(values, first, count))
+end
+
+local function label(i) return 'result ' .. i - 1 end
+
+--- @param share whether tensors in answers are shared
+return function(share)
+   local function answer(...)
+      local bytes, size, references, count, held = write(share, label, ...)
+      lib.worker_answer(bytes, size, references, count)
+      core.hold(held)
+   end
+
+   local function respond(ok, ...)
+      if ok then
+         local sent, why = pcall(answer, true, ...)
+         if not sent then answer(false, why) end
+      else
+         answer(false, (...))
+      end
+   end
+
+   answer(true)
+   local mail = C.dpt_worker_receive()
+   while mail ~= nil do
+      local ok, values, count = pcall(read, mail)
+      C.dpt_mail_free(mail)
+      if ok then
+         respond(xpcall(call, handler, values, count))
+      else
+         answer(false, values)
+      end
+      if C.dpt_collect_due(core.BYTE, 0) ~= 0 then core.collect() end
+      mail = C.dpt_worker_receive()
+   end
+end

@@ -1,0 +1,278 @@
+--- dpt.threads.writer: Lua values as mail for another Lua state: bytes, and references to memory.
+--
+-- What must stay true: the bytes are a flat list (the tape) that LuaJIT's string.buffer encodes; a
+-- tensor on it is its struct, so its size does not matter: the mail holds a reference to its
+-- storage. What occurs twice is written once (tables, functions, tensors, storages, and upvalues
+-- that functions share). On the tape numbers, strings and `true` stand for themselves; `false` is
+-- followed by a number that says what comes. Globals are not carried, and neither are metatables
+-- other than those of classes. Mail is only valid inside the process.
+local buffer = require 'string.buffer'
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local cutorch = require 'dpt.device'
+require 'dpt.file'
+local codes = require 'dpt.threads.codes'
+local cdata = require 'dpt.threads.cdata'
+local explain = require 'dpt.threads.explain'
+local named = require 'dpt.threads.named'
+local objects = require 'dpt.threads.objects'
+local ffi, C, torch = dptffi.ffi, dptffi.C, class.torch
+local istype, getmetatable, next, rawget, type = ffi.istype, getmetatable, next, rawget, type
+local tensorType, storageType = core.tensorType, core.storageType
+
+local tape, n          -- what is being written
+local seen, count      -- object -> its number
+local cells, cellCount -- upvalue -> its number
+local kept             -- C data whose memory the mail is to refer to
+local copies           -- address of a storage -> its copy; nil: storages are shared
+
+local put
+
+local function add(v)
+   n = n + 1
+   tape[n] = v
+end
+
+local function op(code)
+   tape[n + 1], tape[n + 2] = false, code
+   n = n + 2
+end
+
+local function remember(v)
+   count = count + 1
+   seen[v] = count
+end
+
+local function addBytes(v, size) add(ffi.string(ffi.cast('const char *', v), size)) end
+
+--- Ends the writing: v cannot be sent.
+local function refuse(v) error({refused = v}, 0) end
+
+--- Whether v is known by a name, which then was put.
+local function putNamed(v)
+   local module, key = named.find(v)
+   if not module then return false end
+   op(codes.NAMED)
+   add(module)
+   put(key)
+   return true
+end
+
+local function copyStorage(s)
+   local function copy() return core.newStorage(s.kind_, core.storageLength(s)):copy(s) end
+   if s.kind_ < core.ON_DEVICE or core.storageLength(s) == 0 then return copy() end
+   return cutorch.withDevice(C.dpt_storage_device(s.ptr_), copy)
+end
+
+--- The storage that goes: itself or its copy.
+local function outgoing(s)
+   if not copies then return s end
+   local address = tostring(s.ptr_)
+   if not copies[address] then copies[address] = copyStorage(s) end
+   return copies[address]
+end
+
+local function putTensor(t)
+   op(codes.TENSOR)
+   if t.store_ ~= nil then
+      if copies then
+         local view = tensorType()
+         ffi.copy(view, t, ffi.sizeof(tensorType))
+         view.store_ = outgoing(core.storageOf(t)).ptr_
+         C.dpt_storage_retain(view.store_)
+         t = view
+      end
+      kept[#kept + 1] = t
+   end
+   addBytes(t, ffi.sizeof(tensorType))
+end
+
+local function putStorage(s)
+   op(codes.STORAGE)
+   s = outgoing(s)
+   kept[#kept + 1] = s
+   addBytes(s, ffi.sizeof(storageType))
+end
+
+local function putShared(object)
+   if object.shared_ == nil then refuse(object) end
+   op(codes.SHARED)
+   kept[#kept + 1] = object
+   addBytes(object, ffi.sizeof(objects.type))
+end
+
+local function putCdata(v)
+   if istype('int64_t', v) or istype('uint64_t', v) then return add(v) end
+   remember(v)
+   if istype(tensorType, v) then return putTensor(v) end
+   if istype(storageType, v) then return putStorage(v) end
+   if istype(objects.type, v) then return putShared(v) end
+   local name, bytes = cdata.bytes(v)
+   if not name then refuse(v) end
+   op(codes.CDATA)
+   add(name)
+   add(bytes)
+end
+
+local function putFields(t)
+   local length = #t
+   add(length)
+   for i = 1, length do put(t[i]) end
+   for k, v in next, t do
+      if type(k) ~= 'number' or k < 1 or k > length or k % 1 ~= 0 then
+         put(k)
+         put(v)
+      end
+   end
+   op(codes.NIL)
+end
+
+--- An object that writes itself: numbers and strings go to a file, objects to the tape; either is
+-- read in the order of writing.
+local function putCustom(object, methods, write)
+   op(codes.CUSTOM)
+   add(methods.__typename)
+   add(methods.__version)
+   add ''
+   local slot, file = n, torch.MemoryFile():binary()
+   file.writeObject = function(_, v)
+      put(v)
+      return file
+   end
+   write(object, file)
+   tape[slot] = file:storage():string()
+end
+
+local function putObject(object, methods)
+   remember(object)
+   local write = methods.__write or methods.write
+   if write then return putCustom(object, methods, write) end
+   op(codes.OBJECT)
+   add(methods.__typename)
+   putFields(object)
+end
+
+local function putTable(t)
+   local meta = getmetatable(t)
+   if meta ~= nil then
+      local methods = class.methodsOf(t)
+      if methods then return putObject(t, methods) end
+   end
+   if putNamed(t) then return end
+   if meta ~= nil then
+      local name = rawget(t, '__typename') or type(meta) == 'table' and rawget(meta, '__typename')
+      local methods = name and torch.getmetatable(name)
+      if methods == t or methods and torch.getconstructortable(name) == t then
+         op(methods == t and codes.METHODS or codes.CLASS)
+         return add(name)
+      end
+   end
+   remember(t)
+   op(codes.TABLE)
+   putFields(t)
+end
+
+local function putUpvalues(f)
+   local i = 1
+   local name, value = debug.getupvalue(f, i)
+   while name do
+      local id = debug.upvalueid(f, i)
+      local cell = cells[id]
+      add(cell or 0)
+      if not cell then
+         cellCount = cellCount + 1
+         cells[id] = cellCount
+         put(value)
+      end
+      i = i + 1
+      name, value = debug.getupvalue(f, i)
+   end
+   add(-1)
+end
+
+local function putFunction(f)
+   local ok, bytes = pcall(string.dump, f)
+   if (not ok or named.isOwn(bytes)) and putNamed(f) then return end
+   if not ok then refuse(f) end
+   remember(f)
+   op(codes.FUNCTION)
+   add(bytes)
+   putUpvalues(f)
+end
+
+--- Plain pointers only; of Lua's files the standard ones.
+local function putUserdata(v)
+   if putNamed(v) then return end
+   if not pcall(buffer.encode, v) then refuse(v) end
+   add(v)
+end
+
+local writers = {cdata = putCdata, table = putTable, ['function'] = putFunction,
+   userdata = putUserdata, thread = refuse}
+
+function put(v)
+   local kind = type(v)
+   if kind == 'number' or kind == 'string' or kind == 'boolean' and v then
+      n = n + 1
+      tape[n] = v
+   elseif kind == 'nil' then
+      op(codes.NIL)
+   elseif kind == 'boolean' then
+      op(codes.FALSE)
+   else
+      local number = seen[v]
+      if not number then return writers[kind](v) end
+      op(codes.SEEN)
+      add(number)
+   end
+end
+
+local function putAll(...)
+   local length = select('#', ...)
+   add(length)
+   for i = 1, length do put((select(i, ...))) end
+end
+
+local function referencesOf(list)
+   local length = #list
+   if length == 0 then return nil, 0 end
+   local references = ffi.new('dpt_reference[?]', length)
+   for i = 1, length do
+      local v, r = list[i], references[i - 1]
+      r.kind = C.DPT_REFERENCE_STORAGE
+      if istype(tensorType, v) then
+         r.object = v.store_
+      elseif istype(storageType, v) then
+         r.object = v.ptr_
+      else
+         r.object, r.kind = v.shared_, C.DPT_REFERENCE_SHARED
+      end
+   end
+   return references, length
+end
+
+local encoder = buffer.new()
+
+--- Writes values; the mail is to be made of the results before the next call.
+-- @param share whether tensors are shared (else they are copied)
+-- @param label function(i): what to call the i-th value in an error
+-- @return bytes, their size, references, their count; and what has to be held until the mail is
+-- made
+return function(share, label, ...)
+   -- a class's __write may get here while another mail is being written
+   local tape_, n_, seen_, count_, cells_, cellCount_, kept_, copies_ = tape, n, seen, count, cells,
+      cellCount, kept, copies
+   tape, n, seen, count, cells, cellCount, kept = {}, 0, {}, 0, {}, 0, {}
+   copies = not share and {} or nil
+   local ok, why = pcall(putAll, ...)
+   local list, held = tape, kept
+   tape, n, seen, count, cells, cellCount, kept, copies = tape_, n_, seen_, count_, cells_,
+      cellCount_, kept_, copies_
+   if not ok then dptffi.raise(explain(why, label, ...)) end
+   encoder:reset()
+   encoder:encode(list)
+   local bytes, size = encoder:ref()
+   local references, length = referencesOf(held)
+   return bytes, size, references, length, held
+end

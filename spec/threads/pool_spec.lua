@@ -1,0 +1,64 @@
+--- spec for dpt.threads.pool: jobs by name and by function, answers, errors.
+local Pool = require 'dpt.threads.pool'
+local torch = require 'torch'
+
+describe('dpt.threads.pool', function()
+   local pool
+
+   setup(function() pool = Pool.new(3) end)
+   teardown(function() pool:close() end)
+
+   it('calls a function of a module by its name', function()
+      pool:send(2, 'dpt.parallel.params', 'new')
+      local values, count = pool:receive(2)
+      assert.equals(1, count)
+      assert.is_table(values[1])
+   end)
+
+   it('sends to all, receives from each in any order', function()
+      for i = 1, 3 do
+         for k = 1, 3 do pool:send(i, function(a) return a * 10 + __threadid end, k) end
+      end
+      for _, i in ipairs{3, 1, 2} do
+         for k = 1, 3 do assert.equals(k * 10 + i, pool:receive(i)[1]) end
+      end
+   end)
+
+   it('gives nil and the message with the worker\'s traceback', function()
+      pool:send(1, function() error 'hoppla' end)
+      pool:send(2, function() return 7 end)
+      local values, message = pool:receive(1)
+      assert.is_nil(values)
+      assert.matches('pool_spec.lua:%d+: hoppla', message)
+      assert.matches('stack traceback', message)
+      assert.equals(7, pool:receive(2)[1])
+   end)
+
+   it('shares tensors', function()
+      local t = torch.FloatTensor(10):zero()
+      pool:send(1, function(x) x:fill(3) return x, x:storage() end, t)
+      local values = pool:receive(1)
+      assert.equals(30, t:sum())
+      assert.is_true(values[2] == t:storage())
+      assert.equals(values[1]:storage(), t:storage())
+   end)
+
+   it('runs the init functions in turn, with the worker\'s number', function()
+      local other = Pool.new(2, {
+         function(i) first = i end,
+         function(i) second = first + i end,
+      })
+      for i = 1, 2 do
+         other:send(i, function() return second end)
+         assert.equals(2 * i, other:receive(i)[1])
+      end
+      other:close()
+   end)
+
+   it('raises the error of a failed init, of every worker', function()
+      local ok, message = pcall(Pool.new, 2, {function(i) error('no ' .. i) end})
+      assert.is_false(ok)
+      assert.matches('%[thread 1 init%].*no 1', message)
+      assert.matches('%[thread 2 init%].*no 2', message)
+   end)
+end)
