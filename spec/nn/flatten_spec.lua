@@ -37,6 +37,36 @@ describe('nn.Module:getParameters', function()
       assert.are.equal(3, p:min())
    end)
 
+   it('E1: is stale for optimizers when tensors have moved out of it', function()
+      local inner = nn.Sequential():add(nn.Linear(2, 3)):add(nn.Linear(3, 2))
+      local net = nn.Sequential():add(nn.Linear(2, 2)):add(inner)
+      local function stepsOn(x)
+         return function()
+            optim.sgd(function() return 0, x.new():resizeAs(x):zero() end, x, {})
+         end
+      end
+      local whole = net:getParameters()
+      local again, part = net:getParameters(), inner:getParameters()
+      for _, x in ipairs{whole, again, part} do stepsOn(x)() end
+      inner:add(nn.Linear(2, 1))
+      stepsOn(whole)() -- nothing has moved yet
+      local new = net:getParameters()
+      stepsOn(new)()
+      for _, x in ipairs{whole, again, part} do
+         assert.error_matches(stepsOn(x), "'x' holds parameters that have moved.*again")
+      end
+      inner:remove()
+      local change = function()
+         optim.sgd(function()
+            inner:get(1).weight = torch.Tensor(3, 2):zero()
+            inner:get(1).gradWeight = torch.Tensor(3, 2):zero()
+            net:getParameters()
+            return 0, new:clone():zero()
+         end, new, {})
+      end
+      assert.error_matches(change, 'call getParameters again')
+   end)
+
    it('counts what is shared once', function()
       local a = nn.Linear(3, 3)
       local b = a:clone('weight', 'gradWeight', 'bias', 'gradBias')

@@ -16,6 +16,7 @@ local Basic = require 'dpt.parallel.basic'
 local Buffers = require 'dpt.parallel.buffers'
 local Params = require 'dpt.parallel.params'
 local checkDevices = require('dpt.parallel.devices').check
+local flatten = require 'dpt.parallel.flatten'
 local gather = require 'dpt.parallel.gather'
 local methods = require 'dpt.parallel.methods'
 local options = require 'dpt.parallel.options'
@@ -146,7 +147,7 @@ function DataParallelTable:getParameters()
       fail('getParameters wants parameters of one type, they are %s and %s; flattenedParams has'
          .. ' all', torch.type(flat[1]), torch.type(flat[3]))
    end
-   return flat[1], flat[2]
+   return flatten.give(flat[1]), flatten.give(flat[2])
 end
 
 --- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail
+local isStale = require('dpt.parallel.flatten').isStale
 
 local arguments = {}
 local isTensor = torch.isTensor
@@ -41,11 +42,20 @@ function arguments.table(name, argument, value)
    return value
 end
 
+-- Refuses flat parameters that are not a network's any more.
+local function refuseStale(name, argument, value)
+   if isStale(value) then
+      fail("optim.%s: argument '%s' holds parameters that have moved elsewhere, since the network"
+         .. ' was changed or flattened anew: call getParameters again', name, argument)
+   end
+end
+
 --- Checks what a method is called with.
 -- @return config, state
 function arguments.check(name, opfunc, x, config, state)
    if type(opfunc) ~= 'function' then arguments.callable(name, 'opfunc', opfunc) end
    if not isTensor(x) then refuse(name, 'x', x, 'a tensor') end
+   refuseStale(name, 'x', x)
    if config ~= nil and type(config) ~= 'table' then refuse(name, 'config', config, 'a table') end
    if state ~= nil and type(state) ~= 'table' then refuse(name, 'state', state, 'a table') end
    config = config or {}
@@ -57,6 +67,7 @@ function arguments.gradient(name, x, dfdx)
    if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
       fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))
    end
+   refuseStale(name, 'x', x) -- opfunc may have changed the network
 end
 
 --- Calls opfunc(x).

@@ -3,12 +3,26 @@
 -- view of the flat one; two tensors that shared elements before share the same ones after; elements
 -- of the old storages that no tensor reaches are left out, but for gaps inside a tensor that
 -- overlaps another; the order is that of first appearance. Nothing waits for a device. Tensors that
--- are views of one storage without holes stay there.
+-- are views of one storage without holes stay there. A flat tensor that was given out is stale when
+-- a tensor of a network has moved out of it: what is done to it no longer reaches the network.
 
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 
 local M = {}
+
+-- Flat tensors that were given out and are alive, and whether they are stale.
+local given = setmetatable({}, {__mode = 'k'})
+
+--- Remembers a flat tensor that is given to a user.
+-- @return the tensor
+function M.give(flat)
+   given[flat] = given[flat] or 'current'
+   return flat
+end
+
+--- Whether tensors have moved out of a flat tensor.
+function M.isStale(flat) return given[flat] == 'stale' end
 
 -- The first and the last element of its storage that a tensor reaches, and whether it reaches all
 -- between.
@@ -72,6 +86,20 @@ local function storagesOf(tensors)
       end
    end
    return storages
+end
+
+-- Flat tensors that were given out are stale where tensors move out of them.
+local function markStale(tensors)
+   for _, entry in ipairs(storagesOf(tensors)) do
+      for flat in pairs(given) do
+         if flat:nElement() > 0 and flat:storage() == entry.storage then
+            local first, last = extent(flat)
+            for _, item in ipairs(entry.items) do
+               if item.first <= last and item.last >= first then given[flat] = 'stale' end
+            end
+         end
+      end
+   end
 end
 
 -- The blocks that the flat tensor is made of, in order: runs of a storage, or a tensor with gaps by
@@ -183,6 +211,7 @@ function M.one(tensors, what)
       if not piece:isContiguous() then pieces[i] = piece:clone():view(-1) end
    end
    torch.cat(flat, pieces, 1)
+   markStale(tensors)
    for i, t in ipairs(tensors) do
       if t:nElement() > 0 then
          t:set(flat:storage(), layout.places[i], t:size(), layout.strides[i])
@@ -205,7 +234,7 @@ function M.pair(parameters, gradients, what)
       error(what .. ': getParameters wants gradients shared exactly as the parameters are: share '
          .. 'gradWeight and gradBias along with weight and bias', 0)
    end
-   return p, g
+   return M.give(p), M.give(g)
 end
 
 return M
