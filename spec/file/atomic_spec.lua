@@ -98,14 +98,14 @@ describe('torch.save', function()
       assert.equal('640 regular file\n777 symbolic link\n', pipe:read '*a')
       pipe:close()
       -- one dead file, and one of a saver that is at work: this one, within its own save
-      local Slow = torch.class('dptspec.Slow', {})
+      local Slow = torch.class('dptspec.SavesWithin', {})
       function Slow.__write(_, f)
          torch.save(path, 'inner')
          f:writeObject 'x'
       end
       local dead = assert(io.open(path .. '.dpt-0.tmp', 'w'))
       dead:close()
-      torch.save(path, torch.factory 'dptspec.Slow'())
+      torch.save(path, torch.factory 'dptspec.SavesWithin'())
       assert.same({'link', 'model.t7'}, names())
    end)
 end)

@@ -96,6 +96,21 @@ local function writeFunction(file, f)
    writeValue(file, upvalues)
 end
 
+--- Writes an object's fields as one table; those that cannot be written are left out and told on
+-- stderr.
+function File:writeFields(object)
+   local fields = {}
+   for k, v in next, object do
+      if self:isWritableObject(v) then
+         fields[k] = v
+      else
+         io.stderr:write(('dpt: the field %s of a %s is a %s and was not written\n'):format(
+            tostring(k), torch.type(object), type(v)))
+      end
+   end
+   self:writeObject(fields)
+end
+
 local function writeInside(file, value)
    local methods = class.methodsOf(value)
    writeString(file, 'V ' .. methods.__version)
@@ -106,19 +121,10 @@ local function writeInside(file, value)
       tensors.write(file, value)
    elseif write then
       write(value, file)
-   elseif type(value) ~= 'table' then
-      fail('writeObject: a %s cannot be written%s', methods.__typename, way(file))
+   elseif type(value) == 'table' then
+      file:writeFields(value)
    else
-      local fields = {}
-      for k, v in next, value do
-         if file:isWritableObject(v) then
-            fields[k] = v
-         else
-            io.stderr:write(('dpt: the field %s of a %s is a %s and was not written\n'):format(
-               tostring(k), methods.__typename, type(v)))
-         end
-      end
-      writeValue(file, fields)
+      fail('writeObject: a %s cannot be written%s', methods.__typename, way(file))
    end
 end
 
@@ -206,6 +212,16 @@ local function readFunction(file, index, id)
    return value
 end
 
+--- Sets an object's fields from what writeFields wrote.
+function File:readFields(object)
+   local fields = self:readObject()
+   if type(fields) ~= 'table' then
+      fail("%s: the fields of a '%s' are of type %s, wanted a table", self.__typename,
+         torch.type(object), torch.type(fields))
+   end
+   for k, v in next, fields do object[k] = v end
+end
+
 local function readInside(file, index, id)
    local version = readString(file)
    local name
@@ -228,15 +244,10 @@ local function readInside(file, index, id)
    local read = methods.__read or methods.read
    if read then
       read(value, file, number)
-   elseif type(value) ~= 'table' then
-      fail('%s: a %s cannot be read', file.__typename, name)
+   elseif type(value) == 'table' then
+      file:readFields(value)
    else
-      local fields = readValue(file)
-      if type(fields) ~= 'table' then
-         fail("%s: the fields of a '%s' are of type %s, wanted a table", file.__typename, name,
-            torch.type(fields))
-      end
-      for k, v in next, fields do value[k] = v end
+      fail('%s: a %s cannot be read', file.__typename, name)
    end
    return value
 end

@@ -8,6 +8,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
+local legacy = require 'dpt.nn.legacy'
 
 local Criterion = torch.class('nn.Criterion')
 
@@ -165,6 +166,13 @@ for method, typename in pairs{
    cudaHalf = 'torch.CudaHalfTensor',
 } do
    Criterion[method] = function(self, ...) return self:type(typename, ...) end
+end
+
+--- What torch.save writes and torch.load reads; a class that overrides them calls its parent's.
+function Criterion:write(file) file:writeFields(self) end
+function Criterion:read(file)
+   file:readFields(self)
+   legacy(self)
 end
 
 function Criterion:__tostring__()

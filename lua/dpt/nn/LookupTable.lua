@@ -8,6 +8,7 @@ local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
+LookupTable.__version = 4
 
 function LookupTable:__init(nIndex, nOutput, paddingValue, maxNorm, normType)
    parent.__init(self)

@@ -9,6 +9,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local flatten = require 'dpt.parallel.flatten'
 local deepcopy = require 'dpt.clone'
+local legacy = require 'dpt.nn.legacy'
 
 local Module = torch.class('nn.Module')
 
@@ -223,6 +224,13 @@ function Module:replace(f)
    local out = f(self)
    for i, child in ipairs(out.modules or {}) do out.modules[i] = child:replace(f) end
    return out
+end
+
+--- What torch.save writes and torch.load reads; a class that overrides them calls its parent's.
+function Module:write(file) file:writeFields(self) end
+function Module:read(file)
+   file:readFields(self)
+   legacy(self)
 end
 
 function Module:__tostring__()

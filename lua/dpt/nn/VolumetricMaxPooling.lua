@@ -6,6 +6,7 @@ local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 
 local VolumetricMaxPooling, parent = torch.class('nn.VolumetricMaxPooling', 'nn.SpatialMaxPooling')
+VolumetricMaxPooling.__version = 2
 
 function VolumetricMaxPooling:__init(kT, kW, kH, dT, dW, dH, padT, padW, padH)
    parent.__init(self, kW, kH, dW, dH, padW, padH)

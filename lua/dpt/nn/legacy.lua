@@ -1,0 +1,76 @@
+--- Brings modules and criterions from older files to the fields that they have now.
+-- What must stay true: what a file of Torch7 has is enough: a field that came later gets the value
+-- that stood for it before. Tensors that a field shares with others stay shared.
+
+local torch = require 'dpt.tensor'
+
+--- Fields by class that came later, with the value that stood for them.
+local later = {
+   ['nn.HardTanh'] = {min_val = -1, max_val = 1},
+   ['nn.Sum'] = {squeeze = true},
+   ['nn.LookupTable'] = {paddingValue = 0},
+   ['nn.Normalize'] = {eps = 1e-10},
+   ['nn.Padding'] = {value = 0, index = 1},
+   ['nn.Replicate'] = {dim = 1, ndim = 0},
+   ['nn.GradientReversal'] = {lambda = 1},
+   ['nn.ClassNLLCriterion'] = {ignoreIndex = -100, sizeAverage = true},
+   ['nn.SpatialClassNLLCriterion'] = {ignoreIndex = -100, sizeAverage = true},
+   ['nn.MultiMarginCriterion'] = {p = 1, margin = 1, sizeAverage = true},
+   ['cudnn.SpatialConvolution'] = {groups = 1},
+   ['cudnn.VolumetricConvolution'] = {groups = 1},
+   ['cudnn.SpatialFullConvolution'] = {groups = 1},
+   ['cudnn.VolumetricFullConvolution'] = {groups = 1},
+}
+
+local function padding(self)
+   self.padW = self.padW or self.padding or 0
+   self.padH = self.padH or self.padding or 0
+   self.padding = nil
+end
+
+local function losses(self)
+   for name, value in pairs{output_tensor = 0, total_weight_tensor = 1} do
+      if not self[name] then
+         local like = torch.isTensor(self.gradInput) and self.gradInput or torch.Tensor()
+         self[name] = like.new(1):fill(value)
+      end
+   end
+end
+
+--- Changes by class.
+local changes = {
+   -- running_std was 1 / sqrt(variance + eps)
+   ['nn.BatchNormalization'] = function(self)
+      if torch.isTensor(self.running_std) and not self.running_var then
+         self.running_var = self.running_std:pow(-2):add(-self.eps)
+      end
+      self.running_std = nil
+   end,
+   -- the weight was a matrix
+   ['nn.SpatialConvolution'] = function(self)
+      padding(self)
+      for _, name in ipairs{'weight', 'gradWeight'} do
+         local t = self[name]
+         if torch.isTensor(t) and t:dim() == 2 then
+            self[name] = t:view(self.nOutputPlane, -1, self.kH, self.kW)
+         end
+      end
+   end,
+   ['nn.SpatialConvolutionMM'] = padding,
+   ['nn.ClassNLLCriterion'] = losses,
+   ['nn.SpatialClassNLLCriterion'] = losses,
+}
+
+--- Sets what an object that was just read lacks.
+return function(self)
+   local methods = getmetatable(self)
+   while methods do
+      local name = rawget(methods, '__typename')
+      for field, value in pairs(later[name] or {}) do
+         if self[field] == nil then self[field] = value end
+      end
+      if changes[name] then changes[name](self) end
+      methods = getmetatable(methods)
+   end
+   if self._type == nil and torch.isTensor(self.output) then self._type = self.output:type() end
+end
