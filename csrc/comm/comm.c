@@ -109,16 +109,16 @@ int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t cop
   return status;
 }
 
-/* The row becomes 0: at once for each type where it lies in one piece. */
+/* The row becomes 0, run by run. */
 static int clear_row(dpt__row row) {
-  for (int64_t count; (count = dpt__row_count(&row, INT64_MAX));) {
-    dpt_tensor whole = *row.t[0];
-    if (!dpt__row_run(&row, count)) count = dpt__count(&whole);
-    whole.ndim_ = 1;
-    whole.size_[0] = count;
-    whole.step_[0] = 1;
-    DPT__TRY(dpt_fill(&whole, 0));
-    dpt__row_on(&row, count);
+  char *start;
+  for (int64_t count; (count = dpt__row_run(&row, INT64_MAX, &start)); dpt__row_on(&row, count)) {
+    dpt_tensor run = *row.t[0];
+    run.first_ += row.first;
+    run.ndim_ = 1;
+    run.size_[0] = count;
+    run.step_[0] = 1;
+    DPT__TRY(dpt_fill(&run, 0));
   }
   return 0;
 }

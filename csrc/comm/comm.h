@@ -36,14 +36,14 @@ typedef struct dpt__transport {
 
 extern const dpt__transport dpt__transport_copy;
 
-/* row.c: all of these begin at the row's place; those that end in `_on` move it on. The first two
- * leave t[0] as the tensor that has the element there. */
+/* row.c: all of these begin at the row's place; those that end in `_on` move it on. dpt__row_count
+ * and dpt__row_run leave t[0] as the tensor that has the element there. */
 
 static inline int dpt__row_device(const dpt__row *row) { return row->t[0]->store_->device; }
 /* Elements of the type at the row's place, at most `most` of them; 0 at the end. */
 int64_t dpt__row_count(dpt__row *row, int64_t most);
-/* The next `count` elements where they follow each other in memory, else NULL. */
-void *dpt__row_run(dpt__row *row, int64_t count);
+/* How many of the next elements, at most `most`, follow each other in memory from *at on. */
+int64_t dpt__row_run(dpt__row *row, int64_t most, char **at);
 static inline void dpt__row_on(dpt__row *row, int64_t count) { row->first += count; }
 /* Bytes of all tensors that are left. */
 uint64_t dpt__row_bytes(const dpt__row *row);
@@ -65,14 +65,19 @@ int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in);
 int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
                    const dpt_tensor *const *in, const int64_t *first);
 
-/* dst = sum of the sources, in their order, in the wide accumulator of dtype; dst may be one of
- * them. */
-enum { DPT__SOURCES = 32 };
-struct dpt__comm_sum_args {
-  void *dst;                        /* (count) */
-  const void *source[DPT__SOURCES]; /* (count) each */
+/* Sums of runs of elements, in the order of the sources, in the wide accumulator of dtype. A run is
+ * 2 + sources words: its count, where the sum goes (which may be one of the sources), the sources.
+ */
+enum { DPT__SOURCES = 32, DPT__SUM_WORDS = 1024 };
+typedef union dpt__word {
   int64_t count;
+  void *sum;
+  const void *source;
+} dpt__word;
+struct dpt__comm_sum_args {
   int32_t sources, dtype;
+  int64_t runs;
+  dpt__word word[DPT__SUM_WORDS]; /* (runs, 2 + sources): only these are queued */
 };
 
 #endif

@@ -40,19 +40,19 @@ uint64_t dpt__row_bytes(const dpt__row *row) {
   return bytes;
 }
 
-void *dpt__row_run(dpt__row *row, int64_t count) {
+int64_t dpt__row_run(dpt__row *row, int64_t most, char **start) {
   const dpt_tensor *t = here(row);
-  dpt__row r = *row;
-  char *start = t ? at(&r) : NULL;
-  const dpt_storage *store = t ? t->store_ : NULL;
-  for (char *next = start; count > 0; r.first = dpt__count(t)) {
-    t = here(&r);
-    if (!t || t->store_ != store || at(&r) != next) return NULL;
-    int64_t n = least(count, dpt__count(t) - r.first);
-    next += (size_t)n * size_of(t);
-    count -= n;
+  if (!t) return 0;
+  int64_t run = least(most, dpt__count(t) - row->first);
+  *start = at(row);
+  for (int64_t i = 1; i < row->n && run < most; i++) {
+    const dpt_tensor *next = row->t[i];
+    if (next->kind_ != t->kind_ || next->store_ != t->store_ ||
+        next->first_ != t->first_ + row->first + run)
+      break;
+    run += least(most - run, dpt__count(next));
   }
-  return start;
+  return run;
 }
 
 int dpt__row_gather_on(dpt__row *row, int64_t count, dpt__copies *copies, void *to,

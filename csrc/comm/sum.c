@@ -64,33 +64,79 @@ static int part(worker *w, const job *j, int64_t i, void **data) {
   return 0;
 }
 
-/* The next elements of a row as plain memory of w's device: where they are, or in part i. */
-static int fetch(worker *w, const job *j, dpt__row *row, int64_t count, int64_t i,
-                 const void **data) {
-  if (dpt__row_device(row) == w->route.context.device && (*data = dpt__row_run(row, count))) {
-    dpt__block *block = row->t[0]->store_->block;
-    dpt__row_on(row, count);
-    return dpt__block_use(block, stream_of(w));
-  }
+/* Elements that a kernel of a worker reaches: those of a row, run by run, or plain memory. */
+typedef struct span {
+  dpt__row *row; /* NULL: plain memory */
+  char *at;
+} span;
+
+/* The next elements of summand s: as they lie on w's device, or brought to part i. */
+static int fetch(worker *w, job *j, int64_t s, int64_t count, int64_t i, span *found) {
+  dpt__row *row = &j->in[s];
+  *found = (span){row, NULL};
+  if (dpt__row_device(row) == w->route.context.device) return 0;
   void *to;
   dpt__copies copies;
   DPT__TRY(part(w, j, i, &to));
-  *data = to;
+  *found = (span){NULL, to};
   dpt__copies_start(&copies, stream_of(w), "reduceAdd");
   DPT__TRY(dpt__row_gather_on(row, count, &copies, to, w->buffer->block));
   return dpt__copies_end(&copies);
 }
 
+/* How many elements, at most `most`, follow each other in all spans; they are recorded as used. */
+static int next_run(worker *w, span *spans, int n, int64_t most, int64_t *run) {
+  *run = most;
+  for (int i = 0; i < n; i++) {
+    if (!spans[i].row) continue;
+    *run = dpt__row_run(spans[i].row, *run, &spans[i].at);
+    DPT__TRY(dpt__block_use(spans[i].row->t[0]->store_->block, stream_of(w)));
+  }
+  return 0;
+}
+
+static int queue_sums(worker *w, const struct dpt__comm_sum_args *args) {
+  size_t words = (size_t)(args->runs * (2 + args->sources));
+  if (!words) return 0;
+  return dpt__submit(&w->route, DPT__KERNEL_comm_sum, "reduceAdd", args,
+                     offsetof(struct dpt__comm_sum_args, word) + words * sizeof *args->word);
+}
+
+/* spans[0] = the sum of spans[1] to spans[n]. */
+static int add_up(worker *w, span *spans, int n, int64_t count, int dtype) {
+  struct dpt__comm_sum_args args;
+  args.sources = n;
+  args.dtype = dtype;
+  args.runs = 0;
+  for (int64_t run; count > 0; count -= run) {
+    if ((args.runs + 1) * (2 + n) > DPT__SUM_WORDS) {
+      DPT__TRY(queue_sums(w, &args));
+      args.runs = 0;
+    }
+    dpt__word *word = args.word + args.runs++ * (2 + n);
+    DPT__TRY(next_run(w, spans, n + 1, count, &run));
+    word[0].count = run;
+    word[1].sum = spans[0].at;
+    for (int i = 1; i <= n; i++) word[1 + i].source = spans[i].at;
+    for (int i = 0; i <= n; i++) {
+      spans[i].at += (size_t)run * dpt__dtype_size(dtype);
+      if (spans[i].row) dpt__row_on(spans[i].row, run);
+    }
+  }
+  return queue_sums(w, &args);
+}
+
 /* dst = the sum of the next elements, at most CHUNK bytes; with more than DPT__SOURCES summands dst
- * is none of them. */
-static int sum(worker *w, job *j, int64_t count, int dtype, void *dst) {
-  struct dpt__comm_sum_args args = {.dst = dst, .count = count, .dtype = dtype};
+ * is plain memory and none of them. */
+static int sum(worker *w, job *j, int64_t count, int dtype, span dst) {
+  span spans[DPT__SOURCES + 1] = {dst};
+  int n = 0;
   for (int64_t s = 0; s < j->sources; s++) {
-    DPT__TRY(fetch(w, j, &j->in[s], count, args.sources, &args.source[args.sources]));
-    if (++args.sources < DPT__SOURCES && s + 1 < j->sources) continue;
-    DPT__TRY(dpt__launch(&w->route, comm_sum, "reduceAdd", &args));
-    args.source[0] = dst;
-    args.sources = 1;
+    DPT__TRY(fetch(w, j, s, count, n, &spans[n + 1]));
+    if (++n < DPT__SOURCES && s + 1 < j->sources) continue;
+    DPT__TRY(add_up(w, spans, n, count, dtype));
+    spans[0] = spans[1] = dst;
+    n = 1;
   }
   return 0;
 }
@@ -109,16 +155,14 @@ static int sum_out(worker *w, job *j, int64_t most) {
   for (int64_t count; (count = chunk(&j->out, most));) {
     const dpt_tensor *t = j->out.t[0];
     most -= count * (int64_t)dpt__dtype_size(dpt__type(t));
-    void *dst = j->sources <= DPT__SOURCES ? dpt__row_run(&j->out, count) : NULL;
-    if (dst) {
-      DPT__TRY(dpt__block_use(t->store_->block, stream_of(w)));
-      DPT__TRY(sum(w, j, count, dpt__type(t), dst));
-      dpt__row_on(&j->out, count);
+    if (j->sources <= DPT__SOURCES) {
+      DPT__TRY(sum(w, j, count, dpt__type(t), (span){&j->out, NULL}));
       continue;
     }
+    void *dst;
     dpt__copies copies;
     DPT__TRY(part(w, j, last_part(j), &dst));
-    DPT__TRY(sum(w, j, count, dpt__type(t), dst));
+    DPT__TRY(sum(w, j, count, dpt__type(t), (span){NULL, dst}));
     dpt__copies_start(&copies, stream_of(w), "reduceAdd");
     DPT__TRY(dpt__row_spread_on(&j->out, count, &copies, dst, w->buffer->block));
     DPT__TRY(dpt__copies_end(&copies));
@@ -136,7 +180,7 @@ static int help(worker *result, worker *helper, job *j, int64_t count) {
                                  helper->route.context.device));
   char *to = (char *)helper->sums->data + half * CHUNK;
   DPT__TRY(dpt__stream_wait(stream_of(helper), helper->taken[half]));
-  DPT__TRY(sum(helper, j, count, dtype, to));
+  DPT__TRY(sum(helper, j, count, dtype, (span){NULL, to}));
   DPT__TRY(dpt__ready(helper->route.context.device, &summed));
   DPT__TRY(dpt__stream_wait(stream_of(result), summed));
   dpt__copies_start(&copies, stream_of(result), "reduceAdd");

@@ -21,17 +21,34 @@ static sum_fn *const sums[] = {
 };
 _Static_assert(sizeof sums / sizeof *sums == DPT_NDTYPE, "one for each element type");
 
-int dpt__host_comm_sum(dpt__context *context, const void *p) {
-  const struct dpt__comm_sum_args *args = p;
-  sum_fn *sum = sums[args->dtype];
-  int64_t n = args->count;
-#pragma omp parallel for num_threads(context->threads) if (n > PARALLEL) schedule(static)
-  for (int64_t first = 0; first < n; first += BLOCK) {
+static void sum_run(const struct dpt__comm_sum_args *args, const dpt__word *run, int64_t first,
+                    int64_t end) {
+  const void *sources[DPT__SOURCES];
+  for (int s = 0; s < args->sources; s++) sources[s] = run[2 + s].source;
+  for (; first < end; first += BLOCK) {
     union {
       double real;
       uint64_t whole;
     } room[BLOCK];
-    sum(args->dst, args->source, args->sources, first, n - first < BLOCK ? n - first : BLOCK, room);
+    sums[args->dtype](run[1].sum, sources, args->sources, first,
+                      end - first < BLOCK ? end - first : BLOCK, room);
+  }
+}
+
+/* One long run is cut into blocks, of several runs each is one thread's. */
+int dpt__host_comm_sum(dpt__context *context, const void *p) {
+  const struct dpt__comm_sum_args *args = p;
+  int64_t runs = args->runs, n = args->word[0].count;
+  if (runs == 1) {
+#pragma omp parallel for num_threads(context->threads) if (n > PARALLEL) schedule(static)
+    for (int64_t first = 0; first < n; first += BLOCK)
+      sum_run(args, args->word, first, n - first < BLOCK ? n : first + BLOCK);
+    return 0;
+  }
+#pragma omp parallel for num_threads(context->threads) if (runs * n > PARALLEL) schedule(static)
+  for (int64_t r = 0; r < runs; r++) {
+    const dpt__word *run = args->word + r * (2 + args->sources);
+    sum_run(args, run, 0, run[0].count);
   }
   return 0;
 }
