@@ -148,6 +148,26 @@ describe('nn.DataParallelCriterion', function()
       assert.same({'queue 1', 'queue 2', 'wait 1', 'wait 2'}, order)
    end)
 
+   it('G8: gives one number, weighted by samples, on any number of devices', function()
+      local x, y = torch.randn(9, 3):type(double), torch.randn(9, 3):type(double)
+      local loss = nn.MSECriterion():type(double):forward(x, y)
+      local means = {}
+      for n = 1, most do
+         local many = nn.DataParallelCriterion(nn.MSECriterion():type(double),
+            {devices = same.range(n)})
+         local got = many:forward(x, y)
+         assert.equal('number', type(got))
+         assert.near(loss, got, 1e-14)
+         assert.same({9, 3}, many:backward(x, y):size():totable())
+         means[n] = 0
+         for _, part in ipairs(dpt.comm.scatter(x - y, same.range(n))) do
+            means[n] = means[n] + part:pow(2):mean() / n
+         end
+      end
+      -- the mean of the devices' means is something else
+      if most > 1 then assert.is_true(math.abs(means[2] - loss) > 1e-6) end
+   end)
+
    -- Bytes that each device needed at most in a step, the third and fourth.
    local function peaks(n, gathered)
       local net = nn.Sequential():add(nn.Linear(32, 1024)):add(nn.ReLU()):add(nn.Tanh())

@@ -45,6 +45,19 @@ describe('nn.DataParallelTable with', function()
          same.bits(x, out.x)
       end)
 
+      it('G8: a number that replicas do not agree about raises', function()
+         if most < 2 then return end
+         local many = nn.DataParallelTable(1):add(Probe(function(given)
+            return {given.x, loss = given.by * given.x:size(1)}
+         end), {1, 2})
+         local x = torch.randn(3, 2):cuda()
+         assert.error_matches(function() many:forward{x = x, by = 0.5} end,
+            'result%[loss%]: replica 1 gave 1, replica 2 gave 0.5: .*nn.DataParallelCriterion')
+         assert.equal(0, many:forward({x = x, by = 0}).loss)
+         local nan = many:forward({x = x, by = 0 / 0}).loss
+         assert.are_not.equal(nan, nan)
+      end)
+
       it('G9: trees of any form come in and go out', function()
          local function x() return torch.randn(2 * most + 1, 2):cuda() end
          local many = nn.DataParallelTable(1):add(Probe(function(given) return given end,

@@ -34,7 +34,7 @@ describe('nn.DataParallel', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
-   it('gives a batch of one row the same way as others', function()
+   it('G7: takes a batch of one row the same way as others', function()
       local many = nn.DataParallel(nn.Linear(5, 3), {devices = same.range(most)})
       for _, rows in ipairs{1, most} do
          local output = many:forward(torch.randn(rows, 5)) -- host memory, as a reader gives it

@@ -1,8 +1,8 @@
 --- dpt.parallel.gather: joins what the replicas gave into one tensor, or a tree of them.
 --
 -- What must stay true: the result lies on one device in tensors that are kept from one call to the
--- next; all replicas gave the same tree (else an error names the place); what is no tensor is the
--- first replica's. Where a policy made the parts, it also says how they become one: parts of a
+-- next; all replicas gave the same tree (else an error names the place); what is no tensor is
+-- the same in all. Where a policy made the parts, it also says how they become one: parts of a
 -- dimension are joined along it, what went to all is added up, and what a function of the user
 -- made stays a list.
 local torch = require 'dpt.tensor'
@@ -24,6 +24,22 @@ local function sum(kept, values, count, device)
    for i = 2, count do others[#others + 1] = values[i]:contiguous() end
    comm.reduceInto({kept}, others)
    return kept
+end
+
+-- What is no tensor must be the same in all replicas: a loss, for one, may not be the first one's.
+local function gatherOther(values, count, path)
+   local first, kind = values[1], type(values[1])
+   for i = 2, count do
+      local value = values[i]
+      if type(value) ~= kind then wrongForm(path, i, first, value) end
+      local plain = kind == 'number' or kind == 'string' or kind == 'boolean'
+      if plain and value ~= first and (value == value or first == first) then
+         fail('%s: replica 1 gave %s, replica %d gave %s: what is no tensor must be the same in all'
+            .. ' (for losses there is nn.DataParallelCriterion)', path, tostring(first), i,
+            tostring(value))
+      end
+   end
+   return first
 end
 
 local gather
@@ -73,7 +89,7 @@ function gather(kept, values, count, dimension, device, path, how)
    elseif torch.type(values[1]) == 'table' then
       return gatherTables(kept, values, count, dimension, device, path, how)
    end
-   return values[1]
+   return gatherOther(values, count, path)
 end
 
 --- Empties the tensors of a tree; what is no tensor stays.
