@@ -264,6 +264,22 @@ describe('torch.File', function()
       assert.equal(6, f:readObject()[1])
    end)
 
+   it('gives tensors and storages what is inside', function()
+      for _, name in ipairs{'Double', 'Cuda', 'Half'} do
+         local x = torch.randn(3, 4):type('torch.' .. name .. 'Tensor'):t()
+         local f = torch.MemoryFile():binary()
+         x:write(f)
+         x:storage():write(f)
+         f:seek(1)
+         local y, s = torch[name .. 'Tensor'](2), torch[name .. 'Storage'](2)
+         assert.equal(y, y:read(f))
+         assert.equal(s, s:read(f))
+         assert.equal(0, (y:double() - x:double()):abs():max())
+         assert.same({4, 3}, y:size():totable())
+         assert.equal(12, s:size())
+      end
+   end)
+
    it('writes through a buffer or at once', function()
       local f = torch.DiskFile(path, 'w'):noBuffer()
       f:writeString 'abc'

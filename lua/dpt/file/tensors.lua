@@ -90,4 +90,16 @@ function tensors.read(file, name, known, index, id)
    return t
 end
 
+--- x:write(file) and x:read(file): what is inside a tensor or storage, without its class.
+core.method('write', function(t, file) tensors.write(file, t) end)
+core.storageMethod('write', function(s, file) tensors.write(file, s) end)
+core.method('read', function(t, file)
+   readTensor(file, t.kind_, t)
+   return t
+end)
+core.storageMethod('read', function(s, file)
+   local from = readStorage(file, s.kind_)
+   return s:resize(core.storageLength(from)):copy(from)
+end)
+
 return tensors
