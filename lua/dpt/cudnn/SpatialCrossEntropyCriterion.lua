@@ -14,13 +14,16 @@ function SpatialCrossEntropyCriterion:__init(weights)
    self.nll = nn.SpatialClassNLLCriterion(weights)
 end
 
-function SpatialCrossEntropyCriterion:updateOutput(input, target)
+function SpatialCrossEntropyCriterion:updateLoss(input, target)
    if input:dim() ~= 4 then
       error(('cudnn.SpatialCrossEntropyCriterion: input has %d dimensions, wanted 4')
          :format(input:dim()), 2)
    end
-   self.output = self.nll:updateOutput(self.slsm:updateOutput(input), target)
-   return self.output
+   return self.nll:updateLoss(self.slsm:updateOutput(input), target)
+end
+
+function SpatialCrossEntropyCriterion:denominator()
+   return self.nll:denominator()
 end
 
 function SpatialCrossEntropyCriterion:updateGradInput(input, target)
