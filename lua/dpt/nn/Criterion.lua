@@ -84,14 +84,36 @@ function Criterion:copyForTerms()
    return copy
 end
 
---- Waits for terms and puts numbers in place of their tensors.
--- @return terms
-function Criterion:readTerms(terms)
+-- Calls f(term, key) for what is a tensor in terms.
+local function eachTensor(terms, f)
    for _, term in ipairs(terms) do
       for _, key in ipairs{'loss', 'denominator'} do
-         if torch.isTensor(term[key]) then term[key] = term[key][1] end
+         if torch.isTensor(term[key]) then f(term, key) end
       end
    end
+end
+
+--- The terms with their numbers queued into one tensor, so that one wait reads them all.
+function Criterion:queueTerms(input, target)
+   local terms, list, typename = self:terms(input, target), {}, nil
+   eachTensor(terms, function(term, key)
+      list[#list + 1] = term[key]
+      local same = (typename or term[key]:type()) == term[key]:type()
+      typename = same and term[key]:type() or 'torch.CudaDoubleTensor'
+   end)
+   for i, t in ipairs(list) do list[i] = t:type(typename) end
+   terms.numbers = list[2] and torch.cat(list, 1) or list[1]
+   return terms
+end
+
+--- Waits for queued terms and puts numbers in place of their tensors.
+-- @return terms
+function Criterion:readTerms(terms)
+   local numbers, i = terms.numbers and terms.numbers:double(), 0
+   eachTensor(terms, function(term, key)
+      i = i + 1
+      term[key] = numbers[i]
+   end)
    return terms
 end
 

@@ -118,7 +118,7 @@ function DataParallelCriterion:updateOutput(input, target)
    self.used = nil -- no backward after a forward that failed
    local used, plan = self:_takeInput(input)
    self:_takeTarget(target, used, plan)
-   local lists = self.impl:call('terms', used, self.inputGpu, self.targetGpu)
+   local lists = self.impl:call('queueTerms', used, self.inputGpu, self.targetGpu)
    self.output = join(self.impl:call('readTerms', used, lists))
    self.used = used
    return self.output
