@@ -91,6 +91,9 @@ static _Atomic uint64_t failures;
 
 uint64_t dpt_failures(void) { return atomic_load(&failures); }
 
+static atomic_uint_least64_t waits;
+uint64_t dpt_waits(void) { return atomic_load(&waits); }
+
 static const char *stream_name(char text[32], const dpt__stream *stream) {
   if (stream->index < 0) return "the communication stream";
   snprintf(text, 32, "stream %d", stream->index);
@@ -331,6 +334,7 @@ int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
 int dpt__event_wait(dpt__event event) {
   if (!event.stream) return 0;
   dpt__stream *stream = event.stream;
+  atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);
   dpt__counter_wait(&stream->done, event.number);
   dpt__error *error = NULL;
   pthread_mutex_lock(&error_lock);

@@ -69,8 +69,13 @@ describe('nn.DataParallelTable', function()
          if most < 2 then return end
          local other = nn.DataParallelTable(1):add(nn.Linear(5, 2):cuda(), {2, 1})
          assert.error_matches(function() other:forward(torch.CudaTensor(1, 5)) end,
-            'torch.CudaTensor on device 1, wanted it on device 2')
+            'torch.CudaTensor on device 1, wanted it on device 2.*moveTo%(network, 2%)')
          assert.equal(1, cutorch.getDevice())
+         local one = other:get(1):clone()
+         nn.utils.moveTo(other:get(1), 2) -- what the error says
+         local input = randomInput({5}, 3)
+         same.close(one:forward(input), other:forward(input), 1e-6)
+         assert.equal(2, other.output:getDevice())
       end)
 
       it('of an input that cannot be split', function()

@@ -119,8 +119,11 @@ describe('nn.DataParallelTable with', function()
       it('may be host tensors, which have been read on return', function()
          local one = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
-         for _, type in ipairs{'torch.FloatTensor', 'torch.DoubleTensor'} do
-            local host = torch.randn(2 * most + 1, 5):type(type)
+         local rows = 2 * most + 1
+         for _, host in ipairs{torch.FloatTensor(rows, 5), torch.DoubleTensor(rows, 5),
+            cutorch.createCudaHostTensor(rows, 5)} do
+            local type = host:type()
+            host:copy(torch.randn(rows, 5))
             one.given = host:cuda()
             local expected = one:forward(one.given):clone()
             local output = many:forward(host)

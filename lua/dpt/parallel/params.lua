@@ -61,10 +61,11 @@ local function checkPlace(seen, wanted)
    for i, t in ipairs(seen) do
       local device = comm.device(t)
       if t:nElement() > 0 and device ~= wanted then
-         fail('%s %d of the network is a %s %s, wanted it on device %d, the first of the list:'
-            .. ' cutorch.withDevice(%d, function() network:cuda() end)',
+         fail('%s %d of the network is a %s %s, wanted it on device %d, the first of the list: %s',
             i > seen.n and 'gradient' or 'parameter', (i - 1) % seen.n + 1, t:type(),
-            device == 0 and 'in host memory' or 'on device ' .. device, wanted, wanted)
+            device == 0 and 'in host memory' or 'on device ' .. device, wanted,
+            (device == 0 and 'cutorch.withDevice(%d, function() network:cuda() end)'
+               or 'nn.utils.moveTo(network, %d)'):format(wanted))
       end
    end
 end
