@@ -1,6 +1,7 @@
 /* route.c: where the work of one operation goes (backend.h has the rules). */
 #include "device/allocator.h"
 #include "device/device.h"
+#include "device/leaving.h"
 #include "device/scratch.h"
 #include "device/storage.h"
 
@@ -56,7 +57,10 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
   dpt__context *context = &route->context;
   dpt__kernel_fn *run = context->backend->kernels[kernel];
   if (!context->stream) {
+    dpt__runner *runner = dpt__own_runner;
+    if (runner) dpt__runner_enter(runner);
     int status = run(context, args);
+    if (runner) dpt__runner_done(runner);
     dpt__scratch_reset();
     return status;
   }

@@ -154,34 +154,6 @@ static item *next_item(dpt__stream *stream) {
   }
 }
 
-/* ---- the end of the process ----
- *
- * exit() runs the destructors of the libraries that kernels use (OpenBLAS gives its buffers back),
- * so no kernel may run then: no stream starts another one, and those that run are awaited, but not
- * longer than a second. What was queued behind them is dropped: nobody can read it any more.
- */
-static dpt__stream *started; /* under error_lock */
-static atomic_int leaving;
-static pid_t owner; /* the process that has the threads: not its children */
-
-static void leave(void) {
-  if (getpid() != owner) return;
-  atomic_store(&leaving, 1);
-  pthread_mutex_lock(&error_lock);
-  dpt__stream *stream = started;
-  pthread_mutex_unlock(&error_lock);
-  for (int patience = 10000; stream; stream = stream->next_started)
-    for (; atomic_load(&stream->busy) && patience > 0; patience--) usleep(100);
-}
-
-/* Before a kernel: where the process ends, the thread stays here for good. */
-static void enter(dpt__stream *stream) {
-  atomic_store(&stream->busy, 1);
-  if (!atomic_load(&leaving)) return;
-  atomic_store(&stream->busy, 0);
-  for (;;) pause();
-}
-
 static int run_wait(dpt__context *context, const void *args);
 
 static void *run_stream(void *arg) {
@@ -197,9 +169,10 @@ static void *run_stream(void *arg) {
     item *it = next_item(stream);
     size_t size = it->size;
     dpt__delay(&random, stream->id);
-    if (it->fn != run_wait) enter(stream); /* a wait may never end, and does no harm */
+    /* a wait may never end, and does no harm */
+    if (it->fn != run_wait) dpt__runner_enter(&stream->runner);
     if (it->fn(&context, it + 1)) keep_error(stream, it->name, number);
-    atomic_store_explicit(&stream->busy, 0, memory_order_release);
+    dpt__runner_done(&stream->runner);
     dpt__scratch_reset();
     atomic_fetch_add_explicit(&stream->read->head, size, memory_order_release);
     dpt__counter_advance(&stream->done, number);
@@ -244,17 +217,13 @@ static int start(dpt__stream *stream) {
   if (!stream->write) stream->write = stream->read = segment_new(FIRST_RING);
   if (!stream->write) return dpt__fail("%s: no host memory for its queue", what);
   pthread_t thread;
-  DPT__TRY(dpt__thread_start(&thread, run_stream, stream, what));
+  dpt__runner_add(&stream->runner);
+  if (dpt__thread_start(&thread, run_stream, stream, what)) {
+    dpt__runner_remove(&stream->runner);
+    return 1;
+  }
   pthread_detach(thread);
   stream->started = 1;
-  pthread_mutex_lock(&error_lock);
-  if (!owner) {
-    owner = getpid();
-    atexit(leave);
-  }
-  stream->next_started = started;
-  started = stream;
-  pthread_mutex_unlock(&error_lock);
   return 0;
 }
 

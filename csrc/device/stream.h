@@ -16,6 +16,7 @@
 #define DPT_DEVICE_STREAM_H
 #include "device/backend.h"
 #include "device/counter.h"
+#include "device/leaving.h"
 #include <pthread.h>
 
 typedef struct dpt__error dpt__error;
@@ -30,10 +31,9 @@ struct dpt__stream {
   int blocking;      /* ordered with the device's stream 0 */
   pthread_mutex_t lock;
   int started;
-  dpt__stream *next_started; /* the list that the end of the process walks */
-  atomic_int busy;           /* a kernel is running */
-  dpt__segment *write;       /* where the next item goes; under lock */
-  dpt__segment *read;        /* where the next item is; the thread's */
+  dpt__runner runner;
+  dpt__segment *write; /* where the next item goes; under lock */
+  dpt__segment *read;  /* where the next item is; the thread's */
   dpt__counter submitted, done;
   dpt__error *error; /* first one that is not told yet, with the item behind which it lies */
   uint64_t error_number;

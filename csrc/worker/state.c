@@ -35,7 +35,6 @@ static int run(lua_State *L) {
 
 void *dpt__worker_run(void *arg) {
   dpt__worker *worker = arg;
-  dpt_workers *workers = worker->workers;
   dpt__worker_begin(worker);
   lua_State *L = luaL_newstate ? luaL_newstate() : NULL;
   if (!L) {
@@ -46,6 +45,6 @@ void *dpt__worker_run(void *arg) {
     dpt__worker_end(worker, why);
     lua_close(L);
   }
-  dpt__workers_release(workers);
+  dpt__worker_gone(worker);
   return NULL;
 }

@@ -12,6 +12,7 @@
 #define DPT_WORKER_WORKER_H
 #include "base/status.h"
 #include "device/counter.h"
+#include "device/leaving.h"
 #include <pthread.h>
 #include <signal.h>
 
@@ -29,13 +30,15 @@ typedef struct dpt__mails {
 
 typedef struct dpt__worker {
   dpt_workers *workers;
-  int number; /* from 1 */
-  int state;  /* enum dpt__worker_state, under lock */
-  int owes;   /* has a job that is not answered, under lock */
+  int number;  /* from 1 */
+  int state;   /* enum dpt__worker_state, under lock */
+  int owes;    /* has a job that is not answered, under lock */
+  int returns; /* has answered and not come back yet, under lock */
   int64_t tag;
   dpt__mails own; /* jobs for this one alone, under lock */
   dpt__counter wake;
   pthread_t thread;
+  dpt__runner runner;
   char why[1024];        /* it ended */
   dpt__mail *last_words; /* an answer that needs no new memory */
 } dpt__worker;
@@ -56,6 +59,7 @@ struct dpt_workers {
   uint64_t sent;         /* jobs, with the first ones; the owner's */
   int started;           /* threads that are neither joined nor let go; the owner's */
   int closing, alive;
+  int returning; /* workers that have answered and come back for a job: nobody need be woken */
   int idle_count, *idle; /* a stack of numbers */
   dpt__worker worker[];
 };
@@ -65,7 +69,7 @@ void *dpt__worker_run(void *arg);
 /* workers.c, for the thread of a worker: its first and last calls. why: a sentence, NULL where it
  * was told to end. Each thread and the owner hold one reference to the set. */
 void dpt__worker_begin(dpt__worker *worker);
-void dpt__worker_end(dpt__worker *worker, const char *why);
-void dpt__workers_release(dpt_workers *workers);
+void dpt__worker_end(dpt__worker *worker, const char *why); /* its state is there still */
+void dpt__worker_gone(dpt__worker *worker);
 
 #endif

@@ -2,7 +2,8 @@
  * has the rules).
  *
  * Who is woken: an idle worker sleeps on a counter of its own, so that a job wakes one thread. The
- * one that went idle last is the first to get a job: its caches are warm.
+ * one that went idle last is the first to get a job: its caches are warm. Where as many workers
+ * have answered and are on their way back as there are jobs, nobody is woken.
  */
 #include "worker/worker.h"
 
@@ -83,7 +84,7 @@ static void drop(dpt__mails *mails) {
 
 /* ---- the owner's side ---- */
 
-void dpt__workers_release(dpt_workers *w) {
+static void release(dpt_workers *w) {
   if (atomic_fetch_sub(&w->references, 1) != 1) return;
   drop(&w->shared);
   drop(&w->answers);
@@ -155,7 +156,7 @@ static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
     complete = complete && worker->last_words;
   }
   if (!complete) {
-    dpt__workers_release(w);
+    release(w);
     return NULL;
   }
   memcpy(w->boot, boot, (size_t)size);
@@ -168,6 +169,7 @@ static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
 int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_fork);
+  dpt__runner_own();
   *workers = NULL;
   if (n < 1 || n > 4096) return dpt__fail("Threads: got %d threads, wanted 1 to 4096", n);
   DPT__TRY(dpt__fault_init());
@@ -183,7 +185,7 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
     set_alive(worker, 0);
     atomic_fetch_sub(&w->references, 1);
     dpt_workers_stop(w);
-    dpt__workers_release(w);
+    release(w);
     return 1;
   }
   w->sent = (uint64_t)n;
@@ -203,7 +205,7 @@ int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes,
   int gone = number ? w->worker[number - 1].state == DPT__WORKER_DEAD : !w->alive;
   if (!gone) {
     put(number ? &w->worker[number - 1].own : &w->shared, mail);
-    rouse(w, number);
+    if (number || w->shared.length > w->returning) rouse(w, number);
     w->sent++;
   }
   pthread_mutex_unlock(&w->lock);
@@ -242,18 +244,25 @@ void dpt_workers_free(dpt_workers *w) {
   if (!w || is_lost(w)) return;
   close_all(w);
   for (; w->started > 0; w->started--) pthread_detach(w->worker[w->started - 1].thread);
-  dpt__workers_release(w);
+  release(w);
 }
 
 /* ---- a worker's side ---- */
 
 int dpt_worker_number(void) { return self ? self->number : 0; }
 
+/* Under the lock. */
+static void come_back(dpt__worker *worker) {
+  worker->workers->returning -= worker->returns;
+  worker->returns = 0;
+}
+
 dpt_mail *dpt_worker_receive(void) {
   if (!self) return NULL;
   dpt_workers *w = self->workers;
   dpt__mail *mail = NULL;
   pthread_mutex_lock(&w->lock);
+  come_back(self);
   while (!w->closing && !(mail = take(&self->own)) && !(mail = take(&w->shared))) {
     self->state = DPT__WORKER_IDLE;
     w->idle[w->idle_count++] = self->number;
@@ -281,16 +290,23 @@ int dpt_worker_answer(const void *bytes, int64_t size, const dpt_reference *refe
   dpt__mail *mail = mail_new("Threads", bytes, size, references, count);
   if (!mail) return 1;
   mail->head.tag = self->tag;
-  pthread_mutex_lock(&self->workers->lock);
+  dpt_workers *w = self->workers;
+  pthread_mutex_lock(&w->lock);
   self->owes = 0;
+  self->returns = 1;
+  w->returning++;
   answer(self, mail);
-  pthread_mutex_unlock(&self->workers->lock);
+  pthread_mutex_unlock(&w->lock);
   return 0;
 }
 
 void dpt__worker_begin(dpt__worker *worker) {
   self = worker;
   dpt__counter_worker();
+  dpt__runner_add(&worker->runner);
+  dpt__own_runner = &worker->runner;
+  int threads = dpt__cores() / worker->workers->n;
+  dpt_threads_set(threads > 1 ? threads : 1);
   pthread_sigmask(SIG_SETMASK, &worker->workers->signals, NULL);
 }
 
@@ -309,6 +325,7 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
   pthread_mutex_lock(&w->lock);
   worker->state = DPT__WORKER_DEAD;
   w->alive--;
+  come_back(worker);
   if (worker->owes) {
     *worker->last_words = (dpt__mail){.head = {.tag = worker->tag}};
     answer_lost(worker, worker->last_words);
@@ -319,5 +336,11 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
   for (dpt__mail *mail; !w->alive && (mail = take(&w->shared));) answer_lost(worker, mail);
   pthread_mutex_unlock(&w->lock);
   self = NULL;
+}
+
+void dpt__worker_gone(dpt__worker *worker) {
+  dpt__own_runner = NULL;
+  dpt__runner_remove(&worker->runner);
   dpt__counter_worker_end();
+  release(worker->workers);
 }

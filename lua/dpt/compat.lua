@@ -28,6 +28,7 @@ function compat.install(rooms)
          package.preload[name] = function() return room end
       end
    end
+   package.preload.threads = function() return rooms.threads end -- no global, as in Torch7
    rawset(_G, 'include', rooms.torch.include)
    if rooms.torch.CmdLine then rooms.torch.CmdLine.setPrint = compat.setPrint end
 end

@@ -58,6 +58,7 @@ end
 -- @param inits list of functions; each is called in every worker with the worker's number, the
 -- next one only after that
 -- @param share false: tensors are copied
+-- @return the pool, and for each worker the list of results of its last init function
 function Pool.new(n, inits, share)
    local slot = ffi.new 'dpt_workers *[1]'
    share = share ~= false
@@ -67,17 +68,18 @@ function Pool.new(n, inits, share)
    local self = setmetatable({n = n, share = share, tag = 0, early = {},
       workers_ = ffi.gc(slot[0], C.dpt_workers_free)}, Pool)
    for i = 1, n do self.early[i] = {} end
-   self:all(function() end, 'start')
+   local initial = self:all(function() end, 'start')
    for _, init in ipairs(inits or {}) do
-      self:all(function(i) self:send(i, init, i) end, 'init')
+      initial = self:all(function(i) self:send(i, init, i) end, 'init')
    end
-   return self
+   return self, initial
 end
 
 --- Calls send(i) for every worker and awaits them all; where some fail, closes the pool and raises
 -- all their errors.
+-- @return the list of their lists of results
 function Pool:all(send, what)
-   local errors = {}
+   local errors, all = {}, {}
    for i = 1, self.n do
       local ok, why = pcall(send, i)
       if not ok then
@@ -87,6 +89,7 @@ function Pool:all(send, what)
    end
    for i = 1, self.n do
       local values, message = self:receive(i)
+      all[i] = values
       if not values then
          errors[#errors + 1] = ('[thread %d %s] %s'):format(i, what, message)
       end
@@ -95,6 +98,7 @@ function Pool:all(send, what)
       self:close()
       fail('threads: %s', table.concat(errors, '\n'))
    end
+   return all
 end
 
 --- Queues a job for worker i (0: the first that is free).

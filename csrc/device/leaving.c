@@ -1,0 +1,65 @@
+/* leaving.c: the threads that run kernels, and waiting for them at the end (leaving.h). */
+#include "device/leaving.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+_Thread_local dpt__runner *dpt__own_runner;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static dpt__runner *list;
+static pid_t owner; /* the process that has the threads: not its children */
+static atomic_int leaving;
+static pthread_t leaver;
+
+static int all_rest(void) {
+  int rest = 1;
+  pthread_mutex_lock(&lock);
+  for (dpt__runner *r = list; r; r = r->next)
+    if (r != dpt__own_runner && atomic_load(&r->busy)) rest = 0;
+  pthread_mutex_unlock(&lock);
+  return rest;
+}
+
+static void leave(void) {
+  if (getpid() != owner) return;
+  leaver = pthread_self();
+  atomic_store(&leaving, 1);
+  for (int patience = 10000; patience > 0 && !all_rest(); patience--) usleep(100);
+}
+
+void dpt__runner_add(dpt__runner *runner) {
+  pthread_mutex_lock(&lock);
+  if (!owner) {
+    owner = getpid();
+    atexit(leave);
+  }
+  *runner = (dpt__runner){.next = list};
+  if (list) list->before = runner;
+  list = runner;
+  pthread_mutex_unlock(&lock);
+}
+
+void dpt__runner_remove(dpt__runner *runner) {
+  pthread_mutex_lock(&lock);
+  if (runner->before) runner->before->next = runner->next;
+  if (runner->next) runner->next->before = runner->before;
+  if (list == runner) list = runner->next;
+  pthread_mutex_unlock(&lock);
+}
+
+void dpt__runner_own(void) {
+  if (dpt__own_runner) return;
+  dpt__runner *runner = malloc(sizeof *runner);
+  if (!runner) return; /* the end of the process is less safe then */
+  dpt__runner_add(runner);
+  dpt__own_runner = runner;
+}
+
+void dpt__runner_enter(dpt__runner *runner) {
+  atomic_store(&runner->busy, 1);
+  if (!atomic_load(&leaving) || pthread_equal(leaver, pthread_self())) return;
+  atomic_store(&runner->busy, 0);
+  for (;;) pause();
+}

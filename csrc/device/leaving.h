@@ -1,0 +1,34 @@
+/* leaving.h: the end of the process, while other threads still compute.
+ *
+ * What must stay true: exit() runs the destructors of the libraries that kernels use (OpenBLAS
+ * gives its buffers back), so no kernel may run then: no thread but the one that called exit()
+ * begins another one, and those that run are awaited, but not longer than a second. What was queued
+ * behind them is dropped: nobody can read it any more.
+ */
+#ifndef DPT_DEVICE_LEAVING_H
+#define DPT_DEVICE_LEAVING_H
+#include <stdatomic.h>
+
+/* A thread that runs kernels. */
+typedef struct dpt__runner {
+  atomic_int busy;
+  struct dpt__runner *before, *next; /* of the list that the end of the process walks */
+} dpt__runner;
+
+/* To the list, and away from it. */
+void dpt__runner_add(dpt__runner *runner);
+void dpt__runner_remove(dpt__runner *runner);
+
+/* Before a kernel (where the process ends, the thread stays here for good) and after it. */
+void dpt__runner_enter(dpt__runner *runner);
+static inline void dpt__runner_done(dpt__runner *runner) {
+  atomic_store_explicit(&runner->busy, 0, memory_order_release);
+}
+
+/* This thread's runner for kernels on host memory; NULL: no other thread can call exit(), as long
+ * as the process has one Lua state. dpt__runner_own gives this thread one that stays, if it has
+ * none. */
+extern _Thread_local dpt__runner *dpt__own_runner;
+void dpt__runner_own(void);
+
+#endif
