@@ -7,8 +7,9 @@
 #include "comm/comm.h"
 #include "device/copy.h"
 #include "device/device.h"
+#include "ops/copy.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 /* The part of t that starts at entry `first` of dimension dim; owns no reference. */
 static dpt_tensor part_of(const dpt_tensor *t, int dim, int64_t first, int64_t count) {
@@ -23,16 +24,37 @@ static int is_plain(const dpt_tensor *to, const dpt_tensor *from) {
          dpt__contiguous(from);
 }
 
-/* to = from. Plain bytes are queued on the receiver's current stream, which waits for `ready`, an
- * event of the sender; the sender is to wait for the receiver later. Everything else orders
+/* to = from. Plain bytes between devices are queued on the receiver's current stream, which waits
+ * for `ready`, an event of the sender; the sender is to wait for the receiver later. Bytes between
+ * host and device may be queued as well: *done is then to be awaited. Everything else orders
  * itself. */
-static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__event ready) {
-  if (!is_plain(to, from)) return dpt_copy(to, from);
+static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__event ready,
+                dpt__event *done) {
+  *done = (dpt__event){NULL, 0};
+  if (!is_plain(to, from)) {
+    DPT__TRY(dpt__copy_straight(fn, to, from, done));
+    return done->stream ? 0 : dpt_copy(to, from);
+  }
   dpt__stream *stream = dpt__current_stream(to->store_->device);
   DPT__TRY(dpt__stream_wait(stream, ready));
   dpt__written(to);
   return dpt__copy_on(stream, fn, dpt__at(to), to->store_->block, dpt__at(from),
                       from->store_->block, (size_t)dpt__count(to) * dpt__dtype_size(dpt__type(to)));
+}
+
+/* The host waits for what move has queued, whatever has failed. */
+static int finish(int status, int64_t n, dpt__event *done) {
+  for (int64_t i = 0; i < n; i++)
+    if (done[i].stream) status |= dpt__event_wait(done[i]);
+  free(done);
+  return status;
+}
+
+/* Events of n moves, none of which has begun. */
+static dpt__event *moves(const char *fn, int64_t n) {
+  dpt__event *done = calloc((size_t)n + 1, sizeof *done);
+  if (!done) dpt__fail("%s: no host memory", fn);
+  return done;
 }
 
 /* Everything that is queued now on the device's current stream; nothing for the host. */
@@ -69,21 +91,21 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
     return dpt__fail(
         "scatter: the chunks have %lld entries together, dimension %d of a %s has %lld",
         (long long)all, dim + 1, dpt__describe(text, src), (long long)src->size_[dim]);
-  dpt__event ready;
-  DPT__TRY(record(src, &ready));
-  for (int64_t i = 0; i < n; i++) {
+  dpt__event ready, *done = moves("scatter", n);
+  int status = !done || record(src, &ready);
+  for (int64_t i = 0; !status && i < n; i++) {
     if (!rows[i]) {
-      DPT__TRY(dpt_resize(out[i], 0, NULL));
+      status = dpt_resize(out[i], 0, NULL);
       continue;
     }
     dpt_tensor part = part_of(src, dim, first, rows[i]);
     first += rows[i];
-    DPT__TRY(dpt__result(out[i], part.ndim_, part.size_, devices[i]));
-    DPT__TRY(move("scatter", out[i], &part, ready));
+    status = dpt__result(out[i], part.ndim_, part.size_, devices[i]) ||
+             move("scatter", out[i], &part, ready, &done[i]);
   }
-  for (int64_t i = 0; i < n; i++)
-    if (rows[i]) DPT__TRY(wait_for(src, out[i]));
-  return 0;
+  for (int64_t i = 0; !status && i < n; i++)
+    if (rows[i]) status = wait_for(src, out[i]);
+  return finish(status, done ? n : 0, done);
 }
 
 /* The sizes of the result: those of the first part that has elements, the dimension summed up. */
@@ -118,15 +140,16 @@ int dpt_comm_gather(dpt_tensor *out, int device, int64_t n, const dpt_tensor *co
   if (!size.ndim_) return dpt_resize(out, 0, NULL);
   DPT__TRY(dpt__result(out, size.ndim_, size.size_, device));
   int64_t first = 0;
-  for (int64_t i = 0; i < n; i++) {
+  dpt__event *done = moves("gather", n);
+  int status = !done;
+  for (int64_t i = 0; !status && i < n; i++) {
     if (!in[i]->ndim_) continue;
     dpt__event ready;
-    DPT__TRY(record(in[i], &ready));
     dpt_tensor part = part_of(out, dim, first, in[i]->size_[dim]);
     first += in[i]->size_[dim];
-    DPT__TRY(move("gather", &part, in[i], ready));
+    status = record(in[i], &ready) || move("gather", &part, in[i], ready, &done[i]);
   }
-  for (int64_t i = 0; i < n; i++)
-    if (in[i]->ndim_) DPT__TRY(wait_for(in[i], out));
-  return 0;
+  for (int64_t i = 0; !status && i < n; i++)
+    if (in[i]->ndim_) status = wait_for(in[i], out);
+  return finish(status, done ? n : 0, done);
 }

@@ -1,11 +1,15 @@
 /* copy.c: r = a for any types, layouts and sides: host, device, two devices.
  *
- * What must stay true: ordinary host memory has been read or written when dpt_copy returns; reading
- * it waits for nothing (the elements go through a page-locked buffer), writing it waits for exactly
- * the current stream of the source's device. Between devices no thread waits: events order the two
+ * What must stay true: ordinary host memory has been read or written when dpt_copy returns. Reading
+ * it waits for no work that was queued before: the elements go through a page-locked buffer, and
+ * straight only where the stream is idle and so many that a second pass over memory would take
+ * longer than waiting for the first. Writing it waits for exactly the current stream of the
+ * source's device. Between devices no thread waits: events order the two
  * current streams. What travels is contiguous and of the smaller of the two types; each side brings
  * it into that form or out of it by its own convert kernel.
  */
+#include "ops/copy.h"
+
 #include "device/copy.h"
 #include "device/device.h"
 #include "ops/map.h"
@@ -64,9 +68,31 @@ static int move(const dpt_tensor *to, const dpt_tensor *from, int device) {
                       dpt__at(from), from->store_->block, bytes_of(to));
 }
 
+enum { STRAIGHT = 1 << 20 }; /* bytes from which on a copy to a device is worth waiting for */
+
+int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
+                       dpt__event *event) {
+  int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
+  *event = (dpt__event){NULL, 0};
+  if (!device == !source || !fits(to, dpt__type(from)) || !fits(from, dpt__type(to))) return 0;
+  dpt__stream *stream = dpt__current_stream(device ? device : source);
+  DPT__TRY(dpt__stream_order(stream));
+  if (device && (bytes_of(to) < STRAIGHT || !dpt__event_done(dpt__event_record(stream)))) return 0;
+  dpt__written(to);
+  DPT__TRY(dpt__copy_on(stream, fn, dpt__at(to), to->store_->block, dpt__at(from),
+                        from->store_->block, bytes_of(to)));
+  *event = dpt__event_record(stream);
+  return 0;
+}
+
 static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(r), status;
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
+  if (!async) {
+    dpt__event event;
+    DPT__TRY(dpt__copy_straight("copy", r, a, &event));
+    if (event.stream) return dpt__event_wait(event);
+  }
   dpt__written(r);
   if (async && a->store_->block && fits(a, wire)) {
     dpt__take(&sent, a);

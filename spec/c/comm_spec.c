@@ -251,6 +251,47 @@ static void test_split(int source, int kind) {
   dpt_tensor_free(&back);
 }
 
+/* A large host tensor goes to all devices and comes back; its memory has been read, and written,
+ * when the calls return, also where one of the copies fails. */
+static void test_host(void) {
+  int64_t size[2] = {DEVICES, 300000}, rows[DEVICES] = {1, 1, 1, 1}, all = DEVICES * size[1];
+  int32_t devices[DEVICES] = {1, 2, 3, 4};
+  dpt_tensor src, back = {.kind_ = DPT_F32}, part[DEVICES] = {{0}}, *to[DEVICES];
+  const dpt_tensor *const *from = (const dpt_tensor *const *)to;
+  for (int i = 0; i < DEVICES; i++) {
+    part[i].kind_ = F32;
+    to[i] = &part[i];
+  }
+  CHECK(!dpt_tensor_new(&src, DPT_F32, 2, size));
+  float *data = dpt_tensor_data(&src);
+  for (int round = 0; round < 4; round++) {
+    if (round % 2) CHECK(!dpt_device_synchronize(-1)); /* nothing to wait for */
+    for (int64_t i = 0; i < all; i++) data[i] = (float)(i + round);
+    CHECK(!dpt_comm_scatter(DEVICES, to, devices, rows, &src, 0));
+    memset(data, 0, (size_t)all * sizeof *data);
+    CHECK(!dpt_comm_gather(&back, 0, DEVICES, from, 0));
+    const float *got = dpt_tensor_data(&back);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < all; i++) wrong += got[i] != (float)(i + round);
+    CHECK(wrong == 0);
+  }
+  for (int nth = 1; nth <= DEVICES; nth++)
+    for (int gather = 0; gather < 2; gather++) {
+      char fault[32];
+      CHECK(!dpt_device_synchronize(-1));
+      snprintf(fault, sizeof fault, "copy:%d", nth);
+      CHECK(!dpt_fault_set(fault));
+      int failed = gather ? dpt_comm_gather(&back, 0, DEVICES, from, 0)
+                          : dpt_comm_scatter(DEVICES, to, devices, rows, &src, 0);
+      CHECK(failed && strstr(dpt_message(), "DPT_FAULT"));
+      CHECK(!dpt_fault_set(""));
+      CHECK(!dpt_device_synchronize(-1)); /* it was told once */
+    }
+  for (int i = 0; i < DEVICES; i++) dpt_tensor_free(&part[i]);
+  dpt_tensor_free(&src);
+  dpt_tensor_free(&back);
+}
+
 static void expect(int status, const char *part) { CHECK(status && strstr(dpt_message(), part)); }
 
 static void test_errors(void) {
@@ -358,6 +399,7 @@ int main(void) {
     test_split(3, F32);
     test_split(2, DPT_F64 | DPT_ON_DEVICE);
     test_split(0, DPT_F32);
+    test_host();
     test_errors();
     test_fault(100, 2);
     test_fault(400000, 1 + delay * 5);
