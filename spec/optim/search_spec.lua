@@ -173,4 +173,30 @@ describe('the search', function()
       bad("optim.FistaLS: argument 'params' is a number, wanted a table", optim.FistaLS, bowl,
          absolute, shrink, x, 3)
    end)
+
+   local function skewed(x) return (x[1] - 0.5) ^ 2 + 100 * (x[2] + 0.25) ^ 2 end
+
+   it('de and cmaes come to the minimum by values alone, and leave x as it is', function()
+      for _, typename in ipairs{types[1], types[#types]} do
+         local x = make(typename, {2, 2})
+         local y, values = optim.de(skewed, x, {popsize = 12, scaleFactor = 0.6,
+            crossoverRate = 0.8, maxFEs = 1000, minRegion = -3, maxRegion = 3})
+         assert.is_true(distance(y, {0.5, -0.25}) < 1e-2)
+         assert.equal(1008, values:nElement()) -- whole generations
+         assert.is_true(math.abs(values:min() - skewed(y)) < 1e-6)
+         torch.manualSeed(2)
+         local z, history, evaluations = optim.cmaes(function(v) return skewed(v:view(2)) end,
+            x:view(2, 1), {sigma = 0.5, ftarget = 1e-6, maxEval = 3000})
+         assert.same({2, 1}, z:size():totable())
+         assert.equal(typename, z:type())
+         assert.is_true(distance(z:view(2), {0.5, -0.25}) < 1e-2)
+         assert.equal(skewed(x), history[1])
+         assert.is_true(history[#history] <= 1e-6 and evaluations <= 3000)
+         assert.is_true(distance(x, {2, 2}) == 0)
+      end
+      bad('optim.de: maxFEs is nil, wanted a number', optim.de, skewed, make(types[1], {1, 1}),
+         {scaleFactor = 1, crossoverRate = 1})
+      bad('optim.cmaes: sigma is nil, wanted a number', optim.cmaes, skewed,
+         make(types[1], {1, 1}))
+   end)
 end)

@@ -5,7 +5,7 @@
 local class = require 'dpt.class'
 
 local names = [[
-   Module Container Criterion utils Jacobian tables
+   Module Container Criterion utils Jacobian hessian tables
 
    Sequential Parallel Concat DepthConcat ConcatTable ParallelTable MapTable Bottle Decorator
    DontCast WeightNorm NaN Profile DataParallelTable DataParallel GPU
@@ -18,9 +18,9 @@ local names = [[
    Padding Index MaskedSelect Collapse Convert PixelShuffle OneHot Constant Max Min Mean
    Sum PrintSize
 
-   Linear LinearWeightNorm Bilinear PartialLinear SparseLinear LookupTable Maxout Add Mul
-   CMul CAdd AddConstant MulConstant Euclidean WeightedEuclidean Cosine MM MV DotProduct
-   CosineDistance PairwiseDistance
+   Linear LinearWeightNorm Bilinear PartialLinear SparseLinear IndexLinear Kmeans LookupTable
+   Maxout Add Mul CMul CAdd AddConstant MulConstant Euclidean WeightedEuclidean Cosine MM MV
+   DotProduct CosineDistance PairwiseDistance
 
    Abs Clamp Exp Log Power Square Sqrt Normalize HardTanh HardShrink SoftShrink SoftMax SoftMin
    SoftPlus SoftSign LogSigmoid LogSoftMax Sigmoid Tanh TanhShrink Threshold ReLU ReLU6 PReLU RReLU

@@ -6,7 +6,7 @@ local class = require 'dpt.class'
 
 local names = [[
    sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg FistaLS
-   lswolfe polyinterp checkgrad ConfusionMatrix Logger
+   cmaes de lswolfe polyinterp checkgrad ConfusionMatrix Logger
 ]]
 
 local optim = {}

@@ -1,0 +1,81 @@
+--- optim.de: differential evolution (Storn and Price 1997), the best one of a population as base.
+-- What must stay true: it draws from a generator of its own, seeded with 1, in Torch7's order, so
+-- that a call always finds the same; a generation replaces its members at once.
+
+local arguments = require 'dpt.optim.arguments'
+local torch = require 'dpt.tensor'
+local fail = require 'dpt.ffi'.fail
+
+--- @param opfunc function(x) that gives f(x); a gradient is not used
+-- @param x gives size and type, and stays as it is
+-- @param config popsize (10 for each element of x), scaleFactor, crossoverRate, maxFEs: evaluations
+-- at most, rounded up to whole generations; minRegion, maxRegion of the first population (-30, 30)
+-- @return the best found, as a vector; a vector of all values of f in their order
+return function(opfunc, x, config, state)
+   config = arguments.check('de', opfunc, x, config, state)
+   for _, name in ipairs{'scaleFactor', 'crossoverRate', 'maxFEs'} do
+      if type(config[name]) ~= 'number' then
+         fail('optim.de: %s is %s, wanted a number', name, tostring(config[name]))
+      end
+   end
+   local d = x:nElement()
+   local n = config.popsize or 10 * d
+   if n < 3 then fail('optim.de: popsize is %s, wanted at least 3', n) end
+   local generations = math.max(math.ceil((config.maxFEs - 1) / n), 1)
+   local g = torch.Generator()
+   torch.manualSeed(g, 1)
+
+   local values, count = x.new(generations * n), 0
+   local function evaluate(y)
+      local f = opfunc(y:viewAs(x))
+      count = count + 1
+      values[count] = f
+      return values[count] -- as x's type rounds it
+   end
+
+   local members, children = x.new(n, d), x.new(n, d)
+   members:uniform(g, config.minRegion or -30, config.maxRegion or 30)
+   local fitness, best, worst = {}, 1, 1
+   for i = 1, n do
+      fitness[i] = evaluate(members[i])
+      if fitness[i] < fitness[best] then best = i end
+      if fitness[i] > fitness[worst] then worst = i end
+   end
+   local solution, least = members[best]:clone(), fitness[best]
+   local base, reached = members[worst]:clone(), fitness[worst] -- Torch7 begins with the worst
+
+   -- a number of 1 to n that is none of the others
+   local function another(a, b)
+      local r
+      repeat r = torch.random(g, 1, n) until r ~= a and r ~= b
+      return r
+   end
+
+   for _ = 2, generations do
+      local theirs = {}
+      for i = 1, n do
+         local first = another(i)
+         local second = another(i, first)
+         local certain = torch.random(g, 1, d)
+         local child = children[i]:copy(members[i])
+         for j = 1, d do
+            if torch.uniform(g, 0, 1) < config.crossoverRate or i == certain then
+               child[j] = base[j]
+                  + config.scaleFactor * (members[first][j] - members[second][j])
+            end
+         end
+         theirs[i] = evaluate(child)
+      end
+      for i = 1, n do
+         if theirs[i] <= fitness[i] then
+            members[i]:copy(children[i])
+            fitness[i] = theirs[i]
+            if theirs[i] < reached then
+               reached = theirs[i]
+               base:copy(children[i])
+            end
+         end
+      end
+   end
+   return reached < least and base or solution, values
+end
