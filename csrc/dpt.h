@@ -53,6 +53,10 @@ int dpt_file_write(void *file, const void *data, int64_t n);
 int dpt_file_byte(void *file);
 void dpt_file_unread(void *file, int byte);
 int64_t dpt_file_left(void *file);
+/* Reads up to n numbers as text, elements of a type from i16 on, from a file or, where that is
+ * NULL, from `size` bytes in memory (becomes how many were used); how many there were. */
+int64_t dpt_text_read(void *file /* or NULL */, const void *bytes /* or NULL */,
+                      int64_t *size /* or NULL */, int dtype, void *to, int64_t n);
 /* A file that is to replace the one at path at once. replacement: target: path without symbolic
  * links; name: a new, empty file beside it, open as `descriptor`, or target itself where that is no
  * regular file (a pipe; descriptor is -1 then). Both texts have `room` bytes. What a killed process

@@ -56,6 +56,11 @@ function DiskFile:_write(data, n)
    end
 end
 
+function DiskFile:_readText(kind, pointer, n)
+   turn(self, 'read')
+   return tonumber(C.dpt_text_read(self.handle_, nil, nil, kind, pointer, n))
+end
+
 function DiskFile:_byte()
    turn(self, 'read')
    return C.dpt_file_byte(self.handle_)

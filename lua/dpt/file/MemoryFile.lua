@@ -61,6 +61,15 @@ function MemoryFile:_write(data, n)
    self.at_, self.size_ = last, math.max(self.size_, last)
 end
 
+local slot = ffi.new 'int64_t[1]'
+
+function MemoryFile:_readText(kind, pointer, n)
+   slot[0] = self:_left()
+   local got = tonumber(C.dpt_text_read(nil, bytes(self) + self.at_, slot, kind, pointer, n))
+   self.at_ = self.at_ + tonumber(slot[0])
+   return got
+end
+
 function MemoryFile:_byte()
    if self.at_ >= size(self) then return -1 end
    local byte = bytes(self)[self.at_]

@@ -60,7 +60,7 @@ function File:_readBlock(kind, pointer, n)
    local raw = self.binary_ or kind == C.DPT_U8 or kind == C.DPT_I8
    local got
    if not raw then
-      got = text.read(self, kind, pointer, n)
+      got = self:_readText(kind, pointer, n)
    else
       local size = self:_elementSize(kind)
       local narrow = size == 4 and kind == C.DPT_I64

@@ -1,7 +1,7 @@
 --- dpt.file.text: numbers and lines as text, for files in ascii mode.
 --
 -- What must stay true: what is written reads back to the same bits (%.9g and %.17g); Long integers
--- never pass through doubles; a number ends at the first byte that cannot belong to it.
+-- never pass through doubles. csrc/base/text.c reads numbers.
 local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
 local ffi, C = dptffi.ffi, dptffi.C
@@ -14,8 +14,7 @@ local text = {
       [C.DPT_F64] = 'double'},
 }
 
-local LONGEST, CHUNK = 63, 4096
-local buffer = ffi.new('char[?]', LONGEST + 1)
+local CHUNK = 4096
 local formats = {[C.DPT_F16] = '%.9g', [C.DPT_F32] = '%.9g', [C.DPT_F64] = '%.17g'}
 
 --- Elements as doubles that Lua takes for numbers, in a tensor.
@@ -40,61 +39,6 @@ function text.write(file, kind, pointer, n)
       if file.spacing_ and first + count < n then block = block .. ' ' end
       file:_write(block, #block)
    end
-end
-
---- Which bytes a number may consist of; a sign stands first, or behind the e of an exponent.
-local whole, real = {}, {}
-for byte = 0, 255 do
-   local c = string.char(byte)
-   whole[byte] = c:find '%d' ~= nil
-   real[byte] = c:find '[%w.]' ~= nil
-end
-local PLUS, MINUS, E = 43, 45, 101
-
---- The next number's text, '' at the end of the file.
-local function token(file, allowed)
-   local byte, n, before = file:_byte(), 0, E
-   while byte == 32 or byte >= 9 and byte <= 13 do byte = file:_byte() end
-   while byte >= 0 and n < LONGEST and (allowed[byte] or (byte == PLUS or byte == MINUS)
-         and bit.bor(before, 32) == E and (n == 0 or allowed == real)) do
-      buffer[n] = byte
-      n, before = n + 1, byte
-      byte = file:_byte()
-   end
-   file:_unread(byte)
-   return ffi.string(buffer, n)
-end
-
---- The int64 that digits spell.
-local function long(digits)
-   local sign, rest = digits:match '^([+-]?)(%d+)$'
-   if not rest then return nil end
-   local value = 0LL
-   for i = 1, #rest do value = value * 10 + (rest:byte(i) - 48) end
-   return sign == '-' and -value or value
-end
-
---- Reads n numbers to pointer; how many there were.
-function text.read(file, kind, pointer, n)
-   local wide = kind == C.DPT_F16 and core.freshStorage(core.FLOAT, n)
-   local to = wide and core.storagePointer(wide) or pointer
-   local allowed = formats[kind] and real or whole
-   local got = 0
-   while got < n do
-      local word = token(file, allowed)
-      local value
-      if kind == C.DPT_I64 then value = long(word) else value = tonumber(word) end
-      if not value then break end
-      to[got] = value
-      got = got + 1
-   end
-   if wide and got > 0 then
-      local half = core.newStorage(C.DPT_F16, n):copy(wide)
-      ffi.copy(pointer, core.storagePointer(half), 2 * got)
-      core.hold(half)
-   end
-   core.hold(wide)
-   return got
 end
 
 local block = ffi.new 'uint8_t[4096]'

@@ -1,0 +1,80 @@
+/* text.c: numbers as text, read from a FILE or from memory as C's scanf reads them.
+ *
+ * What must stay true: a number ends at the first byte that cannot belong to it, and that byte is
+ * still there for the next read; Long integers never pass through doubles.
+ */
+#include "base/dtype.h"
+#include "base/half.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LONGEST = 63 };
+
+/* Where the bytes come from: file, or memory where it is NULL. */
+struct source {
+  FILE *file;
+  const unsigned char *at, *end;
+};
+
+static int next(struct source *from) {
+  if (from->file) return getc_unlocked(from->file);
+  return from->at < from->end ? *from->at++ : -1;
+}
+
+static void back(struct source *from, int byte) {
+  if (byte < 0) return;
+  if (from->file)
+    ungetc(byte, from->file);
+  else
+    from->at--;
+}
+
+static int is_part(int byte, int real) {
+  if (byte >= '0' && byte <= '9') return 1;
+  return real && (byte == '.' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z'));
+}
+
+/* The bytes of the next number; a sign stands first, or behind the e of an exponent. */
+static void read_word(struct source *from, int real, char *word) {
+  int byte = next(from), before = 'e', n = 0;
+  while (byte == ' ' || (byte >= '\t' && byte <= '\r')) byte = next(from);
+  while (n < LONGEST) {
+    int sign = (byte == '+' || byte == '-') && (before | 32) == 'e' && (n == 0 || real);
+    if (!sign && !is_part(byte, real)) break;
+    word[n++] = (char)byte;
+    before = byte;
+    byte = next(from);
+  }
+  back(from, byte);
+  word[n] = 0;
+}
+
+int64_t dpt_text_read(void *file, const void *bytes, int64_t *size, int dtype, void *to,
+                      int64_t n) {
+  struct source from = {file, bytes, size ? (const unsigned char *)bytes + *size : NULL};
+  int real = dtype >= DPT_F16;
+  char word[LONGEST + 1], *end;
+  int64_t got = 0;
+  if (file) flockfile(file);
+  for (; got < n; got++) {
+    read_word(&from, real, word);
+    if (dtype == DPT_F64)
+      ((double *)to)[got] = strtod(word, &end);
+    else if (dtype == DPT_F32)
+      ((float *)to)[got] = strtof(word, &end);
+    else if (dtype == DPT_F16)
+      ((uint16_t *)to)[got] = dpt__half_from_float(strtof(word, &end));
+    else if (dtype == DPT_I64)
+      ((int64_t *)to)[got] = strtoll(word, &end, 10);
+    else if (dtype == DPT_I32)
+      ((int32_t *)to)[got] = (int32_t)strtoll(word, &end, 10);
+    else
+      ((int16_t *)to)[got] = (int16_t)strtoll(word, &end, 10);
+    if (end == word || *end) break;
+  }
+  if (file)
+    funlockfile(file);
+  else
+    *size = from.at - (const unsigned char *)bytes;
+  return got;
+}
