@@ -27,7 +27,8 @@ end
 -- @param x where the search begins
 -- @param config (or state): sigma, the first step size of every number; maxEval, evaluations at
 -- most (1000 times the square of x's elements); ftarget, at which it stops; popsize (4 + 3 times
--- the logarithm of x's elements); min_iterations (1); verb_disp: a line every so many generations (0)
+-- the logarithm of x's elements); min_iterations (1); verb_disp: a line every so many
+-- generations (0)
 -- @return the best found, like x; a list: f(x), the best value of every generation, the best of
 -- all; the number of evaluations
 return function(opfunc, x, config, state)
