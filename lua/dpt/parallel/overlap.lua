@@ -41,6 +41,7 @@ end
 function Overlap.new(plan, flat, count, dispatcher)
    if not isFlat(plan, flat) then return nil end
    local list, place = buckets.cut(plan, flat[1], count)
+   if #list == 1 then return nil end -- it would begin when all is over
    local counts, tensors = ffi.new('int64_t[?]', #list), {}
    for b, bucket in ipairs(list) do
       counts[b - 1] = #bucket

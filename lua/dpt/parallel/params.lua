@@ -45,15 +45,17 @@ end
 --- Whether replica 1's tensors lie elsewhere than at the last build ('moved'), or are others
 -- ('other'), so that the replicas' may not fit them.
 function Params:changed(module)
-   local old, new = self.seen, look(module)
+   local old = self.seen
    if not old then return 'moved' end
-   if old.n ~= new.n then return 'other' end
-   local change
-   for i, t in ipairs(new) do
+   local tensors, gradients = module:parameters()
+   local n, moved = tensors and #tensors or 0, false
+   if old.n ~= n then return 'other' end
+   for i = 1, 2 * n do
+      local t = i <= n and tensors[i] or gradients[i - n]
       if not rawequal(old[i], t) then return 'other' end
-      if old.stores[i] ~= new.stores[i] or old.firsts[i] ~= new.firsts[i] then change = 'moved' end
+      moved = moved or old.stores[i] ~= comm.address(t) or old.firsts[i] ~= t:storageOffset()
    end
-   return change
+   return moved and 'moved' or nil
 end
 
 -- Replica 1 must be on the first device of the list.

@@ -1,0 +1,99 @@
+--- bench overhead: the caller's time for one step of nn.DataParallelTable against a plain loop
+package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
+local frame = require 'frame'
+local dpt = require 'dpt'
+
+dpt.setDevices 'host:4'
+torch.setdefaulttensortype 'torch.FloatTensor'
+local rows, width, layers, steps = 4, 16, 20, 20 -- of each device: next to nothing to compute
+
+local function network()
+   torch.manualSeed(1)
+   local net = nn.Sequential()
+   for _ = 1, layers do net:add(nn.Linear(width, width)):add(nn.Tanh()) end
+   return net:cuda()
+end
+
+-- A function that queues steps on n devices by nn.DataParallelTable.
+local function table(n)
+   local net = nn.DataParallelTable(1, true)
+   for i = 1, n do net:add(i == 1 and network() or nn.Identity(), i) end
+   local x = torch.randn(n * rows, width):cuda()
+   local g = torch.randn(n * rows, width):cuda()
+   local parameters, gradients = net:getParameters()
+   return function()
+      net:zeroGradParameters()
+      net:forward(x)
+      net:backward(x, g)
+      parameters:add(-0.01, gradients)
+   end
+end
+
+-- The same in plain steps, without a check, a wait or a number that is read.
+local function loop(n)
+   local nets, p, g, inputs, gradOutputs, there = {}, {}, {}, {}, {}, {}
+   local x = torch.randn(n * rows, width):cuda()
+   local gx = torch.randn(n * rows, width):cuda()
+   local outputs, gradInputs = {}, {}
+   local output, gradInput = torch.CudaTensor(), torch.CudaTensor()
+   for i = 1, n do
+      cutorch.withDevice(i, function()
+         nets[i] = network()
+         p[i], g[i] = nets[i]:getParameters()
+         inputs[i], gradOutputs[i] = torch.CudaTensor(rows, width), torch.CudaTensor(rows, width)
+      end)
+      there[i] = torch.CudaTensor(p[1]:nElement())
+   end
+   return function()
+      for i = 1, n do
+         cutorch.setDevice(i)
+         g[i]:zero()
+         inputs[i]:copy(x:narrow(1, (i - 1) * rows + 1, rows))
+         outputs[i] = nets[i]:forward(inputs[i])
+      end
+      cutorch.setDevice(1)
+      output:cat(outputs, 1)
+      for i = 1, n do
+         cutorch.setDevice(i)
+         gradOutputs[i]:copy(gx:narrow(1, (i - 1) * rows + 1, rows))
+         gradInputs[i] = nets[i]:backward(inputs[i], gradOutputs[i])
+      end
+      cutorch.setDevice(1)
+      gradInput:cat(gradInputs, 1)
+      for i = 2, n do
+         there[i]:copy(g[i])
+         g[1]:add(there[i])
+      end
+      p[1]:add(-0.01, g[1])
+      for i = 2, n do p[i]:copy(p[1]) end
+   end
+end
+
+-- Seconds of the caller for one step, of each side, in turn.
+local function both(n)
+   local times = {{}, {}}
+   local sides = {table(n), loop(n)}
+   for round = 1, 15 do
+      for i, side in ipairs(sides) do
+         local spent = 0
+         for _ = 1, steps do
+            spent = spent + frame.time(side)
+            cutorch.synchronizeAll()
+         end
+         if round > 2 then times[i][round - 2] = spent / steps end
+      end
+   end
+   return frame.median(times[1]), frame.median(times[2])
+end
+
+local cells, worst = {{'devices', 'table', 'loop', 'ratio'}}, 0
+for _, n in ipairs{1, 2, 4} do
+   local mine, plain = both(n)
+   worst = math.max(worst, mine / plain)
+   cells[#cells + 1] = {n, ('%.0f us'):format(mine * 1e6), ('%.0f us'):format(plain * 1e6),
+      ('%.2f'):format(mine / plain)}
+end
+frame.head(('queueing one step of %d layers of %d values, %d rows a device, median of 13 rounds')
+   :format(2 * layers, width, rows))
+frame.rows(cells)
+frame.finish{{'overhead', ('%.2f times'):format(worst), 'at most 2 times', worst <= 2}}
