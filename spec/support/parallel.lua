@@ -47,6 +47,14 @@ function M.range(n)
    return list
 end
 
+local function init() require 'spec.support.modules' end
+
+--- By its name: what lets a network be run by a dispatcher.
+M.dispatchers = {
+   basic = function(many) return many end,
+   threads = function(many) return many:threads(init) end,
+}
+
 --- Bytes that were copied between devices since the process started.
 function M.copied() return tonumber(C.dpt_copied_bytes()) end
 
@@ -112,15 +120,13 @@ end
 function M.checkReplicas(many)
    many:syncParameters()
    local truth = many:get(1):parameters() or {}
-   many.impl:exec(function(module, i)
-      if i == 1 then return end
-      local values, gradients = module:parameters()
-      for k, t in ipairs(truth) do
-         M.bits(t, values[k])
-         luassert.equal(many.gpuAssignments[i], values[k]:getDevice())
-         luassert.equal(0, gradients[k]:ne(0):sum(), 'replica ' .. i .. ' holds gradients')
+   for i, lists in ipairs(many.impl:run('params', 'list')) do
+      for k, t in ipairs(i > 1 and truth or {}) do
+         M.bits(t, lists[1][k])
+         luassert.equal(many.gpuAssignments[i], lists[1][k]:getDevice())
+         luassert.equal(0, lists[2][k]:ne(0):sum(), 'replica ' .. i .. ' holds gradients')
       end
-   end)
+   end
 end
 
 --- One step on both: outputs, gradInput and gradients agree; parameters of `one` are untouched.

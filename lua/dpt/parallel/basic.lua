@@ -7,12 +7,14 @@
 -- the errors of all of them make one message, each with its replica, its device, the way through
 -- the modules and the traceback; nobody is left waiting.
 --
--- A dispatcher has setup, call, run, tellRows, exec, applyChanges and close. call and run take
--- names and values that can be sent to a thread; what dpt does on replicas goes through them. exec
--- is for users.
+-- A dispatcher has setup, call, run, tellRows, exec, applyChanges, another and close. call and run
+-- take names and values that can be sent to a thread; what dpt does on replicas goes through them.
+-- exec is for users. All of them are made of `perform`; another dispatcher (dpt.parallel.threads)
+-- replaces that, setup and close.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local errors = require 'dpt.parallel.errors'
+local replica = require 'dpt.parallel.replica'
 
 local dispatchers = {}
 local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
@@ -23,20 +25,30 @@ function Basic:__init(owner)
    self.dpt = owner
 end
 
--- Calls f with the replica's device current; f's result, or false and the error with its place.
-local function onDevice(self, i, f, ...)
-   local devices = self.dpt.gpuAssignments
-   local ok, result = xpcall(cutorch.setDevice, errors.handler, devices[i])
+--- A dispatcher of the same kind for another owner.
+function Basic:another(owner)
+   return dispatchers.Basic(owner)
+end
+
+--- An error of replica i with its place.
+function Basic:place(i, message)
+   return errors.place(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
+end
+
+--- Calls f(...) with the device of replica i current, which stays so.
+-- @return true and f's result, or false and the error with its place
+function Basic:attempt(i, f, ...)
+   local ok, result = xpcall(cutorch.setDevice, errors.handler, self.dpt.gpuAssignments[i])
    if ok then ok, result = xpcall(f, errors.handler, ...) end
-   if not ok then result = errors.place(result, i, devices, torch.type(self.dpt)) end
+   if not ok then result = self:place(i, result) end
    return ok, result
 end
 
 -- Runs f(i) for the replicas 1 to count, puts the device back and raises what went wrong.
-local function each(self, count, f, ...)
+local function each(self, count, f)
    local before, results, wrong = cutorch.getDevice(), {}, nil
    for i = 1, count do
-      local ok, result = onDevice(self, i, f, i, ...)
+      local ok, result = self:attempt(i, f, i)
       if ok then
          results[i] = result
       else
@@ -49,40 +61,23 @@ local function each(self, count, f, ...)
    return results
 end
 
-local function makeReplica(i, self, modules, drawing)
-   modules[i] = i == 1 and self.dpt.modules[1] or self.dpt:replicate()
-   drawing[i] = {}
-   -- a criterion has no list
-   for _, module in ipairs(modules[i].listModules and modules[i]:listModules() or {}) do
-      if module.rowOffset_ then table.insert(drawing[i], module) end
-   end
-end
-
---- The list of the replicas; makes them where that has not been done.
+--- The list of the replicas that live here; makes all replicas where that has not been done.
 function Basic:setup()
    if not self.modules then
-      local modules, drawing = {}, {}
-      each(self, #self.dpt.gpuAssignments, makeReplica, self, modules, drawing)
-      self.modules, self.drawing = modules, drawing
+      replica.forget(self.dpt.modules[1])
+      self.modules = each(self, #self.dpt.gpuAssignments, function(i)
+         return i == 1 and self.dpt.modules[1] or self.dpt:replicate()
+      end)
    end
    return self.modules
 end
 
---- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's
--- rows begin; what they draw is then what one device would.
--- @param before list of the rows before each replica's first
-function Basic:tellRows(before)
-   local first = self.drawing[1]
-   for i, modules in ipairs(self.drawing) do
-      for k, module in ipairs(modules) do
-         module.rowOffset_ = before[i]
-         module.dropoutStep_ = first[k].dropoutStep_
-      end
-   end
-end
-
-local function callMethod(i, modules, f, method, inputs, others, scale)
-   return f(modules[i], i, method, inputs[i], others and others[i], scale)
+--- Calls require('dpt.parallel.' .. file)[name](replica, i, argumentsOf(i)) for the first `count`
+-- replicas, each with its device current.
+-- @return list of results
+function Basic:perform(count, file, name, argumentsOf)
+   local modules, f = self:setup(), require('dpt.parallel.' .. file)[name]
+   return each(self, count, function(i) return f(modules[i], i, argumentsOf(i)) end)
 end
 
 --- Calls a method of the first `count` replicas.
@@ -94,31 +89,36 @@ end
 -- @param file which file of dpt.parallel has the function `call` that does it ('replica')
 -- @return list of results
 function Basic:call(method, count, inputs, others, scale, file)
-   local f = require('dpt.parallel.' .. (file or 'replica')).call
-   return each(self, count, callMethod, self:setup(), f, method, inputs, others, scale)
+   return self:perform(count, file or 'replica', 'call', function(i)
+      return method, inputs[i], others and others[i], scale
+   end)
 end
 
-local function callFunction(i, modules, f, ...)
-   return f(modules[i], i, ...)
-end
-
---- Calls require('dpt.parallel.' .. file)[name](replica, i, ...) for every replica, each with its
--- device current. Arguments and results are values that can be sent to a thread: no functions, no
--- modules.
+--- Calls require('dpt.parallel.' .. file)[name](replica, i, ...) for every replica. Arguments and
+-- results are values that can be sent to a thread: no functions, no modules.
 -- @return list of results
 function Basic:run(file, name, ...)
-   return each(self, #self.dpt.gpuAssignments, callFunction, self:setup(),
-      require('dpt.parallel.' .. file)[name], ...)
-end
-
-local function callClosure(i, modules, closure)
-   return closure(modules[i], i)
+   local arguments, count = {...}, select('#', ...)
+   return self:perform(#self.dpt.gpuAssignments, file, name, function()
+      return unpack(arguments, 1, count)
+   end)
 end
 
 --- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
 -- @return list of results
 function Basic:exec(closure, count)
-   return each(self, count or #self.dpt.gpuAssignments, callClosure, self:setup(), closure)
+   return self:perform(count or #self.dpt.gpuAssignments, 'replica', 'apply', function()
+      return closure
+   end)
+end
+
+--- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's
+-- rows begin; what they draw is then what one device would.
+-- @param before list of the rows before each replica's first
+function Basic:tellRows(before)
+   local steps = {}
+   for k, module in ipairs(replica.drawing(self:setup()[1])) do steps[k] = module.dropoutStep_ end
+   if #steps > 0 then self:run('replica', 'tellRows', before, steps) end
 end
 
 --- Lets the copies be made anew from replica 1 at the next use.

@@ -7,6 +7,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
+local Threads = require 'dpt.parallel.threads'
 
 local methods = {}
 
@@ -80,6 +81,22 @@ function methods:type(typename, tensorCache)
    self.output = torch.getmetatable(typename).new()
    if self.gradInput then self.gradInput = torch.getmetatable(typename).new() end
    tellFirst(self, 'type', typename, tensorCache)
+   return self
+end
+
+--- Lets every replica but the first live in a thread with a Lua state of its own, so that they are
+-- called at the same time.
+-- @param initFunc function(i) or nil, called once in the state of each replica; that of the first is
+-- the caller's
+-- @param syncCopies true: the copies of the network are made one after the other
+-- @return self
+function methods:threads(initFunc, syncCopies)
+   if initFunc ~= nil and type(initFunc) ~= 'function' then
+      fail(self, 'threads wants a function as argument 1, got %s', torch.type(initFunc))
+   end
+   self:_settle()
+   self.impl:close()
+   self.impl = Threads(self, initFunc, syncCopies)
    return self
 end
 

@@ -25,7 +25,7 @@ function serial.clone(owner, copy)
    cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), function()
       for key, value in pairs(clone) do clone[key] = copy(value) end
    end)
-   clone.impl = Basic(clone)
+   clone.impl = owner.impl:another(clone)
    return clone
 end
 

@@ -44,6 +44,13 @@ end)
 
 local default = newGenerator()
 
+--- How often the default generator was seeded or set.
+core.seedings = 0
+
+local function count(g)
+   if g == default.ptr_ then core.seedings = core.seedings + 1 end
+end
+
 local function isGenerator(v) return istype(generatorType, v) end
 
 --- Splits off a leading generator: gives its C object, or the default one's, and the rest.
@@ -62,12 +69,14 @@ end
 function torch.manualSeed(...)
    local g, seed = generator(...)
    C.dpt_generator_manual_seed(g, checkNumber('manualSeed', 'seed', seed))
+   count(g)
    if g == default.ptr_ then C.dpt_devices_manual_seed(seed) end
 end
 
 --- Seeds at random and gives the seed.
 function torch.seed(...)
    local g = generator(...)
+   count(g)
    return tonumber(C.dpt_generator_seed(g))
 end
 
@@ -87,6 +96,7 @@ function torch.setRNGState(...)
    local g, state = generator(...)
    if not isTensor(state) then usage('setRNGState', '[generator] state', ...) end
    lib.generator_set(g, state)
+   count(g)
 end
 
 -- distributions -----------------------------------------------------------------------------------

@@ -1,0 +1,123 @@
+--- dpt.parallel.threads: runs replicas at once, each but the first in a thread with its own Lua
+-- state.
+--
+-- What must stay true: as in dpt.parallel.basic, with the same results and errors. Replica 1 stays
+-- in the caller's state and is run by the caller. A job is sent to all workers, then replica 1
+-- runs, then all are awaited, whatever happens; what cannot be sent raises before anything runs.
+-- Workers start at the first use and end when the dispatcher is closed or collected, and after one
+-- of them has died; the next use then starts others. Modes (dpt.parallel.modes) travel with a job
+-- when they have changed.
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local Basic = require 'dpt.parallel.basic'
+local Pool = require 'dpt.threads.pool'
+local errors = require 'dpt.parallel.errors'
+local modes = require 'dpt.parallel.modes'
+local replica = require 'dpt.parallel.replica'
+
+local dispatchers = {}
+local Threads, parent = torch.class('nn.DataParallelTable.Threads', 'nn.DataParallelTable.Basic',
+   dispatchers)
+
+--- @param owner as that of dpt.parallel.basic
+-- @param initFunc function(i) or nil, called in the Lua state of every replica i when the workers
+-- start (that of replica 1 is the caller's): requires the classes that the network is made of
+-- @param syncCopies true: replicas are made one after the other, not all at once
+function Threads:__init(owner, initFunc, syncCopies)
+   parent.__init(self, owner)
+   self.initFunc, self.syncCopies = initFunc, syncCopies or false
+   self.told = {} -- by worker: the modes that it has
+end
+
+function Threads:another(owner)
+   return dispatchers.Threads(owner, self.initFunc, self.syncCopies)
+end
+
+-- Starts `count` workers where others are there.
+local function start(self, count)
+   if self.pool and self.pool.n == count or count == 0 and not self.pool then return end
+   self:close()
+   if count == 0 then return end
+   local init = self.initFunc
+   if init then init(1) end
+   self.pool, self.told = Pool.new(count, {init and function(i) init(i + 1) end}), {}
+end
+
+-- Sends a job to replica i's worker, with the modes where they have changed.
+local function send(self, snapshot, i, name, ...)
+   local changed = self.told[i] ~= snapshot and snapshot or nil
+   self.pool:send(i - 1, 'dpt.parallel.worker', name, changed, ...)
+   self.told[i] = snapshot
+end
+
+-- Awaits replica i's worker: true and the result, or false and the error with its place.
+local function receive(self, i)
+   local values, message = self.pool:receive(i - 1)
+   if values then return true, values[1] end
+   self.told[i] = nil -- it may have failed to take them
+   return false, self:place(i, message), message:find('^worker %d+ has ended')
+end
+
+-- Calls job(i) for replicas 2 to count, which sends something, then here() for replica 1, and
+-- awaits all. With `single`, each job is awaited before the next is sent.
+local function everywhere(self, count, job, here, single)
+   local before, results, wrong, sent, dead = cutorch.getDevice(), {}, {}, {}, false
+   local function await(i)
+      local ok, result, ended = receive(self, i)
+      if ok then results[i] = result else wrong[#wrong + 1] = {i, result} end
+      dead = dead or ended
+   end
+   for i = 2, count do
+      local ok, message = pcall(job, i)
+      sent[i] = ok
+      if not ok and i == 2 then error(message, 0) end
+      if not ok then wrong[#wrong + 1] = {i, self:place(i, message)} end
+      if ok and single then await(i) end
+   end
+   if count > 0 then
+      local ok, result = self:attempt(1, here)
+      if ok then results[1] = result else wrong[#wrong + 1] = {1, result} end
+   end
+   for i = 2, count do
+      if sent[i] and not single then await(i) end
+   end
+   cutorch.setDevice(before)
+   if dead then self:close() end
+   if #wrong > 0 then
+      table.sort(wrong, function(a, b) return a[1] < b[1] end)
+      for k, entry in ipairs(wrong) do wrong[k] = entry[2] end
+      errors.raise(wrong)
+   end
+   return results
+end
+
+--- The list of the replicas that live here, which is the first one; makes all where that has not
+-- been done.
+function Threads:setup()
+   if self.modules then return self.modules end
+   local devices, first = self.dpt.gpuAssignments, self.dpt.modules[1]
+   start(self, #devices - 1)
+   replica.forget(first)
+   self.snapshot = modes.get(self.snapshot)
+   self.modules = everywhere(self, #devices, function(i)
+      send(self, self.snapshot, i, 'make', i, devices[i], first)
+   end, function() return first end, self.syncCopies)
+   return self.modules
+end
+
+function Threads:perform(count, file, name, argumentsOf)
+   local first, f = self:setup()[1], require('dpt.parallel.' .. file)[name]
+   self.snapshot = modes.get(self.snapshot)
+   return everywhere(self, count, function(i)
+      send(self, self.snapshot, i, 'run', file, name, argumentsOf(i))
+   end, function() return f(first, 1, argumentsOf(1)) end)
+end
+
+--- Ends the workers; the next use starts others.
+function Threads:close()
+   local pool = self.pool
+   self.modules, self.pool = nil, nil
+   if pool then pool:close() end
+end
+
+return dispatchers.Threads

@@ -1,0 +1,42 @@
+--- dpt.parallel.worker: the end of dpt.parallel.threads in a worker's Lua state, where one replica
+-- lives.
+--
+-- What must stay true: the replica is a copy of replica 1 on its own device; before it is called
+-- this state has the caller's modes and the device is current.
+local cutorch = require 'dpt.device'
+local copyTree = require 'dpt.clone'
+local modes = require 'dpt.parallel.modes'
+
+local worker = {}
+
+local replica, number, device -- the replica, which one it is, and where
+
+-- Before a job; snapshot is nil where modes have not changed.
+local function prepare(snapshot)
+   if snapshot then modes.set(snapshot, number) end
+   cutorch.setDevice(device)
+end
+
+--- Drops the replica and its memory.
+function worker.drop()
+   replica = nil
+   collectgarbage()
+   collectgarbage()
+end
+
+--- Makes replica i.
+-- @param module replica 1, whose tensors are shared with the caller's state
+function worker.make(snapshot, i, place, module)
+   worker.drop()
+   number, device = i, place
+   prepare(snapshot)
+   replica = copyTree(module)
+end
+
+--- Calls require('dpt.parallel.' .. file)[name](replica, i, ...).
+function worker.run(snapshot, file, name, ...)
+   prepare(snapshot)
+   return (require('dpt.parallel.' .. file)[name](replica, number, ...))
+end
+
+return worker
