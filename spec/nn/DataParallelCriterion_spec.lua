@@ -131,6 +131,21 @@ describe('nn.DataParallelCriterion', function()
          net:backward(x, many:backward(net.output, y)), 1e-13)
    end)
 
+   it('follows shares that the user chose', function()
+      local n = math.min(3, most)
+      local net = nn.DataParallelTable(1, false, false, {gather = false}):type(double)
+         :add(nn.SelectTable(1):cudaDouble(), same.range(n))
+      net.policy = {function(value) return value:split(2, 1) end} -- 2, 2 and 1 rows
+      local x, y = torch.randn(2 * n - 1, 3):type(double), torch.randn(2 * n - 1, 3):type(double)
+      local one = nn.MSECriterion():type(double)
+      local many = nn.DataParallelCriterion(one:clone())
+      local outputs = net:forward{x}
+      assert.equal(1, outputs[n]:size(1))
+      assert.near(one:forward(x, y), many:forward(outputs, y), 1e-14)
+      local gradients = many:backward(outputs, y)
+      same.close(one:backward(x, y), dpt.comm.gather(gradients, 1, 1), 1e-14)
+   end)
+
    it('queues the losses of all devices before it waits for one', function()
       local classes, order = {}, {}
       local Watched, parent = torch.class('dptspec.Watched', 'nn.MSECriterion', classes)
@@ -166,61 +181,6 @@ describe('nn.DataParallelCriterion', function()
       end
       -- the mean of the devices' means is something else
       if most > 1 then assert.is_true(math.abs(means[2] - loss) > 1e-6) end
-   end)
-
-   -- Bytes that each device needed at most in a step, the third and fourth.
-   local function peaks(n, gathered)
-      local net = nn.Sequential():add(nn.Linear(32, 1024)):add(nn.ReLU()):add(nn.Tanh())
-         :add(nn.Sigmoid()):add(nn.Linear(1024, 100)):add(nn.LogSoftMax())
-      local many = nn.DataParallelTable(1, true, false, {gather = gathered}):add(net:cuda(),
-         same.range(n))
-      many.gradInput = nil
-      local criterion = nn.ClassNLLCriterion():cuda()
-      if not gathered then criterion = nn.DataParallelCriterion(criterion) end
-      local x = torch.randn(n * 1536, 32)
-      local y = torch.rand(n * 1536):mul(100):floor():add(1)
-      if gathered then y = y:cuda() end
-      local parameters, gradients = many:getParameters()
-      local function feval()
-         many:zeroGradParameters()
-         local output = many:forward(x)
-         local loss = criterion:forward(output, y)
-         many:backward(x, criterion:backward(output, y))
-         return loss, gradients
-      end
-      for step = 1, 4 do
-         if step == 3 then
-            collectgarbage()
-            cutorch.synchronizeAll()
-            for i = 1, n do cutorch.resetPeakMemory(i) end
-         end
-         dpt.optim.sgd(feval, parameters, {learningRate = 0.1})
-      end
-      cutorch.synchronizeAll()
-      local list = {}
-      for i = 1, n do list[i] = cutorch.memoryStats(i).peak end
-      return list
-   end
-
-   it('G1: asks of every device for as much memory', function()
-      local n = math.min(4, most)
-      collectgarbage()
-      local before = {}
-      for i = 1, n do before[i] = cutorch.memoryStats(i).live end
-      local list = peaks(n, false)
-      collectgarbage()
-      local joined = peaks(n, true)
-      for i = 1, n do
-         list[i], joined[i] = list[i] - before[i], joined[i] - before[i]
-         print(('device %d: %d bytes at most; with gathered outputs %d'):format(i, list[i],
-            joined[i]))
-      end
-      local ratio = math.max(unpack(list)) / math.min(unpack(list))
-      print(('G1: the busiest device needs %.4f times the least busy one\'s bytes (gathered: %.4f)')
-         :format(ratio, math.max(unpack(joined)) / math.min(unpack(joined))))
-      assert.is_true(ratio <= 1.05)
-      -- the same network with outputs in one tensor asks for more of the first
-      assert.is_true(joined[1] / joined[2] > ratio)
    end)
 
    it('is copied and saved without its copies, and changes its type', function()

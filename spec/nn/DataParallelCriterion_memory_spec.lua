@@ -1,0 +1,67 @@
+local dpt = require 'dpt'
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local same = require 'spec.support.parallel'
+
+describe('nn.DataParallelCriterion', function()
+   local most = math.min(cutorch.getDeviceCount(), 4)
+
+   before_each(function()
+      torch.manualSeed(5)
+      cutorch.setDevice(1)
+   end)
+
+   -- Bytes that each device needed at most in a step, the third and fourth.
+   local function peaks(n, gathered)
+      local net = nn.Sequential():add(nn.Linear(32, 1024)):add(nn.ReLU()):add(nn.Tanh())
+         :add(nn.Sigmoid()):add(nn.Linear(1024, 100)):add(nn.LogSoftMax())
+      local many = nn.DataParallelTable(1, true, false, {gather = gathered}):add(net:cuda(),
+         same.range(n))
+      many.gradInput = nil
+      local criterion = nn.ClassNLLCriterion():cuda()
+      if not gathered then criterion = nn.DataParallelCriterion(criterion) end
+      local x = torch.randn(n * 1536, 32)
+      local y = torch.rand(n * 1536):mul(100):floor():add(1)
+      if gathered then y = y:cuda() end
+      local parameters, gradients = many:getParameters()
+      local function feval()
+         many:zeroGradParameters()
+         local output = many:forward(x)
+         local loss = criterion:forward(output, y)
+         many:backward(x, criterion:backward(output, y))
+         return loss, gradients
+      end
+      for step = 1, 4 do
+         if step == 3 then
+            collectgarbage()
+            cutorch.synchronizeAll()
+            for i = 1, n do cutorch.resetPeakMemory(i) end
+         end
+         dpt.optim.sgd(feval, parameters, {learningRate = 0.1})
+      end
+      cutorch.synchronizeAll()
+      local list = {}
+      for i = 1, n do list[i] = cutorch.memoryStats(i).peak end
+      return list
+   end
+
+   it('G1: asks of every device for as much memory', function()
+      local n = most
+      collectgarbage()
+      local before = {}
+      for i = 1, n do before[i] = cutorch.memoryStats(i).live end
+      local list = peaks(n, false)
+      collectgarbage()
+      local joined = peaks(n, true)
+      for i = 1, n do
+         list[i], joined[i] = list[i] - before[i], joined[i] - before[i]
+         print(('device %d: %d bytes at most; with gathered outputs %d'):format(i, list[i],
+            joined[i]))
+      end
+      local ratio = math.max(unpack(list)) / math.min(unpack(list))
+      print(('G1: the busiest device needs %.4f times the least busy one\'s bytes (gathered: %.4f)')
+         :format(ratio, math.max(unpack(joined)) / math.min(unpack(joined))))
+      assert.is_true(ratio <= 1.05)
+      -- the same network with outputs in one tensor asks for more of the first
+      assert.is_true(joined[1] / joined[2] > ratio)
+   end)
+end)
