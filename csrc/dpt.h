@@ -649,6 +649,10 @@ int dpt_memory_limit_set(int device, int64_t bytes); /* 0: no limit */
 int dpt_memory_empty_cache(int device);
 /* Bytes that went from one device to another since the start. */
 uint64_t dpt_copied_bytes(void);
+/* Whether a device reaches another's memory (0: the current device); all do until a script says no.
+ * Copies between two of which one may not reach the other go through host memory. */
+int dpt_peer_set(int from, int to, int on);
+int dpt_peer_get(int from, int to, int *on);
 
 /* OpenMP threads of operations on host tensors, on this thread. */
 int dpt_threads_set(int n);

@@ -11,6 +11,12 @@ uint64_t dpt_copied_bytes(void) { return atomic_load(&copied); }
 
 static int device_of(const dpt__block *block) { return block ? block->device : 0; }
 
+static enum dpt__way way(const dpt__block *to, const dpt__block *from) {
+  int a = device_of(to), b = device_of(from);
+  if (!a || !b || a == b) return DPT__WITHIN;
+  return dpt__peers(a, b) ? DPT__PEERS : DPT__STAGED;
+}
+
 void dpt__copies_start(dpt__copies *copies, dpt__stream *stream, const char *fn) {
   copies->stream = stream;
   copies->fn = fn;
@@ -27,7 +33,7 @@ int dpt__copies_end(dpt__copies *copies) {
   DPT__TRY(dpt__stream_push(
       stream, stream->backend->kernels[DPT__KERNEL_copy_bytes], copies->fn, args,
       offsetof(struct dpt__copy_bytes_args, piece) + (size_t)args->count * sizeof *args->piece));
-  if (args->between) atomic_fetch_add(&copied, bytes);
+  if (args->way != DPT__WITHIN) atomic_fetch_add(&copied, bytes);
   args->count = 0;
   return 0;
 }
@@ -35,23 +41,21 @@ int dpt__copies_end(dpt__copies *copies) {
 int dpt__copies_add(dpt__copies *copies, void *to, dpt__block *to_block, const void *from,
                     dpt__block *from_block, size_t bytes) {
   struct dpt__copy_bytes_args *args = &copies->args;
-  int to_device = device_of(to_block), from_device = device_of(from_block);
-  int between = to_device && from_device && to_device != from_device;
-  if (args->count && args->between == between && copies->to == to_block &&
-      copies->from == from_block) {
+  int32_t between = way(to_block, from_block);
+  if (args->count && args->way == between && copies->to == to_block && copies->from == from_block) {
     dpt__piece *last = &args->piece[args->count - 1];
     if ((char *)last->to + last->bytes == to && (const char *)last->from + last->bytes == from) {
       last->bytes += bytes;
       return 0;
     }
   }
-  if (args->count == DPT__PIECES || (args->count && args->between != between))
+  if (args->count == DPT__PIECES || (args->count && args->way != between))
     DPT__TRY(dpt__copies_end(copies));
   if (to_block) DPT__TRY(dpt__block_use(to_block, copies->stream));
   if (from_block) DPT__TRY(dpt__block_use(from_block, copies->stream));
   copies->to = to_block;
   copies->from = from_block;
-  args->between = between;
+  args->way = between;
   args->piece[args->count++] = (dpt__piece){to, from, bytes};
   return 0;
 }

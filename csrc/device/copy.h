@@ -16,8 +16,9 @@ typedef struct dpt__piece {
 } dpt__piece;
 
 enum { DPT__PIECES = 256 };
+enum dpt__way { DPT__WITHIN, DPT__PEERS, DPT__STAGED }; /* the last two: between two devices */
 struct dpt__copy_bytes_args {
-  int32_t between; /* from one device to another */
+  int32_t way; /* DPT__STAGED: through host memory */
   int32_t count;
   dpt__piece piece[DPT__PIECES]; /* (count): only these are queued */
 };
@@ -27,6 +28,9 @@ struct dpt__copy_bytes_args {
  * orders it with other streams: see dpt__copy_between. */
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
                  const void *from, dpt__block *from_block, size_t bytes);
+
+/* 1: two devices reach each other's memory (peer.c). */
+int dpt__peers(int a, int b);
 
 /* Many such copies, queued as few items: start, add each, end. They run in any order. Pieces that
  * follow each other in memory on both sides become one. */

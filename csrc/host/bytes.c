@@ -1,22 +1,44 @@
 /* bytes.c: copies of plain bytes, within a device and between devices.
  *
  * What must stay true: a copy between devices lasts at least as long as the link of DPT_LINK
- * takes, and the stream sleeps for the rest of that time.
+ * takes, and the stream sleeps for the rest of that time. Between devices that are no peers bytes
+ * go through a buffer, as a GPU's driver does it.
  */
 #include "device/copy.h"
 #include "device/fault.h"
+#include "device/scratch.h"
 #include "host/kernels.h"
 
 #include <string.h>
 
+enum { STAGE = 1 << 16 };
+
+static int copy_staged(dpt__context *context, const dpt__piece *piece) {
+  char *stage = dpt__scratch(context, STAGE);
+  if (!stage) return 1;
+  for (size_t done = 0, n; done < piece->bytes; done += n) {
+    n = piece->bytes - done < STAGE ? piece->bytes - done : STAGE;
+    memcpy(stage, (const char *)piece->from + done, n);
+    memcpy((char *)piece->to + done, stage, n);
+  }
+  dpt__scratch_reset();
+  return 0;
+}
+
 int dpt__host_copy_bytes(dpt__context *context, const void *args) {
   const struct dpt__copy_bytes_args *a = args;
-  int64_t start = a->between ? dpt__now() : 0;
+  int64_t start = a->way != DPT__WITHIN ? dpt__now() : 0;
   uint64_t bytes = 0;
   for (int i = 0; i < a->count; i++) bytes += a->piece[i].bytes;
   if (dpt__fault(DPT__FAULT_COPY))
     return dpt__fail("copy of %llu bytes: failed on demand (DPT_FAULT)", (unsigned long long)bytes);
-  for (int i = 0; i < a->count; i++) memmove(a->piece[i].to, a->piece[i].from, a->piece[i].bytes);
-  if (a->between) dpt__sleep(start + dpt__link_ns(bytes) - dpt__now());
+  for (int i = 0; i < a->count; i++) {
+    const dpt__piece *piece = &a->piece[i];
+    if (a->way == DPT__STAGED)
+      DPT__TRY(copy_staged(context, piece));
+    else
+      memmove(piece->to, piece->from, piece->bytes);
+  }
+  if (a->way != DPT__WITHIN) dpt__sleep(start + dpt__link_ns(bytes) - dpt__now());
   return 0;
 }

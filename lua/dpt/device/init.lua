@@ -103,24 +103,23 @@ function cutorch.getDeviceProperties(device)
    return properties
 end
 
--- Pairs of devices for which a script has said no, by one number for a pair.
-local refused = {}
-local function pair(fn, from, to)
-   local info = ffi.new 'dpt_device_info'
-   from, to = whole(fn, 'from', from), whole(fn, 'to', to)
-   lib.device_properties(from == 0 and -1 or from, info)
-   lib.device_properties(to == 0 and -1 or to, info)
-   return from * 2 ^ 16 + to
+-- A device's number; 0 is the library's word for the current one, not the caller's.
+local function peer(fn, name, device)
+   device = whole(fn, name, device)
+   return device == 0 and -1 or device
 end
 
---- Whether a device may read another's memory: yes, unless a script has said no.
+--- Whether a device may reach another's memory: yes, unless a script has said no.
 function cutorch.getPeerToPeerAccess(from, to)
-   return not refused[pair('getPeerToPeerAccess', from, to)]
+   local fn = 'getPeerToPeerAccess'
+   lib.peer_get(peer(fn, 'from', from), peer(fn, 'to', to), slot)
+   return slot[0] ~= 0
 end
 
---- Remembered for getPeerToPeerAccess: dpt chooses the way of a copy by itself.
+--- Copies between two devices of which one may not reach the other go through host memory.
 function cutorch.setPeerToPeerAccess(from, to, on)
-   refused[pair('setPeerToPeerAccess', from, to)] = not on
+   local fn = 'setPeerToPeerAccess'
+   lib.peer_set(peer(fn, 'from', from), peer(fn, 'to', to), on and 1 or 0)
 end
 
 function cutorch.getKernelPeerToPeerAccess() return false end

@@ -1,0 +1,111 @@
+local dpt = require 'dpt'
+local torch, cutorch, comm, nn = dpt.torch, dpt.cutorch, dpt.comm, dpt.nn
+local same = require 'spec.support.parallel'
+
+describe('between devices', function()
+   local count = math.min(cutorch.getDeviceCount(), 4)
+   local devices = same.range(count)
+
+   local function eachPair(f)
+      for i = 1, count do
+         for k = 1, count do
+            if i ~= k then f(i, k) end
+         end
+      end
+   end
+
+   local function on(device, f) return cutorch.withDevice(device, f) end
+
+   -- Everything that goes between devices, as one list of results.
+   local function traffic()
+      torch.manualSeed(5)
+      local t = torch.randn(7, 6):cuda()
+      local others = {}
+      for i = 1, count do others[i] = on(i, function() return torch.randn(300, 7):cuda() end) end
+      local results = {comm.broadcast(t, devices), comm.reduceAdd(others, count),
+         comm.scatter(t, devices), comm.gather(others, 2, count), t:t():clone()}
+      -- copies of every layout, between every two devices
+      eachPair(function(i, k)
+         local from = on(i, function() return torch.randn(40, 30):cuda() end)
+         local to = on(k, function() return torch.CudaTensor(30, 40):fill(0) end)
+         to:copy(from:t())
+         to:narrow(2, 3, 20):copy(from:t():narrow(2, 11, 20))
+         local double = on(k, function() return torch.CudaDoubleTensor(10, 30) end)
+         double:copy(from:narrow(1, 5, 10))
+         table.insert(results, {from, to, double})
+      end)
+      results[#results + 1] = comm.allReduce(others)
+      return results
+   end
+
+   it('B6 copies are right for any pairs that are no peers', function()
+      if count < 2 then return pending('needs 2 devices') end
+      local expected = traffic()
+      finally(function()
+         eachPair(function(i, k) cutorch.setPeerToPeerAccess(i, k, true) end)
+      end)
+      eachPair(function(i, k)
+         cutorch.setPeerToPeerAccess(i, k, false)
+         same.bits(expected, traffic())
+         if (i + k) % 2 == 0 then cutorch.setPeerToPeerAccess(i, k, true) end
+      end)
+      eachPair(function(i, k) cutorch.setPeerToPeerAccess(i, k, false) end)
+      local before = same.copied()
+      same.bits(expected, traffic())
+      assert.is_true(same.copied() > before) -- counted as ever
+   end)
+
+   it('B6 replicas that are no peers train as others', function()
+      if count < 2 then return pending('needs 2 devices') end
+      local function train()
+         torch.manualSeed(1)
+         local net = nn.DataParallelTable(1, true):add(nn.Linear(6, 3):cuda(), devices)
+         local input, target = torch.randn(9, 6):cuda(), torch.randn(9, 3):cuda()
+         local criterion = nn.MSECriterion():cuda()
+         for _ = 1, 3 do
+            net:zeroGradParameters()
+            criterion:forward(net:forward(input), target)
+            net:backward(input, criterion:backward(net.output, target))
+            net:updateParameters(0.1)
+         end
+         return (net:getParameters()):float()
+      end
+      local expected = train()
+      finally(function()
+         eachPair(function(i, k) cutorch.setPeerToPeerAccess(i, k, true) end)
+      end)
+      eachPair(function(i, k) cutorch.setPeerToPeerAccess(i, k, false) end)
+      same.bits(expected, train())
+   end)
+
+   it('B4 operands of two devices are an error that names both and the operation', function()
+      if count < 2 then return pending('needs 2 devices') end
+      local a = torch.CudaTensor(4, 4):fill(1)
+      local b = on(2, function() return torch.CudaTensor(4, 4):fill(2) end)
+      local index = on(2, function() return torch.CudaLongTensor{1, 2} end)
+      local calls = {
+         add = function() a:add(b) end,
+         cmul = function() torch.cmul(a, a, b) end,
+         mm = function() torch.mm(a, b, b) end,
+         addmm = function() a:addmm(a, b) end,
+         index = function() a:index(1, index) end,
+         gt = function() torch.gt(torch.CudaByteTensor(4, 4), a, b) end,
+         dot = function() a:dot(b) end,
+         maskedFill = function() a:maskedFill(b:gt(0), 1) end,
+         linear = function() nn.Linear(4, 2):cuda():forward(b) end,
+         convolution = function()
+            nn.SpatialConvolution(1, 1, 1, 1):cuda():forward(b:view(1, 4, 4))
+         end,
+      }
+      for name, call in pairs(calls) do
+         local ok, message = pcall(call)
+         assert.is_false(ok, name)
+         assert.matches(name, message, 1, true)
+         assert.matches('torch.Cuda%a*Tensor on device 1', message)
+         assert.matches('torch.Cuda%a*Tensor on device 2', message)
+      end
+      same.bits(torch.FloatTensor(4, 4):fill(1), a:float()) -- nothing has happened
+      a:copy(b) -- copy alone goes between devices
+      assert.equal(32, a:sum())
+   end)
+end)
