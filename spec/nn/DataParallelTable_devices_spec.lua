@@ -50,6 +50,43 @@ describe('nn.DataParallelTable on devices:', function()
       assert.is_true(first <= most)
    end)
 
+   it('A16: tells where the time of a step goes', function()
+      local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
+      local input, target = torch.randn(12, 2, 6, 6):cuda(), torch.Tensor(12):random(5):cuda()
+      step(many, criterion, input, target)
+      many.times = {}
+      cutorch.synchronizeAll()
+      local timer = torch.Timer()
+      for _ = 1, 3 do step(many, criterion, input, target) end
+      local all, names, sum = timer:time().real, {}, 0
+      for name, seconds in pairs(many.times) do
+         assert.is_true(seconds > 0)
+         names[#names + 1], sum = name, sum + seconds
+      end
+      table.sort(names)
+      assert.same({'backward', 'broadcast', 'forward', 'gather', 'reduce', 'scatter'}, names)
+      assert.is_true(sum <= all)
+      many.times = nil
+      local before = waits()
+      step(many, criterion, input, target)
+      assert.equal(1, waits() - before)
+   end)
+
+   it('A16: a network that does nothing costs no wait and no copy but of the rows', function()
+      local many = nn.DataParallelTable(1, true):add(nn.Identity():cuda(), same.range(most))
+      local input = torch.randn(4 * most, 8):cuda()
+      many:forward(input)
+      many:backward(input, input)
+      local copied, waited = same.copied(), waits()
+      for _ = 1, 10 do
+         many:forward(input)
+         many:backward(input, input)
+      end
+      assert.equal(waited, waits())
+      -- input and gradOutput go to the others, output and gradInput come back
+      assert.equal(10 * 4 * (most - 1) * 4 * 8 * 4, same.copied() - copied)
+   end)
+
    -- What three steps of training of a copy give; each device has the stream that streams(i) says.
    local function train(many, streams)
       cutorch.reserveStreams(4)

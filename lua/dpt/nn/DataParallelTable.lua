@@ -20,6 +20,7 @@ local flatten = require 'dpt.parallel.flatten'
 local gather = require 'dpt.parallel.gather'
 local methods = require 'dpt.parallel.methods'
 local options = require 'dpt.parallel.options'
+local phase = require 'dpt.parallel.phases'
 local scatter = require 'dpt.parallel.scatter'
 local serial = require 'dpt.parallel.serial'
 local shares = require 'dpt.parallel.shares'
@@ -153,7 +154,7 @@ end
 --- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
-   self.params:broadcast()
+   phase(self.times, 'broadcast', self.params.broadcast, self.params)
    if self.train == false then self:syncBuffers() end
    self.needsSync = false
 end
@@ -194,12 +195,18 @@ end
 function DataParallelTable:_distribute(field, name, value, policy, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
       policy = policy, like = like}
-   return scatter(self.state[name], self[field], value, plan, NAME .. ': ' .. name)
+   return phase(self.times, 'scatter', scatter, self.state[name], self[field], value, plan,
+      NAME .. ': ' .. name)
 end
 
 function DataParallelTable:_concat(kept, parts, policy)
-   return gather(kept, parts, self.used, self.dimension,
+   return phase(self.times, 'gather', gather, kept, parts, self.used, self.dimension,
       self.outputDevice or self.gpuAssignments[1], NAME .. ': result', policy)
+end
+
+-- Calls a method of the replicas, as a phase of the step.
+function DataParallelTable:_call(name, ...)
+   return phase(self.times, name, self.impl.call, self.impl, ...)
 end
 
 function DataParallelTable:updateOutput(input)
@@ -207,7 +214,7 @@ function DataParallelTable:updateOutput(input)
    self.used = nil -- no backward after a forward that failed
    local used, before = self:_distribute('inputGpu', 'input', input, self.policy)
    if self.dimension == 1 then self.impl:tellRows(before) end
-   self.outputGpu = self.impl:call('updateOutput', used, self.inputGpu)
+   self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
    self.used = used
    self.output = self.gather and self:_concat(self.output, self.outputGpu)
       or shares.mark(self.outputGpu, self.gpuAssignments, self.dimension)
@@ -225,7 +232,7 @@ function DataParallelTable:_backward(method, gradOutput, scale, reducing)
       self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME)
    end
    local file = reducing and self.params:begin(self.impl, self.used)
-   return self.impl:call(method, self.used, self.inputGpu, self.gradOutputGpu, scale, file)
+   return self:_call('backward', method, self.used, self.inputGpu, self.gradOutputGpu, scale, file)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
@@ -237,7 +244,8 @@ function DataParallelTable:_accumulate(method, gradOutput, scale)
       if self.used then self.params:zeroOthers() end
       error(result, 0)
    end
-   if self.deferred then self.params:defer() else self.params:reduce() end
+   if self.deferred then self.params:defer()
+   else phase(self.times, 'reduce', self.params.reduce, self.params) end
    self.needsSync = true
    return result
 end
@@ -264,23 +272,6 @@ function DataParallelTable:zeroGradParameters()
    self.params:dropPending()
    self:_prepare()
    self.params:zero()
-end
-
--- Calls a method of every replica.
-function DataParallelTable:_tell(method)
-   self:_replicas()
-   self.impl:run('replica', 'tell', method)
-end
-
-function DataParallelTable:training()
-   self:_tell('training')
-   self.train = true
-end
-
-function DataParallelTable:evaluate()
-   self:_tell('evaluate')
-   self.train = false
-   self:syncBuffers()
 end
 
 function DataParallelTable:clearState()

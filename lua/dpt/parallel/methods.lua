@@ -57,6 +57,23 @@ function methods:reset(stdv)
    self.needsSync = true
 end
 
+-- Calls a method of every replica.
+function methods:_tell(method)
+   self:_replicas()
+   self.impl:run('replica', 'tell', method)
+end
+
+function methods:training()
+   self:_tell('training')
+   self.train = true
+end
+
+function methods:evaluate()
+   self:_tell('evaluate')
+   self.train = false
+   self:syncBuffers()
+end
+
 --- Calls f for this module and for those of replica 1; the other replicas are then copied anew.
 function methods:apply(f)
    self:_settle()

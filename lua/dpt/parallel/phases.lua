@@ -1,0 +1,21 @@
+--- dpt.parallel.phases: how long the parts of a step take.
+--
+-- What must stay true: without a table of times nothing is measured and nothing waits; with one all
+-- devices are idle when a phase begins and when it ends, so what phases do at once is not seen.
+local cutorch = require 'dpt.device'
+local clock = require('dpt.util.sys').clock
+
+--- Calls f(...), a phase of that name.
+-- @param times nil, or a table to whose field of that name the seconds are added
+-- @return what f returns
+return function(times, name, f, ...)
+   if not times then return f(...) end
+   cutorch.synchronizeAll()
+   local before = clock()
+   local function ended(...)
+      cutorch.synchronizeAll()
+      times[name] = (times[name] or 0) + clock() - before
+      return ...
+   end
+   return ended(f(...))
+end
