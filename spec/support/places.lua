@@ -1,5 +1,6 @@
---- Where a training script may run: in host memory, on a device, on three devices. The specs of
--- scripts train the same networks at all of them, and the results must agree.
+--- Where a training script may run: in host memory, on a device, on three devices, there also with
+-- a thread each. The specs of scripts train the same networks at all of them, and the results must
+-- agree.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local close = require('spec.support.parallel').close
@@ -10,8 +11,9 @@ local M = {}
 local function same(x) return x end
 local function cuda(x) return x:cuda() end
 
---- Each: name; move(x): a tensor, module or criterion brought there; net(module): a network brought
--- there and wrapped; inner(net): the network that net() was given.
+--- Each: name; move(x): a tensor, module or criterion brought there; net(module, init): a network
+-- brought there and wrapped, init is what a thread needs to know its classes; inner(net): the
+-- network that net() was given.
 M.host = {name = 'host memory', move = same, net = same, inner = same}
 M.device = {name = 'a device', move = cuda, net = cuda, inner = same}
 M.parallel = {
@@ -22,6 +24,14 @@ M.parallel = {
    inner = function(net) return net:get(1) end,
 }
 
+M.threads = {
+   name = 'three threads', move = cuda, inner = M.parallel.inner,
+   net = function(module, init)
+      local net = nn.DataParallelTable(1, true):add(module:cuda(), {1, 2, 3})
+      return net:threads(init):cuda()
+   end,
+}
+
 --- Calls train(place), with one seed, at every place; it returns a list of losses and a list of
 -- tensors. The losses must fall, and all must agree with those in host memory.
 -- @param tolerance relative to the largest value (1e-4)
@@ -30,7 +40,7 @@ function M.agree(train, tolerance)
    torch.setdefaulttensortype('torch.FloatTensor')
    local ok, why = xpcall(function()
       local losses, results
-      for _, name in ipairs{'host', 'device', 'parallel'} do
+      for _, name in ipairs{'host', 'device', 'parallel', 'threads'} do
          local place = M[name]
          torch.manualSeed(7)
          local l, r = train(place)
