@@ -77,14 +77,34 @@ double dpt__draw_normal(dpt_generator *g) {
   return g->radius * cos(2 * M_PI * g->angle);
 }
 
+/* The state as Torch7 keeps it in memory and in files on 64-bit machines. */
+struct state {
+  uint64_t seed;
+  int32_t left, seeded; /* left: words to the next refill, and 1 */
+  uint64_t next, words[WORDS];
+  double angle, unused, radius;
+  int32_t kept;
+};
+_Static_assert(sizeof(struct state) == 5048, "Torch7's size");
+
 int dpt_generator_get(const dpt_generator *g, dpt_tensor *r) {
-  const int64_t size = sizeof *g;
+  struct state out;
+  const int64_t size = sizeof out;
   if (r->kind_ != DPT_U8)
     return dpt__fail("getRNGState: the state goes into a torch.ByteTensor, got a %s",
                      dpt__kind_name(r->kind_));
+  memset(&out, 0, sizeof out);
+  out.seed = g->seed;
+  out.left = WORDS + 1 - g->used;
+  out.seeded = 1;
+  out.next = (uint64_t)g->used;
+  for (int i = 0; i < WORDS; i++) out.words[i] = g->words[i];
+  out.angle = g->angle;
+  out.radius = g->radius;
+  out.kept = g->kept;
   dpt_tensor fresh;
   DPT__TRY(dpt_tensor_new(&fresh, DPT_U8, 1, &size));
-  memcpy(dpt__at(&fresh), g, sizeof *g);
+  memcpy(dpt__at(&fresh), &out, sizeof out);
   int failed = dpt_tensor_set(r, &fresh);
   dpt_tensor_free(&fresh);
   return failed;
@@ -92,13 +112,19 @@ int dpt_generator_get(const dpt_generator *g, dpt_tensor *r) {
 
 int dpt_generator_set(dpt_generator *g, const dpt_tensor *state) {
   char text[DPT__TEXT];
-  dpt_generator in;
+  struct state in;
   if (state->kind_ != DPT_U8 || dpt__count(state) != sizeof in || !dpt__contiguous(state))
     return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s",
                      dpt__describe(text, state));
   memcpy(&in, dpt__at(state), sizeof in);
-  if (in.used < 0 || in.used > WORDS || (in.kept & ~1))
+  if (in.left < 1 || in.left > WORDS + 1 || (in.kept & ~1) || !isfinite(in.angle) ||
+      !isfinite(in.radius))
     return dpt__fail("setRNGState: these bytes are no state of a generator");
-  *g = in;
+  g->seed = in.seed;
+  g->used = WORDS + 1 - in.left;
+  g->kept = in.kept;
+  g->angle = in.angle;
+  g->radius = in.radius;
+  for (int i = 0; i < WORDS; i++) g->words[i] = (uint32_t)in.words[i];
   return 0;
 }

@@ -57,6 +57,30 @@ describe('files', function()
       end
    end)
 
+   it('keep generators, as Torch7 does', function()
+      local g = torch.Generator()
+      torch.manualSeed(g, 7)
+      for _ = 1, 3 do torch.normal(g) end
+      for _, mode in ipairs{'binary', 'ascii'} do
+         local h = trip({g}, mode)[1]
+         for _ = 1, 5 do assert.equal(torch.normal(g), torch.normal(h)) end
+         for _ = 1, 700 do assert.equal(torch.random(g), torch.random(h)) end
+         assert.equal(7, torch.initialSeed(h))
+      end
+      -- Torch7's state right after a seed: every word to come, none given
+      torch.manualSeed(g, 123)
+      local state = torch.getRNGState(g)
+      assert.equal(5048, state:nElement())
+      assert.same({123, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0},
+         state:narrow(1, 1, 16):totable())
+      state:narrow(1, 17, 8):zero()
+      local first = torch.random(g)
+      torch.setRNGState(g, state)
+      assert.equal(first, torch.random(g))
+      state:fill(255)
+      assert.error_matches(function() torch.setRNGState(g, state) end, 'no state')
+   end)
+
    it('hold one replica of nn.DataParallelTable', function()
       local nn, cutorch = dpt.nn, dpt.cutorch
       local gpus = cutorch.getDeviceCount() > 1 and {1, 2} or {1}

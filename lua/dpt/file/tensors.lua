@@ -4,6 +4,7 @@
 -- that is read lies within its storage, whatever the file says.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
+local torch = require('dpt.class').torch
 local C, ffi, lib, fail = dptffi.C, dptffi.ffi, dptffi.lib, dptffi.fail
 
 local tensors = {}
@@ -90,15 +91,21 @@ function tensors.read(file, name, known, index, id)
    return t
 end
 
+local function checkFile(fn, file)
+   if not torch.isTypeOf(file, 'torch.File') then core.usage(fn, 'a torch.File', file) end
+   return file
+end
+
 --- x:write(file) and x:read(file): what is inside a tensor or storage, without its class.
-core.method('write', function(t, file) tensors.write(file, t) end)
-core.storageMethod('write', function(s, file) tensors.write(file, s) end)
+local function write(x, file) tensors.write(checkFile('write', file), x) end
+core.method('write', write)
+core.storageMethod('write', write)
 core.method('read', function(t, file)
-   readTensor(file, t.kind_, t)
+   readTensor(checkFile('read', file), t.kind_, t)
    return t
 end)
 core.storageMethod('read', function(s, file)
-   local from = readStorage(file, s.kind_)
+   local from = readStorage(checkFile('read', file), s.kind_)
    return s:resize(core.storageLength(from)):copy(from)
 end)
 

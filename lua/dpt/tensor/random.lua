@@ -85,7 +85,7 @@ function torch.initialSeed(...)
    return tonumber(C.dpt_generator_initial_seed(g))
 end
 
---- The generator's whole state as a ByteTensor, and back.
+--- The generator's whole state as a ByteTensor, with Torch7's bytes, and back.
 function torch.getRNGState(...)
    local g, r = generator(...)
    if r == nil then r = fresh(BYTE) else core.checkTensor('getRNGState', 'result', r) end
@@ -97,6 +97,14 @@ function torch.setRNGState(...)
    if not isTensor(state) then usage('setRNGState', '[generator] state', ...) end
    lib.generator_set(g, state)
    count(g)
+end
+
+--- What is in a file of a generator.
+generatorMethods.write = function(g, file) file:writeByte(torch.getRNGState(g):storage()) end
+generatorMethods.read = function(g, file)
+   local state = torch.getRNGState(g)
+   file:readByte(state:storage())
+   torch.setRNGState(g, state)
 end
 
 -- distributions -----------------------------------------------------------------------------------
