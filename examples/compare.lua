@@ -1,5 +1,6 @@
 -- compare: one network trained in several ways that must agree: on one device, on all devices by a
--- loop written by hand, by nn.DataParallelTable, and with the loss on every device as well.
+-- loop written by hand, by nn.DataParallelTable, also with threads, and with the loss on every
+-- device as well.
 --
 --   scripts/dpt examples/compare.lua [--devices N] [--steps S] [--batch B] [--hidden H] [--seed S]
 --
@@ -96,6 +97,11 @@ end)
 add('nn.DataParallelTable', function()
    local net = nn.DataParallelTable(1, true):add(network:clone():cuda(), devices)
    return usual(net, nn.ClassNLLCriterion():cuda())
+end)
+
+add('the same with threads', function()
+   local net = nn.DataParallelTable(1, true):add(network:clone():cuda(), devices)
+   return usual(net:threads(), nn.ClassNLLCriterion():cuda())
 end)
 
 add('nn.DataParallelCriterion', function()

@@ -1,12 +1,13 @@
 -- digits: a convolutional network learns to read handwritten digits, on several devices at once.
 --
 --   scripts/dpt examples/digits.lua [--devices N] [--epochs E] [--batch B] [--lr R] [--seed S]
---                                   [--save FILE]
+--                                   [--threads] [--save FILE]
 --
 -- The data is examples/data (1,797 images of 8x8 pixels); 297 of them, evenly spread, are kept for
 -- the test. --save writes the trained parameters as text: their number on the first line, then one
 -- of them on each line, with all digits. The last line printed is `test accuracy: 0.NNNN`.
 -- short: --epochs 5
+-- short: --epochs 5 --threads
 require 'dpt'
 local nn, optim, cutorch, xlua, sys = nn, optim, cutorch, xlua, sys
 torch.setdefaulttensortype('torch.FloatTensor')
@@ -18,6 +19,7 @@ cmd:option('--epochs', 30, 'how often the training images are shown')
 cmd:option('--batch', 40, 'images a step')
 cmd:option('--lr', 0.05, 'learning rate: it rises over five epochs, then falls to zero')
 cmd:option('--seed', 1, 'of the first parameters and the order of the images')
+cmd:option('--threads', false, 'call each replica from a thread of its own')
 cmd:option('--save', '', 'file for the trained parameters')
 local opt = cmd:parse(arg)
 
@@ -73,6 +75,7 @@ for i = 1, opt.devices > 0 and opt.devices or cutorch.getDeviceCount() do device
 torch.manualSeed(opt.seed)
 local train, test = split(load())
 local net = nn.DataParallelTable(1, true):add(network():cuda(), devices)
+if opt.threads then net:threads() end
 local criterion = nn.ClassNLLCriterion():cuda()
 local parameters, gradients = net:getParameters()
 local rows = torch.LongTensor(#devices):zero():totable() -- that each device has worked on

@@ -67,12 +67,13 @@ describe('nn.DataParallelCriterion', function()
    local function network() return nn.Sequential():add(nn.Linear(6, 8)):add(nn.Tanh())
       :add(nn.Linear(8, 4)):add(nn.LogSoftMax()) end
 
-   it('trains as one device does, for batches of any size', function()
+   it('trains as one device does, for batches of any size, by both dispatchers', function()
       for _, n in ipairs{2, 3, most} do
          for _, weights in ipairs{false, torch.rand(4):add(0.2)} do
             local one = network():cudaDouble()
             local many = nn.DataParallelTable(1, true, false, {gather = false}):type(double)
                :add(one:clone(), same.range(n))
+            if n == 3 then many:threads() end
             local make = weights and nn.ClassNLLCriterion(weights) or nn.ClassNLLCriterion()
             local single = make:type(double)
             local split = nn.DataParallelCriterion(single:clone())
