@@ -207,6 +207,8 @@ describe('torch.File', function()
          assert.same({5, -6}, f:seek(1):readLong(2):totable())
       end
       assert.error_matches(function() torch.MemoryFile():longSize(3) end, 'wanted 0, 4 or 8')
+      local f = torch.MemoryFile():binary():longSize(4)
+      assert.error_matches(function() f:writeLong(2 ^ 31) end, '2147483648 does not fit')
       torch.save(path, {torch.LongTensor{5, -6}}, 'b32')
       assert.same({5, -6}, torch.load(path, 'b32')[1]:totable())
    end)

@@ -41,7 +41,13 @@ function File:_writeBlock(kind, pointer, n)
       local keep = pointer
       if size == 4 and kind == C.DPT_I64 then
          keep = ffi.new('int32_t[?]', n)
-         for i = 0, n - 1 do keep[i] = pointer[i] end
+         for i = 0, n - 1 do
+            keep[i] = pointer[i]
+            if keep[i] ~= pointer[i] then
+               fail('%s: %s does not fit into the 4 bytes of longSize', self.__typename,
+                  tostring(pointer[i]):sub(1, -3))
+            end
+         end
       elseif self.swap_ and size > 1 then
          keep = ffi.new('uint8_t[?]', n * size)
          ffi.copy(keep, pointer, n * size)
