@@ -178,8 +178,8 @@ describe('nn.GPU', function()
       local _, split = both('torch.CudaTensor')
       assert.error_matches(function() split:getParameters() end,
          'parameter 1 is on device 1 and 3 on device 2')
-      local replicas = nn.DataParallelTable(1):add(split, {1, 2})
-      assert.error_matches(function() replicas:forward(torch.randn(2, 5):cuda()) end,
-         'parameter 3 of the network is .* on device 2, wanted it on device 1')
+      assert.error_matches(function() nn.DataParallelTable(1):add(split, {1, 2}) end,
+         'add got a network with nn.GPU in it, which chooses devices itself')
+      assert.error_matches(function() nn.DataParallel(split) end, 'a network with nn.GPU in it')
    end)
 end)

@@ -84,6 +84,12 @@ function DataParallelTable:add(module, gpus)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('add wants an nn.Module as argument 1, got %s', torch.type(module))
    end
+   for _, inner in ipairs(module:listModules()) do
+      if inner.ownDevices then
+         fail('add got a network with %s in it, which chooses devices itself: replicas have theirs',
+            torch.type(inner))
+      end
+   end
    if type(gpus) == 'table' and #self.modules > 0 then
       fail('add with a table of devices is to be called once, there is a module already')
    end
