@@ -2,139 +2,141 @@ local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
-describe('nn.DataParallelTable accumulates:', function()
-   local most = math.min(cutorch.getDeviceCount(), 4)
-   local inputs, gradOutputs, joined, joinedGradOutput
+for form, dispatch in pairs(same.dispatchers) do
+   describe('nn.DataParallelTable accumulates, ' .. form .. ':', function()
+      local most = math.min(cutorch.getDeviceCount(), 4)
+      local inputs, gradOutputs, joined, joinedGradOutput
 
-   before_each(function()
-      torch.manualSeed(7)
-      cutorch.setDevice(1)
-      joined, joinedGradOutput = torch.randn(18, 5):cuda(), torch.randn(18, 3):cuda()
-      inputs, gradOutputs = joined:split(6), joinedGradOutput:split(6)
-   end)
-
-   local function make(flat)
-      local net = nn.Sequential():add(nn.Linear(5, 4)):add(nn.Tanh()):add(nn.Linear(4, 3)):cuda()
-      return nn.DataParallelTable(1, flat):add(net, same.range(most)), net:clone()
-   end
-
-   local function steps(many)
-      for i, input in ipairs(inputs) do
-         many:forward(input)
-         many:backward(input, gradOutputs[i])
-      end
-   end
-
-   local function wanted(one)
-      one:zeroGradParameters()
-      one:forward(joined)
-      one:backward(joined, joinedGradOutput)
-      return select(2, one:parameters())
-   end
-
-   local function gradients(many) return select(2, many:parameters()) end
-
-   for _, flat in ipairs{false, true} do
-      describe('flat ' .. tostring(flat), function()
-         it('G17: noSync moves no gradient, syncGradients adds them up', function()
-            local many, one = make(flat)
-            many:zeroGradParameters()
-            assert.same({'a', nil, 'c', n = 3}, (function(...)
-               return {n = select('#', ...), ...}
-            end)(many:noSync(function(...) steps(many) return ... end, 'a', nil, 'c')))
-            assert.equal(0, many.copiedBytes.gradients)
-            local before = same.copied()
-            many:syncGradients()
-            local bytes = (5 * 4 + 4 + 4 * 3 + 3) * 4 * (most - 1)
-            assert.equal(bytes, many.copiedBytes.gradients)
-            assert.equal(bytes, same.copied() - before)
-            same.close(wanted(one), gradients(many), 1e-5)
-            many:syncGradients() -- nothing waits
-            assert.equal(bytes, many.copiedBytes.gradients)
-            same.checkReplicas(many)
-         end)
-
-         it('the next backward outside noSync adds up all', function()
-            local many, one = make(flat)
-            many:zeroGradParameters()
-            many:noSync(function()
-               for i = 1, 2 do
-                  many:forward(inputs[i])
-                  many:backward(inputs[i], gradOutputs[i])
-               end
-            end)
-            many:forward(inputs[3])
-            many:updateGradInput(inputs[3], gradOutputs[3])
-            many:accGradParameters(inputs[3], gradOutputs[3])
-            same.close(wanted(one), gradients(many), 1e-5)
-            same.checkReplicas(many)
-         end)
-
-         it('zeroGradParameters clears what waits on every replica', function()
-            local many, one = make(flat)
-            many:noSync(steps, many)
-            many:zeroGradParameters()
-            same.checkReplicas(many)
-            for _, t in ipairs(gradients(many)) do assert.equal(0, t:ne(0):sum()) end
-            steps(many)
-            same.close(wanted(one), gradients(many), 1e-5)
-         end)
-
-         it('A6: writing to gradients while some wait raises', function()
-            local many, one = make(flat)
-            many:noSync(steps, many)
-            gradients(many)[1]:zero()
-            for _, f in ipairs{
-               function() many:syncGradients() end,
-               function() steps(many) end,
-               function() many:noSync(steps, many) end,
-            } do
-               assert.error_matches(f, 'call syncGradients%(%) before, or clear them')
-            end
-            many:zeroGradParameters()
-            steps(many)
-            same.close(wanted(one), gradients(many), 1e-5)
-         end)
-
-         it('copies have all gradients', function()
-            local many, one = make(flat)
-            many:zeroGradParameters()
-            many:noSync(steps, many)
-            same.close(wanted(one), gradients(many:clone()), 1e-5)
-         end)
-
-         it('an error inside ends noSync', function()
-            local many, one = make(flat)
-            assert.error_matches(function()
-               many:noSync(function()
-                  steps(many)
-                  error('enough')
-               end)
-            end, 'enough')
-            many:zeroGradParameters()
-            steps(many)
-            assert.is_false(many.deferred)
-            same.close(wanted(one), gradients(many), 1e-5)
-         end)
+      before_each(function()
+         torch.manualSeed(7)
+         cutorch.setDevice(1)
+         joined, joinedGradOutput = torch.randn(18, 5):cuda(), torch.randn(18, 3):cuda()
+         inputs, gradOutputs = joined:split(6), joinedGradOutput:split(6)
       end)
-   end
 
-   it('a network that changes while gradients wait raises once', function()
-      local many = make(true)
-      many:noSync(steps, many)
-      many:get(1):add(nn.Linear(3, 2):cuda())
-      assert.error_matches(function() many:forward(joined) end, 'waited for syncGradients')
-      many:zeroGradParameters()
-      same.compare(many:get(1):clone(), many, joined, 1e-5)
-   end)
+      local function make(flat)
+         local net = nn.Sequential():add(nn.Linear(5, 4)):add(nn.Tanh()):add(nn.Linear(4, 3)):cuda()
+         return dispatch(nn.DataParallelTable(1, flat)):add(net, same.range(most)), net:clone()
+      end
 
-   it('the flat gradient has every unreduced sum once it is asked for', function()
-      local many, one = make(true)
-      local _, gradient = many:getParameters()
-      gradient:zero()
-      many:noSync(steps, many)
-      many:syncGradients()
-      wanted(one)
-      same.close(select(2, one:getParameters()), gradient, 1e-5)
+      local function steps(many)
+         for i, input in ipairs(inputs) do
+            many:forward(input)
+            many:backward(input, gradOutputs[i])
+         end
+      end
+
+      local function wanted(one)
+         one:zeroGradParameters()
+         one:forward(joined)
+         one:backward(joined, joinedGradOutput)
+         return select(2, one:parameters())
+      end
+
+      local function gradients(many) return select(2, many:parameters()) end
+
+      for _, flat in ipairs{false, true} do
+         describe('flat ' .. tostring(flat), function()
+            it('G17: noSync moves no gradient, syncGradients adds them up', function()
+               local many, one = make(flat)
+               many:zeroGradParameters()
+               assert.same({'a', nil, 'c', n = 3}, (function(...)
+                  return {n = select('#', ...), ...}
+               end)(many:noSync(function(...) steps(many) return ... end, 'a', nil, 'c')))
+               assert.equal(0, many.copiedBytes.gradients)
+               local before = same.copied()
+               many:syncGradients()
+               local bytes = (5 * 4 + 4 + 4 * 3 + 3) * 4 * (most - 1)
+               assert.equal(bytes, many.copiedBytes.gradients)
+               assert.equal(bytes, same.copied() - before)
+               same.close(wanted(one), gradients(many), 1e-5)
+               many:syncGradients() -- nothing waits
+               assert.equal(bytes, many.copiedBytes.gradients)
+               same.checkReplicas(many)
+            end)
+
+            it('the next backward outside noSync adds up all', function()
+               local many, one = make(flat)
+               many:zeroGradParameters()
+               many:noSync(function()
+                  for i = 1, 2 do
+                     many:forward(inputs[i])
+                     many:backward(inputs[i], gradOutputs[i])
+                  end
+               end)
+               many:forward(inputs[3])
+               many:updateGradInput(inputs[3], gradOutputs[3])
+               many:accGradParameters(inputs[3], gradOutputs[3])
+               same.close(wanted(one), gradients(many), 1e-5)
+               same.checkReplicas(many)
+            end)
+
+            it('zeroGradParameters clears what waits on every replica', function()
+               local many, one = make(flat)
+               many:noSync(steps, many)
+               many:zeroGradParameters()
+               same.checkReplicas(many)
+               for _, t in ipairs(gradients(many)) do assert.equal(0, t:ne(0):sum()) end
+               steps(many)
+               same.close(wanted(one), gradients(many), 1e-5)
+            end)
+
+            it('A6: writing to gradients while some wait raises', function()
+               local many, one = make(flat)
+               many:noSync(steps, many)
+               gradients(many)[1]:zero()
+               for _, f in ipairs{
+                  function() many:syncGradients() end,
+                  function() steps(many) end,
+                  function() many:noSync(steps, many) end,
+               } do
+                  assert.error_matches(f, 'call syncGradients%(%) before, or clear them')
+               end
+               many:zeroGradParameters()
+               steps(many)
+               same.close(wanted(one), gradients(many), 1e-5)
+            end)
+
+            it('copies have all gradients', function()
+               local many, one = make(flat)
+               many:zeroGradParameters()
+               many:noSync(steps, many)
+               same.close(wanted(one), gradients(many:clone()), 1e-5)
+            end)
+
+            it('an error inside ends noSync', function()
+               local many, one = make(flat)
+               assert.error_matches(function()
+                  many:noSync(function()
+                     steps(many)
+                     error('enough')
+                  end)
+               end, 'enough')
+               many:zeroGradParameters()
+               steps(many)
+               assert.is_false(many.deferred)
+               same.close(wanted(one), gradients(many), 1e-5)
+            end)
+         end)
+      end
+
+      it('a network that changes while gradients wait raises once', function()
+         local many = make(true)
+         many:noSync(steps, many)
+         many:get(1):add(nn.Linear(3, 2):cuda())
+         assert.error_matches(function() many:forward(joined) end, 'waited for syncGradients')
+         many:zeroGradParameters()
+         same.compare(many:get(1):clone(), many, joined, 1e-5)
+      end)
+
+      it('the flat gradient has every unreduced sum once it is asked for', function()
+         local many, one = make(true)
+         local _, gradient = many:getParameters()
+         gradient:zero()
+         many:noSync(steps, many)
+         many:syncGradients()
+         wanted(one)
+         same.close(select(2, one:getParameters()), gradient, 1e-5)
+      end)
    end)
-end)
+end

@@ -3,164 +3,169 @@ local dptffi = require 'dpt.ffi'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
-describe('nn.DataParallelTable on devices:', function()
-   local most = math.min(cutorch.getDeviceCount(), 4)
+for form, dispatch in pairs(same.dispatchers) do
+   describe('nn.DataParallelTable on devices, ' .. form .. ':', function()
+      local most = math.min(cutorch.getDeviceCount(), 4)
 
-   before_each(function()
-      torch.manualSeed(13)
-      cutorch.setDevice(1)
-   end)
+      before_each(function()
+         torch.manualSeed(13)
+         cutorch.setDevice(1)
+      end)
 
-   local function waits() return tonumber(dptffi.C.dpt_waits()) end
+      local function waits() return tonumber(dptffi.C.dpt_waits()) end
 
-   local function step(net, criterion, input, target)
-      net:zeroGradParameters()
-      local loss = criterion:forward(net:forward(input), target)
-      net:backward(input, criterion:backward(net.output, target))
-      net:updateParameters(0.1)
-      return loss
-   end
+      local function step(net, criterion, input, target)
+         net:zeroGradParameters()
+         local loss = criterion:forward(net:forward(input), target)
+         net:backward(input, criterion:backward(net.output, target))
+         net:updateParameters(0.1)
+         return loss
+      end
 
-   local function make()
-      local net = nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3, 1, 1, 1, 1))
-         :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true))
-         :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3)):add(nn.Linear(4 * 36, 5)):cuda()
-      return nn.DataParallelTable(1, true):add(net, same.range(most))
-   end
+      local function make()
+         local net = nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3, 1, 1, 1, 1))
+            :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true))
+            :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3))
+            :add(nn.Linear(4 * 36, 5)):cuda()
+         return dispatch(nn.DataParallelTable(1, true)):add(net, same.range(most))
+      end
 
-   it('A18: a step waits once, for the loss', function()
-      local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
-      local target = torch.Tensor(3 * most):random(5):cuda()
-      local one = many:get(1):clone()
-      for _, net in ipairs{many, one} do
-         local input = torch.randn(3 * most, 2, 6, 6):cuda()
-         for _ = 1, 3 do
-            local before = waits()
-            step(net, criterion, input, target)
-            assert.equal(1, waits() - before)
+      it('A18: a step waits once, for the loss', function()
+         local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
+         local target = torch.Tensor(3 * most):random(5):cuda()
+         local one = many:get(1):clone()
+         for _, net in ipairs{many, one} do
+            local input = torch.randn(3 * most, 2, 6, 6):cuda()
+            for _ = 1, 3 do
+               local before = waits()
+               step(net, criterion, input, target)
+               assert.equal(1, waits() - before)
+            end
          end
-      end
-      -- of inputs in host memory the reading is waited for, once for each device
-      local host = torch.randn(3 * most, 2, 6, 6):float()
-      local before = waits()
-      many:forward(host)
-      local first = waits() - before
-      many:forward(host)
-      assert.equal(2 * first, waits() - before)
-      assert.is_true(first <= most)
-   end)
+         -- of inputs in host memory the reading is waited for, once for each device
+         local host = torch.randn(3 * most, 2, 6, 6):float()
+         local before = waits()
+         many:forward(host)
+         local first = waits() - before
+         many:forward(host)
+         assert.equal(2 * first, waits() - before)
+         assert.is_true(first <= most)
+      end)
 
-   it('A16: tells where the time of a step goes', function()
-      local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
-      local input, target = torch.randn(12, 2, 6, 6):cuda(), torch.Tensor(12):random(5):cuda()
-      step(many, criterion, input, target)
-      many.times = {}
-      cutorch.synchronizeAll()
-      local timer = torch.Timer()
-      for _ = 1, 3 do step(many, criterion, input, target) end
-      local all, names, sum = timer:time().real, {}, 0
-      for name, seconds in pairs(many.times) do
-         assert.is_true(seconds > 0)
-         names[#names + 1], sum = name, sum + seconds
-      end
-      table.sort(names)
-      assert.same({'backward', 'broadcast', 'forward', 'gather', 'reduce', 'scatter'}, names)
-      assert.is_true(sum <= all)
-      many.times = nil
-      local before = waits()
-      step(many, criterion, input, target)
-      assert.equal(1, waits() - before)
-   end)
+      it('A16: tells where the time of a step goes', function()
+         local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
+         local input, target = torch.randn(12, 2, 6, 6):cuda(), torch.Tensor(12):random(5):cuda()
+         step(many, criterion, input, target)
+         many.times = {}
+         cutorch.synchronizeAll()
+         local timer = torch.Timer()
+         for _ = 1, 3 do step(many, criterion, input, target) end
+         local all, names, sum = timer:time().real, {}, 0
+         for name, seconds in pairs(many.times) do
+            assert.is_true(seconds > 0)
+            names[#names + 1], sum = name, sum + seconds
+         end
+         table.sort(names)
+         assert.same({'backward', 'broadcast', 'forward', 'gather', 'reduce', 'scatter'}, names)
+         assert.is_true(sum <= all)
+         many.times = nil
+         local before = waits()
+         step(many, criterion, input, target)
+         assert.equal(1, waits() - before)
+      end)
 
-   it('A16: a network that does nothing costs no wait and no copy but of the rows', function()
-      local many = nn.DataParallelTable(1, true):add(nn.Identity():cuda(), same.range(most))
-      local input = torch.randn(4 * most, 8):cuda()
-      many:forward(input)
-      many:backward(input, input)
-      local copied, waited = same.copied(), waits()
-      for _ = 1, 10 do
+      it('A16: a network that does nothing costs no wait and no copy but of the rows', function()
+         local many = dispatch(nn.DataParallelTable(1, true))
+            :add(nn.Identity():cuda(), same.range(most))
+         local input = torch.randn(4 * most, 8):cuda()
          many:forward(input)
          many:backward(input, input)
-      end
-      assert.equal(waited, waits())
-      -- input and gradOutput go to the others, output and gradInput come back
-      assert.equal(10 * 4 * (most - 1) * 4 * 8 * 4, same.copied() - copied)
-   end)
-
-   -- What three steps of training of a copy give; each device has the stream that streams(i) says.
-   local function train(many, streams)
-      cutorch.reserveStreams(4)
-      for i = 1, cutorch.getDeviceCount() do dptffi.lib.stream_set(i, streams(i)) end
-      torch.manualSeed(99)
-      many = many:clone()
-      local flat = many:getParameters()
-      local criterion = nn.CrossEntropyCriterion():cuda()
-      local input, target = torch.CudaTensor(9, 2, 6, 6), torch.Tensor(9):random(5):cuda()
-      local losses = {}
-      for k = 1, 3 do
-         input:fill(k)
-         for row = 1, 9 do input[row]:mul(row):add(torch.randn(2, 6, 6):cuda()) end
-         losses[k] = step(many, criterion, input, target)
-         input:fill(0 / 0) -- what was queued before that reads the values before
-      end
-      return {losses, flat:clone()}
-   end
-
-   it('the current stream of every device is honoured, under random delays', function()
-      finally(function()
-         dptffi.lib.delay_set(0)
-         cutorch.setStream(0)
+         local copied, waited = same.copied(), waits()
+         for _ = 1, 10 do
+            many:forward(input)
+            many:backward(input, input)
+         end
+         assert.equal(waited, waits())
+         -- input and gradOutput go to the others, output and gradInput come back
+         assert.equal(10 * 4 * (most - 1) * 4 * 8 * 4, same.copied() - copied)
       end)
-      local many = make()
-      local expected = train(many, function() return 0 end)
-      for seed, streams in ipairs{
-         function() return 0 end, function() return 3 end, function(i) return i % 5 end,
-         function(i) return (15 - i) % 5 end,
-      } do
-         dptffi.lib.delay_set(seed)
-         same.bits(expected, train(many, streams))
-      end
-   end)
 
-   describe('H22: dropout drops what one device would', function()
-      local ways = {
-         clone = function(many) return many:clone() end,
-         file = function(many) return torch.deserialize(torch.serialize(many)) end,
-         ['fewer devices'] = function(many) -- after a file as well
-            local DataParallelTable = nn.DataParallelTable
-            finally(function() DataParallelTable.deserializeNGPUs = nil end)
-            DataParallelTable.deserializeNGPUs = math.max(1, most - 1)
-            return torch.deserialize(torch.serialize(many))
-         end,
-         clearState = function(many) return many:clearState() end,
-         ['streams'] = function(many)
-            cutorch.reserveStreams(2)
-            finally(function() cutorch.setStream(0) end)
-            for i = 1, cutorch.getDeviceCount() do dptffi.lib.stream_set(i, i % 3) end
-            return many
-         end,
-         apply = function(many)
-            many:apply(function() end)
-            return many
-         end,
-         type = function(many)
-            return many:type('torch.CudaDoubleTensor'):type('torch.CudaTensor')
-         end,
-      }
-      for name, way in pairs(ways) do
-         it('after ' .. name, function()
-            local one = nn.Sequential():add(nn.Dropout(0.4)):add(nn.SpatialDropout(0.5))
-               :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.5)):cuda()
-            local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
-            for round = 1, 4 do
-               local input = torch.randn(2 * most + round, 4, 3, 3):cuda()
-               local output = many:forward(input)
-               same.bits(one:forward(input), output)
-               local gradOutput = output:clone():normal()
-               same.bits(one:backward(input, gradOutput), many:backward(input, gradOutput))
-               if round == 2 then many = way(many) end
-            end
-         end)
+      -- What three steps of training of a copy give; device i has the stream streams(i).
+      local function train(many, streams)
+         cutorch.reserveStreams(4)
+         for i = 1, cutorch.getDeviceCount() do dptffi.lib.stream_set(i, streams(i)) end
+         torch.manualSeed(99)
+         many = many:clone()
+         local flat = many:getParameters()
+         local criterion = nn.CrossEntropyCriterion():cuda()
+         local input, target = torch.CudaTensor(9, 2, 6, 6), torch.Tensor(9):random(5):cuda()
+         local losses = {}
+         for k = 1, 3 do
+            input:fill(k)
+            for row = 1, 9 do input[row]:mul(row):add(torch.randn(2, 6, 6):cuda()) end
+            losses[k] = step(many, criterion, input, target)
+            input:fill(0 / 0) -- what was queued before that reads the values before
+         end
+         return {losses, flat:clone()}
       end
+
+      it('the current stream of every device is honoured, under random delays', function()
+         finally(function()
+            dptffi.lib.delay_set(0)
+            cutorch.setStream(0)
+         end)
+         local many = make()
+         local expected = train(many, function() return 0 end)
+         for seed, streams in ipairs{
+            function() return 0 end, function() return 3 end, function(i) return i % 5 end,
+            function(i) return (15 - i) % 5 end,
+         } do
+            dptffi.lib.delay_set(seed)
+            same.bits(expected, train(many, streams))
+         end
+      end)
+
+      describe('H22: dropout drops what one device would', function()
+         local ways = {
+            clone = function(many) return many:clone() end,
+            file = function(many) return torch.deserialize(torch.serialize(many)) end,
+            ['fewer devices'] = function(many) -- after a file as well
+               local DataParallelTable = nn.DataParallelTable
+               finally(function() DataParallelTable.deserializeNGPUs = nil end)
+               DataParallelTable.deserializeNGPUs = math.max(1, most - 1)
+               return torch.deserialize(torch.serialize(many))
+            end,
+            clearState = function(many) return many:clearState() end,
+            ['streams'] = function(many)
+               cutorch.reserveStreams(2)
+               finally(function() cutorch.setStream(0) end)
+               for i = 1, cutorch.getDeviceCount() do dptffi.lib.stream_set(i, i % 3) end
+               return many
+            end,
+            apply = function(many)
+               many:apply(function() end)
+               return many
+            end,
+            type = function(many)
+               return many:type('torch.CudaDoubleTensor'):type('torch.CudaTensor')
+            end,
+         }
+         for name, way in pairs(ways) do
+            it('after ' .. name, function()
+               local one = nn.Sequential():add(nn.Dropout(0.4)):add(nn.SpatialDropout(0.5))
+                  :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.5)):cuda()
+               local many = dispatch(nn.DataParallelTable(1, true))
+                  :add(one:clone(), same.range(most))
+               for round = 1, 4 do
+                  local input = torch.randn(2 * most + round, 4, 3, 3):cuda()
+                  local output = many:forward(input)
+                  same.bits(one:forward(input), output)
+                  local gradOutput = output:clone():normal()
+                  same.bits(one:backward(input, gradOutput), many:backward(input, gradOutput))
+                  if round == 2 then many = way(many) end
+               end
+            end)
+         end
+      end)
    end)
-end)
+end

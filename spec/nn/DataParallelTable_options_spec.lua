@@ -44,6 +44,7 @@ describe('nn.DataParallelTable options:', function()
    it('outputDevice: results and gradients of inputs lie there', function()
       for device = 1, cutorch.getDeviceCount() do -- also one without a replica
          local many = table{outputDevice = device}
+         if device % 2 == 0 then many:threads() end
          local one = many:get(1):clone()
          local input = torch.randn(2 * most + 1, 4):cuda()
          local output = many:forward(input)

@@ -11,31 +11,35 @@ describe('G10: policies of inputs', function()
       cutorch.setDevice(1)
    end)
 
-   local function table(net, policy)
+   local function table(net, policy, dispatch)
       local many = nn.DataParallelTable(1, true):add(net:clone(), same.range(most))
+      if dispatch then dispatch(many) end
       many.policy = policy
       return many
    end
 
-   it('split along a dimension of their own, replicate', function()
-      local rows = 2 * most + 1
-      -- x (rows, 3), times (4, rows), table (3, 4): x * table + times'
-      local net = nn.Sequential():add(nn.ConcatTable()
-            :add(nn.Sequential():add(nn.ConcatTable():add(nn.SelectTable(1)):add(nn.SelectTable(3)))
-               :add(nn.MM()))
-            :add(nn.Sequential():add(nn.SelectTable(2)):add(nn.Transpose({1, 2}))))
-         :add(nn.CAddTable()):add(nn.Linear(4, 2)):cuda()
-      local many = table(net, {nil, 2, 'replicate'})
-      local input = {torch.randn(rows, 3):cuda(), torch.randn(4, rows):cuda(),
-         torch.randn(3, 4):cuda()}
-      for _ = 1, 2 do
-         same.compare(net, many, input, 1e-5)
-         for i = 1, most do assert.same({3, 4}, many.inputGpu[i][3]:size():totable()) end
-      end
-      assert.same({3, 4}, many.gradInput[3]:size():totable()) -- added up
-      assert.same({4, rows}, many.gradInput[2]:size():totable()) -- joined
-      same.compare(net, many, {input[1]:narrow(1, 1, 1), input[2]:narrow(2, 1, 1), input[3]}, 1e-5)
-   end)
+   for form, dispatch in pairs(same.dispatchers) do
+      it('split along a dimension of their own, replicate, ' .. form, function()
+         local rows = 2 * most + 1
+         -- x (rows, 3), times (4, rows), table (3, 4): x * table + times'
+         local net = nn.Sequential():add(nn.ConcatTable()
+               :add(nn.Sequential():add(nn.ConcatTable():add(nn.SelectTable(1))
+                  :add(nn.SelectTable(3))):add(nn.MM()))
+               :add(nn.Sequential():add(nn.SelectTable(2)):add(nn.Transpose({1, 2}))))
+            :add(nn.CAddTable()):add(nn.Linear(4, 2)):cuda()
+         local many = table(net, {nil, 2, 'replicate'}, dispatch)
+         local input = {torch.randn(rows, 3):cuda(), torch.randn(4, rows):cuda(),
+            torch.randn(3, 4):cuda()}
+         for _ = 1, 2 do
+            same.compare(net, many, input, 1e-5)
+            for i = 1, most do assert.same({3, 4}, many.inputGpu[i][3]:size():totable()) end
+         end
+         assert.same({3, 4}, many.gradInput[3]:size():totable()) -- added up
+         assert.same({4, rows}, many.gradInput[2]:size():totable()) -- joined
+         local row = {input[1]:narrow(1, 1, 1), input[2]:narrow(2, 1, 1), input[3]}
+         same.compare(net, many, row, 1e-5)
+      end)
+   end
 
    it('are for entries by name, and for tables in tables', function()
       local seen = {}
@@ -76,56 +80,61 @@ describe('G10: policies of inputs', function()
       for i = 1, most do same.bits(copy:cuda(), output:narrow(1, 3 * i - 2, 3)) end
    end)
 
-   it('may be a function of the user', function()
-      local devices
-      local function uneven(value, list)
-         devices = list
-         local parts, first = {}, 1
-         for i = 1, #list do
-            local rows = i == 1 and value:size(1) - 2 * (#list - 1) or 2
-            parts[i] = value:narrow(1, first, rows)
-            first = first + rows
+   for form, dispatch in pairs(same.dispatchers) do
+      it('may be a function of the user, ' .. form, function()
+         local devices
+         local function uneven(value, list)
+            devices = list
+            local parts, first = {}, 1
+            for i = 1, #list do
+               local rows = i == 1 and value:size(1) - 2 * (#list - 1) or 2
+               parts[i] = value:narrow(1, first, rows)
+               first = first + rows
+            end
+            return parts
          end
-         return parts
-      end
-      local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Linear(3, 2)):add(nn.Tanh()):cuda()
-      local many = table(net, {uneven})
-      local input = torch.randn(2 * most + 3, 3):cuda()
-      net:zeroGradParameters()
-      many:zeroGradParameters()
-      same.close(net:forward{input}, many:forward{input}, 1e-6)
-      assert.same(same.range(most), devices)
-      assert.equal(5, many.inputGpu[1][1]:size(1))
-      -- gradOutput is cut as the outputs are, and gradInput stays in the user's parts
-      local gradOutput = net.output:clone():normal()
-      local wanted = net:backward({input}, gradOutput)[1]
-      local parts = many:backward({input}, gradOutput)[1]
-      assert.equal(most, #parts)
-      local first = 1
-      for i, part in ipairs(parts) do
-         assert.equal(i, part:getDevice())
-         same.close(wanted:narrow(1, first, part:size(1)):clone(),
-            torch.CudaTensor(part:size()):copy(part), 1e-6)
-         first = first + part:size(1)
-      end
-      same.close(select(2, net:parameters()), select(2, many:parameters()), 1e-5)
-   end)
+         local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Linear(3, 2)):add(nn.Tanh())
+            :cuda()
+         local many = table(net, {uneven}, dispatch)
+         local input = torch.randn(2 * most + 3, 3):cuda()
+         net:zeroGradParameters()
+         many:zeroGradParameters()
+         same.close(net:forward{input}, many:forward{input}, 1e-6)
+         assert.same(same.range(most), devices)
+         assert.equal(5, many.inputGpu[1][1]:size(1))
+         -- gradOutput is cut as the outputs are, and gradInput stays in the user's parts
+         local gradOutput = net.output:clone():normal()
+         local wanted = net:backward({input}, gradOutput)[1]
+         local parts = many:backward({input}, gradOutput)[1]
+         assert.equal(most, #parts)
+         local first = 1
+         for i, part in ipairs(parts) do
+            assert.equal(i, part:getDevice())
+            same.close(wanted:narrow(1, first, part:size(1)):clone(),
+               torch.CudaTensor(part:size()):copy(part), 1e-6)
+            first = first + part:size(1)
+         end
+         same.close(select(2, net:parameters()), select(2, many:parameters()), 1e-5)
+      end)
+   end
 
-   it('H22: dropout drops by the rows that each replica got', function()
-      local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Dropout(0.5)):cuda()
-      local many = table(net, {function(value, list)
-         local parts = {}
-         for i = 1, #list do
-            parts[i] = i == 1 and value:narrow(1, 1, value:size(1) - #list + 1)
-               or value:narrow(1, value:size(1) - #list + i, 1)
+   for form, dispatch in pairs(same.dispatchers) do
+      it('H22: dropout drops by the rows that each replica got, ' .. form, function()
+         local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Dropout(0.5)):cuda()
+         local many = table(net, {function(value, list)
+            local parts = {}
+            for i = 1, #list do
+               parts[i] = i == 1 and value:narrow(1, 1, value:size(1) - #list + 1)
+                  or value:narrow(1, value:size(1) - #list + i, 1)
+            end
+            return parts
+         end, 'replicate'}, dispatch)
+         for _ = 1, 3 do
+            local input = {torch.randn(3 * most, 50):cuda(), torch.randn(100):cuda()}
+            same.bits(net:forward(input), many:forward(input))
          end
-         return parts
-      end, 'replicate'})
-      for _ = 1, 3 do
-         local input = {torch.randn(3 * most, 50):cuda(), torch.randn(100):cuda()}
-         same.bits(net:forward(input), many:forward(input))
-      end
-   end)
+      end)
+   end
 
    it('where nothing is split, every replica gets all', function()
       local many = table(Probe(function(input) return input[1] end), {'replicate'})

@@ -104,4 +104,23 @@ function Slow:accGradParameters(input, gradOutput, scale)
    slowParent.accGradParameters(self, input, gradOutput, scale)
 end
 
+-- Counts the rows and the calls that it has seen, in tensors of its own.
+local RowCounter, counterParent = torch.class('dptspec.RowCounter', 'nn.Module', M)
+
+function RowCounter:__init()
+   counterParent.__init(self)
+   self.rows, self.calls = torch.Tensor{0}, torch.CudaLongTensor{0}
+end
+
+function RowCounter:updateOutput(input)
+   if self.train then
+      self.rows:add(input:size(1))
+      self.calls:add(1)
+   end
+   self.output = input
+   return input
+end
+
+function RowCounter:runningStatistics() return {self.rows, self.calls} end
+
 return M

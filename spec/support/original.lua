@@ -34,7 +34,7 @@ end
 -- How replicas are run; init is called in the threads that run them.
 local dispatchers = {
    basic = function(many) return many end,
-   threads = nn.DataParallelTable.threads and function(many, init) return many:threads(init) end,
+   threads = function(many, init) return many:threads(init) end,
 }
 
 --- Calls f(typename, n, dispatch, table) in a describe for every combination; table(net, options,
