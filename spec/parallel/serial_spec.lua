@@ -179,6 +179,23 @@ describe('nn.DataParallelTable in files', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
+   it('says nothing of threads', function()
+      local net = nn.DataParallelTable(1, true):add(network():cuda(), {1, 2}):threads()
+      net:forward(x)
+      net:backward(x, torch.ones(11, 2):cuda())
+      net:evaluate()
+      local y = net:forward(x):clone()
+      torch.save(path, net)
+      for _, run in ipairs{'Basic', 'Threads'} do
+         local loaded = torch.load(path)
+         assert.equal('nn.DataParallelTable.Basic', torch.type(loaded.impl))
+         if run == 'Threads' then loaded:threads() end
+         assert.equal(0, distance(loaded:forward(x), y))
+         loaded.impl:close()
+      end
+      net.impl:close()
+   end)
+
    it('is written before a network was added', function()
       local empty = torch.deserialize(torch.serialize(nn.DataParallelTable(2)))
       assert.equal(2, empty.dimension)

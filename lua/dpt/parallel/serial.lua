@@ -11,6 +11,7 @@ local Basic = require 'dpt.parallel.basic'
 local comm = require 'dpt.comm'
 local options = require 'dpt.parallel.options'
 local policy = require 'dpt.parallel.policy'
+require 'dpt.parallel.threads' -- files of cunn hold its dispatchers: the classes must be known
 local fail = require('dpt.ffi').fail
 
 local serial = {}
@@ -82,15 +83,8 @@ local function elsewhere(module, device)
    return false
 end
 
--- Files of cunn may hold its dispatchers, whose classes must be known to be read.
-local function knowDispatchers()
-   local name = 'nn.DataParallelTable.Threads'
-   if not torch.getmetatable(name) then torch.class(name, {}) end
-end
-
 --- Sets the fields of owner from a file of that version.
 function serial.read(owner, file, version)
-   knowDispatchers()
    local fields, listed
    if version < 2 then
       fields = file:readObject()
