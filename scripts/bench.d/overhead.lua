@@ -15,9 +15,10 @@ local function network()
 end
 
 -- A function that queues steps on n devices by nn.DataParallelTable.
-local function table(n)
+local function table(n, threads)
    local net = nn.DataParallelTable(1, true)
    for i = 1, n do net:add(i == 1 and network() or nn.Identity(), i) end
+   if threads then net:threads() end
    local x = torch.randn(n * rows, width):cuda()
    local g = torch.randn(n * rows, width):cuda()
    local parameters, gradients = net:getParameters()
@@ -70,9 +71,9 @@ local function loop(n)
 end
 
 -- Seconds of the caller for one step, of each side, in turn.
-local function both(n)
-   local times = {{}, {}}
-   local sides = {table(n), loop(n)}
+local function all(n)
+   local times = {{}, {}, {}}
+   local sides = {table(n), table(n, true), loop(n)}
    for round = 1, 15 do
       for i, side in ipairs(sides) do
          local spent = 0
@@ -83,15 +84,15 @@ local function both(n)
          if round > 2 then times[i][round - 2] = spent / steps end
       end
    end
-   return frame.median(times[1]), frame.median(times[2])
+   return frame.median(times[1]), frame.median(times[2]), frame.median(times[3])
 end
 
-local cells, worst = {{'devices', 'table', 'loop', 'ratio'}}, 0
+local cells, worst = {{'devices', 'table', 'with threads', 'loop', 'ratio'}}, 0
 for _, n in ipairs{1, 2, 4} do
-   local mine, plain = both(n)
+   local mine, threads, plain = all(n)
    worst = math.max(worst, mine / plain)
-   cells[#cells + 1] = {n, ('%.0f us'):format(mine * 1e6), ('%.0f us'):format(plain * 1e6),
-      ('%.2f'):format(mine / plain)}
+   cells[#cells + 1] = {n, ('%.0f us'):format(mine * 1e6), ('%.0f us'):format(threads * 1e6),
+      ('%.0f us'):format(plain * 1e6), ('%.2f'):format(mine / plain)}
 end
 frame.head(('queueing one step of %d layers of %d values, %d rows a device, median of 13 rounds')
    :format(2 * layers, width, rows))
