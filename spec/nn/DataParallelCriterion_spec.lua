@@ -147,6 +147,24 @@ describe('nn.DataParallelCriterion', function()
       same.close(one:backward(x, y), dpt.comm.gather(gradients, 1, 1), 1e-14)
    end)
 
+   it('sees what changes in the criterion', function()
+      local one = nn.ClassNLLCriterion(torch.rand(3):add(0.5)):type(double)
+      local many = nn.DataParallelCriterion(one, {devices = {1, 2}})
+      local x, y = torch.randn(5, 3):type(double), torch.Tensor{1, 2, 3, 1, 2}
+      local function check(changed)
+         local before = many.impl
+         assert.near(one:clone():forward(x, y:type(double)), many:forward(x, y), 1e-14)
+         assert.equal(changed, before ~= many.impl)
+      end
+      check(true)
+      check(false)
+      one.weights[2] = 7
+      check(true)
+      one.sizeAverage = false
+      check(true)
+      check(false)
+   end)
+
    it('queues the losses of all devices before it waits for one', function()
       local classes, order = {}, {}
       local Watched, parent = torch.class('dptspec.Watched', 'nn.MSECriterion', classes)

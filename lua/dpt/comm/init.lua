@@ -58,7 +58,9 @@ end
 -- then copies of them may not have been made.
 function comm.version(tensors)
    local sum = tonumber(C.dpt_failures())
-   for _, t in ipairs(tensors) do sum = sum + tonumber(C.dpt_storage_writes(t.store_)) end
+   for _, t in ipairs(tensors) do
+      if t.store_ ~= nil then sum = sum + tonumber(C.dpt_storage_writes(t.store_)) end
+   end
    return sum
 end
 

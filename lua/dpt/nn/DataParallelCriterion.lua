@@ -11,6 +11,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
 local Basic = require 'dpt.parallel.basic'
@@ -45,7 +46,7 @@ end
 
 -- Drops what the next forward makes anew.
 function DataParallelCriterion:_forget()
-   self.gpuAssignments, self.modules, self.impl = nil, nil, nil
+   self.made, self.gpuAssignments, self.modules, self.impl = nil, nil, nil, nil
    self.state = {input = {}, target = {}}
    self.inputGpu, self.targetGpu, self.joined, self.used = {}, {}, nil, nil
 end
@@ -55,11 +56,35 @@ function DataParallelCriterion:replicate()
    return self.criterion:copyForTerms()
 end
 
--- Makes the copies where they are missing or elsewhere.
+-- Appends what makes up a value: keys and plain values, for tensors how often they were written to.
+local function describe(list, value, seen)
+   if torch.isTensor(value) then
+      list[#list + 1] = comm.address(value)
+      list[#list + 1] = comm.version{value}
+   elseif type(value) ~= 'table' then
+      list[#list + 1] = value
+   elseif not seen[value] then
+      seen[value] = true
+      for key, inner in pairs(value) do
+         list[#list + 1] = key
+         describe(list, inner, seen)
+      end
+   end
+   return list
+end
+
+local function alike(a, b)
+   for i = 1, math.max(#a, #b) do
+      if a[i] ~= b[i] then return false end
+   end
+   return true
+end
+
+-- Makes the copies where they are missing or elsewhere, or the criterion has changed.
 function DataParallelCriterion:_prepare(list)
-   if self.gpuAssignments
-      and table.concat(self.gpuAssignments, ' ') == table.concat(list, ' ') then return end
-   self.gpuAssignments = copyTree(list)
+   local made = describe({}, {list, self.criterion}, {})
+   if self.made and alike(made, self.made) then return end
+   self.made, self.gpuAssignments = made, copyTree(list)
    self.modules = {cutorch.withDevice(list[1], function() return self:replicate() end)}
    self.impl = Basic(self)
 end
