@@ -1,32 +1,103 @@
 /* philox.c: random numbers for tensors of host devices (ops/random.h has the formulas).
  *
- * What must stay true: element i depends on its place in row-major order alone, not on the threads.
+ * What must stay true: element i depends on its place in row-major order alone, not on the threads
+ * nor on the length of a row. Normals take their logarithms and cosines from vector code, which is
+ * within an ulp of the formula's.
  */
 #include "base/element.h"
+#include "host/isa.h"
 #include "host/kernels.h"
+#include "host/rows.h"
 #include "ops/random.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 4096, PIECE = 256 };
+
+/* The uniforms of elements i to i + n - 1; v may be NULL where one each is enough. */
+DPT__CLONES static void uniforms(const dpt__philox_args *g, int single, int64_t i, int64_t n,
+                                 double *u, double *v) {
+  uint64_t seed = g->seed, offset = g->offset;
+  for (int64_t j = 0; j < n; j++) {
+    uint64_t at = (uint64_t)(i + j);
+    uint32_t words[4], counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)offset,
+                                     (uint32_t)(offset >> 32)};
+    dpt__philox(seed, counter, words);
+    u[j] = dpt__bits_uniform(words[0], words[1], single);
+    if (v) v[j] = 1 - dpt__bits_uniform(words[2], words[3], 0);
+  }
+}
+
+/* u becomes normals. */
+static void normals(int64_t n, double *u, double *v, double a, double b) {
+  const dpt__rows *rows = dpt__rows_pick();
+  rows->map[DPT__MAP_log][DPT_F64](n, v, v, NULL, NULL, 0, 0);
+  for (int64_t j = 0; j < n; j++) v[j] = sqrt(-2 * v[j]);
+  for (int64_t j = 0; j < n; j++) u[j] = 2 * M_PI * u[j];
+  rows->map[DPT__MAP_cos][DPT_F64](n, u, u, NULL, NULL, 0, 0);
+  for (int64_t j = 0; j < n; j++) u[j] = v[j] * u[j] * b + a;
+}
+
+/* Numbers of the distribution for elements i to i + n - 1. */
+static void numbers(const dpt__philox_args *g, int single, int64_t i, int64_t n, double *r) {
+  double v[PIECE];
+  if (g->distribution == DPT__RANDOM_random) {
+    for (int64_t j = 0; j < n; j++) r[j] = dpt__philox_number(g, single, i + j, g->a);
+    return;
+  }
+  int normal = g->distribution == DPT__RANDOM_normal,
+      log = g->distribution == DPT__RANDOM_logNormal;
+  uniforms(g, single, i, n, r, normal || log ? v : NULL);
+  if (normal)
+    normals(n, r, v, g->a, g->b);
+  else
+    for (int64_t j = 0; j < n; j++)
+      r[j] = dpt__from_uniform(g->distribution, r[j], log ? v[j] : 1, g->a, g->b);
+}
+
+/* Fills a row of n elements whose first one is element i. */
+static void fill_row(const dpt__philox_args *g, int64_t i, int64_t n, char *r) {
+  const dpt__walk *walk = &g->walk;
+  int dtype = walk->dtype[0];
+  int64_t step = walk->step[0][walk->ndim - 1], bytes = step * (int64_t)dpt__dtype_size(dtype);
+  double piece[PIECE];
+  for (int64_t done = 0; done < n; done += PIECE) {
+    int64_t m = n - done < PIECE ? n - done : PIECE;
+    numbers(g, dtype != DPT_F64, i + done, m, piece);
+    if (dtype == DPT_F32)
+      for (int64_t j = 0; j < m; j++) ((float *)r)[(done + j) * step] = (float)piece[j];
+    else
+      for (int64_t j = 0; j < m; j++) dpt__put_element(dtype, r + (done + j) * bytes, piece[j]);
+  }
+}
+
+/* The same where each element has a probability of its own. */
+static void fill_given(const dpt__philox_args *g, int64_t i, const dpt__cursor *c) {
+  const dpt__walk *walk = &g->walk;
+  int dtype = walk->dtype[0], last = walk->ndim - 1;
+  int64_t bytes = walk->step[0][last] * (int64_t)dpt__dtype_size(dtype);
+  int64_t step = walk->step[1][last];
+  for (int64_t j = 0; j < c->n; j++) {
+    double p = walk->dtype[1] == DPT_F32 ? (double)((float *)c->data[1])[j * step]
+                                         : ((double *)c->data[1])[j * step];
+    dpt__put_element(dtype, c->data[0] + j * bytes,
+                     dpt__philox_number(g, dtype != DPT_F64, i + j, p));
+  }
+}
 
 int dpt__host_philox(dpt__context *context, const void *args) {
   const dpt__philox_args *g = args;
   const dpt__walk *walk = &g->walk;
-  int dtype = walk->dtype[0], single = dtype != DPT_F64, given = walk->noperand > 1;
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
-  int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
-  int64_t p_step = given ? walk->step[1][walk->ndim - 1] : 0;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 1)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t i = b * BLOCK, left = count - i;
     dpt__cursor c;
     dpt__walk_at(walk, &c, i, left < BLOCK ? left : BLOCK);
-    while (dpt__walk_row(walk, &c))
-      for (int64_t j = 0; j < c.n; j++, i++) {
-        double a = !given                      ? g->a
-                   : walk->dtype[1] == DPT_F32 ? (double)((float *)c.data[1])[j * p_step]
-                                               : ((double *)c.data[1])[j * p_step];
-        dpt__put_element(dtype, c.data[0] + j * step, dpt__philox_number(g, single, i, a));
-      }
+    for (; dpt__walk_row(walk, &c); i += c.n) {
+      if (walk->noperand > 1)
+        fill_given(g, i, &c);
+      else
+        fill_row(g, i, c.n, c.data[0]);
+    }
   }
   return 0;
 }

@@ -4,6 +4,7 @@
  * whatever the view, the device and the threads are; states can be kept and put back; parameters
  * that make no sense are refused.
  */
+#include "ops/random.h"
 #include "samples.h"
 
 static uint64_t seed;
@@ -65,6 +66,25 @@ static void devices(void) {
     }
   OK(dpt_device_set(1));
   OK(dpt_threads_set(2));
+}
+
+/* Normals on a device are those of the formula, to 4 ulp of the doubles. */
+static void formulas(void) {
+  static const int64_t size = 5000;
+  dpt_tensor x = {0};
+  dpt__philox_args g = {.distribution = DPT__RANDOM_normal, .a = 0.5, .b = 2};
+  OK(dpt_tensor_new(&x, DPT_F64 | DPT_ON_DEVICE, 1, &size));
+  OK(dpt_device_manual_seed(0, 7));
+  OK(dpt__device_draw(1, &g.seed, &g.offset));
+  OK(dpt_device_manual_seed(0, 7));
+  OK(dpt_random(dpt_distribution("normal"), &x, NULL, g.a, g.b));
+  double *got = numbers(&x);
+  for (int64_t i = 0; i < size; i++) {
+    double z = dpt__philox_number(&g, 0, i, g.a);
+    CHECK(fabs(got[i] - z) <= 4 * 0x1p-52 * (fabs(z - g.a) + g.a));
+  }
+  free(got);
+  dpt_tensor_free(&x);
 }
 
 static void states(void) {
@@ -180,6 +200,7 @@ int main(void) {
   OK(dpt_devices_set("host:2"));
   twister();
   devices();
+  formulas();
   states();
   statistics();
   draws();
