@@ -171,6 +171,19 @@ describe('nn.GPU', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
+   it('stays on its device when its part is flattened', function()
+      local _, split = both('torch.CudaTensor')
+      for i, module in ipairs(split.modules) do
+         local parameters, gradients = module:getParameters()
+         assert.same({i, i}, {parameters:getDevice(), gradients:getDevice()})
+         gradients:fill(1)
+         parameters:add(-1, gradients)
+         assert.equal(parameters:nElement(), gradients:sum())
+      end
+      assert.same({1, 1, 2, 2, 3, 3}, devicesOf(split))
+      assert.equal(3, split:forward(torch.randn(3, 5):cuda()):size(2))
+   end)
+
    it('says what is wrong', function()
       assert.error_matches(function() nn.GPU(7, 1) end, 'wants an nn.Module as argument 1')
       assert.error_matches(function() nn.GPU(nn.Identity(), 'one') end, 'argument 2, got one')

@@ -8,6 +8,7 @@
 
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
 
 local M = {}
 
@@ -195,7 +196,15 @@ function M.layout(tensors)
    return layout
 end
 
---- Makes the given tensors views of one flat tensor.
+-- The elements of pieces one after the other, on the current device.
+local function join(pieces)
+   for i, piece in ipairs(pieces) do
+      if not piece:isContiguous() then pieces[i] = piece:clone():view(-1) end
+   end
+   return torch.cat(pieces[1].new(), pieces, 1)
+end
+
+--- Makes the given tensors views of one flat tensor, where they are.
 -- @return the flat tensor, the list of places (from 1) at which the tensors begin in it
 function M.one(tensors, what)
    if #tensors == 0 then return torch.Tensor(), {} end
@@ -205,12 +214,9 @@ function M.one(tensors, what)
    if #pieces == 1 and pieces[1]:dim() == 1 and pieces[1]:stride(1) == 1 then -- flat already
       return pieces[1], layout.places
    end
-   local flat = tensors[1].new()
-   if #pieces == 0 then return flat, layout.places end
-   for i, piece in ipairs(pieces) do
-      if not piece:isContiguous() then pieces[i] = piece:clone():view(-1) end
-   end
-   torch.cat(flat, pieces, 1)
+   if #pieces == 0 then return tensors[1].new(), layout.places end
+   local device = comm.device(pieces[1])
+   local flat = device == 0 and join(pieces) or cutorch.withDevice(device, join, pieces)
    markStale(tensors)
    for i, t in ipairs(tensors) do
       if t:nElement() > 0 then
