@@ -131,6 +131,17 @@ describe('files of an older nn', function()
       assert.equal(1, old.groups)
    end)
 
+   it('are not what threads send: fields that no file has arrive', function()
+      local module, found = nn.Linear(2, 2), nil
+      module.hook = math.floor
+      local pool = require('dpt').threads.Threads(1, function() require 'dpt' end)
+      pool:addjob(function() return module.hook(2.5), torch.type(module) end,
+         function(...) found = {...} end)
+      pool:synchronize()
+      pool:terminate()
+      assert.same({2, 'nn.Linear'}, found)
+   end)
+
    it('are read by classes that call their parent', function()
       local Mine, parent = torch.class('dptspec.CallsParent', 'nn.Linear', {})
       Mine.__version = 3

@@ -8,6 +8,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
+local File = require('dpt.file').File
 local legacy = require 'dpt.nn.legacy'
 
 local Criterion = torch.class('nn.Criterion')
@@ -196,6 +197,7 @@ function Criterion:read(file)
    file:readFields(self)
    legacy(self)
 end
+File.plain[Criterion.write], File.plain[Criterion.read] = true, true
 
 function Criterion:__tostring__()
    return torch.type(self)

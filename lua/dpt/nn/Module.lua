@@ -9,6 +9,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local flatten = require 'dpt.parallel.flatten'
 local deepcopy = require 'dpt.clone'
+local File = require('dpt.file').File
 local legacy = require 'dpt.nn.legacy'
 
 local Module = torch.class('nn.Module')
@@ -232,6 +233,7 @@ function Module:read(file)
    file:readFields(self)
    legacy(self)
 end
+File.plain[Module.write], File.plain[Module.read] = true, true
 
 function Module:__tostring__()
    return torch.type(self)

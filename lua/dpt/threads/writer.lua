@@ -11,7 +11,7 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
-require 'dpt.file'
+local plain = require('dpt.file').File.plain
 local codes = require 'dpt.threads.codes'
 local cdata = require 'dpt.threads.cdata'
 local explain = require 'dpt.threads.explain'
@@ -146,8 +146,10 @@ end
 
 local function putObject(object, methods)
    remember(object)
-   local write = methods.__write or methods.write
-   if write then return putCustom(object, methods, write) end
+   local write, read = methods.__write or methods.write, methods.__read or methods.read
+   if write and not (plain[write] and plain[read]) then
+      return putCustom(object, methods, write)
+   end
    op(codes.OBJECT)
    add(methods.__typename)
    putFields(object)
