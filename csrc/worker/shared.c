@@ -2,13 +2,11 @@
  *
  * What must stay true: an object lives as long as one reference to it; its id is a number that no
  * other object of the process ever had, so that an old id is a sentence and not another object. A
- * mutex that its own thread has locked, or another one has, is told apart: both are sentences.
+ * thread that would wait for itself, or unlock what it has not locked, gets a sentence.
  */
 #include "worker/worker.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct dpt_shared {
   atomic_int references;
@@ -16,6 +14,7 @@ struct dpt_shared {
   int64_t id;
   dpt_shared *before, *next; /* of the list of all; under list_lock */
   pthread_mutex_t mutex;
+  _Atomic(char *) owner; /* of the mutex: the thread that has it locked */
   pthread_cond_t condition;
   _Atomic int64_t value;
 };
@@ -31,11 +30,7 @@ int dpt_shared_new(dpt_shared **shared, int kind) {
   if (!s) return dpt__fail("%s: no host memory", names[kind]);
   atomic_init(&s->references, 1);
   s->kind = kind;
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-  pthread_mutex_init(&s->mutex, &attributes);
-  pthread_mutexattr_destroy(&attributes);
+  pthread_mutex_init(&s->mutex, NULL);
   pthread_cond_init(&s->condition, NULL);
   pthread_mutex_lock(&list_lock);
   s->id = ++last_id;
@@ -84,22 +79,34 @@ void dpt_shared_release(dpt_shared *s) {
   free(s);
 }
 
-static int failed(const char *fn, int code) {
-  if (!code) return 0;
-  const char *why = code == EDEADLK ? "this thread has locked it already"
-                    : code == EPERM ? "this thread has not locked it"
-                                    : strerror(code);
-  return dpt__fail("%s: %s", fn, why);
+static _Thread_local char me; /* its address stands for this thread */
+
+static int owned(const char *fn, dpt_shared *mutex) {
+  if (atomic_load(&mutex->owner) == &me) return 0;
+  return dpt__fail("%s: this thread has not locked the mutex", fn);
 }
 
-int dpt_mutex_lock(dpt_shared *s) { return failed("Mutex: lock", pthread_mutex_lock(&s->mutex)); }
+int dpt_mutex_lock(dpt_shared *s) {
+  if (atomic_load(&s->owner) == &me)
+    return dpt__fail("lock: this thread has locked the mutex already");
+  pthread_mutex_lock(&s->mutex);
+  atomic_store(&s->owner, &me);
+  return 0;
+}
 
 int dpt_mutex_unlock(dpt_shared *s) {
-  return failed("Mutex: unlock", pthread_mutex_unlock(&s->mutex));
+  DPT__TRY(owned("unlock", s));
+  atomic_store(&s->owner, NULL);
+  pthread_mutex_unlock(&s->mutex);
+  return 0;
 }
 
 int dpt_condition_wait(dpt_shared *s, dpt_shared *mutex) {
-  return failed("Condition: wait", pthread_cond_wait(&s->condition, &mutex->mutex));
+  DPT__TRY(owned("wait", mutex));
+  atomic_store(&mutex->owner, NULL);
+  pthread_cond_wait(&s->condition, &mutex->mutex);
+  atomic_store(&mutex->owner, &me);
+  return 0;
 }
 
 void dpt_condition_wake(dpt_shared *s, int all) {

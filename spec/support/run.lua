@@ -33,6 +33,15 @@ function run.lua(code, environment)
    end)
 end
 
+--- What the code prints, to stdout and stderr, with its exit status behind it; it is killed after so
+-- many seconds, the status then is 124.
+function run.timed(code, seconds)
+   return withFile(code, function(file)
+      local command = '%s timeout -k 1 %g luajit %s 2>&1; printf $?'
+      return output(command:format(path, seconds, file))
+   end)
+end
+
 --- The exit status, as a shell tells it, of code that gets a SIGINT after so many seconds, and is
 -- killed 5 s later.
 function run.interrupted(code, seconds)

@@ -7,31 +7,43 @@ local ffi = require('dpt.ffi').ffi
 
 local cdata = {}
 
-local function typeName(v) return tostring(ffi.typeof(v)):match '^ctype<(.*)>$' end
+local function bytesAt(v, size) return ffi.string(ffi.cast('const char *', v), size) end
 
---- The type's name and the bytes of C data; nil: it has no name or is a reference.
+--- The type's name and the bytes of C data; nil: it has no name, is a reference, or is dpt's own,
+-- whose memory would have two owners.
 function cdata.bytes(v)
-   local name = typeName(v)
-   if name:find 'struct %d' or name:find 'union %d' or name:find '&' then return nil end
-   if name:find '%[' then return name, ffi.string(ffi.cast('const char *', v), ffi.sizeof(v)) end
-   local box = ffi.new(ffi.typeof('$[1]', ffi.typeof(v)), v)
-   return name, ffi.string(ffi.cast('const char *', box), ffi.sizeof(box))
+   local name = tostring(ffi.typeof(v)):match '^ctype<(.*)>$'
+   if name:find 'struct %d' or name:find 'union %d' or name:find '&' or name:find '%f[%w_]dpt_' then
+      return nil
+   end
+   if name:find '%[' then return name, bytesAt(v, ffi.sizeof(v)) end
+   local box
+   if name:find '%*' then
+      box = ffi.new('uintptr_t[1]', ffi.cast('uintptr_t', v))
+   else
+      box = ffi.new(name .. '[1]', v)
+   end
+   return name, bytesAt(box, ffi.sizeof(box))
 end
 
---- C data of that type with those bytes.
+local function filled(v, bytes)
+   ffi.copy(v, bytes, #bytes)
+   return v
+end
+
+--- C data of that type with those bytes; nil: there is no such type here.
 function cdata.make(name, bytes)
    local ok, ctype = pcall(ffi.typeof, name)
    if not ok then return nil end
-   if name:find '%[' then
-      local element = name:find '%[%?%]' and ffi.sizeof(ffi.typeof((name:gsub('%[%?%]', ''))))
-      local array = element and ffi.new(ctype, #bytes / element) or ffi.new(ctype)
-      ffi.copy(array, bytes, #bytes)
-      return array
+   if name:find '%[%?%]' then
+      local count = #bytes / ffi.sizeof((name:gsub('%[%?%]', '')))
+      return filled(ffi.new(ctype, count), bytes)
+   elseif name:find '%[' or name:find '^struct [^*]*$' or name:find '^union [^*]*$' then
+      return filled(ffi.new(ctype), bytes)
+   elseif name:find '%*' then
+      return ffi.cast(ctype, filled(ffi.new 'uintptr_t[1]', bytes)[0])
    end
-   local box = ffi.new(ffi.typeof('$[1]', ctype))
-   ffi.copy(box, bytes, #bytes)
-   if name:find '%*' then return ffi.cast(ctype, box[0]) end
-   return ctype(box[0])
+   return ctype(filled(ffi.new(name .. '[1]'), bytes)[0])
 end
 
 return cdata

@@ -103,8 +103,7 @@ end
 
 function objects.Mutex(id) return make(C.DPT_MUTEX, id) end
 function objects.Condition(id) return make(C.DPT_CONDITION, id) end
---- threads.AtomicCounter([value]): a whole number that threads count with; by an id: find(id).
-function objects.AtomicCounter(value) return make(C.DPT_COUNTER):set(value or 0) end
-function objects.findAtomicCounter(id) return make(C.DPT_COUNTER, id) end
+--- A whole number, 0 at first, that threads count with.
+function objects.AtomicCounter(id) return make(C.DPT_COUNTER, id) end
 
 return objects

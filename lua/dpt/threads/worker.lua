@@ -19,7 +19,8 @@ local function handler(message)
          .. ' function, or pass it as an upvalue or argument)'):format(message, name)
    end
    if message:find('\nstack traceback:', 1, true) then return message end
-   return debug.traceback(message, 2)
+   local text = debug.traceback(message, 2) -- no tail call: it would hide where the error was
+   return text
 end
 
 local function call(values, count)

@@ -1,0 +1,141 @@
+--- spec for errors in workers, in end callbacks and in what is sent; the pool works on after each.
+local run = require 'spec.support.run'
+local threads = require 'threads'
+local torch = require 'torch'
+
+describe('errors in threads', function()
+   local pool
+
+   before_each(function() pool = threads(2) end)
+   after_each(function() pool:terminate() end)
+
+   -- The pool has no jobs left and runs one.
+   local function works()
+      assert.is_false(pool:haserror())
+      assert.is_false(pool:hasjob())
+      local got
+      pool:addjob(function() return 'fine' end, function(v) got = v end)
+      pool:synchronize()
+      assert.equals('fine', got)
+   end
+
+   it('bring the traceback of the worker', function()
+      pool:addjob(function()
+         local function evil() return 'a' + 1 end
+         local r = evil()
+         return r
+      end)
+      local ok, message = pcall(pool.synchronize, pool)
+      assert.is_false(ok)
+      assert.matches('%[thread %d callback%]', message)
+      assert.matches("attempt to perform arithmetic on a string value", message)
+      assert.matches("in function 'evil'", message)
+      works()
+   end)
+
+   it('of several jobs are all told, after the others have run', function()
+      local done = 0
+      for i = 1, 20 do
+         pool:addjob(function()
+            if i == 3 or i == 4 then error('job ' .. i) end
+         end, function() done = done + 1 end)
+         if pool:haserror() then break end
+      end
+      local ok, message = pcall(pool.synchronize, pool)
+      assert.is_false(ok)
+      assert.matches('job 3', message)
+      assert.matches('job 4', message)
+      assert.equals(pool.endcallbacks.n, 0)
+      works()
+   end)
+
+   it('of values other than strings become text', function()
+      pool:addjob(function() error{} end)
+      assert.error_matches(function() pool:synchronize() end, 'callback%] table: 0x')
+      pool:addjob(function() error() end)
+      assert.error_matches(function() pool:synchronize() end, 'callback%] nil')
+      works()
+   end)
+
+   it('in an end callback come back too', function()
+      pool:addjob(function() return 1 end, function() error 'in the end' end)
+      local ok, message = pcall(pool.synchronize, pool)
+      assert.is_false(ok)
+      assert.matches('endcallback%] .*errors_spec.lua:%d+: in the end\nstack traceback', message)
+      works()
+   end)
+
+   it('of the next job are raised by addjob', function()
+      pool:addjob(function() error 'first' end)
+      pool:dojob()
+      assert.is_true(pool:haserror())
+      assert.error_matches(function() pool:addjob(function() end) end, 'first')
+      works()
+   end)
+
+   it('are raised by terminate, which ends all the same', function()
+      local other = threads(1)
+      other:addjob(function() error 'late' end)
+      assert.error_matches(function() other:terminate() end, 'late')
+      assert.is_false(other:isrunning())
+   end)
+
+   it('of what cannot be sent name the way to it', function()
+      local file = io.tmpfile()
+      local inner = {deep = {file = file}}
+      local function helper() return inner end
+      assert.error_matches(function() pool:addjob(function() return helper() end) end,
+         "field 'file' of field 'deep' of upvalue 'inner' of upvalue 'helper' of the function is a"
+         .. ' userdata, which cannot be sent')
+      assert.error_matches(function()
+         pool:addjob(function() end, nil, 1, coroutine.create(print))
+      end, 'argument 2 is a thread')
+      assert.error_matches(function() pool:addjob(function() end, nil, {[file] = 1}) end,
+         'a key of argument 1 is a userdata')
+      assert.error_matches(function() pool:addjob(function() end, nil, {pool = pool.pool_}) end,
+         "field 'workers_' of field 'pool' of argument 1 is a cdata")
+      pool:addjob(function() return {x = coroutine.create(print)} end)
+      assert.error_matches(function() pool:synchronize() end, "field 'x' of result 1 is a thread")
+      works()
+      file:close()
+   end)
+
+   it('of a class that the worker does not know name it', function()
+      local Local = torch.class('errorsSpec.Local', {}) -- luacheck: ignore
+      pool:addjob(function() end, nil, setmetatable({}, torch.getmetatable 'errorsSpec.Local'))
+      assert.error_matches(function() pool:synchronize() end,
+         "class 'errorsSpec.Local' is unknown in this thread: let the pool's init")
+      works()
+   end)
+
+   it('of results that this state does not know name the class', function()
+      pool:addjob(function()
+         local C = {}
+         torch.class('errorsSpec.Theirs', C)
+         return C.Theirs()
+      end)
+      assert.error_matches(function() pool:synchronize() end,
+         "class 'errorsSpec.Theirs' is unknown")
+      works()
+   end)
+
+   it('in init functions raise in the constructor', function()
+      local ok, message = pcall(threads, 2, function(i) if i == 2 then error 'not me' end end)
+      assert.is_false(ok)
+      assert.matches('%[thread 2 init%] .*not me\nstack traceback', message)
+      assert.is_nil(message:match '%[thread 1')
+   end)
+
+   it('of threads that cannot start raise in the constructor', function()
+      local text = run.lua([[
+         require 'dpt'
+         local threads = require 'threads'
+         print(pcall(threads, 4))
+         local pool = threads(4)
+         pool:addjob(function() return 5 end, print)
+         pool:terminate()
+      ]], {DPT_FAULT = 'thread:3'})
+      assert.matches('^false\t.*Threads: worker 3 of 4: its thread can not start', text)
+      assert.matches('\n5\n$', text)
+   end)
+end)
