@@ -33,8 +33,8 @@ function run.lua(code, environment)
    end)
 end
 
---- What the code prints, to stdout and stderr, with its exit status behind it; it is killed after so
--- many seconds, the status then is 124.
+--- What the code prints, to stdout and stderr, with its exit status behind it; it is killed after
+-- so many seconds, the status then is 124.
 function run.timed(code, seconds)
    return withFile(code, function(file)
       local command = '%s timeout -k 1 %g luajit %s 2>&1; printf $?'

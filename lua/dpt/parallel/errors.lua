@@ -10,7 +10,8 @@ function errors.handler(message)
    if type(message) ~= 'string' or message:find('\nstack traceback:', 1, true) then
       return message
    end
-   return debug.traceback(message, 2)
+   local text = debug.traceback(message, 2) -- no tail call: it would hide where the error was
+   return text
 end
 
 --- A message with the place of the replica.

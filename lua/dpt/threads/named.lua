@@ -39,9 +39,10 @@ local function learn()
    if count == modules then return end
    known, modules = {}, count
    for name, module in next, package.loaded do
-      if isReference(module) and (libraries[name] or name == 'dpt' or name:find '^dpt%.') then
-         add(name, module)
-      end
+      if isReference(module) and (name == 'dpt' or name:find '^dpt%.') then add(name, module) end
+   end
+   for name in next, libraries do -- last: in a worker ffi.C is also dpt's library
+      if package.loaded[name] then add(name, package.loaded[name]) end
    end
 end
 
