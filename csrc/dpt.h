@@ -653,6 +653,10 @@ uint64_t dpt_copied_bytes(void);
  * Copies between two of which one may not reach the other go through host memory. */
 int dpt_peer_set(int from, int to, int on);
 int dpt_peer_get(int from, int to, int *on);
+/* Whether operations may have operands on different devices: no (0) until a script says yes. The
+ * device of the first operand, the result, then reads the others' memory. */
+int dpt_peer_kernels_set(int on);
+int dpt_peer_kernels_get(void);
 
 /* OpenMP threads of operations on host tensors, on this thread. */
 int dpt_threads_set(int n);

@@ -51,11 +51,15 @@ extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 /* Where the work of one operation goes. dpt__route looks at the storages of its operands: all on
  * the host -> at once on this thread; all on one device -> the current stream of that device on
  * this thread, and the stream is recorded in each storage (device/storage.h); on different devices,
- * or host and device mixed -> an error that names fn and both types and devices. NULL operands and
- * operands without storage are skipped. Operand 0 is what is written (dpt__written in
+ * or host and device mixed -> an error that names fn and both types and devices. Where a script has
+ * allowed it (dpt_peer_kernels_set) operands may lie on different devices: the first one's device
+ * works, after the current streams of the others, which wait for what is submitted. NULL operands
+ * and operands without storage are skipped. Operand 0 is what is written (dpt__written in
  * device/storage.h); NULL where that has been said, or nothing is. */
 struct dpt__route { /* no typedef: the function has the name */
   dpt__context context;
+  int across;         /* operands lie on other devices as well: */
+  uint64_t others[4]; /* a bit for each of those, by number - 1 */
 };
 int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor *const *operands);
 

@@ -29,8 +29,10 @@ struct dpt__copy_bytes_args {
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
                  const void *from, dpt__block *from_block, size_t bytes);
 
-/* 1: two devices reach each other's memory (peer.c). */
+/* 1: two devices reach each other's memory; 1: kernels may have operands on two devices (peer.c).
+ */
 int dpt__peers(int a, int b);
+int dpt__peer_kernels(void);
 
 /* Many such copies, queued as few items: start, add each, end. They run in any order. Pieces that
  * follow each other in memory on both sides become one. */

@@ -1,6 +1,7 @@
 /* peer.c: which devices reach each other's memory.
  *
- * What must stay true: all do until a script says no. Copies between two devices of which one may
+ * What must stay true: all do until a script says no. Only copies use that, until a script says
+ * that kernels may. Copies between two devices of which one may
  * not reach the other go through host memory, with the same result; on host devices, where every
  * thread reaches everything, they do so for the tests' sake.
  */
@@ -30,6 +31,16 @@ int dpt_peer_get(int from, int to, int *on) {
   *on = !atomic_load(entry);
   return 0;
 }
+
+static atomic_int kernels;
+
+int dpt_peer_kernels_set(int on) {
+  atomic_store(&kernels, !!on);
+  return 0;
+}
+
+int dpt__peer_kernels(void) { return atomic_load_explicit(&kernels, memory_order_relaxed); }
+int dpt_peer_kernels_get(void) { return dpt__peer_kernels(); }
 
 int dpt__peers(int a, int b) {
   return !atomic_load_explicit(&refused[a - 1][b - 1], memory_order_relaxed) &&

@@ -1,11 +1,13 @@
 /* route.c: where the work of one operation goes (backend.h has the rules). */
 #include "device/allocator.h"
+#include "device/copy.h"
 #include "device/device.h"
 #include "device/leaving.h"
 #include "device/scratch.h"
 #include "device/storage.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *place(char text[80], const dpt_tensor *t) {
   if (t->store_ && t->store_->device)
@@ -23,8 +25,32 @@ static int mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
       fn, place(one, a), place(other, b));
 }
 
+/* The route's stream waits for the current streams of the operands on other devices. */
+static int await_others(struct dpt__route *route, int n, const dpt_tensor *const *operands) {
+  memset(route->others, 0, sizeof route->others);
+  for (int i = 0; i < n; i++) {
+    const dpt_storage *s = operands[i] ? operands[i]->store_ : NULL;
+    if (!s || s->device == route->context.device) continue;
+    dpt__stream *other = dpt__current_stream(s->device);
+    route->others[(s->device - 1) / 64] |= (uint64_t)1 << (s->device - 1) % 64;
+    DPT__TRY(dpt__stream_order(other));
+    DPT__TRY(dpt__stream_wait(route->context.stream, dpt__event_record(other)));
+  }
+  return 0;
+}
+
+/* Those streams wait for the route's. */
+static int let_wait(const struct dpt__route *route) {
+  dpt__event done = dpt__event_record(route->context.stream);
+  for (int device = 1; device <= DPT__MAX_DEVICES; device++)
+    if (route->others[(device - 1) / 64] >> (device - 1) % 64 & 1)
+      DPT__TRY(dpt__stream_wait(dpt__current_stream(device), done));
+  return 0;
+}
+
 int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor *const *operands) {
   const dpt_tensor *first = NULL; /* the operand that decides: one with a storage, if any has */
+  int across = 0;
   for (int i = 0; i < n; i++) {
     const dpt_tensor *t = operands[i];
     if (!t) continue;
@@ -34,9 +60,13 @@ int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor
     }
     if (dpt__is_device(first->kind_) != dpt__is_device(t->kind_)) return mixed(fn, first, t);
     if (!t->store_) continue;
-    if (first->store_ && first->store_->device != t->store_->device) return mixed(fn, first, t);
-    first = t;
+    if (first->store_ && first->store_->device != t->store_->device) {
+      if (!dpt__peer_kernels()) return mixed(fn, first, t);
+      across = 1;
+    }
+    if (!first->store_) first = t;
   }
+  route->across = across;
   if (!first || !dpt__is_device(first->kind_)) {
     route->context = (dpt__context){&dpt__host, NULL, 0, dpt_threads_get()};
     return 0;
@@ -49,7 +79,7 @@ int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor
       DPT__TRY(dpt__block_use(operands[i]->store_->block, stream));
   if (operands[0]) dpt__written(operands[0]);
   route->context = (dpt__context){device->backend, stream, device->number, device->threads};
-  return 0;
+  return across ? await_others(route, n, operands) : 0;
 }
 
 int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *fn, const void *args,
@@ -65,7 +95,8 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
     return status;
   }
   DPT__TRY(dpt__stream_order(context->stream));
-  return dpt__stream_push(context->stream, run, fn, args, size);
+  DPT__TRY(dpt__stream_push(context->stream, run, fn, args, size));
+  return route->across ? let_wait(route) : 0;
 }
 
 int dpt__wait(struct dpt__route *route) {

@@ -108,4 +108,29 @@ describe('between devices', function()
       a:copy(b) -- copy alone goes between devices
       assert.equal(32, a:sum())
    end)
+
+   it('B4 a script may allow operands of two devices', function()
+      if count < 2 then return pending('needs 2 devices') end
+      finally(function() cutorch.setKernelPeerToPeerAccess(false) end)
+      assert.is_false(cutorch.getKernelPeerToPeerAccess())
+      cutorch.setKernelPeerToPeerAccess(true)
+      assert.is_true(cutorch.getKernelPeerToPeerAccess())
+      local n = 200000
+      local a = torch.CudaTensor(n):fill(1)
+      local b = on(2, function() return torch.CudaTensor(n):fill(0) end)
+      for i = 1, 20 do -- each waits for the other's last work
+         b:fill(i)
+         a:add(b)
+         b:fill(-1)
+         b:add(a)
+      end
+      assert.equal(211, a:min())
+      assert.equal(211, a:max())
+      assert.equal(210, b:min())
+      assert.equal(2, b:getDevice())
+      local product = torch.mm(a:view(400, 500), b:view(500, 400))
+      assert.equal(1, product:getDevice())
+      assert.equal(211 * 210 * 500, product:min())
+      assert.error_matches(function() a:add(torch.FloatTensor(n)) end, 'torch.FloatTensor')
+   end)
 end)

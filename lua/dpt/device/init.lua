@@ -122,15 +122,12 @@ function cutorch.setPeerToPeerAccess(from, to, on)
    lib.peer_set(peer(fn, 'from', from), peer(fn, 'to', to), on and 1 or 0)
 end
 
-function cutorch.getKernelPeerToPeerAccess() return false end
+--- Whether operations may have operands on different devices.
+function cutorch.getKernelPeerToPeerAccess() return C.dpt_peer_kernels_get() ~= 0 end
 
---- The operands of an operation lie on one device, always: only `copy` goes between devices.
-function cutorch.setKernelPeerToPeerAccess(on)
-   if on then
-      fail('setKernelPeerToPeerAccess: operands on different devices are an error in dpt: copy one'
-         .. ' of them first')
-   end
-end
+--- Operands on different devices are an error unless a script allows them here: the device of the
+-- result then reads the others' memory, which on a GPU is slow. `copy` always goes between devices.
+function cutorch.setKernelPeerToPeerAccess(on) lib.peer_kernels_set(on and 1 or 0) end
 
 --- Versions of CUDA; 0 where there is none.
 function cutorch.getRuntimeVersion() return 0 end
