@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define MiB ((size_t)1 << 20)
 static const size_t SMALL = MiB, SMALL_SEGMENT = 2 * MiB, MEDIUM = 10 * MiB,
@@ -240,14 +241,19 @@ static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t b
 }
 
 static int out_of_memory(pool *p, int device, size_t bytes) {
-  char where[48], limit[64] = "";
+  char where[48], limit[64] = "", space[64] = "";
+  struct rlimit memory = {.rlim_cur = RLIM_INFINITY};
+  getrlimit(RLIMIT_AS, &memory);
+  if (memory.rlim_cur != RLIM_INFINITY)
+    snprintf(space, sizeof space, ", RLIMIT_AS (ulimit -v) is %llu kB",
+             (unsigned long long)memory.rlim_cur / 1024);
   snprintf(where, sizeof where, device ? "device %d" : "page-locked host memory", device);
   pthread_mutex_lock(&p->lock);
   long long live = p->live, cached = p->taken - p->live;
   if (p->limit) snprintf(limit, sizeof limit, ", the limit is %lld", (long long)p->limit);
   pthread_mutex_unlock(&p->lock);
-  return dpt__fail("out of memory on %s: %zu bytes asked, %lld live, %lld cached%s", where, bytes,
-                   live, cached, limit);
+  return dpt__fail("out of memory on %s: %zu bytes asked, %lld live, %lld cached%s%s", where, bytes,
+                   live, cached, limit, space);
 }
 
 int dpt__block_take(int device, size_t bytes, dpt__block **block) {
