@@ -32,7 +32,7 @@ describe('nn.DataParallelTable options:', function()
       end
       assert.error_matches(makes(true), 'table of options as argument 4, got boolean')
       assert.error_matches(makes{output = 1},
-         'no option output, wanted buffers, gather or outputDevice')
+         'no option output, wanted buffers, gather, outputDevice or weights')
       assert.error_matches(makes{1}, 'no option 1')
       for _, wrong in ipairs{0, 1.5, cutorch.getDeviceCount() + 1, 'one', true} do
          assert.error_matches(makes{outputDevice = wrong}, 'outputDevice wants the number of')

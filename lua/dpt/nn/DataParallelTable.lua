@@ -24,6 +24,7 @@ local phase = require 'dpt.parallel.phases'
 local scatter = require 'dpt.parallel.scatter'
 local serial = require 'dpt.parallel.serial'
 local shares = require 'dpt.parallel.shares'
+local weighted = require 'dpt.parallel.weighted'
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
@@ -200,7 +201,7 @@ end
 -- @return how many replicas got rows, list of the rows before each replica's
 function DataParallelTable:_distribute(field, name, value, policy, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
-      policy = policy, like = like}
+      policy = policy, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
    return phase(self.times, 'scatter', scatter, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end

@@ -17,6 +17,13 @@ local function isDimension(value)
    return type(value) == 'number' and value % 1 == 0 and value >= 1
 end
 
+local function areWeights(value)
+   for _, weight in ipairs(isList(value) and value or {0}) do
+      if type(weight) ~= 'number' or not (weight > 0 and weight < math.huge) then return false end
+   end
+   return true
+end
+
 -- Each option with its test and what it wants.
 local known = {
    devices = {isList, 'a list of devices'},
@@ -25,12 +32,13 @@ local known = {
    gather = {function(value) return type(value) == 'boolean' end, 'true or false'},
    buffers = {function(value) return value == 'first' or value == 'average' end,
       "'first' or 'average'"},
+   weights = {areWeights, 'a list of numbers above 0, one for each device'},
 }
 
 local options = {}
 
 --- The options of nn.DataParallelTable.
-options.names = {'buffers', 'gather', 'outputDevice'}
+options.names = {'buffers', 'gather', 'outputDevice', 'weights'}
 
 --- Raises unless the option is one of names (the table's) and may have the value.
 function options.check(owner, name, value, names)
@@ -65,7 +73,8 @@ end
 
 --- Sets fields of an object by the options of a user.
 -- @param given nil or a table: outputDevice = device on which results are joined (the first of the
--- network's), gather = whether they are (true), buffers = whose running statistics count ('first')
+-- network's), gather = whether they are (true), buffers = whose running statistics count ('first'),
+-- weights = list of how large the share of each device is (alike)
 function options.set(object, given, owner)
    for name, value in pairs(options.read(given, options.names, owner, 4)) do
       object[name] = value

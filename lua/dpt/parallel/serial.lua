@@ -103,10 +103,11 @@ function serial.read(owner, file, version)
       fail('%s: the file holds no network on devices', torch.type(owner))
    end
    for key, value in next, fields do owner[key] = value end
-   for name in pairs{outputDevice = true, gather = true, buffers = true} do
+   for _, name in ipairs(options.names) do
       if not pcall(options.check, torch.type(owner), name, owner[name]) then owner[name] = nil end
    end
    owner.gpuAssignments, owner.needsSync = module and devices or {}, false
+   if owner.weights and #owner.weights ~= #devices then owner.weights = nil end
    owner.flattenParams = owner.flattenParams or false
    owner.usenccl = owner.usenccl and comm.use('nccl') or false
    owner._type = owner._type or 'torch.CudaTensor'
