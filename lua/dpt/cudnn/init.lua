@@ -61,6 +61,8 @@ function cudnn.convert(net, dst, exclude)
    local to = dst == cudnn and 'cudnn' or 'nn'
    return net:replace(function(module)
       local package, name = torch.type(module):match('^(%w+)%.(%w+)$')
+      local matrix = package == 'nn' and name == 'SpatialConvolutionMM'
+      if matrix then name = 'SpatialConvolution' end
       if package ~= from or not convertible[name] or (exclude and exclude(module)) then
          return module
       end
@@ -70,6 +72,9 @@ function cudnn.convert(net, dst, exclude)
       local new = torch.factory(to .. '.' .. name)()
       for key, value in pairs(module) do new[key] = value end
       if to == 'cudnn' and name:find('Convolution', 1, true) then new.groups = new.groups or 1 end
+      for _, field in ipairs(matrix and {'weight', 'gradWeight'} or {}) do
+         if new[field] then new[field] = new[field]:view(new:weightSize()) end
+      end
       return new
    end)
 end
