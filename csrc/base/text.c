@@ -55,6 +55,7 @@ int64_t dpt_text_read(void *file, const void *bytes, int64_t *size, int dtype, v
   int real = dtype >= DPT_F16;
   char word[LONGEST + 1], *end;
   int64_t got = 0;
+  if (dtype < DPT_I16 || dtype >= DPT_NDTYPE || (!file && (!bytes || !size))) return 0;
   if (file) flockfile(file);
   for (; got < n; got++) {
     read_word(&from, real, word);

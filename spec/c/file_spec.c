@@ -1,0 +1,103 @@
+/* file_spec.c: numbers as text, and files that replace others. */
+#include "check.h"
+#include "dpt.h"
+#include <fcntl.h>
+#include <math.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void numbers(void) {
+  static const char text[] = " 12 -7\t+3\n9007199254740993 1e3 x";
+  int64_t longs[8], used = sizeof text - 1;
+  CHECK(dpt_text_read(NULL, text, &used, DPT_I64, longs, 5) == 5);
+  CHECK(longs[0] == 12 && longs[1] == -7 && longs[2] == 3 && longs[3] == 9007199254740993);
+  CHECK(longs[4] == 1 && text[used] == 'e');
+
+  static const char reals[] = "0.1 -inf nan 1e-3 .5 0x10 1-2";
+  double doubles[8];
+  float floats[8];
+  uint16_t halves[8];
+  int64_t all = sizeof reals - 1;
+  used = all;
+  CHECK(dpt_text_read(NULL, reals, &used, DPT_F64, doubles, 8) == 8 && used == all);
+  CHECK(doubles[0] == 0.1 && doubles[1] == -INFINITY && isnan(doubles[2]) && doubles[3] == 1e-3);
+  CHECK(doubles[4] == 0.5 && doubles[5] == 16 && doubles[6] == 1 && doubles[7] == -2);
+  used = all;
+  CHECK(dpt_text_read(NULL, reals, &used, DPT_F32, floats, 1) == 1 && floats[0] == 0.1f);
+  used = 0;
+  CHECK(dpt_text_read(NULL, reals, &used, DPT_F16, halves, 8) == 0 && used == 0);
+  used = 3; /* "0.1" */
+  CHECK(dpt_text_read(NULL, reals, &used, DPT_F16, halves, 8) == 1 && halves[0] == 0x2e66);
+  int16_t shorts[2] = {5, 6};
+  used = all;
+  CHECK(dpt_text_read(NULL, "word", &used, DPT_I16, shorts, 2) == 0 && shorts[1] == 6);
+  CHECK(dpt_text_read(NULL, NULL, &used, DPT_F64, doubles, 8) == 0);
+  CHECK(dpt_text_read(NULL, text, &used, DPT_U8, doubles, 8) == 0);
+  CHECK(dpt_text_read(NULL, text, &used, 99, doubles, 8) == 0);
+
+  char many[200]; /* more digits than a number may have end it */
+  memset(many, '1', sizeof many);
+  used = sizeof many;
+  CHECK(dpt_text_read(NULL, many, &used, DPT_F64, doubles, 1) == 1 && used == 63);
+}
+
+static int exists(const char *path) { return access(path, F_OK) == 0; }
+
+static void put(int descriptor, const char *text) {
+  CHECK(write(descriptor, text, strlen(text)) == (ssize_t)strlen(text));
+}
+
+static void replacements(void) {
+  char folder[] = "/tmp/dpt_file_XXXXXX", path[100], target[512], name[512], other[512], got[10];
+  int one, two, dead;
+  CHECK(mkdtemp(folder) != NULL);
+  snprintf(path, sizeof path, "%s/model", folder);
+
+  OK(dpt_file_replacement(path, target, name, sizeof name, &one));
+  CHECK(strcmp(target, path) == 0 && exists(name) && !exists(path));
+  /* a second one takes another name while the first is at work */
+  OK(dpt_file_replacement(path, target, other, sizeof other, &two));
+  CHECK(strcmp(name, other) != 0 && exists(name) && exists(other));
+  put(one, "one");
+  put(two, "two");
+  OK(dpt_file_replace(two, other, target));
+  OK(dpt_file_replace(one, name, target));
+  FILE *file = fopen(path, "r");
+  CHECK(file && fgets(got, sizeof got, file) && strcmp(got, "one") == 0);
+  fclose(file);
+  CHECK(!exists(name) && !exists(other));
+
+  /* what nobody holds any more goes away, here two of them */
+  for (int i = 0; i < 2; i++) {
+    snprintf(other, sizeof other, "%s.dpt-%d.tmp", path, i);
+    dead = open(other, O_WRONLY | O_CREAT, 0600);
+    CHECK(dead >= 0);
+    close(dead);
+  }
+  OK(dpt_file_replacement(path, target, name, sizeof name, &one));
+  CHECK(!exists(other) && strstr(name, ".dpt-0.tmp"));
+  dpt_file_drop(one, name);
+  CHECK(!exists(name) && exists(path));
+
+  CHECK(chmod(path, 0640) == 0);
+  OK(dpt_file_replacement(path, target, name, sizeof name, &one));
+  OK(dpt_file_replace(one, name, target));
+  struct stat status;
+  CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0640);
+
+  OK(dpt_file_replacement("/dev/null", target, name, sizeof name, &one));
+  CHECK(one == -1 && strcmp(name, "/dev/null") == 0);
+  FAILS(dpt_file_replacement("/nowhere/at/all", target, name, sizeof name, &one), "cannot write");
+  FAILS(dpt_file_replacement(path, target, name, 20, &one), "wanted less than");
+  OK(dpt_file_replacement(path, target, name, sizeof name, &one));
+  FAILS(dpt_file_replace(one, name, "/nowhere/at/all"), "cannot replace");
+  dpt_file_drop(one, name);
+  CHECK(!exists(name) && unlink(path) == 0 && rmdir(folder) == 0);
+}
+
+int main(void) {
+  numbers();
+  replacements();
+  return check_end();
+}
