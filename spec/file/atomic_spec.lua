@@ -57,8 +57,9 @@ describe('torch.save', function()
          -- two at once on one path
          local saves = {}
          for i = 1, 2 do
-            saves[i] = ('timeout -s KILL %.3f luajit %s %s &'):format(0.05 + 0.1 * math.random(),
-               saver, path)
+            -- in the foreground timeout awaits what it kills
+            saves[i] = ('timeout --foreground -s KILL %.3f luajit %s %s &'):format(
+               0.05 + 0.1 * math.random(), saver, path)
          end
          os.execute(table.concat(saves, ' ') .. ' wait')
          local n = checked()
