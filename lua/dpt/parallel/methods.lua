@@ -103,8 +103,8 @@ end
 
 --- Lets every replica but the first live in a thread with a Lua state of its own, so that they are
 -- called at the same time.
--- @param initFunc function(i) or nil, called once in the state of each replica; that of the first is
--- the caller's
+-- @param initFunc function(i) or nil, called once in the state of each replica (the first's is the
+-- caller's)
 -- @param syncCopies true: the copies of the network are made one after the other
 -- @return self
 function methods:threads(initFunc, syncCopies)

@@ -9,7 +9,7 @@
 -- when they have changed.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
-local Basic = require 'dpt.parallel.basic'
+require 'dpt.parallel.basic'
 local Pool = require 'dpt.threads.pool'
 local errors = require 'dpt.parallel.errors'
 local modes = require 'dpt.parallel.modes'
