@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local networks, Probe, randomInput = same.networks, same.Probe, same.randomInput
 
-describe('nn.DataParallelTable', function()
+same.dispatched('nn.DataParallelTable', function()
    local most = math.min(cutorch.getDeviceCount(), 8)
 
    before_each(function()
@@ -98,9 +98,8 @@ describe('nn.DataParallelTable', function()
    describe('an error in a replica', function()
       it('names replica, device and module, and the table works on', function()
          if most < 3 then return pending('needs 3 devices') end
-         local armed = false
          local function fails(value, self)
-            if armed == value:getDevice() then error('the fuse is blown') end
+            if self.armed == value:getDevice() then error('the fuse is blown') end
             self.keep = value
             return value
          end
@@ -108,10 +107,13 @@ describe('nn.DataParallelTable', function()
             :add(Probe(fails, function(_, gradOutput, self) return fails(gradOutput, self) end)))
             :cuda()
          local many = nn.DataParallelTable(1, true):add(net, {1, 2, 3})
+         local function arm(armed)
+            many.impl:exec(function(replica) replica:get(2):get(2).armed = armed end)
+         end
          local one = nn.Sequential():add(net:get(1):clone()):add(nn.Tanh():cuda())
          local input = randomInput({5}, 7)
          for round = 1, 3 do
-            armed = round
+            arm(round)
             local where = ('In replica %d of 3 on device %d of nn.DataParallelTable:\n'
                .. 'In 2 module of nn.Sequential:\nIn 2 module of nn.Sequential:\n')
                :format(round, round)
@@ -120,13 +122,13 @@ describe('nn.DataParallelTable', function()
             assert.is_truthy(message:find(where, 1, true))
             assert.is_truthy(message:find('the fuse is blown\nstack traceback:', 1, true))
             assert.equal(1, cutorch.getDevice())
-            armed = false
+            arm(false)
             many:forward(input)
-            armed = round
+            arm(round)
             ok, message = pcall(many.backward, many, input, input)
             assert.is_false(ok)
             assert.is_truthy(message:find(where, 1, true))
-            armed = false
+            arm(false)
             same.compare(one, many, input, 1e-5)
          end
       end)

@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
 
-describe('nn.DataParallelTable', function()
+same.dispatched('nn.DataParallelTable', function()
    local most = math.min(cutorch.getDeviceCount(), 8)
 
    before_each(function()
@@ -91,10 +91,11 @@ describe('nn.DataParallelTable', function()
             many:evaluate()
             local one = net:clone()
             same.close(one:forward(input), many:forward(input), 1e-5)
-            many.impl:exec(function(module)
+            for i = 1, most do
+               local module = many.impl:get(i)
                same.bits(net:get(2).running_mean, module:get(2).running_mean)
                same.bits(net:get(2).running_var, module:get(2).running_var)
-            end)
+            end
             local before = same.copied()
             many:evaluate()
             many:syncParameters()

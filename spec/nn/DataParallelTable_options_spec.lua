@@ -2,7 +2,7 @@ local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
-describe('nn.DataParallelTable options:', function()
+same.dispatched('nn.DataParallelTable options:', function()
    local most = math.min(cutorch.getDeviceCount(), 4)
 
    local function table(options, list)

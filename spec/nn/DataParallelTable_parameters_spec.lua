@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
 
-describe('nn.DataParallelTable:', function()
+same.dispatched('nn.DataParallelTable:', function()
    local most = math.min(cutorch.getDeviceCount(), 8)
 
    before_each(function()
@@ -139,7 +139,7 @@ describe('nn.DataParallelTable:', function()
          for i = 1, most do
             local values, gradients = many.flattenedParams[i][1], many.flattenedParams[i][2]
             assert.equal(i, values:getDevice())
-            for k, t in ipairs{many.impl.modules[i]:parameters()} do
+            for k, t in ipairs{many.impl:get(i):parameters()} do
                local whole = k == 1 and values or gradients
                for _, view in ipairs(t) do
                   assert.is_true(view:storage() == whole:storage())

@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local Probe = same.Probe
 
-describe('G10: policies of inputs', function()
+same.dispatched('G10: policies of inputs', function()
    local most = math.min(cutorch.getDeviceCount(), 4)
 
    before_each(function()
@@ -42,10 +42,8 @@ describe('G10: policies of inputs', function()
    end
 
    it('are for entries by name, and for tables in tables', function()
-      local seen = {}
-      local many = table(Probe(function(input)
-         local device = input.x:getDevice()
-         seen[device] = {input.deep[1][1]:size(1), input.deep[1].y:size(2), input.mask:size(1)}
+      local many = table(Probe(function(input, self)
+         self.seen = {input.deep[1][1]:size(1), input.deep[1].y:size(2), input.mask:size(1)}
          return input.x
       end, function(input, gradOutput)
          local deep = input.deep[1]
@@ -54,6 +52,7 @@ describe('G10: policies of inputs', function()
       local input = {x = torch.randn(9, 2):cuda(), mask = torch.ones(5):cuda(), name = 'x',
          deep = {{torch.randn(9, 3):cuda(), y = torch.randn(3, 9):cuda()}}}
       many:forward(input)
+      local seen = many.impl:exec(function(replica) return replica.seen end)
       for i = 1, most do
          local count = math.floor(9 / most) + (i <= 9 % most and 1 or 0)
          assert.same({count, count, 5}, seen[i])

@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
 
-describe('nn.DataParallelTable', function()
+same.dispatched('nn.DataParallelTable', function()
    local most = math.min(cutorch.getDeviceCount(), 8)
 
    before_each(function()
@@ -78,8 +78,8 @@ describe('nn.DataParallelTable', function()
       for i, rows in ipairs{3, 2, 2, 2} do
          assert.equal(rows, many.inputGpu[i]:size(1))
          assert.equal(i, many.inputGpu[i]:getDevice())
-         assert.equal(rows, many.impl.modules[i].output:size(1))
-         assert.equal(i, many.impl.modules[i].output:getDevice())
+         assert.equal(rows, many.impl:get(i).output:size(1))
+         assert.equal(i, many.impl:get(i).output:getDevice())
       end
       assert.equal(9, many.output:size(1))
       assert.equal(1, many.output:getDevice())

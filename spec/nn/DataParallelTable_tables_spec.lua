@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local networks, Probe, randomInput = same.networks, same.Probe, same.randomInput
 
-describe('nn.DataParallelTable with', function()
+same.dispatched('nn.DataParallelTable with', function()
    local most = math.min(cutorch.getDeviceCount(), 8)
 
    before_each(function()
@@ -74,10 +74,6 @@ describe('nn.DataParallelTable with', function()
 
       it('G9: a difference between the outputs names the place', function()
          if most < 2 then return pending('needs 2 devices') end
-         local other
-         local many = nn.DataParallelTable(1):add(Probe(function(given)
-            return given:getDevice() == 2 and other(given) or {a = {given}, b = given}
-         end), {1, 2})
          local given = torch.randn(2, 2):cuda()
          for _, case in ipairs{
             {function(v) return {a = {v}} end, 'result%[b%]: replica 1 gave a torch.CudaTensor, '
@@ -89,7 +85,10 @@ describe('nn.DataParallelTable with', function()
                'result%[a%]%[1%]: replica 1 gave a torch.CudaTensor, replica 2 a torch.DoubleT'},
             {function(v) return {a = {v:repeatTensor(1, 2)}, b = v} end, 'joins a'},
          } do
-            other = case[1]
+            local other = case[1]
+            local many = nn.DataParallelTable(1):add(Probe(function(v)
+               return v:getDevice() == 2 and other(v) or {a = {v}, b = v}
+            end), {1, 2})
             assert.error_matches(function() many:forward(given) end, case[2])
          end
       end)

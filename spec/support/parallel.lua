@@ -2,6 +2,7 @@
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
 local torch, nn, C = dpt.torch, dpt.nn, dptffi.C
+local busted = require 'busted'
 local luassert = require 'luassert'
 
 local M = {}
@@ -54,6 +55,24 @@ M.dispatchers = {
    basic = function(many) return many end,
    threads = function(many) return many:threads(init) end,
 }
+
+--- Describes something once for every dispatcher: the networks that it makes have that one.
+function M.dispatched(name, body)
+   local methods = torch.getmetatable 'nn.DataParallelTable'
+   for kind, choose in pairs(M.dispatchers) do
+      busted.describe(name .. ', ' .. kind, function()
+         local original = methods.__init
+         busted.setup(function()
+            methods.__init = function(self, ...)
+               original(self, ...)
+               choose(self)
+            end
+         end)
+         busted.teardown(function() methods.__init = original end)
+         body(kind)
+      end)
+   end
+end
 
 --- Bytes that were copied between devices since the process started.
 function M.copied() return tonumber(C.dpt_copied_bytes()) end

@@ -110,7 +110,7 @@ end
 --- Replica i; replica 1 is the module that was added.
 function DataParallelTable:get(i)
    self:syncBuffers()
-   return i == 1 and self.modules[1] or self.impl.modules and self.impl.modules[i]
+   return i == 1 and self.modules[1] or self.impl:get(i)
 end
 
 -- Makes the replicas where they are missing; whether they were.
@@ -283,6 +283,7 @@ end
 
 function DataParallelTable:clearState()
    self:_tell('clearState')
+   self.impl:collect()
    self:_forgetState()
    return nn.utils.clear(self, 'output', 'gradInput')
 end

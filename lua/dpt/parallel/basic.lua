@@ -7,10 +7,10 @@
 -- the errors of all of them make one message, each with its replica, its device, the way through
 -- the modules and the traceback; nobody is left waiting.
 --
--- A dispatcher has setup, call, run, tellRows, exec, applyChanges, another and close. call and run
--- take names and values that can be sent to a thread; what dpt does on replicas goes through them.
--- exec is for users. All of them are made of `perform`; another dispatcher (dpt.parallel.threads)
--- replaces that, setup and close.
+-- A dispatcher has setup, get, call, run, tellRows, exec, collect, applyChanges, another and close.
+-- call and run take names and values that can be sent to a thread; what dpt does on replicas goes
+-- through them. exec is for users. All of them are made of `perform`; another dispatcher
+-- (dpt.parallel.threads) replaces that, setup, get and close.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local errors = require 'dpt.parallel.errors'
@@ -72,6 +72,11 @@ function Basic:setup()
    return self.modules
 end
 
+--- Replica i; nil where there is none yet.
+function Basic:get(i)
+   return self.modules and self.modules[i]
+end
+
 --- Calls require('dpt.parallel.' .. file)[name](replica, i, argumentsOf(i)) for the first `count`
 -- replicas, each with its device current.
 -- @return list of results
@@ -119,6 +124,10 @@ function Basic:tellRows(before)
    local steps = {}
    for k, module in ipairs(replica.drawing(self:setup()[1])) do steps[k] = module.dropoutStep_ end
    if #steps > 0 then self:run('replica', 'tellRows', before, steps) end
+end
+
+--- Lets go of memory that only Lua states that a script cannot reach hold: there are none.
+function Basic:collect()
 end
 
 --- Lets the copies be made anew from replica 1 at the next use.

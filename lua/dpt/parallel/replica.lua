@@ -19,6 +19,12 @@ function replica.apply(module, i, f)
    return f(module, i)
 end
 
+--- Lets go of memory that this state does not use any more.
+function replica.collect()
+   collectgarbage()
+   collectgarbage()
+end
+
 local drawing = setmetatable({}, {__mode = 'k'}) -- by module
 
 --- The modules in one that draw by row: they have a field rowOffset_.

@@ -105,12 +105,24 @@ function Threads:setup()
    return self.modules
 end
 
+--- Replica i; of one in a worker a copy that has the same tensors. nil where there is none yet.
+function Threads:get(i)
+   if not self.modules or i == 1 or not self.dpt.gpuAssignments[i] then
+      return self.modules and self.modules[i]
+   end
+   return self:exec(function(module, k) return k == i and module or nil end, i)[i]
+end
+
 function Threads:perform(count, file, name, argumentsOf)
    local first, f = self:setup()[1], require('dpt.parallel.' .. file)[name]
    self.snapshot = modes.get(self.snapshot)
    return everywhere(self, count, function(i)
       send(self, self.snapshot, i, 'run', file, name, argumentsOf(i))
    end, function() return f(first, 1, argumentsOf(1)) end)
+end
+
+function Threads:collect()
+   self:run('replica', 'collect')
 end
 
 --- Ends the workers; the next use starts others.

@@ -6,6 +6,7 @@
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
 local modes = require 'dpt.parallel.modes'
+local functions = require 'dpt.parallel.replica'
 
 local worker = {}
 
@@ -17,17 +18,11 @@ local function prepare(snapshot)
    cutorch.setDevice(device)
 end
 
---- Drops the replica and its memory.
-function worker.drop()
-   replica = nil
-   collectgarbage()
-   collectgarbage()
-end
-
 --- Makes replica i.
 -- @param module replica 1, whose tensors are shared with the caller's state
 function worker.make(snapshot, i, place, module)
-   worker.drop()
+   replica = nil
+   functions.collect() -- first the memory of the one before
    number, device = i, place
    prepare(snapshot)
    replica = copyTree(module)
