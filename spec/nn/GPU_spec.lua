@@ -11,6 +11,8 @@ local function moves(f)
 end
 
 describe('nn.GPU', function()
+   if cutorch.getDeviceCount() < 3 then return pending('needs 3 devices') end
+
    before_each(function()
       torch.manualSeed(9)
       cutorch.setDevice(1)
@@ -140,28 +142,31 @@ describe('nn.GPU', function()
       assert.same({1, 2, 3}, seen)
    end)
 
-   it('stands beside and around nn.DataParallelTable', function()
-      local a, b, c = layers()
-      local double = 'torch.CudaDoubleTensor'
-      local one = nn.Sequential():add(a):add(b):add(c):type(double)
-      local middle = nn.DataParallelTable(1, true):type(double):add(b:clone(), {2, 3})
-      cutorch.withDevice(2, function() middle:get(1):type('torch.DoubleTensor'):type(double) end)
-      local split = nn.Sequential():add(nn.GPU(a:clone(), 3)):add(nn.GPU(middle, 2))
-         :add(nn.GPU(c:clone(), 1))
-      for _, copy in ipairs{split, split:clone(), torch.deserialize(torch.serialize(split))} do
-         assert.same({3, 3, 2, 2, 1, 1}, devicesOf(copy))
-         for rows = 1, 5 do
-            local x, g = torch.randn(rows, 5):type(double), torch.randn(rows, 3):type(double)
-            one:zeroGradParameters()
-            copy:zeroGradParameters()
-            same.close(one:forward(x), copy:forward(x), 1e-13)
-            same.close(one:backward(x, g), copy:backward(x, g), 1e-13)
-            local _, expected = one:parameters()
-            local _, got = copy:parameters()
-            same.close(expected, got, 1e-13)
+   for _, threads in ipairs{false, true} do
+      it('stands beside and around nn.DataParallelTable, threads ' .. tostring(threads), function()
+         local a, b, c = layers()
+         local double = 'torch.CudaDoubleTensor'
+         local one = nn.Sequential():add(a):add(b):add(c):type(double)
+         local middle = nn.DataParallelTable(1, true):type(double):add(b:clone(), {2, 3})
+         cutorch.withDevice(2, function() middle:get(1):type('torch.DoubleTensor'):type(double) end)
+         if threads then middle:threads() end
+         local split = nn.Sequential():add(nn.GPU(a:clone(), 3)):add(nn.GPU(middle, 2))
+            :add(nn.GPU(c:clone(), 1))
+         for _, copy in ipairs{split, split:clone(), torch.deserialize(torch.serialize(split))} do
+            assert.same({3, 3, 2, 2, 1, 1}, devicesOf(copy))
+            for rows = 1, 5 do
+               local x, g = torch.randn(rows, 5):type(double), torch.randn(rows, 3):type(double)
+               one:zeroGradParameters()
+               copy:zeroGradParameters()
+               same.close(one:forward(x), copy:forward(x), 1e-13)
+               same.close(one:backward(x, g), copy:backward(x, g), 1e-13)
+               local _, expected = one:parameters()
+               local _, got = copy:parameters()
+               same.close(expected, got, 1e-13)
+            end
          end
-      end
-   end)
+      end)
+   end
 
    it('tells the way to an error', function()
       local _, split = both('torch.CudaTensor')
