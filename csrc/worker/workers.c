@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 static _Thread_local dpt__worker *self;
 
@@ -134,6 +136,20 @@ static void set_alive(dpt__worker *worker, int alive) {
   pthread_mutex_unlock(&w->lock);
 }
 
+/* A thread that finds no memory while the libraries below set it up is aborted by them. So a worker
+ * only starts where the address space (ulimit -v) has room for the stacks and states of all. */
+static int has_room(const char *what, int workers) {
+  enum { EACH = 32 << 20, SPARE = 128 << 20 };
+  size_t bytes = (size_t)workers * EACH + SPARE;
+  void *room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room != MAP_FAILED) return munmap(room, bytes) == 0;
+  struct rlimit limit = {0};
+  getrlimit(RLIMIT_AS, &limit);
+  dpt__fail("%s: there is no room for its stack and state: RLIMIT_AS (ulimit -v) is %llu kB", what,
+            (unsigned long long)limit.rlim_cur / 1024);
+  return 0;
+}
+
 static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
   dpt_workers *w = calloc(1, sizeof *w + (size_t)n * sizeof *w->worker);
   if (!w) return NULL;
@@ -181,7 +197,9 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
     dpt__worker *worker = &w->worker[w->started];
     atomic_fetch_add(&w->references, 1); /* the thread's */
     set_alive(worker, 1);
-    if (!dpt__thread_start(&worker->thread, dpt__worker_run, worker, what)) continue;
+    if (has_room(what, w->started + 1) &&
+        !dpt__thread_start(&worker->thread, dpt__worker_run, worker, what))
+      continue;
     set_alive(worker, 0);
     atomic_fetch_sub(&w->references, 1);
     dpt_workers_stop(w);

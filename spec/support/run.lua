@@ -35,10 +35,11 @@ end
 
 --- What the code prints, to stdout and stderr, with its exit status behind it; it is killed after
 -- so many seconds, the status then is 124.
-function run.timed(code, seconds)
+-- @param before what the shell does first, as in 'ulimit -v 700000'
+function run.timed(code, seconds, before)
    return withFile(code, function(file)
-      local command = '%s timeout -k 1 %g luajit %s 2>&1; printf $?'
-      return output(command:format(path, seconds, file))
+      local command = '%s; %s timeout -k 1 %g luajit %s 2>&1; printf $?'
+      return output(command:format(before or ':', path, seconds, file))
    end)
 end
 

@@ -31,6 +31,8 @@ local boot = [[
    require(dpt)
    require(worker)(share)
 ]]
+-- Its name makes it one of dpt's own sources, which are not blamed for errors.
+local source = debug.getinfo(1, 'S').source:gsub('pool%.lua$', 'boot')
 
 local function label(i)
    if i == 1 then return 'the function' end
@@ -64,6 +66,7 @@ function Pool.new(n, inits, share)
    share = share ~= false
    local program = boot:format(package.path, package.cpath, 'dpt', 'dpt.threads.worker',
       tostring(jit.status()), tostring(share))
+   program = ('return assert(loadstring(%q, %q))(...)'):format(program, source)
    lib.workers_new(slot, n, program, #program)
    local self = setmetatable({n = n, share = share, tag = 0, early = {},
       workers_ = ffi.gc(slot[0], C.dpt_workers_free)}, Pool)
