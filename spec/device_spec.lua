@@ -2,6 +2,7 @@
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local dptffi = require 'dpt.ffi'
+local ffi, lib = dptffi.ffi, dptffi.lib
 local run = require 'spec.support.run'
 
 --- Milliseconds that f takes.
@@ -102,11 +103,14 @@ describe('asynchrony', function()
       end
       table.sort(queueing)
       assert.is_true(queueing[3] < 1, queueing[3] .. ' ms to queue')
+      local event, done = ffi.new 'dpt_event', ffi.new 'int[1]'
+      lib.event_record(event, 2, 0)
       assert.equal(1000, one:sum()) -- device 1
       cutorch.setStream(1)
       assert.equal(2000, other:sum()) -- another stream of device 2
       cutorch.setStream(0)
-      assert.is_true(total:time().real < 0.25, 'the others waited')
+      lib.event_query(event, done)
+      assert.is_true(done[0] == 0 or total:time().real >= 0.3, 'the others waited')
       assert.equal(6000, busy:sum()) -- reading the value waits for its stream
       assert.is_true(total:time().real >= 0.3, 'reading the value did not wait')
    end)
@@ -380,8 +384,8 @@ describe('users issues', function()
 
    it('GPUs that are asked for in vain are told, and host devices stand in', function()
       local out = run.lua("print(require('dpt').devices())", {DPT_DEVICES = 'cuda:0,2,3'})
-      assert.truthy(out:find 'libdpt_cuda.so')
-      assert.truthy(out:find '3 host devices')
+      -- there is no plugin, no driver or no such GPU
+      assert.matches('3 host devices.*; GPUs were asked for, but %S+', out)
    end)
 end)
 

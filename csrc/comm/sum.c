@@ -34,7 +34,10 @@ typedef struct worker {
 
 static int hire(worker *w, int device) {
   dpt__device *d = dpt__device_at(device);
-  *w = (worker){.route.context = {d->backend, dpt__current_stream(device), device, d->threads}};
+  *w = (worker){.route.context = {.backend = d->backend,
+                                  .stream = dpt__current_stream(device),
+                                  .device = device,
+                                  .threads = d->threads}};
   return dpt__ready(device, &w->ready);
 }
 

@@ -154,8 +154,7 @@ static void empty_cache(pool *p, int wait_pending) {
   p->pending = NULL;
   pthread_mutex_unlock(&p->lock);
   for (dpt__block *b = pending; b && wait_pending; b = b->next)
-    for (int i = 0; i < b->nuser; i++)
-      dpt__counter_wait(&b->users[i].stream->done, b->users[i].number);
+    for (int i = 0; i < b->nuser; i++) dpt__event_settle(b->users[i]);
   pthread_mutex_lock(&p->lock);
   while (pending) {
     dpt__block *next = pending->next;
@@ -171,7 +170,7 @@ static void empty_cache(pool *p, int wait_pending) {
   int64_t bytes = 0;
   while (list) {
     dpt__block *next = list->next;
-    if (list->birth) dpt__counter_wait(&list->birth->done, list->freed);
+    dpt__event_settle((dpt__event){list->birth, list->freed});
     bytes += (int64_t)list->bytes;
     raw_give(list);
     free(list->users);

@@ -24,8 +24,10 @@ typedef struct dpt__backend dpt__backend;
 typedef struct dpt__context {
   const dpt__backend *backend;
   dpt__stream *stream; /* NULL: host memory, on the caller's thread, at once */
+  void *queue;         /* the stream's, of a backend that has queues */
   int device;          /* from 1; 0: host memory */
   int threads;         /* how many OpenMP threads a kernel of this context may use */
+  const char *name;    /* of the operation: a literal */
 } dpt__context;
 
 /* Returns 0 or leaves a sentence; on a stream that sentence waits for the next wait. */
@@ -35,6 +37,9 @@ struct dpt__backend {
   int abi;
   const char *name; /* "host", "cuda", "emulated" */
   dpt__kernel_fn *kernels[DPT__NKERNEL];
+  /* How many devices the machine has, and what one of them (from 0) is; memory: bytes in all. */
+  int (*count)(int *n);
+  int (*properties)(int index, dpt_device_info *info, int64_t *memory);
   /* Raw memory, 64-byte aligned; the caching allocator above is shared by all backends.
    * memory_take returns 0 with *p == NULL when there is no more. */
   int (*memory_take)(int index, size_t bytes, void **p);
@@ -42,9 +47,19 @@ struct dpt__backend {
   /* Page-locked host memory (plain memory where that means nothing). */
   int (*pinned_take)(size_t bytes, void **p);
   void (*pinned_give)(void *p, size_t bytes);
+  /* A backend whose kernels only issue work, to a queue that a device works off (a GPU), fills in
+   * the rest; NULL where a kernel's return is its end. A mark stands in a queue behind what was
+   * issued; mark_set makes one where *mark is NULL, and may set one again that others waited for.
+   * enter is called first by each stream's thread. */
+  int (*enter)(int index);
+  int (*queue_new)(int index, void **queue);
+  int (*mark_set)(int index, void *queue, void **mark);
+  int (*mark_await)(void *queue, void *mark); /* later work of the queue waits for the mark */
+  int (*mark_query)(void *mark, int *passed);
+  int (*mark_wait)(void *mark); /* the caller waits; what went wrong in the queue is told */
 };
 
-#define DPT__BACKEND_ABI 1
+#define DPT__BACKEND_ABI 2
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -9,6 +9,14 @@ static _Atomic uint64_t copied;
 
 uint64_t dpt_copied_bytes(void) { return atomic_load(&copied); }
 
+/* A copy that DPT_FAULT asks to fail, on any backend. */
+static int run_failure(dpt__context *context, const void *args) {
+  const struct dpt__copy_bytes_args *a = args;
+  unsigned long long bytes = 0;
+  for (int i = 0; i < a->count; i++) bytes += a->piece[i].bytes;
+  return dpt__fail("copy of %llu bytes: failed on demand (DPT_FAULT)", bytes);
+}
+
 static int device_of(const dpt__block *block) { return block ? block->device : 0; }
 
 static enum dpt__way way(const dpt__block *to, const dpt__block *from) {
@@ -30,9 +38,11 @@ int dpt__copies_end(dpt__copies *copies) {
   uint64_t bytes = 0;
   for (int i = 0; i < args->count; i++) bytes += args->piece[i].bytes;
   DPT__TRY(dpt__stream_order(stream));
-  DPT__TRY(dpt__stream_push(
-      stream, stream->backend->kernels[DPT__KERNEL_copy_bytes], copies->fn, args,
-      offsetof(struct dpt__copy_bytes_args, piece) + (size_t)args->count * sizeof *args->piece));
+  dpt__kernel_fn *run = stream->backend->kernels[DPT__KERNEL_copy_bytes];
+  if (dpt__fault(DPT__FAULT_COPY)) run = run_failure;
+  DPT__TRY(dpt__stream_push(stream, run, copies->fn, args,
+                            offsetof(struct dpt__copy_bytes_args, piece) +
+                                (size_t)args->count * sizeof *args->piece));
   if (args->way != DPT__WITHIN) atomic_fetch_add(&copied, bytes);
   args->count = 0;
   return 0;

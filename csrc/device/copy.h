@@ -7,21 +7,7 @@
 #ifndef DPT_DEVICE_COPY_H
 #define DPT_DEVICE_COPY_H
 #include "device/allocator.h"
-
-/* Bytes that lie together on both sides. */
-typedef struct dpt__piece {
-  void *to;
-  const void *from;
-  size_t bytes;
-} dpt__piece;
-
-enum { DPT__PIECES = 256 };
-enum dpt__way { DPT__WITHIN, DPT__PEERS, DPT__STAGED }; /* the last two: between two devices */
-struct dpt__copy_bytes_args {
-  int32_t way; /* DPT__STAGED: through host memory */
-  int32_t count;
-  dpt__piece piece[DPT__PIECES]; /* (count): only these are queued */
-};
+#include "device/bytes.h"
 
 /* Queues a copy on stream, and records that the stream uses both blocks (NULL: ordinary host
  * memory, which the caller keeps alive). The stream is one of the two blocks' devices; nothing

@@ -2,6 +2,7 @@
 #include "device/device.h"
 
 #include "device/fault.h"
+#include "device/plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,9 @@ _Static_assert(DPT__MAX_STREAMS <= 256, "a stream's index fits into a byte");
 /* What a specification asks for. */
 typedef struct plan {
   int count;
-  int cuda;     /* GPUs were asked for */
-  int emulated; /* the CUDA kernels on the CPU */
+  const char *plugin; /* "cuda": GPUs; "emulated": CUDA kernels on the CPU; NULL: host devices */
+  int every;          /* every GPU, else those in unit */
+  int unit[DPT__MAX_DEVICES];
 } plan;
 
 /* "12" up to the end of text into *n; 0 if text is something else. */
@@ -41,76 +43,79 @@ static int whole_number(const char *text, int least, int most, int *n) {
   return 1;
 }
 
-/* "0,2" : how many GPUs; 0 if text is something else. */
-static int gpu_list(const char *text) {
-  int count = 0;
-  for (;;) {
+/* "0,2": the GPUs; 0 if text is something else. */
+static int gpu_list(const char *text, plan *p) {
+  for (p->count = 0; p->count < DPT__MAX_DEVICES;) {
     size_t digits = strspn(text, "0123456789");
     if (digits < 1 || digits > 3) return 0;
-    count++;
+    p->unit[p->count++] = atoi(text);
     text += digits;
-    if (!*text) return count <= DPT__MAX_DEVICES ? count : 0;
+    if (!*text) return 1;
     if (*text++ != ',') return 0;
   }
+  return 0;
 }
 
 static int parse(const char *source, const char *text, plan *p) {
   memset(p, 0, sizeof *p);
+  for (int i = 0; i < DPT__MAX_DEVICES; i++) p->unit[i] = i;
   if (!strcmp(text, "none")) return 0;
   if (!strncmp(text, "host:", 5) && whole_number(text + 5, 1, DPT__MAX_DEVICES, &p->count))
     return 0;
   if (!strncmp(text, "emulated:", 9) && whole_number(text + 9, 1, DPT__MAX_DEVICES, &p->count)) {
-    p->emulated = 1;
+    p->plugin = "emulated";
     return 0;
   }
-  p->cuda = 1;
+  p->plugin = "cuda";
+  p->every = !strcmp(text, "cuda");
   p->count = 2;
-  if (!strcmp(text, "cuda")) return 0;
-  if (!strncmp(text, "cuda:", 5) && (p->count = gpu_list(text + 5)) > 0) return 0;
+  if (p->every || (!strncmp(text, "cuda:", 5) && gpu_list(text + 5, p))) return 0;
   return dpt__fail("%s: got '%.60s', wanted host:N (N from 1 to %d), none, cuda, a list of GPUs as "
                    "in cuda:0,2, or emulated:N",
                    source, text, DPT__MAX_DEVICES);
 }
 
+/* A look at files only: no library is loaded on a machine without a GPU. */
+static int has_driver(void) { return access("/dev/nvidiactl", F_OK) == 0; }
+
 /* Under the lock. *source tells where the answer comes from. */
 static int make_plan(plan *p, const char **source, const char **text) {
   const char *variable = getenv("DPT_DEVICES");
   *source = *wanted ? "dpt.setDevices" : variable && *variable ? "DPT_DEVICES" : "default";
-  *text = *wanted ? wanted : variable && *variable ? variable : "host:2";
-  DPT__TRY(parse(*source, *text, p));
-  if (p->emulated)
-    return dpt__fail("%s: got '%s', but emulated devices exist in test builds only", *source,
-                     *text);
-  return 0;
+  *text = *wanted ? wanted : variable && *variable ? variable : has_driver() ? "cuda" : "host:2";
+  return parse(*source, *text, p);
 }
 
-static void write_report(const plan *p, const char *source, const char *text) {
-  int n = snprintf(report, sizeof report, "%d host device%s with %d of %d core%s each (%s%s%s)",
-                   p->count, p->count == 1 ? "" : "s", p->count ? devices[1]->threads : 0,
-                   dpt__cores(), dpt__cores() == 1 ? "" : "s", source,
-                   strcmp(source, "default") ? ": " : ", no GPU was asked for",
-                   strcmp(source, "default") ? text : "");
-  if (p->cuda)
-    snprintf(report + n, sizeof report - (size_t)n,
-             "; GPUs were asked for, but libdpt_cuda.so is not part of this build of dpt");
+/* why_not: what stands against the GPUs that were asked for; "": nothing was asked or they are
+ * there. */
+static void write_report(const plan *p, const char *source, const char *text, const char *why_not) {
+  const char *many = ndevice == 1 ? "" : "s";
+  int given = strcmp(source, "default") != 0;
+  int n;
+  if (p->plugin)
+    n = snprintf(report, sizeof report, "%d %s device%s (%s%s%s)", ndevice, p->plugin, many, source,
+                 given ? ": " : "", given ? text : "");
+  else
+    n = snprintf(report, sizeof report, "%d host device%s with %d of %d core%s each (%s%s%s)",
+                 ndevice, many, ndevice ? devices[1]->threads : 0, dpt__cores(),
+                 dpt__cores() == 1 ? "" : "s", source, given ? ": " : ", no GPU was asked for",
+                 given ? text : "");
+  if (*why_not)
+    snprintf(report + n, sizeof report - (size_t)n, "; GPUs were asked for, but %s", why_not);
 }
 
 static void after_fork(void) { atomic_store(&forked, atomic_load(&ready)); }
 
-static int64_t host_memory(void) {
-  return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-}
-
 /* Under the lock. */
-static int add_device(int number, int threads, int64_t memory) {
+static int add_device(const dpt__backend *backend, int number, int unit, int threads) {
   dpt__device *device = calloc(1, sizeof *device);
   if (!device) return dpt__fail("no host memory for device %d", number);
-  *device = (dpt__device){.backend = &dpt__host,
-                          .number = number,
-                          .index = number - 1,
-                          .threads = threads,
-                          .memory = memory};
-  device->streams[0] = dpt__stream_new(&dpt__host, number, 0, threads, 0);
+  *device = (dpt__device){.backend = backend, .number = number, .index = unit, .threads = threads};
+  if (backend->properties(unit, &device->info, &device->memory)) {
+    free(device);
+    return 1;
+  }
+  device->streams[0] = dpt__stream_new(backend, unit, number, 0, threads, 0);
   if (!device->streams[0]) {
     free(device);
     return 1;
@@ -120,17 +125,42 @@ static int add_device(int number, int threads, int64_t memory) {
   return 0;
 }
 
+/* Loads the backend and says how many devices that makes. */
+static int find_backend(plan *p, const dpt__backend **backend) {
+  int there;
+  *backend = &dpt__host;
+  if (!p->plugin) return 0;
+  DPT__TRY(dpt__plugin_load(p->plugin, backend));
+  DPT__TRY((*backend)->count(&there));
+  if (!there) return dpt__fail("this machine has no GPU");
+  if (p->every) p->count = there < DPT__MAX_DEVICES ? there : DPT__MAX_DEVICES;
+  for (int i = 0; i < p->count; i++)
+    if (p->unit[i] >= there && strcmp(p->plugin, "cuda") == 0)
+      return dpt__fail("there is no GPU %d, this machine has %d", p->unit[i], there);
+  return 0;
+}
+
 /* Under the lock. */
 static int make_devices(void) {
   plan p;
   const char *source, *text;
+  char why_not[256] = "";
+  const dpt__backend *backend;
   DPT__TRY(make_plan(&p, &source, &text));
   DPT__TRY(dpt__fault_init());
+  if (find_backend(&p, &backend)) {
+    if (strcmp(p.plugin, "emulated") == 0)
+      return dpt__fail_in("%s: got '%s', but emulated devices exist in test builds only", source,
+                          text);
+    snprintf(why_not, sizeof why_not, "%s", dpt_message());
+    p.plugin = NULL;
+    backend = &dpt__host;
+  }
   int threads = p.count ? dpt__cores() / p.count : 0;
   for (; ndevice < p.count; ndevice++)
-    DPT__TRY(add_device(ndevice + 1, threads > 1 ? threads : 1, host_memory()));
-  write_report(&p, source, text);
-  if (p.cuda) fprintf(stderr, "dpt: %s\n", report);
+    DPT__TRY(add_device(backend, ndevice + 1, p.unit[ndevice], threads > 1 ? threads : 1));
+  write_report(&p, source, text, why_not);
+  if (*why_not && strcmp(source, "default")) fprintf(stderr, "dpt: %s\n", report);
   pthread_atfork(NULL, NULL, after_fork);
   atomic_store(&ready, 1);
   return 0;
@@ -217,8 +247,8 @@ int dpt_device_set(int number) {
 int dpt_device_properties(int number, dpt_device_info *info) {
   dpt__device *device;
   DPT__TRY(dpt__device_find("getDeviceProperties", number, &device));
-  *info = (dpt_device_info){
-      .name = "host device", .threads = device->threads, .integrated = 1, .warp = 1};
+  *info = device->info;
+  if (!info->threads) info->threads = device->threads;
   return 0;
 }
 
@@ -237,7 +267,7 @@ dpt__stream *dpt__communication_stream(int number) {
   pthread_mutex_lock(&lock);
   stream = atomic_load(&device->communication);
   if (!stream) {
-    stream = dpt__stream_new(device->backend, number, -1, device->threads, 0);
+    stream = dpt__stream_new(device->backend, device->index, number, -1, device->threads, 0);
     atomic_store(&device->communication, stream);
   }
   pthread_mutex_unlock(&lock);
@@ -291,7 +321,7 @@ int dpt_stream_reserve(int n, int nonblocking) {
     device = devices[number];
     for (int i = atomic_load(&device->nstream); i <= n && !status; i++) {
       device->streams[i] =
-          dpt__stream_new(device->backend, number, i, device->threads, !nonblocking);
+          dpt__stream_new(device->backend, device->index, number, i, device->threads, !nonblocking);
       if (!device->streams[i]) {
         status = 1;
         break;
@@ -388,7 +418,7 @@ int dpt_device_synchronize(int number) {
   for (int n = first; n <= last; n++)
     for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
       dpt__stream *stream = stream_at(devices[n], i);
-      if (stream) dpt__counter_wait(&stream->done, dpt__counter_value(&stream->submitted));
+      if (stream) dpt__event_settle(dpt__event_record(stream));
     }
   for (int n = first; n <= last; n++)
     for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {

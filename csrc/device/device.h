@@ -17,6 +17,7 @@ typedef struct dpt__device {
   int index;            /* the backend's own number, from 0 */
   int threads;          /* OpenMP threads of each of its streams */
   int64_t memory;       /* bytes in all */
+  dpt_device_info info; /* threads 0: those that it computes with */
   atomic_int nstream;   /* with stream 0 */
   atomic_int nblocking; /* of the others */
   dpt__stream *streams[DPT__MAX_STREAMS];

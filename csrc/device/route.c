@@ -68,7 +68,8 @@ int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor
   }
   route->across = across;
   if (!first || !dpt__is_device(first->kind_)) {
-    route->context = (dpt__context){&dpt__host, NULL, 0, dpt_threads_get()};
+    route->context =
+        (dpt__context){.backend = &dpt__host, .threads = dpt_threads_get(), .name = fn};
     return 0;
   }
   dpt__device *device;
@@ -78,7 +79,11 @@ int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor
     if (operands[i] && operands[i]->store_ && operands[i]->store_->block)
       DPT__TRY(dpt__block_use(operands[i]->store_->block, stream));
   if (operands[0]) dpt__written(operands[0]);
-  route->context = (dpt__context){device->backend, stream, device->number, device->threads};
+  route->context = (dpt__context){.backend = device->backend,
+                                  .stream = stream,
+                                  .device = device->number,
+                                  .threads = device->threads,
+                                  .name = fn};
   return across ? await_others(route, n, operands) : 0;
 }
 
@@ -86,6 +91,8 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
                 size_t size) {
   dpt__context *context = &route->context;
   dpt__kernel_fn *run = context->backend->kernels[kernel];
+  if (!run)
+    return dpt__fail("%s: there is no such kernel on %s devices", fn, context->backend->name);
   if (!context->stream) {
     dpt__runner *runner = dpt__own_runner;
     if (runner) dpt__runner_enter(runner);

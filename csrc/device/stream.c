@@ -7,6 +7,7 @@
 #include "device/stream.h"
 
 #include "device/fault.h"
+#include "device/marks.h"
 #include "device/scratch.h"
 
 #include <errno.h>
@@ -64,8 +65,8 @@ static dpt__segment *segment_new(size_t capacity) {
   return segment;
 }
 
-dpt__stream *dpt__stream_new(const dpt__backend *backend, int device, int index, int threads,
-                             int blocking) {
+dpt__stream *dpt__stream_new(const dpt__backend *backend, int unit, int device, int index,
+                             int threads, int blocking) {
   static atomic_int ids;
   dpt__stream *stream = aligned_alloc(64, (sizeof *stream + 63) / 64 * 64);
   if (!stream) {
@@ -74,6 +75,7 @@ dpt__stream *dpt__stream_new(const dpt__backend *backend, int device, int index,
   }
   memset(stream, 0, sizeof *stream);
   stream->backend = backend;
+  stream->unit = unit;
   stream->device = device;
   stream->index = index;
   stream->id = atomic_fetch_add(&ids, 1);
@@ -81,8 +83,14 @@ dpt__stream *dpt__stream_new(const dpt__backend *backend, int device, int index,
   stream->blocking = blocking;
   pthread_mutex_init(&stream->lock, NULL);
   dpt__counter_init(&stream->submitted);
+  dpt__counter_init(&stream->issued);
   dpt__counter_init(&stream->done);
   return stream;
+}
+
+/* What a stream's thread advances when it has run an item. */
+static dpt__counter *progress(dpt__stream *stream) {
+  return stream->backend->queue_new ? &stream->issued : &stream->done;
 }
 
 /* ---- the thread ---- */
@@ -158,9 +166,14 @@ static int run_wait(dpt__context *context, const void *args);
 
 static void *run_stream(void *arg) {
   dpt__stream *stream = arg;
-  dpt__context context = {stream->backend, stream, stream->device, stream->threads};
+  dpt__context context = {.backend = stream->backend,
+                          .stream = stream,
+                          .queue = stream->queue,
+                          .device = stream->device,
+                          .threads = stream->threads};
   uint64_t random = 0;
   dpt__counter_worker();
+  int lost = stream->backend->enter && stream->backend->enter(stream->unit);
 #ifdef _OPENMP
   omp_set_num_threads(stream->threads);
 #endif
@@ -168,14 +181,15 @@ static void *run_stream(void *arg) {
     dpt__counter_wait(&stream->submitted, number);
     item *it = next_item(stream);
     size_t size = it->size;
+    context.name = it->name;
     dpt__delay(&random, stream->id);
     /* a wait may never end, and does no harm */
     if (it->fn != run_wait) dpt__runner_enter(&stream->runner);
-    if (it->fn(&context, it + 1)) keep_error(stream, it->name, number);
+    if (lost || it->fn(&context, it + 1)) keep_error(stream, it->name, number);
     dpt__runner_done(&stream->runner);
     dpt__scratch_reset();
     atomic_fetch_add_explicit(&stream->read->head, size, memory_order_release);
-    dpt__counter_advance(&stream->done, number);
+    dpt__counter_advance(progress(stream), number);
   }
   return NULL;
 }
@@ -216,6 +230,7 @@ static int start(dpt__stream *stream) {
   snprintf(what, sizeof what, "%s of device %d", stream_name(which, stream), stream->device);
   if (!stream->write) stream->write = stream->read = segment_new(FIRST_RING);
   if (!stream->write) return dpt__fail("%s: no host memory for its queue", what);
+  if (stream->backend->queue_new && !stream->queue) DPT__TRY(dpt__marks_new(stream));
   pthread_t thread;
   dpt__runner_add(&stream->runner);
   if (dpt__thread_start(&thread, run_stream, stream, what)) {
@@ -249,7 +264,7 @@ static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
   while (!has_room(stream->write, size, tail)) {
     dpt__segment *ring = stream->write;
     if (ring->capacity >= MAX_RING) {
-      dpt__counter_wait(&stream->done, dpt__counter_value(&stream->done) + 1);
+      dpt__counter_wait(progress(stream), dpt__counter_value(progress(stream)) + 1);
       continue;
     }
     dpt__segment *next = segment_new(ring->capacity * 2);
@@ -286,25 +301,42 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
 
 static int run_wait(dpt__context *context, const void *args) {
   dpt__event event = *(const dpt__event *)args;
-  dpt__counter_wait(&event.stream->done, event.number);
-  inherit_error(context->stream, dpt__counter_value(&context->stream->done) + 1, event);
+  dpt__stream *stream = context->stream;
+  if (stream->queue) {
+    DPT__TRY(dpt__marks_await(stream, event));
+  } else {
+    dpt__counter_wait(&event.stream->done, event.number);
+  }
+  inherit_error(stream, dpt__counter_value(progress(stream)) + 1, event);
   return 0;
 }
 
 int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
-  if (dpt__event_done(event)) {
+  if (dpt__event_over(event)) {
     inherit_error(stream, 0, event);
     return 0;
   }
   return dpt__stream_push(stream, run_wait, "stream wait", &event, sizeof event);
 }
 
+int dpt__event_done(dpt__event event) {
+  if (dpt__event_over(event)) return 1;
+  return event.stream->queue ? dpt__marks_done(event) : 0;
+}
+
+int dpt__event_settle(dpt__event event) {
+  if (!event.stream) return 0;
+  if (event.stream->backend->queue_new) return dpt__marks_settle(event);
+  dpt__counter_wait(&event.stream->done, event.number);
+  return 0;
+}
+
 int dpt__event_wait(dpt__event event) {
   if (!event.stream) return 0;
   dpt__stream *stream = event.stream;
   atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);
-  dpt__counter_wait(&stream->done, event.number);
+  int status = dpt__event_settle(event);
   dpt__error *error = NULL;
   pthread_mutex_lock(&error_lock);
   if (stream->error && stream->error_number <= event.number) {
@@ -312,7 +344,6 @@ int dpt__event_wait(dpt__event event) {
     stream->error = NULL;
   }
   pthread_mutex_unlock(&error_lock);
-  int status = 0;
   if (error && !atomic_exchange(&error->told, 1)) status = dpt__fail("%s", error->text);
   error_release(error);
   return status;

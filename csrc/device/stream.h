@@ -6,6 +6,11 @@
  * queued before it, on any stream: so waiting can never go round in a circle. Streams live until
  * the process ends.
  *
+ * On a backend with queues (backend.h) a stream's thread issues items to the stream's queue: an
+ * item is issued when its function has returned, and done when the queue has passed it, which is
+ * noticed when somebody asks. Streams then wait for each other in their queues, not in their
+ * threads. Elsewhere an item that was issued is done.
+ *
  * Errors: the first error of a stream is kept until a wait on that stream, or on a stream that
  * waited for an event behind the failed item, tells it; one error is told once.
  *
@@ -24,8 +29,9 @@ typedef struct dpt__segment dpt__segment;
 
 struct dpt__stream {
   const dpt__backend *backend;
+  int unit;          /* the backend's number of the device */
   int device, index; /* device from 1; index 0: the default stream, from 1: reserved ones, -1: the
-                      one for communication */
+                      * one for communication */
   int id;            /* different for every stream of the process, from 0 */
   int threads;       /* OpenMP threads for its kernels */
   int blocking;      /* ordered with the device's stream 0 */
@@ -34,7 +40,9 @@ struct dpt__stream {
   dpt__runner runner;
   dpt__segment *write; /* where the next item goes; under lock */
   dpt__segment *read;  /* where the next item is; the thread's */
-  dpt__counter submitted, done;
+  void *queue;         /* NULL: of a backend without queues, where `issued` is not used */
+  dpt__counter submitted, issued, done;
+  struct dpt__marks *marks;
   dpt__error *error; /* first one that is not told yet, with the item behind which it lies */
   uint64_t error_number;
   /* A blocking stream: its stream 0's last item that it waited for, and its own last item that
@@ -47,8 +55,8 @@ typedef struct dpt__event {
   uint64_t number;
 } dpt__event;
 
-dpt__stream *dpt__stream_new(const dpt__backend *backend, int device, int index, int threads,
-                             int blocking);
+dpt__stream *dpt__stream_new(const dpt__backend *backend, int unit, int device, int index,
+                             int threads, int blocking);
 
 /* Queues fn(context, a copy of args); size may be 0. name stands in messages: a literal. */
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
@@ -57,13 +65,17 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
 static inline dpt__event dpt__event_record(dpt__stream *stream) {
   return (dpt__event){stream, dpt__counter_value(&stream->submitted)};
 }
-static inline int dpt__event_done(dpt__event event) {
+/* Whether it is known to be over; dpt__event_done asks the queue. */
+static inline int dpt__event_over(dpt__event event) {
   return !event.stream || dpt__counter_value(&event.stream->done) >= event.number;
 }
+int dpt__event_done(dpt__event event);
 /* Later items of stream wait for the event; nothing is queued where that is already so. */
 int dpt__stream_wait(dpt__stream *stream, dpt__event event);
-/* The caller waits, and gets the error that the stream keeps. */
+/* The caller waits, and gets the error that the stream keeps. dpt__event_settle only waits: the
+ * error stays. */
 int dpt__event_wait(dpt__event event);
+int dpt__event_settle(dpt__event event);
 int dpt__stream_synchronize(dpt__stream *stream);
 
 /* A thread of dpt's own: signals blocked, counted by DPT_FAULT=thread:n; what names it in the

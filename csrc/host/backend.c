@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* 64 bytes: a cache line, and the widest vector register; large blocks on huge pages, which makes
  * strided walks several times faster (fewer address translations) and first touches cheap.
@@ -23,6 +24,17 @@ static int take_pinned(size_t bytes, void **p) { return take(0, bytes, p); }
 
 static void give_pinned(void *p, size_t bytes) { free(p); }
 
+static int count(int *n) {
+  *n = 1;
+  return 0;
+}
+
+static int properties(int index, dpt_device_info *info, int64_t *memory) {
+  *info = (dpt_device_info){.name = "host device", .integrated = 1, .warp = 1};
+  *memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  return 0;
+}
+
 const dpt__backend dpt__host = {
     .abi = DPT__BACKEND_ABI,
     .name = "host",
@@ -32,6 +44,8 @@ const dpt__backend dpt__host = {
 #include "device/kernels.def"
 #undef DPT_KERNEL
         },
+    .count = count,
+    .properties = properties,
     .memory_take = take,
     .memory_give = give,
     .pinned_take = take_pinned,

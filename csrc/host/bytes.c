@@ -30,8 +30,6 @@ int dpt__host_copy_bytes(dpt__context *context, const void *args) {
   int64_t start = a->way != DPT__WITHIN ? dpt__now() : 0;
   uint64_t bytes = 0;
   for (int i = 0; i < a->count; i++) bytes += a->piece[i].bytes;
-  if (dpt__fault(DPT__FAULT_COPY))
-    return dpt__fail("copy of %llu bytes: failed on demand (DPT_FAULT)", (unsigned long long)bytes);
   for (int i = 0; i < a->count; i++) {
     const dpt__piece *piece = &a->piece[i];
     if (a->way == DPT__STAGED)

@@ -6,6 +6,7 @@
  * dense results that no other operand shares are written past the cache, in whole lines.
  */
 #include "host/tile.h"
+#include "tensor/tensor.h"
 #include <emmintrin.h>
 #include <string.h>
 

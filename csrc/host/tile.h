@@ -7,6 +7,7 @@
  */
 #ifndef DPT_HOST_TILE_H
 #define DPT_HOST_TILE_H
+#include "device/backend.h"
 #include "host/rows.h"
 
 typedef struct dpt__task {

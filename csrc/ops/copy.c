@@ -13,6 +13,7 @@
 #include "device/copy.h"
 #include "device/device.h"
 #include "ops/map.h"
+#include "tensor/tensor.h"
 #include <inttypes.h>
 
 static size_t bytes_of(const dpt_tensor *t) {

@@ -5,6 +5,7 @@
  */
 #include "device/device.h"
 #include "ops/random.h"
+#include "tensor/tensor.h"
 
 #include <pthread.h>
 #include <string.h>

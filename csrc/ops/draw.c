@@ -5,6 +5,7 @@
  */
 #include "base/element.h"
 #include "ops/random.h"
+#include "tensor/tensor.h"
 
 #include <stdlib.h>
 

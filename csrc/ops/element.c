@@ -8,6 +8,7 @@
 #include "device/copy.h"
 #include "device/device.h"
 #include "ops/map.h"
+#include "tensor/tensor.h"
 #include <inttypes.h>
 
 int dpt_fill(dpt_tensor *r, double value) {

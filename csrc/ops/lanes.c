@@ -1,5 +1,6 @@
 /* lanes.c: orders and merges the dimensions beside the one that is worked along (lanes.h). */
 #include "ops/lanes.h"
+#include "tensor/tensor.h"
 
 void dpt__lanes_start(dpt__lanes *lanes, const dpt_tensor *shape, int dim, int n,
                       const dpt_tensor *const *operands) {

@@ -6,7 +6,7 @@
  */
 #ifndef DPT_OPS_LANES_H
 #define DPT_OPS_LANES_H
-#include "tensor/tensor.h"
+#include "base/dtype.h"
 
 enum { DPT__LANE_OPERANDS = 3 };
 

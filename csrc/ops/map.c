@@ -6,6 +6,7 @@
  * allocation, no large struct is cleared.
  */
 #include "ops/map.h"
+#include "tensor/tensor.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
  */
 #include "ops/index.h"
 #include "ops/reduce.h"
+#include "tensor/tensor.h"
 
 static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mask) {
   char text[2][DPT__TEXT];

@@ -6,6 +6,7 @@
  */
 #include "ops/random.h"
 #include "base/element.h"
+#include "tensor/tensor.h"
 
 static const struct {
   const char *name;

@@ -5,6 +5,7 @@
  * front is one dimension of the walk and must divide the other fronts.
  */
 #include "tensor/walk.h"
+#include "tensor/tensor.h"
 #include <stdlib.h>
 #include <string.h>
 

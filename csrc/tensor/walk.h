@@ -9,7 +9,7 @@
  */
 #ifndef DPT_TENSOR_WALK_H
 #define DPT_TENSOR_WALK_H
-#include "tensor/tensor.h"
+#include "base/dtype.h"
 
 enum { DPT__OPERANDS = 4 };
 

@@ -1,0 +1,20 @@
+/* marks.h: how far a device has got with the queue of a stream, on backends that have queues.
+ *
+ * What must stay true: `done` of a stream is advanced here alone, under the lock of its marks, to
+ * numbers whose items the queue has passed. A mark is set behind items that were issued, so
+ * whoever asks about an item waits until it was: its stream's thread never waits for a device.
+ */
+#ifndef DPT_DEVICE_MARKS_H
+#define DPT_DEVICE_MARKS_H
+#include "device/stream.h"
+
+/* The marks and the queue of a stream that starts. */
+int dpt__marks_new(dpt__stream *stream);
+/* Whether the queue has passed the event, without waiting. */
+int dpt__marks_done(dpt__event event);
+/* The caller waits until the queue has passed the event; a sentence where the device failed. */
+int dpt__marks_settle(dpt__event event);
+/* Later work of stream's queue waits for the event, which is of a stream of the same backend. */
+int dpt__marks_await(dpt__stream *stream, dpt__event event);
+
+#endif

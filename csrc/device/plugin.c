@@ -1,0 +1,53 @@
+/* plugin.c: finds and loads a backend's library (plugin.h has the rules). */
+#define _GNU_SOURCE
+#include "device/plugin.h"
+
+#include "device/scratch.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail(const char *format, ...) {
+  char text[512];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  return dpt__fail("%s", text);
+}
+
+static const dpt__services services = {fail, dpt__scratch, &dpt__host};
+
+/* The library is beside libdpt.so, or where the system looks. */
+static void *open_library(const char *name) {
+  Dl_info info;
+  char path[4096];
+  if (dladdr((const void *)&services, &info) && info.dli_fname) {
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash - info.dli_fname) + 1 : 0;
+    int n = snprintf(path, sizeof path, "%.*slibdpt_%s.so", folder, info.dli_fname, name);
+    /* a library that is there and does not load is not to be hidden by another one */
+    if (n < (int)sizeof path && access(path, F_OK) == 0)
+      return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  }
+  snprintf(path, sizeof path, "libdpt_%s.so", name);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+int dpt__plugin_load(const char *name, const dpt__backend **backend) {
+  void *library = open_library(name);
+  if (!library) return dpt__fail("%s", dlerror());
+  dpt__plugin_fn *get;
+  *(void **)&get = dlsym(library, "dpt_backend");
+  if (!get) return dpt__fail("libdpt_%s.so has no dpt_backend: %s", name, dlerror());
+  *backend = get(DPT__BACKEND_ABI, &services);
+  if (!*backend) return 1;
+  if ((*backend)->abi != DPT__BACKEND_ABI)
+    return dpt__fail("libdpt_%s.so is of another version of dpt (interface %d, wanted %d)", name,
+                     (*backend)->abi, DPT__BACKEND_ABI);
+  return 0;
+}

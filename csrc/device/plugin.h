@@ -1,0 +1,25 @@
+/* plugin.h: backends that live in libraries of their own.
+ *
+ * What must stay true: a plugin is loaded at the first use of a device of its kind, never unloaded,
+ * and exports one symbol, dpt_backend. It sees libdpt through dpt__services alone, so that libdpt
+ * needs none of the libraries that the plugin needs.
+ */
+#ifndef DPT_DEVICE_PLUGIN_H
+#define DPT_DEVICE_PLUGIN_H
+#include "device/backend.h"
+
+/* What a plugin's code may call of libdpt. */
+typedef struct dpt__services {
+  int (*fail)(const char *format, ...) __attribute__((format(printf, 1, 2))); /* is 1 */
+  /* Memory of the running kernel's device, in the order of its queue; NULL leaves a sentence. */
+  void *(*scratch)(dpt__context *context, size_t bytes);
+  const dpt__backend *host; /* kernels that an emulated device borrows */
+} dpt__services;
+
+/* The backend, or NULL and a sentence in dpt_message(). */
+typedef const dpt__backend *dpt__plugin_fn(int abi, const dpt__services *services);
+
+/* name: "cuda" or "emulated", of lib/libdpt_NAME.so. */
+int dpt__plugin_load(const char *name, const dpt__backend **backend);
+
+#endif
