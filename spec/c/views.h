@@ -2,6 +2,7 @@
 #ifndef DPT_SPEC_VIEWS_H
 #define DPT_SPEC_VIEWS_H
 #include "check.h"
+#include "tensor/tensor.h"
 #include "tensor/walk.h"
 
 /* Cuts count into up to 4 random sizes. */
