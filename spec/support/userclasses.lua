@@ -122,3 +122,108 @@ function Loss:updateGradInput(input)
    if self.sizeAverage then self.gradInput:div(input:nElement()) end
    return self.gradInput
 end
+
+-- mean + exp(logVariance / 2) * noise, which the script sets.
+local Sampler, samplerParent = torch.class('nn.SpecSampler', 'nn.Module')
+
+function Sampler:__init()
+   samplerParent.__init(self)
+   self.gradInput = {}
+end
+
+function Sampler:updateOutput(input)
+   self.output:resizeAs(input[2]):copy(input[2])
+   self.output:mul(0.5):exp():cmul(self.noise):add(input[1])
+   return self.output
+end
+
+function Sampler:updateGradInput(input, gradOutput)
+   self.gradInput[1] = self.gradInput[1] or input[1].new()
+   self.gradInput[1]:resizeAs(gradOutput):copy(gradOutput)
+   self.gradInput[2] = self.gradInput[2] or input[2].new()
+   self.gradInput[2]:resizeAs(gradOutput):copy(input[2])
+   self.gradInput[2]:mul(0.5):exp():mul(0.5):cmul(self.noise):cmul(gradOutput)
+   return self.gradInput
+end
+
+-- An LSTM over N x T x D, every step on slices of a few large tensors; one method does all of
+-- backward, as such layers have it.
+local LSTM, lstmParent = torch.class('nn.SpecLSTM', 'nn.Module')
+
+function LSTM:__init(inputs, hidden)
+   lstmParent.__init(self)
+   self.inputs, self.hidden = inputs, hidden
+   self.weight = torch.Tensor(inputs + hidden, 4 * hidden)
+   self.gradWeight = torch.Tensor(inputs + hidden, 4 * hidden):zero()
+   self.bias, self.gradBias = torch.Tensor(4 * hidden), torch.Tensor(4 * hidden):zero()
+   self.cells, self.gates, self.joined = torch.Tensor(), torch.Tensor(), torch.Tensor()
+   self:reset()
+end
+
+function LSTM:reset()
+   self.weight:uniform(-0.3, 0.3)
+   self.bias:zero():narrow(1, self.hidden + 1, self.hidden):fill(1)
+end
+
+-- Input, forget and output gate and the candidate of one step.
+function LSTM:parts(t, from)
+   local list = {}
+   for k = 1, 4 do
+      list[k] = (from or self.gates)[{{}, t, {(k - 1) * self.hidden + 1, k * self.hidden}}]
+   end
+   return unpack(list)
+end
+
+function LSTM:updateOutput(x)
+   local n, steps, h = x:size(1), x:size(2), self.hidden
+   self.output:resize(n, steps, h)
+   self.cells:resize(n, steps, h)
+   self.gates:resize(n, steps, 4 * h)
+   self.joined:resize(steps, n, self.inputs + h):zero()
+   for t = 1, steps do
+      local joined = self.joined[t]
+      joined[{{}, {1, self.inputs}}] = x[{{}, t}]
+      if t > 1 then joined[{{}, {self.inputs + 1, -1}}] = self.output[{{}, t - 1}] end
+      self.gates[{{}, t}] = joined * self.weight + self.bias:view(1, -1):expand(n, 4 * h)
+      self.gates[{{}, t, {1, 3 * h}}]:sigmoid()
+      local i, f, o, g = self:parts(t)
+      g:tanh()
+      local cell = self.cells[{{}, t}]:cmul(i, g)
+      if t > 1 then cell:addcmul(1, f, self.cells[{{}, t - 1}]) end
+      self.output[{{}, t}]:tanh(cell):cmul(o)
+   end
+   return self.output
+end
+
+local function sigmoidSlope(s) return torch.cmul(s, 1 - s) end
+
+function LSTM:backward(x, gradOutput, scale)
+   scale = scale or 1
+   local n, steps = x:size(1), x:size(2)
+   self.gradInput:resizeAs(x)
+   local slopes = self.gates:clone():zero()
+   local dOut, dCell = x.new(n, self.hidden):zero(), x.new(n, self.hidden):zero()
+   for t = steps, 1, -1 do
+      local i, f, o, g = self:parts(t)
+      local di, df, dO, dg = self:parts(t, slopes)
+      local squashed = torch.tanh(self.cells[{{}, t}])
+      dOut = dOut + gradOutput[{{}, t}]
+      dCell = dCell + torch.cmul(dOut, o):cmul(1 - torch.pow(squashed, 2))
+      di:copy(sigmoidSlope(i)):cmul(g):cmul(dCell)
+      dO:copy(sigmoidSlope(o)):cmul(squashed):cmul(dOut)
+      dg:copy(1 - torch.pow(g, 2)):cmul(i):cmul(dCell)
+      if t > 1 then df:copy(sigmoidSlope(f)):cmul(self.cells[{{}, t - 1}]):cmul(dCell) end
+      local all = slopes[{{}, t}]
+      local back = all * self.weight:t()
+      self.gradInput[{{}, t}] = back[{{}, {1, self.inputs}}]
+      dOut = back[{{}, {self.inputs + 1, -1}}]
+      dCell:cmul(f)
+      self.gradWeight:addmm(scale, self.joined[t]:t(), all)
+      self.gradBias:add(scale, all:sum(1))
+   end
+   return self.gradInput
+end
+
+function LSTM:updateGradInput(x, gradOutput) return self:backward(x, gradOutput, 0) end
+
+LSTM.accGradParameters = LSTM.backward
