@@ -37,7 +37,7 @@ describe('nn.DataParallelTable in files', function()
       nn.DataParallelTable.deserializeNGPUs = nil
    end)
 
-   it('is saved on n devices and loaded on m', function()
+   it('is saved on n devices and loaded on m (A12)', function()
       for n = 1, most do
          local net = nn.DataParallelTable(1, n % 2 == 0):add(network():cuda(), same.range(n))
          net:forward(x)
@@ -64,7 +64,7 @@ describe('nn.DataParallelTable in files', function()
       assert.error_matches(function() torch.load(path) end, 'deserializeNGPUs')
    end)
 
-   it('takes the bytes of one replica', function()
+   it('takes the bytes of one replica (A12)', function()
       local one = network():cuda()
       local net = nn.DataParallelTable(1, true):add(one, same.range(most))
       net:forward(x)
@@ -163,6 +163,38 @@ describe('nn.DataParallelTable in files', function()
          net:forward(x)
          net:backward(x, torch.ones(11, 2):cuda())
          one:training()
+      end
+   end)
+
+   it('of cunn that was run by threads has their function', function()
+      local one = network():cuda()
+      local f = torch.MemoryFile():binary()
+      writeAs(f, 1000, 'nn.DataParallelTable', 3, function()
+         f:writeObject{1, 2}
+         f:writeInt(3)
+         f:writeInt(1001)
+         f:writeInt(3)
+         f:writeObject 'dimension'
+         f:writeObject(1)
+         f:writeObject 'impl'
+         writeAs(f, 1002, 'nn.DataParallelTable.Threads', 1, function()
+            f:writeObject{initFunc = function() return one end}
+         end)
+         f:writeObject 'modules'
+         f:writeObject{one}
+      end)
+      local function read(functions)
+         local file = torch.MemoryFile(f:storage(), 'r'):binary():allowFunctions(functions)
+         return file:readObject()
+      end
+      assert.error_matches(function() read(false) end, 'holds a Lua function')
+      assert.equal(1, cutorch.getDevice())
+      for _, functions in ipairs{true, 'skip'} do
+         local net = read(functions)
+         assert.equal('nn.DataParallelTable.Basic', torch.type(net.impl))
+         one:evaluate()
+         net:evaluate()
+         assert.is_true(distance(net:forward(x), one:forward(x)) < 1e-6)
       end
    end)
 

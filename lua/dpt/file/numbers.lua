@@ -86,10 +86,12 @@ function File:_readBlock(kind, pointer, n)
    return got
 end
 
---- How many of n elements to take memory for at once: all, where it is known that the file has
--- them. Raises where it has not; from a quiet file what there is is read.
+--- How many of n elements to take memory for at once: all, where they are few or the file is known
+-- to have them. Raises where it has not; from a quiet file what there is is read.
 function File:_room(kind, n)
-   local left, size = self:_left(), self:_elementSize(kind)
+   local size = self:_elementSize(kind)
+   if n * size <= 4096 then return n end
+   local left = self:_left()
    if not left then return math.min(n, 2 ^ 20) end
    if n * size <= left then return n end
    self:_fail('%.0f bytes are left in the file, wanted %.0f for %.0f elements', left, n * size, n)
