@@ -1,7 +1,9 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local buckets = require 'dpt.parallel.buckets'
 local modules = require 'spec.support.modules'
 local same = require 'spec.support.parallel'
+local lib = require('dpt.ffi').lib
 
 local function init() require 'spec.support.modules' end
 
@@ -25,13 +27,6 @@ local networks = {
    end,
    empty = function() return nn.Sequential():add(nn.Tanh()):add(nn.MulConstant(2)) end,
 }
-
--- How many OS threads this process has.
-local function threads()
-   local count = -1 -- the folder's own line
-   for _ in io.popen 'ls -1 /proc/$PPID/task; echo':lines() do count = count + 1 end
-   return count
-end
 
 describe('dpt.parallel.threads', function()
    local most = math.min(cutorch.getDeviceCount(), 8)
@@ -223,99 +218,34 @@ describe('dpt.parallel.threads', function()
       same.bits(step(basic, input, input), step(other, input, input))
    end)
 
+   it('reduces beside the backward pass, with random delays', function()
+      if n < 2 then return pending('needs 2 devices') end
+      local limits = {buckets.first, buckets.rest}
+      finally(function()
+         buckets.first, buckets.rest = unpack(limits)
+         lib.delay_set(0)
+      end)
+      buckets.first, buckets.rest = 48 * 4, 60 * 4
+      lib.delay_set(tonumber(os.getenv 'DPT_SEED') or 11)
+      for _, make in ipairs{networks.deep, networks.noisy, networks.tied, networks.own} do
+         local basic, other = pair(make():cuda(), n, true)
+         basic.overlap = false
+         for k = 1, 6 do
+            local input = torch.randn(k % 2 == 0 and 2 * n + 1 or n - 1, 6):cuda()
+            same.bits(step(basic, input, input), step(other, input, input))
+         end
+         if make == networks.deep then assert.is_truthy(other.params.overlap) end
+         assert.equal(basic.copiedBytes.gradients, other.copiedBytes.gradients)
+         same.checkReplicas(other)
+         other.impl:close()
+      end
+   end)
+
    it('makes copies one after the other where that is asked for', function()
       local net = networks.deep():cuda()
       local many = nn.DataParallelTable(1, true):add(net:clone(), same.range(n)):threads(init, true)
       local basic = nn.DataParallelTable(1, true):add(net:clone(), same.range(n))
       local input = torch.randn(2 * n, 6):cuda()
       same.bits(step(basic, input, input), step(many, input, input))
-   end)
-
-   it('ends its workers when it is closed, changed or collected', function()
-      if n < 2 then return pending('needs 2 devices') end
-      local input = torch.CudaTensor(n, 6):fill(1)
-      local function make()
-         local many = nn.DataParallelTable(1, true):add(nn.Linear(6, 6):cuda(), same.range(n))
-         many:backward(input, many:forward(input))
-         return many
-      end
-      make()
-      cutorch.synchronizeAll()
-      local before, quiet = threads(), 0 -- workers of the tests above may still end
-      while quiet < 10 do
-         collectgarbage()
-         collectgarbage()
-         local now = threads()
-         before, quiet = now, now == before and quiet + 1 or 0
-      end
-      local many = make():threads()
-      many:backward(input, many:forward(input))
-      assert.equal(before + n - 1, threads())
-      many.impl:close()
-      assert.equal(before, threads())
-      many:forward(input) -- others
-      assert.equal(before + n - 1, threads())
-      many:threads()
-      assert.equal(before, threads())
-      many:forward(input)
-      many = nil -- luacheck: ignore 311
-      local patience = 100
-      repeat
-         collectgarbage()
-         collectgarbage()
-         patience = patience - 1
-      until threads() == before or patience == 0
-      assert.equal(before, threads())
-   end)
-
-   it('keeps memory flat', function()
-      local many = nn.DataParallelTable(1, true):add(networks.deep():cuda(), same.range(n))
-         :threads()
-      local input = torch.randn(2 * n, 6):cuda()
-      local function live()
-         many.impl:exec(function()
-            collectgarbage()
-            collectgarbage()
-         end)
-         cutorch.synchronizeAll()
-         local list = {}
-         for i = 1, n do list[i] = same.liveBytes(i) end
-         return list
-      end
-      local function round()
-         many:backward(input, many:forward(input))
-         many:clearState()
-      end
-      round()
-      round()
-      local before = live()
-      for _ = 1, 50 do round() end
-      assert.same(before, live())
-   end)
-
-   it('works on 64 devices', function()
-      local pipe = io.popen([[DPT_DEVICES=host:64 luajit -e "
-         package.path = './lua/?.lua;./lua/?/init.lua;' .. package.path
-         require 'dpt'
-         torch.manualSeed(1)
-         local net, list = nn.Linear(6, 6):cuda(), {}
-         for i = 1, 64 do list[i] = i end
-         local all = {}
-         for k = 1, 2 do
-            all[k] = nn.DataParallelTable(1, true):add(net:clone(), list)
-            if k == 2 then all[k]:threads() end
-         end
-         for _, rows in ipairs{130, 3} do
-            local input = torch.randn(rows, 6):cuda()
-            for k = 1, 2 do all[k]:backward(input, all[k]:forward(input)) end
-            assert(all[1].output:ne(all[2].output):sum() == 0)
-            assert(all[1].gradInput:ne(all[2].gradInput):sum() == 0)
-         end
-         local _, one = all[1]:getParameters()
-         local _, other = all[2]:getParameters()
-         print(one:ne(other):sum(), one:nElement())" 2>&1]])
-      local text = pipe:read '*a'
-      pipe:close()
-      assert.equal('0\t42\n', text)
    end)
 end)
