@@ -28,17 +28,26 @@ for i = 2, count do
    for k = 1, N do table.insert(otherViews, views[i][k]) end
 end
 
--- Median seconds of each function until all devices are done. Garbage of one side is not left to
--- the others.
+-- Median seconds of each function, in turn, until all devices are done; what it left behind is
+-- collected before the next one.
 local function alternate(...)
-   local sides = {}
-   for i, f in ipairs{...} do
-      sides[i] = function()
-         f()
-         cutorch.synchronizeAll()
+   local sides, times = {...}, {}
+   for round = 0, ROUNDS do -- the first one warms up
+      for i, f in ipairs(sides) do
+         collectgarbage()
+         collectgarbage()
+         times[i] = times[i] or {}
+         times[i][round] = frame.time(function()
+            f()
+            cutorch.synchronizeAll()
+         end)
       end
    end
-   return frame.alternate(ROUNDS, unpack(sides))
+   for i in ipairs(sides) do
+      times[i][0] = nil
+      times[i] = frame.median(times[i])
+   end
+   return unpack(times)
 end
 
 local copy, across, bcast1, bcastFlat, bcastNew, bcastMany = alternate(
