@@ -62,6 +62,10 @@ end
 -- @param share false: tensors are copied
 -- @return the pool, and for each worker the list of results of its last init function
 function Pool.new(n, inits, share)
+   if not pcall(require, 'string.buffer') then
+      fail('threads: this LuaJIT (%s) has no string.buffer, wanted one of 2021 or later',
+         jit.version)
+   end
    local slot = ffi.new 'dpt_workers *[1]'
    share = share ~= false
    local program = boot:format(package.path, package.cpath, 'dpt', 'dpt.threads.worker',

@@ -3,7 +3,7 @@
 -- What must stay true: an object is known before what is inside it is read, so cycles close;
 -- tensors and locks that are read have references of their own. Bytes come from this process and
 -- are trusted.
-local buffer = require 'string.buffer'
+local _, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

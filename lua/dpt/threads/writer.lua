@@ -6,7 +6,7 @@
 -- that functions share). On the tape numbers, strings and `true` stand for themselves; `false` is
 -- followed by a number that says what comes. Globals are not carried, and neither are metatables
 -- other than those of classes. Mail is only valid inside the process.
-local buffer = require 'string.buffer'
+local hasBuffer, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -254,7 +254,7 @@ local function referencesOf(list)
    return references, length
 end
 
-local encoder = buffer.new()
+local encoder = hasBuffer and buffer.new()
 
 --- Writes values; the mail is to be made of the results before the next call.
 -- @param share whether tensors are shared (else they are copied)
