@@ -231,5 +231,18 @@ same.dispatched('nn.DataParallelTable:', function()
             same.checkReplicas(many)
          end
       end)
+
+      it('that were on a wrong device for a while are laid out again', function()
+         if most < 2 then return pending('needs 2 devices') end
+         local one = networks.linear.make():cuda()
+         local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
+         same.compare(one, many, randomInput({5}, most), 1e-5)
+         local layer = many:get(1):get(1)
+         local bias = layer.bias
+         layer.bias = cutorch.withDevice(2, function() return bias:clone() end)
+         assert.error_matches(function() many:syncParameters() end, 'on device 2, wanted')
+         layer.bias = bias
+         same.compare(one, many, randomInput({5}, most), 1e-5)
+      end)
    end)
 end)

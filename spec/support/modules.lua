@@ -123,4 +123,32 @@ end
 
 function RowCounter:runningStatistics() return {self.rows, self.calls} end
 
+-- A layer of {tensor, trouble}: where trouble is {phase, device, how}, something goes wrong there.
+local Trouble, troubleParent = torch.class('dptspec.Trouble', 'nn.Module', M)
+
+function Trouble:__init() troubleParent.__init(self) end
+
+local ways = {
+   lua = function() error 'trouble in Lua' end,
+   sentence = function(x) torch.CudaTensor(2, 3):zero():addmm(x, x) end,
+   index = function(x) return x:index(1, torch.CudaLongTensor{x:size(1) + 5}) end, -- when it runs
+   memory = function() return torch.CudaTensor(2 ^ 26) end, -- where there is a limit
+}
+
+local function go(phase, trouble, x)
+   if trouble and trouble[1] == phase and trouble[2] == x:getDevice() then ways[trouble[3]](x) end
+end
+
+function Trouble:updateOutput(input)
+   go('forward', input[2], input[1])
+   self.output:resizeAs(input[1]):copy(input[1])
+   return self.output
+end
+
+function Trouble:updateGradInput(input, gradOutput)
+   go('backward', input[2], gradOutput)
+   self.gradInput = {gradOutput}
+   return self.gradInput
+end
+
 return M

@@ -154,9 +154,9 @@ function Params:build(module, device, dispatcher)
       fail('the network was changed while gradients waited for syncGradients(): those of replicas 2'
          .. ' and up are lost, begin again with zeroGradParameters()')
    end
+   self.seen = nil -- an error on the way leaves it to be built again
    local seen = look(module)
    checkPlace(seen, device)
-   self.seen = nil -- an error on the way leaves it to be built again
    local groups = layouts(seen)
    local plan = planOf(groups, seen)
    local flat = dispatcher:run('params', 'lay', plan)
