@@ -87,6 +87,8 @@ local function train(place)
 end
 
 describe('a script with threads', function()
+   after_each(function() require('threads').Threads.serialization('threads.serialize') end)
+
    it('loads its data beside the training, the same at every place', function()
       places.agree(train, 1e-3)
    end)
