@@ -1,5 +1,5 @@
---- Builds, trains and drops a network N times (arg[1]), on host tensors and on two devices;
--- valgrind watches (scripts/test leaks).
+--- Builds, trains and drops a network N times (arg[1]), on host tensors and on two devices, and a
+-- pool of threads; valgrind watches (scripts/test leaks).
 -- What must stay true: at the end nothing of the networks is reachable, so that what is left at the
 -- end of the process does not grow with N.
 require 'dpt'
@@ -31,6 +31,11 @@ for _ = 1, tonumber(arg[1]) do
       local net = nn.DataParallelTable(1, true):add(network():cuda(), {1, 2})
       train(net, nn.ClassNLLCriterion():cuda(), true)
    end
+   local pool = require 'threads'(2)
+   for _ = 1, 4 do
+      pool:addjob(function(t) return t:clone():add(1) end, function() end, torch.rand(2))
+   end
+   pool:terminate()
    collectgarbage()
    collectgarbage()
 end
