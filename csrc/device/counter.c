@@ -100,8 +100,8 @@ static int spin(dpt__counter *counter, uint64_t value) {
   return there;
 }
 
-static void wait_for(dpt__counter *counter, uint64_t value) {
-  if (spin(counter, value)) return;
+/* Sleeps until the value is there. */
+static void rest(dpt__counter *counter, uint64_t value) {
   for (;;) {
     uint32_t generation = atomic_load(&counter->generation);
     uint64_t at = atomic_load(&counter->wake_at);
@@ -112,8 +112,21 @@ static void wait_for(dpt__counter *counter, uint64_t value) {
 }
 
 void dpt__counter_wait(dpt__counter *counter, uint64_t value) {
+  dpt__counter_wait_wary(counter, value, &(dpt__wary){0, 0});
+}
+
+void dpt__counter_wait_wary(dpt__counter *counter, uint64_t value, dpt__wary *wary) {
+  enum { MOST = 15 };
   if (dpt__counter_value(counter) >= value) return;
   if (is_worker) atomic_fetch_sub(&working, 1);
-  wait_for(counter, value);
+  int there = 0;
+  if (wary->skip > 0) {
+    wary->skip--;
+  } else {
+    there = spin(counter, value);
+    wary->failed = there ? 0 : wary->failed < MOST ? 2 * wary->failed + 1 : MOST;
+    wary->skip = wary->failed;
+  }
+  if (!there) rest(counter, value);
   if (is_worker) atomic_fetch_add(&working, 1);
 }

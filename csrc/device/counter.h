@@ -19,6 +19,12 @@ typedef struct dpt__counter {
 void dpt__counter_init(dpt__counter *counter);
 void dpt__counter_advance(dpt__counter *counter, uint64_t value);
 void dpt__counter_wait(dpt__counter *counter, uint64_t value);
+/* The same for one who waits again and again: where spinning was in vain, the next 1, 3, 7, 15, 15
+ * ... waits do without. Others at work on the machine may need the core. Zero at first. */
+typedef struct dpt__wary {
+  int failed, skip;
+} dpt__wary;
+void dpt__counter_wait_wary(dpt__counter *counter, uint64_t value, dpt__wary *wary);
 
 /* The calling thread is a worker from now on: it works whenever it does not wait for a counter. A
  * worker that ends says so. */

@@ -37,6 +37,7 @@ typedef struct dpt__worker {
   int64_t tag;
   dpt__mails own; /* jobs for this one alone, under lock */
   dpt__counter wake;
+  dpt__wary wary;
   pthread_t thread;
   dpt__runner runner;
   char why[1024];        /* it ended */
@@ -56,6 +57,7 @@ struct dpt_workers {
   dpt__mails shared, answers;
   dpt__counter answered; /* answers so far */
   uint64_t taken;        /* of those, by the owner; the owner's */
+  dpt__wary wary;        /* the owner's */
   uint64_t sent;         /* jobs, with the first ones; the owner's */
   int started;           /* threads that are neither joined nor let go; the owner's */
   int closing, alive;

@@ -236,7 +236,7 @@ int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes,
 int dpt_workers_receive(dpt_workers *w, dpt_mail **mail) {
   if (is_lost(w)) return dpt__fail("Threads: this process is a child of fork: it has no workers");
   if (w->taken == w->sent) return dpt__fail("Threads: there is no job to wait for");
-  dpt__counter_wait(&w->answered, w->taken + 1);
+  dpt__counter_wait_wary(&w->answered, w->taken + 1, &w->wary);
   pthread_mutex_lock(&w->lock);
   *mail = &take(&w->answers)->head;
   pthread_mutex_unlock(&w->lock);
@@ -286,7 +286,7 @@ dpt_mail *dpt_worker_receive(void) {
     w->idle[w->idle_count++] = self->number;
     uint64_t next = dpt__counter_value(&self->wake) + 1;
     pthread_mutex_unlock(&w->lock);
-    dpt__counter_wait(&self->wake, next);
+    dpt__counter_wait_wary(&self->wake, next, &self->wary);
     pthread_mutex_lock(&w->lock);
   }
   self->owes = mail != NULL;

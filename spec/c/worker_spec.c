@@ -196,6 +196,30 @@ static void locks(void) {
   dpt_shared_release(counter);
 }
 
+static void *advance_late(void *counter) {
+  dpt__sleep(3000000);
+  dpt__counter_advance(counter, dpt__counter_value(counter) + 1);
+  return NULL;
+}
+
+/* Where spinning is in vain, more and more waits do without; what came is there at once. */
+static void spins_less(void) {
+  static const int failed[] = {1, 1, 3, 3, 3, 3, 7};
+  dpt__counter counter;
+  dpt__counter_init(&counter);
+  dpt__wary wary = {0, 0};
+  for (uint64_t i = 0; i < sizeof failed / sizeof *failed; i++) {
+    pthread_t thread;
+    CHECK(!pthread_create(&thread, NULL, advance_late, &counter));
+    dpt__counter_wait_wary(&counter, i + 1, &wary);
+    CHECK(dpt__counter_value(&counter) == i + 1);
+    CHECK(wary.failed == failed[i]);
+    pthread_join(thread, NULL);
+  }
+  dpt__counter_wait_wary(&counter, 1, &wary);
+  CHECK(wary.failed == 7 && wary.skip == 7);
+}
+
 /* A child of fork has no workers; it says so and does not wait for them. */
 static void refuses_after_fork(void) {
   dpt_workers *w = begin(2, echo);
@@ -223,6 +247,7 @@ int main(void) {
   lets_go();
   has_many_states();
   locks();
+  spins_less();
   refuses_after_fork();
   return check_end();
 }
