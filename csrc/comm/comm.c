@@ -62,6 +62,16 @@ static dpt__row *rows_of(const char *fn, int64_t more, int64_t count, int64_t n,
   return rows;
 }
 
+/* The n tensors of src go to rows of m tensors each. */
+static int broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies, int64_t m,
+                     const dpt_tensor *const *to) {
+  dpt__row *rows = rows_of("broadcast", 0, copies, m, to);
+  if (!rows) return 1;
+  int status = atomic_load(&chosen)->broadcast(row_of(n, src), copies, rows);
+  free(rows);
+  return status;
+}
+
 int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
                        dpt_tensor *const *out) {
   const dpt_tensor *const *to = (const dpt_tensor *const *)out;
@@ -69,11 +79,7 @@ int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
   DPT__TRY(dpt__devices_ready("broadcast"));
   DPT__TRY(check("broadcast", n, src, 1, src));
   DPT__TRY(check("broadcast", n, src, copies, to));
-  dpt__row *rows = rows_of("broadcast", 0, copies, n, to);
-  if (!rows) return 1;
-  int status = atomic_load(&chosen)->broadcast(row_of(n, src), copies, rows);
-  free(rows);
-  return status;
+  return broadcast(n, src, copies, n, to);
 }
 
 /* list[0 .. n-1] and `flat`, which is as long as all of them, are of one type. */
@@ -102,11 +108,7 @@ int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t cop
   DPT__TRY(dpt__devices_ready("broadcast"));
   DPT__TRY(check("broadcast", n, src, 1, src));
   for (int64_t c = 0; c < copies; c++) DPT__TRY(check_flat("broadcast", n, src, to[c]));
-  dpt__row *rows = rows_of("broadcast", 0, copies, 1, to);
-  if (!rows) return 1;
-  int status = atomic_load(&chosen)->broadcast(row_of(n, src), copies, rows);
-  free(rows);
-  return status;
+  return broadcast(n, src, copies, 1, to);
 }
 
 /* The row becomes 0, run by run. */

@@ -47,11 +47,10 @@ int64_t dpt__row_run(dpt__row *row, int64_t most, char **at);
 static inline void dpt__row_on(dpt__row *row, int64_t count) { row->first += count; }
 /* Bytes of all tensors that are left. */
 uint64_t dpt__row_bytes(const dpt__row *row);
-/* Adds copies of the next count elements to or from plain memory. */
-int dpt__row_gather_on(dpt__row *row, int64_t count, dpt__copies *copies, void *to,
-                       dpt__block *to_block);
-int dpt__row_spread_on(dpt__row *row, int64_t count, dpt__copies *copies, const void *from,
-                       dpt__block *from_block);
+/* Adds copies of the next count elements to plain memory, or from it. */
+enum dpt__direction { DPT__GATHER, DPT__SPREAD };
+int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt__direction where,
+                     void *memory, dpt__block *block);
 /* Adds copies of the elements of one row to another, at most `most`. */
 int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies);
 /* All of the row's storages have been written. */

@@ -55,27 +55,16 @@ int64_t dpt__row_run(dpt__row *row, int64_t most, char **start) {
   return run;
 }
 
-int dpt__row_gather_on(dpt__row *row, int64_t count, dpt__copies *copies, void *to,
-                       dpt__block *to_block) {
+int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt__direction where,
+                     void *memory, dpt__block *block) {
   const dpt_tensor *t;
-  for (char *next = to; count > 0 && (t = here(row));) {
+  for (char *next = memory; count > 0 && (t = here(row));) {
     int64_t n = least(count, dpt__count(t) - row->first);
     size_t bytes = (size_t)n * size_of(t);
-    DPT__TRY(dpt__copies_add(copies, next, to_block, at(row), t->store_->block, bytes));
-    next += bytes;
-    count -= n;
-    row->first += n;
-  }
-  return 0;
-}
-
-int dpt__row_spread_on(dpt__row *row, int64_t count, dpt__copies *copies, const void *from,
-                       dpt__block *from_block) {
-  const dpt_tensor *t;
-  for (const char *next = from; count > 0 && (t = here(row));) {
-    int64_t n = least(count, dpt__count(t) - row->first);
-    size_t bytes = (size_t)n * size_of(t);
-    DPT__TRY(dpt__copies_add(copies, at(row), t->store_->block, next, from_block, bytes));
+    if (where == DPT__GATHER)
+      DPT__TRY(dpt__copies_add(copies, next, block, at(row), t->store_->block, bytes));
+    else
+      DPT__TRY(dpt__copies_add(copies, at(row), t->store_->block, next, block, bytes));
     next += bytes;
     count -= n;
     row->first += n;
@@ -87,7 +76,7 @@ int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies)
   const dpt_tensor *t;
   while (most > 0 && (t = here(&to))) {
     int64_t n = least(most, dpt__count(t) - to.first);
-    DPT__TRY(dpt__row_gather_on(&from, n, copies, at(&to), t->store_->block));
+    DPT__TRY(dpt__row_move_on(&from, n, copies, DPT__GATHER, at(&to), t->store_->block));
     to.first += n;
     most -= n;
   }

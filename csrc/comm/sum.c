@@ -83,7 +83,7 @@ static int fetch(worker *w, job *j, int64_t s, int64_t count, int64_t i, span *f
   DPT__TRY(part(w, j, i, &to));
   *found = (span){NULL, to};
   dpt__copies_start(&copies, stream_of(w), "reduceAdd");
-  DPT__TRY(dpt__row_gather_on(row, count, &copies, to, w->buffer->block));
+  DPT__TRY(dpt__row_move_on(row, count, &copies, DPT__GATHER, to, w->buffer->block));
   return dpt__copies_end(&copies);
 }
 
@@ -167,7 +167,7 @@ static int sum_out(worker *w, job *j, int64_t most) {
     DPT__TRY(part(w, j, last_part(j), &dst));
     DPT__TRY(sum(w, j, count, dpt__type(t), (span){NULL, dst}));
     dpt__copies_start(&copies, stream_of(w), "reduceAdd");
-    DPT__TRY(dpt__row_spread_on(&j->out, count, &copies, dst, w->buffer->block));
+    DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, dst, w->buffer->block));
     DPT__TRY(dpt__copies_end(&copies));
   }
   return 0;
@@ -187,7 +187,7 @@ static int help(worker *result, worker *helper, job *j, int64_t count) {
   DPT__TRY(dpt__ready(helper->route.context.device, &summed));
   DPT__TRY(dpt__stream_wait(stream_of(result), summed));
   dpt__copies_start(&copies, stream_of(result), "reduceAdd");
-  DPT__TRY(dpt__row_spread_on(&j->out, count, &copies, to, helper->sums->block));
+  DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, to, helper->sums->block));
   DPT__TRY(dpt__copies_end(&copies));
   return dpt__ready(result->route.context.device, &helper->taken[half]);
 }
