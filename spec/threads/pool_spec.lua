@@ -55,6 +55,18 @@ describe('dpt.threads.pool', function()
       other:close()
    end)
 
+   it('runs the LuaJIT of the process: libdpt brings none along', function()
+      local path
+      for line in io.lines '/proc/self/maps' do path = path or line:match '(/%S*libdpt%.so)' end
+      local pipe = io.popen(("readelf -d '%s'"):format(path))
+      local text = pipe:read '*a'
+      pipe:close()
+      assert.matches('libopenblas', text)
+      assert.is_nil(text:find('luajit', 1, true))
+      pool:send(1, function() return jit.version, require('ffi').abi 'gc64' end)
+      assert.same({jit.version, require('ffi').abi 'gc64'}, (pool:receive(1)))
+   end)
+
    it('raises the error of a failed init, of every worker', function()
       local ok, message = pcall(Pool.new, 2, {function(i) error('no ' .. i) end})
       assert.is_false(ok)
