@@ -136,7 +136,8 @@ static atomic_int wrong;
 static dpt_storage *mailbox[LIVE]; /* handed from thread to thread, freed by whoever finds it */
 static pthread_mutex_t mailbox_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Writes a stamp on the current stream, or on another one with an event between. */
+/* B1 of docs/user-issues.md: memory of one thread is freed by another, 1,000,000 random operations.
+ * Writes a stamp on the current stream, or on another one with an event between. */
 static void stamp(dpt_storage *s, uint64_t old, uint64_t new, uint64_t *seed) {
   dpt__stream *birth = s->block->birth, *stream = birth;
   if (draw(seed, 3) == 0) {
@@ -155,7 +156,7 @@ static void *random_thread(void *arg) {
     dpt_storage *storage;
     uint64_t stamp;
   } live[LIVE] = {0};
-  for (int i = 0; i < torture(50000) / THREADS; i++) {
+  for (int i = 0; i < torture(1000000) / THREADS; i++) {
     int slot = (int)draw(&seed, LIVE);
     if (!live[slot].storage) {
       OK(dpt_device_set((int)draw(&seed, 2) + 1));

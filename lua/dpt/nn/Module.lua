@@ -180,12 +180,24 @@ function Module:__call__(input, gradOutput)
    return self.output
 end
 
+-- Where a tensor stands in a module, as in 'modules[2].weight'.
+local function placeOf(module, tensor, path)
+   for key, value in pairs(module) do
+      if rawequal(value, tensor) then return path .. tostring(key) end
+   end
+   for i, child in ipairs(module.modules or {}) do
+      local place = placeOf(child, tensor, ('%smodules[%d].'):format(path, i))
+      if place then return place end
+   end
+end
+
 --- All parameters and all gradients as two flat tensors, of which the module's are views from now
 -- on; a parameter that occurs twice counts once. Called again on an unchanged module it gives the
 -- same memory.
 function Module:getParameters()
    local parameters, gradParameters = self:parameters()
-   return flatten.pair(parameters or {}, gradParameters or {}, torch.type(self))
+   return flatten.pair(parameters or {}, gradParameters or {}, torch.type(self),
+      function(tensor) return placeOf(self, tensor, '') or 'another one' end)
 end
 
 --- Every module of a type and the containers that hold them.

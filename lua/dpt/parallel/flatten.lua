@@ -144,7 +144,7 @@ local function place(runs, offset)
 end
 
 -- The tensors must be of one type and, but for empty ones, on one device.
-local function checkAlike(tensors, what)
+local function checkAlike(tensors, what, name)
    local known
    for i, t in ipairs(tensors) do
       local device = t:nElement() > 0 and comm.device(t)
@@ -157,8 +157,9 @@ local function checkAlike(tensors, what)
    end
    for i = 2, #tensors do
       if torch.type(tensors[i]) ~= torch.type(tensors[1]) then
-         error(('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s')
-            :format(what, torch.type(tensors[1]), i, torch.type(tensors[i])), 0)
+         local places = name and (': %s and %s'):format(name(tensors[1]), name(tensors[i])) or ''
+         error(('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s%s')
+            :format(what, torch.type(tensors[1]), i, torch.type(tensors[i]), places), 0)
       end
    end
 end
@@ -205,10 +206,12 @@ local function join(pieces)
 end
 
 --- Makes the given tensors views of one flat tensor, where they are.
+-- @param what whose they are, for an error
+-- @param name nil, or function(tensor) that says where a tensor stands
 -- @return the flat tensor, the list of places (from 1) at which the tensors begin in it
-function M.one(tensors, what)
+function M.one(tensors, what, name)
    if #tensors == 0 then return torch.Tensor(), {} end
-   checkAlike(tensors, what)
+   checkAlike(tensors, what, name)
    local layout = M.layout(tensors)
    local pieces = layout.pieces
    if #pieces == 1 and pieces[1]:dim() == 1 and pieces[1]:stride(1) == 1 then -- flat already
@@ -227,13 +230,13 @@ function M.one(tensors, what)
 end
 
 --- Flattens parameters and gradients alike.
-function M.pair(parameters, gradients, what)
+function M.pair(parameters, gradients, what, name)
    if #parameters ~= #gradients then
       error(('%s: getParameters found %d parameters but %d gradients')
          :format(what, #parameters, #gradients), 0)
    end
-   local p, places = M.one(parameters, what)
-   local g, gradPlaces = M.one(gradients, what)
+   local p, places = M.one(parameters, what, name)
+   local g, gradPlaces = M.one(gradients, what, name)
    local same = p:nElement() == g:nElement()
    for i = 1, #places do same = same and places[i] == gradPlaces[i] end
    if not same then
