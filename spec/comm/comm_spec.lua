@@ -45,7 +45,7 @@ describe('dpt.comm', function()
    end)
 
    for _, limit in ipairs{1, 100, comm.BUFFER} do
-      it(('broadcasts many tensors through buffers of %d bytes'):format(limit), function()
+      it(('G20: broadcasts many tensors through buffers of %d bytes'):format(limit), function()
          local tensors = mixed()
          local before = same.copied()
          local copies = comm.broadcastCoalesced(tensors, devices, limit)
@@ -64,7 +64,7 @@ describe('dpt.comm', function()
          end
       end)
 
-      it(('adds many tensors through buffers of %d bytes'):format(limit), function()
+      it(('G20: adds many tensors through buffers of %d bytes'):format(limit), function()
          local inputs = comm.broadcastCoalesced(mixed(), devices)
          for i = 1, count do
             for k, t in ipairs(inputs[i]) do
