@@ -1,6 +1,7 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
+local lib = require('dpt.ffi').lib
 
 -- How many OS threads this process has.
 local function threads()
@@ -43,15 +44,37 @@ describe('dpt.parallel.threads', function()
       assert.equal(before + n - 1, threads())
       many:threads()
       assert.equal(before, threads())
-      many:forward(input)
-      many = nil -- luacheck: ignore 311
-      local patience = 100
+      local function dropOne() -- in a function: its stack holds nothing afterwards
+         local dropped = make():threads()
+         dropped:forward(input)
+         assert.equal(before + n - 1, threads())
+      end
+      dropOne()
+      local patience = 200
       repeat
          collectgarbage()
          collectgarbage()
          patience = patience - 1
       until threads() == before or patience == 0
       assert.equal(before, threads())
+   end)
+
+   it('A19: says why a thread cannot start, and starts later', function()
+      if n < 2 then return pending('needs 2 devices') end
+      local many = nn.DataParallelTable(1, true):add(nn.Linear(6, 6):cuda(), same.range(n))
+         :threads()
+      local input = torch.CudaTensor(n, 6):fill(1)
+      local wanted = nn.DataParallelTable(1):add(many:get(1):clone(), same.range(n)):forward(input)
+      cutorch.synchronizeAll() -- streams have their threads
+      for k = 1, n - 1 do
+         lib.fault_set('thread:' .. k)
+         local ok, message = pcall(many.forward, many, input)
+         lib.fault_set('')
+         assert.is_false(ok)
+         assert.matches(('worker %d of %d: its thread can not start'):format(k, n - 1), message)
+         assert.equal(1, cutorch.getDevice())
+      end
+      same.bits(wanted, many:forward(input))
    end)
 
    it('keeps memory flat', function()
