@@ -13,7 +13,7 @@ require('dpt.ffi').lib.link_set(link)
 torch.setdefaulttensortype 'torch.FloatTensor'
 torch.manualSeed(1)
 
-local batch = 64
+local batch = 128
 local net = nn.Sequential()
 net:add(nn.SpatialConvolution(3, 32, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
 net:add(nn.SpatialConvolution(32, 64, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
