@@ -1,0 +1,164 @@
+/* convert.cu: copies with conversion, and filling.
+ *
+ * What must stay true: a copy between equal types moves bits by their width, whatever they mean.
+ */
+#include "cuda/element.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "ops/map.h"
+}
+
+namespace {
+
+/* Threads take elements in turns, so that neighbours are neighbours. */
+template <typename To, typename From, typename Index>
+__global__ void convert_kernel(dpt__walk walk, Index count) {
+  Index threads = (Index)gridDim.x * blockDim.x;
+  for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+    int64_t place[2];
+    dpt__places<Index, 2>(walk, i, place);
+    ((To *)walk.data[0])[place[0]] =
+        dpt__store<To>::from(dpt__load(((const From *)walk.data[1])[place[1]]));
+    if (count - i <= threads) break;
+  }
+}
+
+template <typename T, typename Index> __global__ void move_kernel(dpt__walk walk, Index count) {
+  Index threads = (Index)gridDim.x * blockDim.x;
+  for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+    int64_t place[2];
+    dpt__places<Index, 2>(walk, i, place);
+    ((T *)walk.data[0])[place[0]] = ((const T *)walk.data[1])[place[1]];
+    if (count - i <= threads) break;
+  }
+}
+
+template <typename T, typename Index>
+__global__ void fill_kernel(dpt__walk walk, Index count, T value) {
+  Index threads = (Index)gridDim.x * blockDim.x;
+  for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+    int64_t place[1];
+    dpt__places<Index, 1>(walk, i, place);
+    ((T *)walk.data[0])[place[0]] = value;
+    if (count - i <= threads) break;
+  }
+}
+
+/* Blocks and threads of a walk; results that lie on each other are written in order by one. */
+unsigned blocks_of(const dpt__walk *walk, int64_t count) {
+  return walk->serial ? 1 : dpt__blocks(count);
+}
+unsigned threads_of(const dpt__walk *walk) { return walk->serial ? 1 : DPT__BLOCK; }
+
+template <typename To, typename From>
+int convert_from(dpt__context *context, const dpt__walk &walk, int64_t count) {
+  if (count <= UINT32_MAX) {
+    auto kernel = convert_kernel<To, From, uint32_t>;
+    return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
+                      (uint32_t)count);
+  }
+  auto kernel = convert_kernel<To, From, uint64_t>;
+  return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
+                    (uint64_t)count);
+}
+
+template <typename To> int convert_to(dpt__context *context, const dpt__walk &walk, int64_t count) {
+  switch (walk.dtype[1]) {
+#define X(id, type)                                                                                \
+  case id:                                                                                         \
+    return convert_from<To, type>(context, walk, count);
+    DPT__CUDA_TYPES(X)
+#undef X
+  default:
+    return dpt__cuda_fail("there is no element type %d", walk.dtype[1]);
+  }
+}
+
+template <typename T> int move_all(dpt__context *context, const dpt__walk &walk, int64_t count) {
+  if (count <= UINT32_MAX) {
+    auto kernel = move_kernel<T, uint32_t>;
+    return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
+                      (uint32_t)count);
+  }
+  auto kernel = move_kernel<T, uint64_t>;
+  return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
+                    (uint64_t)count);
+}
+
+template <typename T>
+int fill_all(dpt__context *context, const dpt__walk &walk, int64_t count, T value) {
+  if (count <= UINT32_MAX) {
+    auto kernel = fill_kernel<T, uint32_t>;
+    return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
+                      (uint32_t)count, value);
+  }
+  auto kernel = fill_kernel<T, uint64_t>;
+  return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
+                    (uint64_t)count, value);
+}
+
+int move(dpt__context *context, const dpt__walk &walk, int64_t count, size_t width) {
+  if (dpt__walk_is_dense(&walk)) {
+    DPT__CUDA(cudaMemcpyAsync(walk.data[0], walk.data[1], (size_t)count * width, cudaMemcpyDefault,
+                              dpt__queue_of(context)->stream));
+    return 0;
+  }
+  switch (width) {
+  case 1:
+    return move_all<uint8_t>(context, walk, count);
+  case 2:
+    return move_all<uint16_t>(context, walk, count);
+  case 4:
+    return move_all<uint32_t>(context, walk, count);
+  default:
+    return move_all<uint64_t>(context, walk, count);
+  }
+}
+
+size_t width_of(int dtype) {
+  switch (dtype) {
+#define X(id, type)                                                                                \
+  case id:                                                                                         \
+    return sizeof(type);
+    DPT__CUDA_TYPES(X)
+#undef X
+  default:
+    return 0;
+  }
+}
+
+/* A number as an element, on the host. */
+template <typename T> T element(double value) { return dpt__store<T>::from(value); }
+
+} // namespace
+
+int dpt__cuda_convert(dpt__context *context, const void *args) {
+  const dpt__walk &walk = ((const struct dpt__convert_args *)args)->walk;
+  int64_t count = dpt__walk_count(&walk);
+  if (!count) return 0;
+  if (walk.dtype[0] == walk.dtype[1]) return move(context, walk, count, width_of(walk.dtype[0]));
+  switch (walk.dtype[0]) {
+#define X(id, type)                                                                                \
+  case id:                                                                                         \
+    return convert_to<type>(context, walk, count);
+    DPT__CUDA_TYPES(X)
+#undef X
+  default:
+    return dpt__cuda_fail("there is no element type %d", walk.dtype[0]);
+  }
+}
+
+int dpt__cuda_fill(dpt__context *context, const void *args) {
+  const struct dpt__fill_args *a = (const struct dpt__fill_args *)args;
+  int64_t count = dpt__walk_count(&a->walk);
+  if (!count) return 0;
+  switch (a->walk.dtype[0]) {
+#define X(id, type)                                                                                \
+  case id:                                                                                         \
+    return fill_all<type>(context, a->walk, count, element<type>(a->value));
+    DPT__CUDA_TYPES(X)
+#undef X
+  default:
+    return dpt__cuda_fail("there is no element type %d", a->walk.dtype[0]);
+  }
+}

@@ -1,0 +1,70 @@
+/* cuda.h: what the files of this folder share: services of libdpt, queues, statuses, launches.
+ *
+ * What must stay true: no status of a CUDA call is ignored; a launch goes through DPT_LAUNCH (a
+ * kernel whose threads never meet) or DPT_LAUNCH_TEAM, on the context's queue, so that the same
+ * text runs on a GPU and under the emulation (spec/emulation). Kernel functions of the backend
+ * never wait. A kernel that finds a bad value leaves a fault in its queue: the next wait tells it.
+ */
+#ifndef DPT_CUDA_CUDA_H
+#define DPT_CUDA_CUDA_H
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+extern "C" {
+#include "device/plugin.h"
+}
+
+extern const dpt__services *dpt__cuda_services;
+#define dpt__cuda_fail(...) (dpt__cuda_services->fail(__VA_ARGS__))
+
+/* 0, or a sentence that names the call. */
+int dpt__cuda_status(cudaError_t error, const char *call);
+#define DPT__CUDA(call)                                                                            \
+  do {                                                                                             \
+    if (dpt__cuda_status((call), #call)) return 1;                                                 \
+  } while (0)
+
+/* What a kernel may find wrong. */
+enum dpt__cuda_fault { DPT__FAULT_NONE, DPT__FAULT_DIVISOR, DPT__FAULT_INDEX };
+
+/* In page-locked memory that kernels see: the first fault since the last wait. */
+struct dpt__fault_record {
+  int code, dtype;
+  const char *name; /* of the operation: a literal of libdpt */
+  long long value, limit;
+};
+
+/* context->queue. */
+struct dpt__queue {
+  cudaStream_t stream;
+  dpt__fault_record *fault;
+};
+
+static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
+  return (dpt__queue *)context->queue;
+}
+
+/* `kernel` is a name without commas: take an instance of a template into a variable first. */
+#ifdef __CUDACC__
+#define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
+  (kernel<<<(grid), (block), (shared), dpt__queue_of(context)->stream>>>(__VA_ARGS__),             \
+   dpt__cuda_status(cudaPeekAtLastError(), "launch of " #kernel))
+#define DPT_SHARED(type, name)                                                                     \
+  extern __shared__ __align__(16) unsigned char dpt__shared[];                                     \
+  type *name = reinterpret_cast<type *>(dpt__shared)
+#else
+#define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
+  dpt__cuda_status(emulated_launch_of(#kernel, (grid), (block), (shared), (team),                  \
+                                      [&] { kernel(__VA_ARGS__); }),                               \
+                   "launch of " #kernel)
+#define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())
+#endif
+#define DPT_LAUNCH(...) DPT__LAUNCH(0, __VA_ARGS__)
+#define DPT_LAUNCH_TEAM(...) DPT__LAUNCH(1, __VA_ARGS__)
+
+/* Every kernel of kernels.def that this folder has, by its name there. */
+#define DPT_KERNEL(name) int dpt__cuda_##name(dpt__context *context, const void *args);
+#include "cuda/kernels.def"
+#undef DPT_KERNEL
+
+#endif

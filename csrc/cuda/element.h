@@ -1,0 +1,69 @@
+/* element.h: element types in CUDA kernels: what is stored, what is computed with, conversions.
+ *
+ * What must stay true: conversions give the bits that the host's give: integers truncate by way of
+ * 32 bits (64 for i64), as x86 does; halves round once.
+ */
+#ifndef DPT_CUDA_ELEMENT_H
+#define DPT_CUDA_ELEMENT_H
+#include "cuda/cuda.h"
+
+/* X(id, type in memory) for every element type. */
+#define DPT__CUDA_TYPES(X)                                                                         \
+  X(DPT_U8, uint8_t)                                                                               \
+  X(DPT_I8, int8_t)                                                                                \
+  X(DPT_I16, int16_t)                                                                              \
+  X(DPT_I32, int32_t) X(DPT_I64, int64_t) X(DPT_F16, __half) X(DPT_F32, float) X(DPT_F64, double)
+
+template <typename T> struct dpt__wide { /* what a kernel computes with */
+  typedef T type;
+};
+template <> struct dpt__wide<__half> { typedef float type; };
+
+template <typename T> struct dpt__is_real_type { static const bool value = false; };
+template <> struct dpt__is_real_type<float> { static const bool value = true; };
+template <> struct dpt__is_real_type<double> { static const bool value = true; };
+
+template <typename T> __device__ __forceinline__ T dpt__load(T x) { return x; }
+__device__ __forceinline__ float dpt__load(__half x) { return __half2float(x); }
+
+/* A real as an integer of 32 bits or fewer, and of 64. */
+__host__ __device__ __forceinline__ int32_t dpt__narrow_number(double x) {
+  return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN;
+}
+__host__ __device__ __forceinline__ int64_t dpt__long_number(double x) {
+  return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
+}
+
+/* to = from, for any two of the types that dpt__load gives. */
+template <typename To> struct dpt__store {
+  template <typename From> static __host__ __device__ __forceinline__ To from(From x) {
+    return (To)x;
+  }
+  static __host__ __device__ __forceinline__ To from(float x) { return (To)dpt__narrow_number(x); }
+  static __host__ __device__ __forceinline__ To from(double x) { return (To)dpt__narrow_number(x); }
+};
+template <> struct dpt__store<int64_t> {
+  template <typename From> static __host__ __device__ __forceinline__ int64_t from(From x) {
+    return (int64_t)x;
+  }
+  static __host__ __device__ __forceinline__ int64_t from(float x) { return dpt__long_number(x); }
+  static __host__ __device__ __forceinline__ int64_t from(double x) { return dpt__long_number(x); }
+};
+template <> struct dpt__store<float> {
+  template <typename From> static __host__ __device__ __forceinline__ float from(From x) {
+    return (float)x;
+  }
+};
+template <> struct dpt__store<double> {
+  template <typename From> static __host__ __device__ __forceinline__ double from(From x) {
+    return (double)x;
+  }
+};
+template <> struct dpt__store<__half> {
+  template <typename From> static __host__ __device__ __forceinline__ __half from(From x) {
+    return __float2half_rn((float)x);
+  }
+  static __host__ __device__ __forceinline__ __half from(double x) { return __double2half(x); }
+};
+
+#endif

@@ -1,0 +1,299 @@
+/* map.cu: pointwise operations, the formulas of ops/map.def for one element at a time.
+ *
+ * What must stay true: arithmetic gives the host's bits (compiled with -fmad=false); functions
+ * (exp, tanh ...) agree with the host's to a few ulp. A formula is chosen once for a thread's PER
+ * elements, not once for each: an operation is a number, not a kernel of its own, which keeps
+ * kernels few. Operations that call functions are kernels of their own, so that others need few
+ * registers.
+ */
+#include "cuda/element.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "ops/map.h"
+}
+
+namespace {
+
+enum { PER = 4 };
+
+/* ---- the words of map.def ---- */
+
+#define K(x) ((V)(x))
+#define SELECT(c, x, y) ((c) ? (V)(x) : (V)(y))
+#define AND(x, y) ((x) && (y))
+#define OR(x, y) ((x) || (y))
+#define ABS(x) fabs((V)(x))
+#define SQRT(x) sqrt((V)(x))
+#define FLOOR(x) floor((V)(x))
+#define CEIL(x) ceil((V)(x))
+#define TRUNC(x) trunc((V)(x))
+#define EXP(x) exp((V)(x))
+#define EXPM1(x) expm1((V)(x))
+#define LOG(x) log((V)(x))
+#define LOG1P(x) log1p((V)(x))
+#define SIN(x) sin((V)(x))
+#define COS(x) cos((V)(x))
+#define TAN(x) tan((V)(x))
+#define ASIN(x) asin((V)(x))
+#define ACOS(x) acos((V)(x))
+#define ATAN(x) atan((V)(x))
+#define SINH(x) sinh((V)(x))
+#define COSH(x) cosh((V)(x))
+#define TANH(x) tanh((V)(x))
+#define ATAN2(x, y) atan2((V)(x), (V)(y))
+#define POW(x, y) pow((V)(x), (V)(y))
+#define SCALE(x, y) exp2((V)(y))
+#define FMOD(x, y) fmod((V)(x), (V)(y))
+
+/* Integers: what rows_integer.inc.c says. */
+template <typename T> using promoted = decltype(T() + T()); /* products are not cut off */
+template <typename T> __device__ T quotient(promoted<T> a, promoted<T> b) {
+  if (b == 0) return 0;
+  return b == -1 ? (T)(0 - a) : (T)(a / b);
+}
+template <typename T> __device__ T modulo(T a, T b) {
+  if (b == 0 || (b == (T)-1 && (T)-1 < 0)) return 0;
+  return (T)(a % b);
+}
+template <typename T> __device__ T remainder_of(T a, T b) {
+  T m = modulo(a, b);
+  return m != 0 && (m < 0) != (b < 0) ? (T)(m + b) : m;
+}
+template <typename T> struct twin; /* the unsigned type of the same width */
+template <> struct twin<uint8_t> { typedef uint8_t type; };
+template <> struct twin<int8_t> { typedef uint8_t type; };
+template <> struct twin<int16_t> { typedef uint16_t type; };
+template <> struct twin<int32_t> { typedef uint32_t type; };
+template <> struct twin<int64_t> { typedef uint64_t type; };
+template <typename T> __device__ T ipow(T a, T b) {
+  typedef typename twin<T>::type U;
+  U r = 1, base = (U)a;
+  if (b < 0) return (T)(a == 1 ? 1 : a == (T)-1 ? (b % 2 ? -1 : 1) : 0);
+  for (U e = (U)b; e; e = (U)(e >> 1)) {
+    if (e & 1) r = (U)(r * base);
+    base = (U)(base * base);
+  }
+  return (T)r;
+}
+template <typename T> __device__ T shl(T a, T b) {
+  typedef typename twin<T>::type U;
+  return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a << b);
+}
+template <typename T> __device__ T shr(T a, T b) {
+  typedef typename twin<T>::type U;
+  return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a >> b);
+}
+#define QUOTIENT(a, b) quotient<V>((a), (b))
+#define MODULO(a, b) modulo<V>((a), (b))
+#define REMAINDER(a, b) remainder_of<V>((a), (b))
+#define IPOW(a, b) ipow<V>((a), (b))
+#define SHL(a, b) shl<V>((a), (b))
+#define SHR(a, b) shr<V>((a), (b))
+/* clang-format on */
+
+/* Whether an operation calls functions. */
+__host__ __device__ constexpr bool costly(int op) {
+  return op == DPT__MAP_pow || op == DPT__MAP_cpow || op == DPT__MAP_tpow || op == DPT__MAP_fmod ||
+         op == DPT__MAP_cfmod || op == DPT__MAP_atan2 || op == DPT__MAP_lshift ||
+         op == DPT__MAP_rshift || op == DPT__MAP_clshift || op == DPT__MAP_crshift ||
+         (op >= DPT__MAP_exp && op <= DPT__MAP_sigmoid) || op == DPT__MAP_elu ||
+         (op >= DPT__MAP_softplus && op <= DPT__MAP_softplus_backward) ||
+         (op >= DPT__MAP_logsigmoid && op <= DPT__MAP_logsigmoid_backward);
+}
+
+/* r[i] = the formula of the operation, for PER elements. */
+template <typename V, int operands, bool calls, bool real> struct formulas;
+
+#define EACH(formula)                                                                              \
+  {                                                                                                \
+    for (int i = 0; i < PER; i++) {                                                                \
+      V a = x[i], b = y[i], c = z[i];                                                              \
+      (void)a, (void)b, (void)c;                                                                   \
+      r[i] = (V)(formula);                                                                         \
+    }                                                                                              \
+    return;                                                                                        \
+  }
+#define CASE(name, n, formula)                                                                     \
+  if constexpr ((n) == operands && costly(DPT__MAP_##name) == calls)                               \
+    if (op == DPT__MAP_##name) EACH(formula)
+
+template <typename V, int operands, bool calls> struct formulas<V, operands, calls, true> {
+  static __device__ __forceinline__ void run(int op, V *r, const V *x, const V *y, const V *z, V p,
+                                             V q) {
+#define DPT_REAL(name, n, formula) CASE(name, n, formula)
+#define DPT_MAP(name, n, real, integer) CASE(name, n, real)
+#define DPT_INTEGER(name, n, formula)
+#define DPT_COMPARE(name, n, condition) CASE(name, n, condition)
+#include "ops/map.def"
+#undef DPT_REAL
+#undef DPT_MAP
+#undef DPT_INTEGER
+  }
+};
+template <typename V, int operands, bool calls> struct formulas<V, operands, calls, false> {
+  static __device__ __forceinline__ void run(int op, V *r, const V *x, const V *y, const V *z, V p,
+                                             V q) {
+#define DPT_REAL(name, n, formula)
+#define DPT_MAP(name, n, real, integer) CASE(name, n, integer)
+#define DPT_INTEGER(name, n, formula) CASE(name, n, formula)
+#include "ops/map.def"
+#undef DPT_REAL
+#undef DPT_MAP
+#undef DPT_INTEGER
+#undef DPT_COMPARE
+  }
+};
+
+/* ---- the kernels ---- */
+
+/* T: in memory; R: of the result (bytes for a comparison). Thread t has the elements t * PER to
+ * t * PER + PER - 1 of a dense walk, which it moves in one piece where `aligned`; else the elements
+ * t, t + threads ... */
+template <typename T, typename R, int operands, bool calls, typename Index>
+__global__ void map_kernel(int op, double p_, double q_, dpt__walk walk, int64_t count, int dense,
+                           int aligned, const int *refused) {
+  typedef typename dpt__wide<T>::type V;
+  if (refused && *refused) return;
+  const V p = dpt__store<V>::from(p_), q = dpt__store<V>::from(q_);
+  V x[PER], y[PER], z[PER], w[PER];
+  int64_t place[PER][operands + 1];
+  int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t first = 0; first < count; first += threads * PER) {
+    int n = 0;
+    if (dense) {
+      int64_t from = first + thread * PER;
+      if (from >= count) return;
+      n = count - from < PER ? (int)(count - from) : PER;
+      if (aligned && n == PER) {
+        struct alignas(PER * sizeof(T)) pack {
+          T v[PER];
+        };
+        struct alignas(PER * sizeof(R)) result {
+          R v[PER];
+        };
+        pack a = *(const pack *)((const T *)walk.data[1] + from), b = a, c = a;
+        if (operands > 1) b = *(const pack *)((const T *)walk.data[2] + from);
+        if (operands > 2) c = *(const pack *)((const T *)walk.data[3] + from);
+        for (int i = 0; i < PER; i++) {
+          x[i] = dpt__load(a.v[i]);
+          y[i] = dpt__load(b.v[i]);
+          z[i] = dpt__load(c.v[i]);
+        }
+        formulas<V, operands, calls, dpt__is_real_type<V>::value>::run(op, w, x, y, z, p, q);
+        result r;
+        for (int i = 0; i < PER; i++) r.v[i] = dpt__store<R>::from(w[i]);
+        *(result *)((R *)walk.data[0] + from) = r;
+        continue;
+      }
+      for (int i = 0; i < PER; i++)
+        for (int k = 0; k <= operands; k++) place[i][k] = from + i;
+    } else {
+      for (int i = 0; i < PER; i++) {
+        int64_t at = first + i * threads + thread;
+        if (at >= count) break;
+        dpt__places<Index, operands + 1>(walk, (Index)at, place[i]);
+        n = i + 1;
+      }
+    }
+    for (int i = 0; i < PER; i++) {
+      x[i] = i < n ? dpt__load(((const T *)walk.data[1])[place[i][1]]) : V(1);
+      y[i] = z[i] = x[i];
+      if constexpr (operands > 1)
+        if (i < n) y[i] = dpt__load(((const T *)walk.data[2])[place[i][2]]);
+      if constexpr (operands > 2)
+        if (i < n) z[i] = dpt__load(((const T *)walk.data[3])[place[i][3]]);
+    }
+    formulas<V, operands, calls, dpt__is_real_type<V>::value>::run(op, w, x, y, z, p, q);
+    for (int i = 0; i < n; i++) ((R *)walk.data[0])[place[i][0]] = dpt__store<R>::from(w[i]);
+  }
+}
+
+/* One thread goes through results that lie on each other, in order. */
+template <typename T, typename R, int operands, bool calls>
+int launch_map(dpt__context *context, const struct dpt__map_args *a, const int *refused) {
+  const dpt__walk &walk = a->walk;
+  int64_t count = dpt__walk_count(&walk);
+  int dense = dpt__walk_is_dense(&walk), aligned = 1;
+  for (int k = 0; k < walk.noperand; k++)
+    aligned &= (uintptr_t)walk.data[k] % (PER * (k ? sizeof(T) : sizeof(R))) == 0;
+  auto narrow = map_kernel<T, R, operands, calls, uint32_t>;
+  auto wide = map_kernel<T, R, operands, calls, uint64_t>;
+  auto kernel = count <= UINT32_MAX ? narrow : wide;
+  unsigned blocks = walk.serial ? 1 : dpt__blocks((count + PER - 1) / PER);
+  return DPT_LAUNCH(kernel, blocks, walk.serial ? 1 : DPT__BLOCK, 0, context, a->op, a->p, a->q,
+                    walk, count, dense, aligned, refused);
+}
+
+template <typename T, typename R>
+int launch_operands(dpt__context *context, const struct dpt__map_args *a, const int *refused) {
+  bool calls = costly(a->op);
+  switch (a->walk.noperand) {
+  case 2:
+    return calls ? launch_map<T, R, 1, true>(context, a, refused)
+                 : launch_map<T, R, 1, false>(context, a, refused);
+  case 3:
+    return calls ? launch_map<T, R, 2, true>(context, a, refused)
+                 : launch_map<T, R, 2, false>(context, a, refused);
+  default:
+    return launch_map<T, R, 3, false>(context, a, refused);
+  }
+}
+
+/* Notes in *refused and in the queue's fault whether operand k has an element 0. */
+template <typename T>
+__global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused,
+                          dpt__fault_record *fault, const char *name) {
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+    int64_t place[DPT__OPERANDS];
+    dpt__places<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, place);
+    if (dpt__load(((const T *)walk.data[k])[place[k]]) != 0) continue;
+    *refused = 1;
+    fault->name = name;
+    fault->code = DPT__FAULT_DIVISOR;
+  }
+}
+
+template <typename T>
+int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refused) {
+  int64_t count = dpt__walk_count(&a->walk);
+  dpt__queue *queue = dpt__queue_of(context);
+  DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, queue->stream));
+  auto kernel = find_zero<T>;
+  return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, a->walk,
+                    a->walk.noperand - 1, count, refused, queue->fault, context->name);
+}
+
+bool divides(int op) {
+  return op == DPT__MAP_cdiv || op == DPT__MAP_cfmod || op == DPT__MAP_cremainder ||
+         op == DPT__MAP_addcdiv;
+}
+
+template <typename T> int launch_type(dpt__context *context, const struct dpt__map_args *a) {
+  int *refused = NULL;
+  if (!dpt__is_real(a->dtype) && divides(a->op)) {
+    refused = (int *)dpt__cuda_services->scratch(context, sizeof *refused);
+    if (!refused || refuse_zeros<T>(context, a, refused)) return 1;
+  }
+  bool compares = a->op >= DPT__MAP_eq && a->op <= DPT__MAP_cge;
+  if (compares && a->walk.dtype[0] == DPT_U8)
+    return launch_operands<T, uint8_t>(context, a, refused);
+  return launch_operands<T, T>(context, a, refused);
+}
+
+} // namespace
+
+int dpt__cuda_map(dpt__context *context, const void *args) {
+  const struct dpt__map_args *a = (const struct dpt__map_args *)args;
+  if (!dpt__walk_count(&a->walk)) return 0;
+  switch (a->dtype) {
+#define X(id, type)                                                                                \
+  case id:                                                                                         \
+    return launch_type<type>(context, a);
+    DPT__CUDA_TYPES(X)
+#undef X
+  default:
+    return dpt__cuda_fail("there is no element type %d", a->dtype);
+  }
+}

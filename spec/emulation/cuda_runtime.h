@@ -1,0 +1,181 @@
+/* cuda_runtime.h: what dpt's .cu files use of CUDA, for the host's C++ compiler.
+ *
+ * What must stay true: the names and meanings are CUDA's. A launch runs on the calling thread and
+ * has ended when it returns; a queue (cudaStream_t) is therefore always passed through, and what
+ * runs at once are the threads of dpt's streams. Threads of a block are fibers that change at
+ * barriers and warp operations only, in an order that differs from launch to launch; a kernel that
+ * is launched as plain (DPT_LAUNCH) runs as a loop and may not have any. README.md says what this
+ * does not prove.
+ */
+#ifndef DPT_EMULATED_CUDA_RUNTIME_H
+#define DPT_EMULATED_CUDA_RUNTIME_H
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __shared__ static thread_local
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define __restrict__ __restrict
+
+struct dim3 {
+  unsigned x, y, z;
+  dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+struct uint3 {
+  unsigned x, y, z;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+extern thread_local uint3 threadIdx, blockIdx;
+extern thread_local dim3 blockDim, gridDim;
+static const int warpSize = 32;
+
+/* ---- the runtime ---- */
+
+typedef enum cudaError {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorNotReady = 600
+} cudaError_t;
+typedef struct emulated_queue *cudaStream_t;
+typedef struct emulated_event *cudaEvent_t;
+enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem;
+  int major, minor, multiProcessorCount, integrated, warpSize;
+};
+
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+cudaError_t cudaGetDeviceCount(int *n);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaMalloc(void **p, size_t bytes);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t queue);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queue);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned flags);
+cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+
+/* ---- launches ---- */
+
+/* Runs call(argument) for every thread of every block. team: threads may meet. name: the kernel's,
+ * for messages. */
+cudaError_t emulated_launch(const char *name, dim3 grid, dim3 block, size_t shared, int team,
+                            void (*call)(void *), void *argument);
+/* The dynamic shared memory of the running block. */
+void *emulated_shared(void);
+
+template <typename F>
+cudaError_t emulated_launch_of(const char *name, dim3 grid, dim3 block, size_t shared, int team,
+                               F body) {
+  return emulated_launch(
+      name, grid, block, shared, team, [](void *f) { (*(F *)f)(); }, &body);
+}
+
+/* ---- what threads do together ---- */
+
+void __syncthreads(void);
+void __syncwarp(unsigned mask = 0xffffffffu);
+/* Every lane of the caller's warp that lives gives 8 bytes and gets those of lane `from`. */
+uint64_t emulated_exchange(unsigned mask, uint64_t value, int from);
+unsigned __ballot_sync(unsigned mask, int predicate);
+int emulated_lane(void);
+
+template <typename T> T emulated_shuffle(unsigned mask, T value, int from) {
+  static_assert(sizeof(T) <= 8, "a shuffle moves 8 bytes at most");
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  bits = emulated_exchange(mask, bits, from);
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <typename T> T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
+  return emulated_shuffle(mask, value, emulated_lane() / width * width + from % width);
+}
+template <typename T> T __shfl_down_sync(unsigned mask, T value, int delta, int width = 32) {
+  int lane = emulated_lane(), to = lane % width + delta;
+  return emulated_shuffle(mask, value, to < width ? lane + delta : lane);
+}
+template <typename T> T __shfl_up_sync(unsigned mask, T value, int delta, int width = 32) {
+  int lane = emulated_lane();
+  return emulated_shuffle(mask, value, lane % width >= delta ? lane - delta : lane);
+}
+template <typename T> T __shfl_xor_sync(unsigned mask, T value, int other, int width = 32) {
+  int lane = emulated_lane();
+  return emulated_shuffle(mask, value, (lane % width ^ other) < width ? lane ^ other : lane);
+}
+static inline int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
+static inline int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
+
+/* ---- atomics: of one thread at a time, and of the threads of other queues ---- */
+
+template <typename T, typename F> T emulated_atomic(T *at, F change) {
+  typedef typename std::conditional<sizeof(T) == 8, uint64_t, uint32_t>::type bits;
+  bits old = __atomic_load_n((bits *)at, __ATOMIC_RELAXED), next;
+  T value, result;
+  do {
+    memcpy(&value, &old, sizeof value);
+    result = change(value);
+    memcpy(&next, &result, sizeof next);
+  } while (
+      !__atomic_compare_exchange_n((bits *)at, &old, next, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  return value;
+}
+template <typename T> T atomicAdd(T *at, T v) {
+  return emulated_atomic(at, [=](T old) { return (T)(old + v); });
+}
+template <typename T> T atomicMax(T *at, T v) {
+  return emulated_atomic(at, [=](T old) { return old > v ? old : v; });
+}
+template <typename T> T atomicMin(T *at, T v) {
+  return emulated_atomic(at, [=](T old) { return old < v ? old : v; });
+}
+template <typename T> T atomicExch(T *at, T v) {
+  return emulated_atomic(at, [=](T) { return v; });
+}
+template <typename T> T atomicCAS(T *at, T expected, T v) {
+  return emulated_atomic(at, [=](T old) { return old == expected ? v : old; });
+}
+static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+/* ---- arithmetic that has names of its own ---- */
+
+template <typename T> T __ldg(const T *at) { return *at; }
+static inline int __popc(unsigned v) { return __builtin_popcount(v); }
+static inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
+static inline uint32_t __umulhi(uint32_t a, uint32_t b) {
+  return (uint32_t)(((uint64_t)a * b) >> 32);
+}
+static inline uint64_t __umul64hi(uint64_t a, uint64_t b) {
+  return (uint64_t)(((unsigned __int128)a * b) >> 64);
+}
+static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
+static inline double rsqrt(double x) { return 1 / sqrt(x); }
+
+#endif

@@ -1,0 +1,341 @@
+/* emulation.cpp: launches, fibers and the runtime calls of cuda_runtime.h.
+ *
+ * What must stay true: a fiber gives the processor away only in meet(); when all fibers of a team
+ * that live have met, all go on. Shared memory holds rubbish when a block starts. Everything is of
+ * the OS thread that launches, so that two queues run at once.
+ */
+#include "cuda_runtime.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+#include <vector>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#define FIBERS_ARE_TOLD 1
+#else
+#define FIBERS_ARE_TOLD 0
+#endif
+
+thread_local uint3 threadIdx, blockIdx;
+thread_local dim3 blockDim, gridDim;
+
+/* ---- fibers ---- */
+
+enum { STACK = 64 << 10, MOST_THREADS = 1024, WARP = 32 };
+
+/* Saves what a call must keep, leaves the stack pointer in *from and goes on at `to`. */
+extern "C" void emulated_switch(void **from, void *to);
+#if defined(__x86_64__)
+__asm__(".text\n.globl emulated_switch\n.hidden emulated_switch\n"
+        ".type emulated_switch,@function\n"
+        "emulated_switch:\n"
+        "  push %rbp\n  push %rbx\n  push %r12\n  push %r13\n  push %r14\n  push %r15\n"
+        "  mov %rsp, (%rdi)\n  mov %rsi, %rsp\n"
+        "  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n  pop %rbx\n  pop %rbp\n  ret\n"
+        ".size emulated_switch,.-emulated_switch\n");
+#else
+#error "the emulation of CUDA runs on x86-64"
+#endif
+
+namespace {
+
+struct fiber {
+  void *top;   /* where it goes on */
+  char *stack; /* its lowest byte */
+  void *fake;  /* ASan's */
+  uint3 index;
+  int alive;
+};
+
+/* Threads that meet: a block, or a warp of it. */
+struct team {
+  int living, arrived;
+  unsigned generation;
+};
+
+struct machine {
+  const char *name;
+  std::vector<fiber> fibers;
+  std::vector<team> warps;
+  std::vector<uint64_t> given; /* a value of each thread, for its warp */
+  team block;
+  int current, nthread, is_team, running;
+  unsigned random;
+  void *main_top, *main_fake;
+  const void *main_stack;
+  size_t main_size;
+  void (*call)(void *);
+  void *argument;
+  std::vector<char> shared;
+  ~machine() {
+    for (fiber &f : fibers) free(f.stack);
+  }
+};
+thread_local machine m;
+thread_local cudaError_t last_error;
+
+[[noreturn]] void die(const char *what) {
+  fprintf(stderr, "emulation: kernel %s: %s (thread %u %u %u of block %u %u %u)\n", m.name, what,
+          threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y, blockIdx.z);
+  abort();
+}
+
+void switch_to_main(fiber &f, int ends) {
+#if FIBERS_ARE_TOLD
+  __sanitizer_start_switch_fiber(ends ? nullptr : &f.fake, m.main_stack, m.main_size);
+#endif
+  emulated_switch(&f.top, m.main_top);
+#if FIBERS_ARE_TOLD
+  __sanitizer_finish_switch_fiber(f.fake, nullptr, nullptr);
+#endif
+}
+
+void switch_to(fiber &f) {
+  threadIdx = f.index;
+#if FIBERS_ARE_TOLD
+  __sanitizer_start_switch_fiber(&m.main_fake, f.stack, STACK);
+#endif
+  emulated_switch(&m.main_top, f.top);
+#if FIBERS_ARE_TOLD
+  __sanitizer_finish_switch_fiber(m.main_fake, nullptr, nullptr);
+#endif
+}
+
+team &warp_of(int thread) { return m.warps[(size_t)thread / WARP]; }
+
+void depart(team &t) {
+  t.living--;
+  if (t.living && t.arrived == t.living) {
+    t.arrived = 0;
+    t.generation++;
+  }
+}
+
+/* Where a fiber begins. */
+void begin() {
+  fiber &f = m.fibers[(size_t)m.current];
+#if FIBERS_ARE_TOLD
+  __sanitizer_finish_switch_fiber(nullptr, &m.main_stack, &m.main_size);
+#endif
+  m.call(m.argument);
+  f.alive = 0;
+  depart(m.block);
+  depart(warp_of(m.current));
+  switch_to_main(f, 1);
+  abort();
+}
+
+void prepare(fiber &f) {
+  if (!f.stack && posix_memalign((void **)&f.stack, 4096, STACK)) abort();
+  /* as emulated_switch leaves a stack: six registers, then where to return to */
+  void **top = (void **)(f.stack + STACK) - 1; /* aligned as after a call */
+  *--top = (void *)begin;
+  for (int i = 0; i < 6; i++) *--top = nullptr;
+  f.top = top;
+  f.alive = 1;
+}
+
+void meet(team &t) {
+  if (!m.is_team) die("a barrier or warp operation in a kernel that was launched as plain");
+  unsigned before = t.generation;
+  if (++t.arrived == t.living) {
+    t.arrived = 0;
+    t.generation++;
+  }
+  while (t.generation == before) switch_to_main(m.fibers[(size_t)m.current], 0);
+}
+
+uint3 index_of(int thread) {
+  unsigned t = (unsigned)thread;
+  return {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
+}
+
+/* Fibers take turns until none lives; from a thread that differs from time to time. */
+void run_team() {
+  for (int t = 0; t < m.nthread; t++) {
+    prepare(m.fibers[(size_t)t]);
+    m.fibers[(size_t)t].index = index_of(t);
+  }
+  m.block = {m.nthread, 0, 0};
+  for (size_t w = 0; w < m.warps.size(); w++) {
+    int rest = m.nthread - (int)w * WARP;
+    m.warps[w] = {rest < WARP ? rest : WARP, 0, 0};
+  }
+  m.random = m.random * 1664525u + 1013904223u;
+  int first = (int)((m.random >> 8) % (unsigned)m.nthread);
+  for (int round = 0; m.block.living; round++) {
+    int before = m.block.living, moved = 0;
+    unsigned generations = m.block.generation;
+    for (const team &w : m.warps) generations += w.generation;
+    for (int i = 0; i < m.nthread; i++) {
+      m.current = (first + i) % m.nthread;
+      fiber &f = m.fibers[(size_t)m.current];
+      if (f.alive) switch_to(f);
+    }
+    unsigned after = m.block.generation;
+    for (const team &w : m.warps) after += w.generation;
+    moved = before != m.block.living || generations != after;
+    if (round && !moved) die("its threads wait for each other for ever");
+  }
+}
+
+void run_plain() {
+  for (m.current = 0; m.current < m.nthread; m.current++) {
+    threadIdx = index_of(m.current);
+    m.call(m.argument);
+  }
+}
+
+cudaError_t result(cudaError_t error) {
+  if (error) last_error = error;
+  return error;
+}
+
+} // namespace
+
+cudaError_t emulated_launch(const char *name, dim3 grid, dim3 block, size_t shared, int team,
+                            void (*call)(void *), void *argument) {
+  size_t threads = (size_t)block.x * block.y * block.z;
+  if (!threads || threads > MOST_THREADS || !grid.x || !grid.y || !grid.z || grid.x > 2147483647u ||
+      grid.y > 65535 || grid.z > 65535 || shared > 48 << 10)
+    return result(cudaErrorInvalidConfiguration);
+  m.name = name;
+  m.nthread = (int)threads;
+  m.is_team = team;
+  m.call = call;
+  m.argument = argument;
+  if (team && m.fibers.size() < threads) m.fibers.resize(threads);
+  m.warps.resize((threads + WARP - 1) / WARP);
+  m.given.resize(threads);
+  gridDim = grid;
+  blockDim = block;
+  m.shared.resize(shared + 16);
+  for (unsigned z = 0; z < grid.z; z++)
+    for (unsigned y = 0; y < grid.y; y++)
+      for (unsigned x = 0; x < grid.x; x++) {
+        blockIdx = {x, y, z};
+        memset(m.shared.data(), 0xc3, m.shared.size());
+        if (team) {
+          run_team();
+        } else {
+          run_plain();
+        }
+      }
+  return cudaSuccess;
+}
+
+void *emulated_shared(void) { return (void *)(((uintptr_t)m.shared.data() + 15) / 16 * 16); }
+
+void __syncthreads(void) { meet(m.block); }
+void __syncwarp(unsigned) { meet(warp_of(m.current)); }
+int emulated_lane(void) { return m.current % WARP; }
+
+uint64_t emulated_exchange(unsigned, uint64_t value, int from) {
+  int self = m.current, other = self / WARP * WARP + from;
+  m.given[(size_t)self] = value;
+  meet(warp_of(self));
+  uint64_t got = other < m.nthread ? m.given[(size_t)other] : value;
+  meet(warp_of(self));
+  return got;
+}
+
+unsigned __ballot_sync(unsigned, int predicate) {
+  int self = m.current, first = self / WARP * WARP;
+  m.given[(size_t)self] = predicate != 0;
+  meet(warp_of(self));
+  unsigned bits = 0;
+  for (int lane = 0; lane < WARP && first + lane < m.nthread; lane++)
+    if (m.fibers[(size_t)(first + lane)].alive && m.given[(size_t)(first + lane)])
+      bits |= 1u << lane;
+  meet(warp_of(self));
+  return bits;
+}
+
+/* ---- the runtime ---- */
+
+const char *cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+  case cudaSuccess:
+    return "cudaSuccess";
+  case cudaErrorInvalidValue:
+    return "cudaErrorInvalidValue";
+  case cudaErrorMemoryAllocation:
+    return "cudaErrorMemoryAllocation";
+  case cudaErrorInvalidConfiguration:
+    return "cudaErrorInvalidConfiguration";
+  case cudaErrorInvalidDevice:
+    return "cudaErrorInvalidDevice";
+  default:
+    return "cudaErrorNotReady";
+  }
+}
+const char *cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
+cudaError_t cudaGetLastError(void) {
+  cudaError_t error = last_error;
+  last_error = cudaSuccess;
+  return error;
+}
+cudaError_t cudaPeekAtLastError(void) { return last_error; }
+
+enum { DEVICES = 256 };
+cudaError_t cudaGetDeviceCount(int *n) {
+  *n = DEVICES;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
+  if (device < 0 || device >= DEVICES) return result(cudaErrorInvalidDevice);
+  *p = cudaDeviceProp();
+  snprintf(p->name, sizeof p->name, "emulated device");
+  p->totalGlobalMem = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+  p->major = 9;
+  p->multiProcessorCount = 1;
+  p->integrated = 1;
+  p->warpSize = WARP;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  return device >= 0 && device < DEVICES ? cudaSuccess : result(cudaErrorInvalidDevice);
+}
+cudaError_t cudaMalloc(void **p, size_t bytes) {
+  return posix_memalign(p, 256, bytes) ? result(cudaErrorMemoryAllocation) : cudaSuccess;
+}
+cudaError_t cudaFree(void *p) {
+  free(p);
+  return cudaSuccess;
+}
+cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) { return cudaMalloc(p, bytes); }
+cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
+                            cudaStream_t) {
+  memmove(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
+  memset(to, value, bytes);
+  return cudaSuccess;
+}
+struct emulated_queue {
+  int unused;
+};
+struct emulated_event {
+  int unused;
+};
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
+  *queue = new emulated_queue();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  *event = new emulated_event();
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
+  *can = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }

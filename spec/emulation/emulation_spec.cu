@@ -1,0 +1,160 @@
+/* emulation_spec.cu: what the emulation finds, and what it computes: kernels with planted faults.
+ *
+ * What must stay true: each fault is found by the run of a child process, which dies of it; the
+ * kernels without one give the right numbers. Built with ASan, whatever the rest is built with.
+ */
+#include "cuda/cuda.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+static char said[512];
+static int fail(const char *format, ...) {
+  snprintf(said, sizeof said, "%s", format);
+  return 1;
+}
+static const dpt__services services = {fail, NULL, NULL};
+const dpt__services *dpt__cuda_services = &services;
+int dpt__cuda_status(cudaError_t error, const char *call) {
+  return error == cudaSuccess ? 0 : fail(call);
+}
+
+enum { N = 1000, BLOCK = 256 };
+
+__global__ void add_one(float *x, int n) {
+  int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) x[i] += 1;
+}
+/* The bound is one too large. */
+__global__ void add_one_beyond(float *x, int n) {
+  int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i <= n) x[i] += 1;
+}
+
+/* The sum of a block; waits: how many of the two barriers there are. */
+__global__ void sum(const float *x, float *out, int n, int waits) {
+  DPT_SHARED(float, part);
+  int t = (int)threadIdx.x, i = (int)(blockIdx.x * blockDim.x) + t;
+  part[t] = i < n ? x[i] : 0;
+  if (waits > 0) __syncthreads();
+  for (int half = (int)blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) part[t] += part[t + half];
+    if (waits > 1) __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+
+/* The same with what a warp can do. */
+__global__ void sum_by_warps(const float *x, float *out, int n) {
+  int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  float v = i < n ? x[i] : 0;
+  for (int d = 16; d; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+  if (threadIdx.x % 32 == 0) atomicAdd(&out[blockIdx.x], v);
+}
+
+/* Half of the threads wait for the others, which wait for nobody. */
+__global__ void wait_in_a_branch(float *x) {
+  if (threadIdx.x < 16) __syncthreads();
+  x[threadIdx.x] = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1);
+}
+
+static dpt__queue queue;
+static dpt__context context;
+
+static int total_is_right(const std::vector<float> &parts, float wanted) {
+  float total = 0;
+  for (float p : parts) total += p;
+  return total == wanted;
+}
+
+static int plain() {
+  float *x = (float *)calloc(N, sizeof *x);
+  int status = DPT_LAUNCH(add_one, (N + BLOCK - 1) / BLOCK, BLOCK, 0, &context, x, N);
+  for (int i = 0; i < N; i++) status |= x[i] != 1;
+  free(x);
+  return status;
+}
+
+static int beyond() {
+  float *x = (float *)calloc(N, sizeof *x);
+  return DPT_LAUNCH(add_one_beyond, (N + BLOCK) / BLOCK, BLOCK, 0, &context, x, N);
+}
+
+static int sums(int waits) {
+  std::vector<float> x(N), parts(4);
+  for (int i = 0; i < N; i++) x[i] = (float)(i % 7);
+  float wanted = 0;
+  for (float v : x) wanted += v;
+  if (DPT_LAUNCH_TEAM(sum, 4, BLOCK, BLOCK * sizeof(float), &context, x.data(), parts.data(), N,
+                      waits))
+    return 1;
+  return !total_is_right(parts, wanted);
+}
+static int with_barriers() { return sums(2); }
+static int without_inner_barrier() { return sums(1); }
+static int without_barriers() { return sums(0); }
+
+static int warps() {
+  std::vector<float> x(N, 2), parts(4);
+  if (DPT_LAUNCH_TEAM(sum_by_warps, 4, BLOCK, 0, &context, x.data(), parts.data(), N)) return 1;
+  return !total_is_right(parts, 2 * N);
+}
+
+static int branch() {
+  std::vector<float> x(32, 1);
+  return DPT_LAUNCH_TEAM(wait_in_a_branch, 1, 32, 0, &context, x.data());
+}
+
+static int barrier_in_plain() {
+  std::vector<float> x(N), parts(4);
+  return DPT_LAUNCH(sum, 4, BLOCK, BLOCK * sizeof(float), &context, x.data(), parts.data(), N, 2);
+}
+
+static int too_many_threads() {
+  float x[1];
+  return !DPT_LAUNCH(add_one, 1, 2048, 0, &context, x, 1);
+}
+
+/* Whether f in a child process ends with status 0. */
+static int succeeds(int (*f)()) {
+  fflush(NULL);
+  pid_t child = fork();
+  if (child < 0) return -1;
+  if (!child) {
+    if (!freopen("/dev/null", "w", stderr)) _exit(3);
+    _exit(f() ? 2 : 0);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int main() {
+  context.queue = &queue;
+  const struct {
+    const char *name;
+    int (*run)();
+    int good;
+  } cases[] = {
+      {"a plain kernel", plain, 1},
+      {"a read and write behind the end", beyond, 0},
+      {"a sum with barriers", with_barriers, 1},
+      {"a sum without the inner barrier", without_inner_barrier, 0},
+      {"a sum without barriers", without_barriers, 0},
+      {"a sum with shuffles and atomics", warps, 1},
+      {"a barrier that not all threads reach", branch, 0},
+      {"a barrier in a kernel launched as plain", barrier_in_plain, 0},
+      {"a block of too many threads is refused", too_many_threads, 1},
+  };
+  int wrong = 0;
+  for (const auto &c : cases) {
+    if (succeeds(c.run) == c.good) continue;
+    printf("%s: wanted it to %s\n", c.name, c.good ? "work" : "be found");
+    wrong++;
+  }
+  return wrong;
+}
