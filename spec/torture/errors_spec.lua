@@ -145,7 +145,7 @@ describe('10,000 errors', function()
       end
       local after, luaAfter = memory(many)
       for i, bytes in ipairs(after) do
-         assert.is_true(bytes <= before[i], ('%d bytes of %d are lost'):format(bytes - before[i], i))
+         assert.is_true(bytes <= before[i], bytes - before[i] .. ' bytes are lost, ' .. i)
       end
       assert.is_true(luaAfter - lua < 1024, luaAfter - lua .. ' kB of Lua are lost')
    end
