@@ -83,14 +83,23 @@ static int enter(int index) {
   return 0;
 }
 
-static int queue_new(int index, void **queue) {
-  dpt__queue *q = (dpt__queue *)calloc(1, sizeof *q);
-  if (!q) return dpt__cuda_fail("no host memory for a queue");
-  *queue = q;
+static int queue_make(int index, dpt__queue *q) {
   DPT__CUDA(cudaSetDevice(index));
   DPT__CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
   DPT__CUDA(cudaHostAlloc((void **)&q->fault, sizeof *q->fault, cudaHostAllocPortable));
   memset(q->fault, 0, sizeof *q->fault);
+  return 0;
+}
+
+/* *queue stays as it is where it fails: a stream without a queue may start another time. */
+static int queue_new(int index, void **queue) {
+  dpt__queue *q = (dpt__queue *)calloc(1, sizeof *q);
+  if (!q) return dpt__cuda_fail("no host memory for a queue");
+  if (queue_make(index, q)) {
+    free(q);
+    return 1;
+  }
+  *queue = q;
   return 0;
 }
 
