@@ -265,14 +265,9 @@ int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refu
                     a->walk.noperand - 1, count, refused, queue->fault, context->name);
 }
 
-bool divides(int op) {
-  return op == DPT__MAP_cdiv || op == DPT__MAP_cfmod || op == DPT__MAP_cremainder ||
-         op == DPT__MAP_addcdiv;
-}
-
 template <typename T> int launch_type(dpt__context *context, const struct dpt__map_args *a) {
   int *refused = NULL;
-  if (!dpt__is_real(a->dtype) && divides(a->op)) {
+  if (!dpt__is_real(a->dtype) && dpt__map_divides(a->op)) {
     refused = (int *)dpt__cuda_services->scratch(context, sizeof *refused);
     if (!refused || refuse_zeros<T>(context, a, refused)) return 1;
   }

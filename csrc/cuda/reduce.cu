@@ -12,24 +12,8 @@ extern "C" {
 
 namespace {
 
-/* What is accumulated; SPREADOUT: mean and squared deviations. The pairs' kinds follow. */
-enum {
-  SUM,
-  COUNT,
-  MAGNITUDE,
-  SQUARE,
-  POWER,
-  PRODUCT,
-  SPREADOUT,
-  MOST,
-  LEAST,
-  DOT,
-  DIFFERENT,
-  APART,
-  DISTANCE,
-  SQUARE_APART,
-  POWER_APART
-};
+/* The kinds of pairs follow those of dpt__accumulation. */
+enum { DOT = DPT__NACCUMULATION, DIFFERENT, APART, DISTANCE, SQUARE_APART, POWER_APART };
 enum { THREADS = 256, EACH = 32, SIDE = 32, MOST_BLOCKS = 65535 };
 
 template <bool real> struct wide { typedef double type; };
@@ -62,7 +46,7 @@ __device__ uint64_t power(uint64_t x, double p) {
 
 template <int kind, typename A> __device__ part<A> nothing() {
   part<A> v;
-  v.value = kind == PRODUCT ? A(1) : A(0);
+  v.value = kind == DPT__PRODUCT ? A(1) : A(0);
   v.m2 = 0;
   v.n = 0;
   return v;
@@ -75,30 +59,30 @@ template <int kind, typename A> __device__ bool better(const part<A> &a, const p
   if (is_nan(a.value) || is_nan(b.value))
     return is_nan(b.value) && (!is_nan(a.value) || b.at < a.at);
   if (a.value == b.value) return b.at < a.at;
-  return kind == MOST ? less(a.value, b.value) : less(b.value, a.value);
+  return kind == DPT__MOST ? less(a.value, b.value) : less(b.value, a.value);
 }
 
 template <int kind, typename A> __device__ void add(part<A> *v, A x, A y, int64_t i, double p) {
   switch (kind) {
-  case SUM:
+  case DPT__SUM:
     v->value += x;
     break;
-  case COUNT:
+  case DPT__COUNT:
     v->value += x != A(0);
     break;
-  case MAGNITUDE:
+  case DPT__MAGNITUDE:
     v->value += magnitude(x);
     break;
-  case SQUARE:
+  case DPT__SQUARE:
     v->value += x * x;
     break;
-  case POWER:
+  case DPT__POWER:
     v->value += power(magnitude(x), p);
     break;
-  case PRODUCT:
+  case DPT__PRODUCT:
     v->value *= x;
     break;
-  case SPREADOUT: {
+  case DPT__SPREADOUT: {
     A d = x - v->value;
     v->value += d / A(v->n + 1);
     v->m2 += to_double(d) * to_double(x - v->value);
@@ -131,13 +115,13 @@ template <int kind, typename A> __device__ void add(part<A> *v, A x, A y, int64_
 }
 
 template <int kind, typename A> __device__ void join(part<A> *to, const part<A> &from) {
-  if (kind == MOST || kind == LEAST) {
+  if (kind == DPT__MOST || kind == DPT__LEAST) {
     if (better<kind>(*to, from)) *to = from;
     return;
   }
-  if (kind == PRODUCT) {
+  if (kind == DPT__PRODUCT) {
     to->value *= from.value;
-  } else if (kind == SPREADOUT) {
+  } else if (kind == DPT__SPREADOUT) {
     if (from.n) {
       double d = to_double(from.value) - to_double(to->value), n = (double)(to->n + from.n);
       to->value += A(d * ((double)from.n / n));
@@ -338,27 +322,6 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
                          dim3(1, last), last * sizeof(part<A>), context, r, parts, (int64_t)blocks);
 }
 
-int kind_of(int op, double p) {
-  switch (op) {
-  case DPT__REDUCE_prod:
-    return PRODUCT;
-  case DPT__REDUCE_var:
-  case DPT__REDUCE_std:
-    return SPREADOUT;
-  case DPT__REDUCE_norm:
-    return p == 0 ? COUNT : p == 1 ? MAGNITUDE : p == 2 ? SQUARE : POWER;
-  case DPT__REDUCE_max:
-    return MOST;
-  case DPT__REDUCE_min:
-    return LEAST;
-  case DPT__REDUCE_all:
-  case DPT__REDUCE_any:
-    return COUNT;
-  default:
-    return SUM;
-  }
-}
-
 int pair_kind(int op, double p) {
   if (op == DPT__PAIR_dot) return DOT;
   if (op == DPT__PAIR_equal) return DIFFERENT;
@@ -371,10 +334,16 @@ int launch(dpt__context *context, int kind, const Source &source, int64_t n, boo
   switch (kind) {
 #define CASE(k)                                                                                    \
   case k:                                                                                          \
-    return launch_kind<T, k>(context, source, n, along, r);
-    CASE(SUM)
-    CASE(COUNT)
-    CASE(MAGNITUDE) CASE(SQUARE) CASE(POWER) CASE(PRODUCT) CASE(SPREADOUT) CASE(MOST) CASE(LEAST)
+    return launch_kind<T, k>(context, source, n, along, r)
+    CASE(DPT__SUM);
+    CASE(DPT__COUNT);
+    CASE(DPT__MAGNITUDE);
+    CASE(DPT__SQUARE);
+    CASE(DPT__POWER);
+    CASE(DPT__PRODUCT);
+    CASE(DPT__SPREADOUT);
+    CASE(DPT__MOST);
+    CASE(DPT__LEAST);
   }
   return 1;
 }
@@ -386,8 +355,13 @@ int launch_pair(dpt__context *context, int kind, const Source &source, int64_t n
   switch (kind) {
 #define CASE(k)                                                                                    \
   case k:                                                                                          \
-    return launch_kind<T, k>(context, source, n, true, r);
-    CASE(DOT) CASE(DIFFERENT) CASE(APART) CASE(DISTANCE) CASE(SQUARE_APART) CASE(POWER_APART)
+    return launch_kind<T, k>(context, source, n, true, r)
+    CASE(DOT);
+    CASE(DIFFERENT);
+    CASE(APART);
+    CASE(DISTANCE);
+    CASE(SQUARE_APART);
+    CASE(POWER_APART);
   }
   return 1;
 }
@@ -399,7 +373,7 @@ template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *
   int64_t step = g->step < 0 ? -g->step : g->step;
   int last = g->lanes.ndim - 1;
   bool along = last < 0 || g->lanes.size[last] == 1 || g->lanes.step[0][last] >= step;
-  return launch<T>(context, kind_of(g->op, g->p), source, g->n, along, r);
+  return launch<T>(context, dpt__accumulation(g->op, g->p), source, g->n, along, r);
 }
 
 /* One number of everything. */
@@ -416,7 +390,7 @@ template <typename A> result<A> one_number(void *out, int op, int dtype, double 
 template <typename T> int reduce_all(dpt__context *context, const dpt__reduce_all_args *g) {
   result<accumulator<T>> r = one_number<accumulator<T>>(g->out, g->op, g->out_dtype, g->p);
   int64_t n = dpt__walk_count(&g->walk);
-  int kind = kind_of(g->op, g->p);
+  int kind = dpt__accumulation(g->op, g->p);
   if (dpt__walk_is_dense(&g->walk)) {
     dense_source<T> source = {(const T *)g->walk.data[0], NULL};
     return launch<T>(context, kind, source, n, true, r);

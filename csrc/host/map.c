@@ -38,11 +38,6 @@ static int costly(int op) {
   }
 }
 
-static int divides(int op) {
-  return op == DPT__MAP_cdiv || op == DPT__MAP_cfmod || op == DPT__MAP_cremainder ||
-         op == DPT__MAP_addcdiv;
-}
-
 /* Whether operand k has an element 0. */
 static int has_zero(const dpt__walk *walk, int k) {
   static const char zero[8];
@@ -66,7 +61,7 @@ int dpt__host_map(dpt__context *context, const void *args) {
     result = DPT_U8;
   }
   dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, costly(a->op)};
-  if (!dpt__is_real(dtype) && divides(a->op) && has_zero(&a->walk, a->walk.noperand - 1))
+  if (!dpt__is_real(dtype) && dpt__map_divides(a->op) && has_zero(&a->walk, a->walk.noperand - 1))
     return dpt__fail("a divisor is 0, which %s elements can't be divided by",
                      dpt__dtype_name(dtype));
   dpt__tiles(context, &a->walk, &task);

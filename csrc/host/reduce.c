@@ -12,8 +12,6 @@
 
 #define INLINE inline __attribute__((always_inline))
 
-/* What is accumulated; SPREADOUT: mean and squared deviations. */
-enum { SUM, COUNT, MAGNITUDE, SQUARE, POWER, PRODUCT, SPREADOUT, MOST, LEAST };
 /* BEST: as many at once for max and min, where gcc 12 finds vectors only from 32 on. */
 enum { SPREAD = 16, BEST = 32, TILE = 256, BLOCK = DPT__REDUCE_BLOCK, PARALLEL = 2 * BLOCK };
 
@@ -34,27 +32,6 @@ static const struct type {
 #undef X
 };
 _Static_assert(sizeof types / sizeof *types == DPT_NDTYPE, "one for each element type");
-
-static int kind_of(int op, double p) {
-  switch (op) {
-  case DPT__REDUCE_prod:
-    return PRODUCT;
-  case DPT__REDUCE_var:
-  case DPT__REDUCE_std:
-    return SPREADOUT;
-  case DPT__REDUCE_norm:
-    return p == 0 ? COUNT : p == 1 ? MAGNITUDE : p == 2 ? SQUARE : POWER;
-  case DPT__REDUCE_max:
-    return MOST;
-  case DPT__REDUCE_min:
-    return LEAST;
-  case DPT__REDUCE_all:
-  case DPT__REDUCE_any:
-    return COUNT;
-  default:
-    return SUM;
-  }
-}
 
 /* From the accumulated part of n elements to the result. */
 static void finish(int op, double p, int64_t n, part *v) {
@@ -94,7 +71,7 @@ static void put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *v) {
 
 /* Each lane is a run, cut into blocks. */
 static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
-  int kind = kind_of(g->op, g->p);
+  int kind = dpt__accumulation(g->op, g->p);
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
   int64_t blocks = (g->n + BLOCK - 1) / BLOCK, tasks = g->lanes.count * blocks;
@@ -139,7 +116,7 @@ static strips strips_of(const dpt__reduce_args *g) {
 }
 
 static int by_columns(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
-  int kind = kind_of(g->op, g->p), last = g->lanes.ndim - 1;
+  int kind = dpt__accumulation(g->op, g->p), last = g->lanes.ndim - 1;
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
   strips s = strips_of(g);
@@ -217,7 +194,7 @@ static part block_of(const dpt__reduce_all_args *g, int kind, const struct type 
 
 int dpt__host_reduce_all(dpt__context *context, const void *args) {
   const dpt__reduce_all_args *g = args;
-  int kind = kind_of(g->op, g->p), dtype = g->walk.dtype[0];
+  int kind = dpt__accumulation(g->op, g->p), dtype = g->walk.dtype[0];
   const struct type *type = &types[dtype];
   int64_t count = dpt__walk_count(&g->walk), blocks = (count + BLOCK - 1) / BLOCK;
   part one, *parts = &one;

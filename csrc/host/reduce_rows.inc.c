@@ -18,13 +18,13 @@
 
 static INLINE WRAP FN(term)(int kind, ACC x, double p) {
   switch (kind) {
-  case SUM:
+  case DPT__SUM:
     return (WRAP)x;
-  case COUNT:
+  case DPT__COUNT:
     return x != 0;
-  case MAGNITUDE:
+  case DPT__MAGNITUDE:
     return ABS(x);
-  case SQUARE:
+  case DPT__SQUARE:
     return (WRAP)x * (WRAP)x;
   default:
     return (WRAP)pow((double)ABS(x), p);
@@ -69,7 +69,7 @@ static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t step, ACC mean) 
 #endif
 
 static INLINE B FN(better)(int kind, B x, B y) {
-  return kind == MOST ? (x > y ? x : y) : (x < y ? x : y);
+  return kind == DPT__MOST ? (x > y ? x : y) : (x < y ? x : y);
 }
 
 /* The greatest or least value, or NaN where there is one. */
@@ -98,38 +98,38 @@ static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
 
 static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t step, double p, part *out) {
   switch (kind) {
-  case SUM:
-    V(out) = FN(add_run)(SUM, x, n, step, p);
+  case DPT__SUM:
+    V(out) = FN(add_run)(DPT__SUM, x, n, step, p);
     break;
-  case COUNT:
-    V(out) = FN(add_run)(COUNT, x, n, step, p);
+  case DPT__COUNT:
+    V(out) = FN(add_run)(DPT__COUNT, x, n, step, p);
     break;
-  case MAGNITUDE:
-    V(out) = FN(add_run)(MAGNITUDE, x, n, step, p);
+  case DPT__MAGNITUDE:
+    V(out) = FN(add_run)(DPT__MAGNITUDE, x, n, step, p);
     break;
-  case SQUARE:
-    V(out) = FN(add_run)(SQUARE, x, n, step, p);
+  case DPT__SQUARE:
+    V(out) = FN(add_run)(DPT__SQUARE, x, n, step, p);
     break;
-  case POWER:
-    V(out) = FN(add_run)(POWER, x, n, step, p);
+  case DPT__POWER:
+    V(out) = FN(add_run)(DPT__POWER, x, n, step, p);
     break;
-  case PRODUCT: {
+  case DPT__PRODUCT: {
     WRAP s = 1;
     for (int64_t i = 0; i < n; i++) s *= (WRAP)LOAD(x[i * step]);
     V(out) = (ACC)s;
     break;
   }
-  case SPREADOUT: {
-    ACC mean = FN(add_run)(SUM, x, n, step, p) / (ACC)n;
+  case DPT__SPREADOUT: {
+    ACC mean = FN(add_run)(DPT__SUM, x, n, step, p) / (ACC)n;
     V(out) = mean;
     out->m2 = (double)FN(square_run)(x, n, step, mean);
     break;
   }
-  case MOST:
-    V(out) = FN(best_run)(MOST, x, n, step);
+  case DPT__MOST:
+    V(out) = FN(best_run)(DPT__MOST, x, n, step);
     break;
   default:
-    V(out) = FN(best_run)(LEAST, x, n, step);
+    V(out) = FN(best_run)(DPT__LEAST, x, n, step);
     break;
   }
 }
@@ -171,7 +171,7 @@ static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row
   for (int64_t i = 1; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) {
       B v = VALUE(x[i * row_step + j * step]);
-      int better = (kind == MOST ? !(v <= s[j]) : !(v >= s[j])) & !IS_NAN(s[j]);
+      int better = (kind == DPT__MOST ? !(v <= s[j]) : !(v >= s[j])) & !IS_NAN(s[j]);
       s[j] = better ? v : s[j];
       at[j] = better ? (int32_t)i : at[j];
     }
@@ -184,22 +184,22 @@ static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row
 static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
                                int64_t step, double p, part *out) {
   switch (kind) {
-  case SUM:
-    FN(add_cols)(SUM, x, rows, row_step, cols, step, p, out);
+  case DPT__SUM:
+    FN(add_cols)(DPT__SUM, x, rows, row_step, cols, step, p, out);
     break;
-  case COUNT:
-    FN(add_cols)(COUNT, x, rows, row_step, cols, step, p, out);
+  case DPT__COUNT:
+    FN(add_cols)(DPT__COUNT, x, rows, row_step, cols, step, p, out);
     break;
-  case MAGNITUDE:
-    FN(add_cols)(MAGNITUDE, x, rows, row_step, cols, step, p, out);
+  case DPT__MAGNITUDE:
+    FN(add_cols)(DPT__MAGNITUDE, x, rows, row_step, cols, step, p, out);
     break;
-  case SQUARE:
-    FN(add_cols)(SQUARE, x, rows, row_step, cols, step, p, out);
+  case DPT__SQUARE:
+    FN(add_cols)(DPT__SQUARE, x, rows, row_step, cols, step, p, out);
     break;
-  case POWER:
-    FN(add_cols)(POWER, x, rows, row_step, cols, step, p, out);
+  case DPT__POWER:
+    FN(add_cols)(DPT__POWER, x, rows, row_step, cols, step, p, out);
     break;
-  case PRODUCT: {
+  case DPT__PRODUCT: {
     WRAP s[TILE];
     for (int64_t j = 0; j < cols; j++) s[j] = 1;
     for (int64_t i = 0; i < rows; i++)
@@ -207,9 +207,9 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
     for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
     break;
   }
-  case SPREADOUT: {
+  case DPT__SPREADOUT: {
     WRAP m2[TILE] = {0};
-    FN(add_cols)(SUM, x, rows, row_step, cols, step, p, out);
+    FN(add_cols)(DPT__SUM, x, rows, row_step, cols, step, p, out);
     for (int64_t j = 0; j < cols; j++) V(out + j) /= (ACC)rows;
     for (int64_t i = 0; i < rows; i++)
       for (int64_t j = 0; j < cols; j++) {
@@ -219,11 +219,11 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
     for (int64_t j = 0; j < cols; j++) out[j].m2 = (double)m2[j];
     break;
   }
-  case MOST:
-    FN(best_cols)(MOST, x, rows, row_step, cols, step, out);
+  case DPT__MOST:
+    FN(best_cols)(DPT__MOST, x, rows, row_step, cols, step, out);
     break;
   default:
-    FN(best_cols)(LEAST, x, rows, row_step, cols, step, out);
+    FN(best_cols)(DPT__LEAST, x, rows, row_step, cols, step, out);
     break;
   }
 }
@@ -241,18 +241,18 @@ DPT__CLONES static void FN(columns)(int kind, const void *data, int64_t rows, in
 static void FN(join)(int kind, part *to, int64_t n, const part *from, int64_t more) {
   ACC a = V(to), b = V(from);
   switch (kind) {
-  case PRODUCT:
+  case DPT__PRODUCT:
     V(to) = (ACC)((WRAP)a * (WRAP)b);
     break;
-  case SPREADOUT: {
+  case DPT__SPREADOUT: {
     double d = (double)b - (double)a, total = (double)n + (double)more;
     V(to) = (ACC)((double)a + d * ((double)more / total));
     to->m2 += from->m2 + d * d * ((double)n * (double)more / total);
     break;
   }
-  case MOST:
-  case LEAST:
-    if (!IS_NAN(a) && (kind == MOST ? !(b <= a) : !(b >= a))) {
+  case DPT__MOST:
+  case DPT__LEAST:
+    if (!IS_NAN(a) && (kind == DPT__MOST ? !(b <= a) : !(b >= a))) {
       V(to) = b;
       to->at = from->at + n;
     }

@@ -20,6 +20,12 @@ enum dpt__map_op {
   DPT__NMAP
 };
 
+/* Whether the last operand is a divisor, which of integers may not be 0. */
+static inline int dpt__map_divides(int op) {
+  return op == DPT__MAP_cdiv || op == DPT__MAP_cfmod || op == DPT__MAP_cremainder ||
+         op == DPT__MAP_addcdiv;
+}
+
 struct dpt__map_args {
   int32_t op;
   int32_t dtype; /* the operands' */

@@ -15,6 +15,40 @@ enum dpt__reduction {
   DPT__NREDUCE
 };
 
+/* What a reduction accumulates; DPT__SPREADOUT: mean and squared deviations. */
+enum dpt__accumulation {
+  DPT__SUM,
+  DPT__COUNT,
+  DPT__MAGNITUDE,
+  DPT__SQUARE,
+  DPT__POWER,
+  DPT__PRODUCT,
+  DPT__SPREADOUT,
+  DPT__MOST,
+  DPT__LEAST,
+  DPT__NACCUMULATION
+};
+static inline int dpt__accumulation(int op, double p) {
+  switch (op) {
+  case DPT__REDUCE_prod:
+    return DPT__PRODUCT;
+  case DPT__REDUCE_var:
+  case DPT__REDUCE_std:
+    return DPT__SPREADOUT;
+  case DPT__REDUCE_norm:
+    return p == 0 ? DPT__COUNT : p == 1 ? DPT__MAGNITUDE : p == 2 ? DPT__SQUARE : DPT__POWER;
+  case DPT__REDUCE_max:
+    return DPT__MOST;
+  case DPT__REDUCE_min:
+    return DPT__LEAST;
+  case DPT__REDUCE_all:
+  case DPT__REDUCE_any:
+    return DPT__COUNT;
+  default:
+    return DPT__SUM;
+  }
+}
+
 /* Lanes of n elements, one for each place of the other dimensions. */
 typedef struct dpt__reduce_args {
   int32_t op, dtype; /* of a and r */
