@@ -167,6 +167,9 @@ dpt_backend(int abi, const dpt__services *services) {
   backend.abi = DPT__BACKEND_ABI;
 #define DPT_KERNEL(kernel) backend.kernels[DPT__KERNEL_##kernel] = dpt__cuda_##kernel;
 #include "cuda/kernels.def"
+#ifndef DPT_EMULATED
+#include "cuda/libraries.def"
+#endif
 #undef DPT_KERNEL
   backend.count = count;
   backend.properties = properties;

@@ -63,15 +63,9 @@ int convert_from(dpt__context *context, const dpt__walk &walk, int64_t count) {
 }
 
 template <typename To> int convert_to(dpt__context *context, const dpt__walk &walk, int64_t count) {
-  switch (walk.dtype[1]) {
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return convert_from<To, type>(context, walk, count);
-    DPT__CUDA_TYPES(X)
-#undef X
-  default:
-    return dpt__cuda_fail("there is no element type %d", walk.dtype[1]);
-  }
+  return dpt__of_type(walk.dtype[1], [&](auto zero) {
+    return convert_from<To, decltype(zero)>(context, walk, count);
+  });
 }
 
 template <typename T> int move_all(dpt__context *context, const dpt__walk &walk, int64_t count) {
@@ -115,18 +109,6 @@ int move(dpt__context *context, const dpt__walk &walk, int64_t count, size_t wid
   }
 }
 
-size_t width_of(int dtype) {
-  switch (dtype) {
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return sizeof(type);
-    DPT__CUDA_TYPES(X)
-#undef X
-  default:
-    return 0;
-  }
-}
-
 /* A number as an element, on the host. */
 template <typename T> T element(double value) { return dpt__store<T>::from(value); }
 
@@ -136,29 +118,17 @@ int dpt__cuda_convert(dpt__context *context, const void *args) {
   const dpt__walk &walk = ((const struct dpt__convert_args *)args)->walk;
   int64_t count = dpt__walk_count(&walk);
   if (!count) return 0;
-  if (walk.dtype[0] == walk.dtype[1]) return move(context, walk, count, width_of(walk.dtype[0]));
-  switch (walk.dtype[0]) {
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return convert_to<type>(context, walk, count);
-    DPT__CUDA_TYPES(X)
-#undef X
-  default:
-    return dpt__cuda_fail("there is no element type %d", walk.dtype[0]);
-  }
+  return dpt__of_type(walk.dtype[0], [&](auto zero) {
+    if (walk.dtype[0] == walk.dtype[1]) return move(context, walk, count, sizeof zero);
+    return convert_to<decltype(zero)>(context, walk, count);
+  });
 }
 
 int dpt__cuda_fill(dpt__context *context, const void *args) {
   const struct dpt__fill_args *a = (const struct dpt__fill_args *)args;
   int64_t count = dpt__walk_count(&a->walk);
   if (!count) return 0;
-  switch (a->walk.dtype[0]) {
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return fill_all<type>(context, a->walk, count, element<type>(a->value));
-    DPT__CUDA_TYPES(X)
-#undef X
-  default:
-    return dpt__cuda_fail("there is no element type %d", a->walk.dtype[0]);
-  }
+  return dpt__of_type(a->walk.dtype[0], [&](auto zero) {
+    return fill_all(context, a->walk, count, element<decltype(zero)>(a->value));
+  });
 }

@@ -29,10 +29,19 @@ enum dpt__cuda_fault { DPT__FAULT_NONE, DPT__FAULT_DIVISOR, DPT__FAULT_INDEX };
 
 /* In page-locked memory that kernels see: the first fault since the last wait. */
 struct dpt__fault_record {
-  int code, dtype;
+  int code;
   const char *name; /* of the operation: a literal of libdpt */
   long long value, limit;
 };
+
+/* Of the faults that threads of one launch meet, one is kept whole. */
+static __device__ inline void dpt__fault_set(dpt__fault_record *fault, int code, const char *name,
+                                             long long value, long long limit) {
+  if (atomicCAS(&fault->code, (int)DPT__FAULT_NONE, code)) return;
+  fault->name = name;
+  fault->value = value;
+  fault->limit = limit;
+}
 
 /* context->queue. */
 struct dpt__queue {
@@ -62,9 +71,11 @@ static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
 #define DPT_LAUNCH(...) DPT__LAUNCH(0, __VA_ARGS__)
 #define DPT_LAUNCH_TEAM(...) DPT__LAUNCH(1, __VA_ARGS__)
 
-/* Every kernel of kernels.def that this folder has, by its name there. */
+/* Every kernel of kernels.def that this folder has, by its name there; libraries.def: those that
+ * cuDNN computes, which the emulation has no part of. */
 #define DPT_KERNEL(name) int dpt__cuda_##name(dpt__context *context, const void *args);
 #include "cuda/kernels.def"
+#include "cuda/libraries.def"
 #undef DPT_KERNEL
 
 #endif

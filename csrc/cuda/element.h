@@ -66,4 +66,22 @@ template <> struct dpt__store<__half> {
   static __host__ __device__ __forceinline__ __half from(double x) { return __double2half(x); }
 };
 
+/* f(an element of that type), which returns a status: `[&](auto zero) { typedef decltype(zero) T;
+ * ... }` is a kernel's way from a number to a type. dpt__of_real: of float and double alone. */
+template <typename F> int dpt__of_type(int dtype, F f) {
+  switch (dtype) {
+#define X(id, type)                                                                                \
+  case id:                                                                                         \
+    return f(type());
+    DPT__CUDA_TYPES(X)
+#undef X
+  }
+  return dpt__cuda_fail("there is no element type %d", dtype);
+}
+template <typename F> int dpt__of_real(int dtype, F f) {
+  if (dtype == DPT_F32) return f(float());
+  if (dtype == DPT_F64) return f(double());
+  return dpt__cuda_fail("a kernel for float and double was called with element type %d", dtype);
+}
+
 #endif

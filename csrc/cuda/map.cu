@@ -250,8 +250,7 @@ __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused,
     dpt__places<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, place);
     if (dpt__load(((const T *)walk.data[k])[place[k]]) != 0) continue;
     *refused = 1;
-    fault->name = name;
-    fault->code = DPT__FAULT_DIVISOR;
+    dpt__fault_set(fault, DPT__FAULT_DIVISOR, name, 0, 0);
   }
 }
 
@@ -282,13 +281,5 @@ template <typename T> int launch_type(dpt__context *context, const struct dpt__m
 int dpt__cuda_map(dpt__context *context, const void *args) {
   const struct dpt__map_args *a = (const struct dpt__map_args *)args;
   if (!dpt__walk_count(&a->walk)) return 0;
-  switch (a->dtype) {
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return launch_type<type>(context, a);
-    DPT__CUDA_TYPES(X)
-#undef X
-  default:
-    return dpt__cuda_fail("there is no element type %d", a->dtype);
-  }
+  return dpt__of_type(a->dtype, [&](auto zero) { return launch_type<decltype(zero)>(context, a); });
 }

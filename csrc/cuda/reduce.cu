@@ -416,33 +416,19 @@ template <typename T> int pair(dpt__context *context, const dpt__pair_args *g) {
 
 } // namespace
 
-#define DISPATCH(dtype)                                                                            \
-  switch (dtype) { DPT__CUDA_TYPES(X) }                                                            \
-  return dpt__cuda_fail("there is no element type %d", (dtype))
-
 int dpt__cuda_reduce(dpt__context *context, const void *args) {
   const dpt__reduce_args *g = (const dpt__reduce_args *)args;
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return reduce<type>(context, g);
-  DISPATCH(g->dtype);
-#undef X
+  return dpt__of_type(g->dtype, [&](auto zero) { return reduce<decltype(zero)>(context, g); });
 }
 
 int dpt__cuda_reduce_all(dpt__context *context, const void *args) {
   const dpt__reduce_all_args *g = (const dpt__reduce_all_args *)args;
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return reduce_all<type>(context, g);
-  DISPATCH(g->walk.dtype[0]);
-#undef X
+  return dpt__of_type(g->walk.dtype[0],
+                      [&](auto zero) { return reduce_all<decltype(zero)>(context, g); });
 }
 
 int dpt__cuda_pair(dpt__context *context, const void *args) {
   const dpt__pair_args *g = (const dpt__pair_args *)args;
-#define X(id, type)                                                                                \
-  case id:                                                                                         \
-    return pair<type>(context, g);
-  DISPATCH(g->walk.dtype[0]);
-#undef X
+  return dpt__of_type(g->walk.dtype[0],
+                      [&](auto zero) { return pair<decltype(zero)>(context, g); });
 }
