@@ -7,7 +7,14 @@
 #define DPT_BASE_PHILOX_H
 #include <stdint.h>
 
-static inline void dpt__philox(uint64_t key, const uint32_t counter[4], uint32_t words[4]) {
+#ifdef __CUDACC__
+#define DPT__EVERYWHERE __host__ __device__
+#else
+#define DPT__EVERYWHERE
+#endif
+
+DPT__EVERYWHERE static inline void dpt__philox(uint64_t key, const uint32_t counter[4],
+                                               uint32_t words[4]) {
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
   for (int round = 0; round < 10; round++) {

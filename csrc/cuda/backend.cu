@@ -137,10 +137,19 @@ static int mark_query(void *m, int *passed) {
 static int tell_fault(dpt__fault_record *at) {
   dpt__fault_record f = *at;
   at->code = DPT__FAULT_NONE;
-  if (f.code == DPT__FAULT_DIVISOR)
+  switch (f.code) {
+  case DPT__FAULT_DIVISOR:
     return dpt__cuda_fail("%s: a divisor is 0, which integers can't be divided by", f.name);
-  return dpt__cuda_fail("%s: index %lld is out of range, wanted 1 to %lld", f.name, f.value,
-                        f.limit);
+  case DPT__FAULT_ROW:
+    return dpt__cuda_fail("%s: argument 'idx' has %lld at element %lld, wanted 1 to %lld", f.name,
+                          f.value, f.place, f.limit);
+  case DPT__FAULT_CLASS:
+    return dpt__cuda_fail("%s: argument 'target' has class %lld at element %lld, wanted 1 to %lld",
+                          f.name, f.value, f.place, f.limit);
+  default:
+    return dpt__cuda_fail("%s: index %lld is out of range, dimension %lld has %lld elements",
+                          f.name, f.value, f.place, f.limit);
+  }
 }
 
 static int mark_wait(void *m) {

@@ -24,22 +24,31 @@ int dpt__cuda_status(cudaError_t error, const char *call);
     if (dpt__cuda_status((call), #call)) return 1;                                                 \
   } while (0)
 
-/* What a kernel may find wrong. */
-enum dpt__cuda_fault { DPT__FAULT_NONE, DPT__FAULT_DIVISOR, DPT__FAULT_INDEX };
+/* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
+ * an index into dimension `place`, or at element `place` of indices 'idx' or of classes 'target'.
+ * backend.cu has the sentences. */
+enum dpt__cuda_fault {
+  DPT__FAULT_NONE,
+  DPT__FAULT_DIVISOR,
+  DPT__FAULT_INDEX,
+  DPT__FAULT_ROW,
+  DPT__FAULT_CLASS
+};
 
 /* In page-locked memory that kernels see: the first fault since the last wait. */
 struct dpt__fault_record {
   int code;
   const char *name; /* of the operation: a literal of libdpt */
-  long long value, limit;
+  long long value, place, limit;
 };
 
 /* Of the faults that threads of one launch meet, one is kept whole. */
 static __device__ inline void dpt__fault_set(dpt__fault_record *fault, int code, const char *name,
-                                             long long value, long long limit) {
+                                             long long value, long long place, long long limit) {
   if (atomicCAS(&fault->code, (int)DPT__FAULT_NONE, code)) return;
   fault->name = name;
   fault->value = value;
+  fault->place = place;
   fault->limit = limit;
 }
 

@@ -250,7 +250,7 @@ __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused,
     dpt__places<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, place);
     if (dpt__load(((const T *)walk.data[k])[place[k]]) != 0) continue;
     *refused = 1;
-    dpt__fault_set(fault, DPT__FAULT_DIVISOR, name, 0, 0);
+    dpt__fault_set(fault, DPT__FAULT_DIVISOR, name, 0, 0, 0);
   }
 }
 
