@@ -100,6 +100,7 @@ cudaError_t emulated_launch_of(const char *name, dim3 grid, dim3 block, size_t s
 /* ---- what threads do together ---- */
 
 void __syncthreads(void);
+int __syncthreads_or(int predicate);
 void __syncwarp(unsigned mask = 0xffffffffu);
 /* Every lane of the caller's warp that lives gives 8 bytes and gets those of lane `from`. */
 uint64_t emulated_exchange(unsigned mask, uint64_t value, int from);

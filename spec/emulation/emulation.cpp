@@ -229,6 +229,14 @@ cudaError_t emulated_launch(const char *name, dim3 grid, dim3 block, size_t shar
 void *emulated_shared(void) { return (void *)(((uintptr_t)m.shared.data() + 15) / 16 * 16); }
 
 void __syncthreads(void) { meet(m.block); }
+int __syncthreads_or(int predicate) {
+  m.given[(size_t)m.current] = predicate != 0;
+  meet(m.block);
+  int any = 0;
+  for (int t = 0; t < m.nthread; t++) any |= m.fibers[(size_t)t].alive && m.given[(size_t)t];
+  meet(m.block);
+  return any;
+}
 void __syncwarp(unsigned) { meet(warp_of(m.current)); }
 int emulated_lane(void) { return m.current % WARP; }
 

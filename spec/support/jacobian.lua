@@ -91,6 +91,25 @@ local function run(module, input, gradOutput, scale)
    return output, deepcopy(gradInput), deepcopy(gradients or {})
 end
 
+-- The same in other types, on the host and on a device.
+local function others(module, input, gradOutput, output, gradInput, gradients, options)
+   local types = {{'torch.FloatTensor', options.float or 2e-4}}
+   if cutorch and not options.noDevice then
+      types[2] = {'torch.CudaTensor', options.float or 2e-4}
+      types[3] = {'torch.CudaDoubleTensor', 1e-9}
+   end
+   for _, entry in ipairs(types) do
+      local typename, allowed = entry[1], entry[2]
+      local other = module:clone():type(typename)
+      local out, gin, gpar = run(other, convert(input, typename), convert(gradOutput, typename))
+      close(doubles(out), output, allowed, typename .. ' output')
+      if not options.noInput then
+         close(doubles(gin), gradInput, allowed, typename .. ' gradInput')
+      end
+      close(doubles(gpar), gradients, allowed, typename .. ' gradients')
+   end
+end
+
 --- All checks of a module.
 -- @param make function() that gives the module (of double type)
 -- @param makeInput function() that gives its input, tensor or table, in doubles
@@ -154,22 +173,17 @@ function M.module(make, makeInput, options)
    close(o, output, 1e-12, 'output for strided input')
    close(gi, gradInput, 1e-12, 'gradInput for strided input')
 
-   -- other types, host and device
-   local types = {{'torch.FloatTensor', options.float or 2e-4}}
-   if cutorch and not options.noDevice then
-      types[2] = {'torch.CudaTensor', options.float or 2e-4}
-      types[3] = {'torch.CudaDoubleTensor', 1e-9}
-   end
-   for _, entry in ipairs(types) do
-      local typename, allowed = entry[1], entry[2]
-      local other = module:clone():type(typename)
-      local out, gin, gpar = run(other, convert(input, typename), convert(gradOutput, typename))
-      close(doubles(out), output, allowed, typename .. ' output')
-      if not options.noInput then
-         close(doubles(gin), gradInput, allowed, typename .. ' gradInput')
-      end
-      close(doubles(gpar), gradients, allowed, typename .. ' gradients')
-   end
+   others(module, input, gradOutput, output, gradInput, gradients, options)
+end
+
+--- The part of M.module that compares types, host and devices, for modules and inputs too large for
+-- differences.
+function M.devices(make, makeInput, options)
+   torch.manualSeed(11)
+   local module, input = make(), makeInput()
+   local gradOutput = randomLike(module:forward(input))
+   local output, gradInput, gradients = run(module, input, gradOutput)
+   others(module, input, gradOutput, output, gradInput, gradients, options or {})
 end
 
 --- All checks of a criterion.

@@ -5,6 +5,8 @@
  */
 #include "host/nn/real.h"
 
+#include <inttypes.h>
+
 /* Elements first .. end-1 of one dimension; an average divides by the product of counts. */
 struct range {
   int64_t first, end, count;
@@ -63,22 +65,25 @@ int dpt__host_maxpool(dpt__context *context, const void *p) {
   return 0;
 }
 
-static int told(const char *fn, int64_t bad, int64_t large) {
-  if (!bad) return 0;
-  return dpt__fail("%s: argument 'idx' has %lld indices outside 1 .. %lld", fn, (long long)bad,
-                   (long long)large);
+/* bad: of the first bad index, or a number behind the last. */
+static int told(const dpt__context *context, const int64_t *idx, int64_t bad, int64_t n,
+                int64_t large) {
+  if (bad >= n) return 0;
+  return dpt__fail("%s: argument 'idx' has %" PRId64 " at element %" PRId64
+                   ", wanted 1 to %" PRId64,
+                   context->name, idx[bad], bad + 1, large);
 }
 
 int dpt__host_plane_scatter(dpt__context *context, const void *p) {
   const struct dpt__plane_scatter_args *a = p;
   int64_t bad = (a->type == DPT_F32 ? scatter_f32 : scatter_f64)(context, a);
-  return told(a->add ? "max pooling" : "max unpooling", bad, a->large);
+  return told(context, a->idx, bad, a->planes * a->small, a->large);
 }
 
 int dpt__host_plane_gather(dpt__context *context, const void *p) {
   const struct dpt__plane_gather_args *a = p;
   int64_t bad = (a->type == DPT_F32 ? gather_f32 : gather_f64)(context, a);
-  return told("max unpooling", bad, a->large);
+  return told(context, a->idx, bad, a->planes * a->small, a->large);
 }
 
 int dpt__host_avgpool(dpt__context *context, const void *p) {

@@ -111,11 +111,12 @@ static void FN(maxpool)(const dpt__context *context, const struct dpt__maxpool_a
   }
 }
 
-/* Gives the number of bad indices. */
+/* Gives the place of the first bad index, or a large number. */
 static int64_t FN(scatter)(const dpt__context *context, const struct dpt__plane_scatter_args *a) {
-  int64_t bad = 0;
-#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->large))                  \
-    schedule(static) reduction(+ : bad)
+  int64_t bad = INT64_MAX;
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->large)) schedule(static) \
+    reduction(min                                                                                  \
+              : bad)
   for (int64_t p = 0; p < a->planes; p++) {
     const T *from = (const T *)a->from + p * a->small;
     const int64_t *idx = a->idx + p * a->small;
@@ -123,27 +124,29 @@ static int64_t FN(scatter)(const dpt__context *context, const struct dpt__plane_
     memset(to, 0, (size_t)a->large * sizeof *to);
     for (int64_t i = 0; i < a->small; i++) {
       uint64_t place = (uint64_t)idx[i] - 1;
-      if (place >= (uint64_t)a->large)
-        bad++;
-      else
+      if (place < (uint64_t)a->large)
         to[place] = a->add ? to[place] + from[i] : from[i];
+      else if (p * a->small + i < bad)
+        bad = p * a->small + i;
     }
   }
   return bad;
 }
 
 static int64_t FN(gather)(const dpt__context *context, const struct dpt__plane_gather_args *a) {
-  int64_t bad = 0;
-#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->small))                  \
-    schedule(static) reduction(+ : bad)
+  int64_t bad = INT64_MAX;
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->small)) schedule(static) \
+    reduction(min                                                                                  \
+              : bad)
   for (int64_t p = 0; p < a->planes; p++) {
     const T *from = (const T *)a->from + p * a->large;
     const int64_t *idx = a->idx + p * a->small;
     T *to = (T *)a->to + p * a->small;
     for (int64_t i = 0; i < a->small; i++) {
       uint64_t place = (uint64_t)idx[i] - 1;
-      bad += place >= (uint64_t)a->large;
-      to[i] = place < (uint64_t)a->large ? from[place] : 0;
+      int good = place < (uint64_t)a->large;
+      if (!good && p * a->small + i < bad) bad = p * a->small + i;
+      to[i] = good ? from[place] : 0;
     }
   }
   return bad;

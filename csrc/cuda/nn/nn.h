@@ -1,0 +1,50 @@
+/* nn.h: what the layer kernels share: a thread for each element, places in planes, packs.
+ *
+ * What must stay true: a kernel's element types are float and double (nn/call.c converts). Index is
+ * int32_t where every number that a kernel computes with it stays below 2^31.
+ */
+#ifndef DPT_CUDA_NN_NN_H
+#define DPT_CUDA_NN_NN_H
+#include "cuda/element.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "nn/kernels.h"
+}
+
+/* The number of the running thread, of a launch of dpt__blocks(count) blocks. */
+template <typename Index> __device__ __forceinline__ Index dpt__thread() {
+  return (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
+}
+
+/* f(an index) or f(a float or double, an index), which returns a status; no index, and none plus
+ * the threads of a block, is larger than `most`. */
+template <typename F> int dpt__of_index(int64_t most, F f) {
+  return most < INT32_MAX - 1024 ? f(int32_t()) : f(int64_t());
+}
+template <typename F> int dpt__of_real_index(int type, int64_t most, F f) {
+  return dpt__of_real(type, [&](auto zero) {
+    return dpt__of_index(most, [&](auto index) { return f(zero, index); });
+  });
+}
+
+static inline int64_t dpt__volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
+
+/* Element i of planes of three sizes. */
+template <typename Index> struct dpt__spot { Index plane, at[3]; };
+template <typename Index>
+__device__ __forceinline__ dpt__spot<Index> dpt__spot_of(Index i, const int64_t *size) {
+  dpt__spot<Index> spot;
+  Index row = i / (Index)size[2];
+  spot.at[2] = i - row * (Index)size[2];
+  Index slice = row / (Index)size[1];
+  spot.at[1] = row - slice * (Index)size[1];
+  spot.plane = size[0] == 1 ? slice : slice / (Index)size[0];
+  spot.at[0] = slice - spot.plane * (Index)size[0];
+  return spot;
+}
+
+/* 16 bytes of neighbours, or one element. */
+template <typename T, int n> struct alignas(n * sizeof(T)) dpt__pack { T v[n]; };
+template <typename T> struct dpt__wide_pack { static const int n = 16 / sizeof(T); };
+
+#endif

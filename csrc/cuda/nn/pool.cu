@@ -1,0 +1,183 @@
+/* pool.cu: max and average pooling: a thread for each element of what is written.
+ *
+ * What must stay true: a window never reaches outside its plane and is never empty. A gradient is
+ * added up by the thread of the element that it belongs to, in the order of windows, as the host
+ * does: nothing is zeroed before and nothing is atomic.
+ */
+#include "cuda/nn/nn.h"
+
+namespace {
+
+/* Elements first .. end-1 of one dimension; an average divides by the product of counts. */
+template <typename Index> struct range { Index first, end, count; };
+
+template <typename Index> __device__ Index least(Index a, Index b) { return a < b ? a : b; }
+template <typename Index> __device__ Index most(Index a, Index b) { return a > b ? a : b; }
+
+/* Window o of dimension d; count_pad counts padding, but not what lies beyond it. */
+template <typename Index>
+__device__ __forceinline__ range<Index> window(const dpt__slide &s, int d, Index o, int adaptive,
+                                               int count_pad) {
+  Index n = (Index)s.in[d];
+  range<Index> r;
+  if (adaptive) {
+    Index out = (Index)s.out[d];
+    r.first = o * n / out;
+    r.end = ((o + 1) * n + out - 1) / out;
+    r.count = r.end - r.first;
+    return r;
+  }
+  r.first = o * (Index)s.stride[d] - (Index)s.pad[d];
+  r.end = r.first + (Index)s.dilation[d] * ((Index)s.kernel[d] - 1) + 1;
+  r.count = least<Index>(r.end, n + (Index)s.pad[d]) - r.first;
+  Index step = (Index)s.dilation[d];
+  if (r.first < 0) r.first += (step - 1 - r.first) / step * step; /* the first inside */
+  r.end = least<Index>(r.end, n);
+  if (!count_pad) r.count = r.end - r.first;
+  return r;
+}
+
+/* The windows of dimension d that have element e: first .. end-1. */
+template <typename Index>
+__device__ __forceinline__ range<Index> windows_of(const dpt__slide &s, int d, Index e,
+                                                   int adaptive) {
+  Index n = (Index)s.in[d], out = (Index)s.out[d];
+  range<Index> r = {0, 0, 0};
+  if (adaptive) {
+    r.first = e * out / n;
+    r.end = ((e + 1) * out + n - 1) / n;
+    return r;
+  }
+  Index stride = (Index)s.stride[d], last = e + (Index)s.pad[d];
+  Index before = last - (Index)s.kernel[d]; /* windows that begin here or earlier have ended */
+  r.first = before < 0 ? 0 : before / stride + 1;
+  r.end = least<Index>(last / stride + 1, out);
+  return r;
+}
+
+/* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
+template <typename T, typename Index>
+__device__ __forceinline__ range<Index> fractional(const dpt__maxpool_args &a, int d, Index plane,
+                                                   Index o) {
+  Index n = (Index)a.slide.out[d], room = (Index)(a.slide.in[d] - a.slide.kernel[d]);
+  T u = 0;
+  if (2 - d < a.fractional)
+    u = ((const T *)a.samples)[plane * (Index)a.fractional + (Index)(2 - d)];
+  T step = n > 1 ? (T)room / (T)(n - 1) : T(0);
+  int64_t at = o == n - 1 ? room : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
+  range<Index> r;
+  r.first = (Index)(at < 0 ? 0 : at > room ? (int64_t)room : at);
+  r.end = r.first + (Index)a.slide.kernel[d];
+  r.count = 0;
+  return r;
+}
+
+/* The first largest element of a window; NaN is larger than all. */
+template <typename T, typename Index> __global__ void maxpool(dpt__maxpool_args a, Index count) {
+  Index o = dpt__thread<Index>();
+  if (o >= count) return;
+  const dpt__slide &s = a.slide;
+  dpt__spot<Index> spot = dpt__spot_of(o, s.out);
+  range<Index> r[3];
+  for (int d = 0; d < 3; d++)
+    r[d] = a.samples ? fractional<T, Index>(a, d, spot.plane, spot.at[d])
+                     : window<Index>(s, d, spot.at[d], a.adaptive, 0);
+  Index height = (Index)s.in[1], width = (Index)s.in[2];
+  const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * height * width;
+  Index best = (r[0].first * height + r[1].first) * width + r[2].first;
+  T value = in[best];
+  for (Index i = r[0].first; i < r[0].end; i += (Index)s.dilation[0])
+    for (Index j = r[1].first; j < r[1].end; j += (Index)s.dilation[1]) {
+      Index row = (i * height + j) * width;
+      for (Index k = r[2].first; k < r[2].end; k += (Index)s.dilation[2]) {
+        T v = in[row + k];
+        if (value == value && !(v <= value)) {
+          value = v;
+          best = row + k;
+        }
+      }
+    }
+  ((T *)a.out)[o] = value;
+  a.idx[o] = (int64_t)best + 1;
+}
+
+template <typename T, typename Index> __global__ void average(dpt__avgpool_args a, Index count) {
+  Index o = dpt__thread<Index>();
+  if (o >= count) return;
+  const dpt__slide &s = a.slide;
+  dpt__spot<Index> spot = dpt__spot_of(o, s.out);
+  range<Index> r[3];
+  for (int d = 0; d < 3; d++) r[d] = window<Index>(s, d, spot.at[d], a.adaptive, a.count_pad);
+  Index height = (Index)s.in[1], width = (Index)s.in[2];
+  const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * height * width;
+  double sum = 0;
+  for (Index i = r[0].first; i < r[0].end; i++)
+    for (Index j = r[1].first; j < r[1].end; j++) {
+      const T *row = in + (i * height + j) * width;
+      for (Index k = r[2].first; k < r[2].end; k++) sum += row[k];
+    }
+  ((T *)a.out)[o] = (T)(sum / ((double)r[0].count * (double)r[1].count * (double)r[2].count));
+}
+
+template <typename T, typename Index>
+__global__ void average_backward(dpt__avgpool_args a, Index count) {
+  Index e = dpt__thread<Index>();
+  if (e >= count) return;
+  const dpt__slide &s = a.slide;
+  dpt__spot<Index> spot = dpt__spot_of(e, s.in);
+  range<Index> r[3];
+  for (int d = 0; d < 3; d++) r[d] = windows_of<Index>(s, d, spot.at[d], a.adaptive);
+  Index height = (Index)s.out[1], width = (Index)s.out[2];
+  const T *gout = (const T *)a.out + spot.plane * (Index)s.out[0] * height * width;
+  T sum = 0;
+  for (Index i = r[0].first; i < r[0].end; i++) {
+    double deep = (double)window<Index>(s, 0, i, a.adaptive, a.count_pad).count;
+    for (Index j = r[1].first; j < r[1].end; j++) {
+      double area = deep * (double)window<Index>(s, 1, j, a.adaptive, a.count_pad).count;
+      const T *row = gout + (i * height + j) * width;
+      for (Index k = r[2].first; k < r[2].end; k++)
+        sum += (T)(row[k] / (area * (double)window<Index>(s, 2, k, a.adaptive, a.count_pad).count));
+    }
+  }
+  ((T *)a.in)[e] = sum;
+}
+
+/* No number that a window is computed with is larger. */
+int64_t largest(const dpt__slide &s, int64_t planes) {
+  int64_t n =
+      planes * (dpt__volume(s.in) > dpt__volume(s.out) ? dpt__volume(s.in) : dpt__volume(s.out));
+  for (int d = 0; d < 3; d++) {
+    int64_t adaptive = (s.in[d] + 1) * (s.out[d] + 1);
+    int64_t reach = s.in[d] + s.out[d] * s.stride[d] + s.pad[d] + s.dilation[d] * s.kernel[d];
+    if (adaptive > n) n = adaptive;
+    if (reach > n) n = reach;
+  }
+  return n;
+}
+
+} // namespace
+
+int dpt__cuda_maxpool(dpt__context *context, const void *args) {
+  const struct dpt__maxpool_args *a = (const struct dpt__maxpool_args *)args;
+  int64_t count = a->planes * dpt__volume(a->slide.out);
+  if (!count) return 0;
+  return dpt__of_real_index(a->type, largest(a->slide, a->planes), [&](auto zero, auto index) {
+    typedef decltype(index) Index;
+    auto kernel = maxpool<decltype(zero), Index>;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+  });
+}
+
+int dpt__cuda_avgpool(dpt__context *context, const void *args) {
+  const struct dpt__avgpool_args *a = (const struct dpt__avgpool_args *)args;
+  int64_t count = a->planes * dpt__volume(a->backward ? a->slide.in : a->slide.out);
+  if (!count) return 0;
+  return dpt__of_real_index(a->type, largest(a->slide, a->planes), [&](auto zero, auto index) {
+    typedef decltype(zero) T;
+    typedef decltype(index) Index;
+    auto forward = average<T, Index>;
+    auto backward = average_backward<T, Index>;
+    auto kernel = a->backward ? backward : forward;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+  });
+}

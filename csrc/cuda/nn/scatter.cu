@@ -1,0 +1,88 @@
+/* scatter.cu: elements of planes to places that indices tell, and from there: max unpooling, and
+ * the gradient of max pooling.
+ *
+ * What must stay true: what comes to one place comes in the order of its elements, so sums have the
+ * host's bits: a plane is one block's, which takes THREADS elements after the other; of those that
+ * go to one place the first goes, then the next. A bad index is told and nothing is written for it.
+ */
+#include "cuda/nn/nn.h"
+
+namespace {
+
+enum { SLOTS = 2048, LEAST_THREADS = 32, MOST_THREADS = 512 };
+enum { FREE = INT32_MAX };
+
+/* A slot stands for all places of which it is the rest by SLOTS; whoever has the lowest number of
+ * those that wait for it goes. Threads of different places just go one after the other, too. */
+template <typename T>
+__global__ void scatter(dpt__plane_scatter_args a, dpt__fault_record *fault, const char *name) {
+  DPT_SHARED(int, slots);
+  int self = (int)threadIdx.x, threads = (int)blockDim.x;
+  for (int i = self; i < SLOTS; i += threads) slots[i] = FREE;
+  for (int64_t plane = blockIdx.x; plane < a.planes; plane += gridDim.x) {
+    const int64_t *idx = a.idx + plane * a.small;
+    const T *from = (const T *)a.from + plane * a.small;
+    T *to = (T *)a.to + plane * a.large;
+    for (int64_t i = self; i < a.large; i += threads) to[i] = T(0);
+    for (int64_t first = 0; first < a.small; first += threads) {
+      int64_t i = first + self, index = 0;
+      T value = 0;
+      if (i < a.small) {
+        index = idx[i];
+        value = from[i];
+        if (index < 1 || index > a.large)
+          dpt__fault_set(fault, DPT__FAULT_ROW, name, index, plane * a.small + i + 1, a.large);
+      }
+      int waits = index >= 1 && index <= a.large;
+      int64_t place = waits ? index - 1 : 0;
+      int *slot = slots + place % SLOTS;
+      while (__syncthreads_or(waits)) { /* what was written before is seen by all behind it */
+        if (waits) atomicMin(slot, self);
+        __syncthreads();
+        int goes = waits && *slot == self;
+        __syncthreads();
+        if (!goes) continue;
+        to[place] = a.add ? to[place] + value : value;
+        *slot = FREE;
+        waits = 0;
+      }
+    }
+  }
+}
+
+template <typename T>
+__global__ void gather(dpt__plane_gather_args a, dpt__fault_record *fault, const char *name) {
+  int64_t i = dpt__thread<int64_t>();
+  if (i >= a.planes * a.small) return;
+  int64_t index = a.idx[i];
+  bool good = index >= 1 && index <= a.large;
+  if (!good) dpt__fault_set(fault, DPT__FAULT_ROW, name, index, i + 1, a.large);
+  ((T *)a.to)[i] = good ? ((const T *)a.from)[i / a.small * a.large + index - 1] : T(0);
+}
+
+} // namespace
+
+int dpt__cuda_plane_scatter(dpt__context *context, const void *args) {
+  const struct dpt__plane_scatter_args *a = (const struct dpt__plane_scatter_args *)args;
+  if (!a->planes || !a->large) return 0;
+  unsigned threads = LEAST_THREADS;
+  while (threads < MOST_THREADS && threads < a->small) threads *= 2;
+  const int64_t most = 1 << 30;
+  unsigned blocks = (unsigned)(a->planes < most ? a->planes : most);
+  return dpt__of_real(a->type, [&](auto zero) {
+    auto kernel = scatter<decltype(zero)>;
+    return DPT_LAUNCH_TEAM(kernel, blocks, threads, SLOTS * sizeof(int), context, *a,
+                           dpt__queue_of(context)->fault, context->name);
+  });
+}
+
+int dpt__cuda_plane_gather(dpt__context *context, const void *args) {
+  const struct dpt__plane_gather_args *a = (const struct dpt__plane_gather_args *)args;
+  int64_t count = a->planes * a->small;
+  if (!count) return 0;
+  return dpt__of_real(a->type, [&](auto zero) {
+    auto kernel = gather<decltype(zero)>;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a,
+                      dpt__queue_of(context)->fault, context->name);
+  });
+}
