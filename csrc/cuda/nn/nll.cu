@@ -1,0 +1,89 @@
+/* nll.cu: ClassNLL: the negative logarithm of the class that is wanted.
+ *
+ * What must stay true: sums are made in double; a class out of range is a fault that names it, and
+ * takes no part in the sums or the gradient.
+ */
+#include "cuda/element.h"
+#include "cuda/nn/classes.h"
+#include "cuda/nn/sums.h"
+#include "cuda/pack.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "nn/kernels.h"
+}
+
+namespace {
+
+template <typename T> struct nll_sum {
+  enum { SUMS = 2 }; /* of the losses, of the weights */
+  dpt__nll_args a;
+  dpt__class_fault fault;
+  __device__ void add(double *sum) const {
+    const T *in = (const T *)a.in, *weight = (const T *)a.weight;
+    int64_t count = a.N * a.S, threads = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+      int64_t wanted = dpt__class_at(a.target, a.target_type, i);
+      if (wanted == a.ignore || fault.refuses(wanted, i)) continue;
+      int64_t n = i / a.S, s = i - n * a.S;
+      double w = weight ? (double)weight[wanted - 1] : 1;
+      sum[0] -= w * (double)in[(n * a.C + wanted - 1) * a.S + s];
+      sum[1] += w;
+    }
+  }
+  __device__ void finish(const double *sum) const {
+    *(T *)a.total = (T)sum[1];
+    *(T *)a.out = (T)(a.average && sum[1] != 0 ? sum[0] / sum[1] : sum[0]);
+  }
+};
+
+/* Every element of gin is written here, most with 0. */
+template <typename T>
+__global__ void nll_gradient(dpt__nll_backward_args a, dpt__class_fault fault, bool packs) {
+  const T *weight = (const T *)a.weight;
+  const double total = (double)*(const T *)a.total;
+  const bool divides = a.average && total != 0;
+  int64_t count = a.N * a.C * a.S, step = (int64_t)gridDim.x * blockDim.x * DPT__PACK;
+  int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * DPT__PACK;
+  for (; first < count; first += step) {
+    int m = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
+    int64_t plane = first / a.S, s = first - plane * a.S, n = plane / a.C, c = plane - n * a.C;
+    dpt__pack<T> g = {};
+    for (int i = 0; i < DPT__PACK; i++) {
+      if (i >= m) break;
+      int64_t at = n * a.S + s, wanted = dpt__class_at(a.target, a.target_type, at);
+      if (c == 0 && wanted != a.ignore) (void)fault.refuses(wanted, at);
+      if (wanted == c + 1 && wanted != a.ignore) {
+        double w = weight ? (double)weight[c] : 1;
+        g.v[i] = (T)(divides ? -w / total : -w);
+      }
+      if (++s < a.S) continue;
+      s = 0;
+      if (++c < a.C) continue;
+      c = 0;
+      n++;
+    }
+    dpt__pack_store((T *)a.gin + first, g, m, packs && m == DPT__PACK);
+  }
+}
+
+} // namespace
+
+int dpt__cuda_nll(dpt__context *context, const void *args) {
+  const dpt__nll_args &a = *(const dpt__nll_args *)args;
+  return dpt__of_real(a.type, [&](auto zero) {
+    nll_sum<decltype(zero)> f = {a, dpt__class_fault_of(context, a.C)};
+    return dpt__sum(context, f, dpt__sum_blocks(a.N * a.S));
+  });
+}
+
+int dpt__cuda_nll_backward(dpt__context *context, const void *args) {
+  const dpt__nll_backward_args &a = *(const dpt__nll_backward_args *)args;
+  int64_t count = a.N * a.C * a.S;
+  if (!count) return 0;
+  return dpt__of_real(a.type, [&](auto zero) {
+    typedef decltype(zero) T;
+    auto kernel = nll_gradient<T>;
+    return DPT_LAUNCH(kernel, dpt__blocks((count + DPT__PACK - 1) / DPT__PACK), DPT__BLOCK, 0,
+                      context, a, dpt__class_fault_of(context, a.C), dpt__packs_at<T>(a.gin));
+  });
+}
