@@ -371,6 +371,10 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
  * at the call counts, also for work that runs later. Starts as DPT_DETERMINISTIC says. */
 void dpt_deterministic_set(int on);
 int dpt_deterministic_get(void);
+/* Whether GPUs may round the operands of float products and convolutions to 10 bits (TF32), which
+ * is several times as fast. Off at first; process-wide; its value at the call counts. */
+void dpt_tf32_set(int on);
+int dpt_tf32_get(void);
 
 /* nn.Linear. in (N)xI, weight OxI, bias O or NULL, out (N)xO: out = in * weight^T + bias. */
 int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,

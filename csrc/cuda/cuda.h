@@ -56,6 +56,7 @@ static __device__ inline void dpt__fault_set(dpt__fault_record *fault, int code,
 struct dpt__queue {
   cudaStream_t stream;
   dpt__fault_record *fault;
+  void *cublas, *cudnn; /* handles, once there was work for them (cublas.h, cudnn/cudnn.h) */
 };
 
 static inline dpt__queue *dpt__queue_of(const dpt__context *context) {

@@ -59,7 +59,7 @@ struct dpt__backend {
   int (*mark_wait)(void *mark); /* the caller waits; what went wrong in the queue is told */
 };
 
-#define DPT__BACKEND_ABI 2
+#define DPT__BACKEND_ABI 3
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

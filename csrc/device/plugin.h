@@ -11,6 +11,7 @@
 /* What a plugin's code may call of libdpt. */
 typedef struct dpt__services {
   int (*fail)(const char *format, ...) __attribute__((format(printf, 1, 2))); /* is 1 */
+  const char *(*message)(void); /* the sentence of this thread's last failure */
   /* Memory of the running kernel's device, in the order of its queue; NULL leaves a sentence. */
   void *(*scratch)(dpt__context *context, size_t bytes);
   const dpt__backend *host; /* kernels that an emulated device borrows */

@@ -11,22 +11,7 @@ enum { ALIGN_SPLIT = 16 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void single_thread(void) { openblas_set_num_threads(1); }
 
-/* One operand as BLAS wants it: row-major with a leading step, or the transposed of such a one. */
-typedef struct form {
-  int fits, trans;
-  int64_t lead;
-} form;
-
-static form form_of(int64_t rows, int64_t cols, int64_t row, int64_t col) {
-  if (rows == 1 && cols > 1) row = col == 1 ? cols : row;
-  if (cols == 1 && rows > 1) col = row == 1 ? rows : col;
-  if (rows == 1 && cols == 1) row = col = 1;
-  if ((col == 1 || cols == 1) && row >= cols && row <= INT32_MAX)
-    return (form){1, 0, row > 1 ? row : 1};
-  if ((row == 1 || rows == 1) && col >= rows && col <= INT32_MAX)
-    return (form){1, 1, col > 1 ? col : 1};
-  return (form){0, 0, 0};
-}
+typedef dpt__blas_form form;
 
 static inline size_t width(int dtype) { return dtype == DPT_F32 ? sizeof(float) : sizeof(double); }
 static inline const void *at(int dtype, const void *p, int64_t i) {
@@ -170,7 +155,8 @@ static int copied(dpt__context *context, const dpt__gemm_args *g, form fa, form 
 
 /* One product of real numbers. */
 static int one(dpt__context *context, const dpt__gemm_args *g) {
-  form fa = form_of(g->m, g->k, g->a_row, g->a_col), fb = form_of(g->k, g->n, g->b_row, g->b_col);
+  form fa = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col),
+       fb = dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col);
   if (fb.fits && g->m == 1 && g->a_col > 0 && g->c_col > 0 && g->a_col < INT32_MAX &&
       g->c_col < INT32_MAX) {
     fb.trans = !fb.trans; /* c^T = b^T * a^T */
@@ -184,7 +170,7 @@ static int one(dpt__context *context, const dpt__gemm_args *g) {
                   g->c_row);
     return 0;
   }
-  form fc = form_of(g->m, g->n, g->c_row, g->c_col);
+  form fc = dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col);
   if (!fa.fits || !fb.fits || !fc.fits) return copied(context, g, fa, fb, fc.fits);
   product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead};
   if (fc.trans) { /* c^T = b^T * a^T */
@@ -266,9 +252,9 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
   pthread_once(&once, single_thread);
   /* Many small products: one a thread, each on a context of its own when no copies are needed. */
   dpt__gemm_args h = *g;
-  int plain = form_of(g->m, g->k, g->a_row, g->a_col).fits &&
-              form_of(g->k, g->n, g->b_row, g->b_col).fits &&
-              form_of(g->m, g->n, g->c_row, g->c_col).fits && !g->fixed;
+  int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&
+              dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col).fits &&
+              dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col).fits && !g->fixed;
   if (plain && g->batch >= context->threads && context->threads > 1 &&
       (double)g->batch * (double)g->m * (double)g->n * (double)g->k > 1e5) {
     int failed = 0;

@@ -86,6 +86,7 @@ static struct dpt__convolution_args args_of(const dpt__call *call, int pass,
                                             const dpt_tensor *small, const dpt_tensor *weight) {
   return (struct dpt__convolution_args){.type = call->type,
                                         .deterministic = dpt_deterministic_get(),
+                                        .tf32 = dpt_tf32_get(),
                                         .pass = pass,
                                         .ndim = window->ndim,
                                         .N = N,

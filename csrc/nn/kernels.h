@@ -21,21 +21,21 @@ static inline int64_t dpt__slide_first(int64_t first, int64_t dilation) {
 
 /* out = in * weight^T + bias */
 struct dpt__linear_args {
-  int32_t type, deterministic;
+  int32_t type, deterministic, tf32;
   int64_t B, I, O;
   const void *in, *weight, *bias; /* (B, I), (O, I), (O) or NULL */
   void *out;                      /* (B, O) */
 };
 /* gin = gout * weight */
 struct dpt__linear_data_args {
-  int32_t type, deterministic;
+  int32_t type, deterministic, tf32;
   int64_t B, I, O;
   const void *gout, *weight; /* (B, O), (O, I) */
   void *gin;                 /* (B, I) */
 };
 /* gw += scale * gout^T * in, gb += scale * sum of gout's rows; either may be NULL */
 struct dpt__linear_weight_args {
-  int32_t type;
+  int32_t type, tf32;
   int64_t B, I, O;
   double scale;
   const void *in, *gout; /* (B, I), (B, O) */
@@ -47,7 +47,7 @@ enum { DPT__CONV_FORWARD, DPT__CONV_DATA, DPT__CONV_WEIGHT };
  * add bias, if there is one, to what they write: a transposed convolution's forward is DATA),
  * WEIGHT adds scale * gradient to weight. */
 struct dpt__convolution_args {
-  int32_t type, deterministic, pass, ndim;
+  int32_t type, deterministic, tf32, pass, ndim;
   int64_t N, I, O, groups;
   struct dpt__slide slide; /* entries 3-ndim .. 2 are used */
   double scale;

@@ -35,6 +35,7 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
   dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, size + 2 - x->ndim_);
   struct dpt__linear_args args = {.type = call.type,
                                   .deterministic = dpt_deterministic_get(),
+                                  .tf32 = dpt_tf32_get(),
                                   .B = rows,
                                   .I = w->size_[1],
                                   .O = w->size_[0],
@@ -58,6 +59,7 @@ int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_
   dpt_tensor *gx = dpt__call_out(&call, "gin", gin, gy->ndim_, size + 2 - gy->ndim_);
   struct dpt__linear_data_args args = {.type = call.type,
                                        .deterministic = dpt_deterministic_get(),
+                                       .tf32 = dpt_tf32_get(),
                                        .B = rows,
                                        .I = w->size_[1],
                                        .O = w->size_[0],
@@ -83,6 +85,7 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
   dpt__call_same(&call, "gout", gy, x->ndim_, size + 2 - x->ndim_);
   dpt__call_count(&call, "gb", b, w->size_[0], "one for each output");
   struct dpt__linear_weight_args args = {.type = call.type,
+                                         .tf32 = dpt_tf32_get(),
                                          .B = rows,
                                          .I = w->size_[1],
                                          .O = w->size_[0],

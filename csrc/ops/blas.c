@@ -71,6 +71,7 @@ static int launch(const char *fn, double beta, view c, double alpha, view a, vie
       return dpt__fail("%s: a dimension of 2^31 elements or more", fn);
   dpt__gemm_args args = {.dtype = dpt__type(c.t),
                          .fixed = dpt_deterministic_get(),
+                         .tf32 = dpt_tf32_get(),
                          .m = c.size[1],
                          .n = c.size[2],
                          .k = a.size[2],

@@ -9,15 +9,37 @@
 #include "device/backend.h"
 
 typedef struct dpt__gemm_args {
-  int32_t dtype, fixed;
-  int64_t m, n, k;    /* a is m x k, b is k x n, c is m x n: each below 2^31 */
-  int64_t batch;      /* so many products, 1 or more */
-  double alpha, beta; /* c = beta * c + alpha * a * b */
+  int32_t dtype, fixed, tf32; /* tf32: floats may be multiplied with 10 bits, where that is fast */
+  int64_t m, n, k;            /* a is m x k, b is k x n, c is m x n: each below 2^31 */
+  int64_t batch;              /* so many products, 1 or more */
+  double alpha, beta;         /* c = beta * c + alpha * a * b */
   const void *a, *b;
   void *c;
   int64_t a_row, a_col, a_batch; /* steps in elements */
   int64_t b_row, b_col, b_batch;
   int64_t c_row, c_col, c_batch;
 } dpt__gemm_args;
+
+/* A matrix as BLAS wants it: row-major with a leading step, or the transposed of such a one. */
+typedef struct dpt__blas_form {
+  int fits, trans;
+  int64_t lead;
+} dpt__blas_form;
+
+static inline dpt__blas_form dpt__blas_form_of(int64_t rows, int64_t cols, int64_t row,
+                                               int64_t col) {
+  dpt__blas_form form = {0, 0, 0};
+  if (rows == 1 && cols > 1) row = col == 1 ? cols : row;
+  if (cols == 1 && rows > 1) col = row == 1 ? rows : col;
+  if (rows == 1 && cols == 1) row = col = 1;
+  if ((col == 1 || cols == 1) && row >= cols && row <= INT32_MAX) {
+    form.fits = 1;
+    form.lead = row > 1 ? row : 1;
+  } else if ((row == 1 || rows == 1) && col >= rows && col <= INT32_MAX) {
+    form.fits = form.trans = 1;
+    form.lead = col > 1 ? col : 1;
+  }
+  return form;
+}
 
 #endif

@@ -1,0 +1,65 @@
+/* cublas.cu: opens cuBLAS, makes handles (cublas.h has the rules). */
+#include "cuda/cublas.h"
+
+namespace {
+
+dpt__cublas_functions functions;
+
+int take(dpt__library *library) {
+  int major;
+#define DPT_FUNCTION(name)                                                                         \
+  if (dpt__library_find(library, #name, (void **)&functions.name)) return 1;
+#include "cuda/cublas.def"
+#undef DPT_FUNCTION
+  DPT__CUBLAS(functions.cublasGetProperty(MAJOR_VERSION, &major));
+  return dpt__library_version(library, major, CUBLAS_VER_MAJOR);
+}
+
+#ifdef DPT_EMULATED
+const void *const brought = (const void *)&cublasGetProperty;
+#else
+const void *const brought = NULL;
+#endif
+dpt__library library = {"cuBLAS",
+                        "DPT_CUBLAS",
+                        DPT__SONAME("libcublas.so.", CUBLAS_VER_MAJOR),
+                        DPT__SONAME("cu", CUBLAS_VER_MAJOR) "/lib",
+                        "",
+                        brought,
+                        take,
+                        PTHREAD_MUTEX_INITIALIZER};
+
+/* What NVIDIA recommends for Hopper, and enough for those before. */
+enum : size_t { WORKSPACE = 32 << 20 };
+
+int make(dpt__queue *queue) {
+  cublasHandle_t handle;
+  if (dpt__library_open(&library)) return 1;
+  DPT__CUBLAS(functions.cublasCreate_v2(&handle));
+  DPT__CUBLAS(functions.cublasSetStream_v2(handle, queue->stream));
+  /* halves are added up as floats, also where a sum is cut into parts */
+  DPT__CUBLAS(functions.cublasSetMathMode(
+      handle,
+      (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
+  queue->cublas = handle;
+  return 0;
+}
+
+} // namespace
+
+int dpt__cublas_status(cublasStatus_t status, const char *call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return 0;
+  return dpt__library_fail(call, functions.cublasGetStatusName(status),
+                           functions.cublasGetStatusString(status));
+}
+
+int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas) {
+  dpt__queue *queue = dpt__queue_of(context);
+  if (!queue->cublas && make(queue)) return 1;
+  cublas->call = &functions;
+  cublas->handle = (cublasHandle_t)queue->cublas;
+  void *workspace = dpt__cuda_services->scratch(context, WORKSPACE);
+  if (!workspace) return 1;
+  DPT__CUBLAS(functions.cublasSetWorkspace_v2(cublas->handle, workspace, WORKSPACE));
+  return 0;
+}

@@ -1,0 +1,35 @@
+/* cublas.h: cuBLAS: its functions, and a handle for each queue.
+ *
+ * What must stay true: a handle is made at its queue's first product and used by its queue's thread
+ * alone, so nothing locks. Its workspace is temporary memory of the running kernel, so that
+ * products of several queues never share one (and give the same bits every time); its scalars are
+ * read from host memory when a function is called.
+ */
+#ifndef DPT_CUDA_CUBLAS_H
+#define DPT_CUDA_CUBLAS_H
+#include "cuda/library.h"
+
+#include <cublas_v2.h>
+
+struct dpt__cublas_functions {
+#define DPT_FUNCTION(name) decltype(&::name) name;
+#include "cuda/cublas.def"
+#undef DPT_FUNCTION
+};
+
+struct dpt__cublas {
+  const dpt__cublas_functions *call;
+  cublasHandle_t handle;
+};
+
+/* For the running kernel: the queue's handle, with a workspace. */
+int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas);
+
+/* 0, or a sentence that names the call. */
+int dpt__cublas_status(cublasStatus_t status, const char *call);
+#define DPT__CUBLAS(call)                                                                          \
+  do {                                                                                             \
+    if (dpt__cublas_status((call), #call)) return 1;                                               \
+  } while (0)
+
+#endif

@@ -1,0 +1,143 @@
+/* gemm.cu: products of matrices by cuBLAS.
+ *
+ * What must stay true: cuBLAS counts columns first, so that a row-major matrix is the transposed of
+ * what it sees: it is asked for c^T = b^T * a^T. Operands that have no leading step are copied to
+ * temporary memory. Halves are added up as floats.
+ */
+#include "cuda/cublas.h"
+#include "cuda/element.h"
+#include "cuda/gemm.h"
+extern "C" {
+#include "ops/map.h"
+}
+
+namespace {
+
+typedef dpt__blas_form form;
+
+enum { MOST_PRODUCTS = 65535 }; /* of one call: what a grid's third dimension counts */
+
+cudaDataType type_of(int dtype) {
+  return dtype == DPT_F16 ? CUDA_R_16F : dtype == DPT_F32 ? CUDA_R_32F : CUDA_R_64F;
+}
+
+cublasComputeType_t compute_of(const dpt__gemm_args *g) {
+  if (g->dtype == DPT_F64) return CUBLAS_COMPUTE_64F;
+  return g->dtype == DPT_F32 && g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+int width_of(int dtype) { return dtype == DPT_F16 ? 2 : dtype == DPT_F32 ? 4 : 8; }
+
+const void *at(const dpt__gemm_args *g, const void *p, int64_t element) {
+  return (const char *)p + element * width_of(g->dtype);
+}
+
+/* All three have BLAS forms; c is row-major. */
+int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, form fc) {
+  dpt__cublas cublas;
+  float alpha = (float)g->alpha, beta = (float)g->beta;
+  bool wide = g->dtype == DPT_F64;
+  const void *a_scale = wide ? (const void *)&g->alpha : &alpha;
+  const void *c_scale = wide ? (const void *)&g->beta : &beta;
+  cudaDataType type = type_of(g->dtype);
+  cublasComputeType_t compute = compute_of(g);
+  cublasOperation_t ta = fa.trans ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasOperation_t tb = fb.trans ? CUBLAS_OP_T : CUBLAS_OP_N;
+  if (dpt__cublas_begin(context, &cublas)) return 1;
+  if (g->batch == 1) {
+    DPT__CUBLAS(cublas.call->cublasGemmEx_64(cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, g->b,
+                                             type, fb.lead, g->a, type, fa.lead, c_scale, g->c,
+                                             type, fc.lead, compute, CUBLAS_GEMM_DEFAULT));
+    return 0;
+  }
+  for (int64_t i = 0; i < g->batch; i += MOST_PRODUCTS) {
+    int64_t count = g->batch - i;
+    if (count > MOST_PRODUCTS) count = MOST_PRODUCTS;
+    DPT__CUBLAS(cublas.call->cublasGemmStridedBatchedEx_64(
+        cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, at(g, g->b, i * g->b_batch), type,
+        fb.lead, g->b_batch, at(g, g->a, i * g->a_batch), type, fa.lead, g->a_batch, c_scale,
+        (void *)at(g, g->c, i * g->c_batch), type, fc.lead, g->c_batch, count, compute,
+        CUBLAS_GEMM_DEFAULT));
+  }
+  return 0;
+}
+
+/* The product with rows and columns exchanged: c^T = b^T * a^T. */
+dpt__gemm_args exchanged(const dpt__gemm_args *g) {
+  dpt__gemm_args t = *g;
+  t.m = g->n, t.n = g->m;
+  t.a = g->b, t.a_row = g->b_col, t.a_col = g->b_row, t.a_batch = g->b_batch;
+  t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row, t.b_batch = g->a_batch;
+  t.c_row = g->c_col, t.c_col = g->c_row;
+  return t;
+}
+
+/* A matrix of each product; `dense` has no gaps. */
+int spread(dpt__context *context, int dtype, void *to, const int64_t *to_step, const void *from,
+           const int64_t *from_step, int64_t batch, int64_t rows, int64_t cols) {
+  struct dpt__convert_args args = {};
+  args.walk.noperand = 2;
+  args.walk.ndim = 3;
+  args.walk.size[0] = batch;
+  args.walk.size[1] = rows;
+  args.walk.size[2] = cols;
+  for (int d = 0; d < 3; d++) {
+    args.walk.step[0][d] = to_step[d];
+    args.walk.step[1][d] = from_step[d];
+  }
+  args.walk.data[0] = (char *)to;
+  args.walk.data[1] = (char *)from;
+  args.walk.dtype[0] = args.walk.dtype[1] = dtype;
+  return dpt__cuda_convert(context, &args);
+}
+
+/* *matrix = a dense copy of itself (or, not filled, room for one). The same matrix of all products
+ * is copied once. */
+int dense(dpt__context *context, const dpt__gemm_args *g, bool fill, const void **matrix,
+          int64_t rows, int64_t cols, int64_t *row, int64_t *col, int64_t *batch) {
+  int64_t count = g->batch, from[3] = {*batch, *row, *col};
+  if (*batch == 0) count = 1;
+  int64_t to[3] = {rows * cols, cols, 1};
+  void *copy =
+      dpt__cuda_services->scratch(context, (size_t)(count * rows * cols) * width_of(g->dtype));
+  if (!copy) return 1;
+  if (fill && spread(context, g->dtype, copy, to, *matrix, from, count, rows, cols)) return 1;
+  *matrix = copy;
+  *row = cols;
+  *col = 1;
+  if (*batch) *batch = rows * cols;
+  return 0;
+}
+
+int product(dpt__context *context, const dpt__gemm_args *args) {
+  dpt__gemm_args g = *args;
+  form fa = dpt__blas_form_of(g.m, g.k, g.a_row, g.a_col);
+  form fb = dpt__blas_form_of(g.k, g.n, g.b_row, g.b_col);
+  form fc = dpt__blas_form_of(g.m, g.n, g.c_row, g.c_col);
+  if (fc.fits && fc.trans) {
+    g = exchanged(args);
+    return product(context, &g);
+  }
+  if (fa.fits && fb.fits && fc.fits) return multiply(context, &g, fa, fb, fc);
+  const void *c = g.c;
+  int64_t c_step[3] = {g.c_batch, g.c_row, g.c_col};
+  if (!fa.fits && dense(context, &g, true, &g.a, g.m, g.k, &g.a_row, &g.a_col, &g.a_batch))
+    return 1;
+  if (!fb.fits && dense(context, &g, true, &g.b, g.k, g.n, &g.b_row, &g.b_col, &g.b_batch))
+    return 1;
+  if (!fc.fits && dense(context, &g, g.beta != 0, &c, g.m, g.n, &g.c_row, &g.c_col, &g.c_batch))
+    return 1;
+  g.c = (void *)c;
+  if (product(context, &g)) return 1;
+  int64_t step[3] = {g.c_batch, g.c_row, g.c_col};
+  return fc.fits ? 0 : spread(context, g.dtype, args->c, c_step, c, step, g.batch, g.m, g.n);
+}
+
+} // namespace
+
+int dpt__cuda_gemm(dpt__context *context, const void *args) {
+  const dpt__gemm_args *g = (const dpt__gemm_args *)args;
+  if (g->m == 0 || g->n == 0) return 0;
+  if (!dpt__is_real(g->dtype) || g->fixed || g->k == 0) return dpt__cuda_gemm_ordered(context, g);
+  return product(context, g);
+}

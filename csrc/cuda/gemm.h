@@ -1,0 +1,12 @@
+/* gemm.h: products of matrices (ops/blas.h has the arguments). */
+#ifndef DPT_CUDA_GEMM_H
+#define DPT_CUDA_GEMM_H
+#include "cuda/cuda.h"
+extern "C" {
+#include "ops/blas.h"
+}
+
+/* Every element is added up in one order, whatever is around it; any type, any steps. */
+int dpt__cuda_gemm_ordered(dpt__context *context, const dpt__gemm_args *g);
+
+#endif

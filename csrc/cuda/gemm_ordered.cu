@@ -1,0 +1,97 @@
+/* gemm_ordered.cu: products whose elements are added up one after the other: those of integers, and
+ * those of deterministic mode.
+ *
+ * What must stay true: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied
+ * and added without fusing (this file is compiled so), whatever its place in c and the size of c
+ * are: the host's bits. Integers wrap; halves are added up as floats.
+ */
+#include "cuda/element.h"
+#include "cuda/gemm.h"
+
+namespace {
+
+/* A block of SIDE x SIDE threads computes TILE x TILE elements of c, DEPTH terms at a time. */
+enum { TILE = 64, DEPTH = 16, SIDE = 16, EACH = TILE / SIDE, THREADS = SIDE * SIDE };
+
+/* What a product is added up in. */
+template <typename T> struct sum_of {
+  typedef uint32_t type; /* modulo 2^32 says all about narrower types */
+};
+template <> struct sum_of<int64_t> { typedef uint64_t type; };
+template <> struct sum_of<__half> { typedef float type; };
+template <> struct sum_of<float> { typedef float type; };
+template <> struct sum_of<double> { typedef double type; };
+
+/* A scalar of the call: real, or truncated to an integer. */
+template <typename A> __device__ A scalar(double x) { return (A)dpt__long_number(x); }
+template <> __device__ float scalar<float>(double x) { return (float)x; }
+template <> __device__ double scalar<double>(double x) { return x; }
+
+/* shared (DEPTH, TILE) = TILE rows by DEPTH columns of a matrix from (row, col) on, 0 beyond its
+ * ends. Neighbouring threads read along the smaller step. */
+template <typename T, typename A>
+__device__ void fetch(A (*shared)[TILE], const T *matrix, int64_t row_step, int64_t col_step,
+                      int64_t row, int64_t rows, int64_t col, int64_t cols) {
+  int thread = threadIdx.y * SIDE + threadIdx.x;
+  for (int e = thread; e < TILE * DEPTH; e += THREADS) {
+    int r = col_step <= row_step ? e / DEPTH : e % TILE;
+    int c = col_step <= row_step ? e % DEPTH : e / TILE;
+    bool inside = row + r < rows && col + c < cols;
+    shared[c][r] =
+        inside ? (A)dpt__load(matrix[(row + r) * row_step + (col + c) * col_step]) : A(0);
+  }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+    ordered(dpt__gemm_args g, int64_t across, int64_t tiles) {
+  typedef typename sum_of<T>::type A;
+  __shared__ A left[DEPTH][TILE], right[DEPTH][TILE];
+  const A alpha = scalar<A>(g.alpha), beta = scalar<A>(g.beta);
+  for (int64_t tile = blockIdx.x; tile < tiles * g.batch; tile += gridDim.x) {
+    int64_t batch = tile / tiles, place = tile - batch * tiles;
+    int64_t row = place / across * TILE, col = place % across * TILE;
+    const T *a = (const T *)g.a + batch * g.a_batch, *b = (const T *)g.b + batch * g.b_batch;
+    A sum[EACH][EACH];
+    for (int i = 0; i < EACH; i++)
+      for (int j = 0; j < EACH; j++) sum[i][j] = 0;
+    for (int64_t k = 0; k < g.k; k += DEPTH) {
+      fetch(left, a, g.a_row, g.a_col, row, g.m, k, g.k);
+      fetch(right, b, g.b_col, g.b_row, col, g.n, k, g.k);
+      __syncthreads();
+      int depth = g.k - k < DEPTH ? (int)(g.k - k) : DEPTH;
+      for (int l = 0; l < depth; l++) {
+        A x[EACH], y[EACH];
+        for (int i = 0; i < EACH; i++) x[i] = left[l][threadIdx.y + i * SIDE];
+        for (int j = 0; j < EACH; j++) y[j] = right[l][threadIdx.x + j * SIDE];
+        for (int i = 0; i < EACH; i++)
+          for (int j = 0; j < EACH; j++) sum[i][j] += x[i] * y[j];
+      }
+      __syncthreads();
+    }
+    for (int i = 0; i < EACH; i++)
+      for (int j = 0; j < EACH; j++) {
+        int64_t r = row + threadIdx.y + i * SIDE, c = col + threadIdx.x + j * SIDE;
+        if (r >= g.m || c >= g.n) continue;
+        T *at = (T *)g.c + batch * g.c_batch + r * g.c_row + c * g.c_col;
+        /* without terms c is scaled alone */
+        A old = g.beta == 0 ? A(0) : beta * (A)dpt__load(*at);
+        A product = alpha * sum[i][j];
+        *at = dpt__store<T>::from(g.k == 0 ? old : g.beta == 0 ? product : (A)(old + product));
+      }
+  }
+}
+
+template <typename T> int launch(dpt__context *context, const dpt__gemm_args *g) {
+  int64_t across = (g->n + TILE - 1) / TILE, tiles = across * ((g->m + TILE - 1) / TILE);
+  int64_t all = tiles * g->batch;
+  auto kernel = ordered<T>;
+  return DPT_LAUNCH_TEAM(kernel, (unsigned)(all < 1 << 30 ? all : 1 << 30), dim3(SIDE, SIDE), 0,
+                         context, *g, across, tiles);
+}
+
+} // namespace
+
+int dpt__cuda_gemm_ordered(dpt__context *context, const dpt__gemm_args *g) {
+  return dpt__of_type(g->dtype, [&](auto zero) { return launch<decltype(zero)>(context, g); });
+}

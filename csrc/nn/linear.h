@@ -1,0 +1,58 @@
+/* linear.h: nn.Linear's kernels as products of matrices, for every backend.
+ *
+ * What must stay true: the bias is in `out` before the product is added to it, so that a row is
+ * written in one order. On devices a layer of at most DPT__LINEAR_SMALL weights always has the
+ * fixed order of sums: it costs next to nothing there, and several devices give the bits of one.
+ * The choice may not depend on the rows.
+ */
+#ifndef DPT_NN_LINEAR_H
+#define DPT_NN_LINEAR_H
+#include "nn/kernels.h"
+#include "ops/blas.h"
+
+enum { DPT__LINEAR_SMALL = 128 };
+
+static inline int dpt__linear_fixed(const dpt__context *context, int deterministic, int64_t I,
+                                    int64_t O) {
+  return deterministic || (context->device && I * O <= DPT__LINEAR_SMALL);
+}
+
+/* c (m, n) = beta * c + alpha * a * b, all contiguous or, where they are transposed, contiguous
+ * before. */
+static inline dpt__gemm_args dpt__linear_gemm(int32_t type, int fixed, int32_t tf32, int64_t m,
+                                              int64_t n, int64_t k, double alpha, const void *a,
+                                              int a_transposed, const void *b, int b_transposed,
+                                              double beta, void *c) {
+  dpt__gemm_args g = {type, fixed, tf32, m, n, k, 1, alpha, beta, a, b,
+                      c,    k,     1,    0, n, 1, 0, n,     1,    0};
+  if (a_transposed) g.a_row = 1, g.a_col = m;
+  if (b_transposed) g.b_row = 1, g.b_col = k;
+  return g;
+}
+
+static inline dpt__gemm_args dpt__linear_product(const dpt__context *context,
+                                                 const struct dpt__linear_args *a) {
+  return dpt__linear_gemm(a->type, dpt__linear_fixed(context, a->deterministic, a->I, a->O),
+                          a->tf32, a->B, a->O, a->I, 1, a->in, 0, a->weight, 1, a->bias ? 1 : 0,
+                          a->out);
+}
+
+static inline dpt__gemm_args dpt__linear_data_product(const dpt__context *context,
+                                                      const struct dpt__linear_data_args *a) {
+  return dpt__linear_gemm(a->type, dpt__linear_fixed(context, a->deterministic, a->I, a->O),
+                          a->tf32, a->B, a->I, a->O, 1, a->gout, 0, a->weight, 0, 0, a->gin);
+}
+
+static inline dpt__gemm_args dpt__linear_weight_product(const struct dpt__linear_weight_args *a) {
+  return dpt__linear_gemm(a->type, 0, a->tf32, a->O, a->I, a->B, a->scale, a->gout, 1, a->in, 0, 1,
+                          a->gw);
+}
+
+/* The gradient of the bias: sums of gout's columns. */
+static inline struct dpt__plane_sum_args
+dpt__linear_bias_sum(const struct dpt__linear_weight_args *a) {
+  struct dpt__plane_sum_args sum = {a->type, a->B, a->O, 1, a->scale, a->gout, a->gb};
+  return sum;
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* cublas.cpp: cuBLAS's functions on OpenBLAS.
+ *
+ * What must stay true: a call that cuBLAS would refuse is refused; OpenBLAS is called with one
+ * thread only. A workspace is filled with rubbish: nobody else may keep anything there.
+ */
+#include "cublas_v2.h"
+#include "cuda_fp16.h"
+
+#include <cblas.h>
+#include <vector>
+
+struct emulated_cublas {
+  cudaStream_t stream;
+};
+
+namespace {
+
+struct product {
+  cublasOperation_t ta, tb;
+  int64_t m, n, k, lda, ldb, ldc;
+};
+
+cublasStatus_t refuse_unless(bool right) {
+  return right ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+bool accepted(const product &p, cudaDataType type, cublasComputeType_t compute) {
+  int64_t a_rows = p.ta ? p.k : p.m, b_rows = p.tb ? p.n : p.k;
+  bool wide = type == CUDA_R_64F;
+  return p.m >= 0 && p.n >= 0 && p.k >= 0 && p.lda >= (a_rows > 1 ? a_rows : 1) &&
+         p.ldb >= (b_rows > 1 ? b_rows : 1) && p.ldc >= (p.m > 1 ? p.m : 1) &&
+         wide == (compute == CUBLAS_COMPUTE_64F) &&
+         (type == CUDA_R_32F || compute != CUBLAS_COMPUTE_32F_FAST_TF32);
+}
+
+CBLAS_TRANSPOSE form(cublasOperation_t t) { return t ? CblasTrans : CblasNoTrans; }
+
+void run(const product &p, const float *alpha, const float *a, const float *b, const float *beta,
+         float *c) {
+  cblas_sgemm(CblasColMajor, form(p.ta), form(p.tb), (int)p.m, (int)p.n, (int)p.k, *alpha, a,
+              (int)p.lda, b, (int)p.ldb, *beta, c, (int)p.ldc);
+}
+
+void run(const product &p, const double *alpha, const double *a, const double *b,
+         const double *beta, double *c) {
+  cblas_dgemm(CblasColMajor, form(p.ta), form(p.tb), (int)p.m, (int)p.n, (int)p.k, *alpha, a,
+              (int)p.lda, b, (int)p.ldb, *beta, c, (int)p.ldc);
+}
+
+/* The columns of a matrix as floats, without gaps. */
+std::vector<float> widen(const __half *from, int64_t rows, int64_t cols, int64_t ld) {
+  std::vector<float> to((size_t)(rows * cols));
+  for (int64_t j = 0; j < cols; j++)
+    for (int64_t i = 0; i < rows; i++) to[(size_t)(j * rows + i)] = __half2float(from[j * ld + i]);
+  return to;
+}
+
+void run(const product &p, const float *alpha, const __half *a, const __half *b, const float *beta,
+         __half *c) {
+  product q = p;
+  q.lda = p.ta ? p.k : p.m, q.ldb = p.tb ? p.n : p.k, q.ldc = p.m;
+  std::vector<float> wide_a = widen(a, q.lda, p.ta ? p.m : p.k, p.lda);
+  std::vector<float> wide_b = widen(b, q.ldb, p.tb ? p.k : p.n, p.ldb);
+  std::vector<float> wide_c((size_t)(p.m * p.n));
+  if (*beta != 0) wide_c = widen(c, p.m, p.n, p.ldc);
+  run(q, alpha, wide_a.data(), wide_b.data(), beta, wide_c.data());
+  for (int64_t j = 0; j < p.n; j++)
+    for (int64_t i = 0; i < p.m; i++)
+      c[j * p.ldc + i] = __float2half_rn(wide_c[(size_t)(j * p.m + i)]);
+}
+
+template <typename T, typename A>
+void run_all(const product &p, const void *alpha, const void *a, long long a_stride, const void *b,
+             long long b_stride, const void *beta, void *c, long long c_stride, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    run(p, (const A *)alpha, (const T *)a + i * a_stride, (const T *)b + i * b_stride,
+        (const A *)beta, (T *)c + i * c_stride);
+}
+
+} // namespace
+
+const char *cublasGetStatusName(cublasStatus_t status) {
+  return status ? "CUBLAS_STATUS_INVALID_VALUE" : "CUBLAS_STATUS_SUCCESS";
+}
+const char *cublasGetStatusString(cublasStatus_t status) {
+  return status ? "an unsupported value or parameter was passed" : "success";
+}
+cublasStatus_t cublasGetProperty(libraryPropertyType, int *value) {
+  *value = CUBLAS_VER_MAJOR;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasCreate_v2(cublasHandle_t *handle) {
+  openblas_set_num_threads(1);
+  *handle = new emulated_cublas();
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  return refuse_unless(stream != nullptr); /* dpt has queues of its own */
+}
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void *workspace, size_t bytes) {
+  if ((uintptr_t)workspace % 256) return CUBLAS_STATUS_INVALID_VALUE;
+  memset(workspace, 0xa5, bytes < 4096 ? bytes : 4096);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
+
+cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperation_t ta,
+                                             cublasOperation_t tb, int64_t m, int64_t n, int64_t k,
+                                             const void *alpha, const void *a, cudaDataType a_type,
+                                             int64_t lda, long long a_stride, const void *b,
+                                             cudaDataType b_type, int64_t ldb, long long b_stride,
+                                             const void *beta, void *c, cudaDataType c_type,
+                                             int64_t ldc, long long c_stride, int64_t count,
+                                             cublasComputeType_t compute, cublasGemmAlgo_t) {
+  product p = {ta, tb, m, n, k, lda, ldb, ldc};
+  if (!handle || !handle->stream || a_type != b_type || a_type != c_type || count < 0 ||
+      !accepted(p, a_type, compute))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  auto call = a_type == CUDA_R_16F   ? run_all<__half, float>
+              : a_type == CUDA_R_32F ? run_all<float, float>
+                                     : run_all<double, double>;
+  call(p, alpha, a, a_stride, b, b_stride, beta, c, c_stride, count);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                               int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
+                               cudaDataType a_type, int64_t lda, const void *b, cudaDataType b_type,
+                               int64_t ldb, const void *beta, void *c, cudaDataType c_type,
+                               int64_t ldc, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
+  return cublasGemmStridedBatchedEx_64(handle, ta, tb, m, n, k, alpha, a, a_type, lda, 0, b, b_type,
+                                       ldb, 0, beta, c, c_type, ldc, 0, 1, compute, algo);
+}
