@@ -156,6 +156,9 @@ template <typename T> T atomicMax(T *at, T v) {
 template <typename T> T atomicMin(T *at, T v) {
   return emulated_atomic(at, [=](T old) { return old < v ? old : v; });
 }
+template <typename T> T atomicOr(T *at, T v) {
+  return emulated_atomic(at, [=](T old) { return old | v; });
+}
 template <typename T> T atomicExch(T *at, T v) {
   return emulated_atomic(at, [=](T) { return v; });
 }

@@ -1,0 +1,299 @@
+/* lookup.cu: rows of a table by index, and their gradients.
+ *
+ * What must stay true: all indices are checked before anything is written. A row's gradients are
+ * added up in double in the order of idx, in parts of CHUNK indices that lie in a row after
+ * sorting, and added to the row once: so the same call gives the same bits.
+ */
+#include "cuda/element.h"
+#include "cuda/keys.h"
+#include "cuda/nn/classes.h"
+#include "cuda/nn/sums.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "nn/kernels.h"
+}
+
+namespace {
+
+constexpr int CHECKERS = 16, CHECK_THREADS = 512, CHUNK = 32, WARP = 32, MOST_Y = 65535;
+
+struct indices {
+  const void *idx;
+  int type;
+  int64_t n, rows;
+  __device__ int64_t operator[](int64_t i) const { return dpt__class_at(idx, type, i); }
+};
+
+/* ---- checking ---- */
+
+/* A byte for each block that looks: whether it found a bad index. */
+struct alignas(CHECKERS) verdict {
+  uint8_t bad[CHECKERS];
+};
+
+__device__ __forceinline__ bool refused(const verdict *v) {
+  uint4 bits = *(const uint4 *)v;
+  return bits.x | bits.y | bits.z | bits.w;
+}
+
+/* Also sets `nmark` words of marks to 0. */
+__global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark,
+                      dpt__fault_record *fault, const char *name) {
+  __shared__ int bad;
+  if (threadIdx.x == 0) bad = 0;
+  __syncthreads();
+  int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = thread; i < at.n; i += threads) {
+    int64_t row = at[i];
+    if (row >= 1 && row <= at.rows) continue;
+    bad = 1; /* whoever writes it writes 1 */
+    dpt__fault_set(fault, DPT__FAULT_ROW, name, row, i + 1, at.rows);
+  }
+  for (int64_t i = thread; i < nmark; i += threads) marks[i] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) v->bad[blockIdx.x] = (uint8_t)bad;
+  if (blockIdx.x == 0 && threadIdx.x >= gridDim.x && threadIdx.x < CHECKERS)
+    v->bad[threadIdx.x] = 0;
+}
+
+int launch_check(dpt__context *context, const indices &at, const verdict **out, uint32_t *marks,
+                 int64_t nmark) {
+  verdict *v = (verdict *)dpt__cuda_services->scratch(context, sizeof *v);
+  if (!v) return 1;
+  *out = v;
+  int64_t blocks = (at.n + CHECK_THREADS - 1) / CHECK_THREADS;
+  if (blocks > CHECKERS) blocks = CHECKERS;
+  return DPT_LAUNCH_TEAM(check, (unsigned)blocks, (unsigned)CHECK_THREADS, 0, context, at, v, marks,
+                         nmark, dpt__queue_of(context)->fault, context->name);
+}
+
+/* ---- rows by index ---- */
+
+/* Rows are `each` units long. */
+template <typename Unit>
+__global__ void pick_rows(indices at, const Unit *weight, Unit *out, int64_t each,
+                          const verdict *v) {
+  if (refused(v)) return;
+  int64_t count = at.n * each, threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
+    int64_t i = t / each;
+    out[t] = weight[(at[i] - 1) * each + (t - i * each)];
+  }
+}
+
+template <typename Unit>
+int launch_pick(dpt__context *context, const dpt__lookup_args &a, const indices &at, int64_t bytes,
+                const verdict *v) {
+  int64_t each = bytes / (int64_t)sizeof(Unit);
+  auto kernel = pick_rows<Unit>;
+  return DPT_LAUNCH(kernel, dpt__blocks(a.n * each), DPT__BLOCK, 0, context, at,
+                    (const Unit *)a.weight, (Unit *)a.out, each, v);
+}
+
+/* ---- gradients ---- */
+
+/* Sorted by row, then by place in idx: key = row << shift | place. */
+struct order {
+  const uint64_t *keys;
+  int64_t n;
+  int shift;
+  __device__ int64_t row(int64_t p) const { return (int64_t)(keys[p] >> shift); } /* from 0 */
+  __device__ int64_t place(int64_t p) const {
+    return (int64_t)(keys[p] & (((uint64_t)1 << shift) - 1));
+  }
+  /* Whether p and the one before it are of one row. */
+  __device__ bool continues(int64_t p) const { return p > 0 && p < n && row(p - 1) == row(p); }
+  /* The first p whose key is not less. */
+  __device__ int64_t find(uint64_t key) const {
+    int64_t low = 0, high = n;
+    while (low < high) {
+      int64_t middle = (low + high) / 2;
+      if (keys[middle] < key) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+  __device__ int64_t count_of(int64_t row) const {
+    return find((uint64_t)(row + 1) << shift) - find((uint64_t)row << shift);
+  }
+};
+
+__global__ void make_keys(indices at, uint64_t *keys, int64_t count, int shift) {
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads)
+    keys[i] = i < at.n ? (uint64_t)(at[i] - 1) << shift | (uint64_t)i : UINT64_MAX;
+}
+
+/* Block (x, y) adds chunk x for the columns of y. What belongs to a row that began before the chunk
+ * goes to heads, what began in it and goes on behind it goes to tails. */
+template <typename T>
+__global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads, double *tails,
+                           const verdict *v) {
+  __shared__ int64_t rows[CHUNK + 1], places[CHUNK];
+  __shared__ T scales[CHUNK];
+  if (refused(v)) return; /* all of the block */
+  int64_t first = (int64_t)blockIdx.x * CHUNK;
+  int m = by.n - first < CHUNK ? (int)(by.n - first) : CHUNK, t = (int)threadIdx.x;
+  if (t < m) {
+    int64_t row = by.row(first + t);
+    rows[t] = row;
+    places[t] = by.place(first + t);
+    scales[t] = (T)(a.by_frequency ? a.scale / (double)by.count_of(row) : a.scale);
+  }
+  if (t == m - 1) rows[m] = -1;
+  __syncthreads();
+  bool began = by.continues(first), goes = by.continues(first + m);
+  int64_t columns = (int64_t)gridDim.y * blockDim.x;
+  for (int64_t d = (int64_t)blockIdx.y * blockDim.x + t; d < a.D; d += columns) {
+    const T *gout = (const T *)a.gout + d;
+    double sum = 0;
+    bool head = began;
+    for (int p = 0; p < m; p += 8) {
+      T x[8]; /* on their way at once */
+      for (int i = 0; i < 8; i++) x[i] = p + i < m ? gout[places[p + i] * a.D] : T(0);
+      for (int i = 0; i < 8; i++) {
+        int q = p + i;
+        if (q >= m) break;
+        T term = scales[q] * x[i];
+        sum += (double)term;
+        if (rows[q + 1] == rows[q]) continue;
+        if (head) {
+          heads[(int64_t)blockIdx.x * a.D + d] = sum;
+        } else if (q == m - 1 && goes) {
+          tails[(int64_t)blockIdx.x * a.D + d] = sum;
+        } else if (rows[q] + 1 != a.padding) {
+          T *to = (T *)a.gw + rows[q] * a.D + d;
+          *to = (T)((double)*to + sum);
+        }
+        head = false;
+        sum = 0;
+      }
+    }
+  }
+}
+
+/* Rows that go beyond a chunk: its first chunk's threads add the parts. */
+template <typename T>
+__global__ void join_chunks(order by, dpt__lookup_backward_args a, const double *heads,
+                            const double *tails, const verdict *v) {
+  if (refused(v)) return;
+  int64_t chunk = blockIdx.x, end = (chunk + 1) * CHUNK;
+  if (!by.continues(end)) return;
+  int64_t row = by.row(end);
+  if (row + 1 == a.padding || (chunk > 0 && by.row(chunk * CHUNK - 1) == row)) return;
+  int64_t columns = (int64_t)gridDim.y * blockDim.x;
+  for (int64_t d = (int64_t)blockIdx.y * blockDim.x + threadIdx.x; d < a.D; d += columns) {
+    double sum = tails[chunk * a.D + d];
+    for (int64_t c = chunk + 1; c * CHUNK < by.n && by.row(c * CHUNK) == row; c++)
+      sum += heads[c * a.D + d];
+    T *to = (T *)a.gw + row * a.D + d;
+    *to = (T)((double)*to + sum);
+  }
+}
+
+template <typename T>
+int launch_add(dpt__context *context, const dpt__lookup_backward_args &a, const order &by,
+               const verdict *v) {
+  int64_t chunks = (a.n + CHUNK - 1) / CHUNK;
+  unsigned threads = a.D > 96 ? 128 : (unsigned)((a.D + WARP - 1) / WARP * WARP);
+  int64_t columns = (a.D + threads - 1) / threads;
+  dim3 grid((unsigned)chunks, (unsigned)(columns < MOST_Y ? columns : MOST_Y));
+  double *parts = NULL, *tails = NULL;
+  if (chunks > 1) {
+    size_t bytes = 2 * (size_t)chunks * (size_t)a.D * sizeof *parts;
+    parts = (double *)dpt__cuda_services->scratch(context, bytes);
+    if (!parts) return 1;
+    tails = parts + chunks * a.D;
+  }
+  auto add = add_chunks<T>;
+  auto join = join_chunks<T>;
+  if (DPT_LAUNCH_TEAM(add, grid, threads, 0, context, by, a, parts, tails, v)) return 1;
+  if (chunks == 1) return 0;
+  return DPT_LAUNCH(join, grid, threads, 0, context, by, a, parts, tails, v);
+}
+
+/* ---- renorm ---- */
+
+/* A warp for each index; that which marks its row first has it. */
+template <typename T>
+__global__ void renorm_rows(indices at, dpt__lookup_renorm_args a, uint32_t *marks,
+                            const verdict *v) {
+  if (refused(v)) return;
+  int lane = (int)threadIdx.x % WARP;
+  int64_t warps = (int64_t)gridDim.x * (blockDim.x / WARP);
+  int64_t i = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+  for (; i < a.n; i += warps) {
+    int64_t row = at[i] - 1;
+    uint32_t bit = (uint32_t)1 << row % 32, before = 0;
+    if (lane == 0) before = atomicOr(&marks[row / 32], bit);
+    if (__shfl_sync(0xffffffffu, before, 0) & bit) continue;
+    T *w = (T *)a.weight + row * a.D;
+    double sum = 0;
+    for (int64_t d = lane; d < a.D; d += WARP) {
+      double x = fabs((double)w[d]);
+      sum += a.p == 1 ? x : a.p == 2 ? x * x : pow(x, a.p);
+    }
+    sum = __shfl_sync(0xffffffffu, dpt__warp_sum(sum), 0);
+    double norm = pow(sum, 1 / a.p);
+    if (norm > a.max_norm)
+      for (int64_t d = lane; d < a.D; d += WARP)
+        w[d] = (T)((double)w[d] * (a.max_norm / (norm + 1e-7)));
+  }
+}
+
+} // namespace
+
+int dpt__cuda_lookup(dpt__context *context, const void *args) {
+  const dpt__lookup_args &a = *(const dpt__lookup_args *)args;
+  indices at = {a.idx, a.index_type, a.n, a.V};
+  const verdict *v;
+  if (!a.n) return 0;
+  if (launch_check(context, at, &v, NULL, 0)) return 1;
+  int64_t width = a.type == DPT_F32 ? 4 : 8, bytes = a.D * width;
+  if (bytes % 16 == 0 && (uintptr_t)a.weight % 16 == 0 && (uintptr_t)a.out % 16 == 0)
+    return launch_pick<uint4>(context, a, at, bytes, v);
+  return width == 4 ? launch_pick<uint32_t>(context, a, at, bytes, v)
+                    : launch_pick<uint64_t>(context, a, at, bytes, v);
+}
+
+int dpt__cuda_lookup_backward(dpt__context *context, const void *args) {
+  const dpt__lookup_backward_args &a = *(const dpt__lookup_backward_args *)args;
+  indices at = {a.idx, a.index_type, a.n, a.V};
+  const verdict *v;
+  if (!a.n) return 0;
+  int64_t count = dpt__keys_for(a.n);
+  int shift = 0, bits = 0;
+  while ((int64_t)1 << shift < a.n) shift++;
+  while (bits < 63 && (int64_t)1 << bits <= a.V) bits++;
+  if (shift + bits > 64 || (a.n + CHUNK - 1) / CHUNK > INT32_MAX)
+    return dpt__cuda_fail("%s: %lld indices into %lld rows are too many", context->name,
+                          (long long)a.n, (long long)a.V);
+  if (launch_check(context, at, &v, NULL, 0)) return 1;
+  uint64_t *keys = (uint64_t *)dpt__cuda_services->scratch(context, (size_t)count * sizeof *keys);
+  if (!keys) return 1;
+  if (DPT_LAUNCH(make_keys, dpt__blocks(count), DPT__BLOCK, 0, context, at, keys, count, shift) ||
+      dpt__sort_keys(context, keys, count))
+    return 1;
+  order by = {keys, a.n, shift};
+  return dpt__of_real(a.type,
+                      [&](auto zero) { return launch_add<decltype(zero)>(context, a, by, v); });
+}
+
+int dpt__cuda_lookup_renorm(dpt__context *context, const void *args) {
+  const dpt__lookup_renorm_args &a = *(const dpt__lookup_renorm_args *)args;
+  indices at = {a.idx, a.index_type, a.n, a.V};
+  const verdict *v;
+  if (!a.n) return 0;
+  int64_t words = (a.V + 31) / 32;
+  uint32_t *marks = (uint32_t *)dpt__cuda_services->scratch(context, (size_t)words * sizeof *marks);
+  if (!marks || launch_check(context, at, &v, marks, words)) return 1;
+  return dpt__of_real(a.type, [&](auto zero) {
+    auto kernel = renorm_rows<decltype(zero)>;
+    return DPT_LAUNCH_TEAM(kernel, dpt__blocks(a.n * WARP), DPT__BLOCK, 0, context, at, a, marks,
+                           v);
+  });
+}
