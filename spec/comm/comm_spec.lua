@@ -31,7 +31,7 @@ describe('dpt.comm', function()
       end
    end)
 
-   it('leaves the current device as it was where memory is short', function()
+   it('leaves the current device as it was where memory is short #devices2', function()
       local t = torch.randn(2 ^ 20):cuda()
       collectgarbage()
       collectgarbage() -- what is garbage now would be room later
@@ -184,7 +184,7 @@ describe('dpt.comm', function()
       for i = 1, count do same.bits(sum, list[i]:double()) end
    end)
 
-   it('refuses what cannot travel, with a sentence', function()
+   it('refuses what cannot travel, with a sentence #devices2', function()
       local t = torch.CudaTensor(3):fill(1)
       assert.error_matches(function() comm.broadcast(torch.FloatTensor(3), devices) end,
          'entry 1 is a torch.FloatTensor in host memory, wanted a device tensor')

@@ -114,7 +114,7 @@ describe('nccl', function()
       assert.error_matches(function() nccl.allReduce(list) end, 'contiguous')
    end)
 
-   it('says what is wrong', function()
+   it('says what is wrong #devices2', function()
       local a = onDevice(1, 'torch.CudaTensor', 4)
       local b = onDevice(math.min(2, most), 'torch.CudaTensor', 4)
       assert.error_matches(function() nccl.allReduce{} end, 'one input at least')

@@ -97,7 +97,7 @@ describe('a file that is damaged', function()
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)
 
-   it('gives a sentence or a value', function()
+   it('gives a sentence or a value #devices2', function()
       local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
       print('hostile_spec: DPT_SEED=' .. seed)
       math.randomseed(seed)

@@ -100,7 +100,7 @@ describe('nn.DataParallelTable in files', function()
       assert.is_true(loaded:getParameters():storage() == flat:storage())
    end)
 
-   it('of version 1 has all replicas and the dispatcher among its fields', function()
+   it('of version 1 has all replicas and the dispatcher among its fields #devices2', function()
       local one = network():cuda()
       for _, impl in ipairs{'none', 'nn.DataParallelTable.Basic', 'nn.DataParallelTable.Threads'} do
          local f = torch.MemoryFile():binary()
@@ -141,7 +141,7 @@ describe('nn.DataParallelTable in files', function()
       end
    end)
 
-   it('of versions 2 and 3 has the devices before the fields', function()
+   it('of versions 2 and 3 has the devices before the fields #devices2', function()
       local one = network():cuda()
       for version = 2, 3 do
          local f = torch.MemoryFile():binary()
@@ -211,7 +211,7 @@ describe('nn.DataParallelTable in files', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
-   it('says nothing of threads', function()
+   it('says nothing of threads #devices2', function()
       local net = nn.DataParallelTable(1, true):add(network():cuda(), {1, 2}):threads()
       net:forward(x)
       net:backward(x, torch.ones(11, 2):cuda())
@@ -228,7 +228,7 @@ describe('nn.DataParallelTable in files', function()
       net.impl:close()
    end)
 
-   it('is written before a network was added', function()
+   it('is written before a network was added #devices2', function()
       local empty = torch.deserialize(torch.serialize(nn.DataParallelTable(2)))
       assert.equal(2, empty.dimension)
       empty:add(nn.Linear(2, 2):cuda(), {1, 2})

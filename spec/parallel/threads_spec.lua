@@ -75,7 +75,7 @@ describe('dpt.parallel.threads', function()
       end)
    end
 
-   it('runs every replica but the first in a Lua state of its own', function()
+   it('runs every replica but the first in a Lua state of its own #devices2', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads(init)
       local here = {}
       local seen = many.impl:exec(function(replica, i)
@@ -88,7 +88,7 @@ describe('dpt.parallel.threads', function()
       assert.same({7, 7}, many.impl:exec(function(_, _) return 7 end, 2))
    end)
 
-   it('calls the init function once in each state, before it knows the network', function()
+   it('calls the init function once a state, before it knows the network #devices2', function()
       local calls = {}
       local many = nn.DataParallelTable(1)
          :add(nn.Sequential():add(modules.Whole(6)):cuda(), same.range(n))
@@ -116,7 +116,7 @@ describe('dpt.parallel.threads', function()
       assert.equal(n, many:forward(input):size(1))
    end)
 
-   it('raises what an init function raises, and can be told another', function()
+   it('raises what an init function raises, and can be told another #devices2', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n))
       many:threads(function(i) if i == n then error('no start') end end)
       for _ = 1, 2 do

@@ -81,7 +81,7 @@ describe('a script that changes a network', function()
       cutorch.manualSeedAll(3)
    end)
 
-   it('initializes, converts to cudnn and back, and trains', function()
+   it('initializes, converts to cudnn and back, and trains #devices3', function()
       local net = initialize(convnet(3)):cuda()
       cudnn.convert(net, cudnn)
       cudnn.benchmark, cudnn.fastest = true, true
@@ -161,7 +161,7 @@ describe('a script that changes a network', function()
       assert.is_true((net:get(3).weight - moved):abs():max() > 0)
    end)
 
-   it('stops, saves, and goes on exactly where it was', function()
+   it('stops, saves, and goes on exactly where it was #devices4', function()
       local file = os.tmpname()
       finally(function() os.remove(file) end)
       local function make() return parallel(convnet(3):cuda(), {1, 2}) end

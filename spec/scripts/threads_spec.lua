@@ -127,7 +127,7 @@ describe('a script with threads', function()
       assert.is_nil(rawget(_G, 'trainLoader'))
    end)
 
-   it('trains replicas by hand, a thread and a device each', function()
+   it('trains replicas by hand, a thread and a device each #devices3', function()
       local threads = require 'threads'
       threads.Threads.serialization('threads.sharedserialize')
       local n = 3

@@ -1,6 +1,6 @@
---- Where a training script may run: in host memory, on a device, on three devices, there also with
--- a thread each. The specs of scripts train the same networks at all of them, and the results must
--- agree.
+--- Where a training script may run: in host memory, on a device, on three devices (or as many as
+-- there are), there also with a thread each. The specs of scripts train the same networks at all
+-- of them, and the results must agree.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local close = require('spec.support.parallel').close
@@ -10,6 +10,8 @@ local M = {}
 
 local function same(x) return x end
 local function cuda(x) return x:cuda() end
+local devices = {}
+for i = 1, math.min(3, dpt.cutorch.getDeviceCount()) do devices[i] = i end
 
 --- Each: name; move(x): a tensor, module or criterion brought there; net(module, init): a network
 -- brought there and wrapped, init is what a thread needs to know its classes; inner(net): the
@@ -17,17 +19,17 @@ local function cuda(x) return x:cuda() end
 M.host = {name = 'host memory', move = same, net = same, inner = same}
 M.device = {name = 'a device', move = cuda, net = cuda, inner = same}
 M.parallel = {
-   name = 'three devices', move = cuda,
+   name = 'several devices', move = cuda,
    net = function(module)
-      return nn.DataParallelTable(1, true):add(module:cuda(), {1, 2, 3}):cuda()
+      return nn.DataParallelTable(1, true):add(module:cuda(), devices):cuda()
    end,
    inner = function(net) return net:get(1) end,
 }
 
 M.threads = {
-   name = 'three threads', move = cuda, inner = M.parallel.inner,
+   name = 'several threads', move = cuda, inner = M.parallel.inner,
    net = function(module, init)
-      local net = nn.DataParallelTable(1, true):add(module:cuda(), {1, 2, 3})
+      local net = nn.DataParallelTable(1, true):add(module:cuda(), devices)
       return net:threads(init):cuda()
    end,
 }

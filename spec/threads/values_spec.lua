@@ -143,7 +143,7 @@ describe('values that go to a worker and back', function()
       assert.equals(0, empty:dim())
    end)
 
-   it('are tensors on devices', function()
+   it('are tensors on devices #devices2', function()
       local cutorch = require 'cutorch'
       cutorch.withDevice(2, function()
          local t = torch.CudaTensor(5):fill(2)

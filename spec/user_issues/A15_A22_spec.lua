@@ -21,7 +21,7 @@ describe('users of DataParallelTable', function()
 
    local function wrap(net) return nn.DataParallelTable(1, true):add(net, same.range(most)) end
 
-   it('A15: the transport can be asked for; an absent one is told once, or raises', function()
+   it('A15: a transport can be asked for; an absent one is told, or raises #devices2', function()
       assert.equal('copy', comm.transport())
       assert.error_matches(function() comm.use('nccl', true) end, 'NCCL')
       assert.error_matches(function() comm.use('carrier pigeon', true) end, 'carrier pigeon')

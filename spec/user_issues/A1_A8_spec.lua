@@ -79,7 +79,7 @@ describe('users of DataParallelTable', function()
          end
       end)
 
-      it('trains for 1,000 steps like one device', function()
+      it('trains for 1,000 steps like one device #devices3', function()
          local function train(list)
             torch.manualSeed(9)
             local net = nn.Sequential():add(nn.Linear(5, 8)):add(nn.Tanh()):add(nn.Linear(8, 2))

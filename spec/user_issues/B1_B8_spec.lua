@@ -20,7 +20,7 @@ describe('users of cutorch', function()
       cutorch.setDevice(1)
    end)
 
-   it('B2: the cache tells its size, can be emptied, and is emptied before memory is short',
+   it('B2: the cache tells its size, can be emptied, and is, before memory is short #devices2',
       function()
          finally(function() cutorch.setMemoryLimit(2, 0) end)
          cutorch.setDevice(2)
@@ -55,7 +55,7 @@ describe('users of cutorch', function()
          assert.equal(5, torch.CudaTensor(5):fill(1):sum())
       end)
 
-   it('B4: operands of two devices are an error that names both and the operation', function()
+   it('B4: operands of two devices are an error naming both and what was done #devices2', function()
       local a = torch.CudaTensor(3):fill(1)
       local b = cutorch.withDevice(2, function() return torch.CudaDoubleTensor(3):fill(2) end)
       local c = cutorch.withDevice(2, function() return torch.CudaTensor(3):fill(2) end)
@@ -70,7 +70,7 @@ describe('users of cutorch', function()
       assert.equal(2, c:getDevice())
    end)
 
-   it('B5: random delays of the streams change no bit of what is copied and summed', function()
+   it('B5: random delays of streams change no bit of a copy or a sum #devices2', function()
       finally(function()
          lib.delay_set(0)
          cutorch.setDefaultStream()

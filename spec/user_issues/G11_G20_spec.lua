@@ -37,7 +37,7 @@ describe('users of DataParallel', function()
       return nn.DataParallelTable(1, true):add(net, same.range(n or most))
    end
 
-   it('G11: replicas keep what they count; copies and files have replica 1\'s', function()
+   it('G11: replicas keep what they count; copies and files have replica 1\'s #devices2', function()
       local many = wrap(nn.Sequential():add(classes.Alive()):add(nn.Linear(3, 2)):cuda())
       local steps = {2 * most, 1, 2 * most, 1, 1}
       for _, rows in ipairs(steps) do
@@ -55,7 +55,7 @@ describe('users of DataParallel', function()
       assert.equal(2, many:get(most):get(1).count) -- nothing is shared with the copy
    end)
 
-   it('G13: a device that is there twice is an error', function()
+   it('G13: a device that is there twice is an error #devices2', function()
       local net = nn.Linear(2, 2):cuda()
       assert.error_matches(function() nn.DataParallelTable(1):add(net, {1, 2, 1}) end,
          'got device 1 twice')
@@ -153,7 +153,7 @@ describe('users of DataParallel', function()
          return list
       end
 
-      it('say how large the share of each device is', function()
+      it('say how large the share of each device is #devices4', function()
          local many = nn.DataParallelTable(1, true, false, {weights = {3, 1}})
             :add(nn.Linear(5, 3):cuda(), {1, 2})
          for rows, shares in pairs{[1] = {1, 0}, [2] = {1, 1}, [4] = {3, 1}, [8] = {6, 2},
@@ -186,7 +186,7 @@ describe('users of DataParallel', function()
          same.compare(one, many, torch.CudaTensor(), 1e-5)
       end)
 
-      it('are copied and saved, and checked', function()
+      it('are copied and saved, and checked #devices2', function()
          local file = os.tmpname()
          finally(function()
             os.remove(file)

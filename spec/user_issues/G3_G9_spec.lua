@@ -116,7 +116,7 @@ describe('users of DataParallel', function()
       assert.is_true(four <= 1.15 * times[1], ('%g s, one: %g s'):format(four, times[1]))
    end)
 
-   it('G5: Ctrl-C ends training on all devices within a second, and nothing stays #noasan',
+   it('G5: Ctrl-C ends training on all devices in a second, and nothing stays #noasan #devices2',
       function()
          local timer, mark = torch.Timer(), os.tmpname()
          finally(function() os.remove(mark) end)
