@@ -8,6 +8,7 @@
 
 #include "device/fault.h"
 #include "device/marks.h"
+#include "device/meeting.h"
 #include "device/scratch.h"
 
 #include <errno.h>
@@ -132,8 +133,7 @@ static void keep_error(dpt__stream *stream, const char *name, uint64_t number) {
   error_release(old);
 }
 
-/* A stream whose item `number` waited for an event takes over the error that lies before it. */
-static void inherit_error(dpt__stream *stream, uint64_t number, dpt__event event) {
+void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event) {
   dpt__error *old = NULL;
   pthread_mutex_lock(&error_lock);
   dpt__stream *from = event.stream;
@@ -183,9 +183,10 @@ static void *run_stream(void *arg) {
     size_t size = it->size;
     context.name = it->name;
     dpt__delay(&random, stream->id);
-    /* a wait may never end, and does no harm */
-    if (it->fn != run_wait) dpt__runner_enter(&stream->runner);
-    if (lost || it->fn(&context, it + 1)) keep_error(stream, it->name, number);
+    /* a wait may never end, and does no harm; at a meeting the others wait for this stream */
+    int meets = it->fn == dpt__meeting_run;
+    if (it->fn != run_wait && !meets) dpt__runner_enter(&stream->runner);
+    if ((lost && !meets) || it->fn(&context, it + 1)) keep_error(stream, it->name, number);
     dpt__runner_done(&stream->runner);
     dpt__scratch_reset();
     atomic_fetch_add_explicit(&stream->read->head, size, memory_order_release);
@@ -275,26 +276,41 @@ static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
   return 0;
 }
 
-int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
-                     size_t size) {
-  size_t whole = (sizeof(item) + size + UNIT - 1) / UNIT * UNIT;
+/* Under the locks of n streams: room of `size` bytes in each, at tail[i]. */
+static int prepare(int n, dpt__stream *const *streams, size_t size, size_t *tail) {
+  for (int i = 0; i < n; i++) {
+    if (!streams[i]->started) DPT__TRY(start(streams[i]));
+    DPT__TRY(make_room(streams[i], size, &tail[i]));
+  }
+  return 0;
+}
+
+/* Under the lock. */
+static void put(dpt__stream *stream, size_t tail, item head, const void *args, size_t size) {
+  dpt__segment *ring = stream->write;
+  item *it = (item *)(ring->bytes + (tail & (ring->capacity - 1)));
+  *it = head;
+  if (size) memcpy(it + 1, args, size);
+  atomic_store_explicit(&ring->tail, tail + head.size, memory_order_release);
+  dpt__counter_advance(&stream->submitted, dpt__counter_value(&stream->submitted) + 1);
+}
+
+int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
+                         const void *args, size_t size) {
+  size_t tail[DPT__PUSH_MAX], whole = (sizeof(item) + size + UNIT - 1) / UNIT * UNIT;
   if (whole > MAX_ITEM)
     return dpt__fail("%s: %zu bytes of arguments do not fit into a queue", name, size);
-  int status = 0;
-  size_t tail;
-  pthread_mutex_lock(&stream->lock);
-  if (!stream->started) status = start(stream);
-  if (!status) status = make_room(stream, whole, &tail);
-  if (!status) {
-    dpt__segment *ring = stream->write;
-    item *it = (item *)(ring->bytes + (tail & (ring->capacity - 1)));
-    *it = (item){fn, name, whole, 0};
-    if (size) memcpy(it + 1, args, size);
-    atomic_store_explicit(&ring->tail, tail + whole, memory_order_release);
-    dpt__counter_advance(&stream->submitted, dpt__counter_value(&stream->submitted) + 1);
-  }
-  pthread_mutex_unlock(&stream->lock);
+  for (int i = 0; i < n; i++) pthread_mutex_lock(&streams[i]->lock);
+  int status = prepare(n, streams, whole, tail);
+  for (int i = 0; i < n && !status; i++)
+    put(streams[i], tail[i], (item){fn, name, whole, 0}, args, size);
+  for (int i = 0; i < n; i++) pthread_mutex_unlock(&streams[i]->lock);
   return status;
+}
+
+int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
+                     size_t size) {
+  return dpt__stream_push_all(1, &stream, fn, name, args, size);
 }
 
 /* ---- events ---- */
@@ -307,14 +323,14 @@ static int run_wait(dpt__context *context, const void *args) {
   } else {
     dpt__counter_wait(&event.stream->done, event.number);
   }
-  inherit_error(stream, dpt__counter_value(progress(stream)) + 1, event);
+  dpt__stream_inherit(stream, dpt__event_running(stream).number, event);
   return 0;
 }
 
 int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
   if (dpt__event_over(event)) {
-    inherit_error(stream, 0, event);
+    dpt__stream_inherit(stream, 0, event);
     return 0;
   }
   return dpt__stream_push(stream, run_wait, "stream wait", &event, sizeof event);
@@ -323,6 +339,12 @@ int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
 int dpt__event_done(dpt__event event) {
   if (dpt__event_over(event)) return 1;
   return event.stream->queue ? dpt__marks_done(event) : 0;
+}
+
+void dpt__event_run(dpt__event event) { dpt__counter_wait(progress(event.stream), event.number); }
+
+dpt__event dpt__event_running(dpt__stream *stream) {
+  return (dpt__event){stream, dpt__counter_value(progress(stream)) + 1};
 }
 
 int dpt__event_settle(dpt__event event) {

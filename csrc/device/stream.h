@@ -14,8 +14,8 @@
  * Errors: the first error of a stream is kept until a wait on that stream, or on a stream that
  * waited for an event behind the failed item, tells it; one error is told once.
  *
- * Locks: `lock` is held by whoever queues and is the innermost lock; the stream's thread never
- * takes it. The error has a lock of its own, in stream.c.
+ * Locks: `lock` is held by whoever queues and is the innermost lock (of several streams': by
+ * rising id); the stream's thread never takes it. The error has a lock of its own, in stream.c.
  */
 #ifndef DPT_DEVICE_STREAM_H
 #define DPT_DEVICE_STREAM_H
@@ -61,6 +61,11 @@ dpt__stream *dpt__stream_new(const dpt__backend *backend, int unit, int device, 
 /* Queues fn(context, a copy of args); size may be 0. name stands in messages: a literal. */
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
                      size_t size);
+/* The same for n streams at once, DPT__PUSH_MAX at most, each there once and in the order of their
+ * ids: whatever others queue comes before all of these items, or after all. */
+enum { DPT__PUSH_MAX = 256 };
+int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
+                         const void *args, size_t size);
 /* Everything queued so far. */
 static inline dpt__event dpt__event_record(dpt__stream *stream) {
   return (dpt__event){stream, dpt__counter_value(&stream->submitted)};
@@ -77,6 +82,13 @@ int dpt__stream_wait(dpt__stream *stream, dpt__event event);
 int dpt__event_wait(dpt__event event);
 int dpt__event_settle(dpt__event event);
 int dpt__stream_synchronize(dpt__stream *stream);
+
+/* For an item's function: the item of its stream that runs now; the calling thread waits until an
+ * item's function has returned; the stream, from its item `number` on, takes over the error that
+ * lies before an event that it waited for. */
+dpt__event dpt__event_running(dpt__stream *stream);
+void dpt__event_run(dpt__event event);
+void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event);
 
 /* A thread of dpt's own: signals blocked, counted by DPT_FAULT=thread:n; what names it in the
  * sentence of a failure ("stream 0 of device 2"). */

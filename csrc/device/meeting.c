@@ -1,0 +1,63 @@
+/* meeting.c: one piece of work of several streams (meeting.h has the rules). */
+#include "device/meeting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct meeting {
+  atomic_int coming, leaving; /* streams that are not there yet; those that still need this */
+  int n, status;
+  dpt__meeting_fn *fn;
+  dpt__event work;   /* the item that ran fn */
+  dpt__counter over; /* 1: fn has returned */
+  const void *args;  /* behind the streams */
+  dpt__stream *stream[];
+} meeting;
+
+static void leave(meeting *m) {
+  if (atomic_fetch_sub(&m->leaving, 1) == 1) free(m);
+}
+
+int dpt__meeting_run(dpt__context *context, const void *args) {
+  meeting *m = *(meeting *const *)args;
+  dpt__stream *stream = context->stream;
+  dpt__event self = dpt__event_running(stream);
+  int status = 0;
+  if (atomic_fetch_sub(&m->coming, 1) == 1) {
+    dpt__runner_enter(&stream->runner);
+    status = m->status = m->fn(context, m->n, m->stream, m->args);
+    m->work = self;
+    dpt__counter_advance(&m->over, 1);
+  } else {
+    dpt__counter_wait(&m->over, 1);
+    if (m->status) {
+      dpt__event_run(m->work); /* the error is kept by then */
+      dpt__stream_inherit(stream, self.number, m->work);
+    }
+  }
+  leave(m);
+  return status;
+}
+
+static int by_id(const void *a, const void *b) {
+  return (*(dpt__stream *const *)a)->id - (*(dpt__stream *const *)b)->id;
+}
+
+int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const char *name,
+              const void *args, size_t size) {
+  dpt__stream *sorted[DPT__PUSH_MAX];
+  size_t head = (sizeof(meeting) + (size_t)n * sizeof *streams + 15) / 16 * 16;
+  meeting *m = malloc(head + size);
+  if (!m) return dpt__fail("%s: no host memory", name);
+  *m = (meeting){.n = n, .fn = fn, .args = (char *)m + head};
+  atomic_init(&m->coming, n);
+  atomic_init(&m->leaving, n);
+  dpt__counter_init(&m->over);
+  memcpy(m->stream, streams, (size_t)n * sizeof *streams);
+  if (size) memcpy((char *)m + head, args, size);
+  memcpy(sorted, streams, (size_t)n * sizeof *streams);
+  qsort(sorted, (size_t)n, sizeof *sorted, by_id);
+  int status = dpt__stream_push_all(n, sorted, dpt__meeting_run, name, &m, sizeof m);
+  if (status) free(m);
+  return status;
+}

@@ -1,0 +1,25 @@
+/* meeting.h: one piece of work of several streams.
+ *
+ * What must stay true: a meeting is one item of each stream, all queued at once, so that whatever
+ * others queue lies before it on every stream or behind it on every stream: streams never wait for
+ * each other in a circle. The stream that comes last runs the work, for all of them; the others'
+ * threads wait until it has returned. Its error is one error, told once, by whichever stream is
+ * waited for first.
+ */
+#ifndef DPT_DEVICE_MEETING_H
+#define DPT_DEVICE_MEETING_H
+#include "device/stream.h"
+
+/* Runs on the thread of one of the streams, in its context; streams are those of dpt__meet. */
+typedef int dpt__meeting_fn(dpt__context *context, int n, dpt__stream *const *streams,
+                            const void *args);
+
+/* Queues fn(context, n, streams, a copy of args): after everything that is queued on the n streams,
+ * DPT__PUSH_MAX at most, each there once, before everything that is queued there later. */
+int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const char *name,
+              const void *args, size_t size);
+
+/* The function of such an item. */
+dpt__kernel_fn dpt__meeting_run;
+
+#endif
