@@ -61,3 +61,41 @@ describe('pooling of many planes', function()
       assert.are.equal(4, pool:backward(x, g):sum())
    end)
 end)
+
+describe('softmax of', function()
+   describe('few, many and very many classes', function()
+      local cases = {}
+      for _, name in ipairs{'SoftMax', 'LogSoftMax'} do
+         for _, size in ipairs{{1}, {300, 1}, {70, 3}, {9, 32}, {9, 250}, {5, 1000}, {2, 9001},
+            {3, 5, 7}, {2, 5, 19, 23}, {2, 40, 5, 7}, {33, 70, 1, 2}} do
+            cases[#cases + 1] = {name, {}, size}
+         end
+      end
+      compare(cases)
+   end)
+   it('numbers that are too large for exp, and NaN and infinities', function()
+      for _, typename in ipairs{'torch.FloatTensor', 'torch.CudaTensor'} do
+         local x = torch.Tensor{{1000, 1000, -1000}, {1, 0 / 0, 2}, {0, -math.huge, 0}}
+         local y = nn.SoftMax():type(typename):forward(x:type(typename)):double()
+         assert.are.same({0.5, 0.5, 0}, y[1]:totable())
+         assert.are.same({0.5, 0, 0.5}, y[3]:totable())
+         for i = 1, 3 do assert.is_true(y[2][i] ~= y[2][i]) end
+      end
+   end)
+end)
+
+describe('upsampling and padding of', function()
+   compare{
+      {'SpatialUpSamplingNearest', {3}, {3, 4, 17, 13}},
+      {'SpatialUpSamplingBilinear', {3}, {2, 3, 17, 13}},
+      {'SpatialUpSamplingBilinear', {{oheight = 40, owidth = 5}}, {2, 3, 17, 13}},
+      {'SpatialUpSamplingBilinear', {{oheight = 30, owidth = 1}}, {2, 3, 1, 9}},
+      {'SpatialUpSamplingBilinear', {{oheight = 331, owidth = 3}}, {1, 1, 100, 2}},
+      {'SpatialReflectionPadding', {3, 12, 0, 16}, {2, 3, 17, 13}},
+      {'SpatialReplicationPadding', {3, 20, 5, 1}, {2, 3, 17, 13}},
+      {'SpatialReplicationPadding', {2, 1, 0, 3}, {2, 3, 1, 1}},
+      {'SpatialZeroPadding', {3, -2, -4, 1}, {2, 3, 17, 13}},
+      {'SpatialZeroPadding', {2, 4, 3, 1}, {2, 3, 17, 13}},
+      {'VolumetricReplicationPadding', {1, 2, 3, 1, 2, 3}, {2, 3, 5, 4, 6}},
+   }
+end)

@@ -1,0 +1,199 @@
+/* resample.cu: upsampling and padding: a thread for each element of what is written.
+ *
+ * What must stay true: a gradient is added up by the thread of the element that it belongs to, in
+ * the order of the elements that it comes from, with the host's bits (compiled with -fmad=false).
+ */
+#include "cuda/nn/nn.h"
+
+namespace {
+
+/* ---- upsampling ---- */
+
+/* Places are floats for all types, as Torch7's: of n elements to m. */
+__device__ float step_of(int64_t n, int64_t m) {
+  return m > 1 ? (float)(n - 1) / (float)(m - 1) : 0;
+}
+
+/* Two elements of in and their weights, of element o of out. */
+template <typename Index> struct tap {
+  Index at[2];
+  double weight[2];
+};
+template <typename Index>
+__device__ __forceinline__ tap<Index> tap_of(Index n, Index m, Index o, int linear) {
+  float place = linear ? step_of(n, m) * (float)o : 0;
+  Index at = linear ? (Index)place : o / (m / n);
+  if (at > n - 1) at = n - 1;
+  double rest = linear ? place - (float)at : 0;
+  return {{at, at + (at < n - 1)}, {1 - rest, rest}};
+}
+
+template <typename T, typename Index> __global__ void upsample(dpt__upsample_args a, Index count) {
+  Index o = dpt__thread<Index>();
+  if (o >= count) return;
+  dpt__spot<Index> spot = dpt__spot_of(o, a.outsize);
+  tap<Index> t[3];
+  for (int d = 0; d < 3; d++)
+    t[d] = tap_of<Index>((Index)a.insize[d], (Index)a.outsize[d], spot.at[d], a.linear);
+  Index height = (Index)a.insize[1], width = (Index)a.insize[2];
+  const T *in = (const T *)a.in + spot.plane * (Index)a.insize[0] * height * width;
+  double sum = 0;
+  for (int corner = 0; corner < 8; corner++) {
+    int c0 = corner >> 2, c1 = corner >> 1 & 1, c2 = corner & 1;
+    double w = t[0].weight[c0] * t[1].weight[c1] * t[2].weight[c2];
+    if (w != 0) sum += w * in[(t[0].at[c0] * height + t[1].at[c1]) * width + t[2].at[c2]];
+  }
+  ((T *)a.out)[o] = (T)sum;
+}
+
+/* Elements first .. end-1 of out, which alone may come from element e of in. */
+template <typename Index> struct span { Index first, end; };
+template <typename Index>
+__device__ __forceinline__ span<Index> takers(Index n, Index m, Index e, int linear) {
+  if (!linear) return {e * (m / n), (e + 1) * (m / n)};
+  double step = step_of(n, m), slack = 1 + 1e-6 * (double)(e + 1);
+  if (step == 0) return {0, m};
+  double first = floor(((double)e - slack) / step), end = ceil(((double)e + slack) / step) + 1;
+  return {first < 0 ? 0 : (Index)first, end > (double)m ? m : (Index)end};
+}
+
+/* What element o of out takes of element e of in. */
+template <typename Index>
+__device__ __forceinline__ double share(Index n, Index m, Index o, Index e, int linear) {
+  tap<Index> t = tap_of<Index>(n, m, o, linear);
+  return (t.at[0] == e ? t.weight[0] : 0) + (t.at[1] == e ? t.weight[1] : 0);
+}
+
+template <typename T, typename Index>
+__global__ void upsample_backward(dpt__upsample_args a, Index count) {
+  Index e = dpt__thread<Index>();
+  if (e >= count) return;
+  dpt__spot<Index> spot = dpt__spot_of(e, a.insize);
+  Index n[3], m[3];
+  span<Index> s[3];
+  for (int d = 0; d < 3; d++) {
+    n[d] = (Index)a.insize[d];
+    m[d] = (Index)a.outsize[d];
+    s[d] = takers<Index>(n[d], m[d], spot.at[d], a.linear);
+  }
+  const T *gout = (const T *)a.out + spot.plane * m[0] * m[1] * m[2];
+  T sum = 0;
+  for (Index i = s[0].first; i < s[0].end; i++) {
+    double deep = share<Index>(n[0], m[0], i, spot.at[0], a.linear);
+    if (deep == 0) continue;
+    for (Index j = s[1].first; j < s[1].end; j++) {
+      double area = deep * share<Index>(n[1], m[1], j, spot.at[1], a.linear);
+      if (area == 0) continue;
+      const T *row = gout + (i * m[1] + j) * m[2];
+      for (Index k = s[2].first; k < s[2].end; k++) {
+        double w = area * share<Index>(n[2], m[2], k, spot.at[2], a.linear);
+        if (w != 0) sum += (T)w * row[k];
+      }
+    }
+  }
+  ((T *)a.in)[e] = sum;
+}
+
+/* ---- padding ---- */
+
+template <typename T, typename Index> __global__ void pad(dpt__pad_args a, Index count) {
+  Index o = dpt__thread<Index>();
+  if (o >= count) return;
+  dpt__spot<Index> spot = dpt__spot_of(o, a.outsize);
+  Index place = spot.plane;
+  bool zero = false;
+  for (int d = 0; d < 3; d++) {
+    Index n = (Index)a.insize[d], at = spot.at[d] - (Index)a.below[d];
+    if (a.mode == DPT_PAD_REFLECT)
+      at = at < 0 ? -at : at >= n ? 2 * (n - 1) - at : at;
+    else if (a.mode == DPT_PAD_REPLICATE)
+      at = at < 0 ? 0 : at >= n ? n - 1 : at;
+    bool inside = at >= 0 && at < n;
+    zero |= !inside;
+    place = place * n + (inside ? at : 0);
+  }
+  ((T *)a.out)[o] = zero ? T(0) : ((const T *)a.in)[place];
+}
+
+/* The elements of out that come from element e of in: one below, first .. end-1, one above. */
+template <typename Index> struct copies { Index below, first, end, above; /* or -1 */ };
+template <typename Index>
+__device__ __forceinline__ copies<Index> copies_of(const dpt__pad_args &a, int d, Index e) {
+  Index n = (Index)a.insize[d], m = (Index)a.outsize[d], below = (Index)a.below[d];
+  copies<Index> c = {-1, e + below, e + below + 1, -1};
+  if (a.mode == DPT_PAD_REFLECT) {
+    Index above = 2 * (n - 1) - e + below;
+    if (e > 0) c.below = below - e; /* -1 or less where there is none */
+    if (e < n - 1 && above < m) c.above = above;
+  } else if (a.mode == DPT_PAD_REPLICATE) {
+    if (e == 0) c.first = 0;
+    if (e == n - 1) c.end = m;
+  }
+  if (c.first < 0 || c.first >= m) c.first = c.end = 0; /* cut off */
+  return c;
+}
+/* The one after o, from -1 on; m at the end. */
+template <typename Index>
+__device__ __forceinline__ Index next(const copies<Index> &c, Index o, Index m) {
+  if (o < c.below) return c.below;
+  if (o < c.first && c.first < c.end) return c.first;
+  if (o + 1 < c.end) return o + 1;
+  return o < c.above ? c.above : m;
+}
+
+template <typename T, typename Index> __global__ void pad_backward(dpt__pad_args a, Index count) {
+  Index e = dpt__thread<Index>();
+  if (e >= count) return;
+  dpt__spot<Index> spot = dpt__spot_of(e, a.insize);
+  copies<Index> t = copies_of<Index>(a, 0, spot.at[0]), y = copies_of<Index>(a, 1, spot.at[1]);
+  copies<Index> x = copies_of<Index>(a, 2, spot.at[2]);
+  Index m0 = (Index)a.outsize[0], m1 = (Index)a.outsize[1], m2 = (Index)a.outsize[2];
+  const T *gout = (const T *)a.out + spot.plane * m0 * m1 * m2;
+  T sum = 0;
+  for (Index i = next<Index>(t, -1, m0); i < m0; i = next(t, i, m0))
+    for (Index j = next<Index>(y, -1, m1); j < m1; j = next(y, j, m1))
+      for (Index k = next<Index>(x, -1, m2); k < m2; k = next(x, k, m2))
+        sum += gout[(i * m1 + j) * m2 + k];
+  ((T *)a.in)[e] = sum;
+}
+
+/* No number that places are computed with is larger. */
+int64_t largest(const int64_t insize[3], const int64_t outsize[3], int64_t planes) {
+  int64_t in = dpt__volume(insize), out = dpt__volume(outsize);
+  int64_t n = planes * (in > out ? in : out);
+  for (int d = 0; d < 3; d++)
+    if (2 * (insize[d] + outsize[d]) > n) n = 2 * (insize[d] + outsize[d]);
+  return n;
+}
+
+} // namespace
+
+int dpt__cuda_upsample(dpt__context *context, const void *args) {
+  const struct dpt__upsample_args *a = (const struct dpt__upsample_args *)args;
+  int64_t count = a->planes * dpt__volume(a->backward ? a->insize : a->outsize);
+  if (!count) return 0;
+  int64_t most = largest(a->insize, a->outsize, a->planes);
+  return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
+    typedef decltype(zero) T;
+    typedef decltype(index) Index;
+    auto forward = upsample<T, Index>;
+    auto backward = upsample_backward<T, Index>;
+    auto kernel = a->backward ? backward : forward;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+  });
+}
+
+int dpt__cuda_pad(dpt__context *context, const void *args) {
+  const struct dpt__pad_args *a = (const struct dpt__pad_args *)args;
+  int64_t count = a->planes * dpt__volume(a->backward ? a->insize : a->outsize);
+  if (!count) return 0;
+  int64_t most = largest(a->insize, a->outsize, a->planes);
+  return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
+    typedef decltype(zero) T;
+    typedef decltype(index) Index;
+    auto forward = pad<T, Index>;
+    auto backward = pad_backward<T, Index>;
+    auto kernel = a->backward ? backward : forward;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+  });
+}

@@ -1,0 +1,140 @@
+/* softmax.cu: SoftMax and LogSoftMax over C classes of N images of S places.
+ *
+ * What must stay true: a row's threads and the order of its sums depend on C alone, so it does not
+ * depend on the other rows. Sums are double; the largest class is taken off first, so nothing
+ * overflows.
+ */
+#include "cuda/nn/nn.h"
+
+namespace {
+
+enum { WARP = 32, SIDE = 32, DEEP = 8, MOST_THREADS = 1024 };
+
+/* The classes of one place: the running thread has first, first + stride ... */
+struct classes {
+  int64_t from, step; /* of class 0, to the next class, in elements */
+  int64_t first, stride, C;
+  bool here; /* this place is one */
+};
+
+struct plus {
+  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+};
+struct larger {
+  template <typename T> __device__ T operator()(T a, T b) const { return b > a ? b : a; }
+};
+
+/* Places one after the other, where a place's classes are neighbours (S is 1): blockDim.x threads
+ * have one place, blockDim.y places are a block's. */
+struct rows {
+  static __device__ classes mine(int64_t N, int64_t C, int64_t) {
+    int64_t n = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
+    return {n * C, 1, threadIdx.x, blockDim.x, C, n < N};
+  }
+  /* What f makes of the values of a place's threads, for all of them, in one order. */
+  template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
+    int threads = (int)blockDim.x, width = threads < WARP ? threads : WARP;
+    for (int other = width / 2; other; other /= 2)
+      v = f(v, __shfl_xor_sync(0xffffffffu, v, other, width));
+    if (threads <= WARP) return v;
+    __syncthreads(); /* what was there has been read */
+    if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = v;
+    __syncthreads();
+    v = shared[0];
+    for (int w = 1; w < threads / WARP; w++) v = f(v, shared[w]);
+    return v;
+  }
+};
+
+/* Places side by side; blockDim.y threads have one place. */
+struct columns {
+  static __device__ classes mine(int64_t N, int64_t C, int64_t S) {
+    int64_t place = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = place / S;
+    return {n * C * S + (place - n * S), S, threadIdx.y, blockDim.y, C, n < N};
+  }
+  template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
+    int side = (int)blockDim.x, deep = (int)blockDim.y;
+    if (deep == 1) return v;
+    __syncthreads();
+    shared[(int)threadIdx.y * side + (int)threadIdx.x] = v;
+    __syncthreads();
+    v = shared[threadIdx.x];
+    for (int y = 1; y < deep; y++) v = f(v, shared[y * side + (int)threadIdx.x]);
+    return v;
+  }
+};
+
+template <typename T, typename Team> __global__ void softmax(dpt__softmax_args a) {
+  DPT_SHARED(double, shared);
+  classes k = Team::mine(a.N, a.C, a.S);
+  const T *in = (const T *)a.in + k.from;
+  T *out = (T *)a.out + k.from;
+  if (!k.here) k.first = k.C; /* it only meets the others */
+  T max = T(-INFINITY);
+  for (int64_t c = k.first; c < k.C; c += k.stride) max = larger()(max, in[c * k.step]);
+  max = Team::join(max, larger(), (T *)shared);
+  double sum = 0;
+  for (int64_t c = k.first; c < k.C; c += k.stride) sum += exp(in[c * k.step] - max);
+  sum = Team::join(sum, plus(), shared);
+  T shift = (T)(a.log ? max + log(sum) : 1 / sum);
+  for (int64_t c = k.first; c < k.C; c += k.stride) {
+    T x = in[c * k.step];
+    out[c * k.step] = a.log ? x - shift : exp(x - max) * shift;
+  }
+}
+
+template <typename T, typename Team> __global__ void backward(dpt__softmax_backward_args a) {
+  DPT_SHARED(double, shared);
+  classes k = Team::mine(a.N, a.C, a.S);
+  const T *gout = (const T *)a.gout + k.from, *out = (const T *)a.out + k.from;
+  T *gin = (T *)a.gin + k.from;
+  if (!k.here) k.first = k.C;
+  double sum = 0;
+  for (int64_t c = k.first; c < k.C; c += k.stride) {
+    double g = gout[c * k.step];
+    sum += a.log ? g : g * out[c * k.step];
+  }
+  T total = (T)Team::join(sum, plus(), shared);
+  for (int64_t c = k.first; c < k.C; c += k.stride) {
+    T g = gout[c * k.step], y = out[c * k.step];
+    gin[c * k.step] = a.log ? g - exp(y) * total : y * (g - total);
+  }
+}
+
+/* Threads for a place, and places for a block. */
+dim3 block_of(int64_t C, int64_t S) {
+  if (S > 1) return C < 4 * DEEP ? dim3(SIDE * DEEP, 1) : dim3(SIDE, DEEP);
+  if (C > 32 * DPT__BLOCK) return dim3(MOST_THREADS);
+  if (C > 8 * WARP) return dim3(DPT__BLOCK);
+  unsigned threads = 1;
+  while (threads < C && threads < WARP) threads *= 2;
+  return dim3(threads, DPT__BLOCK / threads);
+}
+
+template <typename Args, typename Rows, typename Columns>
+int launch(dpt__context *context, const Args *a, Rows by_rows, Columns by_columns) {
+  dim3 block = block_of(a->C, a->S);
+  int64_t places = a->N * a->S, side = a->S > 1 ? block.x : block.y;
+  int64_t blocks = (places + side - 1) / side;
+  if (!a->C || !blocks) return 0;
+  auto kernel = a->S > 1 ? by_columns : by_rows;
+  return DPT_LAUNCH_TEAM(kernel, (unsigned)blocks, block, DPT__BLOCK * sizeof(double), context, *a);
+}
+
+} // namespace
+
+int dpt__cuda_softmax(dpt__context *context, const void *args) {
+  const struct dpt__softmax_args *a = (const struct dpt__softmax_args *)args;
+  return dpt__of_real(a->type, [&](auto zero) {
+    typedef decltype(zero) T;
+    return launch(context, a, softmax<T, rows>, softmax<T, columns>);
+  });
+}
+
+int dpt__cuda_softmax_backward(dpt__context *context, const void *args) {
+  const struct dpt__softmax_backward_args *a = (const struct dpt__softmax_backward_args *)args;
+  return dpt__of_real(a->type, [&](auto zero) {
+    typedef decltype(zero) T;
+    return launch(context, a, backward<T, rows>, backward<T, columns>);
+  });
+}
