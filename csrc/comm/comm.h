@@ -7,6 +7,7 @@
  */
 #ifndef DPT_COMM_COMM_H
 #define DPT_COMM_COMM_H
+#include "comm/runs.h"
 #include "device/copy.h"
 #include "tensor/tensor.h"
 
@@ -63,20 +64,5 @@ int dpt__ready(int device, dpt__event *event);
 int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in);
 int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
                    const dpt_tensor *const *in, const int64_t *first);
-
-/* Sums of runs of elements, in the order of the sources, in the wide accumulator of dtype. A run is
- * 2 + sources words: its count, where the sum goes (which may be one of the sources), the sources.
- */
-enum { DPT__SOURCES = 32, DPT__SUM_WORDS = 1024 };
-typedef union dpt__word {
-  int64_t count;
-  void *sum;
-  const void *source;
-} dpt__word;
-struct dpt__comm_sum_args {
-  int32_t sources, dtype;
-  int64_t runs;
-  dpt__word word[DPT__SUM_WORDS]; /* (runs, 2 + sources): only these are queued */
-};
 
 #endif

@@ -44,22 +44,16 @@ __global__ void fill_kernel(dpt__walk walk, Index count, T value) {
   }
 }
 
-/* Blocks and threads of a walk; results that lie on each other are written in order by one. */
-unsigned blocks_of(const dpt__walk *walk, int64_t count) {
-  return walk->serial ? 1 : dpt__blocks(count);
-}
-unsigned threads_of(const dpt__walk *walk) { return walk->serial ? 1 : DPT__BLOCK; }
-
 template <typename To, typename From>
 int convert_from(dpt__context *context, const dpt__walk &walk, int64_t count) {
   if (count <= UINT32_MAX) {
     auto kernel = convert_kernel<To, From, uint32_t>;
-    return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
-                      (uint32_t)count);
+    return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
+                      walk, (uint32_t)count);
   }
   auto kernel = convert_kernel<To, From, uint64_t>;
-  return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
-                    (uint64_t)count);
+  return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
+                    walk, (uint64_t)count);
 }
 
 template <typename To> int convert_to(dpt__context *context, const dpt__walk &walk, int64_t count) {
@@ -71,24 +65,24 @@ template <typename To> int convert_to(dpt__context *context, const dpt__walk &wa
 template <typename T> int move_all(dpt__context *context, const dpt__walk &walk, int64_t count) {
   if (count <= UINT32_MAX) {
     auto kernel = move_kernel<T, uint32_t>;
-    return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
-                      (uint32_t)count);
+    return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
+                      walk, (uint32_t)count);
   }
   auto kernel = move_kernel<T, uint64_t>;
-  return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
-                    (uint64_t)count);
+  return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
+                    walk, (uint64_t)count);
 }
 
 template <typename T>
 int fill_all(dpt__context *context, const dpt__walk &walk, int64_t count, T value) {
   if (count <= UINT32_MAX) {
     auto kernel = fill_kernel<T, uint32_t>;
-    return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
-                      (uint32_t)count, value);
+    return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
+                      walk, (uint32_t)count, value);
   }
   auto kernel = fill_kernel<T, uint64_t>;
-  return DPT_LAUNCH(kernel, blocks_of(&walk, count), threads_of(&walk), 0, context, walk,
-                    (uint64_t)count, value);
+  return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
+                    walk, (uint64_t)count, value);
 }
 
 int move(dpt__context *context, const dpt__walk &walk, int64_t count, size_t width) {

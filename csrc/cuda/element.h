@@ -66,6 +66,50 @@ template <> struct dpt__store<__half> {
   static __host__ __device__ __forceinline__ __half from(double x) { return __double2half(x); }
 };
 
+/* What sums of a type accumulate in: reals in double, integers modulo 2^64. */
+template <bool real> struct dpt__wide_sum { typedef double type; };
+template <> struct dpt__wide_sum<false> { typedef uint64_t type; };
+template <typename T>
+using dpt__sum_of =
+    typename dpt__wide_sum<dpt__is_real_type<typename dpt__wide<T>::type>::value>::type;
+
+template <typename T> __device__ __forceinline__ dpt__sum_of<T> dpt__widen(T x) {
+  return (dpt__sum_of<T>)dpt__load(x);
+}
+/* A sum as an element; halves are rounded by way of float, as the host's are. */
+template <typename T> __device__ __forceinline__ T dpt__narrow(dpt__sum_of<T> x) {
+  return dpt__store<T>::from(x);
+}
+template <> __device__ __forceinline__ __half dpt__narrow<__half>(double x) {
+  return __float2half_rn((float)x);
+}
+
+/* As dpt__put_element (base/element.h): integers truncate by way of 64 bits and wrap. */
+__device__ inline void dpt__put_number(int dtype, void *to, int64_t at, double value) {
+  switch (dtype) {
+  case DPT_F64:
+    ((double *)to)[at] = value;
+    break;
+  case DPT_F32:
+    ((float *)to)[at] = (float)value;
+    break;
+  case DPT_F16:
+    ((__half *)to)[at] = __float2half_rn((float)value);
+    break;
+  case DPT_I64:
+    ((int64_t *)to)[at] = dpt__long_number(value);
+    break;
+  case DPT_I32:
+    ((int32_t *)to)[at] = (int32_t)dpt__long_number(value);
+    break;
+  case DPT_I16:
+    ((int16_t *)to)[at] = (int16_t)dpt__long_number(value);
+    break;
+  default: /* a byte */
+    ((uint8_t *)to)[at] = (uint8_t)dpt__long_number(value);
+  }
+}
+
 /* f(an element of that type), which returns a status: `[&](auto zero) { typedef decltype(zero) T;
  * ... }` is a kernel's way from a number to a type. dpt__of_real: of float and double alone. */
 template <typename F> int dpt__of_type(int dtype, F f) {

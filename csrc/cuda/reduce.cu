@@ -16,12 +16,6 @@ namespace {
 enum { DOT = DPT__NACCUMULATION, DIFFERENT, APART, DISTANCE, SQUARE_APART, POWER_APART };
 enum { THREADS = 256, EACH = 32, SIDE = 32, MOST_BLOCKS = 65535 };
 
-template <bool real> struct wide { typedef double type; };
-template <> struct wide<false> { typedef uint64_t type; /* wraps around */ };
-
-template <typename T>
-using accumulator = typename wide<dpt__is_real_type<typename dpt__wide<T>::type>::value>::type;
-
 /* What some elements contribute: value; m2 or the place of the value; how many they were. */
 template <typename A> struct part {
   A value;
@@ -151,13 +145,9 @@ template <typename T> struct lanes_source {
   int64_t step;
   dpt__lanes lanes;
   __device__ const T *start(int64_t lane) const {
-    const T *at = a;
-    for (int d = lanes.ndim - 1; d >= 0; d--) {
-      int64_t next = d ? lane / lanes.size[d] : 0;
-      at += (lane - next * lanes.size[d]) * lanes.step[0][d];
-      lane = next;
-    }
-    return at;
+    int64_t at[1];
+    dpt__places<int64_t, 1>(lanes, lane, at);
+    return a + at[0];
   }
   __device__ T first(const T *start, int64_t i) const { return start[i * step]; }
   __device__ T second(const T *start, int64_t i) const { return start[i * step]; }
@@ -184,8 +174,6 @@ template <typename T> struct dense_source {
   __device__ T second(const T *, int64_t i) const { return b[i]; }
 };
 
-template <typename A, typename T> __device__ A widen(T x) { return (A)dpt__load(x); }
-
 /* ---- kernels ---- */
 
 /* Block (x, y) has blockDim.x lanes side by side and `chunk` elements of them from y * chunk on;
@@ -200,8 +188,8 @@ __global__ void reduce_parts(Source source, int64_t lanes, int64_t n, int64_t ch
   if (lane < lanes) {
     const T *start = source.start(lane);
     for (int64_t i = first + threadIdx.y; i < end; i += blockDim.y) {
-      A x = widen<A>(source.first(start, i)), y = x;
-      if (kind >= DOT) y = widen<A>(source.second(start, i));
+      A x = dpt__widen(source.first(start, i)), y = x;
+      if (kind >= DOT) y = dpt__widen(source.second(start, i));
       add<kind>(&v, x, y, i, p);
     }
   }
@@ -281,15 +269,10 @@ __global__ void reduce_end(result<A> r, const part<A> *parts, int64_t blocks) {
   shared[threadIdx.y] = v;
   join_block<kind>(shared);
   if (threadIdx.y || !here) return;
-  int64_t at = 0, place = 0;
-  for (int d = r.lanes.ndim - 1; d >= 0; d--) {
-    int64_t next = d ? lane / r.lanes.size[d] : 0, i = lane - next * r.lanes.size[d];
-    at += i * r.lanes.step[1][d];
-    place += i * r.lanes.step[2][d];
-    lane = next;
-  }
-  if (r.idx) r.idx[place] = shared[0].at + 1;
-  put_part(r, at, shared[0]);
+  int64_t at[DPT__LANE_OPERANDS];
+  dpt__places<int64_t, DPT__LANE_OPERANDS>(r.lanes, lane, at);
+  if (r.idx) r.idx[at[2]] = shared[0].at + 1;
+  put_part(r, at[1], shared[0]);
 }
 
 /* ---- launches ---- */
@@ -297,8 +280,8 @@ __global__ void reduce_end(result<A> r, const part<A> *parts, int64_t blocks) {
 /* along: elements of a lane are closer together than lanes. */
 template <typename T, int kind, typename Source>
 int launch_kind(dpt__context *context, const Source &source, int64_t n, bool along,
-                const result<accumulator<T>> &r) {
-  typedef accumulator<T> A;
+                const result<dpt__sum_of<T>> &r) {
+  typedef dpt__sum_of<T> A;
   unsigned side = along ? 1 : SIDE, deep = THREADS / side;
   while (deep > 1 && (int64_t)deep / 2 >= n) deep /= 2;
   int64_t chunk = (int64_t)deep * EACH;
@@ -369,7 +352,7 @@ int launch_pair(dpt__context *context, int kind, const Source &source, int64_t n
 
 template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *g) {
   lanes_source<T> source = {(const T *)g->a, g->step, g->lanes};
-  result<accumulator<T>> r = {g->r, g->idx, g->lanes, g->op, g->dtype, g->p};
+  result<dpt__sum_of<T>> r = {g->r, g->idx, g->lanes, g->op, g->dtype, g->p};
   int64_t step = g->step < 0 ? -g->step : g->step;
   int last = g->lanes.ndim - 1;
   bool along = last < 0 || g->lanes.size[last] == 1 || g->lanes.step[0][last] >= step;
@@ -388,7 +371,7 @@ template <typename A> result<A> one_number(void *out, int op, int dtype, double 
 }
 
 template <typename T> int reduce_all(dpt__context *context, const dpt__reduce_all_args *g) {
-  result<accumulator<T>> r = one_number<accumulator<T>>(g->out, g->op, g->out_dtype, g->p);
+  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, g->op, g->out_dtype, g->p);
   int64_t n = dpt__walk_count(&g->walk);
   int kind = dpt__accumulation(g->op, g->p);
   if (dpt__walk_is_dense(&g->walk)) {
@@ -403,7 +386,7 @@ template <typename T> int pair(dpt__context *context, const dpt__pair_args *g) {
   int op = g->op == DPT__PAIR_equal ? (int)EQUAL
            : g->op == DPT__PAIR_dot ? (int)DPT__REDUCE_sum
                                     : (int)DPT__REDUCE_norm;
-  result<accumulator<T>> r = one_number<accumulator<T>>(g->out, op, g->out_dtype, g->p);
+  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, op, g->out_dtype, g->p);
   int64_t n = dpt__walk_count(&g->walk);
   int kind = pair_kind(g->op, g->p);
   if (dpt__walk_is_dense(&g->walk)) {

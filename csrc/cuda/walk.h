@@ -1,7 +1,8 @@
-/* walk.h: a thread's elements of a walk (tensor/walk.h).
+/* walk.h: a thread's elements of a walk (tensor/walk.h), or its lane (ops/lanes.h).
  *
  * What must stay true: element i of a walk is at place(k, i) of operand k. A walk whose operands
- * are all contiguous is read in vectors of 16 bytes where their addresses allow it.
+ * are all contiguous is read in vectors of 16 bytes where their addresses allow it. Results that
+ * lie on each other are written in order, by one thread.
  */
 #ifndef DPT_CUDA_WALK_H
 #define DPT_CUDA_WALK_H
@@ -12,14 +13,14 @@ extern "C" {
 
 enum { DPT__BLOCK = 256 };
 
-/* The offset in elements of element i, for `operands` operands. Index is as wide as the number of
- * elements needs. */
-template <typename Index, int operands>
-__device__ __forceinline__ void dpt__places(const dpt__walk &walk, Index i, int64_t *place) {
+/* The offset in elements of element i of a walk, or of lane i, for `operands` operands. Index is as
+ * wide as the number of elements needs. */
+template <typename Index, int operands, typename Shape>
+__device__ __forceinline__ void dpt__places(const Shape &shape, Index i, int64_t *place) {
   for (int k = 0; k < operands; k++) place[k] = 0;
-  for (int d = walk.ndim - 1; d >= 0; d--) {
-    Index size = (Index)walk.size[d], quotient = d ? i / size : 0, at = i - quotient * size;
-    for (int k = 0; k < operands; k++) place[k] += (int64_t)at * walk.step[k][d];
+  for (int d = shape.ndim - 1; d >= 0; d--) {
+    Index size = (Index)shape.size[d], quotient = d ? i / size : 0, at = i - quotient * size;
+    for (int k = 0; k < operands; k++) place[k] += (int64_t)at * shape.step[k][d];
     i = quotient;
   }
 }
@@ -35,6 +36,14 @@ static inline bool dpt__walk_is_dense(const dpt__walk *walk) {
 static inline unsigned dpt__blocks(int64_t count) {
   int64_t blocks = (count + DPT__BLOCK - 1) / DPT__BLOCK;
   return (unsigned)(blocks < 1 << 30 ? blocks : 1 << 30);
+}
+
+/* Blocks and threads of a walk with an element for each thread. */
+static inline unsigned dpt__walk_blocks(const dpt__walk *walk, int64_t count) {
+  return walk->serial ? 1 : dpt__blocks(count);
+}
+static inline unsigned dpt__walk_threads(const dpt__walk *walk) {
+  return walk->serial ? 1 : DPT__BLOCK;
 }
 
 #endif

@@ -3,7 +3,7 @@
  * What must stay true: every element is summed in the order of its sources, in the wide accumulator
  * of its type, and rounded once; so the bits do not depend on how the work is cut.
  */
-#include "comm/comm.h"
+#include "comm/runs.h"
 #include "host/isa.h"
 #include "host/kernels.h"
 

@@ -97,6 +97,26 @@ describe('dpt.comm', function()
       assert.equal(2 ^ 24, parts[1][1])
    end)
 
+   it('adds many tensors of every type, large and small', function()
+      local types = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', '', 'Double'}
+      local inputs, sizes = {}, {}
+      for k = 1, 160 do sizes[k] = k == 9 and 40001 or k % 37 + 1 end
+      for i = 1, count do
+         inputs[i] = cutorch.withDevice(i, function()
+            local list = {}
+            for k, size in ipairs(sizes) do
+               local kind = types[math.floor(k / 20) % 8 + 1]
+               list[k] = torch['Cuda' .. kind .. 'Tensor'](size):fill(k % 7 + i)
+            end
+            return list
+         end)
+      end
+      for k, sum in ipairs(comm.reduceAddCoalesced(inputs, 1)) do
+         local want = count * (k % 7) + count * (count + 1) / 2
+         assert.equal(sizes[k], sum:eq(want):sum(), sum:type())
+      end
+   end)
+
    it('scatters in balance or by sizes, along any dimension, and gathers', function()
       local t = torch.randn(9, 6)
       for _, source in ipairs{t:float(), t:cuda(), t:type('torch.CudaDoubleTensor')} do

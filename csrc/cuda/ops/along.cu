@@ -1,0 +1,83 @@
+/* along.cu: cross products and torch.conv2 with its relatives (ops/create.h).
+ *
+ * What must stay true: a thread has one result and takes its terms in the host's order.
+ */
+#include "cuda/element.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "ops/create.h"
+}
+
+namespace {
+
+/* A lane is read before it is written: r may be an operand. */
+template <typename T> __global__ void cross_kernel(dpt__cross_args g) {
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  int64_t lane = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (; lane < g.lanes.count; lane += threads) {
+    int64_t at[3];
+    dpt__places<uint64_t, 3>(g.lanes, (uint64_t)lane, at);
+    const T *a = (const T *)g.a + at[0], *b = (const T *)g.b + at[1];
+    T *r = (T *)g.r + at[2];
+    dpt__sum_of<T> x[3], y[3];
+    for (int i = 0; i < 3; i++) {
+      x[i] = dpt__widen(a[i * g.a_step]);
+      y[i] = dpt__widen(b[i * g.b_step]);
+    }
+    r[0] = dpt__narrow<T>(x[1] * y[2] - x[2] * y[1]);
+    r[g.r_step] = dpt__narrow<T>(x[2] * y[0] - x[0] * y[2]);
+    r[2 * g.r_step] = dpt__narrow<T>(x[0] * y[1] - x[1] * y[0]);
+  }
+}
+
+template <typename T> __global__ void plane_kernel(dpt__planes_args g, int64_t count) {
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  int64_t size = g.r_size[0] * g.r_size[1] * g.r_size[2];
+  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
+    int64_t output = t / size, rest = t - output * size, first[3], last[3], place[3];
+    place[0] = rest / (g.r_size[1] * g.r_size[2]);
+    place[1] = rest / g.r_size[2] % g.r_size[1];
+    place[2] = rest % g.r_size[2];
+    for (int d = 0; d < 3; d++) { /* places of the kernel that meet elements */
+      int64_t begin = g.pad[d] - place[d], end = begin + g.a_size[d];
+      first[d] = begin > 0 ? begin : 0;
+      last[d] = end < g.k_size[d] ? end : g.k_size[d];
+    }
+    const T *a = (const T *)g.a + output * g.a_output, *k = (const T *)g.k + output * g.k_output;
+    dpt__sum_of<T> sum = 0;
+    for (int64_t p = 0; p < g.inputs; p++, a += g.a_input, k += g.k_input)
+      for (int64_t z = first[0]; z < last[0]; z++)
+        for (int64_t y = first[1]; y < last[1]; y++)
+          for (int64_t x = first[2]; x < last[2]; x++) {
+            int64_t kz = g.flip ? g.k_size[0] - 1 - z : z;
+            int64_t ky = g.flip ? g.k_size[1] - 1 - y : y;
+            int64_t kx = g.flip ? g.k_size[2] - 1 - x : x;
+            sum += dpt__widen(a[(place[0] + z - g.pad[0]) * g.a_step[0] +
+                                (place[1] + y - g.pad[1]) * g.a_step[1] +
+                                (place[2] + x - g.pad[2]) * g.a_step[2]]) *
+                   dpt__widen(k[kz * g.k_step[0] + ky * g.k_step[1] + kx * g.k_step[2]]);
+          }
+    ((T *)g.r)[t] = dpt__narrow<T>(sum);
+  }
+}
+
+} // namespace
+
+int dpt__cuda_cross(dpt__context *context, const void *args) {
+  const dpt__cross_args *g = (const dpt__cross_args *)args;
+  if (!g->lanes.count) return 0;
+  return dpt__of_type(g->dtype, [&](auto zero) {
+    auto kernel = cross_kernel<decltype(zero)>;
+    return DPT_LAUNCH(kernel, dpt__blocks(g->lanes.count), DPT__BLOCK, 0, context, *g);
+  });
+}
+
+int dpt__cuda_planes(dpt__context *context, const void *args) {
+  const dpt__planes_args *g = (const dpt__planes_args *)args;
+  int64_t count = g->outputs * g->r_size[0] * g->r_size[1] * g->r_size[2];
+  if (!count) return 0;
+  return dpt__of_type(g->dtype, [&](auto zero) {
+    auto kernel = plane_kernel<decltype(zero)>;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *g, count);
+  });
+}

@@ -1,0 +1,69 @@
+--- What host memory gives, a device gives too.
+--
+-- both(names, f) calls f(make) twice for every element type: make(x, type) turns a table or a
+-- tensor into one of the element type under test (or the named one) on the host, or on a device. f
+-- returns tensors; those of the device must have the sizes and the numbers of the host's, bit for
+-- bit where `within` is nil, else within that share of the host's number.
+local torch = require 'dpt.tensor'
+
+local both = {
+   reals = {'Half', 'Float', 'Double'},
+   types = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'},
+}
+
+local function maker(name, device)
+   return function(x, kind)
+      local wanted = kind or name
+      if device then wanted = wanted == 'Float' and 'Cuda' or 'Cuda' .. wanted end
+      local t = type(x) == 'table' and torch.DoubleTensor(x) or x
+      return t:type('torch.' .. wanted .. 'Tensor')
+   end
+end
+
+--- Where two tensors differ first, or nil.
+local function difference(want, got, within)
+   if want:dim() == 0 or got:dim() == 0 then
+      return want:dim() ~= got:dim() and ('%d dimensions, wanted %d'):format(got:dim(), want:dim())
+   end
+   if not want:isSameSizeAs(got) then
+      return ('size %s, wanted %s'):format(table.concat(got:size():totable(), 'x'),
+         table.concat(want:size():totable(), 'x'))
+   end
+   -- integers of 64 bits compare as such
+   local kind = want:type() == 'torch.LongTensor' and 'torch.LongTensor' or 'torch.DoubleTensor'
+   local a, b = want:type(kind):contiguous():view(-1), got:type(kind):contiguous():view(-1)
+   local apart = a:ne(b)
+   if kind == 'torch.DoubleTensor' then
+      apart[torch.cmul(a:ne(a), b:ne(b))] = 0 -- both are no numbers
+      if within then apart[torch.le(torch.abs(a - b), torch.abs(a) * within)] = 0 end
+   end
+   if apart:sum() == 0 then return nil end
+   local _, at = apart:max(1)
+   return ('%.17g at %d, wanted %.17g'):format(b[at[1]], at[1], a[at[1]])
+end
+
+function both.agree(names, f, within)
+   for _, name in ipairs(names) do
+      local want, got = {f(maker(name, false))}, {f(maker(name, true))}
+      for i, t in ipairs(want) do
+         assert(type(got[i]) ~= 'number' and got[i]:type():find 'Cuda', 'not on a device')
+         local text = difference(t, got[i], within)
+         if text then error(('%s, result %d: %s'):format(name, i, text), 2) end
+      end
+      assert(#want == #got)
+   end
+end
+
+--- Whole numbers from low to high, the same for every run; sizes as torch.DoubleTensor takes them.
+function both.numbers(low, high, ...)
+   local x, state = torch.DoubleTensor(...), 12345
+   local n = x:nElement()
+   local list = {}
+   for i = 1, n do
+      state = (state * 1103515245 + 12345) % 2147483648
+      list[i] = low + math.floor(state / 65536) % (high - low + 1)
+   end
+   return x:copy(torch.DoubleTensor(list):viewAs(x))
+end
+
+return both

@@ -1,0 +1,61 @@
+-- Ramps, triangles, cross products, small convolutions: what host memory gives, a device gives too.
+local torch = require 'dpt.tensor'
+local both = require 'spec.support.both'
+local numbers = both.numbers
+
+describe('on a device as on the host:', function()
+   it('ramps', function()
+      both.agree(both.types, function(make)
+         local x = make(torch.zeros(3, 7))
+         x:t():range(1, 21)
+         return x, make{0}:range(-3, 40, 4), make(torch.zeros(70001)):range(1, 70001)
+      end)
+      both.agree(both.reals, function(make)
+         local shared = make{1, 2}:view(2, 1):expand(2, 5)
+         return make{0}:linspace(-1, 2, 1000), make{0}:linspace(3, 3, 1), shared:linspace(0, 1, 10)
+      end)
+      both.agree(both.reals, function(make) return make{0}:logspace(-3, 3, 50) end, 1e-3)
+      both.agree({'Double'}, function(make) return make{0}:logspace(-30, 30, 50) end, 1e-14)
+   end)
+
+   it('triangles', function()
+      both.agree(both.types, function(make)
+         local x, list = make(numbers(1, 9, 13, 7)), {}
+         for k = -14, 8 do
+            list[#list + 1] = torch.tril(x, k)
+            list[#list + 1] = torch.triu(x:t(), k)
+            local part = make(numbers(1, 9, 9, 9))
+            part:narrow(2, 2, 6):t():tril(k)
+            list[#list + 1] = part
+         end
+         return unpack(list)
+      end)
+      both.agree({'Float'}, function(make) return make(numbers(1, 9, 300, 301)):triu(1) end)
+   end)
+
+   it('cross products', function()
+      both.agree(both.types, function(make)
+         local a, b = make(numbers(0, 5, 700, 3)), make(numbers(0, 5, 700, 3))
+         local c = make(numbers(0, 5, 4, 3, 5))
+         local here = a:clone()
+         here:cross(here, b)
+         return torch.cross(a, b), torch.cross(c, c:clone():fill(2), 2), here,
+            torch.cross(a:t(), b:t(), 1)
+      end)
+   end)
+
+   it('small convolutions', function()
+      both.agree(both.types, function(make)
+         local plane, kernel = make(numbers(0, 3, 9, 8)), make(numbers(0, 3, 3, 4))
+         local planes, kernels = make(numbers(0, 3, 5, 9, 8)), make(numbers(0, 3, 2, 5, 3, 2))
+         local cube = make(numbers(0, 3, 4, 5, 6))
+         return torch.conv2(plane, kernel), torch.conv2(plane:t(), kernel, 'F'),
+            torch.xcorr2(planes, kernels), torch.xcorr2(planes, kernels, 'F'),
+            torch.conv3(cube, make(numbers(0, 3, 2, 2, 3)), 'F'),
+            torch.xcorr2(planes, make(numbers(0, 3, 5, 2, 2)))
+      end)
+      both.agree({'Float'}, function(make)
+         return torch.conv2(make(numbers(-9, 9, 100, 90)), make(numbers(-9, 9, 5, 5)), 'F')
+      end)
+   end)
+end)
