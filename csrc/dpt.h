@@ -560,6 +560,76 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v /* or NULL */,
 int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,
                   double decay, double beta1, double beta2, double eps);
 
+/* ---- rnn ----------------------------------------------------------------------------------- */
+
+/* Recurrent networks over whole sequences, as cuDNN defines them (and PyTorch with it). A network
+ * has `layers` layers of `directions` directions; "pseudo-layer" layer * directions + direction,
+ * from 0, names one of them. H is `hidden`; O, the width of h, is `projection` of an LSTM that has
+ * one, else H; I is `input` in the first layer, else directions * O. With s the logistic function:
+ *   RELU, TANH  h' = f(W0 x + R1 h + b)
+ *   LSTM        i = s(0, 4), f = s(1, 5), g = tanh(2, 6), o = s(3, 7) of such sums;
+ *               c' = f c + i g; h' = o tanh(c'), or matrix 8 times that with a projection
+ *   GRU         r = s(0, 3), z = s(1, 4), n = tanh(W2 x + b2 + r (R5 h + b5)); h' = (1-z) n + z h
+ * The numbers are cuDNN's linLayerIDs: those of matrices on the input come first, then those on h,
+ * each with a bias of its own (`bias` says which of the two kinds there is).
+ */
+enum { DPT_RNN_RELU, DPT_RNN_TANH, DPT_RNN_LSTM, DPT_RNN_GRU };
+enum { DPT_RNN_NO_BIAS, DPT_RNN_INPUT_BIAS, DPT_RNN_DOUBLE_BIAS, DPT_RNN_RECURRENT_BIAS };
+
+typedef struct dpt_rnn {
+  int32_t cell, bias;
+  int32_t directions;  /* 1, or 2: the second one reads from the end; y has both */
+  int32_t skip_input;  /* 1: the first layer has no input matrices, x itself is what they give */
+  int32_t batch_first; /* x, y and their gradients are BxTxI, not TxBxI */
+  int32_t layers, input, hidden;
+  int32_t projection; /* 0: none */
+  /* Elements of what one layer gives to the next become 0 with that probability, or are divided by
+   * 1 - dropout: where forward keeps a reserve. The draw is that of dpt_dropout_mask with row
+   * first_row + sequence and place (layer * T + step) * directions * O + column. (A GPU may draw
+   * other numbers from the same five.) */
+  uint32_t module, step;
+  uint64_t seed;
+  int64_t first_row;
+  double dropout;
+} dpt_rnn;
+
+/* The weights of a network are one vector, whose layout is a matter of the device and the element
+ * type: two tensors that differ in either may hold the same weights at different places, and there
+ * may be gaps. size: how many elements a weight like `weight` has, of which only the element type
+ * and the device count (the current one where it is empty). find: where matrix or bias `id` of a
+ * pseudo-layer lies. */
+typedef struct dpt_rnn_part {
+  int64_t matrix, rows, columns; /* first element, from 0; rows 0: there is no such matrix */
+  int64_t bias, biases;          /* likewise; biases 0: there is none */
+} dpt_rnn_part;
+int dpt_rnn_size(const dpt_rnn *rnn, const dpt_tensor *weight, int64_t *elements);
+int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer, int id,
+                 dpt_rnn_part *part);
+
+/* y: TxBx(directions*O) from x: TxBxI (or batch first). h0, hn: (layers*directions)xBxO; c0, cn,
+ * of an LSTM alone: (layers*directions)xBxH; no h0 or c0: zeros. weight: a vector of dpt_rnn_size
+ * elements. lengths: a LongTensor in host memory, how many steps each of the B sequences has, 1 to
+ * T in any order; none: all have T. Behind its end a sequence is not looked at, y is 0 there, and
+ * hn and cn are those of its last step. reserve: a ByteTensor on the same device, resized: what the
+ * backward functions need of this forward; none: inference. Float and double; half on devices. */
+int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn /* or NULL */, dpt_tensor *cn /* or NULL */,
+                    dpt_tensor *reserve /* or NULL */, const dpt_rnn *rnn, const dpt_tensor *x,
+                    const dpt_tensor *h0 /* or NULL */, const dpt_tensor *c0 /* or NULL */,
+                    const dpt_tensor *weight, const dpt_tensor *lengths /* or NULL */);
+/* Gradients by x, h0 and c0 from those by y, hn and cn (none: zeros), of a forward that left
+ * `reserve` and had the same other operands. Once for each forward: reserve is changed. */
+int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0 /* or NULL */,
+                          dpt_tensor *gc0 /* or NULL */, dpt_tensor *reserve, const dpt_rnn *rnn,
+                          const dpt_tensor *y, const dpt_tensor *gy,
+                          const dpt_tensor *ghn /* or NULL */, const dpt_tensor *gcn /* or NULL */,
+                          const dpt_tensor *h0 /* or NULL */, const dpt_tensor *c0 /* or NULL */,
+                          const dpt_tensor *weight, const dpt_tensor *lengths /* or NULL */);
+/* gw += scale * gradient by weight, after dpt_rnn_backward_data with the same reserve. */
+int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor *x,
+                            const dpt_tensor *h0 /* or NULL */, const dpt_tensor *y,
+                            const dpt_tensor *lengths /* or NULL */, dpt_tensor *reserve,
+                            double scale);
+
 /* ---- device -------------------------------------------------------------------------------- */
 
 /* Devices are numbered from 1; where a function takes a device, 0 is the current one. Streams of a

@@ -90,21 +90,22 @@ static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type) {
   return fresh(call, place, type, r) ? NULL : place;
 }
 
-dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
-                          const int64_t *size) {
-  dpt__call_present(call, name, r);
-  if (call->status || check_kind(call, name, r, call->kind)) return NULL;
-  if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
-  return take_result(call, r, call->type);
-}
-
-dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
-                                const int64_t *size) {
-  int kind = DPT_I64 | (call->kind & DPT_ON_DEVICE);
+static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, int kind, int type,
+                            int ndim, const int64_t *size) {
   dpt__call_present(call, name, r);
   if (call->status || check_kind(call, name, r, kind)) return NULL;
   if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
-  return take_result(call, r, DPT_I64);
+  return take_result(call, r, type);
+}
+
+dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
+                          const int64_t *size) {
+  return take_out(call, name, r, call->kind, call->type, ndim, size);
+}
+
+dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r, int type, int ndim,
+                               const int64_t *size) {
+  return take_out(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, ndim, size);
 }
 
 dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r) {

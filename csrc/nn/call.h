@@ -36,9 +36,13 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
 /* A result that is overwritten, resized to ndim sizes. */
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                           const int64_t *size);
-/* The same for a result of 64-bit indices. */
-dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
-                                const int64_t *size);
+/* The same for a result of another element type; of 64-bit indices. */
+dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r, int type, int ndim,
+                               const int64_t *size);
+static inline dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name, dpt_tensor *r,
+                                              int ndim, const int64_t *size) {
+  return dpt__call_out_type(call, name, r, DPT_I64, ndim, size);
+}
 /* A result that is added to or updated in place, as large as it is; the second may be missing. */
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r);
 dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r);

@@ -1,0 +1,92 @@
+/* data.c: recurrent networks backward by their data: the steps in reverse, then the input's
+ * product.
+ *
+ * What must stay true: the gates of the reserve become the gradients by their sums (a GRU's n of h
+ * included), which the weights' gradients are made of (weight.c).
+ */
+#include "host/gemm.h"
+#include "host/rnn/pass.h"
+
+#define DPT_ROWS "host/rnn/data.inc.c"
+#include "host/each_real.h"
+
+/* gx (N, I) = or += the gates' gradients times the input's matrices. */
+static int input_product(const dpt__rnn_pass *s, const dpt__rnn_layer *at, void *gx) {
+  const dpt__rnn_plan *p = s->plan;
+  int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
+  if (at->input < 0) {
+    if (p->a->type == DPT_F32)
+      skipped_f32(s, gx);
+    else
+      skipped_f64(s, gx);
+    return 0;
+  }
+  dpt__gemm_args gemm = {.dtype = p->a->type,
+                         .fixed = p->a->deterministic,
+                         .batch = 1,
+                         .m = p->N,
+                         .n = I,
+                         .k = p->gates,
+                         .alpha = 1,
+                         .beta = s->direction > 0,
+                         .a = s->gates,
+                         .a_row = p->row,
+                         .a_col = 1,
+                         .b = dpt__rnn_weight(p, p->a->weight, at->input),
+                         .b_row = I,
+                         .b_col = 1,
+                         .c = gx,
+                         .c_row = I,
+                         .c_col = 1};
+  return dpt__host_gemm(p->context, &gemm);
+}
+
+static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void *gx, void *way) {
+  const struct dpt__rnn_args *a = p->a;
+  dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d);
+  dpt__rnn_layer at = dpt__rnn_layer_at(&a->rnn, layer * a->rnn.directions + d);
+  s.h0 = dpt__rnn_states(&s, a->gh0, p->O);
+  s.c0 = dpt__rnn_states(&s, a->gc0, p->H);
+  s.hn = dpt__rnn_states(&s, a->ghn, p->O);
+  s.cn = dpt__rnn_states(&s, a->gcn, p->H);
+  s.cells_before = dpt__rnn_states(&s, a->c0, p->H);
+  s.out = dpt__rnn_at(p, gout, d * p->O);
+  s.dh = way;
+  s.dc = dpt__rnn_at(p, way, p->B * p->O);
+  s.dm = dpt__rnn_at(p, s.dc, p->B * p->H);
+  s.tanhs = dpt__rnn_at(p, s.dm, p->B * p->H);
+  DPT__TRY(dpt__rnn_panels(&s, &s.recurrent, dpt__rnn_weight(p, a->weight, at.recurrent), p->gates,
+                           p->O, p->O, 1));
+  DPT__TRY(dpt__rnn_panels(&s, &s.projection, dpt__rnn_weight(p, a->weight, at.projection), p->O,
+                           p->H, p->H, 1));
+  dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
+  return input_product(&s, &at, gx);
+}
+
+int dpt__host_rnn_data(dpt__context *context, const void *args) {
+  const struct dpt__rnn_args *a = args;
+  dpt__rnn_plan p;
+  DPT__TRY(dpt__rnn_plan_make(&p, context, a));
+  int64_t between = p.N * p.columns, state = p.B * (p.O + 3 * p.H);
+  void *gx = a->gx, *gout = a->gy, *turns[2] = {NULL, NULL};
+  void *way = dpt__scratch(context, (size_t)state * p.width);
+  if (!way) return 1;
+  for (int i = 0; i < 2 && (a->rnn.layers > 1 || !p.plain); i++) {
+    turns[i] = dpt__scratch(context, (size_t)between * p.width);
+    if (!turns[i]) return 1;
+  }
+  if (!p.plain) {
+    gout = turns[0];
+    dpt__rnn_pack(&p, gout, a->gy, p.columns);
+    gx = dpt__scratch(context, (size_t)(p.N * a->rnn.input) * p.width);
+    if (!gx) return 1;
+  }
+  for (int layer = a->rnn.layers - 1; layer >= 0; layer--) {
+    void *to = !layer ? gx : gout == turns[0] ? turns[1] : turns[0];
+    for (int d = 0; d < a->rnn.directions; d++) DPT__TRY(direction(&p, layer, d, gout, to, way));
+    if (layer) dpt__rnn_dropout(&p, layer - 1, to);
+    gout = to;
+  }
+  if (!p.plain) dpt__rnn_unpack(&p, a->gx, gx, a->rnn.input);
+  return 0;
+}

@@ -1,0 +1,96 @@
+/* forward.c: recurrent networks forward: a layer's input in one product, then the steps.
+ *
+ * What must stay true: without a reserve all pseudo-layers share one block; the input of a layer is
+ * still whole when the next direction reads it, since what the layer gives lies elsewhere.
+ */
+#include "host/gemm.h"
+#include "host/rnn/pass.h"
+
+#define DPT_ROWS "host/rnn/forward.inc.c"
+#include "host/each_real.h"
+
+/* gates = what the input gives: x (N, I) times the input's matrices, or x itself for each gate. */
+static int input_product(const dpt__rnn_pass *s, const dpt__rnn_layer *at, const void *x) {
+  const dpt__rnn_plan *p = s->plan;
+  int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
+  if (at->input < 0) {
+    for (int64_t i = 0; i < p->N; i++)
+      for (int64_t g = 0; g < p->gates / p->H; g++)
+        memcpy(dpt__rnn_at(p, s->gates, i * p->row + g * p->H), dpt__rnn_at(p, x, i * I),
+               (size_t)I * p->width);
+    return 0;
+  }
+  dpt__gemm_args gemm = {.dtype = p->a->type,
+                         .fixed = p->a->deterministic,
+                         .batch = 1,
+                         .m = p->N,
+                         .n = p->gates,
+                         .k = I,
+                         .alpha = 1,
+                         .a = x,
+                         .a_row = I,
+                         .a_col = 1,
+                         .b = dpt__rnn_weight(p, p->a->weight, at->input),
+                         .b_row = 1,
+                         .b_col = I,
+                         .c = s->gates,
+                         .c_row = p->row,
+                         .c_col = 1};
+  return dpt__host_gemm(p->context, &gemm);
+}
+
+/* One row of what is added to the gates. */
+static int make_bias(dpt__rnn_pass *s, const dpt__rnn_layer *at) {
+  const dpt__rnn_plan *p = s->plan;
+  void *bias = dpt__scratch(p->context, (size_t)p->row * p->width);
+  if (!bias) return 1;
+  s->bias = bias;
+  const void *in = dpt__rnn_weight(p, p->a->weight, at->input_bias);
+  const void *rec = dpt__rnn_weight(p, p->a->weight, at->recurrent_bias);
+  if (p->a->type == DPT_F32)
+    bias_f32(p, bias, in, rec);
+  else
+    bias_f64(p, bias, in, rec);
+  return 0;
+}
+
+/* One direction of a layer: x (N, I) to its columns of out (N, directions*O). */
+static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x, void *out) {
+  const struct dpt__rnn_args *a = p->a;
+  dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d);
+  dpt__rnn_layer at = dpt__rnn_layer_at(&a->rnn, layer * a->rnn.directions + d);
+  s.h0 = dpt__rnn_states(&s, a->h0, p->O);
+  s.c0 = dpt__rnn_states(&s, a->c0, p->H);
+  s.hn = dpt__rnn_states(&s, a->hn, p->O);
+  s.cn = dpt__rnn_states(&s, a->cn, p->H);
+  s.out = dpt__rnn_at(p, out, d * p->O);
+  DPT__TRY(make_bias(&s, &at));
+  DPT__TRY(input_product(&s, &at, x));
+  DPT__TRY(dpt__rnn_panels(&s, &s.recurrent, dpt__rnn_weight(p, a->weight, at.recurrent), p->O,
+                           p->gates, 1, p->O));
+  DPT__TRY(dpt__rnn_panels(&s, &s.projection, dpt__rnn_weight(p, a->weight, at.projection), p->H,
+                           p->O, 1, p->H));
+  dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
+  return 0;
+}
+
+int dpt__host_rnn_forward(dpt__context *context, const void *args) {
+  const struct dpt__rnn_args *a = args;
+  dpt__rnn_plan p;
+  DPT__TRY(dpt__rnn_plan_make(&p, context, a));
+  void *x = a->x, *y = a->y;
+  if (!p.plain) {
+    x = dpt__scratch(context, (size_t)(p.N * a->rnn.input) * p.width);
+    y = dpt__scratch(context, (size_t)(p.N * p.columns) * p.width);
+    if (!x || !y) return 1;
+    dpt__rnn_pack(&p, x, a->x, a->rnn.input);
+  }
+  for (int layer = 0; layer < a->rnn.layers; layer++) {
+    void *out = layer + 1 < a->rnn.layers ? dpt__rnn_input_of(&p, layer + 1) : y;
+    for (int d = 0; d < a->rnn.directions; d++) DPT__TRY(direction(&p, layer, d, x, out));
+    if (out != y) dpt__rnn_dropout(&p, layer, out);
+    x = out;
+  }
+  if (!p.plain) dpt__rnn_unpack(&p, a->y, y, p.columns);
+  return 0;
+}

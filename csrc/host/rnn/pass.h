@@ -1,0 +1,59 @@
+/* pass.h: one pseudo-layer's way through the steps, forward or backward.
+ *
+ * What must stay true: a thread goes through all steps of a run of sequences by itself; what it
+ * reads and writes of others' is nothing. Element types are those of the plan.
+ */
+#ifndef DPT_HOST_RNN_PASS_H
+#define DPT_HOST_RNN_PASS_H
+#include "host/nn/real.h"
+#include "host/rnn/plan.h"
+#include "host/rnn/product.h"
+#include "host/rows.h"
+
+typedef struct dpt__rnn_pass {
+  const dpt__rnn_plan *plan;
+  const dpt__rnn_product *product;
+  int cell, layer, direction;
+  int64_t step; /* 1 or -1: from a step to the one behind it, as this direction reads */
+  void *gates, *before, *cells, *whole, *given; /* dpt__rnn_block */
+  void *h0, *c0, *hn, *cn; /* this pseudo-layer's states, in the users' order, or NULL; backward:
+                            * hn and cn are the gradients that come, h0 and c0 those that go */
+  void *cells_before;      /* backward: c0 of forward */
+  void *out;               /* this direction's columns of what the layer gives, or its gradient */
+  const void *bias;        /* a row of gates */
+  void *recurrent, *projection; /* packed */
+  void *dh, *dc, *dm, *tanhs; /* backward: (B, O), thrice (B, H): gradients on the way, tanh of c */
+  dpt__row *sigmoid, *tanh;
+} dpt__rnn_pass;
+
+/* What both ways have in common; the caller adds the rest. states: of all pseudo-layers, or NULL.
+ */
+dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction);
+void *dpt__rnn_states(const dpt__rnn_pass *s, void *states, int64_t columns);
+/* Rows first .. end-1 of the sorted sequences, all steps. */
+typedef void dpt__rnn_run(const dpt__rnn_pass *s, int64_t first, int64_t end);
+/* The same for all sequences, on the threads of the context. */
+void dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
+/* A weight as panels in temporary memory; b: a part (rows, columns), or NULL; NULL after a failure,
+ * too. */
+int dpt__rnn_panels(const dpt__rnn_pass *s, void **packed, const void *b, int64_t k, int64_t n,
+                    int64_t b_row, int64_t b_col);
+
+/* How many of a run's sequences are there at step t, and how many of those were (`came`) there at
+ * the step before, or will be (`stay`) at the one behind. */
+typedef struct dpt__rnn_span {
+  int64_t n, came, stay;
+} dpt__rnn_span;
+static inline int64_t dpt__rnn_within(int64_t active, int64_t first, int64_t end) {
+  return (active < end ? active : end) - (active < first ? active : first);
+}
+static inline dpt__rnn_span dpt__rnn_span_at(const dpt__rnn_pass *s, int64_t t, int64_t first,
+                                             int64_t end) {
+  const int32_t *active = s->plan->active;
+  int64_t n = dpt__rnn_within(active[t], first, end);
+  int64_t came = dpt__rnn_within(active[t - s->step], first, end);
+  int64_t stay = dpt__rnn_within(active[t + s->step], first, end);
+  return (dpt__rnn_span){n, came < n ? came : n, stay < n ? stay : n};
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* plan.c: the order of rows, and what runs over all of them (plan.h has the rules). */
+#include "host/rnn/plan.h"
+#include "base/philox.h"
+#include "host/nn/real.h"
+
+/* Longest first, equals in the users' order. */
+static int sort(dpt__rnn_plan *p) {
+  const struct dpt__rnn_args *a = p->a;
+  int64_t *begins = dpt__scratch(p->context, (size_t)(p->steps + 2) * sizeof *begins);
+  if (!begins) return 1;
+  memset(begins, 0, (size_t)(p->steps + 2) * sizeof *begins);
+  for (int64_t b = 0; b < p->B; b++) begins[p->steps - a->lengths[b] + 1]++;
+  for (int64_t n = 0; n <= p->steps; n++) begins[n + 1] += begins[n];
+  for (int64_t b = 0; b < p->B; b++) p->order[begins[p->steps - a->lengths[b]]++] = (int32_t)b;
+  int64_t active = p->B;
+  for (int64_t t = 0; t < p->steps; t++) {
+    while (active && a->lengths[p->order[active - 1]] <= t) active--;
+    p->active[t] = (int32_t)active;
+  }
+  return 0;
+}
+
+int dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a) {
+  const dpt_rnn *r = &a->rnn;
+  memset(p, 0, sizeof *p);
+  p->a = a, p->context = context, p->width = dpt__width(a->type);
+  p->steps = a->T, p->B = a->B, p->H = r->hidden, p->O = dpt__rnn_width(r);
+  p->columns = r->directions * p->O;
+  p->gates = dpt__rnn_gates(r) * p->H;
+  p->row = dpt__rnn_row(r);
+  p->shift = r->cell == DPT_RNN_GRU ? p->H : 0;
+  p->plain = !a->ragged && (!r->batch_first || p->B == 1 || p->steps == 1);
+  p->order = dpt__scratch(context, (size_t)p->B * sizeof *p->order);
+  p->first = dpt__scratch(context, (size_t)p->steps * sizeof *p->first);
+  p->active = dpt__scratch(context, (size_t)(p->steps + 2) * sizeof *p->active);
+  if (!p->order || !p->first || !p->active) return 1;
+  *p->active++ = 0;
+  p->active[p->steps] = 0;
+  for (int64_t b = 0; b < p->B; b++) p->order[b] = (int32_t)b;
+  for (int64_t t = 0; t < p->steps; t++) p->active[t] = a->B;
+  if (a->ragged) DPT__TRY(sort(p));
+  for (int64_t t = 0; t < p->steps; t++) p->first[t] = p->N, p->N += p->active[t];
+  p->at = dpt__rnn_block_of(r, p->N);
+  p->block_step = a->reserve ? p->at.end : 0;
+  p->blocks = a->reserve;
+  if (!a->reserve) {
+    int64_t inputs = (r->layers - 1) * p->N * p->columns;
+    p->blocks = dpt__scratch(context, (size_t)(p->at.end + inputs) * p->width);
+    if (!p->blocks) return 1;
+  }
+  int64_t blocks = a->reserve ? r->layers * r->directions : 1;
+  p->inputs = dpt__rnn_at(p, p->blocks, blocks * p->at.end);
+  return 0;
+}
+
+/* The users' row of step t of sorted sequence i. */
+static int64_t users_row(const dpt__rnn_plan *p, int64_t t, int64_t i) {
+  return p->a->rnn.batch_first ? p->order[i] * p->steps + t : t * p->B + p->order[i];
+}
+
+void dpt__rnn_pack(const dpt__rnn_plan *p, void *packed, const void *users, int64_t columns) {
+  size_t bytes = (size_t)columns * p->width;
+#pragma omp parallel for num_threads(dpt__threads(p->context, p->N *columns)) schedule(static)
+  for (int64_t t = 0; t < p->steps; t++)
+    for (int64_t i = 0; i < p->active[t]; i++)
+      memcpy((char *)packed + (size_t)(p->first[t] + i) * bytes,
+             (const char *)users + (size_t)users_row(p, t, i) * bytes, bytes);
+}
+
+void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, int64_t columns) {
+  size_t bytes = (size_t)columns * p->width;
+#pragma omp parallel for num_threads(dpt__threads(p->context, p->steps * p->B * columns))          \
+    schedule(static)
+  for (int64_t t = 0; t < p->steps; t++)
+    for (int64_t i = 0; i < p->B; i++) {
+      char *to = (char *)users + (size_t)users_row(p, t, i) * bytes;
+      if (i < p->active[t])
+        memcpy(to, (const char *)packed + (size_t)(p->first[t] + i) * bytes, bytes);
+      else
+        memset(to, 0, bytes);
+    }
+}
+
+/* The mask's numbers for one row: words of Philox as in host/nn/dropout.c. */
+static void drop_row(const dpt__rnn_plan *p, int64_t row, int64_t place, uint64_t keep,
+                     double value, void *at) {
+  const dpt_rnn *r = &p->a->rnn;
+  uint32_t words[4] = {0};
+  int64_t block = -1;
+  for (int64_t i = 0; i < p->columns; i++, place++) {
+    if (place / 4 != block) {
+      block = place / 4;
+      uint32_t counter[4] = {(uint32_t)block, (uint32_t)row, r->module, r->step};
+      dpt__philox(r->seed, counter, words);
+    }
+    double factor = words[place % 4] < keep ? value : 0;
+    if (p->a->type == DPT_F32)
+      ((float *)at)[i] *= (float)factor;
+    else
+      ((double *)at)[i] *= factor;
+  }
+}
+
+void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed) {
+  const dpt_rnn *r = &p->a->rnn;
+  if (r->dropout == 0 || !p->a->reserve) return;
+  uint64_t keep = (uint64_t)((1 - r->dropout) * 4294967296.0);
+#pragma omp parallel for num_threads(dpt__threads(p->context, p->N * p->columns * 4))              \
+    schedule(static)
+  for (int64_t t = 0; t < p->steps; t++)
+    for (int64_t i = 0; i < p->active[t]; i++)
+      drop_row(p, r->first_row + p->order[i], (layer * p->steps + t) * p->columns, keep,
+               1 / (1 - r->dropout), dpt__rnn_at(p, packed, (p->first[t] + i) * p->columns));
+}
+
+void dpt__rnn_cut(const dpt__rnn_plan *p, int parts, int64_t *cuts) {
+  int64_t rows = 0, part = 0;
+  cuts[0] = 0;
+  for (int64_t i = 0; i < p->B && part < parts - 1; i++) {
+    rows += p->a->ragged ? p->a->lengths[p->order[i]] : p->steps;
+    if (rows * parts >= p->N * (part + 1)) cuts[++part] = i + 1;
+  }
+  while (part < parts) cuts[++part] = p->B;
+}

@@ -1,0 +1,57 @@
+/* plan.h: how the rows of sequences lie in the kernels of recurrent networks.
+ *
+ * What must stay true: inside the kernels sequences are sorted, longest first, and packed: the rows
+ * of step t are `active[t]` neighbours from row first[t] on, sequence i of the sorted ones being
+ * row first[t] + i. So a step is one product on neighbouring rows, and no padding is computed.
+ * Where all sequences have all steps this is the users' own order (step by step) and x and y are
+ * used as they are: `plain`.
+ */
+#ifndef DPT_HOST_RNN_PLAN_H
+#define DPT_HOST_RNN_PLAN_H
+#include "host/kernels.h"
+#include "rnn/rnn.h"
+
+typedef struct dpt__rnn_plan {
+  const struct dpt__rnn_args *a;
+  dpt__context *context;
+  size_t width; /* bytes of an element */
+  int plain;
+  int64_t steps, B, N, H, O, columns; /* N rows in all; columns: directions * O */
+  int64_t gates, row;                 /* gates of the input; places of a row of gates */
+  int64_t shift;                      /* where the gates on h begin in a row */
+  int32_t *order;                     /* (B): the users' number of a sorted sequence */
+  int64_t *first;                     /* (steps) */
+  int32_t *active;                    /* (steps), and 0 before and behind */
+  dpt__rnn_block at;                  /* places within a block */
+  char *blocks, *inputs;              /* rnn.h: dpt__rnn_block; for inference all share one */
+  int64_t block_step;
+} dpt__rnn_plan;
+
+/* memory: the reserve, or as much temporary memory (dpt__rnn_reserve). */
+int dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a);
+
+static inline void *dpt__rnn_at(const dpt__rnn_plan *p, const void *base, int64_t i) {
+  return (char *)base + (size_t)i * p->width;
+}
+/* A part of a pseudo-layer's block; NULL where there is none. */
+static inline void *dpt__rnn_kept(const dpt__rnn_plan *p, int pseudo_layer, int64_t part) {
+  return part < 0 ? NULL : dpt__rnn_at(p, p->blocks, pseudo_layer * p->block_step + part);
+}
+/* What a layer behind the first reads: (N, columns). */
+static inline void *dpt__rnn_input_of(const dpt__rnn_plan *p, int layer) {
+  return dpt__rnn_at(p, p->inputs, (layer - 1) * p->N * p->columns);
+}
+static inline void *dpt__rnn_weight(const dpt__rnn_plan *p, void *weight, int64_t part) {
+  return part < 0 ? NULL : dpt__rnn_at(p, weight, part);
+}
+
+/* Rows in the users' order to packed ones and back; unpack clears what lies behind the ends. */
+void dpt__rnn_pack(const dpt__rnn_plan *p, void *packed, const void *users, int64_t columns);
+void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, int64_t columns);
+/* Multiplies what a layer gives to the next (or its gradient) by dropout's mask. */
+void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed);
+/* Cuts the sequences into `parts` runs of about equally many rows; run i is cuts[i] up to
+ * cuts[i+1]. */
+void dpt__rnn_cut(const dpt__rnn_plan *p, int parts, int64_t *cuts);
+
+#endif

@@ -1,0 +1,32 @@
+/* product.h: products of few rows with a matrix that is used again and again.
+ *
+ * What must stay true: the matrix is laid out once as panels (`pack`) and then read by every step
+ * of every sequence; a row of the result does not depend on the other rows, nor on how many there
+ * are. There is one pair of functions for each element type and instruction set.
+ */
+#ifndef DPT_HOST_RNN_PRODUCT_H
+#define DPT_HOST_RNN_PRODUCT_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct dpt__rnn_product {
+  int64_t panel; /* columns of a panel */
+  /* to: panels of b (k, n), element b[l * b_row + j * b_col]; dpt__rnn_packed elements */
+  void (*pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col);
+  /* c (rows, n) = a (rows, k) * b, or += with add; rows are c_row and a_row elements apart */
+  void (*run)(void *c, int64_t c_row, const void *a, int64_t a_row, const void *packed,
+              int64_t rows, int64_t k, int64_t n, int add);
+} dpt__rnn_product;
+
+/* [0]: float, [1]: double */
+extern const dpt__rnn_product dpt__rnn_product_sse2[2], dpt__rnn_product_avx2[2],
+    dpt__rnn_product_avx512[2];
+
+/* That of this machine for an element type. */
+const dpt__rnn_product *dpt__rnn_product_for(int type);
+
+static inline int64_t dpt__rnn_packed(const dpt__rnn_product *p, int64_t k, int64_t n) {
+  return (n + p->panel - 1) / p->panel * p->panel * k;
+}
+
+#endif

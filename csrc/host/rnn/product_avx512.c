@@ -1,0 +1,6 @@
+/* product_avx512.c: products for AVX-512. */
+#define TABLE dpt__rnn_product_avx512
+#define BYTES 64
+#define ROWS 8
+#define DPT_ROWS "host/rnn/product.inc.c"
+#include "host/rnn/product_table.inc.c"

@@ -1,0 +1,361 @@
+/* rnn.c: recurrent networks: checks and shapes, then the backend's kernels (dpt.h has the rules).
+ *
+ * What must stay true: kernels get a network that check_network has seen, lengths of 1 to T by
+ * value, and a reserve of exactly the bytes that the device's backend asked for.
+ */
+#include "rnn/rnn.h"
+#include "device/device.h"
+#include "nn/call.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const cell_names[] = {"RELU", "TANH", "LSTM", "GRU"};
+
+static int number(const char *name, int64_t got, int64_t low, int64_t high) {
+  if (got >= low && got <= high) return 0;
+  return dpt__fail("rnn: '%s' of the network is %lld, wanted %lld to %lld", name, (long long)got,
+                   (long long)low, (long long)high);
+}
+
+static int check_network(const dpt_rnn *r) {
+  if (!r) return dpt__fail("rnn: argument 'rnn' is missing, wanted a network");
+  DPT__TRY(number("cell", r->cell, DPT_RNN_RELU, DPT_RNN_GRU));
+  DPT__TRY(number("bias", r->bias, DPT_RNN_NO_BIAS, DPT_RNN_RECURRENT_BIAS));
+  DPT__TRY(number("directions", r->directions, 1, 2));
+  DPT__TRY(number("layers", r->layers, 1, 1024));
+  DPT__TRY(number("input", r->input, 1, 1 << 24));
+  DPT__TRY(number("hidden", r->hidden, 1, 1 << 24));
+  DPT__TRY(number("projection", r->projection, 0, r->hidden - 1));
+  if (r->projection && r->cell != DPT_RNN_LSTM)
+    return dpt__fail("rnn: 'projection' of the network is %d, but only an LSTM has one: this is a "
+                     "%s",
+                     (int)r->projection, cell_names[r->cell]);
+  if (r->skip_input && r->input != r->hidden)
+    return dpt__fail("rnn: the network skips the input's matrices, so 'input' %d must be 'hidden' "
+                     "%d",
+                     (int)r->input, (int)r->hidden);
+  if (!(r->dropout >= 0 && r->dropout < 1))
+    return dpt__fail("rnn: 'dropout' of the network is %g, wanted 0 <= dropout < 1", r->dropout);
+  return 0;
+}
+
+/* ---- the layout of weights ---- */
+
+/* What kernels compute in for tensors of that kind. */
+static int compute_type(const dpt_tensor *weight, int *type) {
+  *type =
+      dpt__type(weight) == DPT_F16 && dpt__is_device(weight->kind_) ? DPT_F32 : dpt__type(weight);
+  if (*type == DPT_F32 || *type == DPT_F64) return 0;
+  return dpt__fail("rnn: argument 'weight' is a %s, wanted a tensor of floats or doubles",
+                   dpt__kind_name(weight->kind_));
+}
+
+static int prepare(const dpt_rnn *rnn, const dpt_tensor *weight, int *type) {
+  DPT__TRY(check_network(rnn));
+  if (!weight) return dpt__fail("rnn: argument 'weight' is missing, wanted a tensor");
+  return compute_type(weight, type);
+}
+
+int dpt_rnn_size(const dpt_rnn *rnn, const dpt_tensor *weight, int64_t *elements) {
+  int type;
+  DPT__TRY(prepare(rnn, weight, &type));
+  *elements = dpt__rnn_layer_at(rnn, rnn->layers * rnn->directions - 1).end;
+  return 0;
+}
+
+/* The place of gate `id` among a GRU's on the input: n, r, z. */
+static int64_t input_gate(const dpt_rnn *rnn, int id) {
+  return rnn->cell == DPT_RNN_GRU ? (id + 1) % 3 : id;
+}
+
+static dpt_rnn_part find(const dpt_rnn *rnn, int pseudo_layer, int id) {
+  dpt__rnn_layer at = dpt__rnn_layer_at(rnn, pseudo_layer);
+  dpt_rnn_part part = {0};
+  int64_t H = rnn->hidden, O = dpt__rnn_width(rnn);
+  int64_t I = dpt__rnn_input(rnn, pseudo_layer / rnn->directions);
+  int gates = dpt__rnn_gates(rnn);
+  if (id == 2 * gates) return (dpt_rnn_part){.matrix = at.projection, .rows = O, .columns = H};
+  int on_input = id < gates;
+  int64_t place = on_input ? input_gate(rnn, id) : id - gates;
+  int64_t matrix = on_input ? at.input : at.recurrent, columns = on_input ? I : O;
+  int64_t bias = on_input ? at.input_bias : at.recurrent_bias;
+  if (matrix >= 0)
+    part.matrix = matrix + place * H * columns, part.rows = H, part.columns = columns;
+  if (bias >= 0) part.bias = bias + place * H, part.biases = H;
+  return part;
+}
+
+int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer, int id,
+                 dpt_rnn_part *part) {
+  int type;
+  DPT__TRY(prepare(rnn, weight, &type));
+  int layers = rnn->layers * rnn->directions;
+  int ids = 2 * dpt__rnn_gates(rnn) + (rnn->projection > 0);
+  if (pseudo_layer < 0 || pseudo_layer >= layers)
+    return dpt__fail("rnn: argument 'pseudo_layer' is %d, wanted 0 to %d", pseudo_layer,
+                     layers - 1);
+  if (id < 0 || id >= ids)
+    return dpt__fail("rnn: argument 'id' is %d, wanted 0 to %d", id, ids - 1);
+  *part = find(rnn, pseudo_layer, id);
+  return 0;
+}
+
+/* ---- calls ---- */
+
+/* A call and its kernel's arguments; which of the operands' sizes count is known in advance. */
+typedef struct rnn_call {
+  dpt__call call;
+  const dpt_rnn *rnn;
+  int64_t T, B, steps; /* steps: of all sequences together */
+  struct dpt__rnn_args *args;
+  size_t size; /* of args with lengths */
+  void **field[DPT__CALL_OPERANDS];
+} rnn_call;
+
+static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
+  char text[DPT__TEXT];
+  if (lengths->kind_ != DPT_I64 || lengths->ndim_ != 1 || lengths->size_[0] != c->B)
+    return dpt__fail("rnn: argument 'lengths' is a %s, wanted a torch.LongTensor of %lld elements, "
+                     "one for each sequence",
+                     dpt__describe(text, lengths), (long long)c->B);
+  const int64_t *n = dpt__at(lengths);
+  c->steps = 0;
+  for (int64_t b = 0; b < c->B; b++) {
+    int64_t length = n[b * lengths->step_[0]];
+    if (length < 1 || length > c->T)
+      return dpt__fail("rnn: argument 'lengths' has %lld for sequence %lld, wanted 1 to %lld, the "
+                       "steps of the input",
+                       (long long)length, (long long)b + 1, (long long)c->T);
+    c->args->lengths[b] = (int32_t)length;
+    c->steps += length;
+  }
+  return 0;
+}
+
+/* Begins a call over sequences of the size of `like`, whose last dimension has `columns`. */
+static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
+                 int64_t columns, const dpt_tensor *lengths) {
+  char text[DPT__TEXT];
+  memset(c->field, 0, sizeof c->field);
+  c->rnn = rnn;
+  c->args = NULL;
+  dpt__call_begin(&c->call, "rnn", name, like);
+  if (c->call.status) return 1;
+  int64_t limit = INT_MAX / 8;
+  if (like->ndim_ != 3 || like->size_[2] != columns || like->size_[0] > limit ||
+      like->size_[1] > limit)
+    return dpt__fail(
+        "rnn: argument '%s' is a %s, wanted %s of %lld columns", name, dpt__describe(text, like),
+        rnn->batch_first ? "sequences x steps" : "steps x sequences", (long long)columns);
+  c->T = like->size_[rnn->batch_first ? 1 : 0];
+  c->B = like->size_[rnn->batch_first ? 0 : 1];
+  c->steps = c->T * c->B;
+  c->size = sizeof *c->args + (lengths ? (size_t)c->B * sizeof(int32_t) : 0);
+  c->args = calloc(1, c->size);
+  if (!c->args) return dpt__fail("rnn: no host memory for %lld lengths", (long long)c->B);
+  *c->args = (struct dpt__rnn_args){.rnn = *rnn,
+                                    .type = c->call.type,
+                                    .deterministic = dpt_deterministic_get(),
+                                    .ragged = lengths != NULL,
+                                    .T = (int32_t)c->T,
+                                    .B = (int32_t)c->B};
+  return lengths ? copy_lengths(c, lengths) : 0;
+}
+
+static int end(rnn_call *c) {
+  free(c->args);
+  return dpt__call_end(&c->call);
+}
+
+/* The sizes of y (or, with columns, of x) and of states of so many columns. */
+static void sequence_size(const rnn_call *c, int64_t columns, int64_t size[3]) {
+  size[0] = c->rnn->batch_first ? c->B : c->T;
+  size[1] = c->rnn->batch_first ? c->T : c->B;
+  size[2] = columns;
+}
+static void state_size(const rnn_call *c, int64_t columns, int64_t size[3]) {
+  size[0] = (int64_t)c->rnn->layers * c->rnn->directions;
+  size[1] = c->B;
+  size[2] = columns;
+}
+static int64_t out_columns(const dpt_rnn *r) { return (int64_t)r->directions * dpt__rnn_width(r); }
+
+/* Operands by role: states, sequences. `field` of the arguments gets the operand's address when all
+ * are taken, since a result that is resized may lie in the storage of another operand. */
+static void keep(rnn_call *c, void **field, const dpt_tensor *t) {
+  if (t) c->field[c->call.n - 1] = field;
+}
+static void state_in(rnn_call *c, void **field, const char *name, const dpt_tensor *t,
+                     int64_t columns) {
+  int64_t size[3];
+  state_size(c, columns, size);
+  const dpt_tensor *s = dpt__call_in_maybe(&c->call, name, t);
+  dpt__call_same(&c->call, name, s, 3, size);
+  keep(c, field, s);
+}
+static void state_out(rnn_call *c, void **field, const char *name, dpt_tensor *t, int64_t columns) {
+  int64_t size[3];
+  state_size(c, columns, size);
+  if (t) keep(c, field, dpt__call_out(&c->call, name, t, 3, size));
+}
+static void sequence_in(rnn_call *c, void **field, const char *name, const dpt_tensor *t,
+                        int64_t columns) {
+  int64_t size[3];
+  sequence_size(c, columns, size);
+  const dpt_tensor *s = dpt__call_in(&c->call, name, t);
+  dpt__call_same(&c->call, name, s, 3, size);
+  keep(c, field, s);
+}
+static void sequence_out(rnn_call *c, void **field, const char *name, dpt_tensor *t,
+                         int64_t columns) {
+  int64_t size[3];
+  sequence_size(c, columns, size);
+  keep(c, field, dpt__call_out(&c->call, name, t, 3, size));
+}
+static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
+  int64_t n;
+  if (c->call.status) return;
+  if (dpt_rnn_size(c->rnn, w, &n))
+    c->call.status = 1;
+  else
+    dpt__call_count(&c->call, name, w, n, "the network's weights");
+}
+
+static void weight_in(rnn_call *c, const dpt_tensor *weight) {
+  const dpt_tensor *w = dpt__call_in(&c->call, "weight", weight);
+  keep(c, &c->args->weight, w);
+  check_weight(c, "weight", w);
+}
+
+/* States of an LSTM alone. */
+static void only_lstm(rnn_call *c, const char *name, const dpt_tensor *t) {
+  if (!c->call.status && t && c->rnn->cell != DPT_RNN_LSTM)
+    c->call.status = dpt__fail("rnn: argument '%s' is given, but a %s has no cells: only an LSTM",
+                               name, cell_names[c->rnn->cell]);
+}
+
+static int64_t reserve_bytes(const rnn_call *c) {
+  return dpt__rnn_reserve(c->rnn, c->steps) * (int64_t)dpt__dtype_size(c->call.type);
+}
+
+static void reserve_out(rnn_call *c, dpt_tensor *reserve, int ndim, const int64_t *size,
+                        int64_t bytes) {
+  c->args->reserve_bytes = bytes;
+  keep(c, &c->args->reserve, dpt__call_out_type(&c->call, "reserve", reserve, DPT_U8, ndim, size));
+}
+
+/* The reserve that forward left. */
+static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
+  char text[DPT__TEXT];
+  dpt__call_present(&c->call, "reserve", reserve);
+  if (c->call.status) return;
+  int64_t bytes = reserve_bytes(c);
+  if (dpt__count(reserve) != bytes || !dpt__contiguous(reserve))
+    c->call.status = dpt__fail("rnn: argument 'reserve' is a %s, wanted the %lld bytes that "
+                               "forward left",
+                               dpt__describe(text, reserve), (long long)bytes);
+  reserve_out(c, reserve, reserve->ndim_, reserve->size_, bytes);
+}
+
+static int launch(rnn_call *c, enum dpt__kernel kernel) {
+  if (c->call.status) return 1;
+  for (int i = 0; i < c->call.n; i++)
+    if (c->field[i]) *c->field[i] = dpt__call_data(&c->call.tensor[i]);
+  dpt__call_submit(&c->call, kernel, c->args, c->size);
+  return c->call.status;
+}
+
+static int forward(rnn_call *c, dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *reserve,
+                   const dpt_tensor *x, const dpt_tensor *h0, const dpt_tensor *c0,
+                   const dpt_tensor *weight) {
+  struct dpt__rnn_args *a = c->args;
+  const dpt_rnn *r = c->rnn;
+  only_lstm(c, "c0", c0);
+  only_lstm(c, "cn", cn);
+  sequence_in(c, &a->x, "x", x, r->input);
+  state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
+  state_in(c, &a->c0, "c0", c0, r->hidden);
+  weight_in(c, weight);
+  sequence_out(c, &a->y, "y", y, out_columns(r));
+  state_out(c, &a->hn, "hn", hn, dpt__rnn_width(r));
+  state_out(c, &a->cn, "cn", cn, r->hidden);
+  if (reserve) {
+    int64_t bytes = reserve_bytes(c);
+    reserve_out(c, reserve, 1, &bytes, bytes);
+  }
+  return launch(c, DPT__KERNEL_rnn_forward);
+}
+
+int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *reserve,
+                    const dpt_rnn *rnn, const dpt_tensor *x, const dpt_tensor *h0,
+                    const dpt_tensor *c0, const dpt_tensor *weight, const dpt_tensor *lengths) {
+  rnn_call c;
+  DPT__TRY(check_network(rnn));
+  c.call.status = begin(&c, rnn, "x", x, rnn->input, lengths);
+  if (!c.call.status) forward(&c, y, hn, cn, reserve, x, h0, c0, weight);
+  return end(&c);
+}
+
+static int backward_data(rnn_call *c, dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0,
+                         dpt_tensor *reserve, const dpt_tensor *y, const dpt_tensor *gy,
+                         const dpt_tensor *ghn, const dpt_tensor *gcn, const dpt_tensor *h0,
+                         const dpt_tensor *c0, const dpt_tensor *weight) {
+  struct dpt__rnn_args *a = c->args;
+  const dpt_rnn *r = c->rnn;
+  only_lstm(c, "gcn", gcn);
+  only_lstm(c, "c0", c0);
+  only_lstm(c, "gc0", gc0);
+  sequence_in(c, &a->gy, "gy", gy, out_columns(r));
+  sequence_in(c, &a->y, "y", y, out_columns(r));
+  state_in(c, &a->ghn, "ghn", ghn, dpt__rnn_width(r));
+  state_in(c, &a->gcn, "gcn", gcn, r->hidden);
+  state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
+  state_in(c, &a->c0, "c0", c0, r->hidden);
+  weight_in(c, weight);
+  reserve_in(c, reserve);
+  sequence_out(c, &a->gx, "gx", gx, r->input);
+  state_out(c, &a->gh0, "gh0", gh0, dpt__rnn_width(r));
+  state_out(c, &a->gc0, "gc0", gc0, r->hidden);
+  return launch(c, DPT__KERNEL_rnn_data);
+}
+
+int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_tensor *reserve,
+                          const dpt_rnn *rnn, const dpt_tensor *y, const dpt_tensor *gy,
+                          const dpt_tensor *ghn, const dpt_tensor *gcn, const dpt_tensor *h0,
+                          const dpt_tensor *c0, const dpt_tensor *weight,
+                          const dpt_tensor *lengths) {
+  rnn_call c;
+  DPT__TRY(check_network(rnn));
+  c.call.status = begin(&c, rnn, "gy", gy, out_columns(rnn), lengths);
+  if (!c.call.status) backward_data(&c, gx, gh0, gc0, reserve, y, gy, ghn, gcn, h0, c0, weight);
+  return end(&c);
+}
+
+static int backward_weight(rnn_call *c, dpt_tensor *gw, const dpt_tensor *x, const dpt_tensor *h0,
+                           const dpt_tensor *y, dpt_tensor *reserve) {
+  struct dpt__rnn_args *a = c->args;
+  const dpt_rnn *r = c->rnn;
+  dpt_tensor *g = dpt__call_update(&c->call, "gw", gw);
+  keep(c, &a->gw, g);
+  sequence_in(c, &a->x, "x", x, r->input);
+  state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
+  sequence_in(c, &a->y, "y", y, out_columns(r));
+  check_weight(c, "gw", g);
+  reserve_in(c, reserve);
+  return launch(c, DPT__KERNEL_rnn_weight);
+}
+
+int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor *x,
+                            const dpt_tensor *h0, const dpt_tensor *y, const dpt_tensor *lengths,
+                            dpt_tensor *reserve, double scale) {
+  rnn_call c;
+  DPT__TRY(check_network(rnn));
+  c.call.status = begin(&c, rnn, "x", x, rnn->input, lengths);
+  if (!c.call.status) {
+    c.args->scale = scale;
+    backward_weight(&c, gw, x, h0, y, reserve);
+  }
+  return end(&c);
+}
