@@ -644,14 +644,21 @@ int dpt_device_count(int *n);
 int dpt_device_get(int *device);
 int dpt_device_set(int device);
 /* What a device is, in CUDA's words; threads: how many it computes with (multiprocessors of a GPU).
- */
+ * From clock (kHz) on: what only a GPU has, 0 on host devices. */
 typedef struct dpt_device_info {
   const char *name;
-  int32_t threads, major, minor, integrated, warp;
+  int32_t threads, major, minor, integrated, warp, block_threads, overlap, map_host, compute_mode;
+  int32_t clock, timeout, block_registers, pci_bus, pci_device, pci_domain, texture, texture_linear;
+  int64_t pitch, block_shared, texture_alignment, constant;
 } dpt_device_info;
 int dpt_device_properties(int device, dpt_device_info *info);
 /* One line: what the devices are and why. */
 const char *dpt_device_report(void);
+/* How many GPUs this machine has for dpt, whatever the devices are; the versions of CUDA's runtime
+ * and driver. Where there is none: a sentence with the reason. */
+int dpt_gpu_count(int *n, int *runtime, int *driver);
+/* The versions that the devices use; 0 and 0 on host devices. */
+int dpt_device_versions(int *runtime, int *driver);
 /* Waits for every stream of the device, of all devices if it is -1; tells a kept error. */
 int dpt_device_synchronize(int device);
 
@@ -711,10 +718,10 @@ int dpt_collect_due(int kind, int64_t size);
 void dpt_collect_done(void);
 
 /* Bytes of a device: of live storages, of memory that is kept for later ones, the most that were
- * live, the limit (0: none), all that the device has; and how often memory was taken from the
- * allocator, and by it from the system. */
+ * live, the limit (0: none), all that the device has, all that this process could still have live;
+ * and how often memory was taken from the allocator, and by it from the system. */
 typedef struct dpt_memory_stats {
-  int64_t live, cached, peak, limit, total, blocks, segments;
+  int64_t live, cached, peak, limit, total, left, blocks, segments;
 } dpt_memory_stats;
 int dpt_memory_stats_get(int device, dpt_memory_stats *stats);
 int dpt_memory_peak_reset(int device);
@@ -723,8 +730,9 @@ int dpt_memory_limit_set(int device, int64_t bytes); /* 0: no limit */
 int dpt_memory_empty_cache(int device);
 /* Bytes that went from one device to another since the start. */
 uint64_t dpt_copied_bytes(void);
-/* Whether a device reaches another's memory (0: the current device); all do until a script says no.
- * Copies between two of which one may not reach the other go through host memory. */
+/* Whether a device reaches another's memory (0: the current device); all do that can until a script
+ * says no, which waits for both. Copies between two of which one does not reach the other go
+ * through host memory. */
 int dpt_peer_set(int from, int to, int on);
 int dpt_peer_get(int from, int to, int *on);
 /* Whether operations may have operands on different devices: no (0) until a script says yes. The

@@ -220,7 +220,7 @@ describe('memory', function()
       assert.equal(before.live + 2 ^ 22, after.live)
       assert.is_true(after.peak >= after.live)
       local free, total = cutorch.getMemoryUsage(2)
-      assert.equal(total - after.live, free)
+      assert.is_true(free > 0 and free <= total - after.live) -- others may use a GPU, too
       assert.equal(2, x[1]:getDevice())
       x[1] = nil
       collectgarbage()

@@ -24,9 +24,35 @@ int dpt__cuda_status(cudaError_t error, const char *call);
     if (dpt__cuda_status((call), #call)) return 1;                                                 \
   } while (0)
 
+/* Another device is the thread's for as long as this lives. */
+struct dpt__visit {
+  int before;
+  bool moved, failed;
+  explicit dpt__visit(int index) : before(index), moved(false), failed(true) {
+    if (dpt__cuda_status(cudaGetDevice(&before), "cudaGetDevice")) return;
+    if (before != index && dpt__cuda_status(cudaSetDevice(index), "cudaSetDevice")) return;
+    moved = before != index;
+    failed = false;
+  }
+  ~dpt__visit() {
+    if (moved && dpt__cuda_status(cudaSetDevice(before), "cudaSetDevice")) return;
+  }
+};
+
+/* They fill in the table: devices and memory (devices.cu), queues and marks (queue.cu). */
+void dpt__cuda_devices(dpt__backend *backend);
+void dpt__cuda_queues(dpt__backend *backend);
+
+/* DPT_CHECK_LAUNCHES=1: whoever launches a kernel waits for it, so that what goes wrong in it is
+ * told in its name. launched is what follows each launch. */
+bool dpt__cuda_checks_launches(void);
+int dpt__cuda_launched(dpt__context *context, const char *kernel);
+/* 1 and a sentence, once, where a kernel of the queue has left a fault. */
+int dpt__cuda_queue_fault(void *queue);
+
 /* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
  * an index into dimension `place`, or at element `place` of indices 'idx' or of classes 'target'.
- * backend.cu has the sentences. */
+ * queue.cu has the sentences. */
 enum dpt__cuda_fault {
   DPT__FAULT_NONE,
   DPT__FAULT_DIVISOR,
@@ -35,9 +61,11 @@ enum dpt__cuda_fault {
   DPT__FAULT_CLASS
 };
 
-/* In page-locked memory that kernels see: the first fault since the last wait. */
+/* In page-locked memory that kernels see: the first fault since the last one was told. The host
+ * reads it while kernels run, once `whole` says that it may. */
 struct dpt__fault_record {
   int code;
+  int whole;
   const char *name; /* of the operation: a literal of libdpt */
   long long value, place, limit;
 };
@@ -50,6 +78,8 @@ static __device__ inline void dpt__fault_set(dpt__fault_record *fault, int code,
   fault->value = value;
   fault->place = place;
   fault->limit = limit;
+  __threadfence_system();
+  *(volatile int *)&fault->whole = 1;
 }
 
 /* context->queue. */
@@ -67,15 +97,15 @@ static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
 #ifdef __CUDACC__
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
   (kernel<<<(grid), (block), (shared), dpt__queue_of(context)->stream>>>(__VA_ARGS__),             \
-   dpt__cuda_status(cudaPeekAtLastError(), "launch of " #kernel))
+   dpt__cuda_launched((context), #kernel))
 #define DPT_SHARED(type, name)                                                                     \
   extern __shared__ __align__(16) unsigned char dpt__shared[];                                     \
   type *name = reinterpret_cast<type *>(dpt__shared)
 #else
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
-  dpt__cuda_status(emulated_launch_of(#kernel, (grid), (block), (shared), (team),                  \
-                                      [&] { kernel(__VA_ARGS__); }),                               \
-                   "launch of " #kernel)
+  ((void)emulated_launch_of(dpt__queue_of(context)->stream, #kernel, (grid), (block), (shared),    \
+                            (team), [&] { kernel(__VA_ARGS__); }),                                 \
+   dpt__cuda_launched((context), #kernel))
 #define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())
 #endif
 #define DPT_LAUNCH(...) DPT__LAUNCH(0, __VA_ARGS__)

@@ -118,8 +118,13 @@ void dpt__block_give(dpt__block *block) {
 
 /* ---- segments ---- */
 
+/* Page-locked memory is locked for the devices that there are, which are all of one backend. */
+static const dpt__backend *pinned_backend(void) {
+  return dpt__device_count() ? dpt__device_at(1)->backend : &dpt__host;
+}
+
 static int raw_take(int device, size_t bytes, void **data) {
-  if (!device) return dpt__host.pinned_take(bytes, data);
+  if (!device) return pinned_backend()->pinned_take(bytes, data);
   dpt__device *d = dpt__device_at(device);
   return d->backend->memory_take(d->index, bytes, data);
 }
@@ -129,7 +134,7 @@ static void raw_give(dpt__block *block) {
     dpt__device *d = dpt__device_at(block->device);
     d->backend->memory_give(d->index, block->data, block->bytes);
   } else {
-    dpt__host.pinned_give(block->data, block->bytes);
+    pinned_backend()->pinned_give(block->data, block->bytes);
   }
 }
 
@@ -256,7 +261,7 @@ static int out_of_memory(pool *p, int device, size_t bytes) {
 }
 
 int dpt__block_take(int device, size_t bytes, dpt__block **block) {
-  DPT__TRY(device ? dpt__devices_ready("allocation") : 0);
+  DPT__TRY(dpt__devices_ready("allocation"));
   pool *p = &pools[device];
   dpt__stream *stream = device ? dpt__current_stream(device) : NULL;
   bytes = (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
@@ -277,12 +282,17 @@ int dpt_memory_stats_get(int device, dpt_memory_stats *stats) {
   dpt__device *found;
   DPT__TRY(dpt__device_find("memoryStats", device, &found));
   pool *p = &pools[found->number];
+  int64_t left = INT64_MAX; /* what the system has for us */
+  if (found->backend->memory_left) DPT__TRY(found->backend->memory_left(found->index, &left));
   pthread_mutex_lock(&p->lock);
+  int64_t total = p->limit ? p->limit : found->memory, most = total - p->live;
+  left = left < most - (p->taken - p->live) ? left + p->taken - p->live : most;
   *stats = (dpt_memory_stats){.live = p->live,
                               .cached = p->taken - p->live,
                               .peak = p->peak,
                               .limit = p->limit,
-                              .total = p->limit ? p->limit : found->memory,
+                              .total = total,
+                              .left = left,
                               .blocks = p->blocks,
                               .segments = p->segments};
   pthread_mutex_unlock(&p->lock);

@@ -37,9 +37,17 @@ struct dpt__backend {
   int abi;
   const char *name; /* "host", "cuda", "emulated" */
   dpt__kernel_fn *kernels[DPT__NKERNEL];
-  /* How many devices the machine has, and what one of them (from 0) is; memory: bytes in all. */
+  /* How many devices the machine has (or a sentence why none can be used), and what one of them
+   * (from 0) is; memory: bytes in all. */
   int (*count)(int *n);
   int (*properties)(int index, dpt_device_info *info, int64_t *memory);
+  /* NULL on the host: versions of the runtime and of the driver, as CUDA writes them; bytes that
+   * the device could give now. */
+  int (*versions)(int *runtime, int *driver);
+  int (*memory_left)(int index, int64_t *bytes);
+  /* NULL where all memory is one: kernels and copies of device index reach the memory of another
+   * one from now on, where *reached says so (on 0: not any more). */
+  int (*peer)(int index, int other, int on, int *reached);
   /* Raw memory, 64-byte aligned; the caching allocator above is shared by all backends.
    * memory_take returns 0 with *p == NULL when there is no more. */
   int (*memory_take)(int index, size_t bytes, void **p);
@@ -50,13 +58,16 @@ struct dpt__backend {
   /* A backend whose kernels only issue work, to a queue that a device works off (a GPU), fills in
    * the rest; NULL where a kernel's return is its end. A mark stands in a queue behind what was
    * issued; mark_set makes one where *mark is NULL, and may set one again that others waited for.
-   * enter is called first by each stream's thread. */
+   * enter is called first by each stream's thread. None of them changes which device the calling
+   * thread works for. */
   int (*enter)(int index);
   int (*queue_new)(int index, void **queue);
   int (*mark_set)(int index, void *queue, void **mark);
   int (*mark_await)(void *queue, void *mark); /* later work of the queue waits for the mark */
   int (*mark_query)(void *mark, int *passed);
-  int (*mark_wait)(void *mark); /* the caller waits; what went wrong in the queue is told */
+  int (*mark_wait)(void *mark); /* the caller waits, asleep if it takes long */
+  /* 1 and a sentence, once, where a kernel of the queue has found something wrong. */
+  int (*queue_fault)(void *queue);
 };
 
 #define DPT__BACKEND_ABI 3

@@ -132,7 +132,6 @@ static int find_backend(plan *p, const dpt__backend **backend) {
   if (!p->plugin) return 0;
   DPT__TRY(dpt__plugin_load(p->plugin, backend));
   DPT__TRY((*backend)->count(&there));
-  if (!there) return dpt__fail("this machine has no GPU");
   if (p->every) p->count = there < DPT__MAX_DEVICES ? there : DPT__MAX_DEVICES;
   for (int i = 0; i < p->count; i++)
     if (p->unit[i] >= there && strcmp(p->plugin, "cuda") == 0)
@@ -207,6 +206,20 @@ int dpt_device_expected(int *n) {
 
 const char *dpt_device_report(void) {
   return dpt__devices_ready("dpt_device_report") ? dpt_message() : report;
+}
+
+int dpt_gpu_count(int *n, int *runtime, int *driver) {
+  const dpt__backend *backend;
+  DPT__TRY(dpt__plugin_load("cuda", &backend));
+  DPT__TRY(backend->count(n));
+  return backend->versions(runtime, driver);
+}
+
+int dpt_device_versions(int *runtime, int *driver) {
+  DPT__TRY(dpt__devices_ready("getRuntimeVersion"));
+  *runtime = *driver = 0;
+  const dpt__backend *backend = ndevice ? devices[1]->backend : &dpt__host;
+  return backend->versions ? backend->versions(runtime, driver) : 0;
 }
 
 /* ---- the list ---- */

@@ -5,6 +5,11 @@
 
 enum { SET = 16, SPARE = 16 };
 
+typedef struct follow {
+  dpt__event event; /* the last one of its stream that was waited for */
+  uint64_t at;      /* by this item */
+} follow;
+
 typedef struct mark {
   uint64_t number; /* everything up to this item has been issued before it */
   void *mark;
@@ -16,7 +21,16 @@ struct dpt__marks {
   mark set[SET];
   int nspare;
   void *spare[SPARE];
+  /* under the lock of all follows: */
+  follow *follows;
+  int nfollow, room;
+  uint64_t clean;    /* what went wrong up to this item has been told */
+  uint64_t passed;   /* by the queue, when it is looked at */
+  dpt__stream *next; /* of those that are being looked at */
+  int looked_at;
 };
+
+static pthread_mutex_t follow_lock = PTHREAD_MUTEX_INITIALIZER;
 
 int dpt__marks_new(dpt__stream *stream) {
   struct dpt__marks *marks = calloc(1, sizeof *marks);
@@ -54,6 +68,11 @@ int dpt__marks_done(dpt__event event) {
   if (dpt__counter_value(&stream->issued) < event.number) return 0;
   pthread_mutex_lock(&marks->lock);
   int passed = 1;
+  mark *last = marks->nset ? &marks->set[(marks->first + marks->nset - 1) % SET] : NULL;
+  if (!dpt__event_over(event) && marks->nset < SET && (!last || last->number < event.number)) {
+    mark *next = &marks->set[(marks->first + marks->nset) % SET];
+    if (!set_mark(stream, next)) marks->nset++;
+  }
   while (marks->nset && !stream->backend->mark_query(marks->set[marks->first].mark, &passed) &&
          passed) {
     advance(stream, marks->set[marks->first].number);
@@ -61,14 +80,8 @@ int dpt__marks_done(dpt__event event) {
     marks->first = (marks->first + 1) % SET;
     marks->nset--;
   }
-  int known = dpt__event_over(event);
-  mark *last = marks->nset ? &marks->set[(marks->first + marks->nset - 1) % SET] : NULL;
-  if (!known && marks->nset < SET && (!last || last->number < event.number)) {
-    mark *next = &marks->set[(marks->first + marks->nset) % SET];
-    if (!set_mark(stream, next)) marks->nset++;
-  }
   pthread_mutex_unlock(&marks->lock);
-  return known;
+  return dpt__event_over(event);
 }
 
 int dpt__marks_settle(dpt__event event) {
@@ -101,4 +114,88 @@ int dpt__marks_await(dpt__stream *stream, dpt__event event) {
   keep(marks, m.mark);
   pthread_mutex_unlock(&marks->lock);
   return status;
+}
+
+/* ---- what kernels find wrong ---- */
+
+/* Under the lock. */
+static follow *find_follow(struct dpt__marks *marks, dpt__stream *stream) {
+  for (int i = 0; i < marks->nfollow; i++)
+    if (marks->follows[i].event.stream == stream) return &marks->follows[i];
+  if (marks->nfollow == marks->room) {
+    int room = marks->room ? 2 * marks->room : 4;
+    follow *follows = realloc(marks->follows, (size_t)room * sizeof *follows);
+    if (!follows) return NULL;
+    marks->follows = follows;
+    marks->room = room;
+  }
+  follow *f = &marks->follows[marks->nfollow++];
+  *f = (follow){{stream, 0}, 0};
+  return f;
+}
+
+int dpt__marks_follow(dpt__stream *stream, uint64_t at, dpt__event event) {
+  if (!event.stream->queue) return 0;
+  pthread_mutex_lock(&follow_lock);
+  follow *f = find_follow(stream->marks, event.stream);
+  if (f && f->event.number < event.number) f->event.number = event.number;
+  if (f && f->at < at) f->at = at;
+  pthread_mutex_unlock(&follow_lock);
+  return f ? 0 : dpt__fail("no host memory to note which stream waits for which");
+}
+
+/* Under the lock: a list of the stream and of all that it follows, directly or not. */
+static dpt__stream *list_followed(dpt__stream *stream) {
+  dpt__stream *last = stream;
+  stream->marks->looked_at = 1;
+  stream->marks->next = NULL;
+  for (dpt__stream *s = stream; s; s = s->marks->next)
+    for (int i = 0; i < s->marks->nfollow; i++) {
+      dpt__stream *other = s->marks->follows[i].event.stream;
+      if (other->marks->looked_at) continue;
+      other->marks->looked_at = 1;
+      other->marks->next = NULL;
+      last->marks->next = other;
+      last = other;
+    }
+  return stream;
+}
+
+/* Under the lock: those stay whose wait the stream has not passed; with the others it has passed
+ * what it waited for. */
+static void forget_passed(dpt__stream *stream, uint64_t passed) {
+  struct dpt__marks *marks = stream->marks;
+  int kept = 0;
+  for (int i = 0; i < marks->nfollow; i++) {
+    follow *f = &marks->follows[i];
+    if (f->at > passed) {
+      marks->follows[kept++] = *f;
+      continue;
+    }
+    struct dpt__marks *others = f->event.stream->marks;
+    pthread_mutex_lock(&others->lock);
+    advance(f->event.stream, f->event.number);
+    pthread_mutex_unlock(&others->lock);
+  }
+  marks->nfollow = kept;
+}
+
+void dpt__marks_look(dpt__stream *stream, uint64_t number) {
+  pthread_mutex_lock(&follow_lock);
+  /* What each has passed is asked before what went wrong in it, and in those that it follows. */
+  for (dpt__stream *s = list_followed(stream); s; s = s->marks->next)
+    s->marks->passed = dpt__counter_value(&s->done);
+  for (dpt__stream *s = stream, *next; s; s = next) {
+    next = s->marks->next;
+    s->marks->looked_at = 0;
+    if (s->backend->queue_fault(s->queue)) {
+      dpt__stream_keep(s, "", s->marks->clean + 1);
+      if (s != stream) dpt__stream_inherit(stream, number, (dpt__event){s, UINT64_MAX});
+    }
+  }
+  for (dpt__stream *s = stream; s; s = s->marks->next) {
+    forget_passed(s, s->marks->passed);
+    s->marks->clean = s->marks->passed;
+  }
+  pthread_mutex_unlock(&follow_lock);
 }

@@ -17,4 +17,12 @@ int dpt__marks_settle(dpt__event event);
 /* Later work of stream's queue waits for the event, which is of a stream of the same backend. */
 int dpt__marks_await(dpt__stream *stream, dpt__event event);
 
+/* What kernels find wrong shows long after they were issued, in the queue that they are in. A
+ * stream follows those whose events it waited for (by its item `at`; 0: the event was over), until
+ * its own work behind that is done and nothing was wrong. look asks the queues of a stream and of
+ * all that it follows, and keeps what they say as errors of those streams and of the first one, as
+ * if its item `number` had failed. */
+int dpt__marks_follow(dpt__stream *stream, uint64_t at, dpt__event event);
+void dpt__marks_look(dpt__stream *stream, uint64_t number);
+
 #endif

@@ -1,34 +1,50 @@
 /* peer.c: which devices reach each other's memory.
  *
- * What must stay true: all do until a script says no. Only copies use that, until a script says
- * that kernels may. Copies between two devices of which one may
- * not reach the other go through host memory, with the same result; on host devices, where every
- * thread reaches everything, they do so for the tests' sake.
+ * What must stay true: all do that can, until a script says no. Only copies use that, until a
+ * script says that kernels may. Copies between two devices of which one does not reach the other go
+ * through host memory, with the same result; on host devices, where every thread reaches
+ * everything, they do so for the tests' sake. A backend is asked once for each pair, and again
+ * where a script changes its mind.
  */
 #include "device/copy.h"
 #include "device/device.h"
 
-static atomic_uchar refused[DPT__MAX_DEVICES][DPT__MAX_DEVICES];
+enum { NOT_ASKED, REACHED, REFUSED };
+static atomic_uchar known[DPT__MAX_DEVICES][DPT__MAX_DEVICES];
 
-static int find(const char *fn, int from, int to, atomic_uchar **entry) {
-  dpt__device *a, *b;
-  DPT__TRY(dpt__device_find(fn, from, &a));
-  DPT__TRY(dpt__device_find(fn, to, &b));
-  *entry = &refused[a->number - 1][b->number - 1];
+static int change(dpt__device *from, dpt__device *to, int on, int *reached) {
+  *reached = on;
+  if (from->backend->peer) DPT__TRY(from->backend->peer(from->index, to->index, on, reached));
+  atomic_store(&known[from->number - 1][to->number - 1], *reached ? REACHED : REFUSED);
   return 0;
 }
 
+static int reaches(int from, int to) {
+  int state = atomic_load_explicit(&known[from - 1][to - 1], memory_order_relaxed), reached;
+  if (state != NOT_ASKED) return state == REACHED;
+  return !change(dpt__device_at(from), dpt__device_at(to), 1, &reached) && reached;
+}
+
 int dpt_peer_set(int from, int to, int on) {
-  atomic_uchar *entry;
-  DPT__TRY(find("setPeerToPeerAccess", from, to, &entry));
-  atomic_store(entry, !on);
+  dpt__device *a, *b;
+  int reached;
+  const char *fn = "setPeerToPeerAccess";
+  DPT__TRY(dpt__device_find(fn, from, &a));
+  DPT__TRY(dpt__device_find(fn, to, &b));
+  DPT__TRY(dpt_device_synchronize(a->number));
+  DPT__TRY(dpt_device_synchronize(b->number));
+  DPT__TRY(change(a, b, on, &reached));
+  if (on && !reached)
+    return dpt__fail("%s: device %d has no way to the memory of device %d", fn, a->number,
+                     b->number);
   return 0;
 }
 
 int dpt_peer_get(int from, int to, int *on) {
-  atomic_uchar *entry;
-  DPT__TRY(find("getPeerToPeerAccess", from, to, &entry));
-  *on = !atomic_load(entry);
+  dpt__device *a, *b;
+  DPT__TRY(dpt__device_find("getPeerToPeerAccess", from, &a));
+  DPT__TRY(dpt__device_find("getPeerToPeerAccess", to, &b));
+  *on = reaches(a->number, b->number);
   return 0;
 }
 
@@ -42,7 +58,4 @@ int dpt_peer_kernels_set(int on) {
 int dpt__peer_kernels(void) { return atomic_load_explicit(&kernels, memory_order_relaxed); }
 int dpt_peer_kernels_get(void) { return dpt__peer_kernels(); }
 
-int dpt__peers(int a, int b) {
-  return !atomic_load_explicit(&refused[a - 1][b - 1], memory_order_relaxed) &&
-         !atomic_load_explicit(&refused[b - 1][a - 1], memory_order_relaxed);
-}
+int dpt__peers(int a, int b) { return reaches(a, b) && reaches(b, a); }

@@ -109,8 +109,7 @@ static const char *stream_name(char text[32], const dpt__stream *stream) {
   return text;
 }
 
-/* Keeps this thread's sentence as the stream's error, if it has none. */
-static void keep_error(dpt__stream *stream, const char *name, uint64_t number) {
+void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number) {
   atomic_fetch_add(&failures, 1);
   const char *text = dpt_message();
   int named = !strncmp(text, name, strlen(name));
@@ -186,7 +185,7 @@ static void *run_stream(void *arg) {
     /* a wait may never end, and does no harm; at a meeting the others wait for this stream */
     int meets = it->fn == dpt__meeting_run;
     if (it->fn != run_wait && !meets) dpt__runner_enter(&stream->runner);
-    if ((lost && !meets) || it->fn(&context, it + 1)) keep_error(stream, it->name, number);
+    if ((lost && !meets) || it->fn(&context, it + 1)) dpt__stream_keep(stream, it->name, number);
     dpt__runner_done(&stream->runner);
     dpt__scratch_reset();
     atomic_fetch_add_explicit(&stream->read->head, size, memory_order_release);
@@ -318,20 +317,22 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
 static int run_wait(dpt__context *context, const void *args) {
   dpt__event event = *(const dpt__event *)args;
   dpt__stream *stream = context->stream;
+  uint64_t number = dpt__event_running(stream).number;
   if (stream->queue) {
     DPT__TRY(dpt__marks_await(stream, event));
+    DPT__TRY(dpt__marks_follow(stream, number, event));
   } else {
     dpt__counter_wait(&event.stream->done, event.number);
   }
-  dpt__stream_inherit(stream, dpt__event_running(stream).number, event);
+  dpt__stream_inherit(stream, number, event);
   return 0;
 }
 
 int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
-  if (dpt__event_over(event)) {
+  if (dpt__event_over(event) && !stream->queue == !stream->backend->queue_new) {
     dpt__stream_inherit(stream, 0, event);
-    return 0;
+    return stream->queue ? dpt__marks_follow(stream, 0, event) : 0;
   }
   return dpt__stream_push(stream, run_wait, "stream wait", &event, sizeof event);
 }
@@ -359,6 +360,7 @@ int dpt__event_wait(dpt__event event) {
   dpt__stream *stream = event.stream;
   atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);
   int status = dpt__event_settle(event);
+  if (stream->queue) dpt__marks_look(stream, event.number);
   dpt__error *error = NULL;
   pthread_mutex_lock(&error_lock);
   if (stream->error && stream->error_number <= event.number) {

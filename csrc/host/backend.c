@@ -30,7 +30,12 @@ static int count(int *n) {
 }
 
 static int properties(int index, dpt_device_info *info, int64_t *memory) {
-  *info = (dpt_device_info){.name = "host device", .integrated = 1, .warp = 1};
+  *info = (dpt_device_info){.name = "host device",
+                            .integrated = 1,
+                            .warp = 1,
+                            .block_threads = 1,
+                            .overlap = 1,
+                            .map_host = 1};
   *memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   return 0;
 }

@@ -45,17 +45,49 @@ typedef enum cudaError {
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorStubLibrary = 34,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
-  cudaErrorNotReady = 600
+  cudaErrorECCUncorrectable = 214,
+  cudaErrorContained = 226,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchTimeout = 702,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorPeerAccessNotEnabled = 705,
+  cudaErrorAssert = 710,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorIllegalInstruction = 715,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorInvalidAddressSpace = 717,
+  cudaErrorInvalidPc = 718,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorTensorMemoryLeak = 721,
+  cudaErrorExternalDevice = 911
 } cudaError_t;
 typedef struct emulated_queue *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
-enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
+enum {
+  cudaStreamNonBlocking = 1,
+  cudaEventBlockingSync = 1,
+  cudaEventDisableTiming = 2,
+  cudaHostAllocPortable = 1
+};
 struct cudaDeviceProp {
   char name[256];
-  size_t totalGlobalMem;
-  int major, minor, multiProcessorCount, integrated, warpSize;
+  size_t totalGlobalMem, memPitch, sharedMemPerBlock, textureAlignment, totalConstMem;
+  int major, minor, multiProcessorCount, integrated, warpSize, maxThreadsPerBlock, regsPerBlock;
+  int canMapHostMemory, pciBusID, pciDeviceID, pciDomainID, maxTexture1D;
+};
+enum cudaDeviceAttr {
+  cudaDevAttrClockRate = 13,
+  cudaDevAttrGpuOverlap = 15,
+  cudaDevAttrKernelExecTimeout = 17,
+  cudaDevAttrComputeMode = 20,
+  cudaDevAttrMaxTexture1DLinearWidth = 69
 };
 
 const char *cudaGetErrorName(cudaError_t error);
@@ -64,7 +96,12 @@ cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 cudaError_t cudaGetDeviceCount(int *n);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaMemGetInfo(size_t *left, size_t *all);
 cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags);
@@ -74,27 +111,38 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queue);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned flags);
 cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned flags);
+cudaError_t cudaStreamSynchronize(cudaStream_t queue);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+
+/* For specs: every call of the thread of dpt's stream fails from now on, as after a kernel that
+ * read wild memory (0: no more); devices from `first` on do not reach each other's memory. */
+extern "C" __attribute__((visibility("default"))) void emulated_break(int error);
+extern "C" __attribute__((visibility("default"))) void emulated_separate(int first);
+/* For specs: how often memory was taken (device and page-locked), how many kernels were launched.
+ */
+extern "C" __attribute__((visibility("default"))) long long emulated_allocations(void);
+extern "C" __attribute__((visibility("default"))) long long emulated_launches(void);
 
 /* ---- launches ---- */
 
 /* Runs call(argument) for every thread of every block. team: threads may meet. name: the kernel's,
  * for messages. */
-cudaError_t emulated_launch(const char *name, dim3 grid, dim3 block, size_t shared, int team,
-                            void (*call)(void *), void *argument);
+cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
+                            size_t shared, int team, void (*call)(void *), void *argument);
 /* The dynamic shared memory of the running block. */
 void *emulated_shared(void);
 
 template <typename F>
-cudaError_t emulated_launch_of(const char *name, dim3 grid, dim3 block, size_t shared, int team,
-                               F body) {
+cudaError_t emulated_launch_of(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
+                               size_t shared, int team, F body) {
   return emulated_launch(
-      name, grid, block, shared, team, [](void *f) { (*(F *)f)(); }, &body);
+      queue, name, grid, block, shared, team, [](void *f) { (*(F *)f)(); }, &body);
 }
 
 /* ---- what threads do together ---- */
@@ -165,6 +213,7 @@ template <typename T> T atomicExch(T *at, T v) {
 template <typename T> T atomicCAS(T *at, T expected, T v) {
   return emulated_atomic(at, [=](T old) { return old == expected ? v : old; });
 }
+static inline void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- arithmetic that has names of its own ---- */

@@ -6,6 +6,7 @@
  */
 #include "cuda_runtime.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
@@ -188,19 +189,44 @@ void run_plain() {
   }
 }
 
+std::atomic<int>
+    broken; /* the error of every call that works with a queue, as on a GPU that failed */
+std::atomic<long long> allocations, launches;
+thread_local int device; /* the thread's */
+
 cudaError_t result(cudaError_t error) {
   if (error) last_error = error;
   return error;
 }
 
+/* What every call on a queue or an event of device `owner` looks at first. */
+cudaError_t usable(int owner) {
+  if (broken) return result((cudaError_t)broken.load());
+  return owner == device ? cudaSuccess : result(cudaErrorInvalidResourceHandle);
+}
+
 } // namespace
 
-cudaError_t emulated_launch(const char *name, dim3 grid, dim3 block, size_t shared, int team,
-                            void (*call)(void *), void *argument) {
+struct emulated_queue {
+  int device;
+};
+struct emulated_event {
+  int device;
+};
+
+void emulated_break(int error) { broken = error; }
+long long emulated_allocations(void) { return allocations; }
+long long emulated_launches(void) { return launches; }
+
+cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
+                            size_t shared, int team, void (*call)(void *), void *argument) {
   size_t threads = (size_t)block.x * block.y * block.z;
   if (!threads || threads > MOST_THREADS || !grid.x || !grid.y || !grid.z || grid.x > 2147483647u ||
       grid.y > 65535 || grid.z > 65535 || shared > 48 << 10)
     return result(cudaErrorInvalidConfiguration);
+  if (!queue) return result(cudaErrorInvalidResourceHandle); /* dpt never means the default one */
+  if (usable(queue->device)) return last_error;
+  launches++;
   m.name = name;
   m.nthread = (int)threads;
   m.is_team = team;
@@ -263,21 +289,23 @@ unsigned __ballot_sync(unsigned, int predicate) {
 
 /* ---- the runtime ---- */
 
+/* Names of the errors that may come up here; others are only there to be compiled. */
 const char *cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-  case cudaSuccess:
-    return "cudaSuccess";
-  case cudaErrorInvalidValue:
-    return "cudaErrorInvalidValue";
-  case cudaErrorMemoryAllocation:
-    return "cudaErrorMemoryAllocation";
-  case cudaErrorInvalidConfiguration:
-    return "cudaErrorInvalidConfiguration";
-  case cudaErrorInvalidDevice:
-    return "cudaErrorInvalidDevice";
-  default:
-    return "cudaErrorNotReady";
-  }
+  static const struct {
+    cudaError_t error;
+    const char *name;
+  } names[] = {{cudaSuccess, "cudaSuccess"},
+               {cudaErrorInvalidValue, "cudaErrorInvalidValue"},
+               {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation"},
+               {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration"},
+               {cudaErrorInvalidDevice, "cudaErrorInvalidDevice"},
+               {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle"},
+               {cudaErrorIllegalAddress, "cudaErrorIllegalAddress"},
+               {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled"},
+               {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled"}};
+  for (const auto &n : names)
+    if (n.error == error) return n.name;
+  return "an error that the emulation does not know";
 }
 const char *cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
 cudaError_t cudaGetLastError(void) {
@@ -292,8 +320,8 @@ cudaError_t cudaGetDeviceCount(int *n) {
   *n = DEVICES;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
-  if (device < 0 || device >= DEVICES) return result(cudaErrorInvalidDevice);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int index) {
+  if (index < 0 || index >= DEVICES) return result(cudaErrorInvalidDevice);
   *p = cudaDeviceProp();
   snprintf(p->name, sizeof p->name, "emulated device");
   p->totalGlobalMem = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -301,12 +329,37 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
   p->multiProcessorCount = 1;
   p->integrated = 1;
   p->warpSize = WARP;
+  p->maxThreadsPerBlock = MOST_THREADS;
+  p->sharedMemPerBlock = 48 << 10;
+  p->canMapHostMemory = 1;
+  p->pciBusID = index;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) {
-  return device >= 0 && device < DEVICES ? cudaSuccess : result(cudaErrorInvalidDevice);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrGpuOverlap;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int *version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }
+cudaError_t cudaSetDevice(int index) {
+  if (index < 0 || index >= DEVICES) return result(cudaErrorInvalidDevice);
+  device = index;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *index) {
+  *index = device;
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
+  *left = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+  *all = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+  return cudaSuccess;
 }
 cudaError_t cudaMalloc(void **p, size_t bytes) {
+  allocations++;
   return posix_memalign(p, 256, bytes) ? result(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 cudaError_t cudaFree(void *p) {
@@ -316,34 +369,54 @@ cudaError_t cudaFree(void *p) {
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) { return cudaMalloc(p, bytes); }
 cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
-                            cudaStream_t) {
+                            cudaStream_t queue) {
+  if (usable(queue->device)) return last_error;
   memmove(to, from, bytes);
   return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queue) {
+  if (usable(queue->device)) return last_error;
   memset(to, value, bytes);
   return cudaSuccess;
 }
-struct emulated_queue {
-  int unused;
-};
-struct emulated_event {
-  int unused;
-};
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
-  *queue = new emulated_queue();
+  *queue = new emulated_queue{device};
   return cudaSuccess;
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t, unsigned) {
+  return usable(queue->device);
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t queue) { return usable(queue->device); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
-  *event = new emulated_event();
+  *event = new emulated_event{device};
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
-  *can = 1;
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
+  return event->device == queue->device ? usable(event->device)
+                                        : result(cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaEventQuery(cudaEvent_t) { return usable(device); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return usable(device); }
+
+/* ---- who reaches whose memory ---- */
+
+static std::atomic<int> separate{DEVICES};
+static std::atomic<bool> reached[DEVICES][DEVICES];
+
+void emulated_separate(int first) { separate = first; }
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int from, int to) {
+  if (from < 0 || to < 0 || from >= DEVICES || to >= DEVICES) return result(cudaErrorInvalidDevice);
+  *can = from != to && from < separate && to < separate;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  if (peer < 0 || peer >= DEVICES || peer == device) return result(cudaErrorInvalidDevice);
+  return reached[device][peer].exchange(true) ? result(cudaErrorPeerAccessAlreadyEnabled)
+                                              : cudaSuccess;
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  if (peer < 0 || peer >= DEVICES) return result(cudaErrorInvalidDevice);
+  return reached[device][peer].exchange(false) ? cudaSuccess
+                                               : result(cudaErrorPeerAccessNotEnabled);
+}

@@ -23,6 +23,9 @@ const dpt__services *dpt__cuda_services = &services;
 int dpt__cuda_status(cudaError_t error, const char *call) {
   return error == cudaSuccess ? 0 : fail(call);
 }
+int dpt__cuda_launched(dpt__context *, const char *kernel) {
+  return dpt__cuda_status(cudaGetLastError(), kernel);
+}
 
 enum { N = 1000, BLOCK = 256 };
 
@@ -120,6 +123,19 @@ static int too_many_threads() {
   return !DPT_LAUNCH(add_one, 1, 2048, 0, &context, x, 1);
 }
 
+static int default_queue() {
+  float x[1];
+  dpt__queue none = {};
+  dpt__context on_default = {};
+  on_default.queue = &none;
+  return !DPT_LAUNCH(add_one, 1, 1, 0, &on_default, x, 1);
+}
+
+static int other_device() {
+  float x[1];
+  return cudaSetDevice(1) || !DPT_LAUNCH(add_one, 1, 1, 0, &context, x, 1);
+}
+
 /* Whether f in a child process ends with status 0. */
 static int succeeds(int (*f)()) {
   fflush(NULL);
@@ -136,6 +152,7 @@ static int succeeds(int (*f)()) {
 
 int main() {
   context.queue = &queue;
+  if (cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking)) return 1;
   const struct {
     const char *name;
     int (*run)();
@@ -150,6 +167,8 @@ int main() {
       {"a barrier that not all threads reach", branch, 0},
       {"a barrier in a kernel launched as plain", barrier_in_plain, 0},
       {"a block of too many threads is refused", too_many_threads, 1},
+      {"a launch on the default queue is refused", default_queue, 1},
+      {"a launch on another device's queue is refused", other_device, 1},
   };
   int wrong = 0;
   for (const auto &c : cases) {

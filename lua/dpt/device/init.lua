@@ -74,32 +74,26 @@ function cutorch.synchronize() lib.device_synchronize(0) end
 --- Waits for all work on all devices.
 function cutorch.synchronizeAll() lib.device_synchronize(-1) end
 
--- What only a GPU has: 0 tells that a host device has none of it.
-local gpuOnly = {'clockRate', 'kernelExecTimeoutEnabled', 'maxTexture1D', 'maxTexture1DLinear',
-   'memPitch', 'pciBusID', 'pciDeviceID', 'pciDomainID', 'regsPerBlock', 'sharedMemPerBlock',
-   'textureAlignment', 'totalConstMem'}
+-- CUDA's names for what the library calls otherwise; what only a GPU has is 0 on a host device.
+local propertyNames = {
+   multiProcessorCount = 'threads', major = 'major', minor = 'minor', integrated = 'integrated',
+   deviceOverlap = 'overlap', computeMode = 'compute_mode', canMapHostMemory = 'map_host',
+   warpSize = 'warp', maxThreadsPerBlock = 'block_threads', clockRate = 'clock',
+   kernelExecTimeoutEnabled = 'timeout', maxTexture1D = 'texture',
+   maxTexture1DLinear = 'texture_linear', memPitch = 'pitch', pciBusID = 'pci_bus',
+   pciDeviceID = 'pci_device', pciDomainID = 'pci_domain', regsPerBlock = 'block_registers',
+   sharedMemPerBlock = 'block_shared', textureAlignment = 'texture_alignment',
+   totalConstMem = 'constant',
+}
 
 --- What a device is, under the names that CUDA has for it. A host device is made of CPU threads:
 -- its multiprocessors are the threads that it computes with.
 function cutorch.getDeviceProperties(device)
    local info = ffi.new 'dpt_device_info'
    lib.device_properties(optionalDevice('getDeviceProperties', device), info)
-   local free, total = cutorch.getMemoryUsage(device)
-   local properties = {
-      name = ffi.string(info.name),
-      multiProcessorCount = info.threads,
-      totalGlobalMem = total,
-      freeGlobalMem = free,
-      major = info.major,
-      minor = info.minor,
-      integrated = info.integrated,
-      deviceOverlap = 1,
-      computeMode = 0,
-      canMapHostMemory = 1,
-      warpSize = info.warp,
-      maxThreadsPerBlock = info.warp,
-   }
-   for _, name in ipairs(gpuOnly) do properties[name] = 0 end
+   local properties = {name = ffi.string(info.name)}
+   properties.freeGlobalMem, properties.totalGlobalMem = cutorch.getMemoryUsage(device)
+   for name, field in pairs(propertyNames) do properties[name] = tonumber(info[field]) end
    return properties
 end
 
@@ -109,7 +103,7 @@ local function peer(fn, name, device)
    return device == 0 and -1 or device
 end
 
---- Whether a device may reach another's memory: yes, unless a script has said no.
+--- Whether a device reaches another's memory: yes where it can, unless a script has said no.
 function cutorch.getPeerToPeerAccess(from, to)
    local fn = 'getPeerToPeerAccess'
    lib.peer_get(peer(fn, 'from', from), peer(fn, 'to', to), slot)
@@ -129,21 +123,41 @@ function cutorch.getKernelPeerToPeerAccess() return C.dpt_peer_kernels_get() ~= 
 -- result then reads the others' memory, which on a GPU is slow. `copy` always goes between devices.
 function cutorch.setKernelPeerToPeerAccess(on) lib.peer_kernels_set(on and 1 or 0) end
 
---- Versions of CUDA; 0 where there is none.
-function cutorch.getRuntimeVersion() return 0 end
-function cutorch.getDriverVersion() return 0 end
-cutorch.runtimeVersion, cutorch.driverVersion = 0, 0
-function cutorch.hasHalfInstructions() return false end
-function cutorch.hasFastHalfInstructions() return false end
+local function versions()
+   local driver = ffi.new 'int[1]'
+   lib.device_versions(slot, driver)
+   return slot[0], driver[0]
+end
+
+--- Versions of CUDA, 13000 for 13.0; 0 on host devices. Also the fields runtimeVersion and
+-- driverVersion, which set up the devices when they are read.
+function cutorch.getRuntimeVersion() return (versions()) end
+function cutorch.getDriverVersion() return (select(2, versions())) end
+local fields = {runtimeVersion = 'getRuntimeVersion', driverVersion = 'getDriverVersion'}
+setmetatable(cutorch, {__index = function(_, name)
+   return fields[name] and cutorch[fields[name]]()
+end})
+
+local function capability()
+   local properties = cutorch.getDeviceProperties()
+   return properties.major + properties.minor / 10
+end
+
+--- Whether the current device computes with halfs, and whether that is fast.
+function cutorch.hasHalfInstructions() return capability() >= 5.3 end
+function cutorch.hasFastHalfInstructions()
+   local version = capability()
+   return version >= 6 and version ~= 6.1
+end
 
 -- memory ------------------------------------------------------------------------------------------
 
---- Bytes of a device (the current one) that are free, memory in the allocator's cache included, and
--- all of them.
+--- Bytes of a device (the current one) that this process can still use, memory in the allocator's
+-- cache included, and all of them.
 function cutorch.getMemoryUsage(device)
    local stats = ffi.new 'dpt_memory_stats'
    lib.memory_stats_get(optionalDevice('getMemoryUsage', device), stats)
-   return tonumber(stats.total - stats.live), tonumber(stats.total)
+   return tonumber(stats.left), tonumber(stats.total)
 end
 
 --- What a device's allocator has done.

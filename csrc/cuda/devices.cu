@@ -1,0 +1,156 @@
+/* devices.cu: the GPUs of this machine, their memory, and who reaches whose.
+ *
+ * What must stay true: no function here changes the calling thread's device for longer than it
+ * takes: a stream's thread issues work to one device only.
+ */
+#include "cuda/cuda.h"
+
+#include <cstring>
+#include <mutex>
+
+enum { MOST = 256 };
+
+static int version_sentence(const char *why) {
+  int runtime = 0, driver = 0;
+  DPT__CUDA(cudaRuntimeGetVersion(&runtime));
+  DPT__CUDA(cudaDriverGetVersion(&driver));
+  if (!driver) return dpt__cuda_fail("this machine has no NVIDIA driver (%s)", why);
+  return dpt__cuda_fail("the NVIDIA driver of this machine is made for CUDA %d.%d, this plugin "
+                        "wants %d.%d: a newer driver is needed (%s)",
+                        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
+                        why);
+}
+
+static int count(int *n) {
+  cudaError_t error = cudaGetDeviceCount(n);
+  if (error == cudaErrorNoDevice || (!error && !*n))
+    return dpt__cuda_fail("the NVIDIA driver sees no GPU (are they hidden by "
+                          "CUDA_VISIBLE_DEVICES?)");
+  if (error == cudaErrorInsufficientDriver) return version_sentence(cudaGetErrorString(error));
+  if (error == cudaErrorStubLibrary)
+    return dpt__cuda_fail("the libcuda.so.1 that is found first is the toolkit's stub, not the "
+                          "NVIDIA driver's: take its folder out of LD_LIBRARY_PATH");
+  return dpt__cuda_status(error, "cudaGetDeviceCount");
+}
+
+static int versions(int *runtime, int *driver) {
+  DPT__CUDA(cudaRuntimeGetVersion(runtime));
+  DPT__CUDA(cudaDriverGetVersion(driver));
+  return 0;
+}
+
+static char *names[MOST]; /* live as long as the process */
+
+static int properties(int index, dpt_device_info *info, int64_t *memory) {
+  cudaDeviceProp p;
+  if (index < 0 || index >= MOST) return dpt__cuda_fail("there is no GPU %d", index);
+  DPT__CUDA(cudaGetDeviceProperties(&p, index));
+  if (!names[index]) names[index] = strdup(p.name);
+  memset(info, 0, sizeof *info);
+  info->name = names[index] ? names[index] : "GPU";
+  info->threads = p.multiProcessorCount;
+  info->major = p.major;
+  info->minor = p.minor;
+  info->integrated = p.integrated;
+  info->warp = p.warpSize;
+  info->block_threads = p.maxThreadsPerBlock;
+  info->block_registers = p.regsPerBlock;
+  info->map_host = p.canMapHostMemory;
+  info->pci_bus = p.pciBusID;
+  info->pci_device = p.pciDeviceID;
+  info->pci_domain = p.pciDomainID;
+  info->texture = p.maxTexture1D;
+  info->pitch = (int64_t)p.memPitch;
+  info->block_shared = (int64_t)p.sharedMemPerBlock;
+  info->texture_alignment = (int64_t)p.textureAlignment;
+  info->constant = (int64_t)p.totalConstMem;
+  /* what CUDA 13 tells apart from the rest */
+  DPT__CUDA(cudaDeviceGetAttribute(&info->clock, cudaDevAttrClockRate, index));
+  DPT__CUDA(cudaDeviceGetAttribute(&info->overlap, cudaDevAttrGpuOverlap, index));
+  DPT__CUDA(cudaDeviceGetAttribute(&info->timeout, cudaDevAttrKernelExecTimeout, index));
+  DPT__CUDA(cudaDeviceGetAttribute(&info->compute_mode, cudaDevAttrComputeMode, index));
+  DPT__CUDA(
+      cudaDeviceGetAttribute(&info->texture_linear, cudaDevAttrMaxTexture1DLinearWidth, index));
+  *memory = (int64_t)p.totalGlobalMem;
+  return 0;
+}
+
+/* ---- memory ---- */
+
+static int memory_left(int index, int64_t *bytes) {
+  size_t left, all;
+  dpt__visit there(index);
+  if (there.failed) return 1;
+  DPT__CUDA(cudaMemGetInfo(&left, &all));
+  *bytes = (int64_t)left;
+  return 0;
+}
+
+static int memory_take(int index, size_t bytes, void **p) {
+  *p = NULL;
+  dpt__visit there(index);
+  if (there.failed) return 1;
+  cudaError_t error = cudaMalloc(p, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    *p = NULL;
+    (void)cudaGetLastError(); /* takes the error back: the caller sees that there is none */
+    return 0;
+  }
+  return dpt__cuda_status(error, "cudaMalloc");
+}
+
+/* A device that failed: its memory is gone with it. */
+static void memory_give(int index, void *p, size_t bytes) {
+  dpt__visit there(index);
+  if (there.failed || dpt__cuda_status(cudaFree(p), "cudaFree")) return;
+}
+
+static int pinned_take(size_t bytes, void **p) {
+  *p = NULL;
+  cudaError_t error = cudaHostAlloc(p, bytes, cudaHostAllocPortable);
+  if (error == cudaErrorMemoryAllocation) {
+    *p = NULL;
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return dpt__cuda_status(error, "cudaHostAlloc");
+}
+
+static void pinned_give(void *p, size_t bytes) {
+  if (dpt__cuda_status(cudaFreeHost(p), "cudaFreeHost")) return;
+}
+
+/* ---- who reaches whose memory ---- */
+
+/* Copies between devices that do not reach each other are staged by the driver, so all that is to
+ * do is to say that they do, once. Another library of the process may have said so before. */
+static int peer(int index, int other, int on, int *reached) {
+  static std::mutex lock;
+  std::lock_guard<std::mutex> guard(lock);
+  *reached = 1;
+  if (index == other) return 0;
+  DPT__CUDA(cudaDeviceCanAccessPeer(reached, index, other));
+  if (!*reached) return 0;
+  dpt__visit there(index);
+  if (there.failed) return 1;
+  cudaError_t error =
+      on ? cudaDeviceEnablePeerAccess(other, 0) : cudaDeviceDisablePeerAccess(other);
+  *reached = on;
+  if (error == cudaErrorPeerAccessAlreadyEnabled || error == cudaErrorPeerAccessNotEnabled) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return dpt__cuda_status(error, on ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess");
+}
+
+void dpt__cuda_devices(dpt__backend *backend) {
+  backend->count = count;
+  backend->versions = versions;
+  backend->properties = properties;
+  backend->memory_left = memory_left;
+  backend->memory_take = memory_take;
+  backend->memory_give = memory_give;
+  backend->pinned_take = pinned_take;
+  backend->pinned_give = pinned_give;
+  backend->peer = peer;
+}

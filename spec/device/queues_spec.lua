@@ -1,0 +1,161 @@
+-- What a device with queues of its own does: what kernels find wrong, errors of CUDA, devices that
+-- do not reach each other. The CUDA kernels run on the CPU here (DPT_DEVICES=emulated:N), in
+-- processes of their own, since some of this can be done once only.
+local run = require 'spec.support.run'
+
+local start = [[
+   local dpt = require 'dpt'
+   local ffi = require('dpt.ffi').ffi
+   cutorch.setDevice(1)
+   ffi.cdef 'void emulated_break(int); void emulated_separate(int);'
+   local maps = io.open('/proc/self/maps'):read '*a'
+   local emulated = ffi.load(maps:match('/[^ \n]*libdpt_emulated%.so'))
+   local x = torch.CudaIntTensor(4):fill(7)
+   local zeros = torch.CudaIntTensor(4):zero()
+   local function divide() x:cdiv(zeros) end
+   local function message(f, ...)
+      local ok, text = pcall(f, ...)
+      print(ok and 'nothing' or (tostring(text):gsub('^[^ ]*: ', '')))
+   end
+   cutorch.synchronizeAll()
+]]
+
+local function emulated(code, environment)
+   environment = environment or {}
+   environment.DPT_DEVICES = environment.DPT_DEVICES or 'emulated:2'
+   return run.lua(start .. code, environment)
+end
+
+describe('what a kernel finds wrong', function()
+   it('is told by the next wait on its stream, once, as host devices tell it', function()
+      local code = [[
+         divide()
+         message(cutorch.synchronize)
+         message(cutorch.synchronize)
+         cutorch.setStream(0)
+         divide()
+         message(function() return x[1] end)
+      ]]
+      local text = emulated(code)
+      assert.equal(2, select(2, text:gsub('a divisor is 0[^\n]*%(queued on stream 0 of device 1%)',
+         '')), text)
+      assert.equal(1, select(2, text:gsub('nothing', '')), text)
+   end)
+
+   it('is told by a wait on a stream that waited for it, and then by no other', function()
+      local text = emulated [[
+         cutorch.reserveStreams(3, true)
+         divide()
+         cutorch.streamWaitFor(1, {0})
+         cutorch.streamWaitFor(2, {1})
+         message(cutorch.streamSynchronize, 3)
+         message(cutorch.streamSynchronize, 2)
+         message(cutorch.synchronizeAll)
+      ]]
+      assert.matches('^nothing\n[^\n]*a divisor is 0[^\n]*of device 1%)\nnothing\n$', text)
+   end)
+
+   it('is told also where the event was known to be over before it was waited for', function()
+      local text = emulated [[
+         cutorch.reserveStreams(1, true)
+         divide()
+         local lib, event, done = require('dpt.ffi').lib, ffi.new 'dpt_event', ffi.new 'int[1]'
+         lib.event_record(event, 1, 0)
+         repeat lib.event_query(event, done) until done[0] == 1
+         lib.stream_wait_event(1, 1, event)
+         message(cutorch.streamSynchronize, 1)
+         message(cutorch.synchronizeAll)
+      ]]
+      assert.matches('^[^\n]*a divisor is 0[^\n]*\nnothing\n$', text)
+   end)
+
+   it('is told across devices', function()
+      local text = emulated [[
+         divide()
+         local y = cutorch.withDevice(2, function() return torch.CudaIntTensor(4) end)
+         y:copy(x)
+         cutorch.setDevice(2)
+         message(cutorch.synchronize)
+         message(cutorch.synchronizeAll)
+      ]]
+      assert.matches('^[^\n]*a divisor is 0[^\n]*of device 1%)\nnothing\n$', text)
+   end)
+end)
+
+describe('an error of CUDA', function()
+   it('that lasts says so, names the call and what finds the kernel', function()
+      local text = emulated [[
+         emulated.emulated_break(700)
+         x:add(1)
+         message(cutorch.synchronize)
+         message(function() return x[1] end)
+      ]]
+      local first, second = text:match '^([^\n]*)\n([^\n]*)\n$'
+      for _, line in ipairs{first, second} do
+         assert.matches('cudaErrorIllegalAddress', line)
+         assert.matches('no more work in this process: DPT_CHECK_LAUNCHES=1', line)
+      end
+      assert.matches('launch of [%w_]+', text)
+   end)
+
+   it('comes in the name of the kernel where launches are checked', function()
+      local text = emulated([[
+         divide()
+         message(cutorch.synchronize)
+         emulated.emulated_break(700)
+         x:add(1)
+         message(cutorch.synchronize)
+      ]], {DPT_CHECK_LAUNCHES = '1'})
+      assert.matches('^[^\n]*a divisor is 0[^\n]*\n[^\n]*launch of %w+', text)
+      assert.matches('in this process [^\n]*\n$', text)
+   end)
+end)
+
+describe('devices that do not reach each other', function()
+   it('say so, and copies between them work', function()
+      local text = emulated([[
+         emulated.emulated_separate(2) -- the third device on
+         local list = {}
+         for i = 1, 4 do
+            list[i] = cutorch.withDevice(i, function() return torch.CudaTensor{i, i} end)
+         end
+         print(cutorch.getPeerToPeerAccess(1, 2), cutorch.getPeerToPeerAccess(1, 3),
+            cutorch.getPeerToPeerAccess(4, 3))
+         message(cutorch.setPeerToPeerAccess, 1, 3, true)
+         for i = 1, 4 do
+            for j = 1, 4 do
+               list[j]:copy(list[i]:mul(10))
+               io.write(list[j]:sum(), ' ')
+            end
+         end
+      ]], {DPT_DEVICES = 'emulated:4'})
+      assert.matches('^true\tfalse\tfalse\n[^\n]*device 1 has no way to the memory of device 3\n',
+         text)
+      local sums = {}
+      local value, want = {1, 2, 3, 4}, {}
+      for i = 1, 4 do
+         for j = 1, 4 do
+            value[i] = value[i] * 10
+            value[j] = value[i]
+            want[#want + 1] = value[j] * 2
+         end
+      end
+      for number in text:match('\n([^\n]*)$'):gmatch('%S+') do
+         sums[#sums + 1] = tonumber(number)
+      end
+      for i, number in ipairs(want) do assert.is_true(math.abs(sums[i] / number - 1) < 1e-6) end
+   end)
+
+   it('may be asked and refused again and again', function()
+      local text = emulated [[
+         local a = torch.CudaTensor{1, 2}
+         local b = cutorch.withDevice(2, function() return torch.CudaTensor(2) end)
+         for _, on in ipairs{true, true, false, false, true, false} do
+            cutorch.setPeerToPeerAccess(2, 1, on)
+            b:fill(0):copy(a)
+            io.write(b:sum(), cutorch.getPeerToPeerAccess(2, 1) and '+' or '-')
+         end
+      ]]
+      assert.equal('3+3+3-3-3+3-', text)
+   end)
+end)
