@@ -99,3 +99,43 @@ describe('upsampling and padding of', function()
       {'VolumetricReplicationPadding', {1, 2, 3, 1, 2, 3}, {2, 3, 5, 4, 6}},
    }
 end)
+
+describe('normalization and slopes of', function()
+   local cases, evaluated = {}, {}
+   for _, size in ipairs{{5, 1}, {1300, 3}, {40, 70}, {3, 600}, {2, 1, 1, 1}, {3, 2, 3, 3},
+      {40, 5, 4, 4}, {2, 3, 90, 92}, {3, 2, 51, 101}, {600, 3, 6, 6}, {2, 513, 3, 11},
+      {2, 2, 5, 43, 41}} do
+      local class = ({[2] = '', [4] = 'Spatial', [5] = 'Volumetric'})[#size] .. 'BatchNormalization'
+      cases[#cases + 1] = {class, {size[2]}, size, {float = 1e-3}}
+      evaluated[#evaluated + 1] = {class, {size[2]}, size, {float = 1e-3}, change = function(m)
+         m.running_mean:copy(torch.rand(size[2]))
+         m.running_var:copy(torch.rand(size[2]):add(0.5))
+         m:evaluate()
+      end}
+      cases[#cases + 1] = {'PReLU', {size[2]}, size, {float = 1e-3}}
+      cases[#cases + 1] = {'PReLU', {}, size, {float = 2e-3}}
+   end
+   for _, case in ipairs(evaluated) do cases[#cases + 1] = case end
+   cases[#cases + 1] = {'SpatialBatchNormalization', {3, 1e-3, 0.1, false}, {2, 3, 90, 92}}
+   cases[#cases + 1] = {'SpatialCrossMapLRN', {5, 0.5, 0.75, 2}, {2, 13, 17, 19}}
+   cases[#cases + 1] = {'SpatialCrossMapLRN', {3, 0.5, 0.75, 1}, {3, 64, 3, 5}}
+   cases[#cases + 1] = {'SpatialCrossMapLRN', {11, 0.5, 1.5, 1}, {4, 9, 3}}
+   compare(cases)
+   it('a large mean, of which a small variance is not lost', function()
+      for _, size in ipairs{{3000, 2}, {2, 2, 100, 100}} do
+         local x = torch.rand(unpack(size)):add(1e6)
+         local class = #size == 2 and nn.BatchNormalization or nn.SpatialBatchNormalization
+         local host = class(2)
+         local device = host:clone():type('torch.CudaDoubleTensor')
+         local y = device:forward(x:type('torch.CudaDoubleTensor'))
+         check.close(host:forward(x), y:double(), 1e-8, 'output')
+         check.close(host.running_var, device.running_var:double(), 1e-12, 'running_var')
+      end
+   end)
+   describe('gradients of biases', function()
+      compare{
+         {'SpatialConvolution', {3, 5, 1, 1}, {3, 3, 75, 61}, {float = 1e-2}},
+         {'Linear', {3, 40}, {1500, 3}, {float = 1e-2}},
+      }
+   end)
+end)

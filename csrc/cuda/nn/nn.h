@@ -1,4 +1,4 @@
-/* nn.h: what the layer kernels share: a thread for each element, places in planes, packs.
+/* nn.h: what the layer kernels share: a thread for each element, places in planes.
  *
  * What must stay true: a kernel's element types are float and double (nn/call.c converts). Index is
  * int32_t where every number that a kernel computes with it stays below 2^31.
@@ -42,9 +42,5 @@ __device__ __forceinline__ dpt__spot<Index> dpt__spot_of(Index i, const int64_t 
   spot.at[0] = slice - spot.plane * (Index)size[0];
   return spot;
 }
-
-/* 16 bytes of neighbours, or one element. */
-template <typename T, int n> struct alignas(n * sizeof(T)) dpt__pack { T v[n]; };
-template <typename T> struct dpt__wide_pack { static const int n = 16 / sizeof(T); };
 
 #endif

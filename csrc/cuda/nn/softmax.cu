@@ -5,6 +5,7 @@
  * overflows.
  */
 #include "cuda/nn/nn.h"
+#include "cuda/team.h"
 
 namespace {
 
@@ -17,13 +18,6 @@ struct classes {
   bool here; /* this place is one */
 };
 
-struct plus {
-  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
-};
-struct larger {
-  template <typename T> __device__ T operator()(T a, T b) const { return b > a ? b : a; }
-};
-
 /* Places one after the other, where a place's classes are neighbours (S is 1): blockDim.x threads
  * have one place, blockDim.y places are a block's. */
 struct rows {
@@ -31,18 +25,8 @@ struct rows {
     int64_t n = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
     return {n * C, 1, threadIdx.x, blockDim.x, C, n < N};
   }
-  /* What f makes of the values of a place's threads, for all of them, in one order. */
   template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
-    int threads = (int)blockDim.x, width = threads < WARP ? threads : WARP;
-    for (int other = width / 2; other; other /= 2)
-      v = f(v, __shfl_xor_sync(0xffffffffu, v, other, width));
-    if (threads <= WARP) return v;
-    __syncthreads(); /* what was there has been read */
-    if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = v;
-    __syncthreads();
-    v = shared[0];
-    for (int w = 1; w < threads / WARP; w++) v = f(v, shared[w]);
-    return v;
+    return dpt__join_x(v, f, shared);
   }
 };
 
@@ -53,14 +37,7 @@ struct columns {
     return {n * C * S + (place - n * S), S, threadIdx.y, blockDim.y, C, n < N};
   }
   template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
-    int side = (int)blockDim.x, deep = (int)blockDim.y;
-    if (deep == 1) return v;
-    __syncthreads();
-    shared[(int)threadIdx.y * side + (int)threadIdx.x] = v;
-    __syncthreads();
-    v = shared[threadIdx.x];
-    for (int y = 1; y < deep; y++) v = f(v, shared[y * side + (int)threadIdx.x]);
-    return v;
+    return dpt__join_y(v, f, shared);
   }
 };
 
@@ -71,11 +48,11 @@ template <typename T, typename Team> __global__ void softmax(dpt__softmax_args a
   T *out = (T *)a.out + k.from;
   if (!k.here) k.first = k.C; /* it only meets the others */
   T max = T(-INFINITY);
-  for (int64_t c = k.first; c < k.C; c += k.stride) max = larger()(max, in[c * k.step]);
-  max = Team::join(max, larger(), (T *)shared);
+  for (int64_t c = k.first; c < k.C; c += k.stride) max = dpt__larger()(max, in[c * k.step]);
+  max = Team::join(max, dpt__larger(), (T *)shared);
   double sum = 0;
   for (int64_t c = k.first; c < k.C; c += k.stride) sum += exp(in[c * k.step] - max);
-  sum = Team::join(sum, plus(), shared);
+  sum = Team::join(sum, dpt__plus(), shared);
   T shift = (T)(a.log ? max + log(sum) : 1 / sum);
   for (int64_t c = k.first; c < k.C; c += k.stride) {
     T x = in[c * k.step];
@@ -94,7 +71,7 @@ template <typename T, typename Team> __global__ void backward(dpt__softmax_backw
     double g = gout[c * k.step];
     sum += a.log ? g : g * out[c * k.step];
   }
-  T total = (T)Team::join(sum, plus(), shared);
+  T total = (T)Team::join(sum, dpt__plus(), shared);
   for (int64_t c = k.first; c < k.C; c += k.stride) {
     T g = gout[c * k.step], y = out[c * k.step];
     gin[c * k.step] = a.log ? g - exp(y) * total : y * (g - total);

@@ -1,0 +1,123 @@
+/* planes.h: sums over each plane of (N, C, S), and work on its elements that follows them.
+ *
+ * What must stay true: how planes are cut and in which order parts are joined depends on sizes
+ * alone, so the same call gives the same bits. Where every plane is one block's, a launch does all;
+ * else a first one (MEASURE) leaves the sums of each chunk in memory, and the blocks of a second
+ * (APPLY) add them up, each for itself.
+ */
+#ifndef DPT_CUDA_NN_PLANES_H
+#define DPT_CUDA_NN_PLANES_H
+#include "cuda/nn/nn.h"
+#include "cuda/pack.h"
+#include "cuda/team.h"
+
+enum { DPT__MEASURE = 1, DPT__APPLY = 2 };
+
+/* A unit is a pack of neighbours, or an element where S is no multiple of a pack. A block has
+ * `side` planes side by side; where that is 1 its threads along x go through the plane, else those
+ * along y. */
+struct dpt__cut {
+  int64_t C, places, n, chunk; /* units: of a plane in one image, in all, of a block */
+  int64_t image, plane;        /* elements from an image to the next, from a plane */
+  int64_t step, back, wrap;    /* a thread's next unit: elements; units; where a plane ends */
+  unsigned per, side, deep, chunks;
+};
+
+static inline dpt__cut dpt__cut_of(int64_t N, int64_t C, int64_t S) {
+  enum { ROW = 32, THREADS = 256, COLUMN_THREADS = 512, ELEMENTS = 32, ALONE = 16384 };
+  enum { BLOCKS = 512, MOST_CHUNKS = 512 };
+  dpt__cut k;
+  k.per = S % DPT__PACK ? 1 : DPT__PACK;
+  k.C = C;
+  k.places = S / k.per;
+  k.n = N * k.places;
+  k.image = C * S;
+  k.plane = S;
+  k.side = 1;
+  if (S < ROW)
+    while (k.side < C && k.side < ROW) k.side *= 2;
+  k.deep = (k.side == 1 ? THREADS : COLUMN_THREADS) / k.side;
+  while (k.deep > ROW / k.side && k.deep / 2 >= k.n) k.deep /= 2; /* whole warps */
+  k.chunk = (int64_t)k.deep * ELEMENTS / k.per;
+  if ((C + k.side - 1) / k.side >= BLOCKS && k.n * k.per <= ALONE) k.chunk = k.n;
+  if (k.n > k.chunk * MOST_CHUNKS) k.chunk = (k.n + MOST_CHUNKS - 1) / MOST_CHUNKS;
+  k.chunks = (unsigned)((k.n + k.chunk - 1) / k.chunk);
+  int64_t images = k.deep / k.places;
+  k.back = k.deep - images * k.places;
+  k.step = images * k.image + k.back * k.per;
+  k.wrap = k.image - k.plane;
+  return k;
+}
+
+static inline dim3 dpt__cut_block(const dpt__cut &k) {
+  return k.side == 1 ? dim3(k.deep) : dim3(k.side, k.deep);
+}
+static inline dim3 dpt__cut_grid(const dpt__cut &k, unsigned chunks) {
+  return dim3((unsigned)((k.C + k.side - 1) / k.side), chunks);
+}
+/* Of dynamic shared memory, for dpt__cut_sum. */
+enum { DPT__CUT_SHARED = 512 * sizeof(double) };
+
+/* The running thread's plane, which may be one too many; its number among the plane's threads. */
+__device__ __forceinline__ int64_t dpt__cut_plane(const dpt__cut &k) {
+  return k.side == 1 ? blockIdx.x : (int64_t)blockIdx.x * k.side + threadIdx.x;
+}
+__device__ __forceinline__ unsigned dpt__cut_self(const dpt__cut &k) {
+  return k.side == 1 ? threadIdx.x : threadIdx.y;
+}
+/* Elements of a chunk. */
+__device__ __forceinline__ double dpt__cut_count(const dpt__cut &k, int64_t chunk) {
+  int64_t first = chunk * k.chunk, rest = k.n - first;
+  return (double)((rest < k.chunk ? rest : k.chunk) * k.per);
+}
+
+/* f(offset of a unit), for the thread's units of its block's chunk. */
+template <typename F> __device__ __forceinline__ void dpt__cut_each(const dpt__cut &k, F f) {
+  int64_t c = dpt__cut_plane(k), end = (blockIdx.y + (int64_t)1) * k.chunk;
+  if (c >= k.C) return;
+  if (end > k.n) end = k.n;
+  int64_t i = blockIdx.y * k.chunk + dpt__cut_self(k), image = i / k.places;
+  int64_t place = i - image * k.places, at = image * k.image + c * k.plane + place * k.per;
+  for (; i < end; i += k.deep) {
+    f(at);
+    at += k.step;
+    place += k.back;
+    if (place >= k.places) {
+      place -= k.places;
+      at += k.wrap;
+    }
+  }
+}
+
+/* A unit of n elements. */
+template <int n, typename T>
+__device__ __forceinline__ dpt__pack<T> dpt__unit_load(const T *from, int whole) {
+  return dpt__pack_load(from, n, n > 1 && whole);
+}
+template <int n, typename T>
+__device__ __forceinline__ void dpt__unit_store(T *to, const dpt__pack<T> &unit, int whole) {
+  dpt__pack_store(to, unit, n, n > 1 && whole);
+}
+
+/* The place of the sums of a plane's chunk. */
+__device__ __forceinline__ double *dpt__cut_sums(const dpt__cut &k, double *sums, int64_t chunk) {
+  return sums + 2 * (dpt__cut_plane(k) * k.chunks + chunk);
+}
+
+/* The sum of v over the threads of a plane, for each of them. */
+__device__ __forceinline__ double dpt__cut_sum(const dpt__cut &k, double v, double *shared) {
+  return k.side == 1 ? dpt__join_x(v, dpt__plus(), shared) : dpt__join_y(v, dpt__plus(), shared);
+}
+
+/* launch(phase, sums, blocks of a plane), once or twice; sums: room for two numbers of each chunk.
+ * `last`: whether APPLY writes the planes' elements, else it has one block of each plane. */
+template <typename F>
+int dpt__cut_launch(dpt__context *context, const dpt__cut &k, bool last, F launch) {
+  if (k.chunks == 1) return launch(DPT__MEASURE | DPT__APPLY, (double *)NULL, 1u);
+  size_t bytes = 2 * (size_t)k.C * k.chunks * sizeof(double);
+  double *sums = (double *)dpt__cuda_services->scratch(context, bytes);
+  if (!sums || launch(DPT__MEASURE, sums, k.chunks)) return 1;
+  return launch(DPT__APPLY, sums, last ? k.chunks : 1u);
+}
+
+#endif

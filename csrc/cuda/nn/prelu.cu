@@ -1,0 +1,76 @@
+/* prelu.cu: PReLU and its gradients.
+ *
+ * What must stay true: slopes are one for all, or one for each plane; the gradient of slopes is a
+ * sum in double and in one order (cuda/nn/planes.h).
+ */
+#include "cuda/nn/plane_sum.h"
+
+namespace {
+
+/* out = g where in is positive, else slope * g; units of n elements, of which `places` follow each
+ * other in a plane. */
+template <typename T, int n, typename Index>
+__global__ void scale_negative(const T *in, const T *g, const T *weight, T *out, Index count,
+                               Index places, Index planes, int whole) {
+  Index unit = dpt__thread<Index>(), at = unit * n;
+  if (at >= count) return;
+  T slope = weight[planes == 1 ? 0 : unit / places % planes];
+  int m = count - at < n ? (int)(count - at) : n;
+  bool packs = n > 1 && whole && m == n;
+  dpt__pack<T> x = dpt__pack_load(in + at, m, packs), y = dpt__pack_load(g + at, m, packs);
+  for (int i = 0; i < n; i++) y.v[i] = x.v[i] > 0 ? y.v[i] : slope * y.v[i];
+  dpt__pack_store(out + at, y, m, packs);
+}
+
+template <typename Args>
+int launch(dpt__context *context, const Args *a, const void *g, void *out) {
+  int64_t count = a->N * a->C * a->S;
+  if (!count) return 0;
+  return dpt__of_real_index(a->type, count, [&](auto zero, auto index) {
+    typedef decltype(zero) T;
+    typedef decltype(index) Index;
+    int per = a->shared || a->S % DPT__PACK == 0 ? DPT__PACK : 1;
+    int whole = dpt__packs_at<T>(a->in) && dpt__packs_at<T>(g) && dpt__packs_at<T>(out);
+    auto packs = scale_negative<T, DPT__PACK, Index>;
+    auto elements = scale_negative<T, 1, Index>;
+    auto kernel = per == 1 ? elements : packs;
+    return DPT_LAUNCH(kernel, dpt__blocks((count + per - 1) / per), DPT__BLOCK, 0, context,
+                      (const T *)a->in, (const T *)g, (const T *)a->weight, (T *)out, (Index)count,
+                      (Index)(a->S / per), (Index)(a->shared ? 1 : a->C), whole);
+  });
+}
+
+template <typename T, int n> struct slope_gradient {
+  const T *in, *gout;
+  int whole;
+  __device__ static double one(T x, T g) { return x > 0 ? 0 : (double)x * g; }
+  __device__ double operator()(int64_t at) const {
+    dpt__pack<T> x = dpt__unit_load<n>(in + at, whole), g = dpt__unit_load<n>(gout + at, whole);
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += one(x.v[i], g.v[i]);
+    return sum;
+  }
+};
+
+} // namespace
+
+int dpt__cuda_prelu(dpt__context *context, const void *args) {
+  const struct dpt__prelu_args *a = (const struct dpt__prelu_args *)args;
+  return launch(context, a, a->in, a->out);
+}
+
+int dpt__cuda_prelu_backward(dpt__context *context, const void *args) {
+  const struct dpt__prelu_backward_args *a = (const struct dpt__prelu_backward_args *)args;
+  if (a->gin) return launch(context, a, a->gout, a->gin);
+  if (!a->N || !a->C || !a->S) return 0;
+  dpt__cut k = a->shared ? dpt__cut_of(1, 1, a->N * a->C * a->S) : dpt__cut_of(a->N, a->C, a->S);
+  return dpt__of_real(a->type, [&](auto zero) {
+    typedef decltype(zero) T;
+    const T *in = (const T *)a->in, *gout = (const T *)a->gout;
+    int whole = dpt__packs_at<T>(in) && dpt__packs_at<T>(gout);
+    slope_gradient<T, 1> elements = {in, gout, whole};
+    slope_gradient<T, DPT__PACK> packs = {in, gout, whole};
+    if (k.per == 1) return dpt__plane_sum_launch(context, k, elements, (T *)a->gw, a->scale);
+    return dpt__plane_sum_launch(context, k, packs, (T *)a->gw, a->scale);
+  });
+}

@@ -1,0 +1,45 @@
+/* team.h: what threads of a block make of their values together.
+ *
+ * What must stay true: all threads of the block call; which values meet in which order depends on
+ * the block's size alone. `shared` has room for a value of each warp (along x) or thread (along y),
+ * and may be used again by the next call.
+ */
+#ifndef DPT_CUDA_TEAM_H
+#define DPT_CUDA_TEAM_H
+#include "cuda/cuda.h"
+
+struct dpt__plus {
+  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+};
+struct dpt__larger {
+  template <typename T> __device__ T operator()(T a, T b) const { return b > a ? b : a; }
+};
+
+/* Of the threads along x, for each of them: a power of 2; beyond a warp, they are the block. */
+template <typename V, typename F> __device__ __forceinline__ V dpt__join_x(V v, F f, V *shared) {
+  enum { WARP = 32 };
+  int threads = (int)blockDim.x, width = threads < WARP ? threads : WARP;
+  for (int other = width / 2; other; other /= 2)
+    v = f(v, __shfl_xor_sync(0xffffffffu, v, other, width));
+  if (threads <= WARP) return v;
+  __syncthreads(); /* what was there has been read */
+  if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = v;
+  __syncthreads();
+  v = shared[0];
+  for (int w = 1; w < threads / WARP; w++) v = f(v, shared[w]);
+  return v;
+}
+
+/* Of the threads along y, for each of them. */
+template <typename V, typename F> __device__ __forceinline__ V dpt__join_y(V v, F f, V *shared) {
+  int side = (int)blockDim.x, deep = (int)blockDim.y, x = (int)threadIdx.x;
+  if (deep == 1) return v;
+  __syncthreads();
+  shared[(int)threadIdx.y * side + x] = v;
+  __syncthreads();
+  v = shared[x];
+  for (int y = 1; y < deep; y++) v = f(v, shared[y * side + x]);
+  return v;
+}
+
+#endif
