@@ -24,10 +24,12 @@ local own = [[
    SpatialConvolution VolumetricConvolution SpatialFullConvolution VolumetricFullConvolution
    SpatialAveragePooling ClippedReLU SpatialCrossEntropyCriterion
 ]]
+--- The same, without a class of nn to convert from.
+local recurrent = 'RNN RNNReLU RNNTanh LSTM GRU BLSTM BGRU'
 
 local waiting = {}
 for name in same:gmatch('%w+') do waiting[name] = 'same' end
-for name in own:gmatch('%w+') do waiting[name] = 'own' end
+for name in (own .. recurrent):gmatch('%w+') do waiting[name] = 'own' end
 
 setmetatable(cudnn, {__index = function(_, name)
    local kind = waiting[name]

@@ -12,6 +12,12 @@ local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
 
 local made = 0 -- modules made so far: where ids come from
 
+--- A number for a new module that draws, not for its copies.
+function Dropout.newId()
+   made = made + 1
+   return made
+end
+
 function Dropout:__init(p, v1, inplace, stochasticInference)
    parent.__init(self)
    self.p = p or 0.5
@@ -19,8 +25,7 @@ function Dropout:__init(p, v1, inplace, stochasticInference)
    self.inplace = inplace
    self.stochastic_inference = stochasticInference or false
    self.v2 = not v1 -- the name of the newer kind, which scales in training
-   made = made + 1
-   self.dropoutId_ = made
+   self.dropoutId_ = Dropout.newId()
    self.dropoutStep_ = 0
    self.rowOffset_ = 0
    if type(self.p) ~= 'number' or not (self.p >= 0 and self.p < 1) then

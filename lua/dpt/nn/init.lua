@@ -36,6 +36,8 @@ local names = [[
    SpatialDepthWiseConvolution SpatialSubSampling TemporalConvolution TemporalRowConvolution
    TemporalSubSampling VolumetricConvolution VolumetricFullConvolution VolumetricDilatedConvolution
 
+   RNN
+
    SpatialMaxPooling SpatialDilatedMaxPooling SpatialMaxUnpooling SpatialAveragePooling
    SpatialAdaptiveMaxPooling SpatialAdaptiveAveragePooling SpatialFractionalMaxPooling
    SpatialLPPooling FeatureLPPooling TemporalMaxPooling TemporalDynamicKMaxPooling

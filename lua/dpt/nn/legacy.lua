@@ -16,6 +16,8 @@ local later = {
    ['nn.ClassNLLCriterion'] = {ignoreIndex = -100, sizeAverage = true},
    ['nn.SpatialClassNLLCriterion'] = {ignoreIndex = -100, sizeAverage = true},
    ['nn.MultiMarginCriterion'] = {p = 1, margin = 1, sizeAverage = true},
+   ['nn.RNN'] = {biasMode = 'CUDNN_RNN_DOUBLE_BIAS', inputMode = 'CUDNN_LINEAR_INPUT', projSize = 0,
+      dropout = 0, compactions = 0, batchFirst = false, rememberStates = false},
    ['cudnn.SpatialConvolution'] = {groups = 1},
    ['cudnn.VolumetricConvolution'] = {groups = 1},
    ['cudnn.SpatialFullConvolution'] = {groups = 1},
@@ -57,6 +59,11 @@ local changes = {
       end
    end,
    ['nn.SpatialConvolutionMM'] = padding,
+   -- what cuDNN kept between calls
+   ['nn.RNN'] = function(self)
+      self.reserve, self.dropoutStates, self.dropoutStatesSize = nil, nil, nil
+      self._input, self._gradOutput = nil, nil
+   end,
    ['nn.ClassNLLCriterion'] = losses,
    ['nn.SpatialClassNLLCriterion'] = losses,
 }

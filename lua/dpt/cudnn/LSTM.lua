@@ -1,0 +1,10 @@
+--- cudnn.LSTM: long short-term memory; its arguments are those of cudnn.RNN.
+-- What must stay true: it is a cudnn.RNN whose fields say so.
+
+local torch = require 'dpt.tensor'
+
+local LSTM = torch.class('cudnn.LSTM', 'cudnn.RNN')
+
+LSTM.firstMode = 'CUDNN_LSTM'
+
+return LSTM

@@ -1,0 +1,300 @@
+--- nn.RNN(mode, inputSize, hiddenSize, numLayers, batchFirst, dropout, rememberStates): recurrent
+-- layers over whole sequences; what cudnn.RNN and nn.SeqLSTM are made of.
+--
+--    input                                             output
+--    x  T x B x inputSize (B x T with batchFirst)      y  T x B x width
+--    {x, h0 [, c0]}, the states before the first step  {y, hn [, cn]}, those after the last
+--    {x, lengths}, also {x, h0, c0, lengths}           as without; 0 behind the ends
+--    {packed x (N x inputSize), batch sizes}           packed y
+--
+-- States are (layers * directions) x B x hiddenSize. lengths: a vector or a list of B numbers, in
+-- any order. gradOutput has the form of the output and gradInput that of the input, but for packed
+-- sequences, whose gradInput is the tensor.
+-- What must stay true: weight and gradWeight are one run each (dpt.rnn.weights), and nothing is
+-- copied to keep them so. States outside the input are the fields hiddenInput and cellInput; those
+-- after the last step are left in hiddenOutput and cellOutput, their gradients are taken from
+-- gradHiddenOutput and gradCellOutput, and gradHiddenInput and gradCellInput are left, as
+-- cudnn.torch has it.
+
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local lib = require 'dpt.nn.lib'
+local File = require('dpt.file').File
+local calls = require 'dpt.rnn.call'
+local network = require 'dpt.rnn.network'
+local packing = require 'dpt.rnn.packing'
+local weights = require 'dpt.rnn.weights'
+
+local RNN, parent = torch.class('nn.RNN', 'nn.Module')
+
+local function fail(self, format, ...)
+   return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
+end
+
+--- What a call leaves for its backward or the next one; files and other types do without.
+local PASSING = {'call_', 'sequence', 'gradSequence', 'reserve', 'remembered_', 'padded_',
+   'gradPadded_', 'packed_', 'gradPacked_'}
+
+--- The dropout of nn.DataParallelTable's replicas goes by sequence, whichever dimension those are.
+RNN.drawsBySequence = true
+
+function RNN:__init(mode, inputSize, hiddenSize, numLayers, batchFirst, dropout, rememberStates)
+   parent.__init(self)
+   self.mode = mode
+   self.inputSize, self.hiddenSize, self.numLayers = inputSize, hiddenSize, numLayers or 1
+   self.bidirectional, self.numDirections = 'CUDNN_UNIDIRECTIONAL', 1
+   self.inputMode, self.biasMode, self.projSize = 'CUDNN_LINEAR_INPUT', 'CUDNN_RNN_DOUBLE_BIAS', 0
+   self.batchFirst = batchFirst or false
+   self.dropout = dropout or 0
+   self.rememberStates = rememberStates or false
+   self.compactions = 0 -- how often parts of the weight had to be copied into it
+   for _, field in ipairs{'weight', 'gradWeight', 'hiddenOutput', 'cellOutput', 'gradHiddenInput',
+      'gradCellInput'} do
+      self[field] = torch.Tensor()
+   end
+   if self.firstType then parent.type(self, self.firstType) end
+   self:training()
+   self:reset()
+end
+
+-- What dropout is keyed by.
+local function prepareDropout(self)
+   if type(self.dropout) ~= 'number' or not (self.dropout >= 0 and self.dropout < 1) then
+      fail(self, 'the probability of dropout wants 0 <= p < 1, got %s', tostring(self.dropout))
+   end
+   if self.dropout > 0 and not self.dropoutId_ then
+      self.dropoutId_, self.dropoutStep_, self.rowOffset_ = nn.Dropout.newId(), 0, 0
+   end
+end
+
+--- Uniform in +-stdv (1/sqrt(hiddenSize)); gradients are zero. To be called after a change of the
+-- fields that say what the network is.
+function RNN:reset(stdv)
+   prepareDropout(self)
+   self.numDirections = self.bidirectional == 'CUDNN_BIDIRECTIONAL' and 2 or 1
+   local size = network.size(self, self.weight)
+   if self.weight:nElement() ~= size then
+      self.weight, self.gradWeight = self.weight.new(size), self.weight.new(size)
+   end
+   self.views_ = nil
+   stdv = stdv or 1 / math.sqrt(self.hiddenSize)
+   self.weight:uniform(-stdv, stdv)
+   if self.gradWeight then self.gradWeight:zero() end
+   return self
+end
+
+--- Both directions: the output has those of the first and, beside them, of the second.
+function RNN:bothDirections()
+   self.bidirectional = 'CUDNN_BIDIRECTIONAL'
+   return self:reset()
+end
+
+--- No biases.
+function RNN:noBias()
+   self.biasMode = 'CUDNN_RNN_NO_BIAS'
+   return self:reset()
+end
+
+--- The first layer has no matrices on its input, which has hiddenSize columns.
+function RNN:skipInput()
+   self.inputMode = 'CUDNN_SKIP_INPUT'
+   return self:reset()
+end
+
+--- An LSTM whose h has `size` columns: a matrix times what it would be.
+function RNN:projection(size)
+   self.projSize = size
+   return self:reset()
+end
+
+--- For scripts of cudnn.torch: nothing waits here, whatever it says.
+function RNN:setSync(sync)
+   self.sync = sync
+end
+
+--- The states that the next forwards begin with, where their input has none; nil: zeros.
+function RNN:setStates(hidden, cell)
+   self.hiddenInput, self.cellInput = hidden, cell
+   return self
+end
+
+--- Lets the next forward begin with zeros, also with rememberStates.
+function RNN:resetStates()
+   self.hiddenInput, self.cellInput = nil, nil
+   self.gradHiddenOutput, self.gradCellOutput = nil, nil
+   self.hiddenOutput:zero()
+   self.cellOutput:zero()
+end
+
+--- Padded sequences (T x B x ..., B x T with batchFirst) without their padding.
+-- @param lengths list of B numbers that do not rise
+-- @return {tensor (sum of lengths) x ..., list of the number of sequences at every step}
+function RNN:packPaddedSequence(input, lengths, batchFirst)
+   return packing.packPadded(input, lengths, batchFirst, torch.type(self))
+end
+
+--- The inverse of packPaddedSequence.
+-- @return padded tensor, list of lengths
+function RNN:padPackedSequence(packed, batchFirst)
+   return packing.padPacked(packed, batchFirst, torch.type(self))
+end
+
+-- A buffer of the given type in a field.
+local function buffer(self, field, typename)
+   if torch.type(self[field]) ~= typename then
+      self[field] = torch.getmetatable(typename).new()
+   end
+end
+
+-- Runs the network; a call that is run again draws what it drew.
+local function run(self, call, train)
+   local lstm = self.mode == 'CUDNN_LSTM'
+   local description = network.describe(self, call.batchFirst)
+   description.step = call.step or description.step
+   call.step = tonumber(description.step)
+   lib.rnn_forward(self.sequence, self.hiddenOutput, lstm and self.cellOutput or nil,
+      train and self.reserve or nil, description, call.x, call.hidden, lstm and call.cell or nil,
+      self.weight, call.lengths)
+   call.kept = train -- whether the reserve is this call's
+end
+
+function RNN:updateOutput(input)
+   weights.gather(self)
+   self.call_ = nil
+   local call, typename = calls.read(self, input), torch.type(self.weight)
+   local train = self.train ~= false
+   buffer(self, 'sequence', typename)
+   buffer(self, 'reserve', typename:find('Cuda') and 'torch.CudaByteTensor' or 'torch.ByteTensor')
+   run(self, call, train)
+   if train and self.dropoutStep_ then self.dropoutStep_ = (self.dropoutStep_ + 1) % 2 ^ 32 end
+   self.call_ = call
+   self.output = calls.output(self, call, self.sequence, self.hiddenOutput,
+      self.mode == 'CUDNN_LSTM' and self.cellOutput or nil)
+   return self.output
+end
+
+-- The call that a backward belongs to.
+local function callOf(self)
+   local call = self.call_
+   if not call or call.kept == false then
+      fail(self, 'backward needs a forward in training before it')
+   end
+   return call
+end
+
+function RNN:updateGradInput(input, gradOutput)
+   local call, lstm = callOf(self), self.mode == 'CUDNN_LSTM'
+   if not call.kept then run(self, call, true) end -- a second backward
+   local gy, hidden, cell = calls.readGradient(self, call, gradOutput)
+   buffer(self, 'gradSequence', torch.type(self.weight))
+   call.kept = nil -- the reserve is used up
+   lib.rnn_backward_data(self.gradSequence, self.gradHiddenInput,
+      lstm and self.gradCellInput or nil, self.reserve, network.describe(self, call.batchFirst),
+      self.sequence, gy, hidden, lstm and cell or nil, call.hidden, lstm and call.cell or nil,
+      self.weight, call.lengths)
+   if self.gradInput then
+      self.gradInput = calls.gradInput(self, call, input, self.gradSequence,
+         self.gradHiddenInput, lstm and self.gradCellInput or nil)
+   end
+   return self.gradInput
+end
+
+function RNN:accGradParameters(input, gradOutput, scale)
+   local call = callOf(self)
+   if call.kept then self:updateGradInput(input, gradOutput) end
+   lib.rnn_backward_weight(self.gradWeight, network.describe(self, call.batchFirst), call.x,
+      call.hidden, self.sequence, call.lengths, self.reserve, scale or 1)
+end
+
+--- Lets weight and gradWeight be one chunk each where a script has changed that; else does nothing.
+-- Every forward does it, too. The field compactions counts.
+function RNN:flattenParameters()
+   weights.gather(self)
+   return self
+end
+
+for method, place in pairs{
+   weights = {'weight', 'matrices'}, biases = {'weight', 'biases'},
+   gradWeights = {'gradWeight', 'matrices'}, gradBiases = {'gradWeight', 'biases'},
+} do
+   --- Views of all matrices (or biases, or the gradients) for every layer and direction: a list of
+   -- vectors by cuDNN's numbers from 1, which also has them by name: input.i is the matrix of an
+   -- LSTM's input gate on the input, recurrent.i that on h, and projection.
+   RNN[method] = function(self)
+      return weights.views(self)[place[1]][place[2]]
+   end
+end
+
+--- What nn.DataParallelTable splits an input along: the dimension of the batch of every entry.
+function RNN:inputSplit(input)
+   local batch = self.batchFirst and 1 or 2
+   if torch.type(input) ~= 'table' then return batch end
+   if torch.isTensor(input[1]) and input[1]:dim() == 2 then
+      fail(self, 'packed sequences cannot be split: give {x, lengths}, which need no order')
+   end
+   local split = {batch}
+   for k = 2, table.maxn(input) do split[k] = calls.isList(input[k]) and 'list' or 2 end
+   return split
+end
+
+--- The same for the output of the last forward.
+function RNN:outputSplit()
+   local batch = self.batchFirst and 1 or 2
+   return torch.type(self.output) == 'table' and {batch, 2, 2} or batch
+end
+
+-- Lets go of what a call has left.
+local function forget(self)
+   for _, field in ipairs(PASSING) do self[field] = nil end
+   self.output, self.gradInput = self.weight.new(), self.gradInput and self.weight.new()
+end
+
+function RNN:type(typename, tensorCache)
+   if not typename then return self._type end
+   weights.gather(self)
+   local before = weights.before(self)
+   forget(self)
+   self.views_ = nil
+   tensorCache = tensorCache or {}
+   parent.type(self, typename, tensorCache)
+   if before then
+      weights.moved(self, self.weight, before, tensorCache)
+      if self.gradWeight then weights.moved(self, self.gradWeight, before, tensorCache) end
+   end
+   return self
+end
+
+function RNN:clearState()
+   forget(self)
+   return nn.utils.clear(self, 'gradHiddenInput', 'gradCellInput')
+end
+
+--- Files have the parts of weights in one order, whatever the backend: see dpt.rnn.network.
+function RNN:write(file)
+   weights.gather(self)
+   local fields = {}
+   for name, value in pairs(self) do fields[name] = value end
+   for _, field in ipairs(PASSING) do fields[field] = nil end
+   fields.views_ = nil
+   fields.weight = weights.toFile(self, self.weight)
+   fields.gradWeight = self.gradWeight and weights.toFile(self, self.gradWeight)
+   file:writeFields(fields)
+end
+
+function RNN:read(file)
+   parent.read(self, file)
+   prepareDropout(self)
+   self.weight = weights.fromFile(self, self.weight)
+   self.gradWeight = self.gradWeight and weights.fromFile(self, self.gradWeight)
+end
+-- inside a process the layout stays what it is
+File.plain[RNN.write], File.plain[RNN.read] = true, true
+
+function RNN:__tostring__()
+   return ('%s(%s -> %s%s%s)'):format(torch.type(self), self.inputSize, self.hiddenSize,
+      self.numLayers > 1 and ', ' .. self.numLayers .. ' layers' or '',
+      self.numDirections == 2 and ', both directions' or '')
+end
+
+return RNN

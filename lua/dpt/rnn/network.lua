@@ -1,0 +1,109 @@
+--- dpt.rnn.network: the C library's description of a recurrent module.
+--
+-- What must stay true: a module is described by its fields alone, which have cudnn.torch's names
+-- and values, so a script may set them by hand; nothing of the description is kept. The struct that
+-- is given out is one, filled anew at each call: use it before the next.
+local dptffi = require 'dpt.ffi'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local torch = require 'dpt.tensor'
+
+local M = {}
+
+local cells = {
+   CUDNN_RNN_RELU = C.DPT_RNN_RELU, CUDNN_RNN_TANH = C.DPT_RNN_TANH,
+   CUDNN_LSTM = C.DPT_RNN_LSTM, CUDNN_GRU = C.DPT_RNN_GRU,
+}
+local biases = {
+   CUDNN_RNN_NO_BIAS = C.DPT_RNN_NO_BIAS, CUDNN_RNN_DOUBLE_BIAS = C.DPT_RNN_DOUBLE_BIAS,
+   CUDNN_RNN_SINGLE_INP_BIAS = C.DPT_RNN_INPUT_BIAS,
+   CUDNN_RNN_SINGLE_REC_BIAS = C.DPT_RNN_RECURRENT_BIAS,
+}
+local directions = {CUDNN_UNIDIRECTIONAL = 1, CUDNN_BIDIRECTIONAL = 2}
+local inputs = {CUDNN_LINEAR_INPUT = 0, CUDNN_SKIP_INPUT = 1}
+
+--- The names of the gates by mode, in the order of cuDNN's numbers.
+M.gates = {
+   CUDNN_RNN_RELU = {'h'}, CUDNN_RNN_TANH = {'h'},
+   CUDNN_LSTM = {'i', 'f', 'g', 'o'}, CUDNN_GRU = {'r', 'z', 'n'},
+}
+
+local function choose(module, list, field)
+   local value = list[module[field]]
+   if value then return value end
+   local names = {}
+   for name in pairs(list) do names[#names + 1] = name end
+   table.sort(names)
+   return fail('%s: %s is %s, wanted one of %s', torch.type(module), field,
+      tostring(module[field]), table.concat(names, ', '))
+end
+
+local function size(module, field, least)
+   local value = module[field]
+   if type(value) == 'number' and value % 1 == 0 and value >= least and value < 2 ^ 31 then
+      return value
+   end
+   return fail('%s: %s wants to be a whole number from %d, got %s', torch.type(module), field,
+      least, tostring(value))
+end
+
+local struct = ffi.new('dpt_rnn')
+
+--- The description of a module for sequences that come first or not.
+-- @param batchFirst nil: as the field says
+function M.describe(module, batchFirst)
+   if batchFirst == nil then batchFirst = module.batchFirst end
+   struct.cell = choose(module, cells, 'mode')
+   struct.bias = choose(module, biases, 'biasMode')
+   struct.directions = choose(module, directions, 'bidirectional')
+   struct.skip_input = choose(module, inputs, 'inputMode')
+   struct.batch_first = batchFirst and 1 or 0
+   struct.layers = size(module, 'numLayers', 1)
+   struct.input = size(module, 'inputSize', 1)
+   struct.hidden = size(module, 'hiddenSize', 1)
+   struct.projection = size(module, 'projSize', 0)
+   struct.dropout = module.dropout
+   struct.seed = torch.initialSeed()
+   struct.module, struct.step = module.dropoutId_ or 0, module.dropoutStep_ or 0
+   struct.first_row = module.rowOffset_ or 0
+   return struct
+end
+
+local elements = ffi.new('int64_t[1]')
+
+--- How many elements the module's weight has where `weight` is.
+function M.size(module, weight)
+   lib.rnn_size(M.describe(module), weight, elements)
+   return tonumber(elements[0])
+end
+
+local part = ffi.new('dpt_rnn_part')
+
+--- Where everything is in a weight like `weight`: a list, in the order of files, of {layer (that of
+-- cuDNN: layers times directions, from 1), id = cuDNN's number from 1, first = place from 1, rows,
+-- columns (nil for a bias)}: first all matrices, then all biases.
+function M.layout(module, weight)
+   local network = M.describe(module)
+   local ids = 2 * #M.gates[module.mode] + (network.projection > 0 and 1 or 0)
+   local matrices, others = {}, {}
+   for layer = 0, network.layers * network.directions - 1 do
+      for id = 0, ids - 1 do
+         lib.rnn_find(network, weight, layer, id, part)
+         local rows, columns = tonumber(part.rows), tonumber(part.columns)
+         if rows > 0 then
+            matrices[#matrices + 1] = {layer = layer + 1, id = id + 1, rows = rows,
+               columns = columns, first = tonumber(part.matrix) + 1}
+         end
+         if part.biases > 0 then
+            others[#others + 1] = {layer = layer + 1, id = id + 1, rows = tonumber(part.biases),
+               first = tonumber(part.bias) + 1}
+         end
+      end
+   end
+   for _, bias in ipairs(others) do matrices[#matrices + 1] = bias end
+   return matrices
+end
+
+--- How many elements a part of a layout has.
+function M.count(place) return place.rows * (place.columns or 1) end
+
+return M

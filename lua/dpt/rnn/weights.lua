@@ -1,0 +1,203 @@
+--- dpt.rnn.weights: the parts of a recurrent module's weight by name, and a weight that moves.
+--
+-- What must stay true: weight and gradWeight are one run of elements each, whose layout only the
+-- backend knows; a file has the parts in a fixed order without gaps (dpt.rnn.network.layout), which
+-- is also that of cudnn.torch's files. The views that were given out stay views: where the module's
+-- weight has moved they follow it, and one that a script has set to other memory is copied back
+-- into the weight at the next use, once; the field `compactions` counts how often that happened.
+local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
+local network = require 'dpt.rnn.network'
+
+local M = {}
+
+--- Whether two layouts are one.
+local function same(a, b)
+   for i, place in ipairs(a) do
+      if place.first ~= b[i].first then return false end
+   end
+   return true
+end
+
+local function part(flat, place) return flat:narrow(1, place.first, network.count(place)) end
+
+local function copy(to, toLayout, from, fromLayout)
+   for i, place in ipairs(toLayout) do part(to, place):copy(part(from, fromLayout[i])) end
+end
+
+--- The layout of files for a module whose layout somewhere is known.
+-- @return the layout, its number of elements
+local function fileLayout(layout)
+   local file, first = {}, 1
+   for i, place in ipairs(layout) do
+      file[i] = {rows = place.rows, columns = place.columns, first = first}
+      first = first + network.count(place)
+   end
+   return file, first - 1
+end
+
+--- A weight (or its gradient) as files have it: itself, where that is its layout.
+function M.toFile(module, weight)
+   if weight:nElement() == 0 then return weight end
+   local layout = network.layout(module, weight)
+   local file, total = fileLayout(layout)
+   if total == weight:nElement() and same(layout, file) then return weight end
+   local flat = weight.new(total)
+   copy(flat, file, weight, layout)
+   return flat
+end
+
+--- A weight from a file, laid out as the tensor's backend wants it.
+function M.fromFile(module, flat)
+   if flat:nElement() == 0 then return flat end
+   local layout = network.layout(module, flat)
+   local file, total = fileLayout(layout)
+   if flat:nElement() ~= total then
+      fail('%s: a weight of %d elements was read, the network has %d', torch.type(module),
+         flat:nElement(), total)
+   end
+   local size = network.size(module, flat)
+   if size == total and same(layout, file) then return flat end
+   local weight = size == total and flat or flat.new(size):zero()
+   copy(weight, layout, size == total and flat:clone() or flat, file)
+   return weight
+end
+
+--- What M.moved wants to know of a module before its tensors become others.
+function M.before(module)
+   return module.weight:nElement() > 0 and network.layout(module, module.weight) or nil
+end
+
+--- Lays the parts of a weight (a tensor, changed in place) out anew where its new type or device
+-- has them in other places.
+-- @param before the layout that it has now
+-- @param cache as that of nn.Module:type: a weight that two modules share is changed once
+function M.moved(module, weight, before, cache)
+   local layout, size = network.layout(module, weight), network.size(module, weight)
+   if size == weight:nElement() and same(layout, before) then return end
+   local key = ('rnn %s %d'):format(torch.pointer(weight:storage()), weight:storageOffset())
+   local new = cache[key]
+   if not new then
+      local old = weight
+      if size == weight:nElement() then
+         new, old = weight, weight:clone()
+      else
+         new = weight.new(size):zero()
+      end
+      copy(new, layout, old, before)
+      cache[key] = new
+   end
+   weight:set(new)
+end
+
+-- views ------------------------------------------------------------------------------------------
+
+-- A tensor over the elements of flat from `first`, matrix or vector.
+local function view(flat, place)
+   local t = part(flat, place)
+   return place.columns and t:view(place.rows, place.columns) or t
+end
+
+local function sideOf(module, id)
+   local gates = network.gates[module.mode]
+   if id > 2 * #gates then return 'projection' end
+   return id > #gates and 'recurrent' or 'input', gates[(id - 1) % #gates + 1]
+end
+
+-- Views of the matrices or the biases of a flat tensor, and where they stand: slots is a list of
+-- {the table, its key, the place}.
+local function name(module, layout, flat, matrices, slots)
+   local lists = {}
+   for layer = 1, module.numLayers * module.numDirections do
+      lists[layer] = {input = {}, recurrent = {},
+         layer = math.floor((layer - 1) / module.numDirections) + 1,
+         direction = (layer - 1) % module.numDirections == 0 and 'forward' or 'backward'}
+   end
+   local function give(list, key, place)
+      list[key] = view(flat, place)
+      slots[#slots + 1] = {list, key, place}
+   end
+   for _, place in ipairs(layout) do
+      if (place.columns ~= nil) == matrices then
+         local list, side, gate = lists[place.layer], sideOf(module, place.id)
+         give(list, place.id, {first = place.first, rows = network.count(place)})
+         give(gate and list[side] or list, gate or side, place)
+      end
+   end
+   return lists
+end
+
+local function begins(t) return t:storage(), t:storageOffset() end
+
+-- A slot's tensor lies elsewhere than at its place in flat, which may have moved since.
+local function strayed(slot, flat)
+   local t = slot[1][slot[2]]
+   if not torch.isTensor(t) then return t ~= nil end
+   local storage, first = begins(flat)
+   return t:nElement() == 0 or t:storage() ~= storage
+      or t:storageOffset() ~= first + slot[3].first - 1 or not t:isContiguous()
+end
+
+local function take(module, slot, flat)
+   local t, place = slot[1][slot[2]], slot[3]
+   if not torch.isTensor(t) or t:nElement() ~= network.count(place) then
+      fail('%s: weight %s was replaced by a %s of %s elements, wanted %d', torch.type(module),
+         tostring(slot[2]), torch.type(t), torch.isTensor(t) and t:nElement() or 'no',
+         network.count(place))
+   end
+   part(flat, place):copy(t)
+end
+
+-- Looks after the views of one flat tensor: what strayed is copied into it, and all are set to it.
+local function follow(module, views, field)
+   local kept, flat, found = views[field], module[field], false
+   for _, slot in ipairs(kept.slots) do
+      if strayed(slot, kept.flat) then
+         take(module, slot, flat)
+         found = true
+      end
+   end
+   if not found and flat:storage() == kept.flat:storage()
+      and flat:storageOffset() == kept.flat:storageOffset() then
+      return false
+   end
+   for _, slot in ipairs(kept.slots) do
+      local t, new = slot[1][slot[2]], view(flat, slot[3])
+      if torch.type(t) == torch.type(new) then t:set(new) else slot[1][slot[2]] = new end
+   end
+   kept.flat = flat.new():set(flat)
+   return found
+end
+
+--- Makes weight and gradWeight one chunk again where a script has set parts of them elsewhere.
+function M.gather(module)
+   local moved, views = false, module.views_
+   for _, field in ipairs{'weight', 'gradWeight'} do
+      local flat = module[field]
+      if flat and (flat:dim() ~= 1 or not flat:isContiguous()) and flat:nElement() > 0 then
+         moved = moved or not flat:isContiguous()
+         module[field] = flat:contiguous():view(-1)
+      end
+      if views and flat then moved = follow(module, views, field) or moved end
+   end
+   if moved then module.compactions = module.compactions + 1 end
+end
+
+--- The named views of a module: tables for weight and gradWeight with their matrices and biases.
+function M.views(module)
+   M.gather(module)
+   if not module.views_ then
+      local views = {}
+      for _, field in ipairs{'weight', 'gradWeight'} do
+         local flat, slots = module[field], {}
+         local layout = network.layout(module, flat)
+         views[field] = {flat = flat.new():set(flat), slots = slots,
+            matrices = name(module, layout, flat, true, slots),
+            biases = name(module, layout, flat, false, slots)}
+      end
+      module.views_ = views
+   end
+   return module.views_
+end
+
+return M

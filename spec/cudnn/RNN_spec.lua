@@ -1,0 +1,150 @@
+--- Recurrent networks: results against a cell in plain Lua, gradients against differences, for
+-- every cell, depth, direction, layout and kind of lengths.
+local dpt = require 'dpt'
+local torch, cudnn = dpt.torch, dpt.cudnn
+local cell = require 'spec.support.rnn_cell'
+
+local T, B, I, H = 3, 3, 2, 2
+local R = function(...) return torch.randn(...):mul(0.5):double() end
+
+local function close(expected, got, allowed, what)
+   assert.is_true(expected:isSameSizeAs(got), what .. ': other sizes')
+   local worst = (expected - got:double()):abs():max()
+   assert.is_true(worst <= allowed, ('%s differs by %g'):format(what, worst))
+end
+
+local function make(class, options)
+   local rnn = cudnn[class](options.input or I, H, options.layers or 1, options.batchFirst)
+   if options.both then rnn:bothDirections() end
+   for _, method in ipairs{'noBias', 'skipInput'} do
+      if options[method] then rnn[method](rnn) end
+   end
+   if options.biasMode then
+      rnn.biasMode = options.biasMode
+      rnn:reset()
+   end
+   if options.projection then rnn:projection(options.projection) end
+   rnn:double()
+   rnn.weight:copy(R(rnn.weight:size()))
+   return rnn
+end
+
+-- {x, h0, c0, lengths} for a network.
+local function inputFor(rnn, lengths)
+   local layers = rnn.numLayers * rnn.numDirections
+   local width = rnn.projSize > 0 and rnn.projSize or H
+   local x = rnn.batchFirst and R(B, T, rnn.inputSize) or R(T, B, rnn.inputSize)
+   return {x, R(layers, B, width), rnn.mode == 'CUDNN_LSTM' and R(layers, B, H) or lengths,
+      rnn.mode == 'CUDNN_LSTM' and lengths or nil}
+end
+
+local function randomLike(list)
+   local result = {}
+   for i, t in ipairs(list) do result[i] = R(t:size()) end
+   return result
+end
+
+-- The slopes of sum(weights * output) by the elements of t.
+local function slopes(rnn, input, weights, t)
+   local step, result = 1e-5, torch.DoubleTensor(t:size())
+   local flat, out = t:view(-1), result:view(-1)
+   local function loss()
+      local total = 0
+      for i, y in ipairs(rnn:forward(input)) do total = total + y:dot(weights[i]) end
+      return total
+   end
+   for i = 1, flat:nElement() do
+      local kept = flat[i]
+      flat[i] = kept + step
+      local above = loss()
+      flat[i] = kept - step
+      out[i] = (above - loss()) / (2 * step)
+      flat[i] = kept
+   end
+   return result
+end
+
+local function check(rnn, lengths)
+   local input = inputFor(rnn, lengths)
+   local y, hn, cn = cell.forward(rnn, input[1], lengths, input[2],
+      rnn.mode == 'CUDNN_LSTM' and input[3] or nil)
+   local output = rnn:forward(input)
+   for i, expected in ipairs{y, hn, cn} do close(expected, output[i], 1e-12, 'output ' .. i) end
+   local gradOutput = randomLike(output)
+   rnn:zeroGradParameters()
+   local gradInput = rnn:backward(input, gradOutput, 0.5)
+   local expected = rnn.gradWeight:clone():mul(2)
+   for i, gradient in ipairs(gradInput) do
+      close(slopes(rnn, input, gradOutput, input[i]), gradient, 1e-7, 'gradInput ' .. i)
+   end
+   close(slopes(rnn, input, gradOutput, rnn.weight), expected, 1e-7, 'gradWeight')
+   assert.equal(0, rnn.compactions)
+end
+
+describe('cudnn.RNN against a cell in plain Lua, and differences:', function()
+   before_each(function() torch.manualSeed(5) end)
+
+   local kinds = {equal = false, ragged = {3, 2, 1}, unsorted = {2, 3, 1}}
+   for _, class in ipairs{'RNNReLU', 'RNNTanh', 'LSTM', 'GRU'} do
+      for layers = 1, 3 do
+         for _, both in ipairs{false, true} do
+            for _, batchFirst in ipairs{false, true} do
+               for kind, lengths in pairs(kinds) do
+                  it(('%s, %d layer(s)%s%s, lengths %s'):format(class, layers,
+                     both and ', both directions' or '', batchFirst and ', batch first' or '',
+                     kind), function()
+                     check(make(class, {layers = layers, both = both, batchFirst = batchFirst}),
+                        lengths or nil)
+                  end)
+               end
+            end
+         end
+      end
+      for _, options in ipairs{{noBias = true}, {skipInput = true, input = H},
+         {biasMode = 'CUDNN_RNN_SINGLE_INP_BIAS'}, {biasMode = 'CUDNN_RNN_SINGLE_REC_BIAS'}} do
+         local name = next(options)
+         it(class .. ' with ' .. (options.biasMode or name == 'input' and 'skipInput' or name),
+            function()
+               options.layers, options.both = 2, true
+               check(make(class, options), {2, 3, 1})
+            end)
+      end
+   end
+   for _, both in ipairs{false, true} do
+      it('LSTM with a projection' .. (both and ', both directions' or ''), function()
+         check(make('LSTM', {layers = 2, projection = 1, both = both}), {2, 3, 1})
+      end)
+   end
+
+   it('sequences of length 1, and batches of one', function()
+      for _, class in ipairs{'RNNTanh', 'LSTM', 'GRU'} do
+         local rnn = make(class, {layers = 2, both = true})
+         for _, size in ipairs{{1, 1}, {1, 3}, {3, 1}} do
+            local x = R(size[1], size[2], I)
+            close(cell.forward(rnn, x), rnn:forward(x), 1e-12, class)
+            assert.same({size[1], size[2], I},
+               rnn:backward(x, rnn.output:clone()):size():totable())
+         end
+      end
+   end)
+
+   it('padded sequences give what each gives alone', function()
+      for _, batchFirst in ipairs{false, true} do
+         local rnn, lengths = make('LSTM', {layers = 2, both = true, batchFirst = batchFirst}),
+            {2, 3, 1}
+         local x = batchFirst and R(B, T, I) or R(T, B, I)
+         local y, hn = rnn:forward{x, lengths}:clone(), rnn.hiddenOutput:clone()
+         local first, second = batchFirst and 2 or 1, batchFirst and 1 or 2
+         for b, length in ipairs(lengths) do
+            local alone = x:narrow(second, b, 1):narrow(first, 1, length):contiguous()
+            close(rnn:forward(alone), y:narrow(second, b, 1):narrow(first, 1, length), 1e-12,
+               'sequence ' .. b)
+            close(rnn.hiddenOutput, hn:narrow(2, b, 1), 1e-12, 'its last state')
+            if length < T then
+               assert.equal(0, y:narrow(second, b, 1):narrow(first, length + 1, T - length):abs()
+                  :max())
+            end
+         end
+      end
+   end)
+end)
