@@ -3,6 +3,8 @@
 #include "base/philox.h"
 #include "layer.h"
 
+enum { WIDE = 24 }; /* places for what a step gives */
+
 /* A network with its operands. The weights are in the order of (pseudo-layer, id): matrix, bias. */
 typedef struct problem {
   dpt_rnn net;
@@ -72,9 +74,9 @@ static const double *sums(const problem *p, const double *w, int l, int id, cons
 static const double *cell(const problem *p, const double *w, int l, const double *v, double *h,
                           double *c) {
   int n = (int)gates(&p->net);
-  double s[8][16];
+  double s[8][WIDE];
   for (int id = 0; id < 2 * n; id++) w = sums(p, w, l, id, id < n ? v : h, s[id]);
-  double whole[16];
+  double whole[WIDE];
   for (int64_t j = 0; j < p->H; j++) {
     if (p->net.cell == DPT_RNN_LSTM) {
       c[j] = logistic(s[1][j] + s[5][j]) * c[j] +
@@ -117,19 +119,19 @@ static array plain_forward(const problem *p) {
   double *hn = all.v + wide, *cn = hn + p->S * p->B * p->O;
   for (int64_t b = 0; b < p->B; b++) {
     int64_t length = p->lengths ? p->lengths[b] : p->T;
-    array in = ARRAY(p->T, 32), out = ARRAY(p->T, 32);
+    array in = ARRAY(p->T, 2 * WIDE), out = ARRAY(p->T, 2 * WIDE);
     for (int64_t t = 0; t < length; t++)
-      memcpy(in.v + t * 32, p->x.v + at(p, t, b, p->I), (size_t)p->I * sizeof(double));
+      memcpy(in.v + t * 2 * WIDE, p->x.v + at(p, t, b, p->I), (size_t)p->I * sizeof(double));
     const double *w = p->w.v, *next = w;
     for (int l = 0; l < p->S; l++, w = next) {
-      double h[16] = {0}, c[16] = {0};
+      double h[WIDE] = {0}, c[WIDE] = {0};
       for (int64_t j = 0; j < p->O && p->states; j++) h[j] = p->h0.v[(l * p->B + b) * p->O + j];
       for (int64_t j = 0; j < p->H && p->states; j++) c[j] = p->c0.v[(l * p->B + b) * p->H + j];
       for (int64_t k = 0; k < length; k++) {
         int64_t t = l % D ? length - 1 - k : k, first = l % D * p->O;
-        next = cell(p, w, l, in.v + t * 32, h, c);
+        next = cell(p, w, l, in.v + t * 2 * WIDE, h, c);
         for (int64_t j = 0; j < p->O; j++)
-          out.v[t * 32 + first + j] = h[j] * mask(p, l / (int)D, t, b, first + j);
+          out.v[t * 2 * WIDE + first + j] = h[j] * mask(p, l / (int)D, t, b, first + j);
       }
       memcpy(hn + (l * p->B + b) * p->O, h, (size_t)p->O * sizeof *h);
       if (p->net.cell == DPT_RNN_LSTM)
@@ -137,7 +139,7 @@ static array plain_forward(const problem *p) {
       if (l % D == D - 1) memcpy(in.v, out.v, (size_t)in.n * sizeof *in.v);
     }
     for (int64_t t = 0; t < length; t++)
-      memcpy(all.v + at(p, t, b, columns), in.v + t * 32, (size_t)columns * sizeof(double));
+      memcpy(all.v + at(p, t, b, columns), in.v + t * 2 * WIDE, (size_t)columns * sizeof(double));
     free(in.v), free(out.v);
   }
   return all;
@@ -255,11 +257,125 @@ static dpt_rnn network(int cell) {
   return n;
 }
 
+/* More columns than one panel has, and more rows than one tile or chunk has. */
+static void wide(int cell) {
+  dpt_rnn net = {.cell = cell, .bias = 2, .directions = 1, .layers = 1, .input = 3, .hidden = 19};
+  problem p = make(net, 9, 8, 0, 1);
+  if (cell != DPT_RNN_RELU) against_plain(p, DPT_F64, 0), against_plain(p, DPT_F32, 0);
+  drop(&p);
+}
+
+/* Every network that is none, and every operand that does not fit it: one sentence each. */
+static void refusals(void) {
+  dpt_rnn net = {
+      .cell = DPT_RNN_LSTM, .bias = 2, .directions = 1, .layers = 2, .input = 3, .hidden = 4};
+  problem p = make(net, 5, 2, 1, 1);
+  dpt_tensor x = tensor_of(p.x, F32, 0), w = weight_of(&p, p.w, F32, 0), n = lengths_of(&p);
+  dpt_tensor h = tensor_of(p.h0, F32, 0), y = empty(F32), hn = empty(F32), gx = empty(F32);
+  dpt_tensor reserve = empty(DPT_U8), none = empty(F32), bytes = empty(DPT_U8),
+             device = empty(CUDA);
+  dpt_tensor k = tensor_of(p.x, DPT_I64, 0);
+  dpt_rnn_part part;
+  int64_t count;
+#define REFUSED(change, text)                                                                      \
+  net = p.net, change, FAILS(dpt_rnn_forward(&y, &hn, 0, 0, &net, &x, 0, 0, &w, 0), text)
+  REFUSED(net.cell = 4, "'cell' of the network is 4, wanted 0 to 3");
+  REFUSED(net.bias = -1, "'bias' of the network is -1");
+  REFUSED(net.directions = 3, "'directions' of the network is 3, wanted 1 to 2");
+  REFUSED(net.layers = 0, "'layers' of the network is 0");
+  REFUSED(net.hidden = 0, "'hidden' of the network is 0");
+  REFUSED(net.projection = 4, "'projection' of the network is 4, wanted 0 to 3");
+  REFUSED((net.projection = 2, net.cell = DPT_RNN_GRU), "only an LSTM has one: this is a GRU");
+  REFUSED(net.skip_input = 1, "'input' 3 must be 'hidden' 4");
+  REFUSED(net.dropout = 1, "'dropout' of the network is 1, wanted 0 <= dropout < 1");
+  REFUSED(net.input = 5, "'x' is a torch.FloatTensor of size 5x2x3, wanted steps x sequences of 5");
+  REFUSED(net.hidden = 5, "'weight' is a torch.FloatTensor of size 304, wanted 440 elements");
+  net = p.net;
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, NULL, &x, 0, 0, &w, 0), "'rnn' is missing");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, NULL, 0, 0, &w, 0), "'x' is missing");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &k, 0, 0, &w, 0), "torch.LongTensor");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &none, 0, 0, &w, 0), "'x' is a empty");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, NULL, 0), "'weight' is missing");
+  FAILS(dpt_rnn_forward(&device, 0, 0, 0, &net, &x, 0, 0, &w, 0), "'y' is a torch.CudaTensor");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, &x, 0, &w, 0), "size 5x2x3, wanted size 2x2x4");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, &w, &h), "wanted a torch.LongTensor of 2");
+  net.cell = DPT_RNN_GRU;
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, &h, &w, 0), "a GRU has no cells");
+  net = p.net;
+  int64_t *lengths = n.store_->data;
+  lengths[1] = 6;
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, &w, &n),
+        "has 6 for sequence 2, wanted 1 to 5");
+  lengths[1] = 0;
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, &w, &n), "has 0 for sequence 2");
+  lengths[1] = 3;
+  OK(dpt_rnn_forward(&y, 0, 0, &reserve, &net, &x, 0, 0, &w, &n));
+  FAILS(dpt_rnn_backward_data(&gx, 0, 0, &bytes, &net, &y, &y, 0, 0, 0, 0, &w, &n), "that forward");
+  FAILS(dpt_rnn_backward_data(&gx, 0, 0, &reserve, &net, &y, &y, 0, 0, 0, 0, &w, 0),
+        "that forward");
+  FAILS(dpt_rnn_backward_data(&gx, 0, 0, &reserve, &net, &y, &x, 0, 0, 0, 0, &w, &n), "'gy' is a");
+  FAILS(dpt_rnn_backward_weight(&x, &net, &x, 0, &y, &n, &reserve, 1), "'gw' is a");
+  FAILS(dpt_rnn_find(&net, &w, 2, 0, &part), "'pseudo_layer' is 2, wanted 0 to 1");
+  FAILS(dpt_rnn_find(&net, &w, 0, 8, &part), "'id' is 8, wanted 0 to 7");
+  FAILS(dpt_rnn_size(&net, &k, &count), "'weight' is a torch.LongTensor");
+  dpt_tensor *own[] = {&x, &w, &n, &h, &y, &hn, &gx, &reserve, &k};
+  for (int i = 0; i < 9; i++) dpt_tensor_free(own[i]);
+  drop(&p);
+}
+
+/* Without a reserve: the same, and no dropout. */
+static void inference(void) {
+  dpt_rnn net = {
+      .cell = DPT_RNN_GRU, .bias = 2, .directions = 2, .layers = 3, .input = 3, .hidden = 4};
+  net.dropout = 0.5;
+  problem p = make(net, 9, 3, 1, 1);
+  p.trained = 0;
+  array all = plain_forward(&p), y = piece(all, 0, p.x);
+  free(y.v);
+  y = piece(all, 0, (array){.ndim = 3, .size = {9, 3, 8}, .n = 9 * 3 * 8});
+  dpt_tensor x = tensor_of(p.x, F64, 0), w = weight_of(&p, p.w, F64, 0), n = lengths_of(&p);
+  dpt_tensor h = tensor_of(p.h0, F64, 0), out = empty(F64);
+  OK(dpt_rnn_forward(&out, NULL, NULL, NULL, &net, &x, &h, NULL, &w, &n));
+  same(&out, y, 1e-12, "rnn without a reserve");
+  dpt_tensor *own[] = {&x, &w, &n, &h};
+  for (int i = 0; i < 4; i++) dpt_tensor_free(own[i]);
+  free(all.v), free(y.v);
+  drop(&p);
+}
+
+/* In deterministic mode, and anyway from some steps on, a sequence gets the same bits whatever
+ * stands beside it. */
+static void alone(int cell) {
+  dpt_rnn net = {.cell = cell, .bias = 2, .directions = 2, .layers = 2, .input = 5, .hidden = 21};
+  problem p = make(net, 12, 37, 1, 1);
+  dpt_tensor x = tensor_of(p.x, F32, 0), w = weight_of(&p, p.w, F32, 0), n = lengths_of(&p);
+  dpt_tensor all = empty(F32), one = empty(F32), x1 = empty(F32), n1 = empty(DPT_I64);
+  dpt_tensor part = empty(F32);
+  int equal = 0;
+  OK(dpt_rnn_forward(&all, NULL, NULL, NULL, &net, &x, NULL, NULL, &w, &n));
+  for (int64_t b = 0; b < 37; b += 9) {
+    OK(dpt_narrow(&x1, &x, 1, b, 1));
+    OK(dpt_narrow(&n1, &n, 0, b, 1));
+    OK(dpt_narrow(&part, &all, 1, b, 1));
+    OK(dpt_rnn_forward(&one, NULL, NULL, NULL, &net, &x1, NULL, NULL, &w, &n1));
+    OK(dpt_equal(&one, &part, &equal));
+    CHECK(equal);
+  }
+  dpt_tensor *own[] = {&x, &w, &n, &all, &one, &x1, &n1, &part};
+  for (int i = 0; i < 8; i++) dpt_tensor_free(own[i]);
+  drop(&p);
+}
+
 int main(void) {
   layer_start();
+  refusals();
+  inference();
+  for (int cell = 0; cell < 4; cell++) wide(cell), alone(cell);
   for (int round = 0; round < torture(120); round++)
     for (int cell = 0; cell < 4; cell++) {
-      problem p = make(network(cell), whole(1, 5), whole(1, 5), (int)whole(0, 1), (int)whole(0, 1));
+      problem p =
+          make(network(cell), whole(1, 10), whole(1, 5), (int)whole(0, 1), (int)whole(0, 1));
+      dpt_deterministic_set((int)whole(0, 1));
       nearest_kink = 1;
       free(plain_forward(&p).v);
       if (nearest_kink > 1e-3) against_plain(p, kinds[(round + cell) % KINDS], (int)whole(0, 1));

@@ -4,41 +4,23 @@
  * What must stay true: the gates of the reserve become the gradients by their sums (a GRU's n of h
  * included), which the weights' gradients are made of (weight.c).
  */
-#include "host/gemm.h"
 #include "host/rnn/pass.h"
 
 #define DPT_ROWS "host/rnn/data.inc.c"
 #include "host/each_real.h"
 
 /* gx (N, I) = or += the gates' gradients times the input's matrices. */
-static int input_product(const dpt__rnn_pass *s, const dpt__rnn_layer *at, void *gx) {
+static int give_input(const dpt__rnn_pass *s, void *gx) {
   const dpt__rnn_plan *p = s->plan;
-  int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
-  if (at->input < 0) {
+  if (!s->input.b) {
     if (p->a->type == DPT_F32)
       skipped_f32(s, gx);
     else
       skipped_f64(s, gx);
     return 0;
   }
-  dpt__gemm_args gemm = {.dtype = p->a->type,
-                         .fixed = p->a->deterministic,
-                         .batch = 1,
-                         .m = p->N,
-                         .n = I,
-                         .k = p->gates,
-                         .alpha = 1,
-                         .beta = s->direction > 0,
-                         .a = s->gates,
-                         .a_row = p->row,
-                         .a_col = 1,
-                         .b = dpt__rnn_weight(p, p->a->weight, at->input),
-                         .b_row = I,
-                         .b_col = 1,
-                         .c = gx,
-                         .c_row = I,
-                         .c_col = 1};
-  return dpt__host_gemm(p->context, &gemm);
+  int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
+  return dpt__rnn_multiply_all(s, &s->input, gx, I, s->gates, p->row, s->direction > 0);
 }
 
 static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void *gx, void *way) {
@@ -55,12 +37,12 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void 
   s.dc = dpt__rnn_at(p, way, p->B * p->O);
   s.dm = dpt__rnn_at(p, s.dc, p->B * p->H);
   s.tanhs = dpt__rnn_at(p, s.dm, p->B * p->H);
-  DPT__TRY(dpt__rnn_panels(&s, &s.recurrent, dpt__rnn_weight(p, a->weight, at.recurrent), p->gates,
-                           p->O, p->O, 1));
-  DPT__TRY(dpt__rnn_panels(&s, &s.projection, dpt__rnn_weight(p, a->weight, at.projection), p->O,
-                           p->H, p->H, 1));
-  dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
-  return input_product(&s, &at, gx);
+  int64_t I = dpt__rnn_input(&a->rnn, layer);
+  DPT__TRY(dpt__rnn_matrix_make(&s, &s.input, at.input, p->gates, I, I, 1));
+  DPT__TRY(dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->gates, p->O, p->O, 1));
+  DPT__TRY(dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->O, p->H, p->H, 1));
+  DPT__TRY(dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64));
+  return give_input(&s, gx);
 }
 
 int dpt__host_rnn_data(dpt__context *context, const void *args) {

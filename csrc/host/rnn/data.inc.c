@@ -86,19 +86,19 @@ static void FN(cell)(const dpt__rnn_pass *s, T *g, const T *before, const T *c_b
   }
 }
 
-static void FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_span span) {
+static int FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_span span) {
   const dpt__rnn_plan *p = s->plan;
   const int32_t *order = p->order + first;
   int64_t row = p->first[t] + first, H = p->H, O = p->O, lstm = s->cell == DPT_RNN_LSTM;
   int64_t past = span.came ? p->first[t - s->step] + first : 0;
   T *g = (T *)s->gates + row * p->row, *dh = (T *)s->dh + first * O;
-  T *dc = (T *)s->dc + first * H, *dm = s->projection ? (T *)s->dm + first * H : dh;
+  T *dc = (T *)s->dc + first * H, *dm = s->projection.b ? (T *)s->dm + first * H : dh;
   FN(begin)(s->hn, dh, O, order, span);
   if (lstm) FN(begin)(s->cn, dc, H, order, span);
   for (int64_t i = 0; i < span.n; i++) FN(add)(O, dh + i * O, (T *)s->out + (row + i) * p->columns);
-  if (s->projection) {
+  if (s->projection.b) {
     memcpy((T *)s->given + row * O, dh, (size_t)(span.n * O) * sizeof *dh);
-    s->product->run(dm, H, dh, O, s->projection, span.n, O, H, 0);
+    DPT__TRY(dpt__rnn_multiply(s, &s->projection, dm, H, dh, O, span.n, 0));
   }
   for (int64_t i = 0; i < span.n; i++) {
     const T *cells = s->cells, *c_before = NULL;
@@ -110,17 +110,19 @@ static void FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_
     (s, g + i * p->row, (T *)s->before + (row + i) * O, c_before,
      lstm ? cells + (row + i) * H : NULL, dm + i * H, dc + i * H, (T *)s->tanhs + first * H);
   }
-  s->product->run(dh, O, g + p->shift, p->row, s->recurrent, span.n, p->gates, O,
-                  s->cell == DPT_RNN_GRU);
+  DPT__TRY(dpt__rnn_multiply(s, &s->recurrent, dh, O, g + p->shift, p->row, span.n,
+                             s->cell == DPT_RNN_GRU));
   FN(finish)(s->h0, dh, O, order, span);
   if (lstm) FN(finish)(s->c0, dc, H, order, span);
+  return 0;
 }
 
-static void FN(run)(const dpt__rnn_pass *s, int64_t first, int64_t end) {
+static int FN(run)(const dpt__rnn_pass *s, int64_t first, int64_t end) {
   const dpt__rnn_plan *p = s->plan;
   for (int64_t k = 0; k < p->steps; k++) {
     int64_t t = s->direction ? k : p->steps - 1 - k;
     dpt__rnn_span span = dpt__rnn_span_at(s, t, first, end);
-    if (span.n) FN(step)(s, t, first, span);
+    if (span.n) DPT__TRY(FN(step)(s, t, first, span));
   }
+  return 0;
 }

@@ -3,40 +3,23 @@
  * What must stay true: without a reserve all pseudo-layers share one block; the input of a layer is
  * still whole when the next direction reads it, since what the layer gives lies elsewhere.
  */
-#include "host/gemm.h"
 #include "host/rnn/pass.h"
 
 #define DPT_ROWS "host/rnn/forward.inc.c"
 #include "host/each_real.h"
 
 /* gates = what the input gives: x (N, I) times the input's matrices, or x itself for each gate. */
-static int input_product(const dpt__rnn_pass *s, const dpt__rnn_layer *at, const void *x) {
+static int read_input(const dpt__rnn_pass *s, const void *x) {
   const dpt__rnn_plan *p = s->plan;
   int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
-  if (at->input < 0) {
+  if (!s->input.b) {
     for (int64_t i = 0; i < p->N; i++)
       for (int64_t g = 0; g < p->gates / p->H; g++)
         memcpy(dpt__rnn_at(p, s->gates, i * p->row + g * p->H), dpt__rnn_at(p, x, i * I),
                (size_t)I * p->width);
     return 0;
   }
-  dpt__gemm_args gemm = {.dtype = p->a->type,
-                         .fixed = p->a->deterministic,
-                         .batch = 1,
-                         .m = p->N,
-                         .n = p->gates,
-                         .k = I,
-                         .alpha = 1,
-                         .a = x,
-                         .a_row = I,
-                         .a_col = 1,
-                         .b = dpt__rnn_weight(p, p->a->weight, at->input),
-                         .b_row = 1,
-                         .b_col = I,
-                         .c = s->gates,
-                         .c_row = p->row,
-                         .c_col = 1};
-  return dpt__host_gemm(p->context, &gemm);
+  return dpt__rnn_multiply_all(s, &s->input, s->gates, p->row, x, I, 0);
 }
 
 /* One row of what is added to the gates. */
@@ -65,13 +48,12 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x, vo
   s.cn = dpt__rnn_states(&s, a->cn, p->H);
   s.out = dpt__rnn_at(p, out, d * p->O);
   DPT__TRY(make_bias(&s, &at));
-  DPT__TRY(input_product(&s, &at, x));
-  DPT__TRY(dpt__rnn_panels(&s, &s.recurrent, dpt__rnn_weight(p, a->weight, at.recurrent), p->O,
-                           p->gates, 1, p->O));
-  DPT__TRY(dpt__rnn_panels(&s, &s.projection, dpt__rnn_weight(p, a->weight, at.projection), p->H,
-                           p->O, 1, p->H));
-  dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
-  return 0;
+  int64_t I = dpt__rnn_input(&a->rnn, layer);
+  DPT__TRY(dpt__rnn_matrix_make(&s, &s.input, at.input, I, p->gates, 1, I));
+  DPT__TRY(dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->O, p->gates, 1, p->O));
+  DPT__TRY(dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->H, p->O, 1, p->H));
+  DPT__TRY(read_input(&s, x));
+  return dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
 }
 
 int dpt__host_rnn_forward(dpt__context *context, const void *args) {

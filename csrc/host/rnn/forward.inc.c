@@ -85,7 +85,7 @@ static void FN(hand_on)(const dpt__rnn_pass *s, const T *h, int64_t t, int64_t i
            (size_t)p->H * sizeof *h);
 }
 
-static void FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_span span) {
+static int FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_span span) {
   const dpt__rnn_plan *p = s->plan;
   int64_t row = p->first[t] + first;
   T *g = (T *)s->gates + row * p->row, *before = (T *)s->before + row * p->O;
@@ -96,7 +96,7 @@ static void FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_
   if (p->shift)
     for (int64_t i = 0; i < span.n; i++)
       memset(g + i * p->row + p->gates, 0, (size_t)(p->row - p->gates) * sizeof *g);
-  s->product->run(g + p->shift, p->row, before, p->O, s->recurrent, span.n, p->O, p->gates, 1);
+  DPT__TRY(dpt__rnn_multiply(s, &s->recurrent, g + p->shift, p->row, before, p->O, span.n, 1));
   for (int64_t i = 0; i < span.n; i++) {
     const T *c_before = i < span.came ? (T *)s->cells + (past + i) * p->H
                         : s->c0       ? (T *)s->c0 + p->order[first + i] * p->H
@@ -105,16 +105,19 @@ static void FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_
     (s, g + i * p->row, before + i * p->O, s->cells ? c_before : NULL, c ? c + i * p->H : NULL,
      whole ? whole + i * p->H : out + i * p->columns);
   }
-  if (whole) s->product->run(out, p->columns, whole, p->H, s->projection, span.n, p->H, p->O, 0);
+  if (whole)
+    DPT__TRY(dpt__rnn_multiply(s, &s->projection, out, p->columns, whole, p->H, span.n, 0));
   for (int64_t i = 0; i < span.n; i++)
     FN(hand_on)(s, out + i * p->columns, t, first + i, i < span.stay);
+  return 0;
 }
 
-static void FN(run)(const dpt__rnn_pass *s, int64_t first, int64_t end) {
+static int FN(run)(const dpt__rnn_pass *s, int64_t first, int64_t end) {
   const dpt__rnn_plan *p = s->plan;
   for (int64_t k = 0; k < p->steps; k++) {
     int64_t t = s->direction ? p->steps - 1 - k : k;
     dpt__rnn_span span = dpt__rnn_span_at(s, t, first, end);
-    if (span.n) FN(step)(s, t, first, span);
+    if (span.n) DPT__TRY(FN(step)(s, t, first, span));
   }
+  return 0;
 }

@@ -1,5 +1,11 @@
 /* pass.c: what forward and backward have in common (pass.h has the rules). */
 #include "host/rnn/pass.h"
+#include "host/gemm.h"
+
+enum {
+  FEW_STEPS = 8, /* so few use a matrix too seldom to lay it out for them */
+  CHUNK = 64     /* rows that a thread takes at once */
+};
 
 dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction) {
   const struct dpt__rnn_args *a = p->a;
@@ -25,24 +31,65 @@ void *dpt__rnn_states(const dpt__rnn_pass *s, void *states, int64_t columns) {
   return states ? dpt__rnn_at(s->plan, states, pseudo * s->plan->B * columns) : NULL;
 }
 
-int dpt__rnn_panels(const dpt__rnn_pass *s, void **packed, const void *b, int64_t k, int64_t n,
-                    int64_t b_row, int64_t b_col) {
-  *packed = NULL;
-  if (!b) return 0;
-  *packed =
-      dpt__scratch(s->plan->context, (size_t)dpt__rnn_packed(s->product, k, n) * s->plan->width);
-  if (!*packed) return 1;
-  s->product->pack(*packed, b, k, n, b_row, b_col);
+int dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
+                         int64_t n, int64_t row, int64_t col) {
+  const dpt__rnn_plan *p = s->plan;
+  *m = (dpt__rnn_matrix){k, n, row, col, dpt__rnn_weight(p, p->a->weight, part), NULL};
+  /* By steps alone: which way is taken may not depend on the sequences beside one. */
+  if (!m->b || (p->steps < FEW_STEPS && !p->a->deterministic)) return 0;
+  m->packed = dpt__scratch(p->context, (size_t)dpt__rnn_packed(s->product, k, n) * p->width);
+  if (!m->packed) return 1;
+  s->product->pack(m->packed, m->b, k, n, row, col);
   return 0;
 }
 
-void dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run) {
+int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
+                      const void *a, int64_t a_row, int64_t rows, int add) {
+  if (m->packed) {
+    s->product->run(c, c_row, a, a_row, m->packed, rows, m->k, m->n, add);
+    return 0;
+  }
+  dpt__gemm_args gemm = {.dtype = s->plan->a->type,
+                         .batch = 1,
+                         .m = rows,
+                         .n = m->n,
+                         .k = m->k,
+                         .alpha = 1,
+                         .beta = add,
+                         .a = a,
+                         .a_row = a_row,
+                         .a_col = 1,
+                         .b = m->b,
+                         .b_row = m->row,
+                         .b_col = m->col,
+                         .c = c,
+                         .c_row = c_row,
+                         .c_col = 1};
+  return dpt__host_gemm(s->plan->context, &gemm);
+}
+
+int dpt__rnn_multiply_all(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
+                          const void *a, int64_t a_row, int add) {
   const dpt__rnn_plan *p = s->plan;
-  enum { MOST = 256, LEAST = 4 }; /* parts; sequences that are worth a thread */
+  if (!m->packed) return dpt__rnn_multiply(s, m, c, c_row, a, a_row, p->N, add);
+  int64_t chunks = (p->N + CHUNK - 1) / CHUNK;
+#pragma omp parallel for num_threads(dpt__threads(p->context, p->N * m->n)) schedule(static)
+  for (int64_t i = 0; i < chunks; i++) {
+    int64_t first = i * CHUNK, rows = CHUNK < p->N - first ? CHUNK : p->N - first;
+    s->product->run(dpt__rnn_at(p, c, first * c_row), c_row, dpt__rnn_at(p, a, first * a_row),
+                    a_row, m->packed, rows, m->k, m->n, add);
+  }
+  return 0;
+}
+
+int dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run) {
+  const dpt__rnn_plan *p = s->plan;
+  enum { MOST = 256, LEAST = 2 }; /* parts; sequences that are worth a thread */
   int64_t cuts[MOST + 1], most = p->B / LEAST < MOST ? p->B / LEAST : MOST;
-  int parts = dpt__threads(p->context, p->N * p->gates);
+  int parts = s->recurrent.packed ? dpt__threads(p->context, p->N * p->gates) : 1, failed = 0;
   if (parts > most) parts = most < 1 ? 1 : (int)most;
   dpt__rnn_cut(p, parts, cuts);
-#pragma omp parallel for num_threads(parts) schedule(static)
-  for (int i = 0; i < parts; i++) run(s, cuts[i], cuts[i + 1]);
+#pragma omp parallel for num_threads(parts) schedule(static) reduction(| : failed)
+  for (int i = 0; i < parts; i++) failed |= run(s, cuts[i], cuts[i + 1]);
+  return failed;
 }

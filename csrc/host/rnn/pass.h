@@ -10,6 +10,14 @@
 #include "host/rnn/product.h"
 #include "host/rows.h"
 
+/* A matrix (k, n) to multiply rows with: element b[l * row + j * col]; packed: as panels, or NULL:
+ * few steps are not worth that. */
+typedef struct dpt__rnn_matrix {
+  int64_t k, n, row, col;
+  const void *b; /* NULL: there is no such matrix */
+  void *packed;
+} dpt__rnn_matrix;
+
 typedef struct dpt__rnn_pass {
   const dpt__rnn_plan *plan;
   const dpt__rnn_product *product;
@@ -21,7 +29,7 @@ typedef struct dpt__rnn_pass {
   void *cells_before;      /* backward: c0 of forward */
   void *out;               /* this direction's columns of what the layer gives, or its gradient */
   const void *bias;        /* a row of gates */
-  void *recurrent, *projection; /* packed */
+  dpt__rnn_matrix input, recurrent, projection;
   void *dh, *dc, *dm, *tanhs; /* backward: (B, O), thrice (B, H): gradients on the way, tanh of c */
   dpt__row *sigmoid, *tanh;
 } dpt__rnn_pass;
@@ -31,13 +39,18 @@ typedef struct dpt__rnn_pass {
 dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction);
 void *dpt__rnn_states(const dpt__rnn_pass *s, void *states, int64_t columns);
 /* Rows first .. end-1 of the sorted sequences, all steps. */
-typedef void dpt__rnn_run(const dpt__rnn_pass *s, int64_t first, int64_t end);
+typedef int dpt__rnn_run(const dpt__rnn_pass *s, int64_t first, int64_t end);
 /* The same for all sequences, on the threads of the context. */
-void dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
-/* A weight as panels in temporary memory; b: a part (rows, columns), or NULL; NULL after a failure,
- * too. */
-int dpt__rnn_panels(const dpt__rnn_pass *s, void **packed, const void *b, int64_t k, int64_t n,
-                    int64_t b_row, int64_t b_col);
+int dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
+/* Prepares a part of the weights for products; part -1: there is none. */
+int dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
+                         int64_t n, int64_t row, int64_t col);
+/* c (rows, n) = or += (add) a (rows, k) times m, on the caller's thread. */
+int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
+                      const void *a, int64_t a_row, int64_t rows, int add);
+/* The same for all N rows, on the threads of the context. */
+int dpt__rnn_multiply_all(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
+                          const void *a, int64_t a_row, int add);
 
 /* How many of a run's sequences are there at step t, and how many of those were (`came`) there at
  * the step before, or will be (`stay`) at the one behind. */

@@ -53,6 +53,8 @@ static void FN(run)(void *c, int64_t c_row, const void *a, int64_t a_row, const 
     T *to = (T *)c + col;
     for (; i + ROWS <= rows; i += ROWS)
       FN(tile)(ROWS, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
+    for (; ROWS > 4 && i + 4 <= rows; i += 4)
+      FN(tile)(4, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
     for (; i + 2 <= rows; i += 2)
       FN(tile)(2, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
     if (i < rows) FN(tile)(1, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
