@@ -1,0 +1,90 @@
+--- bench rnn: an LSTM forward and backward against PyTorch on the CPU, on one thread and two
+--
+-- What must stay true: both sides run in one process each, taken in turn; the peer waits meanwhile.
+-- It does what users of either would: module, output, gradient by input and weights.
+package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
+local frame = require 'frame'
+
+local HIDDEN, STEPS, BATCH, ROUNDS = 256, 32, 32, 31
+local sizes = ('%d %d %d'):format(HIDDEN, STEPS, BATCH)
+
+--- A step of PyTorch for each line that comes, its seconds as a line; first its version.
+local peer = [[
+import sys, time, torch
+hidden, steps, batch, threads = map(int, sys.argv[1:])
+torch.set_num_threads(threads)
+net = torch.nn.LSTM(hidden, hidden, 1)
+x = torch.randn(steps, batch, hidden, requires_grad=True)
+g = torch.randn(steps, batch, hidden)
+def step():
+    net.zero_grad()
+    x.grad = None
+    net(x)[0].backward(g)
+step()
+print(torch.__version__, flush=True)
+for line in sys.stdin:
+    begin = time.perf_counter()
+    step()
+    print(time.perf_counter() - begin, flush=True)
+]]
+
+--- The Python that has PyTorch: Debian's package (python3-torch) belongs to /usr/bin/python3.
+local function python()
+   for _, name in ipairs{'/usr/bin/python3', 'python3'} do
+      if os.execute(name .. " -c 'import torch' 2>/dev/null") == 0 then return name end
+   end
+   print 'There is no PyTorch: python3-torch is the Debian package of it.'
+   print 'rnn: no peer (target at least 1.00 of PyTorch) short'
+   os.exit(1)
+end
+
+--- Starts the peer. @return a function that lets it take a step and gives the seconds; its version
+local function start(interpreter, threads)
+   local name = os.tmpname()
+   local script, answers = name .. '.py', name .. '.answers'
+   local file = assert(io.open(script, 'w'))
+   file:write(peer)
+   file:close()
+   assert(os.execute(("mkfifo '%s'"):format(answers)) == 0, 'mkfifo failed')
+   local command = ("%s '%s' %s %d > '%s'"):format(interpreter, script, sizes, threads, answers)
+   local to = io.popen(command, 'w')
+   local from = assert(io.open(answers))
+   local version = from:read()
+   for _, path in ipairs{name, script, answers} do os.remove(path) end
+   return function()
+      to:write '\n'
+      to:flush()
+      return tonumber(from:read())
+   end, version
+end
+
+torch.setdefaulttensortype 'torch.FloatTensor'
+local net = cudnn.LSTM(HIDDEN, HIDDEN, 1):float()
+local x = torch.FloatTensor(STEPS, BATCH, HIDDEN):normal()
+local g = torch.FloatTensor(STEPS, BATCH, HIDDEN):normal()
+local function step()
+   net:zeroGradParameters()
+   net:forward(x)
+   net:backward(x, g)
+end
+
+local interpreter, version = python(), nil
+local rows, results = {{'threads', 'dpt ms', 'PyTorch ms', 'ratio'}}, {}
+for threads = 1, 2 do
+   torch.setnumthreads(threads)
+   local other
+   other, version = start(interpreter, threads)
+   local times = {{}, {}}
+   for _ = 1, 3 do step() end
+   for round = 1, ROUNDS do times[1][round], times[2][round] = frame.time(step), other() end
+   local ours, theirs = frame.median(times[1]), frame.median(times[2])
+   local ratio = theirs / ours
+   rows[#rows + 1] = {threads, ('%.1f'):format(ours * 1e3), ('%.1f'):format(theirs * 1e3),
+      ('%.2f'):format(ratio)}
+   results[#results + 1] = {('rnn, threads %d'):format(threads),
+      ('%.2f times as fast as PyTorch'):format(ratio), 'at least 1.00', ratio >= 1}
+end
+frame.head(('LSTM, hidden %s, forward and backward; medians of %d'):format(
+   ('%d, %d steps, batch %d'):format(HIDDEN, STEPS, BATCH), ROUNDS), 'PyTorch ' .. version)
+frame.rows(rows)
+frame.finish(results)
