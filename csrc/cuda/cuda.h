@@ -93,11 +93,13 @@ static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
   return (dpt__queue *)context->queue;
 }
 
-/* `kernel` is a name without commas: take an instance of a template into a variable first. */
+/* `kernel` is a name without commas: take an instance of a template into a variable first.
+ * DPT_UNROLL stands before a loop whose arrays must be registers. */
 #ifdef __CUDACC__
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
   (kernel<<<(grid), (block), (shared), dpt__queue_of(context)->stream>>>(__VA_ARGS__),             \
    dpt__cuda_launched((context), #kernel))
+#define DPT_UNROLL _Pragma("unroll")
 #define DPT_SHARED(type, name)                                                                     \
   extern __shared__ __align__(16) unsigned char dpt__shared[];                                     \
   type *name = reinterpret_cast<type *>(dpt__shared)
@@ -106,6 +108,7 @@ static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
   ((void)emulated_launch_of(dpt__queue_of(context)->stream, #kernel, (grid), (block), (shared),    \
                             (team), [&] { kernel(__VA_ARGS__); }),                                 \
    dpt__cuda_launched((context), #kernel))
+#define DPT_UNROLL
 #define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())
 #endif
 #define DPT_LAUNCH(...) DPT__LAUNCH(0, __VA_ARGS__)

@@ -1,0 +1,85 @@
+/* sort.h: what the two ways of sorting share: keys of elements; and the order of indices.
+ *
+ * What must stay true: a key is an unsigned number in as many bits as its element has, in the order
+ * of ops/sort.h: NaN's is the greatest, -0 has that of 0. Places in a lane are 32 bits wide.
+ */
+#ifndef DPT_CUDA_OPS_SORT_H
+#define DPT_CUDA_OPS_SORT_H
+#include "cuda/element.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "ops/sort.h"
+}
+
+template <int bytes> struct dpt__bits_of;
+template <> struct dpt__bits_of<1> { typedef uint8_t type; };
+template <> struct dpt__bits_of<2> { typedef uint16_t type; };
+template <> struct dpt__bits_of<4> { typedef uint32_t type; };
+template <> struct dpt__bits_of<8> { typedef uint64_t type; };
+
+template <typename T> struct dpt__keys {
+  typedef typename dpt__bits_of<sizeof(T)>::type bits;
+  typedef typename dpt__bits_of<sizeof(T) == 8 ? 8 : 4>::type key;
+  static constexpr bool real = !std::is_integral<T>::value;
+  static constexpr key SIGN = (key)1 << (8 * sizeof(T) - 1), ALL = SIGN | (SIGN - 1);
+
+  static __device__ __forceinline__ key of(T x) {
+    bits b;
+    memcpy(&b, &x, sizeof b);
+    if constexpr (real) {
+      auto v = dpt__load(x);
+      if (v == 0) return SIGN;
+      if (v != v) return ALL;
+      return b & SIGN ? ~(key)b & ALL : b | SIGN;
+    } else {
+      return std::is_signed<T>::value ? b ^ SIGN : b;
+    }
+  }
+  /* Whether several elements have this key. */
+  static __device__ __forceinline__ bool shared(key k) { return real && (k == SIGN || k == ALL); }
+  /* The element of a key that is not shared. */
+  static __device__ __forceinline__ T element(key k) {
+    bits b = (bits)(real && !(k & SIGN) ? ~k : real || std::is_signed<T>::value ? k ^ SIGN : k);
+    T x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+  }
+};
+
+/* The first element of the result in a lane's order, and how many there are. */
+static inline int64_t dpt__sort_first(const dpt__sort_args *g) {
+  return g->mode == DPT__SORT_kth ? g->k - 1 : 0;
+}
+static inline int64_t dpt__sort_many(const dpt__sort_args *g) {
+  return g->mode == DPT__SORT_all ? g->n : g->mode == DPT__SORT_some ? g->k : 1;
+}
+
+/* The longest run of equal keys in a sorted lane, the first of those, as a number that is the
+ * greater the better; ends is the place of a run's last key. */
+static __device__ __forceinline__ unsigned long long dpt__run_score(int64_t length, int64_t end) {
+  return (unsigned long long)length << 32 | (0xffffffffu - (uint32_t)end);
+}
+static __device__ __forceinline__ int64_t dpt__run_end(unsigned long long score) {
+  return 0xffffffffu - (uint32_t)score;
+}
+
+/* How many keys of a sorted lane's first n are below k. */
+template <typename Key>
+__device__ __forceinline__ int64_t dpt__keys_below(const Key *keys, int64_t n, Key k) {
+  int64_t low = 0;
+  while (n > 0) {
+    int64_t half = n / 2;
+    bool below = keys[low + half] < k;
+    low = below ? low + half + 1 : low;
+    n = below ? n - half - 1 : half;
+  }
+  return low;
+}
+
+/* Lanes of any length by bytes of the keys; `bits` of them count (radix.cu). */
+int dpt__radix_sort(dpt__context *context, const dpt__sort_args *g, int bits);
+
+/* Sorts; of whole numbers' keys only the lowest `bits` differ, where that is known. */
+int dpt__sort_lanes(dpt__context *context, const dpt__sort_args *g, int bits);
+
+#endif

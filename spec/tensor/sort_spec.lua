@@ -1,0 +1,83 @@
+-- sort, topk, kthvalue, median, mode: what host memory gives, a device gives too, in lanes of every
+-- length: a few in one block, one in a block, one in many blocks.
+local torch = require 'dpt.tensor'
+local both = require 'spec.support.both'
+local numbers = both.numbers
+
+--- All results of one tensor along a dimension.
+local function everything(x, dim)
+   local list, n = {}, x:size(dim)
+   local function add(...) for _, t in ipairs{...} do list[#list + 1] = t end end
+   add(x:sort(dim))
+   add(x:sort(dim, true))
+   add(x:mode(dim))
+   add(x:median(dim))
+   add(x:kthvalue(math.ceil(n / 3), dim))
+   add(x:topk(math.ceil(n / 2), dim, true, true))
+   add(x:topk(1, dim, false, true))
+   add(x:topk(n, dim, true, true))
+   return unpack(list)
+end
+
+describe('on a device as on the host:', function()
+   it('many short lanes', function()
+      both.agree(both.types, function(make) return everything(make(numbers(0, 9, 37, 1)), 2) end)
+      both.agree(both.types, function(make) return everything(make(numbers(0, 9, 65, 3)), 2) end)
+      both.agree(both.types, function(make) return everything(make(numbers(0, 99, 70, 33)), 1) end)
+      both.agree({'Float', 'Long'}, function(make)
+         return everything(make(numbers(-9, 9, 5, 40, 7)):transpose(1, 3), 2)
+      end)
+   end)
+
+   it('lanes of one block', function()
+      both.agree(both.types, function(make)
+         return everything(make(numbers(0, 120, 3, 600)), 2)
+      end)
+      for _, n in ipairs{2047, 2048, 4096} do
+         both.agree({'Float', 'Double'}, function(make)
+            return everything(make(numbers(-500, 500, n)), 1)
+         end)
+      end
+   end)
+
+   it('lanes of many blocks', function()
+      both.agree(both.types, function(make) return everything(make(numbers(0, 127, 4097)), 1) end)
+      both.agree({'Short', 'Float', 'Double'}, function(make)
+         return everything(make(numbers(-30000, 30000, 2, 9001)), 2)
+      end)
+      both.agree({'Long', 'Half'}, function(make)
+         return make(numbers(-2000, 2000, 5000, 3)):sort(1, true)
+      end)
+      -- more tiles than a chunk has
+      both.agree({'Byte', 'Int'}, function(make)
+         return make(numbers(0, 255, 90000)):sort(1)
+      end)
+   end)
+
+   it('equals, zeros of both signs, infinities and no numbers', function()
+      local odd = {0, -1, 0 / 0, math.huge, -math.huge, 1, -0.5, 3}
+      for _, n in ipairs{20, 5000} do
+         both.agree(both.reals, function(make)
+            local x = numbers(1, 8, n):apply(function(i) return odd[i] end)
+            x[7] = -1 / math.huge -- -0
+            x = make(x)
+            local up, places = x:sort()
+            local down = x:sort(true)
+            -- 1 / x tells the zeros apart
+            return up, places, down, make(up, 'Double'):pow(-1), (x:kthvalue(3)), (x:topk(4, 1, true, true))
+         end)
+      end
+   end)
+
+   it('whole numbers that no float can hold', function()
+      local x = torch.LongTensor(4000):range(1, 4000):mul(4611686018427):add(1)
+      x[17], x[18] = x[3999], -x[3999]
+      for _, n in ipairs{100, 4000} do
+         local part = x:narrow(1, 1, n)
+         local want, want_places = part:sort(1, true)
+         local got, places = part:type('torch.CudaLongTensor'):sort(1, true)
+         assert.equal(0, (want - got:long()):abs():max())
+         assert.equal(0, (want_places - places:long()):abs():max())
+      end
+   end)
+end)
