@@ -66,6 +66,14 @@ template <> struct dpt__store<__half> {
   static __host__ __device__ __forceinline__ __half from(double x) { return __double2half(x); }
 };
 
+/* Bytes of an element. */
+static inline int dpt__width_of(int dtype) {
+  return dtype <= DPT_I8                        ? 1
+         : dtype == DPT_I16 || dtype == DPT_F16 ? 2
+         : dtype == DPT_I32 || dtype == DPT_F32 ? 4
+                                                : 8;
+}
+
 /* What sums of a type accumulate in: reals in double, integers modulo 2^64. */
 template <bool real> struct dpt__wide_sum { typedef double type; };
 template <> struct dpt__wide_sum<false> { typedef uint64_t type; };

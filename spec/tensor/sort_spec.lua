@@ -64,7 +64,8 @@ describe('on a device as on the host:', function()
             local up, places = x:sort()
             local down = x:sort(true)
             -- 1 / x tells the zeros apart
-            return up, places, down, make(up, 'Double'):pow(-1), (x:kthvalue(3)), (x:topk(4, 1, true, true))
+            return up, places, down, make(up, 'Double'):pow(-1), (x:kthvalue(3)),
+               (x:topk(4, 1, true, true))
          end)
       end
    end)
