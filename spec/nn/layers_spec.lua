@@ -40,7 +40,28 @@ describe('pooling of many planes', function()
       {'SpatialAdaptiveAveragePooling', {7, 3}, {3, 4, 10, 29}},
       {'SpatialAdaptiveAveragePooling', {50, 31}, {2, 2, 10, 29}},
       {'VolumetricAveragePooling', {3, 2, 2, 2, 2, 2}, {2, 3, 9, 10, 12}},
+      -- whole planes and other large windows
+      {'SpatialAdaptiveMaxPooling', {1, 1}, {5, 3, 33, 17}},
+      {'SpatialAdaptiveAveragePooling', {1, 1}, {5, 3, 33, 17}},
+      {'SpatialMaxPooling', {9, 11, 8, 10, 4, 5}, {3, 4, 29, 43}},
+      {'SpatialDilatedMaxPooling', {9, 7, 16, 12, 4, 2, 2, 3}, {3, 4, 29, 43}},
+      {'SpatialAveragePooling', {9, 11, 9, 10, 4, 5}, {3, 4, 29, 43}},
    }
+   it('the first of equal maxima, and NaN before all, in large windows', function()
+      for _, size in ipairs{{2, 2}, {40, 40}} do
+         local x = torch.zeros(3, unpack(size))
+         x[2][{2, 2}] = 0 / 0
+         x[3][{1, 2}], x[3][{2, 1}] = 5, 5
+         local pool = nn.SpatialMaxPooling(size[2], size[1])
+         local y = pool:forward(x)
+         local device = pool:clone():cuda()
+         local z = device:forward(x:cuda()):double()
+         assert.are.same({1, size[2] + 2, 2}, device.indices:double():view(-1):totable())
+         assert.are.same(pool.indices:totable(), device.indices:double():totable())
+         assert.is_true(z[1][1][1] == 0 and z[2][1][1] ~= z[2][1][1] and z[3][1][1] == 5)
+         assert.is_true(y[2][1][1] ~= y[2][1][1])
+      end
+   end)
    it('puts elements back where idx says, the last one last', function()
       local pool = nn.SpatialMaxPooling(3, 3, 1, 1, 1, 1) -- neighbours share maxima
       check.devices(function()

@@ -72,10 +72,40 @@ __device__ __forceinline__ range<Index> fractional(const dpt__maxpool_args &a, i
   return r;
 }
 
-/* The first largest element of a window; NaN is larger than all. */
-template <typename T, typename Index> __global__ void maxpool(dpt__maxpool_args a, Index count) {
-  Index o = dpt__thread<Index>();
-  if (o >= count) return;
+/* f(place in its plane, element), for the elements of a window in their order; where lanes of a
+ * warp share a window, for each of them every 32nd element. */
+template <int lanes, typename T, typename Index, typename F>
+__device__ __forceinline__ void each(const T *in, const dpt__slide &s, const range<Index> *r, F f) {
+  Index height = (Index)s.in[1], width = (Index)s.in[2];
+  Index step[3] = {(Index)s.dilation[0], (Index)s.dilation[1], (Index)s.dilation[2]};
+  if constexpr (lanes == 1) {
+    for (Index i = r[0].first; i < r[0].end; i += step[0])
+      for (Index j = r[1].first; j < r[1].end; j += step[1]) {
+        Index row = (i * height + j) * width;
+        for (Index k = r[2].first; k < r[2].end; k += step[2]) f(row + k, in[row + k]);
+      }
+  } else {
+    Index n[3];
+    for (int d = 0; d < 3; d++) n[d] = (r[d].end - r[d].first + step[d] - 1) / step[d];
+    for (Index e = (Index)threadIdx.x % lanes; e < n[0] * n[1] * n[2]; e += lanes) {
+      Index row = e / n[2], i = row / n[1], j = row - i * n[1], k = e - row * n[2];
+      row = (r[0].first + i * step[0]) * height + r[1].first + j * step[1];
+      Index at = row * width + r[2].first + k * step[2];
+      f(at, in[at]);
+    }
+  }
+}
+
+/* Whether element b is the maximum rather than a: the first largest is; NaN is larger than all. */
+template <typename T, typename Index> __device__ bool better(T a, Index at, T b, Index bt) {
+  if (a != a || b != b) return b != b && (a == a || bt < at);
+  return b > a || (b == a && bt < at);
+}
+
+template <typename T, typename Index, int lanes>
+__global__ void maxpool(dpt__maxpool_args a, Index count) {
+  Index o = dpt__thread<Index>() / lanes;
+  if (o >= count) return; /* whole warps */
   const dpt__slide &s = a.slide;
   dpt__spot<Index> spot = dpt__spot_of(o, s.out);
   range<Index> r[3];
@@ -86,36 +116,38 @@ template <typename T, typename Index> __global__ void maxpool(dpt__maxpool_args 
   const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * height * width;
   Index best = (r[0].first * height + r[1].first) * width + r[2].first;
   T value = in[best];
-  for (Index i = r[0].first; i < r[0].end; i += (Index)s.dilation[0])
-    for (Index j = r[1].first; j < r[1].end; j += (Index)s.dilation[1]) {
-      Index row = (i * height + j) * width;
-      for (Index k = r[2].first; k < r[2].end; k += (Index)s.dilation[2]) {
-        T v = in[row + k];
-        if (value == value && !(v <= value)) {
-          value = v;
-          best = row + k;
-        }
-      }
+  each<lanes>(in, s, r, [&](Index at, T v) {
+    if (value == value && !(v <= value)) {
+      value = v;
+      best = at;
     }
+  });
+  for (int other = lanes / 2; other; other /= 2) {
+    T v = __shfl_xor_sync(0xffffffffu, value, other);
+    Index at = __shfl_xor_sync(0xffffffffu, best, other);
+    if (better(value, best, v, at)) {
+      value = v;
+      best = at;
+    }
+  }
+  if (lanes > 1 && threadIdx.x % lanes) return;
   ((T *)a.out)[o] = value;
   a.idx[o] = (int64_t)best + 1;
 }
 
-template <typename T, typename Index> __global__ void average(dpt__avgpool_args a, Index count) {
-  Index o = dpt__thread<Index>();
-  if (o >= count) return;
+template <typename T, typename Index, int lanes>
+__global__ void average(dpt__avgpool_args a, Index count) {
+  Index o = dpt__thread<Index>() / lanes;
+  if (o >= count) return; /* whole warps */
   const dpt__slide &s = a.slide;
   dpt__spot<Index> spot = dpt__spot_of(o, s.out);
   range<Index> r[3];
   for (int d = 0; d < 3; d++) r[d] = window<Index>(s, d, spot.at[d], a.adaptive, a.count_pad);
-  Index height = (Index)s.in[1], width = (Index)s.in[2];
-  const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * height * width;
+  const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * (Index)s.in[1] * (Index)s.in[2];
   double sum = 0;
-  for (Index i = r[0].first; i < r[0].end; i++)
-    for (Index j = r[1].first; j < r[1].end; j++) {
-      const T *row = in + (i * height + j) * width;
-      for (Index k = r[2].first; k < r[2].end; k++) sum += row[k];
-    }
+  each<lanes>(in, s, r, [&](Index, T v) { sum += v; });
+  for (int other = lanes / 2; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
+  if (lanes > 1 && threadIdx.x % lanes) return;
   ((T *)a.out)[o] = (T)(sum / ((double)r[0].count * (double)r[1].count * (double)r[2].count));
 }
 
@@ -142,10 +174,14 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
   ((T *)a.in)[e] = sum;
 }
 
+/* Windows that share little are large where there are many elements for each: a warp reads such a
+ * one. That is told by the planes' sizes alone, so that a plane does not depend on the others. */
+enum { WARP = 32 };
+bool shared_by_warps(const dpt__slide &s) { return dpt__volume(s.in) >= WARP * dpt__volume(s.out); }
+
 /* No number that a window is computed with is larger. */
 int64_t largest(const dpt__slide &s, int64_t planes) {
-  int64_t n =
-      planes * (dpt__volume(s.in) > dpt__volume(s.out) ? dpt__volume(s.in) : dpt__volume(s.out));
+  int64_t in = dpt__volume(s.in), out = dpt__volume(s.out), n = planes * (in > out ? in : out);
   for (int d = 0; d < 3; d++) {
     int64_t adaptive = (s.in[d] + 1) * (s.out[d] + 1);
     int64_t reach = s.in[d] + s.out[d] * s.stride[d] + s.pad[d] + s.dilation[d] * s.kernel[d];
@@ -162,9 +198,14 @@ int dpt__cuda_maxpool(dpt__context *context, const void *args) {
   int64_t count = a->planes * dpt__volume(a->slide.out);
   if (!count) return 0;
   return dpt__of_real_index(a->type, largest(a->slide, a->planes), [&](auto zero, auto index) {
+    typedef decltype(zero) T;
     typedef decltype(index) Index;
-    auto kernel = maxpool<decltype(zero), Index>;
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+    auto threads = maxpool<T, Index, 1>;
+    auto warps = maxpool<T, Index, WARP>;
+    if (!shared_by_warps(a->slide))
+      return DPT_LAUNCH(threads, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+    return DPT_LAUNCH_TEAM(warps, dpt__blocks(count * WARP), DPT__BLOCK, 0, context, *a,
+                           (Index)count);
   });
 }
 
@@ -175,9 +216,13 @@ int dpt__cuda_avgpool(dpt__context *context, const void *args) {
   return dpt__of_real_index(a->type, largest(a->slide, a->planes), [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
-    auto forward = average<T, Index>;
+    auto threads = average<T, Index, 1>;
+    auto warps = average<T, Index, WARP>;
     auto backward = average_backward<T, Index>;
-    auto kernel = a->backward ? backward : forward;
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+    auto kernel = a->backward ? backward : threads;
+    if (a->backward || !shared_by_warps(a->slide))
+      return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+    return DPT_LAUNCH_TEAM(warps, dpt__blocks(count * WARP), DPT__BLOCK, 0, context, *a,
+                           (Index)count);
   });
 }

@@ -66,7 +66,7 @@ int dpt__cuda_plane_scatter(dpt__context *context, const void *args) {
   const struct dpt__plane_scatter_args *a = (const struct dpt__plane_scatter_args *)args;
   if (!a->planes || !a->large) return 0;
   unsigned threads = LEAST_THREADS;
-  while (threads < MOST_THREADS && threads < a->small) threads *= 2;
+  while (threads < MOST_THREADS && (threads < a->small || threads * 4 < a->large)) threads *= 2;
   const int64_t most = 1 << 30;
   unsigned blocks = (unsigned)(a->planes < most ? a->planes : most);
   return dpt__of_real(a->type, [&](auto zero) {
