@@ -6,19 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_nccl(void) {
-  return dpt__fail("NCCL was asked for, but this build of dpt has no NCCL: tensors travel between "
-                   "devices by copies");
-}
-
 /* Every transport, the one that is always there first. */
-static const dpt__transport nccl = {.name = "nccl", .available = no_nccl};
-static const dpt__transport *const transports[] = {&dpt__transport_copy, &nccl};
+static const dpt__transport *const transports[] = {&dpt__transport_copy, &dpt__transport_nccl};
 static _Atomic(const dpt__transport *) chosen = &dpt__transport_copy;
 
 int dpt_comm_use(const char *name) {
   for (size_t i = 0; i < sizeof transports / sizeof *transports; i++) {
     if (strcmp(name, transports[i]->name)) continue;
+    if (atomic_load(&chosen) == transports[i]) return 0;
     DPT__TRY(transports[i]->available());
     atomic_store(&chosen, transports[i]);
     return 0;
@@ -27,6 +22,8 @@ int dpt_comm_use(const char *name) {
 }
 
 const char *dpt_comm_transport(void) { return atomic_load(&chosen)->name; }
+
+void dpt__transport_drop(void) { atomic_store(&chosen, &dpt__transport_copy); }
 
 /* A list of groups of n tensors like model[0 .. n-1], each group on one device. */
 static int check(const char *fn, int64_t n, const dpt_tensor *const *model, int64_t groups,

@@ -35,7 +35,9 @@ typedef struct dpt__transport {
                         const int64_t *first);
 } dpt__transport;
 
-extern const dpt__transport dpt__transport_copy;
+extern const dpt__transport dpt__transport_copy, dpt__transport_nccl;
+/* The one in use has failed: from now on it is the one that copies. */
+void dpt__transport_drop(void);
 
 /* row.c: all of these begin at the row's place; those that end in `_on` move it on. dpt__row_count
  * and dpt__row_run leave t[0] as the tensor that has the element there. */

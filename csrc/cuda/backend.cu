@@ -91,5 +91,6 @@ dpt_backend(int abi, const dpt__services *services) {
 #undef DPT_KERNEL
   dpt__cuda_devices(&backend);
   dpt__cuda_queues(&backend);
+  backend.collectives = &dpt__cuda_collectives;
   return &backend;
 }

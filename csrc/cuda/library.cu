@@ -48,7 +48,7 @@ bool look(dpt__library *library, char *why) {
   const char *home = getenv("CUDA_HOME");
   snprintf(path, sizeof path, "%s/lib64/%s", home && *home ? home : "/usr/local/cuda",
            library->file);
-  return opens(library, path, why);
+  return opens(library, path, why) || (library->other && opens(library, library->other, why));
 }
 
 int try_to_open(dpt__library *library) {

@@ -23,7 +23,8 @@ struct dpt__library {
   pthread_mutex_t lock; /* guards what follows */
   void *handle = NULL;  /* dlopen's */
   int tried = 0, failed = 0;
-  char *why = NULL; /* the sentence of the failure */
+  char *why = NULL;         /* the sentence of the failure */
+  const char *other = NULL; /* another name of the file, tried last */
 };
 #define DPT__SONAME_OF(name, version) name #version
 #define DPT__SONAME(name, version) DPT__SONAME_OF(name, version)

@@ -9,6 +9,7 @@
 #define DPT_DEVICE_BACKEND_H
 #include "base/dtype.h"
 #include "base/status.h"
+#include "device/collectives.h"
 
 enum dpt__kernel {
 #define DPT_KERNEL(name) DPT__KERNEL_##name,
@@ -68,9 +69,10 @@ struct dpt__backend {
   int (*mark_wait)(void *mark); /* the caller waits, asleep if it takes long */
   /* 1 and a sentence, once, where a kernel of the queue has found something wrong. */
   int (*queue_fault)(void *queue);
+  const dpt__collectives *collectives; /* NULL: there are none */
 };
 
-#define DPT__BACKEND_ABI 3
+#define DPT__BACKEND_ABI 4
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -9,6 +9,8 @@ static _Atomic uint64_t copied;
 
 uint64_t dpt_copied_bytes(void) { return atomic_load(&copied); }
 
+void dpt__copied_add(uint64_t bytes) { atomic_fetch_add(&copied, bytes); }
+
 /* A copy that DPT_FAULT asks to fail, on any backend. */
 static int run_failure(dpt__context *context, const void *args) {
   const struct dpt__copy_bytes_args *a = args;
@@ -43,7 +45,7 @@ int dpt__copies_end(dpt__copies *copies) {
   DPT__TRY(dpt__stream_push(stream, run, copies->fn, args,
                             offsetof(struct dpt__copy_bytes_args, piece) +
                                 (size_t)args->count * sizeof *args->piece));
-  if (args->way != DPT__WITHIN) atomic_fetch_add(&copied, bytes);
+  if (args->way != DPT__WITHIN) dpt__copied_add(bytes);
   args->count = 0;
   return 0;
 }

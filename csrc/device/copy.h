@@ -1,8 +1,8 @@
 /* copy.h: the one primitive that moves bytes within a device, and between devices.
  *
- * What must stay true: every byte that goes from one device to another goes through here and is
- * counted (dpt_copied_bytes); on host devices such a copy takes the time that DPT_LINK asks for,
- * asleep.
+ * What must stay true: every byte that goes from one device to another is counted
+ * (dpt_copied_bytes), also by those who move it in another way; on host devices such a copy takes
+ * the time that DPT_LINK asks for, asleep.
  */
 #ifndef DPT_DEVICE_COPY_H
 #define DPT_DEVICE_COPY_H
@@ -14,6 +14,9 @@
  * orders it with other streams: see dpt__copy_between. */
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
                  const void *from, dpt__block *from_block, size_t bytes);
+
+/* So many bytes go from device to device by a backend's library. */
+void dpt__copied_add(uint64_t bytes);
 
 /* 1: two devices reach each other's memory; 1: kernels may have operands on two devices (peer.c).
  */

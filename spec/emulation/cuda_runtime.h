@@ -9,6 +9,7 @@
  */
 #ifndef DPT_EMULATED_CUDA_RUNTIME_H
 #define DPT_EMULATED_CUDA_RUNTIME_H
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,10 @@ typedef enum cudaError {
   cudaErrorTensorMemoryLeak = 721,
   cudaErrorExternalDevice = 911
 } cudaError_t;
+struct emulated_queue {
+  int device;
+  std::atomic<int> held; /* something in it does not end (nccl.cpp): events behind it wait */
+};
 typedef struct emulated_queue *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };

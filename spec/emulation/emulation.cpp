@@ -207,11 +207,9 @@ cudaError_t usable(int owner) {
 
 } // namespace
 
-struct emulated_queue {
-  int device;
-};
 struct emulated_event {
   int device;
+  cudaStream_t behind; /* NULL: what is before it has ended */
 };
 
 void emulated_break(int error) { broken = error; }
@@ -380,23 +378,31 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queu
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
-  *queue = new emulated_queue{device};
+  *queue = new emulated_queue{device, {0}};
   return cudaSuccess;
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t, unsigned) {
-  return usable(queue->device);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t queue) { return usable(queue->device); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
-  *event = new emulated_event{device};
+  *event = new emulated_event{device, nullptr};
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
+  event->behind = queue->held ? queue : nullptr;
   return event->device == queue->device ? usable(event->device)
                                         : result(cudaErrorInvalidResourceHandle);
 }
-cudaError_t cudaEventQuery(cudaEvent_t) { return usable(device); }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return usable(device); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return event->behind && event->behind->held ? cudaErrorNotReady : usable(device);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  while (event->behind && event->behind->held) usleep(1000);
+  return usable(device);
+}
+/* The queue's thread waits, not only the queue. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned) {
+  while (event->behind && event->behind->held) usleep(1000);
+  return usable(queue->device);
+}
 
 /* ---- who reaches whose memory ---- */
 

@@ -1,0 +1,380 @@
+/* nccl.c: the transport that leaves sums and broadcasts to NCCL, or to whatever the devices'
+ * backend has in its place.
+ *
+ * What must stay true: it does what the transport that copies does, but that sums of floats are
+ * taken in the library's order and precision; so what it cannot do, or what is promised about bits
+ * (deterministic mode), is left to copies. Ranks are the devices by rising number. Tensors that lie
+ * in many small pieces go by copies, too: they take lists of pieces.
+ */
+#include "comm/groups.h"
+
+#include "comm/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Bytes that the pieces of a row have at least, on average; elements of a test. */
+enum { PIECE = 1 << 16, TEST = 1024 };
+
+/* The devices of one operation and what is to be issued on them. */
+typedef struct job {
+  const char *fn;
+  int n;
+  int device[DPT__MAX_DEVICES];
+  dpt__stream *stream[DPT__MAX_DEVICES];
+  dpt__batch batch;
+} job;
+
+static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* *can = 0: these devices are to use copies. */
+static int begin(job *j, const char *fn, int64_t n, const int *device, int *can) {
+  *can = 0;
+  j->fn = fn;
+  j->n = 0;
+  for (int64_t i = 0; i < n && j->n < DPT__MAX_DEVICES; i++) j->device[j->n++] = device[i];
+  if (j->n < n) return 0;
+  qsort(j->device, (size_t)j->n, sizeof *j->device, by_number);
+  for (int i = 0; i < j->n; i++) {
+    if (i && j->device[i] == j->device[i - 1]) return 0;
+    j->stream[i] = dpt__current_stream(j->device[i]);
+  }
+  DPT__TRY(dpt__group_of(j->n, j->device, &j->batch.group));
+  j->batch.ranks = j->n;
+  j->batch.calls = 0;
+  *can = j->batch.group != NULL;
+  return 0;
+}
+
+static int rank_of(const job *j, int device) {
+  const int *found = bsearch(&device, j->device, (size_t)j->n, sizeof device, by_number);
+  return (int)(found - j->device);
+}
+
+static int flush(job *j) {
+  DPT__TRY(dpt__group_run(j->fn, j->stream, &j->batch));
+  j->batch.calls = 0;
+  return 0;
+}
+
+/* A further call; *place: its ranks', all NULL. */
+static int add(job *j, enum dpt__collective what, int dtype, int root, int64_t count,
+               dpt__place **place) {
+  dpt__batch *b = &j->batch;
+  if (b->calls == DPT__CALLS || (b->calls + 1) * b->ranks > DPT__PLACES) DPT__TRY(flush(j));
+  *place = b->place + b->calls * b->ranks;
+  for (int i = 0; i < b->ranks; i++) (*place)[i] = (dpt__place){NULL, NULL};
+  b->call[b->calls++] = (dpt__group_call){what, dtype, root, count};
+  return 0;
+}
+
+static int use(job *j, int rank, const dpt_tensor *t) {
+  return dpt__block_use(t->store_->block, j->stream[rank]);
+}
+
+/* The element of a tensor that is `first` elements behind its own first one. */
+static char *at(const dpt_tensor *t, int64_t first) {
+  return (char *)dpt__at(t) + (size_t)first * dpt__dtype_size(dpt__type(t));
+}
+
+/* ---- rows ---- */
+
+/* The next elements that follow each other in memory in all n rows; 0 at the end. */
+static int64_t next_run(int n, dpt__row *const *rows, char **start) {
+  int64_t run = dpt__row_count(rows[0], INT64_MAX);
+  for (int i = 0; i < n && run; i++) run = dpt__row_run(rows[i], run, &start[i]);
+  return run;
+}
+
+/* Rows worth sending: few runs for their bytes. */
+static int is_coarse(int n, const dpt__row *rows) {
+  dpt__row own[DPT__MAX_DEVICES + 1], *list[DPT__MAX_DEVICES + 1];
+  char *start[DPT__MAX_DEVICES + 1];
+  uint64_t most = dpt__row_bytes(&rows[0]) / PIECE, runs = 0;
+  for (int i = 0; i < n; i++) {
+    own[i] = rows[i];
+    list[i] = &own[i];
+  }
+  for (int64_t run; (run = next_run(n, list, start));) {
+    if (++runs > 1 && runs > most) return 0;
+    for (int i = 0; i < n; i++) dpt__row_on(list[i], run);
+  }
+  return 1;
+}
+
+/* What is done run by run: rows[0] is the root's, or where the sum goes beside the root's own row,
+ * which is then rows[own]. */
+static int rows_go(job *j, enum dpt__collective what, int n, dpt__row *rows, int own) {
+  dpt__row *list[DPT__MAX_DEVICES + 1];
+  char *start[DPT__MAX_DEVICES + 1];
+  int root = rank_of(j, dpt__row_device(&rows[0]));
+  for (int i = 0; i < n; i++) {
+    list[i] = &rows[i];
+    for (int64_t k = 0; k < rows[i].n; k++)
+      DPT__TRY(use(j, rank_of(j, dpt__row_device(&rows[i])), rows[i].t[k]));
+  }
+  for (int64_t run; (run = next_run(n, list, start));) {
+    dpt__place *place;
+    int dtype = dpt__type(rows[0].t[0]);
+    int64_t count = what == DPT__REDUCE ? run : run * (int64_t)dpt__dtype_size(dtype);
+    DPT__TRY(add(j, what, dtype, root, count, &place));
+    for (int i = 0; i < n; i++) {
+      int rank = rank_of(j, dpt__row_device(&rows[i]));
+      if (what == DPT__BROADCAST)
+        place[rank] = (dpt__place){start[i], start[i]};
+      else if (i)
+        place[rank].from = start[i];
+      dpt__row_on(list[i], run);
+    }
+    if (what == DPT__REDUCE) place[root] = (dpt__place){start[own], start[0]};
+  }
+  return flush(j);
+}
+
+static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
+  job j;
+  dpt__row rows[DPT__MAX_DEVICES + 1] = {src};
+  int device[DPT__MAX_DEVICES] = {dpt__row_device(&src)}, can = copies < DPT__MAX_DEVICES;
+  for (int64_t c = 0; can && c < copies; c++) {
+    rows[c + 1] = out[c];
+    device[c + 1] = dpt__row_device(&out[c]);
+  }
+  if (can && is_coarse((int)copies + 1, rows))
+    DPT__TRY(begin(&j, "broadcast", copies + 1, device, &can));
+  else
+    can = 0;
+  if (!can) return dpt__transport_copy.broadcast(src, copies, out);
+  dpt__copied_add(dpt__row_bytes(&src) * (uint64_t)copies);
+  DPT__TRY(rows_go(&j, DPT__BROADCAST, (int)copies + 1, rows, 0));
+  for (int64_t c = 0; c < copies; c++) dpt__row_written(&out[c]);
+  return 0;
+}
+
+/* NCCL adds these up; short integers it does not know. */
+static int is_summed(const dpt__row *row) {
+  for (int64_t i = 0; i < row->n; i++)
+    if (dpt__type(row->t[i]) == DPT_I16) return 0;
+  return !dpt_deterministic_get();
+}
+
+static int reduce(dpt__row out, int64_t sources, const dpt__row *in) {
+  job j;
+  dpt__row rows[DPT__MAX_DEVICES + 1] = {out};
+  int device[DPT__MAX_DEVICES], own = 0, can = sources <= DPT__MAX_DEVICES && is_summed(&out);
+  for (int64_t s = 0; can && s < sources; s++) {
+    rows[s + 1] = in[s];
+    device[s] = dpt__row_device(&in[s]);
+    if (device[s] == dpt__row_device(&out)) own = (int)s + 1;
+  }
+  if (can && own && is_coarse((int)sources + 1, rows))
+    DPT__TRY(begin(&j, "reduceAdd", sources, device, &can));
+  else
+    can = 0;
+  if (!can) return dpt__transport_copy.reduce(out, sources, in);
+  dpt__copied_add(dpt__row_bytes(&out) * (uint64_t)(sources - 1));
+  DPT__TRY(rows_go(&j, DPT__REDUCE, (int)sources + 1, rows, own));
+  dpt__row_written(&out);
+  return 0;
+}
+
+/* ---- a tensor of each device ---- */
+
+/* The devices of tensors, and that their streams use them. */
+static int begin_all(job *j, const char *fn, int64_t n, dpt_tensor *const *out,
+                     const dpt_tensor *const *in, int *can) {
+  int device[DPT__MAX_DEVICES] = {0};
+  for (int64_t i = 0; i < n; i++) device[i] = in[i]->store_->device;
+  DPT__TRY(begin(j, fn, n, device, can));
+  for (int64_t i = 0; *can && i < n; i++) {
+    DPT__TRY(use(j, rank_of(j, device[i]), in[i]));
+    DPT__TRY(use(j, rank_of(j, device[i]), out[i]));
+  }
+  return 0;
+}
+
+static int end_all(job *j, int64_t n, dpt_tensor *const *out, uint64_t elements) {
+  dpt__copied_add(elements * (uint64_t)(n - 1) * dpt__dtype_size(dpt__type(out[0])));
+  DPT__TRY(flush(j));
+  for (int64_t i = 0; i < n; i++) dpt__written(out[i]);
+  return 0;
+}
+
+/* *can = 0: nothing has been done. */
+static int try_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                          int *can) {
+  job j;
+  dpt__place *place;
+  int64_t count = dpt__count(in[0]);
+  DPT__TRY(begin_all(&j, "allReduce", n, out, in, can));
+  if (!*can || !count) return 0;
+  DPT__TRY(add(&j, DPT__ALL_REDUCE, dpt__type(in[0]), 0, count, &place));
+  for (int64_t i = 0; i < n; i++)
+    place[rank_of(&j, in[i]->store_->device)] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
+  return end_all(&j, n, out, 2 * (uint64_t)count);
+}
+
+static int all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+  dpt__row row = {1, &in[0], 0};
+  int can = is_summed(&row);
+  if (can) DPT__TRY(try_all_reduce(n, out, in, &can));
+  return can ? 0 : dpt__transport_copy.all_reduce(n, out, in);
+}
+
+/* The parts are of one size and their order is that of the ranks. */
+static int is_even(const job *j, int64_t n, const dpt_tensor *const *in, const int64_t *first) {
+  for (int64_t i = 0; i < n; i++)
+    if (first[i] != i * first[1] || j->device[i] != in[i]->store_->device) return 0;
+  return first[n] == n * first[1];
+}
+
+static int all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                      const int64_t *first) {
+  job j;
+  dpt__place *place;
+  int64_t size = (int64_t)dpt__dtype_size(dpt__type(in[0]));
+  int can;
+  DPT__TRY(begin_all(&j, "allGather", n, out, in, &can));
+  if (!can) return dpt__transport_copy.all_gather(n, out, in, first);
+  if (is_even(&j, n, in, first) && first[1]) {
+    DPT__TRY(add(&j, DPT__ALL_GATHER, DPT_U8, 0, first[1] * size, &place));
+    for (int64_t i = 0; i < n; i++) place[i] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
+    return end_all(&j, n, out, (uint64_t)first[n]);
+  }
+  for (int64_t s = 0; s < n; s++) { /* every part by itself */
+    int root = rank_of(&j, in[s]->store_->device);
+    if (first[s + 1] == first[s]) continue;
+    DPT__TRY(add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &place));
+    for (int64_t i = 0; i < n; i++)
+      place[rank_of(&j, out[i]->store_->device)] =
+          (dpt__place){i == s ? dpt__at(in[s]) : NULL, at(out[i], first[s])};
+  }
+  return end_all(&j, n, out, (uint64_t)first[n]);
+}
+
+static int reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                          const int64_t *first) {
+  job j;
+  dpt__row row = {1, &in[0], 0};
+  dpt__place *place;
+  int can = is_summed(&row), dtype = dpt__type(in[0]);
+  if (can) DPT__TRY(begin_all(&j, "reduceScatter", n, out, in, &can));
+  if (!can) return dpt__transport_copy.reduce_scatter(n, out, in, first);
+  if (is_even(&j, n, in, first) && first[1]) {
+    DPT__TRY(add(&j, DPT__REDUCE_SCATTER, dtype, 0, first[1], &place));
+    for (int64_t i = 0; i < n; i++) place[i] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
+    return end_all(&j, n, out, (uint64_t)first[n]);
+  }
+  for (int64_t s = 0; s < n; s++) {
+    int root = rank_of(&j, out[s]->store_->device);
+    if (first[s + 1] == first[s]) continue;
+    DPT__TRY(add(&j, DPT__REDUCE, dtype, root, first[s + 1] - first[s], &place));
+    for (int64_t i = 0; i < n; i++)
+      place[rank_of(&j, in[i]->store_->device)].from = at(in[i], first[s]);
+    place[root].to = dpt__at(out[s]);
+  }
+  return end_all(&j, n, out, (uint64_t)first[n]);
+}
+
+/* ---- whether it is there ---- */
+
+/* Device i has the number i; every one is to get the sum. */
+static int sum_of(int n, dpt_tensor *t) {
+  dpt_tensor *all[DPT__MAX_DEVICES];
+  int can;
+  for (int i = 0; i < n; i++) {
+    all[i] = &t[i];
+    DPT__TRY(dpt_fill(all[i], i + 1));
+  }
+  DPT__TRY(try_all_reduce(n, all, (const dpt_tensor *const *)all, &can));
+  if (!can) return dpt__fail("its devices were not joined");
+  for (int i = 0; i < n; i++)
+    for (int64_t place = 0; place < TEST; place += TEST - 1) {
+      double value, wanted = n * (n + 1) / 2;
+      DPT__TRY(dpt_get(all[i], place, &value));
+      if (value != wanted)
+        return dpt__fail("device %d got %g, wanted %g", all[i]->store_->device, value, wanted);
+    }
+  return 0;
+}
+
+/* A small sum over devices, on their communication streams, within dpt__groups_limit. */
+static int test(int n, const int *device) {
+  dpt_tensor t[DPT__MAX_DEVICES] = {{0}};
+  const int64_t count = TEST;
+  int before, status = dpt_device_get(&before);
+  dpt__communicate(1);
+  for (int i = 0; i < n && !status; i++)
+    status = !dpt__communication_stream(device[i]) || dpt_device_set(device[i]) ||
+             dpt_tensor_new(&t[i], DPT_F32 | DPT_ON_DEVICE, 1, &count);
+  if (!status) status = sum_of(n, t);
+  for (int i = 0; i < n; i++) dpt_tensor_free(&t[i]);
+  dpt__communicate(0);
+  return status || dpt_device_set(before);
+}
+
+/* 1 and a sentence: devices *a and *b can not sum. */
+static int find_pair(int n, int *a, int *b) {
+  for (*a = 1; *a < n; ++*a)
+    for (*b = *a + 1; *b <= n; ++*b)
+      if (!dpt__groups_open() && test(2, (int[]){*a, *b})) return 1;
+  return 0;
+}
+
+static int refuse(const char *reason) {
+  return dpt__fail("NCCL was asked for, but %s: tensors travel between devices by copies", reason);
+}
+
+/* All devices, then, where that fails, every two of them. */
+static int test_all(int n) {
+  int device[DPT__MAX_DEVICES] = {0}, a = 1, b = 2;
+  char reason[640], text[800];
+  for (int i = 0; i < n; i++) device[i] = i + 1;
+  if (!test(n, device)) return 0;
+  snprintf(reason, sizeof reason, "%s", dpt_message());
+  if (n == 2 || (n > 2 && find_pair(n, &a, &b)))
+    snprintf(text, sizeof text,
+             "a small sum of devices %d and %d failed: %s (where peer-to-peer copies of these two "
+             "are at fault, NCCL_P2P_DISABLE=1 in the environment helps)",
+             a, b, n == 2 ? reason : dpt_message());
+  else
+    snprintf(text, sizeof text, "a small sum of %d device%s failed%s: %s", n, n > 1 ? "s" : "",
+             n > 1 ? ", though every two of them can sum" : "", reason);
+  return refuse(text);
+}
+
+/* Two logical devices that are one GPU. */
+static int check_apart(int n) {
+  char text[160];
+  for (int a = 1; a <= n; a++)
+    for (int b = a + 1; b <= n; b++)
+      if (dpt__device_at(a)->index == dpt__device_at(b)->index) {
+        snprintf(text, sizeof text, "devices %d and %d are one GPU, which NCCL does not take", a,
+                 b);
+        return refuse(text);
+      }
+  return 0;
+}
+
+static int available(void) {
+  char text[1024];
+  DPT__TRY(dpt__devices_ready("use"));
+  int n = dpt__device_count();
+  if (!n) return refuse("there is no device");
+  const dpt__backend *backend = dpt__device_at(1)->backend;
+  if (!backend->collectives) {
+    snprintf(text, sizeof text, "%s devices have none", backend->name);
+    return refuse(text);
+  }
+  DPT__TRY(check_apart(n));
+  if (dpt__groups_open()) {
+    snprintf(text, sizeof text, "%s", dpt_message());
+    return refuse(text);
+  }
+  dpt__groups_testing(1);
+  int status = test_all(n);
+  dpt__groups_testing(0);
+  return status;
+}
+
+const dpt__transport dpt__transport_nccl = {"nccl",     available,  broadcast,     reduce,
+                                            all_reduce, all_gather, reduce_scatter};

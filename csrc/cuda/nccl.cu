@@ -1,0 +1,301 @@
+/* nccl.cu: NCCL behind device/collectives.h.
+ *
+ * What must stay true: communicators are non-blocking, so that no call waits for another rank; one
+ * thread at a time is in NCCL, and all ranks of a group are served by it, within one
+ * ncclGroupStart and ncclGroupEnd. Kernels of two groups never run at once on one device: each
+ * waits there for the one before, so that the order is the same on all devices.
+ */
+#include "cuda/library.h"
+
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+
+#include <cstdlib>
+
+namespace {
+
+struct {
+#define DPT_FUNCTION(name) decltype(&::name) name;
+#include "cuda/nccl.def"
+#undef DPT_FUNCTION
+} nccl;
+
+/* 0 also for what goes on by itself. */
+int status_of(ncclResult_t result, const char *call) {
+  if (result == ncclSuccess || result == ncclInProgress) return 0;
+  const char *last = nccl.ncclGetLastError(NULL);
+  return dpt__library_fail(call, nccl.ncclGetErrorString(result),
+                           last && *last ? last : "NCCL_DEBUG=WARN tells more");
+}
+#define DPT__NCCL(call)                                                                            \
+  do {                                                                                             \
+    if (status_of((call), #call)) return 1;                                                        \
+  } while (0)
+
+/* Communicators of one process are aborted together since this version; a newer one of the same
+ * first number takes what was built for an older one. */
+enum { OLDEST = 22200 };
+
+int take(dpt__library *library) {
+  int version;
+#define DPT_FUNCTION(name)                                                                         \
+  if (dpt__library_find(library, #name, (void **)&nccl.name)) return 1;
+#include "cuda/nccl.def"
+#undef DPT_FUNCTION
+  DPT__NCCL(nccl.ncclGetVersion(&version));
+  if (version >= OLDEST && version < (NCCL_MAJOR + 1) * 10000) return 0;
+  return dpt__cuda_fail("NCCL has version %d (as ncclGetVersion says it), wanted %d to %d99, dpt "
+                        "was built with %d",
+                        version, (int)OLDEST, NCCL_MAJOR * 100 + 99, NCCL_VERSION_CODE);
+}
+
+dpt__library library = {"NCCL",
+                        "DPT_NCCL",
+                        DPT__SONAME("libnccl.so.", NCCL_MAJOR),
+                        "nccl/lib",
+                        "",
+                        NULL,
+                        take,
+                        PTHREAD_MUTEX_INITIALIZER,
+                        NULL,
+                        0,
+                        0,
+                        NULL,
+                        "libnccl.so"};
+
+struct group;
+
+/* What is behind the last collective of a device: of which group it was. */
+struct {
+  cudaEvent_t event;
+  const group *by;
+} latest[256];
+
+struct ticket {
+  ticket *next; /* of those that are not used */
+  group *of;
+  int passed; /* ranks, from the first on */
+  cudaEvent_t event[1];
+};
+
+struct group {
+  group *next;
+  int n;
+  int *unit;        /* (n) */
+  ncclComm_t *comm; /* (n) */
+  ticket *spare;
+};
+
+group *groups; /* that live */
+
+int open() {
+#ifdef DPT_EMULATED
+  const char *file = getenv("DPT_NCCL");
+  if (!file || !*file)
+    return dpt__cuda_fail("emulated devices have none (DPT_NCCL names what stands in for it)");
+#endif
+  return dpt__library_open(&library);
+}
+
+/* ---- groups ---- */
+
+int start_ranks(group *g) {
+  ncclUniqueId id;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  DPT__NCCL(nccl.ncclGetUniqueId(&id));
+  DPT__NCCL(nccl.ncclGroupStart());
+  int status = 0;
+  for (int i = 0; i < g->n && !status; i++) {
+    dpt__visit visit(g->unit[i]);
+    status =
+        visit.failed || status_of(nccl.ncclCommInitRankConfig(&g->comm[i], g->n, id, i, &config),
+                                  "ncclCommInitRankConfig");
+  }
+  ncclResult_t end = nccl.ncclGroupEnd();
+  return status || status_of(end, "ncclGroupEnd");
+}
+
+int join(int n, const int *unit, void **out) {
+  group *g = (group *)calloc(1, sizeof *g);
+  int *units = (int *)calloc((size_t)n, sizeof *units);
+  ncclComm_t *comm = (ncclComm_t *)calloc((size_t)n, sizeof *comm);
+  if (!g || !units || !comm) {
+    free(g);
+    free(units);
+    free(comm);
+    return dpt__cuda_fail("no host memory for communicators of %d devices", n);
+  }
+  for (int i = 0; i < n; i++) units[i] = unit[i];
+  *g = {groups, n, units, comm, NULL};
+  *out = groups = g;
+  return start_ranks(g);
+}
+
+int state(void *group_, int *ready) {
+  group *g = (group *)group_;
+  *ready = 1;
+  for (int i = 0; i < g->n; i++) {
+    ncclResult_t now = ncclInternalError;
+    DPT__NCCL(nccl.ncclCommGetAsyncError(g->comm[i], &now));
+    if (status_of(now, "communication")) return 1;
+    if (now == ncclInProgress) *ready = 0;
+  }
+  return 0;
+}
+
+/* ---- collectives ---- */
+
+ncclDataType_t type_of(int dtype) {
+  switch (dtype) {
+  case DPT_I8:
+    return ncclInt8;
+  case DPT_I32:
+    return ncclInt32;
+  case DPT_I64:
+    return ncclInt64;
+  case DPT_F16:
+    return ncclFloat16;
+  case DPT_F32:
+    return ncclFloat32;
+  case DPT_F64:
+    return ncclFloat64;
+  default:
+    return ncclUint8;
+  }
+}
+
+int issue_call(const dpt__group_call *call, const dpt__place *place, ncclComm_t comm,
+               cudaStream_t stream) {
+  size_t count = (size_t)call->count;
+  ncclDataType_t type = type_of(call->dtype);
+  switch (call->what) {
+  case DPT__BROADCAST:
+    DPT__NCCL(
+        nccl.ncclBroadcast(place->from, place->to, count, ncclUint8, call->root, comm, stream));
+    return 0;
+  case DPT__REDUCE:
+    DPT__NCCL(
+        nccl.ncclReduce(place->from, place->to, count, type, ncclSum, call->root, comm, stream));
+    return 0;
+  case DPT__ALL_REDUCE:
+    DPT__NCCL(nccl.ncclAllReduce(place->from, place->to, count, type, ncclSum, comm, stream));
+    return 0;
+  case DPT__ALL_GATHER:
+    DPT__NCCL(nccl.ncclAllGather(place->from, place->to, count, ncclUint8, comm, stream));
+    return 0;
+  default:
+    DPT__NCCL(nccl.ncclReduceScatter(place->from, place->to, count, type, ncclSum, comm, stream));
+    return 0;
+  }
+}
+
+/* Rank i of all calls; before them its queue waits for another group's last collective. */
+int issue_rank(group *g, int i, dpt__queue *queue, int n, const dpt__group_call *call,
+               const dpt__place *place) {
+  dpt__visit visit(g->unit[i]);
+  if (visit.failed) return 1;
+  if (latest[g->unit[i]].by && latest[g->unit[i]].by != g)
+    DPT__CUDA(cudaStreamWaitEvent(queue->stream, latest[g->unit[i]].event, 0));
+  for (int k = 0; k < n; k++)
+    if (issue_call(&call[k], &place[k * g->n + i], g->comm[i], queue->stream)) return 1;
+  return 0;
+}
+
+int issue(void *group_, void *const *queues, int n, const dpt__group_call *call,
+          const dpt__place *place) {
+  group *g = (group *)group_;
+  int status = 0;
+  DPT__NCCL(nccl.ncclGroupStart());
+  for (int i = 0; i < g->n && !status; i++)
+    status = issue_rank(g, i, (dpt__queue *)queues[i], n, call, place);
+  ncclResult_t end = nccl.ncclGroupEnd();
+  return status || status_of(end, "ncclGroupEnd");
+}
+
+/* ---- tickets ---- */
+
+int new_ticket(group *g, ticket **out) {
+  ticket *t = (ticket *)calloc(1, sizeof *t + (size_t)g->n * sizeof *t->event);
+  if (!t) return dpt__cuda_fail("no host memory for the events of a collective");
+  t->of = g;
+  t->next = g->spare;
+  g->spare = t; /* owned from now on */
+  for (int i = 0; i < g->n; i++) {
+    dpt__visit visit(g->unit[i]);
+    if (visit.failed) return 1;
+    DPT__CUDA(cudaEventCreateWithFlags(&t->event[i], cudaEventDisableTiming));
+  }
+  *out = t;
+  return 0;
+}
+
+int mark_rank(group *g, int i, dpt__queue *queue, cudaEvent_t event) {
+  auto &last = latest[g->unit[i]];
+  dpt__visit visit(g->unit[i]);
+  if (visit.failed) return 1;
+  if (!last.event) DPT__CUDA(cudaEventCreateWithFlags(&last.event, cudaEventDisableTiming));
+  DPT__CUDA(cudaEventRecord(event, queue->stream));
+  DPT__CUDA(cudaEventRecord(last.event, queue->stream));
+  last.by = g;
+  return 0;
+}
+
+int mark(void *group_, void *const *queues, void **out) {
+  group *g = (group *)group_;
+  ticket *t = g->spare;
+  if (!t && new_ticket(g, &t)) return 1;
+  for (int i = 0; i < g->n; i++)
+    if (mark_rank(g, i, (dpt__queue *)queues[i], t->event[i])) return 1;
+  g->spare = t->next;
+  t->passed = 0;
+  *out = t;
+  return 0;
+}
+
+int passed(void *ticket_, int *over) {
+  ticket *t = (ticket *)ticket_;
+  *over = 0;
+  for (; t->passed < t->of->n; t->passed++) {
+    cudaError_t error = cudaEventQuery(t->event[t->passed]);
+    if (error == cudaErrorNotReady) return 0;
+    if (dpt__cuda_status(error, "cudaEventQuery")) return 1;
+  }
+  *over = 1;
+  t->next = t->of->spare;
+  t->of->spare = t;
+  return 0;
+}
+
+/* All at once: to end one, NCCL may wait for kernels of another. */
+void abort_all() {
+  if (status_of(nccl.ncclGroupStart(), "ncclGroupStart")) return;
+  for (group *g = groups; g; g = g->next)
+    for (int i = 0; i < g->n; i++) {
+      if (!g->comm[i] || status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort")) continue;
+      g->comm[i] = NULL;
+    }
+  if (status_of(nccl.ncclGroupEnd(), "ncclGroupEnd")) return;
+}
+
+/* What is left of a group stays: queued work may name it. */
+void end_all() {
+  abort_all();
+  groups = NULL;
+  for (auto &last : latest) last.by = NULL;
+}
+
+} // namespace
+
+const dpt__collectives dpt__cuda_collectives = {"NCCL", open, join,   state,
+                                                issue,  mark, passed, end_all};
+
+#else
+
+static int open() {
+  return dpt__cuda_fail("NCCL was not there when dpt's plugin was built (nccl.h)");
+}
+
+const dpt__collectives dpt__cuda_collectives = {"NCCL", open, NULL, NULL, NULL, NULL, NULL, NULL};
+
+#endif
