@@ -219,12 +219,15 @@ end
 function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
-   local used, before = self:_distribute('inputGpu', 'input', input, self.policy)
-   if self.dimension == 1 then self.impl:tellRows(before) end
+   local state, module = self.state, self.modules[1]
+   state.inputSplit = self.policy or module:inputSplit(input)
+   local used, before = self:_distribute('inputGpu', 'input', input, state.inputSplit)
+   self.impl:tellRows(before, self.dimension)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
-   self.used = used
-   self.output = self.gather and self:_concat(self.output, self.outputGpu)
-      or shares.mark(self.outputGpu, self.gpuAssignments, self.dimension)
+   self.used, state.outputSplit = used, module:outputSplit()
+   self.output = self.gather and self:_concat(self.output, self.outputGpu, state.outputSplit)
+      or shares.mark(self.outputGpu, self.gpuAssignments,
+         tonumber(state.outputSplit) or self.dimension)
    return self.output
 end
 
@@ -234,7 +237,8 @@ function DataParallelTable:_backward(method, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
    self.params:broadcast() -- an optimizer may have run since that forward
    if self.gather then
-      self:_distribute('gradOutputGpu', 'gradOutput', gradOutput, nil, self.outputGpu)
+      self:_distribute('gradOutputGpu', 'gradOutput', gradOutput, self.state.outputSplit,
+         self.outputGpu)
    else
       self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME)
    end
@@ -259,7 +263,8 @@ end
 
 function DataParallelTable:_joinGradInput(parts)
    self.gradInputGpu = parts
-   if self.gradInput then self.gradInput = self:_concat(self.gradInput, parts, self.policy) end
+   local kept = self.gradInput
+   if kept then self.gradInput = self:_concat(kept, parts, self.state.inputSplit) end
    return self.gradInput
 end
 

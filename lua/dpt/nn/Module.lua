@@ -165,6 +165,15 @@ function Module:runningStatistics()
    return list
 end
 
+--- Along which dimensions an input is to be split for several devices: a policy as those of
+-- dpt.parallel.policy; nothing: nn.DataParallelTable's own dimension (dpt's own).
+function Module:inputSplit(_)
+end
+
+--- The same for the output of the last forward.
+function Module:outputSplit()
+end
+
 --- Drops what the next forward makes anew: for saving or for sending.
 function Module:clearState()
    return nn.utils.clear(self, 'output', 'gradInput')

@@ -33,6 +33,19 @@ function ParallelTable:backward(input, gradOutput, scale)
    return self.gradInput
 end
 
+--- Every module knows about its entry.
+function ParallelTable:inputSplit(input)
+   local split = {}
+   for i, module in ipairs(self.modules) do split[i] = module:inputSplit(input[i]) end
+   return next(split) and split
+end
+
+function ParallelTable:outputSplit()
+   local split = {}
+   for i, module in ipairs(self.modules) do split[i] = module:outputSplit() end
+   return next(split) and split
+end
+
 function ParallelTable:accGradParameters(input, gradOutput, scale)
    for i, module in ipairs(self.modules) do
       self:rethrowErrors(module, i, 'accGradParameters', input[i], gradOutput[i], scale or 1)

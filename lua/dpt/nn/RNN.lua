@@ -8,8 +8,8 @@
 --    {packed x (N x inputSize), batch sizes}           packed y
 --
 -- States are (layers * directions) x B x hiddenSize. lengths: a vector or a list of B numbers, in
--- any order. gradOutput has the form of the output and gradInput that of the input, but for packed
--- sequences, whose gradInput is the tensor.
+-- any order; they have no gradient. gradOutput has the form of the output and gradInput that of the
+-- input, but for packed sequences, whose gradInput is the tensor.
 -- What must stay true: weight and gradWeight are one run each (dpt.rnn.weights), and nothing is
 -- copied to keep them so. States outside the input are the fields hiddenInput and cellInput; those
 -- after the last step are left in hiddenOutput and cellOutput, their gradients are taken from

@@ -74,6 +74,18 @@ function Sequential:backward(input, gradOutput, scale)
    return self.gradInput
 end
 
+--- The first module knows.
+function Sequential:inputSplit(input)
+   local first = self.modules[1]
+   return first and first:inputSplit(input)
+end
+
+--- The last module knows.
+function Sequential:outputSplit()
+   local last = self.modules[#self.modules]
+   return last and last:outputSplit()
+end
+
 function Sequential:accGradParameters(input, gradOutput, scale)
    self:backwards('accGradParameters', input, gradOutput, scale or 1)
 end

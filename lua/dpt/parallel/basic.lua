@@ -120,9 +120,13 @@ end
 --- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's
 -- rows begin; what they draw is then what one device would.
 -- @param before list of the rows before each replica's first
-function Basic:tellRows(before)
+-- @param dimension that of the batch: where it is not 1, only modules that know themselves which
+-- dimension that is (drawsBySequence) are told
+function Basic:tellRows(before, dimension)
    local steps = {}
-   for k, module in ipairs(replica.drawing(self:setup()[1])) do steps[k] = module.dropoutStep_ end
+   for k, module in ipairs(replica.drawing(self:setup()[1])) do
+      steps[k] = (dimension == 1 or module.drawsBySequence) and module.dropoutStep_ or false
+   end
    if #steps > 0 then self:run('replica', 'tellRows', before, steps) end
 end
 

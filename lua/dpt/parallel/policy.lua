@@ -1,9 +1,10 @@
 --- dpt.parallel.policy: how the arguments in a table of inputs reach the replicas.
 --
 -- What must stay true: a policy is a dimension (tensors are cut along it), 'replicate' (every
--- replica gets all), a function(value, devices) that returns a list with one value for each device,
--- or a table of policies for the entries of a table. It holds for all that is inside its entry;
--- where there is none, the network's dimension counts.
+-- replica gets all), 'list' (a Lua list, or a vector, with an entry for each row: replicas get
+-- lists), a function(value, devices) that returns a list with one value for each device, or a table
+-- of policies for the entries of a table. It holds for all that is inside its entry; where there is
+-- none, the network's dimension counts.
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 
@@ -19,14 +20,14 @@ end
 -- @param path what to call the value in an error
 function policy.check(how, value, path)
    local kind = type(how)
-   if kind == 'function' or how == 'replicate' then return end
+   if kind == 'function' or how == 'replicate' or how == 'list' then return end
    if kind == 'number' and how % 1 == 0 and how >= 1 then return end
    if kind == 'table' then
       if torch.type(value) == 'table' then return end
       fail('%s is a %s, its policy a table: one for each entry of a table', path, torch.type(value))
    end
-   fail("%s: its policy wants to be a dimension, 'replicate', a function or a table of these, got"
-      .. ' %s', path, how == 'function' and "'function' (files hold none: set it again)"
+   fail("%s: its policy wants to be a dimension, 'replicate', 'list', a function or a table of"
+      .. ' these, got %s', path, how == 'function' and "'function' (files hold none: set it again)"
       or kind == 'string' and "'" .. how .. "'" or tostring(how))
 end
 

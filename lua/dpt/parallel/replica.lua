@@ -49,10 +49,12 @@ end
 --- Tells modules that draw by row where in the batch the replica's rows begin, so that they draw
 -- what one device would.
 -- @param before list of the rows before each replica's first
--- @param steps how often each of them has drawn
+-- @param steps how often each of them has drawn; false: it is not told
 function replica.tellRows(module, i, before, steps)
    for k, inner in ipairs(replica.drawing(module)) do
-      inner.rowOffset_, inner.dropoutStep_ = before[i], steps[k] -- idle ones have no rows
+      if steps[k] then
+         inner.rowOffset_, inner.dropoutStep_ = before[i], steps[k] -- idle ones have no rows
+      end
    end
 end
 

@@ -132,6 +132,18 @@ local function divide(kept, value, plan, path, results, key, f)
    return spread(kept, values, plan, results, key)
 end
 
+-- The parts of a list that has an entry for each row.
+local function cutList(value, plan, path, results, key)
+   local list, counts, first = value, {}, 0
+   if torch.isTensor(value) then list = value:long():view(-1):totable() end
+   count(counts, #list, #results, nil, plan, 1, path)
+   note(plan, counts, #list)
+   for i, result in ipairs(results) do
+      result[key] = {unpack(list, first + 1, first + counts[i])}
+      first = first + counts[i]
+   end
+end
+
 local walk
 
 -- The replicas' tables of a table: the same ones every time, since a module may keep its input.
@@ -167,6 +179,8 @@ function walk(kept, value, plan, path, results, key, how, like)
    local isTensor, isTable = torch.isTensor(value), torch.type(value) == 'table'
    if type(how) == 'function' then
       return divide(kept, value, plan, path, results, key, how)
+   elseif how == 'list' and (isTensor or isTable) then
+      return cutList(value, plan, path, results, key)
    elseif how == 'replicate' and (isTensor or isTable) then
       return replicate(kept, value, plan, results, key)
    elseif isTable then

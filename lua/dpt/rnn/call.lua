@@ -133,16 +133,14 @@ function M.output(module, call, y, hn, cn)
    return call.states and {y, hn, cn} or y
 end
 
---- The gradient of a call in the form of its input; of packed sequences alone it is the tensor.
+--- The gradient of a call in the form of its input, without lengths, which have none; of packed
+-- sequences alone it is the tensor.
 function M.gradInput(module, call, input, gx, gh, gc)
    gx = give(module, call, gx, 'gradPacked_')
    if torch.isTensor(input) or call.rows and not call.states then return gx end
    local result, states = {gx}, {gh, gc}
    for k = 2, table.maxn(input) do
-      local value = input[k]
-      if torch.isTensor(value) then
-         result[k] = M.isList(value) and value:clone():zero() or table.remove(states, 1)
-      end
+      if not M.isList(input[k]) then result[k] = table.remove(states, 1) end
    end
    return result
 end

@@ -1,0 +1,148 @@
+--- Recurrent networks on several devices: the results of one, and weights that stay one chunk.
+local dpt = require 'dpt'
+local torch, nn, cudnn, cutorch = dpt.torch, dpt.nn, dpt.cudnn, dpt.cutorch
+local same = require 'spec.support.parallel'
+
+local T, I, H = 4, 3, 5
+
+same.dispatched('recurrent networks in a DataParallelTable', function()
+   local most = math.min(cutorch.getDeviceCount(), 4)
+
+   before_each(function()
+      torch.manualSeed(9)
+      cutorch.setDevice(1)
+   end)
+
+   local function wrap(net, devices, dimension)
+      return nn.DataParallelTable(dimension or 1, true):add(net:clone(), same.range(devices))
+   end
+
+   local function random(...) return torch.randn(...):cuda() end
+
+   -- {x, h0, c0, lengths} for B sequences, in any order of length
+   local function inputFor(rnn, B)
+      local layers, lengths = rnn.numLayers * rnn.numDirections, {}
+      for b = 1, B do lengths[b] = 1 + (b * 5) % T end
+      local x = rnn.batchFirst and random(B, T, I) or random(T, B, I)
+      if rnn.mode ~= 'CUDNN_LSTM' then return {x, random(layers, B, H), lengths} end
+      return {x, random(layers, B, H), random(layers, B, H), lengths}
+   end
+
+   local function compactions(many)
+      return many.impl:exec(function(replica)
+         local sum = 0
+         for _, module in ipairs(replica:listModules()) do
+            sum = sum + (module.compactions or 0)
+         end
+         return sum
+      end)
+   end
+
+   local function zeros(n)
+      local list = {}
+      for i = 1, n do list[i] = 0 end
+      return list
+   end
+
+   for _, class in ipairs{'RNNTanh', 'BLSTM', 'GRU'} do
+      for _, batchFirst in ipairs{false, true} do
+         it(('%s%s: sequences, states and lengths each along theirs'):format(class,
+            batchFirst and ', batch first' or ''), function()
+            for devices = 1, most do
+               local rnn = cudnn[class](I, H, 2, batchFirst)
+               local many = wrap(rnn, devices)
+               for _, B in ipairs{2 * devices + 1, 1, devices} do
+                  same.compare(rnn, many, inputFor(rnn, B), 1e-5)
+                  local x = inputFor(rnn, B)[1]
+                  same.compare(rnn, many, x, 1e-5)
+                  same.compare(rnn, many, {x, torch.LongTensor(inputFor(rnn, B)[3 +
+                     (class == 'BLSTM' and 1 or 0)])}, 1e-5)
+               end
+               assert.same(zeros(devices), compactions(many))
+            end
+         end)
+      end
+   end
+
+   it('a sync moves the bytes of the weights, and none without a change', function()
+      local rnn = cudnn.LSTM(I, H, 2)
+      local many = wrap(rnn, most)
+      local x = random(T, 2 * most, I)
+      many:forward(x)
+      for _ = 1, 3 do
+         many:zeroGradParameters()
+         many:backward(x, many:forward(x))
+         many:updateParameters(0.1)
+         local before = same.copied()
+         many:syncParameters()
+         assert.equal((most - 1) * 4 * many:get(1).weight:nElement(), same.copied() - before)
+         before = same.copied()
+         many:syncParameters()
+         assert.equal(before, same.copied())
+      end
+      assert.same(zeros(most), compactions(many))
+   end)
+
+   it('a whole network: words in, words out, trained like one device', function()
+      local B, words = 2 * most + 1, 7
+      local net = nn.Sequential():add(nn.LookupTable(words, I))
+         :add(cudnn.BLSTM(I, H, 2, true)):add(nn.Bottle(nn.Linear(2 * H, words)))
+         :add(nn.Transpose({2, 3})):cuda()
+      local many, one = wrap(net, most), net
+      one:getParameters()
+      local input = torch.LongTensor(B, T):apply(function() return torch.random(words) end):cuda()
+      for _ = 1, 3 do
+         same.compare(one, many, input, 2e-5)
+         one:updateParameters(0.5)
+         many:updateParameters(0.5)
+      end
+      same.close(one:parameters(), many:get(1):parameters(), 2e-5)
+      assert.same(zeros(most), compactions(many))
+      for _, module in ipairs(many:get(1):listModules()) do
+         if module.weights then assert.is_true(module.weight:isContiguous()) end
+      end
+   end)
+
+   it('remembered states stay with their sequences', function()
+      for _, batchFirst in ipairs{false, true} do
+         local rnn = cudnn.LSTM(I, H, 1, batchFirst, 0, true)
+         local many, B = wrap(rnn, most), 2 * most
+         for _ = 1, 3 do
+            local x = batchFirst and random(B, T, I) or random(T, B, I)
+            same.compare(rnn, many, x, 1e-5)
+         end
+         assert.is_true(rnn.hiddenInput:abs():max() > 0)
+      end
+   end)
+
+   it('dropout between layers drops what one device would', function()
+      for _, batchFirst in ipairs{false, true} do
+         local rnn = cudnn.GRU(I, H, 3, batchFirst, 0.5)
+         local many, B = wrap(rnn, most, batchFirst and 1 or 2), 2 * most + 1
+         for _ = 1, 2 do
+            local x = batchFirst and random(B, T, I) or random(T, B, I)
+            same.compare(rnn, many, x, 1e-5)
+         end
+         local x = batchFirst and random(B, T, I) or random(T, B, I)
+         local first = rnn:forward(x):clone()
+         assert.is_true((rnn:forward(x) - first):abs():max() > 0) -- another draw
+      end
+   end)
+
+   it('gather = false leaves sequences where they are', function()
+      local rnn = cudnn.LSTM(I, H)
+      local many = nn.DataParallelTable(1, true, false, {gather = false})
+         :add(rnn:clone(), same.range(most))
+      local x = random(T, 2 * most, I)
+      local shares = many:forward(x)
+      for i = 1, most do assert.same({T, 2, H}, shares[i]:size():totable()) end
+      local expected = rnn:forward(x)
+      for i = 1, most do same.close(expected:narrow(2, 2 * i - 1, 2), shares[i], 1e-5) end
+   end)
+
+   it('packed sequences cannot be split, and it says what can', function()
+      local many = wrap(cudnn.LSTM(I, H), most)
+      assert.error_matches(function() many:forward{random(5, I), {2, 2, 1}} end,
+         'packed sequences cannot be split: give {x, lengths}', 1, true)
+   end)
+end)
