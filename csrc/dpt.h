@@ -393,10 +393,14 @@ typedef struct dpt_window {
   int32_t transposed; /* convolution: nn.SpatialFullConvolution; weight is Ix(O/groups)xK */
   int32_t ceil;       /* pooling: round output sizes up */
   int32_t count_pad;  /* average pooling: padding counts in the divisor */
-  int32_t unused_;
+  int32_t search;     /* convolution on a GPU: how cuDNN's algorithm is chosen, see below */
   int64_t kernel[3], stride[3], pad[3], dilation[3];
   int64_t adjust[3]; /* transposed convolution: added to the output size */
 } dpt_window;
+/* Bits of dpt_window.search. BENCHMARK: algorithms are measured at the first use of a shape
+ * (cuDNN's heuristics choose otherwise). FASTEST: a workspace may have as much memory as is free
+ * (otherwise at most 1 GiB and half of what is free). VERBOSE: what is chosen is told on stderr. */
+enum { DPT_SEARCH_BENCHMARK = 1, DPT_SEARCH_FASTEST = 2, DPT_SEARCH_VERBOSE = 4 };
 
 /* Convolution (cross-correlation), 1-D to 3-D. in (N)xIxS, weight Ox(I/groups)xK or any shape of
  * equal count and first size (SpatialConvolutionMM), bias O or NULL, out (N)xOxS'. */

@@ -47,7 +47,7 @@ enum { DPT__CONV_FORWARD, DPT__CONV_DATA, DPT__CONV_WEIGHT };
  * add bias, if there is one, to what they write: a transposed convolution's forward is DATA),
  * WEIGHT adds scale * gradient to weight. */
 struct dpt__convolution_args {
-  int32_t type, deterministic, tf32, pass, ndim;
+  int32_t type, deterministic, tf32, search, pass, ndim; /* search: of dpt_window */
   int64_t N, I, O, groups;
   struct dpt__slide slide; /* entries 3-ndim .. 2 are used */
   double scale;

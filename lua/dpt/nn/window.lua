@@ -3,12 +3,22 @@
 -- change them; kT dT padT ... come first where the module has them, then H, then W.
 
 local dptffi = require 'dpt.ffi'
-local ffi = dptffi.ffi
+local class = require 'dpt.class'
+local ffi, C = dptffi.ffi, dptffi.C
 
 local M = {}
 
 local Window = ffi.typeof('dpt_window')
 local planes, volumes = {'H', 'W'}, {'T', 'H', 'W'}
+
+-- How an algorithm is chosen, as the table cudnn says and module:fastest().
+local function search(module)
+   local cudnn = class.rooms.cudnn
+   if not cudnn then return 0 end
+   return (cudnn.benchmark and C.DPT_SEARCH_BENCHMARK or 0)
+      + ((cudnn.fastest or module.fastest_mode) and C.DPT_SEARCH_FASTEST or 0)
+      + (cudnn.verbose and C.DPT_SEARCH_VERBOSE or 0)
+end
 
 --- @param module with fields kW kH dW dH padW padH, and where they are there dilationW dilationH
 -- adjW adjH, ceil_mode, count_include_pad; the same with T for volumes
@@ -21,6 +31,7 @@ function M.of(module, transposed)
    window.groups = module.groups or 1
    window.transposed = transposed and 1 or 0
    window.ceil = module.ceil_mode and 1 or 0
+   window.search = search(module)
    window.count_pad = module.count_include_pad == false and 0 or 1
    for i, axis in ipairs(axes) do
       window.kernel[i - 1] = module['k' .. axis]

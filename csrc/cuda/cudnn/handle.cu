@@ -1,0 +1,60 @@
+/* handle.cu: opens cuDNN, makes handles (handle.h has the rules). */
+#include "cuda/cudnn/handle.h"
+
+#include <cstdlib>
+
+namespace {
+
+dpt__cudnn_functions functions;
+
+int take(dpt__library *library) {
+#define DPT_FUNCTION(name)                                                                         \
+  if (dpt__library_find(library, #name, (void **)&functions.name)) return 1;
+#include "cuda/cudnn/cudnn.def"
+#undef DPT_FUNCTION
+  return dpt__library_version(library, (int)(functions.cudnnGetVersion() / 10000), CUDNN_MAJOR);
+}
+
+dpt__library library = {"cuDNN",
+                        "DPT_CUDNN",
+                        DPT__SONAME("libcudnn.so.", CUDNN_MAJOR),
+                        "cudnn/lib",
+                        DPT_CUDNN_FILE,
+                        NULL,
+                        take,
+                        PTHREAD_MUTEX_INITIALIZER};
+
+int make(dpt__queue *queue) {
+  cudnnHandle_t handle;
+  dpt__cudnn *cudnn = (dpt__cudnn *)calloc(1, sizeof *cudnn);
+  if (!cudnn) return dpt__cuda_fail("no host memory for cuDNN's handle");
+  if (dpt__cudnn_status(functions.cudnnCreate(&handle), "cudnnCreate") ||
+      dpt__cudnn_status(functions.cudnnSetStream(handle, queue->stream), "cudnnSetStream")) {
+    free(cudnn);
+    return 1;
+  }
+  cudnn->handle = handle;
+  queue->cudnn = cudnn;
+  return 0;
+}
+
+} // namespace
+
+int dpt__cudnn_status(cudnnStatus_t status, const char *call) {
+  if (status == CUDNN_STATUS_SUCCESS) return 0;
+  char text[300] = "";
+  functions.cudnnGetLastErrorString(text, sizeof text);
+  return dpt__library_fail(call, functions.cudnnGetErrorString(status), text);
+}
+
+const dpt__cudnn_functions *dpt__cudnn_open(void) {
+  return dpt__library_open(&library) ? NULL : &functions;
+}
+
+int dpt__cudnn_begin(dpt__context *context, const dpt__cudnn_functions **call, dpt__cudnn **cudnn) {
+  dpt__queue *queue = dpt__queue_of(context);
+  if (!queue->cudnn && (!dpt__cudnn_open() || make(queue))) return 1;
+  *call = &functions;
+  *cudnn = (dpt__cudnn *)queue->cudnn;
+  return 0;
+}

@@ -1,0 +1,44 @@
+/* handle.h: cuDNN: its functions, and a handle for each queue.
+ *
+ * What must stay true: a handle, and what is kept for its queue, is used by its queue's thread
+ * alone, so nothing locks. Scalars are read from host memory when a function is called.
+ */
+#ifndef DPT_CUDA_CUDNN_HANDLE_H
+#define DPT_CUDA_CUDNN_HANDLE_H
+#include "cuda/library.h"
+
+#include <cudnn.h>
+
+struct dpt__cudnn_functions {
+#define DPT_FUNCTION(name) decltype(&::name) name;
+#include "cuda/cudnn/cudnn.def"
+#undef DPT_FUNCTION
+};
+
+struct dpt__conv_plans; /* plan.h */
+
+/* What a queue has of cuDNN. */
+struct dpt__cudnn {
+  cudnnHandle_t handle;
+  dpt__conv_plans *plans;
+};
+
+/* cuDNN's functions, opened at the first call; NULL leaves a sentence. */
+const dpt__cudnn_functions *dpt__cudnn_open(void);
+/* The same and, for the running kernel, its queue's handle. */
+int dpt__cudnn_begin(dpt__context *context, const dpt__cudnn_functions **call, dpt__cudnn **cudnn);
+
+/* Whether cuDNN says that there is no such operation, rather than that something went wrong. */
+static inline bool dpt__cudnn_refused(cudnnStatus_t status) {
+  return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
+         CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_BAD_PARAM;
+}
+
+/* 0, or a sentence that names the call. */
+int dpt__cudnn_status(cudnnStatus_t status, const char *call);
+#define DPT__CUDNN(call)                                                                           \
+  do {                                                                                             \
+    if (dpt__cudnn_status((call), #call)) return 1;                                                \
+  } while (0)
+
+#endif

@@ -1,0 +1,364 @@
+/* plan.cu: descriptors of convolutions, and the choice of algorithms (plan.h has the rules). */
+#include "cuda/cudnn/plan.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+struct dpt__conv_plans {
+  dpt__conv_plan *buckets[256];
+  int count;
+  uint64_t clock;
+};
+
+namespace {
+
+enum { MOST = 32 }; /* algorithms that are asked for */
+enum : size_t { USUAL_WORKSPACE = 1 << 30 };
+
+/* ---- the three passes under one interface ---- */
+
+typedef dpt__conv_operands operands;
+
+struct forward {
+  typedef cudnnConvolutionFwdAlgo_t algorithm;
+  typedef cudnnConvolutionFwdAlgoPerf_t result;
+  static const int count = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
+  static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                             const dpt__conv_plan *p, int *n, result *list) {
+    return f->cudnnGetConvolutionForwardAlgorithm_v7(h, p->in, p->weight, p->conv, p->out, MOST, n,
+                                                     list);
+  }
+  static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                               const dpt__conv_plan *p, const operands &o, void *workspace,
+                               size_t bytes, int *n, result *list) {
+    return f->cudnnFindConvolutionForwardAlgorithmEx(h, p->in, o.in, p->weight, o.weight, p->conv,
+                                                     p->out, o.out, MOST, n, list, workspace,
+                                                     bytes);
+  }
+  static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                                 const dpt__conv_plan *p, algorithm a, size_t *bytes) {
+    return f->cudnnGetConvolutionForwardWorkspaceSize(h, p->in, p->weight, p->conv, p->out, a,
+                                                      bytes);
+  }
+};
+
+struct backward_data {
+  typedef cudnnConvolutionBwdDataAlgo_t algorithm;
+  typedef cudnnConvolutionBwdDataAlgoPerf_t result;
+  static const int count = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
+  static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                             const dpt__conv_plan *p, int *n, result *list) {
+    return f->cudnnGetConvolutionBackwardDataAlgorithm_v7(h, p->weight, p->out, p->conv, p->in,
+                                                          MOST, n, list);
+  }
+  static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                               const dpt__conv_plan *p, const operands &o, void *workspace,
+                               size_t bytes, int *n, result *list) {
+    return f->cudnnFindConvolutionBackwardDataAlgorithmEx(h, p->weight, o.weight, p->out, o.out,
+                                                          p->conv, p->in, o.in, MOST, n, list,
+                                                          workspace, bytes);
+  }
+  static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                                 const dpt__conv_plan *p, algorithm a, size_t *bytes) {
+    return f->cudnnGetConvolutionBackwardDataWorkspaceSize(h, p->weight, p->out, p->conv, p->in, a,
+                                                           bytes);
+  }
+};
+
+struct backward_weight {
+  typedef cudnnConvolutionBwdFilterAlgo_t algorithm;
+  typedef cudnnConvolutionBwdFilterAlgoPerf_t result;
+  static const int count = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
+  static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                             const dpt__conv_plan *p, int *n, result *list) {
+    return f->cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, p->in, p->out, p->conv, p->weight,
+                                                            MOST, n, list);
+  }
+  static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                               const dpt__conv_plan *p, const operands &o, void *workspace,
+                               size_t bytes, int *n, result *list) {
+    return f->cudnnFindConvolutionBackwardFilterAlgorithmEx(h, p->in, o.in, p->out, o.out, p->conv,
+                                                            p->weight, o.weight, MOST, n, list,
+                                                            workspace, bytes);
+  }
+  static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
+                                 const dpt__conv_plan *p, algorithm a, size_t *bytes) {
+    return f->cudnnGetConvolutionBackwardFilterWorkspaceSize(h, p->in, p->out, p->conv, p->weight,
+                                                             a, bytes);
+  }
+};
+
+/* ---- the choice ---- */
+
+bool short_floats(const dpt__conv_key *key) { return key->type != DPT_F32 || key->tf32; }
+
+/* The first algorithm of a list, which is best first, that may be used. */
+template <typename Result>
+int pick(const dpt__cudnn_functions *f, dpt__conv_plan *plan, const Result *list, int n,
+         size_t limit) {
+  plan->works = false;
+  for (int i = 0; i < n && !plan->works; i++) {
+    if (list[i].status != CUDNN_STATUS_SUCCESS || list[i].determinism != CUDNN_DETERMINISTIC ||
+        list[i].memory > limit || (!short_floats(&plan->key) && list[i].mathType != CUDNN_FMA_MATH))
+      continue;
+    DPT__CUDNN(f->cudnnSetConvolutionMathType(plan->conv, list[i].mathType));
+    plan->works = true;
+    plan->algorithm = (int)list[i].algo;
+    plan->memory = list[i].memory;
+  }
+  return 0;
+}
+
+/* Bytes that a workspace may have. */
+int limit_of(const dpt__conv_key *key, size_t *limit) {
+  size_t available, total;
+  DPT__CUDA(cudaMemGetInfo(&available, &total));
+  *limit = available - available / 10;
+  if (key->search & DPT_SEARCH_FASTEST) return 0;
+  if (*limit > available / 2) *limit = available / 2;
+  if (*limit > USUAL_WORKSPACE) *limit = USUAL_WORKSPACE;
+  return 0;
+}
+
+/* As much workspace as the most demanding algorithm within the limit wants. */
+template <typename Pass>
+size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__conv_plan *plan,
+              size_t limit) {
+  size_t most = 0, bytes;
+  for (int i = 0; i < Pass::count; i++) {
+    cudnnStatus_t status = Pass::workspace(f, handle, plan, (typename Pass::algorithm)i, &bytes);
+    if (status == CUDNN_STATUS_SUCCESS && bytes <= limit && bytes > most) most = bytes;
+  }
+  return most;
+}
+
+/* Nothing can be measured while a graph is recorded: that would wait for the queue. */
+int may_measure(dpt__context *context, const dpt__conv_key *key, bool *may) {
+  cudaStreamCaptureStatus capture;
+  DPT__CUDA(cudaStreamIsCapturing(dpt__queue_of(context)->stream, &capture));
+  *may = (key->search & DPT_SEARCH_BENCHMARK) && capture == cudaStreamCaptureStatusNone;
+  return 0;
+}
+
+/* By measuring; gradients of weights go to temporary memory. */
+template <typename Pass>
+int measure(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
+            dpt__conv_plan *plan, operands o, size_t limit) {
+  typename Pass::result list[MOST];
+  int n = 0;
+  if (plan->key.pass == DPT__CONV_WEIGHT) {
+    o.weight = dpt__cuda_services->scratch(context, dpt__conv_weight_bytes(&plan->key));
+    if (!o.weight) return 1;
+  }
+  size_t bytes = wanted<Pass>(f, handle, plan, limit);
+  if (bytes) plan->workspace = dpt__cuda_services->scratch(context, bytes);
+  if (!plan->workspace) bytes = 0;
+  cudnnStatus_t status = Pass::measure(f, handle, plan, o, plan->workspace, bytes, &n, list);
+  if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
+  return pick(f, plan, list, n, bytes);
+}
+
+/* By what cuDNN knows. */
+template <typename Pass>
+int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__conv_plan *plan, size_t limit) {
+  typename Pass::result list[MOST];
+  int n = 0;
+  cudnnStatus_t status = Pass::guess(f, handle, plan, &n, list);
+  if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
+  return pick(f, plan, list, n, limit);
+}
+
+template <typename Pass>
+int choose_of(dpt__context *context, dpt__conv_plan *plan, const operands &o, size_t limit,
+              bool measures) {
+  const dpt__cudnn_functions *f;
+  dpt__cudnn *cudnn;
+  if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
+  DPT__CUDNN(f->cudnnSetConvolutionMathType(
+      plan->conv, short_floats(&plan->key) ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH));
+  return measures ? measure<Pass>(context, f, cudnn->handle, plan, o, limit)
+                  : guess<Pass>(f, cudnn->handle, plan, limit);
+}
+
+int choose(dpt__context *context, dpt__conv_plan *plan, const operands &o, size_t limit,
+           bool measures) {
+  if (plan->key.pass == DPT__CONV_FORWARD)
+    return choose_of<forward>(context, plan, o, limit, measures);
+  if (plan->key.pass == DPT__CONV_DATA)
+    return choose_of<backward_data>(context, plan, o, limit, measures);
+  return choose_of<backward_weight>(context, plan, o, limit, measures);
+}
+
+void tell(const dpt__conv_plan *plan) {
+  static const char *const names[] = {"forward", "backward data", "backward weight"};
+  const dpt__conv_key *k = &plan->key;
+  const int64_t *in = k->slide.in, *kernel = k->slide.kernel;
+  fprintf(stderr, "cudnn: %s, %lld images of %lldx%lldx%lldx%lld, %lld planes by %lldx%lldx%lld: ",
+          names[k->pass], (long long)k->N, (long long)k->I, (long long)in[0], (long long)in[1],
+          (long long)in[2], (long long)k->O, (long long)kernel[0], (long long)kernel[1],
+          (long long)kernel[2]);
+  if (plan->works)
+    fprintf(stderr, "algorithm %d with %zu bytes\n", plan->algorithm, plan->memory);
+  else
+    fprintf(stderr, "no algorithm, computed by columns and products\n");
+}
+
+/* ---- descriptors ---- */
+
+/* A dense tensor (N, C, size), as its descriptor wants it. */
+cudnnStatus_t set_tensor(const dpt__cudnn_functions *f, cudnnTensorDescriptor_t tensor,
+                         cudnnDataType_t type, int ndim, int64_t N, int64_t C,
+                         const int64_t size[3]) {
+  int dims[5] = {(int)N, (int)C}, steps[5];
+  for (int d = 0; d < ndim; d++) dims[2 + d] = (int)size[3 - ndim + d];
+  steps[ndim + 1] = 1;
+  for (int d = ndim; d >= 0; d--) steps[d] = steps[d + 1] * dims[d + 1];
+  return f->cudnnSetTensorNdDescriptor(tensor, type, ndim + 2, dims, steps);
+}
+
+cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+  const dpt__conv_key *k = &plan->key;
+  cudnnDataType_t type = k->type == DPT_F32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_DOUBLE;
+  int ndim = (int)k->ndim, weight[5] = {(int)k->O, (int)(k->I / k->groups)};
+  int pad[3], stride[3], dilation[3];
+  for (int d = 0; d < ndim; d++) {
+    int from = 3 - ndim + d;
+    weight[2 + d] = (int)k->slide.kernel[from];
+    pad[d] = (int)k->slide.pad[from];
+    stride[d] = (int)k->slide.stride[from];
+    dilation[d] = (int)k->slide.dilation[from];
+  }
+  cudnnStatus_t status = set_tensor(f, plan->in, type, ndim, k->N, k->I, k->slide.in);
+  if (!status) status = set_tensor(f, plan->out, type, ndim, k->N, k->O, k->slide.out);
+  if (!status)
+    status = f->cudnnSetFilterNdDescriptor(plan->weight, type, CUDNN_TENSOR_NCHW, ndim + 2, weight);
+  if (!status)
+    status = f->cudnnSetConvolutionNdDescriptor(plan->conv, ndim, pad, stride, dilation,
+                                                CUDNN_CROSS_CORRELATION, type);
+  if (!status) status = f->cudnnSetConvolutionGroupCount(plan->conv, (int)k->groups);
+  return status;
+}
+
+int create(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+  DPT__CUDNN(f->cudnnCreateTensorDescriptor(&plan->in));
+  DPT__CUDNN(f->cudnnCreateTensorDescriptor(&plan->out));
+  DPT__CUDNN(f->cudnnCreateFilterDescriptor(&plan->weight));
+  DPT__CUDNN(f->cudnnCreateConvolutionDescriptor(&plan->conv));
+  cudnnStatus_t status = fill(f, plan);
+  if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
+  plan->works = status == CUDNN_STATUS_SUCCESS;
+  return 0;
+}
+
+int destroy(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+  if (plan->in) DPT__CUDNN(f->cudnnDestroyTensorDescriptor(plan->in));
+  if (plan->out) DPT__CUDNN(f->cudnnDestroyTensorDescriptor(plan->out));
+  if (plan->weight) DPT__CUDNN(f->cudnnDestroyFilterDescriptor(plan->weight));
+  if (plan->conv) DPT__CUDNN(f->cudnnDestroyConvolutionDescriptor(plan->conv));
+  return 0;
+}
+
+/* ---- a queue's plans ---- */
+
+dpt__conv_plan **bucket_of(dpt__conv_plans *plans, const dpt__conv_key *key) {
+  uint64_t hash = 14695981039346656037u;
+  const uint64_t *words = (const uint64_t *)key;
+  static_assert(sizeof *key % 8 == 0, "a key is made of 64-bit words");
+  for (size_t i = 0; i < sizeof *key / 8; i++) hash = (hash ^ words[i]) * 1099511628211u;
+  return &plans->buckets[(hash >> 32) % 256];
+}
+
+void give_way(const dpt__cudnn_functions *f, dpt__conv_plans *plans) {
+  dpt__conv_plan **oldest = NULL;
+  for (dpt__conv_plan *&bucket : plans->buckets)
+    for (dpt__conv_plan **p = &bucket; *p; p = &(*p)->next)
+      if (!oldest || (*p)->used < (*oldest)->used) oldest = p;
+  dpt__conv_plan *plan = *oldest;
+  *oldest = plan->next;
+  plans->count--;
+  dpt__conv_drop(f, plan);
+}
+
+} // namespace
+
+dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *a, int64_t N) {
+  dpt__conv_key key;
+  memset(&key, 0, sizeof key);
+  key.type = a->type;
+  key.tf32 = a->tf32;
+  key.search = a->search & ~DPT_SEARCH_VERBOSE;
+  key.pass = a->pass;
+  key.ndim = a->ndim < 2 ? 2 : a->ndim;
+  key.N = N;
+  key.I = a->I;
+  key.O = a->O;
+  key.groups = a->groups;
+  key.slide = a->slide;
+  return key;
+}
+
+int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
+                       dpt__conv_plan **result) {
+  dpt__conv_plan *plan = (dpt__conv_plan *)calloc(1, sizeof *plan);
+  if (!plan) return dpt__cuda_fail("convolution: no host memory for a plan");
+  plan->key = *key;
+  if (create(f, plan)) {
+    dpt__conv_drop(f, plan);
+    return 1;
+  }
+  *result = plan;
+  return 0;
+}
+
+void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+  if (destroy(f, plan)) return; /* what cuDNN does not give back is not touched again */
+  free(plan);
+}
+
+size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
+  return (size_t)(key->O * (key->I / key->groups) * dpt__volume(key->slide.kernel)) *
+         (key->type == DPT_F32 ? sizeof(float) : sizeof(double));
+}
+
+int dpt__conv_choose_small(dpt__context *context, dpt__conv_plan *plan) {
+  operands none = {};
+  return choose(context, plan, none, 0, false);
+}
+
+/* A new plan for the queue. */
+static int make(dpt__context *context, const dpt__cudnn_functions *f, const dpt__conv_key *key,
+                const operands &o, dpt__conv_plan **plan) {
+  size_t limit;
+  bool measures;
+  if (limit_of(key, &limit) || may_measure(context, key, &measures) ||
+      dpt__conv_describe(f, key, plan))
+    return 1;
+  if (!(*plan)->works || !choose(context, *plan, o, limit, measures)) return 0;
+  dpt__conv_drop(f, *plan);
+  return 1;
+}
+
+int dpt__conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose, operands o,
+                      dpt__conv_plan **result) {
+  const dpt__cudnn_functions *f;
+  dpt__cudnn *cudnn;
+  if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
+  if (!cudnn->plans) cudnn->plans = (dpt__conv_plans *)calloc(1, sizeof *cudnn->plans);
+  if (!cudnn->plans) return dpt__cuda_fail("convolution: no host memory for plans");
+  dpt__conv_plan **bucket = bucket_of(cudnn->plans, key), *plan = *bucket;
+  while (plan && memcmp(&plan->key, key, sizeof *key)) plan = plan->next;
+  if (plan) {
+    plan->workspace = NULL;
+  } else {
+    if (make(context, f, key, o, &plan)) return 1;
+    if (verbose) tell(plan);
+    if (cudnn->plans->count >= DPT__CONV_PLANS) give_way(f, cudnn->plans);
+    plan->next = *bucket;
+    *bucket = plan;
+    cudnn->plans->count++;
+  }
+  plan->used = ++cudnn->plans->clock;
+  *result = plan;
+  return 0;
+}

@@ -1,0 +1,183 @@
+/* columns.cu: convolution by columns of patches and products, for what cuDNN does not compute.
+ *
+ * What must stay true: an image's bits do not depend on the other images in deterministic mode;
+ * WEIGHT adds up images in their order. An element of `in` adds up what columns have for it in the
+ * order of the kernel's elements, by one thread.
+ */
+#include "cuda/element.h"
+#include "cuda/gemm.h"
+#include "cuda/nn/convolution.h"
+#include "cuda/walk.h"
+
+namespace {
+
+/* Elements of columns at a time, unless one image has more; few where specs shall see parts. */
+#ifdef DPT_EMULATED
+enum : int64_t { ROOM = 1 << 12 };
+#else
+enum : int64_t { ROOM = 1 << 24 };
+#endif
+
+/* col (planes, K, S') from in (planes, S); `count` elements of col. */
+template <typename T, typename Index>
+__global__ void columns(dpt__slide s, const T *in, T *col, Index count) {
+  Index i = dpt__thread<Index>();
+  if (i >= count) return;
+  dpt__spot<Index> o = dpt__spot_of(i, s.out), k = dpt__spot_of(o.plane, s.kernel);
+  Index x[3];
+  bool inside = true;
+  for (int d = 0; d < 3; d++) {
+    x[d] = o.at[d] * (Index)s.stride[d] + k.at[d] * (Index)s.dilation[d] - (Index)s.pad[d];
+    inside = inside && x[d] >= 0 && x[d] < (Index)s.in[d];
+  }
+  in += (int64_t)k.plane * (s.in[0] * s.in[1] * s.in[2]);
+  col[i] = inside ? in[(x[0] * s.in[1] + x[1]) * s.in[2] + x[2]] : (T)0;
+}
+
+/* in (planes, S) = what col (planes, K, S') has for each element; `count` elements of in. */
+template <typename T, typename Index>
+__global__ void uncolumns(dpt__slide s, const T *col, T *in, Index count) {
+  Index i = dpt__thread<Index>();
+  if (i >= count) return;
+  dpt__spot<Index> x = dpt__spot_of(i, s.in);
+  int64_t S = s.out[0] * s.out[1] * s.out[2], K = s.kernel[0] * s.kernel[1] * s.kernel[2];
+  col += (int64_t)x.plane * K * S;
+  T sum = 0;
+  for (Index k0 = 0; k0 < (Index)s.kernel[0]; k0++)
+    for (Index k1 = 0; k1 < (Index)s.kernel[1]; k1++)
+      for (Index k2 = 0; k2 < (Index)s.kernel[2]; k2++, col += S) {
+        Index k[3] = {k0, k1, k2}, o[3];
+        bool inside = true;
+        for (int d = 0; d < 3; d++) {
+          Index from = x.at[d] + (Index)s.pad[d] - k[d] * (Index)s.dilation[d];
+          o[d] = from / (Index)s.stride[d];
+          inside =
+              inside && from >= 0 && from == o[d] * (Index)s.stride[d] && o[d] < (Index)s.out[d];
+        }
+        if (inside) sum += col[(o[0] * s.out[1] + o[1]) * s.out[2] + o[2]];
+      }
+  in[i] = sum;
+}
+
+/* The largest number in the kernels' arithmetic. */
+int64_t most_of(const dpt__slide *s, int64_t planes) {
+  int64_t in = planes * dpt__volume(s->in);
+  int64_t col = planes * dpt__volume(s->kernel) * dpt__volume(s->out), most = in > col ? in : col;
+  for (int d = 0; d < 3; d++) {
+    int64_t reach = s->in[d] + 2 * s->pad[d] + s->kernel[d] * s->dilation[d];
+    if (reach > most) most = reach;
+  }
+  return most;
+}
+
+template <typename T>
+int to_columns(dpt__context *context, const dpt__slide *s, int64_t planes, const T *in, T *col) {
+  return dpt__of_index(most_of(s, planes), [&](auto index) {
+    typedef decltype(index) Index;
+    int64_t count = planes * dpt__volume(s->kernel) * dpt__volume(s->out);
+    auto kernel = columns<T, Index>;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *s, in, col,
+                      (Index)count);
+  });
+}
+
+template <typename T>
+int from_columns(dpt__context *context, const dpt__slide *s, int64_t planes, const T *col, T *in) {
+  return dpt__of_index(most_of(s, planes), [&](auto index) {
+    typedef decltype(index) Index;
+    int64_t count = planes * dpt__volume(s->in);
+    auto kernel = uncolumns<T, Index>;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *s, col, in,
+                      (Index)count);
+  });
+}
+
+/* Whether the columns of an image are the image. */
+bool pointwise(const dpt__slide *s) {
+  for (int d = 0; d < 3; d++)
+    if (s->kernel[d] != 1 || s->stride[d] != 1 || s->pad[d] != 0) return false;
+  return true;
+}
+
+/* The product of one group of one image; batch steps are to be filled in. */
+template <typename T>
+dpt__gemm_args product_of(const struct dpt__convolution_args *a, T *col, T *out, T *weight) {
+  int64_t O = a->O / a->groups, K = a->I / a->groups * dpt__volume(a->slide.kernel);
+  int64_t S = dpt__volume(a->slide.out);
+  dpt__gemm_args g = {};
+  g.dtype = a->type;
+  g.fixed = a->deterministic && a->pass != DPT__CONV_WEIGHT;
+  g.tf32 = a->tf32;
+  g.alpha = 1;
+  g.a_col = g.b_col = g.c_col = 1;
+  if (a->pass == DPT__CONV_FORWARD) {
+    g.m = O, g.n = S, g.k = K;
+    g.a = weight, g.a_row = K;
+    g.b = col, g.b_row = S;
+    g.c = out, g.c_row = S;
+  } else if (a->pass == DPT__CONV_DATA) {
+    g.m = K, g.n = S, g.k = O;
+    g.a = weight, g.a_row = 1, g.a_col = K;
+    g.b = out, g.b_row = S;
+    g.c = col, g.c_row = S;
+  } else {
+    g.m = O, g.n = K, g.k = S;
+    g.alpha = a->scale, g.beta = 1;
+    g.a = out, g.a_row = S;
+    g.b = col, g.b_row = 1, g.b_col = S;
+    g.c = weight, g.c_row = K;
+  }
+  return g;
+}
+
+/* The products of n images: all images at once where there is one group, else all groups. */
+template <typename T>
+int products(dpt__context *context, const struct dpt__convolution_args *a, int64_t n, T *col,
+             T *out) {
+  int64_t S = dpt__volume(a->slide.out), K = a->I * dpt__volume(a->slide.kernel);
+  int64_t of_weight = a->O / a->groups * (K / a->groups);
+  bool images = a->groups == 1 && a->pass != DPT__CONV_WEIGHT;
+  int64_t col_step = images ? K * S : K / a->groups * S;
+  int64_t out_step = images ? a->O * S : a->O / a->groups * S;
+  int64_t weight_step = images ? 0 : of_weight;
+  for (int64_t i = 0; i < n; i += images ? n : 1) {
+    dpt__gemm_args g = product_of<T>(a, col + i * K * S, out + i * a->O * S, (T *)a->weight);
+    g.batch = images ? n : a->groups;
+    g.a_batch = a->pass == DPT__CONV_WEIGHT ? out_step : weight_step;
+    g.b_batch = a->pass == DPT__CONV_DATA ? out_step : col_step;
+    g.c_batch = a->pass == DPT__CONV_FORWARD ? out_step
+                : a->pass == DPT__CONV_DATA  ? col_step
+                                             : weight_step;
+    if (dpt__cuda_gemm(context, &g)) return 1;
+  }
+  return 0;
+}
+
+template <typename T> int convolve(dpt__context *context, const struct dpt__convolution_args *a) {
+  int64_t image = a->I * dpt__volume(a->slide.in), S = dpt__volume(a->slide.out);
+  int64_t each = a->I * dpt__volume(a->slide.kernel) * S, chunk = ROOM / each;
+  bool straight = pointwise(&a->slide);
+  if (chunk < 1) chunk = 1;
+  if (chunk > a->N || straight) chunk = a->N;
+  T *col = NULL;
+  if (!straight)
+    col = (T *)dpt__cuda_services->scratch(context, (size_t)(chunk * each) * sizeof *col);
+  if (!straight && !col) return 1;
+  for (int64_t i = 0; i < a->N; i += chunk) {
+    int64_t n = a->N - i < chunk ? a->N - i : chunk;
+    T *in = (T *)a->in + i * image, *out = (T *)a->out + i * a->O * S;
+    if (!straight && a->pass != DPT__CONV_DATA && to_columns(context, &a->slide, n * a->I, in, col))
+      return 1;
+    if (products(context, a, n, straight ? in : col, out)) return 1;
+    if (!straight && a->pass == DPT__CONV_DATA &&
+        from_columns(context, &a->slide, n * a->I, col, in))
+      return 1;
+  }
+  return 0;
+}
+
+} // namespace
+
+int dpt__cuda_conv_columns(dpt__context *context, const struct dpt__convolution_args *a) {
+  return dpt__of_real(a->type, [&](auto zero) { return convolve<decltype(zero)>(context, a); });
+}

@@ -1,0 +1,44 @@
+/* convolution.cu: picks the way to compute a convolution, and adds the bias.
+ *
+ * What must stay true: in deterministic mode an image's bits do not depend on the other images,
+ * which cuDNN does not promise; gradients of weights, which are of all images, are cuDNN's always.
+ */
+#include "cuda/element.h"
+#include "cuda/nn/convolution.h"
+#include "cuda/walk.h"
+
+namespace {
+
+/* Planes (N * C, S) += bias (C) */
+template <typename T, typename Index>
+__global__ void add_bias(T *planes, const T *bias, Index C, Index S, Index count) {
+  Index i = dpt__thread<Index>();
+  if (i < count) planes[i] += bias[i / S % C];
+}
+
+int bias_all(dpt__context *context, const struct dpt__convolution_args *a) {
+  bool forward = a->pass == DPT__CONV_FORWARD;
+  int64_t C = forward ? a->O : a->I, S = dpt__volume(forward ? a->slide.out : a->slide.in);
+  int64_t count = a->N * C * S;
+  return dpt__of_real_index(a->type, count, [&](auto zero, auto index) {
+    typedef decltype(zero) T;
+    typedef decltype(index) Index;
+    auto kernel = add_bias<T, Index>;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context,
+                      (T *)(forward ? a->out : a->in), (const T *)a->bias, (Index)C, (Index)S,
+                      (Index)count);
+  });
+}
+
+} // namespace
+
+int dpt__cuda_convolution(dpt__context *context, const void *args) {
+  const struct dpt__convolution_args *a = (const struct dpt__convolution_args *)args;
+  int done = 0;
+#ifndef DPT_EMULATED
+  if ((!a->deterministic || a->pass == DPT__CONV_WEIGHT) && dpt__cuda_conv_cudnn(context, a, &done))
+    return 1;
+#endif
+  if (!done && dpt__cuda_conv_columns(context, a)) return 1;
+  return a->bias && a->pass != DPT__CONV_WEIGHT ? bias_all(context, a) : 0;
+}

@@ -1,0 +1,81 @@
+# cuda.cmake: whether CUDA's plugin is built, and for what.
+#
+# What must stay true: with AUTO nothing that is missing or broken stops the build: a line says what
+# it was. The variable DPT_CUDA of the environment is the first value, for builds that others start.
+# Afterwards DPT_CUDA_ON tells, and CUDNN_* and NCCL_* say where those are.
+set(first AUTO)
+if(DEFINED ENV{DPT_CUDA})
+  set(first $ENV{DPT_CUDA})
+endif()
+set(DPT_CUDA ${first} CACHE STRING "CUDA's plugin: AUTO (where there is a toolkit), ON or OFF")
+set_property(CACHE DPT_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(DPT_CUDA_ARCHITECTURES "80-real;90-real;90-virtual" CACHE STRING
+  "GPUs that it is built for, as CMAKE_CUDA_ARCHITECTURES has them, or the word release")
+set(DPT_CUDA_ON FALSE)
+
+# Asks for a package; says what is missing.
+function(dpt_cuda_fails what)
+  if(DPT_CUDA STREQUAL AUTO)
+    message(STATUS "dpt: host devices only: ${what}")
+  else()
+    message(FATAL_ERROR "DPT_CUDA=${DPT_CUDA}: ${what}; install it, or set DPT_CUDA to OFF")
+  endif()
+endfunction()
+
+function(dpt_cuda_look)
+  if(DPT_SANITIZE AND DPT_CUDA STREQUAL AUTO)
+    message(STATUS "dpt: host devices only: a sanitizer's build")
+    return()
+  endif()
+  # CMake looks on PATH and at CUDACXX alone.
+  find_program(DPT_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+    PATH_SUFFIXES bin)
+  if(NOT DPT_NVCC)
+    dpt_cuda_fails("there is no nvcc on PATH, in CUDACXX, CUDA_HOME, CUDA_PATH or /usr/local/cuda")
+    return()
+  endif()
+  set(ENV{CUDACXX} ${DPT_NVCC})
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(NOT CMAKE_CUDA_COMPILER)
+    dpt_cuda_fails("${DPT_NVCC} does not compile")
+    return()
+  endif()
+  find_package(CUDAToolkit 12.0 QUIET)
+  if(NOT CUDAToolkit_FOUND)
+    dpt_cuda_fails("${DPT_NVCC} belongs to no toolkit of CUDA 12.0 or later")
+    return()
+  endif()
+  foreach(package CUDNN NCCL)
+    find_package(${package} QUIET)
+    if(NOT ${package}_FOUND)
+      dpt_cuda_fails("CUDA is there, but not ${package} (looked for in ${package}_ROOT, the\
+ toolkit, the system and pip's folders)")
+      return()
+    endif()
+  endforeach()
+  set(DPT_CUDA_ON TRUE PARENT_SCOPE)
+endfunction()
+
+if(DPT_CUDA STREQUAL OFF OR NOT DPT_CUDA)
+  message(STATUS "dpt: host devices only (DPT_CUDA=OFF)")
+else()
+  list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+  dpt_cuda_look()
+endif()
+
+if(DPT_CUDA_ON)
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+  enable_language(CUDA)
+  find_package(CUDAToolkit 12.0 REQUIRED)
+  find_package(CUDNN REQUIRED)
+  find_package(NCCL REQUIRED)
+  set(dpt_cuda_architectures ${DPT_CUDA_ARCHITECTURES})
+  if(dpt_cuda_architectures STREQUAL release)
+    # every GPU that CUDA 13 knows: itself, a lower one of its generation, or by compiling at load
+    set(dpt_cuda_architectures
+      75-real 80-real 86-real 89-real 90-real 100-real 120-real 100-virtual)
+  endif()
+  message(STATUS "dpt: plugin for CUDA ${CUDAToolkit_VERSION}, cuDNN ${CUDNN_VERSION}, NCCL"
+    " ${NCCL_VERSION}, for ${dpt_cuda_architectures}")
+endif()

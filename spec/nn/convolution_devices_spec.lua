@@ -1,0 +1,92 @@
+-- Convolutions on devices against the host's products of doubles: every pass, dimension and window.
+local dpt = require 'dpt'
+local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
+
+local function volume(...) return cudnn.VolumetricConvolution(...) end
+
+-- name, constructor, the input's sizes
+local cases = {
+   {'1x1', function() return nn.SpatialConvolution(5, 7, 1, 1) end, {4, 5, 6, 9}},
+   {'3x3', function() return nn.SpatialConvolution(3, 8, 3, 3, 1, 1, 1, 1) end, {5, 3, 9, 7}},
+   {'strides, uneven', function() return nn.SpatialConvolution(4, 6, 5, 3, 3, 2, 2, 1) end,
+      {3, 4, 11, 13}},
+   {'padding beyond the kernel', function() return nn.SpatialConvolution(2, 3, 2, 2, 1, 1, 3, 4) end,
+      {2, 2, 5, 4}},
+   {'dilated', function()
+      return nn.SpatialDilatedConvolution(3, 4, 3, 3, 2, 1, 2, 3, 2, 3)
+   end, {2, 3, 12, 10}},
+   {'groups', function() return cudnn.SpatialConvolution(6, 9, 3, 3, 1, 2, 1, 0, 3) end,
+      {4, 6, 8, 8}},
+   {'depthwise', function() return cudnn.SpatialConvolution(6, 6, 3, 3, 1, 1, 1, 1, 6) end,
+      {2, 6, 7, 7}},
+   {'transposed', function() return nn.SpatialFullConvolution(4, 3, 4, 4, 2, 2, 1, 1, 1, 1) end,
+      {3, 4, 5, 6}},
+   {'one image', function() return nn.SpatialConvolution(3, 4, 3, 3) end, {3, 8, 8}},
+   {'one pixel', function() return nn.SpatialConvolution(3, 4, 3, 3, 1, 1, 1, 1) end, {70, 3, 1, 1}},
+   {'frames', function() return nn.TemporalConvolution(4, 5, 3, 2) end, {3, 9, 4}},
+   {'volumes', function() return volume(2, 3, 2, 3, 3, 1, 2, 1, 1, 1, 0) end, {2, 2, 5, 7, 6}},
+   {'volumes in groups', function() return volume(4, 4, 3, 3, 3, 2, 1, 1, 1, 1, 1, 2) end,
+      {3, 4, 6, 5, 5}},
+   {'volumes, transposed', function()
+      return nn.VolumetricFullConvolution(3, 2, 3, 2, 3, 2, 2, 1, 1, 0, 1)
+   end, {2, 3, 3, 4, 4}},
+   {'many images', function() return nn.SpatialConvolution(3, 5, 3, 3) end, {40, 3, 10, 10}},
+}
+
+local function near(wanted, got, tolerance, what)
+   assert.same(wanted:size():totable(), got:size():totable())
+   local scale = math.max(1, torch.abs(wanted):max())
+   local difference = (wanted - got:double()):abs():max() / scale
+   assert(difference <= tolerance, ('%s: differs by %g'):format(what, difference))
+end
+
+describe('convolutions on devices:', function()
+   for _, case in ipairs(cases) do
+      local name, make, size = unpack(case)
+      for kind, tolerance in pairs{CudaTensor = 2e-6, CudaDoubleTensor = 1e-13} do
+         for _, deterministic in ipairs{false, true} do
+            it(name .. ', ' .. kind .. (deterministic and ', deterministic' or ''), function()
+               dpt.setDeterministic(deterministic)
+               finally(function() dpt.setDeterministic(false) end)
+               torch.manualSeed(5)
+               local host = make():double()
+               local device = host:clone():type('torch.' .. kind)
+               local input = torch.randn(torch.LongStorage(size))
+               local output = host:forward(input)
+               local gradOutput = torch.randn(output:size())
+               host:zeroGradParameters()
+               host:backward(input, gradOutput)
+               host:accGradParameters(input, gradOutput, 0.5)
+               local x, gy = input:type('torch.' .. kind), gradOutput:type('torch.' .. kind)
+               near(output, device:forward(x), tolerance, 'output')
+               device:zeroGradParameters()
+               near(host.gradInput, device:backward(x, gy), tolerance, 'gradInput')
+               device:accGradParameters(x, gy, 0.5)
+               near(host.gradWeight, device.gradWeight, tolerance, 'gradWeight')
+               near(host.gradBias, device.gradBias, tolerance, 'gradBias')
+               local first = device.gradWeight:double()
+               device:zeroGradParameters()
+               device:backward(x, gy)
+               device:accGradParameters(x, gy, 0.5)
+               near(first, device.gradWeight, 0, 'the same once more')
+            end)
+         end
+      end
+   end
+
+   it('an image does not depend on the others in deterministic mode', function()
+      dpt.setDeterministic(true)
+      finally(function() dpt.setDeterministic(false) end)
+      local net = nn.SpatialConvolution(3, 5, 3, 3, 1, 1, 1, 1):cuda()
+      local input = torch.randn(9, 3, 8, 8):cuda()
+      local whole = net:forward(input):double()
+      local gradOutput = torch.randn(9, 5, 8, 8):cuda()
+      local gradient = net:updateGradInput(input, gradOutput):double()
+      for i = 1, 9 do
+         local one = input:narrow(1, i, 1)
+         near(whole:narrow(1, i, 1), net:forward(one), 0, 'output')
+         near(gradient:narrow(1, i, 1), net:updateGradInput(one, gradOutput:narrow(1, i, 1)), 0,
+            'gradInput')
+      end
+   end)
+end)
