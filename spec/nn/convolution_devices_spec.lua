@@ -10,8 +10,9 @@ local cases = {
    {'3x3', function() return nn.SpatialConvolution(3, 8, 3, 3, 1, 1, 1, 1) end, {5, 3, 9, 7}},
    {'strides, uneven', function() return nn.SpatialConvolution(4, 6, 5, 3, 3, 2, 2, 1) end,
       {3, 4, 11, 13}},
-   {'padding beyond the kernel', function() return nn.SpatialConvolution(2, 3, 2, 2, 1, 1, 3, 4) end,
-      {2, 2, 5, 4}},
+   {'padding beyond the kernel', function()
+      return nn.SpatialConvolution(2, 3, 2, 2, 1, 1, 3, 4)
+   end, {2, 2, 5, 4}},
    {'dilated', function()
       return nn.SpatialDilatedConvolution(3, 4, 3, 3, 2, 1, 2, 3, 2, 3)
    end, {2, 3, 12, 10}},
@@ -22,7 +23,8 @@ local cases = {
    {'transposed', function() return nn.SpatialFullConvolution(4, 3, 4, 4, 2, 2, 1, 1, 1, 1) end,
       {3, 4, 5, 6}},
    {'one image', function() return nn.SpatialConvolution(3, 4, 3, 3) end, {3, 8, 8}},
-   {'one pixel', function() return nn.SpatialConvolution(3, 4, 3, 3, 1, 1, 1, 1) end, {70, 3, 1, 1}},
+   {'one pixel', function() return nn.SpatialConvolution(3, 4, 3, 3, 1, 1, 1, 1) end,
+      {70, 3, 1, 1}},
    {'frames', function() return nn.TemporalConvolution(4, 5, 3, 2) end, {3, 9, 4}},
    {'volumes', function() return volume(2, 3, 2, 3, 3, 1, 2, 1, 1, 1, 0) end, {2, 2, 5, 7, 6}},
    {'volumes in groups', function() return volume(4, 4, 3, 3, 3, 2, 1, 1, 1, 1, 1, 2) end,
