@@ -1,0 +1,219 @@
+--- Losses, lookups, dropout and steps on devices where one block of threads is not enough, where
+-- addresses are odd and where values are bad: against host tensors, which other specs check.
+local dpt = require 'dpt'
+local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
+local lib = require 'dpt.nn.lib'
+local criterions = require 'spec.support.criterions'
+
+--- The same numbers on the device; odd: from the second element of a storage on.
+local function there(t, odd)
+   local name = t:type():gsub('torch%.', 'torch.Cuda'):gsub('CudaFloat', 'Cuda')
+   if not odd then return t:type(name) end
+   local whole = torch.factory(name)():resize(t:nElement() + 1)
+   local view = whole:narrow(1, 2, t:nElement()):view(t:size())
+   return view:copy(t)
+end
+
+local function close(a, b, tolerance)
+   a, b = a:double(), b:double()
+   local size = math.max(1, a:nElement() > 0 and torch.abs(a):max() or 0)
+   local apart = a:nElement() > 0 and torch.add(a, -1, b):abs():max() or 0
+   assert.is_true(apart <= tolerance * size, ('apart by %g'):format(apart))
+end
+
+--- A criterion made by make() gives the same on both sides.
+local function agree(make, input, target, tolerance)
+   for _, typename in ipairs{'torch.DoubleTensor', 'torch.FloatTensor'} do
+      for _, odd in ipairs{false, true} do
+         local x = input:type(typename)
+         local here, other = make():type(x:type()), make():type(there(x):type())
+         local t = torch.isTypeOf(target, 'torch.LongTensor') and target or target:type(typename)
+         local limit = typename == 'torch.DoubleTensor' and 1e-12 or tolerance or 1e-5
+         local a, b = here:forward(x, t), other:forward(there(x, odd), there(t, odd))
+         assert.near(a, b, limit * math.max(1, math.abs(a)))
+         close(here:backward(x, t), other:backward(there(x, odd), there(t, odd)), limit)
+      end
+   end
+end
+
+local function classes(...)
+   local sizes = {...}
+   local C = table.remove(sizes)
+   return torch.rand(unpack(sizes)):mul(C):floor():add(1):long()
+end
+
+describe('on devices', function()
+   before_each(function() torch.manualSeed(11) end)
+
+   for _, case in ipairs(criterions) do
+      it(case.name .. ' of many rows', function()
+         local made = case.make()
+         local x, t = case.input(5000), case.target and case.target(5000)
+         if not torch.isTensor(x) or not torch.isTensor(t) then return end
+         local here, other = made:double(), case.make():type('torch.CudaDoubleTensor')
+         local y, u = there(x), there(t)
+         local a, b = here:forward(x, t), other:forward(y, u)
+         assert.near(a, b, 1e-10 * math.max(1, math.abs(a)))
+         close(here:backward(x, t), other:backward(y, u), 1e-12)
+      end)
+   end
+
+   for _, name in ipairs{'MSE', 'Abs', 'SmoothL1', 'BCE', 'SoftMargin', 'DistKLDiv', 'Margin'} do
+      it(name .. ' of any number of elements, at odd addresses', function()
+         for _, n in ipairs{1, 3, 4, 1023, 16385, 300001} do
+            local x, t = torch.rand(n):mul(0.9):add(0.05), torch.rand(n):gt(0.5):double()
+            agree(function() return nn[name .. 'Criterion']() end, x, t)
+         end
+      end)
+   end
+
+   it('ClassNLL with weights, ignored classes and targets of any type', function()
+      local C = 7
+      local weights = torch.rand(C):add(0.5)
+      for _, N in ipairs{1, 130, 4097, 9000} do
+         local x, t = torch.randn(N, C), classes(N, C)
+         agree(function() return nn.ClassNLLCriterion(weights) end, x, t)
+         agree(function() return nn.ClassNLLCriterion(nil, false, 3) end, x, t)
+         local other = nn.ClassNLLCriterion():type('torch.CudaDoubleTensor')
+         local first = other:forward(there(x), there(t))
+         for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Float', 'Double', 'Half'} do
+            local kind = name == 'Float' and 'torch.CudaTensor' or 'torch.Cuda' .. name .. 'Tensor'
+            assert.equal(first, other:forward(there(x), t:type(kind)))
+         end
+      end
+      agree(function() return nn.SpatialClassNLLCriterion(weights) end, torch.randn(3, C, 61, 53),
+         classes(3, 61, 53, C))
+   end)
+
+   it('a class out of range is told as on the host, and what comes after is right', function()
+      local x, t = torch.randn(600, 4), classes(600, 4)
+      t[577] = 5
+      for _, name in ipairs{'ClassNLL', 'MultiMargin'} do
+         local sentence = name .. "Criterion: argument 'target' has class 5 at element 577, wanted"
+         for _, step in ipairs{'forward', 'backward'} do
+            local here = nn[name .. 'Criterion']():double()
+            local other = nn[name .. 'Criterion']():type('torch.CudaDoubleTensor')
+            assert.error_matches(function() here[step](here, x, t) end, sentence, 1, true)
+            assert.error_matches(function()
+               other[step](other, there(x), there(t))
+               dpt.cutorch.synchronize()
+            end, sentence, 1, true)
+            local good = there(torch.ones(600):long())
+            assert.near(here:forward(x, good:long()), other:forward(there(x), good), 1e-12)
+         end
+      end
+   end)
+
+   it('MultiMargin of many classes', function()
+      local weights = torch.rand(3)
+      for _, p in ipairs{1, 2} do
+         agree(function() return nn.MultiMarginCriterion(p) end, torch.randn(300, 77),
+            classes(300, 77))
+         agree(function() return nn.MultiMarginCriterion(p, weights) end, torch.randn(5000, 3),
+            classes(5000, 3))
+      end
+   end)
+
+   it('MultiLabelMargin of many classes, none, all, and labels named twice', function()
+      for _, C in ipairs{1, 33, 700} do
+         local N = C == 1 and 3000 or 9
+         local t = torch.LongTensor(N, C):zero()
+         for n = 1, N do
+            local labels = n == 1 and 0 or n == 2 and C or math.min(C, 3 + n % 11)
+            local list = torch.randperm(C):long()
+            if labels > 0 then t[n]:narrow(1, 1, labels):copy(list:narrow(1, 1, labels)) end
+            if labels > 2 then t[n][2] = t[n][1] end
+         end
+         agree(nn.MultiLabelMarginCriterion, torch.randn(N, C), t)
+      end
+   end)
+
+   it('a lookup of many indices: rows and gradients', function()
+      for _, case in ipairs{{1, 5, 3}, {31, 9, 130}, {33, 2, 4}, {700, 40, 17}, {9000, 30, 5}} do
+         local n, V, D = unpack(case)
+         local idx = classes(n, V)
+         idx:narrow(1, 1, math.ceil(n / 2)):fill(V) -- one row is named often
+         for _, frequency in ipairs{false, true} do
+            local here = nn.LookupTable(V, D, 1):double()
+            if frequency then here:scaleGradByFreq() end
+            local other = here:clone():type('torch.CudaDoubleTensor')
+            close(here:forward(idx), other:forward(there(idx)), 0)
+            local g = torch.randn(n, D)
+            here:backward(idx, g, 0.5)
+            other:backward(there(idx), there(g, true), 0.5)
+            close(here.gradWeight, other.gradWeight, 1e-12)
+            local again = other.gradWeight:clone()
+            other:zeroGradParameters()
+            other:backward(there(idx), there(g), 0.5)
+            assert.is_true(again:equal(other.gradWeight))
+         end
+         local here = nn.LookupTable(V, D, 0, 0.5, 1.5):double()
+         local other = here:clone():type('torch.CudaDoubleTensor')
+         close(here:forward(idx), other:forward(there(idx)), 1e-14)
+         close(here.weight, other.weight, 1e-14)
+      end
+   end)
+
+   it('an index out of range stops a lookup before anything is written', function()
+      local net = nn.LookupTable(6, 8, 0, 0.1):cuda()
+      local idx = there(classes(3000, 6))
+      idx[2999] = 7
+      local sentence = "lookup: argument 'idx' has 7 at element 2999, wanted 1 to 6"
+      local weight, gradient = net.weight:clone(), net.gradWeight:clone()
+      for _, f in ipairs{
+         function() net:forward(idx) end,
+         function() net:accGradParameters(idx, torch.ones(3000, 8):cuda(), 1) end,
+      } do
+         assert.error_matches(function() f() dpt.cutorch.synchronize() end, sentence, 1, true)
+         assert.is_true(weight:equal(net.weight))
+         assert.is_true(gradient:equal(net.gradWeight))
+      end
+   end)
+
+   it('a mask has the words that Philox gives', function()
+      for _, name in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor'} do
+         local text = {}
+         local mask = torch.factory(name)():resize(4, 7)
+         lib.dropout_mask(mask, 0.5, 3, 42, 2, 9, 5)
+         for i = 1, 4 do
+            for k = 1, 7 do text[#text + 1] = mask[i][k] end
+         end
+         assert.equal('0030300303333033003303333330', table.concat(text))
+         local big, part = torch.factory(name)():resize(3000, 12), torch.factory(name)()
+         lib.dropout_mask(big, 0.25, 1, 42, 0, 1, 1)
+         assert.near(0.75, big:mean(), 0.02)
+         part:resize(5, 12)
+         lib.dropout_mask(part, 0.25, 1, 42, 2990, 1, 1)
+         assert.is_true(part:equal(big:narrow(1, 2991, 5)))
+      end
+   end)
+
+   it('steps of sgd and adam give the bits of host tensors', function()
+      for _, typename in ipairs{'torch.FloatTensor', 'torch.DoubleTensor'} do
+         for _, odd in ipairs{false, true} do
+            for i, config in ipairs{
+               {'sgd'}, {'sgd', weightDecay = 0.1}, {'sgd', momentum = 0.9, weightDecay = 0.01},
+               {'sgd', momentum = 0.9, dampening = 0, nesterov = true},
+               {'sgd', learningRates = true, weightDecays = true}, {'adam'},
+               {'adam', weightDecay = 0.1},
+            } do
+               local n = 1500 + i
+               local x, g = torch.randn(n):type(typename), torch.randn(n):type(typename)
+               local y, h = there(x, odd), there(g, odd)
+               local here, other = {learningRate = 0.1}, {learningRate = 0.1}
+               for k, v in pairs(config) do
+                  if k ~= 1 then
+                     if v == true and k ~= 'nesterov' then v = torch.rand(n):type(typename) end
+                     here[k], other[k] = v, torch.isTensor(v) and there(v, odd) or v
+                  end
+               end
+               for _ = 1, 3 do
+                  optim[config[1]](function() return 0, g:clone() end, x, here)
+                  optim[config[1]](function() return 0, h:clone() end, y, other)
+               end
+               assert.is_true(x:equal(y:type(typename)), config[1] .. ' ' .. i)
+            end
+         end
+      end
+   end)
+end)
