@@ -19,12 +19,12 @@
 #define FIBERS_ARE_TOLD 0
 #endif
 
-thread_local uint3 threadIdx, blockIdx;
-thread_local dim3 blockDim, gridDim;
+__thread uint3 threadIdx, blockIdx;
+__thread dim3 blockDim, gridDim;
 
 /* ---- fibers ---- */
 
-enum { STACK = 64 << 10, MOST_THREADS = 1024, WARP = 32 };
+enum { STACK = 64 << 10, COLOURS = 64, MOST_THREADS = 1024, WARP = 32 };
 
 /* Saves what a call must keep, leaves the stack pointer in *from and goes on at `to`. */
 extern "C" void emulated_switch(void **from, void *to);
@@ -62,7 +62,7 @@ struct machine {
   std::vector<team> warps;
   std::vector<uint64_t> given; /* a value of each thread, for its warp */
   team block;
-  int current, nthread, is_team, running;
+  int current, nthread, is_team;
   unsigned random;
   void *main_top, *main_fake;
   const void *main_stack;
@@ -74,20 +74,21 @@ struct machine {
     for (fiber &f : fibers) free(f.stack);
   }
 };
-thread_local machine m;
+thread_local machine machines;
+__thread machine *m; /* the thread's, once it has launched something */
 thread_local cudaError_t last_error;
 
 [[noreturn]] void die(const char *what) {
-  fprintf(stderr, "emulation: kernel %s: %s (thread %u %u %u of block %u %u %u)\n", m.name, what,
+  fprintf(stderr, "emulation: kernel %s: %s (thread %u %u %u of block %u %u %u)\n", m->name, what,
           threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y, blockIdx.z);
   abort();
 }
 
 void switch_to_main(fiber &f, int ends) {
 #if FIBERS_ARE_TOLD
-  __sanitizer_start_switch_fiber(ends ? nullptr : &f.fake, m.main_stack, m.main_size);
+  __sanitizer_start_switch_fiber(ends ? nullptr : &f.fake, m->main_stack, m->main_size);
 #endif
-  emulated_switch(&f.top, m.main_top);
+  emulated_switch(&f.top, m->main_top);
 #if FIBERS_ARE_TOLD
   __sanitizer_finish_switch_fiber(f.fake, nullptr, nullptr);
 #endif
@@ -96,15 +97,15 @@ void switch_to_main(fiber &f, int ends) {
 void switch_to(fiber &f) {
   threadIdx = f.index;
 #if FIBERS_ARE_TOLD
-  __sanitizer_start_switch_fiber(&m.main_fake, f.stack, STACK);
+  __sanitizer_start_switch_fiber(&m->main_fake, f.stack, STACK);
 #endif
-  emulated_switch(&m.main_top, f.top);
+  emulated_switch(&m->main_top, f.top);
 #if FIBERS_ARE_TOLD
-  __sanitizer_finish_switch_fiber(m.main_fake, nullptr, nullptr);
+  __sanitizer_finish_switch_fiber(m->main_fake, nullptr, nullptr);
 #endif
 }
 
-team &warp_of(int thread) { return m.warps[(size_t)thread / WARP]; }
+team &warp_of(int thread) { return m->warps[(size_t)thread / WARP]; }
 
 void depart(team &t) {
   t.living--;
@@ -116,22 +117,24 @@ void depart(team &t) {
 
 /* Where a fiber begins. */
 void begin() {
-  fiber &f = m.fibers[(size_t)m.current];
+  fiber &f = m->fibers[(size_t)m->current];
 #if FIBERS_ARE_TOLD
-  __sanitizer_finish_switch_fiber(nullptr, &m.main_stack, &m.main_size);
+  __sanitizer_finish_switch_fiber(nullptr, &m->main_stack, &m->main_size);
 #endif
-  m.call(m.argument);
+  m->call(m->argument);
   f.alive = 0;
-  depart(m.block);
-  depart(warp_of(m.current));
+  depart(m->block);
+  depart(warp_of(m->current));
   switch_to_main(f, 1);
   abort();
 }
 
 void prepare(fiber &f) {
   if (!f.stack && posix_memalign((void **)&f.stack, 4096, STACK)) abort();
-  /* as emulated_switch leaves a stack: six registers, then where to return to */
-  void **top = (void **)(f.stack + STACK) - 1; /* aligned as after a call */
+  /* as emulated_switch leaves a stack: six registers, then where to return to; not all tops at the
+   * same place of a page, or they would all want the same lines of the cache */
+  size_t down = (size_t)(&f - m->fibers.data()) % COLOURS * 192;
+  void **top = (void **)(f.stack + STACK - down) - 1; /* aligned as after a call */
   *--top = (void *)begin;
   for (int i = 0; i < 6; i++) *--top = nullptr;
   f.top = top;
@@ -139,13 +142,13 @@ void prepare(fiber &f) {
 }
 
 void meet(team &t) {
-  if (!m.is_team) die("a barrier or warp operation in a kernel that was launched as plain");
+  if (!m->is_team) die("a barrier or warp operation in a kernel that was launched as plain");
   unsigned before = t.generation;
   if (++t.arrived == t.living) {
     t.arrived = 0;
     t.generation++;
   }
-  while (t.generation == before) switch_to_main(m.fibers[(size_t)m.current], 0);
+  while (t.generation == before) switch_to_main(m->fibers[(size_t)m->current], 0);
 }
 
 uint3 index_of(int thread) {
@@ -155,37 +158,37 @@ uint3 index_of(int thread) {
 
 /* Fibers take turns until none lives; from a thread that differs from time to time. */
 void run_team() {
-  for (int t = 0; t < m.nthread; t++) {
-    prepare(m.fibers[(size_t)t]);
-    m.fibers[(size_t)t].index = index_of(t);
+  for (int t = 0; t < m->nthread; t++) {
+    prepare(m->fibers[(size_t)t]);
+    m->fibers[(size_t)t].index = index_of(t);
   }
-  m.block = {m.nthread, 0, 0};
-  for (size_t w = 0; w < m.warps.size(); w++) {
-    int rest = m.nthread - (int)w * WARP;
-    m.warps[w] = {rest < WARP ? rest : WARP, 0, 0};
+  m->block = {m->nthread, 0, 0};
+  for (size_t w = 0; w < m->warps.size(); w++) {
+    int rest = m->nthread - (int)w * WARP;
+    m->warps[w] = {rest < WARP ? rest : WARP, 0, 0};
   }
-  m.random = m.random * 1664525u + 1013904223u;
-  int first = (int)((m.random >> 8) % (unsigned)m.nthread);
-  for (int round = 0; m.block.living; round++) {
-    int before = m.block.living, moved = 0;
-    unsigned generations = m.block.generation;
-    for (const team &w : m.warps) generations += w.generation;
-    for (int i = 0; i < m.nthread; i++) {
-      m.current = (first + i) % m.nthread;
-      fiber &f = m.fibers[(size_t)m.current];
+  m->random = m->random * 1664525u + 1013904223u;
+  int first = (int)((m->random >> 8) % (unsigned)m->nthread);
+  for (int round = 0; m->block.living; round++) {
+    int before = m->block.living, moved = 0;
+    unsigned generations = m->block.generation;
+    for (const team &w : m->warps) generations += w.generation;
+    for (int i = 0; i < m->nthread; i++) {
+      m->current = (first + i) % m->nthread;
+      fiber &f = m->fibers[(size_t)m->current];
       if (f.alive) switch_to(f);
     }
-    unsigned after = m.block.generation;
-    for (const team &w : m.warps) after += w.generation;
-    moved = before != m.block.living || generations != after;
+    unsigned after = m->block.generation;
+    for (const team &w : m->warps) after += w.generation;
+    moved = before != m->block.living || generations != after;
     if (round && !moved) die("its threads wait for each other for ever");
   }
 }
 
 void run_plain() {
-  for (m.current = 0; m.current < m.nthread; m.current++) {
-    threadIdx = index_of(m.current);
-    m.call(m.argument);
+  for (m->current = 0; m->current < m->nthread; m->current++) {
+    threadIdx = index_of(m->current);
+    m->call(m->argument);
   }
 }
 
@@ -225,22 +228,23 @@ cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim
   if (!queue) return result(cudaErrorInvalidResourceHandle); /* dpt never means the default one */
   if (usable(queue->device)) return last_error;
   launches++;
-  m.name = name;
-  m.nthread = (int)threads;
-  m.is_team = team;
-  m.call = call;
-  m.argument = argument;
-  if (team && m.fibers.size() < threads) m.fibers.resize(threads);
-  m.warps.resize((threads + WARP - 1) / WARP);
-  m.given.resize(threads);
+  m = &machines;
+  m->name = name;
+  m->nthread = (int)threads;
+  m->is_team = team;
+  m->call = call;
+  m->argument = argument;
+  if (team && m->fibers.size() < threads) m->fibers.resize(threads);
+  m->warps.resize((threads + WARP - 1) / WARP);
+  m->given.resize(threads);
   gridDim = grid;
   blockDim = block;
-  m.shared.resize(shared + 16);
+  m->shared.resize(shared + 16);
   for (unsigned z = 0; z < grid.z; z++)
     for (unsigned y = 0; y < grid.y; y++)
       for (unsigned x = 0; x < grid.x; x++) {
         blockIdx = {x, y, z};
-        memset(m.shared.data(), 0xc3, m.shared.size());
+        memset(m->shared.data(), 0xc3, m->shared.size());
         if (team) {
           run_team();
         } else {
@@ -250,36 +254,36 @@ cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim
   return cudaSuccess;
 }
 
-void *emulated_shared(void) { return (void *)(((uintptr_t)m.shared.data() + 15) / 16 * 16); }
+void *emulated_shared(void) { return (void *)(((uintptr_t)m->shared.data() + 15) / 16 * 16); }
 
-void __syncthreads(void) { meet(m.block); }
+void __syncthreads(void) { meet(m->block); }
 int __syncthreads_or(int predicate) {
-  m.given[(size_t)m.current] = predicate != 0;
-  meet(m.block);
+  m->given[(size_t)m->current] = predicate != 0;
+  meet(m->block);
   int any = 0;
-  for (int t = 0; t < m.nthread; t++) any |= m.fibers[(size_t)t].alive && m.given[(size_t)t];
-  meet(m.block);
+  for (int t = 0; t < m->nthread; t++) any |= m->fibers[(size_t)t].alive && m->given[(size_t)t];
+  meet(m->block);
   return any;
 }
-void __syncwarp(unsigned) { meet(warp_of(m.current)); }
-int emulated_lane(void) { return m.current % WARP; }
+void __syncwarp(unsigned) { meet(warp_of(m->current)); }
+int emulated_lane(void) { return m->current % WARP; }
 
 uint64_t emulated_exchange(unsigned, uint64_t value, int from) {
-  int self = m.current, other = self / WARP * WARP + from;
-  m.given[(size_t)self] = value;
+  int self = m->current, other = self / WARP * WARP + from;
+  m->given[(size_t)self] = value;
   meet(warp_of(self));
-  uint64_t got = other < m.nthread ? m.given[(size_t)other] : value;
+  uint64_t got = other < m->nthread ? m->given[(size_t)other] : value;
   meet(warp_of(self));
   return got;
 }
 
 unsigned __ballot_sync(unsigned, int predicate) {
-  int self = m.current, first = self / WARP * WARP;
-  m.given[(size_t)self] = predicate != 0;
+  int self = m->current, first = self / WARP * WARP;
+  m->given[(size_t)self] = predicate != 0;
   meet(warp_of(self));
   unsigned bits = 0;
-  for (int lane = 0; lane < WARP && first + lane < m.nthread; lane++)
-    if (m.fibers[(size_t)(first + lane)].alive && m.given[(size_t)(first + lane)])
+  for (int lane = 0; lane < WARP && first + lane < m->nthread; lane++)
+    if (m->fibers[(size_t)(first + lane)].alive && m->given[(size_t)(first + lane)])
       bits |= 1u << lane;
   meet(warp_of(self));
   return bits;

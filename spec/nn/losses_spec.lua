@@ -48,7 +48,7 @@ describe('on devices', function()
    for _, case in ipairs(criterions) do
       it(case.name .. ' of many rows', function()
          local made = case.make()
-         local x, t = case.input(5000), case.target and case.target(5000)
+         local x, t = case.input(1200), case.target and case.target(1200)
          if not torch.isTensor(x) or not torch.isTensor(t) then return end
          local here, other = made:double(), case.make():type('torch.CudaDoubleTensor')
          local y, u = there(x), there(t)
@@ -60,7 +60,7 @@ describe('on devices', function()
 
    for _, name in ipairs{'MSE', 'Abs', 'SmoothL1', 'BCE', 'SoftMargin', 'DistKLDiv', 'Margin'} do
       it(name .. ' of any number of elements, at odd addresses', function()
-         for _, n in ipairs{1, 3, 4, 1023, 16385, 300001} do
+         for _, n in ipairs{1, 3, 4, 1023, 16385, 70001} do
             local x, t = torch.rand(n):mul(0.9):add(0.05), torch.rand(n):gt(0.5):double()
             agree(function() return nn[name .. 'Criterion']() end, x, t)
          end
@@ -109,14 +109,14 @@ describe('on devices', function()
       for _, p in ipairs{1, 2} do
          agree(function() return nn.MultiMarginCriterion(p) end, torch.randn(300, 77),
             classes(300, 77))
-         agree(function() return nn.MultiMarginCriterion(p, weights) end, torch.randn(5000, 3),
-            classes(5000, 3))
+         agree(function() return nn.MultiMarginCriterion(p, weights) end, torch.randn(1200, 3),
+            classes(1200, 3))
       end
    end)
 
    it('MultiLabelMargin of many classes, none, all, and labels named twice', function()
       for _, C in ipairs{1, 33, 700} do
-         local N = C == 1 and 3000 or 9
+         local N = C == 1 and 1100 or 9
          local t = torch.LongTensor(N, C):zero()
          for n = 1, N do
             local labels = n == 1 and 0 or n == 2 and C or math.min(C, 3 + n % 11)
