@@ -50,6 +50,8 @@ bool dpt__cuda_checks_launches(void);
 int dpt__cuda_launched(dpt__context *context, const char *kernel);
 /* 1 and a sentence, once, where a kernel of the queue has left a fault. */
 int dpt__cuda_queue_fault(void *queue);
+/* Whether work has come to the event; that it has not leaves no error behind on this thread. */
+int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
 /* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
  * an index into dimension `place`, or at element `place` of indices 'idx' or of classes 'target'.

@@ -257,9 +257,8 @@ int passed(void *ticket_, int *over) {
   ticket *t = (ticket *)ticket_;
   *over = 0;
   for (; t->passed < t->of->n; t->passed++) {
-    cudaError_t error = cudaEventQuery(t->event[t->passed]);
-    if (error == cudaErrorNotReady) return 0;
-    if (dpt__cuda_status(error, "cudaEventQuery")) return 1;
+    if (dpt__cuda_passed(t->event[t->passed], over)) return 1;
+    if (!*over) return 0;
   }
   *over = 1;
   t->next = t->of->spare;

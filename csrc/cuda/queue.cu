@@ -58,13 +58,15 @@ static int mark_await(void *queue, void *m) {
   return 0;
 }
 
-static int mark_query(void *m, int *passed) {
-  cudaError_t error = cudaEventQuery(((mark *)m)->event);
+int dpt__cuda_passed(cudaEvent_t event, int *passed) {
+  cudaError_t error = cudaEventQuery(event);
   *passed = error == cudaSuccess;
   if (error != cudaErrorNotReady) return dpt__cuda_status(error, "cudaEventQuery");
   (void)cudaGetLastError(); /* the next launch is not to be blamed for it */
   return 0;
 }
+
+static int mark_query(void *m, int *passed) { return dpt__cuda_passed(((mark *)m)->event, passed); }
 
 /* Spins at most 50 us, then sleeps. */
 static int mark_wait(void *m) {
