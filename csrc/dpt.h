@@ -589,8 +589,7 @@ typedef struct dpt_rnn {
   int32_t projection; /* 0: none */
   /* Elements of what one layer gives to the next become 0 with that probability, or are divided by
    * 1 - dropout: where forward keeps a reserve. The draw is that of dpt_dropout_mask with row
-   * first_row + sequence and place (layer * T + step) * directions * O + column. (A GPU may draw
-   * other numbers from the same five.) */
+   * first_row + sequence and place (layer * T + step) * directions * O + column. */
   uint32_t module, step;
   uint64_t seed;
   int64_t first_row;

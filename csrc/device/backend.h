@@ -70,9 +70,11 @@ struct dpt__backend {
   /* 1 and a sentence, once, where a kernel of the queue has found something wrong. */
   int (*queue_fault)(void *queue);
   const dpt__collectives *collectives; /* NULL: there are none */
+  /* NULL where recurrent networks are computed with weights of our own layout (rnn/rnn.h). */
+  const struct dpt__rnn_library *rnn;
 };
 
-#define DPT__BACKEND_ABI 4
+#define DPT__BACKEND_ABI 5
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -43,24 +43,34 @@ static int check_network(const dpt_rnn *r) {
 
 /* ---- the layout of weights ---- */
 
-/* What kernels compute in for tensors of that kind. */
-static int compute_type(const dpt_tensor *weight, int *type) {
-  *type =
-      dpt__type(weight) == DPT_F16 && dpt__is_device(weight->kind_) ? DPT_F32 : dpt__type(weight);
-  if (*type == DPT_F32 || *type == DPT_F64) return 0;
-  return dpt__fail("rnn: argument 'weight' is a %s, wanted a tensor of floats or doubles",
-                   dpt__kind_name(weight->kind_));
-}
+/* Whose layout counts. */
+typedef struct owner {
+  int type;                        /* what kernels compute in */
+  const dpt__rnn_library *library; /* NULL: the layout is ours */
+  int index;                       /* the library's number of the device */
+} owner;
 
-static int prepare(const dpt_rnn *rnn, const dpt_tensor *weight, int *type) {
+static int find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o) {
   DPT__TRY(check_network(rnn));
   if (!weight) return dpt__fail("rnn: argument 'weight' is missing, wanted a tensor");
-  return compute_type(weight, type);
+  int on_device = dpt__is_device(weight->kind_);
+  *o = (owner){dpt__type(weight), NULL, 0};
+  if (o->type == DPT_F16 && on_device) o->type = DPT_F32;
+  if (o->type != DPT_F32 && o->type != DPT_F64)
+    return dpt__fail("rnn: argument 'weight' is a %s, wanted a tensor of floats or doubles",
+                     dpt__kind_name(weight->kind_));
+  if (!on_device) return 0;
+  dpt__device *device;
+  DPT__TRY(dpt__device_find("rnn", weight->store_ ? weight->store_->device : 0, &device));
+  o->library = device->backend->rnn;
+  o->index = device->index;
+  return 0;
 }
 
 int dpt_rnn_size(const dpt_rnn *rnn, const dpt_tensor *weight, int64_t *elements) {
-  int type;
-  DPT__TRY(prepare(rnn, weight, &type));
+  owner o;
+  DPT__TRY(find_owner(rnn, weight, &o));
+  if (o.library) return o.library->size(o.index, rnn, o.type, elements);
   *elements = dpt__rnn_layer_at(rnn, rnn->layers * rnn->directions - 1).end;
   return 0;
 }
@@ -89,8 +99,8 @@ static dpt_rnn_part find(const dpt_rnn *rnn, int pseudo_layer, int id) {
 
 int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer, int id,
                  dpt_rnn_part *part) {
-  int type;
-  DPT__TRY(prepare(rnn, weight, &type));
+  owner o;
+  DPT__TRY(find_owner(rnn, weight, &o));
   int layers = rnn->layers * rnn->directions;
   int ids = 2 * dpt__rnn_gates(rnn) + (rnn->projection > 0);
   if (pseudo_layer < 0 || pseudo_layer >= layers)
@@ -98,6 +108,7 @@ int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer,
                      layers - 1);
   if (id < 0 || id >= ids)
     return dpt__fail("rnn: argument 'id' is %d, wanted 0 to %d", id, ids - 1);
+  if (o.library) return o.library->find(o.index, rnn, o.type, pseudo_layer, id, part);
   *part = find(rnn, pseudo_layer, id);
   return 0;
 }
@@ -158,6 +169,7 @@ static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_te
   *c->args = (struct dpt__rnn_args){.rnn = *rnn,
                                     .type = c->call.type,
                                     .deterministic = dpt_deterministic_get(),
+                                    .tf32 = dpt_tf32_get(),
                                     .ragged = lengths != NULL,
                                     .T = (int32_t)c->T,
                                     .B = (int32_t)c->B};
@@ -236,8 +248,18 @@ static void only_lstm(rnn_call *c, const char *name, const dpt_tensor *t) {
                                name, cell_names[c->rnn->cell]);
 }
 
-static int64_t reserve_bytes(const rnn_call *c) {
-  return dpt__rnn_reserve(c->rnn, c->steps) * (int64_t)dpt__dtype_size(c->call.type);
+/* The bytes that forward leaves on the device of the first operand. */
+static int64_t reserve_bytes(rnn_call *c) {
+  owner o;
+  int64_t bytes = 0;
+  if (c->call.status) return 0;
+  dpt_tensor like = {.kind_ = c->call.kind, .store_ = c->call.tensor[0].store_};
+  c->call.status = find_owner(c->rnn, &like, &o);
+  if (!c->call.status && o.library)
+    c->call.status = o.library->reserve(o.index, c->args, &bytes);
+  else
+    bytes = dpt__rnn_reserve(c->rnn, c->steps) * (int64_t)dpt__dtype_size(c->call.type);
+  return bytes;
 }
 
 static void reserve_out(rnn_call *c, dpt_tensor *reserve, int ndim, const int64_t *size,
@@ -252,7 +274,7 @@ static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
   dpt__call_present(&c->call, "reserve", reserve);
   if (c->call.status) return;
   int64_t bytes = reserve_bytes(c);
-  if (dpt__count(reserve) != bytes || !dpt__contiguous(reserve))
+  if (!c->call.status && (dpt__count(reserve) != bytes || !dpt__contiguous(reserve)))
     c->call.status = dpt__fail("rnn: argument 'reserve' is a %s, wanted the %lld bytes that "
                                "forward left",
                                dpt__describe(text, reserve), (long long)bytes);

@@ -11,7 +11,7 @@
 /* Arguments of the three kernels; each reads and writes what dpt.h says of its function. */
 struct dpt__rnn_args {
   dpt_rnn rnn;
-  int32_t type, deterministic;
+  int32_t type, deterministic, tf32;
   int32_t ragged; /* lengths are there */
   int32_t T, B;   /* steps, sequences */
   double scale;   /* of backward_weight */
@@ -21,6 +21,16 @@ struct dpt__rnn_args {
   int64_t reserve_bytes;
   int32_t lengths[]; /* B of them, where ragged */
 };
+
+/* What a backend answers whose library has a layout of its own: of device `index`, its own number,
+ * and for an element type that kernels compute in. The answers are those of dpt_rnn_size and
+ * dpt_rnn_find, and the bytes that forward leaves; args have no operands yet. */
+typedef struct dpt__rnn_library {
+  int (*size)(int index, const dpt_rnn *rnn, int type, int64_t *elements);
+  int (*find)(int index, const dpt_rnn *rnn, int type, int pseudo_layer, int id,
+              dpt_rnn_part *part);
+  int (*reserve)(int index, const struct dpt__rnn_args *args, int64_t *bytes);
+} dpt__rnn_library;
 
 /* Sizes that follow from a network. */
 static inline int32_t dpt__rnn_width(const dpt_rnn *r) {

@@ -1,7 +1,7 @@
 /* plan.c: the order of rows, and what runs over all of them (plan.h has the rules). */
 #include "host/rnn/plan.h"
-#include "base/philox.h"
 #include "host/nn/real.h"
+#include "rnn/dropout.h"
 
 /* Longest first, equals in the users' order. */
 static int sort(dpt__rnn_plan *p) {
@@ -81,19 +81,15 @@ void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, in
     }
 }
 
-/* The mask's numbers for one row: words of Philox as in host/nn/dropout.c. */
-static void drop_row(const dpt__rnn_plan *p, int64_t row, int64_t place, uint64_t keep,
-                     double value, void *at) {
+/* One row, whose first element is at `place`. */
+static void drop_row(const dpt__rnn_plan *p, int64_t sequence, int64_t place, void *at) {
   const dpt_rnn *r = &p->a->rnn;
+  uint64_t keep = dpt__rnn_keep(r);
+  double kept = 1 / (1 - r->dropout);
   uint32_t words[4] = {0};
-  int64_t block = -1;
   for (int64_t i = 0; i < p->columns; i++, place++) {
-    if (place / 4 != block) {
-      block = place / 4;
-      uint32_t counter[4] = {(uint32_t)block, (uint32_t)row, r->module, r->step};
-      dpt__philox(r->seed, counter, words);
-    }
-    double factor = words[place % 4] < keep ? value : 0;
+    if (i == 0 || place % 4 == 0) dpt__rnn_words(r, sequence, place / 4, words);
+    double factor = words[place % 4] < keep ? kept : 0;
     if (p->a->type == DPT_F32)
       ((float *)at)[i] *= (float)factor;
     else
@@ -102,15 +98,13 @@ static void drop_row(const dpt__rnn_plan *p, int64_t row, int64_t place, uint64_
 }
 
 void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed) {
-  const dpt_rnn *r = &p->a->rnn;
-  if (r->dropout == 0 || !p->a->reserve) return;
-  uint64_t keep = (uint64_t)((1 - r->dropout) * 4294967296.0);
+  if (p->a->rnn.dropout == 0 || !p->a->reserve) return;
 #pragma omp parallel for num_threads(dpt__threads(p->context, p->N * p->columns * 4))              \
     schedule(static)
   for (int64_t t = 0; t < p->steps; t++)
     for (int64_t i = 0; i < p->active[t]; i++)
-      drop_row(p, r->first_row + p->order[i], (layer * p->steps + t) * p->columns, keep,
-               1 / (1 - r->dropout), dpt__rnn_at(p, packed, (p->first[t] + i) * p->columns));
+      drop_row(p, p->order[i], dpt__rnn_place(layer, p->steps, t, p->columns),
+               dpt__rnn_at(p, packed, (p->first[t] + i) * p->columns));
 }
 
 void dpt__rnn_cut(const dpt__rnn_plan *p, int parts, int64_t *cuts) {

@@ -1,0 +1,27 @@
+/* dropout.h: what dropout makes of an element between two layers, for every backend.
+ *
+ * What must stay true: the words are those of dpt_dropout_mask: an element at `place` of row `row`
+ * has word place % 4 of the block whose counter is (place / 4, row, module, step) under the seed.
+ */
+#ifndef DPT_RNN_DROPOUT_H
+#define DPT_RNN_DROPOUT_H
+#include "base/philox.h"
+#include "dpt.h"
+
+/* A word below it keeps its element. */
+static inline uint64_t dpt__rnn_keep(const dpt_rnn *r) {
+  return (uint64_t)((1 - r->dropout) * 4294967296.0);
+}
+/* The place of column 0 of step t (of T), in what a layer of so many columns gives. */
+static inline int64_t dpt__rnn_place(int layer, int64_t T, int64_t t, int64_t columns) {
+  return (layer * T + t) * columns;
+}
+/* The words of a block for a sequence of the batch. */
+static inline void dpt__rnn_words(const dpt_rnn *r, int64_t sequence, int64_t block,
+                                  uint32_t words[4]) {
+  const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(r->first_row + sequence), r->module,
+                               r->step};
+  dpt__philox(r->seed, counter, words);
+}
+
+#endif
