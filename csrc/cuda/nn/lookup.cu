@@ -5,9 +5,9 @@
  * sorting, and added to the row once: so the same call gives the same bits.
  */
 #include "cuda/element.h"
-#include "cuda/keys.h"
 #include "cuda/nn/classes.h"
 #include "cuda/nn/sums.h"
+#include "cuda/ops/sort.h"
 #include "cuda/walk.h"
 extern "C" {
 #include "nn/kernels.h"
@@ -93,23 +93,21 @@ int launch_pick(dpt__context *context, const dpt__lookup_args &a, const indices 
 
 /* ---- gradients ---- */
 
-/* Sorted by row, then by place in idx: key = row << shift | place. */
+/* The indices sorted, those of a row in the order of idx. */
 struct order {
-  const uint64_t *keys;
+  const void *rows;
+  const int64_t *places; /* of each in idx, from 1 */
   int64_t n;
-  int shift;
-  __device__ int64_t row(int64_t p) const { return (int64_t)(keys[p] >> shift); } /* from 0 */
-  __device__ int64_t place(int64_t p) const {
-    return (int64_t)(keys[p] & (((uint64_t)1 << shift) - 1));
-  }
+  int type;
+  __device__ int64_t row(int64_t p) const { return dpt__class_at(rows, type, p); }
   /* Whether p and the one before it are of one row. */
   __device__ bool continues(int64_t p) const { return p > 0 && p < n && row(p - 1) == row(p); }
-  /* The first p whose key is not less. */
-  __device__ int64_t find(uint64_t key) const {
+  /* How many are of rows before this one. */
+  __device__ int64_t before(int64_t wanted) const {
     int64_t low = 0, high = n;
     while (low < high) {
       int64_t middle = (low + high) / 2;
-      if (keys[middle] < key) {
+      if (row(middle) < wanted) {
         low = middle + 1;
       } else {
         high = middle;
@@ -117,15 +115,27 @@ struct order {
     }
     return low;
   }
-  __device__ int64_t count_of(int64_t row) const {
-    return find((uint64_t)(row + 1) << shift) - find((uint64_t)row << shift);
-  }
 };
 
-__global__ void make_keys(indices at, uint64_t *keys, int64_t count, int shift) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads)
-    keys[i] = i < at.n ? (uint64_t)(at[i] - 1) << shift | (uint64_t)i : UINT64_MAX;
+int sort_indices(dpt__context *context, const indices &at, order *by) {
+  int64_t width = dpt__of_type(at.type, [](auto zero) { return (int)sizeof zero; });
+  void *rows = dpt__cuda_services->scratch(context, (size_t)(at.n * width));
+  int64_t *places = (int64_t *)dpt__cuda_services->scratch(context, (size_t)at.n * sizeof *places);
+  if (!rows || !places) return 1;
+  int bits = 1; /* of the rows' numbers; all bits of a real are told to differ */
+  while (bits < 63 && (int64_t)1 << bits <= at.rows) bits++;
+  if (bits > 8 * width || at.type == DPT_F32 || at.type == DPT_F64) bits = (int)(8 * width);
+  dpt__sort_args g = {};
+  g.mode = DPT__SORT_all;
+  g.dtype = at.type;
+  g.n = at.n;
+  g.a_step = g.r_step = g.idx_step = 1;
+  g.lanes.count = 1;
+  g.a = at.idx;
+  g.r = rows;
+  g.idx = places;
+  *by = {rows, places, at.n, at.type};
+  return dpt__sort_lanes(context, &g, bits);
 }
 
 /* Block (x, y) adds chunk x for the columns of y. What belongs to a row that began before the chunk
@@ -141,10 +151,11 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
   if (t < m) {
     int64_t row = by.row(first + t);
     rows[t] = row;
-    places[t] = by.place(first + t);
-    scales[t] = (T)(a.by_frequency ? a.scale / (double)by.count_of(row) : a.scale);
+    places[t] = by.places[first + t] - 1;
+    int64_t count = a.by_frequency ? by.before(row + 1) - by.before(row) : 1;
+    scales[t] = (T)(a.by_frequency ? a.scale / (double)count : a.scale);
   }
-  if (t == m - 1) rows[m] = -1;
+  if (t == m - 1) rows[m] = 0;
   __syncthreads();
   bool began = by.continues(first), goes = by.continues(first + m);
   int64_t columns = (int64_t)gridDim.y * blockDim.x;
@@ -165,8 +176,8 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
           heads[(int64_t)blockIdx.x * a.D + d] = sum;
         } else if (q == m - 1 && goes) {
           tails[(int64_t)blockIdx.x * a.D + d] = sum;
-        } else if (rows[q] + 1 != a.padding) {
-          T *to = (T *)a.gw + rows[q] * a.D + d;
+        } else if (rows[q] != a.padding) {
+          T *to = (T *)a.gw + (rows[q] - 1) * a.D + d;
           *to = (T)((double)*to + sum);
         }
         head = false;
@@ -184,13 +195,13 @@ __global__ void join_chunks(order by, dpt__lookup_backward_args a, const double 
   int64_t chunk = blockIdx.x, end = (chunk + 1) * CHUNK;
   if (!by.continues(end)) return;
   int64_t row = by.row(end);
-  if (row + 1 == a.padding || (chunk > 0 && by.row(chunk * CHUNK - 1) == row)) return;
+  if (row == a.padding || (chunk > 0 && by.row(chunk * CHUNK - 1) == row)) return;
   int64_t columns = (int64_t)gridDim.y * blockDim.x;
   for (int64_t d = (int64_t)blockIdx.y * blockDim.x + threadIdx.x; d < a.D; d += columns) {
     double sum = tails[chunk * a.D + d];
     for (int64_t c = chunk + 1; c * CHUNK < by.n && by.row(c * CHUNK) == row; c++)
       sum += heads[c * a.D + d];
-    T *to = (T *)a.gw + row * a.D + d;
+    T *to = (T *)a.gw + (row - 1) * a.D + d;
     *to = (T)((double)*to + sum);
   }
 }
@@ -265,20 +276,8 @@ int dpt__cuda_lookup_backward(dpt__context *context, const void *args) {
   indices at = {a.idx, a.index_type, a.n, a.V};
   const verdict *v;
   if (!a.n) return 0;
-  int64_t count = dpt__keys_for(a.n);
-  int shift = 0, bits = 0;
-  while ((int64_t)1 << shift < a.n) shift++;
-  while (bits < 63 && (int64_t)1 << bits <= a.V) bits++;
-  if (shift + bits > 64 || (a.n + CHUNK - 1) / CHUNK > INT32_MAX)
-    return dpt__cuda_fail("%s: %lld indices into %lld rows are too many", context->name,
-                          (long long)a.n, (long long)a.V);
-  if (launch_check(context, at, &v, NULL, 0)) return 1;
-  uint64_t *keys = (uint64_t *)dpt__cuda_services->scratch(context, (size_t)count * sizeof *keys);
-  if (!keys) return 1;
-  if (DPT_LAUNCH(make_keys, dpt__blocks(count), DPT__BLOCK, 0, context, at, keys, count, shift) ||
-      dpt__sort_keys(context, keys, count))
-    return 1;
-  order by = {keys, a.n, shift};
+  order by;
+  if (launch_check(context, at, &v, NULL, 0) || sort_indices(context, at, &by)) return 1;
   return dpt__of_real(a.type,
                       [&](auto zero) { return launch_add<decltype(zero)>(context, a, by, v); });
 }
