@@ -11,6 +11,7 @@ local flatten = require 'dpt.parallel.flatten'
 local deepcopy = require 'dpt.clone'
 local File = require('dpt.file').File
 local legacy = require 'dpt.nn.legacy'
+local sharing = require 'dpt.nn.sharing'
 
 local Module = torch.class('nn.Module')
 
@@ -130,6 +131,9 @@ function Module:clone(...)
    if select('#', ...) > 0 then clone:share(self, ...) end
    return clone
 end
+
+--- Copies for further steps of a sequence, see dpt.nn.sharing.
+Module.sharedClone, Module.stepClone = sharing.clone, sharing.step
 
 --- Without an argument the name of the tensor type; with one converts every tensor in the module.
 -- @param tensorCache a table for several calls whose tensors stay shared among each other

@@ -1,0 +1,157 @@
+--- nn.AbstractRecurrent(cell, rho): a cell that is called once for every step of a sequence.
+--
+--    for t = 1, T do output[t] = net:forward(input[t]) end
+--    for t = T, 1, -1 do gradInput[t] = net:backward(input[t], gradOutput[t]) end
+--    net:forget() -- the next forward is a first step again
+--
+-- What must stay true: every step in training has a copy of the cell with the very parameters of
+-- the cell itself (the same tensors), so what it computed is there when backward comes back to it;
+-- rho + 1 copies at most, older steps get no gradient. In evaluation there are two. Copies and
+-- states are neither saved nor converted. A class fills in callCell, backCell and accCell; `given`
+-- is what callCell makes and keeps for the others.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local sharing = require 'dpt.nn.sharing'
+
+local AbstractRecurrent, parent = torch.class('nn.AbstractRecurrent', 'nn.Container')
+
+--- The step that backward has come to, the copies and what each was given.
+local PASSING = {'back_', 'cells_', 'given_', 'states_', 'gradState_', 'kept_'}
+
+function AbstractRecurrent:__init(cell, rho)
+   parent.__init(self)
+   self.modules[1] = cell
+   self.rho = rho or 99999
+   self:training()
+   self:_restart()
+end
+
+function AbstractRecurrent:_restart()
+   for _, field in ipairs(PASSING) do self[field] = nil end
+   self.cells_, self.given_, self.states_ = {}, {}, {}
+   self.step = 1
+end
+
+local function begin(self)
+   self.step, self.back_, self.gradState_, self.states_ = 1, nil, nil, {}
+end
+
+--- The next forward is the first step of a sequence.
+function AbstractRecurrent:forget()
+   begin(self)
+   return self
+end
+
+--- The next forward is a first step for backward, but begins with the state that is there.
+function AbstractRecurrent:continue()
+   local last = self.states_[self:_slot(self.step - 1)]
+   begin(self)
+   if last then
+      self.kept_ = nn.utils.recursiveCopy(self.kept_, last)
+      self.states_[self:_slot(0)] = self.kept_
+   end
+   return self
+end
+
+-- Where a step's copy and state are.
+function AbstractRecurrent:_slot(step)
+   return step % (self.train ~= false and self.rho + 1 or 2)
+end
+
+--- The copy of the cell that a step uses.
+function AbstractRecurrent:getStepModule(step)
+   local slot = self:_slot(step)
+   self.cells_[slot] = self.cells_[slot] or self.modules[1]:stepClone()
+   return self.cells_[slot]
+end
+
+--- @return the output for one step's input
+function AbstractRecurrent:updateOutput(input)
+   local step, slot = self.step, self:_slot(self.step)
+   local cell = self:getStepModule(step)
+   self.back_ = nil
+   local given, output, state = self:callCell(cell, input, self.states_[self:_slot(step - 1)])
+   self.given_[slot], self.states_[slot] = given, state
+   self.step = step + 1
+   self.output = output
+   return output
+end
+
+--- To be called once for each step, from the last to the first.
+function AbstractRecurrent:updateGradInput(input, gradOutput)
+   local step = (self.back_ or self.step) - 1
+   if step < 1 then
+      error(torch.type(self) .. ': backward was called more often than forward', 2)
+   end
+   if not self.back_ then self.gradState_ = nil end
+   self.back_ = step
+   if self.step - step > self.rho then
+      self.gradInput = nn.utils.recursiveCopy(nil, input)
+      nn.utils.recursiveFill(self.gradInput, 0)
+   else
+      local slot = self:_slot(step)
+      self.gradInput, self.gradState_ = self:backCell(self.cells_[slot], self.given_[slot],
+         gradOutput, self.gradState_, input)
+   end
+   return self.gradInput
+end
+
+--- For the step whose updateGradInput came last.
+function AbstractRecurrent:accGradParameters(_, gradOutput, scale)
+   local step = self.back_
+   if not step then
+      error(torch.type(self) .. ': accGradParameters needs updateGradInput before it', 2)
+   end
+   if self.step - step <= self.rho then
+      local slot = self:_slot(step)
+      self:accCell(self.cells_[slot], self.given_[slot], gradOutput, scale or 1)
+   end
+end
+
+function AbstractRecurrent:training()
+   if self.train ~= true then self.cells_, self.given_, self.states_, self.step = {}, {}, {}, 1 end
+   parent.training(self)
+end
+
+function AbstractRecurrent:evaluate()
+   if self.train ~= false then self.cells_, self.given_, self.states_, self.step = {}, {}, {}, 1 end
+   parent.evaluate(self)
+end
+
+function AbstractRecurrent:type(typename, tensorCache)
+   if typename then self:_restart() end
+   return parent.type(self, typename, tensorCache)
+end
+
+function AbstractRecurrent:clearState()
+   self:_restart()
+   return parent.clearState(self)
+end
+
+function AbstractRecurrent:reset(stdv)
+   self:_restart()
+   return parent.reset(self, stdv)
+end
+
+--- Inside a step of another recurrent module this one is itself: it counts its own steps.
+function AbstractRecurrent:__clone(copy)
+   if sharing.cloningSteps() then return nn.RecurrentStep(self) end
+   local clone = setmetatable({}, getmetatable(self))
+   for key, value in pairs(self) do rawset(clone, key, copy(value)) end
+   return clone
+end
+
+function AbstractRecurrent:write(file)
+   local fields = {}
+   for name, value in pairs(self) do fields[name] = value end
+   for _, field in ipairs(PASSING) do fields[field] = nil end
+   file:writeFields(fields)
+end
+
+function AbstractRecurrent:read(file)
+   parent.read(self, file)
+   self:_restart()
+end
+
+return AbstractRecurrent

@@ -1,0 +1,56 @@
+--- nn.Recurrent(start, input, feedback, transfer, rho, merge): a step's output is transfer(merge{
+-- input(x), feedback(the output before)}); the first one is transfer(start(input(x))).
+-- What must stay true: start is a module, or the size of an nn.Add; transfer is nn.Sigmoid and
+-- merge nn.CAddTable unless others are given. The modules are used in both kinds of step.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local Recurrent, parent = torch.class('nn.Recurrent', 'nn.AbstractRecurrent')
+
+function Recurrent:__init(start, input, feedback, transfer, rho, merge)
+   if not torch.isTypeOf(start, 'nn.Module') then start = nn.Add(start) end
+   self.startModule, self.inputModule, self.feedbackModule = start, input, feedback
+   self.transferModule, self.mergeModule = transfer or nn.Sigmoid(), merge or nn.CAddTable()
+   local first = nn.Sequential():add(input):add(start):add(self.transferModule)
+   local others = nn.Sequential():add(nn.ParallelTable():add(input):add(feedback))
+      :add(self.mergeModule):add(self.transferModule)
+   -- both kinds of step share modules; each step's copy runs one of the two
+   parent.__init(self, nn.Container():add(first):add(others), rho)
+end
+
+--- Every module once.
+function Recurrent:parameters()
+   local all = nn.Container()
+   all.modules = {self.startModule, self.inputModule, self.feedbackModule, self.mergeModule,
+      self.transferModule}
+   return all:parameters()
+end
+
+-- Not those of Container, which would go through modules that stand in both kinds of step twice.
+Recurrent.updateParameters = nn.Module.updateParameters
+Recurrent.zeroGradParameters = nn.Module.zeroGradParameters
+
+function Recurrent:callCell(cell, input, previous)
+   local given = {first = previous == nil, cell = cell:get(previous and 2 or 1),
+      input = previous and {input, previous} or input}
+   local output = given.cell:updateOutput(given.input)
+   return given, output, output
+end
+
+function Recurrent:backCell(_, given, gradOutput, gradState)
+   given.gradOutput = gradOutput
+   if gradState then
+      given.sum = nn.utils.recursiveCopy(given.sum, gradOutput)
+      given.gradOutput = nn.utils.recursiveAdd(given.sum, gradState)
+   end
+   local gradInput = given.cell:updateGradInput(given.input, given.gradOutput)
+   if given.first then return gradInput end
+   return gradInput[1], gradInput[2]
+end
+
+function Recurrent:accCell(_, given, _, scale)
+   given.cell:accGradParameters(given.input, given.gradOutput, scale)
+end
+
+return Recurrent

@@ -1,0 +1,43 @@
+--- nn.Recursor(module, rho): any module, called once for every step.
+-- What must stay true: every step has a copy of the module with the same parameters; recurrent
+-- modules inside are not copied, they count their own steps and forget with this one.
+
+local torch = require 'dpt.tensor'
+
+local Recursor, parent = torch.class('nn.Recursor', 'nn.AbstractRecurrent')
+
+-- Calls a method of the recurrent modules inside, but not of those inside these.
+local function tell(module, method)
+   for _, child in ipairs(module.modules or {}) do
+      if torch.isTypeOf(child, 'nn.AbstractRecurrent') then
+         child[method](child)
+      else
+         tell(child, method)
+      end
+   end
+end
+
+function Recursor:__init(module, rho)
+   parent.__init(self, module, rho)
+end
+
+for _, method in ipairs{'forget', 'continue'} do
+   Recursor[method] = function(self)
+      tell(self, method)
+      return parent[method](self)
+   end
+end
+
+function Recursor:callCell(cell, input)
+   return input, cell:updateOutput(input)
+end
+
+function Recursor:backCell(cell, _, gradOutput, _, input)
+   return cell:updateGradInput(input, gradOutput)
+end
+
+function Recursor:accCell(cell, given, gradOutput, scale)
+   cell:accGradParameters(given, gradOutput, scale)
+end
+
+return Recursor

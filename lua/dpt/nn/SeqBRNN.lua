@@ -1,0 +1,23 @@
+--- nn.SeqBRNN(inputSize, outputSize, batchFirst, merge): an LSTM in each direction over whole
+-- sequences; what both give is merged into one, by nn.CAddTable unless another module is given.
+-- What must stay true: modules are the nn.RNN of both directions and the merging one.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local SeqBRNN, parent = torch.class('nn.SeqBRNN', 'nn.Sequential')
+
+function SeqBRNN:__init(inputSize, outputSize, batchFirst, merge)
+   parent.__init(self)
+   self:add(nn.RNN('CUDNN_LSTM', inputSize, outputSize, 1, batchFirst):bothDirections())
+   self:add(nn.ConcatTable():add(nn.Narrow(3, 1, outputSize))
+      :add(nn.Narrow(3, outputSize + 1, outputSize)))
+   self:add(merge or nn.CAddTable())
+end
+
+--- As that of the sequences.
+function SeqBRNN:outputSplit()
+   return self.modules[1]:outputSplit()
+end
+
+return SeqBRNN

@@ -1,0 +1,28 @@
+--- dpt.rnn.remembering: when a module for sequences goes on from the state that it has.
+-- What must stay true: unless told, it begins anew with each sequence.
+local fail = require('dpt.ffi').fail
+local torch = require 'dpt.tensor'
+
+local M = {}
+
+local modes = {both = true, train = true, eval = true, neither = true}
+
+--- remember(mode) of a module: 'both' (the default), 'train' or 'eval', or 'neither'.
+-- @return the module
+function M.set(module, mode)
+   mode = mode or 'both'
+   if not modes[mode] then
+      fail("%s: remember wants 'both', 'train', 'eval' or 'neither', got %s", torch.type(module),
+         tostring(mode))
+   end
+   module.rememberMode = mode
+   return module
+end
+
+--- Whether the module goes on, in the mode of training that it is in.
+function M.now(module)
+   local mode = module.rememberMode
+   return mode == 'both' or mode == (module.train ~= false and 'train' or 'eval')
+end
+
+return M
