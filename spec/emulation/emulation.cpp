@@ -54,6 +54,7 @@ struct fiber {
 struct team {
   int living, arrived;
   unsigned generation;
+  int voted[2]; /* whether a thread of this or that generation voted for it */
 };
 
 struct machine {
@@ -107,12 +108,15 @@ void switch_to(fiber &f) {
 
 team &warp_of(int thread) { return m->warps[(size_t)thread / WARP]; }
 
+void all_have_met(team &t) {
+  t.arrived = 0;
+  t.generation++;
+  t.voted[t.generation % 2] = 0; /* who met before has read it */
+}
+
 void depart(team &t) {
   t.living--;
-  if (t.living && t.arrived == t.living) {
-    t.arrived = 0;
-    t.generation++;
-  }
+  if (t.living && t.arrived == t.living) all_have_met(t);
 }
 
 /* Where a fiber begins. */
@@ -144,10 +148,7 @@ void prepare(fiber &f) {
 void meet(team &t) {
   if (!m->is_team) die("a barrier or warp operation in a kernel that was launched as plain");
   unsigned before = t.generation;
-  if (++t.arrived == t.living) {
-    t.arrived = 0;
-    t.generation++;
-  }
+  if (++t.arrived == t.living) all_have_met(t);
   while (t.generation == before) switch_to_main(m->fibers[(size_t)m->current], 0);
 }
 
@@ -162,10 +163,10 @@ void run_team() {
     prepare(m->fibers[(size_t)t]);
     m->fibers[(size_t)t].index = index_of(t);
   }
-  m->block = {m->nthread, 0, 0};
+  m->block = {m->nthread, 0, 0, {0, 0}};
   for (size_t w = 0; w < m->warps.size(); w++) {
     int rest = m->nthread - (int)w * WARP;
-    m->warps[w] = {rest < WARP ? rest : WARP, 0, 0};
+    m->warps[w] = {rest < WARP ? rest : WARP, 0, 0, {0, 0}};
   }
   m->random = m->random * 1664525u + 1013904223u;
   int first = (int)((m->random >> 8) % (unsigned)m->nthread);
@@ -258,12 +259,10 @@ void *emulated_shared(void) { return (void *)(((uintptr_t)m->shared.data() + 15)
 
 void __syncthreads(void) { meet(m->block); }
 int __syncthreads_or(int predicate) {
-  m->given[(size_t)m->current] = predicate != 0;
+  int *voted = &m->block.voted[m->block.generation % 2];
+  *voted |= predicate != 0;
   meet(m->block);
-  int any = 0;
-  for (int t = 0; t < m->nthread; t++) any |= m->fibers[(size_t)t].alive && m->given[(size_t)t];
-  meet(m->block);
-  return any;
+  return *voted;
 }
 void __syncwarp(unsigned) { meet(warp_of(m->current)); }
 int emulated_lane(void) { return m->current % WARP; }
