@@ -21,9 +21,23 @@ describe("cutorch's other names", function()
          isCachingAllocatorEnabled hasHalfInstructions hasFastHalfInstructions
          createCudaHostTensor createCudaHostFloatTensor createCudaHostDoubleTensor
          createCudaHostIntTensor createCudaHostLongTensor createCudaHostByteTensor
-         createCudaHostHalfTensor createFloatUVATensor createCudaUVATensor test
+         createCudaHostHalfTensor createFloatUVATensor createCudaUVATensor test setTF32 getTF32
       ]]
       for name in names:gmatch('%w+') do assert.is_function(cutorch[name], name) end
+   end)
+
+   it('TF32 is off, and a switch that products follow within its rounding', function()
+      assert.is_false(cutorch.getTF32())
+      finally(function() cutorch.setTF32(false) end)
+      local a, b = torch.rand(40, 50), torch.rand(50, 30)
+      local wanted = torch.mm(a, b)
+      for _, on in ipairs{true, false} do
+         cutorch.setTF32(on)
+         assert.equal(on, cutorch.getTF32())
+         local got = torch.mm(a:cuda(), b:cuda()):double()
+         local difference = (got - wanted):abs():max() / wanted:max()
+         assert.is_true(difference < (on and 2e-3 or 2e-6), difference)
+      end
    end)
 
    it('keep the number of a BLAS handle, and refuse one that was not reserved', function()

@@ -37,3 +37,11 @@ int dpt__cuda_linear_data(dpt__context *context, const void *args) {
       dpt__linear_data_product(context, (const struct dpt__linear_data_args *)args);
   return dpt__cuda_gemm(context, &gemm);
 }
+
+int dpt__cuda_linear_weight(dpt__context *context, const void *args) {
+  const struct dpt__linear_weight_args *a = (const struct dpt__linear_weight_args *)args;
+  struct dpt__plane_sum_args sum = dpt__linear_bias_sum(a);
+  if (a->gb && dpt__cuda_plane_sum(context, &sum)) return 1;
+  dpt__gemm_args gemm = dpt__linear_weight_product(a);
+  return a->gw ? dpt__cuda_gemm(context, &gemm) : 0;
+}

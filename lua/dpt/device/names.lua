@@ -3,7 +3,7 @@
 -- What must stay true: a script that calls one of these goes on as on Torch7 where there is nothing
 -- to do, and gets a sentence where dpt has no such thing.
 local dptffi = require 'dpt.ffi'
-local ffi, fail = dptffi.ffi, dptffi.fail
+local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 
 local absent = {
    test = "Torch7's own tests are not part of dpt; scripts/test in its repository runs dpt's",
@@ -43,6 +43,12 @@ return function(cutorch, whole)
 
    --- Nothing: cutorch had stopped doing it.
    function cutorch.deviceReset() end
+
+   --- Lets GPUs round the operands of float products and convolutions to 10 bits (TF32), which is
+   -- several times as fast; off at first. It is for the whole process; host devices compute as
+   -- before.
+   function cutorch.setTF32(on) C.dpt_tf32_set(on and 1 or 0) end
+   function cutorch.getTF32() return C.dpt_tf32_get() ~= 0 end
 
    cutorch._state = ffi.new 'struct { int nothing; }'
 
