@@ -1,7 +1,8 @@
 /* nccl.cpp: stands in for libnccl.so.2 under the emulation: computes on the thread that ends a
  * group, whose queues have done everything before (a launch has ended when it returns).
  *
- * What must stay true: what NCCL demands is demanded: all ranks of a communicator in one group,
+ * What must stay true: sums have the bits of dpt's copies (NCCL promises no such thing), so that
+ * any spec can run on it. What NCCL demands is demanded: all ranks of a communicator in one group,
  * with the same calls in the same order, on queues of their own. DPT_FAKE_NCCL asks for faults,
  * words apart by spaces: version=N      what ncclGetVersion says unready        communicators are
  * never ready refuse         none can be made wrong          sums are too large by 1 hang=N, fail=N
@@ -79,36 +80,45 @@ size_t size_of(ncclDataType_t type) {
   }
 }
 
-template <typename T> void add(void *sum, const void *term, size_t count) {
-  for (size_t i = 0; i < count; i++) ((T *)sum)[i] = (T)(((T *)sum)[i] + ((const T *)term)[i]);
-}
-
-void add_any(void *sum, const void *term, size_t count, ncclDataType_t type) {
-  switch (type) {
-  case ncclFloat16:
-    for (size_t i = 0; i < count; i++)
-      ((__half *)sum)[i] = __float2half_rn(__half2float(((__half *)sum)[i]) +
-                                           __half2float(((const __half *)term)[i]));
-    return;
-  case ncclFloat32:
-    return add<float>(sum, term, count);
-  case ncclFloat64:
-    return add<double>(sum, term, count);
-  case ncclInt32:
-    return add<uint32_t>(sum, term, count);
-  case ncclInt64:
-    return add<uint64_t>(sum, term, count);
-  default:
-    return add<uint8_t>(sum, term, count);
+/* Element i of all ranks' call k, added up as dpt adds: by rising rank, wide, rounded once. */
+template <typename T, typename A>
+void add(const clique *c, size_t k, size_t count, std::vector<char> &total) {
+  for (size_t i = 0; i < count; i++) {
+    A sum = 0;
+    for (ncclComm_t rank : c->rank) sum += (A)((const T *)rank->calls[k].from)[i];
+    ((T *)total.data())[i] = (T)sum;
   }
 }
 
-/* Call k of every rank, in the order of the ranks, backwards: NCCL promises no order. */
+void add_halves(const clique *c, size_t k, size_t count, std::vector<char> &total) {
+  for (size_t i = 0; i < count; i++) {
+    double sum = 0;
+    for (ncclComm_t rank : c->rank) sum += __half2float(((const __half *)rank->calls[k].from)[i]);
+    ((__half *)total.data())[i] = __double2half(sum);
+  }
+}
+
 std::vector<char> sum(const clique *c, size_t k, size_t count, ncclDataType_t type) {
-  const operation &last = c->rank.back()->calls[k];
-  std::vector<char> total((const char *)last.from, (const char *)last.from + count * size_of(type));
-  for (size_t r = c->rank.size() - 1; r-- > 0;)
-    add_any(total.data(), c->rank[r]->calls[k].from, count, type);
+  std::vector<char> total(count * size_of(type));
+  switch (type) {
+  case ncclFloat16:
+    add_halves(c, k, count, total);
+    break;
+  case ncclFloat32:
+    add<float, double>(c, k, count, total);
+    break;
+  case ncclFloat64:
+    add<double, double>(c, k, count, total);
+    break;
+  case ncclInt32:
+    add<uint32_t, uint64_t>(c, k, count, total);
+    break;
+  case ncclInt64:
+    add<uint64_t, uint64_t>(c, k, count, total);
+    break;
+  default:
+    add<uint8_t, uint64_t>(c, k, count, total);
+  }
   if (asked("wrong") && type == ncclFloat32)
     for (size_t i = 0; i < count; i++) ((float *)total.data())[i] += 1;
   return total;
