@@ -9,6 +9,7 @@
 #include "comm/groups.h"
 
 #include "comm/comm.h"
+#include "device/fault.h"
 #include "device/meeting.h"
 
 #include <errno.h>
@@ -270,10 +271,16 @@ static int run(dpt__context *context, int n, dpt__stream *const *streams, const 
   return status;
 }
 
+/* What DPT_FAULT asks to fail is counted with the copies. */
+static int run_failure(dpt__context *context, int n, dpt__stream *const *streams,
+                       const void *args) {
+  return dpt__fail("%s of %d devices: failed on demand (DPT_FAULT)", library->name, n);
+}
+
 int dpt__group_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {
   size_t places = (size_t)batch->calls * (size_t)batch->ranks;
   if (!places) return 0;
   for (int i = 0; i < batch->ranks; i++) DPT__TRY(dpt__stream_order(streams[i]));
-  return dpt__meet(batch->ranks, streams, run, fn, batch,
-                   offsetof(dpt__batch, place) + places * sizeof *batch->place);
+  return dpt__meet(batch->ranks, streams, dpt__fault(DPT__FAULT_COPY) ? run_failure : run, fn,
+                   batch, offsetof(dpt__batch, place) + places * sizeof *batch->place);
 }

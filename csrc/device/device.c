@@ -62,7 +62,8 @@ static int parse(const char *source, const char *text, plan *p) {
   if (!strcmp(text, "none")) return 0;
   if (!strncmp(text, "host:", 5) && whole_number(text + 5, 1, DPT__MAX_DEVICES, &p->count))
     return 0;
-  if (!strncmp(text, "emulated:", 9) && whole_number(text + 9, 1, DPT__MAX_DEVICES, &p->count)) {
+  if (!strncmp(text, "emulated:", 9) && (whole_number(text + 9, 1, DPT__MAX_DEVICES, &p->count) ||
+                                         (strchr(text, ',') && gpu_list(text + 9, p)))) {
     p->plugin = "emulated";
     return 0;
   }

@@ -41,7 +41,7 @@ describe('nccl', function()
                end
                nccl.allReduce(list)
                for i = 1, n do same.bits(sum, list[i]:double()) end
-               for root = 1, n do -- C7: every root
+               for root = 1, n do
                   list = inputs(typename, n, count)
                   local target = {}
                   target[root] = onDevice(root, typename, count)

@@ -3,11 +3,11 @@
  *
  * What must stay true: sums have the bits of dpt's copies (NCCL promises no such thing), so that
  * any spec can run on it. What NCCL demands is demanded: all ranks of a communicator in one group,
- * with the same calls in the same order, on queues of their own. DPT_FAKE_NCCL asks for faults,
- * words apart by spaces: version=N      what ncclGetVersion says unready        communicators are
- * never ready refuse         none can be made wrong          sums are too large by 1 hang=N, fail=N
- * the N-th group of collectives does not end, or ends in an error stuck=A,B      no group in which
- * both devices (from 0) are ends
+ * with the same calls in the same order, on queues of their own. DPT_FAKE_NCCL asks for faults by
+ * words with spaces between them. "version=N" is what ncclGetVersion says; with "refuse" no
+ * communicator can be made, with "unready" none is ever ready; "wrong" makes sums too large by 1.
+ * With "hang=N" the N-th group of collectives does not end, with "fail=N" it ends in an error, with
+ * "stuck=A,B" no group ends that has both devices (from 0).
  */
 #include "nccl.h"
 
