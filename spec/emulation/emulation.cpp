@@ -187,9 +187,15 @@ void run_team() {
 }
 
 void run_plain() {
+  uint3 index = {0, 0, 0};
   for (m->current = 0; m->current < m->nthread; m->current++) {
-    threadIdx = index_of(m->current);
+    threadIdx = index;
     m->call(m->argument);
+    if (++index.x < blockDim.x) continue;
+    index.x = 0;
+    if (++index.y < blockDim.y) continue;
+    index.y = 0;
+    index.z++;
   }
 }
 
