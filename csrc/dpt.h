@@ -681,6 +681,20 @@ uint64_t dpt_waits(void);
 /* For tests: keeps the current device's current stream busy that long. */
 int dpt_stream_sleep(double milliseconds);
 
+/* Work that is captured once and then replayed as a whole, where the current device can. From begin
+ * to end what this thread queues on its current stream of that device is noted and not done; it can
+ * not wait, nor use another stream: each such call fails. launch does it all again, on the memory
+ * it was captured with, after what is queued on the current stream and before what will be. free:
+ * in any state. refuse: a sentence in fn's name where this thread captures. */
+typedef struct dpt_graph dpt_graph;
+int dpt_graph_supported(int *yes);
+int dpt_graph_begin(dpt_graph **graph);
+int dpt_graph_end(dpt_graph *graph);
+int dpt_graph_launch(dpt_graph *graph);
+void dpt_graph_free(dpt_graph *graph /* or NULL */);
+int dpt_graph_capturing(void);
+int dpt_graph_refuse(const char *fn, const char *why);
+
 /* Everything that was queued on a stream up to now; all zero: nothing. */
 typedef struct dpt_event {
   int32_t device_, stream_;

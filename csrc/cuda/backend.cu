@@ -61,11 +61,21 @@ int dpt__cuda_launched(dpt__context *context, const char *kernel) {
   char call[96];
   snprintf(call, sizeof call, "launch of %s", kernel);
   if (dpt__cuda_status(cudaPeekAtLastError(), call)) return 1;
-  if (!dpt__cuda_checks_launches()) return 0;
+  if (!dpt__cuda_checks_launches() || dpt__queue_of(context)->captures) return 0;
   snprintf(call, sizeof call, "run of %s", kernel);
   if (dpt__cuda_status(cudaStreamSynchronize(dpt__queue_of(context)->stream), call)) return 1;
   return dpt__cuda_queue_fault(context->queue);
 }
+
+#ifdef DPT_EMULATED
+/* A kernel of the host's, which works at once: no graph can have it. */
+template <int kernel> static int borrowed(dpt__context *context, const void *args) {
+  if (dpt__queue_of(context)->captures)
+    return dpt__cuda_fail("%s: the emulation has no such kernel that a graph can record",
+                          context->name);
+  return dpt__cuda_services->host->kernels[kernel](context, args);
+}
+#endif
 
 extern "C" __attribute__((visibility("default"))) const dpt__backend *
 dpt_backend(int abi, const dpt__services *services) {
@@ -78,6 +88,9 @@ dpt_backend(int abi, const dpt__services *services) {
   }
 #ifdef DPT_EMULATED
   backend = *services->host; /* its kernels stand in for what is not written here */
+#define DPT_KERNEL(kernel) backend.kernels[DPT__KERNEL_##kernel] = borrowed<DPT__KERNEL_##kernel>;
+#include "device/kernels.def"
+#undef DPT_KERNEL
   backend.name = "emulated";
 #else
   backend.name = "cuda";

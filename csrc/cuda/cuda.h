@@ -89,6 +89,7 @@ static __device__ inline void dpt__fault_set(dpt__fault_record *fault, int code,
 struct dpt__queue {
   cudaStream_t stream;
   dpt__fault_record *fault;
+  bool captures;        /* a graph is recorded: nothing can be waited for */
   void *cublas, *cudnn; /* handles, once there was work for them (cublas.h, cudnn/cudnn.h) */
 };
 
@@ -108,8 +109,9 @@ static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
   type *name = reinterpret_cast<type *>(dpt__shared)
 #else
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
-  ((void)emulated_launch_of(dpt__queue_of(context)->stream, #kernel, (grid), (block), (shared),    \
-                            (team), [&] { kernel(__VA_ARGS__); }),                                 \
+  ((void)emulated_launch_of(                                                                       \
+       dpt__queue_of(context)->stream, #kernel, (grid), (block), (shared), (team),                 \
+       [&] { kernel(__VA_ARGS__); }, [&] { return emulated_bind(kernel, __VA_ARGS__); }),          \
    dpt__cuda_launched((context), #kernel))
 #define DPT_UNROLL
 #define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())

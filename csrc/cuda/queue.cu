@@ -103,6 +103,38 @@ int dpt__cuda_queue_fault(void *queue) {
   }
 }
 
+/* ---- graphs ---- */
+
+/* Relaxed: the stream's thread may take memory for kernels while it captures (device/scratch.c). */
+static int capture_begin(void *queue) {
+  dpt__queue *q = (dpt__queue *)queue;
+  DPT__CUDA(cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeRelaxed));
+  q->captures = true;
+  return 0;
+}
+
+static int capture_end(void *queue, void **out) {
+  dpt__queue *q = (dpt__queue *)queue;
+  cudaGraph_t graph = NULL;
+  cudaGraphExec_t work = NULL;
+  q->captures = false;
+  DPT__CUDA(cudaStreamEndCapture(q->stream, &graph));
+  int status = dpt__cuda_status(cudaGraphInstantiate(&work, graph, 0), "cudaGraphInstantiate");
+  status |= dpt__cuda_status(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  *out = work;
+  return status;
+}
+
+static int graph_launch(void *queue, void *graph) {
+  DPT__CUDA(cudaGraphLaunch((cudaGraphExec_t)graph, ((dpt__queue *)queue)->stream));
+  return 0;
+}
+
+static void graph_free(void *graph) {
+  if (dpt__cuda_status(cudaGraphExecDestroy((cudaGraphExec_t)graph), "cudaGraphExecDestroy"))
+    return; /* a device that failed: the graph is gone with it */
+}
+
 void dpt__cuda_queues(dpt__backend *backend) {
   backend->enter = enter;
   backend->queue_new = queue_new;
@@ -111,4 +143,8 @@ void dpt__cuda_queues(dpt__backend *backend) {
   backend->mark_query = mark_query;
   backend->mark_wait = mark_wait;
   backend->queue_fault = dpt__cuda_queue_fault;
+  backend->capture_begin = capture_begin;
+  backend->capture_end = capture_end;
+  backend->graph_launch = graph_launch;
+  backend->graph_free = graph_free;
 }

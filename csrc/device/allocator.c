@@ -102,6 +102,11 @@ void dpt__block_give(dpt__block *block) {
   if (dpt__forked()) return; /* the lock may be held by a thread that is not here */
   pool *p = &pools[block->device];
   pthread_mutex_lock(&p->lock);
+  if (block->held) {
+    block->given = 1;
+    pthread_mutex_unlock(&p->lock);
+    return;
+  }
   p->live -= (int64_t)block->asked;
   atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
   if (block->birth) block->freed = dpt__event_record(block->birth).number;
@@ -114,6 +119,23 @@ void dpt__block_give(dpt__block *block) {
     p->pending = block;
   }
   pthread_mutex_unlock(&p->lock);
+}
+
+void dpt__block_hold(dpt__block *block, uint64_t graph) {
+  pool *p = &pools[block->device];
+  pthread_mutex_lock(&p->lock);
+  block->held++;
+  block->graph = graph;
+  pthread_mutex_unlock(&p->lock);
+}
+
+void dpt__block_release(dpt__block *block) {
+  pool *p = &pools[block->device];
+  pthread_mutex_lock(&p->lock);
+  int last = --block->held == 0 && block->given;
+  if (last) block->given = 0;
+  pthread_mutex_unlock(&p->lock);
+  if (last) dpt__block_give(block);
 }
 
 /* ---- segments ---- */
@@ -325,6 +347,7 @@ int dpt_memory_limit_set(int device, int64_t bytes) {
 int dpt_memory_empty_cache(int device) {
   dpt__device *found;
   DPT__TRY(dpt__device_find("emptyCache", device, &found));
+  dpt__graphs_sweep();
   empty_cache(&pools[found->number], 0);
   empty_cache(&pools[0], 0);
   return 0;

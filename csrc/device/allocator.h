@@ -7,18 +7,24 @@
  */
 #ifndef DPT_DEVICE_ALLOCATOR_H
 #define DPT_DEVICE_ALLOCATOR_H
-#include "device/heap.h"
+#include "device/graph.h"
 
 /* Memory of a device, 64-byte aligned; device 0: page-locked host memory. A sentence with the live,
  * cached and asked bytes where there is none. */
 int dpt__block_take(int device, size_t bytes, dpt__block **block);
 void dpt__block_give(dpt__block *block);
 
+/* A graph uses the block: it is given back only when the graph has released it, too. */
+void dpt__block_hold(dpt__block *block, uint64_t graph);
+void dpt__block_release(dpt__block *block);
+
 /* Out of line: a stream uses the block for the first time. */
 int dpt__block_use_first(dpt__block *block, dpt__stream *stream);
 
 /* Work that is queued on stream from now on uses the block. */
 static inline int dpt__block_use(dpt__block *block, dpt__stream *stream) {
+  dpt_graph *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
+  if (capture) DPT__TRY(dpt__graph_hold(capture, block));
   if (stream == block->birth) return 0;
   if (stream == atomic_load_explicit(&block->last_user, memory_order_acquire)) return 0;
   return dpt__block_use_first(block, stream);

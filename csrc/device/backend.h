@@ -72,9 +72,15 @@ struct dpt__backend {
   const dpt__collectives *collectives; /* NULL: there are none */
   /* NULL where recurrent networks are computed with weights of our own layout (rnn/rnn.h). */
   const struct dpt__rnn_library *rnn;
+  /* NULL where there are no graphs. Between begin and end what is issued to the queue is recorded;
+   * launch issues all of it. */
+  int (*capture_begin)(void *queue);
+  int (*capture_end)(void *queue, void **graph);
+  int (*graph_launch)(void *queue, void *graph);
+  void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 5
+#define DPT__BACKEND_ABI 6
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -27,6 +27,8 @@ struct dpt__block {
   _Atomic(dpt__stream *) last_user;
   dpt__event *users; /* other streams that used it; the numbers are set when it is given back */
   int nuser, user_room;
+  int held, given; /* by how many graphs; its user gave it back and they have not yet */
+  uint64_t graph;  /* the last one that held it */
 };
 
 /* Block sizes double from row to row, in DPT__BIN_COLUMNS steps. */

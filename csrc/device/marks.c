@@ -1,6 +1,8 @@
 /* marks.c: marks in queues, and what is known of them (marks.h has the rules). */
 #include "device/marks.h"
 
+#include "device/graph.h"
+
 #include <stdlib.h>
 
 enum { SET = 16, SPARE = 16 };
@@ -21,6 +23,7 @@ struct dpt__marks {
   mark set[SET];
   int nspare;
   void *spare[SPARE];
+  int closed;
   /* under the lock of all follows: */
   follow *follows;
   int nfollow, room;
@@ -52,6 +55,8 @@ static void advance(dpt__stream *stream, uint64_t number) {
 /* Under the lock: a mark behind everything that has been issued. */
 static int set_mark(dpt__stream *stream, mark *m) {
   struct dpt__marks *marks = stream->marks;
+  m->mark = NULL;
+  if (marks->closed) return dpt__graph_mismatch("stream wait", stream);
   m->mark = marks->nspare ? marks->spare[--marks->nspare] : NULL;
   m->number = dpt__counter_value(&stream->issued);
   return stream->backend->mark_set(stream->unit, stream->queue, &m->mark);
@@ -69,7 +74,8 @@ int dpt__marks_done(dpt__event event) {
   pthread_mutex_lock(&marks->lock);
   int passed = 1;
   mark *last = marks->nset ? &marks->set[(marks->first + marks->nset - 1) % SET] : NULL;
-  if (!dpt__event_over(event) && marks->nset < SET && (!last || last->number < event.number)) {
+  if (!dpt__event_over(event) && !marks->closed && marks->nset < SET &&
+      (!last || last->number < event.number)) {
     mark *next = &marks->set[(marks->first + marks->nset) % SET];
     if (!set_mark(stream, next)) marks->nset++;
   }
@@ -84,6 +90,13 @@ int dpt__marks_done(dpt__event event) {
   return dpt__event_over(event);
 }
 
+void dpt__marks_close(dpt__stream *stream, int on) {
+  if (!stream->queue) return;
+  pthread_mutex_lock(&stream->marks->lock);
+  stream->marks->closed = on;
+  pthread_mutex_unlock(&stream->marks->lock);
+}
+
 int dpt__marks_settle(dpt__event event) {
   dpt__stream *stream = event.stream;
   struct dpt__marks *marks = stream->marks;
@@ -91,8 +104,10 @@ int dpt__marks_settle(dpt__event event) {
   dpt__counter_wait(&stream->issued, event.number);
   mark m;
   pthread_mutex_lock(&marks->lock);
+  int closed = marks->closed && !dpt__event_over(event);
   int status = set_mark(stream, &m);
   pthread_mutex_unlock(&marks->lock);
+  if (closed) return status;
   /* A device that failed does no work any more: nobody is to wait for it again. */
   status = status || stream->backend->mark_wait(m.mark);
   pthread_mutex_lock(&marks->lock);
@@ -107,8 +122,12 @@ int dpt__marks_await(dpt__stream *stream, dpt__event event) {
   struct dpt__marks *marks = other->marks;
   dpt__counter_wait(&other->issued, event.number);
   if (dpt__event_over(event)) return 0;
-  mark m;
+  mark m = {0, NULL};
   pthread_mutex_lock(&marks->lock);
+  if (dpt__event_over(event)) { /* meanwhile */
+    pthread_mutex_unlock(&marks->lock);
+    return 0;
+  }
   int status = set_mark(other, &m);
   status = status || stream->backend->mark_await(stream->queue, m.mark);
   keep(marks, m.mark);

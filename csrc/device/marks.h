@@ -17,6 +17,9 @@ int dpt__marks_settle(dpt__event event);
 /* Later work of stream's queue waits for the event, which is of a stream of the same backend. */
 int dpt__marks_await(dpt__stream *stream, dpt__event event);
 
+/* No mark is set any more (on 0: they are again): the queue has passed everything that it got. */
+void dpt__marks_close(dpt__stream *stream, int on);
+
 /* What kernels find wrong shows long after they were issued, in the queue that they are in. A
  * stream follows those whose events it waited for (by its item `at`; 0: the event was over), until
  * its own work behind that is done and nothing was wrong. look asks the queues of a stream and of

@@ -2,6 +2,7 @@
 #include "device/allocator.h"
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/graph.h"
 #include "device/leaving.h"
 #include "device/scratch.h"
 #include "device/storage.h"
@@ -101,6 +102,9 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
     dpt__scratch_reset();
     return status;
   }
+  if (kernel == DPT__KERNEL_philox || kernel == DPT__KERNEL_dropout_mask)
+    DPT__TRY(dpt__graph_refuses(fn, "it draws other numbers each time"));
+  if (kernel == DPT__KERNEL_adam) DPT__TRY(dpt__graph_refuses(fn, "it counts its steps"));
   DPT__TRY(dpt__stream_order(context->stream));
   DPT__TRY(dpt__stream_push(context->stream, run, fn, args, size));
   return route->across ? let_wait(route) : 0;
@@ -108,6 +112,7 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
 
 int dpt__wait(struct dpt__route *route) {
   if (!route->context.stream) return 0;
+  DPT__TRY(dpt__graph_refuses(route->context.name, "it waits for the device"));
   DPT__TRY(dpt__stream_order(route->context.stream));
   return dpt__stream_synchronize(route->context.stream);
 }

@@ -23,7 +23,8 @@ typedef struct chunk {
 
 enum { FIRST = 1 << 16 };
 
-static _Thread_local chunk *top;
+static _Thread_local chunk *top, *aside;
+static _Thread_local int diverted; /* a graph is recorded: top is the graph's, aside the thread's */
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -56,6 +57,7 @@ void *dpt__scratch(dpt__context *context, size_t bytes) {
   bytes = (bytes + 255) / 256 * 256;
   chunk *c = top;
   int unit = context->stream ? context->stream->unit : 0;
+  while (diverted && c && c->size - c->used < bytes) c = c->next;
   if (!c || c->size - c->used < bytes)
     c = push_chunk(context->backend, unit, bytes > FIRST ? bytes : FIRST);
   if (!c) {
@@ -67,8 +69,29 @@ void *dpt__scratch(dpt__context *context, size_t bytes) {
   return p;
 }
 
+void dpt__scratch_divert(void) {
+  aside = top;
+  top = NULL;
+  diverted = 1;
+}
+
+void *dpt__scratch_restore(void) {
+  chunk *graphs = top;
+  top = aside;
+  diverted = 0;
+  pthread_once(&once, make_key);
+  pthread_setspecific(key, top);
+  return graphs;
+}
+
+void dpt__scratch_free(void *memory) { free_chunks(memory); }
+
 void dpt__scratch_reset(void) {
   if (!top) return;
+  if (diverted) { /* recorded work has the addresses: nothing moves */
+    for (chunk *c = top; c; c = c->next) c->used = 0;
+    return;
+  }
   if (!top->next) {
     top->used = 0;
     return;

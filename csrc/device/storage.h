@@ -8,7 +8,7 @@
 #ifndef DPT_DEVICE_STORAGE_H
 #define DPT_DEVICE_STORAGE_H
 #include "base/dtype.h"
-#include "device/backend.h"
+#include "device/graph.h"
 #include <stdatomic.h>
 
 struct dpt_storage {
@@ -31,6 +31,7 @@ int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
  * dpt__result of what it resizes. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
+  if (dpt__own_capture) dpt__graph_written(s);
   atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
 }
 static inline void dpt__written(const dpt_tensor *t) {

@@ -7,6 +7,7 @@
 #include "device/stream.h"
 
 #include "device/fault.h"
+#include "device/graph.h"
 #include "device/marks.h"
 #include "device/meeting.h"
 #include "device/scratch.h"
@@ -276,8 +277,11 @@ static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
 }
 
 /* Under the locks of n streams: room of `size` bytes in each, at tail[i]. */
-static int prepare(int n, dpt__stream *const *streams, size_t size, size_t *tail) {
+static int prepare(int n, dpt__stream *const *streams, const char *name, size_t size,
+                   size_t *tail) {
   for (int i = 0; i < n; i++) {
+    if (atomic_load(&streams[i]->capture) != dpt__own_capture)
+      return dpt__graph_mismatch(name, streams[i]);
     if (!streams[i]->started) DPT__TRY(start(streams[i]));
     DPT__TRY(make_room(streams[i], size, &tail[i]));
   }
@@ -300,7 +304,7 @@ int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn,
   if (whole > MAX_ITEM)
     return dpt__fail("%s: %zu bytes of arguments do not fit into a queue", name, size);
   for (int i = 0; i < n; i++) pthread_mutex_lock(&streams[i]->lock);
-  int status = prepare(n, streams, whole, tail);
+  int status = prepare(n, streams, name, whole, tail);
   for (int i = 0; i < n && !status; i++)
     put(streams[i], tail[i], (item){fn, name, whole, 0}, args, size);
   for (int i = 0; i < n; i++) pthread_mutex_unlock(&streams[i]->lock);
@@ -330,6 +334,9 @@ static int run_wait(dpt__context *context, const void *args) {
 
 int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
+  if (dpt__own_capture && !dpt__event_done(event))
+    return dpt__graph_mismatch(
+        "a wait", atomic_load(&stream->capture) == dpt__own_capture ? event.stream : stream);
   if (dpt__event_over(event) && !stream->queue == !stream->backend->queue_new) {
     dpt__stream_inherit(stream, 0, event);
     return stream->queue ? dpt__marks_follow(stream, 0, event) : 0;
@@ -356,6 +363,7 @@ int dpt__event_settle(dpt__event event) {
 }
 
 int dpt__event_wait(dpt__event event) {
+  DPT__TRY(dpt__graph_refuses("synchronize", "it waits for the device"));
   if (!event.stream) return 0;
   dpt__stream *stream = event.stream;
   atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);

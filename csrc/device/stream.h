@@ -43,6 +43,7 @@ struct dpt__stream {
   void *queue;         /* NULL: of a backend without queues, where `issued` is not used */
   dpt__counter submitted, issued, done;
   struct dpt__marks *marks;
+  _Atomic(dpt_graph *) capture; /* graph.h; NULL: what is queued is done */
   dpt__error *error; /* first one that is not told yet, with the item behind which it lies */
   uint64_t error_number;
   /* A blocking stream: its stream 0's last item that it waited for, and its own last item that

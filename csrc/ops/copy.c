@@ -12,6 +12,7 @@
 
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/graph.h"
 #include "ops/map.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -88,6 +89,9 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
 
 static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(r), status;
+  if (!(async && a->store_->block && fits(a, wire)))
+    DPT__TRY(dpt__graph_refuses("copy", "it reads ordinary host memory (copy before the graph is "
+                                        "replayed, or copyAsync from page-locked memory)"));
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
   if (!async) {
     dpt__event event;

@@ -120,8 +120,14 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
   auto call = a_type == CUDA_R_16F   ? run_all<__half, float>
               : a_type == CUDA_R_32F ? run_all<float, float>
                                      : run_all<double, double>;
-  call(p, alpha, a, a_stride, b, b_stride, beta, c, c_stride, count);
-  return CUBLAS_STATUS_SUCCESS;
+  /* the two factors are read when the call is made, whatever computes with them later */
+  double first = 0, second = 0;
+  size_t size = compute == CUBLAS_COMPUTE_64F ? sizeof(double) : sizeof(float);
+  memcpy(&first, alpha, size);
+  memcpy(&second, beta, size);
+  auto work = [=]() { call(p, &first, a, a_stride, b, b_stride, &second, c, c_stride, count); };
+  cudaError_t error = emulated_do(handle->stream, work);
+  return error ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,

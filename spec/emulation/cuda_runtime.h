@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <tuple>
 #include <type_traits>
 
 #define __global__
@@ -67,14 +69,18 @@ typedef enum cudaError {
   cudaErrorInvalidPc = 718,
   cudaErrorLaunchFailure = 719,
   cudaErrorTensorMemoryLeak = 721,
+  cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorExternalDevice = 911
 } cudaError_t;
 struct emulated_queue {
   int device;
-  std::atomic<int> held; /* something in it does not end (nccl.cpp): events behind it wait */
+  std::atomic<int> held;        /* something in it does not end (nccl.cpp): events behind it wait */
+  struct emulated_graph *graph; /* that it records; NULL: what it gets is done */
 };
 typedef struct emulated_queue *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
+typedef struct emulated_graph *cudaGraph_t, *cudaGraphExec_t;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum {
   cudaStreamNonBlocking = 1,
@@ -122,6 +128,13 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaStreamBeginCapture(cudaStream_t queue, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t queue, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *work, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t work, cudaStream_t queue);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t work);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
@@ -144,11 +157,30 @@ cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim
 /* The dynamic shared memory of the running block. */
 void *emulated_shared(void);
 
-template <typename F>
+/* Whether the queue records a graph; does that work now, or records it. */
+int emulated_records(cudaStream_t queue);
+cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work);
+
+/* kernel(values): with copies of the arguments, as the parameters of a launch are. */
+template <typename... P, typename... A>
+std::function<void()> emulated_bind(void (*kernel)(P...), A &&...values) {
+  std::tuple<typename std::remove_cv<P>::type...> copies(values...);
+  return [=] { std::apply(kernel, copies); };
+}
+
+/* body: the call; bound: gives that call with copies of its arguments. */
+template <typename F, typename G>
 cudaError_t emulated_launch_of(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
-                               size_t shared, int team, F body) {
-  return emulated_launch(
-      queue, name, grid, block, shared, team, [](void *f) { (*(F *)f)(); }, &body);
+                               size_t shared, int team, F body, G bound) {
+  if (!emulated_records(queue))
+    return emulated_launch(
+        queue, name, grid, block, shared, team, [](void *f) { (*(F *)f)(); }, &body);
+  std::function<void()> call = bound();
+  return emulated_do(queue, [=]() mutable {
+    emulated_launch(
+        queue, name, grid, block, shared, team, [](void *f) { (*(std::function<void()> *)f)(); },
+        &call);
+  });
 }
 
 /* ---- what threads do together ---- */

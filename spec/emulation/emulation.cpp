@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <unistd.h>
 #include <vector>
 #if defined(__SANITIZE_ADDRESS__)
@@ -217,10 +218,24 @@ cudaError_t usable(int owner) {
 
 } // namespace
 
+struct emulated_graph {
+  std::vector<std::function<void()>> work;
+};
 struct emulated_event {
   int device;
   cudaStream_t behind; /* NULL: what is before it has ended */
 };
+
+int emulated_records(cudaStream_t queue) { return queue && queue->graph; }
+
+cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work) {
+  if (usable(queue->device)) return last_error;
+  if (queue->graph)
+    queue->graph->work.push_back(work);
+  else
+    work();
+  return cudaSuccess;
+}
 
 void emulated_break(int error) { broken = error; }
 long long emulated_allocations(void) { return allocations; }
@@ -377,28 +392,28 @@ cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) { return cudaMalloc(
 cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
                             cudaStream_t queue) {
-  if (usable(queue->device)) return last_error;
-  memmove(to, from, bytes);
-  return cudaSuccess;
+  return emulated_do(queue, [=] { memmove(to, from, bytes); });
 }
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queue) {
-  if (usable(queue->device)) return last_error;
-  memset(to, value, bytes);
-  return cudaSuccess;
+  return emulated_do(queue, [=] { memset(to, value, bytes); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
-  *queue = new emulated_queue{device, {0}};
+  *queue = new emulated_queue{device, {0}, nullptr};
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t queue) { return usable(queue->device); }
+/* What may not be done while the queue records a graph. */
+static cudaError_t usable_at_once(cudaStream_t queue) {
+  return queue->graph ? result(cudaErrorStreamCaptureUnsupported) : usable(queue->device);
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t queue) { return usable_at_once(queue); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
   *event = new emulated_event{device, nullptr};
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
+  if (event->device != queue->device) return result(cudaErrorInvalidResourceHandle);
   event->behind = queue->held ? queue : nullptr;
-  return event->device == queue->device ? usable(event->device)
-                                        : result(cudaErrorInvalidResourceHandle);
+  return usable_at_once(queue);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return event->behind && event->behind->held ? cudaErrorNotReady : usable(device);
@@ -410,8 +425,36 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 /* The queue's thread waits, not only the queue. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned) {
   while (event->behind && event->behind->held) usleep(1000);
-  return usable(queue->device);
+  return usable_at_once(queue);
 }
+
+/* ---- graphs ---- */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t queue, cudaStreamCaptureMode) {
+  if (usable_at_once(queue)) return last_error;
+  queue->graph = new emulated_graph();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t queue, cudaGraph_t *graph) {
+  if (!queue->graph) return result(cudaErrorInvalidValue);
+  *graph = queue->graph;
+  queue->graph = nullptr;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *work, cudaGraph_t graph, unsigned long long) {
+  *work = new emulated_graph(*graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t queue) {
+  if (usable_at_once(queue)) return last_error;
+  for (const auto &work : graph->work) work();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
 
 /* ---- who reaches whose memory ---- */
 

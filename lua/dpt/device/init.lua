@@ -278,5 +278,6 @@ end
 
 require('dpt.device.streams')(cutorch, whole)
 require('dpt.device.names')(cutorch, whole)
+require('dpt.device.graph')(cutorch)
 
 return cutorch

@@ -1,10 +1,12 @@
 --- nn.Criterion: what every loss can do.
--- What must stay true: output is a Lua number: forward reads one value at its end, the only wait;
--- backward never waits. A criterion fills in updateGradInput and updateLoss, which queues the loss,
+-- What must stay true: output is a Lua number: forward reads one value at its end, the only wait
+-- (while cutorch.graph captures it is the tensor with that value, and nothing waits); backward
+-- never waits. A criterion fills in updateGradInput and updateLoss, which queues the loss,
 -- or, where the loss is a number anyway, updateOutput in place of updateLoss. One whose batches can
 -- be split over devices (nn.DataParallelCriterion) tells its denominator as well.
 
 local dptffi = require 'dpt.ffi'
+local C = dptffi.C
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
@@ -26,7 +28,8 @@ function Criterion:updateLoss(_, _)
 end
 
 function Criterion:updateOutput(input, target)
-   self.output = self:updateLoss(input, target)[1]
+   local loss = self:updateLoss(input, target)
+   self.output = C.dpt_graph_capturing() == 0 and loss[1] or loss
    return self.output
 end
 

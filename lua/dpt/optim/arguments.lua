@@ -3,7 +3,8 @@
 -- the user's script, before the step; a good call costs a few comparisons and no memory.
 
 local torch = require 'dpt.tensor'
-local fail = require 'dpt.ffi'.fail
+local dptffi = require 'dpt.ffi'
+local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
 local isStale = require('dpt.parallel.flatten').isStale
 
 local arguments = {}
@@ -50,6 +51,21 @@ local function refuseStale(name, argument, value)
    end
 end
 
+-- Methods whose steps are all alike once the first one has been taken, if the rate stays.
+local steady = {sgd = true, nag = true, adagrad = true, adadelta = true, rmsprop = true}
+
+-- While a graph is captured (cutorch.graph): each replay is the step that is captured.
+local function refuseUnsteady(name, config, state)
+   local fn = 'optim.' .. name
+   if not steady[name] then lib.graph_refuse(fn, 'it counts its steps') end
+   if (config.learningRateDecay or 0) ~= 0 then
+      lib.graph_refuse(fn, 'it changes the rate (learningRateDecay)')
+   end
+   if not (state.evalCounter or state.m) then
+      lib.graph_refuse(fn, 'it takes its first step (take one before)')
+   end
+end
+
 --- Checks what a method is called with.
 -- @return config, state
 function arguments.check(name, opfunc, x, config, state)
@@ -59,6 +75,7 @@ function arguments.check(name, opfunc, x, config, state)
    if config ~= nil and type(config) ~= 'table' then refuse(name, 'config', config, 'a table') end
    if state ~= nil and type(state) ~= 'table' then refuse(name, 'state', state, 'a table') end
    config = config or {}
+   if C.dpt_graph_capturing() ~= 0 then refuseUnsteady(name, config, state or config) end
    return config, state or config
 end
 

@@ -1,0 +1,55 @@
+--- dpt.device.graph: cutorch.graph: work that is captured once and replayed as a whole.
+--
+-- What must stay true: what a captured function does on the device is what each replay does, on the
+-- same memory; whatever a replay could not do alike is refused by a sentence while it is captured.
+local dptffi = require 'dpt.ffi'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local torch = require('dpt.class').torch
+
+local slot = ffi.new 'int[1]'
+
+local function pack(...) return {n = select('#', ...), ...} end
+
+-- Ends the capture; without a graph where f has failed.
+local function finish(graph, ok, ...)
+   if not ok then
+      C.dpt_graph_free(ffi.gc(graph, nil))
+      error((...), 0)
+   end
+   lib.graph_end(graph)
+   return pack(...)
+end
+
+--- Adds the function to cutorch.
+return function(cutorch)
+   --- Calls f(...) once to capture what it queues on the current stream of the current device, and
+   -- does none of that yet.
+   --
+   -- In f nothing may wait (no number can be read, a criterion gives a tensor of one element), all
+   -- is done on one stream of one device, and nothing is different from call to call: random
+   -- numbers, ordinary host memory, optim.adam. Buffers should have their sizes: call f some times
+   -- before. The graph keeps the memory that it uses.
+   -- @return g: g() replays it, after what is queued on the current stream, and returns what f
+   -- returned, with its tensors as they are afterwards. On a host device g() calls f(...).
+   function cutorch.graph(f, ...)
+      if type(f) ~= 'function' and not (getmetatable(f) or {}).__call then
+         fail('cutorch.graph: got %s, wanted a function', torch.type(f))
+      end
+      lib.graph_supported(slot)
+      if slot[0] == 0 then
+         local arguments = pack(...)
+         return function() return f(unpack(arguments, 1, arguments.n)) end
+      end
+      local out = ffi.new 'dpt_graph *[1]'
+      lib.graph_begin(out)
+      local graph = ffi.gc(out[0], C.dpt_graph_free)
+      local results = finish(graph, pcall(f, ...))
+      return function()
+         lib.graph_launch(graph)
+         return unpack(results, 1, results.n)
+      end
+   end
+
+   --- Whether this thread captures a graph now.
+   function cutorch.isCapturing() return C.dpt_graph_capturing() ~= 0 end
+end

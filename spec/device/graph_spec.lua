@@ -1,0 +1,247 @@
+-- cutorch.graph: what is replayed is what was captured, bit for bit; what can not be says so.
+local dpt = require 'dpt'
+local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
+local ffi = require('dpt.ffi').ffi
+local C = require('dpt.ffi').C
+local run = require 'spec.support.run'
+
+--- Devices that run CUDA's kernels; host devices call f again, which has a spec of its own.
+local graphs = not cutorch.getDeviceProperties(1).name:find 'host'
+
+local function bits(a, b)
+   a, b = a:float(), b:float()
+   assert.equal(a:nElement(), b:nElement())
+   assert.equal(0, a:ne(b):sum())
+end
+
+--- A network, its criterion and a batch, the same for every call.
+local function problem()
+   torch.manualSeed(7)
+   local net = nn.Sequential():add(nn.CMul(20)):add(nn.BatchNormalization(20)):add(nn.ReLU())
+      :add(nn.CMul(20)):add(nn.LogSoftMax()):cuda()
+   local criterion = nn.ClassNLLCriterion():cuda()
+   local input, target = torch.randn(16, 20):cuda(), torch.range(1, 16):remainder(5):add(1):cuda()
+   local x, dx = net:getParameters()
+   local config = {learningRate = 0.1, momentum = 0.9, weightDecay = 1e-3}
+   local function feval()
+      dx:zero()
+      local loss = criterion:forward(net:forward(input), target)
+      net:backward(input, criterion:backward(net.output, target))
+      return loss, dx
+   end
+   return {
+      net = net, input = input, target = target, x = x, dx = dx, config = config,
+      step = function()
+         local _, f = optim.sgd(feval, x, config)
+         return f[1]
+      end,
+   }
+end
+
+describe('cutorch.graph', function()
+   it('replays a training step with the bits of the steps themselves', function()
+      local eager, captured = problem(), problem()
+      for _ = 1, 2 do
+         eager.step()
+         captured.step()
+      end
+      local g = cutorch.graph(captured.step)
+      bits(eager.x, captured.x) -- capturing does nothing yet
+      for i = 1, 5 do
+         eager.input:add(0.1)
+         captured.input:add(0.1) -- the tensors that were captured are looked at anew
+         local want, got = eager.step(), g()
+         if type(got) ~= 'number' then
+            assert.equal(1, got:nElement())
+            got = got[1]
+         end
+         assert.equal(want, got, i)
+         bits(eager.x, captured.x)
+         bits(eager.net:get(2).running_mean, captured.net:get(2).running_mean)
+      end
+   end)
+
+   it('gives what f returned, also nothing and nil', function()
+      local x = torch.CudaTensor(3):fill(1)
+      local g = cutorch.graph(function(a) return nil, a, x:add(1), nil end, 'given')
+      g()
+      local list = {n = select('#', g()), g()}
+      assert.equal(4, list.n)
+      assert.is_nil(list[1])
+      assert.equal('given', list[2])
+      assert.equal(3 + 3 * 3, list[3]:sum())
+      assert.equal(0, select('#', cutorch.graph(function() x:add(1) end)()))
+      assert.error_matches(function() cutorch.graph(3) end, 'wanted a function')
+   end)
+
+   it('counts what a replay writes, so that replicas know that they are stale', function()
+      local x = torch.CudaTensor(3):fill(1)
+      local g = cutorch.graph(function() x:add(1) end)
+      local before = C.dpt_storage_writes(x.store_)
+      g()
+      assert.is_true(C.dpt_storage_writes(x.store_) > before)
+   end)
+
+   it('is replayed after the current stream, which goes on after it', function()
+      cutorch.reserveStreams(2, true)
+      local x = torch.CudaTensor(1000):fill(1)
+      local g = cutorch.graph(function() x:mul(2) end)
+      cutorch.setStream(2)
+      cutorch.streamSleep(20)
+      x:add(1)
+      g()
+      x:add(1)
+      assert.equal(5000, x:sum())
+      cutorch.setDefaultStream()
+   end)
+
+   it('raises what a kernel of a replay finds wrong', function()
+      local x, y = torch.CudaIntTensor(3):fill(6), torch.CudaIntTensor(3):fill(2)
+      local g = cutorch.graph(function() x:cdiv(y) end)
+      g()
+      cutorch.synchronize()
+      y:zero()
+      g()
+      assert.error_matches(function() cutorch.synchronize() end, 'divisor is 0')
+      cutorch.synchronize()
+   end)
+
+   it('raises what f raises, and the stream works on', function()
+      local x, thrown = torch.CudaTensor(3):fill(1), {}
+      local ok, got = pcall(function() return cutorch.graph(function()
+         x:add(1)
+         error(thrown)
+      end)() end)
+      assert.is_false(ok)
+      assert.equal(thrown, got)
+      assert.equal(6, x:fill(2):sum())
+      assert.is_false(cutorch.isCapturing())
+   end)
+
+   if not graphs then return end
+
+   it('keeps the memory that is given back, until it is collected', function()
+      collectgarbage()
+      collectgarbage()
+      local x = torch.CudaTensor(1000):fill(1)
+      local y
+      local g = cutorch.graph(function()
+         local twice = x:clone():mul(2) -- gone when f returns
+         y = twice:clone()
+         twice = nil -- luacheck: ignore
+         collectgarbage()
+         collectgarbage()
+         y:add(1)
+      end)
+      local others = {}
+      for i = 1, 50 do others[i] = torch.CudaTensor(1000):fill(-1) end
+      g()
+      assert.equal(3000, y:sum())
+      for i = 1, 50 do assert.equal(-1000, others[i]:sum()) end
+      y:resize(5000):fill(7) -- its old memory stays the graph's
+      local more = torch.CudaTensor(1000):fill(-1)
+      g()
+      assert.equal(-1000, more:sum())
+      assert.equal(35000, y:sum())
+      local live = cutorch.memoryStats(1).live
+      g = nil -- luacheck: ignore
+      collectgarbage()
+      collectgarbage()
+      cutorch.synchronize()
+      cutorch.emptyCache()
+      assert.is_true(cutorch.memoryStats(1).live <= live - 8000) -- two tensors of 1000 floats
+   end)
+
+   it('refuses what can not be replayed, by name', function()
+      local x, host = torch.CudaTensor(4, 4):fill(1), torch.FloatTensor(4, 4):fill(3)
+      local other = cutorch.withDevice(2, function() return torch.CudaTensor(4, 4):fill(1) end)
+      local function refused(f, ...)
+         local ok, text = pcall(cutorch.graph, f)
+         assert.is_false(ok)
+         for _, pattern in ipairs{...} do assert.matches(pattern, text) end
+         assert.is_false(cutorch.isCapturing())
+         assert.equal(16, x:sum())
+      end
+      refused(function() return x:sum() end, ': it waits')
+      refused(function() return x[1][1] end, 'waits')
+      refused(function() cutorch.synchronize() end, 'synchronize: it waits')
+      refused(function() x:copy(host) end, 'copy: it reads ordinary host memory')
+      refused(function() host:copy(x) end, 'copy: it waits')
+      refused(function() return x:float() end, 'waits')
+      refused(function() other:add(1) end, 'add: it needs stream 0 of device 2', 'of device 1')
+      refused(function() other:copy(x) end, 'device 2')
+      refused(function() x:clone():uniform() end, 'uniform: it draws other numbers')
+      refused(function()
+         nn.Dropout(0.5):cuda():forward(x)
+      end, 'it draws other numbers')
+      refused(function() cutorch.graph(function() end) end, 'it captures')
+      local p = problem()
+      refused(p.step, 'optim.sgd: it takes its first step')
+      p.step()
+      p.config.learningRateDecay = 0.1
+      refused(p.step, 'optim.sgd: it changes the rate')
+      local p2 = problem()
+      refused(function() optim.adam(function() return 0, p2.dx end, p2.x) end, 'counts its steps')
+      local g = cutorch.graph(function() x:add(0) end)
+      refused(function() g() end, 'a graph: it is replayed')
+   end)
+
+   it('copies from page-locked memory anew each time', function()
+      local host, x = cutorch.createCudaHostTensor(3):fill(1), torch.CudaTensor(3)
+      local back = cutorch.createCudaHostTensor(3)
+      local g = cutorch.graph(function()
+         x:copyAsync(host)
+         x:mul(2)
+         back:copyAsync(x)
+      end)
+      for i = 1, 3 do
+         host:fill(i)
+         g()
+         cutorch.synchronize()
+         assert.equal(6 * i, back:sum())
+      end
+   end)
+
+   it('lets other threads work on other streams, and not on this one', function()
+      local text = run.lua [[
+         local dpt = require 'dpt'
+         local threads = require 'threads'
+         local x = torch.CudaTensor(10):fill(1)
+         local pool = threads.Threads(1, function() require 'dpt' end)
+         local function other(device)
+            local ok, text = true
+            pool:addjob(function()
+               return pcall(function()
+                  cutorch.setDevice(device)
+                  return torch.CudaTensor(3):fill(2):sum()
+               end)
+            end, function(...) ok, text = ... end)
+            pool:synchronize()
+            print(ok, text)
+         end
+         local g = cutorch.graph(function()
+            x:add(1)
+            other(2)
+            other(1)
+         end)
+         g()
+         g()
+         other(1)
+         print(x:sum())
+      ]]
+      local lines = '^true\t6\nfalse\t[^\n]*captured by another thread[^\n]*\ntrue\t6\n30\n$'
+      assert.matches(lines, text)
+   end)
+
+   it('outlives its last replay by as much as the device needs', function()
+      for _ = 1, 20 do
+         local x = torch.CudaTensor(100000):fill(1)
+         local g = cutorch.graph(function() x:add(x:clone()) end)
+         g()
+         g, x = nil, nil -- luacheck: ignore
+         collectgarbage()
+      end
+      cutorch.synchronize()
+      assert.is_true(ffi.sizeof('void *') == 8)
+   end)
+end)
