@@ -189,7 +189,8 @@ same.dispatched('nn.DataParallelTable', function()
    end)
 
    it('asks for NCCL in vain, says so and copies', function()
-      local command = "luajit -e \"package.path='./lua/?.lua;./lua/?/init.lua;'..package.path"
+      local command = "DPT_DEVICES=host:1 luajit -e"
+         .. " \"package.path='./lua/?.lua;./lua/?/init.lua;'..package.path"
          .. " require 'dpt' for i = 1, 2 do local m = nn.DataParallelTable(1, true, true)"
          .. " :add(nn.Linear(2, 2):cuda(), {1}) m:forward(torch.CudaTensor(3, 2):zero())"
          .. " assert(m.usenccl == false) end print('done')\" 2>&1"

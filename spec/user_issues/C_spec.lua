@@ -16,7 +16,7 @@ local STRICT = [[
    print(why)
 ]] .. SUM
 
-describe('users of NCCL', function()
+describe('users of NCCL #hostonly', function()
    it('C1: what the loader says is told, and copies serve instead #noasan', function()
       local out = standIn.run(STRICT, 2, '', {DPT_NCCL = '/nowhere/libnccl.so.2'})
       assert.matches('NCCL was asked for, but NCCL can', out)
