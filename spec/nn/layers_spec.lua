@@ -83,6 +83,30 @@ describe('pooling of many planes', function()
    end)
 end)
 
+-- Sums of few summands, which no kernel need make in another order.
+describe('the gradient of', function()
+   for _, case in ipairs{
+      {'SpatialMaxPooling', {5, 3, 1, 2, 2, 1}, {2, 3, 23, 31}},
+      {'SpatialAveragePooling', {5, 3, 1, 2, 2, 1}, {2, 3, 23, 31}},
+      {'SpatialAdaptiveAveragePooling', {11, 9}, {2, 3, 10, 29}},
+      {'SpatialUpSamplingNearest', {3}, {2, 3, 17, 13}},
+      {'SpatialUpSamplingBilinear', {4}, {2, 3, 17, 13}},
+      {'SpatialReflectionPadding', {3, 12, 0, 16}, {2, 3, 17, 13}},
+      {'SpatialReplicationPadding', {3, 20, 5, 1}, {2, 3, 17, 13}},
+   } do
+      it(case[1] .. ' has the host\'s bits on a device', function()
+         torch.manualSeed(3)
+         local host = nn[case[1]](unpack(case[2])):float()
+         local device = host:clone():cuda()
+         local x = torch.rand(unpack(case[3])):float()
+         local g = torch.rand(host:forward(x):size()):float()
+         device:forward(x:cuda())
+         local gradInput = device:backward(x:cuda(), g:cuda()):float()
+         check.close(host:backward(x, g), gradInput, 0, 'gradInput')
+      end)
+   end
+end)
+
 describe('softmax of', function()
    describe('few, many and very many classes', function()
       local cases = {}
