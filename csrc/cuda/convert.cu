@@ -91,16 +91,8 @@ int move(dpt__context *context, const dpt__walk &walk, int64_t count, size_t wid
                               dpt__queue_of(context)->stream));
     return 0;
   }
-  switch (width) {
-  case 1:
-    return move_all<uint8_t>(context, walk, count);
-  case 2:
-    return move_all<uint16_t>(context, walk, count);
-  case 4:
-    return move_all<uint32_t>(context, walk, count);
-  default:
-    return move_all<uint64_t>(context, walk, count);
-  }
+  return dpt__of_width((int)width,
+                       [&](auto zero) { return move_all<decltype(zero)>(context, walk, count); });
 }
 
 /* A number as an element, on the host. */

@@ -54,14 +54,17 @@ int dpt__cuda_queue_fault(void *queue);
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
 /* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
- * an index into dimension `place`, or at element `place` of indices 'idx' or of classes 'target'.
+ * an index into dimension `place`, or at element `place` of indices 'idx' or of classes 'target'; a
+ * mask of `value` elements for a list of `limit`; a tensor that is not what it was when counted.
  * queue.cu has the sentences. */
 enum dpt__cuda_fault {
   DPT__FAULT_NONE,
   DPT__FAULT_DIVISOR,
   DPT__FAULT_INDEX,
   DPT__FAULT_ROW,
-  DPT__FAULT_CLASS
+  DPT__FAULT_CLASS,
+  DPT__FAULT_MASK,
+  DPT__FAULT_CHANGED
 };
 
 /* In page-locked memory that kernels see: the first fault since the last one was told. The host

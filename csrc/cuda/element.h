@@ -6,6 +6,9 @@
 #ifndef DPT_CUDA_ELEMENT_H
 #define DPT_CUDA_ELEMENT_H
 #include "cuda/cuda.h"
+extern "C" {
+#include "base/element.h"
+}
 
 /* X(id, type in memory) for every element type. */
 #define DPT__CUDA_TYPES(X)                                                                         \
@@ -134,6 +137,28 @@ template <typename F> int dpt__of_real(int dtype, F f) {
   if (dtype == DPT_F32) return f(float());
   if (dtype == DPT_F64) return f(double());
   return dpt__cuda_fail("a kernel for float and double was called with element type %d", dtype);
+}
+
+/* The same with an unsigned number of so many bytes, for what moves elements as they are. */
+template <typename F> int dpt__of_width(int width, F f) {
+  switch (width) {
+  case 1:
+    return f(uint8_t());
+  case 2:
+    return f(uint16_t());
+  case 4:
+    return f(uint32_t());
+  default:
+    return f(uint64_t());
+  }
+}
+/* A number as the bits of an element, on the host. */
+template <typename U> U dpt__bits_of_number(int dtype, double value) {
+  double room = 0;
+  U bits;
+  dpt__put_element(dtype, &room, value);
+  memcpy(&bits, &room, sizeof bits);
+  return bits;
 }
 
 #endif

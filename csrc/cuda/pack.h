@@ -21,7 +21,7 @@ template <typename T>
 __device__ __forceinline__ dpt__pack<T> dpt__pack_load(const T *from, int n, bool whole) {
   if (whole) return *(const dpt__pack<T> *)from;
   dpt__pack<T> pack;
-  for (int i = 0; i < DPT__PACK; i++) pack.v[i] = i < n ? from[i] : T(0);
+  for (int i = 0; i < DPT__PACK; i++) pack.v[i] = i < n ? from[i] : T();
   return pack;
 }
 template <typename T>

@@ -97,6 +97,11 @@ int dpt__cuda_queue_fault(void *queue) {
   case DPT__FAULT_CLASS:
     return dpt__cuda_fail("%s: argument 'target' has class %lld at element %lld, wanted 1 to %lld",
                           f.name, f.value, f.place, f.limit);
+  case DPT__FAULT_MASK:
+    return dpt__cuda_fail("%s: the mask names %lld elements, there are %lld", f.name, f.value,
+                          f.limit);
+  case DPT__FAULT_CHANGED:
+    return dpt__cuda_fail("%s: the tensor changed meanwhile", f.name);
   default:
     return dpt__cuda_fail("%s: index %lld is out of range, dimension %lld has %lld elements",
                           f.name, f.value, f.place, f.limit);

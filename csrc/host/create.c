@@ -13,7 +13,8 @@ int dpt__host_ramp(dpt__context *context, const void *args) {
   int dtype = walk->dtype[0];
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
   int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
+#pragma omp parallel for num_threads(context->threads)                                             \
+    schedule(static) if (blocks > 2 && !walk->serial)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t i = b * BLOCK, left = count - i;
     dpt__cursor c;
@@ -43,19 +44,21 @@ int dpt__host_triangle(dpt__context *context, const void *args) {
 
 int dpt__host_histogram(dpt__context *context, const void *args) {
   const dpt__histogram_args *g = args;
-  int64_t width = (int64_t)dpt__dtype_size(g->dtype);
-  memset(g->out, 0, (size_t)(g->rows * g->bins * width));
+  int64_t bins = g->rows * g->bins, *count = dpt__scratch(context, (size_t)bins * sizeof *count);
+  if (!count) return 1;
+  memset(count, 0, (size_t)bins * sizeof *count); /* whole numbers: a float stops at 2^24 */
   for (int64_t i = 0; i < g->rows * g->n; i++) {
     double x = g->dtype == DPT_F32 ? (double)((const float *)g->a)[i] : ((const double *)g->a)[i];
     if (!(x >= g->low && x <= g->high)) continue;
     int64_t bin = (int64_t)((x - g->low) / (g->high - g->low) * (double)g->bins);
     if (bin >= g->bins) bin = g->bins - 1;
-    bin += i / g->n * g->bins;
-    if (g->dtype == DPT_F32)
-      ((float *)g->out)[bin] += 1;
-    else
-      ((double *)g->out)[bin] += 1;
+    count[bin + i / g->n * g->bins]++;
   }
+  for (int64_t i = 0; i < bins; i++)
+    if (g->dtype == DPT_F32)
+      ((float *)g->out)[i] = (float)count[i];
+    else
+      ((double *)g->out)[i] = (double)count[i];
   return 0;
 }
 

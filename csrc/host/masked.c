@@ -50,7 +50,8 @@ int dpt__host_masked(dpt__context *context, const void *args) {
     return dpt__fail("%s: the mask names %lld elements, there are %lld",
                      g->mode == DPT__INDEX_read ? "maskedSelect" : "maskedCopy",
                      (long long)starts[blocks], (long long)g->room);
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
+#pragma omp parallel for num_threads(context->threads)                                             \
+    schedule(static) if (blocks > 2 && !walk->serial)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t left = count - b * BLOCK;
     char *list = filling ? NULL : (char *)g->list + starts[b] * (int64_t)width;

@@ -87,7 +87,8 @@ int dpt__host_philox(dpt__context *context, const void *args) {
   const dpt__philox_args *g = args;
   const dpt__walk *walk = &g->walk;
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 1)
+#pragma omp parallel for num_threads(context->threads)                                             \
+    schedule(static) if (blocks > 1 && !walk->serial)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t i = b * BLOCK, left = count - i;
     dpt__cursor c;

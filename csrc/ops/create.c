@@ -19,6 +19,7 @@ static int ramp(const char *fn, dpt_tensor *r, double from, double step, int pow
   struct dpt__route route;
   dpt__ramp_args g = {.power = power, .from = from, .step = step};
   DPT__TRY(dpt__route(&route, fn, 1, operands) || dpt__walk_start(&g.walk, 1, operands));
+  dpt__walk_look(&g.walk);
   return dpt__launch(&route, ramp, fn, &g);
 }
 

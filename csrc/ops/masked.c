@@ -35,6 +35,7 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
     operands[1] = &plain;
     failed = failed || dpt__walk_start(&g.walk, 2, operands);
   }
+  if (!failed && mode == DPT__INDEX_write) dpt__walk_look(&g.walk);
   if (!failed && list) g.list = dpt__at(list), g.room = dpt__count(list);
   failed = failed || dpt__launch(&route, masked, fn, &g);
   dpt_tensor_free(&plain);

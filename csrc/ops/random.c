@@ -119,6 +119,7 @@ static int fill_there(const char *fn, const dpt_tensor *r, const source *s, cons
   dpt__philox_args g = {
       .distribution = s->distribution, .range = s->range, .a = s->a, .b = s->b, .walk = *walk};
   DPT__TRY(dpt__device_draw(dpt_tensor_device(r), &g.seed, &g.offset));
+  dpt__walk_look(&g.walk);
   return dpt__launch(&route, philox, fn, &g);
 }
 

@@ -32,7 +32,8 @@ uint64_t dpt__random_range(int dtype);
 int dpt__device_draw(int device, uint64_t *seed, uint64_t *offset);
 
 /* A number of the distribution from uniforms u in [0, 1) and v in (0, 1]. Not for `random`. */
-static inline double dpt__from_uniform(int distribution, double u, double v, double a, double b) {
+DPT__EVERYWHERE static inline double dpt__from_uniform(int distribution, double u, double v,
+                                                       double a, double b) {
   switch (distribution) {
   case DPT__RANDOM_uniform:
     return u * (b - a) + a;
@@ -52,23 +53,29 @@ static inline double dpt__from_uniform(int distribution, double u, double v, dou
 }
 
 /* Two uniforms of 53 bits; single numbers need only 24: rounding to float must not reach 1. */
-static inline double dpt__bits_uniform(uint32_t high, uint32_t low, int single) {
+DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t low, int single) {
   if (single) return (double)(high >> 8) * 0x1p-24;
   return (double)((uint64_t)high << 21 | low >> 11) * 0x1p-53;
 }
 
-static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,
-                                        double a) {
+/* Element i of a distribution, which may be a constant where g->distribution is not. */
+DPT__EVERYWHERE static inline double dpt__philox_drawn(const dpt__philox_args *g, int distribution,
+                                                       int single, int64_t i, double a) {
   uint64_t at = (uint64_t)i;
   uint32_t words[4], counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)g->offset,
                                    (uint32_t)(g->offset >> 32)};
   dpt__philox(g->seed, counter, words);
-  if (g->distribution == DPT__RANDOM_random) {
+  if (distribution == DPT__RANDOM_random) {
     uint64_t bits = (g->range - 1) >> 32 ? (uint64_t)words[0] << 32 | words[1] : words[0];
     return (double)(int64_t)(bits % g->range) + a;
   }
-  return dpt__from_uniform(g->distribution, dpt__bits_uniform(words[0], words[1], single),
+  return dpt__from_uniform(distribution, dpt__bits_uniform(words[0], words[1], single),
                            1 - dpt__bits_uniform(words[2], words[3], 0), a, g->b);
+}
+
+static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,
+                                        double a) {
+  return dpt__philox_drawn(g, g->distribution, single, i, a);
 }
 
 #endif

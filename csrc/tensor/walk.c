@@ -112,6 +112,12 @@ void dpt__walk_sort(dpt__walk *walk) {
   *walk = sorted;
 }
 
+void dpt__walk_look(dpt__walk *walk) {
+  dpt__walk sorted = *walk;
+  dpt__walk_sort(&sorted);
+  walk->serial = sorted.serial;
+}
+
 void dpt__walk_at(const dpt__walk *walk, dpt__cursor *cursor, int64_t first, int64_t count) {
   cursor->n = 0;
   cursor->left = count;

@@ -29,6 +29,8 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
 /* Reorders dimensions so that rows run along the smallest step of operand 0, for work that may
  * visit elements in any order. Does nothing where operand 0 has several elements in one place. */
 void dpt__walk_sort(dpt__walk *walk);
+/* Only tells whether operand 0 has several elements in one place: for work whose order counts. */
+void dpt__walk_look(dpt__walk *walk);
 
 static inline int64_t dpt__walk_count(const dpt__walk *walk) {
   int64_t n = 1;

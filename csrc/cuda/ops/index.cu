@@ -7,7 +7,6 @@
  */
 #include "cuda/ops/sort.h"
 extern "C" {
-#include "base/element.h"
 #include "ops/index.h"
 }
 
@@ -146,15 +145,6 @@ template <typename U> int move(dpt__context *context, const job &w, U fill, cons
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, w, count, fill, refused);
 }
 
-/* A number as bits of an element. */
-template <typename U> U bits_of(int dtype, double value) {
-  double room = 0;
-  U bits;
-  dpt__put_element(dtype, &room, value);
-  memcpy(&bits, &room, sizeof bits);
-  return bits;
-}
-
 /* Rows that are dense in both operands are moved in units of 16 bytes where they allow it. */
 bool widened(dpt__gather_args *g, int width) {
   int64_t units = 16 / width;
@@ -189,16 +179,10 @@ int run(dpt__context *context, job *w, const dpt__lanes &lanes) {
     });
   if (g->mode != DPT__INDEX_fill && widened(g, width))
     return move<uint4>(context, *w, uint4(), refused);
-  switch (width) {
-  case 1:
-    return move<uint8_t>(context, *w, bits_of<uint8_t>(g->dtype, g->value), refused);
-  case 2:
-    return move<uint16_t>(context, *w, bits_of<uint16_t>(g->dtype, g->value), refused);
-  case 4:
-    return move<uint32_t>(context, *w, bits_of<uint32_t>(g->dtype, g->value), refused);
-  default:
-    return move<uint64_t>(context, *w, bits_of<uint64_t>(g->dtype, g->value), refused);
-  }
+  return dpt__of_width(width, [&](auto zero) {
+    typedef decltype(zero) U;
+    return move<U>(context, *w, dpt__bits_of_number<U>(g->dtype, g->value), refused);
+  });
 }
 
 /* Whether lanes lie closer together than the elements of one that `step` leads to. */

@@ -1,0 +1,230 @@
+/* masked.cu: elements chosen by a mask, and the places of those that are not 0 (ops/index.h).
+ *
+ * What must stay true: where an element stands in the list follows from counts alone: those of the
+ * tiles before it, which a first launch counts and a scan adds up, and of the warps before it.
+ * Nothing is written where the list is too short. One tile takes one launch.
+ */
+#include "cuda/element.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "ops/create.h"
+#include "ops/index.h"
+}
+
+namespace {
+
+constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ROUNDS = 16;
+constexpr int64_t TILE = THREADS * ROUNDS;
+
+/* Whether an element is other than 0: dpt__element_set. */
+__device__ __forceinline__ bool is_set(int dtype, const void *data, int64_t at) {
+  switch (dtype) {
+  case DPT_U8:
+  case DPT_I8:
+    return ((const uint8_t *)data)[at] != 0;
+  case DPT_I16:
+    return ((const uint16_t *)data)[at] != 0;
+  case DPT_I32:
+    return ((const uint32_t *)data)[at] != 0;
+  case DPT_I64:
+    return ((const uint64_t *)data)[at] != 0;
+  case DPT_F16:
+    return (((const uint16_t *)data)[at] & 0x7fff) != 0;
+  case DPT_F32:
+    return ((const float *)data)[at] != 0;
+  default:
+    return ((const double *)data)[at] != 0;
+  }
+}
+
+/* A tile's elements are the warps' by parts, in order, and a part's are its lanes' in turns. */
+__device__ __forceinline__ int64_t element_of(int round) {
+  int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+  return blockIdx.x * TILE + (warp * ROUNDS + round) * WARP + lane;
+}
+
+/* A bit for each of the thread's elements that are set in the last operand. */
+template <typename Index, int operands>
+__device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
+  constexpr int k = operands - 1;
+  unsigned bits = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    int64_t i = element_of(round), place[operands];
+    if (i >= count) break;
+    dpt__places<Index, operands>(walk, (Index)i, place);
+    if (is_set(walk.dtype[k], walk.data[k], place[k])) bits |= 1u << round;
+  }
+  return bits;
+}
+
+/* How many are set in the tile, and in *before in the warps before this one; a block calls it. */
+__device__ int64_t count_tile(unsigned bits, int64_t *before) {
+  __shared__ int counts[WARPS];
+  int sum = __popc(bits);
+  for (int apart = WARP / 2; apart; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+  if (threadIdx.x % WARP == 0) counts[threadIdx.x / WARP] = sum;
+  __syncthreads();
+  int64_t all = 0;
+  for (int w = 0; w < WARPS; w++) {
+    if (w == (int)threadIdx.x / WARP) *before = all;
+    all += counts[w];
+  }
+  return all;
+}
+
+template <typename Index, int operands>
+__global__ void count_tiles(dpt__walk walk, int64_t count, int64_t *sums) {
+  int64_t before, all = count_tile(bits_of<Index, operands>(walk, count), &before);
+  if (threadIdx.x == 0) sums[blockIdx.x] = all;
+}
+
+/* A list of elements: element i of the walk is number `at` of the list. */
+template <typename U, typename Index> struct elements {
+  enum { OPERANDS = 2, FAULT = DPT__FAULT_MASK };
+  dpt__walk walk;
+  U *list;
+  int read;
+  __device__ void meet(int64_t i, int64_t at) const {
+    int64_t place[1];
+    dpt__places<Index, 1>(walk, (Index)i, place);
+    U *element = (U *)walk.data[0] + place[0];
+    if (read)
+      list[at] = *element;
+    else
+      *element = list[at];
+  }
+};
+
+/* A list of places. */
+template <typename Index> struct places {
+  enum { OPERANDS = 1, FAULT = DPT__FAULT_CHANGED };
+  dpt__walk walk;
+  int64_t *out;
+  int ndim;
+  int64_t size[DPT_MAXDIM];
+  __device__ void meet(int64_t i, int64_t at) const {
+    Index rest = (Index)i;
+    for (int d = ndim - 1; d >= 0; d--) {
+      Index next = d ? rest / (Index)size[d] : 0;
+      out[at * ndim + d] = (int64_t)(rest - next * (Index)size[d]) + 1;
+      rest = next;
+    }
+  }
+};
+
+/* sums: running sums of the tiles' counts; not read where there is one tile. */
+template <typename List, typename Index>
+__global__ void meet_all(List list, int64_t count, int64_t room, const int64_t *sums,
+                         dpt__fault_record *fault, const char *name) {
+  int64_t at, tile;
+  unsigned bits = bits_of<Index, List::OPERANDS>(list.walk, count);
+  tile = count_tile(bits, &at);
+  int64_t all = gridDim.x > 1 ? sums[gridDim.x - 1] : tile;
+  if (all > room) {
+    if (threadIdx.x == 0) dpt__fault_set(fault, List::FAULT, name, all, 0, room);
+    return;
+  }
+  if (blockIdx.x) at += sums[blockIdx.x - 1];
+  unsigned below = (1u << threadIdx.x % WARP) - 1;
+  for (int round = 0; round < ROUNDS; round++) {
+    bool set = bits >> round & 1;
+    unsigned warp = __ballot_sync(0xffffffffu, set);
+    if (set) list.meet(element_of(round), at + __popc(warp & below));
+    at += __popc(warp);
+  }
+}
+
+template <typename Index, typename List>
+int launch(dpt__context *context, const List &list, int64_t room) {
+  int64_t count = dpt__walk_count(&list.walk), tiles = (count + TILE - 1) / TILE, *sums = NULL;
+  if (tiles > INT32_MAX)
+    return dpt__cuda_fail("%s: %lld elements are too many", context->name, (long long)count);
+  if (tiles > 1) {
+    sums = (int64_t *)dpt__cuda_services->scratch(context, (size_t)tiles * sizeof *sums);
+    auto first = count_tiles<Index, List::OPERANDS>;
+    if (!sums ||
+        DPT_LAUNCH_TEAM(first, (unsigned)tiles, THREADS, 0, context, list.walk, count, sums))
+      return 1;
+    dpt__scan_args g = {};
+    g.dtype = DPT_I64;
+    g.n = tiles;
+    g.a_step = g.r_step = g.lanes.count = 1;
+    g.a = g.r = sums;
+    if (dpt__cuda_scan(context, &g)) return 1;
+  }
+  auto kernel = meet_all<List, Index>;
+  return DPT_LAUNCH_TEAM(kernel, (unsigned)tiles, THREADS, 0, context, list, count, room, sums,
+                         dpt__queue_of(context)->fault, context->name);
+}
+
+/* One thread, for elements that lie on each other: the last one counts. */
+template <typename U>
+__global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int64_t room,
+                               dpt__fault_record *fault, const char *name) {
+  for (int writes = 0; writes < 2; writes++) {
+    int64_t at = 0, place[2];
+    for (int64_t i = 0; i < count; i++) {
+      dpt__places<uint64_t, 2>(walk, (uint64_t)i, place);
+      if (!walk.data[1][place[1]]) continue;
+      if (writes) ((U *)walk.data[0])[place[0]] = list[at];
+      at++;
+    }
+    if (at <= room) continue;
+    dpt__fault_set(fault, DPT__FAULT_MASK, name, at, 0, room);
+    return;
+  }
+}
+
+template <typename U, typename Index>
+__global__ void fill_masked(dpt__walk walk, int64_t count, U value) {
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+    int64_t place[2];
+    dpt__places<Index, 2>(walk, (Index)i, place);
+    if (walk.data[1][place[1]]) ((U *)walk.data[0])[place[0]] = value;
+  }
+}
+
+template <typename U, typename Index> int masked(dpt__context *context, const dpt__masked_args *g) {
+  int64_t count = dpt__walk_count(&g->walk);
+  if (g->mode == DPT__INDEX_fill) {
+    auto fill = fill_masked<U, Index>;
+    return DPT_LAUNCH(fill, dpt__blocks(count), DPT__BLOCK, 0, context, g->walk, count,
+                      dpt__bits_of_number<U>(g->walk.dtype[0], g->value));
+  }
+  if (g->mode == DPT__INDEX_write && g->walk.serial) {
+    auto write = write_in_order<U>;
+    return DPT_LAUNCH(write, 1, 1, 0, context, g->walk, (const U *)g->list, count, g->room,
+                      dpt__queue_of(context)->fault, context->name);
+  }
+  elements<U, Index> list = {g->walk, (U *)g->list, g->mode == DPT__INDEX_read};
+  return launch<Index>(context, list, g->room);
+}
+
+template <typename Index> int nonzero(dpt__context *context, const dpt__nonzero_args *g) {
+  places<Index> list = {};
+  list.walk = g->walk;
+  list.out = g->out;
+  list.ndim = g->ndim;
+  for (int d = 0; d < g->ndim; d++) list.size[d] = g->size[d];
+  return launch<Index>(context, list, g->room);
+}
+
+} // namespace
+
+int dpt__cuda_masked(dpt__context *context, const void *args) {
+  const dpt__masked_args *g = (const dpt__masked_args *)args;
+  int64_t count = dpt__walk_count(&g->walk);
+  if (!count) return 0;
+  return dpt__of_width(dpt__width_of(g->walk.dtype[0]), [&](auto zero) {
+    typedef decltype(zero) U;
+    return count <= UINT32_MAX ? masked<U, uint32_t>(context, g) : masked<U, uint64_t>(context, g);
+  });
+}
+
+int dpt__cuda_nonzero(dpt__context *context, const void *args) {
+  const dpt__nonzero_args *g = (const dpt__nonzero_args *)args;
+  int64_t count = dpt__walk_count(&g->walk);
+  if (!count) return 0;
+  return count <= UINT32_MAX ? nonzero<uint32_t>(context, g) : nonzero<uint64_t>(context, g);
+}

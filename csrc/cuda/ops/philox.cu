@@ -1,0 +1,47 @@
+/* philox.cu: random numbers (ops/random.h has the formulas).
+ *
+ * What must stay true: element i depends on its place in row-major order alone; whole numbers and
+ * uniforms are the host's bit for bit (compiled with -fmad=false), also in halves.
+ */
+#include "cuda/element.h"
+#include "cuda/walk.h"
+extern "C" {
+#include "ops/random.h"
+}
+
+namespace {
+
+/* A kernel for each distribution, so that the cheap ones need few registers. */
+template <int distribution> __global__ void draw(dpt__philox_args g, int64_t count) {
+  const int dtype = g.walk.dtype[0], given = g.walk.noperand > 1;
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+    int64_t place[2] = {0, 0};
+    double a = g.a;
+    if (given) {
+      dpt__places<uint64_t, 2>(g.walk, (uint64_t)i, place);
+      a = g.walk.dtype[1] == DPT_F32 ? (double)((const float *)g.walk.data[1])[place[1]]
+                                     : ((const double *)g.walk.data[1])[place[1]];
+    } else {
+      dpt__places<uint64_t, 1>(g.walk, (uint64_t)i, place);
+    }
+    dpt__put_number(dtype, g.walk.data[0], place[0],
+                    dpt__philox_drawn(&g, distribution, dtype != DPT_F64, i, a));
+  }
+}
+
+} // namespace
+
+int dpt__cuda_philox(dpt__context *context, const void *args) {
+  const dpt__philox_args *g = (const dpt__philox_args *)args;
+  int64_t count = dpt__walk_count(&g->walk);
+  if (!count) return 0;
+  void (*const kernels[])(dpt__philox_args, int64_t) = {
+#define X(name, types) draw<DPT__RANDOM_##name>,
+#include "ops/random.def"
+#undef X
+  };
+  auto kernel = kernels[g->distribution];
+  return DPT_LAUNCH(kernel, dpt__walk_blocks(&g->walk, count), dpt__walk_threads(&g->walk), 0,
+                    context, *g, count);
+}
