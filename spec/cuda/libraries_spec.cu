@@ -1,0 +1,125 @@
+/* libraries_spec.cu: what can be proved of cuBLAS and cuDNN without a GPU: they open, have every
+ * function of the lists, know the sizes of outputs as dpt does, and fail by a sentence.
+ *
+ * What must stay true: it runs where there is no driver. Exit status 0: all is well.
+ */
+#include "cuda/cublas.h"
+#include "cuda/cudnn/plan.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+static char said[1024];
+static int fail(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(said, sizeof said, format, list);
+  va_end(list);
+  return 1;
+}
+static const char *message(void) { return said; }
+static void *scratch(dpt__context *, size_t) { return NULL; }
+static dpt__services services;
+const dpt__services *dpt__cuda_services = &services;
+int dpt__cuda_status(cudaError_t error, const char *call) {
+  return error == cudaSuccess ? 0 : fail("%s", call);
+}
+
+static int wrong, checks;
+#define CHECK(condition)                                                                           \
+  (checks++, (condition)                                                                           \
+                 ? (void)0                                                                         \
+                 : (void)(wrong++, printf("line %d: %s; %s\n", __LINE__, #condition, said)))
+
+/* A convolution as csrc/nn/convolution.c describes it. */
+static struct dpt__convolution_args args_of(int ndim, int64_t groups, int64_t kernel,
+                                            int64_t stride, int64_t pad, int64_t dilation) {
+  struct dpt__convolution_args a = {};
+  a.type = DPT_F32;
+  a.ndim = ndim;
+  a.N = 3;
+  a.I = 4 * groups;
+  a.O = 6 * groups;
+  a.groups = groups;
+  for (int d = 0; d < 3; d++) {
+    bool used = d >= 3 - ndim;
+    int64_t in = used ? 17 + d : 1, k = used ? kernel + d % 2 : 1;
+    a.slide.in[d] = in;
+    a.slide.kernel[d] = k;
+    a.slide.stride[d] = used ? stride : 1;
+    a.slide.pad[d] = used ? pad : 0;
+    a.slide.dilation[d] = used ? dilation : 1;
+    int64_t room = in + 2 * a.slide.pad[d] - (a.slide.dilation[d] * (k - 1) + 1);
+    a.slide.out[d] = room / a.slide.stride[d] + 1;
+  }
+  return a;
+}
+
+static void check_sizes(const dpt__cudnn_functions *f, const struct dpt__convolution_args *a) {
+  dpt__conv_key key = dpt__conv_key_of(a, a->N);
+  dpt__conv_plan *plan = NULL;
+  CHECK(!dpt__conv_describe(f, &key, &plan));
+  if (!plan) return;
+  CHECK(plan->works);
+  int ndim = (int)key.ndim, size[5] = {};
+  CHECK(!dpt__cudnn_status(
+      f->cudnnGetConvolutionNdForwardOutputDim(plan->conv, plan->in, plan->weight, ndim + 2, size),
+      "cudnnGetConvolutionNdForwardOutputDim"));
+  CHECK(size[0] == a->N && size[1] == a->O);
+  for (int d = 0; d < ndim; d++) CHECK(size[2 + d] == a->slide.out[3 - ndim + d]);
+  dpt__conv_drop(f, plan);
+}
+
+static void cudnn(void) {
+  const dpt__cudnn_functions *f = dpt__cudnn_open();
+  CHECK(f != NULL);
+  if (!f) return;
+  for (int ndim = 1; ndim <= 3; ndim++)
+    for (int64_t groups = 1; groups <= 3; groups += 2)
+      for (int64_t kernel = 1; kernel <= 3; kernel++)
+        for (int64_t stride = 1; stride <= 3; stride++)
+          for (int64_t pad = 0; pad <= 4; pad += 2)
+            for (int64_t dilation = 1; dilation <= 2; dilation++) {
+              struct dpt__convolution_args a = args_of(ndim, groups, kernel, stride, pad, dilation);
+              check_sizes(f, &a);
+              a.type = DPT_F64;
+              check_sizes(f, &a);
+            }
+  /* what cuDNN refuses is no plan that works, and no error */
+  struct dpt__convolution_args a = args_of(2, 1, 3, 1, 0, 1);
+  dpt__conv_key key = dpt__conv_key_of(&a, 0), other = dpt__conv_key_of(&a, 0);
+  dpt__conv_plan *plan = NULL;
+  CHECK(!memcmp(&key, &other, sizeof key));
+  CHECK(!dpt__conv_describe(f, &key, &plan) && !plan->works);
+  if (plan) dpt__conv_drop(f, plan);
+  CHECK(dpt__conv_weight_bytes(&key) == 6 * 4 * 3 * 4 * sizeof(float));
+}
+
+/* Without a GPU there is no handle, but a sentence; with one this proves nothing. */
+static void handles(void) {
+  dpt__queue queue = {};
+  dpt__context context = {};
+  dpt__cublas cublas;
+  const dpt__cudnn_functions *f;
+  dpt__cudnn *cudnn;
+  int n;
+  context.queue = &queue;
+  if (cudaGetDeviceCount(&n) == cudaSuccess && n > 0) return;
+  CHECK(dpt__cublas_begin(&context, &cublas) == 1);
+  CHECK(strstr(said, "cublasCreate_v2: ") == said && strstr(said, "CUBLAS_STATUS_NOT_INITIALIZED"));
+  CHECK(dpt__cudnn_begin(&context, &f, &cudnn) == 1);
+  CHECK(strstr(said, "cudnnCreate: ") == said && strstr(said, "CUDNN_STATUS_"));
+  CHECK(!queue.cublas && !queue.cudnn);
+}
+
+int main() {
+  services.fail = fail;
+  services.message = message;
+  services.scratch = scratch;
+  cudnn();
+  handles();
+  printf("%d checks, %d failed\n", checks, wrong);
+  return wrong != 0;
+}
