@@ -179,6 +179,26 @@ describe('cudnn.RNN', function()
       assert.is_nil(rnn:backward(x, y))
    end)
 
+   it('works in half precision on devices', function()
+      local rnn, x = cudnn.BLSTM(I, H, 2), random(T, B, I)
+      local y = rnn:forward(x):clone()
+      rnn:cudaHalf()
+      local half = rnn:forward(x:cudaHalf())
+      same.close(y, half:cuda(), 2e-3)
+      assert.equal('torch.CudaHalfTensor', rnn:backward(x:cudaHalf(), half:clone()):type())
+      same.close(y, rnn:cuda():forward(x), 2e-3)
+   end)
+
+   if not dpt.cutorch.getDeviceProperties(1).name:find 'host' then -- those call f again
+      it('cannot be captured in a graph with dropout', function()
+         local rnn, x = cudnn.LSTM(I, H, 2, false, 0.5), random(T, B, I)
+         rnn:forward(x)
+         assert.error_matches(function()
+            dpt.cutorch.graph(function() rnn:forward(x) end)
+         end, 'cudnn.LSTM: its dropout draws other numbers each time, which', 1, true)
+      end)
+   end
+
    it('takes inputs with gaps, and keeps working after clearState and a change of type', function()
       local rnn = cudnn.LSTM(I, H)
       local x = random(B, T, I):transpose(1, 2)
@@ -223,6 +243,7 @@ describe('cudnn.RNN', function()
             rnn:forward(random(T, B, I))
             rnn:backward(random(T, B, I), random(T, B, H + 1))
          end, "'gy' is a torch.CudaTensor of size 4x3x4"},
+         ['half precision on the host'] = {function() rnn:half() end, 'is for devices'},
          ['half a layer'] = {function() cudnn.LSTM(I, H, 1.5) end,
             'numLayers wants to be a whole number from 1, got 1.5'},
          ['no sizes'] = {function() cudnn.LSTM() end, 'inputSize wants to be a whole number'},

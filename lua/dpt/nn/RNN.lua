@@ -11,10 +11,8 @@
 -- any order; they have no gradient. gradOutput has the form of the output and gradInput that of the
 -- input, but for packed sequences, whose gradInput is the tensor.
 -- What must stay true: weight and gradWeight are one run each (dpt.rnn.weights), and nothing is
--- copied to keep them so. States outside the input are the fields hiddenInput and cellInput; those
--- after the last step are left in hiddenOutput and cellOutput, their gradients are taken from
--- gradHiddenOutput and gradCellOutput, and gradHiddenInput and gradCellInput are left, as
--- cudnn.torch has it.
+-- copied to keep them so. States outside the input, and gradients of states, are in the fields that
+-- cudnn.torch has for them.
 
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
@@ -108,7 +106,7 @@ function RNN:projection(size)
    return self:reset()
 end
 
---- For scripts of cudnn.torch: nothing waits here, whatever it says.
+--- For scripts of cudnn.torch: no call waits.
 function RNN:setSync(sync)
    self.sync = sync
 end
@@ -150,6 +148,9 @@ end
 -- Runs the network; a call that is run again draws what it drew.
 local function run(self, call, train)
    local lstm = self.mode == 'CUDNN_LSTM'
+   if train and self.dropout > 0 and self.numLayers > 1 then
+      lib.graph_refuse(torch.type(self), 'its dropout draws other numbers each time')
+   end
    local description = network.describe(self, call.batchFirst)
    description.step = call.step or description.step
    call.step = tonumber(description.step)
@@ -162,8 +163,7 @@ end
 function RNN:updateOutput(input)
    weights.gather(self)
    self.call_ = nil
-   local call, typename = calls.read(self, input), torch.type(self.weight)
-   local train = self.train ~= false
+   local train, call, typename = self.train ~= false, calls.read(self, input), self.weight:type()
    buffer(self, 'sequence', typename)
    buffer(self, 'reserve', typename:find('Cuda') and 'torch.CudaByteTensor' or 'torch.ByteTensor')
    run(self, call, train)
@@ -253,7 +253,7 @@ end
 function RNN:type(typename, tensorCache)
    if not typename then return self._type end
    weights.gather(self)
-   local before = weights.before(self)
+   local before = weights.before(self, typename)
    forget(self)
    self.views_ = nil
    tensorCache = tensorCache or {}

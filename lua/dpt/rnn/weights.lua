@@ -63,8 +63,12 @@ function M.fromFile(module, flat)
    return weight
 end
 
---- What M.moved wants to know of a module before its tensors become others.
-function M.before(module)
+--- What M.moved wants to know of a module before its tensors become of another type.
+function M.before(module, typename)
+   if typename == 'torch.HalfTensor' then
+      fail('%s: half precision is for devices (cudaHalf), host tensors want float or double',
+         torch.type(module))
+   end
    return module.weight:nElement() > 0 and network.layout(module, module.weight) or nil
 end
 
