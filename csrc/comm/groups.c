@@ -1,15 +1,17 @@
 /* groups.c: joins devices, issues collectives, aborts what is stuck (groups.h has the rules).
  *
- * The library is called by one thread at a time, under `lock`. A batch is a meeting of its streams
- * (device/meeting.h): the thread of the last one issues it for all, waits until the library has
- * put it into their queues, and leaves a ticket behind it. One thread watches over the tickets; it
- * sleeps while there is none.
+ * The library is called by one thread at a time, under `lock`, which may be held while NCCL
+ * connects devices; so who only looks for a group takes `table` (the inner lock) alone. A batch is
+ * a meeting of its streams (device/meeting.h): the thread of the last one issues it for all, waits
+ * until the library has put it into their queues, and leaves a ticket behind it. One thread watches
+ * over the tickets; it sleeps while there is none.
  */
 #define _GNU_SOURCE /* pthread_condattr_setclock */
 #include "comm/groups.h"
 
 #include "comm/comm.h"
 #include "device/fault.h"
+#include "device/graph.h"
 #include "device/meeting.h"
 
 #include <errno.h>
@@ -39,12 +41,15 @@ enum state { CLOSED, OPEN, ENDING };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
 static pthread_cond_t more;                              /* the list is not empty any more */
-static enum state state;
 static const dpt__collectives *library;
-static int ngroup, watching, testing;
-static dpt__group *groups[GROUPS];
+static int watching, testing;
 static watched *first, **last = &first; /* oldest first */
 static char why[512];                   /* the library was aborted */
+
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* whoever writes these has both */
+static enum state state;
+static int ngroup;
+static dpt__group *groups[GROUPS];
 
 double dpt__groups_limit(void) {
   const char *text = getenv("DPT_NCCL_TIMEOUT");
@@ -61,6 +66,14 @@ void dpt__groups_testing(int on) {
 
 static int64_t deadline(void) { return dpt__now() + (int64_t)(dpt__groups_limit() * 1e9); }
 
+/* Under the lock; n: how many groups are left. */
+static void set_state(enum state next, int n) {
+  pthread_mutex_lock(&table);
+  state = next;
+  ngroup = n;
+  pthread_mutex_unlock(&table);
+}
+
 /* ---- when it goes wrong ---- */
 
 /* Under the lock: all streams of an item keep this thread's sentence, as one error. */
@@ -74,7 +87,7 @@ static void blame(const watched *w) {
  * streams know of it before the abort lets them go on. */
 static void give_up(void) {
   watched *w;
-  state = ENDING;
+  set_state(ENDING, 0); /* queued items may still name groups, so they stay */
   dpt__transport_drop();
   snprintf(why, sizeof why, "%s", dpt_message());
   while ((w = first)) {
@@ -84,11 +97,10 @@ static void give_up(void) {
     free(w);
   }
   last = &first;
-  for (; ngroup; ngroup--) groups[ngroup - 1] = NULL; /* queued items may still name them */
   pthread_mutex_unlock(&lock);
   library->abort();
   pthread_mutex_lock(&lock);
-  state = CLOSED;
+  set_state(CLOSED, 0);
   dpt__say("%s", why);
 }
 
@@ -173,7 +185,7 @@ int dpt__groups_open(void) {
   int status = state == ENDING ? dpt__fail("%s is still being aborted", library->name) : 0;
   library = dpt__device_at(1)->backend->collectives;
   if (!status) status = library->open() || start_watch();
-  if (!status) state = OPEN;
+  if (!status) set_state(OPEN, ngroup);
   pthread_mutex_unlock(&lock);
   return status;
 }
@@ -208,20 +220,29 @@ static int join(int n, const int *device, dpt__group **group) {
     give_up();
     return 1;
   }
-  *group = groups[ngroup++] = g;
+  *group = groups[ngroup] = g;
+  set_state(OPEN, ngroup + 1);
   return 0;
 }
 
+/* Under one of the locks; NULL where these have not been joined. */
+static dpt__group *find(int n, const int *device) {
+  for (int i = 0; i < ngroup; i++)
+    if (groups[i]->n == n && !memcmp(groups[i]->device, device, (size_t)n * sizeof *device))
+      return groups[i];
+  return NULL;
+}
+
 int dpt__group_of(int n, const int *device, dpt__group **group) {
+  pthread_mutex_lock(&table);
+  *group = find(n, device);
+  int more_fit = state == OPEN && ngroup < GROUPS;
+  pthread_mutex_unlock(&table);
+  if (*group || !more_fit) return 0;
   int status = 0;
-  *group = NULL;
   pthread_mutex_lock(&lock);
-  if (state == OPEN) {
-    for (int i = 0; i < ngroup && !*group; i++)
-      if (groups[i]->n == n && !memcmp(groups[i]->device, device, (size_t)n * sizeof *device))
-        *group = groups[i];
-    if (!*group && ngroup < GROUPS) status = join(n, device, group);
-  }
+  *group = find(n, device);
+  if (!*group && state == OPEN && ngroup < GROUPS) status = join(n, device, group);
   pthread_mutex_unlock(&lock);
   return status;
 }
@@ -280,6 +301,7 @@ static int run_failure(dpt__context *context, int n, dpt__stream *const *streams
 int dpt__group_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {
   size_t places = (size_t)batch->calls * (size_t)batch->ranks;
   if (!places) return 0;
+  DPT__TRY(dpt__graph_refuses(fn, "a library does it on several devices"));
   for (int i = 0; i < batch->ranks; i++) DPT__TRY(dpt__stream_order(streams[i]));
   return dpt__meet(batch->ranks, streams, dpt__fault(DPT__FAULT_COPY) ? run_failure : run, fn,
                    batch, offsetof(dpt__batch, place) + places * sizeof *batch->place);

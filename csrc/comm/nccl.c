@@ -244,9 +244,10 @@ static int all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const
     int root = rank_of(&j, in[s]->store_->device);
     if (first[s + 1] == first[s]) continue;
     DPT__TRY(add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &place));
-    for (int64_t i = 0; i < n; i++)
-      place[rank_of(&j, out[i]->store_->device)] =
-          (dpt__place){i == s ? dpt__at(in[s]) : NULL, at(out[i], first[s])};
+    for (int64_t i = 0; i < n; i++) {
+      void *to = at(out[i], first[s]);
+      place[rank_of(&j, out[i]->store_->device)] = (dpt__place){i == s ? dpt__at(in[s]) : to, to};
+    }
   }
   return end_all(&j, n, out, (uint64_t)first[n]);
 }
