@@ -1,5 +1,5 @@
-/* libraries_spec.cu: what can be proved of cuBLAS and cuDNN without a GPU: they open, have every
- * function of the lists, know the sizes of outputs as dpt does, and fail by a sentence.
+/* libraries_spec.cu: what can be proved of cuBLAS, cuDNN and NCCL without a GPU: they open, have
+ * every function of the lists, know the sizes of outputs as dpt does, and fail by a sentence.
  *
  * What must stay true: it runs where there is no driver. Exit status 0: all is well.
  */
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 static char said[1024];
 static int fail(const char *format, ...) {
@@ -26,6 +27,7 @@ const dpt__services *dpt__cuda_services = &services;
 int dpt__cuda_status(cudaError_t error, const char *call) {
   return error == cudaSuccess ? 0 : fail("%s", call);
 }
+int dpt__cuda_passed(cudaEvent_t, int *) { return fail("no event is asked about here"); }
 
 static int wrong, checks;
 #define CHECK(condition)                                                                           \
@@ -114,12 +116,33 @@ static void handles(void) {
   CHECK(!queue.cublas && !queue.cudnn);
 }
 
+/* Without a driver no communicator can be made: that is told, and the abort comes back. */
+static void nccl(void) {
+  const dpt__collectives *c = &dpt__cuda_collectives;
+  int unit[2] = {0, 1}, ready = 0, devices = 0;
+  void *group = NULL;
+  CHECK(!c->open());
+  CHECK(!c->open());
+  if (cudaGetDeviceCount(&devices) == cudaSuccess) return;
+  int status = c->join(2, unit, &group);
+  for (int polls = 0; !status && !ready && polls < 1000; polls++) {
+    struct timespec pause = {0, 10000000};
+    status = c->state(group, &ready);
+    nanosleep(&pause, NULL);
+  }
+  CHECK(status);
+  CHECK(strstr(said, "nccl") || strstr(said, "cuda"));
+  printf("without a driver: %s\n", said);
+  c->abort();
+}
+
 int main() {
   services.fail = fail;
   services.message = message;
   services.scratch = scratch;
   cudnn();
   handles();
+  nccl();
   printf("%d checks, %d failed\n", checks, wrong);
   return wrong != 0;
 }
