@@ -32,16 +32,31 @@ dpt__library library = {"cuBLAS",
 /* What NVIDIA recommends for Hopper, and enough for those before. */
 enum : size_t { WORKSPACE = 32 << 20 };
 
-int make(dpt__queue *queue) {
+int prepare(dpt__context *context, cublasHandle_t handle) {
+  void *workspace;
+  int index;
+  DPT__CUDA(cudaGetDevice(&index));
+  if (context->backend->memory_take(index, WORKSPACE, &workspace)) return 1;
+  if (!workspace)
+    return dpt__cuda_fail("out of memory: %zu bytes wanted as cuBLAS's workspace", WORKSPACE);
+  /* the stream comes first: setting it takes the workspace away */
+  DPT__CUBLAS(functions.cublasSetStream_v2(handle, dpt__queue_of(context)->stream));
+  DPT__CUBLAS(functions.cublasSetWorkspace_v2(handle, workspace, WORKSPACE));
+  /* halves are added up as floats, also where a sum is cut into parts */
+  int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+  DPT__CUBLAS(functions.cublasSetMathMode(handle, (cublasMath_t)math));
+  return 0;
+}
+
+int make(dpt__context *context) {
   cublasHandle_t handle;
   if (dpt__library_open(&library)) return 1;
   DPT__CUBLAS(functions.cublasCreate_v2(&handle));
-  DPT__CUBLAS(functions.cublasSetStream_v2(handle, queue->stream));
-  /* halves are added up as floats, also where a sum is cut into parts */
-  DPT__CUBLAS(functions.cublasSetMathMode(
-      handle,
-      (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
-  queue->cublas = handle;
+  if (prepare(context, handle)) {
+    DPT__CUBLAS(functions.cublasDestroy_v2(handle));
+    return 1;
+  }
+  dpt__queue_of(context)->cublas = handle;
   return 0;
 }
 
@@ -55,11 +70,8 @@ int dpt__cublas_status(cublasStatus_t status, const char *call) {
 
 int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas) {
   dpt__queue *queue = dpt__queue_of(context);
-  if (!queue->cublas && make(queue)) return 1;
+  if (!queue->cublas && make(context)) return 1;
   cublas->call = &functions;
   cublas->handle = (cublasHandle_t)queue->cublas;
-  void *workspace = dpt__cuda_services->scratch(context, WORKSPACE);
-  if (!workspace) return 1;
-  DPT__CUBLAS(functions.cublasSetWorkspace_v2(cublas->handle, workspace, WORKSPACE));
   return 0;
 }

@@ -1,9 +1,9 @@
 /* cublas.h: cuBLAS: its functions, and a handle for each queue.
  *
  * What must stay true: a handle is made at its queue's first product and used by its queue's thread
- * alone, so nothing locks. Its workspace is temporary memory of the running kernel, so that
- * products of several queues never share one (and give the same bits every time); its scalars are
- * read from host memory when a function is called.
+ * alone, so nothing locks. It has a workspace of its own for as long as the queue lives, so that
+ * products of several queues never share one (and give the same bits every time) and recorded
+ * graphs find it where it was. Scalars are read from host memory when a function is called.
  */
 #ifndef DPT_CUDA_CUBLAS_H
 #define DPT_CUDA_CUBLAS_H
@@ -22,7 +22,7 @@ struct dpt__cublas {
   cublasHandle_t handle;
 };
 
-/* For the running kernel: the queue's handle, with a workspace. */
+/* For the running kernel: its queue's handle. */
 int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas);
 
 /* 0, or a sentence that names the call. */

@@ -27,10 +27,11 @@ template <typename A> __device__ A scalar(double x) { return (A)dpt__long_number
 template <> __device__ float scalar<float>(double x) { return (float)x; }
 template <> __device__ double scalar<double>(double x) { return x; }
 
-/* shared (DEPTH, TILE) = TILE rows by DEPTH columns of a matrix from (row, col) on, 0 beyond its
- * ends. Neighbouring threads read along the smaller step. */
+/* shared (DEPTH, TILE), of rows one longer so that no two of a warp meet in a bank, = TILE rows by
+ * DEPTH columns of a matrix from (row, col) on, 0 beyond its ends. Neighbouring threads read along
+ * the smaller step. */
 template <typename T, typename A>
-__device__ void fetch(A (*shared)[TILE], const T *matrix, int64_t row_step, int64_t col_step,
+__device__ void fetch(A (*shared)[TILE + 1], const T *matrix, int64_t row_step, int64_t col_step,
                       int64_t row, int64_t rows, int64_t col, int64_t cols) {
   int thread = threadIdx.y * SIDE + threadIdx.x;
   for (int e = thread; e < TILE * DEPTH; e += THREADS) {
@@ -46,7 +47,7 @@ template <typename T>
 __global__ void __launch_bounds__(THREADS)
     ordered(dpt__gemm_args g, int64_t across, int64_t tiles) {
   typedef typename sum_of<T>::type A;
-  __shared__ A left[DEPTH][TILE], right[DEPTH][TILE];
+  __shared__ A left[DEPTH][TILE + 1], right[DEPTH][TILE + 1];
   const A alpha = scalar<A>(g.alpha), beta = scalar<A>(g.beta);
   for (int64_t tile = blockIdx.x; tile < tiles * g.batch; tile += gridDim.x) {
     int64_t batch = tile / tiles, place = tile - batch * tiles;

@@ -21,7 +21,11 @@ static int fail(const char *format, ...) {
   return 1;
 }
 static const char *message(void) { return said; }
-static void *scratch(dpt__context *, size_t) { return NULL; }
+static int take_memory(int, size_t, void **p) {
+  static char memory;
+  *p = &memory;
+  return 0;
+}
 static dpt__services services;
 const dpt__services *dpt__cuda_services = &services;
 int dpt__cuda_status(cudaError_t error, const char *call) {
@@ -103,10 +107,13 @@ static void cudnn(void) {
 static void handles(void) {
   dpt__queue queue = {};
   dpt__context context = {};
+  dpt__backend backend = {};
   dpt__cublas cublas;
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   int n;
+  backend.memory_take = take_memory;
+  context.backend = &backend;
   context.queue = &queue;
   if (cudaGetDeviceCount(&n) == cudaSuccess && n > 0) return;
   CHECK(dpt__cublas_begin(&context, &cublas) == 1);
@@ -139,7 +146,6 @@ static void nccl(void) {
 int main() {
   services.fail = fail;
   services.message = message;
-  services.scratch = scratch;
   cudnn();
   handles();
   nccl();

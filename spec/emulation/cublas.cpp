@@ -94,6 +94,10 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t *handle) {
   *handle = new emulated_cublas();
   return CUBLAS_STATUS_SUCCESS;
 }
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   return refuse_unless(stream != nullptr); /* dpt has queues of its own */

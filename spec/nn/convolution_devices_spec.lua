@@ -35,6 +35,10 @@ local cases = {
    {'many images', function() return nn.SpatialConvolution(3, 5, 3, 3) end, {40, 3, 10, 10}},
 }
 
+-- cuDNN has algorithms that transform their operands, which rounds more often than sums do.
+local made = {['host device'] = 2e-6, ['emulated device'] = 2e-6}
+local rounding = made[dpt.cutorch.getDeviceProperties(1).name] or 2e-5
+
 local function near(wanted, got, tolerance, what)
    assert.same(wanted:size():totable(), got:size():totable())
    local scale = math.max(1, torch.abs(wanted):max())
@@ -45,7 +49,7 @@ end
 describe('convolutions on devices:', function()
    for _, case in ipairs(cases) do
       local name, make, size = unpack(case)
-      for kind, tolerance in pairs{CudaTensor = 2e-6, CudaDoubleTensor = 1e-13} do
+      for kind, tolerance in pairs{CudaTensor = rounding, CudaDoubleTensor = 1e-12} do
          for _, deterministic in ipairs{false, true} do
             it(name .. ', ' .. kind .. (deterministic and ', deterministic' or ''), function()
                dpt.setDeterministic(deterministic)
