@@ -41,10 +41,11 @@ __global__ void scatter(dpt__plane_scatter_args a, dpt__fault_record *fault, con
         __syncthreads();
         int goes = waits && *slot == self;
         __syncthreads();
-        if (!goes) continue;
-        to[place] = a.add ? to[place] + value : value;
-        *slot = FREE;
-        waits = 0;
+        if (goes) {
+          to[place] = a.add ? to[place] + value : value;
+          *slot = FREE;
+          waits = 0;
+        }
       }
     }
   }
