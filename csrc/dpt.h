@@ -743,6 +743,8 @@ typedef struct dpt_memory_stats {
 int dpt_memory_stats_get(int device, dpt_memory_stats *stats);
 int dpt_memory_peak_reset(int device);
 int dpt_memory_limit_set(int device, int64_t bytes); /* 0: no limit */
+/* 0 where DPT_CACHE=off: no memory is kept. */
+int dpt_memory_cached(void);
 /* Gives memory that is kept back to the system; waits for the work that still uses it. */
 int dpt_memory_empty_cache(int device);
 /* Bytes that went from one device to another since the start. */

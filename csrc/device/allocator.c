@@ -48,6 +48,28 @@ int64_t dpt_device_live_bytes(void) {
   return atomic_load_explicit(&live_everywhere, memory_order_relaxed);
 }
 
+/* ---- memory of the system ---- */
+
+/* Page-locked memory is locked for the devices that there are, which are all of one backend. */
+static const dpt__backend *pinned_backend(void) {
+  return dpt__device_count() ? dpt__device_at(1)->backend : &dpt__host;
+}
+
+static int raw_take(int device, size_t bytes, void **data) {
+  if (!device) return pinned_backend()->pinned_take(bytes, data);
+  dpt__device *d = dpt__device_at(device);
+  return d->backend->memory_take(d->index, bytes, data);
+}
+
+static void raw_give(dpt__block *block) {
+  if (block->device) {
+    dpt__device *d = dpt__device_at(block->device);
+    d->backend->memory_give(d->index, block->data, block->bytes);
+  } else {
+    pinned_backend()->pinned_give(block->data, block->bytes);
+  }
+}
+
 /* ---- blocks that other streams used ---- */
 
 int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
@@ -75,12 +97,20 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
 }
 
 static int is_done(const dpt__block *block) {
+  if (dpt__cache_off() && !dpt__event_done((dpt__event){block->birth, block->freed})) return 0;
   for (int i = 0; i < block->nuser; i++)
     if (!dpt__event_done(block->users[i])) return 0;
   return 1;
 }
 
-static void make_free(dpt__block *block) {
+static void make_free(pool *p, dpt__block *block) {
+  if (dpt__cache_off()) {
+    p->taken -= (int64_t)block->bytes;
+    raw_give(block);
+    free(block->users);
+    free(block);
+    return;
+  }
   block->nuser = 0;
   atomic_store_explicit(&block->last_user, NULL, memory_order_relaxed);
   dpt__block_join(block);
@@ -91,7 +121,7 @@ static void look_at_pending(pool *p) {
     dpt__block *block = *link;
     if (is_done(block)) {
       *link = block->next;
-      make_free(block);
+      make_free(p, block);
     } else {
       link = &block->next;
     }
@@ -113,7 +143,7 @@ void dpt__block_give(dpt__block *block) {
   for (int i = 0; i < block->nuser; i++)
     block->users[i] = dpt__event_record(block->users[i].stream);
   if (is_done(block)) {
-    make_free(block);
+    make_free(p, block);
   } else {
     block->next = p->pending;
     p->pending = block;
@@ -140,26 +170,6 @@ void dpt__block_release(dpt__block *block) {
 
 /* ---- segments ---- */
 
-/* Page-locked memory is locked for the devices that there are, which are all of one backend. */
-static const dpt__backend *pinned_backend(void) {
-  return dpt__device_count() ? dpt__device_at(1)->backend : &dpt__host;
-}
-
-static int raw_take(int device, size_t bytes, void **data) {
-  if (!device) return pinned_backend()->pinned_take(bytes, data);
-  dpt__device *d = dpt__device_at(device);
-  return d->backend->memory_take(d->index, bytes, data);
-}
-
-static void raw_give(dpt__block *block) {
-  if (block->device) {
-    dpt__device *d = dpt__device_at(block->device);
-    d->backend->memory_give(d->index, block->data, block->bytes);
-  } else {
-    pinned_backend()->pinned_give(block->data, block->bytes);
-  }
-}
-
 static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list) {
   for (int row = 0; row < DPT__BIN_ROWS; row++)
     for (int column = 0; column < DPT__BIN_COLUMNS; column++)
@@ -180,8 +190,10 @@ static void empty_cache(pool *p, int wait_pending) {
   dpt__block *pending = p->pending;
   p->pending = NULL;
   pthread_mutex_unlock(&p->lock);
-  for (dpt__block *b = pending; b && wait_pending; b = b->next)
+  for (dpt__block *b = pending; b && wait_pending; b = b->next) {
     for (int i = 0; i < b->nuser; i++) dpt__event_settle(b->users[i]);
+    if (dpt__cache_off()) dpt__event_settle((dpt__event){b->birth, b->freed});
+  }
   pthread_mutex_lock(&p->lock);
   while (pending) {
     dpt__block *next = pending->next;
@@ -252,10 +264,13 @@ static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t b
   heap *h = find_heap(p, stream);
   if (!h) return NULL;
   dpt__bins *bins = bytes <= SMALL ? &h->small : &h->large;
-  dpt__block *block = dpt__bins_find(bins, bytes);
-  if (block) dpt__bins_remove(bins, block);
-  if (!block) block = new_segment(p, device, stream, bins, segment_size(bytes));
-  if (!block && exact) block = new_segment(p, device, stream, bins, bytes);
+  dpt__block *block = NULL;
+  if (!dpt__cache_off()) {
+    block = dpt__bins_find(bins, bytes);
+    if (block) dpt__bins_remove(bins, block);
+    if (!block) block = new_segment(p, device, stream, bins, segment_size(bytes));
+  }
+  if (!block && (exact || dpt__cache_off())) block = new_segment(p, device, stream, bins, bytes);
   if (!block) return NULL;
   if (block->bytes - bytes >= (bytes <= SMALL ? DPT__GRAIN : SMALL)) dpt__block_cut(block, bytes);
   block->asked = bytes;
@@ -286,7 +301,7 @@ int dpt__block_take(int device, size_t bytes, dpt__block **block) {
   DPT__TRY(dpt__devices_ready("allocation"));
   pool *p = &pools[device];
   dpt__stream *stream = device ? dpt__current_stream(device) : NULL;
-  bytes = (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
+  if (!dpt__cache_off()) bytes = (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
   if (dpt__fault(DPT__FAULT_MALLOC)) return out_of_memory(p, device, bytes);
   for (int again = 0; again < 2; again++) {
     if (again) empty_cache(p, 1);

@@ -14,7 +14,8 @@ _Static_assert(sizeof names / sizeof *names == DPT__NFAULT, "one name for each f
 
 static atomic_llong left[DPT__NFAULT]; /* 0: not asked for; n: the n-th from now */
 static _Atomic uint64_t delay_seed;    /* 0: no delays */
-static _Atomic uint64_t link_rate;     /* bytes a second; 0: as fast as it goes */
+static atomic_int cache_off;
+static _Atomic uint64_t link_rate; /* bytes a second; 0: as fast as it goes */
 
 int dpt__fault(enum dpt__fault fault) {
   if (atomic_load_explicit(&left[fault], memory_order_relaxed) <= 0) return 0;
@@ -91,6 +92,16 @@ int64_t dpt__link_ns(uint64_t bytes) {
   return rate ? (int64_t)((double)bytes / (double)rate * 1e9) : 0;
 }
 
+static int cache_init(const char *text) {
+  if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+    return dpt__fail("DPT_CACHE: got '%s', wanted on or off", text);
+  atomic_store(&cache_off, !strcmp(text, "off"));
+  return 0;
+}
+
+int dpt__cache_off(void) { return atomic_load_explicit(&cache_off, memory_order_relaxed); }
+int dpt_memory_cached(void) { return !dpt__fault_init() && !dpt__cache_off(); }
+
 int dpt__fault_init(void) {
   static atomic_int done;
   if (atomic_exchange(&done, 1)) return 0;
@@ -98,5 +109,6 @@ int dpt__fault_init(void) {
   if ((text = getenv("DPT_FAULT"))) DPT__TRY(dpt_fault_set(text));
   if ((text = getenv("DPT_DELAY"))) DPT__TRY(delay_init(text));
   if ((text = getenv("DPT_LINK"))) DPT__TRY(dpt_link_set(text));
+  if ((text = getenv("DPT_CACHE"))) DPT__TRY(cache_init(text));
   return 0;
 }

@@ -40,7 +40,7 @@ static void *open_library(const char *name) {
 
 int dpt__plugin_load(const char *name, const dpt__backend **backend) {
   void *library = open_library(name);
-  if (!library) return dpt__fail("%s", dlerror());
+  if (!library) return dpt__fail("dpt's plugin for it can not be loaded: %s", dlerror());
   dpt__plugin_fn *get;
   *(void **)&get = dlsym(library, "dpt_backend");
   if (!get) return dpt__fail("libdpt_%s.so has no dpt_backend: %s", name, dlerror());

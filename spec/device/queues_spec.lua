@@ -159,3 +159,89 @@ describe('devices that do not reach each other', function()
       assert.equal('3+3+3-3-3+3-', text)
    end)
 end)
+
+describe('DPT_CACHE=off', function()
+   local code = [[
+      require 'dpt'
+      print(cutorch.isCachingAllocatorEnabled())
+      cutorch.reserveStreams(2, true)
+      local x = torch.CudaTensor(1000):fill(1)
+      for i = 1, 50 do
+         cutorch.setStream(i % 3)
+         local y = x:clone()
+         y:add(i)
+         cutorch.streamBarrier{0, 1, 2}
+         x = y
+         collectgarbage()
+      end
+      cutorch.setStream(0)
+      print(x:sum())
+      x = nil
+      collectgarbage()
+      collectgarbage()
+      cutorch.synchronize()
+      local last = torch.CudaTensor(1)
+      local stats = cutorch.memoryStats(1)
+      print(stats.cached, stats.live, stats.segments >= 50)
+   ]]
+
+   it('gives each block back when its streams are through with it', function()
+      for _, devices in ipairs{'host:2', 'emulated:2'} do
+         local text = run.lua(code, {DPT_CACHE = 'off', DPT_DEVICES = devices})
+         assert.equal('false\n1276000\n0\t4\ttrue\n', text, devices)
+      end
+   end)
+
+   it('is on or off', function()
+      assert.matches("DPT_CACHE: got 'no', wanted on or off",
+         run.lua('require "dpt" print(pcall(cutorch.getDevice))', {DPT_CACHE = 'no'}))
+   end)
+end)
+
+describe('a steady training step', function()
+   it('takes no memory and waits for nothing', function()
+      local code = [[
+         require 'dpt'
+         local C, ffi = require('dpt.ffi').C, require('dpt.ffi').ffi
+         torch.manualSeed(1)
+         local net = nn.Sequential():add(nn.SpatialConvolution(3, 8, 3, 3)):add(nn.ReLU())
+            :add(nn.SpatialBatchNormalization(8)):add(nn.SpatialMaxPooling(2, 2)):add(nn.View(-1))
+            :add(nn.Linear(8 * 9, 10)):add(nn.Dropout(0.5)):add(nn.LogSoftMax()):cuda()
+         net:get(5):setNumInputDims(3)
+         local criterion = nn.ClassNLLCriterion():cuda()
+         local input, target = torch.randn(4, 3, 8, 8):cuda(), torch.CudaLongTensor{1, 2, 3, 4}
+         local x, dx = net:getParameters()
+         local config, loss = {learningRate = 0.1, momentum = 0.9}, nil
+         local function step()
+            optim.sgd(function()
+               dx:zero()
+               local output = net:forward(input)
+               loss = criterion:updateLoss(output, target)
+               net:backward(input, criterion:backward(output, target))
+               return 0, dx
+            end, x, config)
+         end
+         for _ = 1, 5 do step() end
+         cutorch.synchronize()
+         collectgarbage()
+         local function raw() return 0 end
+         if cutorch.getDeviceProperties(1).name:find 'emulated' then
+            ffi.cdef 'long long emulated_allocations(void);'
+            local maps = io.open('/proc/self/maps'):read '*a'
+            local library = ffi.load(maps:match('/[^ \n]*libdpt_emulated%.so'))
+            raw = function() return tonumber(library.emulated_allocations()) end
+         end
+         local waits, taken = C.dpt_waits(), raw()
+         local before = cutorch.memoryStats(1)
+         for _ = 1, 10 do step() end
+         local after = cutorch.memoryStats(1)
+         print(tonumber(C.dpt_waits() - waits), after.blocks - before.blocks,
+            after.segments - before.segments)
+         cutorch.synchronize()
+         print(raw() - taken, loss[1] == loss[1])
+      ]]
+      for _, devices in ipairs{'host:2', 'emulated:2'} do
+         assert.equal('0\t0\t0\n0\ttrue\n', run.lua(code, {DPT_DEVICES = devices}), devices)
+      end
+   end)
+end)

@@ -90,6 +90,9 @@ describe('the launcher', function()
       for _, word in ipairs{'LuaJIT', 'OpenBLAS', 'oneDNN', 'SLEEF', 'OpenMP', 'all is well'} do
          assert.truthy(text:find(word, 1, true), word)
       end
+      if not paths.filep('/dev/nvidiactl') then
+         assert.matches('CUDA       no GPU can be used: %S', text) -- and why
+      end
       text, status = run('DPT_LIBRARY=/nonexistent.so ' .. command .. ' doctor')
       assert.equal(1, status)
       assert.truthy(text:find('PROBLEM    dpt cannot be loaded', 1, true))

@@ -195,7 +195,8 @@ function cutorch.emptyCache(device)
    for i = 1, cutorch.getDeviceCount() do lib.memory_empty_cache(i) end
 end
 
-function cutorch.isCachingAllocatorEnabled() return true end
+--- Whether memory that is given back is kept for later tensors: yes, unless DPT_CACHE=off.
+function cutorch.isCachingAllocatorEnabled() return C.dpt_memory_cached() ~= 0 end
 
 -- A tensor in page-locked host memory, of which copyAsync need not wait.
 local storageSlot = ffi.new 'dpt_storage *[1]'

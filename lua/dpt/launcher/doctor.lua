@@ -73,6 +73,17 @@ local function devices(dpt)
    end
 end
 
+-- Whatever the devices are: which GPUs they could be, or why there is none.
+local function gpus(C, ffi)
+   local n, runtime, driver = ffi.new 'int[1]', ffi.new 'int[1]', ffi.new 'int[1]'
+   if C.dpt_gpu_count(n, runtime, driver) ~= 0 then
+      return say('CUDA', 'no GPU can be used: ' .. ffi.string(C.dpt_message()))
+   end
+   local function version(v) return ('%d.%d'):format(v[0] / 1000, v[0] % 1000 / 10) end
+   say('CUDA', ('%d GPU%s; CUDA %s, a driver for %s'):format(n[0], n[0] == 1 and '' or 's',
+      version(runtime), version(driver)))
+end
+
 --- Prints the report. @return 0, or 1 where something is missing
 function doctor.run()
    problems = 0
@@ -91,8 +102,8 @@ function doctor.run()
       local model = output('grep -m1 "model name" /proc/cpuinfo'):match(':%s*(.-)%s*$') or 'unknown'
       say('CPU', ('%s, %d cores for this process'):format(model, C.dpt_cores()))
       devices(dpt)
+      gpus(C, ffi)
    end
-   say('CUDA', 'this version of dpt has no CUDA plugin: it runs on host devices')
    if output('command -v rlwrap') == '' then
       say('optional', 'rlwrap gives the prompt a history (Debian: apt-get install rlwrap)')
    end
