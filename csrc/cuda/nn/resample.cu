@@ -157,43 +157,37 @@ template <typename T, typename Index> __global__ void pad_backward(dpt__pad_args
   ((T *)a.in)[e] = sum;
 }
 
-/* No number that places are computed with is larger. */
-int64_t largest(const int64_t insize[3], const int64_t outsize[3], int64_t planes) {
-  int64_t in = dpt__volume(insize), out = dpt__volume(outsize);
-  int64_t n = planes * (in > out ? in : out);
+/* kernels(a real, an index): the kernel to launch. */
+template <typename Args, typename F> int launch(dpt__context *context, const Args *a, F kernels) {
+  int64_t in = dpt__volume(a->insize), out = dpt__volume(a->outsize);
+  int64_t count = a->planes * (a->backward ? in : out);
+  int64_t most = a->planes * (in > out ? in : out); /* no number of a place is larger */
   for (int d = 0; d < 3; d++)
-    if (2 * (insize[d] + outsize[d]) > n) n = 2 * (insize[d] + outsize[d]);
-  return n;
+    if (2 * (a->insize[d] + a->outsize[d]) > most) most = 2 * (a->insize[d] + a->outsize[d]);
+  if (!count) return 0;
+  return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
+    typedef decltype(index) Index;
+    auto kernel = kernels(zero, index);
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+  });
 }
 
 } // namespace
 
 int dpt__cuda_upsample(dpt__context *context, const void *args) {
   const struct dpt__upsample_args *a = (const struct dpt__upsample_args *)args;
-  int64_t count = a->planes * dpt__volume(a->backward ? a->insize : a->outsize);
-  if (!count) return 0;
-  int64_t most = largest(a->insize, a->outsize, a->planes);
-  return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
-    typedef decltype(zero) T;
-    typedef decltype(index) Index;
-    auto forward = upsample<T, Index>;
-    auto backward = upsample_backward<T, Index>;
-    auto kernel = a->backward ? backward : forward;
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+  return launch(context, a, [&](auto zero, auto index) {
+    auto forward = upsample<decltype(zero), decltype(index)>;
+    auto backward = upsample_backward<decltype(zero), decltype(index)>;
+    return a->backward ? backward : forward;
   });
 }
 
 int dpt__cuda_pad(dpt__context *context, const void *args) {
   const struct dpt__pad_args *a = (const struct dpt__pad_args *)args;
-  int64_t count = a->planes * dpt__volume(a->backward ? a->insize : a->outsize);
-  if (!count) return 0;
-  int64_t most = largest(a->insize, a->outsize, a->planes);
-  return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
-    typedef decltype(zero) T;
-    typedef decltype(index) Index;
-    auto forward = pad<T, Index>;
-    auto backward = pad_backward<T, Index>;
-    auto kernel = a->backward ? backward : forward;
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+  return launch(context, a, [&](auto zero, auto index) {
+    auto forward = pad<decltype(zero), decltype(index)>;
+    auto backward = pad_backward<decltype(zero), decltype(index)>;
+    return a->backward ? backward : forward;
   });
 }
