@@ -5,28 +5,42 @@
  */
 #include "cuda/element.h"
 #include "cuda/nn/convolution.h"
+#include "cuda/pack.h"
 #include "cuda/walk.h"
 
 namespace {
 
-/* Planes (N * C, S) += bias (C) */
+/* Planes (N * C, S) += bias (C); a thread has neighbouring elements, maybe of several planes. */
 template <typename T, typename Index>
-__global__ void add_bias(T *planes, const T *bias, Index C, Index S, Index count) {
-  Index i = dpt__thread<Index>();
-  if (i < count) planes[i] += bias[i / S % C];
+__global__ void add_bias(T *planes, const T *bias, Index C, Index S, Index count, int aligned) {
+  Index first = dpt__thread<Index>() * DPT__PACK;
+  if (first >= count) return;
+  int n = count - first < DPT__PACK ? (int)(count - first) : (int)DPT__PACK;
+  bool whole = aligned && n == DPT__PACK;
+  dpt__pack<T> pack = dpt__pack_load(planes + first, n, whole);
+  Index plane = first / S, place = first - plane * S, c = plane % C;
+  DPT_UNROLL
+  for (int k = 0; k < DPT__PACK; k++) {
+    pack.v[k] += bias[c];
+    if (++place < S) continue;
+    place = 0;
+    if (++c == C) c = 0;
+  }
+  dpt__pack_store(planes + first, pack, n, whole);
 }
 
 int bias_all(dpt__context *context, const struct dpt__convolution_args *a) {
   bool forward = a->pass == DPT__CONV_FORWARD;
   int64_t C = forward ? a->O : a->I, S = dpt__volume(forward ? a->slide.out : a->slide.in);
   int64_t count = a->N * C * S;
+  void *planes = forward ? a->out : a->in;
   return dpt__of_real_index(a->type, count, [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     auto kernel = add_bias<T, Index>;
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context,
-                      (T *)(forward ? a->out : a->in), (const T *)a->bias, (Index)C, (Index)S,
-                      (Index)count);
+    return DPT_LAUNCH(kernel, dpt__blocks((count + DPT__PACK - 1) / DPT__PACK), DPT__BLOCK, 0,
+                      context, (T *)planes, (const T *)a->bias, (Index)C, (Index)S, (Index)count,
+                      (int)dpt__packs_at<T>(planes));
   });
 }
 
