@@ -104,27 +104,22 @@ static void give_up(void) {
   dpt__say("%s", why);
 }
 
-/* A sentence about a library that will be given up. */
-static int fail_for_good(const dpt__group *group, const char *what) {
+/* A sentence about a library that will be given up; what went wrong is this thread's sentence. */
+static int fail_for_good(const dpt__group *group) {
+  char what[512];
   const char *after =
       testing ? "" : "; it was aborted, and tensors travel between devices by copies from now on";
+  snprintf(what, sizeof what, "%s", dpt_message());
   return dpt__fail("%s of %s: %s%s", library->name, group->name, what, after);
 }
 
 /* Under the lock: what was begun on the group is done. */
 static int settle(const dpt__group *group) {
   int64_t until = deadline(), pause = 1000;
-  char text[256];
   for (int ready = 0;;) {
-    if (library->state(group->joined, &ready)) {
-      snprintf(text, sizeof text, "%s", dpt_message());
-      return fail_for_good(group, text);
-    }
+    DPT__TRY(library->state(group->joined, &ready));
     if (ready) return 0;
-    if (dpt__now() > until) {
-      snprintf(text, sizeof text, "it did not begin within %g s", dpt__groups_limit());
-      return fail_for_good(group, text);
-    }
+    if (dpt__now() > until) return dpt__fail("it did not begin within %g s", dpt__groups_limit());
     dpt__sleep(pause);
     if (pause < 200000) pause *= 2;
   }
@@ -132,22 +127,23 @@ static int settle(const dpt__group *group) {
 
 /* ---- the watch ---- */
 
-/* Under the lock: forgets what has passed. 1 and a sentence where something is wrong. */
+/* Under the lock: whether it is over; 1 and a sentence where something is wrong. */
+static int look_at(const watched *w, int *over) {
+  int ready;
+  *over = 0;
+  DPT__TRY(library->passed(w->ticket, over));
+  if (*over) return 0;
+  DPT__TRY(library->state(w->group->joined, &ready));
+  if (dpt__now() < w->until) return 0;
+  return dpt__fail("it did not end within %g s", dpt__groups_limit());
+}
+
+/* Under the lock: forgets what is over, from the oldest on. */
 static int look(void) {
-  char text[256];
-  for (watched *w; (w = first);) {
-    int over = 0, ready;
-    int status =
-        library->passed(w->ticket, &over) || (!over && library->state(w->group->joined, &ready));
-    if (status) {
-      snprintf(text, sizeof text, "%s", dpt_message());
-      return fail_for_good(w->group, text);
-    }
-    if (!over && dpt__now() < w->until) return 0;
-    if (!over) {
-      snprintf(text, sizeof text, "it did not end within %g s", dpt__groups_limit());
-      return fail_for_good(w->group, text);
-    }
+  int over = 1;
+  for (watched *w; over && (w = first);) {
+    if (look_at(w, &over)) return fail_for_good(w->group);
+    if (!over) return 0;
     first = w->next;
     if (!first) last = &first;
     free(w);
@@ -217,6 +213,7 @@ static int join(int n, const int *device, dpt__group **group) {
     return 1;
   }
   if (status || settle(g)) {
+    fail_for_good(g);
     give_up();
     return 1;
   }
@@ -286,7 +283,10 @@ static int run(dpt__context *context, int n, dpt__stream *const *streams, const 
   } else {
     status = library->issue(g->joined, queues, b->calls, b->call, place) || settle(g) ||
              begin_to_watch(context->name, g, streams, queues);
-    if (status) give_up();
+    if (status) {
+      fail_for_good(g);
+      give_up();
+    }
   }
   pthread_mutex_unlock(&lock);
   return status;
