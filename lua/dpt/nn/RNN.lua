@@ -66,8 +66,7 @@ local function prepareDropout(self)
    end
 end
 
---- Uniform in +-stdv (1/sqrt(hiddenSize)); gradients are zero. To be called after a change of the
--- fields that say what the network is.
+--- Uniform in +-stdv (1/sqrt(hiddenSize)). To be called after the fields that say what it is change.
 function RNN:reset(stdv)
    prepareDropout(self)
    self.numDirections = self.bidirectional == 'CUDNN_BIDIRECTIONAL' and 2 or 1
@@ -117,7 +116,7 @@ function RNN:setStates(hidden, cell)
    return self
 end
 
---- Lets the next forward begin with zeros, also with rememberStates.
+--- The next forward begins with zeros.
 function RNN:resetStates()
    self.hiddenInput, self.cellInput = nil, nil
    self.gradHiddenOutput, self.gradCellOutput = nil, nil
@@ -125,15 +124,13 @@ function RNN:resetStates()
    self.cellOutput:zero()
 end
 
---- Padded sequences (T x B x ..., B x T with batchFirst) without their padding.
--- @param lengths list of B numbers that do not rise
--- @return {tensor (sum of lengths) x ..., list of the number of sequences at every step}
+--- Padded sequences (T x B x ..., B x T with batchFirst) without their padding, as {tensor, list of
+-- the number of sequences at every step}; lengths is a list of B numbers that do not rise.
 function RNN:packPaddedSequence(input, lengths, batchFirst)
    return packing.packPadded(input, lengths, batchFirst, torch.type(self))
 end
 
---- The inverse of packPaddedSequence.
--- @return padded tensor, list of lengths
+--- The inverse: padded tensor, list of lengths.
 function RNN:padPackedSequence(packed, batchFirst)
    return packing.padPacked(packed, batchFirst, torch.type(self))
 end
@@ -207,8 +204,7 @@ function RNN:accGradParameters(input, gradOutput, scale)
       call.hidden, self.sequence, call.lengths, self.reserve, scale or 1)
 end
 
---- Lets weight and gradWeight be one chunk each where a script has changed that; else does nothing.
--- Every forward does it, too. The field compactions counts.
+--- Makes weight and gradWeight one chunk each where a script has changed that, as forward does.
 function RNN:flattenParameters()
    weights.gather(self)
    return self
@@ -277,16 +273,20 @@ function RNN:write(file)
    for name, value in pairs(self) do fields[name] = value end
    for _, field in ipairs(PASSING) do fields[field] = nil end
    fields.views_ = nil
-   fields.weight = weights.toFile(self, self.weight)
-   fields.gradWeight = self.gradWeight and weights.toFile(self, self.gradWeight)
+   file.flats_ = file.flats_ or {}
+   for _, name in ipairs{'weight', 'gradWeight'} do
+      fields[name] = self[name] and weights.toFile(self, self[name], file.flats_)
+   end
    file:writeFields(fields)
 end
 
 function RNN:read(file)
    parent.read(self, file)
    prepareDropout(self)
-   self.weight = weights.fromFile(self, self.weight)
-   self.gradWeight = self.gradWeight and weights.fromFile(self, self.gradWeight)
+   file.flats_ = file.flats_ or {}
+   for _, name in ipairs{'weight', 'gradWeight'} do
+      self[name] = self[name] and weights.fromFile(self, self[name], file.flats_)
+   end
 end
 -- inside a process the layout stays what it is
 File.plain[RNN.write], File.plain[RNN.read] = true, true

@@ -36,19 +36,34 @@ local function fileLayout(layout)
    return file, first - 1
 end
 
+-- What was made of a tensor before: modules that share a weight get one. The tensor is kept, so
+-- that its memory stays its own.
+local function once(cache, t, make)
+   local key = ('rnn %s %d'):format(torch.pointer(t:storage()), t:storageOffset())
+   local known = cache and cache[key]
+   if not known then
+      known = {t, make()}
+      if cache then cache[key] = known end
+   end
+   return known[2]
+end
+
 --- A weight (or its gradient) as files have it: itself, where that is its layout.
-function M.toFile(module, weight)
+-- @param cache table for all modules of a file, or nil
+function M.toFile(module, weight, cache)
    if weight:nElement() == 0 then return weight end
    local layout = network.layout(module, weight)
    local file, total = fileLayout(layout)
    if total == weight:nElement() and same(layout, file) then return weight end
-   local flat = weight.new(total)
-   copy(flat, file, weight, layout)
-   return flat
+   return once(cache, weight, function()
+      local flat = weight.new(total)
+      copy(flat, file, weight, layout)
+      return flat
+   end)
 end
 
 --- A weight from a file, laid out as the tensor's backend wants it.
-function M.fromFile(module, flat)
+function M.fromFile(module, flat, cache)
    if flat:nElement() == 0 then return flat end
    local layout = network.layout(module, flat)
    local file, total = fileLayout(layout)
@@ -58,9 +73,11 @@ function M.fromFile(module, flat)
    end
    local size = network.size(module, flat)
    if size == total and same(layout, file) then return flat end
-   local weight = size == total and flat or flat.new(size):zero()
-   copy(weight, layout, size == total and flat:clone() or flat, file)
-   return weight
+   return once(cache, flat, function()
+      local weight = size == total and flat or flat.new(size):zero()
+      copy(weight, layout, size == total and flat:clone() or flat, file)
+      return weight
+   end)
 end
 
 --- What M.moved wants to know of a module before its tensors become of another type.
@@ -79,19 +96,12 @@ end
 function M.moved(module, weight, before, cache)
    local layout, size = network.layout(module, weight), network.size(module, weight)
    if size == weight:nElement() and same(layout, before) then return end
-   local key = ('rnn %s %d'):format(torch.pointer(weight:storage()), weight:storageOffset())
-   local new = cache[key]
-   if not new then
-      local old = weight
-      if size == weight:nElement() then
-         new, old = weight, weight:clone()
-      else
-         new = weight.new(size):zero()
-      end
-      copy(new, layout, old, before)
-      cache[key] = new
-   end
-   weight:set(new)
+   weight:set(once(cache, weight:narrow(1, 1, weight:nElement()), function()
+      local fits = size == weight:nElement()
+      local new = fits and weight or weight.new(size):zero()
+      copy(new, layout, fits and weight:clone() or weight, before)
+      return new
+   end))
 end
 
 -- views ------------------------------------------------------------------------------------------
