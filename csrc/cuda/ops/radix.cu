@@ -27,19 +27,19 @@ template <typename Key> struct pass {
   int shift;
 };
 
-/* Item i of a lane: its key and place. */
+/* Item i of a lane: its key, and its place. */
 template <typename T>
-__device__ __forceinline__ void
-item(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64_t lane,
-     int64_t start, int64_t i, typename dpt__keys<T>::key *key, uint32_t *at) {
+__device__ __forceinline__ typename dpt__keys<T>::key
+key_of(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64_t lane,
+       int64_t start, int64_t i) {
   typedef dpt__keys<T> K;
-  if (p.from_key) {
-    *key = p.from_key[lane * g.n + i];
-    *at = p.from_at[lane * g.n + i];
-    return;
-  }
-  *key = K::of(((const T *)g.a)[start + i * g.a_step]) ^ (g.descending ? K::ALL : 0);
-  *at = (uint32_t)i;
+  if (p.from_key) return p.from_key[lane * g.n + i];
+  return K::of(((const T *)g.a)[start + i * g.a_step]) ^ (g.descending ? K::ALL : 0);
+}
+template <typename Key>
+__device__ __forceinline__ uint32_t place_of(const pass<Key> &p, int64_t n, int64_t lane,
+                                             int64_t i) {
+  return p.from_at ? p.from_at[lane * n + i] : (uint32_t)i;
 }
 
 /* A tile's items are the warps' by parts, in order, and a part's are its lanes' in turns. */
@@ -59,11 +59,8 @@ __global__ void count_digits(dpt__sort_args g, pass<typename dpt__keys<T>::key> 
   __syncthreads();
   for (int round = 0; round < EACH<T>; round++) {
     int64_t i = item_of<EACH<T>>(tile, round);
-    bool here = i < g.n;
-    typename dpt__keys<T>::key key = 0;
-    uint32_t at;
-    if (here) item<T>(g, p, lane, start[0], i, &key, &at);
-    if (here) atomicAdd(&counts[warp][(unsigned)(key >> p.shift) & 255], 1u);
+    if (i >= g.n) continue;
+    atomicAdd(&counts[warp][(unsigned)(key_of<T>(g, p, lane, start[0], i) >> p.shift) & 255], 1u);
   }
   __syncthreads();
   uint32_t sum = 0;
@@ -123,7 +120,8 @@ __device__ __forceinline__ void give(const dpt__sort_args &g, int64_t start, int
 }
 
 template <typename T>
-__global__ void put_items(dpt__sort_args g, pass<typename dpt__keys<T>::key> p) {
+__global__ void __launch_bounds__(THREADS, 3)
+    put_items(dpt__sort_args g, pass<typename dpt__keys<T>::key> p) {
   typedef typename dpt__keys<T>::key key;
   constexpr int TILE = THREADS * EACH<T>;
   __shared__ key keys[TILE];
@@ -139,13 +137,11 @@ __global__ void put_items(dpt__sort_args g, pass<typename dpt__keys<T>::key> p) 
   for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] = same[w][threadIdx.x] = 0;
   __syncthreads();
   key k[EACH<T>];
-  uint32_t at[EACH<T>], rank[EACH<T>];
+  uint32_t rank[EACH<T>];
   DPT_UNROLL
   for (int round = 0; round < EACH<T>; round++) {
     int64_t i = item_of<EACH<T>>(tile, round);
-    k[round] = 0;
-    at[round] = 0;
-    if (i < g.n) item<T>(g, p, lane, start[0], i, &k[round], &at[round]);
+    k[round] = i < g.n ? key_of<T>(g, p, lane, start[0], i) : 0;
   }
   DPT_UNROLL
   for (int round = 0; round < EACH<T>; round++) {
@@ -175,10 +171,11 @@ __global__ void put_items(dpt__sort_args g, pass<typename dpt__keys<T>::key> p) 
   __syncthreads();
   DPT_UNROLL
   for (int round = 0; round < EACH<T>; round++) {
-    if (item_of<EACH<T>>(tile, round) >= g.n) continue;
+    int64_t i = item_of<EACH<T>>(tile, round);
+    if (i >= g.n) continue;
     uint32_t to = counts[warp][(unsigned)(k[round] >> p.shift) & 255] + rank[round];
     keys[to] = k[round];
-    places[to] = at[round];
+    places[to] = place_of(p, g.n, lane, i);
   }
   __syncthreads();
   int64_t left = g.n - tile * TILE, count = left < TILE ? left : TILE;
