@@ -133,14 +133,6 @@ size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__co
   return most;
 }
 
-/* Nothing can be measured while a graph is recorded: that would wait for the queue. */
-int may_measure(dpt__context *context, const dpt__conv_key *key, bool *may) {
-  cudaStreamCaptureStatus capture;
-  DPT__CUDA(cudaStreamIsCapturing(dpt__queue_of(context)->stream, &capture));
-  *may = (key->search & DPT_SEARCH_BENCHMARK) && capture == cudaStreamCaptureStatusNone;
-  return 0;
-}
-
 /* By measuring; gradients of weights go to temporary memory. */
 template <typename Pass>
 int measure(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
@@ -330,10 +322,9 @@ int dpt__conv_choose_small(dpt__context *context, dpt__conv_plan *plan) {
 static int make(dpt__context *context, const dpt__cudnn_functions *f, const dpt__conv_key *key,
                 const operands &o, dpt__conv_plan **plan) {
   size_t limit;
-  bool measures;
-  if (limit_of(key, &limit) || may_measure(context, key, &measures) ||
-      dpt__conv_describe(f, key, plan))
-    return 1;
+  /* nothing can be measured while a graph is recorded: that would wait for the queue */
+  bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__queue_of(context)->captures;
+  if (limit_of(key, &limit) || dpt__conv_describe(f, key, plan)) return 1;
   if (!(*plan)->works || !choose(context, *plan, o, limit, measures)) return 0;
   dpt__conv_drop(f, *plan);
   return 1;
