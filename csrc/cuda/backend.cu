@@ -64,7 +64,8 @@ int dpt__cuda_launched(dpt__context *context, const char *kernel) {
   if (!dpt__cuda_checks_launches() || dpt__queue_of(context)->captures) return 0;
   snprintf(call, sizeof call, "run of %s", kernel);
   if (dpt__cuda_status(cudaStreamSynchronize(dpt__queue_of(context)->stream), call)) return 1;
-  return dpt__cuda_queue_fault(context->queue);
+  uint64_t number;
+  return dpt__cuda_queue_fault(context->queue, &number);
 }
 
 #ifdef DPT_EMULATED

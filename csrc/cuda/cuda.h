@@ -48,8 +48,8 @@ extern const dpt__collectives dpt__cuda_collectives; /* nccl.cu */
  * told in its name. launched is what follows each launch. */
 bool dpt__cuda_checks_launches(void);
 int dpt__cuda_launched(dpt__context *context, const char *kernel);
-/* 1 and a sentence, once, where a kernel of the queue has left a fault. */
-int dpt__cuda_queue_fault(void *queue);
+/* 1 and a sentence, once, where a kernel of the queue has left a fault; *number: of its item. */
+int dpt__cuda_queue_fault(void *queue, uint64_t *number);
 /* Whether work has come to the event; that it has not leaves no error behind on this thread. */
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
@@ -73,19 +73,28 @@ struct dpt__fault_record {
   int code;
   int whole;
   const char *name; /* of the operation: a literal of libdpt */
+  uint64_t number;  /* of the stream's item */
   long long value, place, limit;
 };
 
+/* Where the kernels of an item tell what they find wrong. */
+struct dpt__fault {
+  dpt__fault_record *record;
+  uint64_t number;
+};
+
 /* Of the faults that threads of one launch meet, one is kept whole. */
-static __device__ inline void dpt__fault_set(dpt__fault_record *fault, int code, const char *name,
+static __device__ inline void dpt__fault_set(dpt__fault fault, int code, const char *name,
                                              long long value, long long place, long long limit) {
-  if (atomicCAS(&fault->code, (int)DPT__FAULT_NONE, code)) return;
-  fault->name = name;
-  fault->value = value;
-  fault->place = place;
-  fault->limit = limit;
+  dpt__fault_record *record = fault.record;
+  if (atomicCAS(&record->code, (int)DPT__FAULT_NONE, code)) return;
+  record->name = name;
+  record->number = fault.number;
+  record->value = value;
+  record->place = place;
+  record->limit = limit;
   __threadfence_system();
-  *(volatile int *)&fault->whole = 1;
+  *(volatile int *)&record->whole = 1;
 }
 
 /* context->queue. */
@@ -98,6 +107,9 @@ struct dpt__queue {
 
 static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
   return (dpt__queue *)context->queue;
+}
+static inline dpt__fault dpt__fault_of(const dpt__context *context) {
+  return {dpt__queue_of(context)->fault, context->number};
 }
 
 /* `kernel` is a name without commas: take an instance of a template into a variable first.

@@ -242,8 +242,8 @@ int launch_operands(dpt__context *context, const struct dpt__map_args *a, const 
 
 /* Notes in *refused and in the queue's fault whether operand k has an element 0. */
 template <typename T>
-__global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused,
-                          dpt__fault_record *fault, const char *name) {
+__global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused, dpt__fault fault,
+                          const char *name) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
     int64_t place[DPT__OPERANDS];
@@ -261,7 +261,7 @@ int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refu
   DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, queue->stream));
   auto kernel = find_zero<T>;
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, a->walk,
-                    a->walk.noperand - 1, count, refused, queue->fault, context->name);
+                    a->walk.noperand - 1, count, refused, dpt__fault_of(context), context->name);
 }
 
 template <typename T> int launch_type(dpt__context *context, const struct dpt__map_args *a) {

@@ -82,10 +82,11 @@ static int mark_wait(void *m) {
 
 /* ---- faults ---- */
 
-int dpt__cuda_queue_fault(void *queue) {
+int dpt__cuda_queue_fault(void *queue, uint64_t *number) {
   dpt__fault_record *at = ((dpt__queue *)queue)->fault;
   if (!__atomic_load_n(&at->whole, __ATOMIC_ACQUIRE)) return 0;
   dpt__fault_record f = *at;
+  *number = f.number;
   at->whole = 0;
   __atomic_store_n(&at->code, (int)DPT__FAULT_NONE, __ATOMIC_RELEASE);
   switch (f.code) {

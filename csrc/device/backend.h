@@ -29,6 +29,7 @@ typedef struct dpt__context {
   int device;          /* from 1; 0: host memory */
   int threads;         /* how many OpenMP threads a kernel of this context may use */
   const char *name;    /* of the operation: a literal */
+  uint64_t number;     /* of the stream's item that runs */
 } dpt__context;
 
 /* Returns 0 or leaves a sentence; on a stream that sentence waits for the next wait. */
@@ -67,8 +68,9 @@ struct dpt__backend {
   int (*mark_await)(void *queue, void *mark); /* later work of the queue waits for the mark */
   int (*mark_query)(void *mark, int *passed);
   int (*mark_wait)(void *mark); /* the caller waits, asleep if it takes long */
-  /* 1 and a sentence, once, where a kernel of the queue has found something wrong. */
-  int (*queue_fault)(void *queue);
+  /* 1 and a sentence, once, where a kernel of the queue has found something wrong; *number: of the
+   * item that it was launched for. */
+  int (*queue_fault)(void *queue, uint64_t *number);
   const dpt__collectives *collectives; /* NULL: there are none */
   /* NULL where recurrent networks are computed with weights of our own layout (rnn/rnn.h). */
   const struct dpt__rnn_library *rnn;
@@ -80,7 +82,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 6
+#define DPT__BACKEND_ABI 7
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -27,8 +27,8 @@ struct dpt__marks {
   /* under the lock of all follows: */
   follow *follows;
   int nfollow, room;
-  uint64_t clean;    /* what went wrong up to this item has been told */
   uint64_t passed;   /* by the queue, when it is looked at */
+  uint64_t reach;    /* what goes wrong up to this item concerns who looks */
   dpt__stream *next; /* of those that are being looked at */
   int looked_at;
 };
@@ -167,10 +167,13 @@ int dpt__marks_follow(dpt__stream *stream, uint64_t at, dpt__event event) {
 static dpt__stream *list_followed(dpt__stream *stream) {
   dpt__stream *last = stream;
   stream->marks->looked_at = 1;
+  stream->marks->reach = UINT64_MAX;
   stream->marks->next = NULL;
   for (dpt__stream *s = stream; s; s = s->marks->next)
     for (int i = 0; i < s->marks->nfollow; i++) {
       dpt__stream *other = s->marks->follows[i].event.stream;
+      uint64_t number = s->marks->follows[i].event.number;
+      if (!other->marks->looked_at || other->marks->reach < number) other->marks->reach = number;
       if (other->marks->looked_at) continue;
       other->marks->looked_at = 1;
       other->marks->next = NULL;
@@ -207,14 +210,10 @@ void dpt__marks_look(dpt__stream *stream, uint64_t number) {
   for (dpt__stream *s = stream, *next; s; s = next) {
     next = s->marks->next;
     s->marks->looked_at = 0;
-    if (s->backend->queue_fault(s->queue)) {
-      dpt__stream_keep(s, "", s->marks->clean + 1);
-      if (s != stream) dpt__stream_inherit(stream, number, (dpt__event){s, UINT64_MAX});
-    }
+    uint64_t wrong;
+    if (s->backend->queue_fault(s->queue, &wrong)) dpt__stream_keep(s, "", wrong);
+    if (s != stream) dpt__stream_inherit(stream, number, (dpt__event){s, s->marks->reach});
   }
-  for (dpt__stream *s = stream; s; s = s->marks->next) {
-    forget_passed(s, s->marks->passed);
-    s->marks->clean = s->marks->passed;
-  }
+  for (dpt__stream *s = stream; s; s = s->marks->next) forget_passed(s, s->marks->passed);
   pthread_mutex_unlock(&follow_lock);
 }

@@ -182,6 +182,7 @@ static void *run_stream(void *arg) {
     item *it = next_item(stream);
     size_t size = it->size;
     context.name = it->name;
+    context.number = number;
     dpt__delay(&random, stream->id);
     /* a wait may never end, and does no harm; at a meeting the others wait for this stream */
     int meets = it->fn == dpt__meeting_run;

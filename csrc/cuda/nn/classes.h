@@ -28,7 +28,7 @@ __device__ __forceinline__ int64_t dpt__class_at(const void *p, int type, int64_
 
 /* Where a kernel tells of a class that there is not. */
 struct dpt__class_fault {
-  dpt__fault_record *record;
+  dpt__fault record;
   const char *name;
   int64_t classes;
   /* Class number `place` (from 0) is not one of the classes: told if so. */
@@ -39,7 +39,7 @@ struct dpt__class_fault {
   }
 };
 static inline dpt__class_fault dpt__class_fault_of(const dpt__context *context, int64_t classes) {
-  return {dpt__queue_of(context)->fault, context->name, classes};
+  return {dpt__fault_of(context), context->name, classes};
 }
 
 #endif

@@ -37,8 +37,8 @@ __device__ __forceinline__ bool refused(const verdict *v) {
 }
 
 /* Also sets `nmark` words of marks to 0. */
-__global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark,
-                      dpt__fault_record *fault, const char *name) {
+__global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark, dpt__fault fault,
+                      const char *name) {
   __shared__ int bad;
   if (threadIdx.x == 0) bad = 0;
   __syncthreads();
@@ -65,7 +65,7 @@ int launch_check(dpt__context *context, const indices &at, const verdict **out, 
   int64_t blocks = (at.n + CHECK_THREADS - 1) / CHECK_THREADS;
   if (blocks > CHECKERS) blocks = CHECKERS;
   return DPT_LAUNCH_TEAM(check, (unsigned)blocks, (unsigned)CHECK_THREADS, 0, context, at, v, marks,
-                         nmark, dpt__queue_of(context)->fault, context->name);
+                         nmark, dpt__fault_of(context), context->name);
 }
 
 /* ---- rows by index ---- */

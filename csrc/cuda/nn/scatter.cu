@@ -15,7 +15,7 @@ enum { FREE = INT32_MAX };
 /* A slot stands for all places of which it is the rest by SLOTS; whoever has the lowest number of
  * those that wait for it goes. Threads of different places just go one after the other, too. */
 template <typename T>
-__global__ void scatter(dpt__plane_scatter_args a, dpt__fault_record *fault, const char *name) {
+__global__ void scatter(dpt__plane_scatter_args a, dpt__fault fault, const char *name) {
   DPT_SHARED(int, slots);
   int self = (int)threadIdx.x, threads = (int)blockDim.x;
   for (int i = self; i < SLOTS; i += threads) slots[i] = FREE;
@@ -52,7 +52,7 @@ __global__ void scatter(dpt__plane_scatter_args a, dpt__fault_record *fault, con
 }
 
 template <typename T>
-__global__ void gather(dpt__plane_gather_args a, dpt__fault_record *fault, const char *name) {
+__global__ void gather(dpt__plane_gather_args a, dpt__fault fault, const char *name) {
   int64_t i = dpt__thread<int64_t>();
   if (i >= a.planes * a.small) return;
   int64_t index = a.idx[i];
@@ -73,7 +73,7 @@ int dpt__cuda_plane_scatter(dpt__context *context, const void *args) {
   return dpt__of_real(a->type, [&](auto zero) {
     auto kernel = scatter<decltype(zero)>;
     return DPT_LAUNCH_TEAM(kernel, blocks, threads, SLOTS * sizeof(int), context, *a,
-                           dpt__queue_of(context)->fault, context->name);
+                           dpt__fault_of(context), context->name);
   });
 }
 
@@ -84,6 +84,6 @@ int dpt__cuda_plane_gather(dpt__context *context, const void *args) {
   return dpt__of_real(a->type, [&](auto zero) {
     auto kernel = gather<decltype(zero)>;
     return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a,
-                      dpt__queue_of(context)->fault, context->name);
+                      dpt__fault_of(context), context->name);
   });
 }

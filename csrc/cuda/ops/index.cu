@@ -25,8 +25,7 @@ struct job {
 };
 
 /* Whether there is a bad index, in *refused: a single block sets it, of several each may. */
-__global__ void check_indices(dpt__gather_args g, int64_t count, int *refused,
-                              dpt__fault_record *fault) {
+__global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, dpt__fault fault) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   int bad = 0;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
@@ -48,7 +47,7 @@ int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
     DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, dpt__queue_of(context)->stream));
   unsigned threads = count < CHECK_THREADS ? (unsigned)(count + 31) / 32 * 32 : CHECK_THREADS;
   return DPT_LAUNCH_TEAM(check_indices, blocks, threads, 0, context, g, count, refused,
-                         dpt__queue_of(context)->fault);
+                         dpt__fault_of(context));
 }
 
 template <typename Index> struct slot { /* a thread's work */

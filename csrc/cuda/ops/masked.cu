@@ -115,7 +115,7 @@ template <typename Index> struct places {
 /* sums: running sums of the tiles' counts; not read where there is one tile. */
 template <typename List, typename Index>
 __global__ void meet_all(List list, int64_t count, int64_t room, const int64_t *sums,
-                         dpt__fault_record *fault, const char *name) {
+                         dpt__fault fault, const char *name) {
   int64_t at, tile;
   unsigned bits = bits_of<Index, List::OPERANDS>(list.walk, count);
   tile = count_tile(bits, &at);
@@ -154,13 +154,13 @@ int launch(dpt__context *context, const List &list, int64_t room) {
   }
   auto kernel = meet_all<List, Index>;
   return DPT_LAUNCH_TEAM(kernel, (unsigned)tiles, THREADS, 0, context, list, count, room, sums,
-                         dpt__queue_of(context)->fault, context->name);
+                         dpt__fault_of(context), context->name);
 }
 
 /* One thread, for elements that lie on each other: the last one counts. */
 template <typename U>
 __global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int64_t room,
-                               dpt__fault_record *fault, const char *name) {
+                               dpt__fault fault, const char *name) {
   for (int writes = 0; writes < 2; writes++) {
     int64_t at = 0, place[2];
     for (int64_t i = 0; i < count; i++) {
@@ -195,7 +195,7 @@ template <typename U, typename Index> int masked(dpt__context *context, const dp
   if (g->mode == DPT__INDEX_write && g->walk.serial) {
     auto write = write_in_order<U>;
     return DPT_LAUNCH(write, 1, 1, 0, context, g->walk, (const U *)g->list, count, g->room,
-                      dpt__queue_of(context)->fault, context->name);
+                      dpt__fault_of(context), context->name);
   }
   elements<U, Index> list = {g->walk, (U *)g->list, g->mode == DPT__INDEX_read};
   return launch<Index>(context, list, g->room);
