@@ -66,7 +66,7 @@ local function prepareDropout(self)
    end
 end
 
---- Uniform in +-stdv (1/sqrt(hiddenSize)). To be called after the fields that say what it is change.
+--- Uniform in +-stdv (1/sqrt(hiddenSize)); to be called after a change of the fields above.
 function RNN:reset(stdv)
    prepareDropout(self)
    self.numDirections = self.bidirectional == 'CUDNN_BIDIRECTIONAL' and 2 or 1
