@@ -265,6 +265,14 @@ static void wide(int cell) {
   drop(&p);
 }
 
+/* More rows than the gradient by a weight takes at once. */
+static void many_rows(void) {
+  dpt_rnn net = {.cell = DPT_RNN_TANH, .directions = 1, .layers = 1, .input = 1, .hidden = 2};
+  problem p = make(net, 9, 60, 0, 0);
+  against_plain(p, DPT_F64, 0);
+  drop(&p);
+}
+
 /* Every network that is none, and every operand that does not fit it: one sentence each. */
 static void refusals(void) {
   dpt_rnn net = {
@@ -368,6 +376,7 @@ static void alone(int cell) {
 
 int main(void) {
   layer_start();
+  many_rows();
   refusals();
   inference();
   for (int cell = 0; cell < 4; cell++) wide(cell), alone(cell);

@@ -1,37 +1,93 @@
-/* weight.c: recurrent networks backward by their weights: a product for each matrix, from the
- * gradients by the sums that data.c left in the reserve. */
-#include "host/gemm.h"
+/* weight.c: recurrent networks backward by their weights, from the gradients by the sums that
+ * data.c left in the reserve.
+ *
+ * What must stay true: a matrix gets the products of BLOCK rows after another, in their order,
+ * whatever the number of threads is.
+ */
 #include "host/rnn/pass.h"
 
-/* A part (columns of `by`) x (columns of `of`) of the gradient gets scale * by^T * of. */
-static int product(const dpt__rnn_plan *p, int64_t part, const void *by, int64_t by_row,
-                   int64_t rows, const void *of, int64_t columns) {
-  dpt__gemm_args gemm = {.dtype = p->a->type,
-                         .batch = 1,
-                         .m = rows,
-                         .n = columns,
-                         .k = p->N,
-                         .alpha = p->a->scale,
-                         .beta = 1,
-                         .a = by,
-                         .a_row = 1,
-                         .a_col = by_row,
-                         .b = of,
-                         .b_row = columns,
-                         .b_col = 1,
-                         .c = dpt__rnn_weight(p, p->a->gw, part),
-                         .c_row = columns,
-                         .c_col = 1};
-  return part < 0 ? 0 : dpt__host_gemm(p->context, &gemm);
+#define DPT_ROWS "host/rnn/weight.inc.c"
+#include "host/each_real.h"
+
+enum {
+  BLOCK = 512, /* rows at once: what is laid out of them stays in the caches */
+  LINE = 16,   /* columns that are turned over together */
+  CHUNK = 64   /* rows of a result that a thread takes at once */
+};
+
+typedef struct sum {
+  const dpt__rnn_plan *p;
+  const dpt__rnn_product *product;
+  void *turned, *panels;
+  const void *by; /* (N, n), rows by_row apart */
+  int64_t by_row, n;
+} sum;
+
+static int begin(sum *s, const dpt__rnn_pass *pass, const void *by, int64_t by_row, int64_t n,
+                 int64_t most_columns) {
+  const dpt__rnn_plan *p = pass->plan;
+  int64_t k = p->N < BLOCK ? p->N : BLOCK;
+  *s = (sum){.p = p, .product = pass->product, .by = by, .by_row = by_row, .n = n};
+  s->turned = dpt__scratch(p->context, (size_t)(n * k) * p->width);
+  s->panels =
+      dpt__scratch(p->context, (size_t)dpt__rnn_packed(s->product, k, most_columns) * p->width);
+  return !s->turned || !s->panels;
+}
+
+/* Rows first .. first+k-1 of `by`, turned over and scaled. */
+static void turn(const sum *s, int64_t first, int64_t k) {
+  const dpt__rnn_plan *p = s->p;
+  const void *from = dpt__rnn_at(p, s->by, first * s->by_row);
+  double scale = p->a->scale;
+#pragma omp parallel for num_threads(dpt__threads(p->context, k * s->n)) schedule(static)
+  for (int64_t i = 0; i < s->n; i += LINE) {
+    int64_t end = i + LINE < s->n ? i + LINE : s->n;
+    if (p->a->type == DPT_F32)
+      turn_f32(s->turned, from, s->by_row, k, i, end, (float)scale);
+    else
+      turn_f64(s->turned, from, s->by_row, k, i, end, scale);
+  }
+}
+
+/* A part (rows, columns) of the gradient += columns shift .. shift+rows-1 of what was turned over,
+ * times rows of `of` (N, columns). */
+static void add_product(const sum *s, int64_t part, int64_t shift, int64_t rows, const void *of,
+                        int64_t columns, int64_t first, int64_t k) {
+  const dpt__rnn_plan *p = s->p;
+  if (part < 0) return;
+  s->product->pack(s->panels, dpt__rnn_at(p, of, first * columns), k, columns, columns, 1);
+#pragma omp parallel for num_threads(dpt__threads(p->context, rows *columns)) schedule(static)
+  for (int64_t i = 0; i < rows; i += CHUNK)
+    s->product->run(dpt__rnn_at(p, p->a->gw, part + i * columns), columns,
+                    dpt__rnn_at(p, s->turned, (shift + i) * k), k, s->panels,
+                    CHUNK < rows - i ? CHUNK : rows - i, k, columns, 1);
+}
+
+static int matrices(const dpt__rnn_pass *pass, const dpt__rnn_layer *at, const void *x) {
+  const dpt__rnn_plan *p = pass->plan;
+  int64_t I = dpt__rnn_input(&p->a->rnn, pass->layer);
+  sum gates, given;
+  DPT__TRY(begin(&gates, pass, pass->gates, p->row, p->row, I > p->O ? I : p->O));
+  if (pass->given) DPT__TRY(begin(&given, pass, pass->given, p->O, p->O, p->H));
+  for (int64_t first = 0; first < p->N; first += BLOCK) {
+    int64_t k = BLOCK < p->N - first ? BLOCK : p->N - first;
+    turn(&gates, first, k);
+    add_product(&gates, at->input, 0, p->gates, x, I, first, k);
+    add_product(&gates, at->recurrent, p->shift, p->gates, pass->before, p->O, first, k);
+    if (!pass->given) continue;
+    turn(&given, first, k);
+    add_product(&given, at->projection, 0, p->O, pass->whole, p->H, first, k);
+  }
+  return 0;
 }
 
 /* Adds n elements to a part of the gradient. */
 static void add(const dpt__rnn_plan *p, int64_t part, const void *from, int64_t n) {
-  for (int64_t i = 0; part >= 0 && i < n; i++)
-    if (p->a->type == DPT_F32)
-      ((float *)p->a->gw)[part + i] += ((const float *)from)[i];
-    else
-      ((double *)p->a->gw)[part + i] += ((const double *)from)[i];
+  if (part < 0) return;
+  if (p->a->type == DPT_F32)
+    add_f32((float *)p->a->gw + part, from, n);
+  else
+    add_f64((double *)p->a->gw + part, from, n);
 }
 
 static int biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *gates) {
@@ -40,27 +96,24 @@ static int biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *
   void *sums = dpt__scratch(p->context, bytes);
   if (!sums) return 1;
   memset(sums, 0, bytes);
-  struct dpt__plane_sum_args sum = {.type = p->a->type,
-                                    .N = p->N,
-                                    .C = p->row,
-                                    .S = 1,
-                                    .scale = p->a->scale,
-                                    .gout = gates,
-                                    .gb = sums};
-  DPT__TRY(dpt__host_plane_sum(p->context, &sum));
+  struct dpt__plane_sum_args planes = {.type = p->a->type,
+                                       .N = p->N,
+                                       .C = p->row,
+                                       .S = 1,
+                                       .scale = p->a->scale,
+                                       .gout = gates,
+                                       .gb = sums};
+  DPT__TRY(dpt__host_plane_sum(p->context, &planes));
   add(p, at->input_bias, sums, p->gates);
   add(p, at->recurrent_bias, dpt__rnn_at(p, sums, p->shift), p->gates);
   return 0;
 }
 
 static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x) {
-  dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d);
+  dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d);
   dpt__rnn_layer at = dpt__rnn_layer_at(&p->a->rnn, layer * p->a->rnn.directions + d);
-  DPT__TRY(product(p, at.input, s.gates, p->row, p->gates, x, dpt__rnn_input(&p->a->rnn, layer)));
-  DPT__TRY(product(p, at.recurrent, dpt__rnn_at(p, s.gates, p->shift), p->row, p->gates, s.before,
-                   p->O));
-  DPT__TRY(product(p, at.projection, s.given, p->O, p->O, s.whole, p->H));
-  return biases(p, &at, s.gates);
+  DPT__TRY(matrices(&pass, &at, x));
+  return biases(p, &at, pass.gates);
 }
 
 int dpt__host_rnn_weight(dpt__context *context, const void *args) {
