@@ -101,6 +101,7 @@ dpt_backend(int abi, const dpt__services *services) {
 #include "cuda/kernels.def"
 #ifndef DPT_EMULATED
 #include "cuda/libraries.def"
+  backend.rnn = &dpt__cuda_rnn;
 #endif
 #undef DPT_KERNEL
   dpt__cuda_devices(&backend);

@@ -43,6 +43,7 @@ struct dpt__visit {
 void dpt__cuda_devices(dpt__backend *backend);
 void dpt__cuda_queues(dpt__backend *backend);
 extern const dpt__collectives dpt__cuda_collectives; /* nccl.cu */
+extern const struct dpt__rnn_library dpt__cuda_rnn;  /* cudnn/rnn_plan.cu */
 
 /* DPT_CHECK_LAUNCHES=1: whoever launches a kernel waits for it, so that what goes wrong in it is
  * told in its name. launched is what follows each launch. */

@@ -9,16 +9,17 @@
 #include "dpt.h"
 
 /* A word below it keeps its element. */
-static inline uint64_t dpt__rnn_keep(const dpt_rnn *r) {
+DPT__EVERYWHERE static inline uint64_t dpt__rnn_keep(const dpt_rnn *r) {
   return (uint64_t)((1 - r->dropout) * 4294967296.0);
 }
 /* The place of column 0 of step t (of T), in what a layer of so many columns gives. */
-static inline int64_t dpt__rnn_place(int layer, int64_t T, int64_t t, int64_t columns) {
+DPT__EVERYWHERE static inline int64_t dpt__rnn_place(int layer, int64_t T, int64_t t,
+                                                     int64_t columns) {
   return (layer * T + t) * columns;
 }
 /* The words of a block for a sequence of the batch. */
-static inline void dpt__rnn_words(const dpt_rnn *r, int64_t sequence, int64_t block,
-                                  uint32_t words[4]) {
+DPT__EVERYWHERE static inline void dpt__rnn_words(const dpt_rnn *r, int64_t sequence, int64_t block,
+                                                  uint32_t words[4]) {
   const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(r->first_row + sequence), r->module,
                                r->step};
   dpt__philox(r->seed, counter, words);

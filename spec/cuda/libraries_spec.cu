@@ -5,6 +5,7 @@
  */
 #include "cuda/cublas.h"
 #include "cuda/cudnn/plan.h"
+#include "cuda/cudnn/rnn_plan.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -103,6 +104,59 @@ static void cudnn(void) {
   CHECK(dpt__conv_weight_bytes(&key) == 6 * 4 * 3 * 4 * sizeof(float));
 }
 
+/* Recurrent networks: cuDNN takes every network and every data that csrc/rnn/rnn.c lets through. */
+static void check_network(const dpt__cudnn_functions *f, const dpt_rnn &net, int type, int ragged) {
+  enum { B = 3 };
+  dpt__rnn_args *a = (dpt__rnn_args *)calloc(1, sizeof *a + B * sizeof(int32_t));
+  CHECK(a != NULL);
+  if (!a) return;
+  a->rnn = net;
+  a->type = type;
+  a->ragged = ragged;
+  a->T = 5;
+  a->B = B;
+  const int32_t lengths[B] = {2, 5, 1};
+  memcpy(a->lengths, lengths, sizeof lengths);
+  for (int layer = 0; layer < net.layers; layer++) {
+    dpt__rnn_layer_plan plan;
+    CHECK(!dpt__rnn_describe(f, &net, type, layer % 2, layer, &plan));
+    CHECK(!dpt__rnn_describe_data(a, layer, &plan));
+    CHECK((plan.c != NULL) == (net.cell == DPT_RNN_LSTM));
+  }
+  free(a);
+}
+
+static void recurrent(void) {
+  const dpt__cudnn_functions *f = dpt__cudnn_open();
+  if (!f) return;
+  for (int i = 0; i < 4 * 4 * 2 * 2 * 2 * 2 * 2; i++) {
+    dpt_rnn net = {};
+    net.cell = i % 4;
+    net.bias = i / 4 % 4;
+    net.directions = 1 + i / 16 % 2;
+    net.skip_input = i / 32 % 2;
+    net.batch_first = i / 64 % 2;
+    net.layers = 2;
+    net.hidden = 6;
+    net.input = net.skip_input ? 6 : 7;
+    net.projection = net.cell == DPT_RNN_LSTM && i % 3 ? 4 : 0;
+    check_network(f, net, i / 128 % 2 ? DPT_F64 : DPT_F32, i / 256 % 2);
+  }
+  /* the parts of a reserve lie behind each other */
+  dpt__rnn_args args = {};
+  dpt__rnn_plan plan;
+  args.rnn.layers = 3;
+  plan.args = &args;
+  plan.first.reserve = 300;
+  plan.other.reserve = 256;
+  plan.first.weight = plan.other.weight = 100;
+  plan.between = 512;
+  CHECK(plan.weight_at(2) == 512 && plan.reserve_at(3) == 1024 && plan.given_at(1) == 1536);
+  CHECK(plan.read_at(1) == plan.given_at(1) && plan.reserve() == 2048);
+  args.rnn.dropout = 0.5;
+  CHECK(plan.read_at(0) == 2048 && plan.reserve() == 3072);
+}
+
 /* Without a GPU there is no handle, but a sentence; with one this proves nothing. */
 static void handles(void) {
   dpt__queue queue = {};
@@ -147,6 +201,7 @@ int main() {
   services.fail = fail;
   services.message = message;
   cudnn();
+  recurrent();
   handles();
   nccl();
   printf("%d checks, %d failed\n", checks, wrong);

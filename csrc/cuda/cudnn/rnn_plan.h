@@ -1,0 +1,70 @@
+/* rnn_plan.h: what cuDNN is told of a recurrent network, and where its memory is cut.
+ *
+ * What must stay true: cuDNN is asked for one layer at a time (both directions), so that dropout
+ * between layers is dpt's own: what it draws does not depend on the device or on how a batch is
+ * split. The weights are the layers' weight spaces behind each other, as cuDNN says they are:
+ * within one, places come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves,
+ * then what each layer but the last gives, then (with dropout) what the next one read of it.
+ */
+#ifndef DPT_CUDA_CUDNN_RNN_PLAN_H
+#define DPT_CUDA_CUDNN_RNN_PLAN_H
+#include "cuda/cudnn/handle.h"
+extern "C" {
+#include "rnn/rnn.h"
+}
+
+/* Every part begins at a multiple of this. */
+enum { DPT__RNN_ALIGN = 256 };
+static inline size_t dpt__rnn_round(size_t bytes) {
+  return (bytes + DPT__RNN_ALIGN - 1) / DPT__RNN_ALIGN * DPT__RNN_ALIGN;
+}
+static inline size_t dpt__rnn_element(int type) {
+  return type == DPT_F32 ? sizeof(float) : sizeof(double);
+}
+
+/* A layer: its descriptors, which end with it, and the bytes that cuDNN wants. */
+struct dpt__rnn_layer_plan {
+  const dpt__cudnn_functions *call = NULL;
+  cudnnRNNDescriptor_t rnn = NULL;
+  cudnnRNNDataDescriptor_t x = NULL, y = NULL;
+  cudnnTensorDescriptor_t h = NULL, c = NULL; /* c: of an LSTM alone */
+  size_t weight = 0, work = 0, reserve = 0;
+
+  dpt__rnn_layer_plan() = default;
+  dpt__rnn_layer_plan(const dpt__rnn_layer_plan &) = delete;
+  dpt__rnn_layer_plan &operator=(const dpt__rnn_layer_plan &) = delete;
+  ~dpt__rnn_layer_plan();
+};
+
+/* The descriptors, without a GPU: of the network's layer alone, or also of its data. */
+int dpt__rnn_describe(const dpt__cudnn_functions *call, const dpt_rnn *rnn, int type, int tf32,
+                      int layer, dpt__rnn_layer_plan *plan);
+int dpt__rnn_describe_data(const dpt__rnn_args *args, int layer, dpt__rnn_layer_plan *plan);
+
+/* The whole network: all layers behind the first are alike. */
+struct dpt__rnn_plan {
+  const dpt__rnn_args *args;
+  dpt__rnn_layer_plan first, other;
+  size_t between; /* bytes of what a layer gives to the next, rounded up */
+
+  dpt__rnn_layer_plan &at(int layer) { return layer ? other : first; }
+  size_t weight_at(int layer) const { /* bytes from the weights' begin */
+    return layer ? dpt__rnn_round(first.weight) + (layer - 1) * dpt__rnn_round(other.weight) : 0;
+  }
+  size_t reserve_at(int layer) const {
+    return layer ? dpt__rnn_round(first.reserve) + (layer - 1) * dpt__rnn_round(other.reserve) : 0;
+  }
+  int layers() const { return args->rnn.layers; }
+  bool drops() const { return args->rnn.dropout > 0; }
+  /* What `layer` gives; what the one behind it read. */
+  size_t given_at(int layer) const { return reserve_at(layers()) + layer * between; }
+  size_t read_at(int layer) const {
+    return drops() ? given_at(layers() - 1) + layer * between : given_at(layer);
+  }
+  size_t reserve() const { return read_at(layers() - 1); }
+};
+/* kept: for forward with a reserve, and for backward. */
+int dpt__rnn_plan_make(const dpt__cudnn_functions *call, cudnnHandle_t handle,
+                       const dpt__rnn_args *args, bool kept, dpt__rnn_plan *plan);
+
+#endif
