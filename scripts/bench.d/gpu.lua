@@ -18,6 +18,7 @@ end
 local unit = cutorch.getDeviceProperties(1)
 torch.setdefaulttensortype 'torch.FloatTensor'
 cutorch.setDevice(1)
+cudnn.benchmark = true
 
 local function cuda(...) return torch.FloatTensor(...):uniform(-1, 1):cuda() end
 
@@ -119,7 +120,6 @@ local function steps()
    ours['MLP step, graph'] = seconds(cutorch.graph(step), sizes.steps)
    local batch, side = sizes.net, 32
    local input, target = cuda(batch, 3, side, side), classes(batch)
-   cudnn.benchmark = true
    ours['convnet step'] = seconds(trainer(convnet(), nn.ClassNLLCriterion():cuda(), input, target),
       small and 2 or 20)
    if cutorch.getDeviceCount() > 1 then

@@ -93,19 +93,27 @@ struct backward_weight {
 
 bool short_floats(const dpt__conv_key *key) { return key->type != DPT_F32 || key->tf32; }
 
-/* The first algorithm of a list, which is best first, that may be used. */
-template <typename Result>
-int pick(const dpt__cudnn_functions *f, dpt__conv_plan *plan, const Result *list, int n,
-         size_t limit) {
+/* The first algorithm of a list, which is best first, that may be used. An entry that leaves the
+ * arithmetic open is held to floats, for which it may want another workspace. */
+template <typename Pass>
+int pick(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__conv_plan *plan,
+         const typename Pass::result *list, int n, size_t limit) {
+  bool exact = !short_floats(&plan->key);
   plan->works = false;
   for (int i = 0; i < n && !plan->works; i++) {
+    size_t bytes = list[i].memory;
     if (list[i].status != CUDNN_STATUS_SUCCESS || list[i].determinism != CUDNN_DETERMINISTIC ||
-        list[i].memory > limit || (!short_floats(&plan->key) && list[i].mathType != CUDNN_FMA_MATH))
+        (exact && list[i].mathType != CUDNN_FMA_MATH && list[i].mathType != CUDNN_DEFAULT_MATH))
       continue;
-    DPT__CUDNN(f->cudnnSetConvolutionMathType(plan->conv, list[i].mathType));
+    DPT__CUDNN(
+        f->cudnnSetConvolutionMathType(plan->conv, exact ? CUDNN_FMA_MATH : list[i].mathType));
+    if (exact && list[i].mathType != CUDNN_FMA_MATH &&
+        Pass::workspace(f, handle, plan, list[i].algo, &bytes) != CUDNN_STATUS_SUCCESS)
+      continue;
+    if (bytes > limit) continue;
     plan->works = true;
     plan->algorithm = (int)list[i].algo;
-    plan->memory = list[i].memory;
+    plan->memory = bytes;
   }
   return 0;
 }
@@ -148,7 +156,7 @@ int measure(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t 
   if (!plan->workspace) bytes = 0;
   cudnnStatus_t status = Pass::measure(f, handle, plan, o, plan->workspace, bytes, &n, list);
   if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
-  return pick(f, plan, list, n, bytes);
+  return pick<Pass>(f, handle, plan, list, n, bytes);
 }
 
 /* By what cuDNN knows. */
@@ -158,7 +166,7 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__conv_plan *p
   int n = 0;
   cudnnStatus_t status = Pass::guess(f, handle, plan, &n, list);
   if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
-  return pick(f, plan, list, n, limit);
+  return pick<Pass>(f, handle, plan, list, n, limit);
 }
 
 template <typename Pass>
