@@ -166,6 +166,7 @@ describe('DPT_CACHE=off', function()
       print(cutorch.isCachingAllocatorEnabled())
       cutorch.reserveStreams(2, true)
       local x = torch.CudaTensor(1000):fill(1)
+      cutorch.streamBarrier{0, 1, 2}
       for i = 1, 50 do
          cutorch.setStream(i % 3)
          local y = x:clone()
