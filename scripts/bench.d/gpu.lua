@@ -146,7 +146,8 @@ end
 --- PyTorch's seconds by the same names; an empty table where it is not installed.
 local function peer()
    local times, version = {}, 'PyTorch is not installed: no ratios'
-   local pipe = io.popen(("python3 '%sgpu_peer.py' %s 2>&1"):format(here, small and '--small' or ''))
+   local option = small and '--small' or ''
+   local pipe = io.popen(("python3 '%sgpu_peer.py' %s 2>&1"):format(here, option))
    for line in pipe:lines() do
       local name, value = line:match '^(.-)\t([%d.e+-]+)$'
       if name then times[name] = tonumber(value)

@@ -21,4 +21,5 @@ busted.subscribe({'test', 'end'}, function()
    return nil, true
 end)
 require 'spec.support.modules'
-assert(dpt.nn.DataParallelTable and dpt.nn.RNN) -- with its modules: specs that require them get the same
+-- with their modules: specs that require them get the same
+assert(dpt.nn.DataParallelTable and dpt.nn.RNN)
