@@ -9,6 +9,12 @@
 #define DPT_BASE_DTYPE_H
 #include "dpt.h"
 
+#ifdef __CUDACC__
+#define DPT__EVERYWHERE __host__ __device__ /* a function that kernels call, too */
+#else
+#define DPT__EVERYWHERE
+#endif
+
 typedef uint16_t dpt__half; /* the bits of an IEEE binary16 */
 
 /* X(id, C type, accumulator, suffix, Torch7's name) */

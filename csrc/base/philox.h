@@ -5,13 +5,7 @@
  */
 #ifndef DPT_BASE_PHILOX_H
 #define DPT_BASE_PHILOX_H
-#include <stdint.h>
-
-#ifdef __CUDACC__
-#define DPT__EVERYWHERE __host__ __device__
-#else
-#define DPT__EVERYWHERE
-#endif
+#include "base/dtype.h"
 
 DPT__EVERYWHERE static inline void dpt__philox(uint64_t key, const uint32_t counter[4],
                                                uint32_t words[4]) {

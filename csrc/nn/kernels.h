@@ -136,6 +136,26 @@ struct dpt__dropout_mask_args {
   void *mask;
 };
 
+/* An index or a class of any element type; halves have become floats (nn/call.c). */
+DPT__EVERYWHERE static inline int64_t dpt__index_at(const void *p, int type, int64_t i) {
+  switch (type) {
+  case DPT_U8:
+    return ((const uint8_t *)p)[i];
+  case DPT_I8:
+    return ((const int8_t *)p)[i];
+  case DPT_I16:
+    return ((const int16_t *)p)[i];
+  case DPT_I32:
+    return ((const int32_t *)p)[i];
+  case DPT_I64:
+    return ((const int64_t *)p)[i];
+  default:
+    break;
+  }
+  double v = type == DPT_F32 ? (double)((const float *)p)[i] : ((const double *)p)[i];
+  return v > -9e15 && v < 9e15 ? (int64_t)v : INT64_MIN;
+}
+
 /* idx: n indices of type index_type */
 struct dpt__lookup_args {
   int32_t type, index_type;

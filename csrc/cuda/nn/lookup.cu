@@ -21,7 +21,7 @@ struct indices {
   const void *idx;
   int type;
   int64_t n, rows;
-  __device__ int64_t operator[](int64_t i) const { return dpt__class_at(idx, type, i); }
+  __device__ int64_t operator[](int64_t i) const { return dpt__index_at(idx, type, i); }
 };
 
 /* ---- checking ---- */
@@ -99,7 +99,7 @@ struct order {
   const int64_t *places; /* of each in idx, from 1 */
   int64_t n;
   int type;
-  __device__ int64_t row(int64_t p) const { return dpt__class_at(rows, type, p); }
+  __device__ int64_t row(int64_t p) const { return dpt__index_at(rows, type, p); }
   /* Whether p and the one before it are of one row. */
   __device__ bool continues(int64_t p) const { return p > 0 && p < n && row(p - 1) == row(p); }
   /* How many are of rows before this one. */

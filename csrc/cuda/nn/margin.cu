@@ -34,7 +34,7 @@ template <typename T> struct multimargin {
   __device__ double add_row(int64_t row, int lane) const {
     const T *in = (const T *)a.in + row * a.C, *weight = (const T *)a.weight;
     T *gin = a.gin ? (T *)a.gin + row * a.C : NULL;
-    int64_t wanted = dpt__class_at(a.target, a.target_type, row) - 1;
+    int64_t wanted = dpt__index_at(a.target, a.target_type, row) - 1;
     if (fault.refuses(wanted + 1, row)) {
       for (int64_t c = lane; gin && c < a.C; c += WARP) gin[c] = T(0);
       return 0;
@@ -70,7 +70,7 @@ template <typename T> struct multilabel {
   double share;
   int *tallies;
   __device__ int64_t label(int64_t row, int64_t l) const {
-    return dpt__class_at(a.target, a.target_type, row * a.C + l);
+    return dpt__index_at(a.target, a.target_type, row * a.C + l);
   }
   /* How many labels the row has, tallied; none where one is bad. */
   __device__ int64_t tally_row(int64_t row, int *tally) const {

@@ -1,0 +1,29 @@
+--- nn.SeqRNN(mode, inputSize, outputSize, batchFirst): one layer of a cudnn.RNN's cell over whole
+-- sequences, T x B x inputSize in and T x B x outputSize out; what nn.SeqLSTM and nn.SeqGRU are.
+-- What must stay true: it is an nn.RNN with the methods of the package rnn.
+
+local torch = require 'dpt.tensor'
+local remembering = require 'dpt.rnn.remembering'
+
+local SeqRNN, parent = torch.class('nn.SeqRNN', 'nn.RNN')
+
+function SeqRNN:__init(mode, inputSize, outputSize, batchFirst)
+   parent.__init(self, mode, inputSize, outputSize, 1, batchFirst)
+   self.inputsize, self.outputsize = inputSize, outputSize
+end
+
+function SeqRNN:updateOutput(input)
+   self.rememberStates = remembering.now(self)
+   return parent.updateOutput(self, input)
+end
+
+--- See nn.Sequencer.
+SeqRNN.remember = remembering.set
+
+--- The next forward begins with zeros.
+function SeqRNN:forget()
+   self:resetStates()
+   return self
+end
+
+return SeqRNN
