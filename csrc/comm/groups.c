@@ -22,6 +22,7 @@
 enum { GROUPS = 16, POLL_MS = 20, TEST_SECONDS = 30 };
 
 struct dpt__group {
+  dpt__group *next; /* of those that were given up */
   int n;
   int *device; /* (n) */
   void *joined;
@@ -45,6 +46,7 @@ static const dpt__collectives *library;
 static int watching, testing;
 static watched *first, **last = &first; /* oldest first */
 static char why[512];                   /* the library was aborted */
+static dpt__group *given_up;            /* queued items may still name them, so they stay */
 
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* whoever writes these has both */
 static enum state state;
@@ -84,15 +86,22 @@ static void blame(const watched *w) {
 }
 
 /* Under the lock, which is given away meanwhile: this thread's sentence says what went wrong. The
- * streams know of it before the abort lets them go on. */
+ * streams of what has not ended know of it before the abort lets them go on. */
 static void give_up(void) {
   watched *w;
-  set_state(ENDING, 0); /* queued items may still name groups, so they stay */
+  for (int i = 0; i < ngroup; i++) {
+    groups[i]->next = given_up;
+    given_up = groups[i];
+  }
+  set_state(ENDING, 0);
   dpt__transport_drop();
   snprintf(why, sizeof why, "%s", dpt_message());
   while ((w = first)) {
-    dpt__say("%s", why);
-    blame(w);
+    int over = 0;
+    if (library->passed(w->ticket, &over) || !over) {
+      dpt__say("%s", why);
+      blame(w);
+    }
     first = w->next;
     free(w);
   }
@@ -214,6 +223,8 @@ static int join(int n, const int *device, dpt__group **group) {
   }
   if (status || settle(g)) {
     fail_for_good(g);
+    g->next = given_up;
+    given_up = g;
     give_up();
     return 1;
   }

@@ -36,8 +36,8 @@ local names = [[
    SpatialDepthWiseConvolution SpatialSubSampling TemporalConvolution TemporalRowConvolution
    TemporalSubSampling VolumetricConvolution VolumetricFullConvolution VolumetricDilatedConvolution
 
-   RNN SeqLSTM SeqGRU SeqBRNN AbstractRecurrent StepRNN LSTM GRU Recurrent RecurrentStep Recursor
-   Sequencer SequencerCriterion LookupTableMaskZero NoBackprop
+   RNN SeqRNN SeqLSTM SeqGRU SeqBRNN AbstractRecurrent StepRNN LSTM GRU Recurrent RecurrentStep
+   Recursor Sequencer SequencerCriterion LookupTableMaskZero NoBackprop
 
    SpatialMaxPooling SpatialDilatedMaxPooling SpatialMaxUnpooling SpatialAveragePooling
    SpatialAdaptiveMaxPooling SpatialAdaptiveAveragePooling SpatialFractionalMaxPooling
