@@ -26,7 +26,7 @@ local function emulated(code, environment)
    return run.lua(start .. code, environment)
 end
 
-describe('what a kernel finds wrong', function()
+describe('what a kernel finds wrong #hostonly', function()
    it('is told by the next wait on its stream, once, as host devices tell it', function()
       local code = [[
          divide()
@@ -82,7 +82,7 @@ describe('what a kernel finds wrong', function()
    end)
 end)
 
-describe('an error of CUDA', function()
+describe('an error of CUDA #hostonly', function()
    it('that lasts says so, names the call and what finds the kernel', function()
       local text = emulated [[
          emulated.emulated_break(700)
@@ -111,7 +111,7 @@ describe('an error of CUDA', function()
    end)
 end)
 
-describe('devices that do not reach each other', function()
+describe('devices that do not reach each other #hostonly', function()
    it('say so, and copies between them work', function()
       local text = emulated([[
          emulated.emulated_separate(2) -- the third device on
@@ -160,7 +160,7 @@ describe('devices that do not reach each other', function()
    end)
 end)
 
-describe('DPT_CACHE=off', function()
+describe('DPT_CACHE=off #hostonly', function()
    local code = [[
       require 'dpt'
       print(cutorch.isCachingAllocatorEnabled())
@@ -199,7 +199,7 @@ describe('DPT_CACHE=off', function()
    end)
 end)
 
-describe('a steady training step', function()
+describe('a steady training step #hostonly', function()
    it('takes no memory and waits for nothing', function()
       local code = [[
          require 'dpt'
