@@ -6,8 +6,8 @@
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"
-#include "cuda/nn/sums.h"
 #include "cuda/ops/sort.h"
+#include "cuda/sums.h"
 #include "cuda/walk.h"
 extern "C" {
 #include "nn/kernels.h"

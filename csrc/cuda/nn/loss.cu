@@ -4,8 +4,8 @@
  * host. A loss is a number, chosen once for a thread's pack of elements.
  */
 #include "cuda/element.h"
-#include "cuda/nn/sums.h"
 #include "cuda/pack.h"
+#include "cuda/sums.h"
 #include "cuda/walk.h"
 extern "C" {
 #include "nn/kernels.h"

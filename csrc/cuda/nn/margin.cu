@@ -6,7 +6,7 @@
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"
-#include "cuda/nn/sums.h"
+#include "cuda/sums.h"
 extern "C" {
 #include "nn/kernels.h"
 }

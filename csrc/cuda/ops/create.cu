@@ -4,7 +4,7 @@
  * integers until the end, so that their order does not matter.
  */
 #include "cuda/element.h"
-#include "cuda/nn/sums.h"
+#include "cuda/sums.h"
 #include "cuda/walk.h"
 extern "C" {
 #include "ops/create.h"

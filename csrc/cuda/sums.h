@@ -8,8 +8,8 @@
  *   add(sum)     what this thread of the grid contributes; all threads of a block return together
  *   finish(sum)  one thread writes what the sums give
  */
-#ifndef DPT_CUDA_NN_SUMS_H
-#define DPT_CUDA_NN_SUMS_H
+#ifndef DPT_CUDA_SUMS_H
+#define DPT_CUDA_SUMS_H
 #include "cuda/cuda.h"
 
 constexpr unsigned DPT__SUM_THREADS = 256, DPT__SUM_BLOCKS = 1024;
