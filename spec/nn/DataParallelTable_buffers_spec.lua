@@ -1,5 +1,6 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local Buffers = require 'dpt.parallel.buffers'
 local same = require 'spec.support.parallel'
 local RowCounter = require('spec.support.modules').RowCounter
 
@@ -28,7 +29,7 @@ for form, dispatch in pairs(same.dispatchers) do
       -- running_mean of the replicas, on device 1
       local function means(many)
          local list = {}
-         for i, statistics in ipairs(many.impl:run('buffers', 'collect')) do
+         for i, statistics in ipairs(many.impl:run(Buffers.collect)) do
             list[i] = torch.CudaTensor(statistics[1]:size()):copy(statistics[1])
          end
          return list
@@ -136,7 +137,7 @@ for form, dispatch in pairs(same.dispatchers) do
          many:training()
          many:forward(torch.CudaTensor(2 * most + 1, 2):zero())
          many:evaluate()
-         for _, statistics in ipairs(many.impl:run('buffers', 'collect')) do
+         for _, statistics in ipairs(many.impl:run(Buffers.collect)) do
             assert.is_near((2 * most + 1) / most, statistics[1][1], 1e-5)
             assert.equal(1, statistics[2][1]) -- integers are replica 1's
          end

@@ -1,5 +1,6 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local replica = require 'dpt.parallel.replica'
 local modules = require 'spec.support.modules'
 local same = require 'spec.support.parallel'
 
@@ -9,7 +10,7 @@ describe('dpt.parallel.basic', function()
 
    -- Lets the fuses of all replicas blow as the table says.
    local function arm(blows)
-      many.impl:exec(function(replica) replica:get(2).blows = blows end)
+      many.impl:exec(function(module) module:get(2).blows = blows end)
    end
 
    before_each(function()
@@ -31,7 +32,7 @@ describe('dpt.parallel.basic', function()
          arm{}
          many:forward(input)
          arm{[method] = {[2] = 'the second is blown', [n] = 'sentence'}}
-         many.impl:exec(function(replica) replica.output = nil end)
+         many.impl:exec(function(module) module.output = nil end)
          local ok, message = pcall(function()
             if method == 'updateOutput' then return many:forward(input) end
             return many:backward(input, input)
@@ -66,11 +67,11 @@ describe('dpt.parallel.basic', function()
       assert.equal(n > 1 and 'string' or 'table', type(got))
    end)
 
-   it('runs functions of dpt.parallel by name with values', function()
-      many.impl:run('replica', 'tell', 'evaluate')
-      for _, train in ipairs(many.impl:exec(function(replica) return replica.train end)) do
+   it('runs functions of dpt on every replica with values', function()
+      many.impl:run(replica.tell, 'evaluate')
+      for _, train in ipairs(many.impl:exec(function(module) return module.train end)) do
          assert.is_false(train)
       end
-      assert.same({}, many.impl:run('replica', 'tell', 'training'))
+      assert.same({}, many.impl:run(replica.tell, 'training'))
    end)
 end)

@@ -4,6 +4,7 @@ local dptffi = require 'dpt.ffi'
 local torch, nn, C = dpt.torch, dpt.nn, dptffi.C
 local busted = require 'busted'
 local luassert = require 'luassert'
+local Params = require 'dpt.parallel.params'
 
 local M = {}
 
@@ -139,7 +140,7 @@ end
 function M.checkReplicas(many)
    many:syncParameters()
    local truth = many:get(1):parameters() or {}
-   for i, lists in ipairs(many.impl:run('params', 'list')) do
+   for i, lists in ipairs(many.impl:run(Params.list)) do
       for k, t in ipairs(i > 1 and truth or {}) do
          M.bits(t, lists[1][k])
          luassert.equal(many.gpuAssignments[i], lists[1][k]:getDevice())

@@ -1,4 +1,4 @@
---- spec for dpt.threads.pool: jobs by name and by function, answers, errors.
+--- spec for dpt.threads.pool: jobs, dpt's own functions by their names, answers, errors.
 local Pool = require 'dpt.threads.pool'
 local torch = require 'torch'
 
@@ -8,8 +8,8 @@ describe('dpt.threads.pool', function()
    setup(function() pool = Pool.new(3) end)
    teardown(function() pool:close() end)
 
-   it('calls a function of a module by its name', function()
-      pool:send(2, 'dpt.parallel.params', 'new')
+   it('calls a function of dpt, which goes by its name', function()
+      pool:send(2, require('dpt.parallel.params').new)
       local values, count = pool:receive(2)
       assert.equals(1, count)
       assert.is_table(values[1])

@@ -242,8 +242,8 @@ function DataParallelTable:_backward(method, gradOutput, scale, reducing)
    else
       self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME)
    end
-   local file = reducing and self.params:begin(self.impl, self.used)
-   return self:_call('backward', method, self.used, self.inputGpu, self.gradOutputGpu, scale, file)
+   local call = reducing and self.params:begin(self.impl, self.used)
+   return self:_call('backward', method, self.used, self.inputGpu, self.gradOutputGpu, scale, call)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.

@@ -8,9 +8,10 @@
 -- the modules and the traceback; nobody is left waiting.
 --
 -- A dispatcher has setup, get, call, run, tellRows, exec, collect, applyChanges, another and close.
--- call and run take names and values that can be sent to a thread; what dpt does on replicas goes
--- through them. exec is for users. All of them are made of `perform`; another dispatcher
--- (dpt.parallel.threads) replaces that, setup, get and close.
+-- call and run take functions of dpt's own, which reach a thread by their names, and values that
+-- can be sent to one; what dpt does on replicas goes through them. exec is for users. All of them
+-- are made of `perform`; another dispatcher (dpt.parallel.threads) replaces that, setup, get and
+-- close.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local errors = require 'dpt.parallel.errors'
@@ -77,11 +78,11 @@ function Basic:get(i)
    return self.modules and self.modules[i]
 end
 
---- Calls require('dpt.parallel.' .. file)[name](replica, i, argumentsOf(i)) for the first `count`
--- replicas, each with its device current.
+--- Calls f(replica, i, argumentsOf(i)) for the first `count` replicas, each with its device
+-- current.
 -- @return list of results
-function Basic:perform(count, file, name, argumentsOf)
-   local modules, f = self:setup(), require('dpt.parallel.' .. file)[name]
+function Basic:perform(count, f, argumentsOf)
+   local modules = self:setup()
    return each(self, count, function(i) return f(modules[i], i, argumentsOf(i)) end)
 end
 
@@ -91,20 +92,21 @@ end
 -- @param inputs list with the first argument of each
 -- @param others list with the second argument of each, or nil
 -- @param scale the third argument of all
--- @param file which file of dpt.parallel has the function `call` that does it ('replica')
+-- @param f the function that does it (dpt.parallel.replica's call)
 -- @return list of results
-function Basic:call(method, count, inputs, others, scale, file)
-   return self:perform(count, file or 'replica', 'call', function(i)
+function Basic:call(method, count, inputs, others, scale, f)
+   return self:perform(count, f or replica.call, function(i)
       return method, inputs[i], others and others[i], scale
    end)
 end
 
---- Calls require('dpt.parallel.' .. file)[name](replica, i, ...) for every replica. Arguments and
--- results are values that can be sent to a thread: no functions, no modules.
+--- Calls f(replica, i, ...) for every replica. Arguments and results are values that can be sent
+-- to a thread: no modules.
+-- @param f a function that a file of dpt's own returns or holds under a name
 -- @return list of results
-function Basic:run(file, name, ...)
+function Basic:run(f, ...)
    local arguments, count = {...}, select('#', ...)
-   return self:perform(#self.dpt.gpuAssignments, file, name, function()
+   return self:perform(#self.dpt.gpuAssignments, f, function()
       return unpack(arguments, 1, count)
    end)
 end
@@ -112,7 +114,7 @@ end
 --- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
 -- @return list of results
 function Basic:exec(closure, count)
-   return self:perform(count or #self.dpt.gpuAssignments, 'replica', 'apply', function()
+   return self:perform(count or #self.dpt.gpuAssignments, replica.apply, function()
       return closure
    end)
 end
@@ -127,7 +129,7 @@ function Basic:tellRows(before, dimension)
    for k, module in ipairs(replica.drawing(self:setup()[1])) do
       steps[k] = (dimension == 1 or module.drawsBySequence) and module.dropoutStep_ or false
    end
-   if #steps > 0 then self:run('replica', 'tellRows', before, steps) end
+   if #steps > 0 then self:run(replica.tellRows, before, steps) end
 end
 
 --- Lets go of memory that only Lua states that a script cannot reach hold: there are none.

@@ -36,7 +36,7 @@ end
 
 --- To be called when the replicas have been made: nothing has changed yet.
 function Buffers:made(dispatcher)
-   self:note(dispatcher:run('buffers', 'collect'))
+   self:note(dispatcher:run(Buffers.collect))
 end
 
 function Buffers:note(lists)
@@ -69,7 +69,7 @@ end
 function Buffers:sync(module, dispatcher, policy)
    local truth = Buffers.collect(module)
    if #truth == 0 or self.versions[1] == comm.version(truth) then return end
-   local lists, others = dispatcher:run('buffers', 'collect'), {}
+   local lists, others = dispatcher:run(Buffers.collect), {}
    for i, list in ipairs(lists) do
       if #list ~= #truth then
          fail('replica %d has %d running statistics, replica 1 has %d', i, #list, #truth)

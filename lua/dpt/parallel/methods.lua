@@ -7,6 +7,8 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
+local Params = require 'dpt.parallel.params'
+local replica = require 'dpt.parallel.replica'
 local Threads = require 'dpt.parallel.threads'
 
 local methods = {}
@@ -38,7 +40,7 @@ end
 -- @return list of {parameters, gradients}
 function methods:moduleParameters()
    self:_prepare()
-   if not self.flattenedParams then return self.impl:run('params', 'list') end
+   if not self.flattenedParams then return self.impl:run(Params.list) end
    local lists = {}
    for i, flat in ipairs(self.flattenedParams) do
       lists[i] = {{}, {}}
@@ -60,7 +62,7 @@ end
 -- Calls a method of every replica.
 function methods:_tell(method)
    self:_replicas()
-   self.impl:run('replica', 'tell', method)
+   self.impl:run(replica.tell, method)
 end
 
 function methods:training()

@@ -56,7 +56,7 @@ function Overlap.new(plan, flat, count, dispatcher)
    core.hold(tensors)
    local reducer = ffi.gc(out[0], C.dpt_reducer_free)
    local address = tonumber(ffi.cast('uintptr_t', reducer))
-   dispatcher:run('overlap', 'watch', address, place, #list)
+   dispatcher:run(Overlap.watch, address, place, #list)
    return setmetatable({reducer = reducer}, Overlap)
 end
 

@@ -159,7 +159,7 @@ function Params:build(module, device, dispatcher)
    checkPlace(seen, device)
    local groups = layouts(seen)
    local plan = planOf(groups, seen)
-   local flat = dispatcher:run('params', 'lay', plan)
+   local flat = dispatcher:run(Params.lay, plan)
    local values, sums = {}, {} -- of replicas 2..n, one list
    self.truth, self.sum, flat[1] = {}, {}, {}
    for g, group in ipairs(groups) do
@@ -213,7 +213,7 @@ end
 --- Lets the next reduce begin while the gradients are computed, where they are flat.
 -- @param dispatcher what runs the replicas
 -- @param used how many compute something
--- @return the file of dpt.parallel whose `call` must call them for that, or nil
+-- @return the function by which the dispatcher must call them for that, or nil
 function Params:begin(dispatcher, used)
    if self.overlap == nil then
       self.overlap = Overlap.new(self.plan, self.flat, self.seen.n, dispatcher) or false
@@ -221,7 +221,7 @@ function Params:begin(dispatcher, used)
    if not self.overlap then return nil end
    self.copied = comm.copied() -- set while an overlapped reduction runs
    self.overlap:begin(used)
-   return 'overlap'
+   return Overlap.call
 end
 
 --- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also where it fails.

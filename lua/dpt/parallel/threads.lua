@@ -14,6 +14,7 @@ local Pool = require 'dpt.threads.pool'
 local errors = require 'dpt.parallel.errors'
 local modes = require 'dpt.parallel.modes'
 local replica = require 'dpt.parallel.replica'
+local worker = require 'dpt.parallel.worker' -- its functions run in the workers' states
 
 local dispatchers = {}
 local Threads, parent = torch.class('nn.DataParallelTable.Threads', 'nn.DataParallelTable.Basic',
@@ -43,10 +44,10 @@ local function start(self, count)
    self.pool, self.told = Pool.new(count, {init and function(i) init(i + 1) end}), {}
 end
 
--- Sends a job to replica i's worker, with the modes where they have changed.
-local function send(self, snapshot, i, name, ...)
+-- Sends a job, f(modes, ...), to replica i's worker, with the modes where they have changed.
+local function send(self, snapshot, i, f, ...)
    local changed = self.told[i] ~= snapshot and snapshot or nil
-   self.pool:send(i - 1, 'dpt.parallel.worker', name, changed, ...)
+   self.pool:send(i - 1, f, changed, ...)
    self.told[i] = snapshot
 end
 
@@ -100,7 +101,7 @@ function Threads:setup()
    replica.forget(first)
    self.snapshot = modes.get(self.snapshot)
    self.modules = everywhere(self, #devices, function(i)
-      send(self, self.snapshot, i, 'make', i, devices[i], first)
+      send(self, self.snapshot, i, worker.make, i, devices[i], first)
    end, function() return first end, self.syncCopies)
    return self.modules
 end
@@ -113,16 +114,16 @@ function Threads:get(i)
    return self:exec(function(module, k) return k == i and module or nil end, i)[i]
 end
 
-function Threads:perform(count, file, name, argumentsOf)
-   local first, f = self:setup()[1], require('dpt.parallel.' .. file)[name]
+function Threads:perform(count, f, argumentsOf)
+   local first = self:setup()[1]
    self.snapshot = modes.get(self.snapshot)
    return everywhere(self, count, function(i)
-      send(self, self.snapshot, i, 'run', file, name, argumentsOf(i))
+      send(self, self.snapshot, i, worker.run, f, argumentsOf(i))
    end, function() return f(first, 1, argumentsOf(1)) end)
 end
 
 function Threads:collect()
-   self:run('replica', 'collect')
+   self:run(replica.collect)
 end
 
 --- Ends the workers; the next use starts others.

@@ -28,10 +28,10 @@ function worker.make(snapshot, i, place, module)
    replica = copyTree(module)
 end
 
---- Calls require('dpt.parallel.' .. file)[name](replica, i, ...).
-function worker.run(snapshot, file, name, ...)
+--- Calls f(replica, i, ...).
+function worker.run(snapshot, f, ...)
    prepare(snapshot)
-   return (require('dpt.parallel.' .. file)[name](replica, number, ...))
+   return (f(replica, number, ...))
 end
 
 return worker

@@ -20,12 +20,18 @@ local function isReference(v)
    return kind == 'function' or kind == 'table' or kind == 'userdata'
 end
 
+-- Whether a function is Lua's or dpt's own.
+local function isOwn(f)
+   local info = debug.getinfo(f, 'S')
+   return info.what == 'C' or info.source:find(own, 1, true) == 1
+end
+
 local function add(name, module)
    known[module] = {name}
    if type(module) ~= 'table' then return end
    for key, v in next, module do
       -- among the globals only those of Lua itself
-      local counts = name ~= '_G' or type(v) == 'function' and debug.getinfo(v, 'S').what == 'C'
+      local counts = type(v) == 'function' and isOwn(v) or type(v) ~= 'function' and name ~= '_G'
       if counts and type(key) == 'string' and isReference(v) and not known[v] then
          known[v] = {name, key}
       end
@@ -49,17 +55,11 @@ end
 --- The module's name and the key in it of a value, or only the module's name; nil: it has none.
 function named.find(v)
    local entry = known[v]
-   if not entry then
+   if not entry and (type(v) ~= 'function' or isOwn(v)) then
       learn()
       entry = known[v]
    end
    if entry then return entry[1], entry[2] end
-end
-
---- Whether bytecode is of a function of dpt's own: its source's name stands at its beginning.
-function named.isOwn(bytes)
-   local at = bytes:find(own, 5, true)
-   return at ~= nil and at < 9
 end
 
 --- What named.find found, in this state.

@@ -4,12 +4,12 @@
 -- the answers of one worker come in the order of its jobs. A pool belongs to the state that made
 -- it. One that is collected lets its workers end after the job that they are at; nobody waits.
 --
---    local pool = Pool.new(n, {init1, init2})         -- init1(i), then init2(i), run in worker i
---    pool:send(i, 'dpt.parallel.params', 'look', ...) -- in worker i: require(module)[name](...)
---    pool:send(i, f, ...)                             -- in worker i: f(...), f with its upvalues
---    local results, count = pool:receive(i)           -- the answer to worker i's oldest job
---    local nothing, message = pool:receive(i)         -- if it failed: nil, message and traceback
---    pool:close()                                     -- waits until the workers have ended
+--    local pool = Pool.new(n, {init1, init2}) -- init1(i), then init2(i), run in worker i
+--    pool:send(i, f, ...)                     -- in worker i: f(...), f with its upvalues
+--    pool:send(i, params.look, ...)           -- functions of Lua and dpt go by their names
+--    local results, count = pool:receive(i)   -- the answer to worker i's oldest job
+--    local nothing, message = pool:receive(i) -- if it failed: nil, message and traceback
+--    pool:close()                             -- waits until the workers have ended
 --
 -- Send to all workers first and then receive from each: they work at the same time. Worker 0 is the
 -- first that is free (`take` gives its answers). Tensors and storages are shared, not copied,

@@ -24,9 +24,7 @@ local function handler(message)
 end
 
 local function call(values, count)
-   local f, first = values[1], 2
-   if type(f) == 'string' then f, first = require(f)[values[2]], 3 end
-   return f(unpack(values, first, count))
+   return values[1](unpack(values, 2, count))
 end
 
 local function label(i) return 'result ' .. i - 1 end

@@ -194,8 +194,8 @@ local function putUpvalues(f)
 end
 
 local function putFunction(f)
+   if putNamed(f) then return end
    local ok, bytes = pcall(string.dump, f)
-   if (not ok or named.isOwn(bytes)) and putNamed(f) then return end
    if not ok then refuse(f) end
    remember(f)
    op(codes.FUNCTION)
