@@ -55,6 +55,18 @@ local function install(methods, key, f)
    end
 end
 
+-- What a class lists as transient (dpt.transient) must be names of fields.
+local function checkTransient(name, list)
+   local fits = type(list) == 'table'
+   for key, field in pairs(fits and list or {}) do
+      fits = fits and type(key) == 'number' and type(field) == 'string'
+   end
+   if not fits then
+      fail("torch.class: transient of class '%s' wants a list of names of fields, got %s", name,
+         type(list) == 'table' and 'another table' or quote(list))
+   end
+end
+
 --- Registers a class; returns its method table.
 -- @param name e.g. 'nn.Linear'
 -- @param parent name of a registered class, or nil
@@ -97,6 +109,7 @@ function torch.newmetatable(name, parent, construct, _, factory, place)
       __index = above,
       __metatable = above or false,
       __newindex = function(_, key, value)
+         if key == 'transient' then checkTransient(name, value) end
          rawset(methods, key, value)
          if operators[key] then install(methods, key, value) end
       end,

@@ -2,12 +2,14 @@
 --
 -- What must stay true: what is shared inside the tree is shared in the copy: a table that occurs
 -- twice is copied once, tensors over one storage are views of one new storage with the sizes,
--- strides and offsets they had. Objects keep their class; functions and foreign C data are shared
--- with the original. Device memory of the copy is the current device's. A class with a method
--- __clone(copy) makes the copies of its objects itself, with copy(value) for what is in them.
+-- strides and offsets they had. Objects keep their class and lose their transient fields; functions
+-- and foreign C data are shared with the original. Device memory of the copy is the current
+-- device's. A class with a method __clone(plain) makes the copies of its objects itself; plain()
+-- returns the copy that there would be without the method.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
+local transient = require 'dpt.transient'
 local lib, ffi = dptffi.lib, dptffi.ffi
 
 --- The address of a storage as a table key.
@@ -35,6 +37,17 @@ local function copyTensor(t, seen)
    return copy
 end
 
+local function copyTable(v, seen)
+   local copy, skip = {}, transient.of(v)
+   seen[v] = copy
+   for k, value in next, v do
+      if not skip[k] then rawset(copy, copyValue(k, seen), copyValue(value, seen)) end
+   end
+   setmetatable(copy, debug.getmetatable(v))
+   transient.reset(copy)
+   return copy
+end
+
 function copyValue(v, seen)
    local kind = type(v)
    if kind ~= 'table' and kind ~= 'cdata' then return v end
@@ -42,15 +55,9 @@ function copyValue(v, seen)
    if copy ~= nil then return copy end
    if kind == 'table' then
       local own = torch.typename(v) and v.__clone
-      if own then
-         copy = own(v, function(value) return copyValue(value, seen) end)
-         seen[v] = copy
-         return copy
-      end
-      copy = {}
+      copy = own and own(v, function() return copyTable(v, seen) end) or copyTable(v, seen)
       seen[v] = copy
-      for k, value in next, v do rawset(copy, copyValue(k, seen), copyValue(value, seen)) end
-      return setmetatable(copy, debug.getmetatable(v))
+      return copy
    end
    if core.isTensor(v) then
       copy = copyTensor(v, seen)

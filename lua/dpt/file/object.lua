@@ -7,6 +7,7 @@
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
+local transient = require 'dpt.transient'
 local File = require 'dpt.file.File'
 local functions = require 'dpt.file.functions'
 local tensors = require 'dpt.file.tensors'
@@ -100,11 +101,11 @@ end
 -- classes of users to call. Whoever copies objects in another way need not call them.
 File.plain = {}
 
---- Writes an object's fields as one table; those that cannot be written are left out and told on
--- stderr.
+--- Writes an object's fields as one table, but for transient ones; those that cannot be written are
+-- left out and told on stderr.
 function File:writeFields(object)
    local fields = {}
-   for k, v in next, object do
+   for k, v in next, transient.kept(object) do
       if self:isWritableObject(v) then
          fields[k] = v
       else
@@ -224,6 +225,7 @@ function File:readFields(object)
          torch.type(object), torch.type(fields))
    end
    for k, v in next, fields do object[k] = v end
+   transient.reset(object)
 end
 
 local function readInside(file, index, id)

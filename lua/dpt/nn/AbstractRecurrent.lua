@@ -6,35 +6,43 @@
 --
 -- What must stay true: every step in training has a copy of the cell with the very parameters of
 -- the cell itself (the same tensors), so what it computed is there when backward comes back to it;
--- rho + 1 copies at most, older steps get no gradient. In evaluation there are two. Copies and
--- states are neither saved nor converted. A class fills in callCell, backCell and accCell; `given`
--- is what callCell makes and keeps for the others.
+-- rho + 1 copies at most, older steps get no gradient. In evaluation there are two. A copy of the
+-- module, one in a file or of another type has no steps to go back to; it begins with the last
+-- state, which is state_. A class fills in callCell, backCell and accCell; `given` is what callCell
+-- makes and keeps for the others.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local sharing = require 'dpt.nn.sharing'
+local transient = require 'dpt.transient'
 
 local AbstractRecurrent, parent = torch.class('nn.AbstractRecurrent', 'nn.Container')
 
---- The step that backward has come to, the copies and what each was given.
-local PASSING = {'back_', 'cells_', 'given_', 'states_', 'gradState_', 'kept_'}
+--- The next step and that which backward has come to, the copies and what each was given.
+AbstractRecurrent.transient = {'step', 'back_', 'cells_', 'given_', 'states_', 'gradState_',
+   'kept_'}
 
 function AbstractRecurrent:__init(cell, rho)
    parent.__init(self)
    self.modules[1] = cell
    self.rho = rho or 99999
    self:training()
-   self:_restart()
 end
 
-function AbstractRecurrent:_restart()
-   for _, field in ipairs(PASSING) do self[field] = nil end
-   self.cells_, self.given_, self.states_ = {}, {}, {}
-   self.step = 1
+--- No step was made; the first one begins with state_.
+function AbstractRecurrent:resetTransient()
+   self.cells_, self.given_, self.states_, self.step = {}, {}, {[0] = self.state_}, 1
 end
 
-local function begin(self)
-   self.step, self.back_, self.gradState_, self.states_ = 1, nil, nil, {}
+-- As new, without a state.
+local function restart(self)
+   self.state_ = nil
+   transient.reset(self)
+end
+
+local function begin(self, state)
+   self.step, self.back_, self.gradState_ = 1, nil, nil
+   self.states_, self.state_ = {[0] = state}, state
 end
 
 --- The next forward is the first step of a sequence.
@@ -45,12 +53,10 @@ end
 
 --- The next forward is a first step for backward, but begins with the state that is there.
 function AbstractRecurrent:continue()
-   local last = self.states_[self:_slot(self.step - 1)]
-   begin(self)
-   if last then
-      self.kept_ = nn.utils.recursiveCopy(self.kept_, last)
-      self.states_[self:_slot(0)] = self.kept_
-   end
+   local last = self.state_
+   -- its memory belongs to a copy of the cell
+   if last then self.kept_ = nn.utils.recursiveCopy(self.kept_, last) end
+   begin(self, last and self.kept_)
    return self
 end
 
@@ -72,7 +78,7 @@ function AbstractRecurrent:updateOutput(input)
    local cell = self:getStepModule(step)
    self.back_ = nil
    local given, output, state = self:callCell(cell, input, self.states_[self:_slot(step - 1)])
-   self.given_[slot], self.states_[slot] = given, state
+   self.given_[slot], self.states_[slot], self.state_ = given, state, state
    self.step = step + 1
    self.output = output
    return output
@@ -110,48 +116,28 @@ function AbstractRecurrent:accGradParameters(_, gradOutput, scale)
 end
 
 function AbstractRecurrent:training()
-   if self.train ~= true then self.cells_, self.given_, self.states_, self.step = {}, {}, {}, 1 end
+   if self.train ~= true then restart(self) end
    parent.training(self)
 end
 
 function AbstractRecurrent:evaluate()
-   if self.train ~= false then self.cells_, self.given_, self.states_, self.step = {}, {}, {}, 1 end
+   if self.train ~= false then restart(self) end
    parent.evaluate(self)
 end
 
-function AbstractRecurrent:type(typename, tensorCache)
-   if typename then self:_restart() end
-   return parent.type(self, typename, tensorCache)
-end
-
 function AbstractRecurrent:clearState()
-   self:_restart()
+   self.state_ = nil
    return parent.clearState(self)
 end
 
 function AbstractRecurrent:reset(stdv)
-   self:_restart()
+   restart(self)
    return parent.reset(self, stdv)
 end
 
 --- Inside a step of another recurrent module this one is itself: it counts its own steps.
-function AbstractRecurrent:__clone(copy)
-   if sharing.cloningSteps() then return nn.RecurrentStep(self) end
-   local clone = setmetatable({}, getmetatable(self))
-   for key, value in pairs(self) do rawset(clone, key, copy(value)) end
-   return clone
-end
-
-function AbstractRecurrent:write(file)
-   local fields = {}
-   for name, value in pairs(self) do fields[name] = value end
-   for _, field in ipairs(PASSING) do fields[field] = nil end
-   file:writeFields(fields)
-end
-
-function AbstractRecurrent:read(file)
-   parent.read(self, file)
-   self:_restart()
+function AbstractRecurrent:__clone(plain)
+   return sharing.cloningSteps() and nn.RecurrentStep(self) or plain()
 end
 
 return AbstractRecurrent

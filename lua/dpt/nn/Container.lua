@@ -85,20 +85,9 @@ function Container:parameters()
    return parameters, gradients
 end
 
--- output and gradInput are often a child's own, so they are replaced and not emptied.
 function Container:clearState()
-   for _, field in ipairs{'output', 'gradInput'} do
-      local value = self[field]
-      if torch.isTensor(value) then
-         self[field] = value.new()
-      elseif type(value) == 'table' then
-         self[field] = {}
-      else
-         self[field] = nil
-      end
-   end
    self:applyToModules(function(module) module:clearState() end)
-   return self
+   return parent.clearState(self)
 end
 
 -- The text of a container whose modules stand side by side.

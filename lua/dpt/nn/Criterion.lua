@@ -10,6 +10,7 @@ local C = dptffi.C
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
+local transient = require 'dpt.transient'
 local File = require('dpt.file').File
 local legacy = require 'dpt.nn.legacy'
 
@@ -178,6 +179,7 @@ end
 
 function Criterion:type(typename, tensorCache)
    if not typename then return self._type end
+   transient.reset(self)
    tensorCache = tensorCache or {}
    for key, value in pairs(self) do
       self[key] = nn.utils.recursiveType(value, typename, tensorCache)

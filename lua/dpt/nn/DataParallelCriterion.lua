@@ -25,6 +25,10 @@ local DataParallelCriterion, parent = torch.class('nn.DataParallelCriterion', 'n
 
 local NAME = 'nn.DataParallelCriterion'
 
+--- What the next forward makes anew.
+DataParallelCriterion.transient = {'made', 'gpuAssignments', 'modules', 'impl', 'state', 'inputGpu',
+   'targetGpu', 'joined', 'used', 'output', 'gradInput'}
+
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
 --- @param criterion of a device's type
@@ -42,14 +46,12 @@ function DataParallelCriterion:__init(criterion, options)
    self.criterion = criterion
    self.plan = {devices = list, dimension = options.dim or 1}
    self._type = criterion:type()
-   self:_forget()
+   self:resetTransient()
 end
 
--- Drops what the next forward makes anew.
-function DataParallelCriterion:_forget()
-   self.made, self.gpuAssignments, self.modules, self.impl = nil, nil, nil, nil
-   self.state = {input = {}, target = {}}
-   self.inputGpu, self.targetGpu, self.joined, self.used = {}, {}, nil, nil
+function DataParallelCriterion:resetTransient()
+   self.state, self.inputGpu, self.targetGpu = {input = {}, target = {}}, {}, {}
+   self.output, self.gradInput = 0, torch.getmetatable(self._type).new()
 end
 
 --- A copy of the criterion on the current device.
@@ -164,40 +166,6 @@ function DataParallelCriterion:updateGradInput(input)
       self.gradInput = self.joined
    end
    return self.gradInput
-end
-
---- The type's name, or the same criterion with another type of tensors.
-function DataParallelCriterion:type(typename, tensorCache)
-   if not typename then return self._type end
-   self.criterion:type(typename, tensorCache)
-   self:_forget()
-   self.gradInput = torch.getmetatable(typename).new()
-   self._type = typename
-   return self
-end
-
--- Copies and files have the criterion and where it works.
-local function fields(self)
-   return {criterion = self.criterion, plan = self.plan, _type = self._type}
-end
-
-function DataParallelCriterion:_restore(from)
-   for key, value in pairs(from) do self[key] = value end
-   self.output, self.gradInput = 0, torch.getmetatable(self._type).new()
-   self:_forget()
-   return self
-end
-
-function DataParallelCriterion.__clone(self, copy)
-   return setmetatable({}, getmetatable(self)):_restore(copy(fields(self)))
-end
-
-function DataParallelCriterion:__write(file)
-   file:writeObject(fields(self))
-end
-
-function DataParallelCriterion:__read(file)
-   self:_restore(file:readObject())
 end
 
 function DataParallelCriterion:__tostring__()

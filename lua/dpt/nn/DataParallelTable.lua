@@ -32,6 +32,10 @@ DataParallelTable.ownDevices = true -- moving a network leaves it where it is
 -- Where no option says else; overlap: whether gradients are reduced while others are computed.
 DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 
+--- What is made again when it is needed; the dispatcher is the object's own.
+DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu', 'state',
+   'used', 'deferred', 'copiedBytes', 'params', 'statistics', 'flattenedParams', 'impl'}
+
 local NAME = 'nn.DataParallelTable'
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
@@ -55,9 +59,8 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    self.usenccl = usenccl and comm.use('nccl') or false
    self.gpuAssignments = {}
    self.needsSync = false
-   self.impl = Basic(self)
    self._type = 'torch.CudaTensor'
-   self:_forget()
+   self:resetTransient()
 end
 
 -- Drops what the next forward makes anew.
@@ -67,9 +70,10 @@ function DataParallelTable:_forgetState()
    self.used = nil -- how many replicas had rows in the last forward
 end
 
--- Drops everything that is made again when it is needed.
-function DataParallelTable:_forget()
+--- Drops everything that is made again when it is needed, but for the dispatcher.
+function DataParallelTable:resetTransient()
    self:_forgetState()
+   self.impl = self.impl or Basic(self)
    self.deferred = false -- whether noSync runs
    -- what went between devices for the network itself, so far
    self.copiedBytes = {parameters = 0, gradients = 0, buffers = 0}
@@ -99,7 +103,7 @@ function DataParallelTable:add(module, gpus)
    self.modules[1] = self.modules[1] or module
    for _, device in ipairs(list) do table.insert(self.gpuAssignments, device) end
    self.impl:applyChanges()
-   self:_forget()
+   self:resetTransient()
    return self
 end
 

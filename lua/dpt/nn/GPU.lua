@@ -13,6 +13,8 @@ local cutorch = require 'dpt.device'
 
 local GPU, parent = torch.class('nn.GPU', 'nn.Container')
 GPU.ownDevices = true -- moving a network leaves it where it is
+--- The input and copies on other devices; output and gradInput may be among these.
+GPU.transient = {'_input', 'kept', 'output', 'gradInput'}
 
 local function fail(format, ...) return dptffi.fail('nn.GPU: ' .. format, ...) end
 
@@ -46,6 +48,12 @@ function GPU:__init(module, device, outdevice)
    self.outdevice = outdevice or device
    self._type = module:type()
    self:setDevice(device)
+end
+
+function GPU:resetTransient()
+   self.kept = {}
+   self.output = torch.getmetatable(self._type).new()
+   self.gradInput = self.output.new()
 end
 
 --- Moves the module to a device, and its outputs where they stayed there.
@@ -122,48 +130,25 @@ for _, method in ipairs{'accGradParameters', 'accUpdateGradParameters',
 end
 
 for _, method in ipairs{'apply', 'zeroGradParameters', 'updateParameters', 'training', 'evaluate',
-   'share', 'reset'} do
+   'share', 'reset', 'clearState'} do
    GPU[method] = function(self, ...) return on(self, parent[method], self, ...) end
-end
-
-function GPU:clearState()
-   self._input, self.kept = nil, {}
-   return on(self, parent.clearState, self)
 end
 
 --- The type's name, or the module with another type of tensors; a device's are made on its device.
 function GPU:type(typename, tensorCache)
    if not typename then return self._type end
-   self._input, self.kept = nil, {}
-   self.output, self.gradInput = torch.Tensor(), torch.Tensor()
    self._type = typename
    on(self, parent.type, self, typename, tensorCache)
    return self:setDevice(self.device)
 end
 
--- The fields that copies and files have.
-local function fields(self)
-   local copy = {}
-   for key, value in pairs(self) do copy[key] = value end
-   copy._input, copy.kept, copy.output, copy.gradInput = nil, nil, nil, nil
-   return copy
-end
-
-local function restore(self, from)
-   for key, value in pairs(from) do self[key] = value end
-   self.kept = {}
-   self.output = torch.getmetatable(self._type).new()
-   self.gradInput = self.output.new()
-   return self
-end
-
-function GPU.__clone(self, copy)
-   return restore(setmetatable({}, getmetatable(self)), on(self, copy, fields(self)))
+function GPU:__clone(plain)
+   return on(self, plain)
 end
 
 function GPU:__write(file)
    file:writeObject({self._type, self.device})
-   file:writeObject(fields(self))
+   file:writeFields(self)
 end
 
 --- Where there are devices, but not the module's, it goes to the current one.
@@ -174,9 +159,8 @@ function GPU:__read(file)
       return (count == 0 or device <= count) and device or cutorch.getDevice()
    end
    self._type, self.device = header[1], here(header[2])
-   local from = on(self, file.readObject, file)
-   from.device, from.outdevice = self.device, here(from.outdevice)
-   restore(self, from)
+   on(self, file.readFields, file, self)
+   self.device, self.outdevice = here(header[2]), here(self.outdevice)
 end
 
 function GPU:__tostring__()

@@ -9,6 +9,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local flatten = require 'dpt.parallel.flatten'
 local deepcopy = require 'dpt.clone'
+local transient = require 'dpt.transient'
 local File = require('dpt.file').File
 local legacy = require 'dpt.nn.legacy'
 local sharing = require 'dpt.nn.sharing'
@@ -139,6 +140,7 @@ Module.sharedClone, Module.stepClone = sharing.clone, sharing.step
 -- @param tensorCache a table for several calls whose tensors stay shared among each other
 function Module:type(typename, tensorCache)
    if not typename then return self._type end
+   transient.reset(self)
    tensorCache = tensorCache or {}
    for key, value in pairs(self) do
       self[key] = nn.utils.recursiveType(value, typename, tensorCache)
@@ -180,6 +182,7 @@ end
 
 --- Drops what the next forward makes anew: for saving or for sending.
 function Module:clearState()
+   transient.reset(self)
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 

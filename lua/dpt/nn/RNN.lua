@@ -23,6 +23,7 @@ local calls = require 'dpt.rnn.call'
 local network = require 'dpt.rnn.network'
 local packing = require 'dpt.rnn.packing'
 local weights = require 'dpt.rnn.weights'
+local transient = require 'dpt.transient'
 
 local RNN, parent = torch.class('nn.RNN', 'nn.Module')
 
@@ -30,8 +31,8 @@ local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
 end
 
---- What a call leaves for its backward or the next one; files and other types do without.
-local PASSING = {'call_', 'sequence', 'gradSequence', 'reserve', 'remembered_', 'padded_',
+--- What a call leaves for its backward or the next one.
+RNN.transient = {'call_', 'sequence', 'gradSequence', 'reserve', 'remembered_', 'padded_',
    'gradPadded_', 'packed_', 'gradPacked_'}
 
 --- The dropout of nn.DataParallelTable's replicas goes by sequence, whichever dimension those are.
@@ -240,17 +241,10 @@ function RNN:outputSplit()
    return torch.type(self.output) == 'table' and {batch, 2, 2} or batch
 end
 
--- Lets go of what a call has left.
-local function forget(self)
-   for _, field in ipairs(PASSING) do self[field] = nil end
-   self.output, self.gradInput = self.weight.new(), self.gradInput and self.weight.new()
-end
-
 function RNN:type(typename, tensorCache)
    if not typename then return self._type end
    weights.gather(self)
    local before = weights.before(self, typename)
-   forget(self)
    self.views_ = nil
    tensorCache = tensorCache or {}
    parent.type(self, typename, tensorCache)
@@ -262,16 +256,14 @@ function RNN:type(typename, tensorCache)
 end
 
 function RNN:clearState()
-   forget(self)
-   return nn.utils.clear(self, 'gradHiddenInput', 'gradCellInput')
+   nn.utils.clear(self, 'gradHiddenInput', 'gradCellInput')
+   return parent.clearState(self)
 end
 
 --- Files have the parts of weights in one order, whatever the backend: see dpt.rnn.network.
 function RNN:write(file)
    weights.gather(self)
-   local fields = {}
-   for name, value in pairs(self) do fields[name] = value end
-   for _, field in ipairs(PASSING) do fields[field] = nil end
+   local fields = transient.kept(self)
    fields.views_ = nil
    file.flats_ = file.flats_ or {}
    for _, name in ipairs{'weight', 'gradWeight'} do

@@ -9,6 +9,7 @@ local nn = require 'dpt.nn'
 local remembering = require 'dpt.rnn.remembering'
 
 local Sequencer, parent = torch.class('nn.Sequencer', 'nn.Container')
+Sequencer.transient = {'joined_', 'gradJoined_'}
 
 function Sequencer:__init(module)
    parent.__init(self)
@@ -100,11 +101,6 @@ function Sequencer:accGradParameters(input, gradOutput, scale)
       module.back_ = t
       module:accGradParameters(x, g, scale)
    end)
-end
-
-function Sequencer:clearState()
-   self.joined_, self.gradJoined_ = nil, nil
-   return parent.clearState(self)
 end
 
 function Sequencer:__tostring__()

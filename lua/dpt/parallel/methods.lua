@@ -95,7 +95,7 @@ function methods:type(typename, tensorCache)
    end
    self:_settle()
    self.impl:applyChanges()
-   self:_forget()
+   self:resetTransient()
    self._type = typename
    self.output = torch.getmetatable(typename).new()
    if self.gradInput then self.gradInput = torch.getmetatable(typename).new() end

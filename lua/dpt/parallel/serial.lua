@@ -7,8 +7,8 @@
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
-local Basic = require 'dpt.parallel.basic'
 local comm = require 'dpt.comm'
+local transient = require 'dpt.transient'
 local options = require 'dpt.parallel.options'
 local policy = require 'dpt.parallel.policy'
 require 'dpt.parallel.threads' -- files of cunn hold its dispatchers: the classes must be known
@@ -16,16 +16,10 @@ local fail = require('dpt.ffi').fail
 
 local serial = {}
 
---- A copy of owner, whose tensors are copied by `copy` with the first device current.
-function serial.clone(owner, copy)
+--- A copy of owner, which plain() makes on the current device.
+function serial.clone(owner, plain)
    owner:_settle()
-   local clone = setmetatable({}, getmetatable(owner))
-   for key, value in pairs(owner) do clone[key] = value end
-   clone:_forget()
-   clone.impl = nil
-   cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), function()
-      for key, value in pairs(clone) do clone[key] = copy(value) end
-   end)
+   local clone = cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), plain)
    clone.impl = owner.impl:another(clone)
    return clone
 end
@@ -33,15 +27,10 @@ end
 -- The fields that cunn wants to find as empty tables.
 local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 
---- Writes the devices, then the fields, but for what _forget makes anew.
+--- Writes the devices, then the fields.
 function serial.write(owner, file)
    owner:_settle()
-   local fields, passing = {}, setmetatable({}, getmetatable(owner))
-   passing:_forget()
-   passing.impl, passing.used = true, true
-   for name, value in pairs(owner) do
-      if rawget(passing, name) == nil then fields[name] = value end
-   end
+   local fields = transient.kept(owner)
    fields.policy = policy.saved(owner.policy)
    for _, name in ipairs(EMPTY) do fields[name] = {} end
    fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
@@ -111,12 +100,11 @@ function serial.read(owner, file, version)
    owner.flattenParams = owner.flattenParams or false
    owner.usenccl = owner.usenccl and comm.use('nccl') or false
    owner._type = owner._type or 'torch.CudaTensor'
-   owner:_forget()
    if module and elsewhere(module, devices[1]) then
       module = cutorch.withDevice(devices[1], copyTree, module)
    end
    owner.modules = {module}
-   owner.impl = Basic(owner)
+   transient.reset(owner)
 end
 
 return serial

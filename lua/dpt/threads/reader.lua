@@ -7,6 +7,7 @@ local _, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
+local transient = require 'dpt.transient'
 local MemoryFile = require('dpt.file').MemoryFile
 local codes = require 'dpt.threads.codes'
 local cdata = require 'dpt.threads.cdata'
@@ -69,7 +70,9 @@ end
 readers[codes.OBJECT] = function()
    local name = take()
    methodsOf(name)
-   return fill(know(torch.factory(name)()))
+   local object = fill(know(torch.factory(name)()))
+   transient.reset(object)
+   return object
 end
 
 readers[codes.CUSTOM] = function()

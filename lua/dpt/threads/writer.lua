@@ -11,6 +11,7 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
+local transient = require 'dpt.transient'
 local plain = require('dpt.file').File.plain
 local codes = require 'dpt.threads.codes'
 local cdata = require 'dpt.threads.cdata'
@@ -115,12 +116,13 @@ local function putCdata(v)
    add(bytes)
 end
 
-local function putFields(t)
+local function putFields(t, skip)
    local length = #t
    add(length)
    for i = 1, length do put(t[i]) end
    for k, v in next, t do
-      if type(k) ~= 'number' or k < 1 or k > length or k % 1 ~= 0 then
+      local inList = type(k) == 'number' and k >= 1 and k <= length and k % 1 == 0
+      if not inList and not (skip and skip[k]) then
          put(k)
          put(v)
       end
@@ -152,7 +154,7 @@ local function putObject(object, methods)
    end
    op(codes.OBJECT)
    add(methods.__typename)
-   putFields(object)
+   putFields(object, transient.of(object))
 end
 
 local function putTable(t)
