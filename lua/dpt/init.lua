@@ -51,5 +51,6 @@ end
 function dpt.devices() return dptffi.ffi.string(dptffi.C.dpt_device_report()) end
 
 dptffi.lib.interrupt_install()
+require('dpt.threads.named').loaded()
 
 return dpt

@@ -54,8 +54,7 @@ local one, four, large, byName, c = frame.alternate(9, function() trips(pool, 3)
    function() trips(several, 3) end, function() trips(pool, 3, tensor) end,
    function()
       for _ = 1, N do
-         none.pool_:send(1, math.abs, -3)
-         none.pool_:receive(1)
+         none.pool_:receive(none.pool_:send(1, math.abs, -3))
       end
    end, function() peer.round_trips(N) end)
 

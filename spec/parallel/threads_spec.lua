@@ -195,6 +195,41 @@ describe('dpt.parallel.threads', function()
       end
    end)
 
+   it('gives each call its own answers if one is left on the way and ends later', function()
+      if n < 2 then return pending 'needs 2 devices' end
+      local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads()
+      local function call(text)
+         return many.impl:exec(function(_, i)
+            if i == 1 and text:find 'left' then coroutine.yield() end
+            return text .. i
+         end)
+      end
+      local function wanted(text)
+         local list = {}
+         for i = 1, n do list[i] = text .. i end
+         return list
+      end
+      call 'first'
+      local left, lost = coroutine.create(call), coroutine.create(call)
+      assert.is_true(coroutine.resume(left, 'left'))
+      assert.is_true(coroutine.resume(lost, 'lost, and left'))
+      assert.same(wanted 'fresh', call 'fresh')
+      assert.same(wanted 'again', call 'again')
+      assert.same({true, wanted 'left'}, {coroutine.resume(left)})
+   end)
+
+   it('gives each call its own answers if one stands inside another', function()
+      local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads()
+      local input, inner = torch.randn(2 * n, 6):cuda(), nil
+      local wanted = many:forward(input):clone()
+      local outer = many.impl:exec(function(_, i)
+         if i == 1 then inner = many:forward(input):clone() end
+         return i
+      end)
+      assert.same(same.range(n), outer)
+      same.bits(wanted, inner)
+   end)
+
    it('reaches every replica with apply, type, clearState, clone and files', function()
       local net = networks.deep():cuda()
       local basic, other = pair(net, n, true)

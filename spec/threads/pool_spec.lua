@@ -9,35 +9,59 @@ describe('dpt.threads.pool', function()
    teardown(function() pool:close() end)
 
    it('calls a function of dpt, which goes by its name', function()
-      pool:send(2, require('dpt.parallel.params').new)
-      local values, count = pool:receive(2)
+      local values, count = pool:receive(pool:send(2, require('dpt.parallel.params').new))
       assert.equals(1, count)
       assert.is_table(values[1])
    end)
 
-   it('sends to all, receives from each in any order', function()
+   it('sends to all and receives the answers in any order', function()
+      local jobs = {}
       for i = 1, 3 do
-         for k = 1, 3 do pool:send(i, function(a) return a * 10 + __threadid end, k) end
+         for k = 1, 3 do
+            jobs[{i, k}] = pool:send(i, function(a) return a * 10 + __threadid end, k)
+         end
       end
-      for _, i in ipairs{3, 1, 2} do
-         for k = 1, 3 do assert.equals(k * 10 + i, pool:receive(i)[1]) end
+      for place, job in pairs(jobs) do
+         assert.equals(place[2] * 10 + place[1], pool:receive(job)[1])
       end
    end)
 
+   it('answers a job with its own result, whatever was left unanswered before it', function()
+      local freed = setmetatable({}, {__mode = 'k'})
+      local kept = pool:send(1, function() return 'kept' end)
+      freed[pool:send(1, function() return 'dropped' end)] = true
+      collectgarbage()
+      assert.is_nil(next(freed))
+      assert.equals('fresh', pool:receive(pool:send(1, function() return 'fresh' end))[1])
+      assert.equals('kept', pool:receive(kept)[1])
+   end)
+
+   it('raises instead of waiting for an answer that was taken or cannot come', function()
+      local job = pool:send(1, function() return 7 end)
+      assert.equals(7, pool:receive(job)[1])
+      assert.error_matches(function() pool:receive(job) end, 'there is no job to wait for')
+      local other = Pool.new(1)
+      job = other:send(1, function() return 7 end)
+      other:close()
+      assert.same({nil, 'worker 1 has ended: the pool was closed'}, {other:receive(job)})
+   end)
+
    it('gives nil and the message with the worker\'s traceback', function()
-      pool:send(1, function() error 'hoppla' end)
-      pool:send(2, function() return 7 end)
-      local values, message = pool:receive(1)
+      local bad = pool:send(1, function() error 'hoppla' end)
+      local good = pool:send(2, function() return 7 end)
+      local values, message = pool:receive(bad)
       assert.is_nil(values)
       assert.matches('pool_spec.lua:%d+: hoppla', message)
       assert.matches('stack traceback', message)
-      assert.equals(7, pool:receive(2)[1])
+      assert.equals(7, pool:receive(good)[1])
    end)
 
    it('shares tensors', function()
       local t = torch.FloatTensor(10):zero()
-      pool:send(1, function(x) x:fill(3) return x, x:storage() end, t)
-      local values = pool:receive(1)
+      local values = pool:receive(pool:send(1, function(x)
+         x:fill(3)
+         return x, x:storage()
+      end, t))
       assert.equals(30, t:sum())
       assert.is_true(values[2] == t:storage())
       assert.equals(values[1]:storage(), t:storage())
@@ -49,8 +73,8 @@ describe('dpt.threads.pool', function()
          function(i) second = first + i end,
       })
       for i = 1, 2 do
-         other:send(i, function() return second end)
-         assert.equals(2 * i, other:receive(i)[1])
+         local job = other:send(i, function() return second end)
+         assert.equals(2 * i, other:receive(job)[1])
       end
       other:close()
    end)
@@ -63,8 +87,8 @@ describe('dpt.threads.pool', function()
       pipe:close()
       assert.matches('libopenblas', text)
       assert.is_nil(text:find('luajit', 1, true))
-      pool:send(1, function() return jit.version, require('ffi').abi 'gc64' end)
-      assert.same({jit.version, require('ffi').abi 'gc64'}, (pool:receive(1)))
+      local job = pool:send(1, function() return jit.version, require('ffi').abi 'gc64' end)
+      assert.same({jit.version, require('ffi').abi 'gc64'}, (pool:receive(job)))
    end)
 
    it('raises the error of a failed init, of every worker', function()

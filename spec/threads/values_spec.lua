@@ -12,8 +12,7 @@ describe('values that go to a worker and back', function()
    teardown(function() pool:close() end)
 
    local function remote(...)
-      pool:send(1, ...)
-      local values, count = pool:receive(1)
+      local values, count = pool:receive(pool:send(1, ...))
       if not values then error(count, 0) end
       return unpack(values, 1, count)
    end
@@ -86,6 +85,42 @@ describe('values that go to a worker and back', function()
       assert.is_true(a == print and b == string and c == _G and d == torch and e == io.stdout)
       assert.is_true(echo(threads) == threads)
       assert.is_true(echo(require('dpt.ffi').C) == require('dpt.ffi').C)
+   end)
+
+   it('are what a script put into the tables of Lua and dpt, copied', function()
+      nn.valuesSpec = {a = {7}}
+      rawset(math, 'valuesSpec', {b = 8})
+      nn.utils.valuesSpec = function(x) return x + 1 end
+      local settings, more, plus = nn.valuesSpec, rawget(math, 'valuesSpec'), nn.utils.valuesSpec
+      local utils = nn.utils
+      local a, b, c, same = remote(function()
+         return settings.a[1], more.b, plus(8), utils == nn.utils
+      end)
+      nn.valuesSpec, nn.utils.valuesSpec = nil, nil
+      rawset(math, 'valuesSpec', nil)
+      assert.same({7, 8, 9, true}, {a, b, c, same})
+   end)
+
+   it('are no classes that the worker does not know: the error names them', function()
+      torch.class('nn.ValuesSpecLayer', 'nn.Module')
+      local Layer, methods = nn.ValuesSpecLayer, torch.getmetatable 'nn.ValuesSpecLayer'
+      local unknown = "class 'nn.ValuesSpecLayer' is unknown in this thread"
+      assert.error_matches(function() remote(function() return Layer end) end, unknown)
+      assert.error_matches(function() remote(function() return methods end) end, unknown)
+      assert.error_matches(function() remote(function(t) return t end, {1, {Layer}}) end, unknown)
+      nn.ValuesSpecLayer = nil
+   end)
+
+   it('are nothing that the worker has lost: the error names it', function()
+      local cosh = math.cosh
+      remote(function()
+         kept = math.cosh
+         rawset(math, 'cosh', nil)
+      end)
+      local ok, message = pcall(remote, function() return cosh end)
+      remote(function() rawset(math, 'cosh', kept) end)
+      assert.is_false(ok)
+      assert.matches("threads: 'cosh' of the module 'math' is unknown in this thread", message)
    end)
 
    it('are objects of classes, classes themselves, and their methods', function()

@@ -44,16 +44,18 @@ local function start(self, count)
    self.pool, self.told = Pool.new(count, {init and function(i) init(i + 1) end}), {}
 end
 
--- Sends a job, f(modes, ...), to replica i's worker, with the modes where they have changed.
+-- Sends a job, f(modes, ...), to replica i's worker, with the modes if they have changed.
+-- @return the job
 local function send(self, snapshot, i, f, ...)
    local changed = self.told[i] ~= snapshot and snapshot or nil
-   self.pool:send(i - 1, f, changed, ...)
+   local job = self.pool:send(i - 1, f, changed, ...)
    self.told[i] = snapshot
+   return job
 end
 
--- Awaits replica i's worker: true and the result, or false and the error with its place.
-local function receive(self, i)
-   local values, message = self.pool:receive(i - 1)
+-- Awaits a job of replica i: true and the result, or false and the error with its place.
+local function receive(self, pool, i, job)
+   local values, message = pool:receive(job)
    if values then return true, values[1] end
    self.told[i] = nil -- it may have failed to take them
    return false, self:place(i, message), message:find('^worker %d+ has ended')
@@ -63,14 +65,15 @@ end
 -- awaits all. With `single`, each job is awaited before the next is sent.
 local function everywhere(self, count, job, here, single)
    local before, results, wrong, sent, dead = cutorch.getDevice(), {}, {}, {}, false
+   local pool = self.pool -- what here() does may close it
    local function await(i)
-      local ok, result, ended = receive(self, i)
+      local ok, result, ended = receive(self, pool, i, sent[i])
       if ok then results[i] = result else wrong[#wrong + 1] = {i, result} end
       dead = dead or ended
    end
    for i = 2, count do
       local ok, message = pcall(job, i)
-      sent[i] = ok
+      sent[i] = ok and message
       if not ok and i == 2 then error(message, 0) end
       if not ok then wrong[#wrong + 1] = {i, self:place(i, message)} end
       if ok and single then await(i) end
@@ -83,7 +86,7 @@ local function everywhere(self, count, job, here, single)
       if sent[i] and not single then await(i) end
    end
    cutorch.setDevice(before)
-   if dead then self:close() end
+   if dead and self.pool == pool then self:close() end
    if #wrong > 0 then
       table.sort(wrong, function(a, b) return a[1] < b[1] end)
       for k, entry in ipairs(wrong) do wrong[k] = entry[2] end
@@ -101,7 +104,7 @@ function Threads:setup()
    replica.forget(first)
    self.snapshot = modes.get(self.snapshot)
    self.modules = everywhere(self, #devices, function(i)
-      send(self, self.snapshot, i, worker.make, i, devices[i], first)
+      return send(self, self.snapshot, i, worker.make, i, devices[i], first)
    end, function() return first end, self.syncCopies)
    return self.modules
 end
@@ -118,7 +121,7 @@ function Threads:perform(count, f, argumentsOf)
    local first = self:setup()[1]
    self.snapshot = modes.get(self.snapshot)
    return everywhere(self, count, function(i)
-      send(self, self.snapshot, i, worker.run, f, argumentsOf(i))
+      return send(self, self.snapshot, i, worker.run, f, argumentsOf(i))
    end, function() return f(first, 1, argumentsOf(1)) end)
 end
 

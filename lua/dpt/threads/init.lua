@@ -84,7 +84,7 @@ local function add(self, id, callback, endcallback, ...)
    if #self.errors > 0 then self:synchronize() end
    while self.pool_:waiting(id) >= self.N do self:dojob() end
    local job = self.pool_:send(id, callback, ...)
-   self.endcallbacks[job] = endcallback or true
+   self.endcallbacks[job.tag] = endcallback or true
    self.endcallbacks.n = self.endcallbacks.n + 1
 end
 
@@ -102,9 +102,9 @@ end
 
 --- Waits for the next job that ends, in whatever order, and runs its end callback.
 function Threads:dojob()
-   local worker, job, values, count = running(self):take()
-   local endcallback = self.endcallbacks[job]
-   self.endcallbacks[job] = nil
+   local worker, tag, values, count = running(self):take()
+   local endcallback = self.endcallbacks[tag]
+   self.endcallbacks[tag] = nil
    self.endcallbacks.n = self.endcallbacks.n - 1
    if not values then
       table.insert(self.errors, ('[thread %d callback] %s'):format(worker, count))

@@ -1,8 +1,11 @@
 --- dpt.threads.named: what travels to another Lua state by its name.
 --
--- What must stay true: Lua's own libraries and dpt's are in every state, so they, and the functions
--- that they hold under a name, are not copied. A script's own modules are copied as other tables
--- are: what the script has changed in them goes along.
+-- Invariant: Lua's own libraries and dpt's are in every state, so they, the functions that they
+-- hold under a name, and the tables that they held when dpt was loaded are not copied. What a
+-- script made is copied, whatever table it stands in (a function's source says whose it is). What
+-- is not in the other state under its name raises there.
+local fail = require('dpt.ffi').fail
+
 local named = {}
 
 local own = debug.getinfo(1, 'S').source:match '^(.*)threads/named%.lua$'
@@ -26,31 +29,35 @@ local function isOwn(f)
    return info.what == 'C' or info.source:find(own, 1, true) == 1
 end
 
-local function add(name, module)
+-- Learns a module and what it holds; of the globals only Lua's own functions.
+local function add(name, module, all)
    known[module] = {name}
    if type(module) ~= 'table' then return end
+   all = all and name ~= '_G'
    for key, v in next, module do
-      -- among the globals only those of Lua itself
-      local counts = type(v) == 'function' and isOwn(v) or type(v) ~= 'function' and name ~= '_G'
-      if counts and type(key) == 'string' and isReference(v) and not known[v] then
+      local mine = type(v) == 'function' and isOwn(v) or type(v) ~= 'function' and all
+      if mine and type(key) == 'string' and isReference(v) and not known[v] then
          known[v] = {name, key}
       end
    end
 end
 
---- Learns the modules that have been loaded since the last time.
-local function learn()
+-- Learns the modules that have been loaded since the last time.
+local function learn(all)
    local count = 0
    for _ in next, package.loaded do count = count + 1 end
    if count == modules then return end
-   known, modules = {}, count
+   modules = count
    for name, module in next, package.loaded do
-      if isReference(module) and (name == 'dpt' or name:find '^dpt%.') then add(name, module) end
+      if isReference(module) and (name .. '.'):find '^dpt%.' then add(name, module, all) end
    end
    for name in next, libraries do -- last: in a worker ffi.C is also dpt's library
-      if package.loaded[name] then add(name, package.loaded[name]) end
+      if package.loaded[name] then add(name, package.loaded[name], all) end
    end
 end
+
+--- dpt has been loaded: tables that its modules and Lua's hold now are in every state.
+function named.loaded() learn(true) end
 
 --- The module's name and the key in it of a value, or only the module's name; nil: it has none.
 function named.find(v)
@@ -65,8 +72,11 @@ end
 --- What named.find found, in this state.
 function named.get(module, key)
    local value = require(module)
-   if key ~= nil then value = value[key] end
-   return value
+   if key == nil then return value end
+   if value[key] == nil then
+      fail("threads: '%s' of the module '%s' is unknown in this thread", key, module)
+   end
+   return value[key]
 end
 
 return named

@@ -1,19 +1,20 @@
 --- dpt.threads.pool: workers, each a thread with a Lua state of its own, that run functions.
 --
--- What must stay true: every job is answered exactly once, also where it fails or its worker dies;
--- the answers of one worker come in the order of its jobs. A pool belongs to the state that made
--- it. One that is collected lets its workers end after the job that they are at; nobody waits.
+-- Invariant: every job is answered exactly once, also where it fails or its worker dies. An answer
+-- belongs to its job: whoever awaits a job never gets another's answer, and the answer to a job
+-- that nobody holds any more is dropped. A pool belongs to the state that made it. One that is
+-- collected lets its workers end after the job that they are at; nobody waits.
 --
---    local pool = Pool.new(n, {init1, init2}) -- init1(i), then init2(i), run in worker i
---    pool:send(i, f, ...)                     -- in worker i: f(...), f with its upvalues
---    pool:send(i, params.look, ...)           -- functions of Lua and dpt go by their names
---    local results, count = pool:receive(i)   -- the answer to worker i's oldest job
---    local nothing, message = pool:receive(i) -- if it failed: nil, message and traceback
---    pool:close()                             -- waits until the workers have ended
+--    local pool = Pool.new(n, {init1, init2})   -- in worker i: init1(i), then init2(i)
+--    local job = pool:send(i, f, ...)           -- in worker i: f(...), f with its upvalues
+--    local results, count = pool:receive(job)   -- its answer
+--    local nothing, message = pool:receive(job) -- if it failed: nil, message and traceback
+--    pool:close()                               -- waits until the workers have ended
 --
--- Send to all workers first and then receive from each: they work at the same time. Worker 0 is the
--- first that is free (`take` gives its answers). Tensors and storages are shared, not copied,
--- unless the pool was made with share = false; everything else is copied.
+-- Send to all workers first and then receive from each: they work at the same time. Functions of
+-- Lua and dpt go by their names. Worker 0 is the first that is free (`take` gives its answers).
+-- Tensors and storages are shared, not copied, unless the pool was made with share = false;
+-- everything else is copied.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local write = require 'dpt.threads.writer'
@@ -39,11 +40,13 @@ local function label(i)
    return 'argument ' .. i - 1
 end
 
--- An answer's values; nil and the message where the job failed.
+local function ended(worker, why)
+   return nil, ('worker %d has ended: %s'):format(worker, why)
+end
+
+-- An answer's values; nil and the message if the job failed.
 local function open(mail)
-   if mail.ended ~= 0 then
-      return nil, ('worker %d has ended: %s'):format(mail.worker, ffi.string(mail.bytes, mail.size))
-   end
+   if mail.ended ~= 0 then return ended(mail.worker, ffi.string(mail.bytes, mail.size)) end
    local ok, values, count = pcall(read, mail)
    if not ok then return nil, values end
    if values[1] then return values, count end
@@ -72,30 +75,37 @@ function Pool.new(n, inits, share)
       tostring(jit.status()), tostring(share))
    program = ('return assert(loadstring(%q, %q))(...)'):format(program, source)
    lib.workers_new(slot, n, program, #program)
-   local self = setmetatable({n = n, share = share, tag = 0, early = {},
-      workers_ = ffi.gc(slot[0], C.dpt_workers_free)}, Pool)
-   for i = 1, n do self.early[i] = {} end
-   local initial = self:all(function() end, 'start')
+   local self = setmetatable({n = n, share = share, workers_ = ffi.gc(slot[0], C.dpt_workers_free),
+      tag = 0, jobs = setmetatable({}, {__mode = 'v'})}, Pool) -- jobs: by tag
+   local initial = self:all(function(i) return self:expect(i, -i) end, 'start')
    for _, init in ipairs(inits or {}) do
-      initial = self:all(function(i) self:send(i, init, i) end, 'init')
+      initial = self:all(function(i) return self:send(i, init, i) end, 'init')
    end
    return self, initial
 end
 
---- Calls send(i) for every worker and awaits them all; where some fail, closes the pool and raises
--- all their errors.
+-- A job of worker i that is under way; its answer is found by its tag while somebody holds it.
+function Pool:expect(i, tag)
+   local job = {worker = i, tag = tag}
+   self.jobs[tag] = job
+   return job
+end
+
+--- Calls send(i), which returns a job, for every worker and awaits them all; if some fail, closes
+-- the pool and raises all their errors.
 -- @return the list of their lists of results
 function Pool:all(send, what)
-   local errors, all = {}, {}
+   local errors, all, jobs = {}, {}, {}
    for i = 1, self.n do
-      local ok, why = pcall(send, i)
+      local ok, job = pcall(send, i)
       if not ok then
          self:close()
-         error(why, 0)
+         error(job, 0)
       end
+      jobs[i] = job
    end
    for i = 1, self.n do
-      local values, message = self:receive(i)
+      local values, message = self:receive(jobs[i])
       all[i] = values
       if not values then
          errors[#errors + 1] = ('[thread %d %s] %s'):format(i, what, message)
@@ -109,13 +119,13 @@ function Pool:all(send, what)
 end
 
 --- Queues a job for worker i (0: the first that is free).
--- @return the job's number, which `take` gives with its answer
+-- @return the job, whose field `tag` is the number that `take` returns with its answer
 function Pool:send(i, ...)
    local bytes, size, references, count, held = write(self.share, label, ...)
    self.tag = self.tag + 1
    lib.workers_send(self.workers_, i, self.tag, bytes, size, references, count)
    core.hold(held)
-   return self.tag
+   return self:expect(i, self.tag)
 end
 
 local slot = ffi.new 'dpt_mail *[1]'
@@ -125,10 +135,12 @@ local function nextMail(self)
    return ffi.gc(slot[0], C.dpt_mail_free)
 end
 
+local function free(mail) C.dpt_mail_free(ffi.gc(mail, nil)) end
+
 local function finish(mail)
    local values, count = results(open(mail))
    local worker, tag = mail.worker, tonumber(mail.tag)
-   C.dpt_mail_free(ffi.gc(mail, nil))
+   free(mail)
    return worker, tag, values, count
 end
 
@@ -138,18 +150,17 @@ function Pool:take()
    return finish(nextMail(self))
 end
 
---- Waits for worker i's next answer: the list of results and their count, or nil and a message.
-function Pool:receive(i)
-   local mail = table.remove(self.early[i], 1)
-   while not mail do
-      local other = nextMail(self)
-      if other.worker == i then
-         mail = other
-      else
-         table.insert(self.early[other.worker], other)
-      end
+--- Waits for a job's answer: the list of results and their count, or nil and a message.
+function Pool:receive(job)
+   while not job.mail do
+      if not self.workers_ then return ended(job.worker, 'the pool was closed') end
+      local mail = nextMail(self)
+      local tag = tonumber(mail.tag) -- 0: that the worker has started
+      local answered = self.jobs[tag == 0 and -mail.worker or tag]
+      if answered then answered.mail = mail else free(mail) end
    end
-   local _, _, values, count = finish(mail)
+   local _, _, values, count = finish(job.mail)
+   job.mail = nil
    return values, count
 end
 
@@ -160,7 +171,7 @@ function Pool:waiting(i) return tonumber(C.dpt_workers_waiting(self.workers_, i)
 function Pool:close()
    if not self.workers_ then return end
    local workers = self.workers_
-   self.workers_, self.early = nil, nil
+   self.workers_ = nil
    C.dpt_workers_stop(workers)
 end
 
