@@ -20,6 +20,29 @@ local function writeAs(file, index, name, version, write)
    write(file)
 end
 
+-- The fields of a network with index 1000 in a file, among them its dispatcher, which names it.
+local function writeFields(file, fields, impl)
+   local n = impl and 1 or 0
+   for _ in pairs(fields) do n = n + 1 end
+   file:writeInt(3)
+   file:writeInt(1001)
+   file:writeInt(n)
+   for k, v in pairs(fields) do
+      file:writeObject(k)
+      file:writeObject(v)
+   end
+   if not impl then return end
+   file:writeObject 'impl'
+   writeAs(file, 1002, impl, 1, function()
+      file:writeInt(3)
+      file:writeInt(1003)
+      file:writeInt(1)
+      file:writeObject 'dpt'
+      file:writeInt(4)
+      file:writeInt(1000)
+   end)
+end
+
 local function distance(a, b) return (a:double() - b:double()):abs():max() end
 
 describe('nn.DataParallelTable in files', function()
@@ -90,7 +113,10 @@ describe('nn.DataParallelTable in files', function()
       assert.equal(1, #fields.modules)
       assert.equal('mine', fields.note)
       assert.equal(1, #fields.flattenedParams)
-      assert.same({1, true, false}, {fields.dimension, fields.flattenParams, fields.needsSync})
+      assert.same({1, true, false, false, 'torch.CudaTensor'}, {fields.dimension,
+         fields.flattenParams, fields.needsSync, fields.usenccl, fields.typeStr})
+      assert.same({'torch.CudaTensor', 'torch.CudaTensor'}, {fields.flattenedParams[1][1]:type(),
+         fields.flattenedParams[1][2]:type()})
       for _, name in ipairs{'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'} do
          assert.same({}, fields[name])
       end
@@ -108,26 +134,7 @@ describe('nn.DataParallelTable in files', function()
             gpuAssignments = {3, 1, 2}, inputGpu = {x}, gradOutputGpu = {}, outputGpu = {},
             gradInputGpu = {}, flattenedParamsGpu = {}, train = true, output = x, gradInput = x}
          writeAs(f, 1000, 'nn.DataParallelTable', 1, function()
-            f:writeInt(3)
-            f:writeInt(1001)
-            local n = 0
-            for _ in pairs(fields) do n = n + 1 end
-            f:writeInt(n + (impl == 'none' and 0 or 1))
-            for k, v in pairs(fields) do
-               f:writeObject(k)
-               f:writeObject(v)
-            end
-            if impl ~= 'none' then
-               f:writeObject 'impl'
-               writeAs(f, 1002, impl, 1, function()
-                  f:writeInt(3)
-                  f:writeInt(1003)
-                  f:writeInt(1)
-                  f:writeObject 'dpt'
-                  f:writeInt(4)
-                  f:writeInt(1000) -- the network itself
-               end)
-            end
+            writeFields(f, fields, impl ~= 'none' and impl)
          end)
          f:seek(1)
          local net = f:readObject()
@@ -163,6 +170,40 @@ describe('nn.DataParallelTable in files', function()
          net:forward(x)
          net:backward(x, torch.ones(11, 2):cuda())
          one:training()
+      end
+   end)
+
+   it('of cunn has its type in typeStr, whatever the default type was (B9) #devices2', function()
+      for _, kind in ipairs{'', 'Double', 'Half'} do
+         for _, trained in ipairs{false, true} do
+            local typename, host = 'torch.Cuda' .. kind .. 'Tensor',
+               'torch.' .. (kind == '' and 'Float' or kind) .. 'Tensor'
+            local one = network():cuda():type(typename)
+            -- all fields of an object of cunn, after its constructor, add and type, and a step
+            local like = trained and torch.getmetatable(typename) or torch.DoubleTensor
+            local fields = {_type = 'torch.DoubleTensor', typeStr = typename, modules = {one},
+               output = like.new(), gradInput = like.new(), dimension = 1, gpuAssignments = {1, 2},
+               inputGpu = {}, gradOutputGpu = {}, outputGpu = {}, gradInputGpu = {},
+               flattenParams = true, usenccl = false, needsSync = trained}
+            if trained then
+               fields.flattenedParams, fields.maxUsedGpu = {{one:getParameters()}}, 2
+            end
+            local f = torch.MemoryFile():binary()
+            writeAs(f, 1000, 'nn.DataParallelTable', 3, function()
+               f:writeObject{1, 2}
+               writeFields(f, fields, 'nn.DataParallelTable.Basic')
+            end)
+            f:seek(1)
+            local net = f:readObject()
+            assert.equal(typename, net:type())
+            one:evaluate()
+            net:evaluate()
+            local input = x:type(host)
+            local output = net:forward(input)
+            assert.equal(typename, output:type())
+            assert.is_true(distance(output, one:forward(x:type(typename))) < 1e-3)
+            assert.equal(typename, torch.deserialize(torch.serialize(net)):type())
+         end
       end
    end)
 

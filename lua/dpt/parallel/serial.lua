@@ -31,6 +31,7 @@ local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 function serial.write(owner, file)
    owner:_settle()
    local fields = transient.kept(owner)
+   fields.typeStr = owner._type
    fields.policy = policy.saved(owner.policy)
    for _, name in ipairs(EMPTY) do fields[name] = {} end
    fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
@@ -61,6 +62,13 @@ local function devicesFor(owner, listed)
    end
    if #devices == 0 then devices[1] = cutorch.getDevice() end
    return devices
+end
+
+-- The type of a network whose fields were read. cunn has it in typeStr; its _type is the default
+-- type of the process that wrote the file. Files that are older than typeStr are CudaTensors'.
+local function typeOf(owner)
+   local name = owner.typeStr or owner._type
+   return type(name) == 'string' and name:find('^torch%.Cuda') and name or 'torch.CudaTensor'
 end
 
 -- Whether a parameter of the module lies on another device.
@@ -99,7 +107,7 @@ function serial.read(owner, file, version)
    if owner.weights and #owner.weights ~= #devices then owner.weights = nil end
    owner.flattenParams = owner.flattenParams or false
    owner.usenccl = owner.usenccl and comm.use('nccl') or false
-   owner._type = owner._type or 'torch.CudaTensor'
+   owner._type, owner.typeStr = typeOf(owner), nil
    if module and elsewhere(module, devices[1]) then
       module = cutorch.withDevice(devices[1], copyTree, module)
    end
