@@ -88,7 +88,7 @@ print(('%d parameters, %d letters to learn from, %d to test, of %d kinds, on %d 
    parameters:nElement(), train:nElement(), held:nElement(), #letters, #devices))
 
 local function begin() -- every stream anew
-   net.impl:exec(function(replica) replica:get(2):resetStates() end)
+   net:applyToReplicas(function(replica) replica:get(2):resetStates() end)
 end
 
 -- Reads all streams; f(input, target) gives the average loss of a part. Returns bits a letter.

@@ -26,6 +26,33 @@ same.dispatched('nn.DataParallelTable', function()
 
       local function table(net) return nn.DataParallelTable(1, true):add(net, same.range(most)) end
 
+      it('applyToReplicas calls a function for every replica on its device', function()
+         local many = table(networks.convolution.make():cuda())
+         local factor = 3
+         local results = many:applyToReplicas(function(module, i)
+            module.mark = factor * i
+            return {module.mark, require('cutorch').getDevice()}, 'one result'
+         end)
+         assert.equal(most, #results)
+         for i, result in ipairs(results) do assert.same({3 * i, i}, result) end
+         for i, mark in ipairs(many:applyToReplicas(function(module) return module.mark end)) do
+            assert.equal(3 * i, mark)
+         end
+         assert.equal(1, cutorch.getDevice())
+         local ok, message = pcall(many.applyToReplicas, many, function(_, i)
+            if i == most then error 'hoppla' end
+         end)
+         assert.is_false(ok)
+         assert.matches(('In replica %d of %d.*hoppla'):format(most, most), message)
+         for _, f in ipairs{{}, 'updateOutput', false} do
+            assert.error_matches(function() many:applyToReplicas(f) end,
+               'applyToReplicas wants a function as argument 1, got ' .. type(f))
+         end
+         assert.error_matches(function()
+            nn.DataParallelTable(1):applyToReplicas(function() end)
+         end, 'nothing was added')
+      end)
+
       it('clone gives another network of the same values', function()
          local many = table(networks.convolution.make():cuda())
          local input = randomInput({2, 6, 6}, most + 1)

@@ -76,6 +76,20 @@ function methods:evaluate()
    self:syncBuffers()
 end
 
+--- Calls f(module, i) for every replica i where it lives, with its device current: to reset states,
+-- to read or set fields of one replica. With threads() upvalues, arguments and results are copied
+-- and tensors shared. Parameters stay replica 1's: the next forward copies them over what f wrote
+-- to those of others.
+-- @return list of f's first results, one for each replica
+function methods:applyToReplicas(f)
+   if type(f) ~= 'function' then
+      fail(self, 'applyToReplicas wants a function as argument 1, got %s', torch.type(f))
+   end
+   self:_first()
+   self:_replicas()
+   return self.impl:exec(f)
+end
+
 --- Calls f for this module and for those of replica 1; the other replicas are then copied anew.
 function methods:apply(f)
    self:_settle()
