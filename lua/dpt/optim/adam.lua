@@ -4,11 +4,12 @@
 
 local arguments = require 'dpt.optim.arguments'
 local lib = require 'dpt.ffi'.lib
+local torch = require 'dpt.tensor'
 
 -- Torch7 kept sqrt(v) + epsilon in the state; so epsilon is there too.
 local lazy = {__index = function(state, key)
    if key == 'denom' and rawget(state, 'v') then
-      return state.v.new():resizeAs(state.v):sqrt(state.v):add(rawget(state, 'epsilon'))
+      return torch.sqrt(state.v):add(rawget(state, 'epsilon'))
    end
 end}
 
