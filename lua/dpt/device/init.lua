@@ -7,7 +7,6 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local class = require 'dpt.class'
-local torch = class.torch
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 
 local cutorch = {
@@ -18,7 +17,6 @@ local cutorch = {
 class.rooms.cutorch = cutorch
 
 local slot = ffi.new 'int[1]'
-local seedSlot = ffi.new 'uint64_t[1]'
 
 --- A whole number from an argument.
 local function whole(fn, name, v)
@@ -224,61 +222,9 @@ function cutorch.createCudaHostTensor(...)
    return newPinned('createCudaHostTensor', core.FLOAT, ...)
 end
 
--- random numbers ----------------------------------------------------------------------------------
-
-local function toSeed(fn, seed)
-   seed = core.checkNumber(fn, 'seed', seed)
-   if seed % 1 ~= 0 or math.abs(seed) >= 2 ^ 63 then
-      fail("%s: argument 'seed' is %s, wanted a whole number", fn, seed)
-   end
-   return ffi.cast('uint64_t', ffi.cast('int64_t', seed))
-end
-
---- Seeds a device (the current one).
-function cutorch.manualSeed(seed, device)
-   lib.device_manual_seed(optionalDevice('manualSeed', device), toSeed('manualSeed', seed))
-end
-
---- Seeds every device with the same number.
-function cutorch.manualSeedAll(seed)
-   seed = toSeed('manualSeedAll', seed)
-   for i = 1, cutorch.getDeviceCount() do lib.device_manual_seed(i, seed) end
-end
-
---- Seeds a device (the current one) at random; returns the seed.
-function cutorch.seed(device)
-   lib.device_seed(optionalDevice('seed', device), seedSlot)
-   return tonumber(seedSlot[0])
-end
-
---- Seeds every device at random, each with a number of its own.
-function cutorch.seedAll()
-   for i = 1, cutorch.getDeviceCount() do lib.device_seed(i, seedSlot) end
-end
-
---- The seed that a device (the current one) was given last.
-function cutorch.initialSeed(device)
-   lib.device_initial_seed(optionalDevice('initialSeed', device), seedSlot)
-   return tonumber(seedSlot[0])
-end
-
---- The state of a device's generator, as a torch.ByteTensor.
-function cutorch.getRNGState(device)
-   local state = core.fresh(core.BYTE)
-   lib.device_rng_get(optionalDevice('getRNGState', device), state)
-   return state
-end
-
-function cutorch.setRNGState(state, device)
-   if not torch.isTensor(state) then
-      fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState gave",
-         torch.type(state))
-   end
-   lib.device_rng_set(optionalDevice('setRNGState', device), state)
-end
-
 require('dpt.device.streams')(cutorch, whole)
 require('dpt.device.names')(cutorch, whole)
 require('dpt.device.graph')(cutorch)
+require('dpt.device.generators')(cutorch, optionalDevice)
 
 return cutorch
