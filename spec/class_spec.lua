@@ -57,6 +57,77 @@ describe('torch.class', function()
       assert.equal(2, rawget(o, 'kept'))
    end)
 
+   it('has operators that are defined a second time seen by classes made before', function()
+      local m = {}
+      local Parent = torch.class('classSpec.Twice', m)
+      torch.class('classSpec.TwiceChild', 'classSpec.Twice', m)
+      for _, word in ipairs{'first', 'second'} do
+         for _, name in ipairs{'add', 'sub', 'mul', 'div', 'mod', 'pow', 'concat', 'call', 'unm'} do
+            Parent['__' .. name .. '__'] = function() return word .. name end
+         end
+         Parent.__tostring__, Parent.__len__ = function() return word end, function() return 7 end
+         for _, o in ipairs{m.Twice(), m.TwiceChild()} do
+            local names = 'add sub mul div mod pow concat concat call unm'
+            local expected = names:gsub('%w+', word .. '%0') .. ' ' .. word
+            assert.equal(expected, table.concat({o + 1, 1 - o, o * o, o / 2, o % 2, o ^ 2, o .. 'x',
+               'x' .. o, o(), -o, tostring(o)}, ' '))
+         end
+      end
+   end)
+
+   it('compares objects of two classes by the operator that both inherit', function()
+      local m = {}
+      local Parent = torch.class('classSpec.Ordered', m)
+      torch.class('classSpec.OrderedChild', 'classSpec.Ordered', m)
+      function Parent:__init(n) self.n = n end
+      function Parent.__eq__(a, b) return a.n == b.n end
+      function Parent.__lt__(a, b) return a.n < b.n end
+      function Parent.__le__(a, b) return a.n <= b.n end
+      local a, b = m.Ordered(1), m.OrderedChild(1)
+      assert.is_true(a == b)
+      assert.is_true(a <= b)
+      assert.is_false(a < b)
+   end)
+
+   it('makes no tail call in constructors and operators, whose levels scripts count', function()
+      local m = {}
+      local C = torch.class('classSpec.Levels', m)
+      local function caller(level) return debug.getinfo(level + 1, 'l').currentline end
+      function C:__init() self.line = caller(4) end
+      function C.__call__() return caller(3), 'second' end
+      function C.__unm__()
+         local line = caller(3)
+         return line
+      end
+      local here = debug.getinfo(1, 'l').currentline
+      local object = m.Levels()
+      local called, second = object()
+      local negated = -object
+      assert.same({here + 1, here + 2, 'second', here + 3}, {object.line, called, second, negated})
+   end)
+
+   it('has the fields that Torch7 put into every class', function()
+      local m = {}
+      local C = torch.class('classSpec.Fields', m)
+      function C:__init(x) self.x = x end
+      assert.equal(3, m.Fields.new(3).x)
+      assert.equal(4, m.Fields(3).new(4).x)
+      assert.equal(m.Fields, C.__constructor)
+      assert.equal(C, debug.getregistry()['classSpec.Fields'])
+      assert.equal('classSpec.Fields', debug.getregistry()[C])
+      assert.equal(torch.getmetatable 'torch.FloatTensor', debug.getregistry()['torch.FloatTensor'])
+      function C.__factory() return setmetatable({own = true}, C) end
+      assert.is_true(torch.factory 'classSpec.Fields'().own)
+   end)
+
+   it('registers a table under a name by torch.metatype', function()
+      local methods = {}
+      methods.__index = methods
+      torch.metatype('classSpec.Metatype', methods)
+      assert.equal('classSpec.Metatype', torch.typename(setmetatable({}, methods)))
+      assert.equal(methods, torch.getmetatable 'classSpec.Metatype')
+   end)
+
    it('refuses a second class of one name, an unknown parent, a missing package', function()
       local m, name = {}, fresh 'Once'
       torch.class(name, m)
@@ -86,6 +157,8 @@ describe('questions about types', function()
       assert.is_true(torch.isTypeOf(o, 'classSpec.Base'))
       assert.is_true(torch.isTypeOf(o, m.Base))
       assert.is_true(torch.isTypeOf(o, 'classSpec%..*'))
+      assert.is_true(torch.isTypeOf(o, 'D.rived'))
+      assert.is_true(torch.isTypeOf(m.Derived, 'classSpec.Base'))
       assert.is_false(torch.isTypeOf(o, 'Base'))
       assert.is_false(torch.isTypeOf(m.Base(), m.Derived))
       assert.is_false(torch.isTypeOf(3, 'number'))

@@ -13,16 +13,157 @@ describe('compat', function()
       assert.equal(dpt.nn, package.preload.cunn())
    end)
 
-   it('tells why a package of Torch7 is not there', function()
-      local _, text = pcall(require, 'nngraph')
-      assert.truthy(text:find("\n\tdpt: 'nngraph' is a package of Torch7 that dpt does not bring\n",
-         1, true))
-      local ok, why = pcall(require, 'nothing.of.the.kind')
-      assert.is_false(ok)
-      assert.is_nil(why:find('Torch7', 1, true))
+   it('tells in one line what can be done where a package is not there', function()
+      for name, text in pairs{image = 'needs a C library made for Torch7',
+         ['lua-nothing'] = '', nngraph = 'luarocks install --deps-mode none nngraph',
+         lfs2 = ''} do
+         local ok, why = pcall(require, name)
+         assert.is_false(ok)
+         local line = why:find("\n\tdpt: '" .. name .. "' is not installed; it ", 1, true)
+         assert.equal(text ~= '', line ~= nil)
+         assert.truthy(why:find(text, 1, true))
+      end
       local out = run.lua("require 'dpt' print(select(2, pcall(require, 'cunn')))",
          {DPT_DEVICES = 'none'})
       assert.truthy(out:find("no device (DPT_DEVICES=none), so there is no 'cunn'", 1, true))
+   end)
+
+   it('has the files of the packages found by require, in workers too', function()
+      local program = [[
+         require 'dpt'
+         local function check()
+            local names = {['optim.sgd'] = optim.sgd, ['nn.Linear'] = nn.Linear,
+               ['nn.LSTM'] = nn.LSTM, ['torch.File'] = torch.File, ['sys.colors'] = sys.COLORS,
+               ['cudnn.ReLU'] = cudnn.ReLU, ['xlua.Profiler'] = xlua.Profiler,
+               ['cunn.Linear'] = nn.Linear, ['threads.Mutex'] = require('threads').Mutex}
+            for name, value in pairs(names) do assert(value and require(name) == value, name) end
+            assert(not pcall(require, 'nn.NothingOfTheKind'))
+            assert(table.unpack{7} == 7 and ('a b'):gfind('b')() == 'b')
+            assert(('a,b'):split(',')[2] == 'b')
+            assert(type(torch.FloatTensor()) == 'userdata')
+            return 'well'
+         end
+         local pool = require('threads').Threads(1)
+         pool:addjob(check, function(word) print(check(), word) end)
+         pool:synchronize()
+      ]]
+      assert.equal('well\twell\n', (run.lua(program)))
+   end)
+
+   it('lists classes and functions by pairs without loading them', function()
+      local out = run.lua [[
+         require 'dpt'
+         local count = {}
+         for name, room in pairs{nn = nn, cudnn = cudnn, optim = optim} do
+            count[name] = 0
+            for key, value in pairs(room) do
+               local methods = getmetatable(value)
+               if type(value) == 'function' or methods and methods.__typename == name .. '.' .. key
+               then count[name] = count[name] + 1 end
+            end
+         end
+         assert(not package.loaded['dpt.nn.Linear'] and not package.loaded['dpt.optim.sgd'])
+         assert(getmetatable(getmetatable(nn.ReLU)).__typename == 'nn.Threshold')
+         assert(rawget(nn, 'LSTM') == nil and torch.typename(nn.LSTM(2, 2)) == 'nn.LSTM')
+         print(count.nn > 150, count.cudnn > 20, count.optim > 15)
+      ]]
+      assert.equal('true\ttrue\ttrue\n', out)
+   end)
+
+   it('declares every class with the parent that its file gives it', function()
+      local out = run.lua [[
+         require 'dpt'
+         local class = require 'dpt.class'
+         local n = 0
+         for name, methods in pairs(debug.getregistry()) do
+            if type(name) == 'string' and (name:find '^nn%.' or name:find '^cudnn%.') then
+               local parent = getmetatable(methods)
+               local _ = methods.anything -- loads it
+               assert(getmetatable(methods) == parent and rawget(methods, 'new'), name)
+               n = n + 1
+            end
+         end
+         print(n > 200)
+      ]]
+      assert.equal('true\n', out)
+   end)
+
+   it('lets a script define the classes that dpt adds to nn', function()
+      local out = run.lua [[
+         require 'dpt'
+         local before = nn.LSTM(2, 3)
+         local LSTM = torch.class('nn.LSTM', 'nn.Module')
+         function LSTM:__init() self.mine = true end
+         torch.class('nn.GRU', 'nn.Module')
+         assert(nn.LSTM().mine and torch.typename(nn.GRU()) == 'nn.GRU')
+         assert(not before.mine and torch.isTypeOf(before, 'nn.StepRNN'))
+         assert(torch.typename(nn.SeqLSTM(2, 3)) == 'nn.SeqLSTM')
+         assert(not pcall(torch.class, 'nn.Linear', 'nn.Module'))
+         assert(not pcall(torch.class, 'nn.LSTM', 'nn.Module'))
+         print(rawget(nn, 'Recursor'), require 'rnn' == nn, rawget(nn, 'Recursor') ~= nil)
+      ]]
+      assert.equal('nil\ttrue\ttrue\n', out)
+   end)
+
+   it('leaves the names to the package rnn where it is installed', function()
+      local folder = os.tmpname()
+      os.remove(folder)
+      assert(dpt.paths.mkdir(folder))
+      local file = assert(io.open(folder .. '/rnn.lua', 'w'))
+      file:write [[
+         assert(not nn.AbstractRecurrent)
+         torch.class('nn.LSTM', 'nn.Module')
+         return 'real'
+      ]]
+      file:close()
+      local out = run.lua(([[
+         package.path = '%s/?.lua;' .. package.path
+         require 'dpt'
+         local _ = nn.LSTM, nn.AbstractRecurrent
+         print(require 'rnn', nn.AbstractRecurrent, torch.typename(nn.LSTM()), nn.Sequencer)
+      ]]):format(folder))
+      assert(dpt.paths.rmall(folder, 'yes'))
+      assert.equal('real\tnil\tnn.LSTM\tnil\n', out)
+   end)
+
+   it("makes type() answer 'userdata' for tensors, whenever libraries are loaded", function()
+      for _, order in ipairs{'before', 'after'} do
+         local out = run.lua(([[
+            local function load()
+               for _, name in ipairs{'pl.types', 'pl.tablex', 'pl.pretty', 'luassert', 'cjson'} do
+                  pcall(require, name)
+               end
+            end
+            if '%s' == 'before' then load() end
+            require 'dpt'
+            load()
+            local ffi, pl, tablex = require 'ffi', require 'pl.types', require 'pl.tablex'
+            local x = torch.FloatTensor(2)
+            print(type(x), type(x:storage()), type(torch.Generator()), type(ffi.new 'int[1]'),
+               type(1LL), type(nil), type(print), torch.type(x), torch.type(1LL))
+            assert(tablex.deepcompare({x}, {x}) and tablex.deepcopy{x}[1] == x)
+            assert(not pl.is_callable(x))
+            require('luassert').same({x, 1}, {x, 1})
+            assert(not pcall(require('luassert').same, {x}, {torch.FloatTensor(2)}))
+            assert(require('pl.pretty').write{x}:find 'torch.FloatTensor')
+         ]]):format(order))
+         assert.equal('userdata\tuserdata\tuserdata\tcdata\tcdata\tnil\tfunction\t'
+            .. 'torch.FloatTensor\tcdata\n', out)
+      end
+   end)
+
+   it('keeps functions that are there, and gives xlua its own when it is required', function()
+      local out = run.lua [[
+         function string.split() return 'mine' end
+         require 'dpt'
+         local before = ('a,b'):split(',')
+         require 'xlua'
+         print(before, #('a,b'):split(','), ('nn.Linear'):tosymbol() == nn.Linear,
+            table.concat(table.splice({1, 2, 3, 4}, 2, 2), ' '),
+            table.concat(table.prune{1, 2, 1}, ' '), xprint == xlua.print,
+            xerror == xlua.error, xrequire == xlua.require)
+      ]]
+      assert.equal('mine\t2\ttrue\t1 4\t1 2\ttrue\ttrue\ttrue\n', out)
    end)
 
    it('refuses names that are taken', function()

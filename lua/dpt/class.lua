@@ -1,130 +1,220 @@
 --- dpt.class: torch.class and its registry; returns the table `torch`.
 --
--- What must stay true: an object of a class is a plain table whose metatable is the class's method
--- table; that table's own metatable leads to the parent's methods, so methods added to a class
--- later are seen by all its descendants. A class is found by its name through one registry, tensors
--- and storages (C data) too. Torch7's __add__ and so on are installed as Lua's metamethods
--- at the moment they are defined, for the class and the descendants that define none.
+-- Invariant: an object of a class is a plain table whose metatable is the class's method table; that
+-- table's own metatable leads to the parent's methods, so methods added to a class later are seen
+-- by all its descendants. A class is found by its name through one registry, tensors and storages
+-- (C data) too; debug.getregistry() has both directions, as Torch7's had. Lua's metamethods look
+-- __add__ and so on up when they are called, so an operator that is defined again is seen by every
+-- descendant. Both tables of a declared class are there before its file is loaded: whatever touches
+-- them loads it.
 local dptffi = require 'dpt.ffi'
+local checkTransient = require 'dpt.class.transient'
 local fail = dptffi.fail
+local type = dptffi.type
 
 local torch = {}
-local classes = {}      -- name -> method table
-local constructors = {} -- name -> constructor table
-local factories = {}    -- name -> function that makes an object without calling __init
-local children = {}     -- method table -> list of the method tables of its direct descendants
-local rooms = {}        -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
+local classes = {}  -- name -> method table
+local children = {} -- method table -> list of the method tables of its direct descendants
+local entries = {}  -- method table -> what `tables` made
+local rooms = {}    -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
+local registry = debug.getregistry()
 
--- A room may load its classes when they are asked for (as fields of its table), so a name that is
--- not in a list here is asked for there once.
-for _, list in ipairs{classes, constructors, factories} do
-   setmetatable(list, {__index = function(_, name)
-      local package, rest = tostring(name):match('^(%w+)%.(%w+)$')
-      if rooms[package] and rooms[package][rest] ~= nil then return rawget(list, name) end
-   end})
-end
-
---- Lua's metamethods that a class may define as __NAME__; the value tells how they are installed.
-local operators = {}
-for name in ('add sub mul div mod pow unm concat len eq lt le call tostring'):gmatch('%a+') do
-   operators['__' .. name .. '__'] = {'__' .. name, function(_, f) return f end}
-end
--- __index__ returns value, handled; __newindex__ returns handled
-operators.__index__ = {'__index', function(methods, f)
-   return function(object, key)
-      local value, handled = f(object, key)
-      if handled then return value end
-      return methods[key]
-   end
-end}
-operators.__newindex__ = {'__newindex', function(_, f)
-   return function(object, key, value)
-      if not f(object, key, value) then rawset(object, key, value) end
-   end
-end}
+-- A room may load a class when it is asked for (as a field of its table), so a name that is not in
+-- the list is asked for there once.
+setmetatable(classes, {__index = function(_, name)
+   local package, rest = tostring(name):match('^(%w+)%.(%w+)$')
+   if rooms[package] and rooms[package][rest] ~= nil then return rawget(classes, name) end
+end})
 
 --- A value for a sentence: a string in quotes, else its type.
 local function quote(v) return type(v) == 'string' and "'" .. v .. "'" or torch.type(v) end
 
---- Makes Lua call `f` for the operator `key` on objects of the class and of its descendants.
-local function install(methods, key, f)
-   local name, wrap = operators[key][1], operators[key][2]
-   rawset(methods, name, wrap(methods, f))
-   for _, child in ipairs(children[methods]) do
-      if rawget(child, key) == nil then install(child, key, f) end
+-- operators ---------------------------------------------------------------------------------------
+
+--- The operator `key` of the first operand that has it.
+local function find(key, a, b)
+   local methods = getmetatable(a)
+   local f = type(methods) == 'table' and methods[key]
+   if f then return f end
+   methods = getmetatable(b)
+   return type(methods) == 'table' and methods[key]
+      or fail('%s: neither operand (%s, %s) has it', key, torch.type(a), torch.type(b))
+end
+
+local function same(...) return ... end
+
+--- Lua's metamethods that a class may define as __NAME__: {Lua's name, the metamethod}. None makes a
+-- tail call: scripts count stack levels (nngraph, to name a node's line).
+local operators = {}
+for name in ('add sub mul div mod pow unm concat len eq lt le tostring'):gmatch('%a+') do
+   local key = '__' .. name .. '__'
+   operators[key] = {'__' .. name, function(a, b)
+      local result = find(key, a, b)(a, b)
+      return result
+   end}
+end
+operators.__call__ = {'__call', function(a, ...) return same(find('__call__', a)(a, ...)) end}
+-- __index__ returns value, handled; __newindex__ returns handled
+operators.__index__ = {'__index', function(object, key)
+   local methods = getmetatable(object)
+   local value, handled = methods.__index__(object, key)
+   if handled then return value end
+   return methods[key]
+end}
+operators.__newindex__ = {'__newindex', function(object, key, value)
+   if not getmetatable(object).__newindex__(object, key, value) then rawset(object, key, value) end
+end}
+
+--- Makes Lua call the operator `key` of objects of the class and of its descendants.
+local function install(methods, key)
+   local name, metamethod = operators[key][1], operators[key][2]
+   local present = rawget(methods, name)
+   if present == nil or present == methods then rawset(methods, name, metamethod) end
+   for _, child in ipairs(children[methods]) do install(child, key) end
+end
+
+-- classes -----------------------------------------------------------------------------------------
+
+--- A class's two tables, the method table and the constructor, and their metatables.
+local function tables(name, above)
+   local methods, meta, maker = {__typename = name, __version = 1}, {}, {}
+   methods.__index = methods
+   meta.__metatable = above or false
+   maker.__index, maker.__newindex, maker.__metatable = methods, methods, methods
+   function maker.__call(_, ...)
+      local object = maker.__new(...)
+      return object
+   end
+   local constructor = setmetatable({}, maker)
+   methods.__constructor = constructor
+   setmetatable(methods, meta)
+   classes[name], children[methods] = methods, {}
+   entries[methods] = {meta = meta, maker = maker, above = above}
+   registry[name], registry[methods] = methods, name
+   return methods, constructor
+end
+
+--- A method table, its class's file loaded if the class was only declared.
+local function loaded(methods)
+   local entry = methods and entries[methods]
+   if entry and entry.file then
+      entry.loading = true
+      local ok, why = pcall(entry.load or require, entry.file)
+      entry.loading = false
+      if not ok then error(why, 0) end
+   end
+   return methods
+end
+
+--- The method table of the class with this name; nil: none.
+local function known(name) return loaded(classes[name]) end
+
+--- Declares a class that is made when somebody touches it.
+-- @param name e.g. 'nn.Linear'
+-- @param parent name of the parent, declared before, or nil
+-- @param file the module that defines it, for `require`
+-- @param gives whether torch.class may define another class of this name
+-- @param load load(file) defines it; default: require
+-- @return the constructor
+local function declare(name, parent, file, gives, load)
+   local methods, constructor = tables(name, classes[parent])
+   local entry = entries[methods]
+   entry.file, entry.parent, entry.gives, entry.load = file, parent, gives, load
+   function entry.meta.__index(_, key) return loaded(methods)[key] end
+   function entry.meta.__newindex(_, key, value) loaded(methods)[key] = value end
+   function entry.maker.__new(...)
+      loaded(methods)
+      return entry.maker.__new(...)
+   end
+   return constructor
+end
+
+--- The names in `nn` (without 'nn.') of the classes that give way to others.
+local function withdrawn()
+   local names = {}
+   for methods, entry in pairs(entries) do
+      if entry.gives then names[#names + 1] = methods.__typename:match '^nn%.(.*)$' end
+   end
+   return names
+end
+
+--- Takes them away, so that a package finds their names free. Objects and descendants stay.
+local function withdraw()
+   for _, name in ipairs(withdrawn()) do
+      local methods = rawget(classes, 'nn.' .. name)
+      if methods and entries[methods].gives then
+         classes['nn.' .. name] = nil
+         rawset(rooms.nn, name, nil)
+      end
    end
 end
 
--- What a class lists as transient (dpt.transient) must be names of fields.
-local function checkTransient(name, list)
-   local fits = type(list) == 'table'
-   for key, field in pairs(fits and list or {}) do
-      fits = fits and type(key) == 'number' and type(field) == 'string'
+--- The table that a class with this name goes into: what its name's first parts name, or the globals.
+local function placeOf(name)
+   local place, folder = nil, name:match('^(.+)%.[^.]+$')
+   if not folder then return _G end
+   for part in folder:gmatch('[^.]+') do
+      if place then
+         place = place[part]
+      else
+         place = rooms[part] or rawget(_G, part)
+      end
+      if type(place) ~= 'table' then
+         fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name, part)
+      end
    end
-   if not fits then
-      fail("torch.class: transient of class '%s' wants a list of names of fields, got %s", name,
-         type(list) == 'table' and 'another table' or quote(list))
-   end
+   return place
 end
 
---- Registers a class; returns its method table.
+--- Registers a class; returns its method table, its constructor and its parent's method table.
 -- @param name e.g. 'nn.Linear'
 -- @param parent name of a registered class, or nil
 -- @param construct function(...) that makes an object
 -- @param factory function() that makes one without initialising it
--- @param place table that gets the constructor, false for none; default: the table that the name's
--- first part names, or the globals
+-- @param place table that gets the constructor; default: the table that the name's first parts
+-- name, or the globals
 function torch.newmetatable(name, parent, construct, _, factory, place)
-   if classes[name] then fail("torch.class: class '%s' exists already", name) end
-   local above
-   if parent then
-      above = classes[parent]
-      if not above then fail("torch.class: parent class '%s' of '%s' is unknown", parent, name) end
+   local methods = rawget(classes, name)
+   local entry = methods and entries[methods]
+   -- while a module is loaded, package.loaded has a mark for it
+   if entry and not (entry.file and (entry.loading or package.loaded[entry.file])) then
+      if not entry.gives then fail("torch.class: class '%s' exists already", name) end
+      entry = nil
    end
-   local methods = {__typename = name, __version = 1}
-   methods.__index = methods
-   local constructor = setmetatable({}, {
-      __index = methods,
-      __newindex = methods,
-      __metatable = methods,
-      __call = function(_, ...) return construct(...) end,
-   })
-   if place == nil then
-      local package, rest = name:match('^([^.]+)%.(.+)$')
-      place = package and (rooms[package] or rawget(_G, package)) or not package and _G
-      if type(place) ~= 'table' then
-         fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name,
-            package)
-      end
-      while rest and rest:find('.', 1, true) do
-         package, rest = rest:match('^([^.]+)%.(.+)$')
-         place = place[package]
-         if type(place) ~= 'table' then
-            fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name,
-               package)
-         end
-      end
+   local above = parent and (entry and loaded(entry.above) or not entry and known(parent))
+   if parent and not above then
+      fail("torch.class: parent class '%s' of '%s' is unknown", parent, name)
    end
-   setmetatable(methods, {
-      __index = above,
-      __metatable = above or false,
-      __newindex = function(_, key, value)
-         if key == 'transient' then checkTransient(name, value) end
-         rawset(methods, key, value)
-         if operators[key] then install(methods, key, value) end
-      end,
-   })
-   children[methods] = {}
+   place = place or placeOf(name)
+   local constructor
+   if entry then
+      if entry.parent ~= parent then
+         fail("torch.class: class '%s' is declared with another parent than '%s'", name,
+            tostring(parent))
+      end
+      constructor = methods.__constructor
+   else
+      methods, constructor = tables(name, above)
+      entry = entries[methods]
+   end
+   entry.file, entry.load, entry.loading = nil, nil, nil
+   entry.meta.__index = above
+   function entry.meta.__newindex(_, key, value)
+      if key == 'transient' then checkTransient(name, value) end
+      rawset(methods, key, value)
+      if operators[key] then install(methods, key) end
+   end
+   entry.maker.__new = construct
+   rawset(methods, 'new', construct)
+   rawset(methods, '__factory', factory)
    if above then
       table.insert(children[above], methods)
       for key in pairs(operators) do
-         local f = above[key]
-         if f ~= nil then rawset(methods, operators[key][1], operators[key][2](methods, f)) end
+         if above[key] ~= nil then install(methods, key) end
       end
    end
-   classes[name], constructors[name], factories[name] = methods, constructor, factory
-   if place then rawset(place, name:match('([^.]+)$'), constructor) end
-   return methods, constructor
+   rawset(place, name:match('([^.]+)$'), constructor)
+   return methods, constructor, above
 end
 
 --- torch.class(name [, parent] [, module]): a new class; returns its method table and its parent's.
@@ -138,7 +228,7 @@ function torch.class(name, parent, module)
       fail('torch.class: wanted name [, parent name] [, module table], got %s, %s, %s',
          type(name), type(parent), type(module))
    end
-   local methods
+   local methods, above, _
    local function factory() return setmetatable({}, methods) end
    local function construct(...)
       local object = setmetatable({}, methods)
@@ -146,16 +236,27 @@ function torch.class(name, parent, module)
       if init then init(object, ...) end
       return object
    end
-   methods = torch.newmetatable(name, parent, construct, nil, factory, module)
-   return methods, parent and classes[parent] or nil
+   methods, _, above = torch.newmetatable(name, parent, construct, nil, factory, module)
+   return methods, above or nil
 end
 
 --- The method table of the class with this name, nil where there is none.
-function torch.getmetatable(name) return classes[name] end
+function torch.getmetatable(name) return known(name) end
+
+--- Makes a table the method table of a class of this name, which torch.typename then knows.
+function torch.metatype(name, methods)
+   if type(name) ~= 'string' or type(methods) ~= 'table' then
+      fail('torch.metatype: wanted a name and a method table, got %s, %s', type(name),
+         type(methods))
+   end
+   rawset(methods, '__typename', name)
+   classes[name], children[methods] = methods, children[methods] or {}
+   registry[name], registry[methods] = methods, name
+end
 
 --- Gives a table the class with this name; returns the table.
 function torch.setmetatable(object, name)
-   local methods = classes[name]
+   local methods = known(name)
    if not methods then fail('torch.setmetatable: class %s is unknown', quote(name)) end
    if type(object) ~= 'table' then
       fail("torch.setmetatable: wanted a table as object of class '%s', got %s", name, type(object))
@@ -164,15 +265,20 @@ function torch.setmetatable(object, name)
 end
 
 function torch.getconstructortable(name)
-   local constructor = constructors[name]
+   local methods = known(name)
+   local constructor = methods and rawget(methods, '__constructor')
    if not constructor then
       fail('torch.getconstructortable: class %s is unknown', quote(name))
    end
    return constructor
 end
 
---- A function that makes an object of the class without calling its __init; nil: unknown class.
-function torch.factory(name) return factories[name] end
+--- A function that makes an object of the class without calling its __init; nil: unknown class. A
+-- class may bring its own, as the field __factory; torch.load calls it with the file.
+function torch.factory(name)
+   local methods = known(name)
+   return methods and rawget(methods, '__factory')
+end
 
 --- The class's name of a C data object; the tensor room replaces this (nothing else is C data).
 local function cdataMethods() return nil end
@@ -183,8 +289,7 @@ local function methodsOf(object)
    if kind == 'table' or kind == 'userdata' then
       local methods = getmetatable(object)
       -- a constructor hides its class's method table behind __metatable: it is no object
-      local name = type(methods) == 'table' and rawget(methods, '__typename')
-      if name and classes[name] == methods and constructors[name] ~= object
+      if children[methods] and rawget(methods, '__constructor') ~= object
          and (kind ~= 'table' or not children[object]) then
          return methods
       end
@@ -203,18 +308,16 @@ function torch.type(object)
    return methods and methods.__typename or type(object)
 end
 
---- Whether the object's class or one of its ancestors is `spec`: a name, a pattern that matches the
--- whole name, or a constructor.
+--- Whether the object's class or one of its ancestors is `spec`: a constructor, a name, or a pattern
+-- that matches a part of the name (plain text must be the whole name).
 function torch.isTypeOf(object, spec)
-   local methods = methodsOf(object)
+   local methods = methodsOf(object) or type(object) == 'table' and getmetatable(object)
    if type(spec) == 'table' then spec = getmetatable(spec) end
-   while methods do
+   while type(methods) == 'table' do
       if spec == methods then return true end
-      if type(spec) == 'string' then
-         local name = methods.__typename
-         local first, last = name:find(spec)
-         if name == spec or (first == 1 and last == #name) then return true end
-      end
+      local name = methods.__typename
+      local found = type(spec) == 'string' and name and name:match(spec)
+      if found and (found ~= spec or found == name) then return true end
       methods = getmetatable(methods)
    end
    return false
@@ -225,6 +328,9 @@ return {
    torch = torch,
    classes = classes,
    rooms = rooms,
+   declare = declare,
+   withdrawn = withdrawn,
+   withdraw = withdraw,
    methodsOf = methodsOf,
    --- Tells how to find the method table of C data: f(object) gives it or nil.
    setCdata = function(f) cdataMethods = f end,

@@ -11,6 +11,7 @@ local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
 local transient = require 'dpt.transient'
 local lib, ffi = dptffi.lib, dptffi.ffi
+local type = dptffi.type
 
 --- The address of a storage as a table key.
 local function key(pointer) return tonumber(ffi.cast('intptr_t', pointer)) end

@@ -1,7 +1,12 @@
 --- dpt.compat: Torch7's global names and `require` names; the only writer of globals.
 --
--- What must stay true: a name that is there already, from elsewhere, is an error that says so: two
--- implementations of `torch` in one program would share nothing but the name.
+-- Invariant: a name that is there already, from elsewhere, is an error that says so: two
+-- implementations of `torch` in one program would share nothing but the name. What Torch7 adds to
+-- Lua's own libraries is added only where it is missing, but `require 'xlua'` puts xlua's there.
+local class = require 'dpt.class'
+local session = require 'dpt.util.session'
+local type = require('dpt.ffi').type
+
 local compat = {}
 
 --- The rooms that are globals in Torch7.
@@ -9,25 +14,72 @@ local names = {'torch', 'nn', 'cutorch', 'cudnn', 'optim', 'nccl', 'xlua', 'path
 
 --- What exists only where there are devices.
 local ofDevices = {'cutorch', 'cudnn', 'nccl', 'cunn'}
---- Packages of Torch7 that scripts require and dpt does not bring.
-local others = [[
-   image nngraph nnx rnn dpnn dp tds torchnet torchx tnt inn stn fbcunn fbnn fbtorch nninit optnet
-   gnuplot hdf5 csvigo mattorch qtlua qttorch graphicsmagick camera video display visdom itorch
-   signal loadcaffe cunnx cltorch clnn distlearn autograd trepl env unsup manifold moses matio lmdb
-]]
 
--- Adds to the text of a failing `require` why a package of Torch7 is not there.
+--- What `require` says of a module that is not there, and the modules that it says it of.
+local remedies = {
+   {'is pure Lua: its files on LUA_PATH are enough (luarocks install --deps-mode none NAME)', [[
+      nngraph graph optnet argcheck dpnn torchx totem class moses nninit dok torchnet tnt autograd
+      hdf5 gnuplot trepl iterm inn csvigo manifold cunnx loadcaffe fbtorch itorch visdom display
+   ]]},
+   {'comes from Debian: apt-get install NAME', [[
+      pl:lua-penlight lfs:lua-filesystem cjson:lua-cjson bit32:lua-bit32 socket:lua-socket
+      posix:lua-posix lpeg:lua-lpeg luaunit:lua-unit
+   ]]},
+   {'needs a C library made for Torch7, which dpt cannot load: put a Lua module of that name, with'
+      .. ' the functions that the program uses, on LUA_PATH', [[
+      image tds nnx dp stn fbcunn fbnn mattorch qtlua qttorch qt graphicsmagick camera video signal
+      cltorch clnn distlearn env unsup matio lmdb parallel ipc hash libtreplutils qtwidget
+   ]]},
+}
+--- Names of sub-modules that are not the name of a field.
+local aliases = {['sys.colors'] = 'COLORS', ['threads.queue'] = 'Queue',
+   ['threads.threads'] = 'Threads', ['torch.FFInterface'] = 'Tensor'}
+
+-- Adds to the text of a failing `require` what can be done.
 local function explain(name)
    for _, known in ipairs(ofDevices) do
       if name == known then
          return "\n\tdpt: there is no device (DPT_DEVICES=none), so there is no '" .. name .. "'"
       end
    end
-   for known in others:gmatch('%w+') do
-      if name == known then
-         return "\n\tdpt: '" .. name .. "' is a package of Torch7 that dpt does not bring"
+   for _, remedy in ipairs(remedies) do
+      for known, package_ in remedy[2]:gmatch '([%w_]+):?(%S*)' do
+         if name == known then
+            return ("\n\tdpt: '%s' is not installed; it %s"):format(name,
+               (remedy[1]:gsub('NAME', package_ ~= '' and package_ or name)))
+         end
       end
    end
+end
+
+--- A loader for `require 'nn.Linear'`, 'optim.sgd', 'threads.queue' ...: what a room has under that
+-- name; nil: nothing.
+local function subModule(rooms, name)
+   local package_, rest = name:match '^(%w+)%.([%w_]+)$'
+   local room = package_ and package.preload[package_] and rooms[package_ == 'cunn' and 'nn'
+      or package_]
+   local value = room and room[aliases[name] or rest]
+   if value ~= nil then return function() return value end end
+end
+
+--- `require 'rnn'`: the real package has dpt's classes of its names out of its way; where there is
+-- none, dpt's are what is loaded.
+local function recurrent(rooms)
+   if package.searchpath('rnn', package.path) then
+      class.withdraw()
+      return nil
+   end
+   return function()
+      for _, name in ipairs(class.withdrawn()) do local _ = rooms.nn[name] end
+      return rooms.nn
+   end
+end
+
+--- Lua's type(), but dpt's own C data (tensors, storages, generators) is 'userdata', as Torch7's was.
+function compat.type(v)
+   local kind = type(v)
+   if kind == 'cdata' and class.methodsOf(v) then return 'userdata' end
+   return kind
 end
 
 --- Raises where Torch7's names are taken.
@@ -52,9 +104,33 @@ function compat.install(rooms)
       end
    end
    package.preload.threads = function() return rooms.threads end -- no global, as in Torch7
+   package.preload.xlua = function()
+      compat.extend(rooms.xlua.libraries, true)
+      for _, name in ipairs{'print', 'error', 'require'} do
+         rawset(_G, 'x' .. name, rooms.xlua[name])
+      end
+      return rooms.xlua
+   end
+   compat.extend({table = {unpack = unpack}, string = {gfind = string.gmatch}})
+   compat.extend(rooms.xlua.libraries)
    rawset(_G, 'include', rooms.torch.include)
-   table.insert(package.loaders, 2, explain) -- after what is preloaded
-   if rooms.torch.CmdLine then rooms.torch.CmdLine.setPrint = compat.setPrint end
+   rawset(_G, 'type', compat.type)
+   table.insert(package.loaders, 2, function(name) -- after what is preloaded
+      if name == 'rnn' then return recurrent(rooms) or explain(name) end
+      return subModule(rooms, name) or explain(name)
+   end)
+   rooms.torch.CmdLine.setPrint = compat.setPrint
+   session.set = function(name, value) rawset(_G, name, value) end
+   session.begin()
+end
+
+--- Adds functions to Lua's libraries. @param force whether also where there is one of that name
+function compat.extend(libraries, force)
+   for name, functions in pairs(libraries) do
+      for key, f in pairs(functions) do
+         if force or _G[name][key] == nil then _G[name][key] = f end
+      end
+   end
 end
 
 --- Makes f the global `print`.

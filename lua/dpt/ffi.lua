@@ -5,6 +5,7 @@
 -- line of dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once
 -- for a Lua state: a second load would make new C types under live objects, so it is refused.
 local ffi = require 'ffi'
+local type = type -- dpt.compat replaces the global one
 
 local here = debug.getinfo(1, 'S').source:match('^@(.*)ffi%.lua$') or './'
 local chunk = '@' .. here .. 'ffi.lua'
@@ -158,6 +159,8 @@ return {
    ffi = ffi,
    C = C,
    lib = lib,
+   --- Lua's own type(), to which tensors are 'cdata' (dpt.compat's answers 'userdata').
+   type = type,
    raise = raise,
    raiseMessage = raiseMessage,
    --- Raises a formatted sentence at the line of dpt's caller.

@@ -18,7 +18,7 @@ end
 -- they lie in their storages.
 local function alike(a, b, seen)
    if torch.type(a) ~= torch.type(b) then return false end
-   if type(a) ~= 'table' and type(a) ~= 'cdata' then return a == b or a ~= a and b ~= b end
+   if type(a) ~= 'table' and type(a) ~= 'userdata' then return a == b or a ~= a and b ~= b end
    if seen[a] then return rawequal(seen[a], b) end
    seen[a] = b
    if torch.isStorage(a) then

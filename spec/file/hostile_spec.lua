@@ -77,7 +77,7 @@ local ways = {
 
 -- Touches what was read: every element of every tensor and storage.
 local function touch(value, seen)
-   if type(value) == 'cdata' then
+   if type(value) == 'userdata' then
       if torch.isStorage(value) then return #tostring(value) end
       if torch.isTensor(value) and value:nElement() > 0 and value:nElement() < 1e5 then
          local copy = value:double():clone()

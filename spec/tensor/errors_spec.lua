@@ -5,9 +5,10 @@ local x, y = torch.FloatTensor(2, 3):fill(1), torch.FloatTensor(4):fill(1)
 
 --- By call: what its sentence must hold.
 local cases = {
-   {'a method that is not there', function() x:foo() end, "torch%.FloatTensor has no method 'foo'"},
+   {'a method that is not there', function() x:foo() end,
+      "attempt to call method 'foo' %(a nil value%)"},
    {'a method of a storage', function() x:storage():foo() end,
-      "torch%.FloatStorage has no method 'foo'"},
+      "attempt to call method 'foo' %(a nil value%)"},
    {'a field', function() x.foo = 1 end, "no fields, got an assignment to 'foo'"},
    {'an index too large', function() return #x[3] end, 'index 3 is out of range, wanted 1 to 2'},
    {'an index of zero', function() return #x[0] end, 'index 0 is out of range'},

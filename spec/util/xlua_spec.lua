@@ -51,4 +51,62 @@ describe('xlua', function()
       torch.setenv('DPT_SPEC_RATE', nil)
       torch.setenv('DPT_SPEC_FLAG', nil)
    end)
+
+   it('reads arguments by name or in order, with defaults', function()
+      local function f(...)
+         local args, x, y, z = xlua.unpack({...}, 'f', 'adds',
+            {arg = 'x', type = 'number', req = true}, {arg = 'y', type = 'number', default = 7},
+            {arg = 'z', type = 'number', defaulta = 'x'})
+         assert.same({x, y, z}, {args.x, args.y, args.z})
+         return x, y, z
+      end
+      assert.same({1, 7, 1}, {f(1)})
+      assert.same({1, 2, 3}, {f(1, 2, 3)})
+      assert.same({1, 7, 3}, {f{x = 1, z = 3}})
+      local object = {}
+      xlua.unpack_class(object, {{a = 5}}, 'g', 'is made', {arg = 'a', type = 'number'})
+      assert.equal(5, object.a)
+      local print_, lines = print, {}
+      _G.print = function(...) lines[#lines + 1] = tostring((...)) end
+      local ok = pcall(f, nil, 2)
+      _G.print = print_
+      assert.is_false(ok)
+      assert.truthy(table.concat(lines):find('missing argument: x', 1, true))
+      assert.truthy(table.concat(lines):find('[y = number]', 1, true))
+   end)
+
+   it('writes tables as text', function()
+      assert.equal('{1,"two",{3},x="y"}', xlua.table2string{1, 'two', {3}, x = 'y'})
+      assert.equal('{[" "]=4}', xlua.table2string{[' '] = 4})
+      assert.equal('{\n   1\n   x : 2\n}', xlua.table2string({1, x = 2}, true))
+   end)
+
+   it('reads a command line by OptionParser', function()
+      local before = arg
+      local op = xlua.OptionParser '%prog [options]'
+      op:option{'-n', '--number', dest = 'number', default = 3, help = 'how many'}
+      op:option{'-f', dest = 'flag', action = 'store_true', help = 'on'}
+      _G.arg = {[0] = 'prog', '--number=5', '-f', 'file'}
+      local options, others = op:parse()
+      _G.arg = before
+      assert.same({number = '5', flag = true, __main__ = true}, options)
+      assert.same({'file'}, others)
+      assert.equal('-n=5,-f=true', op:tostring(true))
+      assert.equal('-n NUMBER, --number=NUMBER', op:flags(op.option_of['-n']))
+   end)
+
+   it('measures by Profiler', function()
+      local p = xlua.Profiler('off')
+      p:start('work', 'fps')
+      local real, cpu = p:lap 'work'
+      assert.is_true(real >= 0 and cpu >= 0)
+      assert.truthy(p:formatAll():find '<work> = .* fps')
+      assert.error_matches(function() p:lap 'rest' end, 'rest was never started')
+   end)
+
+   it('takes globals away by clear', function()
+      rawset(_G, 'specGlobal', 1)
+      xlua.clear 'specGlobal'
+      assert.is_nil(rawget(_G, 'specGlobal'))
+   end)
 end)

@@ -1,7 +1,7 @@
 --- dpt.cudnn: the table `cudnn`: the layers under cuDNN's names, and its switches.
 -- What must stay true: a cudnn class is the nn class of its name with what cudnn.torch added; which
 -- library computes is the device's affair, so every class works on every kind of device and on host
--- tensors. Classes are made when they are asked for.
+-- tensors. Every class is a field from the start and made when somebody touches it.
 
 local class = require 'dpt.class'
 local torch = require 'dpt.tensor'
@@ -19,35 +19,32 @@ local same = [[
    SpatialMaxPooling VolumetricMaxPooling VolumetricAveragePooling
    ReLU Tanh Sigmoid SoftMax LogSoftMax SpatialSoftMax SpatialLogSoftMax TemporalConvolution
 ]]
---- Classes with a file of their own.
+--- Classes with a file of their own, as name:parent; without a parent nn's class of that name is.
 local own = [[
    SpatialConvolution VolumetricConvolution SpatialFullConvolution VolumetricFullConvolution
-   SpatialAveragePooling ClippedReLU SpatialCrossEntropyCriterion
+   SpatialAveragePooling ClippedReLU:nn.HardTanh SpatialCrossEntropyCriterion:nn.Criterion
 ]]
 --- The same, without a class of nn to convert from.
-local recurrent = 'RNN RNNReLU RNNTanh LSTM GRU BLSTM BGRU'
-
-local waiting = {}
-for name in same:gmatch('%w+') do waiting[name] = 'same' end
-for name in (own .. recurrent):gmatch('%w+') do waiting[name] = 'own' end
-
-setmetatable(cudnn, {__index = function(_, name)
-   local kind = waiting[name]
-   waiting[name] = nil
-   if kind == 'same' then
-      torch.class('cudnn.' .. name, 'nn.' .. name)
-   elseif kind == 'own' then
-      require('dpt.cudnn.' .. name)
-   end
-   return rawget(cudnn, name)
-end})
+local recurrent = [[
+   RNN RNNReLU:cudnn.RNN RNNTanh:cudnn.RNN LSTM:cudnn.RNN GRU:cudnn.RNN BLSTM:cudnn.LSTM
+   BGRU:cudnn.GRU
+]]
 
 class.rooms.cudnn = cudnn
+
+for name in same:gmatch '%S+' do
+   cudnn[name] = class.declare('cudnn.' .. name, 'nn.' .. name, 'dpt.cudnn.' .. name, false,
+      function() torch.class('cudnn.' .. name, 'nn.' .. name) end)
+end
+for name, parent in (own .. recurrent):gmatch '(%w+):?(%S*)' do
+   cudnn[name] = class.declare('cudnn.' .. name, parent ~= '' and parent or 'nn.' .. name,
+      'dpt.cudnn.' .. name)
+end
 
 --- The types that convert changes.
 local convertible = {}
 for _, list in ipairs{same, own} do
-   for name in list:gmatch('%w+') do convertible[name] = true end
+   for name in list:gmatch('%f[%w](%w+):?%S*') do convertible[name] = true end
 end
 for _, name in ipairs{'TemporalConvolution', 'ClippedReLU', 'SpatialCrossEntropyCriterion'} do
    convertible[name] = nil

@@ -9,6 +9,7 @@ local core = require 'dpt.tensor.core'
 local File = require 'dpt.file.File'
 local text = require 'dpt.file.text'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+local type = dptffi.type
 
 local NAMES = {Byte = C.DPT_U8, Char = C.DPT_I8, Short = C.DPT_I16, Int = C.DPT_I32,
    Long = C.DPT_I64, Half = C.DPT_F16, Float = C.DPT_F32, Double = C.DPT_F64}

@@ -12,6 +12,7 @@ local File = require 'dpt.file.File'
 local functions = require 'dpt.file.functions'
 local tensors = require 'dpt.file.tensors'
 local ffi, C, fail, torch = dptffi.ffi, dptffi.C, dptffi.fail, class.torch
+local type = dptffi.type
 
 local NIL, NUMBER, STRING, TABLE, OBJECT, BOOLEAN = 0, 1, 2, 3, 4, 5
 -- functions: without an index; with upvalues and their names (7: with an index, without names)

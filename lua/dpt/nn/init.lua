@@ -1,75 +1,120 @@
 --- dpt.nn: the table `nn`: layers, containers, criterions.
--- What must stay true: a class is loaded from its own file when it is asked for, by nn.NAME or by
--- its class name; `names` is the one list of what there is.
-
+--
+-- Invariant: the lists here are the one place that names what there is. Every class is a field of
+-- nn from the start, so that pairs(nn) lists it, but its file is loaded when somebody touches it.
+-- What dpt adds to Torch7's nn is no field before somebody asks for it, and gives way to a class
+-- that a script or a package (rnn) defines under that name.
 local class = require 'dpt.class'
 
-local names = [[
-   Module Container Criterion utils Jacobian hessian tables
+--- Classes, as name:parent; without a parent nn.Module is.
+local modules = [[
+   Container
 
-   Sequential Parallel Concat DepthConcat ConcatTable ParallelTable MapTable Bottle Decorator
-   DontCast WeightNorm NaN Profile DataParallelTable DataParallel GPU
+   Sequential:Container Parallel:Container Concat:Container DepthConcat:Concat
+   ConcatTable:Container ParallelTable:Container MapTable:Container Bottle:Decorator
+   Decorator:Container DontCast:Decorator WeightNorm:Decorator NaN:Decorator Profile:Decorator
+   DataParallelTable:Container GPU:Container
 
    JoinTable SplitTable SelectTable NarrowTable FlattenTable MixtureTable ZipTable
    ZipTableOneToMany CriterionTable CAddTable CAddTensorTable CSubTable CMulTable CDivTable
    CMaxTable CMinTable
 
    Identity Copy Contiguous View Reshape Narrow Select Transpose Replicate Squeeze Unsqueeze
-   Padding Index MaskedSelect Collapse Convert PixelShuffle OneHot Constant Max Min Mean
-   Sum PrintSize
+   Padding Index MaskedSelect Collapse Convert:Container PixelShuffle OneHot Constant Max Min
+   Mean:Sum Sum PrintSize:Identity
 
-   Linear LinearWeightNorm Bilinear PartialLinear SparseLinear IndexLinear Kmeans LookupTable
-   Maxout Add Mul CMul CAdd AddConstant MulConstant Euclidean WeightedEuclidean Cosine MM MV
-   DotProduct CosineDistance PairwiseDistance
+   Linear LinearWeightNorm:Linear Bilinear PartialLinear SparseLinear IndexLinear Kmeans
+   LookupTable Maxout:Sequential Add Mul CMul CAdd AddConstant MulConstant Euclidean
+   WeightedEuclidean:Euclidean Cosine MM MV DotProduct CosineDistance PairwiseDistance
 
-   Abs Clamp Exp Log Power Square Sqrt Normalize HardTanh HardShrink SoftShrink SoftMax SoftMin
-   SoftPlus SoftSign LogSigmoid LogSoftMax Sigmoid Tanh TanhShrink Threshold ReLU ReLU6 PReLU RReLU
-   CReLU ELU LeakyReLU GatedLinearUnit SpatialSoftMax SpatialLogSoftMax GradientReversal ZeroGrad
+   Abs Clamp:HardTanh Exp Log Power Square Sqrt Normalize HardTanh HardShrink SoftShrink SoftMax
+   SoftMin SoftPlus SoftSign LogSigmoid LogSoftMax Sigmoid Tanh TanhShrink Threshold
+   ReLU:Threshold ReLU6:HardTanh PReLU RReLU CReLU:Sequential ELU LeakyReLU GatedLinearUnit
+   SpatialSoftMax:SoftMax SpatialLogSoftMax:LogSoftMax GradientReversal ZeroGrad:Identity
    L1Penalty
 
-   Dropout SpatialDropout VolumetricDropout WhiteNoise BatchNormalization
-   SpatialBatchNormalization VolumetricBatchNormalization LayerNormalization SpatialCrossMapLRN
-   SpatialSubtractiveNormalization SpatialDivisiveNormalization SpatialContrastiveNormalization
+   Dropout SpatialDropout:Dropout VolumetricDropout:Dropout WhiteNoise BatchNormalization
+   SpatialBatchNormalization:BatchNormalization VolumetricBatchNormalization:BatchNormalization
+   LayerNormalization:Sequential SpatialCrossMapLRN SpatialSubtractiveNormalization
+   SpatialDivisiveNormalization SpatialContrastiveNormalization
 
-   SpatialConvolution SpatialConvolutionMM SpatialConvolutionMap SpatialConvolutionLocal
-   SpatialDilatedConvolution SpatialFullConvolution SpatialFullConvolutionMap
+   SpatialConvolution SpatialConvolutionMM:SpatialConvolution SpatialConvolutionMap
+   SpatialConvolutionLocal SpatialDilatedConvolution:SpatialConvolution
+   SpatialFullConvolution:SpatialConvolution SpatialFullConvolutionMap:SpatialConvolutionMap
    SpatialDepthWiseConvolution SpatialSubSampling TemporalConvolution TemporalRowConvolution
-   TemporalSubSampling VolumetricConvolution VolumetricFullConvolution VolumetricDilatedConvolution
+   TemporalSubSampling VolumetricConvolution VolumetricFullConvolution:VolumetricConvolution
+   VolumetricDilatedConvolution:VolumetricConvolution
 
-   RNN SeqRNN SeqLSTM SeqGRU SeqBRNN AbstractRecurrent StepRNN LSTM GRU Recurrent RecurrentStep
-   Recursor Sequencer SequencerCriterion LookupTableMaskZero NoBackprop
-
-   SpatialMaxPooling SpatialDilatedMaxPooling SpatialMaxUnpooling SpatialAveragePooling
-   SpatialAdaptiveMaxPooling SpatialAdaptiveAveragePooling SpatialFractionalMaxPooling
-   SpatialLPPooling FeatureLPPooling TemporalMaxPooling TemporalDynamicKMaxPooling
-   VolumetricMaxPooling VolumetricDilatedMaxPooling VolumetricMaxUnpooling VolumetricAveragePooling
-   VolumetricFractionalMaxPooling
+   SpatialMaxPooling SpatialDilatedMaxPooling:SpatialMaxPooling SpatialMaxUnpooling
+   SpatialAveragePooling SpatialAdaptiveMaxPooling SpatialAdaptiveAveragePooling
+   SpatialFractionalMaxPooling SpatialLPPooling:Sequential FeatureLPPooling TemporalMaxPooling
+   TemporalDynamicKMaxPooling VolumetricMaxPooling:SpatialMaxPooling
+   VolumetricDilatedMaxPooling:VolumetricMaxPooling VolumetricMaxUnpooling
+   VolumetricAveragePooling VolumetricFractionalMaxPooling:SpatialFractionalMaxPooling
 
    SpatialUpSamplingNearest SpatialUpSamplingBilinear UpSampling SpatialZeroPadding
    SpatialReflectionPadding SpatialReplicationPadding VolumetricReplicationPadding
+]]
 
-   AbsCriterion MSECriterion SmoothL1Criterion WeightedMSECriterion SpatialAutoCropMSECriterion
-   BCECriterion ClassNLLCriterion SpatialClassNLLCriterion CrossEntropyCriterion
-   ClassSimplexCriterion DistKLDivCriterion MultiMarginCriterion MultiLabelMarginCriterion
-   MultiLabelSoftMarginCriterion MarginCriterion SoftMarginCriterion HingeEmbeddingCriterion
-   L1HingeEmbeddingCriterion CosineEmbeddingCriterion MarginRankingCriterion L1Cost
-   DistanceRatioCriterion ModuleCriterion MultiCriterion ParallelCriterion DataParallelCriterion
-   StochasticGradient
+--- Classes; without a parent nn.Criterion is.
+local criterions = [[
+   AbsCriterion MSECriterion SmoothL1Criterion WeightedMSECriterion:MSECriterion
+   SpatialAutoCropMSECriterion:MSECriterion BCECriterion ClassNLLCriterion
+   SpatialClassNLLCriterion:ClassNLLCriterion CrossEntropyCriterion
+   ClassSimplexCriterion:MSECriterion DistKLDivCriterion MultiMarginCriterion
+   MultiLabelMarginCriterion MultiLabelSoftMarginCriterion MarginCriterion SoftMarginCriterion
+   HingeEmbeddingCriterion L1HingeEmbeddingCriterion CosineEmbeddingCriterion
+   MarginRankingCriterion L1Cost DistanceRatioCriterion ModuleCriterion MultiCriterion
+   ParallelCriterion
+]]
+
+--- Tables and functions that are no classes, loaded when they are asked for.
+local others = 'utils Jacobian hessian tables DataParallel'
+
+--- What dpt adds: classes of the package rnn, and what data parallelism needs.
+local additions = [[
+   RNN SeqRNN:RNN SeqLSTM:SeqRNN SeqGRU:SeqRNN SeqBRNN:Sequential AbstractRecurrent:Container
+   StepRNN:AbstractRecurrent LSTM:StepRNN GRU:StepRNN Recurrent:AbstractRecurrent
+   RecurrentStep:Decorator Recursor:AbstractRecurrent Sequencer:Container
+   SequencerCriterion:Criterion LookupTableMaskZero:LookupTable NoBackprop:Decorator
+   DataParallelCriterion:Criterion
 ]]
 
 local nn = {}
-local waiting = {} -- names whose file has not been asked for
-for name in names:gmatch('%w+') do waiting[name] = true end
+class.rooms.nn = nn
+
+local parents = {Module = false, Criterion = false, StochasticGradient = false}
+local added = {}
+for list, default in pairs{[modules] = 'Module', [criterions] = 'Criterion',
+   [additions] = 'Module'} do
+   for word in list:gmatch '%S+' do
+      local name, parent = word:match '^(%w+):?(%w*)$'
+      parents[name] = parent ~= '' and parent or default
+      added[name] = list == additions
+   end
+end
+
+local hidden = {} -- name -> constructor, or true for what is no class: not asked for yet
+
+local function declare(name)
+   if rawget(class.classes, 'nn.' .. name) then return end
+   local parent = parents[name]
+   if parent then declare(parent) end
+   local place = added[name] and hidden or nn
+   place[name] = class.declare('nn.' .. name, parent and 'nn.' .. parent or nil,
+      'dpt.nn.' .. name, added[name])
+end
+for name in pairs(parents) do declare(name) end
+for name in others:gmatch '%w+' do hidden[name] = true end
 
 setmetatable(nn, {__index = function(_, name)
-   if not waiting[name] then return nil end
-   waiting[name] = nil
-   local path = 'dpt.nn.' .. name
-   local found = package.searchpath(path, package.path) and require(path)
-   if type(found) == 'table' and rawget(nn, name) == nil then rawset(nn, name, found) end
+   local found = hidden[name]
+   if not found then return nil end
+   if found ~= true and not rawget(class.classes, 'nn.' .. name) then return nil end -- withdrawn
+   hidden[name] = nil
+   if found == true then found = require('dpt.nn.' .. name) end
+   if rawget(nn, name) == nil then rawset(nn, name, found) end
    return rawget(nn, name)
 end})
-
-class.rooms.nn = nn
 
 return nn

@@ -7,6 +7,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType, storageType = ffi.istype, core.tensorType, core.storageType
 
 --- The sizes of a nested table by its first elements.

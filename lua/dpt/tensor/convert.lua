@@ -3,6 +3,7 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
 local torch, method, check = class.torch, core.method, core.checkTensor
 local DOUBLE = core.DOUBLE

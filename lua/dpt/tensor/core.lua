@@ -11,6 +11,7 @@
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+local type = dptffi.type
 local istype = ffi.istype
 local torch = class.torch
 

@@ -7,6 +7,7 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
 local both, checkNumber, checkInteger = core.both, core.checkNumber, core.checkInteger
 local torch, usage = class.torch, core.usage

@@ -1,13 +1,15 @@
 --- dpt.tensor.indexing: the metatype of tensors: t[i], t[{...}], t[mask], operators on the object.
 --
--- What must stay true: a string is a method (or, as in Torch7, a number in a string), looked up in
--- the live table of the tensor's kind; numbers count from 1, negative ones from the end. __eq takes
+-- Invariant: a string is a method (or, as in Torch7, a number in a string), looked up in the live
+-- table of the tensor's kind, nil where there is none; numbers count from 1, negative ones from the
+-- end. __eq takes
 -- any operand and compares the object.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
 local tensor, tensorMethods, ON_DEVICE = core.tensor, core.tensorMethods, core.ON_DEVICE
 local torch = class.torch
@@ -33,7 +35,6 @@ end
 
 local function wrongKey(t, key)
    local name = core.tensorNames[t.kind_]
-   if type(key) == 'string' then return fail("%s has no method '%s'", name, key) end
    return fail('%s: an index is a number, a table, a torch.LongStorage or a torch.%sByteTensor,'
       .. ' got %s', name, t.kind_ >= ON_DEVICE and 'Cuda' or '', torch.type(key))
 end
@@ -116,8 +117,6 @@ local function getOther(t, key)
       if not offset then return view end
       lib.get(view, offset, value)
       return value[0]
-   elseif kind == 'string' and tonumber(key) then
-      return getNumber(t, tonumber(key))
    elseif isMask(t, key) then
       local out = core.fresh(t.kind_)
       lib.masked_select(out, t, key)
@@ -135,7 +134,8 @@ local function index(t, key)
    if type(key) == 'string' then
       local f = tensorMethods[t.kind_][key]
       if f ~= nil then return f end
-      return getOther(t, key)
+      local number = tonumber(key)
+      return number and getNumber(t, number) or nil
    end
    if type(key) == 'number' then return getNumber(t, key) end
    return getOther(t, key)

@@ -8,6 +8,7 @@ local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local lib, fail = dptffi.lib, dptffi.fail
 local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
+local type = dptffi.type
 local both, dimension, checkInteger = core.both, core.dimension, core.checkInteger
 local torch, usage, INT, ON_DEVICE = class.torch, core.usage, dptffi.C.DPT_I32, core.ON_DEVICE
 

@@ -2,6 +2,7 @@
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
+local type = dptffi.type
 local torch = class.torch
 
 local function truncate(v) return v < 0 and math.ceil(v) or math.floor(v) end

@@ -5,6 +5,7 @@
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
 local operators = core.operators
 

@@ -8,6 +8,7 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local C, lib = dptffi.C, dptffi.lib
+local type = dptffi.type
 local map1, map2, map3 = lib.map1, lib.map2, lib.map3
 local istype, tensor, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
 local usage = core.usage

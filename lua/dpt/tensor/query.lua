@@ -3,6 +3,7 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+local type = dptffi.type
 local istype, tensorType, storageType = ffi.istype, core.tensorType, core.storageType
 local torch, method, both = class.torch, core.method, core.both
 local check, dimension = core.checkTensor, core.dimension
@@ -79,10 +80,14 @@ both('isSize', function(t, s)
    return true
 end)
 
-both('elementSize', function(t)
+function torch.elementSize(t)
    check('elementSize', 'self', t)
    return core.elementSizes[t.kind_]
-end)
+end
+for kind, methods in pairs(core.tensorMethods) do
+   --- The tensor is not needed: torch.FloatTensor.elementSize().
+   function methods.elementSize() return core.elementSizes[kind] end
+end
 
 --- The number of the device that holds the elements; 0 for host memory or no memory. On host
 -- tensors too, so that scripts need not ask for the type first.

@@ -8,6 +8,7 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
 local both, method = core.both, core.method
 local checkNumber, checkInteger = core.checkNumber, core.checkInteger

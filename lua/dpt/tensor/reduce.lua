@@ -7,6 +7,7 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
 local both, dimension = core.both, core.dimension
 local checkNumber, checkInteger = core.checkNumber, core.checkInteger

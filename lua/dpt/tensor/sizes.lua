@@ -5,6 +5,7 @@
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+local type = dptffi.type
 local istype, storageType, LONG = ffi.istype, core.storageType, core.LONG
 
 local MAXDIM = C.DPT_MAXDIM

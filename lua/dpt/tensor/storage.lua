@@ -6,6 +6,7 @@ local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, storageType, storageMethod = ffi.istype, core.storageType, core.storageMethod
 local torch = class.torch
 local ON_DEVICE, BYTE, CHAR = core.ON_DEVICE, C.DPT_U8, C.DPT_I8
@@ -113,11 +114,14 @@ ffi.metatype(storageType, {
    __tostring = function(s) return core.storageText(s) end,
    __index = function(s, key)
       if type(key) == 'number' then return get(s, key) end
-      local f = core.storageMethods[s.kind_][key]
-      if f ~= nil then return f end
-      local name = core.storageNames[s.kind_]
-      if type(key) == 'string' then fail("%s has no method '%s'", name, key) end
-      fail('%s: an index is of type %s, wanted a number', name, torch.type(key))
+      if type(key) == 'string' then
+         local f = core.storageMethods[s.kind_][key]
+         if f ~= nil then return f end
+         local number = tonumber(key)
+         return number and get(s, number) or nil
+      end
+      fail('%s: an index is of type %s, wanted a number', core.storageNames[s.kind_],
+         torch.type(key))
    end,
    __newindex = function(s, key, v)
       local name = core.storageNames[s.kind_]
@@ -130,10 +134,10 @@ storageMethod('size', function(s)
    check('size', s)
    return length(s)
 end)
-storageMethod('elementSize', function(s)
-   check('elementSize', s)
-   return core.elementSizes[s.kind_]
-end)
+for kind, methods in pairs(core.storageMethods) do
+   --- The bytes of an element; the object is not needed: torch.FloatStorage.elementSize().
+   function methods.elementSize() return core.elementSizes[kind] end
+end
 
 --- Changes the size; elements that stay keep their values.
 storageMethod('resize', function(s, n)

@@ -7,6 +7,7 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
 local torch, both = class.torch, core.both
 local tensor, fresh, check, dimension = core.tensor, core.fresh, core.checkTensor, core.dimension

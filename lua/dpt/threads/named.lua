@@ -5,6 +5,7 @@
 -- script made is copied, whatever table it stands in (a function's source says whose it is). What
 -- is not in the other state under its name raises there.
 local fail = require('dpt.ffi').fail
+local type = require('dpt.ffi').type
 
 local named = {}
 

@@ -17,6 +17,15 @@ end
 --- The user's home folder.
 paths.home = os.getenv 'HOME' or '.'
 
+-- Where dpt is installed: the folder above lua/ (the source tree) or share/lua/5.1/.
+do
+   local folder = debug.getinfo(1, 'S').source:match '^@(.*)dpt/util/paths%.lua$' or './'
+   paths.install_prefix = folder .. (folder:find 'share/lua/5%.1/$' and '../../..' or '..')
+   for _, part in ipairs{'bin', 'man', 'lib', 'share', 'include', 'cmake'} do
+      paths['install_' .. part] = paths.install_prefix .. '/' .. part
+   end
+end
+
 --- Whether there is a file / a folder at the path.
 function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
 function paths.dirp(path) return C.dpt_path_kind(want('dirp', path)) == 2 end
@@ -171,6 +180,20 @@ function paths.findprogram(...)
    end
    return nil
 end
+
+--- The folder of the program that runs.
+function paths.execdir()
+   local first = 0
+   for i in pairs(arg or {}) do first = math.min(first, tonumber(i) or 0) end
+   local program = arg and arg[first] or 'luajit'
+   if not program:find '/' then program = paths.findprogram(program) or program end
+   return paths.dirname(paths.concat(program))
+end
+
+--- Only Windows has a registry: nil.
+function paths.getregistryvalue() return nil end
+
+paths.require = require
 
 --- Runs a command and gives what it printed.
 function paths.execute(command)

@@ -32,6 +32,9 @@ sys.fexecute = sys.execute
 function sys.uname() return jit.os == 'OSX' and 'macos' or jit.os:lower() end
 sys.OS = sys.uname()
 
+--- The folder above the bin/ in which the running LuaJIT lies.
+sys.prefix = paths.execdir():gsub('/bin$', '')
+
 --- What `ls` (and `ls -l`, `-a`, `-la`) tells about a folder, default the current one.
 function sys.ls(folder) return sys.execute('ls ' .. (folder or '')) end
 function sys.ll(folder) return sys.execute('ls -l ' .. (folder or '')) end

@@ -1,10 +1,19 @@
---- xlua: Torch7's progress bar and small helpers.
+--- xlua: Torch7's progress bar and small helpers; the other files of this room bring the rest.
+--
+-- Invariant: nothing here changes Lua's own libraries; dpt.compat does.
 local dptffi = require 'dpt.ffi'
 local paths = require 'dpt.util.paths'
 local sys = require 'dpt.util.sys'
 local C = dptffi.C
 
-local xlua = {}
+local xlua = {
+   OptionParser = require 'dpt.util.optionparser',
+   Profiler = require 'dpt.util.profiler',
+}
+for _, part in ipairs{require 'dpt.util.usage', require 'dpt.util.session'} do
+   for name, f in pairs(part) do xlua[name] = f end
+end
+xlua.begin, xlua.set = nil, nil -- dpt.compat's
 
 --- A text of the two largest parts of a time, e.g. '1h2m', '3s140ms', '0ms'.
 function xlua.formatTime(seconds)
@@ -116,5 +125,47 @@ end
 
 --- Whether a file is there.
 xlua.filep = paths.filep
+
+--- What xlua adds to Lua's string and table, by dpt.compat.
+local strings, tables = {}, {}
+xlua.libraries = {string = strings, table = tables}
+
+--- The parts of a text between the places that match a pattern; an empty first one is left out.
+strings.split = sys.split
+
+--- The value of an expression such as 'nn.Linear'.
+function strings.tosymbol(text)
+   local ok, value = pcall(assert(loadstring('return ' .. text)))
+   if not ok then error(value, 2) end
+   return value or error("symbol '" .. text .. "' does not exist", 2)
+end
+
+--- Two lists: the elements that are not among the `length` (1) from `start` (1), and the others.
+function tables.splice(list, start, length)
+   start, length = start or 1, length or 1
+   local rest, taken = {}, {}
+   for i, element in ipairs(list) do
+      table.insert((i < start or i >= start + length) and rest or taken, element)
+   end
+   return rest, taken
+end
+
+--- A list without the elements that have the same hash(element) (the element itself) as another.
+-- @param merge merge(new, old): what becomes of two; default: the later one stays
+function tables.prune(list, hash, merge)
+   local kept, order = {}, {}
+   for _, element in ipairs(list) do
+      local key = hash and hash(element) or element
+      if kept[key] == nil then
+         order[#order + 1] = key
+         kept[key] = element
+      else
+         kept[key] = merge and merge(element, kept[key]) or element
+      end
+   end
+   local result = {}
+   for i, key in ipairs(order) do result[i] = kept[key] end
+   return result
+end
 
 return xlua

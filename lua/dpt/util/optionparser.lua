@@ -1,0 +1,153 @@
+--- xlua.OptionParser{usage = text}: the options of a script, from the global arg.
+--
+-- Invariant: an option is described by {'-x', '--name', ..., dest = its field in the result,
+-- action = 'store' (the default, takes a value), 'store_true' or 'store_false', default = , req = ,
+-- help = , metavar = how the help names its value}; what the command line has wrong is printed with the help
+-- and ends the process with status 1.
+local Parser = {}
+
+--- @param usage the text of the help's first line, in which %prog is the program
+local function new(usage)
+   local self = {usage = type(usage) == 'table' and usage.usage or usage, option_descriptions = {},
+      option_of = {}}
+   for name, method in pairs(Parser) do self[name] = method end
+   self:option{'-h', '--help', action = 'store_true', dest = 'help',
+      help = 'show this help message and exit'}
+   return self
+end
+
+--- Prints a message and the help and ends the process.
+function Parser:fail(message)
+   io.stderr:write(message, '\n')
+   self:help()
+   os.exit(1)
+end
+
+--- Adds an option.
+function Parser:option(description)
+   table.insert(self.option_descriptions, description)
+   for _, word in ipairs(description) do self.option_of[word] = description end
+end
+
+local function takesValue(description)
+   return description.action == nil or description.action == 'store'
+end
+
+--- The words of the command line, --name=value as two.
+local function words()
+   local list = {}
+   for _, word in ipairs(arg) do
+      local name, value = word:match '^(%-%-[%w_%-]+)=(.*)'
+      list[#list + 1] = name or word
+      list[#list + 1] = value
+   end
+   return list
+end
+
+--- Reads the global arg. @param options a table to add to
+-- @return a table: dest -> value (__main__: whether there is a command line); the other words
+function Parser:parse(options)
+   options = options or {}
+   local others = {}
+   for _, description in ipairs(self.option_descriptions) do
+      if options[description.dest] == nil then
+         options[description.dest] = description.default
+      end
+   end
+   self.options, options.__main__ = options, arg ~= nil
+   if not arg then return options, others end
+   local list, i = words(), 1
+   while list[i] do
+      local word = list[i]
+      local description = self.option_of[word]
+      if description and takesValue(description) then
+         i = i + 1
+         local value = list[i]
+         if value == nil then value = description.default end
+         if value == nil then self:fail('option requires an argument ' .. word) end
+         options[description.dest] = value
+      elseif description then
+         options[description.dest] = description.action == 'store_true'
+      elseif word:find '^%-' then
+         self:fail('invalid option ' .. word)
+      else
+         others[#others + 1] = word
+      end
+      i = i + 1
+   end
+   if options.help then
+      self:help()
+      os.exit(0)
+   end
+   for _, description in ipairs(self.option_descriptions) do
+      if description.req and not options[description.dest] then
+         self:fail('option ' .. description[1] .. ' requires an argument')
+      end
+   end
+   return options, others
+end
+
+--- How the help names an option: '-x X, --name=X'.
+function Parser:flags(description)
+   local parts = {}
+   for i, word in ipairs(description) do
+      local value = ''
+      if takesValue(description) then
+         value = (#word == 2 and ' ' or '=') .. (description.metavar or description.dest:upper())
+      end
+      parts[i] = word .. value
+   end
+   return table.concat(parts, ', ')
+end
+
+--- Prints the help.
+function Parser:help()
+   local words_ = arg or {}
+   local program = words_[-1] and words_[-1] .. ' ' .. words_[0] or words_[0] or 'THISPROG'
+   io.write('Usage: ', (tostring(self.usage):gsub('%%prog', (program:gsub('%%', '%%%%')))),
+      '\n\nOptions:\n')
+   local width = 0
+   for _, description in ipairs(self.option_descriptions) do
+      width = math.max(width, #self:flags(description))
+   end
+   for _, description in ipairs(self.option_descriptions) do
+      local flags, more = self:flags(description), ''
+      if description.req then
+         more = ' [REQUIRED]'
+      elseif description.default ~= nil then
+         more = ' [default = ' .. tostring(description.default) .. ']'
+      end
+      io.write('  ', flags, (' '):rep(width - #flags), '  ', description.help or '', more, '\n')
+   end
+end
+
+--- The options' values as text, after `parse`.
+-- @param asFileName whether it is one word: name=value,name=value
+-- @param only list of the options that a file name has, default all
+function Parser:tostring(asFileName, only)
+   local parts = {}
+   if not asFileName then
+      local program = (arg and arg[0] or 'interpreted.lua'):gsub('%.lua', '')
+      for name, value in pairs(self.options) do
+         parts[#parts + 1] = ' + ' .. name .. ' = ' .. tostring(value) .. '\n'
+      end
+      return '<' .. program .. '> configuration:\n' .. table.concat(parts)
+   end
+   local wanted
+   for _, name in ipairs(only or {}) do
+      wanted = wanted or {}
+      wanted[name] = true
+   end
+   for _, description in ipairs(self.option_descriptions) do
+      local name, value = description[1], self.options[description.dest]
+      if value and (not wanted or wanted[name]) then
+         parts[#parts + 1] = name .. '=' .. tostring(value)
+      end
+   end
+   return (table.concat(parts, ','):gsub('/', '|'):gsub(' ', '_'))
+end
+
+--- Prints them.
+function Parser:summarize(asFileName) io.write(self:tostring(asFileName)) end
+
+return new

@@ -1,0 +1,71 @@
+--- xlua's commands for an interactive session: who, clear, clearall, log.
+--
+-- Invariant: the names that were there when dpt was loaded are not the user's: `who` does not list
+-- them and `clearall` leaves them. Only what the user names, or made himself, is taken away.
+local paths = require 'dpt.util.paths'
+
+local session, before = {}, {}
+
+--- Remembers the globals that there are; what comes later is the user's.
+function session.begin()
+   for name in pairs(_G) do before[name] = true end
+end
+
+--- Takes a global away. @param name its name
+function session.clear(name)
+   session.set(name, nil)
+   collectgarbage()
+end
+
+--- Takes away all globals that were made since dpt was loaded, and their packages.
+function session.clearall()
+   local names = {}
+   for name in pairs(_G) do if not before[name] then names[#names + 1] = name end end
+   for _, name in ipairs(names) do
+      session.set(name, nil)
+      package.loaded[name] = nil
+   end
+   collectgarbage()
+end
+
+--- Prints the packages and the other globals that there are.
+function session.who()
+   local packages, variables = {}, {}
+   for name, value in pairs(_G) do
+      local text = tostring(name)
+      if package.loaded[name] and name ~= '_G' or package.preload[name] then
+         packages[#packages + 1] = text
+      elseif not before[name] then
+         variables[#variables + 1] = ('[%s] = %s'):format(text, tostring(value))
+      end
+   end
+   table.sort(packages)
+   table.sort(variables)
+   print('\nGlobal Libs:\n' .. table.concat(packages, ' '))
+   print('\nGlobal Vars:\n' .. table.concat(variables, '\n') .. '\n')
+end
+
+--- Whatever io.write and print write from now on also goes into a file.
+-- @param append whether what is in the file stays
+function session.log(path, append)
+   paths.mkdir(paths.dirname(path))
+   local file = assert(io.open(path, append and 'a' or 'w'))
+   local write = io.write
+   -- luacheck: push ignore 122 (this is what the command is for)
+   io.write = function(...)
+      file:write(...)
+      file:flush()
+      return write(...)
+   end
+   -- luacheck: pop
+   session.set('print', function(...)
+      local parts = {}
+      for i = 1, select('#', ...) do parts[i] = tostring((select(i, ...))) end
+      io.write(table.concat(parts, '\t'), '\n')
+   end)
+end
+
+--- set(name, value) writes a global; dpt.compat, the only writer of globals, gives it.
+session.set = nil
+
+return session

@@ -1,0 +1,135 @@
+--- xlua's help texts and named arguments: table2string, usage, unpack, unpack_class, usage_module.
+--
+-- Invariant: an argument is described by {arg = name, type = , help = , req = , default = ,
+-- defaulta = the argument whose value is the default}; a function that gets one table without a
+-- list part (and of no class) has got its arguments by name, else in the descriptions' order.
+local torch = require('dpt.class').torch
+local colors = require('dpt.util.sys').COLORS
+
+local usage = {}
+
+local function text(value)
+   if type(value) == 'table' then return usage.table2string(value) end
+   if type(value) ~= 'string' then return tostring(value) end
+   value = value:gsub('\n', '\\n')
+   local quotes = value:gsub('[^\'"]', '')
+   if quotes ~= '' and not quotes:find "'" then return "'" .. value .. "'" end
+   return '"' .. value:gsub('"', '\\"') .. '"'
+end
+
+--- A table as Lua would write it. @param newline whether every field has a line of its own
+function usage.table2string(value, newline)
+   local parts = {}
+   for _, v in ipairs(value) do parts[#parts + 1] = text(v) end
+   local count = #parts
+   for k, v in pairs(value) do
+      if not (type(k) == 'number' and k >= 1 and k <= count and k % 1 == 0) then
+         local key = type(k) == 'string' and k:match '^[%a_][%w_]*$' or '[' .. text(k) .. ']'
+         parts[#parts + 1] = key .. (newline and ' : ' or '=') .. text(v)
+      end
+   end
+   if newline then return '{\n   ' .. table.concat(parts, '\n   ') .. '\n}' end
+   return '{' .. table.concat(parts, ',') .. '}'
+end
+
+local function pad(left) return left .. (' '):rep(40 - #left) end
+
+local function line(description)
+   local left = description.type or 'any'
+   if description.arg then left = description.arg .. ' = ' .. left end
+   if not description.req then left = '[' .. left .. ']' end
+   local right = description.help or ''
+   if type(description.default) == 'table' then
+      right = right .. '  [default = ' .. usage.table2string(description.default) .. ']'
+   elseif description.default ~= nil then
+      right = right .. '  [default = ' .. tostring(description.default) .. ']'
+   elseif description.defaulta then
+      right = right .. '  [default == ' .. description.defaulta .. ']'
+   end
+   return pad('    ' .. left) .. '-- ' .. right
+end
+
+--- The help of a function. @param example text, or nil
+-- @param ... descriptions of the arguments, or one table {tabled = list of them}; descriptions
+-- without names may have '' between the ways to call the function
+function usage.usage(name, description, example, ...)
+   local list, rule = {...}, ('+'):rep(69)
+   if list[1] and list[1].tabled then list = list[1].tabled end
+   local named = list[1] and list[1].arg
+   local open, close = '(', ')'
+   if named then open, close = '{', '}' end
+   local lines = {rule, colors.Magenta .. name .. colors.none}
+   if description then lines[#lines + 1] = '\n' .. description end
+   lines[#lines + 1] = '\n' .. colors.blue .. '> ' .. colors.none .. 'usage:\n' .. colors.cyan
+      .. name .. open
+   for _, argument in ipairs(list) do
+      if argument == '' then
+         lines[#lines + 1] = close .. '\n' .. name .. open
+      else
+         lines[#lines + 1] = line(argument)
+      end
+   end
+   lines[#lines + 1] = close .. colors.none
+   if example then lines[#lines + 1] = '\n' .. colors.cyan .. example .. colors.none end
+   lines[#lines + 1] = rule
+   return table.concat(lines, '\n')
+end
+
+local function refuse(why, help)
+   if why then print(colors.Red .. why .. colors.none) end
+   print(help)
+   error(colors.Red .. 'error' .. colors.none, 3)
+end
+
+--- Reads a function's arguments by their descriptions.
+-- @param args what the function got, as {...}
+-- @param name its name, for the help that is printed where an argument is missing
+-- @return a table: name or place -> value, usage -> the help; then the values in order
+function usage.unpack(args, name, description, ...)
+   local list = {...}
+   local help = setmetatable({}, {__tostring = function()
+      local example
+      if #list > 1 then
+         example = ('%s{%s=%s, %s=%s}\n%s(%s, ...)'):format(name, list[2].arg, list[2].type,
+            list[1].arg, list[1].type, name, list[1].type)
+      end
+      return usage.usage(name, description, example, {tabled = list})
+   end})
+   local first, given = args[1], {}
+   if select('#', unpack(args)) == 0 then
+      refuse(nil, help)
+   elseif #args == 1 and type(first) == 'table' and #first == 0 and not torch.typename(first) then
+      given = first
+   else
+      for i, argument in ipairs(list) do given[argument.arg] = args[i] end
+   end
+   local values = {usage = help}
+   for i, argument in ipairs(list) do
+      local value = given[argument.arg]
+      if value == nil and argument.req then refuse('missing argument: ' .. argument.arg, help) end
+      if value == nil then value = argument.default end
+      if value == nil and argument.defaulta then value = values[argument.defaulta] end
+      values[argument.arg], values[i] = value, value
+   end
+   return values, unpack(values, 1, #list)
+end
+
+--- Reads a constructor's arguments into the fields of an object.
+function usage.unpack_class(object, args, name, description, ...)
+   for key, value in pairs((usage.unpack(args, name, description, ...))) do
+      if type(key) ~= 'number' then object[key] = value end
+   end
+end
+
+--- Gives a package a text that tostring and print show. @return the text
+function usage.usage_module(package, name, description)
+   local rule = ('+'):rep(69)
+   local help = colors.magenta .. rule .. '\nPACKAGE:\n' .. name .. '\n'
+      .. (description and '\nDESC:\n' .. description .. '\n' or '') .. rule .. colors.none
+   local meta = getmetatable(package) or {}
+   meta.__tostring = function() return help end
+   setmetatable(package, meta)
+   return help
+end
+
+return usage
