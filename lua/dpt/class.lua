@@ -1,14 +1,13 @@
 --- dpt.class: torch.class and its registry; returns the table `torch`.
 --
--- Invariant: an object of a class is a plain table whose metatable is the class's method table; that
--- table's own metatable leads to the parent's methods, so methods added to a class later are seen
--- by all its descendants. A class is found by its name through one registry, tensors and storages
--- (C data) too; debug.getregistry() has both directions, as Torch7's had. Lua's metamethods look
--- __add__ and so on up when they are called, so an operator that is defined again is seen by every
--- descendant. Both tables of a declared class are there before its file is loaded: whatever touches
--- them loads it.
+-- Invariant: an object of a class is a plain table whose metatable is the class's method table;
+-- that table's own metatable leads to the parent's methods, so methods added to a class later are
+-- seen by all its descendants. A class is found by its name through one registry, tensors and
+-- storages (C data) too; debug.getregistry() has both directions, as Torch7's had. Both tables of a
+-- declared class are there before its file is loaded: whatever touches them loads it.
 local dptffi = require 'dpt.ffi'
 local checkTransient = require 'dpt.class.transient'
+local operators = require 'dpt.class.operators'
 local fail = dptffi.fail
 local type = dptffi.type
 
@@ -28,42 +27,6 @@ end})
 
 --- A value for a sentence: a string in quotes, else its type.
 local function quote(v) return type(v) == 'string' and "'" .. v .. "'" or torch.type(v) end
-
--- operators ---------------------------------------------------------------------------------------
-
---- The operator `key` of the first operand that has it.
-local function find(key, a, b)
-   local methods = getmetatable(a)
-   local f = type(methods) == 'table' and methods[key]
-   if f then return f end
-   methods = getmetatable(b)
-   return type(methods) == 'table' and methods[key]
-      or fail('%s: neither operand (%s, %s) has it', key, torch.type(a), torch.type(b))
-end
-
-local function same(...) return ... end
-
---- Lua's metamethods that a class may define as __NAME__: {Lua's name, the metamethod}. None makes a
--- tail call: scripts count stack levels (nngraph, to name a node's line).
-local operators = {}
-for name in ('add sub mul div mod pow unm concat len eq lt le tostring'):gmatch('%a+') do
-   local key = '__' .. name .. '__'
-   operators[key] = {'__' .. name, function(a, b)
-      local result = find(key, a, b)(a, b)
-      return result
-   end}
-end
-operators.__call__ = {'__call', function(a, ...) return same(find('__call__', a)(a, ...)) end}
--- __index__ returns value, handled; __newindex__ returns handled
-operators.__index__ = {'__index', function(object, key)
-   local methods = getmetatable(object)
-   local value, handled = methods.__index__(object, key)
-   if handled then return value end
-   return methods[key]
-end}
-operators.__newindex__ = {'__newindex', function(object, key, value)
-   if not getmetatable(object).__newindex__(object, key, value) then rawset(object, key, value) end
-end}
 
 --- Makes Lua call the operator `key` of objects of the class and of its descendants.
 local function install(methods, key)
@@ -149,16 +112,12 @@ local function withdraw()
    end
 end
 
---- The table that a class with this name goes into: what its name's first parts name, or the globals.
+--- The table that a class of this name goes into: what the first parts name, or the globals.
 local function placeOf(name)
    local place, folder = nil, name:match('^(.+)%.[^.]+$')
    if not folder then return _G end
    for part in folder:gmatch('[^.]+') do
-      if place then
-         place = place[part]
-      else
-         place = rooms[part] or rawget(_G, part)
-      end
+      if place then place = place[part] else place = rooms[part] or rawget(_G, part) end
       if type(place) ~= 'table' then
          fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name, part)
       end
@@ -308,8 +267,8 @@ function torch.type(object)
    return methods and methods.__typename or type(object)
 end
 
---- Whether the object's class or one of its ancestors is `spec`: a constructor, a name, or a pattern
--- that matches a part of the name (plain text must be the whole name).
+--- Whether the object's class or one of its ancestors is `spec`: a constructor, a name, or a
+-- pattern that matches a part of the name (plain text must be the whole name).
 function torch.isTypeOf(object, spec)
    local methods = methodsOf(object) or type(object) == 'table' and getmetatable(object)
    if type(spec) == 'table' then spec = getmetatable(spec) end

@@ -75,7 +75,7 @@ local function recurrent(rooms)
    end
 end
 
---- Lua's type(), but dpt's own C data (tensors, storages, generators) is 'userdata', as Torch7's was.
+--- Lua's type(), but dpt's own C data (tensors, storages, generators) is 'userdata', as Torch7's.
 function compat.type(v)
    local kind = type(v)
    if kind == 'cdata' and class.methodsOf(v) then return 'userdata' end

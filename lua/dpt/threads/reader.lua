@@ -78,9 +78,9 @@ end
 readers[codes.CUSTOM] = function()
    local name, version, bytes = take(), take(), take()
    local methods = methodsOf(name)
-   local object = know(torch.factory(name)())
    local file = MemoryFile.over(torch.CharStorage():string(bytes), #bytes, 'r'):binary()
    file.readObject = function() return get() end
+   local object = know(torch.factory(name)(file))
    local read = methods.__read or methods.read
    read(object, file, version)
    return object

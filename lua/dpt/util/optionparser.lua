@@ -2,8 +2,8 @@
 --
 -- Invariant: an option is described by {'-x', '--name', ..., dest = its field in the result,
 -- action = 'store' (the default, takes a value), 'store_true' or 'store_false', default = , req = ,
--- help = , metavar = how the help names its value}; what the command line has wrong is printed with the help
--- and ends the process with status 1.
+-- help = , metavar = how the help names its value}; what is wrong is printed with the
+-- help and ends the process with status 1.
 local Parser = {}
 
 --- @param usage the text of the help's first line, in which %prog is the program

@@ -1,0 +1,43 @@
+--- dpt.class.operators: Lua's metamethods for classes that define __add__, __call__, __index__ ...
+--
+-- Invariant: a metamethod looks the operator up when it is called, so that one which is defined
+-- again is seen by every descendant; all classes share one metamethod for an operator, so that Lua
+-- compares objects of two classes by it. None makes a tail call: scripts count stack levels.
+local dptffi = require 'dpt.ffi'
+local fail = dptffi.fail
+local type = dptffi.type
+
+--- The operator `key` of the first operand that has it.
+local function find(key, a, b)
+   local methods = getmetatable(a)
+   local f = type(methods) == 'table' and methods[key]
+   if f then return f end
+   methods = getmetatable(b)
+   return type(methods) == 'table' and methods[key]
+      or fail('%s: neither operand has it', key)
+end
+
+local function same(...) return ... end
+
+--- __NAME__ -> {Lua's name, the metamethod}
+local operators = {}
+for name in ('add sub mul div mod pow unm concat len eq lt le tostring'):gmatch('%a+') do
+   local key = '__' .. name .. '__'
+   operators[key] = {'__' .. name, function(a, b)
+      local result = find(key, a, b)(a, b)
+      return result
+   end}
+end
+operators.__call__ = {'__call', function(a, ...) return same(find('__call__', a)(a, ...)) end}
+-- __index__ returns value, handled; __newindex__ returns handled
+operators.__index__ = {'__index', function(object, key)
+   local methods = getmetatable(object)
+   local value, handled = methods.__index__(object, key)
+   if handled then return value end
+   return methods[key]
+end}
+operators.__newindex__ = {'__newindex', function(object, key, value)
+   if not getmetatable(object).__newindex__(object, key, value) then rawset(object, key, value) end
+end}
+
+return operators
