@@ -29,12 +29,13 @@ describe('devices', function()
    it('that do not exist are refused by name', function()
       local n = cutorch.getDeviceCount()
       for _, bad in ipairs{0, -1, n + 1} do
-         assert.error_matches(function() cutorch.setDevice(bad) end, 'setDevice: there is no')
+         assert.error_matches(function() cutorch.setDevice(bad) end,
+            ('setDevice: there is no device %d, wanted 1 to %d'):format(bad, n):gsub('-', '%%-'))
       end
       assert.error_matches(function() cutorch.setDevice() end, "'device' is of type nil")
       assert.error_matches(function() cutorch.setDevice(1.5) end, "'device' is 1.5")
       assert.error_matches(function() cutorch.setDevice(2 ^ 40) end, 'wanted a whole number')
-      assert.error_matches(function() cutorch.getMemoryUsage(0) end, 'no device')
+      assert.error_matches(function() cutorch.getMemoryUsage(0) end, 'no device 0')
       assert.error_matches(function() cutorch.memoryStats(n + 1) end, 'no device ' .. n + 1)
       assert.equal(1, cutorch.getDevice())
    end)

@@ -253,7 +253,8 @@ int dpt_device_get(int *number) {
 
 int dpt_device_set(int number) {
   dpt__device *device;
-  DPT__TRY(dpt__device_find("setDevice", number ? number : -1, &device));
+  DPT__TRY(dpt__device_find("setDevice", number, &device));
+  if (!number) return dpt__fail("setDevice: there is no device 0, wanted 1 to %d", ndevice);
   current_device = number;
   return 0;
 }

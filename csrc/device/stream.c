@@ -23,7 +23,7 @@
 #include <omp.h>
 #endif
 
-enum { UNIT = 32, FIRST_RING = 1 << 14, MAX_RING = 1 << 22, MAX_ITEM = 1 << 16 };
+enum { UNIT = 32, FIRST_RING = 1 << 14, MAX_RING = 1 << 22 };
 
 typedef struct item {
   dpt__kernel_fn *fn; /* NULL: the rest of the ring is not used */
@@ -261,15 +261,17 @@ static int has_room(dpt__segment *ring, size_t size, size_t *tail) {
   return 1;
 }
 
-/* Under the stream's lock. */
+/* Under the stream's lock. A ring of twice the size has room once it is empty, wherever it ends. */
 static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
   while (!has_room(stream->write, size, tail)) {
     dpt__segment *ring = stream->write;
-    if (ring->capacity >= MAX_RING) {
+    if (ring->capacity >= MAX_RING && ring->capacity >= 2 * size) {
       dpt__counter_wait(progress(stream), dpt__counter_value(progress(stream)) + 1);
       continue;
     }
-    dpt__segment *next = segment_new(ring->capacity * 2);
+    size_t capacity = ring->capacity * 2;
+    while (capacity < 2 * size) capacity *= 2;
+    dpt__segment *next = segment_new(capacity);
     if (!next) return dpt__fail("no host memory for the queue of a stream");
     atomic_store_explicit(&ring->next, next, memory_order_release);
     stream->write = next;
@@ -302,8 +304,6 @@ static void put(dpt__stream *stream, size_t tail, item head, const void *args, s
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size) {
   size_t tail[DPT__PUSH_MAX], whole = (sizeof(item) + size + UNIT - 1) / UNIT * UNIT;
-  if (whole > MAX_ITEM)
-    return dpt__fail("%s: %zu bytes of arguments do not fit into a queue", name, size);
   for (int i = 0; i < n; i++) pthread_mutex_lock(&streams[i]->lock);
   int status = prepare(n, streams, name, whole, tail);
   for (int i = 0; i < n && !status; i++)

@@ -15,6 +15,8 @@ static void omp_set_num_threads(int n) {}
 
 static _Thread_local int threads; /* 0: not asked for yet */
 static int is_child;
+
+enum { MOST = 4096 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void after_fork(void) {
@@ -26,7 +28,8 @@ static void after_fork(void) {
 static void watch_fork(void) { pthread_atfork(NULL, NULL, after_fork); }
 
 int dpt_threads_set(int n) {
-  if (n < 1) return dpt__fail("setnumthreads: got %d threads, wanted at least 1", n);
+  if (n < 1 || n > MOST) /* gomp ends the process if a thread cannot start */
+    return dpt__fail("setnumthreads: got %d threads, wanted 1 to %d", n, MOST);
   if (n > 1 && is_child)
     return dpt__fail("setnumthreads: got %d threads, wanted 1, as this process is a child of fork",
                      n);

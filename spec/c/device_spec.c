@@ -111,7 +111,7 @@ static int current_is_per_thread(void) {
     OK(dpt_stream_get(d, &stream));
     CHECK(stream == 2);
   }
-  FAILS(dpt_device_set(0), "no device -1");
+  FAILS(dpt_device_set(0), "there is no device 0, wanted 1 to ");
   FAILS(dpt_device_set(4), "setDevice: there is no device 4, wanted 1 to 3");
   OK(dpt_device_get(&device));
   CHECK(device == 2);

@@ -63,9 +63,27 @@ static void waits_when_full(void) {
   while (good < N && values[good] == good) good++;
   CHECK(good == N);
   free(args);
-  char *large = calloc(1, 100000);
-  FAILS(dpt__stream_push(dpt__current_stream(1), run_append, "append", large, 100000), "queue");
-  free(large);
+}
+
+static int run_check(dpt__context *context, const void *args) {
+  const size_t *a = args; /* the number of words, and words that count from there */
+  size_t good = 0;
+  while (good < a[0] && a[good] == a[0] + good) good++;
+  return good == a[0] ? 0 : dpt__fail("word %zu is wrong", good);
+}
+
+/* Arguments may be larger than a queue is. */
+static void takes_large_arguments(void) {
+  enum { MOST = 1200000 };
+  size_t *words = malloc(MOST * sizeof *words);
+  OK(dpt_stream_sleep(20));
+  for (size_t n = 5; n <= MOST; n = n < 500000 ? n * 7 : n + 230000) {
+    for (size_t i = 0; i < n; i++) words[i] = n + i;
+    OK(dpt__stream_push(dpt__current_stream(1), run_check, "check", words, n * sizeof *words));
+    OK(dpt__stream_push(dpt__current_stream(1), run_check, "check", words, n * sizeof *words));
+  }
+  OK(dpt_stream_synchronize(1, 0));
+  free(words);
 }
 
 /* Queueing returns at once; other devices and other streams finish meanwhile. */
@@ -190,6 +208,7 @@ int main(void) {
   FAILS(dpt_devices_set("host:3"), "in use already");
   keeps_order();
   waits_when_full();
+  takes_large_arguments();
   is_asynchronous();
   blocking_is_ordered();
   keeps_errors();

@@ -238,6 +238,19 @@ describe('dpt.comm', function()
       assert.error_matches(function() comm.scatter(7, devices) end, "'tensor'")
    end)
 
+   it('raises for devices and tensors that are none, in functions without checks too', function()
+      local t = torch.CudaTensor(2)
+      assert.error_matches(function() comm.broadcast(t, {1.5}) end,
+         'device 1 is 1.5, wanted a whole number')
+      assert.error_matches(function() comm.device() end, 'got a nil, wanted a tensor')
+      for _, call in ipairs{
+         function() comm.reduceInto('ascii', 'binary') end,
+         function() comm.gatherInto(torch.CudaTensor(), {nil, t}, 1, 1) end,
+         function() comm.scatterInto({}, torch.CudaTensor(4), 1, {2, 2}, {1, 1}) end,
+         function() comm.broadcastInto({t}, {7}) end,
+      } do assert.error_matches(call, 'comm: entry 1 of %d is of type %a+, wanted a tensor') end
+   end)
+
    it('tells the transport in use, and raises for an absent one where asked to', function()
       assert.error_matches(function() comm.use('pigeon', true) end, "no transport 'pigeon'")
       local text = run.lua([[

@@ -76,6 +76,16 @@ describe('cudnn.RNN', function()
       assert.equal('cudnn.GRU', torch.type(net:get(1)))
    end)
 
+   it('takes lengths of more sequences than a queue has bytes', function()
+      local rows, lengths = 1200000, {}
+      for i = 1, rows do lengths[i] = 1 + i % 2 end
+      local rnn = cudnn.RNNTanh(1, 1)
+      local x = random(2, rows, 1)
+      local all = rnn:forward{x, lengths}:narrow(2, rows - 4, 5):clone()
+      local last = {unpack(lengths, rows - 4, rows)}
+      same.close(rnn:forward{x:narrow(2, rows - 4, 5):contiguous(), last}, all, 1e-6)
+   end)
+
    it('goes into files and comes back, also to the host, without what calls leave', function()
       for _, class in ipairs{'LSTM', 'BGRU'} do
          local rnn = cudnn[class](I, H, 2)

@@ -39,6 +39,11 @@ same.dispatched('nn.DataParallelTable options:', function()
       end
       assert.error_matches(makes{gather = 1}, 'gather wants true or false, got 1')
       assert.error_matches(makes{buffers = 'last'}, "wants 'first' or 'average', got 'last'")
+      for text, weights in pairs{['{1e%+308, 1e%+308}'] = {1e308, 1e308}, ['{%-1, 1}'] = {-1, 1},
+         ['{nan, 1}'] = {0 / 0, 1}, ["{'a', a table}"] = {'a', {}}, ['{}'] = {}, ['7'] = 7} do
+         assert.error_matches(makes{weights = weights},
+            'weights wants a list of numbers above 0 with a finite sum, .*, got ' .. text .. '$')
+      end
    end)
 
    it('outputDevice: results and gradients of inputs lie there', function()

@@ -173,4 +173,15 @@ same.dispatched('G10: policies of inputs', function()
       many.policy = nil
       same.bits(input[1], many:forward(input))
    end)
+
+   it('cut lists of a million rows #devices2', function()
+      local rows, list = 1e6, {}
+      for i = 1, rows do list[i] = i end
+      local many = nn.DataParallelTable(1):add(Probe(function(input)
+         return torch.CudaTensor{#input[2], input[2][1], input[2][#input[2]]}:view(1, 3)
+      end), {1, 2})
+      many.policy = {1, 'list'}
+      local output = many:forward{torch.CudaTensor(rows):zero(), list}
+      assert.same({{rows / 2, 1, rows / 2}, {rows / 2, rows / 2 + 1, rows}}, output:totable())
+   end)
 end)

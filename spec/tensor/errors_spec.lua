@@ -15,6 +15,8 @@ local cases = {
    {'an index of a vector', function() return #{y[5]} end, 'index 5 is out of range'},
    {'an assignment out of range', function() y[5] = 1 end, 'index 5 is out of range'},
    {'an assignment of a table', function() y[1] = {} end, 'wanted a number'},
+   {'more threads than can be', function() torch.setnumthreads(1e6) end,
+      'setnumthreads: got 1000000 threads, wanted 1 to 4096'},
    {'too many indices', function() return #x[{1, 1, 1}] end, 'got 3 indices, wanted at most 2'},
    {'a range that ends first', function() return #x[{{2, 1}}] end, 'ends before it begins'},
    {'an index of another type', function() return #x[print] end, 'an index is a number'},

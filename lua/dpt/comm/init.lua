@@ -47,7 +47,12 @@ end
 function comm.transport() return ffi.string(C.dpt_comm_transport()) end
 
 --- The device of a tensor; 0: host memory or no storage.
-function comm.device(tensor) return C.dpt_tensor_device(tensor) end
+function comm.device(tensor)
+   if not core.isTensor(tensor) then
+      fail('comm.device: got a %s, wanted a tensor', torch.type(tensor))
+   end
+   return C.dpt_tensor_device(tensor)
+end
 
 --- Where a tensor's storage is, as a number; 0 without one.
 function comm.address(tensor)

@@ -12,19 +12,23 @@ local lists = {}
 local tensorArray = ffi.typeof 'dpt_tensor *[?]'
 local constantArray = ffi.typeof 'const dpt_tensor *[?]'
 
---- A C array of pointers to the tensors of a list.
-function lists.pointers(list, count)
-   local array = tensorArray(count)
-   for i = 1, count do array[i - 1] = list[i] end
+-- LuaJIT would make pointers of nil and of strings.
+local function fill(array, list, count)
+   for i = 1, count do
+      local t = list[i]
+      if not core.isTensor(t) then
+         fail('comm: entry %d of %d is of type %s, wanted a tensor', i, count, torch.type(t))
+      end
+      array[i - 1] = t
+   end
    return array
 end
 
+--- A C array of pointers to the tensors of a list.
+function lists.pointers(list, count) return fill(tensorArray(count), list, count) end
+
 --- The same for tensors that are only read.
-function lists.constant(list, count)
-   local array = constantArray(count)
-   for i = 1, count do array[i - 1] = list[i] end
-   return array
-end
+function lists.constant(list, count) return fill(constantArray(count), list, count) end
 
 --- A C array of numbers.
 function lists.integers(type, list, count)
@@ -74,8 +78,9 @@ function lists.checkDevices(name, devices, each)
    end
    local seen = {}
    for i, device in ipairs(devices) do
-      if type(device) ~= 'number' then
-         fail('%s: device %d is of type %s, wanted a number', name, i, torch.type(device))
+      if type(device) ~= 'number' or device % 1 ~= 0 then
+         fail('%s: device %d is %s, wanted a whole number', name, i,
+            type(device) == 'number' and device or 'of type ' .. torch.type(device))
       end
       if each and seen[device] then
          fail('%s: device %d is there twice, as entries %d and %d, wanted each once', name, device,

@@ -31,7 +31,10 @@ end
 local function optionalDevice(fn, device)
    if device == nil then return 0 end
    device = whole(fn, 'device', device)
-   return device == 0 and -1 or device -- the number 0 is the library's word, not the caller's
+   if device == 0 then -- the library's word for the current one, not the caller's
+      fail('%s: there is no device 0, wanted 1 to %d', fn, cutorch.getDeviceCount())
+   end
+   return device
 end
 
 -- devices -----------------------------------------------------------------------------------------

@@ -18,10 +18,12 @@ local function isDimension(value)
 end
 
 local function areWeights(value)
+   local sum = 0
    for _, weight in ipairs(isList(value) and value or {0}) do
-      if type(weight) ~= 'number' or not (weight > 0 and weight < math.huge) then return false end
+      if type(weight) ~= 'number' or weight <= 0 then return false end
+      sum = sum + weight
    end
-   return true
+   return sum < math.huge -- nor a NaN
 end
 
 -- Each option with its test and what it wants.
@@ -32,13 +34,28 @@ local known = {
    gather = {function(value) return type(value) == 'boolean' end, 'true or false'},
    buffers = {function(value) return value == 'first' or value == 'average' end,
       "'first' or 'average'"},
-   weights = {areWeights, 'a list of numbers above 0, one for each device'},
+   weights = {areWeights, 'a list of numbers above 0 with a finite sum, one for each device'},
 }
 
 local options = {}
 
 --- The options of nn.DataParallelTable.
 options.names = {'buffers', 'gather', 'outputDevice', 'weights'}
+
+-- A value as scripts write it, as far as that is short.
+local function shown(value)
+   if torch.type(value) ~= 'table' then
+      return type(value) == 'string' and "'" .. value .. "'"
+         or type(value) == 'cdata' and torch.type(value) or tostring(value)
+   end
+   local entries = {}
+   for i, entry in ipairs(value) do
+      entries[i] = type(entry) == 'table' and 'a table' or shown(entry)
+   end
+   if #entries == 0 then return next(value) == nil and '{}' or 'a table without a list' end
+   return '{' .. table.concat(entries, ', ', 1, math.min(#entries, 8))
+      .. (#entries > 8 and ', ...}' or '}')
+end
 
 --- Raises unless the option is one of names (the table's) and may have the value.
 function options.check(owner, name, value, names)
@@ -52,8 +69,7 @@ function options.check(owner, name, value, names)
          table.concat(names, ', ', 1, #names - 1), names[#names])
    end
    if not option[1](value) then
-      fail(type(value) == 'string' and "%s: option %s wants %s, got '%s'"
-         or '%s: option %s wants %s, got %s', owner, name, option[2], tostring(value))
+      fail('%s: option %s wants %s, got %s', owner, name, option[2], shown(value))
    end
 end
 

@@ -26,9 +26,12 @@ function policy.check(how, value, path)
       if torch.type(value) == 'table' then return end
       fail('%s is a %s, its policy a table: one for each entry of a table', path, torch.type(value))
    end
+   local got = torch.type(how)
+   if kind == 'number' or kind == 'boolean' then got = tostring(how) end
+   if kind == 'string' then got = "'" .. how .. "'" end
+   if how == 'function' then got = got .. ' (files hold none: set it again)' end
    fail("%s: its policy wants to be a dimension, 'replicate', 'list', a function or a table of"
-      .. ' these, got %s', path, how == 'function' and "'function' (files hold none: set it again)"
-      or kind == 'string' and "'" .. how .. "'" or tostring(how))
+      .. ' these, got %s', path, got)
 end
 
 --- The list of values that the policy of a user gives for a value.

@@ -139,7 +139,9 @@ local function cutList(value, plan, path, results, key)
    count(counts, #list, #results, nil, plan, 1, path)
    note(plan, counts, #list)
    for i, result in ipairs(results) do
-      result[key] = {unpack(list, first + 1, first + counts[i])}
+      local part = {}
+      for k = 1, counts[i] do part[k] = list[first + k] end
+      result[key] = part
       first = first + counts[i]
    end
 end
