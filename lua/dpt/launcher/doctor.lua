@@ -84,10 +84,21 @@ local function gpus(C, ffi)
       version(runtime), version(driver)))
 end
 
+-- Whether # asks a table's metatable, as under Torch7's LuaJIT.
+local function compatible52()
+   return #setmetatable({}, {__len = function() return 1 end}) == 1
+end
+
 --- Prints the report. @return 0, or 1 where something is missing
 function doctor.run()
    problems = 0
-   say('LuaJIT', jit.version .. (jit.status() and ', compiler on' or ', COMPILER OFF'))
+   local first = 0
+   for i in pairs(arg or {}) do first = math.min(first, tonumber(i) or 0) end
+   say('LuaJIT', jit.version .. (jit.status() and ', compiler on' or ', COMPILER OFF') .. ', '
+      .. (arg and arg[first] or 'luajit'))
+   if not compatible52() then
+      say('', "built without Lua 5.2's features, so #net is 0: scripts/setup builds one with them")
+   end
    if not jit.status() then problem('the compiler of LuaJIT is off: dpt will be slow') end
    local ok, dpt = pcall(require, 'dpt')
    if not ok then

@@ -6,7 +6,17 @@ local torch = require 'dpt.tensor'
 
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 
+-- Whether the script is yet to be told that # does not ask containers. Workers leave it to it.
+local silent = #setmetatable({}, {__len = function() return 1 end}) == 0 and not rawget(_G,
+   '__threadid')
+
 function Container:__init(...)
+   if silent then
+      io.stderr:write("dpt: this LuaJIT lacks Lua 5.2's features, so #net is 0 for every container:"
+         .. ' write net:size(), or run scripts by the command dpt (scripts/setup builds a LuaJIT'
+         .. ' with them)\n')
+      silent = false
+   end
    parent.__init(self, ...)
    self.modules = {}
 end
