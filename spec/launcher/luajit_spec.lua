@@ -32,8 +32,8 @@ describe('LuaJIT', function()
       assert.truthy(own:find '/dpt/luajit$')
       assert.equal('', output 'scripts/luajit')
       assert.equal('', output 'scripts/luajit --check')
-      local text = output "env -u DPT_LUAJIT scripts/dpt -e 'print(#nn.Sequential():add(nn.Tanh()))'"
-      assert.equal('1\n', text)
+      assert.equal('1\n', output
+         "env -u DPT_LUAJIT scripts/dpt -e 'print(#nn.Sequential():add(nn.Tanh()))'")
    end)
 
    it('with them gives #net the number of its modules', function()
@@ -62,8 +62,8 @@ end)
 
 describe('what th brought', function()
    it("is there for scripts of dpt: Penlight's names", function()
-      local text = output [[scripts/dpt -e 'print(path.basename "/a/b", tablex.size{1}, stringx.strip " x ",
-         List{1, 2}:len(), "%d!" % 5)']]
+      local text = output [[scripts/dpt -e 'print(path.basename "/a/b", tablex.size{1},
+         stringx.strip " x ", List{1, 2}:len(), "%d!" % 5)']]
       assert.equal('b\t1\tx\t2\t5!\n', text)
       assert.equal('nil\n', output [[luajit -e 'require "dpt" print(rawget(_G, "tablex"))']])
    end)
