@@ -86,7 +86,7 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
   return upsample(&call, gin, gy, &images, ndim, &args);
 }
 
-/* The last ndim dimensions are padded, all others are planes. */
+/* The last ndim dimensions are padded (negative: cut off), all others are planes. */
 static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int mode,
                int ndim, const int64_t *below, const int64_t *above, int backward) {
   dpt__call call;
@@ -112,10 +112,10 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   }
   for (int d = 0; d < 3 && !call.status; d++) {
     int64_t n = args.insize[d], most = mode == DPT_PAD_REFLECT ? n - 1 : INT32_MAX;
-    int64_t least = mode == DPT_PAD_ZERO ? -n : 0;
+    int64_t least = mode == DPT_PAD_ZERO ? -n : -INT32_MAX;
     args.outsize[d] = n + args.below[d] + room[d];
     if (args.below[d] > most || room[d] > most || args.below[d] < least || room[d] < least ||
-        args.outsize[d] < 1)
+        args.outsize[d] < 1 || (n < 1 && mode != DPT_PAD_ZERO))
       call.status =
           dpt__fail("padding: argument 'in' is a %s, which %lld and %lld more elements "
                     "do not fit to%s",

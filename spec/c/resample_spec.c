@@ -73,8 +73,13 @@ static int64_t source(int64_t at, int64_t n, int mode) {
 }
 
 static void compare_pad(int kind, int mode) {
-  int64_t H = whole(2, 5), W = whole(2, 5), least = mode == DPT_PAD_ZERO ? -1 : 0, b[2], a[2];
-  for (int d = 0; d < 2; d++) b[d] = whole(least, 1), a[d] = whole(least, 1);
+  int64_t H = whole(1, 5), W = whole(1, 5), b[2], a[2];
+  for (int d = 0; d < 2; d++) {
+    int64_t n = (d ? W : H) + 1, most = mode == DPT_PAD_REFLECT ? n - 1 : n + 2;
+    int64_t least = mode == DPT_PAD_ZERO ? -n : -n - 2;
+    do b[d] = whole(least, most), a[d] = whole(least, most);
+    while (n + b[d] + a[d] < 1);
+  }
   array x = array_fill(ARRAY(2, 3, H + 1, W + 1), -1, 1);
   int64_t h = H + 1 + b[0] + a[0], w = W + 1 + b[1] + a[1];
   array y = ARRAY(2, 3, h, w), g = array_fill(array_like(y), -1, 1);
@@ -98,7 +103,7 @@ static void refusals(void) {
   dpt_tensor x = tensor_of(a, F32, 0), y = empty(F32);
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REFLECT, 2, three, none), "reflection");
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_ZERO, 2, gone, gone), "do not fit");
-  FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REPLICATE, 2, gone, none), "do not fit");
+  FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REPLICATE, 2, gone, gone), "do not fit");
   FAILS(dpt_pad_forward(&y, &x, 7, 2, none, none), "'mode' is 7");
   FAILS(dpt_upsample_nearest_forward(&y, &x, 2, 0), "'factor' is 0");
   FAILS(dpt_upsample_linear_forward(&y, &x, 2, none), "size 0");

@@ -123,13 +123,14 @@ __device__ __forceinline__ copies<Index> copies_of(const dpt__pad_args &a, int d
   copies<Index> c = {-1, e + below, e + below + 1, -1};
   if (a.mode == DPT_PAD_REFLECT) {
     Index above = 2 * (n - 1) - e + below;
-    if (e > 0) c.below = below - e; /* -1 or less where there is none */
+    if (e > 0 && below - e < m) c.below = below - e; /* -1 or less where there is none */
     if (e < n - 1 && above < m) c.above = above;
   } else if (a.mode == DPT_PAD_REPLICATE) {
     if (e == 0) c.first = 0;
     if (e == n - 1) c.end = m;
   }
-  if (c.first < 0 || c.first >= m) c.first = c.end = 0; /* cut off */
+  if (c.first < 0) c.first = 0; /* what is cut off leaves end <= first */
+  if (c.end > m) c.end = m;
   return c;
 }
 /* The one after o, from -1 on; m at the end. */
