@@ -8,8 +8,8 @@ static int64_t rows_of(dpt__call *call, const char *name, const dpt_tensor *t, i
   if (call->status) return 0;
   int right = t->ndim_ == 1 || (t->ndim_ == 2 && t->size_[0] <= INT32_MAX);
   if (right && t->size_[t->ndim_ - 1] == columns) return t->ndim_ == 1 ? 1 : t->size_[0];
-  call->status = dpt__fail("%s: argument '%s' is a %s, wanted %lld or Bx%lld elements", call->fn,
-                           name, dpt__describe(text, t), (long long)columns, (long long)columns);
+  call->status = dpt__fail("%s: size mismatch: argument '%s' is a %s, wanted %lld or Bx%lld elements",
+                           call->fn, name, dpt__describe(text, t), (long long)columns, (long long)columns);
   return 0;
 }
 

@@ -18,6 +18,12 @@ static void split(dpt__call *call, const dpt_tensor *t, int planes, int64_t *N, 
   for (int d = planes + 1; d < t->ndim_; d++) *S *= t->size_[d];
 }
 
+/* PReLU's dimension of planes: C, NxC and more, or CxHxW where NxCxL does not fit the slopes. */
+static int prelu_planes(const dpt_tensor *in, const dpt_tensor *slopes) {
+  if (!in || !slopes || in->ndim_ != 3) return in && in->ndim_ > 1;
+  return in->size_[1] == dpt__count(slopes) || in->size_[0] != dpt__count(slopes);
+}
+
 static void check_slopes(dpt__call *call, const char *name, const dpt_tensor *weight, int64_t C) {
   if (!call->status && dpt__count(weight) != 1)
     dpt__call_count(call, name, weight, C, "one or one for each plane");
@@ -29,7 +35,7 @@ int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *w
   dpt__call_begin(&call, "PReLU", "in", in);
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  split(&call, x, in && in->ndim_ > 1, &args.N, &args.C, &args.S);
+  split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
@@ -50,7 +56,7 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  split(&call, x, in && in->ndim_ > 1, &args.N, &args.C, &args.S);
+  split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
   if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);
@@ -73,7 +79,7 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   const dpt_tensor *x = dpt__call_in(&call, "in", in);
   const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
   dpt_tensor *w = dpt__call_update(&call, "gw", gw);
-  split(&call, x, in && in->ndim_ > 1, &args.N, &args.C, &args.S);
+  split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "gw", w, args.C);
   if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);

@@ -4,8 +4,9 @@
 -- twice is copied once, tensors over one storage are views of one new storage with the sizes,
 -- strides and offsets they had. Objects keep their class and lose their transient fields; functions
 -- and foreign C data are shared with the original. Device memory of the copy is the current
--- device's. A class with a method __clone(plain) makes the copies of its objects itself; plain()
--- returns the copy that there would be without the method.
+-- device's. A class with methods write and read of its own, for files, is copied through them. A
+-- class with a method __clone(plain) makes the copies of its objects itself; plain() returns the
+-- copy that there would be without the method.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
@@ -38,6 +39,41 @@ local function copyTensor(t, seen)
    return copy
 end
 
+-- Stands for a file while a class's own methods write and read run: what is written is copied and
+-- is read back in the same order.
+local Tape = {}
+
+local function put(tape, v) tape[#tape + 1] = copyValue(v, tape.seen) end
+local function take(tape) return table.remove(tape, 1) end
+
+-- writeInt, readString and so on, too
+function Tape.__index(_, name)
+   return Tape[name] or name:find('^write%u') and put or name:find('^read%u') and take or nil
+end
+function Tape:writeFields(object) put(self, transient.kept(object)) end
+function Tape:readFields(object)
+   for name, value in next, take(self) do object[name] = value end
+   transient.reset(object)
+end
+function Tape.isWritableObject() return true end
+
+-- The class's own methods for files, if it has both.
+local function ownMethods(v)
+   if not torch.typename(v) then return end
+   local write, read = v.__write or v.write, v.__read or v.read
+   if write and read and not (transient.plain[write] and transient.plain[read]) then
+      return write, read
+   end
+end
+
+local function copyWritten(v, seen, write, read)
+   local copy, tape = setmetatable({}, debug.getmetatable(v)), setmetatable({seen = seen}, Tape)
+   seen[v] = copy
+   write(v, tape)
+   read(copy, tape)
+   return copy
+end
+
 local function copyTable(v, seen)
    local copy, skip = {}, transient.of(v)
    seen[v] = copy
@@ -56,7 +92,14 @@ function copyValue(v, seen)
    if copy ~= nil then return copy end
    if kind == 'table' then
       local own = torch.typename(v) and v.__clone
-      copy = own and own(v, function() return copyTable(v, seen) end) or copyTable(v, seen)
+      local write, read = ownMethods(v)
+      if own then
+         copy = own(v, function() return copyTable(v, seen) end)
+      elseif write then
+         copy = copyWritten(v, seen, write, read)
+      else
+         copy = copyTable(v, seen)
+      end
       seen[v] = copy
       return copy
    end

@@ -12,6 +12,10 @@ local M = {}
 
 local NONE = {}
 
+--- Methods write and read of classes that do what is done without them (as keys): nn.Module's, for
+-- classes of users to call. Whoever copies objects in another way than by files need not call them.
+M.plain = {}
+
 --- The transient fields of a value.
 -- @return set of names; empty where the value is no object of a class or its class lists none
 function M.of(value)

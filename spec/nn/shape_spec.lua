@@ -26,13 +26,26 @@ local cases = {
    {'VolumetricReplicationPadding', {1, 0, 1, 0, 0, 1}, {1, 1, 2, 2, 2}},
    {'SpatialUpSamplingNearest', {2}, {2, 2, 3}}, {'SpatialUpSamplingBilinear', {2}, {1, 2, 2, 3}},
    {'UpSampling', {2, 'linear'}, {1, 2, 2, 3}}, {'UpSampling', {2}, {1, 1, 2, 1, 2}},
+   {'UpSampling', {2, 'trilinear'}, {1, 2, 2, 1, 3}},
+   {'UpSampling', {{oheight = 5, owidth = 3}, 'bilinear'}, {2, 1, 3, 2}},
+   {'UpSampling', {{odepth = 3, oheight = 4, owidth = 2}, 'linear'}, {1, 2, 2, 3, 2}},
+   {'SpatialReflectionPadding', {-1, 2, -2, 1}, {2, 5, 4}},
+   {'SpatialReflectionPadding', {2, -3, 1, -3}, {1, 4, 4}},
+   {'SpatialReplicationPadding', {-2, 5, 3, -4}, {2, 1, 5, 3}},
+   {'SpatialReplicationPadding', {-5, 3, 4, -5}, {1, 3, 4}},
+   {'VolumetricReplicationPadding', {-1, 2, 1, -2, -3, 4}, {1, 1, 2, 3, 2}},
+   {'Narrow', {-2, 2, 2}, {3, 4, 2}}, {'Narrow', {2, -1, 3}, {3, 5}},
+   {'Convert', {'chw', 'hwc'}, {2, 3, 2}}, {'Convert', {'chw', 'f'}, {2, 3, 2}},
+   {'Convert', {'b', 'bt'}, {3}}, {'Convert', {'bt', 'b'}, {3, 2}}, {'Convert', {}, {3, 2}},
+   {'AddConstant', {torch.Tensor{1, -2, 3}}, {2, 3}}, {'AddConstant', {torch.Tensor{1, 2}}, {2}},
+   {'Contiguous', {}, {2, 3}}, {'FeatureLPPooling', {2, 1, 2.5, true}, {2, 4}},
 }
 
 describe('layers that change sizes', function()
    for i, case in ipairs(cases) do
       local name, arguments, size = case[1], case[2], case[3]
       it(('%d %s'):format(i, name), function()
-         check.module(function() return nn[name](unpack(arguments, 1, 5)) end, random(unpack(size)))
+         check.module(function() return nn[name](unpack(arguments, 1, 6)) end, random(unpack(size)))
       end)
    end
 

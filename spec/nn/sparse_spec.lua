@@ -75,8 +75,31 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
       it('says what it wants', function()
          assert.error_matches(function() sparse:forward(x) end, 'wanted {keys, values}')
          assert.error_matches(function() sparse:forward{Long{1}, tensor{1, 2}} end, 'of one length')
-         assert.error_matches(function() nn.IndexLinear(2, 2, false, 0, nil, nil, true) end,
-            'no max%-normalization')
+         local normal = nn.IndexLinear(4, 4, true, 0, nil, nil, true):type(typename)
+         normal:forward{Long{1}, tensor{1}}
+         assert.error_matches(function() normal:updateGradInput(nil, tensor(4):zero()) end,
+            'no gradInput')
+      end)
+
+      it('divides by the largest value of a key where it is to normalize', function()
+         local m = nn.IndexLinear(3, 2, false, nil, nil, nil, true):type(typename)
+         m.weight:narrow(2, 5, 2):copy(torch.Tensor{{1, 2}, {3, 4}, {5, 6}})
+         m:training()
+         local y = m:forward{{Long{1, 2}, Long{2, 2}}, {tensor{2, -4}, tensor{8, 0}}}
+         assert.same({{1 - 0.5 * 3, 2 - 0.5 * 4}, {3, 4}}, y:double():totable())
+         assert.same({{2, 0.5, 1, 0}, {8, 0.125, 1, 0}, {0, 0, 0, 0}},
+            m.weight:narrow(2, 1, 4):double():totable())
+         m:evaluate()
+         y = m:forward{Long{2, 3}, tensor{-16, 7}} -- beyond the largest, never seen
+         assert.same({-3 + 5, -4 + 6}, y:double():totable())
+         assert.equal(0, m.weight[3][3])
+         -- a step: key 2 moves its row and its number, key 3 took no part in training
+         m:zeroGradParameters()
+         m:accGradParameters(nil, tensor{1, 10})
+         m:updateParameters(0.5)
+         assert.same({-0.5 * (3 + 40), 3.5, 9}, m.weight[2]:narrow(1, 4, 3):double():totable())
+         assert.same({0, 5, 6}, m.weight[3]:narrow(1, 4, 3):double():totable())
+         assert.same({-0.5, -5}, m.bias:double():totable())
       end)
    end)
 

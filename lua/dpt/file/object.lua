@@ -98,9 +98,7 @@ local function writeFunction(file, f)
    writeValue(file, upvalues)
 end
 
---- Methods write and read of classes that do what is done without them (as keys): nn.Module's, for
--- classes of users to call. Whoever copies objects in another way need not call them.
-File.plain = {}
+File.plain = transient.plain
 
 --- Writes an object's fields as one table, but for transient ones; those that cannot be written are
 -- left out and told on stderr.

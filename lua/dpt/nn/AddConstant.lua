@@ -1,4 +1,4 @@
---- nn.AddConstant(number, ip): adds a number to every element.
+--- nn.AddConstant(constant, ip): adds a number to every element, or a vector to every row.
 -- What must stay true: with ip (in place) the input's memory is the output's, and backward leaves
 -- the input as it was before.
 
@@ -8,19 +8,33 @@ local AddConstant, parent = torch.class('nn.AddConstant', 'nn.Module')
 
 function AddConstant:__init(constant, ip)
    parent.__init(self)
-   if type(constant) ~= 'number' then
-      error('nn.AddConstant: wants a number, got ' .. torch.type(constant), 2)
+   if type(constant) ~= 'number' and not torch.isTensor(constant) then
+      error('nn.AddConstant: wants a number or a vector, got ' .. torch.type(constant), 2)
    end
    self.constant_scalar = constant
    self.inplace = ip or false
 end
 
+-- Adds sign times the constant to a tensor of the input's size.
+function AddConstant:addTo(t, sign)
+   local constant = self.constant_scalar
+   if type(constant) == 'number' then return t:add(sign * constant) end
+   local n = constant:nElement()
+   if t:dim() < 1 or t:dim() > 2 or t:size(t:dim()) ~= n then
+      error(('nn.AddConstant: input of size %s, wanted a vector or rows of %d elements')
+         :format(table.concat(t:size():totable(), 'x'), n), 3)
+   end
+   constant = constant:contiguous():view(-1)
+   return t:add(sign, t:dim() == 2 and constant:view(1, n):expandAs(t) or constant)
+end
+
 function AddConstant:updateOutput(input)
    if self.inplace then
-      input:add(self.constant_scalar)
+      self:addTo(input, 1)
       self.output:set(input)
    else
-      self.output:resizeAs(input):copy(input):add(self.constant_scalar)
+      self.output:resizeAs(input):copy(input)
+      self:addTo(self.output, 1)
    end
    return self.output
 end
@@ -28,7 +42,7 @@ end
 function AddConstant:updateGradInput(input, gradOutput)
    if self.inplace then
       self.gradInput:set(gradOutput)
-      input:add(-self.constant_scalar)
+      self:addTo(input, -1)
    else
       self.gradInput:resizeAs(gradOutput):copy(gradOutput)
    end

@@ -1,7 +1,8 @@
 --- nn.BatchNormalization(nOutput, eps, momentum, affine): every feature of a batch with mean 0 and
 -- variance 1, times weight plus bias (affine).
 -- What must stay true: training uses the batch's statistics and moves running_mean and running_var
--- towards them, evaluation uses those two; nDim is the dimension count that the class wants.
+-- towards them, evaluation uses those two; nDim is the dimension count that the class wants. In
+-- evaluation one less is a batch of one row, and so is its output.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -44,16 +45,21 @@ function BatchNormalization:reset()
    self.running_var:fill(1)
 end
 
-function BatchNormalization:check(input)
+-- The input, or gradOutput, as a batch.
+function BatchNormalization:batch(input)
    local n = self.running_mean:nElement()
+   if self.train == false and input:dim() == self.nDim - 1 then
+      input = nn.utils.addSingletonDimension(input)
+   end
    if input:dim() ~= self.nDim or input:size(2) ~= n then
       error(('%s: input of size %s, wanted %d dimensions of which the second has size %d')
          :format(torch.type(self), table.concat(input:size():totable(), 'x'), self.nDim, n), 3)
    end
+   return input
 end
 
 function BatchNormalization:updateOutput(input)
-   self:check(input)
+   input = self:batch(input)
    self.save_mean = self.save_mean or input.new()
    self.save_std = self.save_std or input.new()
    lib.batchnorm_forward(self.output, self.save_mean, self.save_std, self.running_mean,
@@ -66,6 +72,7 @@ local function backward(self, gradInput, gradWeight, gradBias, input, gradOutput
    if not self.save_mean then
       error(torch.type(self) .. ': backward wants a forward before it', 3)
    end
+   input, gradOutput = self:batch(input), self:batch(gradOutput)
    lib.batchnorm_backward(gradInput, gradWeight, gradBias, input, gradOutput, self.weight,
       self.running_mean, self.running_var, self.save_mean, self.save_std, self.train and 1 or 0,
       scale or 1, self.eps)

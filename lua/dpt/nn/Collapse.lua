@@ -13,15 +13,15 @@ end
 
 function Collapse:updateOutput(input)
    if input:dim() > self.nInputDim then
-      self.output = nn.utils.contiguousView(nil, input, input:size(1), -1)
+      self.output = nn.utils.viewAgain(self.output, input, input:size(1), -1)
    else
-      self.output = nn.utils.contiguousView(nil, input, -1)
+      self.output = nn.utils.viewAgain(self.output, input, -1)
    end
    return self.output
 end
 
 function Collapse:updateGradInput(input, gradOutput)
-   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   self.gradInput = nn.utils.viewAgain(self.gradInput, gradOutput, input:size())
    return self.gradInput
 end
 

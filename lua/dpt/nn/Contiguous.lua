@@ -6,20 +6,12 @@ local torch = require 'dpt.tensor'
 local Contiguous = torch.class('nn.Contiguous', 'nn.Module')
 
 function Contiguous:updateOutput(input)
-   if input:isContiguous() then
-      self.output:set(input)
-   else
-      self.output = input:contiguous()
-   end
+   self.output:set(input:contiguous())
    return self.output
 end
 
 function Contiguous:updateGradInput(_, gradOutput)
-   if gradOutput:isContiguous() then
-      self.gradInput:set(gradOutput)
-   else
-      self.gradInput = gradOutput:contiguous()
-   end
+   self.gradInput:set(gradOutput:contiguous())
    return self.gradInput
 end
 

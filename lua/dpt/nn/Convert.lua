@@ -1,6 +1,8 @@
---- nn.Convert(inputShape, outputShape): changes the order of dimensions, named by letters, 'bchw'
--- to 'bhwc' say; 'b' is the batch, and 'bf' or 'f' takes all others as one dimension.
--- What must stay true: every letter of outputShape except f stands in inputShape and the other way.
+--- nn.Convert([inputShape, outputShape]): changes the order of dimensions, named by letters,
+-- 'bchw' to 'bhwc' say; 'b' is the batch, 'bf' takes all others as one dimension, 'b' and 'bt' a
+-- class or the first of several for each row. Without shapes it only converts the type.
+-- What must stay true: the output has the module's type, gradInput the input's. An input without
+-- the batch dimension is one row and has an output without it.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -24,36 +26,82 @@ local function permutation(from, to)
    return nn.Transpose(unpack(pairsOf))
 end
 
+-- The module for shapes that both have a 'b'; nil if there is none.
+local function converter(from, to)
+   if #from == #to then
+      local same = permutation(from, to)
+      if same then return same end
+   end
+   if to == 'bf' then
+      if #from == 1 then return nn.Reshape(1) end
+      local order = permutation(from, 'b' .. from:gsub('b', ''))
+      return #from == 2 and order or nn.Sequential():add(order):add(nn.Collapse(#from - 1))
+   elseif to == 'b' and #from == 2 and from:find('[tf]') then
+      return nn.Select((from:find('[tf]')), 1)
+   elseif to == 'bt' and from == 'b' then
+      return nn.Reshape(1)
+   end
+end
+
 function Convert:__init(inputShape, outputShape)
    parent.__init(self)
-   self.inputShape, self.outputShape = inputShape, outputShape
-   local converter
-   if not outputShape:find('f') or inputShape:find('f') then
-      converter = #inputShape == #outputShape and permutation(inputShape, outputShape)
-   elseif outputShape == 'bf' and inputShape:find('b') then
-      converter = permutation(inputShape, 'b' .. inputShape:gsub('b', ''))
-      converter = nn.Sequential():add(converter):add(nn.Collapse(#inputShape - 1))
-   elseif outputShape == 'f' and not inputShape:find('b') then
-      converter = nn.Collapse(#inputShape)
+   inputShape = inputShape or outputShape == nil and 'b*' or nil
+   outputShape = outputShape or inputShape
+   if type(inputShape) ~= 'string' or type(outputShape) ~= 'string' then
+      error(('nn.Convert: wants two shapes, got %s and %s'):format(torch.type(inputShape),
+         torch.type(outputShape)), 2)
    end
-   if not converter then
+   self.inputShape = inputShape:find('b') and inputShape or 'b' .. inputShape
+   self.outputShape = outputShape:find('b') and outputShape or 'b' .. outputShape
+   self.converter = converter(self.inputShape, self.outputShape)
+   if not self.converter then
       error(("nn.Convert: cannot make '%s' from '%s'"):format(outputShape, inputShape), 2)
    end
-   self:add(converter)
+   self:add(self.converter)
+end
+
+-- A tensor in the module's type: itself or a copy.
+local function converted(self, t)
+   if torch.type(t) == self._type then return t end
+   return torch.getmetatable(self._type).new():resize(t:size()):copy(t)
+end
+
+-- t as a batch of one row along a dimension.
+local function asBatch(t, dim)
+   return nn.utils.addSingletonDimension(t, dim)
 end
 
 function Convert:updateOutput(input)
-   if input:dim() ~= #self.inputShape then
+   local rank = self.inputShape ~= 'b*' and #self.inputShape or input:dim()
+   if input:dim() ~= rank and input:dim() ~= rank - 1 then
       error(("nn.Convert: input has %d dimensions, wanted %d for '%s'")
-         :format(input:dim(), #self.inputShape, self.inputShape), 2)
+         :format(input:dim(), rank, self.inputShape), 2)
    end
-   self.output = self.modules[1]:updateOutput(input)
+   self.batchMode = input:dim() == rank
+   self._input = converted(self, input)
+   if not self.batchMode then self._input = asBatch(self._input, (self.inputShape:find('b'))) end
+   self.output = self.converter:updateOutput(self._input)
+   if not self.batchMode then self.output = self.output:select(self.outputShape:find('b'), 1) end
    return self.output
 end
 
 function Convert:updateGradInput(input, gradOutput)
-   self.gradInput = self.modules[1]:updateGradInput(input, gradOutput)
+   gradOutput = converted(self, gradOutput)
+   if not self.batchMode then gradOutput = asBatch(gradOutput, (self.outputShape:find('b'))) end
+   local gradInput = self.converter:updateGradInput(self._input, gradOutput):viewAs(input)
+   self.gradInput = torch.type(gradInput) == torch.type(input) and gradInput
+      or input.new():resize(input:size()):copy(gradInput)
    return self.gradInput
+end
+
+function Convert:clearState()
+   self._input = nil
+   return parent.clearState(self)
+end
+
+function Convert:type(typename, tensorCache)
+   if typename then self._input = nil end
+   return parent.type(self, typename, tensorCache)
 end
 
 return Convert

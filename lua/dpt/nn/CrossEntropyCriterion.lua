@@ -1,7 +1,7 @@
 --- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax and nn.ClassNLLCriterion in one:
 -- input C or NxC of any numbers.
 -- What must stay true: extra dimensions of size 1 are left out of the input; gradInput has its
--- size.
+-- size. A change of sizeAverage reaches nll; one of nll.sizeAverage alone stays.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -13,6 +13,7 @@ function CrossEntropyCriterion:__init(weights, sizeAverage)
    self.lsm = nn.LogSoftMax()
    self.nll = nn.ClassNLLCriterion(weights, sizeAverage)
    self.sizeAverage = self.nll.sizeAverage
+   self.oldSizeAverage = self.sizeAverage
 end
 
 -- C or NxC: a batch of one row stays a batch.
@@ -24,7 +25,8 @@ end
 
 function CrossEntropyCriterion:updateLoss(input, target)
    if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
-   self.nll.sizeAverage = self.sizeAverage
+   if self.sizeAverage ~= self.oldSizeAverage then self.nll.sizeAverage = self.sizeAverage end
+   self.oldSizeAverage = self.sizeAverage
    self.lsm:updateOutput(rows(input))
    return self.nll:updateLoss(self.lsm.output, target)
 end

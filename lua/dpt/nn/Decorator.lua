@@ -36,4 +36,12 @@ function Decorator:__tostring__()
    return torch.type(self) .. ' @ ' .. tostring(self.modules[1])
 end
 
+--- Gives another class these methods: for classes with two parents.
+function Decorator.decorate(class)
+   for _, name in ipairs{'updateOutput', 'updateGradInput', 'accGradParameters',
+      'accUpdateGradParameters', 'sharedAccUpdateGradParameters', '__tostring__'} do
+      class[name] = Decorator[name]
+   end
+end
+
 return Decorator

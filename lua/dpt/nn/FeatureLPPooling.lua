@@ -35,9 +35,10 @@ function FeatureLPPooling:updateOutput(input)
    return self.output
 end
 
--- d/dx = x |x|^(p-2) / y^(p-1), summed over the windows that x is in
+-- d/dx = x |x|^(p-2) / y^(p-1), summed over the windows that x is in; 0 where y is 0
 function FeatureLPPooling:updateGradInput(input, gradOutput)
    local pull = torch.pow(self.output, 1 - self.power):cmul(gradOutput)
+   pull:maskedFill(torch.eq(self.output, 0), 0)
    self.gradInput:resizeAs(input):zero()
    for _, slice in ipairs(self:slices(self.gradInput)) do slice:add(1, pull) end
    self.gradInput:cmul(torch.abs(input):pow(self.power - 1)):cmul(torch.sign(input))

@@ -1,6 +1,7 @@
 --- nn.FlattenTable(): the tensors of nested tables in one list, depth first.
 -- What must stay true: outputs are the input's own tensors; gradInput has the nesting of the input
--- and holds gradOutput's own tensors.
+-- and holds gradOutput's own tensors. The output stays the same table while it holds the same
+-- tensors in the same nesting, of which input_map holds the places.
 
 local torch = require 'dpt.tensor'
 
@@ -8,17 +9,28 @@ local FlattenTable, parent = torch.class('nn.FlattenTable', 'nn.Module')
 
 function FlattenTable:__init()
    parent.__init(self)
-   self.output = {}
-   self.gradInput = {}
+   self.output, self.input_map, self.gradInput = {}, {}, {}
 end
 
+-- Appends the tensors of a value to a list; returns their places, nested like the value.
 local function flatten(list, value)
-   if type(value) == 'table' then
-      for _, entry in ipairs(value) do flatten(list, entry) end
-   else
+   if type(value) ~= 'table' then
       list[#list + 1] = value
+      return #list
    end
-   return list
+   local places = {}
+   for i, entry in ipairs(value) do places[i] = flatten(list, entry) end
+   return places
+end
+
+-- Whether a list holds a value's tensors at these places.
+local function holds(list, value, places)
+   if type(value) ~= 'table' then return rawequal(list[places], value) end
+   if type(places) ~= 'table' or #places ~= #value then return false end
+   for i, entry in ipairs(value) do
+      if not holds(list, entry, places[i]) then return false end
+   end
+   return true
 end
 
 -- Puts the list's tensors, from place `at`, into a table nested like `form`.
@@ -30,7 +42,10 @@ local function nest(list, form, at)
 end
 
 function FlattenTable:updateOutput(input)
-   self.output = flatten({}, input)
+   if not holds(self.output, input, self.input_map) then
+      self.output = {}
+      self.input_map = flatten(self.output, input)
+   end
    return self.output
 end
 
@@ -40,11 +55,13 @@ function FlattenTable:updateGradInput(input, gradOutput)
 end
 
 function FlattenTable:type(typename, tensorCache)
-   if typename then
-      self.output = {}
-      self.gradInput = {}
-   end
+   if typename then self:clearState() end
    return parent.type(self, typename, tensorCache)
+end
+
+function FlattenTable:clearState()
+   self.output, self.input_map, self.gradInput = {}, {}, {}
+   return self
 end
 
 return FlattenTable

@@ -14,7 +14,7 @@ local cutorch = require 'dpt.device'
 local GPU, parent = torch.class('nn.GPU', 'nn.Container')
 GPU.ownDevices = true -- moving a network leaves it where it is
 --- The input and copies on other devices; output and gradInput may be among these.
-GPU.transient = {'_input', 'kept', 'output', 'gradInput'}
+GPU.transient = {'_input', '_gradOutput', 'kept', 'output', 'gradInput'}
 
 local function fail(format, ...) return dptffi.fail('nn.GPU: ' .. format, ...) end
 
@@ -113,13 +113,13 @@ function GPU:_gradInput(input, gradInput)
 end
 
 function GPU:backward(input, gradOutput, scale)
-   return self:_gradInput(input, self:_call('backward', self._input,
-      self:_move('gradOutput', gradOutput, self.device), scale))
+   self._gradOutput = self:_move('gradOutput', gradOutput, self.device)
+   return self:_gradInput(input, self:_call('backward', self._input, self._gradOutput, scale))
 end
 
 function GPU:updateGradInput(input, gradOutput)
-   return self:_gradInput(input, self:_call('updateGradInput', self._input,
-      self:_move('gradOutput', gradOutput, self.device)))
+   self._gradOutput = self:_move('gradOutput', gradOutput, self.device)
+   return self:_gradInput(input, self:_call('updateGradInput', self._input, self._gradOutput))
 end
 
 for _, method in ipairs{'accGradParameters', 'accUpdateGradParameters',

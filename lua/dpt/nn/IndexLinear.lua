@@ -2,7 +2,10 @@
 -- vectors, two tables of vectors (a batch), or, with a third entry, all keys and values of a batch
 -- in one vector each and the samples' lengths.
 -- What must stay true: weight is inputSize x outputSize, a key names its row (key + offset + 1);
--- weightDecay shrinks only rows that took part. Torch7's max-normalization is not there.
+-- weightDecay shrinks only rows that took part. With normalize four columns stand before those of
+-- weight: the largest magnitude that a key's values had in training, 1 / that, the factor of the
+-- row's steps (1 once it took part in training), and a learned number that is added to the values
+-- after they were divided by the largest.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -10,16 +13,19 @@ local fail = require 'dpt.ffi'.fail
 
 local IndexLinear, parent = torch.class('nn.IndexLinear', 'nn.Module')
 
+local PEAK, INVERSE, RATE, SHIFT, EXTRA = 1, 2, 3, 4, 4
+
 --- @param doGradInput whether updateGradInput computes anything (false)
 -- @param keysOffset what the first key is counted from: key 0 is row keysOffset (0)
 -- @param weight tensors to use instead of new ones, here and for bias
+-- @param normalize whether values are divided by their key's largest
 function IndexLinear:__init(inputSize, outputSize, doGradInput, keysOffset, weight, bias, normalize)
    parent.__init(self)
-   if normalize then fail('nn.IndexLinear: dpt has no max-normalization: normalize the values') end
-   self.weight = weight or torch.Tensor(inputSize, outputSize):zero()
+   self.normalize = normalize and EXTRA or 0
+   self.weight = weight or torch.Tensor(inputSize, outputSize + self.normalize):zero()
    self.bias = bias or torch.Tensor(outputSize):zero()
-   self.inputSize, self.outputSize = self.weight:size(1), self.weight:size(2)
-   self.gradWeight = self.weight.new(self.inputSize, self.outputSize):zero()
+   self.inputSize, self.outputSize = self.weight:size(1), self.weight:size(2) - self.normalize
+   self.gradWeight = self.weight.new():resizeAs(self.weight):zero()
    self.gradBias = self.bias.new(self.outputSize):zero()
    self.weightDecay = 0
    self.doGradInput = doGradInput or false
@@ -31,6 +37,7 @@ function IndexLinear:reset(stdv)
    stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(2))
    self.weight:uniform(-stdv, stdv)
    self.bias:uniform(-stdv, stdv):mul(1e-6)
+   if self.normalize > 0 then self.weight:narrow(2, 1, EXTRA):zero() end
 end
 
 local function checkVectors(keys, values)
@@ -77,31 +84,88 @@ function IndexLinear:_flatten(input)
    self.rows:add(self.offset + 1)
 end
 
--- Every row of a matrix times the value that goes with it.
-local function weighted(self, rows)
-   return rows:cmul(self.values:view(-1, 1):expandAs(rows))
+-- Every row of a matrix times the number that goes with it.
+local function weighted(rows, numbers)
+   return rows:cmul(numbers:contiguous():view(-1, 1):expandAs(rows))
+end
+
+-- The columns that are multiplied with values, of whole rows.
+local function outputs(self, rows) return rows:narrow(2, self.normalize + 1, self.outputSize) end
+
+-- The values over the largest of their key, which they may raise in training.
+local function normalized(self)
+   local weight, values = self.weight, self.values
+   local size = torch.abs(values)
+   if self.train then
+      local peaks, order = torch.sort(size) -- the largest of a key is written last
+      local rows = self.rows:index(1, order)
+      peaks:cmax(weight:select(2, PEAK):index(1, rows))
+      weight:select(2, PEAK):indexCopy(1, rows, peaks)
+      weight:select(2, INVERSE):indexCopy(1, rows,
+         torch.cdiv(peaks.new():resizeAs(peaks):fill(1), peaks):maskedFill(torch.eq(peaks, 0), 0))
+      weight:select(2, RATE):indexFill(1, rows, 1)
+   end
+   local known = weight:index(1, self.rows)
+   local above = torch.gt(size, known:select(2, PEAK)):type(values:type())
+   local inside = torch.cmul(values, known:select(2, INVERSE)):cmul(torch.mul(above, -1):add(1))
+   return inside:addcmul(above, torch.sign(values)):add(known:select(2, SHIFT))
 end
 
 function IndexLinear:updateOutput(input)
    self:_flatten(input)
+   if self.normalize > 0 then self.values = normalized(self) end
    self.output:resize(self.count, self.outputSize)
    self.output:copy(self.bias:view(1, -1):expandAs(self.output))
-   self.output:indexAdd(1, self.sample, weighted(self, self.weight:index(1, self.rows)))
+   self.output:indexAdd(1, self.sample, weighted(outputs(self, self.weight:index(1, self.rows)),
+      self.values))
    if self.noBatch then self.output:resize(self.outputSize) end
    return self.output
 end
 
-function IndexLinear:accGradParameters(_, gradOutput, scale)
+-- The gradient of the row of every key, and gradOutput as matrix.
+local function gradients(self, gradOutput)
    local g = gradOutput:contiguous():view(self.count, self.outputSize)
+   local rows = g:index(1, self.sample)
+   if self.normalize == 0 then return weighted(rows, self.values), g end
+   local all = g.new(rows:size(1), self.weight:size(2)):zero()
+   local weight = outputs(self, self.weight:index(1, self.rows))
+   all:select(2, SHIFT):copy(torch.cmul(rows, weight):sum(2))
+   outputs(self, all):copy(weighted(rows, self.values))
+   return all, g
+end
+
+function IndexLinear:accGradParameters(_, gradOutput, scale)
+   local rows, g = gradients(self, gradOutput)
    self.gradBias:add(scale or 1, g:sum(1))
-   self.gradWeight:indexAdd(1, self.rows, weighted(self, g:index(1, self.sample)):mul(scale or 1))
+   self.gradWeight:indexAdd(1, self.rows, rows:mul(scale or 1))
    table.insert(self.used, self.rows)
+end
+
+-- Shrinks rows of weight.
+local function decay(self, rows)
+   if self.weightDecay == 0 then return end
+   local step = self.weight:index(1, rows):mul(-self.weightDecay)
+   if self.normalize > 0 then
+      weighted(step, self.weight:select(2, RATE):index(1, rows))
+      step:narrow(2, 1, EXTRA):zero()
+   end
+   self.weight:indexAdd(1, rows, step)
+end
+
+function IndexLinear:accUpdateGradParameters(_, gradOutput, lr)
+   local rows, g = gradients(self, gradOutput)
+   if self.normalize > 0 then weighted(rows, self.weight:select(2, RATE):index(1, self.rows)) end
+   self.bias:add(-lr, g:sum(1))
+   decay(self, self.rows)
+   self.weight:indexAdd(1, self.rows, rows:mul(-lr))
+   if self.normalize > 0 then self.weight:select(2, RATE):indexFill(1, self.rows, 0) end
 end
 
 --- The gradient as {keys, values} of all rows, in the form that the input has.
 function IndexLinear:updateGradInput(_, gradOutput)
    self.gradInput = {}
    if not self.doGradInput then return self.gradInput end
+   if self.normalize > 0 then fail('nn.IndexLinear: with normalize there is no gradInput') end
    local values = gradOutput:contiguous():view(self.count, self.outputSize) * self.weight:t()
    local keys = self.rows.new(self.inputSize):copy(torch.range(1, self.inputSize))
    keys:add(-self.offset - 1)
@@ -124,11 +188,11 @@ function IndexLinear:zeroGradParameters()
 end
 
 function IndexLinear:updateParameters(learningRate)
-   if self.weightDecay ~= 0 and #self.used > 0 then
-      local rows = torch.cat(self.used, 1)
-      self.weight:indexAdd(1, rows, self.weight:index(1, rows):mul(-self.weightDecay))
-   end
-   parent.updateParameters(self, learningRate)
+   if #self.used > 0 then decay(self, torch.cat(self.used, 1)) end
+   if self.normalize == 0 then return parent.updateParameters(self, learningRate) end
+   self.bias:add(-learningRate, self.gradBias)
+   local rates = self.weight:select(2, RATE):clone():view(-1, 1):expandAs(self.weight)
+   self.weight:addcmul(-learningRate, self.gradWeight, rates)
 end
 
 function IndexLinear:clearState()

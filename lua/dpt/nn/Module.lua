@@ -251,7 +251,7 @@ end
 -- this one.
 function Module:replace(f)
    local out = f(self)
-   for i, child in ipairs(out.modules or {}) do out.modules[i] = child:replace(f) end
+   for i, child in ipairs(self.modules or {}) do self.modules[i] = child:replace(f) end
    return out
 end
 

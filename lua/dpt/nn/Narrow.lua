@@ -1,7 +1,7 @@
 --- nn.Narrow(dimension, offset, length): a part of the input along a dimension.
--- What must stay true: output is a view of the input; a negative dimension or offset counts from
--- the end, a negative length leaves -length-1 elements out at the end; gradInput is zero
--- elsewhere.
+-- What must stay true: output is a view of the input; a negative dimension counts from the
+-- end, a negative length leaves -length-1 elements out at the end, and a negative offset takes what
+-- is in front of the last `length` elements; gradInput is zero elsewhere.
 
 local torch = require 'dpt.tensor'
 
@@ -19,9 +19,9 @@ end
 
 function Narrow:range(input)
    local dim = self.dimension < 0 and input:dim() + self.dimension + 1 or self.dimension
-   local offset = self.index < 0 and input:size(dim) + self.index + 1 or self.index
-   local length = self.length
+   local offset, length = self.index, self.length
    if length < 0 then length = input:size(dim) - offset + length + 2 end
+   if offset < 0 then offset, length = 1, input:size(dim) - length end
    return dim, offset, length
 end
 

@@ -1,6 +1,7 @@
 --- nn.Parallel(inputDim, outputDim): gives slice i of the input along inputDim to module i and
 -- joins their outputs along outputDim.
--- What must stay true: the input has as many slices as there are modules.
+-- What must stay true: the input has no more slices than there are modules; modules beyond them
+-- are not called.
 
 local torch = require 'dpt.tensor'
 
@@ -13,13 +14,14 @@ function Parallel:__init(inputDimension, outputDimension)
 end
 
 function Parallel:updateOutput(input)
-   if input:size(self.inputDimension) ~= #self.modules then
-      error(('nn.Parallel: input has %d slices along dimension %d, wanted %d, one for each module')
-         :format(input:size(self.inputDimension), self.inputDimension, #self.modules), 2)
+   local slices = input:size(self.inputDimension)
+   if slices > #self.modules then
+      error(('nn.Parallel: input has %d slices along dimension %d, wanted at most %d, one for each'
+         .. ' module'):format(slices, self.inputDimension, #self.modules), 2)
    end
    local outputs = {}
-   for i, module in ipairs(self.modules) do
-      local part = input:select(self.inputDimension, i)
+   for i = 1, slices do
+      local module, part = self.modules[i], input:select(self.inputDimension, i)
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', part)
    end
    torch.cat(self.output, outputs, self.outputDimension)
@@ -29,7 +31,8 @@ end
 -- Calls f(module, index, its input, its part of gradOutput) in order.
 function Parallel:eachPart(input, gradOutput, f)
    local offset = 1
-   for i, module in ipairs(self.modules) do
+   for i = 1, input:size(self.inputDimension) do
+      local module = self.modules[i]
       local length = module.output:size(self.outputDimension)
       f(module, i, input:select(self.inputDimension, i),
          gradOutput:narrow(self.outputDimension, offset, length))

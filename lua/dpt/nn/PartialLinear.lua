@@ -1,7 +1,8 @@
 --- nn.PartialLinear(inputSize, outputSize, bias): nn.Linear of which only some outputs are
 -- computed.
 -- What must stay true: setPartition(indices) chooses the outputs, resetPartition takes all;
--- gradients of the other rows stay as they are.
+-- gradients of the other rows stay as they are. The weight is that of the nn.LookupTable in
+-- self.network, as in Torch7's files; the network itself is never called.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -11,46 +12,47 @@ local PartialLinear, parent = torch.class('nn.PartialLinear', 'nn.Module')
 
 function PartialLinear:__init(inputSize, outputSize, bias)
    parent.__init(self)
-   self.weight = torch.Tensor(outputSize, inputSize)
-   self.gradWeight = torch.Tensor(outputSize, inputSize):zero()
+   self.inputsize, self.outputsize = inputSize, outputSize
+   local both = nn.ParallelTable():add(nn.Identity()):add(nn.LookupTable(outputSize, inputSize))
+   self.network = nn.Sequential():add(both):add(nn.MM(false, true))
    if bias == nil or bias then
       self.bias = torch.Tensor(1, outputSize):zero()
       self.gradBias = torch.Tensor(1, outputSize):zero()
    end
-   self:reset()
+   self.allcolumns = torch.range(1, outputSize)
+   self:resetPartition()
 end
 
-function PartialLinear:reset(stdv)
-   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(2))
-   self.weight:uniform(-stdv, stdv)
-   if self.bias then self.bias:uniform(-stdv, stdv) end
+-- The module with weight and gradWeight.
+local function lookup(self) return self.network:get(1):get(2) end
+
+function PartialLinear:parameters()
+   local rows = lookup(self)
+   return {rows.weight, self.bias}, {rows.gradWeight, self.gradBias}
 end
 
 --- Computes the outputs whose numbers a tensor holds, in its order.
 function PartialLinear:setPartition(indices)
-   self.partition = torch.LongTensor(indices:nElement()):copy(indices)
-   self._rows = nil
+   self.partition = indices:type(self.allcolumns:type())
 end
 
 function PartialLinear:resetPartition()
-   self.partition = nil
-   self._rows = nil
+   self.partition = self.allcolumns
 end
 
 -- The numbers of the outputs on the weight's side, nil for all.
-local function rows(self)
-   if not self.partition then return nil end
-   local typename = torch.type(nn.utils.indexTensor(nil, self.weight))
-   if torch.type(self.partition) == typename then return self.partition end
-   return nn.utils.sameSide(self, '_rows', self.partition:long(), self.weight)
+local function rows(self, weight)
+   if rawequal(self.partition, self.allcolumns) then return nil end
+   local index = nn.utils.indexTensor(nil, weight)
+   return index:resize(self.partition:nElement()):copy(self.partition)
 end
 
 -- Weight and bias of the chosen outputs.
 local function chosen(self)
-   local index = rows(self)
-   local bias = self.bias and self.bias:view(-1)
-   if not index then return self.weight, bias end
-   return self.weight:index(1, index), bias and bias:index(1, index)
+   local weight, bias = lookup(self).weight, self.bias and self.bias:view(-1)
+   local index = rows(self, weight)
+   if not index then return weight, bias end
+   return weight:index(1, index), bias and bias:index(1, index)
 end
 
 function PartialLinear:updateOutput(input)
@@ -66,23 +68,32 @@ function PartialLinear:updateGradInput(_, gradOutput)
    end
 end
 
-function PartialLinear:accGradParameters(input, gradOutput, scale)
-   local index = rows(self)
-   local gradBias = self.bias and self.gradBias:view(-1)
+-- Adds scale times the gradients to tensors like weight and bias.
+local function accumulate(self, toWeight, toBias, input, gradOutput, scale)
+   toBias = toBias and toBias:view(-1)
+   local index = rows(self, toWeight)
    if not index then
-      lib.linear_backward_weight(self.gradWeight, gradBias, input, gradOutput, scale or 1)
+      lib.linear_backward_weight(toWeight, toBias, input, gradOutput, scale)
       return
    end
    local n = index:size(1)
-   local weight = self.weight.new():resize(n, self.weight:size(2)):zero()
-   local bias = gradBias and self.weight.new():resize(n):zero()
-   lib.linear_backward_weight(weight, bias, input, gradOutput, scale or 1)
-   self.gradWeight:indexAdd(1, index, weight)
-   if bias then gradBias:indexAdd(1, index, bias) end
+   local weight = toWeight.new():resize(n, toWeight:size(2)):zero()
+   local bias = toBias and toWeight.new():resize(n):zero()
+   lib.linear_backward_weight(weight, bias, input, gradOutput, scale)
+   toWeight:indexAdd(1, index, weight)
+   if bias then toBias:indexAdd(1, index, bias) end
+end
+
+function PartialLinear:accGradParameters(input, gradOutput, scale)
+   accumulate(self, lookup(self).gradWeight, self.gradBias, input, gradOutput, scale or 1)
+end
+
+function PartialLinear:accUpdateGradParameters(input, gradOutput, lr)
+   accumulate(self, lookup(self).weight, self.bias, input, gradOutput, -lr)
 end
 
 function PartialLinear:__tostring__()
-   return ('%s(%d -> %d)'):format(torch.type(self), self.weight:size(2), self.weight:size(1))
+   return ('%s(%d -> %d)'):format(torch.type(self), self.inputsize, self.outputsize)
       .. (self.bias == nil and ' without bias' or '')
 end
 

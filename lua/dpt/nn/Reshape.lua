@@ -41,12 +41,12 @@ function Reshape:updateOutput(input)
          :format(input:nElement(), table.concat(input:size():totable(), 'x'), wanted,
             table.concat(size:totable(), 'x')), 2)
    end
-   self.output = nn.utils.contiguousView(nil, input, size)
+   self.output = nn.utils.viewAgain(self.output, input, size)
    return self.output
 end
 
 function Reshape:updateGradInput(input, gradOutput)
-   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   self.gradInput = nn.utils.viewAgain(self.gradInput, gradOutput, input:size())
    return self.gradInput
 end
 

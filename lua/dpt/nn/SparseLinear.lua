@@ -1,14 +1,19 @@
---- nn.SparseLinear(inputSize, outputSize): nn.Linear for inputs that are mostly zero: a sample is a
--- matrix of rows {index, value}, a batch is a table of samples or a tensor N x nonzeros x 2.
--- What must stay true: weight is outputSize x inputSize; there is no gradient for the input.
+--- nn.SparseLinear(inputSize, outputSize, doGradInput): nn.Linear for inputs that are mostly zero:
+-- a sample is a matrix of rows {index, value}, a batch is a table of samples or a tensor
+-- N x nonzeros x 2.
+-- What must stay true: weight is outputSize x inputSize; with doGradInput gradInput has rows
+-- {index, gradient} for every element of a sample, in a table or, for a batch that is a tensor, in
+-- a tensor; without it is empty.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 
 local SparseLinear, parent = torch.class('nn.SparseLinear', 'nn.Module')
 
-function SparseLinear:__init(inputSize, outputSize)
+function SparseLinear:__init(inputSize, outputSize, doGradInput)
    parent.__init(self)
+   self.doGradInput = doGradInput or false
+   self.gradInput = {}
    self.inputSize, self.outputSize = inputSize, outputSize
    self.weight = torch.Tensor(outputSize, inputSize)
    self.bias = torch.Tensor(outputSize)
@@ -34,13 +39,13 @@ local function parts(sample)
    return index, sample:select(2, 2)
 end
 
--- The samples as a list; whether it is a batch.
+-- The samples as a list; whether it is a batch; whether it is a tensor.
 local function samples(input)
    if type(input) == 'table' then return input, true end
    if input:dim() == 2 then return {input}, false end
    local list = {}
    for i = 1, input:size(1) do list[i] = input[i] end
-   return list, true
+   return list, true, true
 end
 
 function SparseLinear:updateOutput(input)
@@ -66,7 +71,19 @@ function SparseLinear:accGradParameters(input, gradOutput, scale)
    self.gradBias:add(scale, g:sum(1))
 end
 
-function SparseLinear:updateGradInput()
+function SparseLinear:updateGradInput(input, gradOutput)
+   self.gradInput = {}
+   if not self.doGradInput then return self.gradInput end
+   local list, _, tensor = samples(input)
+   local dense = torch.mm(gradOutput:contiguous():view(#list, self.outputSize), self.weight)
+   local rows = dense.new(#list, self.inputSize, 2)
+   rows:select(3, 1):copy(torch.range(1, self.inputSize):view(1, -1):expand(#list, self.inputSize))
+   rows:select(3, 2):copy(dense)
+   if tensor then
+      self.gradInput = rows
+   else
+      for i = 1, #list do self.gradInput[i] = rows[i] end
+   end
    return self.gradInput
 end
 

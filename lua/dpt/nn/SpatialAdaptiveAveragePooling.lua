@@ -24,4 +24,6 @@ function SpatialAdaptiveAveragePooling:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
+SpatialAdaptiveAveragePooling.empty = parent.clearState -- its old name
+
 return SpatialAdaptiveAveragePooling

@@ -32,4 +32,6 @@ function SpatialAdaptiveMaxPooling:clearState()
    return parent.clearState(self)
 end
 
+SpatialAdaptiveMaxPooling.empty = SpatialAdaptiveMaxPooling.clearState -- its old name
+
 return SpatialAdaptiveMaxPooling

@@ -1,7 +1,7 @@
 --- nn.SpatialFractionalMaxPooling(poolW, poolH, outW, outH): max pooling to any size or (numbers
 -- below 1) share of the input's size, over windows at random places.
 -- What must stay true: every row and plane draws two numbers at each forward, unless
--- fixPoolingRegions keeps the first draw.
+-- fixPoolingRegions keeps the first draw. The field newRandomPool is true while it does (sic).
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -31,12 +31,13 @@ function SpatialFractionalMaxPooling:__init(poolSizeW, poolSizeH, arg1, arg2)
    else
       self.outW, self.outH = arg1, arg2
    end
+   self.newRandomPool = false
    self.indices = torch.LongTensor()
 end
 
 --- Keeps the places of the windows from the next forward on, or draws anew (val false).
 function SpatialFractionalMaxPooling:fixPoolingRegions(val)
-   self.fixRegions = val == nil and true or val
+   self.newRandomPool = val == nil and true or val
    return self
 end
 
@@ -48,16 +49,22 @@ function SpatialFractionalMaxPooling:shapes(input)
    return {outH, outW}, {self.poolSizeH, self.poolSizeW}
 end
 
-function SpatialFractionalMaxPooling:updateOutput(input)
-   local out, pool = self:shapes(input)
+--- Draws the numbers that an input wants into randomSamples, unless they are kept; Torch7's name.
+function SpatialFractionalMaxPooling:initSampleBuffer_(input)
+   local out = self:shapes(input)
    local batched = input:dim() == #out + 2
    local size = {batched and input:size(1) or 1, input:size(batched and 2 or 1), #out}
    local samples = self.randomSamples
-   if not (samples and self.fixRegions and samples:size(1) == size[1]
+   if not (samples and self.newRandomPool and samples:size(1) == size[1]
       and samples:size(2) == size[2]) then
       self.randomSamples = self.randomSamples or input.new()
       self.randomSamples:resize(size[1], size[2], size[3]):uniform()
    end
+end
+
+function SpatialFractionalMaxPooling:updateOutput(input)
+   self:initSampleBuffer_(input)
+   local out, pool = self:shapes(input)
    self.indices = nn.utils.indexTensor(self.indices, input)
    local w = ffi.new('dpt_window')
    w.ndim = #out
@@ -73,8 +80,14 @@ function SpatialFractionalMaxPooling:updateGradInput(input, gradOutput)
 end
 
 function SpatialFractionalMaxPooling:clearState()
-   nn.utils.clear(self, 'indices', 'randomSamples')
+   self.indices, self.randomSamples = nil, nil
    return parent.clearState(self)
+end
+SpatialFractionalMaxPooling.empty = SpatialFractionalMaxPooling.clearState -- its old name
+
+function SpatialFractionalMaxPooling:__tostring__()
+   return ('%s(%sx%s, %d,%d)'):format(torch.type(self), self.outW or self.ratioW,
+      self.outH or self.ratioH, self.poolSizeW, self.poolSizeH)
 end
 
 return SpatialFractionalMaxPooling

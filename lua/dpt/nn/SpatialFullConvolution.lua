@@ -1,7 +1,7 @@
 --- nn.SpatialFullConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, adjW, adjH):
 -- the transposed 2-D convolution; output size (in - 1) d - 2 pad + k + adj.
 -- What must stay true: weight is nInputPlane x nOutputPlane x kH x kW. A table {input, other} takes
--- adj from the size that `other` has; other's gradient is zero.
+-- adj from the size that `other` has; other's gradient is one zero, expanded.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
@@ -51,13 +51,17 @@ function SpatialFullConvolution:updateGradInput(input, gradOutput)
    if not self.gradInput then return end
    local x, other = parts(input)
    if other and type(self.gradInput) ~= 'table' then
-      self.gradInput = {x.new(), other.new()}
+      self.gradInput = {x.new()}
    elseif not other and type(self.gradInput) == 'table' then
       self.gradInput = self.gradInput[1]
    end
    lib.conv_backward_data(other and self.gradInput[1] or self.gradInput, gradOutput, x, self.weight,
       slide(self, x, other))
-   if other then self.gradInput[2]:resizeAs(other):zero() end
+   if other then
+      local ones = {}
+      for d = 1, other:dim() do ones[d] = 1 end
+      self.gradInput[2] = other.new(torch.LongStorage(ones)):zero():expandAs(other)
+   end
    return self.gradInput
 end
 

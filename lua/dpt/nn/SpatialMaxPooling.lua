@@ -53,4 +53,6 @@ function SpatialMaxPooling:__tostring__()
    return s .. ')'
 end
 
+SpatialMaxPooling.empty = SpatialMaxPooling.clearState -- its old name
+
 return SpatialMaxPooling

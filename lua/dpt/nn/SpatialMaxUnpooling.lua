@@ -40,4 +40,6 @@ function SpatialMaxUnpooling:clearState()
    return parent.clearState(self)
 end
 
+SpatialMaxUnpooling.empty = SpatialMaxUnpooling.clearState -- its old name
+
 return SpatialMaxUnpooling

@@ -25,7 +25,7 @@ function Squeeze:updateOutput(input)
 end
 
 function Squeeze:updateGradInput(input, gradOutput)
-   self.gradInput:set(nn.utils.contiguousView(nil, gradOutput, input:size()))
+   self.gradInput = nn.utils.viewAgain(self.gradInput, gradOutput, input:size())
    return self.gradInput
 end
 

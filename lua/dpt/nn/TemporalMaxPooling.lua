@@ -46,4 +46,6 @@ function TemporalMaxPooling:clearState()
    return parent.clearState(self)
 end
 
+TemporalMaxPooling.empty = TemporalMaxPooling.clearState -- its old name
+
 return TemporalMaxPooling

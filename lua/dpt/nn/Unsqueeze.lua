@@ -25,7 +25,7 @@ function Unsqueeze:updateOutput(input)
 end
 
 function Unsqueeze:updateGradInput(input, gradOutput)
-   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   self.gradInput = nn.utils.viewAgain(self.gradInput, gradOutput, input:size())
    return self.gradInput
 end
 

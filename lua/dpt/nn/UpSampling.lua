@@ -1,6 +1,7 @@
---- nn.UpSampling(scale, mode): mode 'nearest' (the default) for images and volumes, 'linear' for
--- images.
--- What must stay true: input is (N)xCxHxW for images and NxCxTxHxW for volumes.
+--- nn.UpSampling(scale, mode): mode 'nearest' (the default) or 'linear', for images and volumes; in
+-- place of scale {oheight = , owidth = [, odepth = ]} for the mode 'linear'.
+-- What must stay true: input is (N)xCxHxW for images and NxCxTxHxW for volumes; corners stay
+-- corners in the mode 'linear'.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
@@ -8,11 +9,20 @@ local window = require 'dpt.nn.window'
 
 local UpSampling, parent = torch.class('nn.UpSampling', 'nn.Module')
 
+local modes = {linear = 'linear', bilinear = 'linear', trilinear = 'linear'}
+
 function UpSampling:__init(params, mode)
    parent.__init(self)
-   self.mode = mode or 'nearest'
-   if self.mode ~= 'nearest' and self.mode ~= 'linear' then
-      error("nn.UpSampling: mode wants 'nearest' or 'linear', got " .. tostring(mode), 2)
+   self.mode = modes[mode] or 'nearest'
+   if type(params) == 'table' then
+      if self.mode == 'nearest' then
+         error("nn.UpSampling: mode 'nearest' wants a scale, got a table of sizes", 2)
+      end
+      self.odepth, self.oheight, self.owidth = params.odepth, params.oheight, params.owidth
+      if not (self.oheight and self.owidth) then
+         error('nn.UpSampling: wants a scale or {oheight = , owidth = [, odepth = ]}', 2)
+      end
+      return
    end
    if type(params) ~= 'number' or params < 1 or params ~= math.floor(params) then
       error('nn.UpSampling: scale wants a whole number, got ' .. tostring(params), 2)
@@ -24,13 +34,26 @@ local function spatialDims(input)
    return input:dim() == 5 and 3 or 2
 end
 
-function UpSampling:updateOutput(input)
+-- The output's sizes for the mode 'linear', the outermost dimension first.
+function UpSampling:sizes(input)
    local dims, n = spatialDims(input), input:dim()
+   local sizes = {self.oheight, self.owidth}
+   if self.scale_factor then
+      for d = 1, dims do sizes[d] = input:size(n - dims + d) * self.scale_factor end
+   elseif dims == 3 then
+      if not self.odepth then
+         error('nn.UpSampling: a volume wants {odepth = , oheight = , owidth = }', 3)
+      end
+      table.insert(sizes, 1, self.odepth)
+   end
+   return window.sizes(unpack(sizes))
+end
+
+function UpSampling:updateOutput(input)
    if self.mode == 'nearest' then
-      lib.upsample_nearest_forward(self.output, input, dims, self.scale_factor)
+      lib.upsample_nearest_forward(self.output, input, spatialDims(input), self.scale_factor)
    else
-      lib.upsample_linear_forward(self.output, input, dims, window.sizes(
-         input:size(n - 1) * self.scale_factor, input:size(n) * self.scale_factor))
+      lib.upsample_linear_forward(self.output, input, spatialDims(input), self:sizes(input))
    end
    return self.output
 end
@@ -46,7 +69,10 @@ function UpSampling:updateGradInput(input, gradOutput)
 end
 
 function UpSampling:__tostring__()
-   return ('%s(%dx, %s)'):format(torch.type(self), self.scale_factor, self.mode)
+   local size = self.scale_factor and self.scale_factor .. 'x'
+      or table.concat({self.odepth or self.oheight, self.odepth and self.oheight or self.owidth,
+         self.odepth and self.owidth}, 'x')
+   return ('%s(%s, %s)'):format(torch.type(self), size, self.mode)
 end
 
 return UpSampling

@@ -59,12 +59,12 @@ function View:outputSize(input)
 end
 
 function View:updateOutput(input)
-   self.output = nn.utils.contiguousView(nil, input, self:outputSize(input))
+   self.output = nn.utils.viewAgain(self.output, input, self:outputSize(input))
    return self.output
 end
 
 function View:updateGradInput(input, gradOutput)
-   self.gradInput = nn.utils.contiguousView(nil, gradOutput, input:size())
+   self.gradInput = nn.utils.viewAgain(self.gradInput, gradOutput, input:size())
    return self.gradInput
 end
 

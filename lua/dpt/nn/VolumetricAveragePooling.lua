@@ -28,4 +28,6 @@ function VolumetricAveragePooling:__tostring__()
       self.dW, self.dH)
 end
 
+VolumetricAveragePooling.empty = parent.clearState -- its old name
+
 return VolumetricAveragePooling

@@ -1,6 +1,7 @@
 --- nn.VolumetricFractionalMaxPooling(poolT, poolW, poolH, outT, outW, outH): as
--- nn.SpatialFractionalMaxPooling, for volumes (N)xCxTxHxW.
--- What must stay true: every row and plane draws three numbers.
+-- nn.SpatialFractionalMaxPooling, for volumes (N)xCxHxWxT.
+-- What must stay true: T is the last dimension, as in Torch7 for this class alone; every row and
+-- plane draws three numbers.
 
 local torch = require 'dpt.tensor'
 
@@ -18,11 +19,17 @@ function VolumetricFractionalMaxPooling:__init(poolSizeT, poolSizeW, poolSizeH, 
 end
 
 function VolumetricFractionalMaxPooling:shapes(input)
-   local out, pool = parent.shapes(self, input)
-   local outT = self.outT or math.floor(input:size(input:dim() - 2) * self.ratioT)
-   table.insert(out, 1, outT)
-   table.insert(pool, 1, self.poolSizeT)
-   return out, pool
+   local n = input:dim()
+   return {self.outH or math.floor(input:size(n - 2) * self.ratioH),
+      self.outW or math.floor(input:size(n - 1) * self.ratioW),
+      self.outT or math.floor(input:size(n) * self.ratioT)},
+      {self.poolSizeH, self.poolSizeW, self.poolSizeT}
+end
+
+function VolumetricFractionalMaxPooling:__tostring__()
+   return ('%s(%sx%sx%s, %d,%d,%d)'):format(torch.type(self), self.outT or self.ratioT,
+      self.outW or self.ratioW, self.outH or self.ratioH, self.poolSizeT, self.poolSizeW,
+      self.poolSizeH)
 end
 
 return VolumetricFractionalMaxPooling

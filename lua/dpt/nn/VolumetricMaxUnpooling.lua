@@ -40,4 +40,6 @@ function VolumetricMaxUnpooling:clearState()
    return parent.clearState(self)
 end
 
+VolumetricMaxUnpooling.empty = VolumetricMaxUnpooling.clearState -- its old name
+
 return VolumetricMaxUnpooling

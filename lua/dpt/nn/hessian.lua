@@ -12,12 +12,12 @@ local fail = require 'dpt.ffi'.fail
 local hessian = {}
 nn.hessian = hessian
 
---- The parameters of classes that have any, under the names of their fields.
+--- Classes with weight and bias, linear in input and weight, and functions of single elements.
 local learned = {
-   Linear = {'Weight', 'Bias'}, SpatialConvolution = {'Weight'},
-   SpatialConvolutionMap = {'Weight', 'Bias'},
+   'Linear', 'SpatialConvolution', 'SpatialConvolutionLocal', 'SpatialFullConvolution',
+   'SpatialConvolutionMap', 'SpatialFullConvolutionMap',
 }
-local pointwise = {'Tanh', 'Square', 'Sqrt'}
+local pointwise = {'Tanh', 'TanhShrink', 'Square', 'Sqrt'}
 
 -- Calls f() while module has other values in some fields.
 local function with(module, fields, f)
@@ -40,12 +40,19 @@ local function through(module, input, diagHessianOutput, fields)
    return module.diagHessianInput
 end
 
-local function enableLearned(class, names)
-   function class:initDiagHessianParameters()
-      for _, name in ipairs(names) do
-         local gradient, field = self['grad' .. name], 'diagHessian' .. name
-         self[field] = self[field] or gradient.new():resizeAs(gradient):zero()
+local function enableLearned(class)
+   -- Calls f(name of a gradient, name of its diagonal) for those that the module has.
+   local function each(self, f)
+      for _, name in ipairs{'Weight', 'Bias'} do
+         if self['grad' .. name] then f('grad' .. name, 'diagHessian' .. name) end
       end
+   end
+
+   function class:initDiagHessianParameters()
+      each(self, function(gradient, diagonal)
+         local g = self[gradient]
+         self[diagonal] = self[diagonal] or g.new():resizeAs(g):zero()
+      end)
       self.diagHessianInput = self.diagHessianInput or self.gradInput.new()
    end
 
@@ -56,7 +63,7 @@ local function enableLearned(class, names)
    function class:accDiagHessianParameters(input, diagHessianOutput)
       self:initDiagHessianParameters()
       local fields = {}
-      for _, name in ipairs(names) do fields['grad' .. name] = self['diagHessian' .. name] end
+      each(self, function(gradient, diagonal) fields[gradient] = self[diagonal] end)
       with(self, fields, function()
          self:accGradParameters(square(input), diagHessianOutput, 1)
       end)
@@ -132,7 +139,7 @@ function hessian.enable()
    end
    Module.accDiagHessianParameters = function() end
    Module.initDiagHessianParameters = function() end
-   for name, names in pairs(learned) do enableLearned(nn[name], names) end
+   for _, name in ipairs(learned) do enableLearned(nn[name]) end
    for _, name in ipairs(pointwise) do enablePointwise(nn[name]) end
    enableSequential(nn.Sequential)
    enableParameters(Module, own)
@@ -143,9 +150,19 @@ function hessian.enable()
       return self.diagHessianInput
    end
 
+   function nn.Criterion:updateDiagHessianInput()
+      fail('%s: updateDiagHessianInput is not defined for this class', torch.typename(self))
+   end
+
    function nn.MSECriterion:updateDiagHessianInput(input)
       self.diagHessianInput = (self.diagHessianInput or input.new()):resizeAs(input)
       return self.diagHessianInput:fill(self.sizeAverage and 2 / input:nElement() or 2)
+   end
+   nn.WeightedMSECriterion.updateDiagHessianInput = nn.MSECriterion.updateDiagHessianInput
+
+   function nn.L1Cost:updateDiagHessianInput(input)
+      self.diagHessianInput = (self.diagHessianInput or input.new()):resizeAs(input)
+      return self.diagHessianInput:fill(1):maskedFill(torch.eq(input, 0), 0)
    end
 
    local before = Module.getParameters

@@ -9,6 +9,7 @@ local later = {
    ['nn.HardTanh'] = {min_val = -1, max_val = 1},
    ['nn.Sum'] = {squeeze = true},
    ['nn.LookupTable'] = {paddingValue = 0},
+   ['nn.IndexLinear'] = {normalize = 0},
    ['nn.Normalize'] = {eps = 1e-10},
    ['nn.Padding'] = {value = 0, index = 1},
    ['nn.Replicate'] = {dim = 1, ndim = 0},

@@ -34,7 +34,8 @@ local function convertTensor(t, typename, cache)
    return new
 end
 
---- Converts every tensor in nested tables, modules and criterions to a type.
+--- Converts every tensor in nested tables, modules and criterions to a type; objects of other
+-- classes stay as they are.
 -- @param cache a table in which the converted tensors are kept, so that shared ones stay shared
 -- @return the same table, module or criterion; a new tensor where the type differs
 function utils.recursiveType(value, typename, cache)
@@ -44,7 +45,7 @@ function utils.recursiveType(value, typename, cache)
    elseif type(value) == 'table' then
       if torch.isTypeOf(value, 'nn.Module') or torch.isTypeOf(value, 'nn.Criterion') then
          value:type(typename, cache)
-      else
+      elseif not torch.typename(value) then
          for k, v in pairs(value) do value[k] = utils.recursiveType(v, typename, cache) end
       end
    end
@@ -169,6 +170,13 @@ function utils.contiguousView(output, input, ...)
    if input:isContiguous() then return output:view(input, ...) end
    output:resize(input:size()):copy(input)
    return output:view(output, ...)
+end
+
+--- A view of the given sizes of the input or, if that is not contiguous, of a copy.
+-- @param current the view that was made before: the same tensor object is set and returned
+function utils.viewAgain(current, input, ...)
+   if torch.type(current) ~= torch.type(input) then current = input.new() end
+   return current:view(input:contiguous(), ...)
 end
 
 --- A LongTensor on the side of `like`: `current` if it is one, else a new one.

@@ -1,0 +1,229 @@
+--- Forms of nn's classes that scripts of Torch7 use: batches and single samples, two inputs,
+-- objects that stay the same, copies through files.
+local check = require 'spec.support.jacobian'
+local torch, nn = torch, nn
+
+local function random(...)
+   local size = {...}
+   return function() return torch.rand(unpack(size)):mul(2):add(-1) end
+end
+
+-- Calls f of the host's and the device's way to make a tensor.
+local function eachSide(f)
+   for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
+      f(typename, function(t) return t:type(typename) end)
+   end
+end
+
+describe('nn for scripts of Torch7', function()
+   before_each(function() torch.manualSeed(17) end)
+
+   for name, size in pairs{BatchNormalization = {3}, SpatialBatchNormalization = {3, 2, 4},
+      VolumetricBatchNormalization = {3, 2, 2, 1}} do
+      it(name .. ' takes one sample in evaluation and returns a batch of one', function()
+         eachSide(function(typename, on)
+            local m = nn[name](3):type(typename)
+            m.running_mean:copy(torch.rand(3))
+            local x = on(random(unpack(size))())
+            assert.error_matches(function() m:forward(x) end, 'dimensions')
+            m:evaluate()
+            local y = m:forward(x):clone()
+            assert.same(#size + 1, y:dim())
+            local g = on(random(unpack(size))())
+            local gradient = m:backward(x, g):clone()
+            local batch = x:view(1, unpack(size))
+            assert.equal(0, (m:forward(batch) - y):abs():max())
+            assert.equal(0, (m:backward(batch, g:viewAs(batch)) - gradient):abs():max())
+            assert.equal(#size, x:dim())
+         end)
+      end)
+   end
+
+   it('PReLU finds its planes in batches and in an image', function()
+      for _, size in ipairs{{3}, {2, 3}, {3, 2, 4}, {2, 3, 4}, {2, 3, 2, 2}} do
+         check.module(function()
+            local m = nn.PReLU(3)
+            m.weight:copy(torch.Tensor{0.1, 0.2, 0.3})
+            return m
+         end, random(unpack(size)))
+      end
+      local m = nn.PReLU(2)
+      m.weight[2] = 0.5
+      local x = torch.Tensor(2, 1, 2):fill(-1)
+      assert.same({{{-0.25, -0.25}}, {{-0.5, -0.5}}}, m:forward(x):totable())
+      assert.same({{{-0.25}, {-0.5}}}, m:forward(x:view(1, 2, 2):narrow(3, 1, 1)):totable())
+   end)
+
+   it('full convolutions take the size of a second input', function()
+      eachSide(function(typename, on)
+         for _, case in ipairs{{nn.SpatialFullConvolution(2, 3, 3, 2, 2, 3), {2, 2, 3}, {6, 8}},
+            {nn.VolumetricFullConvolution(1, 2, 2, 3, 2, 2, 2, 3), {1, 2, 2, 2}, {5, 6, 6}}} do
+            local m, x = case[1]:type(typename), on(random(unpack(case[2]))())
+            local target = on(torch.rand(unpack(case[3])))
+            local y = m:forward{x, target}
+            for d, n in ipairs(case[3]) do assert.equal(n, y:size(d + 1)) end
+            local gradInput = m:backward({x, target}, y:clone())
+            assert.is_true(gradInput[1]:isSameSizeAs(x) and gradInput[2]:isSameSizeAs(target))
+            assert.equal(0, gradInput[2]:abs():max())
+            assert.equal(1, gradInput[2]:storage():size())
+         end
+      end)
+   end)
+
+   it('fractional pooling keeps its numbers, and volumes have T last', function()
+      eachSide(function(typename, on)
+         local m = nn.VolumetricFractionalMaxPooling(2, 2, 3, 0.5, 0.6, 0.4):type(typename)
+         local x = on(torch.rand(2, 2, 10, 8, 9))
+         assert.same({2, 2, 4, 4, 4}, m:forward(x):size():totable())
+         assert.equal('nn.VolumetricFractionalMaxPooling(0.5x0.6x0.4, 2,2,3)', tostring(m))
+         local s = nn.SpatialFractionalMaxPooling(2, 2, 3, 4):type(typename):fixPoolingRegions()
+         s:initSampleBuffer_(x:select(5, 1))
+         local samples = s.randomSamples:clone()
+         assert.same({2, 2, 4, 3}, s:forward(x:select(5, 1)):size():totable())
+         assert.equal(0, (samples - s.randomSamples):abs():max())
+         s:empty()
+         assert.is_nil(s.randomSamples)
+      end)
+   end)
+
+   it('Parallel calls as many modules as there are slices', function()
+      local m = nn.Parallel(2, 1)
+      for _ = 1, 3 do m:add(nn.Linear(2, 2)) end
+      local x = torch.rand(2, 2)
+      local y = m:forward(x)
+      assert.same({4}, y:size():totable())
+      assert.is_true(m:backward(x, y:clone()):isSameSizeAs(x))
+      assert.error_matches(function() m:forward(torch.rand(2, 4)) end, '4 slices .* at most 3')
+   end)
+
+   it('views are the same tensor objects at every call', function()
+      for _, m in ipairs{nn.View(6), nn.Reshape(6), nn.Unsqueeze(2), nn.Squeeze(), nn.Collapse(2),
+         nn.Contiguous()} do
+         local x = torch.rand(2, 3)
+         local y = m:forward(x)
+         local g = m:backward(x, y:clone())
+         local z = x:clone():mul(2)
+         assert.is_true(rawequal(y, m:forward(z)))
+         assert.is_true(rawequal(g, m:backward(z, y:clone())))
+         -- where the memory cannot be seen in another way, the input keeps its numbers
+         local before, turned = z:clone(), torch.rand(3, 2):t()
+         m:forward(turned)
+         assert.equal(0, (z - before):abs():max())
+         assert.equal(turned:sum(), m.output:sum())
+      end
+   end)
+
+   it('FlattenTable keeps its table while the input holds the same tensors', function()
+      local m, a, b = nn.FlattenTable(), torch.rand(2), torch.rand(3)
+      local y = m:forward{a, {b}}
+      assert.is_true(rawequal(y, m:forward{a, {b}}))
+      assert.is_false(rawequal(y, m:forward{a, b}))
+      assert.is_false(rawequal(y, m:forward{a, {b, a}}))
+      assert.same(3, #m.output)
+   end)
+
+   it('FeatureLPPooling has no gradient where everything is zero', function()
+      eachSide(function(typename, on)
+         local m = nn.FeatureLPPooling(3, 1, 2, false):type(typename)
+         local x = on(torch.zeros(6))
+         m:forward(x)
+         assert.equal(0, m:backward(x, on(torch.ones(4))):abs():max())
+      end)
+   end)
+
+   it('a change of nll.sizeAverage stays, one of sizeAverage reaches nll', function()
+      local criterion, x, target = nn.CrossEntropyCriterion(), torch.rand(4, 3), torch.ones(4)
+      local mean = criterion:forward(x, target)
+      criterion.nll.sizeAverage = false
+      assert.is_true(math.abs(criterion:forward(x, target) - 4 * mean) < 1e-12)
+      criterion.nll.sizeAverage, criterion.sizeAverage = true, false
+      assert.is_true(math.abs(criterion:forward(x, target) - 4 * mean) < 1e-12)
+   end)
+
+   it('SparseLinear has a gradient for every element where it is asked to', function()
+      eachSide(function(typename, on)
+         local m = nn.SparseLinear(4, 2, true):type(typename)
+         local rows = on(torch.Tensor{{1, 0.5}, {3, 2}})
+         local g = on(torch.Tensor{1, -1})
+         m:forward(rows)
+         local wanted = (m.weight:t() * g):double()
+         local one = m:updateGradInput(rows, g)[1]:double()
+         assert.same({1, 2, 3, 4}, one:select(2, 1):totable())
+         assert.is_true((one:select(2, 2) - wanted):abs():max() < 1e-12)
+         local batch = rows:view(1, 2, 2)
+         m:forward(batch)
+         assert.same({1, 4, 2}, m:updateGradInput(batch, g:view(1, 2)):size():totable())
+         assert.same({}, nn.SparseLinear(4, 2):updateGradInput(rows, g))
+      end)
+   end)
+
+   it('recursiveType leaves objects of other classes alone', function()
+      local classes = {}
+      torch.class('torch7FormsSpec.Other', classes)
+      local m, other = nn.Linear(2, 2), classes.Other()
+      other.numbers = torch.LongTensor{1, 2}
+      m.other, m.list = other, {torch.Tensor(1)}
+      m:float()
+      assert.equal('torch.LongTensor', other.numbers:type())
+      assert.equal('torch.FloatTensor', m.list[1]:type())
+   end)
+
+   it('replace with a decorator goes on inside what it was given', function()
+      local net = nn.Sequential():add(nn.Linear(2, 2)):add(nn.Sequential():add(nn.Tanh()))
+      local around = net:replace(function(m) return nn.NaN(m) end)
+      assert.equal('nn.NaN', torch.type(around))
+      assert.equal(4, #around:findModules('nn.NaN'))
+      around:forward(torch.rand(2))
+   end)
+
+   it('Decorator.decorate gives a class with another parent its methods', function()
+      local classes = {}
+      local Both, parent = torch.class('torch7FormsSpec.Both', 'nn.Container', classes)
+      function Both:__init(m)
+         parent.__init(self)
+         self:add(m)
+      end
+      nn.Decorator.decorate(Both)
+      local m = classes.Both(nn.Linear(2, 3))
+      assert.equal(3, m:forward(torch.rand(2)):size(1))
+      assert.equal('torch7FormsSpec.Both @ nn.Linear(2 -> 3)', tostring(m))
+   end)
+
+   it('a copy goes through write and read of a class', function()
+      local classes = {}
+      local Lean, parent = torch.class('torch7FormsSpec.Lean', 'nn.Decorator', classes)
+      function Lean:__init(m)
+         parent.__init(self, m)
+         self.cache = torch.rand(5)
+      end
+      function Lean:write(file)
+         file:writeInt(7)
+         file:writeObject{modules = self.modules, _type = self._type}
+      end
+      function Lean:read(file)
+         self.version = file:readInt()
+         for k, v in pairs(file:readObject()) do self[k] = v end
+      end
+      local inner = nn.Linear(2, 2)
+      local net = nn.Sequential():add(classes.Lean(inner)):add(inner)
+      local copy = net:clone()
+      assert.is_nil(copy:get(1).cache)
+      assert.equal(7, copy:get(1).version)
+      assert.is_true(rawequal(copy:get(1):get(1), copy:get(2)))
+      assert.is_false(rawequal(copy:get(2), inner))
+      assert.is_true(torch.isTypeOf(copy:get(1), 'torch7FormsSpec.Lean'))
+   end)
+
+   it('diagonals of the Hessian agree with first derivatives', function()
+      local out = io.popen('luajit spec/support/hessian.lua 2>&1'):read '*a'
+      assert.equal('ok', out:match '%S+%s*$' and out:gsub('%s+$', '') or out)
+   end)
+
+   it('SparseJacobian looks at the values of rows {index, value}', function()
+      local m = nn.SparseLinear(5, 3, false)
+      local rows = torch.Tensor{{1, 0}, {4, 0}}
+      assert.is_true(nn.SparseJacobian.testJacobianParameters(m, rows, m.weight, m.gradWeight)
+         < 1e-6)
+      assert.is_true(nn.SparseJacobian.testJacobianUpdateParameters(m, rows, m.bias) < 1e-6)
+   end)
+end)
