@@ -18,4 +18,16 @@ function RNN:__init(inputSize, hiddenSize, numLayers, batchFirst, dropout, remem
       rememberStates)
 end
 
+-- cuDNN's descriptors are made from the fields at every call, so that nothing is left to these.
+for _, name in ipairs{'resetDropoutDescriptor', 'resetRNNDescriptor', 'resetWeightDescriptor',
+   'resetInputDescriptor', 'resetOutputDescriptor', 'resetHiddenDescriptors',
+   'resetCellDescriptors', 'clearDesc'} do
+   RNN[name] = function() end
+end
+
+--- Resizes a tensor to that of states for the last call's batch.
+function RNN:resizeHidden(tensor)
+   return tensor:resize(self.hiddenOutput:size())
+end
+
 return RNN

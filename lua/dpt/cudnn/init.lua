@@ -11,18 +11,36 @@ local cudnn = {
    fastest = false,
    verbose = false,
    version = 9000, -- what scripts compare with
+   -- What cudnn.torch keeps of algorithms and workspaces, which libraries here do by themselves.
+   useFindEx = false,
+   initialWorkspaceBytes = 1024,
+   reservedGPUBytes = 1024 * 1024,
+   maxWorkspaceGPUMemPercent = 95,
+   typemap = {['torch.CudaHalfTensor'] = 'CUDNN_DATA_HALF',
+      ['torch.CudaTensor'] = 'CUDNN_DATA_FLOAT', ['torch.CudaDoubleTensor'] = 'CUDNN_DATA_DOUBLE'},
+   find = {verbose = false, verboseError = true, verboseFallback = true},
 }
+
+local function nothing() end
+cudnn.reset, cudnn.find.reset, cudnn.find.resetAlgorithmCache = nothing, nothing, nothing
+cudnn.setSharedWorkspaceSize, cudnn.adjustSharedWorkspaceSize = nothing, nothing
+cudnn.setNextWorkspaceSize = nothing
+
+--- The bytes of an element.
+function cudnn.sizeof(t) return t:elementSize() end
 
 --- Classes that are nn's under another name.
 local same = [[
    BatchNormalization SpatialBatchNormalization VolumetricBatchNormalization SpatialCrossMapLRN
    SpatialMaxPooling VolumetricMaxPooling VolumetricAveragePooling
-   ReLU Tanh Sigmoid SoftMax LogSoftMax SpatialSoftMax SpatialLogSoftMax TemporalConvolution
+   ReLU Tanh Sigmoid SoftMax LogSoftMax SpatialSoftMax SpatialLogSoftMax
 ]]
 --- Classes with a file of their own, as name:parent; without a parent nn's class of that name is.
 local own = [[
    SpatialConvolution VolumetricConvolution SpatialFullConvolution VolumetricFullConvolution
    SpatialAveragePooling ClippedReLU:nn.HardTanh SpatialCrossEntropyCriterion:nn.Criterion
+   TemporalConvolution VolumetricSoftMax:nn.Module VolumetricLogSoftMax:cudnn.VolumetricSoftMax
+   VolumetricCrossEntropyCriterion:nn.Criterion SpatialDivisiveNormalization:nn.Module
 ]]
 --- The same, without a class of nn to convert from.
 local recurrent = [[
@@ -46,7 +64,9 @@ local convertible = {}
 for _, list in ipairs{same, own} do
    for name in list:gmatch('%f[%w](%w+):?%S*') do convertible[name] = true end
 end
-for _, name in ipairs{'TemporalConvolution', 'ClippedReLU', 'SpatialCrossEntropyCriterion'} do
+for _, name in ipairs{'TemporalConvolution', 'ClippedReLU', 'SpatialCrossEntropyCriterion',
+   'VolumetricSoftMax', 'VolumetricLogSoftMax', 'VolumetricCrossEntropyCriterion',
+   'SpatialDivisiveNormalization'} do
    convertible[name] = nil
 end
 

@@ -1,0 +1,20 @@
+--- cudnn.SpatialDivisiveNormalization(size, alpha, beta, K): its fields, for files and scripts that
+-- name it.
+-- Invariant: it does not compute; cudnn.torch's calls methods that do not exist, too.
+
+local torch = require 'dpt.tensor'
+
+local SpatialDivisiveNormalization, parent =
+   torch.class('cudnn.SpatialDivisiveNormalization', 'nn.Module')
+
+function SpatialDivisiveNormalization:__init(size, alpha, beta, K)
+   parent.__init(self)
+   self.size, self.alpha, self.beta, self.K = size or 5, alpha or 1e-4, beta or 0.75, K or 2
+end
+
+function SpatialDivisiveNormalization:updateOutput()
+   error('cudnn.SpatialDivisiveNormalization does not compute: use '
+      .. 'nn.SpatialDivisiveNormalization or cudnn.SpatialCrossMapLRN', 2)
+end
+
+return SpatialDivisiveNormalization

@@ -1,0 +1,52 @@
+--- cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH, padH): nn.TemporalConvolution
+-- with padH zero frames before and after every sequence.
+-- Invariant: gradInput has the input's frames.
+
+local torch = require 'dpt.tensor'
+local C = require 'dpt.ffi'.C
+local lib = require 'dpt.nn.lib'
+local algorithms = require 'dpt.cudnn.algorithms'
+local window = require 'dpt.nn.window'
+
+local TemporalConvolution, parent =
+   torch.class('cudnn.TemporalConvolution', 'nn.TemporalConvolution')
+
+TemporalConvolution.transient = {'padded_'}
+
+function TemporalConvolution:__init(inputFrameSize, outputFrameSize, kH, dH, padH)
+   parent.__init(self, inputFrameSize, outputFrameSize, kH, dH)
+   self.padH = padH or 0
+end
+
+algorithms.add(TemporalConvolution)
+
+-- The input with its padding.
+local function padded(self, input)
+   local pad = self.padH or 0
+   if pad == 0 then return input end
+   if torch.type(self.padded_) ~= torch.type(input) then self.padded_ = input.new() end
+   lib.pad_forward(self.padded_, input, C.DPT_PAD_ZERO, 2, window.sizes(pad, 0),
+      window.sizes(pad, 0))
+   return self.padded_
+end
+
+function TemporalConvolution:updateOutput(input)
+   return parent.updateOutput(self, padded(self, input))
+end
+
+function TemporalConvolution:updateGradInput(input, gradOutput)
+   if not self.gradInput then return end
+   parent.updateGradInput(self, padded(self, input), gradOutput)
+   local pad = self.padH or 0
+   if pad > 0 then
+      local time = input:dim() - 1
+      self.gradInput = self.gradInput:narrow(time, pad + 1, input:size(time)):contiguous()
+   end
+   return self.gradInput
+end
+
+function TemporalConvolution:accGradParameters(input, gradOutput, scale)
+   parent.accGradParameters(self, padded(self, input), gradOutput, scale)
+end
+
+return TemporalConvolution

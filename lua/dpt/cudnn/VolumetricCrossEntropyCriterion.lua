@@ -1,0 +1,39 @@
+--- cudnn.VolumetricCrossEntropyCriterion(weights): cudnn.SpatialCrossEntropyCriterion for volumes:
+-- input NxCxTxHxW, target NxTxHxW.
+-- Invariant: a volume is an image of TH rows to the criterion `scec`.
+
+local torch = require 'dpt.tensor'
+local cudnn = require 'dpt.cudnn'
+
+local VolumetricCrossEntropyCriterion, parent =
+   torch.class('cudnn.VolumetricCrossEntropyCriterion', 'nn.Criterion')
+
+function VolumetricCrossEntropyCriterion:__init(weights)
+   parent.__init(self)
+   self.scec = cudnn.SpatialCrossEntropyCriterion(weights)
+end
+
+local function images(input, target)
+   if input:dim() ~= 5 or target:dim() ~= 4 then
+      error(('cudnn.VolumetricCrossEntropyCriterion: input and target have %d and %d dimensions, '
+         .. 'wanted 5 and 4'):format(input:dim(), target:dim()), 3)
+   end
+   local n, c, t, h, w = unpack(input:size():totable())
+   return input:contiguous():view(n, c, t * h, w),
+      target:contiguous():view(target:size(1), -1, target:size(4))
+end
+
+function VolumetricCrossEntropyCriterion:updateLoss(input, target)
+   return self.scec:updateLoss(images(input, target))
+end
+
+function VolumetricCrossEntropyCriterion:denominator()
+   return self.scec:denominator()
+end
+
+function VolumetricCrossEntropyCriterion:updateGradInput(input, target)
+   self.gradInput = self.scec:updateGradInput(images(input, target)):viewAs(input)
+   return self.gradInput
+end
+
+return VolumetricCrossEntropyCriterion

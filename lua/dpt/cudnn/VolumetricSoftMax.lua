@@ -1,0 +1,43 @@
+--- cudnn.VolumetricSoftMax(): nn.SoftMax over the planes of a volume, for every voxel.
+-- Invariant: input is (N)xCxTxHxW; it is an image of TH rows to the module `ssm`.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+
+local VolumetricSoftMax, parent = torch.class('cudnn.VolumetricSoftMax', 'nn.Module')
+
+VolumetricSoftMax.inner = 'SpatialSoftMax'
+
+function VolumetricSoftMax:__init()
+   parent.__init(self)
+   self.ssm = nn[self.inner]()
+end
+
+-- The volume as an image.
+local function image(self, t)
+   local n = t:dim()
+   if n ~= 4 and n ~= 5 then
+      error(('%s: input has %d dimensions, wanted 4 or 5'):format(torch.type(self), n), 3)
+   end
+   local size = t:size():totable()
+   size[n - 2] = size[n - 2] * table.remove(size, n - 1)
+   return t:contiguous():view(torch.LongStorage(size))
+end
+
+function VolumetricSoftMax:updateOutput(input)
+   self.output = self.ssm:updateOutput(image(self, input)):viewAs(input)
+   return self.output
+end
+
+function VolumetricSoftMax:updateGradInput(input, gradOutput)
+   local gradInput = self.ssm:updateGradInput(image(self, input), image(self, gradOutput))
+   self.gradInput = gradInput:viewAs(input)
+   return self.gradInput
+end
+
+function VolumetricSoftMax:clearState()
+   self.ssm:clearState()
+   return parent.clearState(self)
+end
+
+return VolumetricSoftMax
