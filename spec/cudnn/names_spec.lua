@@ -40,7 +40,8 @@ describe('cudnn for scripts', function()
          local plain = nn.TemporalConvolution(3, 2, 3, 1):type(typename)
          plain.weight:copy(m.weight)
          plain.bias:copy(m.bias)
-         for _, x in ipairs{torch.randn(4, 3):type(typename), torch.randn(2, 4, 3):type(typename)} do
+         for _, x in ipairs{torch.randn(4, 3), torch.randn(2, 4, 3)} do
+            x = x:type(typename)
             local size = x:size()
             size[x:dim() - 1] = 8
             local wide, time = x.new(size):zero(), x:dim() - 1
