@@ -54,12 +54,58 @@ describe('torch.Tester', function()
    end)
 end)
 
+describe("the Tester's inner hooks", function()
+   it('get every assertion, and its callers what they return', function()
+      local tester = torch.Tester()
+      tester._success = function() return true, 'good' end
+      tester._failure = function(_, message) return false, message end
+      local t, u = torch.Tensor{1}, torch.Tensor{2}
+      local function raise() error 'here' end
+      for name, calls in pairs{
+         assert = {{true}, {false}}, assertlt = {{1, 2}, {2, 1}}, assertgt = {{2, 1}, {1, 2}},
+         assertle = {{1, 1}, {2, 1}}, assertge = {{1, 1}, {1, 2}}, asserteq = {{1, 1}, {1, 2}},
+         assertne = {{1, 2}, {1, 1}}, assertalmosteq = {{1, 1}, {1, 2}}, eq = {{t, t}, {t, u}},
+         ne = {{t, u}, {t, t}}, assertTensorEq = {{t, t}, {t, u}}, assertTensorNe = {{t, u}, {t, t}},
+         assertTableEq = {{{1}, {1}}, {{1}, {2}}}, assertTableNe = {{{1}, {2}}, {{1}, {1}}},
+         assertError = {{raise}, {type}}, assertNoError = {{function() end}, {raise}},
+         assertErrorPattern = {{raise, 'her.'}, {raise, 'there'}},
+      } do
+         for i, call in ipairs(calls) do
+            local f, arguments = tester[name], {unpack(call)}
+            if name == 'assertError' and i == 2 then arguments[1] = function() end end
+            table.insert(arguments, 'the message')
+            local ok, text = f(tester, unpack(arguments))
+            assert.equal(i == 1, ok, name)
+            assert.truthy(text:find(i == 1 and 'good' or 'the message', 1, true), name)
+         end
+      end
+   end)
+
+   it('refuse what an assertion does not take, and name what a test did oddly', function()
+      local tester = torch.Tester()
+      assert.error_matches(function() tester:assert(true, 'a', 'b') end, 'Unexpected arguments')
+      assert.error_matches(function() tester:eq(1, 1, 'a', 'b') end, 'two messages')
+      assert.error_matches(function() tester:assertTensorEq(torch.Tensor(), 2) end,
+         'Second argument should be a Tensor')
+      assert.error_matches(function() tester:add{{}} end, 'Nested sets of tests')
+      tester:add(function() end, '_setUp')
+      assert.error_matches(function() tester:add(function() end, '_setUp') end, 'Only one _setUp')
+      tester:assert({})
+      tester:assertne({}, {})
+      tester:assertTensorEq(torch.Tensor{{1}}, torch.Tensor{1})
+      local warnings = table.concat(tester.warnings, '\n')
+      for _, text in ipairs{'plain table', 'boolean conditions', 'compare basic', 'dimensions'} do
+         assert.truthy(warnings:find(text, 1, true), text)
+      end
+   end)
+end)
+
 describe('torch.TestSuite', function()
    it('refuses a name twice and what is no function', function()
       local suite = torch.TestSuite()
       function suite.one() end
       assert.has_error(function() function suite.one() end end,
-         "TestSuite: test 'one' exists already")
+         "TestSuite: Test one is already defined.")
       assert.has_error(function() suite.two = 5 end,
          "TestSuite: test 'two' is a number, wanted a function")
    end)

@@ -1,10 +1,10 @@
 --- torch.Tester: Torch7's test harness.
 --
--- What must stay true: a failed assertion is counted and told at the end, it does not end its test;
--- `run` raises if anything failed, so that a test script's exit status tells. The counts by test
--- name are in assertionPass, assertionFail and testError.
+-- Invariant: a failed assertion is counted and reported at the end, it does not end its test; `run`
+-- raises if anything failed, so that a test script's exit status says it. The counts by test name
+-- are in assertionPass, assertionFail and testError. Every assertion goes through _assert_sub,
+-- _success and _failure, every test through _pcall: testers of other packages override them.
 local dptffi = require 'dpt.ffi'
-local compare = require 'dpt.util.compare'
 local torch = require('dpt.class').torch
 
 local Tester = torch.class('torch.Tester')
@@ -14,7 +14,8 @@ function Tester:__init()
    self.testnames = {} -- in the order of `add`
    self.assertionPass, self.assertionFail, self.testError = {}, {}, {}
    self.countasserts = 0
-   self.current = ''
+   self._currentTestName, self._warningCount = '', {}
+   self._assertTensorEqIgnoresDims = true -- as in Torch7, with a warning
 end
 
 --- Whether `run` stops after the first test that fails.
@@ -41,129 +42,38 @@ local function place()
    return ''
 end
 
-local function warn(self, text)
-   local name = self.current ~= '' and self.current .. '\n' or ''
-   table.insert(self.warnings, name .. text .. place())
+local function inTest(self, text)
+   return (self._currentTestName ~= '' and self._currentTestName .. '\n' or '') .. text .. place()
 end
 
---- Counts one assertion. @return ok
-local function count(self, ok, label, text)
-   self.countasserts = self.countasserts + 1
-   if ok then
-      bump(self.assertionPass, self.current)
-      return true
-   end
-   text = (label and label ~= '' and label .. '\n' or '') .. text
-   bump(self.assertionFail, self.current)
-   if self.rethrow then error(text, 3) end
-   table.insert(self.errors, self.current .. '\n' .. text .. place())
+--- Counts an assertion that holds. @return true
+function Tester:_success()
+   bump(self.assertionPass, self._currentTestName)
+   return true
+end
+
+--- Counts one that does not. @return false
+function Tester:_failure(message)
+   if self.rethrow then error(message, 2) end
+   bump(self.assertionFail, self._currentTestName)
+   table.insert(self.errors, inTest(self, message))
    return false
 end
 
---- Tolerance and message in either order.
-local function options(default, ...)
-   local tolerance, label
-   for i = 1, select('#', ...) do
-      local value = select(i, ...)
-      if type(value) == 'number' then
-         tolerance = value
-      elseif type(value) == 'string' then
-         label = value
-      elseif value ~= nil then
-         dptffi.fail('Tester: got a %s, wanted a tolerance or a message', type(value))
-      end
-   end
-   return tolerance or default, label
+--- Counts a warning.
+function Tester:_warning(message)
+   bump(self._warningCount, self._currentTestName)
+   table.insert(self.warnings, inTest(self, message))
 end
 
-function Tester:assert(condition, label)
-   if type(condition) ~= 'boolean' then
-      warn(self, 'assert was given a ' .. type(condition) .. ', wanted true or false')
-   end
-   return count(self, condition, label, 'BOOL failed: condition is ' .. tostring(condition))
+--- Counts an assertion. @return what _success or _failure returns
+function Tester:_assert_sub(condition, message)
+   self.countasserts = self.countasserts + 1
+   if condition then return self:_success() end
+   return self:_failure(message)
 end
 
-local function comparison(name, word, holds)
-   Tester['assert' .. name] = function(self, a, b, label)
-      return count(self, holds(a, b), label,
-         ('%s failed: %s, %s'):format(word, tostring(a), tostring(b)))
-   end
-end
-comparison('lt', 'LT', function(a, b) return a < b end)
-comparison('gt', 'GT', function(a, b) return a > b end)
-comparison('le', 'LE', function(a, b) return a <= b end)
-comparison('ge', 'GE', function(a, b) return a >= b end)
-comparison('eq', 'EQ', function(a, b) return a == b end)
-comparison('ne', 'NE', function(a, b) return a ~= b end)
-
-function Tester:assertalmosteq(a, b, ...)
-   local tolerance, label = options(1e-16, ...)
-   return count(self, math.abs(a - b) <= tolerance, label,
-      ('ALMOST_EQ failed: %s, %s, tolerance %g'):format(a, b, tolerance))
-end
-
---- eq(a, b [, tolerance] [, message]): numbers, strings, tensors, storages, tables of them.
-function Tester:eq(a, b, ...)
-   local tolerance, label = options(0, ...)
-   local why = compare.difference(a, b, tolerance)
-   return count(self, why == nil, label, 'EQ failed: ' .. tostring(why))
-end
-
-function Tester:ne(a, b, ...)
-   local tolerance, label = options(0, ...)
-   return count(self, compare.difference(a, b, tolerance) ~= nil, label,
-      'NE failed: the two are equal')
-end
-
-local function wantTensors(name, a, b)
-   if not torch.isTensor(a) or not torch.isTensor(b) then
-      dptffi.fail('Tester:%s: got a %s and a %s, wanted two tensors', name, torch.type(a),
-         torch.type(b))
-   end
-end
-
---- As in Torch7 the sizes may differ, with a warning, if the elements are equal.
-function Tester:assertTensorEq(a, b, ...)
-   wantTensors('assertTensorEq', a, b)
-   local tolerance, label = options(0, ...)
-   local why = compare.tensors(a, b, tolerance, true)
-   if not why and not a:isSameSizeAs(b) then
-      warn(self, 'assertTensorEq: equal elements, but different sizes')
-   end
-   return count(self, why == nil, label, 'TensorEQ failed: ' .. tostring(why))
-end
-
-function Tester:assertTensorNe(a, b, ...)
-   wantTensors('assertTensorNe', a, b)
-   return self:ne(a, b, ...)
-end
-
-Tester.assertGeneralEq, Tester.assertGeneralNe = Tester.eq, Tester.ne
-Tester.assertTableEq, Tester.assertTableNe = Tester.eq, Tester.ne
-
---- Whether f raises something for which accept(error) holds.
-function Tester:assertErrorObj(f, accept, label)
-   local ok, why = pcall(f)
-   return count(self, not ok and accept(why), label, 'ERROR failed: '
-      .. (ok and 'nothing was raised' or 'raised ' .. tostring(why)))
-end
-
-function Tester:assertError(f, label)
-   return self:assertErrorObj(f, function() return true end, label)
-end
-
-function Tester:assertErrorMsg(f, text, label)
-   return self:assertErrorObj(f, function(why) return why == text end, label)
-end
-
-function Tester:assertErrorPattern(f, pattern, label)
-   return self:assertErrorObj(f, function(why) return tostring(why):find(pattern) ~= nil end, label)
-end
-
-function Tester:assertNoError(f, label)
-   local ok, why = pcall(f)
-   return count(self, ok, label, 'ERROR failed: raised ' .. tostring(why))
-end
+require 'dpt.util.assertions'
 
 -- tests ----------------------------------------------------------------------------------------
 
@@ -173,12 +83,19 @@ end
 function Tester:add(f, name)
    if type(f) == 'table' then
       if not f.__isTestSuite then
-         warn(self, 'add was given a plain table, wanted a torch.TestSuite')
+         self:_warning('add was given a plain table: use TestSuite rather than plain lua table')
       end
       local names = {}
       for key in pairs(f.__tests or f) do names[#names + 1] = key end
       table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
-      for _, key in ipairs(names) do self:add((f.__tests or f)[key], key) end
+      for _, key in ipairs(names) do
+         local test = (f.__tests or f)[key]
+         if type(test) == 'table' then
+            dptffi.fail("Tester:add: '%s' is a table: Nested sets of tests are not supported",
+               tostring(key))
+         end
+         self:add(test, key)
+      end
       return self
    end
    if type(f) ~= 'function' then
@@ -186,6 +103,7 @@ function Tester:add(f, name)
    end
    name = name or 'unknown'
    if name == '_setUp' or name == '_tearDown' then
+      if self[name] then dptffi.fail('Tester:add: Only one %s is allowed', name) end
       self[name] = f
    elseif self.tests[name] then
       dptffi.fail("Tester:add: test '%s' exists already", tostring(name))
@@ -221,23 +139,33 @@ local function choose(self, patterns)
    return chosen
 end
 
+--- Calls a test. @return whether it raised nothing, its result or the error, whether it passed
+function Tester:_pcall(f)
+   local before = #self.errors
+   local ok, result = xpcall(f, debug.traceback)
+   if not ok then
+      table.insert(self.errors, self._currentTestName .. '\nthe test raised:\n'
+         .. tostring(result))
+   end
+   return ok, result, ok and before == #self.errors
+end
+
 --- Runs one test. @return 'PASS', 'FAIL', 'ERROR' or 'SKIP'
 local function runOne(self, name)
    if self.disabledTests[name] then return 'SKIP' end
-   self.current = name
+   self._currentTestName = name
    local failures = self.assertionFail[name]
    if self._setUp then self._setUp(name) end
-   local ok, why = true, nil
+   local ok = true
    if self.rethrow then
       self.tests[name]()
    else
-      ok, why = xpcall(self.tests[name], debug.traceback)
+      ok = self:_pcall(self.tests[name])
    end
    if self._tearDown then self._tearDown(name) end
-   self.current = ''
+   self._currentTestName = ''
    if not ok then
       self.testError[name] = 1
-      table.insert(self.errors, name .. '\nthe test raised:\n' .. tostring(why))
       return 'ERROR'
    end
    return self.assertionFail[name] == failures and 'PASS' or 'FAIL'
@@ -257,7 +185,7 @@ local function report(self, names)
    io.write('\n')
    if not self.summaryOnly then
       for _, list in ipairs{self.warnings, self.errors} do
-         for _, text in ipairs(list) do io.write(('-'):rep(80), '\n', text, '\n') end
+         for _, text in ipairs(list) do io.write(('-'):rep(80) .. '\n' .. text .. '\n') end
       end
    end
    return failures + errors

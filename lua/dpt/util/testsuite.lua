@@ -1,6 +1,6 @@
 --- torch.TestSuite(): a table of test functions in which no name can be used twice.
 --
--- What must stay true: the functions are kept in __tests, so that assigning a name that is there
+-- Invariant: the functions are kept in __tests, so that assigning a name that is there
 -- already reaches __newindex.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
@@ -15,7 +15,7 @@ function torch.TestSuite()
             dptffi.fail("TestSuite: test '%s' is a %s, wanted a function", tostring(name), type(f))
          end
          if tests[name] ~= nil then
-            dptffi.fail("TestSuite: test '%s' exists already", tostring(name))
+            dptffi.fail('TestSuite: Test %s is already defined.', tostring(name))
          end
          tests[name] = f
       end,
