@@ -16,7 +16,7 @@ local Basic = require 'dpt.parallel.basic'
 local Buffers = require 'dpt.parallel.buffers'
 local Params = require 'dpt.parallel.params'
 local checkDevices = require('dpt.parallel.devices').check
-local flatten = require 'dpt.parallel.flatten'
+local follow = require 'dpt.parallel.follow'
 local gather = require 'dpt.parallel.gather'
 local methods = require 'dpt.parallel.methods'
 local options = require 'dpt.parallel.options'
@@ -24,6 +24,7 @@ local phase = require 'dpt.parallel.phases'
 local scatter = require 'dpt.parallel.scatter'
 local serial = require 'dpt.parallel.serial'
 local shares = require 'dpt.parallel.shares'
+local Snapshot = require 'dpt.parallel.snapshot'
 local weighted = require 'dpt.parallel.weighted'
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
@@ -34,7 +35,7 @@ DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap =
 
 --- What is made again when it is needed; the dispatcher is the object's own.
 DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu', 'state',
-   'used', 'deferred', 'copiedBytes', 'params', 'statistics', 'flattenedParams', 'impl'}
+   'used', 'deferred', 'copiedBytes', 'params', 'snapshot', 'statistics', 'flattenedParams', 'impl'}
 
 local NAME = 'nn.DataParallelTable'
 
@@ -66,7 +67,7 @@ end
 -- Drops what the next forward makes anew.
 function DataParallelTable:_forgetState()
    self.inputGpu, self.gradOutputGpu, self.outputGpu, self.gradInputGpu = {}, {}, {}, {}
-   self.state = {input = {}, gradOutput = {}}
+   self.state = {input = {}, gradOutput = {}, joined = {}}
    self.used = nil -- how many replicas had rows in the last forward
 end
 
@@ -78,6 +79,7 @@ function DataParallelTable:resetTransient()
    -- what went between devices for the network itself, so far
    self.copiedBytes = {parameters = 0, gradients = 0, buffers = 0}
    self.params = Params.new(self.copiedBytes)
+   self.snapshot = Snapshot.new()
    self.statistics = Buffers.new(self.copiedBytes)
    self.flattenedParams = nil
 end
@@ -113,53 +115,9 @@ end
 
 --- Replica i; replica 1 is the module that was added.
 function DataParallelTable:get(i)
+   if i ~= 1 and self.modules[1] and not self.impl.modules then self:_prepare() end
    self:syncBuffers()
    return i == 1 and self.modules[1] or self.impl:get(i)
-end
-
--- Makes the replicas where they are missing; whether they were.
-function DataParallelTable:_replicas()
-   if self.impl.modules or not self.modules[1] then return false end
-   self.impl:setup()
-   self.statistics:made(self.impl)
-   return true
-end
-
--- Makes replicas and their flat buffers where they are missing or replica 1 has changed its form.
-function DataParallelTable:_prepare()
-   local params, module = self.params, self:_first()
-   local change = params:changed(module)
-   if change == 'other' then self.impl:applyChanges() end
-   local function make()
-      params:build(module, self.gpuAssignments[1], self.impl)
-   end
-   if self:_replicas() or change then
-      make()
-      self.flattenedParams = nil
-   end
-   if self.flattenParams and not self.flattenedParams then
-      if params:flattenFirst(NAME) then make() end
-      self.flattenedParams = params.flat
-   end
-end
-
---- Lets the parameters of every replica be views of one flat tensor (one for each element type):
--- flattenedParams[i] is {parameters, gradients} of replica i.
-function DataParallelTable:flattenParameters()
-   self.flattenParams = true
-   self:_prepare()
-end
-
---- The flat parameters and gradients of replica 1; the same memory at every call.
-function DataParallelTable:getParameters()
-   self:flattenParameters()
-   local flat = self.flattenedParams[1]
-   if #flat == 0 then return torch.Tensor(), torch.Tensor() end
-   if #flat > 2 then
-      fail('getParameters wants parameters of one type, they are %s and %s; flattenedParams has'
-         .. ' all', torch.type(flat[1]), torch.type(flat[3]))
-   end
-   return flatten.give(flat[1]), flatten.give(flat[2])
 end
 
 --- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
@@ -176,48 +134,34 @@ function DataParallelTable:syncBuffers()
    if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
 end
 
---- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They
--- are added up by the next backward outside, or by syncGradients. Parameters must stay as they are.
--- @return what f returns
-function DataParallelTable:noSync(f, ...)
-   local before = self.deferred
-   self.deferred = true
-   local results = {pcall(f, ...)}
-   self.deferred = before
-   if not results[1] then error(results[2], 0) end
-   return unpack(results, 2, table.maxn(results))
-end
-
---- Adds up the gradients that noSync left on the replicas.
-function DataParallelTable:syncGradients()
-   if self.params:checkPending() then self.params:reduce() end
-end
-
--- Lets replica 1 have everything that only the others know.
-function DataParallelTable:_settle()
-   self:syncGradients()
-   self:syncBuffers()
-end
-
--- Every replica's share of value lies in self[field] afterwards.
+-- Every replica's part of value lies in self[field] afterwards.
 -- @param policy how parts of value are cut, or nil
 -- @param like what the replicas gave, where value is to be cut like that
 -- @return how many replicas got rows, list of the rows before each replica's
-function DataParallelTable:_distribute(field, name, value, policy, like)
+function DataParallelTable:_scatterInto(field, name, value, policy, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
       policy = policy, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
    return phase(self.times, 'scatter', scatter, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end
 
-function DataParallelTable:_concat(kept, parts, policy)
-   return phase(self.times, 'gather', gather, kept, parts, self.used, self.dimension,
-      self.outputDevice or self.gpuAssignments[1], NAME .. ': result', policy)
+-- The replicas' results joined, in tensors that are kept from one call to the next: those that it
+-- made itself, never what a script or a replica has put into the field.
+function DataParallelTable:_join(name, parts, policy)
+   local joined = self.state.joined
+   joined[name] = joined[name] or self.used == 0 and torch.getmetatable(self._type).new() or nil
+   joined[name] = phase(self.times, 'gather', gather, joined[name], parts, self.used,
+      self.dimension, self.outputDevice or self.gpuAssignments[1], NAME .. ': result', policy)
+   return joined[name]
 end
 
--- Calls a method of the replicas, as a phase of the step.
+-- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
 function DataParallelTable:_call(name, ...)
-   return phase(self.times, name, self.impl.call, self.impl, ...)
+   local ok, results = pcall(phase, self.times, name, self.impl.call, self.impl, ...)
+   self:_taken()
+   self.params:passed()
+   if not ok then error(results, 0) end
+   return results
 end
 
 function DataParallelTable:updateOutput(input)
@@ -225,11 +169,11 @@ function DataParallelTable:updateOutput(input)
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
    state.inputSplit = self.policy or module:inputSplit(input)
-   local used, before = self:_distribute('inputGpu', 'input', input, state.inputSplit)
+   local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
    self.impl:tellRows(before, self.dimension)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
-   self.used, state.outputSplit = used, module:outputSplit()
-   self.output = self.gather and self:_concat(self.output, self.outputGpu, state.outputSplit)
+   self.used, state.outputSplit, state.replicas = used, module:outputSplit(), self.impl.modules
+   self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)
       or shares.mark(self.outputGpu, self.gpuAssignments,
          tonumber(state.outputSplit) or self.dimension)
    return self.output
@@ -239,9 +183,16 @@ end
 -- reduction of gradients may begin meanwhile.
 function DataParallelTable:_backward(method, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
+   self:_follow()
+   if self.params:hasMoved() then self:_layOut() end
+   if self.impl.modules ~= self.state.replicas then
+      self.used = nil
+      fail('%s: the network was changed after its forward, so that replicas had to be made anew:'
+         .. ' call forward again', method)
+   end
    self.params:broadcast() -- an optimizer may have run since that forward
    if self.gather then
-      self:_distribute('gradOutputGpu', 'gradOutput', gradOutput, self.state.outputSplit,
+      self:_scatterInto('gradOutputGpu', 'gradOutput', gradOutput, self.state.outputSplit,
          self.outputGpu)
    else
       self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME)
@@ -253,10 +204,11 @@ end
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
 function DataParallelTable:_accumulate(method, gradOutput, scale)
    self.params:checkPending()
+   local before = self.params:gradientVersion()
    local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1,
       self.overlap and self.flattenParams and not self.deferred)
    if not ok then
-      if self.used then self.params:zeroOthers() end
+      if self.used then self.params:failed(before) end
       error(result, 0)
    end
    if self.deferred then self.params:defer()
@@ -267,8 +219,9 @@ end
 
 function DataParallelTable:_joinGradInput(parts)
    self.gradInputGpu = parts
-   local kept = self.gradInput
-   if kept then self.gradInput = self:_concat(kept, parts, self.state.inputSplit) end
+   if self.gradInput then
+      self.gradInput = self:_join('gradInput', parts, self.state.inputSplit)
+   end
    return self.gradInput
 end
 
@@ -286,7 +239,7 @@ end
 
 function DataParallelTable:zeroGradParameters()
    self.params:dropPending()
-   self:_prepare()
+   self:_layOut()
    self.params:zero()
 end
 
@@ -297,6 +250,7 @@ function DataParallelTable:clearState()
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 
+for name, method in pairs(follow) do DataParallelTable[name] = method end
 for name, method in pairs(methods) do DataParallelTable[name] = method end
 DataParallelTable.__clone = serial.clone -- what dpt.clone asks for
 DataParallelTable.__write, DataParallelTable.__read = serial.write, serial.read

@@ -5,7 +5,7 @@
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
-local isStale = require('dpt.parallel.flatten').isStale
+local flatten = require 'dpt.parallel.flatten'
 
 local arguments = {}
 local isTensor = torch.isTensor
@@ -45,7 +45,7 @@ end
 
 -- Refuses flat parameters that are not a network's any more.
 local function refuseStale(name, argument, value)
-   if isStale(value) then
+   if flatten.isStale(value) then
       fail("optim.%s: argument '%s' holds parameters that have moved elsewhere, since the network"
          .. ' was changed or flattened anew: call getParameters again', name, argument)
    end
@@ -79,12 +79,13 @@ function arguments.check(name, opfunc, x, config, state)
    return config, state or config
 end
 
---- Refuses a gradient that is not of x's type and count.
+--- Refuses a gradient that is not of x's type and count; what of it waits on replicas is added up.
 function arguments.gradient(name, x, dfdx)
    if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
       fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))
    end
    refuseStale(name, 'x', x) -- opfunc may have changed the network
+   flatten.settle(x, dfdx)
 end
 
 --- Calls opfunc(x).

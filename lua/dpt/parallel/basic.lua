@@ -112,11 +112,16 @@ function Basic:run(f, ...)
 end
 
 --- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
+-- The owner hears of it before and after (scriptBegins, scriptEnded), where it has these methods.
 -- @return list of results
 function Basic:exec(closure, count)
-   return self:perform(count or #self.dpt.gpuAssignments, replica.apply, function()
-      return closure
-   end)
+   local owner = self.dpt
+   if owner.scriptBegins then owner:scriptBegins() end
+   local ok, results = pcall(self.perform, self, count or #owner.gpuAssignments, replica.apply,
+      function() return closure end)
+   if owner.scriptEnded then owner:scriptEnded() end
+   if not ok then error(results, 0) end
+   return results
 end
 
 --- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's

@@ -40,6 +40,7 @@ function Buffers:made(dispatcher)
 end
 
 function Buffers:note(lists)
+   self.lists = lists
    for i, list in ipairs(lists) do self.versions[i] = comm.version(list) end
 end
 
@@ -50,8 +51,7 @@ function Buffers:average(lists)
       local changed = self.versions[i] ~= comm.version(list)
       if changed then count = count + 1 end
       for _, t in ipairs(list) do
-         if floating[t:type()] and i == 1 then
-            if not changed then t:zero() end
+         if floating[t:type()] and i == 1 then -- which has changed: see sync
             sums[#sums + 1] = t
          elseif floating[t:type()] and changed then
             sources[#sources + 1] = t
@@ -60,6 +60,15 @@ function Buffers:average(lists)
    end
    comm.reduceInto(sums, sources)
    for _, t in ipairs(sums) do t:div(count) end
+end
+
+--- Lets replica 1 have its share of what the others know, before they are made anew.
+-- @param policy as that of sync
+function Buffers:settle(policy)
+   local lists = self.lists
+   if policy == 'average' and lists and lists[1] and self.versions[1] ~= comm.version(lists[1]) then
+      comm.count(self.bytes, 'buffers', self.average, self, lists)
+   end
 end
 
 --- Makes the statistics of all replicas the same where those of replica 1 have changed.

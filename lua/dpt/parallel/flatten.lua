@@ -25,6 +25,26 @@ end
 --- Whether tensors have moved out of a flat tensor.
 function M.isStale(flat) return given[flat] == 'stale' end
 
+-- Parameters of parallel networks of which gradients wait to be added up.
+local waiting = setmetatable({}, {__mode = 'k'})
+
+--- Lets settle(x, dfdx) of an owner be called before an optimizer takes a step, until settled.
+function M.await(owner) waiting[owner] = true end
+function M.settled(owner) waiting[owner] = nil end
+
+--- An optimizer is about to change x by the gradient dfdx.
+function M.settle(x, dfdx)
+   for owner in pairs(waiting) do owner:settle(x, dfdx) end
+end
+
+--- Whether a tensor lies in the storage of one of a list.
+function M.meet(list, tensor)
+   for _, t in ipairs(list) do
+      if t.store_ ~= nil and t.store_ == tensor.store_ then return true end
+   end
+   return false
+end
+
 -- The first and the last element of its storage that a tensor reaches, and whether it reaches all
 -- between.
 local function extent(t)

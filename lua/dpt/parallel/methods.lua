@@ -13,6 +13,10 @@ local Threads = require 'dpt.parallel.threads'
 
 local methods = {}
 
+local floating = {
+   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
+}
+
 local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
 end
@@ -50,6 +54,7 @@ function methods:moduleParameters()
 end
 
 function methods:updateParameters(learningRate)
+   self:syncGradients()
    self:_first():updateParameters(learningRate)
    self.needsSync = true
 end
@@ -61,8 +66,11 @@ end
 
 -- Calls a method of every replica.
 function methods:_tell(method)
+   if not self.modules[1] then return end
+   self:_follow()
    self:_replicas()
    self.impl:run(replica.tell, method)
+   self:_taken()
 end
 
 function methods:training()
@@ -99,10 +107,17 @@ function methods:apply(f)
    self.needsSync = true
 end
 
+--- Lets f(module) stand in place of every module of replica 1, the outer ones first; the others
+-- follow.
+function methods:replace(f)
+   self:_settle()
+   return torch.getmetatable('nn.Module').replace(self, f)
+end
+
 --- The type's name, or the same network with another type of tensors, which must be a device's.
 function methods:type(typename, tensorCache)
    if not typename then return self._type end
-   if not typename:find('^torch%.Cuda') then
+   if not floating[typename] then
       fail(self, 'type %s is of the host, replicas live on devices: wanted torch.CudaTensor,'
          .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor; get(1) is the network itself',
          typename)

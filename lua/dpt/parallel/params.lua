@@ -1,20 +1,23 @@
 --- dpt.parallel.params: the parameters and gradients of all replicas as flat buffers.
 --
--- What must stay true: replica 1 is the truth. Seen as pieces (runs of elements of one storage,
--- each element in one piece), its tensors stay where they are; parameters and gradients of replicas
--- 2..n are views of one flat buffer each for an element type, with the same pieces one after the
--- other. A broadcast moves the bytes of the pieces to each replica, and none where nothing has
--- written to replica 1 since the last one; a reduction adds in the order of the replicas and leaves
--- the gradients of replicas 2..n zero. While it is put off (pending), nobody but the replicas
--- themselves may write to gradients.
-local torch = require 'dpt.tensor'
+-- Invariant: replica 1 is the source. Seen as pieces (runs of elements of one storage, each element
+-- in one piece), its tensors stay where they are; those of replicas 2..n are laid out after it
+-- (dpt.parallel.layout). A broadcast moves the bytes of the pieces to each replica, and none where
+-- nothing has written to replica 1 since the last one; a reduction adds in the order of the
+-- replicas and leaves the gradients of replicas 2..n zero. While it is put off (pending), nobody
+-- but the replicas themselves may write to gradients, and nobody but a pass to parameters: what
+-- would make a wrong number raises.
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
 local flatten = require 'dpt.parallel.flatten'
+local layout = require 'dpt.parallel.layout'
 local Overlap = require 'dpt.parallel.overlap'
 
 local Params = {}
 Params.__index = Params
+
+local CLEAR = 'begin again with zeroGradParameters()'
 
 --- Nothing known yet: build() is to be called.
 -- @param bytes counts what is copied in its fields parameters and gradients
@@ -28,111 +31,17 @@ function Params.list(replica)
    return {tensors or {}, gradients or {}}
 end
 
--- A list of tensors and where each lies; parameters and gradients stand in one list of 2n.
-local function look(module)
-   local tensors, gradients = module:parameters()
-   local list = {n = tensors and #tensors or 0}
-   for i = 1, list.n do
-      list[i], list[list.n + i] = tensors[i], gradients[i]
-   end
-   list.stores, list.firsts = {}, {}
-   for i, t in ipairs(list) do
-      list.stores[i], list.firsts[i] = comm.address(t), t:storageOffset()
-   end
-   return list
-end
-
 --- Whether replica 1's tensors lie elsewhere than at the last build ('moved'), or are others
 -- ('other'), so that the replicas' may not fit them.
 function Params:changed(module)
-   local old = self.seen
-   if not old then return 'moved' end
-   local tensors, gradients = module:parameters()
-   local n, moved = tensors and #tensors or 0, false
-   if old.n ~= n then return 'other' end
-   for i = 1, 2 * n do
-      local t = i <= n and tensors[i] or gradients[i - n]
-      if not rawequal(old[i], t) then return 'other' end
-      moved = moved or old.stores[i] ~= comm.address(t) or old.firsts[i] ~= t:storageOffset()
-   end
-   return moved and 'moved' or nil
+   if not self.seen then return 'moved' end
+   if layout.isOther(self.seen, module) then return 'other' end
+   return layout.hasMoved(self.seen) and 'moved' or nil
 end
 
--- Replica 1 must be on the first device of the list.
-local function checkPlace(seen, wanted)
-   for i, t in ipairs(seen) do
-      local device = comm.device(t)
-      if t:nElement() > 0 and device ~= wanted then
-         fail('%s %d of the network is a %s %s, wanted it on device %d, the first of the list: %s',
-            i > seen.n and 'gradient' or 'parameter', (i - 1) % seen.n + 1, t:type(),
-            device == 0 and 'in host memory' or 'on device ' .. device, wanted,
-            (device == 0 and 'cutorch.withDevice(%d, function() network:cuda() end)'
-               or 'nn.utils.moveTo(network, %d)'):format(wanted))
-      end
-   end
-end
-
--- The types of replica 1's parameters in order of appearance, each with the layout of the
--- parameters and of the gradients; `first` and `last` in the list of both.
-local function layouts(seen)
-   local groups, known = {}, {}
-   for i = 1, seen.n do
-      local name = torch.type(seen[i])
-      if torch.type(seen[seen.n + i]) ~= name then
-         error(('parameter %d is a %s and its gradient a %s, wanted one type for both'):format(i,
-            name, torch.type(seen[seen.n + i])), 0)
-      end
-      if not known[name] then
-         known[name] = {type = name, members = {}}
-         groups[#groups + 1] = known[name]
-      end
-      table.insert(known[name].members, i)
-   end
-   for _, group in ipairs(groups) do
-      for half = 1, 2 do -- parameters, gradients
-         local list = {}
-         for k, i in ipairs(group.members) do list[k] = seen[(half - 1) * seen.n + i] end
-         group[half] = flatten.layout(list)
-      end
-   end
-   return groups
-end
-
--- What a replica must know to lay out its tensors: a list of halves of groups, parameters first,
--- each with its type, its number of elements and, for every tensor that has elements, its place in
--- the replica's list and in the flat tensor.
-local function planOf(groups, seen)
-   local plan = {}
-   for _, group in ipairs(groups) do
-      for half = 1, 2 do
-         local layout = group[half]
-         local one = {type = group.type, total = layout.total}
-         for k, i in ipairs(group.members) do
-            local index = (half - 1) * seen.n + i
-            if seen[index]:nElement() > 0 then
-               table.insert(one, {index = index, first = layout.places[k],
-                  size = seen[index]:size(), stride = layout.strides[k]})
-            end
-         end
-         plan[#plan + 1] = one
-      end
-   end
-   return plan
-end
-
---- Moves the parameters and gradients of a replica into new flat tensors (run by a dispatcher).
--- @return list of them, parameters and gradients in turn; gradients are zero
-function Params.lay(replica, i, plan)
-   if i == 1 then return nil end
-   local tensors, flat = look(replica), {}
-   for k, half in ipairs(plan) do
-      flat[k] = torch.getmetatable(half.type).new(half.total)
-      for _, t in ipairs(half) do
-         tensors[t.index]:set(flat[k]:storage(), t.first, t.size, t.stride)
-      end
-      if k % 2 == 0 and half.total > 0 then flat[k]:zero() end
-   end
-   return flat
+--- Whether replica 1's tensors, which are the same ones, lie elsewhere than at the last build.
+function Params:hasMoved()
+   return not self.seen or layout.hasMoved(self.seen)
 end
 
 -- Appends views of a flat tensor, one for each piece and as long as it, to a list.
@@ -144,70 +53,120 @@ local function cut(list, flat, pieces)
    end
 end
 
+-- What travels in place of the pieces: a piece with gaps has a contiguous copy, noted in staged.
+local function travelling(pieces, staged, device)
+   local list = {}
+   for k, piece in ipairs(pieces) do
+      list[k] = piece
+      if not piece:isContiguous() then
+         list[k] = cutorch.withDevice(device, piece.clone, piece)
+         staged[#staged + 1] = {piece, list[k]}
+      end
+   end
+   return list
+end
+
+-- The tensor that all pieces of a half are; false: they are several.
+local function single(pieces)
+   local piece = #pieces == 1 and pieces[1]
+   return piece and piece:dim() == 1 and piece:isContiguous() and piece or false
+end
+
 --- Lays out the parameters and gradients of the replicas after those of replica 1.
 -- @param module replica 1
 -- @param device where it must be
 -- @param dispatcher what runs the replicas
 function Params:build(module, device, dispatcher)
    if self.pending then
-      self.pending = nil
+      self:forgetPending()
       fail('the network was changed while gradients waited for syncGradients(): those of replicas 2'
-         .. ' and up are lost, begin again with zeroGradParameters()')
+         .. ' and up are lost, ' .. CLEAR)
    end
    self.seen = nil -- an error on the way leaves it to be built again
-   local seen = look(module)
-   checkPlace(seen, device)
-   local groups = layouts(seen)
-   local plan = planOf(groups, seen)
-   local flat = dispatcher:run(Params.lay, plan)
-   local values, sums = {}, {} -- of replicas 2..n, one list
-   self.truth, self.sum, flat[1] = {}, {}, {}
-   for g, group in ipairs(groups) do
-      for _, piece in ipairs(group[1].pieces) do table.insert(self.truth, piece) end
-      for _, piece in ipairs(group[2].pieces) do table.insert(self.sum, piece) end
-      -- replica 1 is flat where its memory is one run
-      flat[1][2 * g - 1] = #group[1].pieces == 1 and group[1].pieces[1] or false
-      flat[1][2 * g] = #group[2].pieces == 1 and group[2].pieces[1] or false
+   local seen = layout.look(module)
+   layout.checkPlace(seen, device)
+   local plan, pieces = layout.plan(seen)
+   local flat = dispatcher:run(layout.lay, plan)
+   self.source, self.gradient, flat[1] = {}, {}, {}
+   for h, half in ipairs(pieces) do
+      local list = h % 2 == 1 and self.source or self.gradient
+      for _, piece in ipairs(half) do list[#list + 1] = piece end
+      flat[1][h] = single(half) -- replica 1 is flat where its memory is one run
    end
+   self.values, self.sums = {}, {} -- of replicas 2..n, one list
    for i = 2, #flat do
-      for g, group in ipairs(groups) do
-         cut(values, flat[i][2 * g - 1], group[1].pieces)
-         cut(sums, flat[i][2 * g], group[2].pieces)
+      for h, half in ipairs(pieces) do
+         cut(h % 2 == 1 and self.values or self.sums, flat[i][h], half)
       end
    end
-   self.groups, self.values, self.sums, self.flat = groups, values, sums, flat
-   self.seen, self.version, self.plan, self.overlap = seen, nil, plan, nil
+   self.staged = {source = {}, gradient = {}}
+   self.sent = travelling(self.source, self.staged.source, device)
+   self.summed = travelling(self.gradient, self.staged.gradient, device)
+   self.flat, self.plan, self.version, self.overlap, self.suspect = flat, plan, nil, nil, nil
+   self.seen = layout.note(seen)
 end
 
---- Makes the parameters of replica 1 itself views of flat tensors, one for each type.
--- @return whether anything moved
-function Params:flattenFirst(name)
-   local moved = false
-   for _, group in ipairs(self.groups) do
-      if #group[1].pieces > 1 or #group[2].pieces > 1 then
-         local tensors, gradients = {}, {}
-         for k, i in ipairs(group.members) do
-            tensors[k], gradients[k] = self.seen[i], self.seen[self.seen.n + i]
+--- Makes the parameters of replica 1 views of flat tensors, one for each type.
+-- @param device where it must be
+function Params:flatten(module, device, name)
+   local list = layout.look(module)
+   layout.checkPlace(list, device)
+   layout.flatten(list, name)
+end
+
+--- A script may have done something to the replicas.
+function Params:distrust()
+   self.suspect = true
+end
+
+-- Whether the replicas' parameters and gradients are where they were laid out; then gradients are
+-- zero and everything is copied by the next broadcast.
+local function repair(self, dispatcher)
+   for i, flats in ipairs(dispatcher:run(layout.flats, self.plan)) do
+      for h, flat in ipairs(i > 1 and flats or {}) do
+         if not flat or flat ~= true and comm.address(flat) ~= comm.address(self.flat[i][h]) then
+            return false
          end
-         flatten.pair(tensors, gradients, name)
-         moved = true
       end
    end
-   return moved
+   for _, piece in ipairs(self.sums) do piece:zero() end
+   self.version, self.suspect = nil, nil
+   return true
 end
 
---- Whether something has written to replica 1's parameters since the last broadcast.
-function Params:stale()
-   return self.version ~= comm.version(self.truth)
+--- Finds out whether replicas that a script may have changed are laid out as they were, and lets
+-- the next broadcast copy everything. Gradients that wait stay.
+-- @return whether they are to be laid out anew
+function Params:isBroken(dispatcher)
+   if not self.suspect then return false end
+   if not self.pending then return not repair(self, dispatcher) end
+   self.version = nil
+   return false
 end
 
---- Copies the parameters of replica 1 to the others where they are stale.
+-- Nothing but a pass may write to parameters while gradients wait.
+local function checkUpdate(self)
+   if self.pending and self.held ~= comm.version(self.source) then
+      fail('parameters were written to while replicas hold parts of the gradients (noSync): the'
+         .. " update used one replica's part; call syncGradients() before an update by hand"
+         .. " (optim's functions and updateParameters do), or " .. CLEAR)
+   end
+end
+
+--- Copies the parameters of replica 1 to the others where something has written to them.
 function Params:broadcast()
-   local version = comm.version(self.truth)
+   checkUpdate(self)
+   local version = comm.version(self.source)
    if self.version ~= version then
-      comm.count(self.bytes, 'parameters', comm.broadcastInto, self.truth, self.values)
+      for _, stage in ipairs(self.staged.source) do stage[2]:copy(stage[1]) end
+      comm.count(self.bytes, 'parameters', comm.broadcastInto, self.sent, self.values)
       self.version = version
    end
+end
+
+--- A pass has ended: what it wrote to parameters was no update.
+function Params:passed()
+   if self.pending then self.held = comm.version(self.source) end
 end
 
 --- Lets the next reduce begin while the gradients are computed, where they are flat.
@@ -224,33 +183,65 @@ function Params:begin(dispatcher, used)
    return Overlap.call
 end
 
+-- Ends an overlapped reduction that is not to be finished.
+local function cancel(self)
+   if self.copied then
+      self.copied = nil
+      self.overlap:cancel()
+   end
+end
+
 --- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also where it fails.
 function Params:reduce()
    local begun, before = self.copied, self.copied or comm.copied()
    self.copied = nil
    local ok, message = pcall(function()
-      if begun then self.overlap:finish() else comm.reduceInto(self.sum, self.sums, true) end
+      if begun then return self.overlap:finish() end
+      for _, stage in ipairs(self.staged.gradient) do stage[2]:copy(stage[1]) end
+      comm.reduceInto(self.summed, self.sums, true)
+      for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
    end)
    self.bytes.gradients = self.bytes.gradients + comm.copied() - before
    if not ok then
       self:zeroOthers()
       error(message, 0)
    end
-   self.pending = nil
+   self:forgetPending()
 end
 
 --- Leaves every replica its gradients until the next reduce.
 function Params:defer()
-   self.pending = comm.version(self.sum)
+   self.pending, self.held = comm.version(self.gradient), comm.version(self.source)
+   flatten.await(self)
 end
 
---- Whether gradients of replicas 2..n wait; raises where something wrote to replica 1's meanwhile.
+function Params:forgetPending()
+   self.pending, self.held, self.spoiled = nil, nil, nil
+   flatten.settled(self)
+end
+
+--- Whether gradients of replicas 2..n wait; raises where they are of no use.
 function Params:checkPending()
-   if self.pending and self.pending ~= comm.version(self.sum) then
+   if self.spoiled then
+      fail('a backward failed after it had added to gradients that waited (noSync), which cannot be'
+         .. ' told apart any more: ' .. CLEAR)
+   end
+   if self.pending and self.pending ~= comm.version(self.gradient) then
       fail('gradients were written to while replicas hold parts of them (noSync): call'
          .. ' syncGradients() before, or clear them with zeroGradParameters()')
    end
    return self.pending ~= nil
+end
+
+--- Adds up what waits where x, which an optimizer is about to change by dfdx, is this network's.
+function Params:settle(x, dfdx)
+   if not self.pending or not flatten.meet(self.source, x) then return end
+   if not flatten.meet(self.gradient, dfdx) then
+      fail("the gradient that opfunc returned is a copy of one replica's part, since gradients wait"
+         .. ' (noSync): call syncGradients() in opfunc before it is copied')
+   end
+   checkUpdate(self)
+   if self:checkPending() then self:reduce() end
 end
 
 --- Forgets gradients that wait.
@@ -260,17 +251,32 @@ end
 
 --- Sets replica 1's gradients to zero.
 function Params:zero()
-   for _, piece in ipairs(self.sum) do piece:zero() end
+   for _, piece in ipairs(self.gradient) do piece:zero() end
 end
 
---- Sets the gradients of replicas 2..n to zero: what a failed backward left there.
+--- Sets the gradients of replicas 2..n to zero.
 function Params:zeroOthers()
-   if self.copied then
-      self.copied = nil
-      self.overlap:cancel()
-   end
+   cancel(self)
    for _, piece in ipairs(self.sums) do piece:zero() end
-   self.pending = nil
+   self:forgetPending()
+end
+
+--- A number that changes when something writes to a gradient of any replica.
+function Params:gradientVersion()
+   return self.pending and comm.version(self.gradient) + comm.version(self.sums)
+end
+
+--- A backward has failed: what it added on replicas 2..n is dropped, and what waited there is kept,
+-- unless the two are mixed now.
+-- @param before gradientVersion() before it
+function Params:failed(before)
+   if not self.pending then return self:zeroOthers() end
+   cancel(self)
+   if self:gradientVersion() == before then
+      self.pending = comm.version(self.gradient)
+   else
+      self.spoiled = true
+   end
 end
 
 return Params

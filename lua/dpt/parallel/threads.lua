@@ -114,7 +114,9 @@ function Threads:get(i)
    if not self.modules or i == 1 or not self.dpt.gpuAssignments[i] then
       return self.modules and self.modules[i]
    end
-   return self:exec(function(module, k) return k == i and module or nil end, i)[i]
+   return self:perform(i, replica.apply, function()
+      return function(module, k) return k == i and module or nil end
+   end)[i]
 end
 
 function Threads:perform(count, f, argumentsOf)

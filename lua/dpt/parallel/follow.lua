@@ -1,0 +1,136 @@
+--- dpt.parallel.follow: how the replicas of a parallel network follow replica 1.
+--
+-- Invariant: what a script does to replica 1 between two passes the others have at the next one:
+-- settings are set on them, a network that has another form is copied anew, tensors that lie
+-- elsewhere are laid out after it. What the others hold alone (gradients that wait, statistics) has
+-- reached replica 1 before they are made anew. The order is always: fields (dpt.parallel.snapshot),
+-- then places of tensors (dpt.parallel.layout), then values (dpt.parallel.params).
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local flatten = require 'dpt.parallel.flatten'
+local Snapshot = require 'dpt.parallel.snapshot'
+
+local follow = {}
+
+local function fail(self, format, ...)
+   return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
+end
+
+-- Makes the replicas where they are missing.
+function follow:_replicas()
+   if self.impl.modules or not self.modules[1] then return end
+   self.impl:setup()
+   self.statistics:made(self.impl)
+   self:_taken()
+end
+
+-- The replicas are what replica 1 is now.
+function follow:_taken()
+   if self.impl.modules and #self.gpuAssignments > 1 then self.snapshot:take(self.modules[1]) end
+end
+
+-- Lets the replicas be made anew, with all that they know of gradients and statistics in replica 1.
+function follow:_renew()
+   if not self.params:changed(self.modules[1]) then self:syncGradients() end
+   self.statistics:settle(self.buffers)
+   self.impl:applyChanges()
+end
+
+-- Lets the replicas follow what a script has changed in replica 1 since the last pass.
+function follow:_follow()
+   local first = self:_first()
+   if not self.impl.modules then return end
+   if #self.gpuAssignments == 1 then
+      if self.impl.modules[1] ~= first then self.impl:applyChanges() end
+      return
+   end
+   local changed, settings = self.snapshot:changes(first)
+   if not changed then return end
+   if settings and Snapshot.carry(settings, self.impl, torch.type(self)) then
+      self:_taken()
+   else
+      self:_renew()
+   end
+end
+
+-- Lays the parameters of the replicas out where replica 1's are others than before or elsewhere.
+function follow:_layOut()
+   local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
+   local change = params:changed(module)
+   if change == 'other' then self.impl:applyChanges() end
+   if self.impl.modules and not change and not params:isBroken(self.impl)
+      and (self.flattenedParams or not self.flattenParams) then return end
+   if not change then self:syncGradients() end
+   if self.flattenParams then -- before replicas are made: then they are flat, too
+      params:flatten(module, device, torch.type(self))
+   end
+   self:_replicas()
+   params:build(module, device, self.impl)
+   self.flattenedParams = self.flattenParams and params.flat or nil
+end
+
+-- Makes replicas and their flat buffers where they are missing or replica 1 has changed.
+function follow:_prepare()
+   self:_follow()
+   self:_layOut()
+end
+
+--- A script is about to do something to the replicas: to those that replica 1 wants.
+function follow:scriptBegins()
+   self:_follow()
+   self:_replicas()
+end
+
+--- What a script has done to replica 1 it has done to the others, too; but what their parameters
+-- are nobody knows before the next sync.
+function follow:scriptEnded()
+   self:_taken()
+   self.params:distrust()
+end
+
+--- Lets the parameters of every replica be views of one flat tensor (one for each element type):
+-- flattenedParams[i] is {parameters, gradients} of replica i.
+function follow:flattenParameters()
+   self.flattenParams = true
+   self:_layOut()
+end
+
+--- The flat parameters and gradients of replica 1; the same memory at every call.
+function follow:getParameters()
+   self:flattenParameters()
+   local flat = self.flattenedParams[1]
+   if #flat == 0 then return torch.Tensor(), torch.Tensor() end
+   if #flat > 2 then
+      fail(self, 'getParameters wants parameters of one type, they are %s and %s; flattenedParams'
+         .. ' has all', torch.type(flat[1]), torch.type(flat[3]))
+   end
+   if not flat[2] or flat[1]:nElement() ~= flat[2]:nElement() then
+      fail(self, 'getParameters wants a gradient for every parameter, some have none')
+   end
+   return flatten.give(flat[1]), flatten.give(flat[2])
+end
+
+--- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They
+-- are added up by the next backward outside, or by syncGradients. Parameters must stay as they are.
+-- @return what f returns
+function follow:noSync(f, ...)
+   local before = self.deferred
+   self.deferred = true
+   local results = {pcall(f, ...)}
+   self.deferred = before
+   if not results[1] then error(results[2], 0) end
+   return unpack(results, 2, table.maxn(results))
+end
+
+--- Adds up the gradients that noSync left on the replicas.
+function follow:syncGradients()
+   if self.params:checkPending() then self.params:reduce() end
+end
+
+-- Lets replica 1 have everything that only the others know.
+function follow:_settle()
+   self:syncGradients()
+   self:syncBuffers()
+end
+
+return follow
