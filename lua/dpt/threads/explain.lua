@@ -1,5 +1,6 @@
 --- dpt.threads.explain: says which value could not be sent, by the way that leads to it.
 local torch = require('dpt.class').torch
+local named = require 'dpt.threads.named'
 
 --- The way from `v`, called `name`, to the refused value; nil: it does not lead there.
 local function find(v, refused, name, visited)
@@ -7,6 +8,7 @@ local function find(v, refused, name, visited)
    local kind = type(v)
    if kind ~= 'function' and kind ~= 'table' or visited[v] then return nil end
    visited[v] = true
+   if named.find(v) then return nil end -- it went by its name
    local where
    if kind == 'function' then
       local i, upvalue, value = 1, debug.getupvalue(v, 1)
