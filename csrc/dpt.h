@@ -65,8 +65,13 @@ int64_t dpt_text_read(void *file /* or NULL */, const void *bytes /* or NULL */,
 int dpt_file_replacement(const char *path, char *target, char *name, int64_t room, int *descriptor);
 int dpt_file_replace(int descriptor, const char *name, const char *target);
 void dpt_file_drop(int descriptor, const char *name);
-/* The libraries that dpt computes with, a line each: "name version". */
+/* The libraries that dpt computes with, a line each: "name version"; opens the BLAS, which is left
+ * out where there is none. */
 const char *dpt_libraries(void);
+/* Measures for about 0.1 s how fast one core is, in 10^9 operations on floats a second: the BLAS's
+ * product of two matrices, and at most: multiply-adds in the widest registers, without memory;
+ * *isa: the name of that instruction set. */
+int dpt_blas_speed(double *product, double *peak, const char **isa);
 
 /* ---- tensor -------------------------------------------------------------------------------- */
 

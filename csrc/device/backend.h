@@ -39,6 +39,9 @@ struct dpt__backend {
   int abi;
   const char *name; /* "host", "cuda", "emulated" */
   dpt__kernel_fn *kernels[DPT__NKERNEL];
+  /* NULL, or: the thread that launches a kernel calls this first, so that what the kernel needs
+   * (a library) is there, or the launch fails with an error message. */
+  int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
   /* How many devices the machine has (or a sentence why none can be used), and what one of them
    * (from 0) is; memory: bytes in all. */
   int (*count)(int *n);
@@ -82,7 +85,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 7
+#define DPT__BACKEND_ABI 8
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

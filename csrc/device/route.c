@@ -94,6 +94,7 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
   dpt__kernel_fn *run = context->backend->kernels[kernel];
   if (!run)
     return dpt__fail("%s: there is no such kernel on %s devices", fn, context->backend->name);
+  if (context->backend->prepare) DPT__TRY(context->backend->prepare(kernel, fn, args));
   if (!context->stream) {
     dpt__runner *runner = dpt__own_runner;
     if (runner) dpt__runner_enter(runner);

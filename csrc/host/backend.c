@@ -3,6 +3,8 @@
  * What must stay true: kernel NAME of kernels.def is `dpt__host_NAME`, in a file of this folder.
  */
 #include "host/kernels.h"
+#include "ops/blas.h"
+#include "ops/blas_library.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -40,6 +42,24 @@ static int properties(int index, dpt_device_info *info, int64_t *memory) {
   return 0;
 }
 
+/* Kernels that compute products want a BLAS. */
+static int prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
+  switch (kernel) {
+  case DPT__KERNEL_gemm:
+    return dpt__gemm_asks_blas(args) ? dpt__blas_open(fn) : 0;
+  case DPT__KERNEL_linear:
+  case DPT__KERNEL_linear_data:
+  case DPT__KERNEL_linear_weight:
+  case DPT__KERNEL_convolution:
+  case DPT__KERNEL_rnn_forward:
+  case DPT__KERNEL_rnn_data:
+  case DPT__KERNEL_rnn_weight:
+    return dpt__blas_open(fn);
+  default:
+    return 0;
+  }
+}
+
 const dpt__backend dpt__host = {
     .abi = DPT__BACKEND_ABI,
     .name = "host",
@@ -49,6 +69,7 @@ const dpt__backend dpt__host = {
 #include "device/kernels.def"
 #undef DPT_KERNEL
         },
+    .prepare = prepare,
     .count = count,
     .properties = properties,
     .memory_take = take,

@@ -1,15 +1,11 @@
 /* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
 #include "host/gemm.h"
 #include "base/half.h"
+#include "ops/blas_library.h"
 
-#include <cblas.h>
-#include <pthread.h>
 #include <string.h>
 
 enum { ALIGN_SPLIT = 16 };
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void single_thread(void) { openblas_set_num_threads(1); }
 
 typedef dpt__blas_form form;
 
@@ -51,27 +47,29 @@ typedef struct product {
 } product;
 
 static void blas(const product *p) {
-  CBLAS_TRANSPOSE ta = p->fa.trans ? CblasTrans : CblasNoTrans;
-  CBLAS_TRANSPOSE tb = p->fb.trans ? CblasTrans : CblasNoTrans;
+  int ta = p->fa.trans ? DPT__TRANS : DPT__NO_TRANS;
+  int tb = p->fb.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)p->m, n = (int)p->n, k = (int)p->k;
   int lda = (int)p->fa.lead, ldb = (int)p->fb.lead, ldc = (int)p->ldc;
   if (p->dtype == DPT_F32)
-    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)p->alpha, p->a, lda, p->b, ldb,
-                (float)p->beta, p->c, ldc);
+    dpt__cblas.sgemm(DPT__ROW_MAJOR, ta, tb, m, n, k, (float)p->alpha, p->a, lda, p->b, ldb,
+                     (float)p->beta, p->c, ldc);
   else
-    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, p->alpha, p->a, lda, p->b, ldb, p->beta, p->c, ldc);
+    dpt__cblas.dgemm(DPT__ROW_MAJOR, ta, tb, m, n, k, p->alpha, p->a, lda, p->b, ldb, p->beta, p->c,
+                     ldc);
 }
 
 /* c (a vector with step) = beta * c + alpha * matrix * x; the matrix has a BLAS form. */
 static void blas_mv(int dtype, form f, int64_t rows, int64_t cols, double alpha, const void *a,
                     const void *x, int64_t xstep, double beta, void *y, int64_t ystep) {
-  CBLAS_TRANSPOSE t = f.trans ? CblasTrans : CblasNoTrans;
+  int t = f.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)(f.trans ? cols : rows), n = (int)(f.trans ? rows : cols);
   if (dtype == DPT_F32)
-    cblas_sgemv(CblasRowMajor, t, m, n, (float)alpha, a, (int)f.lead, x, (int)xstep, (float)beta, y,
-                (int)ystep);
+    dpt__cblas.sgemv(DPT__ROW_MAJOR, t, m, n, (float)alpha, a, (int)f.lead, x, (int)xstep,
+                     (float)beta, y, (int)ystep);
   else
-    cblas_dgemv(CblasRowMajor, t, m, n, alpha, a, (int)f.lead, x, (int)xstep, beta, y, (int)ystep);
+    dpt__cblas.dgemv(DPT__ROW_MAJOR, t, m, n, alpha, a, (int)f.lead, x, (int)xstep, beta, y,
+                     (int)ystep);
 }
 
 /* Rows r0 .. r0+rows of p, in columns c0 .. c0+cols. */
@@ -249,7 +247,6 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
   if (g->m == 0 || g->n == 0) return 0;
   if (g->dtype == DPT_F16) return halves(context, g);
   if (g->dtype != DPT_F32 && g->dtype != DPT_F64) return dpt__host_gemm_integer(context, g);
-  pthread_once(&once, single_thread);
   /* Many small products: one a thread, each on a context of its own when no copies are needed. */
   dpt__gemm_args h = *g;
   int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&

@@ -1,6 +1,6 @@
 /* libraries.c: the names and versions of the libraries that the host kernels compute with. */
 #include "base/status.h"
-#include <cblas.h>
+#include "ops/blas_library.h"
 #include <dnnl.h>
 #include <pthread.h>
 #include <sleef.h>
@@ -9,13 +9,15 @@
 #include <omp.h>
 #endif
 
-static char text[512];
+static char text[2048];
 
 static void write_text(void) {
   const dnnl_version_t *dnnl = dnnl_version();
-  int used = snprintf(text, sizeof text, "%s\noneDNN %d.%d.%d\nSLEEF %d.%d.%d\n",
-                      openblas_get_config(), dnnl->major, dnnl->minor, dnnl->patch,
-                      SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR, SLEEF_VERSION_PATCHLEVEL);
+  int missing = dpt__blas_open("dpt_libraries");
+  int used =
+      snprintf(text, sizeof text, "%s%soneDNN %d.%d.%d\nSLEEF %d.%d.%d\n",
+               missing ? "" : dpt__blas_text(), missing ? "" : "\n", dnnl->major, dnnl->minor,
+               dnnl->patch, SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR, SLEEF_VERSION_PATCHLEVEL);
 #ifdef _OPENMP
   snprintf(text + used, sizeof text - (size_t)used, "OpenMP %d, up to %d threads\n", _OPENMP,
            omp_get_max_threads());

@@ -3,6 +3,7 @@
  * What must stay true: integers are divided only after no divisor was found to be 0, so that
  * nothing traps and a refused division has changed nothing. f16 computes in float.
  */
+#include "base/cpu.h"
 #include "base/half.h"
 #include "host/kernels.h"
 #include "host/tile.h"
@@ -13,12 +14,8 @@ const dpt__rows *dpt__rows_pick(void) {
   static const dpt__rows *_Atomic picked;
   const dpt__rows *rows = atomic_load_explicit(&picked, memory_order_relaxed);
   if (rows) return rows;
-  __builtin_cpu_init();
-  rows = &dpt__rows_sse2;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) rows = &dpt__rows_avx2;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    rows = &dpt__rows_avx512;
+  static const dpt__rows *const sets[] = {&dpt__rows_sse2, &dpt__rows_avx2, &dpt__rows_avx512};
+  rows = sets[dpt__cpu_isa(dpt__cpu_features())];
   atomic_store_explicit(&picked, rows, memory_order_relaxed);
   return rows;
 }

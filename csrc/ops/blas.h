@@ -20,6 +20,12 @@ typedef struct dpt__gemm_args {
   int64_t c_row, c_col, c_batch;
 } dpt__gemm_args;
 
+/* Whether the host's kernel asks a BLAS library for this product. */
+static inline int dpt__gemm_asks_blas(const dpt__gemm_args *g) {
+  return !g->fixed && g->k > 0 &&
+         (g->dtype == DPT_F16 || g->dtype == DPT_F32 || g->dtype == DPT_F64);
+}
+
 /* A matrix as BLAS wants it: row-major with a leading step, or the transposed of such a one. */
 typedef struct dpt__blas_form {
   int fits, trans;

@@ -1,14 +1,7 @@
 /* columns.c: host matrices in column-major order, and what all LAPACK operations check. */
 #include "ops/lapack.h"
 
-#include <pthread.h>
 #include <string.h>
-
-void openblas_set_num_threads(int n);
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void single_thread(void) { openblas_set_num_threads(1); }
-void dpt__lapack_begin(void) { pthread_once(&once, single_thread); }
 
 int dpt__columns_new(dpt__columns *out, int dtype, int rows, int cols) {
   const int64_t size[] = {cols, rows};

@@ -15,7 +15,7 @@ int dpt_symeig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *jo
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, e, v)) || dpt__check_square(fn, a) ||
            dpt__option(fn, "the job", job, "NV", &j) ||
            dpt__option(fn, "the triangle", uplo, "UL", &u));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__columns_new(&w, c.dtype, c.rows, 1);
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(c.dtype, syev)
@@ -39,7 +39,7 @@ int dpt_eig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *job) 
   int info = 0, n = -1, one = 1;
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, e, v)) || dpt__check_square(fn, a) ||
            dpt__option(fn, "the job", job, "NV", &j));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__columns_new(&w, c.dtype, c.rows, 2) ||
                dpt__columns_new(&right, c.dtype, c.rows, c.rows);
   for (int query = 1; query >= 0 && !failed; query--) {
@@ -66,7 +66,7 @@ int dpt_svd(dpt_tensor *u, dpt_tensor *s, dpt_tensor *v, const dpt_tensor *a, co
   char j;
   int info = 0, n = -1;
   DPT__TRY(dpt__same_kinds(fn, 4, LIST(a, u, s, v)) || dpt__option(fn, "the job", job, "SA", &j));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   DPT__TRY(dpt__columns_of(&c, fn, "a", a, 0));
   int k = least(c.rows, c.cols), wide = j == 'A' ? c.rows : k, tall = j == 'A' ? c.cols : k;
   int failed = dpt__columns_new(&cu, c.dtype, c.rows, wide) ||
@@ -124,7 +124,7 @@ int dpt_qr(dpt_tensor *q, dpt_tensor *r, const dpt_tensor *a) {
   static const char fn[] = "qr";
   dpt__columns c = {0}, upper = {0}, tau = {0};
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, q, r)));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0) || factor(fn, &c, &tau) ||
                dpt__columns_new(&upper, c.dtype, c.rows, c.cols);
   int k = least(c.rows, c.cols);
@@ -142,7 +142,7 @@ int dpt_geqrf(dpt_tensor *r, dpt_tensor *tau, const dpt_tensor *a) {
   static const char fn[] = "geqrf";
   dpt__columns c = {0}, t = {0};
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, r, tau)));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0) || factor(fn, &c, &t) ||
                dpt__columns_give(r, &c, c.rows, c.cols, a) || dpt__columns_give_vector(tau, &t, a);
   dpt__columns_free(&c);
@@ -160,7 +160,7 @@ int dpt_orgqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau) {
   static const char fn[] = "orgqr";
   dpt__columns c = {0}, t = {0};
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, r, tau)));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__columns_of(&t, fn, "tau", tau, 0) ||
                check_tau(fn, &c, &t);
   int cols = least(c.rows, c.cols);
@@ -180,7 +180,7 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
   DPT__TRY(dpt__same_kinds(fn, 4, LIST(a, r, tau, c)) ||
            dpt__option(fn, "the side", side, "LR", &s) ||
            dpt__option(fn, "transposition", trans, "NT", &x));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&ca, fn, "a", a, 0) || dpt__columns_of(&t, fn, "tau", tau, 0) ||
                dpt__columns_of(&cc, fn, "c", c, 0) || check_tau(fn, &ca, &t);
   if (!failed && ca.rows != (s == 'L' ? cc.rows : cc.cols))

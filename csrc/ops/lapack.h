@@ -2,25 +2,14 @@
  *
  * What must stay true: a dpt__columns is a fresh host matrix in column-major order; whoever made it
  * frees it. Operands on devices are copied to the host, results back: these operations wait.
- * OpenBLAS has one thread.
  */
 #ifndef DPT_OPS_LAPACK_H
 #define DPT_OPS_LAPACK_H
+#include "ops/blas_library.h"
 #include "tensor/tensor.h"
 
-#define INT const int *
-#define LETTER const char *
-#define LAPACK(name) s##name##_
-#include "ops/lapack_names.inc.c"
-#undef LAPACK
-#define LAPACK(name) d##name##_
-#include "ops/lapack_names.inc.c"
-#undef LAPACK
-#undef INT
-#undef LETTER
-
-/* The routine for an element type: DPT__LAPACK(dtype, gesv)(&n, ...). */
-#define DPT__LAPACK(dtype, name) ((dtype) == DPT_F32 ? s##name##_ : d##name##_)
+/* The routine for an element type: DPT__LAPACK(dtype, gesv)(&n, ...); after dpt__lapack_open. */
+#define DPT__LAPACK(dtype, name) (dpt__lapack[(dtype) != DPT_F32].name)
 
 /* rows x cols numbers, column-major without gaps. */
 typedef struct dpt__columns {
@@ -51,8 +40,5 @@ int dpt__check_square(const char *fn, const dpt_tensor *a);
 
 /* One letter out of `letters` in *out. */
 int dpt__option(const char *fn, const char *name, const char *text, const char *letters, char *out);
-
-/* To be called before a routine: OpenBLAS then has one thread. */
-void dpt__lapack_begin(void);
 
 #endif

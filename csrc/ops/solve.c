@@ -21,7 +21,7 @@ int dpt_gesv(dpt_tensor *x, dpt_tensor *lu, const dpt_tensor *b, const dpt_tenso
   int *p, info = 0;
   DPT__TRY(dpt__same_kinds(fn, 4, LIST(a, b, x, lu)) || dpt__check_square(fn, a) ||
            check_rows(fn, a, b));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&ca, fn, "a", a, 0) || dpt__columns_of(&cb, fn, "b", b, 0) ||
                !(p = pivots(&tp, ca.rows));
   if (!failed) {
@@ -48,7 +48,7 @@ int dpt_trtrs(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tens
            check_rows(fn, a, b) || dpt__option(fn, "the triangle", uplo, "UL", &u) ||
            dpt__option(fn, "transposition", trans, "NT", &t) ||
            dpt__option(fn, "the diagonal", diag, "NU", &d));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&ca, fn, "a", a, 0) || dpt__columns_of(&cb, fn, "b", b, 0);
   if (!failed) {
     DPT__LAPACK(ca.dtype, trtrs)
@@ -70,7 +70,7 @@ int dpt_gels(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tenso
   double asked = 0;
   int info = 0, n = -1;
   DPT__TRY(dpt__same_kinds(fn, 4, LIST(a, b, x, ra)) || check_rows(fn, a, b));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&ca, fn, "a", a, 0) || dpt__columns_of(&cb, fn, "b", b, ca.cols);
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(ca.dtype, gels)
@@ -94,7 +94,7 @@ int dpt_inverse(dpt_tensor *r, const dpt_tensor *a) {
   double asked = 0;
   int *p, info = 0, n = -1;
   DPT__TRY(dpt__same_kinds(fn, 2, LIST(a, r)) || dpt__check_square(fn, a));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&ca, fn, "a", a, 0) || !(p = pivots(&tp, ca.rows));
   if (!failed) DPT__LAPACK(ca.dtype, getrf)(&ca.rows, &ca.rows, ca.data, &ca.rows, p, &info);
   for (int query = 1; query >= 0 && !failed; query--) {
@@ -117,7 +117,7 @@ int dpt_potrf(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   int info = 0;
   DPT__TRY(dpt__same_kinds(fn, 2, LIST(a, r)) || dpt__check_square(fn, a) ||
            dpt__option(fn, "the triangle", uplo, "UL", &u));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0);
   if (!failed) DPT__LAPACK(c.dtype, potrf)(&u, &c.rows, c.data, &c.rows, &info);
   if (!failed && info)
@@ -135,7 +135,7 @@ int dpt_potri(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   int info = 0;
   DPT__TRY(dpt__same_kinds(fn, 2, LIST(a, r)) || dpt__check_square(fn, a) ||
            dpt__option(fn, "the triangle", uplo, "UL", &u));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0);
   if (!failed) DPT__LAPACK(c.dtype, potri)(&u, &c.rows, c.data, &c.rows, &info);
   if (!failed && info)
@@ -153,7 +153,7 @@ int dpt_potrs(dpt_tensor *x, const dpt_tensor *b, const dpt_tensor *a, const cha
   int info = 0;
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, b, x)) || dpt__check_square(fn, a) ||
            check_rows(fn, a, b) || dpt__option(fn, "the triangle", uplo, "UL", &u));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&ca, fn, "a", a, 0) || dpt__columns_of(&cb, fn, "b", b, 0);
   if (!failed) DPT__LAPACK(ca.dtype, potrs)
   (&u, &ca.rows, &cb.cols, ca.data, &ca.rows, cb.data, &cb.rows, &info);
@@ -175,7 +175,7 @@ int dpt_pstrf(dpt_tensor *r, dpt_tensor *piv, const dpt_tensor *a, const char *u
   if (dpt__type(piv) != DPT_I32)
     return dpt__fail("%s: the pivots are a %s, wanted an Int tensor", fn,
                      dpt__kind_name(piv->kind_));
-  dpt__lapack_begin();
+  DPT__TRY(dpt__lapack_open(fn));
   int failed = dpt__columns_of(&c, fn, "a", a, 0) || !(p = pivots(&tp, c.rows)) ||
                dpt__columns_new(&work, c.dtype, 2 * c.rows, 1);
   if (!failed) {

@@ -49,20 +49,14 @@ ffi.cdef [[
    int dpt_unsetenv_after_load(const char *) __asm__("unsetenv");
 ]]
 
---- Loads the library with what libraries that come with it read then, where the user says nothing:
--- OpenBLAS needs no threads (dpt calls it with one), and idle OpenMP threads shall spin for about
--- 50 us, not milliseconds, before they sleep. Programs that are run from here do not see it.
+--- Loads the library with what OpenMP reads then, where the user says nothing: idle threads shall
+-- spin for about 50 us, not milliseconds, before they sleep. Programs that are run from here do not
+-- see it.
 local function loadWithSettings()
-   local settings = {OPENBLAS_NUM_THREADS = '1', GOMP_SPINCOUNT = '1000'}
-   for name, value in pairs(settings) do
-      if os.getenv(name) or name == 'GOMP_SPINCOUNT' and os.getenv 'OMP_WAIT_POLICY' then
-         settings[name] = nil
-      else
-         ffi.C.dpt_setenv_at_load(name, value, 1)
-      end
-   end
+   if os.getenv 'GOMP_SPINCOUNT' or os.getenv 'OMP_WAIT_POLICY' then return load() end
+   ffi.C.dpt_setenv_at_load('GOMP_SPINCOUNT', '1000', 1)
    local C = load()
-   for name in pairs(settings) do ffi.C.dpt_unsetenv_after_load(name) end
+   ffi.C.dpt_unsetenv_after_load 'GOMP_SPINCOUNT'
    return C
 end
 

@@ -1,12 +1,14 @@
-/* cublas.cpp: cuBLAS's functions on OpenBLAS.
+/* cublas.cpp: cuBLAS's functions on the host's kernel of products.
  *
- * What must stay true: a call that cuBLAS would refuse is refused; OpenBLAS is called with one
- * thread only. A workspace is filled with rubbish: nobody else may keep anything there.
+ * What must stay true: a call that cuBLAS would refuse is refused; a product takes one thread. A
+ * workspace is filled with rubbish: nobody else may keep anything there.
  */
 #include "cublas_v2.h"
 #include "cuda_fp16.h"
 
-#include <cblas.h>
+#include "cuda/cuda.h"
+#include "ops/blas.h"
+
 #include <vector>
 
 struct emulated_cublas {
@@ -33,18 +35,30 @@ bool accepted(const product &p, cudaDataType type, cublasComputeType_t compute) 
          (type == CUDA_R_32F || compute != CUBLAS_COMPUTE_32F_FAST_TF32);
 }
 
-CBLAS_TRANSPOSE form(cublasOperation_t t) { return t ? CblasTrans : CblasNoTrans; }
+/* The kernel has steps for rows and for columns: cuBLAS's columns are 1 and ld apart. */
+void run(int dtype, const product &p, double alpha, const void *a, const void *b, double beta,
+         void *c) {
+  dpt__gemm_args g = {};
+  g.dtype = dtype, g.batch = 1;
+  g.m = p.m, g.n = p.n, g.k = p.k;
+  g.alpha = alpha, g.beta = beta;
+  g.a = a, g.b = b, g.c = c;
+  g.a_row = p.ta ? p.lda : 1, g.a_col = p.ta ? 1 : p.lda;
+  g.b_row = p.tb ? p.ldb : 1, g.b_col = p.tb ? 1 : p.ldb;
+  g.c_row = 1, g.c_col = p.ldc;
+  dpt__context context = {};
+  context.threads = 1;
+  dpt__cuda_services->host->kernels[DPT__KERNEL_gemm](&context, &g);
+}
 
 void run(const product &p, const float *alpha, const float *a, const float *b, const float *beta,
          float *c) {
-  cblas_sgemm(CblasColMajor, form(p.ta), form(p.tb), (int)p.m, (int)p.n, (int)p.k, *alpha, a,
-              (int)p.lda, b, (int)p.ldb, *beta, c, (int)p.ldc);
+  run(DPT_F32, p, *alpha, a, b, *beta, c);
 }
 
 void run(const product &p, const double *alpha, const double *a, const double *b,
          const double *beta, double *c) {
-  cblas_dgemm(CblasColMajor, form(p.ta), form(p.tb), (int)p.m, (int)p.n, (int)p.k, *alpha, a,
-              (int)p.lda, b, (int)p.ldb, *beta, c, (int)p.ldc);
+  run(DPT_F64, p, *alpha, a, b, *beta, c);
 }
 
 /* The columns of a matrix as floats, without gaps. */
@@ -90,7 +104,6 @@ cublasStatus_t cublasGetProperty(libraryPropertyType, int *value) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasCreate_v2(cublasHandle_t *handle) {
-  openblas_set_num_threads(1);
   *handle = new emulated_cublas();
   return CUBLAS_STATUS_SUCCESS;
 }

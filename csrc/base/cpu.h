@@ -1,0 +1,28 @@
+/* cpu.h: which instruction sets the CPU has, and the operating system lets programs use.
+ *
+ * Invariant: whatever picks code by instruction set asks here, and never looks at the CPU's name:
+ * one that is younger than dpt has the right name for nobody.
+ */
+#ifndef DPT_BASE_CPU_H
+#define DPT_BASE_CPU_H
+
+enum {
+  DPT__CPU_AVX2 = 1,
+  DPT__CPU_FMA = 2,
+  DPT__CPU_AVX512F = 4,
+  DPT__CPU_AVX512BW = 8,
+  DPT__CPU_AVX512DQ = 16,
+  DPT__CPU_AVX512VL = 32,
+  DPT__CPU_AVX512CD = 64
+};
+
+/* The sets that dpt has code for; each contains those before it. */
+enum dpt__isa { DPT__ISA_SSE2, DPT__ISA_AVX2, DPT__ISA_AVX512 };
+
+/* Bits of DPT__CPU_*: cpuid says that the CPU has it, xgetbv that its registers are saved. */
+unsigned dpt__cpu_features(void);
+
+/* The widest set that such features allow: AVX2 with FMA; AVX-512 with all of its bits above. */
+enum dpt__isa dpt__cpu_isa(unsigned features);
+
+#endif

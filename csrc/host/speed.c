@@ -1,0 +1,72 @@
+/* speed.c: how fast one core multiplies matrices, and how fast it could (dpt doctor).
+ *
+ * Invariant: the limit is measured, not looked up: the width of the registers, how many of them a
+ * cycle takes and the clock that such code gets are all in it. Both sides are measured alternately
+ * by the thread's own time, so that other work on the machine changes neither.
+ */
+#include "base/cpu.h"
+#include "ops/blas_library.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+enum { SUMS = 12, STEPS = 20000, SIDE = 512 };
+
+#define NAME sse2
+#define TARGET "sse2"
+#define BYTES 16
+#include "host/peak.inc.c"
+#undef NAME
+#undef TARGET
+#undef BYTES
+#define NAME avx2
+#define TARGET "avx2,fma"
+#define BYTES 32
+#include "host/peak.inc.c"
+#undef NAME
+#undef TARGET
+#undef BYTES
+#define NAME avx512
+#define TARGET "avx512f"
+#define BYTES 64
+#include "host/peak.inc.c"
+
+static const struct {
+  const char *name;
+  double (*peak)(int64_t steps, float *sink);
+} sets[] = {{"SSE2", sse2}, {"AVX2", avx2}, {"AVX-512", avx512}};
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void more(double *best, double operations, double time) {
+  if (time > 0 && operations / time / 1e9 > *best) *best = operations / time / 1e9;
+}
+
+int dpt_blas_speed(double *product, double *peak, const char **isa) {
+  DPT__TRY(dpt__blas_open("dpt_blas_speed"));
+  enum dpt__isa set = dpt__cpu_isa(dpt__cpu_features());
+  float *a = malloc(2 * SIDE * SIDE * sizeof *a);
+  if (!a) return dpt__fail("dpt_blas_speed: no host memory for two matrices");
+  for (int i = 0; i < SIDE * SIDE; i++) a[i] = 0.5f;
+  *product = *peak = 0;
+  *isa = sets[set].name;
+  double begin = seconds();
+  for (int round = 0; round < 3 || seconds() - begin < 0.1; round++) {
+    double from = seconds();
+    dpt__cblas.sgemm(DPT__ROW_MAJOR, DPT__NO_TRANS, DPT__NO_TRANS, SIDE, SIDE, SIDE, 1, a, SIDE, a,
+                     SIDE, 0, a + SIDE * SIDE, SIDE);
+    double between = seconds();
+    more(product, 2.0 * SIDE * SIDE * SIDE, between - from);
+    float sink = 0.5f;
+    double operations = sets[set].peak(STEPS, &sink);
+    more(peak, operations, seconds() - between);
+  }
+  free(a);
+  return 0;
+}

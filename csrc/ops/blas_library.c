@@ -1,0 +1,238 @@
+/* blas_library.c: finds and opens a BLAS (blas_library.h has the rules). */
+#define _GNU_SOURCE
+#include "ops/blas_library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+struct dpt__cblas dpt__cblas;
+struct dpt__lapack dpt__lapack[2];
+
+/* Where OpenBLAS is looked for: what the build found; Debian's name; Fedora's name of the build for
+ * threads; without a version. */
+static const char *const files[] = {DPT_BLAS_FILE, "libopenblas.so.0", "libopenblasp.so.0",
+                                    "libopenblas.so"};
+static const char remedy[] = "Debian: apt-get install libopenblas0-pthread; the variable DPT_BLAS "
+                             "may name another library's file";
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static atomic_int is_open;
+static char failure[896];      /* what was tried, and why it could not be opened */
+static char file[512];         /* of the open library */
+static char lapack_misses[64]; /* a function of LAPACK that it has not */
+static char text[1024];
+
+/* Names of an open library's functions: what is put before and behind them. */
+struct names {
+  void *handle;
+  const char *before, *behind;
+};
+
+static void *find(const struct names *names, const char *format, ...) {
+  char name[64], whole[96];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(name, sizeof name, format, args);
+  va_end(args);
+  snprintf(whole, sizeof whole, "%s%s%s", names->before, name, names->behind);
+  return dlsym(names->handle, whole);
+}
+
+const char *dpt__blas_kernels(enum dpt__isa isa) {
+  static const char *const kernels[] = {NULL, "Haswell", "SkylakeX"};
+  return kernels[isa];
+}
+
+/* ---- the environment while the library is opened ------------------------------------------- */
+
+/* OpenBLAS reads it once, while it is loaded, and gets an array of its own for that time: setenv
+ * would change the one that other threads read, and programs started later would inherit it. The
+ * array is never freed, since another thread's getenv may still be reading it. */
+static char **lent;
+static char threads_setting[] = "OPENBLAS_NUM_THREADS=1", kernel_setting[64];
+
+/* Returns what environ was. */
+static char **lend_environment(void) {
+  char **before = environ;
+  size_t n = 0;
+  while (before && before[n]) n++;
+  lent = malloc((n + 3) * sizeof *lent);
+  if (!lent) return before; /* OpenBLAS chooses for itself then */
+  if (n) memcpy(lent, before, n * sizeof *lent);
+  const char *kernels = dpt__blas_kernels(dpt__cpu_isa(dpt__cpu_features()));
+  if (!getenv("OPENBLAS_NUM_THREADS")) lent[n++] = threads_setting;
+  if (kernels && !getenv("OPENBLAS_CORETYPE")) {
+    snprintf(kernel_setting, sizeof kernel_setting, "OPENBLAS_CORETYPE=%s", kernels);
+    lent[n++] = kernel_setting;
+  }
+  lent[n] = NULL;
+  __atomic_store_n(&environ, lent, __ATOMIC_RELEASE);
+  return before;
+}
+
+static void take_environment_back(char **before) {
+  if (environ == lent) {
+    __atomic_store_n(&environ, before, __ATOMIC_RELEASE);
+    return;
+  }
+  /* Meanwhile another thread has set a variable: what it made is a copy that has ours. */
+  const char *threads = getenv("OPENBLAS_NUM_THREADS"), *kernels = getenv("OPENBLAS_CORETYPE");
+  if (threads == strchr(threads_setting, '=') + 1) unsetenv("OPENBLAS_NUM_THREADS");
+  if (*kernel_setting && kernels == strchr(kernel_setting, '=') + 1) unsetenv("OPENBLAS_CORETYPE");
+}
+
+/* ---- an open file -------------------------------------------------------------------------- */
+
+/* Whether the library reads whole registers where dpt passes an int: a count of 2 with other bits
+ * above is below 0 for it, and the product of vectors is 0. */
+static int is_wide(const struct names *names) {
+  double (*dot)(int64_t, const double *, int64_t, const double *, int64_t);
+  *(void **)&dot = find(names, "cblas_ddot");
+  const double two[] = {1, 1};
+  return dot && dot((int64_t)0xffffffff00000002, two, 1, two, 1) == 0;
+}
+
+/* One thread, and for MKL the interface that dpt calls; before any other function of the library.
+ */
+static void settle(const struct names *names) {
+  static const char *const threads[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
+                                        "bli_thread_set_num_threads"};
+  enum { MKL_LP64 = 0, MKL_SEQUENTIAL = 1 };
+  int (*layer)(int);
+  *(void **)&layer = find(names, "MKL_Set_Interface_Layer");
+  if (layer) layer(MKL_LP64);
+  *(void **)&layer = find(names, "MKL_Set_Threading_Layer");
+  if (layer) layer(MKL_SEQUENTIAL);
+  for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+    void (*set)(int64_t);
+    *(void **)&set = find(names, "%s", threads[i]);
+    if (set) set(1);
+  }
+}
+
+/* Fills the tables in: 0, or nonzero with the reason at the end of `failure`. */
+static int take_functions(const struct names *names) {
+  struct dpt__cblas cblas;
+  struct dpt__lapack lapack[2];
+#define DPT_CBLAS(name, type, parameters)                                                          \
+  if (!(*(void **)&cblas.name = find(names, "cblas_" #name))) return 1;
+#include "ops/cblas.def"
+#undef DPT_CBLAS
+  for (int i = 0; i < 2; i++) {
+#define DPT_LAPACK(name, parameters)                                                               \
+  *(void **)&lapack[i].name = find(names, "%c" #name "_", "sd"[i]);                                \
+  if (!lapack[i].name) snprintf(lapack_misses, sizeof lapack_misses, "%c" #name "_", "sd"[i]);
+#include "ops/lapack.def"
+#undef DPT_LAPACK
+  }
+  dpt__cblas = cblas;
+  memcpy(dpt__lapack, lapack, sizeof lapack);
+  return 0;
+}
+
+static void describe(const struct names *names) {
+  char *(*config)(void), *(*core)(void);
+  void (*version)(char *, int);
+  char known[200] = "BLAS";
+  *(void **)&config = find(names, "openblas_get_config");
+  *(void **)&core = find(names, "openblas_get_corename");
+  *(void **)&version = find(names, "MKL_Get_Version_String");
+  if (version) version(known, sizeof known - 1);
+  if (config && core) {
+    char number[32] = "";
+    sscanf(config(), "%*s %31s", number);
+    const char *set = core(), *kernels = dpt__blas_kernels(dpt__cpu_isa(dpt__cpu_features()));
+    const char *why = *kernel_setting && !strcasecmp(set, kernels) ? "for what the CPU can do"
+                      : *kernel_setting || !kernels                ? "OpenBLAS's own choice"
+                                                                   : "as OPENBLAS_CORETYPE says";
+    snprintf(known, sizeof known, "OpenBLAS %s, %s kernels (%s)", number, set, why);
+  }
+  snprintf(text, sizeof text, "%s in %s%s", known, file, *lapack_misses ? ", without LAPACK" : "");
+}
+
+static void add_reason(const char *path, const char *reason) {
+  size_t n = strlen(failure), size = strlen(path);
+  int named = strncmp(reason, path, size) == 0; /* as the loader's reasons are */
+  snprintf(failure + n, sizeof failure - n, "%s%s%s%s", n ? "; " : "", named ? "" : path,
+           named ? "" : ": ", reason);
+}
+
+/* Whether the file is a BLAS; if not, why not is added to `failure`. */
+static int opens(const char *path) {
+  static const char *const before[] = {"", "scipy_"}, *const behind[] = {"", "_"},
+                           *const wide[] = {"64_", "_64", "_64_"};
+  const char *reason = "has no function cblas_sgemm";
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!handle) {
+    reason = dlerror();
+    add_reason(path, reason ? reason : "cannot be opened");
+    return 0;
+  }
+  for (int i = 0; i < 2; i++) {
+    for (int j = 0; j < 2; j++) {
+      struct names names = {handle, before[i], behind[j]};
+      void *product = find(&names, "cblas_sgemm");
+      if (!product) continue;
+      settle(&names);
+      Dl_info info;
+      snprintf(file, sizeof file, "%s",
+               dladdr(product, &info) && info.dli_fname ? info.dli_fname : path);
+      if (is_wide(&names)) {
+        add_reason(path, "counts with 64-bit integers, wanted 32-bit ones (LP64)");
+        return 0;
+      }
+      if (take_functions(&names)) {
+        add_reason(path, "lacks functions of CBLAS");
+        return 0;
+      }
+      describe(&names);
+      return 1;
+    }
+    for (int j = 0; j < 3; j++)
+      if (find(&(struct names){handle, before[i], wide[j]}, "cblas_sgemm"))
+        reason = "counts with 64-bit integers, wanted 32-bit ones (LP64)";
+  }
+  add_reason(path, reason);
+  return 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static int look(void) {
+  const char *chosen = getenv("DPT_BLAS");
+  if (chosen && *chosen) return opens(chosen);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (*files[i] && opens(files[i])) return 1;
+  return 0;
+}
+
+int dpt__blas_open(const char *fn) {
+  if (atomic_load_explicit(&is_open, memory_order_acquire)) return 0;
+  pthread_mutex_lock(&lock);
+  if (!atomic_load(&is_open) && !*failure) {
+    char **before = lend_environment();
+    int opened = look();
+    take_environment_back(before);
+    atomic_store_explicit(&is_open, opened, memory_order_release);
+  }
+  pthread_mutex_unlock(&lock);
+  if (atomic_load(&is_open)) return 0;
+  return dpt__fail("%s: there is no BLAS (%s): %s", fn, remedy, failure);
+}
+
+int dpt__lapack_open(const char *fn) {
+  DPT__TRY(dpt__blas_open(fn));
+  if (!*lapack_misses) return 0;
+  return dpt__fail("%s: the BLAS %s has no LAPACK (no function %s): OpenBLAS and MKL have (%s)", fn,
+                   file, lapack_misses, remedy);
+}
+
+const char *dpt__blas_text(void) { return text; }

@@ -1,0 +1,37 @@
+/* blas_fake.c: a BLAS of plain loops without LAPACK, for DPT_BLAS.
+ *
+ * Invariant: row-major alone. DPT_FAKE_WIDE: integers have 64 bits, under the same names;
+ * DPT_FAKE_NAMED: names are scipy_cblas_NAME_.
+ */
+#include <stdint.h>
+
+#ifdef DPT_FAKE_WIDE
+typedef int64_t size;
+#else
+typedef int size;
+#endif
+#ifdef DPT_FAKE_NAMED
+#define CBLAS(name) scipy_cblas_##name##_
+#else
+#define CBLAS(name) cblas_##name
+#endif
+enum { TRANS = 112 };
+
+double CBLAS(ddot)(size n, const double *x, size x_step, const double *y, size y_step);
+double CBLAS(ddot)(size n, const double *x, size x_step, const double *y, size y_step) {
+  double sum = 0;
+  for (size i = 0; i < n; i++) sum += x[i * x_step] * y[i * y_step];
+  return sum;
+}
+
+#define REAL float
+#define GEMM CBLAS(sgemm)
+#define GEMV CBLAS(sgemv)
+#include "blas_fake.inc.c"
+#undef REAL
+#undef GEMM
+#undef GEMV
+#define REAL double
+#define GEMM CBLAS(dgemm)
+#define GEMV CBLAS(dgemv)
+#include "blas_fake.inc.c"
