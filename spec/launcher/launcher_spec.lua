@@ -84,6 +84,19 @@ describe('the launcher', function()
       assert.equal(7, status)
    end)
 
+   it('warns in the doctor where products are slow, with the remedy', function()
+      if not io.open '/proc/cpuinfo':read '*a':find(' avx2 ', 1, true) then return end
+      local text, status = run('DPT_DEVICES=host:3 OPENBLAS_CORETYPE=Prescott ' .. command
+         .. ' doctor')
+      assert.equal(1, status)
+      assert.matches('Prescott kernels %(as OPENBLAS_CORETYPE says%)', text)
+      assert.matches('products +%d+ GFLOP/s on one core, which can do %d+ with AVX', text)
+      assert.matches('PROBLEM +products take more than twice the time .*unset it', text)
+      assert.matches('problems: 1\n$', text)
+      local _, memories = text:gsub('GiB free', '')
+      assert.equal(1, memories) -- devices made of one CPU have one memory
+   end)
+
    it('tells devices and libraries in the doctor, also where the library is missing', function()
       local text, status = run(command .. ' doctor')
       assert.equal(0, status)

@@ -62,15 +62,41 @@ local function devices(dpt)
       problem('no device can be used', 'e.g. DPT_DEVICES=host:4')
       return
    end
+   local shared -- the machine's memory, which devices made of its CPU have in common
    for i = 1, count do
       local named, properties = pcall(cutorch.getDeviceProperties, i)
       local text = named and properties.name or 'device'
-      local free, free_, total = pcall(cutorch.getMemoryUsage, i)
-      if free and total and total > 0 then
-         text = text .. (', %.1f of %.1f GiB free'):format(free_ / 2^30, total / 2^30)
+      local counted, free, total = pcall(cutorch.getMemoryUsage, i)
+      if counted and total and total > 0 then
+         local memory = ('%.1f of %.1f GiB free'):format(free / 2^30, total / 2^30)
+         if properties.integrated == 1 then
+            shared = shared or memory
+         else
+            text = text .. ', ' .. memory
+         end
       end
       say('device ' .. i, text)
    end
+   if shared then say('memory', shared .. ', for all host devices together') end
+end
+
+-- A product of matrices beside what the core can do: a BLAS that does not know the CPU is slow
+-- without a word.
+local function products(C, ffi)
+   local speed, peak = ffi.new 'double[1]', ffi.new 'double[1]'
+   local isa = ffi.new 'const char *[1]'
+   if C.dpt_blas_speed(speed, peak, isa) ~= 0 then
+      return problem((ffi.string(C.dpt_message()):gsub('^[%w_]+: ', '')))
+   end
+   speed, peak = speed[0], peak[0]
+   say('products', ('%.0f GFLOP/s on one core, which can do %.0f with %s'):format(speed, peak,
+      ffi.string(isa[0])))
+   if speed >= peak / 2 then return end
+   local coretype = os.getenv 'OPENBLAS_CORETYPE'
+   problem('products take more than twice the time that this CPU needs', coretype
+      and ('OPENBLAS_CORETYPE=%s is set: unset it, dpt then chooses the kernels'):format(coretype)
+      or 'a newer OpenBLAS or MKL, named by DPT_BLAS=FILE, may have better ones; OPENBLAS_CORETYPE'
+         .. ' names kernels of OpenBLAS')
 end
 
 -- Whatever the devices are: which GPUs they could be, or why there is none.
@@ -112,6 +138,7 @@ function doctor.run()
       end
       local model = output('grep -m1 "model name" /proc/cpuinfo'):match(':%s*(.-)%s*$') or 'unknown'
       say('CPU', ('%s, %d cores for this process'):format(model, C.dpt_cores()))
+      products(C, ffi)
       devices(dpt)
       gpus(C, ffi)
    end
