@@ -5,7 +5,7 @@ local frame = require 'frame'
 -- In a file system in memory where there is one: torch.save flushes to the disk, cp does not.
 local function folderIn(place)
    local path = ('%s/dpt-bench-%d'):format(place, sys.clock() * 1e6 % 1e9)
-   return os.execute(("mkdir '%s' 2>/dev/null"):format(path)) == 0 and path
+   return frame.succeeds(("mkdir '%s' 2>/dev/null"):format(path)) and path
 end
 local folder = folderIn '/dev/shm' or assert(folderIn '/tmp')
 local path, copy = folder .. '/model.t7', folder .. '/copy.t7'
@@ -19,7 +19,7 @@ local save, load, peer, saveSmall, loadSmall
 local ok, why = pcall(function()
    save, load, peer = frame.alternate(9, function() torch.save(path, tensors) end,
       function() torch.load(path) end,
-      function() assert(os.execute(("cp '%s' '%s'"):format(path, copy)) == 0) end)
+      function() assert(frame.succeeds(("cp '%s' '%s'"):format(path, copy))) end)
    saveSmall, loadSmall = frame.alternate(5, function() torch.save(path, small) end,
       function() torch.load(path) end)
 end)

@@ -68,6 +68,12 @@ function frame.rows(rows)
    print()
 end
 
+--- Whether a shell command ends with status 0, which Lua 5.1 and 5.2 tell differently.
+function frame.succeeds(command)
+   local status = os.execute(command)
+   return status == 0 or status == true
+end
+
 --- Compiles C with gcc -O3 and loads it: what a plain loop does on this machine.
 -- @param source C text @param declarations what of it is called
 function frame.c(source, declarations)
@@ -76,7 +82,7 @@ function frame.c(source, declarations)
    file:write(source)
    file:close()
    local flags = '-O3 -march=native -fopenmp -shared -fPIC'
-   assert(os.execute(("gcc %s -o '%s.so' '%s.c'"):format(flags, name, name)) == 0, 'gcc failed')
+   assert(frame.succeeds(("gcc %s -o '%s.so' '%s.c'"):format(flags, name, name)), 'gcc failed')
    ffi.cdef(declarations)
    local library = ffi.load(name .. '.so')
    for _, suffix in ipairs{'', '.c', '.so'} do os.remove(name .. suffix) end

@@ -133,7 +133,7 @@ end
 local function startup()
    local root = here .. '../../'
    local line = ("'%sscripts/dpt' -e 'torch.CudaTensor(1):fill(1):sum()'"):format(root)
-   ours['start-up'] = frame.time(function() assert(os.execute(line) == 0, line) end)
+   ours['start-up'] = frame.time(function() assert(frame.succeeds(line), line) end)
 end
 
 for _, part in ipairs{bandwidth, products, steps, startup} do

@@ -3,13 +3,13 @@
 -- What must stay true: both sides run in one process each, taken in turn; the peer waits meanwhile.
 -- It does what users of either would: module, output, gradient by input and weights.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
-local frame = require 'frame'
+local frame, peer = require 'frame', require 'peer'
 
 local HIDDEN, STEPS, BATCH, ROUNDS = 256, 32, 32, 31
 local sizes = ('%d %d %d'):format(HIDDEN, STEPS, BATCH)
 
 --- A step of PyTorch for each line that comes, its seconds as a line; first its version.
-local peer = [[
+local script = [[
 import sys, time, torch
 hidden, steps, batch, threads = map(int, sys.argv[1:])
 torch.set_num_threads(threads)
@@ -28,36 +28,6 @@ for line in sys.stdin:
     print(time.perf_counter() - begin, flush=True)
 ]]
 
---- The Python that has PyTorch: Debian's package (python3-torch) belongs to /usr/bin/python3.
-local function python()
-   for _, name in ipairs{'/usr/bin/python3', 'python3'} do
-      if os.execute(name .. " -c 'import torch' 2>/dev/null") == 0 then return name end
-   end
-   print 'There is no PyTorch: python3-torch is the Debian package of it.'
-   print 'rnn: no peer (target at least 1.00 of PyTorch) short'
-   os.exit(1)
-end
-
---- Starts the peer. @return a function that lets it take a step and gives the seconds; its version
-local function start(interpreter, threads)
-   local name = os.tmpname()
-   local script, answers = name .. '.py', name .. '.answers'
-   local file = assert(io.open(script, 'w'))
-   file:write(peer)
-   file:close()
-   assert(os.execute(("mkfifo '%s'"):format(answers)) == 0, 'mkfifo failed')
-   local command = ("%s '%s' %s %d > '%s'"):format(interpreter, script, sizes, threads, answers)
-   local to = io.popen(command, 'w')
-   local from = assert(io.open(answers))
-   local version = from:read()
-   for _, path in ipairs{name, script, answers} do os.remove(path) end
-   return function()
-      to:write '\n'
-      to:flush()
-      return tonumber(from:read())
-   end, version
-end
-
 torch.setdefaulttensortype 'torch.FloatTensor'
 local net = cudnn.LSTM(HIDDEN, HIDDEN, 1):float()
 local x = torch.FloatTensor(STEPS, BATCH, HIDDEN):normal()
@@ -68,12 +38,12 @@ local function step()
    net:backward(x, g)
 end
 
-local interpreter, version = python(), nil
+local interpreter, version = peer.python('rnn', 'at least 1.00 of PyTorch'), nil
 local rows, results = {{'threads', 'dpt ms', 'PyTorch ms', 'ratio'}}, {}
 for threads = 1, 2 do
    torch.setnumthreads(threads)
    local other
-   other, version = start(interpreter, threads)
+   other, version = peer.start(interpreter, script, sizes .. ' ' .. threads)
    local times = {{}, {}}
    for _ = 1, 3 do step() end
    for round = 1, ROUNDS do times[1][round], times[2][round] = frame.time(step), other() end

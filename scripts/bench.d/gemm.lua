@@ -1,0 +1,124 @@
+--- bench gemm: products of matrices against PyTorch on the CPU, and the kernels that dpt chooses
+--
+-- Invariant: both sides take turns, with equally many threads and the same repetitions; medians of
+-- the rounds count. The kernels are measured by processes of their own, in turn.
+package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
+local frame, peer = require 'frame', require 'peer'
+local dptffi = require 'dpt.ffi'
+local C, ffi = dptffi.C, dptffi.ffi
+torch.setdefaulttensortype 'torch.FloatTensor'
+
+-- Seconds of a product of 768 x 768 by this process's kernels, the best of some.
+if arg[1] == '--768' then
+   torch.setnumthreads(1)
+   local a, c, best = torch.randn(768, 768), torch.Tensor(768, 768), math.huge
+   for _ = 1, 9 do best = math.min(best, frame.time(function() c:mm(a, a) end)) end
+   print(best)
+   os.exit(0, true)
+end
+
+local ROUNDS = tonumber(arg[1]) or 15
+
+--- m x k times k x n; which of the two is a transposed view.
+local shapes = {}
+local function shape(name, m, n, k, ta, tb)
+   shapes[#shapes + 1] = {name = name, m = m, n = n, k = k, ta = ta or 0, tb = tb or 0}
+end
+for _, n in ipairs{512, 1024, 2048} do shape(tostring(n), n, n, n) end
+--- The three products of a layer with I inputs and O outputs for B rows.
+local function layer(name, B, I, O)
+   shape(name .. ' forward', B, O, I, 0, 1)
+   shape(name .. ' input', B, I, O)
+   shape(name .. ' weight', O, I, B, 1)
+end
+layer('compare 100-400, 250 rows', 250, 100, 400)
+layer('compare 400-400, 250 rows', 250, 400, 400)
+layer('compare 400-10, 250 rows', 250, 400, 10)
+layer('digits 256-128, 40 rows', 40, 256, 128)
+layer('digits 128-10, 40 rows', 40, 128, 10)
+layer('char_lm 128-64, 800 rows', 800, 128, 64)
+layer('char_lm LSTM 128-512, 16 rows', 16, 128, 512)
+
+local script = [[
+import sys, time, torch
+torch.set_num_threads(int(sys.argv[1]))
+torch.set_grad_enabled(False)
+print(torch.__version__, flush=True)
+made = {}
+for line in sys.stdin:
+    key = m, n, k, ta, tb, repetitions = tuple(map(int, line.split()))
+    if key not in made:
+        a = torch.randn(k, m).t() if ta else torch.randn(m, k)
+        b = torch.randn(n, k).t() if tb else torch.randn(k, n)
+        made[key] = (a, b, torch.empty(m, n))
+        torch.mm(a, b, out=made[key][2])
+    a, b, c = made[key]
+    begin = time.perf_counter()
+    for i in range(repetitions):
+        torch.mm(a, b, out=c)
+    print(time.perf_counter() - begin, flush=True)
+]]
+
+--- Median seconds of one product, ours and the peer's.
+local function compare(s, other)
+   local a = s.ta == 1 and torch.randn(s.k, s.m):t() or torch.randn(s.m, s.k)
+   local b = s.tb == 1 and torch.randn(s.n, s.k):t() or torch.randn(s.k, s.n)
+   local c = torch.Tensor(s.m, s.n)
+   local repetitions = math.ceil(1e8 / (2 * s.m * s.n * s.k)) -- about a millisecond
+   local line = ('%d %d %d %d %d %d'):format(s.m, s.n, s.k, s.ta, s.tb, repetitions)
+   local function ours()
+      for _ = 1, repetitions do c:mm(a, b) end
+   end
+   ours()
+   other(line)
+   local mine, theirs = {}, {}
+   for round = 1, ROUNDS do mine[round], theirs[round] = frame.time(ours), other(line) end
+   return frame.median(mine) / repetitions, frame.median(theirs) / repetitions
+end
+
+local interpreter = peer.python('gemm', 'at least 0.95 of PyTorch')
+local rows, results, version = {{'product', 'threads', 'dpt us', 'PyTorch us', 'ratio'}}, {}, nil
+for threads = 1, 2 do
+   torch.setnumthreads(threads)
+   local other
+   other, version = peer.start(interpreter, script, threads)
+   for _, s in ipairs(shapes) do
+      local mine, theirs = compare(s, other)
+      local ratio = theirs / mine
+      rows[#rows + 1] = {s.name, threads, ('%.1f'):format(mine * 1e6),
+         ('%.1f'):format(theirs * 1e6), ('%.2f'):format(ratio)}
+      results[#results + 1] = {('gemm, %s, threads %d'):format(s.name, threads),
+         ('%.2f times as fast as PyTorch'):format(ratio), 'at least 0.95', ratio >= 0.95}
+   end
+end
+
+--- The kernels of OpenBLAS that this CPU can run, and dpt's choice.
+local speed, peak, isa = ffi.new 'double[1]', ffi.new 'double[1]', ffi.new 'const char *[1]'
+dptffi.lib.blas_speed(speed, peak, isa)
+isa = ffi.string(isa[0])
+local sets = {'', 'Prescott'}
+if isa ~= 'SSE2' then sets[3], sets[4] = 'Haswell', 'Zen' end
+if isa == 'AVX-512' then sets[5] = 'SkylakeX' end
+local launcher = arg[0]:gsub('bench%.d/[^/]*$', 'dpt')
+local best = {}
+for _ = 1, 5 do
+   for i, set in ipairs(sets) do
+      local variable = set == '' and '-u OPENBLAS_CORETYPE' or 'OPENBLAS_CORETYPE=' .. set
+      local pipe = io.popen(("env %s '%s' '%s' --768"):format(variable, launcher, arg[0]))
+      best[i] = math.min(best[i] or math.huge, tonumber((pipe:read '*a')))
+      pipe:close()
+   end
+end
+rows[#rows + 1] = {'768, kernels:'}
+for i, set in ipairs(sets) do
+   rows[#rows + 1] = {'   ' .. (set == '' and "dpt's choice" or set), 1,
+      ('%.1f'):format(best[i] * 1e6)}
+end
+local ratio = math.min(unpack(best, 2)) / best[1]
+results[#results + 1] = {'gemm, 768 without a variable', ('%.2f of the best kernels'):format(ratio),
+   'at least 0.90', ratio >= 0.9}
+
+frame.head(('products of floats; medians of %d rounds'):format(ROUNDS), 'PyTorch ' .. version,
+   ffi.string(C.dpt_libraries()):match '^[^\n]*')
+frame.rows(rows)
+frame.finish(results)

@@ -1,0 +1,43 @@
+--- The other side of a benchmark: a process of Python's that takes a step for each line it gets.
+--
+-- Invariant: the peer waits while this process works, and works while this one waits, so that a slow
+-- moment of the machine hits both. The Python is DPT_PEER_PYTHON's, or one that has PyTorch.
+local frame = require 'frame'
+
+local peer = {}
+
+--- The Python that has PyTorch: Debian's package (python3-torch) belongs to /usr/bin/python3. Ends
+-- the process where there is none.
+-- @param bench name of the benchmark @param target as its last line says it
+function peer.python(bench, target)
+   for _, name in ipairs{os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3', 'python3'} do
+      if frame.succeeds(name .. " -c 'import torch' 2>/dev/null") then return name end
+   end
+   print 'There is no PyTorch: python3-torch is the Debian package of it; DPT_PEER_PYTHON may name'
+   print 'the Python of an environment that has it.'
+   print(('%s: no peer (target %s) short'):format(bench, target))
+   os.exit(1)
+end
+
+--- Starts a script, which prints its version first, then a line for each that it gets.
+-- @return a function that sends a line ('' where it is nil) and returns the number it answers; the
+-- version
+function peer.start(interpreter, script, arguments)
+   local name = os.tmpname()
+   local path, answers = name .. '.py', name .. '.answers'
+   local file = assert(io.open(path, 'w'))
+   file:write(script)
+   file:close()
+   assert(frame.succeeds(("mkfifo '%s'"):format(answers)), 'mkfifo failed')
+   local to = io.popen(("%s '%s' %s > '%s'"):format(interpreter, path, arguments, answers), 'w')
+   local from = assert(io.open(answers))
+   local version = from:read()
+   for _, each in ipairs{name, path, answers} do os.remove(each) end
+   return function(line)
+      to:write(line or '', '\n')
+      to:flush()
+      return tonumber(from:read())
+   end, version
+end
+
+return peer
