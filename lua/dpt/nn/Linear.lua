@@ -21,6 +21,14 @@ function Linear:__init(inputSize, outputSize, bias)
    self:reset()
 end
 
+--- Makes the field addBuffer a vector of ones, one for each row; for classes derived from it.
+function Linear:updateAddBuffer(input)
+   self.addBuffer = self.addBuffer or input.new()
+   if self.addBuffer:nElement() ~= input:size(1) then
+      self.addBuffer:resize(input:size(1)):fill(1)
+   end
+end
+
 function Linear:noBias()
    self.bias = nil
    self.gradBias = nil

@@ -53,6 +53,14 @@ function LookupTable:reset(stdv)
    return self
 end
 
+--- The input or, if it is not contiguous, a copy in the field _input; for derived classes.
+function LookupTable:makeInputContiguous(input)
+   self.copiedInput = not input:isContiguous()
+   if not self.copiedInput then return input end
+   self._input = torch.type(self._input) == torch.type(input) and self._input or input.new()
+   return self._input:resize(input:size()):copy(input)
+end
+
 function LookupTable:indices(input)
    if not torch.isTensor(input) or input:dim() < 1 or input:dim() > 2 then
       error(('nn.LookupTable: input wants 1 or 2 dimensions, got %s'):format(

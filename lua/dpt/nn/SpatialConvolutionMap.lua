@@ -1,7 +1,8 @@
 --- nn.SpatialConvolutionMap(conMatrix, kW, kH, dW, dH): 2-D convolution in which only the rows
 -- {input plane, output plane} of a table are connected.
 -- What must stay true: weight holds one kH x kW kernel for each row; it is computed as a whole
--- convolution in which all other kernels are zero.
+-- convolution in which all other kernels are zero. Planes of the input behind the last one that the
+-- table names take no part.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -75,23 +76,41 @@ function SpatialConvolutionMap:whole()
    return self._whole:view(wholeSize(self))
 end
 
+-- The planes that take part, of the input or of a tensor like it.
+local function connected(self, t)
+   local planes = t:dim() - 2
+   if t:dim() < 3 or t:size(planes) <= self.nInputPlane then return t end
+   return t:narrow(planes, 1, self.nInputPlane)
+end
+
 function SpatialConvolutionMap:updateOutput(input)
-   lib.conv_forward(self.output, input, self:whole(), self.bias, window.of(self, self.transposed))
+   lib.conv_forward(self.output, connected(self, input), self:whole(), self.bias, window.of(self, self.transposed))
    return self.output
 end
 
 function SpatialConvolutionMap:updateGradInput(input, gradOutput)
-   lib.conv_backward_data(self.gradInput, gradOutput, input, self:whole(),
-      window.of(self, self.transposed))
+   local x = connected(self, input)
+   local gradient = rawequal(x, input) and self.gradInput or input.new()
+   lib.conv_backward_data(gradient, gradOutput, x, self:whole(), window.of(self, self.transposed))
+   if not rawequal(gradient, self.gradInput) then
+      self.gradInput:resizeAs(input):zero()
+      connected(self, self.gradInput):copy(gradient)
+   end
    return self.gradInput
 end
 
 function SpatialConvolutionMap:accGradParameters(input, gradOutput, scale)
    local gradient = self.weight.new():resize(wholeSize(self)):zero()
-   lib.conv_backward_weight(gradient, self.gradBias, input, gradOutput,
+   lib.conv_backward_weight(gradient, self.gradBias, connected(self, input), gradOutput,
       window.of(self, self.transposed), scale or 1)
    local kernels = gradient:view(-1, self.kH * self.kW):index(1, self:kernelRows())
    self.gradWeight:add(1, kernels:viewAs(self.gradWeight))
+end
+
+--- Shrinks the parameters by a share of themselves.
+function SpatialConvolutionMap:decayParameters(decay)
+   self.weight:add(-decay, self.weight)
+   self.bias:add(-decay, self.bias)
 end
 
 --- Makes the hidden tensors anew after a change of type.
