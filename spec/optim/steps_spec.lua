@@ -35,6 +35,7 @@ end
 
 function formulas.adamax(c, s, _, x, g)
    local b1, b2 = c.beta1 or 0.9, c.beta2 or 0.999
+   g = g + (c.weightDecay or 0) * x
    s.m = b1 * (s.m or 0) + (1 - b1) * g
    s.u = max(b2 * (s.u or 0), abs(g) + (c.epsilon or 1e-38))
    return x - (c.learningRate or 0.002) / (1 - b1 ^ (s.n + 1)) * s.m / s.u
@@ -104,7 +105,8 @@ local options = {
          momentum = 0.5, dampening = 0, nesterov = true}},
    adam = {{}, {learningRate = 0.1, learningRateDecay = 0.1, beta1 = 0.8, beta2 = 0.9,
       epsilon = 1e-3, weightDecay = 0.1}},
-   adamax = {{}, {learningRate = 0.1, beta1 = 0.8, beta2 = 0.7, epsilon = 0.1}},
+   adamax = {{}, {learningRate = 0.1, beta1 = 0.8, beta2 = 0.7, epsilon = 0.1,
+      weightDecay = 0.2}},
    adagrad = {{}, {learningRate = 0.3, learningRateDecay = 0.1, weightDecay = 0.1}},
    adadelta = {{}, {rho = 0.8, eps = 1e-2, weightDecay = 0.1}},
    rmsprop = {{}, {learningRate = 0.1, alpha = 0.8, epsilon = 0.1, weightDecay = 0.1,

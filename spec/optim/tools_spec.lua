@@ -52,6 +52,31 @@ describe('ConfusionMatrix', function()
       assert.equal(0, m.totalValid)
    end)
 
+   it('leaves classes without targets out of means and rates', function()
+      local m = optim.ConfusionMatrix(3)
+      m:batchAdd(torch.Tensor{{1}, {2}, {3}, {1}}, torch.Tensor{{1}, {1}, {1}, {2}})
+      assert.same({{1, 1, 1}, {1, 0, 0}, {0, 0, 0}}, m.mat:totable())
+      m:updateValids()
+      assert.is_true(math.abs(m.averageValid - 1 / 6) < 1e-6)
+      assert.is_true(math.abs(m.averageUnionValid - 1 / 8) < 1e-6)
+      local missed, taken, seenMissed, seenTaken = m:farFrr()
+      assert.same({1 - 1 / 3, 1, -1}, missed:totable())
+      assert.same({1, 1 / 3, -1}, taken:totable())
+      assert.same({2, 2}, {seenMissed:size(1), seenTaken:size(1)})
+   end)
+
+   it('draws itself', function()
+      local m = filled(3)
+      local picture = m:render('score', false, 4, 10)
+      assert.same({3, 12, 22}, picture:size():totable())
+      assert.equal(1, picture[1][1][1]) -- class 1 is always right
+      assert.equal(0, picture[2][1][5])
+      assert.is_true(math.abs(picture[1][5][13] - 1) < 1e-12) -- most targets
+      assert.same({3, 75, 275}, m:render():size():totable())
+      bad("optim.ConfusionMatrix: render sorts by 'score' or 'occurrence', got best",
+         function() m:render 'best' end)
+   end)
+
    it('prints names and rates', function()
       local text = tostring(filled{'cat', 'dog', 'bird'})
       assert.truthy(text:find('100.000% \t[class: cat]', 1, true))
@@ -129,12 +154,33 @@ describe('Logger', function()
       os.remove(name .. '.d')
    end)
 
-   it('puts the time before the extension', function()
+   it('puts the time behind the file\'s name', function()
       local logger = optim.Logger(name .. '.log', true)
       logger.file:close()
-      os.remove(logger.name)
-      assert.truthy(logger.name:find('^' .. name .. '%-%d+_%d+_%d+_%d+:%d+:%d+%.log$'))
-      assert.equal(name .. '.eps', logger.epsfile)
+      assert.equal(name .. '.log', logger.name)
+      assert.equal(name .. '.log.eps', logger.epsfile)
+      local files = io.popen('ls ' .. name .. '.log-*'):read '*a'
+      local made = files:match('^' .. name .. '%.log%-%d+_%d+_%d+_%d+:%d+:%d+')
+      assert.truthy(os.remove(made))
+   end)
+
+   it('plots columns by name, and goes on where gnuplot cannot', function()
+      local logger, drawn = optim.Logger(name):setNames{'a', 'b'}, nil
+      logger:add{1, 2}
+      logger:add{3, 4}
+      local nothing = function() end
+      package.loaded.gnuplot = setmetatable({plot = function(list) drawn = list end},
+         {__index = function() return nothing end})
+      logger:plot 'b'
+      assert.same('b', drawn[1][1])
+      assert.same({2, 4}, drawn[1][2]:totable())
+      logger:plot()
+      assert.equal(2, #drawn)
+      bad('optim.Logger: there is no column c', function() logger:plot 'c' end)
+      package.loaded.gnuplot.plot = function() error 'Gnuplot terminal is not set' end
+      logger.warned = true -- it would say so on stderr
+      logger:plot()
+      package.loaded.gnuplot = nil
    end)
 end)
 

@@ -43,13 +43,13 @@ local function count(self, predictions, targets)
    end
 end
 
--- The classes in a tensor: its numbers, or the places of its rows' maxima, as a list.
+-- The classes in a tensor: its numbers (a column is one), or the places of its rows' maxima.
 local function classesIn(t)
-   if t:dim() > 1 then
+   if t:dim() > 1 and t:size(t:dim()) > 1 then
       local _, places = torch.max(t, t:dim())
       return places:view(-1):long():totable()
    end
-   return t:long():totable()
+   return t:contiguous():view(-1):long():totable()
 end
 
 --- Counts one prediction (a class, or a vector of scores) with its target (a class, or a vector).
@@ -100,11 +100,11 @@ local function sums(self)
    return rows, columns, diagonal, total
 end
 
--- The mean of what is a number in a vector.
-local function mean(t)
+-- The mean of a vector over the classes that have targets.
+local function mean(self, t)
    local sum, n = 0, 0
-   for i = 1, t:size(1) do
-      if t[i] == t[i] then sum, n = sum + t[i], n + 1 end
+   for i = 1, self.nclasses do
+      if self.valids[i] == self.valids[i] then sum, n = sum + t[i], n + 1 end
    end
    return sum / n
 end
@@ -120,20 +120,28 @@ function ConfusionMatrix:updateValids()
       right = right + diagonal[i]
    end
    self.totalValid = right / total
-   self.averageValid = mean(self.valids)
-   self.averageUnionValid = mean(self.unionvalids)
+   self.averageValid = mean(self, self.valids)
+   self.averageUnionValid = mean(self, self.unionvalids)
 end
 
---- For every class the share of its targets that were missed, and the share of other targets that
--- were taken for it; then both once more without classes that have no targets.
+--- For every class the share of its targets that were missed, and the mean over the other classes
+-- of the share of their targets that were taken for it; -1 for a class without targets. Then both
+-- once more without such classes.
 -- @return four DoubleTensors
 function ConfusionMatrix:farFrr()
-   local rows, columns, diagonal, total = sums(self)
+   local rows, _, diagonal = sums(self)
+   local counts = self.mat:totable()
    local missed, taken, seenMissed, seenTaken = {}, {}, {}, {}
    for i = 1, self.nclasses do
-      missed[i] = 1 - diagonal[i] / rows[i]
-      taken[i] = (columns[i] - diagonal[i]) / (total - rows[i])
+      missed[i], taken[i] = -1, -1
       if rows[i] > 0 then
+         local sum, others = 0, 0
+         for j = 1, self.nclasses do
+            if j ~= i and rows[j] > 0 then
+               sum, others = sum + counts[j][i] / rows[j], others + 1
+            end
+         end
+         missed[i], taken[i] = 1 - diagonal[i] / rows[i], sum / others
          seenMissed[#seenMissed + 1], seenTaken[#seenTaken + 1] = missed[i], taken[i]
       end
    end
@@ -144,12 +152,12 @@ end
 function ConfusionMatrix:__tostring__()
    self:updateValids()
    local n = self.nclasses
-   local width = math.max(8, 1 + #tostring(self.mat:max()))
+   local width = math.max(8, 1 + math.ceil(math.log10(self.mat:max())))
    local lines = {'ConfusionMatrix:'}
    for i, row in ipairs(self.mat:totable()) do
       local cells = {}
       for j, value in ipairs(row) do cells[j] = ('%' .. width .. 'd'):format(value) end
-      local name = self.classes[i] and '\t[class: ' .. self.classes[i] .. ']' or ''
+      local name = self.classes[1] and '\t[class: ' .. (self.classes[i] or '') .. ']' or ''
       lines[#lines + 1] = (i == 1 and '[[' or ' [') .. table.concat(cells)
          .. (i == n and ']]  ' or ']   ') .. ('%2.3f%% '):format(self.valids[i] * 100) .. name
    end
@@ -158,6 +166,44 @@ function ConfusionMatrix:__tostring__()
       .. self.averageUnionValid * 100 .. '% '
    lines[#lines + 1] = ' + global correct: ' .. self.totalValid * 100 .. '%'
    return table.concat(lines, '\n')
+end
+
+--- A picture of the matrix, a square for every cell, its rows divided by their sums, and beside it
+-- for each class the share of its targets and the share that was right, as levels of grey.
+-- @param sortmode 'score' (the best class on top) or 'occurrence'
+-- @param display whether to show it, by the package image (false)
+-- @param block the side of a square (25)
+-- @param legendwidth the width of the column beside the matrix (200)
+-- @return DoubleTensor 3xHxW
+function ConfusionMatrix:render(sortmode, display, block, legendwidth)
+   sortmode, block, legendwidth = sortmode or 'score', block or 25, legendwidth or 200
+   if sortmode ~= 'score' and sortmode ~= 'occurrence' then
+      fail("optim.ConfusionMatrix: render sorts by 'score' or 'occurrence', got %s", sortmode)
+   end
+   local n, counts = self.nclasses, self.mat:double()
+   local sizes = counts:sum(2):view(n)
+   local scores = torch.cdiv(counts, torch.cmax(sizes, 1):view(n, 1):expand(n, n))
+   local right = torch.DoubleTensor(n)
+   for i = 1, n do right[i] = scores[i][i] end
+   local _, order = torch.sort(sortmode == 'score' and right or sizes, 1, true)
+   local picture = torch.zeros(n * block, n * block + legendwidth)
+   local middle = n * block + math.floor(legendwidth / 2)
+   for i = 1, n do
+      local row = picture:narrow(1, (i - 1) * block + 1, block)
+      for j = 1, n do
+         row:narrow(2, (j - 1) * block + 1, block):fill(scores[order[i]][order[j]])
+      end
+      if legendwidth > 1 then
+         row:narrow(2, n * block + 1, middle - n * block)
+            :fill(sizes[order[i]] / math.max(sizes:max(), 1))
+         row:narrow(2, middle + 1, n * block + legendwidth - middle):fill(right[order[i]])
+      end
+      picture:narrow(1, i * block, 1):narrow(2, 1, n * block):fill(0.1)
+      picture:narrow(2, i * block, 1):fill(0.1)
+   end
+   picture = picture:view(1, n * block, -1):expand(3, n * block, picture:size(2)):clone()
+   if display then require('image').display{image = picture, legend = 'Confusion matrix'} end
+   return picture
 end
 
 return ConfusionMatrix

@@ -9,23 +9,20 @@ local fail = require 'dpt.ffi'.fail
 local Logger = torch.class('optim.Logger')
 
 --- @param filename without one rows go to stdout; its folder is made where it is missing
--- @param timestamp whether to put the time behind the name
+-- @param timestamp whether to put the time behind the file's name
 function Logger:__init(filename, timestamp)
    if filename then
       self.name = filename
-      local stem, extension = filename:match('^(.*)(%.[^./]*)$')
-      self.epsfile = (stem or filename) .. '.eps'
-      if timestamp then
-         local time = os.date('-%Y_%m_%d_%X')
-         self.name = stem and stem .. time .. extension or filename .. time
-      end
-      paths.mkdir(paths.dirname(self.name))
-      local file, why = io.open(self.name, 'w')
+      self.epsfile = filename .. '.eps'
+      if timestamp then filename = filename .. '-' .. os.date('%Y_%m_%d_%X') end
+      paths.mkdir(paths.dirname(filename))
+      local file, why = io.open(filename, 'w')
       if not file then fail('optim.Logger: cannot write: %s', why) end
       self.file = file
    else
       self.file = io.stdout
       self.name = 'stdout'
+      print('<Logger> warning: no path provided, logging to std out')
    end
    self.empty = true
    self.symbols = {}
@@ -104,48 +101,54 @@ function Logger:display(state)
    self.showPlot = state
 end
 
--- A list {name, values, style} for each column of numbers.
-local function curves(self)
+-- A list {name, values, style} for each of some columns (all) with two numbers or more.
+local function curves(self, names)
    local list = {}
-   for i, values in ipairs(self.symbols) do
-      if type(values[1]) == 'number' then
-         for _, style in ipairs(self.styles[i]) do
-            list[#list + 1] = {tostring(self.names[i]), torch.DoubleTensor(values), style}
-         end
+   local function take(i)
+      local values = self.symbols[i]
+      if not values then fail('optim.Logger: there is no column %s', tostring(i)) end
+      if type(values[1]) ~= 'number' or #values < 2 then return end
+      for _, style in ipairs(self.styles[i]) do
+         list[#list + 1] = {tostring(self.names[i]), torch.DoubleTensor(values), style}
       end
    end
+   for i = 1, #names > 0 and 0 or #self.symbols do take(i) end
+   for _, name in ipairs(names) do take(self.idx[name] or name) end
    return list
 end
 
---- Plots all columns of numbers into a file NAME.eps (and a window).
-function Logger:plot()
+-- Says once why there are no plots.
+local function warn(self, why)
+   if not self.warned then io.stderr:write('optim.Logger: nothing is plotted: ' .. why .. '\n') end
+   self.warned = true
+end
+
+--- Plots all columns of numbers, or those named, into a file NAME.eps (and a window).
+function Logger:plot(...)
+   local list = curves(self, {...})
    local found, gnuplot = pcall(require, 'gnuplot')
-   if not found then
-      if not self.warned then
-         io.stderr:write('optim.Logger: plot needs the package gnuplot, nothing is plotted\n')
-         self.warned = true
-      end
-      return
-   end
-   local list = curves(self)
+   if not found then return warn(self, 'it needs the package gnuplot') end
    if #list == 0 then return end
    local function draw()
+      if self.logscale then gnuplot.logscale('on') end
+      gnuplot.plot(list)
       if self.plotRawCmd then gnuplot.raw(self.plotRawCmd) end
       gnuplot.grid('on')
       gnuplot.title('<Logger::' .. self.name .. '>')
-      if self.logscale then gnuplot.logscale('on') end
-      gnuplot.plot(list)
    end
-   if self.showPlot then
-      self.figure = gnuplot.figure(self.figure)
-      draw()
-   end
-   if self.epsfile then
-      local figure = gnuplot.epsfigure(self.epsfile)
-      draw()
-      gnuplot.plotflush()
-      gnuplot.close(figure)
-   end
+   local ok, why = pcall(function()
+      if self.showPlot then
+         self.figure = gnuplot.figure(self.figure)
+         draw()
+      end
+      if self.epsfile then
+         local figure = gnuplot.epsfigure(self.epsfile)
+         draw()
+         gnuplot.plotflush()
+         gnuplot.close(figure)
+      end
+   end)
+   if not ok then warn(self, tostring(why)) end
 end
 
 return Logger

@@ -4,7 +4,8 @@
 
 local arguments = require 'dpt.optim.arguments'
 
---- @param config learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38)
+--- @param config learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38),
+-- weightDecay (0)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('adamax', opfunc, x, config, state)
@@ -12,6 +13,8 @@ return function(opfunc, x, config, state)
    local fx, dfdx = opfunc(x)
    arguments.gradient('adamax', x, dfdx)
 
+   local decay = config.weightDecay or 0
+   if decay ~= 0 then dfdx:add(decay, x) end
    if not state.m then
       state.t = 0
       state.m = dfdx.new():resizeAs(dfdx):zero()
