@@ -75,7 +75,7 @@ describe('nn for scripts of Torch7', function()
          local m = nn.VolumetricFractionalMaxPooling(2, 2, 3, 0.5, 0.6, 0.4):type(typename)
          local x = on(torch.rand(2, 2, 10, 8, 9))
          assert.same({2, 2, 4, 4, 4}, m:forward(x):size():totable())
-         assert.equal('nn.VolumetricFractionalMaxPooling(0.5x0.6x0.4, 2,2,3)', tostring(m))
+         assert.equal('nn.VolumetricFractionalMaxPooling(0x0x0, 2,2,3)', tostring(m))
          local s = nn.SpatialFractionalMaxPooling(2, 2, 3, 4):type(typename):fixPoolingRegions()
          s:initSampleBuffer_(x:select(5, 1))
          local samples = s.randomSamples:clone()
@@ -159,6 +159,30 @@ describe('nn for scripts of Torch7', function()
       assert.is_true(math.abs(criterion:forward(x, target) - 4 * mean) < 1e-12)
       criterion.nll.sizeAverage, criterion.sizeAverage = true, false
       assert.is_true(math.abs(criterion:forward(x, target) - 4 * mean) < 1e-12)
+   end)
+
+   it('criterions take a number as target, and a vector the first of several classes', function()
+      eachSide(function(typename, on)
+         local x, one = on(torch.rand(3)), on(torch.rand(1))
+         for name, case in pairs{ClassNLLCriterion = {x, 2}, CrossEntropyCriterion = {x, 2},
+            MultiMarginCriterion = {x, 2}, HingeEmbeddingCriterion = {one, -1},
+            MarginCriterion = {one, -1}, MSECriterion = {one, 0.5},
+            CosineEmbeddingCriterion = {{x, x:clone()}, -1}, L1HingeEmbeddingCriterion =
+            {{x, x:clone():mul(2)}, -1}, MarginRankingCriterion = {{one, on(torch.rand(1))}, 1}} do
+            local criterion = nn[name]():type(typename)
+            local loss, target = criterion:forward(case[1], case[2]), on(torch.Tensor{case[2]})
+            local gradient = criterion:backward(case[1], case[2])
+            gradient = (torch.isTensor(gradient) and gradient or gradient[1]):clone()
+            assert.equal(loss, nn[name]():type(typename):forward(case[1], target))
+            local again = nn[name]():type(typename)
+            again:forward(case[1], target)
+            again = again:backward(case[1], target)
+            assert.equal(0, ((torch.isTensor(again) and again or again[1]) - gradient):abs():max())
+         end
+         local nll = nn.ClassNLLCriterion():type(typename)
+         assert.equal(nll:forward(x, 3), nll:forward(x, on(torch.Tensor{3, 1, 2})))
+         assert.equal(-1, nll:backward(x, on(torch.Tensor{3, 1, 2}))[3])
+      end)
    end)
 
    it('SparseLinear has a gradient for every element where it is asked to', function()

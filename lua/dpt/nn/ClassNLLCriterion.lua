@@ -1,7 +1,7 @@
 --- nn.ClassNLLCriterion(weights, sizeAverage, ignoreIndex): the negative log-likelihood of classes:
 -- input holds log-probabilities, C or NxC; target a class 1..C, or N of them.
--- What must stay true: with sizeAverage the sum is divided by the sum of the classes' weights;
--- targets of ignoreIndex (-100) count for nothing.
+-- What must stay true: of a vector's target the first element counts; with sizeAverage the sum is
+-- divided by the sum of the classes' weights; targets of ignoreIndex (-100) count for nothing.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
@@ -20,6 +20,13 @@ function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    end
    self.output_tensor = torch.zeros(1)
    self.total_weight_tensor = torch.ones(1)
+end
+
+function ClassNLLCriterion:classesFor(input, target)
+   if torch.isTensor(target) and input:dim() == 1 and target:nElement() > 1 then
+      target = target:narrow(1, 1, 1)
+   end
+   return parent.classesFor(self, input, target)
 end
 
 function ClassNLLCriterion:updateLoss(input, target)

@@ -166,10 +166,14 @@ function Criterion:classesFor(input, target)
    return nn.utils.sameSide(self, '_target', target, input)
 end
 
---- A target of values in the input's type: itself, or a copy.
+--- A target of values in the input's type: itself, or a copy. A number becomes a tensor.
 function Criterion:valuesFor(input, target)
-   if not torch.isTensor(target) or torch.type(target) == torch.type(input) then return target end
+   local number = type(target) == 'number'
+   if not number and (not torch.isTensor(target) or torch.type(target) == torch.type(input)) then
+      return target
+   end
    if torch.type(self._target) ~= torch.type(input) then self._target = input.new() end
+   if number then return self._target:resize(1):fill(target) end
    return self._target:resize(target:size()):copy(target)
 end
 

@@ -45,4 +45,9 @@ function FeatureLPPooling:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
+function FeatureLPPooling:__tostring__()
+   return ('%s(w%d s%d power %g batch %s)'):format(torch.type(self), self.width, self.stride,
+      self.power, tostring(self.batch_mode))
+end
+
 return FeatureLPPooling

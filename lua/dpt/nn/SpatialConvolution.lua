@@ -65,15 +65,7 @@ end
 SpatialConvolution.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
 
 function SpatialConvolution:__tostring__()
-   local s = ('%s(%d -> %d, %dx%d'):format(torch.type(self), self.nInputPlane, self.nOutputPlane,
-      self.kW, self.kH)
-   if self.dW ~= 1 or self.dH ~= 1 or self.padW ~= 0 or self.padH ~= 0 then
-      s = s .. (', %d,%d'):format(self.dW, self.dH)
-   end
-   if self.padW ~= 0 or self.padH ~= 0 then
-      s = s .. (', %d,%d'):format(self.padW, self.padH)
-   end
-   return s .. (self.bias and ')' or ') without bias')
+   return torch.type(self) .. '(' .. window.text(self) .. (self.bias and ')' or ') without bias')
 end
 
 return SpatialConvolution

@@ -84,7 +84,8 @@ local function connected(self, t)
 end
 
 function SpatialConvolutionMap:updateOutput(input)
-   lib.conv_forward(self.output, connected(self, input), self:whole(), self.bias, window.of(self, self.transposed))
+   lib.conv_forward(self.output, connected(self, input), self:whole(), self.bias,
+      window.of(self, self.transposed))
    return self.output
 end
 

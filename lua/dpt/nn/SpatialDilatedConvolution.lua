@@ -14,14 +14,4 @@ function SpatialDilatedConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW,
    self.dilationH = dilationH or 1
 end
 
-function SpatialDilatedConvolution:__tostring__()
-   local s = ('%s(%d -> %d, %dx%d, %d,%d'):format(torch.type(self), self.nInputPlane,
-      self.nOutputPlane, self.kW, self.kH, self.dW, self.dH)
-   if self.padW ~= 0 or self.padH ~= 0 then
-      s = s .. (', %d,%d'):format(self.padW, self.padH)
-   end
-   s = s .. (', %d,%d'):format(self.dilationW, self.dilationH)
-   return s .. (self.bias and ')' or ') without bias')
-end
-
 return SpatialDilatedConvolution

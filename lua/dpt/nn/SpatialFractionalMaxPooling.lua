@@ -86,7 +86,7 @@ end
 SpatialFractionalMaxPooling.empty = SpatialFractionalMaxPooling.clearState -- its old name
 
 function SpatialFractionalMaxPooling:__tostring__()
-   return ('%s(%sx%s, %d,%d)'):format(torch.type(self), self.outW or self.ratioW,
+   return ('%s(%dx%d, %d,%d)'):format(torch.type(self), self.outW or self.ratioW,
       self.outH or self.ratioH, self.poolSizeW, self.poolSizeH)
 end
 

@@ -72,17 +72,7 @@ function SpatialFullConvolution:accGradParameters(input, gradOutput, scale)
 end
 
 function SpatialFullConvolution:__tostring__()
-   local s = ('%s(%d -> %d, %dx%d'):format(torch.type(self), self.nInputPlane, self.nOutputPlane,
-      self.kW, self.kH)
-   local adjusted = self.adjW ~= 0 or self.adjH ~= 0
-   if self.dW ~= 1 or self.dH ~= 1 or self.padW ~= 0 or self.padH ~= 0 or adjusted then
-      s = s .. (', %d,%d'):format(self.dW, self.dH)
-   end
-   if self.padW ~= 0 or self.padH ~= 0 or adjusted then
-      s = s .. (', %d,%d'):format(self.padW, self.padH)
-   end
-   if adjusted then s = s .. (', %d,%d'):format(self.adjW, self.adjH) end
-   return s .. (self.bias and ')' or ') without bias')
+   return torch.type(self) .. '(' .. window.text(self) .. (self.bias and ')' or ') without bias')
 end
 
 return SpatialFullConvolution

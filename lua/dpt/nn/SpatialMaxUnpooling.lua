@@ -40,6 +40,10 @@ function SpatialMaxUnpooling:clearState()
    return parent.clearState(self)
 end
 
+function SpatialMaxUnpooling:__tostring__()
+   return torch.type(self) .. ' associated to ' .. tostring(self.pooling)
+end
+
 SpatialMaxUnpooling.empty = SpatialMaxUnpooling.clearState -- its old name
 
 return SpatialMaxUnpooling

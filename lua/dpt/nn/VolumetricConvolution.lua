@@ -4,6 +4,7 @@
 -- to padT.
 
 local torch = require 'dpt.tensor'
+local window = require 'dpt.nn.window'
 
 local VolumetricConvolution, parent = torch.class('nn.VolumetricConvolution', 'nn.Module')
 local Spatial = torch.getmetatable('nn.SpatialConvolution')
@@ -46,14 +47,7 @@ VolumetricConvolution.accGradParameters = Spatial.accGradParameters
 VolumetricConvolution.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
 
 function VolumetricConvolution:__tostring__()
-   local s = ('%s(%d -> %d, %dx%dx%d'):format(torch.type(self), self.nInputPlane,
-      self.nOutputPlane, self.kT, self.kW, self.kH)
-   local padded = self.padT ~= 0 or self.padW ~= 0 or self.padH ~= 0
-   if self.dT ~= 1 or self.dW ~= 1 or self.dH ~= 1 or padded then
-      s = s .. (', %d,%d,%d'):format(self.dT, self.dW, self.dH)
-   end
-   if padded then s = s .. (', %d,%d,%d'):format(self.padT, self.padW, self.padH) end
-   return s .. (self.bias and ')' or ') without bias')
+   return torch.type(self) .. '(' .. window.text(self) .. ')'
 end
 
 return VolumetricConvolution

@@ -15,4 +15,8 @@ function VolumetricDilatedConvolution:__init(nInputPlane, nOutputPlane, kT, kW, 
    self.dilationH = dilationH or 1
 end
 
+-- Torch7 names the missing bias of this class, not of its parent.
+VolumetricDilatedConvolution.__tostring__ = torch.getmetatable(
+   'nn.SpatialConvolution').__tostring__
+
 return VolumetricDilatedConvolution

@@ -15,4 +15,9 @@ function VolumetricDilatedMaxPooling:__init(kT, kW, kH, dT, dW, dH, padT, padW, 
    self.dilationH = dilationH or 1
 end
 
+function VolumetricDilatedMaxPooling:__tostring__()
+   return (parent.__tostring__(self):gsub('%)$', (', %d,%d,%d)'):format(self.dilationT,
+      self.dilationW, self.dilationH)))
+end
+
 return VolumetricDilatedMaxPooling

@@ -27,7 +27,7 @@ function VolumetricFractionalMaxPooling:shapes(input)
 end
 
 function VolumetricFractionalMaxPooling:__tostring__()
-   return ('%s(%sx%sx%s, %d,%d,%d)'):format(torch.type(self), self.outT or self.ratioT,
+   return ('%s(%dx%dx%d, %d,%d,%d)'):format(torch.type(self), self.outT or self.ratioT,
       self.outW or self.ratioW, self.outH or self.ratioH, self.poolSizeT, self.poolSizeW,
       self.poolSizeH)
 end

@@ -40,6 +40,10 @@ function VolumetricMaxUnpooling:clearState()
    return parent.clearState(self)
 end
 
+function VolumetricMaxUnpooling:__tostring__()
+   return torch.type(self) .. ' associated to ' .. tostring(self.pooling)
+end
+
 VolumetricMaxUnpooling.empty = VolumetricMaxUnpooling.clearState -- its old name
 
 return VolumetricMaxUnpooling

@@ -48,4 +48,31 @@ function M.sizes(...)
    return ffi.new('int64_t[?]', select('#', ...), ...)
 end
 
+-- The values of a field for all dimensions, 'T' first, then W, H; whether one is not the default.
+local function values(module, field, default)
+   local list, other = {}, false
+   for _, axis in ipairs(module.kT and {'T', 'W', 'H'} or {'W', 'H'}) do
+      list[#list + 1] = module[field .. axis] or default
+      other = other or list[#list] ~= default
+   end
+   return list, other
+end
+
+--- The text of a convolution's sizes: 'in -> out, kernel', then stride, padding, adj and dilation
+-- as Torch7 prints them.
+function M.text(module)
+   local strides, strided = values(module, 'd', 1)
+   local pads, padded = values(module, 'pad', 0)
+   local adjusts, adjusted = values(module, 'adj', 0)
+   local text = ('%d -> %d, %s'):format(module.nInputPlane, module.nOutputPlane,
+      table.concat((values(module, 'k')), 'x'))
+   if strided or padded then text = text .. ', ' .. table.concat(strides, ',') end
+   if padded then text = text .. ', ' .. table.concat(pads, ',') end
+   if adjusted then text = text .. ', ' .. table.concat(adjusts, ',') end
+   if module.dilationW then
+      text = text .. ', ' .. table.concat((values(module, 'dilation', 1)), ',')
+   end
+   return text
+end
+
 return M
