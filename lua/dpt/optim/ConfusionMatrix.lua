@@ -171,7 +171,7 @@ end
 --- A picture of the matrix, a square for every cell, its rows divided by their sums, and beside it
 -- for each class the share of its targets and the share that was right, as levels of grey.
 -- @param sortmode 'score' (the best class on top) or 'occurrence'
--- @param display whether to show it, by the package image (false)
+-- @param display whether to show it, by the package image, which the script has loaded (false)
 -- @param block the side of a square (25)
 -- @param legendwidth the width of the column beside the matrix (200)
 -- @return DoubleTensor 3xHxW
@@ -202,7 +202,11 @@ function ConfusionMatrix:render(sortmode, display, block, legendwidth)
       picture:narrow(2, i * block, 1):fill(0.1)
    end
    picture = picture:view(1, n * block, -1):expand(3, n * block, picture:size(2)):clone()
-   if display then require('image').display{image = picture, legend = 'Confusion matrix'} end
+   if display then
+      local image = package.loaded.image
+      if not image then fail("optim.ConfusionMatrix: to display it, require 'image' first") end
+      image.display{image = picture, legend = 'Confusion matrix'}
+   end
    return picture
 end
 
