@@ -204,7 +204,7 @@ function ConfusionMatrix:render(sortmode, display, block, legendwidth)
    picture = picture:view(1, n * block, -1):expand(3, n * block, picture:size(2)):clone()
    if display then
       local image = package.loaded.image
-      if not image then fail("optim.ConfusionMatrix: to display it, require 'image' first") end
+      if not image then fail('optim.ConfusionMatrix: display wants the package image loaded') end
       image.display{image = picture, legend = 'Confusion matrix'}
    end
    return picture
