@@ -189,7 +189,7 @@ static void gives_up(int fails, const char *sentence) {
   OK(dpt_device_synchronize(-1));
   atomic_store(fails ? &fail_at : &hang_at, issued + 1);
   OK(dpt_comm_all_reduce(2, both, from));
-  for (int i = 0; i < 500 && (aborts == before || strcmp(dpt_comm_transport(), "copy")); i++)
+  for (int i = 0; i < 6000 && (aborts == before || strcmp(dpt_comm_transport(), "copy")); i++)
     dpt__sleep(10000000);
   CHECK(aborts == before + 1);
   for (int i = 1; i <= DEVICES; i++)

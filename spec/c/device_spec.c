@@ -147,15 +147,16 @@ static int idles(void) {
     OK(dpt_stream_sleep(0));
   }
   OK(dpt_device_synchronize(-1));
-  struct rusage before, after;
-  getrusage(RUSAGE_SELF, &before);
-  dpt__sleep(500000000);
-  getrusage(RUSAGE_SELF, &after);
-  double used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
-                (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
-                (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) * 1e-6 +
-                (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec) * 1e-6;
-  if (!CHECK(used < 0.005)) printf("%g s of 0.5 s\n", used);
+  /* What was queued may come to its end late; who spins does so in every window. */
+  double best = 1, user, system, user_before, system_before;
+  for (int i = 0; i < 20 && best >= 0.002; i++) {
+    dpt_cpu_time(&user_before, &system_before);
+    dpt__sleep(200000000);
+    dpt_cpu_time(&user, &system);
+    double used = user - user_before + system - system_before;
+    if (used < best) best = used;
+  }
+  if (!CHECK(best < 0.002)) printf("%g s of 0.2 s\n", best);
   return check_end();
 }
 
@@ -174,7 +175,7 @@ static int names_the_limit(void) {
 
 static int is_interrupted(void) {
   OK(dpt_interrupt_install());
-  OK(dpt_stream_sleep(3000));
+  OK(dpt_stream_sleep(200000));
   if (!fork()) { /* no device call in here */
     usleep(100000);
     kill(getppid(), SIGINT);

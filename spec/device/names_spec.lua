@@ -1,5 +1,6 @@
 --- The names of cutorch that need nothing, or do not exist: getState, handles, events ...
 local cutorch, torch = require('dpt').cutorch, require('dpt').torch
+local asleep = require 'spec.support.asleep'
 
 describe("cutorch's other names", function()
    after_each(function()
@@ -67,17 +68,20 @@ describe("cutorch's other names", function()
    it('let a stream wait for an event', function()
       cutorch.reserveStreams(2, true)
       cutorch.setStream(1)
-      cutorch.streamSleep(40)
-      local x = torch.CudaTensor(1):fill(1)
-      local event = cutorch.Event()
-      assert.equal('cutorch.Event', torch.type(event))
-      local timer = torch.Timer()
-      cutorch.setStream(2)
-      event:waitOn()
-      x:add(1)
-      assert.is_true(timer:time().real < 0.03) -- nobody waited but the stream
-      cutorch.streamSynchronize(2)
-      assert.is_true(timer:time().real > 0.03)
+      local x = torch.CudaTensor(1)
+      asleep({1}, function(awake)
+         x:fill(1)
+         local event = cutorch.Event()
+         assert.equal('cutorch.Event', torch.type(event))
+         cutorch.setStream(2)
+         event:waitOn()
+         x:add(1)
+         local good = not awake() -- nobody waited but the stream
+         cutorch.streamSynchronize(2)
+         assert.is_true(awake())
+         cutorch.setStream(1)
+         return good
+      end)
       cutorch.setDefaultStream()
       assert.equal(2, x:sum())
    end)

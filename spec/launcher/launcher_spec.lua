@@ -2,6 +2,7 @@
 local dpt = require 'dpt'
 local paths = dpt.paths
 local repl = require 'dpt.launcher.repl'
+local processes = require 'spec.support.run'
 
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 local command = root .. '/scripts/dpt'
@@ -158,22 +159,12 @@ end)
 
 describe('Ctrl-C ends the process within a second', function()
    after_each(clean)
-   -- 0.4 s after the program says that it is ready it gets SIGINT; `wait` gives 130 = 128 + SIGINT
    local function interrupt(text)
       local name = program("io.stdout:setvbuf 'no' " .. text)
-      -- a shell ignores SIGINT in what it starts in the background: perl undoes that
-      local script = [[
-         trap - INT
-         out=$(mktemp)
-         perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' %s %s >$out 2>&1 & pid=$!
-         for i in $(seq 200); do grep -q ready $out && break; sleep 0.05; done
-         sleep 0.4
-         kill -INT $pid
-         for i in $(seq 20); do kill -0 $pid 2>/dev/null || break; sleep 0.05; done
-         kill -0 $pid 2>/dev/null && echo still there && kill -9 $pid
-         wait $pid 2>/dev/null; echo "ended $?"; cat $out; rm -f $out]]
-      local output = run(script:format(command, name))
-      assert.equal('ended 130\nready\n', output)
+      local status, inTime, output = processes.interrupt(command .. ' ' .. name)
+      assert.equal(130, status)
+      assert.equal('ready\n', output)
+      assert.is_true(inTime)
    end
 
    it('in compiled Lua', function()
@@ -196,5 +187,5 @@ describe('Ctrl-C ends the process within a second', function()
          cutorch.synchronize()]]
    end)
 
-   it('while it reads', function() interrupt "print 'ready' io.popen('sleep 3'):read()" end)
+   it('while it reads', function() interrupt "print 'ready' io.popen('sleep 99'):read()" end)
 end)

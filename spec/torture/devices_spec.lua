@@ -46,10 +46,16 @@ describe('64 devices #noasan', function()
             difference(130)
             cutorch.synchronizeAll()
             local lib = require('dpt.ffi').C
-            lib.dpt_sleep(0.3) -- what is loaded or compiled in the background comes to its end
-            local before = os.clock()
-            lib.dpt_sleep(1)
-            print(os.clock() - before)
+            -- what is loaded or compiled in the background may come to its end late; devices that
+            -- spin do so at any time
+            local least = math.huge
+            for _ = 1, 20 do
+               local before = os.clock()
+               lib.dpt_sleep(0.2)
+               least = math.min(least, (os.clock() - before) / 0.2)
+               if least < 0.01 then break end
+            end
+            print(least)
          ]], {DPT_DEVICES = 'host:64'})
          assert.is_true(tonumber(out) and tonumber(out) < 0.01, out)
       end)

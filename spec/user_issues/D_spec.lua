@@ -36,7 +36,16 @@ describe("the users' row", function()
          raises('job ' .. i, pool.synchronize, pool)
       end
       once(0)
-      assert.is_true(seconds(once, 1) < 0.1)
+      local took = {}
+      for i = 1, 21 do took[i] = seconds(once, i) end
+      table.sort(took)
+      local usual = seconds(function()
+         for _ = 1, 21 do
+            pool:addjob(function(t) return t end, function() end, tensor)
+            pool:synchronize()
+         end
+      end) / 21
+      assert.is_true(took[11] < 0.1 + 10 * usual)
       collectgarbage()
       local used = collectgarbage 'count'
       for i = 1, torture(10000) do once(i) end
@@ -92,7 +101,7 @@ describe("the users' row", function()
          local ok, why = pcall(require 'threads', 64)
          print(ok, why)
       ]]
-      local text = run.timed(code, 20, 'ulimit -v 700000')
+      local text = run.ended(code, 'ulimit -v 700000')
       assert.matches('^false\t.*threads: worker %d+ of 64: ', text:lower())
       assert.matches('ulimit %-v%) is 700000 kb', text:lower())
    end)
@@ -133,9 +142,12 @@ describe("the users' row", function()
          pool:synchronize()
       end
       there(small)
-      local best = math.huge
-      for _ = 1, 20 do best = math.min(best, seconds(there, large)) end
-      assert.is_true(best < 0.01) -- a copy of 256 MiB takes ten times that
+      local quick, best = math.huge, math.huge
+      for _ = 1, 20 do
+         quick = math.min(quick, seconds(there, small))
+         best = math.min(best, seconds(there, large))
+      end
+      assert.is_true(best < 100 * quick) -- a copy of 256 MiB takes thousands
       pool:terminate()
    end)
 
@@ -235,14 +247,14 @@ describe("the users' row", function()
    it('D13: the Lua heap is not limited to 2 GB', function()
       assert.is_true(ffi.abi 'gc64')
       if os.getenv 'DPT_TORTURE' ~= 'full' then return end
-      local text = run.timed([[
+      local text = run.ended([[
          local list, i = {}, 0
          while collectgarbage 'count' < 2.5 * 2 ^ 20 do
             i = i + 1
             list[i] = ('x'):rep(2 ^ 16) .. i
          end
          print(#list == i, list[1]:sub(-2), list[i]:sub(-3) == tostring(i):sub(-3))
-      ]], 120)
+      ]])
       assert.equals('true\tx1\ttrue\n0', text)
    end)
 

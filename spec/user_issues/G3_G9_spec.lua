@@ -96,35 +96,32 @@ describe('users of DataParallel', function()
    end)
 
    it('G4: replicas work at once', function()
-      local times = {}
-      for _ = 1, 3 do -- the best of three: others may be at work on this machine
-         for _, n in ipairs{1, math.min(most, 4)} do
-            local net = nn.Sequential()
-            for _ = 1, 10 do net:add(nn.Linear(4, 4)):add(classes.Sleep(10)) end
-            local many = wrap(net:cuda(), n)
-            local input = torch.randn(4 * n, 4):cuda()
-            many:forward(input)
-            cutorch.synchronizeAll()
-            local timer = torch.Timer()
-            many:forward(input)
-            cutorch.synchronizeAll()
-            times[n] = math.min(times[n] or math.huge, timer:time().real)
-         end
+      local function seconds(n, milliseconds)
+         local net = nn.Sequential()
+         for _ = 1, 10 do net:add(nn.Linear(4, 4)):add(classes.Sleep(milliseconds)) end
+         local many = wrap(net:cuda(), n)
+         local input = torch.randn(4 * n, 4):cuda()
+         many:forward(input)
+         cutorch.synchronizeAll()
+         local timer = torch.Timer()
+         many:forward(input)
+         cutorch.synchronizeAll()
+         return timer:time().real
       end
-      local four = times[math.min(most, 4)]
-      assert.is_true(times[1] >= 0.1)
-      assert.is_true(four <= 1.15 * times[1], ('%g s, one: %g s'):format(four, times[1]))
+      local one, four
+      for k = 0, 6 do -- what a busy machine adds becomes small beside long sleeps
+         one, four = seconds(1, 10 * 2 ^ k), seconds(math.min(most, 4), 10 * 2 ^ k)
+         assert.is_true(one >= 0.1 * 2 ^ k)
+         if four <= 1.15 * one then return end
+      end
+      error(('%g s, one: %g s'):format(four, one))
    end)
 
    it('G5: Ctrl-C ends training on all devices in a second, and nothing stays #noasan #devices2',
       function()
-         local timer, mark = torch.Timer(), os.tmpname()
-         finally(function() os.remove(mark) end)
-         local status = run.interrupted(([[
+         local status, inTime, process = run.interrupted [[
             require 'dpt'
-            local file = io.open('%s', 'w')
-            file:write(io.open('/proc/self/stat'):read '*n', '\n')
-            file:close()
+            print(io.open('/proc/self/stat'):read '*n')
             local net = nn.Sequential():add(nn.Linear(300, 300)):add(nn.Tanh()):cuda()
             local many = nn.DataParallelTable(1, true):add(net, {1, 2})
             local x = torch.randn(64, 300):cuda()
@@ -135,14 +132,11 @@ describe('users of DataParallel', function()
                many:updateParameters(0.01)
                if many.output:sum() ~= many.output:sum() then break end
             end
-         ]]):format(mark), 1)
+         ]]
          assert.equal(130, status)
-         assert.is_true(timer:time().real < 1 + 1)
-         local file = io.open(mark)
-         local process = file:read '*n'
-         file:close()
-         assert.is_number(process)
-         assert.is_nil(io.open('/proc/' .. process .. '/stat')) -- no process stays behind
+         assert.is_true(inTime)
+         assert.is_number(tonumber(process))
+         assert.is_nil(io.open('/proc/' .. tonumber(process) .. '/stat')) -- no process stays behind
       end)
 
    it('G6: 9 rows on 4 devices are 3, 2, 2, 2; idle replicas are not called', function()

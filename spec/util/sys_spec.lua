@@ -3,11 +3,13 @@ local sys, torch = dpt.sys, dpt.torch
 
 describe('sys', function()
    it('tells and measures time', function()
-      assert.is_true(math.abs(sys.clock() - os.time()) <= 2)
+      local before = os.time()
+      local now = sys.clock()
+      assert.is_true(now >= before and now <= os.time() + 1)
       sys.tic()
       sys.sleep(0.02)
       local seconds = sys.toc()
-      assert.is_true(seconds >= 0.02 and seconds < 2)
+      assert.is_true(seconds >= 0.02 and seconds <= sys.clock() - now)
    end)
 
    it('runs commands', function()
@@ -43,7 +45,9 @@ describe('torch.Timer', function()
       timer:resume()
       sys.sleep(0.01)
       assert.is_true(timer:time().real >= first + 0.01)
-      assert.is_true(timer:reset():time().real < 0.01)
+      local now = sys.clock()
+      local anew = timer:reset():time().real
+      assert.is_true(anew <= sys.clock() - now)
    end)
 
    it('counts the time that the CPU worked', function()

@@ -1,0 +1,353 @@
+#!/bin/bash
+# steps.sh: the steps of scripts/test, which orders them and runs each as `bash steps.sh NAME`.
+#
+# Invariant: a step needs nothing but a clone and the step that its line names. It writes only to
+# the build folder that it makes and to its own folder $work, where `counts` says how many tests
+# passed and failed. Steps run beside others, so none may go by the clock.
+
+# name, the run it belongs to (`scripts/test` or `scripts/test --rest`), the step it needs, what it
+# shows. They begin in this order: long ones first, so that none is left alone at the end.
+# shellcheck disable=SC2034 # scripts/test reads it
+steps=(
+  'setup        test -         what dpt needs is installed'
+  'build        test setup     the library and the C tests build without a warning'
+  'sanitized    test setup     the same with AddressSanitizer and UndefinedBehaviorSanitizer'
+  'lint         test setup     luacheck, clang-format and no line beyond 100 columns'
+  'layers       test build     includes, requires, header, cdef, calls of CUDA keep to the rules'
+  'size         test setup     each folder keeps to its line budget'
+  'specs_others test build     the Lua specs but those of spec/nn'
+  'specs_nn     test build     the Lua specs of spec/nn'
+  'asan_emulated test sanitized Lua specs of CUDA kernels, run by the CPU, under both'
+  'asan_specs   test sanitized Lua specs of what handles memory in C, under both'
+  'golden       test build     what the original Torch7 returned'
+  'asan_ctest   test sanitized the C tests under both'
+  'ctest        test build     the C tests'
+  'nccl         test build     Lua specs of comm and parallel networks by a stand-in for NCCL'
+  'examples     test build     each example in its short mode'
+  'install      test build     an installed tree works from another directory'
+  'startup      test build     dpt loads quickly and brings no CUDA library along'
+
+  'tsan         rest setup     C tests of what runs at once under ThreadSanitizer, also with delays'
+  'emulated_others rest build  the Lua specs but those of spec/nn, with CUDA kernels run by the CPU'
+  'emulated_nn  rest build     the Lua specs of spec/nn, with CUDA kernels run by the CPU'
+  'asan_others  rest sanitized the Lua specs but those of spec/nn, under both'
+  'asan_nn      rest sanitized the Lua specs of spec/nn, under both'
+  'delay        rest sanitized Lua specs of what runs at once, with random delays, under both'
+  'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
+  'many         rest build     the Lua specs of DataParallelTable on 64 devices'
+  'cuda         rest setup     the plugin builds where there is a toolkit, and opens its libraries'
+  'leaks        rest build     valgrind finds no leak after many networks'
+  'rock         rest setup     luarocks installs dpt; it works from another directory'
+)
+
+# What a sanitizer is to see at every change: C that is given sizes, strides, offsets and bytes by
+# the caller (tensors, files, the FFI), and memory that several threads share (devices, comm,
+# workers, the buffers of parallel networks). The specs of layers and updates run under sanitizers
+# on emulated devices: there they pass both the kernels of csrc/cuda and, for what has none, the
+# host's.
+asan_specs=(spec/ffi_spec.lua spec/device_spec.lua spec/device spec/tensor spec/file spec/comm
+  spec/threads spec/nn/DataParallelTable_{buffers,errors}_spec.lua)
+asan_emulated=(spec/tensor spec/optim spec/nn/[a-z]*_spec.lua)
+
+# files PATTERN...: files of the repository, also new ones that are not yet committed.
+files() { git ls-files --cached --others --exclude-standard -- "$@"; }
+
+# tests PASSED FAILED: how many tests this step counted.
+tests() { echo "$1 $2" >>"$work/counts"; }
+
+run_setup() { scripts/setup; }
+
+run_build() { scripts/build build -DDPT_WERROR=ON; }
+
+run_sanitized() { scripts/build build-sanitized -DDPT_WERROR=ON -DDPT_SANITIZE=address,undefined; }
+
+run_layers() {
+  local status=0
+  scripts/layers || status=1
+  scripts/cuda-calls || status=1
+  return $status
+}
+
+run_lint() {
+  local bad=0 long
+  luacheck -q lua spec examples .busted scripts/{cuda-calls,golden,layers,size} || bad=1
+  files 'csrc/*.[ch]' 'csrc/*.cu' 'spec/c/*.[ch]' 'spec/emulation/*.[ch]*' |
+    xargs -r clang-format-14 --dry-run -Werror || bad=1
+  long=$(files '*.lua' '*.c' '*.h' '*.cu' '*.cpp' '*.def' '*.cmake' 'scripts/*' 'CMakeLists.txt' |
+    grep -v '^spec/golden/\(cases\|t7\)/' |
+    xargs awk 'length > 100 || /\t/ {print FILENAME ":" FNR}')
+  if [ -n "$long" ]; then
+    echo 'lines beyond 100 columns, or with a tab:'
+    echo "$long"
+    bad=1
+  fi
+  return $bad
+}
+
+run_size() { scripts/size; }
+
+# c_tests FOLDER [PATTERN]: runs the C tests of a build and counts them.
+c_tests() {
+  local output summary status
+  output=$(ctest --test-dir "$1" --output-on-failure ${2:+-R "$2"} 2>&1)
+  status=$?
+  summary=$(sed -nE 's/.*passed, ([0-9]+) tests? failed out of ([0-9]+)/\1 \2/p' <<<"$output")
+  if [ -z "$summary" ]; then echo "$output"; return 1; fi
+  tests $((${summary#* } - ${summary% *})) "${summary% *}"
+  if [ $status = 0 ]; then tail -3 <<<"$output" | head -1; else echo "$output"; fi
+  return $status
+}
+
+run_ctest() { c_tests build; }
+
+# Asking for too much memory is one of the tests.
+sanitizer_options() {
+  export ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1:detect_leaks=$1
+  export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+}
+
+run_asan_ctest() {
+  sanitizer_options 1
+  c_tests build-sanitized
+}
+
+# Twice: as it is, and with random delays in the streams.
+run_tsan() {
+  local pattern='stream|event|alloc|storage|comm|device|worker' status=0
+  scripts/build build-thread -DDPT_WERROR=ON -DDPT_SANITIZE=thread || return 1
+  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  c_tests build-thread "$pattern" || status=1
+  DPT_DELAY=$DPT_SEED c_tests build-thread "$pattern" || status=1
+  return $status
+}
+
+# dpt_path: puts the source tree on Lua's path.
+dpt_path() { export LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;${LUA_PATH-;}"; }
+
+# specs [OPTION | FILE ...]: runs busted, and counts.
+specs() {
+  local output status line good bad wrong
+  dpt_path
+  output=$(busted -o plainTerminal "$@" 2>&1)
+  status=$?
+  line=$(grep -E '^[0-9]+ success' <<<"$output" | tail -1)
+  if [ -z "$line" ]; then tail -50 <<<"$output"; return 1; fi
+  read -r good bad wrong _ < <(tr -c '0-9\n' ' ' <<<"$line")
+  tests "$good" $((bad + wrong))
+  if [ $status = 0 ]; then echo "$line"; else echo "$output"; fi
+  return $status
+}
+
+# All specs but those of spec/nn.
+mapfile -t others < <(find spec -name '*_spec.lua' -not -path 'spec/nn/*' | sort)
+
+run_specs_nn() { specs spec/nn; }
+
+run_specs_others() { specs "${others[@]}"; }
+
+# LuaJIT itself is not instrumented: what it does to memory of ours is seen, its own leaks are not
+# looked for. Specs tagged #noasan limit memory or start programs.
+sanitized_specs() {
+  sanitizer_options 0
+  export DPT_LIBRARY=$PWD/build-sanitized/libdpt.so
+  LD_PRELOAD=$(gcc -print-file-name=libasan.so) specs --exclude-tags=noasan "$@"
+}
+
+run_asan_specs() { sanitized_specs "${asan_specs[@]}"; }
+
+run_asan_emulated() { DPT_DEVICES=emulated:2 sanitized_specs "${asan_emulated[@]}"; }
+
+run_asan_nn() { sanitized_specs spec/nn; }
+
+run_asan_others() { sanitized_specs "${others[@]}"; }
+
+run_delay() {
+  export DPT_DELAY=$DPT_SEED
+  sanitized_specs spec/comm spec/parallel spec/threads spec/torture \
+    spec/nn/DataParallelTable_spec.lua
+}
+
+run_many() { DPT_DEVICES=host:64 specs spec/nn/DataParallelTable*_spec.lua; }
+
+# What spec/emulation builds: kernels of csrc/cuda, the host's where there is none. Eight devices,
+# as many as a spec may want; then two. No spec is left out: those that need host devices say so.
+run_emulated_nn() {
+  DPT_DEVICES=emulated:8 specs spec/nn && { [ "$DPT_TORTURE" != full ] ||
+    DPT_DEVICES=emulated:2 specs spec/nn; }
+}
+
+run_emulated_others() {
+  local status=0
+  DPT_DEVICES=emulated:8 specs "${others[@]}" || status=1
+  if [ "$DPT_TORTURE" = full ]; then
+    DPT_DEVICES=emulated:2 specs "${others[@]}" || status=1
+  else
+    DPT_DEVICES=emulated:2 specs spec/device || status=1
+  fi
+  return $status
+}
+
+# DataParallelTable and what it is made of, where sums and broadcasts are left to NCCL.
+run_nccl() {
+  export DPT_DEVICES=emulated:8 DPT_SPEC_TRANSPORT=nccl DPT_NCCL=$PWD/build/libnccl_fake.so
+  specs spec/comm spec/parallel spec/nn/DataParallelTable_{spec,tables_spec}.lua
+}
+
+# golden [MODE]: the recorded cases, counted.
+golden() {
+  local output status
+  output=$(scripts/golden "$@")
+  status=$?
+  echo "$output"
+  if [ $status = 0 ]; then
+    tests "$(grep -oE '[0-9]+ rows pass' <<<"$output" | awk '{n += $1} END {print n + 0}')" 0
+  fi
+  return $status
+}
+
+run_golden() {
+  local status=0
+  golden || status=1
+  DPT_DEVICES=emulated:2 golden device || status=1
+  return $status
+}
+
+# What computes products, with every kernel set that the CPU can run; the bits of each differ.
+run_kernels() {
+  local set flag status=0
+  while read -r set flag; do
+    grep -qw "$flag" /proc/cpuinfo || continue
+    export OPENBLAS_CORETYPE=$set
+    echo "-- $set"
+    specs spec/tensor spec/nn spec/optim spec/rnn spec/cudnn spec/parallel || status=1
+    golden host || status=1
+  done <<'SETS'
+Prescott   sse2
+Nehalem    sse4_2
+Sandybridge avx
+Haswell    avx2
+Zen        avx2
+SkylakeX   avx512vl
+SETS
+  return $status
+}
+
+# One architecture: that the text compiles without a warning is the same for all.
+run_cuda() {
+  if ! command -v nvcc >/dev/null && [ ! -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+    echo 'there is no nvcc here: not built'
+    return 0
+  fi
+  scripts/build build-cuda -DDPT_WERROR=ON -DBUILD_TESTING=OFF -DDPT_CUDA=ON \
+    -DDPT_CUDA_ARCHITECTURES=90-virtual &&
+    cmake --build build-cuda --target libraries_spec -- --quiet && build-cuda/libraries_spec
+}
+
+run_startup() {
+  local cuda
+  dpt_path
+  luajit spec/support/startup.lua || return 1
+  [ -e /dev/nvidia0 ] && return 0
+  cuda=$(luajit -e "require 'dpt' io.write(io.open('/proc/self/maps'):read('*a'))" |
+    grep -oE '/[^ ]*(libcuda|libcudart|libcublas|libcudnn|libnccl|libdpt_cuda)[^ ]*' | sort -u)
+  [ -z "$cuda" ] || { echo "loaded without a GPU: $cuda"; return 1; }
+}
+
+# Nothing may be lost, and what is still reachable at the end (caches of libraries, thread-local
+# memory) may not grow with the number of networks. The JIT compiler is off: valgrind cannot follow
+# code that is made at run time.
+run_leaks() {
+  local few many_bytes many=10
+  dpt_path
+  at_end() { # NETWORKS: prints the bytes that are still reachable, fails where some are lost
+    DPT_DEVICES=host:2 OMP_NUM_THREADS=1 valgrind --leak-check=full --log-file="$work/valgrind" \
+      luajit -joff spec/support/leaks.lua "$1" >&2 || { cat "$work/valgrind" >&2; return 1; }
+    if grep -qE '(definitely|indirectly) lost: [1-9]' "$work/valgrind"; then
+      cat "$work/valgrind" >&2
+      return 1
+    fi
+    tr -d , <"$work/valgrind" | awk '/still reachable|possibly lost/ {n += $4} END {print n + 0}'
+  }
+  [ "$DPT_TORTURE" = full ] && many=100
+  few=$(at_end 2) && many_bytes=$(at_end $many) || return 1
+  echo "bytes at the end after 2 networks: $few; after $many: $many_bytes; none are lost"
+  [ $((many_bytes - few)) -lt 16384 ]
+}
+
+# expect TEXT COMMAND...: what the command prints in another directory, without Lua's variables.
+expect() {
+  local wanted=$1 got
+  shift
+  got=$(cd / && env -u LUA_PATH -u LUA_CPATH "$@" 2>&1)
+  if [ "$got" = "$wanted" ]; then tests 1 0; return; fi
+  echo "wanted '$wanted', got '$got' from: $*"
+  tests 0 1
+  return 1
+}
+
+# command_works BIN: what an installation's command prints.
+command_works() {
+  local status=0
+  echo 'print(torch.ones(2, 3):sum(), #arg, arg[1])' >"$work/program.lua"
+  expect $'6\t1\tword' "$1/dpt" "$work/program.lua" word || status=1
+  expect 'dpt 0.1.0' "$1/dpt" --version || status=1
+  ln -sf "$1/dpt" "$work/link"
+  expect '6' "$work/link" -e 'print(torch.ones(2, 3):sum())' || status=1
+  expect 'true' sh -c "'$1/dpt' doctor | grep -q 'all is well' && echo true" || status=1
+  return $status
+}
+
+run_install() {
+  cmake --install build --prefix "$work/prefix" >"$work/install" 2>&1 ||
+    { cat "$work/install"; return 1; }
+  command_works "$work/prefix/bin"
+}
+
+# A private tree, as a user's; luarocks builds where the sources are: from a copy, so that this tree
+# stays as it is.
+run_rock() {
+  local tree=$work/tree paths status=0
+  mkdir "$tree" "$work/source"
+  files '*' | grep -v '^spec/' | tar -c -T - | tar -x -C "$work/source"
+  if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache; fi
+  (cd "$work/source" && luarocks --lua-version 5.1 --tree "$tree" make rocks/dpt-scm-1.rockspec) \
+    >"$work/rock" 2>&1 || { tail -40 "$work/rock"; return 1; }
+  command_works "$tree/bin" || status=1
+  paths="eval \$(luarocks --lua-version 5.1 --tree '$tree' path)"
+  expect '6' sh -c "$paths && luajit -e \"require 'dpt' print(torch.ones(2, 3):sum())\"" || status=1
+  expect "$tree/lib/lua/5.1/libdpt.so" sh -c "$paths
+    luajit -e \"require 'torch'\" 2>/dev/null
+    luajit -e \"require 'dpt' for l in io.lines('/proc/self/maps') do
+      local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\"" || status=1
+  return $status
+}
+
+# An example says in lines "-- short: ARGUMENTS" how it is run here, once for each.
+run_examples() {
+  local example words output status=0
+  for example in $(files 'examples/*.lua'); do
+    while read -r words; do
+      echo "-- $example $words"
+      # shellcheck disable=SC2086 # several words
+      if output=$(scripts/dpt "$example" $words 2>&1 </dev/null); then
+        tail -1 <<<"$output"
+        tests 1 0
+      else
+        tail -20 <<<"$output"
+        tests 0 1
+        status=1
+      fi
+    done < <(sed -n 's/^-- short: //p' "$example")
+  done
+  return $status
+}
+
+# Run as a program: one step; `cpu` says how many seconds of a CPU it took.
+if [ "$0" = "${BASH_SOURCE[0]}" ]; then
+  set -u
+  "run_$1"
+  status=$?
+  times >"$work/times"
+  awk -F'[ms ]' 'NR == 2 {print $1 * 60 + $2 + $4 * 60 + $5}' "$work/times" >"$work/cpu"
+  exit $status
+fi

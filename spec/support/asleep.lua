@@ -1,0 +1,35 @@
+--- Shows what is done while devices sleep, and that it waits for none of them.
+--
+-- Invariant: nothing goes by the clock. Whether a device still sleeps is asked of an event; where
+-- the machine was so slow that it had woken up, all is done again with a longer sleep.
+local dptffi = require 'dpt.ffi'
+local ffi, lib = dptffi.ffi, dptffi.lib
+local cutorch = require('dpt').cutorch
+
+-- Lets the devices sleep on their current streams; a function that tells whether one has woken up.
+local function sleep(devices, milliseconds)
+   local events, done = {}, ffi.new 'int[1]'
+   for i, device in ipairs(devices) do
+      cutorch.withDevice(device, cutorch.streamSleep, milliseconds)
+      events[i] = ffi.new 'dpt_event'
+      lib.event_record(events[i], device, -1)
+   end
+   return function()
+      for _, event in ipairs(events) do
+         lib.event_query(event, done)
+         if done[0] ~= 0 then return true end
+      end
+      return false
+   end
+end
+
+--- @param devices list of numbers
+-- @param f function(awake) that returns whether it was done while all of them slept, by asking
+-- awake(); called again with sleeps of 40 ms to 20 s until it was
+return function(devices, f)
+   for attempt = 1, 10 do
+      cutorch.synchronizeAll()
+      if f(sleep(devices, 20 * 2 ^ attempt)) then return end
+   end
+   error('this waits for a device that sleeps, or the machine is too slow to tell', 2)
+end
