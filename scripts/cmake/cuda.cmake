@@ -9,8 +9,9 @@ if(DEFINED ENV{DPT_CUDA})
 endif()
 set(DPT_CUDA ${first} CACHE STRING "CUDA's plugin: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE DPT_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(DPT_CUDA_ARCHITECTURES "80-real;90-real;90-virtual" CACHE STRING
-  "GPUs that it is built for, as CMAKE_CUDA_ARCHITECTURES has them, or the word release")
+set(DPT_CUDA_ARCHITECTURES "" CACHE STRING
+  "GPUs that it is built for, as CMAKE_CUDA_ARCHITECTURES has them, or the word release; empty: the\
+ GPU that is here, else 90")
 set(DPT_CUDA_ON FALSE)
 
 # Asks for a package; says what is missing.
@@ -74,11 +75,27 @@ if(DPT_CUDA_ON)
     set(NCCL_LIBRARY "")
   endif()
   set(dpt_cuda_architectures ${DPT_CUDA_ARCHITECTURES})
-  if(dpt_cuda_architectures STREQUAL release)
+  if(NOT dpt_cuda_architectures)
+    set(dpt_cuda_architectures 90)
+    find_program(DPT_NVIDIA_SMI nvidia-smi)
+    if(DPT_NVIDIA_SMI)
+      execute_process(COMMAND ${DPT_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE capability ERROR_QUIET)
+      if(capability MATCHES "^([0-9]+)[.]([0-9]+)")
+        set(dpt_cuda_architectures ${CMAKE_MATCH_1}${CMAKE_MATCH_2}-real)
+      endif()
+    endif()
+  elseif(dpt_cuda_architectures STREQUAL release)
     # every GPU that CUDA 13 knows: itself, a lower one of its generation, or by compiling at load
     set(dpt_cuda_architectures
       75-real 80-real 86-real 89-real 90-real 100-real 120-real 100-virtual)
   endif()
   message(STATUS "dpt: plugin for CUDA ${CUDAToolkit_VERSION}, cuDNN ${CUDNN_VERSION}, NCCL"
     " ${NCCL_VERSION}, for ${dpt_cuda_architectures}")
+  # two minutes of two cores for each architecture
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  list(LENGTH dpt_cuda_architectures count)
+  math(EXPR minutes "(4 * ${count} + ${cores} - 1) / ${cores}")
+  message(STATUS "dpt: compiling the plugin takes about ${minutes} min on ${cores} cores;"
+    " -DDPT_CUDA=OFF leaves it out, -DDPT_CUDA_ARCHITECTURES=... says for which GPUs it is")
 endif()

@@ -7,9 +7,9 @@ local function withFile(code, f)
    local file = assert(io.open(name, 'w'))
    file:write(code)
    file:close()
-   local result = f(name)
+   local results = {f(name)}
    os.remove(name)
-   return result
+   return unpack(results)
 end
 
 -- Without what dpt says once under a LuaJIT that lacks Lua 5.2's features.
