@@ -1,0 +1,4 @@
+--- busted under the Lua that runs this file, whichever .busted names: `LUA spec/support/busted.lua
+-- [FILE ...]`.
+table.insert(arg, 1, '--ignore-lua')
+require 'busted.runner'({standalone = false})
