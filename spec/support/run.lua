@@ -44,8 +44,8 @@ function run.ended(code, before)
    end)
 end
 
--- Starts a program, waits until it has printed something and for 0.3 s of work, sends SIGINT, kills
--- it a minute later; prints the exit status as a shell tells it, the seconds until it had printed
+-- Starts a program, waits until it has printed `ready` and for 0.3 s of work, sends SIGINT, kills
+-- it a minute later; prints the exit status as a shell tells it, the seconds until it was ready
 -- and those from the signal to the end. A shell would make the program ignore the signal.
 local interrupter = [[
    use Time::HiRes qw(time sleep);
@@ -58,7 +58,11 @@ local interrupter = [[
       open STDERR, ">&STDOUT";
       exec @command;
    }
-   sleep 0.01 until -s $file or time > $begun + 300;
+   sub ready {
+      open my $text, "<", $file;
+      return grep /ready/, <$text>;
+   }
+   sleep 0.01 until ready() or time > $begun + 300;
    my $ready = time;
    sleep 0.3;
    $SIG{ALRM} = sub { kill KILL => $process };
@@ -70,7 +74,7 @@ local interrupter = [[
    printf "%d %f %f", $signal ? 128 + $signal : $? >> 8, $ready - $begun, time - $sent;
 ]]
 
---- Ends a program by Ctrl-C after it has printed something (`print 'ready'`, unbuffered).
+--- Ends a program by Ctrl-C after it has printed `ready`, unbuffered.
 -- @param command words for a shell
 -- @return the exit status, 130 if SIGINT ended it; whether that took less than a second, and on a
 -- machine that is slow in this moment less than five times what the program took to begin; output
