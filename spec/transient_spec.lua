@@ -33,11 +33,11 @@ describe('transient fields', function()
       clone = function(object) return object:clone() end,
       file = function(object) return torch.deserialize(torch.serialize(object)) end,
       worker = function(object)
-         pool:send(1, function(o)
+         local job = pool:send(1, function(o)
             assert(rawget(o, 'cache') == nil)
             return o
          end, object)
-         return assert(pool:receive(1))[1]
+         return assert(pool:receive(job))[1]
       end,
    }
 

@@ -121,10 +121,21 @@ int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *si
   return give("expand", out, &v);
 }
 
+/* The product of the sizes that are not 0 or open (-1). */
+static int64_t spread(int ndim, const int64_t *size, int *zeros) {
+  int64_t product = 1;
+  *zeros = 0;
+  for (int d = 0; d < ndim; d++) {
+    if (size[d] == 0) ++*zeros;
+    if (size[d] > 0 && __builtin_mul_overflow(product, size[d], &product)) return -1;
+  }
+  return product;
+}
+
 int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size) {
   char text[DPT__TEXT], want[DPT__TEXT];
   dpt_tensor v = {.store_ = t->store_, .first_ = t->first_, .kind_ = t->kind_, .ndim_ = ndim};
-  int64_t count = dpt__count(t), known = 1;
+  int64_t count = dpt__count(t), known = 1, left = -1;
   int open = -1;
   if (ndim < 0 || ndim > DPT_MAXDIM)
     return dpt__fail("view: got %d dimensions, wanted 0 to %d", ndim, DPT_MAXDIM);
@@ -143,12 +154,19 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
       break;
     }
   }
-  int fits = known >= 0 && (open < 0 ? known == count : known > 0 && count % known == 0);
+  if (open >= 0 && known == 0 && count == 0) { /* no elements: 0x4 as 0x-1 is 0x4 */
+    int zeros, ours;
+    int64_t rest = spread(t->ndim_, t->size_, &zeros), part = spread(ndim, size, &ours);
+    if (zeros == ours && rest > 0 && part > 0 && rest % part == 0) left = rest / part;
+  } else if (open >= 0 && known > 0 && count % known == 0) {
+    left = count / known;
+  }
+  int fits = open < 0 ? known == count : left >= 0;
   if (ndim == 0) fits = count == 0;
   if (!fits)
     return dpt__fail("view: a %s has %" PRId64 " elements, wanted those of size %s",
                      dpt__describe(text, t), count, dpt__describe_size(want, &v));
-  if (open >= 0) v.size_[open] = count / known;
+  if (open >= 0) v.size_[open] = left;
   int64_t step = 1;
   for (int d = ndim - 1; d >= 0; d--) {
     v.step_[d] = step;

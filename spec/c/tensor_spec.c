@@ -3,6 +3,22 @@
 
 static uint64_t seed;
 
+/* A size of -1 where there are no elements: what the sizes that are not 0 leave. */
+static void view_without_elements(void) {
+  dpt_tensor t = {.kind_ = DPT_F32}, v = {.kind_ = DPT_F32};
+  OK(dpt_tensor_new(&t, DPT_F32, 3, (int64_t[]){0, 4, 6}));
+  OK(dpt_view(&v, &t, 2, (int64_t[]){0, -1}));
+  CHECK(v.ndim_ == 2 && v.size_[0] == 0 && v.size_[1] == 24);
+  OK(dpt_view(&v, &t, 3, (int64_t[]){8, 0, -1}));
+  CHECK(v.size_[0] == 8 && v.size_[1] == 0 && v.size_[2] == 3);
+  OK(dpt_view(&v, &t, 2, (int64_t[]){-1, 8}));
+  CHECK(v.size_[0] == 0 && v.size_[1] == 8);
+  FAILS(dpt_view(&v, &t, 3, (int64_t[]){0, 0, -1}), "has 0 elements");
+  FAILS(dpt_view(&v, &t, 3, (int64_t[]){0, 5, -1}), "has 0 elements");
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&v);
+}
+
 static void view_functions(void) {
   dpt_tensor t = {0}, v = {.kind_ = DPT_F32}, w = {.kind_ = DPT_F32};
   double x;
@@ -180,6 +196,7 @@ static void overlapping(void) {
 int main(void) {
   seed = check_seed();
   view_functions();
+  view_without_elements();
   resizing();
   for (int round = 0; round < torture(20000); round++) walking(round);
   overlapping();

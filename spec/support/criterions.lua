@@ -22,7 +22,7 @@ local function pixels(rows) return torch.rand(rows, 2, 3):mul(C):floor():add(1) 
 local function someIgnored(make)
    return function(rows)
       local t = make(rows)
-      t[1] = -1
+      if rows > 0 then t[1] = -1 end
       return t
    end
 end

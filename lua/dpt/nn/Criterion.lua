@@ -143,11 +143,12 @@ function Criterion:partGradient(input, target)
    return gradInput
 end
 
---- The sum of losses, divided unless the divisor is false, as a tensor of one element.
+--- The sum of losses, divided unless the divisor is false, as a tensor of one element; 0 of no
+-- samples.
 function Criterion:sumOf(losses, divisor)
    if losses:type() == 'torch.CudaHalfTensor' then losses = losses:cuda() end -- 65504 is too little
    local sum = self:lossTensor(losses):sum(losses:view(1, -1), 2)
-   if divisor then sum:div(divisor) end
+   if divisor and divisor ~= 0 then sum:div(divisor) end
    return sum:resize(1)
 end
 

@@ -74,13 +74,14 @@ function IndexLinear:_flatten(input)
          checkVectors(k, values[i])
          lengths[i] = k:size(1)
       end
+      if #keys == 0 then keys, values = {self.weight.new()}, {self.weight.new()} end
       keys, values = torch.cat(keys, 1), torch.cat(values, 1)
    end
-   checkVectors(keys, values)
    self.count = #lengths
+   if self.count > 0 then checkVectors(keys, values) end
    self.values = values
    self.sample = samples(lengths, values)
-   self.rows = nn.utils.indexTensor(nil, values):resize(keys:size(1)):copy(keys)
+   self.rows = nn.utils.indexTensor(nil, values):resize(keys:nElement()):copy(keys)
    self.rows:add(self.offset + 1)
 end
 
@@ -113,8 +114,9 @@ end
 
 function IndexLinear:updateOutput(input)
    self:_flatten(input)
-   if self.normalize > 0 then self.values = normalized(self) end
    self.output:resize(self.count, self.outputSize)
+   if self.count == 0 then return self.output end
+   if self.normalize > 0 then self.values = normalized(self) end
    self.output:copy(self.bias:view(1, -1):expandAs(self.output))
    self.output:indexAdd(1, self.sample, weighted(outputs(self, self.weight:index(1, self.rows)),
       self.values))
@@ -135,6 +137,7 @@ local function gradients(self, gradOutput)
 end
 
 function IndexLinear:accGradParameters(_, gradOutput, scale)
+   if self.count == 0 then return end
    local rows, g = gradients(self, gradOutput)
    self.gradBias:add(scale or 1, g:sum(1))
    self.gradWeight:indexAdd(1, self.rows, rows:mul(scale or 1))

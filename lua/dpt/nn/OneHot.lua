@@ -18,14 +18,16 @@ function OneHot:updateOutput(input)
       self._index = nn.utils.indexTensor(self._index, self.output)
       self._index:resize(1):fill(input)
    else
-      size = input:size():totable()
+      size = input:dim() == 0 and {0} or input:size():totable()
       size[#size + 1] = self.outputSize
       self._index = nn.utils.indexTensor(self._index, self.output)
       self._index:resize(input:nElement()):copy(input)
    end
    self.output:resize(torch.LongStorage(size)):zero()
-   self.output:view(self._index:size(1), self.outputSize)
-      :scatter(2, self._index:view(-1, 1), 1)
+   local count = self._index:nElement()
+   if count > 0 then
+      self.output:view(count, self.outputSize):scatter(2, self._index:view(count, 1), 1)
+   end
    return self.output
 end
 

@@ -26,6 +26,10 @@ function Replicate:updateOutput(input)
    end
    local size, stride = input:size():totable(), input:stride():totable()
    table.insert(size, dim, self.nfeatures)
+   if input:nElement() == 0 then -- no memory to look at
+      self.output = input.new(torch.LongStorage(size))
+      return self.output
+   end
    table.insert(stride, dim, 0)
    self.output:set(input:storage(), input:storageOffset(), torch.LongStorage(size),
       torch.LongStorage(stride))

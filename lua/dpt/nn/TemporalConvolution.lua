@@ -40,7 +40,7 @@ function TemporalConvolution:rows(input)
    local frames = windows:size(2)
    self._rows = self._rows or input.new()
    self._rows:resize(n, frames, self.kW, self.inputFrameSize):copy(windows)
-   return self._rows:view(n * frames, -1), n, frames
+   return self._rows:view(n * frames, self.kW * self.inputFrameSize), n, frames
 end
 
 function TemporalConvolution:updateOutput(input)
@@ -56,7 +56,8 @@ function TemporalConvolution:updateGradInput(input, gradOutput)
    local n = input:dim() == 3 and input:size(1) or 1
    self._cells = self._cells or input.new()
    lib.linear_backward_data(self._cells, g, self.weight)
-   local cells = self._cells:view(n, -1, self.kW, self.inputFrameSize)
+   local cells = self._cells:view(n, gradOutput:size(gradOutput:dim() - 1), self.kW,
+      self.inputFrameSize)
    self.gradInput:resizeAs(input):zero()
    local windows = self.gradInput:view(n, -1, self.inputFrameSize):unfold(2, self.kW, self.dW)
    for k = 1, self.kW do windows:select(4, k):add(1, cells:select(3, k)) end

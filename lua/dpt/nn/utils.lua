@@ -29,6 +29,8 @@ local function convertTensor(t, typename, cache)
    local new = torch.getmetatable(typename).new()
    if t:storage() and t:storage():size() > 0 and t:dim() > 0 then
       new:set(convertedStorage(t, typename, cache), t:storageOffset(), t:size(), t:stride())
+   elseif t:dim() > 0 then
+      new:resize(t:size()) -- no elements, yet sizes
    end
    cache[t] = new
    return new
@@ -151,11 +153,17 @@ end
 function utils.addSingletonDimension(result, t, dim)
    if not torch.isTensor(t) then result, t, dim = result.new(), result, t end
    dim = dim or 1
-   if dim < 1 or dim > t:dim() + 1 then
+   local none = t:nElement() == 0
+   local size = none and t:dim() == 0 and {0} or t:size():totable() -- an empty vector has no sizes
+   if dim < 1 or dim > #size + 1 then
       error(('nn.utils.addSingletonDimension: dimension %s is not in 1..%d')
-         :format(dim, t:dim() + 1), 2)
+         :format(dim, #size + 1), 2)
    end
-   local size, stride = t:size():totable(), t:stride():totable()
+   if none then
+      table.insert(size, dim, 1)
+      return result:resize(torch.LongStorage(size))
+   end
+   local stride = t:stride():totable()
    local step = dim <= #size and size[dim] * stride[dim] or 1
    table.insert(size, dim, 1)
    table.insert(stride, dim, step)
