@@ -1,9 +1,13 @@
-/* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
+/* gemm.c: matrix products by a BLAS or oneDNN, one thread a block (gemm.h has the rules). */
 #include "host/gemm.h"
 #include "base/half.h"
 #include "ops/blas_library.h"
 
 #include <string.h>
+#ifdef _OPENMP /* gcc's ThreadSanitizer cannot see into oneDNN's */
+#include <dnnl.h>
+#include <omp.h>
+#endif
 
 enum { ALIGN_SPLIT = 16 };
 
@@ -44,9 +48,44 @@ typedef struct product {
   void *c;
   form fa, fb;
   int64_t ldc;
+  int by_onednn;
 } product;
 
-static void blas(const product *p) {
+#ifdef _OPENMP
+static int by_onednn(const product *p) {
+  static const struct {
+    enum dpt__isa isa;
+    int64_t m, n, k;
+  } least[] = {
+#define DPT_ONEDNN(isa, m, n, k) {DPT__ISA_##isa, m, n, k},
+#include "host/gemm.def"
+#undef DPT_ONEDNN
+  };
+  enum dpt__isa isa = dpt__cpu_isa(dpt__cpu_features());
+  for (size_t i = 0; i < sizeof least / sizeof *least; i++)
+    if (isa == least[i].isa && p->dtype == DPT_F32 && p->m >= least[i].m && p->n >= least[i].n &&
+        p->k >= least[i].k)
+      return 1;
+  return 0;
+}
+
+/* On this thread alone, whatever OpenMP would take; 0 and nothing done where memory is short. */
+static int onednn(const product *p) {
+  int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  int failed =
+      dnnl_sgemm(p->fa.trans ? 'T' : 'N', p->fb.trans ? 'T' : 'N', p->m, p->n, p->k,
+                 (float)p->alpha, p->a, p->fa.lead, p->b, p->fb.lead, (float)p->beta, p->c, p->ldc);
+  omp_set_num_threads(before);
+  return !failed;
+}
+#else
+static int by_onednn(const product *p) { return 0; }
+static int onednn(const product *p) { return 0; }
+#endif
+
+static void compute(const product *p) {
+  if (p->by_onednn && onednn(p)) return;
   int ta = p->fa.trans ? DPT__TRANS : DPT__NO_TRANS;
   int tb = p->fb.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)p->m, n = (int)p->n, k = (int)p->k;
@@ -92,7 +131,7 @@ static void split(const dpt__context *context, const product *p) {
   if (work < 5e5 * threads) threads = 1 + (int)(work / 5e5);
   if (threads > context->threads) threads = context->threads;
   if (threads == 1) {
-    blas(p);
+    compute(p);
     return;
   }
   int by_rows = p->m >= p->n;
@@ -103,7 +142,7 @@ static void split(const dpt__context *context, const product *p) {
   for (int64_t i = 0; i < parts; i++) {
     int64_t first = i * part, n = least(part, size - first);
     product q = by_rows ? cut(p, first, n, 0, p->n) : cut(p, 0, p->m, first, n);
-    blas(&q);
+    compute(&q);
   }
 }
 
@@ -170,12 +209,13 @@ static int one(dpt__context *context, const dpt__gemm_args *g) {
   }
   form fc = dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col);
   if (!fa.fits || !fb.fits || !fc.fits) return copied(context, g, fa, fb, fc.fits);
-  product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead};
+  product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead, 0};
   if (fc.trans) { /* c^T = b^T * a^T */
     p.m = g->n, p.n = g->m;
     p.a = g->b, p.b = g->a;
     p.fa = (form){1, !fb.trans, fb.lead}, p.fb = (form){1, !fa.trans, fa.lead};
   }
+  p.by_onednn = by_onednn(&p);
   split(context, &p);
   return 0;
 }

@@ -1,7 +1,7 @@
 --- The other side of a benchmark: a process of Python's that takes a step for each line it gets.
 --
--- Invariant: the peer waits while this process works, and works while this one waits, so that a slow
--- moment of the machine hits both. The Python is DPT_PEER_PYTHON's, or one that has PyTorch.
+-- Invariant: the peer waits while this process works, and works while this one waits, so that a
+-- slow moment of the machine hits both. The Python is DPT_PEER_PYTHON's, or one that has PyTorch.
 local frame = require 'frame'
 
 local peer = {}
