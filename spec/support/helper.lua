@@ -2,7 +2,7 @@
 --
 -- Invariant: a test that hangs ends the process after ten minutes, beyond all that a busy machine
 -- may need.
-local dpt = require 'dpt'
+require 'dpt'
 local ffi = require 'ffi'
 local busted = require 'busted'
 ffi.cdef 'unsigned alarm(unsigned seconds);'
@@ -16,4 +16,5 @@ busted.subscribe({'test', 'end'}, function()
 end)
 require 'spec.support.modules'
 -- with their modules: specs that require them get the same
-assert(dpt.nn.DataParallelTable and dpt.nn.RNN)
+require 'dpt.nn.DataParallelTable'
+require 'dpt.nn.RNN'
