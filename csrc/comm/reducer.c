@@ -2,8 +2,8 @@
  *
  * What must stay true: a bucket's sum is queued when its last replica has marked it, on the
  * communication streams, behind everything that each replica had queued when it marked; it is the
- * sum that dpt_comm_reduce gives, element for element. Nothing waits on the host. Replicas may be
- * marked by different threads at once.
+ * sum that dpt_comm_reduce gives, element for element; until the pass ends, storages do not count
+ * what sums write. Nothing waits on the host. Replicas may be marked by different threads at once.
  *
  * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
  * the sums of two buckets do not mix in the streams; the streams' own locks are inside it.
@@ -18,6 +18,7 @@ typedef struct bucket {
   dpt_tensor **lists; /* (replicas, tensors) */
   int64_t missing;    /* replicas that have not marked it */
   int queued, again;  /* its sum; a replica wrote to it after that */
+  int written;        /* by sums of this pass */
 } bucket;
 
 struct dpt_reducer {
@@ -116,9 +117,11 @@ static int queue(dpt_reducer *r, int64_t b) {
     DPT__TRY(
         dpt__stream_wait(dpt__communication_stream(r->devices[i]), r->marks[b * r->replicas + i]));
   dpt__communicate(1);
+  one->written = dpt__writes_later = 1;
   int status =
       dpt_comm_reduce(one->tensors, one->lists, r->replicas - 1, one->lists + one->tensors, 1, 1);
   dpt__communicate(0);
+  dpt__writes_later = 0;
   one->queued = !status;
   return status;
 }
@@ -174,8 +177,12 @@ int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t b) {
   return status;
 }
 
+/* The pass is over: storages hear of what sums have written. */
 static void clear(dpt_reducer *r) {
   for (int64_t b = 0; b < r->buckets; b++) {
+    for (int64_t i = 0; r->bucket[b].written && i < r->replicas * r->bucket[b].tensors; i++)
+      dpt__written(r->bucket[b].lists[i]);
+    r->bucket[b].written = 0;
     r->bucket[b].missing = r->replicas;
     r->bucket[b].queued = r->bucket[b].again = 0;
     for (int64_t i = 0; i < r->replicas; i++) r->marks[b * r->replicas + i].stream = NULL;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Thread_local int dpt__writes_later;
+
 static atomic_llong live; /* bytes of host storages */
 
 int64_t dpt_host_live_bytes(void) { return atomic_load_explicit(&live, memory_order_relaxed); }

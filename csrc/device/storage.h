@@ -27,12 +27,16 @@ enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
 /* As dpt_storage_new, on that device (0: the current one; not looked at for host memory). */
 int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
 
+/* Whether this thread queues a sum beside a backward pass (comm/reducer.c): its writes are counted
+ * when the pass ends, so that until then a gradient's count is what its replica has written. */
+extern _Thread_local int dpt__writes_later;
+
 /* To be said of every result before or after its work is queued; dpt__route says it of operand 0,
  * dpt__result of what it resizes. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
   if (dpt__own_capture) dpt__graph_written(s);
-  atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
+  if (!dpt__writes_later) atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
 }
 static inline void dpt__written(const dpt_tensor *t) {
   if (t->store_) dpt__storage_written(t->store_);

@@ -253,6 +253,57 @@ describe('dpt.parallel.overlap', function()
       end
    end)
 
+   -- Layers, of which one in the middle is something else.
+   local function around(middle)
+      return nn.Sequential():add(nn.Linear(6, 6)):add(nn.Tanh()):add(middle):add(nn.Linear(6, 6))
+         :add(nn.Linear(6, 6)):cuda()
+   end
+
+   -- A step on both from zero; gradients have the same bits.
+   local function agreeFromZero(with, without)
+      local x = torch.randn(3 * n, 6):cuda()
+      with:zeroGradParameters()
+      without:zeroGradParameters()
+      same.bits(step(without, x, x), step(with, x, x))
+   end
+
+   it('is in time for a container that begins to change gradients later', function()
+      for first = 1, 4 do
+         local with, without = pair(around(modules.Late(nn.Linear(6, 6), first)))
+         for _ = 1, 6 do agreeFromZero(with, without) end
+      end
+   end)
+
+   it('is in time for a method that a script puts on a container later', function()
+      local with, without = pair(around(nn.Sequential():add(nn.Linear(6, 6))))
+      for _ = 1, 3 do agreeFromZero(with, without) end
+      for _, many in ipairs{with, without} do
+         many:get(1):get(3).backward = function(self, input, gradOutput, scale)
+            local gradInput = nn.Sequential.backward(self, input, gradOutput, scale)
+            self:get(1).gradWeight:zero()
+            return gradInput
+         end
+      end
+      for _ = 1, 3 do agreeFromZero(with, without) end
+      assert.equal(0, with:get(1):get(3):get(1).gradWeight:ne(0):sum())
+   end)
+
+   it('raises where a sum may have begun before somebody else writes, once', function()
+      if n < 2 then return pending('needs 2 devices') end
+      local stranger = modules.Stranger()
+      stranger.first = 3
+      local net = around(stranger)
+      net:insert(nn.Linear(6, 6):cuda(), 3) -- so that something is computed after the stranger
+      stranger.victim = net:get(5)
+      local with, without = pair(net)
+      for _ = 1, 2 do agreeFromZero(with, without) end
+      local x = torch.randn(3 * n, 6):cuda()
+      step(without, x, x)
+      assert.error_matches(function() step(with, x, x) end,
+         'gradients were written to after their sum over the devices had begun')
+      for _ = 1, 3 do agreeFromZero(with, without) end
+   end)
+
    it('waits for what noSync left', function()
       local with, without = pair(networks.deep():cuda())
       local input = torch.randn(2 * n, 6):cuda()

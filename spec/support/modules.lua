@@ -96,6 +96,28 @@ function Meddler:accGradParameters(input, gradOutput, scale)
    self.modules[1].gradWeight:add(0.125, self.modules[1].weight)
 end
 
+-- Scales the gradients of the layer inside from its backward number `first` on.
+local Late, lateParent = torch.class('dptspec.Late', 'nn.Decorator', M)
+
+function Late:__init(layer, first)
+   lateParent.__init(self, layer)
+   self.first, self.passes = first, 0
+end
+
+function Late:accGradParameters(input, gradOutput, scale)
+   lateParent.accGradParameters(self, input, gradOutput, scale)
+   self.passes = self.passes + 1
+   if self.passes >= self.first then self.modules[1].gradWeight:mul(0.5) end
+end
+
+-- Does so from outside: a layer without parameters that is called after the one it writes to.
+local Stranger = torch.class('dptspec.Stranger', 'nn.Identity', M)
+
+function Stranger:accGradParameters()
+   self.passes = (self.passes or 0) + 1
+   if self.passes >= self.first then self.victim.gradWeight:mul(0.5) end
+end
+
 -- Keeps its device busy before its gradients are there.
 local Slow, slowParent = torch.class('dptspec.Slow', 'nn.Linear', M)
 

@@ -6,6 +6,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 
 local Bottle, parent = torch.class('nn.Bottle', 'nn.Decorator')
+Bottle.leavesGradients = true
 
 function Bottle:__init(module, nInputDim, nOutputDim)
    parent.__init(self, module)

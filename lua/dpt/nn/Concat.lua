@@ -6,6 +6,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 
 local Concat, parent = torch.class('nn.Concat', 'nn.Container')
+Concat.leavesGradients = true
 
 function Concat:__init(dimension)
    parent.__init(self)

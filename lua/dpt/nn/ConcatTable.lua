@@ -5,6 +5,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 
 local ConcatTable, parent = torch.class('nn.ConcatTable', 'nn.Container')
+ConcatTable.leavesGradients = true
 
 function ConcatTable:__init()
    parent.__init(self)

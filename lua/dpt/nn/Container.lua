@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 
 local Container, parent = torch.class('nn.Container', 'nn.Module')
+Container.leavesGradients = true
 
 -- Whether the script is yet to be told that # does not ask containers. Workers leave it to it.
 local silent = #setmetatable({}, {__len = function() return 1 end}) == 0 and not rawget(_G,

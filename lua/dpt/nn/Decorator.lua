@@ -4,6 +4,7 @@
 local torch = require 'dpt.tensor'
 
 local Decorator, parent = torch.class('nn.Decorator', 'nn.Container')
+Decorator.leavesGradients = true
 
 function Decorator:__init(module)
    parent.__init(self)

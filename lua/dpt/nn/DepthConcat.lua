@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 
 local DepthConcat = torch.class('nn.DepthConcat', 'nn.Concat')
+DepthConcat.leavesGradients = true
 
 -- The part of t that a module's output takes: `offset` along the joined dimension, centred else.
 function DepthConcat:windowNarrow(t, like, offset)

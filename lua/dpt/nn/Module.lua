@@ -15,6 +15,9 @@ local legacy = require 'dpt.nn.legacy'
 local sharing = require 'dpt.nn.sharing'
 
 local Module = torch.class('nn.Module')
+-- Whether the backward methods that a class itself defines leave the gradients of modules inside to
+-- those modules (dpt.parallel.overlap).
+Module.leavesGradients = true
 
 function Module:__init()
    self.gradInput = torch.Tensor()

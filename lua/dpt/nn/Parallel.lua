@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 
 local Parallel, parent = torch.class('nn.Parallel', 'nn.Container')
+Parallel.leavesGradients = true
 
 function Parallel:__init(inputDimension, outputDimension)
    parent.__init(self)

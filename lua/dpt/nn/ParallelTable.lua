@@ -4,6 +4,7 @@
 local torch = require 'dpt.tensor'
 
 local ParallelTable, parent = torch.class('nn.ParallelTable', 'nn.Container')
+ParallelTable.leavesGradients = true
 
 function ParallelTable:__init()
    parent.__init(self)

@@ -4,6 +4,7 @@
 local torch = require 'dpt.tensor'
 
 local Sequential, parent = torch.class('nn.Sequential', 'nn.Container')
+Sequential.leavesGradients = true
 
 function Sequential:__len()
    return #self.modules

@@ -1,12 +1,14 @@
 --- dpt.parallel.overlap: reduces gradients in buckets while the backward pass goes on.
 --
--- What must stay true: the flat gradients are cut into buckets of whole parameters, the last
--- parameters first. A bucket's sum begins when all replicas have computed what is in it, as known
--- from the backward passes before; what is not done early is done at the end, so that no way of
--- writing a module gives another result. Which modules fill a bucket, and in how many calls, each
--- replica learns for itself; one whose gradients are written to outside of its modules' backward
--- and accGradParameters is left alone. Hooks stand on modules only while a backward pass runs, so
--- nobody meets them in a file or a clone. Every element is summed in the order of
+-- Invariant: the flat gradients are cut into buckets of whole parameters, the last parameters
+-- first. A bucket's sum begins when nobody who may write to it is still to return, on any replica,
+-- as known from the backward passes before; what is not done early is done at the end. Each replica
+-- learns for itself which modules fill a bucket, and in how many calls. A container that is not
+-- known to leave the gradients of the modules in it alone owns them, so that one that begins to
+-- clip, scale or freeze them is in time. Every pass is verified by the write counters of the
+-- gradients: a write from elsewhere lets the replica's buckets wait for the end from then on, and
+-- where a sum may have begun the pass raises. Hooks stand on modules only while a backward pass
+-- runs, so nobody meets them in a file or a clone. Every element is summed in the order of
 -- comm.reduceInto: the bits are the same.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
@@ -14,7 +16,8 @@ local comm = require 'dpt.comm'
 local lists = require 'dpt.comm.lists'
 local errors = require 'dpt.parallel.errors'
 local buckets = require 'dpt.parallel.buckets'
-local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
+local owners = require 'dpt.parallel.owners'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 
 local Overlap = {}
 Overlap.__index = Overlap
@@ -76,29 +79,15 @@ function Overlap:cancel()
 end
 
 -- What follows runs where a replica lives. A watch knows the modules of a replica that own
--- parameters (`modules`, weak: it shall not keep them), how many calls of each fill its gradients
--- (`expected`, by method), and what has happened in the pass that runs.
+-- gradients (`modules`, weak: it shall not keep them), how many calls of each fill its gradients
+-- (`expected`, by method), and what has happened in the pass that runs. A container of whose
+-- methods nobody knows that they leave the gradients of the modules in it alone owns those as well
+-- (dpt.parallel.owners): their buckets wait until it returns.
 local watches = setmetatable({}, {__mode = 'k'}) -- by replica
 
 local HOOKED = {'backward', 'accGradParameters'}
 
-local function keyOf(t) return comm.address(t) .. ':' .. t:storageOffset() end
-
--- The gradients of a module by key, but for those that the modules in it have.
-local function gradientsOf(module)
-   local _, gradients = module:parameters()
-   local keys, own = {}, false
-   for _, t in ipairs(gradients or {}) do keys[keyOf(t)] = true end
-   local inner = {}
-   for _, child in ipairs(module.modules or {}) do
-      local _, theirs = child:parameters()
-      for _, t in ipairs(theirs or {}) do inner[keyOf(t)] = true end
-   end
-   for key in pairs(keys) do own = own or not inner[key] end
-   return own and keys or {}
-end
-
--- How often something has written to the gradients.
+-- How often something has written to the gradients; the running sums do not count before their end.
 local function writes(watch)
    local sum = 0
    for _, t in ipairs(watch.gradients) do
@@ -107,15 +96,26 @@ local function writes(watch)
    return sum
 end
 
+-- Finds writes outside of the calls of those that own the gradients.
+local function verify(watch)
+   if writes(watch) == watch.last then return end
+   watch.loose = true
+   watch.late = watch.late or watch.marked
+end
+
 -- A module is called from outside, perhaps more often than it ever was.
 local function enter(watch, k)
+   if watch.inside == 0 then verify(watch) end
    watch.inside = watch.inside + 1
-   if watch.inside == 1 and not watch.proved then watch.before = writes(watch) end
    local depth = watch.depth[k]
    watch.depth[k] = depth + 1
    if depth > 0 or watch.calls[k] < watch.wanted[k] then return end
    for _, b in ipairs(watch.buckets[k]) do
-      if watch.wanted[k] > 0 then lib.reducer_unmark(watch.reducer, watch.replica, b - 1) end
+      if watch.wanted[k] > 0 then
+         lib.reducer_unmark(watch.reducer, watch.replica, b - 1)
+         -- it may do anything to gradients whose sum may have begun
+         watch.late = watch.late or watch.holds[k] and watch.missing[b] == 0
+      end
       watch.missing[b] = math.huge
    end
 end
@@ -123,9 +123,7 @@ end
 -- It returns: with its last call its buckets may be full.
 local function leave(watch, k, ...)
    watch.inside = watch.inside - 1
-   if watch.inside == 0 and not watch.proved then
-      watch.seen = watch.seen + writes(watch) - watch.before
-   end
+   if watch.inside == 0 then watch.last = writes(watch) end
    local depth = watch.depth[k] - 1
    watch.depth[k] = depth
    if depth > 0 then return ... end
@@ -135,7 +133,10 @@ local function leave(watch, k, ...)
       for _, b in ipairs(watch.buckets[k]) do
          local missing = watch.missing[b] - 1
          watch.missing[b] = missing
-         if missing == 0 then lib.reducer_mark(watch.reducer, watch.replica, b - 1) end
+         if missing == 0 then
+            watch.marked = true
+            lib.reducer_mark(watch.reducer, watch.replica, b - 1)
+         end
       end
    end
    return ...
@@ -151,7 +152,7 @@ end
 -- Adds a module that owns gradients to a watch.
 local function observe(watch, module, places)
    local list, had = {}, {}
-   for key in pairs(gradientsOf(module)) do
+   for key in pairs(owners.gradientsOf(module)) do
       local b = places[key]
       if not b then watch.unfit = true end
       if b and not had[b] then
@@ -161,7 +162,7 @@ local function observe(watch, module, places)
    end
    if #list == 0 then return end
    local k = #watch.buckets + 1
-   watch.buckets[k], watch.modules[k] = list, module
+   watch.buckets[k], watch.modules[k], watch.holds[k] = list, module, #(module.modules or {}) > 0
    for _, b in ipairs(list) do watch.owners[b] = watch.owners[b] + 1 end
    for _, name in ipairs(HOOKED) do watch.hooks[name][k] = hook(watch, k, name) end
 end
@@ -174,6 +175,7 @@ function Overlap.watch(replica, i, address, place, count)
    local watch = {
       reducer = ffi.cast('dpt_reducer *', ffi.cast('uintptr_t', address)), replica = i - 1,
       modules = setmetatable({}, {__mode = 'v'}), buckets = {}, owners = {}, expected = {},
+      holds = {}, leaving = setmetatable({}, {__mode = 'v'}), address = address, place = place,
       hooks = {}, original = {}, kept = {}, gradients = {},
    }
    for b = 1, count do watch.owners[b] = 0 end
@@ -181,32 +183,55 @@ function Overlap.watch(replica, i, address, place, count)
       watch.hooks[name], watch.original[name], watch.kept[name] = {}, {}, {}
    end
    local places, stores, seen = {}, {}, {}
-   local _, gradients = replica:parameters()
-   for k, t in ipairs(gradients) do
-      if place[k] > 0 then places[keyOf(t)] = place[k] end
+   local tensors, gradients = replica:parameters()
+   for k = 1, #tensors do
+      local t = gradients[k]
+      if not t then
+         watch.unfit = true
+         break
+      end
+      if place[k] > 0 then places[owners.keyOf(t)] = place[k] end
       if t:nElement() > 0 and not stores[comm.address(t)] then
          stores[comm.address(t)] = true
          table.insert(watch.gradients, t)
       elseif t:nElement() == 0 then
-         places[keyOf(t)] = places[keyOf(t)] or 1 -- nothing to wait for
+         places[owners.keyOf(t)] = places[owners.keyOf(t)] or 1 -- nothing to wait for
       end
    end
    for _, module in ipairs(replica:listModules()) do
       if not seen[module] then
          seen[module] = true
          observe(watch, module, places)
+         if #(module.modules or {}) > 0 and owners.leavesInner(module) then
+            table.insert(watch.leaving, module)
+         end
       end
    end
+   watch.containers = #watch.leaving
    watches[replica] = not watch.unfit and watch or nil
+end
+
+-- The watch of a replica, made anew where a container that left gradients alone may write to them
+-- from now on.
+local function watchOf(replica, i)
+   local watch = watches[replica]
+   for k = 1, watch and watch.containers or 0 do
+      local module = watch.leaving[k]
+      if module and not owners.leavesInner(module) then
+         Overlap.watch(replica, i, watch.address, watch.place, #watch.owners)
+         return watches[replica]
+      end
+   end
+   return watch
 end
 
 local function start(watch, method)
    local expected = watch.expected[method] or {}
-   watch.expected[method] = expected
-   watch.wanted, watch.proved = expected, expected.proved
-   watch.calls, watch.depth, watch.missing, watch.inside, watch.seen = {}, {}, {}, 0, 0
-   for b, owners in ipairs(watch.owners) do watch.missing[b] = owners end
-   watch.total = not watch.proved and writes(watch)
+   watch.expected[method], watch.wanted = expected, expected
+   watch.calls, watch.depth, watch.missing, watch.inside = {}, {}, {}, 0
+   watch.marked, watch.late, watch.loose = false, false, false
+   for b, count in ipairs(watch.owners) do watch.missing[b] = count end
+   watch.last = writes(watch)
    for k in ipairs(watch.buckets) do
       watch.calls[k], watch.depth[k], expected[k] = 0, 0, expected[k] or 0
       local module = watch.modules[k]
@@ -218,7 +243,7 @@ local function start(watch, method)
 end
 
 -- Takes the hooks away and learns from a pass that went well.
-local function stop(replica, watch, ok)
+local function stop(watch, ok)
    local expected = watch.wanted
    for k in ipairs(watch.buckets) do
       local module = watch.modules[k]
@@ -228,19 +253,24 @@ local function stop(replica, watch, ok)
       end
       if ok then expected[k] = math.max(expected[k], watch.calls[k]) end
    end
-   if not ok or watch.proved then return end
-   expected.proved = true
-   if writes(watch) - watch.total ~= watch.seen then watches[replica] = nil end
+   verify(watch)
 end
 
---- Calls a method of a replica that adds to its gradients (run by a dispatcher).
-function Overlap.call(replica, _, method, input, other, scale)
-   local watch = watches[replica]
+--- Calls a method of a replica that adds to its gradients (run by a dispatcher). Raises where
+-- something has written to gradients whose sum may have begun: it may have been too late.
+function Overlap.call(replica, i, method, input, other, scale)
+   local watch = watchOf(replica, i)
    if not watch then return replica[method](replica, input, other, scale) end
    start(watch, method)
    local ok, result = xpcall(replica[method], errors.handler, replica, input, other, scale)
-   stop(replica, watch, ok)
+   stop(watch, ok)
+   if watch.loose or watch.late then watches[replica] = nil end
    if not ok then error(result, 0) end
+   if watch.late then
+      fail('overlap: gradients were written to after their sum over the devices had begun, by'
+         .. ' something outside of their module and its containers: zeroGradParameters() and do this'
+         .. ' step again; sums wait for the end from now on (net.overlap = false: always)')
+   end
    return result
 end
 
