@@ -76,7 +76,9 @@ function nccl.bcast(inputs, async, root)
    for i, t in ipairs(inputs) do
       if i ~= root then others[#others + 1] = t end
    end
-   comm.broadcastInto(lists.contiguous{inputs[root]}, others)
+   local from = lists.contiguous{inputs[root]}
+   comm.broadcastInto(from, others)
+   core.hold(from)
    finish(inputs, async)
 end
 

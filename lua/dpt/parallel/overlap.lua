@@ -268,8 +268,8 @@ function Overlap.call(replica, i, method, input, other, scale)
    if not ok then error(result, 0) end
    if watch.late then
       fail('overlap: gradients were written to after their sum over the devices had begun, by'
-         .. ' something outside of their module and its containers: zeroGradParameters() and do this'
-         .. ' step again; sums wait for the end from now on (net.overlap = false: always)')
+         .. ' something outside of their module and its containers: zeroGradParameters() and do'
+         .. ' this step again; sums wait for the end from now on (net.overlap = false: always)')
    end
    return result
 end
