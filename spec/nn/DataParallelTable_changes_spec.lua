@@ -26,9 +26,7 @@ local changes = {
    ['puts another module into the list'] = function(net)
       net:get(5).modules[2] = nn.Exp():cuda()
    end,
-   ['sets a number'] = function(net) net:findModules('nn.Dropout')[1].p = 0 end,
    ['sets a constant'] = function(net) net:get(5):get(1).constant_scalar = 3 end,
-   ['sets a boolean'] = function(net) net:findModules('nn.Dropout')[1].train = false end,
    ['freezes a layer'] = function(net) net:get(4).accGradParameters = function() end end,
    ['overrides a method with an upvalue'] = function(net)
       local factor = 0.5
@@ -37,7 +35,6 @@ local changes = {
          return self.output
       end
    end,
-   ['evaluates a part'] = function(net) net:get(3):evaluate() end,
    ['changes the class of an object'] = function(net)
       setmetatable(net:get(2), torch.getmetatable 'nn.Tanh')
    end,
@@ -95,6 +92,21 @@ for form, dispatch in pairs(same.dispatchers) do
             end
          end)
       end
+
+      it('lets a layer drop nothing any more', function()
+         for _, change in ipairs{
+            function(net) net:findModules('nn.Dropout')[1].p = 0 end,
+            function(net) net:findModules('nn.Dropout')[1].train = false end,
+            function(net) net:get(3):evaluate() end,
+         } do
+            local one, many = pair(true)
+            many:get(1):get(3).p = 0.5
+            many:forward(input())
+            change(one)
+            change(many:get(1))
+            same.compare(one, many, input(), 1e-5)
+         end
+      end)
 
       it('calls replace, apply and findModules of the table itself', function()
          local one, many = pair(true)
