@@ -16,11 +16,9 @@ function CrossEntropyCriterion:__init(weights, sizeAverage)
    self.oldSizeAverage = self.sizeAverage
 end
 
--- C or NxC: a batch of one row stays a batch.
+-- C or NxC; a matrix of one row or one column stays one.
 local function rows(input)
-   if input:dim() <= 2 then return input end
-   local x = input:squeeze()
-   return x:dim() == 1 and x:view(1, -1) or x
+   return input:dim() <= 2 and input or input:squeeze()
 end
 
 function CrossEntropyCriterion:updateLoss(input, target)
