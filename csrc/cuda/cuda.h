@@ -55,7 +55,7 @@ int dpt__cuda_queue_fault(void *queue, uint64_t *number);
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
 /* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
- * an index into dimension `place`, or at element `place` of indices 'idx' or of classes 'target'; a
+ * an index into dimension `place`, or at element `place` of 'indices' or of classes 'target'; a
  * mask of `value` elements for a list of `limit`; a tensor that is not what it was when counted.
  * queue.cu has the sentences. */
 enum dpt__cuda_fault {

@@ -93,8 +93,8 @@ int dpt__cuda_queue_fault(void *queue, uint64_t *number) {
   case DPT__FAULT_DIVISOR:
     return dpt__cuda_fail("%s: a divisor is 0, which integers can't be divided by", f.name);
   case DPT__FAULT_ROW:
-    return dpt__cuda_fail("%s: argument 'idx' has %lld at element %lld, wanted 1 to %lld", f.name,
-                          f.value, f.place, f.limit);
+    return dpt__cuda_fail("%s: argument 'indices' has %lld at element %lld, wanted 1 to %lld",
+                          f.name, f.value, f.place, f.limit);
   case DPT__FAULT_CLASS:
     return dpt__cuda_fail("%s: argument 'target' has class %lld at element %lld, wanted 1 to %lld",
                           f.name, f.value, f.place, f.limit);

@@ -6,7 +6,7 @@ static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, 
   char text[DPT__TEXT];
   if (call->status) return;
   if (t->ndim_ < 2) {
-    call->status = dpt__fail("%s: argument 'in' is a %s, wanted NxC or NxCxS", call->fn,
+    call->status = dpt__fail("%s: argument 'input' is a %s, wanted NxC or NxCxS", call->fn,
                              dpt__describe(text, t));
     return;
   }
@@ -35,8 +35,8 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
                           double momentum, double eps) {
   dpt__call call;
   struct dpt__batchnorm_args args = {.train = train, .momentum = momentum, .eps = eps};
-  dpt__call_begin(&call, "batch normalization", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "batch normalization", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   split(&call, x, &args.N, &args.C, &args.S);
   const dpt_tensor *w = planes(&call, "weight", weight, args.C);
   const dpt_tensor *b = planes(&call, "bias", bias, args.C);
@@ -48,7 +48,7 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   const dpt_tensor *var = train ? updated(&call, "running_var", running_var, args.C)
                                 : planes(&call, "running_var", running_var, args.C);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_), *m = NULL, *s = NULL;
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_), *m = NULL, *s = NULL;
   if (train) {
     m = dpt__call_out(&call, "save_mean", save_mean, 1, &args.C);
     s = dpt__call_out(&call, "save_std", save_std, 1, &args.C);
@@ -73,11 +73,11 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
                            double scale, double eps) {
   dpt__call call;
   struct dpt__batchnorm_backward_args args = {.train = train, .scale = scale, .eps = eps};
-  dpt__call_begin(&call, "batch normalization", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__call_begin(&call, "batch normalization", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
   split(&call, x, &args.N, &args.C, &args.S);
-  if (!call.status) dpt__call_same(&call, "gout", gy, x->ndim_, x->size_);
+  if (!call.status) dpt__call_same(&call, "gradOutput", gy, x->ndim_, x->size_);
   const dpt_tensor *w = planes(&call, "weight", weight, args.C);
   dpt__call_present(&call, train ? "save_mean" : "running_mean", train ? save_mean : running_mean);
   dpt__call_present(&call, train ? "save_std" : "running_var", train ? save_std : running_var);
@@ -88,7 +88,7 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   dpt_tensor *gw = updated(&call, "gweight", gweight, args.C);
   dpt_tensor *gb = updated(&call, "gbias", gbias, args.C);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = gin ? dpt__call_out(&call, "gin", gin, x->ndim_, x->size_) : NULL;
+  dpt_tensor *gx = gin ? dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_) : NULL;
   args.type = call.type;
   args.in = dpt__call_data(x);
   args.gout = dpt__call_data(gy);

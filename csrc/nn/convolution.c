@@ -42,10 +42,10 @@ static void start(dpt__call *call, const char *name, const dpt_tensor *weight,
 static void shape(dpt__call *call, const dpt_tensor *in, const dpt_window *window,
                   struct conv *conv, dpt__images *images, int64_t out[3]) {
   char text[DPT__TEXT];
-  dpt__images_of(call, "in", in, window->ndim, images);
+  dpt__images_of(call, "input", in, window->ndim, images);
   if (call->status) return;
   if (images->C != conv->I) {
-    call->status = dpt__fail("%s: argument 'in' is a %s with %lld planes, wanted %lld", call->fn,
+    call->status = dpt__fail("%s: argument 'input' is a %s with %lld planes, wanted %lld", call->fn,
                              dpt__describe(text, in), (long long)images->C, (long long)conv->I);
     return;
   }
@@ -71,7 +71,7 @@ static void shape(dpt__call *call, const dpt_tensor *in, const dpt_window *windo
     }
     if (out[d] < 1 || images->size[d] < 1) {
       call->status =
-          dpt__fail("%s: argument 'in' is a %s, too small for a kernel that reaches "
+          dpt__fail("%s: argument 'input' is a %s, too small for a kernel that reaches "
                     "over %lld elements with padding %lld",
                     call->fn, dpt__describe(text, in), (long long)reach, (long long)s->pad[d]);
       return;
@@ -106,8 +106,8 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   struct conv conv;
   dpt__images images;
   int64_t plane[3], size[5];
-  dpt__call_begin(&call, "convolution", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "convolution", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
   const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias);
   start(&call, "weight", w, window, &conv);
@@ -115,7 +115,7 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, conv.O, "one for each output plane");
   int ndim = dpt__images_size(&images, window->ndim, conv.O, plane, size);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, ndim, size);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size);
   struct dpt__convolution_args args =
       window->transposed ? args_of(&call, DPT__CONV_DATA, window, &conv, images.N, y, x, w)
                          : args_of(&call, DPT__CONV_FORWARD, window, &conv, images.N, x, y, w);
@@ -130,16 +130,16 @@ int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   struct conv conv;
   dpt__images images;
   int64_t plane[3], size[5];
-  dpt__call_begin(&call, "convolution", "gout", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__call_begin(&call, "convolution", "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
   start(&call, "weight", w, window, &conv);
   shape(&call, in, window, &conv, &images, plane);
   if (call.status) return dpt__call_end(&call);
   int ndim = dpt__images_size(&images, window->ndim, conv.O, plane, size);
-  dpt__call_same(&call, "gout", gy, ndim, size);
+  dpt__call_same(&call, "gradOutput", gy, ndim, size);
   ndim = dpt__images_size(&images, window->ndim, conv.I, images.size, size);
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, ndim, size);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, ndim, size);
   struct dpt__convolution_args args =
       window->transposed ? args_of(&call, DPT__CONV_FORWARD, window, &conv, images.N, gy, gx, w)
                          : args_of(&call, DPT__CONV_DATA, window, &conv, images.N, gx, gy, w);
@@ -153,13 +153,13 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   struct conv conv;
   dpt__images images;
   int64_t plane[3], size[5];
-  dpt__call_begin(&call, "convolution", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__call_begin(&call, "convolution", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
   dpt_tensor *w = dpt__call_update_maybe(&call, "gw", gw);
   dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb);
   if (!call.status && !w) { /* the bias alone: planes are gout's */
-    dpt__images_of(&call, "gout", gy, window->ndim, &images);
+    dpt__images_of(&call, "gradOutput", gy, window->ndim, &images);
     conv.O = call.status ? 0 : images.C;
     for (int d = 0; d < 3 && !call.status; d++) plane[d] = images.size[d];
   } else {
@@ -167,7 +167,7 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
     shape(&call, x, window, &conv, &images, plane);
     if (call.status) return dpt__call_end(&call);
     int ndim = dpt__images_size(&images, window->ndim, conv.O, plane, size);
-    dpt__call_same(&call, "gout", gy, ndim, size);
+    dpt__call_same(&call, "gradOutput", gy, ndim, size);
   }
   dpt__call_count(&call, "gb", b, conv.O, "one for each output plane");
   if (call.status || !images.N) return dpt__call_end(&call);

@@ -39,15 +39,16 @@ int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tens
   int64_t size[DPT_MAXDIM];
   dpt__call_begin(&call, "lookup", "weight", weight);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
   check_weight(&call, "weight", w);
   if (!call.status && i->ndim_ == DPT_MAXDIM)
-    call.status = dpt__fail("lookup: argument 'idx' has %d dimensions, wanted fewer", DPT_MAXDIM);
+    call.status =
+        dpt__fail("lookup: argument 'indices' has %d dimensions, wanted fewer", DPT_MAXDIM);
   if (call.status) return dpt__call_end(&call);
   int ndim = i->ndim_;
   for (int d = 0; d < ndim; d++) size[d] = i->size_[d];
   if (ndim) size[ndim++] = w->size_[1];
-  dpt_tensor *y = dpt__call_out(&call, "out", out, ndim, size);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size);
   struct dpt__lookup_args args = {.type = call.type,
                                   .index_type = dpt__type(i),
                                   .n = dpt__count(i),
@@ -65,11 +66,11 @@ int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor 
   dpt__call call;
   dpt__call_begin(&call, "lookup", "gw", gw);
   dpt_tensor *w = dpt__call_update(&call, "gw", gw);
-  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
   check_weight(&call, "gw", w);
   if (!call.status)
-    dpt__call_count(&call, "gout", gy, dpt__count(i) * w->size_[1], "a row for each index");
+    dpt__call_count(&call, "gradOutput", gy, dpt__count(i) * w->size_[1], "a row for each index");
   if (call.status) return dpt__call_end(&call);
   struct dpt__lookup_backward_args args = {.type = call.type,
                                            .index_type = dpt__type(i),
@@ -90,7 +91,7 @@ int dpt_lookup_renorm(dpt_tensor *weight, const dpt_tensor *idx, double max_norm
   dpt__call call;
   dpt__call_begin(&call, "lookup", "weight", weight);
   dpt_tensor *w = dpt__call_update(&call, "weight", weight);
-  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
   check_weight(&call, "weight", w);
   if (!call.status && !(p > 0))
     call.status = dpt__fail("lookup: argument 'p' is %g, wanted a positive norm", p);

@@ -32,15 +32,15 @@ static const dpt_tensor *operands(dpt__call *call, int loss, const dpt_tensor *i
                                   const dpt_tensor *target, const dpt_tensor *weight,
                                   const void **t, const void **w) {
   int known = loss >= 0 && loss < DPT__NLOSS;
-  dpt__call_begin(call, known ? names[loss] : "loss", "in", in);
+  dpt__call_begin(call, known ? names[loss] : "loss", "input", in);
   if (!call->status && !known) call->status = dpt__fail("loss: there is no loss %d", loss);
-  const dpt_tensor *x = dpt__call_in(call, "in", in);
+  const dpt_tensor *x = dpt__call_in(call, "input", in);
   if (call->status) return NULL;
   const dpt_tensor *y = has_target[loss] ? dpt__call_in(call, "target", target) : NULL;
   const dpt_tensor *v = dpt__call_in_maybe(call, "weight", weight);
   if (call->status) return NULL;
-  dpt__call_count(call, "target", y, dpt__count(x), "one for each element of in");
-  dpt__call_count(call, "weight", v, dpt__count(x), "one for each element of in");
+  dpt__call_count(call, "target", y, dpt__count(x), "one for each element of input");
+  dpt__call_count(call, "weight", v, dpt__count(x), "one for each element of input");
   *t = dpt__call_data(y);
   *w = dpt__call_data(v);
   return x;
@@ -54,7 +54,7 @@ int dpt_loss_forward(int loss, dpt_tensor *out, const dpt_tensor *in, const dpt_
   struct dpt__loss_args args = {.loss = loss, .average = average, .p = p};
   const dpt_tensor *x = operands(&call, loss, in, target, weight, &args.target, &args.weight);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, 1, &one);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, 1, &one);
   args.type = call.type;
   args.n = dpt__count(x);
   args.in = dpt__call_data(x);
@@ -69,7 +69,7 @@ int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt
   struct dpt__loss_backward_args args = {.loss = loss, .average = average, .p = p};
   const dpt_tensor *x = operands(&call, loss, in, target, weight, &args.target, &args.weight);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, x->ndim_, x->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.n = dpt__count(x);
   args.in = dpt__call_data(x);
@@ -84,7 +84,7 @@ static void classes(dpt__call *call, const dpt_tensor *in, const dpt_tensor *tar
   char text[DPT__TEXT];
   if (call->status) return;
   if (in->ndim_ < 1 || in->ndim_ > maxdim) {
-    call->status = dpt__fail("%s: argument 'in' is a %s, wanted C, NxC%s", call->fn,
+    call->status = dpt__fail("%s: argument 'input' is a %s, wanted C, NxC%s", call->fn,
                              dpt__describe(text, in), maxdim > 2 ? " or NxCxHxW" : "");
     return;
   }
@@ -92,7 +92,7 @@ static void classes(dpt__call *call, const dpt_tensor *in, const dpt_tensor *tar
   *C = in->size_[in->ndim_ > 1];
   *S = 1;
   for (int d = 2; d < in->ndim_; d++) *S *= in->size_[d];
-  dpt__call_count(call, "target", target, *N * *S, "a class for each row of in");
+  dpt__call_count(call, "target", target, *N * *S, "a class for each row of input");
   dpt__call_count(call, "weight", weight, *C, "one for each class");
 }
 
@@ -101,13 +101,13 @@ int dpt_nll_forward(dpt_tensor *out, dpt_tensor *total, const dpt_tensor *in,
                     int64_t ignore) {
   dpt__call call;
   struct dpt__nll_args args = {.average = average, .ignore = ignore};
-  dpt__call_begin(&call, "ClassNLLCriterion", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "ClassNLLCriterion", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target);
   const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight);
   classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, 1, &one);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, 1, &one);
   dpt_tensor *sum = dpt__call_out(&call, "total", total, 1, &one);
   args.type = call.type;
   args.target_type = dpt__type(t);
@@ -125,15 +125,15 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
                      int64_t ignore) {
   dpt__call call;
   struct dpt__nll_backward_args args = {.average = average, .ignore = ignore};
-  dpt__call_begin(&call, "ClassNLLCriterion", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "ClassNLLCriterion", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target);
   const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight);
   const dpt_tensor *sum = dpt__call_in(&call, "total", total);
   classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   dpt__call_count(&call, "total", sum, 1, "as forward left it");
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, x->ndim_, x->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.target_type = dpt__type(t);
   args.target = dpt__call_data(t);
@@ -149,16 +149,16 @@ static int multimargin(dpt_tensor *r, int backward, const dpt_tensor *in, const 
   dpt__call call;
   int64_t S;
   struct dpt__multimargin_args args = {.average = average, .p = p, .margin = margin};
-  dpt__call_begin(&call, "MultiMarginCriterion", "in", in);
+  dpt__call_begin(&call, "MultiMarginCriterion", "input", in);
   if (!call.status && p != 1 && p != 2)
     call.status = dpt__fail("MultiMarginCriterion: argument 'p' is %d, wanted 1 or 2", p);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target);
   const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight);
   classes(&call, x, t, w, 2, &args.N, &args.C, &S);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = backward ? dpt__call_out(&call, "gin", r, x->ndim_, x->size_)
-                           : dpt__call_out(&call, "out", r, 1, &one);
+  dpt_tensor *y = backward ? dpt__call_out(&call, "gradInput", r, x->ndim_, x->size_)
+                           : dpt__call_out(&call, "output", r, 1, &one);
   args.type = call.type;
   args.target_type = dpt__type(t);
   args.in = dpt__call_data(x);
@@ -184,16 +184,16 @@ static int multilabel(dpt_tensor *r, int backward, const dpt_tensor *in, const d
   dpt__call call;
   char text[DPT__TEXT];
   struct dpt__multilabel_args args = {.average = average};
-  dpt__call_begin(&call, "MultiLabelMarginCriterion", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "MultiLabelMarginCriterion", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target);
   if (!call.status && x->ndim_ != 1 && x->ndim_ != 2)
-    call.status = dpt__fail("MultiLabelMarginCriterion: argument 'in' is a %s, wanted C or NxC",
+    call.status = dpt__fail("MultiLabelMarginCriterion: argument 'input' is a %s, wanted C or NxC",
                             dpt__describe(text, x));
   if (call.status) return dpt__call_end(&call);
-  dpt__call_count(&call, "target", t, dpt__count(x), "one for each element of in");
-  dpt_tensor *y = backward ? dpt__call_out(&call, "gin", r, x->ndim_, x->size_)
-                           : dpt__call_out(&call, "out", r, 1, &one);
+  dpt__call_count(&call, "target", t, dpt__count(x), "one for each element of input");
+  dpt_tensor *y = backward ? dpt__call_out(&call, "gradInput", r, x->ndim_, x->size_)
+                           : dpt__call_out(&call, "output", r, 1, &one);
   args.type = call.type;
   args.target_type = dpt__type(t);
   args.N = x->ndim_ == 2 ? x->size_[0] : 1;

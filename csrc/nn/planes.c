@@ -9,7 +9,7 @@ static void split(dpt__call *call, const dpt_tensor *t, int planes, int64_t *N, 
   *N = *C = *S = 1;
   if (call->status) return;
   if (t->ndim_ <= planes) {
-    call->status = dpt__fail("%s: argument 'in' is a %s, wanted C or NxC and more", call->fn,
+    call->status = dpt__fail("%s: argument 'input' is a %s, wanted C or NxC and more", call->fn,
                              dpt__describe(text, t));
     return;
   }
@@ -32,13 +32,13 @@ static void check_slopes(dpt__call *call, const char *name, const dpt_tensor *we
 int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight) {
   dpt__call call;
   struct dpt__prelu_args args = {0};
-  dpt__call_begin(&call, "PReLU", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "PReLU", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
   split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
   args.in = dpt__call_data(x);
@@ -52,15 +52,15 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
                             const dpt_tensor *weight) {
   dpt__call call;
   struct dpt__prelu_backward_args args = {0};
-  dpt__call_begin(&call, "PReLU", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__call_begin(&call, "PReLU", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
   split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
-  if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
+  if (!call.status) dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, x->ndim_, x->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
   args.in = dpt__call_data(x);
@@ -75,13 +75,13 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
                               double scale) {
   dpt__call call;
   struct dpt__prelu_backward_args args = {.scale = scale};
-  dpt__call_begin(&call, "PReLU", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__call_begin(&call, "PReLU", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
   dpt_tensor *w = dpt__call_update(&call, "gw", gw);
   split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "gw", w, args.C);
-  if (!call.status) dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
+  if (!call.status) dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
@@ -95,7 +95,7 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
 static void check_image(dpt__call *call, const dpt_tensor *in, int64_t size) {
   char text[DPT__TEXT];
   if (!call->status && in->ndim_ != 3 && in->ndim_ != 4)
-    call->status = dpt__fail("%s: argument 'in' is a %s, wanted CxHxW or NxCxHxW", call->fn,
+    call->status = dpt__fail("%s: argument 'input' is a %s, wanted CxHxW or NxCxHxW", call->fn,
                              dpt__describe(text, in));
   if (!call->status && (size < 1 || size % 2 == 0))
     call->status = dpt__fail("%s: argument 'size' is %lld, wanted an odd number of planes",
@@ -106,12 +106,12 @@ int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, in
                     double alpha, double beta, double k) {
   dpt__call call;
   struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta, .k = k};
-  dpt__call_begin(&call, "SpatialCrossMapLRN", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   check_image(&call, x, size);
   split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
   dpt_tensor *sums = dpt__call_out(&call, "denom", denom, x->ndim_, x->size_);
   args.type = call.type;
   args.in = dpt__call_data(x);
@@ -126,20 +126,20 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
                      double beta) {
   dpt__call call;
   struct dpt__lrn_backward_args args = {.size = size, .alpha = alpha, .beta = beta};
-  dpt__call_begin(&call, "SpatialCrossMapLRN", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
-  const dpt_tensor *y = dpt__call_in(&call, "out", out);
+  dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  const dpt_tensor *y = dpt__call_in(&call, "output", out);
   const dpt_tensor *sums = dpt__call_in(&call, "denom", denom);
   check_image(&call, x, size);
   split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
   if (!call.status) {
-    dpt__call_count(&call, "gout", gy, dpt__count(x), "as in");
-    dpt__call_count(&call, "out", y, dpt__count(x), "as in");
+    dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
+    dpt__call_count(&call, "output", y, dpt__count(x), "as in");
     dpt__call_count(&call, "denom", sums, dpt__count(x), "as in");
   }
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, x->ndim_, x->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.in = dpt__call_data(x);
   args.gout = dpt__call_data(gy);

@@ -23,8 +23,8 @@ static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *imag
         bare |= dpt__slide_first(first, s->dilation[d]) >= images->size[d];
     if (s->out[d] < 1 || images->size[d] < 1 || bare)
       call->status = dpt__fail(
-          "%s: argument 'in' is a %s, too small for a kernel of %lld with padding %lld", call->fn,
-          dpt__describe(text, in), (long long)s->kernel[d], (long long)s->pad[d]);
+          "%s: argument 'input' is a %s, too small for a kernel of %lld with padding %lld",
+          call->fn, dpt__describe(text, in), (long long)s->kernel[d], (long long)s->pad[d]);
   }
 }
 
@@ -52,8 +52,8 @@ static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt_
   int64_t size[5];
   if (call->status) return dpt__call_end(call);
   int n = dpt__images_size(images, ndim, images->C, args->slide.out, size);
-  dpt_tensor *y = dpt__call_out(call, "out", out, n, size);
-  dpt_tensor *i = dpt__call_out_index(call, "idx", idx, n, size);
+  dpt_tensor *y = dpt__call_out(call, "output", out, n, size);
+  dpt_tensor *i = dpt__call_out_index(call, "indices", idx, n, size);
   args->type = call->type;
   args->planes = images->N * images->C;
   args->in = dpt__call_data(x);
@@ -68,9 +68,9 @@ int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
   dpt__call call;
   dpt__images images;
   struct dpt__maxpool_args args = {0};
-  dpt__call_begin(&call, "max pooling", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  dpt__images_of(&call, "in", x, window->ndim, &images);
+  dpt__call_begin(&call, "max pooling", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
   sizes(&call, x, &images, window->ceil, &args.slide);
   return maxpool(&call, out, idx, x, &images, window->ndim, &args);
@@ -81,10 +81,10 @@ int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_ten
   dpt__call call;
   dpt__images images;
   struct dpt__maxpool_args args = {.adaptive = 1};
-  dpt__call_begin(&call, "adaptive max pooling", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  dpt__images_of(&call, "in", x, ndim, &images);
-  adaptive_sizes(&call, "in", x, &images, ndim, size, &args.slide);
+  dpt__call_begin(&call, "adaptive max pooling", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  dpt__images_of(&call, "input", x, ndim, &images);
+  adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
   return maxpool(&call, out, idx, x, &images, ndim, &args);
 }
 
@@ -95,21 +95,22 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
   dpt__images images;
   char text[DPT__TEXT];
   struct dpt__maxpool_args args = {.fractional = window->ndim};
-  dpt__call_begin(&call, "fractional max pooling", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, "fractional max pooling", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   const dpt_tensor *u = dpt__call_in(&call, "samples", samples);
-  dpt__images_of(&call, "in", x, window->ndim, &images);
+  dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
-  adaptive_sizes(&call, "in", x, &images, window->ndim, size, &args.slide);
+  adaptive_sizes(&call, "input", x, &images, window->ndim, size, &args.slide);
   if (!call.status)
     dpt__call_count(&call, "samples", u, images.N * images.C * window->ndim,
                     "one for each plane and dimension");
   for (int d = 0; d < 3 && !call.status; d++)
     if (args.slide.out[d] + args.slide.kernel[d] - 1 > args.slide.in[d])
-      call.status = dpt__fail("%s: argument 'in' is a %s, too small for an output of %lld with a "
-                              "kernel of %lld",
-                              call.fn, dpt__describe(text, x), (long long)args.slide.out[d],
-                              (long long)args.slide.kernel[d]);
+      call.status =
+          dpt__fail("%s: argument 'input' is a %s, too small for an output of %lld with a "
+                    "kernel of %lld",
+                    call.fn, dpt__describe(text, x), (long long)args.slide.out[d],
+                    (long long)args.slide.kernel[d]);
   args.samples = dpt__call_data(u);
   return maxpool(&call, out, idx, x, &images, window->ndim, &args);
 }
@@ -122,23 +123,23 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
                          const dpt_tensor *idx, int ndim) {
   dpt__call call;
   dpt__images large, small;
-  dpt__call_begin(&call, "max pooling", "gout", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
-  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
-  dpt__images_of(&call, "in", in, ndim, &large);
-  dpt__images_of(&call, "gout", gy, ndim, &small);
+  dpt__call_begin(&call, "max pooling", "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  dpt__images_of(&call, "input", in, ndim, &large);
+  dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)
-    dpt__call_count(&call, "idx", i, dpt__count(gy), "one for each element of gout");
+    dpt__call_count(&call, "indices", i, dpt__count(gy), "one for each element of gradOutput");
   if (!call.status && small.N * small.C != large.N * large.C)
-    call.status = dpt__fail("%s: argument 'gout' has %lldx%lld planes, wanted %lldx%lld as in the "
-                            "input",
-                            call.fn, (long long)small.N, (long long)small.C, (long long)large.N,
-                            (long long)large.C);
+    call.status = dpt__fail(
+        "%s: argument 'gradOutput' has %lldx%lld planes, wanted %lldx%lld as in the "
+        "input",
+        call.fn, (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
   if (!call.status && dpt__type(i) != DPT_I64)
-    call.status = dpt__fail("%s: argument 'idx' is a %s, wanted 64-bit integers", call.fn,
+    call.status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call.fn,
                             dpt__kind_name(i->kind_));
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, in->ndim_, in->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_);
   struct dpt__plane_scatter_args args = {.type = call.type,
                                          .add = 1,
                                          .planes = large.N * large.C,
@@ -157,18 +158,19 @@ int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tenso
   dpt__images images;
   struct dpt__slide s = {.in = {0}};
   int64_t sizes5[5];
-  dpt__call_begin(&call, "max unpooling", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
-  dpt__images_of(&call, "in", x, ndim, &images);
-  adaptive_sizes(&call, "in", x, &images, ndim, size, &s);
-  if (!call.status) dpt__call_count(&call, "idx", i, dpt__count(x), "one for each element of in");
+  dpt__call_begin(&call, "max unpooling", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  dpt__images_of(&call, "input", x, ndim, &images);
+  adaptive_sizes(&call, "input", x, &images, ndim, size, &s);
+  if (!call.status)
+    dpt__call_count(&call, "indices", i, dpt__count(x), "one for each element of input");
   if (!call.status && dpt__type(i) != DPT_I64)
-    call.status = dpt__fail("%s: argument 'idx' is a %s, wanted 64-bit integers", call.fn,
+    call.status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call.fn,
                             dpt__kind_name(i->kind_));
   if (call.status) return dpt__call_end(&call);
   int n = dpt__images_size(&images, ndim, images.C, s.out, sizes5);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, n, sizes5);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, n, sizes5);
   struct dpt__plane_scatter_args args = {.type = call.type,
                                          .planes = images.N * images.C,
                                          .small = plane(&images),
@@ -184,20 +186,20 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
                            int ndim) {
   dpt__call call;
   dpt__images large, small;
-  dpt__call_begin(&call, "max unpooling", "gout", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
-  const dpt_tensor *i = dpt__call_index(&call, "idx", idx);
-  dpt__images_of(&call, "gout", gy, ndim, &large);
-  dpt__images_of(&call, "idx", i, ndim, &small);
+  dpt__call_begin(&call, "max unpooling", "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  dpt__images_of(&call, "gradOutput", gy, ndim, &large);
+  dpt__images_of(&call, "indices", i, ndim, &small);
   if (!call.status && small.N * small.C != large.N * large.C)
-    call.status =
-        dpt__fail("%s: argument 'idx' has %lldx%lld planes, wanted %lldx%lld as 'gout'", call.fn,
-                  (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
+    call.status = dpt__fail(
+        "%s: argument 'indices' has %lldx%lld planes, wanted %lldx%lld as 'gradOutput'", call.fn,
+        (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
   if (!call.status && dpt__type(i) != DPT_I64)
-    call.status = dpt__fail("%s: argument 'idx' is a %s, wanted 64-bit integers", call.fn,
+    call.status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call.fn,
                             dpt__kind_name(i->kind_));
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, i->ndim_, i->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, i->ndim_, i->size_);
   struct dpt__plane_gather_args args = {.type = call.type,
                                         .planes = large.N * large.C,
                                         .small = plane(&small),
@@ -216,8 +218,8 @@ static int avgpool(dpt__call *call, dpt_tensor *result, const dpt_tensor *operan
   if (call->status) return dpt__call_end(call);
   int n = dpt__images_size(images, ndim, images->C, args->slide.out, small);
   dpt__images_size(images, ndim, images->C, args->slide.in, large);
-  if (args->backward) dpt__call_same(call, "gout", operand, n, small);
-  dpt_tensor *r = dpt__call_out(call, args->backward ? "gin" : "out", result, n,
+  if (args->backward) dpt__call_same(call, "gradOutput", operand, n, small);
+  dpt_tensor *r = dpt__call_out(call, args->backward ? "gradInput" : "output", result, n,
                                 args->backward ? large : small);
   args->type = call->type;
   args->planes = images->N * images->C;
@@ -232,9 +234,9 @@ static int avgpool_window(dpt_tensor *result, const dpt_tensor *operand, const d
   dpt__call call;
   dpt__images images;
   struct dpt__avgpool_args args = {.count_pad = window->count_pad, .backward = backward};
-  dpt__call_begin(&call, "average pooling", backward ? "gout" : "in", operand);
-  operand = dpt__call_in(&call, backward ? "gout" : "in", operand);
-  dpt__images_of(&call, "in", in, window->ndim, &images);
+  dpt__call_begin(&call, "average pooling", backward ? "gradOutput" : "input", operand);
+  operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand);
+  dpt__images_of(&call, "input", in, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
   for (int d = 0; d < 3; d++) args.slide.dilation[d] = 1; /* means nothing here */
   sizes(&call, in, &images, window->ceil, &args.slide);
@@ -255,10 +257,10 @@ int dpt_adaptive_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, int ndim
   dpt__call call;
   dpt__images images;
   struct dpt__avgpool_args args = {.adaptive = 1};
-  dpt__call_begin(&call, "adaptive average pooling", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  dpt__images_of(&call, "in", x, ndim, &images);
-  adaptive_sizes(&call, "in", x, &images, ndim, size, &args.slide);
+  dpt__call_begin(&call, "adaptive average pooling", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  dpt__images_of(&call, "input", x, ndim, &images);
+  adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
   return avgpool(&call, out, x, &images, ndim, &args);
 }
 
@@ -267,11 +269,11 @@ int dpt_adaptive_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const
   dpt__call call;
   dpt__images images, small;
   struct dpt__avgpool_args args = {.adaptive = 1, .backward = 1};
-  dpt__call_begin(&call, "adaptive average pooling", "gout", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
-  dpt__images_of(&call, "in", in, ndim, &images);
-  dpt__images_of(&call, "gout", gy, ndim, &small);
+  dpt__call_begin(&call, "adaptive average pooling", "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  dpt__images_of(&call, "input", in, ndim, &images);
+  dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)
-    adaptive_sizes(&call, "gout", gy, &images, ndim, small.size + 3 - ndim, &args.slide);
+    adaptive_sizes(&call, "gradOutput", gy, &images, ndim, small.size + 3 - ndim, &args.slide);
   return avgpool(&call, gin, gy, &images, ndim, &args);
 }

@@ -14,8 +14,8 @@ static int upsample(dpt__call *call, dpt_tensor *result, const dpt_tensor *opera
   if (call->status) return dpt__call_end(call);
   int n = dpt__images_size(images, ndim, images->C, args->outsize, outsize);
   dpt__images_size(images, ndim, images->C, args->insize, insize);
-  if (args->backward) dpt__call_same(call, "gout", operand, n, outsize);
-  dpt_tensor *r = dpt__call_out(call, args->backward ? "gin" : "out", result, n,
+  if (args->backward) dpt__call_same(call, "gradOutput", operand, n, outsize);
+  dpt_tensor *r = dpt__call_out(call, args->backward ? "gradInput" : "output", result, n,
                                 args->backward ? insize : outsize);
   args->type = call->type;
   args->planes = images->N * images->C;
@@ -30,9 +30,9 @@ static int nearest(dpt_tensor *result, const dpt_tensor *operand, const dpt_tens
   dpt__call call;
   dpt__images images = {0};
   struct dpt__upsample_args args = {.backward = backward};
-  dpt__call_begin(&call, "upsampling", backward ? "gout" : "in", operand);
-  operand = dpt__call_in(&call, backward ? "gout" : "in", operand);
-  dpt__images_of(&call, "in", in, ndim, &images);
+  dpt__call_begin(&call, "upsampling", backward ? "gradOutput" : "input", operand);
+  operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand);
+  dpt__images_of(&call, "input", in, ndim, &images);
   check_factor(&call, factor);
   for (int d = 0; d < 3; d++) {
     args.insize[d] = images.size[d];
@@ -56,14 +56,14 @@ int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
   char text[DPT__TEXT];
   dpt__images images = {0};
   struct dpt__upsample_args args = {.linear = 1};
-  dpt__call_begin(&call, "upsampling", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
-  dpt__images_of(&call, "in", x, ndim, &images);
+  dpt__call_begin(&call, "upsampling", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  dpt__images_of(&call, "input", x, ndim, &images);
   if (!call.status) dpt__sizes3(ndim, size, args.outsize);
   for (int d = 0; d < 3 && !call.status; d++) {
     args.insize[d] = images.size[d];
     if (args.outsize[d] < 1 || args.insize[d] < 1)
-      call.status = dpt__fail("upsampling: argument 'in' is a %s for an output of size %lld, "
+      call.status = dpt__fail("upsampling: argument 'input' is a %s for an output of size %lld, "
                               "wanted at least 1 in both",
                               dpt__describe(text, x), (long long)args.outsize[d]);
   }
@@ -75,10 +75,10 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
   dpt__call call;
   dpt__images images = {0}, large = {0};
   struct dpt__upsample_args args = {.linear = 1, .backward = 1};
-  dpt__call_begin(&call, "upsampling", "gout", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
-  dpt__images_of(&call, "in", in, ndim, &images);
-  dpt__images_of(&call, "gout", gy, ndim, &large);
+  dpt__call_begin(&call, "upsampling", "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  dpt__images_of(&call, "input", in, ndim, &images);
+  dpt__images_of(&call, "gradOutput", gy, ndim, &large);
   for (int d = 0; d < 3; d++) {
     args.insize[d] = images.size[d];
     args.outsize[d] = large.size[d];
@@ -93,13 +93,13 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   char text[DPT__TEXT];
   int64_t size[DPT_MAXDIM], room[3] = {0};
   struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
-  dpt__call_begin(&call, "padding", backward ? "gout" : "in", operand);
-  const dpt_tensor *x = dpt__call_in(&call, backward ? "gout" : "in", operand);
-  dpt__call_present(&call, "in", in);
+  dpt__call_begin(&call, "padding", backward ? "gradOutput" : "input", operand);
+  const dpt_tensor *x = dpt__call_in(&call, backward ? "gradOutput" : "input", operand);
+  dpt__call_present(&call, "input", in);
   if (!call.status && (mode < DPT_PAD_ZERO || mode > DPT_PAD_REPLICATE))
     call.status = dpt__fail("padding: argument 'mode' is %d, wanted one of DPT_PAD_", mode);
   if (!call.status && (ndim < 1 || ndim > 3 || in->ndim_ < ndim))
-    call.status = dpt__fail("padding: argument 'in' is a %s, wanted %d dimensions or more",
+    call.status = dpt__fail("padding: argument 'input' is a %s, wanted %d dimensions or more",
                             dpt__describe(text, in), ndim);
   if (call.status) return dpt__call_end(&call);
   int first = in->ndim_ - ndim;
@@ -117,15 +117,15 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
     if (args.below[d] > most || room[d] > most || args.below[d] < least || room[d] < least ||
         args.outsize[d] < 1 || (n < 1 && mode != DPT_PAD_ZERO))
       call.status =
-          dpt__fail("padding: argument 'in' is a %s, which %lld and %lld more elements "
+          dpt__fail("padding: argument 'input' is a %s, which %lld and %lld more elements "
                     "do not fit to%s",
                     dpt__describe(text, in), (long long)args.below[d], (long long)room[d],
                     mode == DPT_PAD_REFLECT ? ": reflection wants fewer than it has" : "");
     if (d >= 3 - ndim) size[first + d - (3 - ndim)] = args.outsize[d];
   }
   if (call.status) return dpt__call_end(&call);
-  if (backward) dpt__call_same(&call, "gout", x, in->ndim_, size);
-  dpt_tensor *r = dpt__call_out(&call, backward ? "gin" : "out", result, in->ndim_,
+  if (backward) dpt__call_same(&call, "gradOutput", x, in->ndim_, size);
+  dpt_tensor *r = dpt__call_out(&call, backward ? "gradInput" : "output", result, in->ndim_,
                                 backward ? in->size_ : size);
   args.type = call.type;
   args.in = dpt__call_data(backward ? r : x);

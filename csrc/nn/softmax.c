@@ -9,7 +9,7 @@ static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, 
   if (call->status) return;
   int classes = t->ndim_ == 2 || t->ndim_ == 4;
   if (t->ndim_ < 1 || t->ndim_ > 4) {
-    call->status = dpt__fail("%s: argument 'in' is a %s, wanted 1 to 4 dimensions", call->fn,
+    call->status = dpt__fail("%s: argument 'input' is a %s, wanted 1 to 4 dimensions", call->fn,
                              dpt__describe(text, t));
     return;
   }
@@ -20,12 +20,12 @@ static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, 
 
 int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
   dpt__call call;
-  dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "in", in);
-  const dpt_tensor *x = dpt__call_in(&call, "in", in);
+  dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in);
   struct dpt__softmax_args args = {.type = call.type, .log = log};
   split(&call, x, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "out", out, x->ndim_, x->size_);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
   args.in = dpt__call_data(x);
   args.out = dpt__call_data(y);
   if (args.out) dpt__call_launch(&call, softmax, &args);
@@ -34,14 +34,14 @@ int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
 
 int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *out, int log) {
   dpt__call call;
-  dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "out", out);
-  const dpt_tensor *y = dpt__call_in(&call, "out", out);
-  const dpt_tensor *gy = dpt__call_in(&call, "gout", gout);
+  dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "output", out);
+  const dpt_tensor *y = dpt__call_in(&call, "output", out);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
   struct dpt__softmax_backward_args args = {.type = call.type, .log = log};
   split(&call, y, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
-  dpt__call_count(&call, "gout", gy, dpt__count(y), "one for each output");
-  dpt_tensor *gx = dpt__call_out(&call, "gin", gin, y->ndim_, y->size_);
+  dpt__call_count(&call, "gradOutput", gy, dpt__count(y), "one for each output");
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, y->ndim_, y->size_);
   args.out = dpt__call_data(y);
   args.gout = dpt__call_data(gy);
   args.gin = dpt__call_data(gx);

@@ -23,7 +23,7 @@ const char *dpt__describe(char text[DPT__TEXT], const dpt_tensor *t) {
   char size[DPT__TEXT];
   const char *kind = dpt__kind_name(t->kind_);
   if (t->ndim_ == 0)
-    snprintf(text, DPT__TEXT, "empty %s", kind);
+    snprintf(text, DPT__TEXT, "%s without dimensions", kind);
   else
     snprintf(text, DPT__TEXT, "%s of size %.*s", kind, 120, dpt__describe_size(size, t));
   return text;

@@ -177,7 +177,7 @@ static void refusals(void) {
   FAILS(dpt_conv_forward(&y, &x, &w, NULL, &none), "kernel 0");
   FAILS(dpt_conv_forward(&y, &b, &w, NULL, &window), "wanted CxHxW or NxCxHxW");
   FAILS(dpt_conv_forward(&y, &x, &w, NULL, &five), "5 dimensions");
-  FAILS(dpt_conv_backward_data(&y, &x, &x, &w, &window), "'gout'");
+  FAILS(dpt_conv_backward_data(&y, &x, &x, &w, &window), "'gradOutput'");
   OK(dpt_conv_forward(&y, &zero, &w, NULL, &window));
   CHECK(y.ndim_ == 4 && y.size_[0] == 0 && y.size_[1] == 4 && y.size_[2] == 2);
   OK(dpt_conv_backward_weight(&w, NULL, &zero, &y, &window, 1));

@@ -45,9 +45,9 @@ static void refusals(void) {
   FAILS(dpt_linear_forward(&out, &x, &b, NULL), "'weight' is a torch.FloatTensor of size 4");
   FAILS(dpt_linear_forward(&out, &x, &w, &b), "'bias' is a torch.FloatTensor of size 4, wanted 3");
   FAILS(dpt_linear_forward(&out, &d, &w, NULL), "'weight' is a torch.FloatTensor, wanted");
-  FAILS(dpt_linear_forward(&out, &k, &w, NULL), "'in' is a torch.LongTensor");
+  FAILS(dpt_linear_forward(&out, &k, &w, NULL), "'input' is a torch.LongTensor");
   FAILS(dpt_linear_forward(&out, &x, &c, NULL), "torch.CudaTensor");
-  FAILS(dpt_linear_forward(&out, &none, &w, NULL), "'in'");
+  FAILS(dpt_linear_forward(&out, &none, &w, NULL), "'input'");
   FAILS(dpt_linear_backward_data(&out, &x, &w), "wanted 3 or Bx3 elements");
   OK(dpt_linear_forward(&out, &x, &w, NULL));
   dpt_tensor *own[] = {&x, &w, &b, &d, &k, &c, &out};

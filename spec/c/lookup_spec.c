@@ -122,9 +122,9 @@ static void refusals(void) {
   dpt_tensor cw = tensor_of(w, CUDA, 0), ci = tensor_of(i, index_kind(CUDA), 0), cy = empty(CUDA);
   dpt_tensor tb = tensor_of(big, F32, 0);
   FAILS(dpt_lookup_forward(&y, &tw, &ti), "has 4 at element 2, wanted 1 to 3");
-  FAILS(dpt_lookup_backward(&tw, &ti, &tw, 0, 0, 1), "'gout'");
+  FAILS(dpt_lookup_backward(&tw, &ti, &tw, 0, 0, 1), "'gradOutput'");
   FAILS(dpt_lookup_forward(&y, &tb, &ti), "wanted a matrix");
-  FAILS(dpt_lookup_forward(&y, &tw, &ci), "'idx'");
+  FAILS(dpt_lookup_forward(&y, &tw, &ci), "'indices'");
   OK(dpt_lookup_forward(&cy, &cw, &ci));
   FAILS(dpt_device_synchronize(0), "has 4 at element 2");
   OK(dpt_device_synchronize(0));

@@ -211,15 +211,15 @@ static void refusals(void) {
   dpt_tensor x5 = tensor_of(five, F32, 0), x1 = tensor_of(v, F32, 0), y = empty(F32);
   dpt_tensor none = empty(F32);
   FAILS(dpt_softmax_forward(&y, &x5, 0), "wanted 1 to 4 dimensions");
-  FAILS(dpt_softmax_forward(&y, &none, 1), "logsoftmax: argument 'in'");
+  FAILS(dpt_softmax_forward(&y, &none, 1), "logsoftmax: argument 'input'");
   FAILS(dpt_batchnorm_forward(&y, &y, &y, NULL, NULL, &x1, NULL, NULL, 1, 0.1, 1e-5), "NxC");
   FAILS(dpt_batchnorm_forward(&y, &y, &y, &x1, NULL, &x5, NULL, NULL, 1, 0.1, 1e-5),
         "'running_mean' is a torch.FloatTensor of size 3, wanted 1 elements");
   FAILS(dpt_prelu_forward(&y, &x5, &x1), "'weight'");
   dpt_tensor whole_numbers = tensor_of(v, DPT_I64, 0);
-  FAILS(dpt_prelu_forward(&y, &whole_numbers, &x1), "'in' is a torch.LongTensor");
-  FAILS(dpt_lrn_forward(&y, &y, &whole_numbers, 3, 1, 1, 1), "'in' is a torch.LongTensor");
-  FAILS(dpt_softmax_forward(&y, &whole_numbers, 0), "'in' is a torch.LongTensor");
+  FAILS(dpt_prelu_forward(&y, &whole_numbers, &x1), "'input' is a torch.LongTensor");
+  FAILS(dpt_lrn_forward(&y, &y, &whole_numbers, 3, 1, 1, 1), "'input' is a torch.LongTensor");
+  FAILS(dpt_softmax_forward(&y, &whole_numbers, 0), "'input' is a torch.LongTensor");
   dpt_tensor_free(&whole_numbers);
   FAILS(dpt_lrn_forward(&y, &y, &x1, 3, 1, 1, 1), "wanted CxHxW");
   FAILS(dpt_lrn_forward(&y, &y, &x5, 2, 1, 1, 1), "wanted");

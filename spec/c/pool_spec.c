@@ -216,9 +216,9 @@ static void refusals(void) {
   dpt_tensor bad = tensor_of(i0, DPT_I64, 0), one = tensor_of(i0, F32, 0), nan = empty(F32);
   FAILS(dpt_maxpool_forward(&y, &idx, &x, &pad), "padding 2, wanted at most half of kernel 3");
   FAILS(dpt_maxpool_forward(&y, &idx, &x, &big), "too small for a kernel of 4");
-  FAILS(dpt_maxpool_forward(&y, &i32, &x, &(dpt_window){.ndim = 2, .kernel = {1, 1}}), "'idx'");
+  FAILS(dpt_maxpool_forward(&y, &i32, &x, &(dpt_window){.ndim = 2, .kernel = {1, 1}}), "'indices'");
   FAILS(dpt_maxpool_backward(&y, &one, &x, &bad, 2),
-        "max pooling: argument 'idx' has 10 at element 1, wanted 1 to 9");
+        "max pooling: argument 'indices' has 10 at element 1, wanted 1 to 9");
   dpt_tensor row = tensor_of(r, F32, 0);
   FAILS(dpt_maxpool_forward(&y, &idx, &row, &bare), "too small");
   a.v[4] = NAN;

@@ -302,7 +302,8 @@ static void refusals(void) {
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, NULL, &x, 0, 0, &w, 0), "'rnn' is missing");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, NULL, 0, 0, &w, 0), "'x' is missing");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &k, 0, 0, &w, 0), "torch.LongTensor");
-  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &none, 0, 0, &w, 0), "'x' is a empty");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &none, 0, 0, &w, 0),
+        "'x' is a torch.FloatTensor without dimensions");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, NULL, 0), "'weight' is missing");
   FAILS(dpt_rnn_forward(&device, 0, 0, 0, &net, &x, 0, 0, &w, 0), "'y' is a torch.CudaTensor");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, &x, 0, &w, 0), "size 5x2x3, wanted size 2x2x4");

@@ -75,7 +75,7 @@ describe('pooling of many planes', function()
       pool.indices[{1, 2, 1}] = 17
       local ok, message = pcall(function() return pool:backward(x, g):sum() end)
       assert.is_false(ok)
-      assert.is_truthy(message:find("'idx' has 17 at element 3, wanted 1 to 16", 1, true))
+      assert.is_truthy(message:find("'indices' has 17 at element 3, wanted 1 to 16", 1, true))
       pool.indices:fill(0)
       assert.has_error(function() return pool:backward(x, g):sum() end)
       pool:forward(x)

@@ -158,7 +158,7 @@ describe('on devices', function()
       local net = nn.LookupTable(6, 8, 0, 0.1):cuda()
       local idx = there(classes(3000, 6))
       idx[2999] = 7
-      local sentence = "lookup: argument 'idx' has 7 at element 2999, wanted 1 to 6"
+      local sentence = "lookup: argument 'indices' has 7 at element 2999, wanted 1 to 6"
       local weight, gradient = net.weight:clone(), net.gradWeight:clone()
       for _, f in ipairs{
          function() net:forward(idx) end,

@@ -8,7 +8,7 @@ static int check(const char *fn, const void *idx, int type, int64_t n, int64_t V
   for (int64_t i = 0; i < n; i++) {
     int64_t row = dpt__index_at(idx, type, i);
     if (row < 1 || row > V)
-      return dpt__fail("%s: argument 'idx' has %lld at element %lld, wanted 1 to %lld", fn,
+      return dpt__fail("%s: argument 'indices' has %lld at element %lld, wanted 1 to %lld", fn,
                        (long long)row, (long long)i + 1, (long long)V);
   }
   return 0;
