@@ -63,21 +63,15 @@ static const char *told(int op) {
 }
 
 static int no_such(int op, int kind) {
-  int dtype = dpt__dtype(kind);
-  if (dtype == DPT_F16)
-    return dpt__fail("%s: %s has only views, copy, set and get; convert to float first", told(op),
-                     dpt__kind_name(kind));
   return dpt__fail("%s: %s has no %s; convert to %s type first", told(op), dpt__kind_name(kind),
                    told(op), ops[op].flags & REALS ? "a real" : "an integer");
 }
 
 static int check_type(int op, int kind, double p) {
   int dtype = dpt__dtype(kind);
-  if (dpt__is_real(dtype))
-    return ops[op].flags & REALS && (dtype != DPT_F16 || dpt__is_device(kind)) ? 0
-                                                                               : no_such(op, kind);
+  if (dpt__is_real(dtype)) return ops[op].flags & REALS ? 0 : no_such(op, kind);
   if (!(ops[op].flags & INTEGERS)) return no_such(op, kind);
-  if (op == DPT__MAP_abs && dtype < DPT_I32)
+  if (op == DPT__MAP_abs && dtype < DPT_I32 && !dpt__is_device(kind))
     return dpt__fail("abs: %s has no abs; convert to int, long or a real type first",
                      dpt__kind_name(kind));
   int divides = op == DPT__MAP_div || op == DPT__MAP_fmod || op == DPT__MAP_remainder;

@@ -143,7 +143,7 @@ static void refused(void) {
         "exp: torch.LongTensor has no exp; convert to a real type first");
   FAILS(dpt_map1(DPT__MAP_bitand, &r, &f, 1, 0), "bitand: torch.FloatTensor has no bitand");
   FAILS(dpt_map1(DPT__MAP_abs, &u, &u, 0, 0), "abs: torch.ByteTensor has no abs");
-  FAILS(dpt_map1(DPT__MAP_add, &h, &h, 1, 0), "torch.HalfTensor has only views");
+  FAILS(dpt_map1(DPT__MAP_bitand, &h, &h, 1, 0), "bitand: torch.HalfTensor has no bitand");
   FAILS(dpt_map1(DPT__MAP_div, &l, &l, 0.9, 0), "div: torch.LongTensor can't be divided by 0");
   FAILS(dpt_map2(DPT__MAP_cdiv, &l, &l, &l, 0, 0), "cdiv: a divisor is 0");
   FAILS(dpt_map1(DPT__MAP_gt, &l, &f, 0, 0), "gt: the result is a torch.LongTensor");

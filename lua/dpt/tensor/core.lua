@@ -80,6 +80,7 @@ end)
 function core.isTensor(v) return istype(tensorType, v) end
 function core.isStorage(v) return istype(storageType, v) end
 torch.isTensor, torch.isStorage = core.isTensor, core.isStorage
+for _, methods in pairs(core.tensorMethods) do methods.isTensor = core.isTensor end
 
 --- Adds a method under each of the names to every kind of tensor.
 function core.method(names, f)
@@ -162,6 +163,12 @@ end
 
 core.quote = class.quote
 
+--- The kind of tensors that a string names, as in 'torch.FloatTensor'; nil: none.
+function core.kindNamed(name)
+   local kind = type(name) == 'string' and core.kinds[name]
+   return kind and core.tensorNames[kind] == name and kind or nil
+end
+
 --- Raises "fn: wanted ..., got ..." at the caller's line.
 function core.usage(fn, wanted, ...)
    return fail('%s: wanted %s, got %s', fn, wanted, core.describe(...))
@@ -174,10 +181,11 @@ function core.checkTensor(fn, argument, v)
    return v
 end
 
---- A number argument; int64 C data is one.
+--- A number argument; int64 C data and numbers written as strings are some.
 function core.checkNumber(fn, argument, v)
    if type(v) == 'number' then return v end
-   local number = type(v) == 'cdata' and tonumber(v)
+   local kind = type(v)
+   local number = (kind == 'cdata' or kind == 'string') and tonumber(v)
    if not number then
       fail("%s: argument '%s' is of type %s, wanted a number", fn, argument, torch.type(v))
    end

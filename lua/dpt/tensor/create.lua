@@ -10,17 +10,23 @@ local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
 local both, checkNumber, checkInteger = core.both, core.checkNumber, core.checkInteger
-local torch, usage = class.torch, core.usage
+local torch, usage, MAXDIM = class.torch, core.usage, dptffi.C.DPT_MAXDIM
 
 local function isTensor(v) return istype(tensorType, v) end
 
---- Splits off a leading result: gives it, or a new tensor of the default type, and the rest.
+--- Splits off a leading result: gives it, or a new tensor of the type that a last argument names
+-- (else of the default type), and the rest.
 local function result(a, ...)
    if isTensor(a) then return a, ... end
-   return fresh(core.default), a, ...
+   local n = select('#', ...)
+   local kind = core.kindNamed(n == 0 and a or n > 0 and (select(n, ...)))
+   if not kind then return fresh(core.default), a, ... end
+   local list = {a, ...}
+   return fresh(kind), unpack(list, 1, n)
 end
+core.result = result
 
---- Makes torch.NAME([r,] ...) and the method NAME from f(r, ...).
+--- Makes torch.NAME([r,] ... [, type]) and the method NAME from f(r, ...).
 local function creator(name, f)
    both(name, function(...) return f(result(...)) end)
 end
@@ -68,6 +74,18 @@ creator('eye', function(r, n, m)
    return r
 end)
 
+--- Views of the tensors with n dimensions, the new ones of size 1; those with none stay.
+local function padded(list, n)
+   local views = {}
+   for i, t in ipairs(list) do
+      views[i] = t
+      while views[i].ndim_ > 0 and views[i].ndim_ < n do
+         views[i] = views[i]:unsqueeze(views[i].ndim_ + 1)
+      end
+   end
+   return views
+end
+
 --- torch.cat([r,] x, y [, dim]), torch.cat([r,] {x, y, ...} [, dim]): joined along dim (the last).
 local function cat(...)
    local r, list, dim
@@ -91,15 +109,17 @@ local function cat(...)
       if not isTensor(t) then
          fail('cat: tensor %d is of type %s, wanted a tensor', i, torch.type(t))
       end
-      pointers[i - 1] = t
       most = math.max(most, t.ndim_)
    end
    if dim ~= nil then
-      checkInteger('cat', 'dim', dim)
-      if dim < 1 or dim > most + 1 or dim % 1 ~= 0 then
-         fail("cat: argument 'dim' is %s, wanted 1 to %d", dim, most + 1)
+      dim = checkInteger('cat', 'dim', dim)
+      if dim < 1 or dim > MAXDIM then
+         fail("cat: argument 'dim' is %s, wanted 1 to %d", dim, MAXDIM)
       end
+      if dim > most + 1 then list = padded(list, dim - 1) end
+      if most == 0 then dim = nil end
    end
+   for i = 1, #list do pointers[i - 1] = list[i] end
    local out = r
    for _, t in ipairs(list) do -- the result may be one of the operands
       if rawequal(t, r) then out = nil end

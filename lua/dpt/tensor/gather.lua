@@ -11,6 +11,19 @@ local usage, LONG, ON_DEVICE = core.usage, core.LONG, core.ON_DEVICE
 
 local function isTensor(v) return istype(tensorType, v) end
 
+--- As cutorch: on a device indices may be of any type, masks also of the operand's own type and on
+-- the host. What is not of the device's own type is copied.
+local function converted(x, t, kind)
+   if x.kind_ < ON_DEVICE or t.kind_ == kind then return t end
+   local copy = fresh(kind)
+   lib.resize_as(copy, t)
+   lib.copy(copy, t)
+   return copy
+end
+local function indices(x, t) return converted(x, t, LONG + ON_DEVICE) end
+function core.mask(x, t) return converted(x, t, core.BYTE + ON_DEVICE) end
+local mask_ = core.mask
+
 --- [r] x dim idx: the slices that idx names
 both('index', function(a, b, c, d)
    local r, x, dim, idx = a, b, c, d
@@ -19,7 +32,7 @@ both('index', function(a, b, c, d)
       usage('index', '[result] tensor dimension indices', a, b, c, d)
    end
    r = r or fresh(x.kind_)
-   lib.index(r, x, dimension('index', x, dim), idx)
+   lib.index(r, x, dimension('index', x, dim), indices(x, idx))
    return r
 end)
 
@@ -35,7 +48,7 @@ both('gather', function(a, b, c, d)
       r = fresh(x.kind_)
       lib.resize_as(r, idx)
    end
-   lib.gather(r, x, dim, idx)
+   lib.gather(r, x, dim, indices(x, idx))
    return r
 end)
 
@@ -53,10 +66,10 @@ for name, with in pairs{
       dim = dimension(name, r, dim)
       if isTensor(v) then
          if not byTensor then usage(name, 'tensor dimension indices number', r, dim, idx, v) end
-         byTensor(r, dim, idx, v)
+         byTensor(r, dim, indices(r, idx), v)
       else
          if not byNumber then usage(name, 'tensor dimension indices tensor', r, dim, idx, v) end
-         byNumber(r, dim, idx, checkNumber(name, 'value', v))
+         byNumber(r, dim, indices(r, idx), checkNumber(name, 'value', v))
       end
       return r
    end)
@@ -66,7 +79,7 @@ both('maskedFill', function(r, mask, v)
    if not isTensor(r) or not isTensor(mask) then
       usage('maskedFill', 'tensor mask number', r, mask, v)
    end
-   lib.masked_fill(r, mask, checkNumber('maskedFill', 'value', v))
+   lib.masked_fill(r, mask_(r, mask), checkNumber('maskedFill', 'value', v))
    return r
 end)
 
@@ -74,7 +87,7 @@ both('maskedCopy', function(r, mask, x)
    if not isTensor(r) or not isTensor(mask) or not isTensor(x) then
       usage('maskedCopy', 'tensor mask tensor', r, mask, x)
    end
-   lib.masked_copy(r, mask, x)
+   lib.masked_copy(r, mask_(r, mask), x)
    return r
 end)
 
@@ -86,7 +99,7 @@ both('maskedSelect', function(a, b, c)
       usage('maskedSelect', '[result] tensor mask', a, b, c)
    end
    r = r or fresh(x.kind_)
-   lib.masked_select(r, x, mask)
+   lib.masked_select(r, x, mask_(x, mask))
    return r
 end)
 

@@ -29,8 +29,10 @@ local function place(t, i, d)
 end
 
 local function isMask(t, key)
-   return istype(tensorType, key) and key.kind_ % ON_DEVICE == core.BYTE
-      and (key.kind_ >= ON_DEVICE) == (t.kind_ >= ON_DEVICE)
+   if not istype(tensorType, key) then return false end
+   local bytes = key.kind_ % ON_DEVICE == core.BYTE
+   if t.kind_ >= ON_DEVICE then return bytes or key.kind_ == t.kind_ end
+   return bytes and key.kind_ < ON_DEVICE
 end
 
 local function wrongKey(t, key)
@@ -119,7 +121,7 @@ local function getOther(t, key)
       return value[0]
    elseif isMask(t, key) then
       local out = core.fresh(t.kind_)
-      lib.masked_select(out, t, key)
+      lib.masked_select(out, t, core.mask(t, key))
       return out
    elseif sizes.isLongs(key) then
       lib.get(t, offsetOf(t, key), value)
@@ -186,8 +188,8 @@ local function newindex(t, key, v)
    elseif kind == 'string' and tonumber(key) then
       return setNumber(t, tonumber(key), v)
    elseif isMask(t, key) then
-      if istype(tensorType, v) then return lib.masked_copy(t, key, v) end
-      return lib.masked_fill(t, key, core.checkNumber('assignment', 'value', v))
+      if istype(tensorType, v) then return lib.masked_copy(t, core.mask(t, key), v) end
+      return lib.masked_fill(t, core.mask(t, key), core.checkNumber('assignment', 'value', v))
    elseif sizes.isLongs(key) then
       return put(t, offsetOf(t, key), v)
    elseif kind == 'string' then

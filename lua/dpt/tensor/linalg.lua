@@ -145,6 +145,18 @@ local factorizations = {
    ormqr = {'t', 3, 'L', 'N'},
 }
 
+--- The results whose columns are contiguous, as LAPACK left them in Torch7: scripts see it.
+local byColumns = {inverse = {true}, symeig = {false, true}, eig = {false, true},
+   svd = {true, false, true}}
+
+local function layByColumns(r)
+   if r.ndim_ ~= 2 or not r:isContiguous() then return end
+   local copy = r:clone()
+   r:resize(copy:size(2), copy:size(1))
+   lib.transpose(r, r, 0, 1)
+   lib.copy(r, copy)
+end
+
 for name, form in pairs(factorizations) do
    local kinds, operands = form[1], form[2]
    local wanted = ('[%s] %s%s'):format(('result '):rep(#kinds):sub(1, -2),
@@ -178,6 +190,9 @@ for name, form in pairs(factorizations) do
          tensors[n + i] = option
       end
       lib[name](unpack(tensors))
+      for i, columns in pairs(byColumns[name] or {}) do
+         if columns then layByColumns(tensors[i]) end
+      end
       return unpack(tensors, 1, #kinds)
    end)
 end

@@ -20,9 +20,10 @@ local function op(name)
    return number
 end
 
---- A number argument in another guise: int64 C data. nil where it is none.
+--- A number argument in another guise: int64 C data or a string, as Lua takes it. nil: it is none.
 local function numeric(v)
-   return type(v) == 'cdata' and tonumber(v) or nil
+   local kind = type(v)
+   return (kind == 'cdata' or kind == 'string') and tonumber(v) or nil
 end
 
 --- Makes torch.NAME and the method NAME for each of the names by make(name, inPlace).
@@ -218,9 +219,30 @@ for _, name in ipairs{'abs', 'sign', 'neg', 'cinv', 'sqrt', 'rsqrt', 'exp', 'log
 end
 
 for _, name in ipairs{'mul', 'div', 'fmod', 'remainder', 'lshift', 'rshift', 'bitand', 'bitor',
-   'bitxor', 'pow'} do
+   'bitxor'} do
    define(name, byNumber(op(name)))
 end
+
+--- [r] x number | [r] number x
+define('pow', function(name, inPlace)
+   local number, power, plain = op 'pow', op 'tpow', byNumber(op 'pow')(name, inPlace)
+   return function(a, b, c)
+      if c == nil and type(b) == 'number' and istype(tensor, a) then
+         local r = inPlace and a or fresh(a.kind_)
+         map1(number, r, a, b, 0)
+         return r
+      end
+      local r, v, x = a, b, c
+      if c == nil then r, v, x = nil, a, b end
+      v = type(v) == 'number' and v or numeric(v)
+      if not v or not istype(tensor, x) or (r and not istype(tensor, r)) then
+         return plain(a, b, c)
+      end
+      r = r or result(inPlace, x)
+      map1(power, r, x, v, 0)
+      return r
+   end
+end)
 define('mod', byNumber(op 'fmod'))
 
 for _, name in ipairs{'cmul', 'cdiv', 'cpow', 'cfmod', 'cremainder', 'clshift', 'crshift',

@@ -64,7 +64,8 @@ end)
 --- Whether two tensors are the same view of one storage.
 both('isSetTo', function(t, a)
    check('isSetTo', 'self', t)
-   return C.dpt_is_set_to(t, check('isSetTo', 'tensor', a)) ~= 0
+   check('isSetTo', 'tensor', a)
+   return t.store_ ~= nil and C.dpt_is_set_to(t, a) ~= 0
 end)
 
 --- Whether the sizes are those of a LongStorage.

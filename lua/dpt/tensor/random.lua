@@ -168,6 +168,7 @@ local function bounds(a, b)
    return a, b
 end
 function torch.random(...)
+   if isTensor((...)) then return (...):random(select(2, ...)) end
    local g, a, b = generator(...)
    a, b = bounds(a, b)
    return C.dpt_random_number(random, g, a, b)
@@ -181,7 +182,13 @@ method('random', function(t, ...)
    return t
 end)
 
---- rand and randn([g,] [r,] sizes)
+--- Splits off the generator, which may stand before or behind a result.
+local function either(a, b, ...)
+   if isTensor(a) and isGenerator(b) then return b.ptr_, a, ... end
+   return generator(a, b, ...)
+end
+
+--- rand and randn([g,] [r,] [g,] sizes [, type])
 for name, distribution in pairs{rand = 'uniform', randn = 'normal'} do
    local number = C.dpt_distribution(distribution)
    local function draw(g, r, ...)
@@ -189,29 +196,27 @@ for name, distribution in pairs{rand = 'uniform', randn = 'normal'} do
       if r.ndim_ > 0 then lib.random(number, r, g, 0, 1) end
       return r
    end
-   local function read(g, a, ...)
-      if isTensor(a) then return draw(g, a, ...) end
-      return draw(g, fresh(core.default), a, ...)
-   end
-   torch[name] = function(...) return read(generator(...)) end
+   local function read(g, ...) return draw(g, core.result(...)) end
+   torch[name] = function(...) return read(either(...)) end
    method(name, function(t, ...)
       if isGenerator((...)) then return draw((...).ptr_, t, select(2, ...)) end
       return draw(default.ptr_, t, ...)
    end)
 end
 
---- randperm([g,] [r,] n): 1 .. n in a random order.
-local function randperm(...)
-   local g, r, n = generator(...)
-   if not isTensor(r) then r, n = fresh(core.default), r end
+local function randpermOf(g, r, n)
    lib.randperm(r, g, checkInteger('randperm', 'n', n))
    return r
 end
-both('randperm', randperm)
 
---- multinomial([g,] [r,] p, n [, replacement]) -> a LongTensor of 1 .. C
+local function randpermWith(g, ...) return randpermOf(g, core.result(...)) end
+
+--- randperm([g,] [r,] [g,] n [, type]): 1 .. n in a random order.
+both('randperm', function(...) return randpermWith(either(...)) end)
+
+--- multinomial([g,] [r,] [g,] p, n [, replacement]) -> a LongTensor of 1 .. C
 local function multinomial(...)
-   local g, r, p, n, replacement = generator(...)
+   local g, r, p, n, replacement = either(...)
    if not isTensor(p) then r, p, n, replacement = nil, r, p, n end
    if not isTensor(p) or (r and not isTensor(r)) then
       usage('multinomial', '[result] probabilities n [replacement]', ...)

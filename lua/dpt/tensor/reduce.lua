@@ -28,6 +28,17 @@ local function reduction(name)
    return number
 end
 
+-- cutorch has means of integers on devices, and cuts their fractions off.
+local function wholeOnDevice(x) return x.kind_ >= ON_DEVICE and x.kind_ % ON_DEVICE <= LONG end
+local function wholeMean(r, x, dim)
+   if dim == nil then
+      local mean = x:sum() / x:nElement()
+      return mean < 0 and math.ceil(mean) or math.floor(mean)
+   end
+   r = r or fresh(x.kind_)
+   return r:sum(x, dim):div(x:size(dim))
+end
+
 --- [r] x dim -> r; x -> number
 for _, name in ipairs{'sum', 'prod', 'mean'} do
    local number = reduction(name)
@@ -37,6 +48,7 @@ for _, name in ipairs{'sum', 'prod', 'mean'} do
       if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
          usage(name, '[result] tensor [dimension]', a, b, c)
       end
+      if name == 'mean' and wholeOnDevice(x) then return wholeMean(r, x, dim) end
       if dim == nil then
          lib.reduce_all(number, x, 0, value)
          return value[0]

@@ -38,7 +38,7 @@ sizes.isLongs = isLongs
 
 local function put(fn, i, v)
    if type(v) ~= 'number' then
-      v = type(v) == 'cdata' and tonumber(v) or wrong(fn, v)
+      v = tonumber(v) or wrong(fn, v)
    end
    if not (v >= -2 ^ 53 and v <= 2 ^ 53) then fail('%s: got %s as a size', fn, v) end
    size[i] = v

@@ -27,7 +27,9 @@ local value = ffi.new 'double[1]'
 --- A slice; of a vector a number.
 both('select', function(t, dim, i)
    check('select', 'self', t)
-   dim, i = dimension('select', t, dim), checkInteger('select', 'index', i)
+   -- of a vector there is one dimension to choose: Torch7 does not look at dim
+   dim = t.ndim_ == 1 and 0 or dimension('select', t, dim)
+   i = checkInteger('select', 'index', i)
    local n = tonumber(t.size_[dim])
    if i < 0 then i = n + i + 1 end
    if i < 1 or i > n then

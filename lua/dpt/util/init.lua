@@ -27,9 +27,14 @@ function torch.setenv(name, value)
    dptffi.lib.setenv(name, value ~= nil and tostring(value) or nil)
 end
 
---- Torch7 told its collector about tensor memory if asked to; dpt always knows it, so this does
--- nothing (torch.setheaptracking).
-function torch.setheaptracking(_) end
+--- Torch7 told its collector about tensor memory if asked to; dpt always knows it, so this only
+-- remembers what was said, as torch._heaptracking (torch.setheaptracking).
+function torch.setheaptracking(on) torch._heaptracking = on end
+torch._heaptracking = true
+
+--- A Lua state that another thread goes on with needs nothing here (torch.updatethreadlocals).
+function torch.updatethreadlocals() end
+function torch.updateerrorhandlers() end
 
 --- The text and the numbers of dpt's version (torch.version).
 function torch.version() return ffi.string(C.dpt_version()) end

@@ -14,6 +14,10 @@ end
 --- torch.Timer(): a timer that runs from now on.
 function Timer:__init() self:reset() end
 
+function Timer:__tostring__()
+   return ('torch.Timer [status: %s]'):format(self.stopped and 'stopped' or 'running')
+end
+
 --- Starts again from zero; a stopped timer stays stopped.
 -- @return the timer
 function Timer:reset()

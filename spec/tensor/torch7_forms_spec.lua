@@ -1,0 +1,95 @@
+-- The ways to call torch's functions that Torch7's own suites and old programs use.
+local torch = require('dpt').torch
+local cutorch = require('dpt').cutorch
+
+local function list(t) return t:totable() end
+
+--- By what is said: {got, wanted}.
+local function forms()
+   local g, r = torch.Generator(), torch.Tensor()
+   local function drawn(f) -- the same numbers with the generator before and behind the result
+      torch.manualSeed(g, 7)
+      local first = list(f(g, torch.Tensor()))
+      torch.manualSeed(g, 7)
+      return {list(f(torch.Tensor(), g)), first}
+   end
+   return {
+      ['a type as last argument of zeros'] = {torch.zeros(2, 'torch.FloatTensor'):type(),
+         'torch.FloatTensor'},
+      ['... of ones'] = {torch.ones(2, 3, 'torch.IntTensor'):type(), 'torch.IntTensor'},
+      ['... of rand'] = {torch.rand(2, 'torch.CudaTensor'):type(), 'torch.CudaTensor'},
+      ['... of eye'] = {torch.eye(2, 'torch.LongTensor'):type(), 'torch.LongTensor'},
+      ['... of range'] = {list(torch.range(1, 3, 1, 'torch.LongTensor')), {1, 2, 3}},
+      ['... of linspace'] = {torch.linspace(0, 1, 3, 'torch.FloatTensor'):type(),
+         'torch.FloatTensor'},
+      ['... of randperm'] = {torch.randperm(3, 'torch.LongTensor'):type(), 'torch.LongTensor'},
+      ['numbers in strings as sizes'] = {list(torch.zeros('2', 3):size()), {2, 3}},
+      ['... for narrow'] = {list(torch.Tensor{1, 2}:narrow('1', '2', '1')), {2}},
+      ['... for fill and add'] = {list(torch.Tensor(2):fill('2'):add('1')), {3, 3}},
+      ['result and generator of rand'] = drawn(function(a, b) return torch.rand(a, b, 3) end),
+      ['... of randn'] = drawn(function(a, b) return torch.randn(a, b, 3) end),
+      ['... for randperm'] = drawn(function(a, b) return torch.randperm(a, b, 9) end),
+      ['random of a tensor'] = {torch.random(torch.Tensor(4), 5, 5):sum(), 20},
+      ['a number to the power of a tensor'] = {list(torch.pow(2, torch.Tensor{1, 3})), {2, 8}},
+      ['... with a result'] = {list(r:pow(3, torch.Tensor{1, 2})), {3, 9}},
+      ['cat along a dimension that is new'] = {list(torch.cat(torch.Tensor{1, 2},
+         torch.Tensor{3, 4}, 2)), {{1, 3}, {2, 4}}},
+      ['... and along one beyond that'] = {list(torch.cat(torch.Tensor{1, 2}, torch.Tensor{3, 4},
+         3):size()), {2, 1, 2}},
+      ['cat of nothing'] = {torch.cat(torch.Tensor(), torch.Tensor(), 3):dim(), 0},
+      ['select of a vector, whatever the dimension'] = {torch.Tensor{4, 5}:select(2, 2), 5},
+      ['half tensors compute'] = {((torch.HalfTensor(2):fill(2) - torch.HalfTensor(2):fill(1)) * 3)
+         :abs():sum(), 6},
+      ['isTensor as a method'] = {torch.Tensor.isTensor(torch.Tensor()), true},
+      ['nothing is set to nothing'] = {torch.Tensor():isSetTo(torch.Tensor()), false},
+      ['results of LAPACK have contiguous columns'] = {torch.inverse(torch.eye(3)):t()
+         :isContiguous(), true},
+      ['heap tracking is remembered'] = {{torch.setheaptracking(false), torch._heaptracking},
+         {nil, false}},
+      ['the text of a timer'] = {tostring(torch.Timer():stop()), 'torch.Timer [status: stopped]'},
+   }
+end
+
+describe('torch has the form of Torch7:', function()
+   for name, case in pairs(forms()) do
+      it(name, function() assert.same(case[2], case[1]) end)
+   end
+   torch.setheaptracking(true)
+end)
+
+if cutorch then
+   describe('device tensors take', function()
+      local x = torch.CudaTensor{1, 2, 3}
+
+      it('masks of the host, and of their own type', function()
+         assert.same({1, 3}, list(x[torch.ByteTensor{1, 0, 1}]))
+         assert.same({1, 3}, list(x[torch.CudaTensor{1, 0, 1}]))
+         assert.same({2}, list(x:maskedSelect(torch.CudaTensor{0, 1, 0})))
+         local y = x:clone()
+         y[torch.ByteTensor{0, 0, 1}] = 9
+         assert.same({1, 2, 9}, list(y))
+         assert.same({1, 2, 0}, list(y:maskedFill(torch.CudaTensor{0, 0, 1}, 0)))
+      end)
+
+      it('indices of their own type', function()
+         for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Double', 'Half', ''} do
+            local kind = 'torch.Cuda' .. name .. 'Tensor'
+            local t, i = x:type(kind), torch.Tensor{3, 1}:type(kind)
+            assert.same({3, 1}, list(t:index(1, i)), kind)
+            assert.same({3, 1}, list(t:gather(1, i)), kind)
+            assert.same({7, 2, 7}, list(t:clone():indexFill(1, i, 7)), kind)
+            assert.same({2, 0, 1}, list(t:clone():zero():scatter(1, i, torch.Tensor{1, 2}
+               :type(kind))), kind)
+         end
+      end)
+
+      it('means and absolute values of integers', function()
+         for _, name in ipairs{'Char', 'Short', 'Int', 'Long'} do
+            local t = torch.Tensor{-4, 1, -2}:type('torch.Cuda' .. name .. 'Tensor')
+            assert.equal(-1, t:mean())
+            assert.same({-1}, list(t:mean(1)))
+            assert.same({4, 1, 2}, list(t:abs()))
+         end
+      end)
+   end)
+end
