@@ -11,10 +11,10 @@ local usage, LONG, ON_DEVICE = core.usage, core.LONG, core.ON_DEVICE
 
 local function isTensor(v) return istype(tensorType, v) end
 
---- As cutorch: on a device indices may be of any type, masks also of the operand's own type and on
--- the host. What is not of the device's own type is copied.
+--- As cutorch: on a device indices and masks may be of the operand's own type, and on the host.
 local function converted(x, t, kind)
-   if x.kind_ < ON_DEVICE or t.kind_ == kind then return t end
+   if x.kind_ < ON_DEVICE or t.kind_ == kind
+      or t.kind_ ~= x.kind_ and t.kind_ ~= kind - ON_DEVICE then return t end
    local copy = fresh(kind)
    lib.resize_as(copy, t)
    lib.copy(copy, t)
