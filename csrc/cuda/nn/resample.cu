@@ -129,8 +129,9 @@ __device__ __forceinline__ copies<Index> copies_of(const dpt__pad_args &a, int d
     if (e == 0) c.first = 0;
     if (e == n - 1) c.end = m;
   }
-  if (c.first < 0) c.first = 0; /* what is cut off leaves end <= first */
+  if (c.first < 0) c.first = 0;
   if (c.end > m) c.end = m;
+  if (c.first >= c.end) c.first = c.end = 0; /* all of it is cut off */
   return c;
 }
 /* The one after o, from -1 on; m at the end. */
