@@ -7,6 +7,14 @@
 #define DPT_BASE_PHILOX_H
 #include "base/dtype.h"
 
+/* Seed and offset of a draw; of a captured one (live_) they are added to what stands there. */
+DPT__EVERYWHERE static inline uint64_t dpt__draw_seed(const dpt_draw *draw) {
+  return draw->seed + (draw->live_ ? draw->live_[0] : 0);
+}
+DPT__EVERYWHERE static inline uint64_t dpt__draw_offset(const dpt_draw *draw) {
+  return draw->offset + (draw->live_ ? draw->live_[1] : 0);
+}
+
 DPT__EVERYWHERE static inline void dpt__philox(uint64_t key, const uint32_t counter[4],
                                                uint32_t words[4]) {
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
@@ -22,6 +30,14 @@ DPT__EVERYWHERE static inline void dpt__philox(uint64_t key, const uint32_t coun
     k1 += 0xBB67AE85;
   }
   words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
+}
+
+/* The words that a draw has at place `at`. */
+DPT__EVERYWHERE static inline void dpt__philox_at(uint64_t seed, uint64_t offset, uint64_t at,
+                                                  uint32_t words[4]) {
+  const uint32_t counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)offset,
+                               (uint32_t)(offset >> 32)};
+  dpt__philox(seed, counter, words);
 }
 
 #endif

@@ -7,7 +7,9 @@
 #include "device/graph.h"
 
 #include "device/allocator.h"
+#include "device/bytes.h"
 #include "device/device.h"
+#include "device/draws.h"
 #include "device/marks.h"
 #include "device/scratch.h"
 #include "device/storage.h"
@@ -24,6 +26,8 @@ struct dpt_graph {
   dpt__block **blocks;
   dpt_storage **written;
   int nblock, block_room, nwritten, written_room;
+  uint64_t draws;  /* that a replay takes of the device's random numbers */
+  uint64_t *live;  /* where its kernels find from which on: device memory, one of `blocks` */
   dpt__event last; /* replay */
   dpt_graph *next; /* of those that were freed */
 };
@@ -82,6 +86,19 @@ void dpt__graph_written(dpt_storage *storage) {
   if (graph->failed) return;
   dpt_storage_retain(storage);
   graph->written[graph->nwritten++] = storage;
+}
+
+int dpt__graph_draw(dpt_graph *graph, dpt_draw *draw) {
+  if (!graph->live) {
+    dpt__block *block;
+    DPT__TRY(dpt__block_take(graph->stream->device, sizeof(dpt__draws), &block));
+    int failed = dpt__graph_hold(graph, block);
+    if (!failed) graph->live = block->data;
+    dpt__block_give(block);
+    if (failed) return 1;
+  }
+  *draw = (dpt_draw){.offset = graph->draws++, .live_ = graph->live};
+  return 0;
 }
 
 static void destroy(dpt_graph *graph) {
@@ -192,9 +209,20 @@ int dpt_graph_end(dpt_graph *graph) {
   return status;
 }
 
+/* A replay and what it draws from. */
+typedef struct launch {
+  dpt_graph *graph;
+  dpt__draws from;
+} launch;
+
 static int run_launch(dpt__context *context, const void *args) {
-  dpt_graph *graph = *(dpt_graph *const *)args;
-  return context->backend->graph_launch(context->queue, graph->work);
+  const launch *l = args;
+  if (l->graph->live) {
+    struct dpt__copy_bytes_args copy = {
+        .way = DPT__WITHIN, .count = 1, .piece = {{l->graph->live, &l->from, sizeof l->from}}};
+    DPT__TRY(context->backend->kernels[DPT__KERNEL_copy_bytes](context, &copy));
+  }
+  return context->backend->graph_launch(context->queue, l->graph->work);
 }
 
 int dpt_graph_launch(dpt_graph *graph) {
@@ -207,7 +235,9 @@ int dpt_graph_launch(dpt_graph *graph) {
   DPT__TRY(dpt__stream_order(stream));
   DPT__TRY(dpt__stream_order(current));
   DPT__TRY(dpt__stream_wait(stream, dpt__event_record(current)));
-  DPT__TRY(dpt__stream_push(stream, run_launch, fn, &graph, sizeof graph));
+  launch l = {.graph = graph};
+  if (graph->draws) l.from = dpt__draws_take(stream->device, graph->draws);
+  DPT__TRY(dpt__stream_push(stream, run_launch, fn, &l, sizeof l));
   graph->last = dpt__event_record(stream);
   for (int i = 0; i < graph->nwritten; i++) dpt__storage_written(graph->written[i]);
   return dpt__stream_wait(current, graph->last);

@@ -21,6 +21,9 @@ static inline int dpt__graph_refuses(const char *fn, const char *why) {
 /* A sentence: fn does not go with what is being captured on the stream, or by this thread. */
 int dpt__graph_mismatch(const char *fn, const dpt__stream *stream);
 
+/* A draw of captured work (device/draws.h). */
+int dpt__graph_draw(dpt_graph *graph, dpt_draw *draw);
+
 /* Captured work uses the block; it writes to the storage, which counts the writes. */
 int dpt__graph_hold(dpt_graph *graph, dpt__block *block);
 void dpt__graph_written(dpt_storage *storage);

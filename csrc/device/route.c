@@ -103,8 +103,6 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
     dpt__scratch_reset();
     return status;
   }
-  if (kernel == DPT__KERNEL_philox || kernel == DPT__KERNEL_dropout_mask)
-    DPT__TRY(dpt__graph_refuses(fn, "it draws other numbers each time"));
   if (kernel == DPT__KERNEL_adam) DPT__TRY(dpt__graph_refuses(fn, "it counts its steps"));
   DPT__TRY(dpt__stream_order(context->stream));
   DPT__TRY(dpt__stream_push(context->stream, run, fn, args, size));

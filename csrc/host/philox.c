@@ -15,12 +15,10 @@ enum { BLOCK = 4096, PIECE = 256 };
 /* The uniforms of elements i to i + n - 1; v may be NULL where one each is enough. */
 DPT__CLONES static void uniforms(const dpt__philox_args *g, int single, int64_t i, int64_t n,
                                  double *u, double *v) {
-  uint64_t seed = g->seed, offset = g->offset;
+  uint64_t seed = dpt__draw_seed(&g->draw), offset = dpt__draw_offset(&g->draw);
   for (int64_t j = 0; j < n; j++) {
-    uint64_t at = (uint64_t)(i + j);
-    uint32_t words[4], counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)offset,
-                                     (uint32_t)(offset >> 32)};
-    dpt__philox(seed, counter, words);
+    uint32_t words[4];
+    dpt__philox_at(seed, offset, (uint64_t)(g->first + i + j), words);
     u[j] = dpt__bits_uniform(words[0], words[1], single);
     if (v) v[j] = 1 - dpt__bits_uniform(words[2], words[3], 0);
   }

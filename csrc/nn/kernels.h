@@ -129,10 +129,9 @@ struct dpt__batchnorm_backward_args {
 
 struct dpt__dropout_mask_args {
   int32_t type;
-  uint32_t module, step;
-  int64_t rows, row, first_row; /* row: elements a row */
+  int64_t n, first; /* elements; the place of the first one in the draw */
   double p, value;
-  uint64_t seed;
+  dpt_draw draw;
   void *mask;
 };
 

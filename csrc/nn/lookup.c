@@ -5,23 +5,21 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-int dpt_dropout_mask(dpt_tensor *mask, double p, double value, uint64_t seed, int64_t first_row,
-                     uint32_t module, uint32_t step) {
+int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double value) {
   dpt__call call;
   dpt__call_begin(&call, "dropout", "mask", mask);
+  if (!call.status && !draw) call.status = dpt__fail("dropout: argument 'draw' is missing");
   if (!call.status && !(p >= 0 && p <= 1))
     call.status = dpt__fail("dropout: argument 'p' is %g, wanted a probability", p);
   dpt_tensor *m = dpt__call_update(&call, "mask", mask);
   if (call.status || !dpt__count(m)) return dpt__call_end(&call);
+  int64_t n = dpt__count(m);
   struct dpt__dropout_mask_args args = {.type = call.type,
-                                        .module = module,
-                                        .step = step,
-                                        .rows = m->size_[0],
-                                        .row = dpt__count(m) / m->size_[0],
-                                        .first_row = first_row,
+                                        .n = n,
+                                        .first = draw->first_row * (n / m->size_[0]),
                                         .p = p,
                                         .value = value,
-                                        .seed = seed,
+                                        .draw = *draw,
                                         .mask = dpt__at(m)};
   dpt__call_launch(&call, dropout_mask, &args);
   return dpt__call_end(&call);

@@ -4,6 +4,8 @@
  * Philox words of their device's state, so that they are the same on every kind of device.
  */
 #include "base/element.h"
+#include "device/draws.h"
+#include "device/graph.h"
 #include "ops/random.h"
 #include "tensor/tensor.h"
 
@@ -12,24 +14,24 @@
 /* A sequence of 32-bit words: a generator's, or those of one call on a device. */
 typedef struct words {
   dpt_generator *g;
-  uint64_t seed, offset, count;
+  dpt_draw draw;
+  uint64_t count;
 } words;
 
-static int words_start(words *w, dpt_generator *g, const dpt_tensor *on) {
+static int words_start(const char *fn, words *w, dpt_generator *g, const dpt_tensor *on) {
   *w = (words){.g = g};
   if (!dpt__is_device(on->kind_)) return 0;
   w->g = NULL;
   int device = dpt_tensor_device(on);
   if (!device) DPT__TRY(dpt_device_get(&device));
-  return dpt__device_draw(device, &w->seed, &w->offset);
+  DPT__TRY(dpt__graph_refuses(fn, "it draws on the host"));
+  return dpt__draws_next(fn, device, 0, &w->draw);
 }
 
 static uint32_t next(words *w) {
   if (w->g) return dpt__draw(w->g);
-  uint32_t out[4], counter[4] = {(uint32_t)w->count, (uint32_t)(w->count >> 32),
-                                 (uint32_t)w->offset, (uint32_t)(w->offset >> 32)};
-  w->count++;
-  dpt__philox(w->seed, counter, out);
+  uint32_t out[4];
+  dpt__philox_at(w->draw.seed, w->draw.offset, w->count++, out);
   return out[0];
 }
 
@@ -45,7 +47,7 @@ static int give(dpt_tensor *r, const dpt_tensor *list) {
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   words w;
   if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
-  DPT__TRY(words_start(&w, g, r));
+  DPT__TRY(words_start("randperm", &w, g, r));
   dpt_tensor list;
   DPT__TRY(dpt_tensor_new(&list, DPT_I64, 1, &n));
   int64_t *x = dpt__at(&list);
@@ -126,7 +128,7 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   if (!rows) return dpt_resize(r, 2, size);
   dpt_tensor sums = {0}, list = {0};
   int failed = as_doubles(&sums, p) || rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
-               words_start(&w, g, p) ||
+               words_start("multinomial", &w, g, p) ||
                dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1);
   for (int64_t i = 0; i < rows && !failed; i++)
     draw_row(&w, (double *)dpt__at(&sums) + i * c, c, n, replacement,

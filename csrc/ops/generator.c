@@ -1,24 +1,13 @@
 /* generator.c: MT19937 (Matsumoto and Nishimura, 1998) and its state (generator.h). */
 #include "ops/generator.h"
+#include "device/draws.h"
 #include "tensor/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 enum { WORDS = DPT__MT_WORDS, SHIFT = 397 };
-
-uint64_t dpt__random_seed(void) {
-  uint64_t seed = 0;
-  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    seed = (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec;
-  }
-  return seed >> 11; /* a Lua number holds it */
-}
 
 void dpt_generator_manual_seed(dpt_generator *g, uint64_t seed) {
   memset(g, 0, sizeof *g);

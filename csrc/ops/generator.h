@@ -21,7 +21,4 @@ uint32_t dpt__draw(dpt_generator *g);
 double dpt__draw_uniform(dpt_generator *g); /* [0, 1) */
 double dpt__draw_normal(dpt_generator *g);
 
-/* 64 random bits from the system. */
-uint64_t dpt__random_seed(void);
-
 #endif

@@ -1,11 +1,11 @@
-/* random.c: tensors and numbers from distributions; the random state of every device.
+/* random.c: tensors and numbers from distributions.
  *
  * What must stay true: host tensors are filled at once, in row-major order, from the given
- * generator; device tensors by a kernel that needs only (seed, offset) of their device. Each call
- * on a device moves its offset by one. The lock guards the table of states.
+ * generator; device tensors by a kernel, each call by one draw of their device (device/draws.h).
  */
 #include "ops/random.h"
 #include "base/element.h"
+#include "device/draws.h"
 #include "tensor/tensor.h"
 
 static const struct {
@@ -118,7 +118,8 @@ static int fill_there(const char *fn, const dpt_tensor *r, const source *s, cons
   DPT__TRY(dpt__route(&route, fn, 2, operands));
   dpt__philox_args g = {
       .distribution = s->distribution, .range = s->range, .a = s->a, .b = s->b, .walk = *walk};
-  DPT__TRY(dpt__device_draw(dpt_tensor_device(r), &g.seed, &g.offset));
+  DPT__TRY(dpt__draws_next(fn, dpt_tensor_device(r), r->size_[0], &g.draw));
+  g.first = g.draw.first_row * (dpt__count(r) / r->size_[0]);
   dpt__walk_look(&g.walk);
   return dpt__launch(&route, philox, fn, &g);
 }

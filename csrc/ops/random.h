@@ -1,7 +1,8 @@
 /* random.h: the arguments of the kernel that fills device tensors with random numbers.
  *
- * What must stay true: element i (in row-major order) is drawn from Philox under the key `seed`
- * with the counter (i, offset) alone; formulas are those of dpt__from_bits, on every backend.
+ * What must stay true: element i (in row-major order) is drawn from Philox under the draw's seed
+ * with the counter (first + i, offset) alone; formulas are those of dpt__from_uniform, on every
+ * backend.
  */
 #ifndef DPT_OPS_RANDOM_H
 #define DPT_OPS_RANDOM_H
@@ -20,16 +21,15 @@ enum dpt__distribution {
 
 typedef struct dpt__philox_args {
   int32_t distribution;
-  uint64_t seed, offset, range; /* random: range numbers from a on */
+  uint64_t range; /* random: range numbers from a on */
+  dpt_draw draw;
+  int64_t first; /* the place of element 0 in the draw */
   double a, b;
   dpt__walk walk; /* r; bernoulli may have a second operand: its probabilities */
 } dpt__philox_args;
 
 /* `random` without bounds: numbers below this, so that the type holds them (Torch7's). */
 uint64_t dpt__random_range(int dtype);
-
-/* The state of a device moves on by one call; gives what the call draws from. */
-int dpt__device_draw(int device, uint64_t *seed, uint64_t *offset);
 
 /* A number of the distribution from uniforms u in [0, 1) and v in (0, 1]. Not for `random`. */
 DPT__EVERYWHERE static inline double dpt__from_uniform(int distribution, double u, double v,
@@ -61,10 +61,9 @@ DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t l
 /* Element i of a distribution, which may be a constant where g->distribution is not. */
 DPT__EVERYWHERE static inline double dpt__philox_drawn(const dpt__philox_args *g, int distribution,
                                                        int single, int64_t i, double a) {
-  uint64_t at = (uint64_t)i;
-  uint32_t words[4], counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)g->offset,
-                                   (uint32_t)(g->offset >> 32)};
-  dpt__philox(g->seed, counter, words);
+  uint32_t words[4];
+  dpt__philox_at(dpt__draw_seed(&g->draw), dpt__draw_offset(&g->draw), (uint64_t)(g->first + i),
+                 words);
   if (distribution == DPT__RANDOM_random) {
     uint64_t bits = (g->range - 1) >> 32 ? (uint64_t)words[0] << 32 | words[1] : words[0];
     return (double)(int64_t)(bits % g->range) + a;

@@ -1,7 +1,7 @@
 /* dropout.h: what dropout makes of an element between two layers, for every backend.
  *
- * What must stay true: the words are those of dpt_dropout_mask: an element at `place` of row `row`
- * has word place % 4 of the block whose counter is (place / 4, row, module, step) under the seed.
+ * What must stay true: the element at `place` of sequence s has word place % 4 of the block whose
+ * counter is (place / 4, first_row + s, offset) under the draw's seed.
  */
 #ifndef DPT_RNN_DROPOUT_H
 #define DPT_RNN_DROPOUT_H
@@ -20,9 +20,8 @@ DPT__EVERYWHERE static inline int64_t dpt__rnn_place(int layer, int64_t T, int64
 /* The words of a block for a sequence of the batch. */
 DPT__EVERYWHERE static inline void dpt__rnn_words(const dpt_rnn *r, int64_t sequence, int64_t block,
                                                   uint32_t words[4]) {
-  const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(r->first_row + sequence), r->module,
-                               r->step};
-  dpt__philox(r->seed, counter, words);
+  uint64_t row = (uint64_t)(r->draw.first_row + sequence) << 32;
+  dpt__philox_at(dpt__draw_seed(&r->draw), dpt__draw_offset(&r->draw), row | (uint32_t)block, words);
 }
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "rnn/rnn.h"
 #include "device/device.h"
-#include "device/graph.h"
 #include "nn/call.h"
 
 #include <limits.h>
@@ -316,8 +315,6 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *r
                     const dpt_tensor *c0, const dpt_tensor *weight, const dpt_tensor *lengths) {
   rnn_call c;
   DPT__TRY(check_network(rnn));
-  if (reserve && rnn->dropout > 0)
-    DPT__TRY(dpt__graph_refuses("rnn", "it drops other elements each time"));
   c.call.status = begin(&c, rnn, "x", x, rnn->input, lengths);
   if (!c.call.status) forward(&c, y, hn, cn, reserve, x, h0, c0, weight);
   return end(&c);

@@ -44,7 +44,7 @@ static void layers(int kind) {
   OK(dpt_upsample_linear_backward(&gin, &y, &x, 2)), CHECK(is(&gin, in));
   OK(dpt_pad_forward(&y, &x, DPT_PAD_ZERO, 2, below, above)), CHECK(is(&y, padded));
   OK(dpt_pad_backward(&gin, &y, &x, DPT_PAD_ZERO, 2, below, above)), CHECK(is(&gin, in));
-  OK(dpt_dropout_mask(&x, 0.5, 2, 1, 0, 1, 1));
+  OK(dpt_dropout_mask(&x, &(dpt_draw){0}, 0.5, 2));
   same(&gw, w2, 0, "empty gw");
   same(&w, w4, 0, "empty conv gw");
   same(&p, planes, 0, "empty planes");
@@ -117,7 +117,8 @@ static void missing(void) {
   FAILS(dpt_upsample_nearest_backward(&y, &x, NULL, 2, 2), "'input' is missing");
   FAILS(dpt_prelu_forward(&y, NULL, &m), "'input' is missing");
   FAILS(dpt_lrn_forward(&y, NULL, &x, 1, 1, 1, 1), "'denom' is missing");
-  FAILS(dpt_dropout_mask(NULL, 0.5, 1, 0, 0, 0, 0), "'mask' is missing");
+  FAILS(dpt_dropout_mask(NULL, &(dpt_draw){0}, 0.5, 1), "'mask' is missing");
+  FAILS(dpt_dropout_mask(&x, NULL, 0.5, 1), "'draw' is missing");
   FAILS(dpt_sgd_step(NULL, &m, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'x' is missing");
   FAILS(dpt_adam_step(&m, &m, NULL, &m, 1, 0, 0, 0, 1), "'m' is missing");
   dpt_tensor_free(&x), dpt_tensor_free(&m), dpt_tensor_free(&y);

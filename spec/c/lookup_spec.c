@@ -41,12 +41,14 @@ static void dropout(int kind) {
   int64_t rows = 50, n = 77;
   array whole_mask = ARRAY(rows, n);
   dpt_tensor all = tensor_of(whole_mask, kind, 0), other = tensor_of(whole_mask, kind, 1);
-  OK(dpt_dropout_mask(&all, 0.25, 2, 42, 0, 7, 3));
+  dpt_draw draw = {.seed = 42, .offset = 3}, next = {.seed = 42, .offset = 4};
+  OK(dpt_dropout_mask(&all, &draw, 0.25, 2));
   for (int64_t first = 0; first < rows;) {
     int64_t m = whole(1, rows - first);
     dpt_tensor part = empty(kind);
     OK(dpt_narrow(&part, &other, 0, first, m));
-    OK(dpt_dropout_mask(&part, 0.25, 2, 42, first, 7, 3));
+    draw.first_row = first;
+    OK(dpt_dropout_mask(&part, &draw, 0.25, 2));
     dpt_tensor_free(&part);
     first += m;
   }
@@ -59,8 +61,8 @@ static void dropout(int kind) {
   CHECK(fabs(sum / (double)a.n - 0.75) < 0.03);
   same(&other, a, 0, "dropout");
   dpt_tensor none = tensor_of(whole_mask, kind, 0), every = tensor_of(whole_mask, kind, 0);
-  OK(dpt_dropout_mask(&none, 1, 2, 42, 0, 7, 3));
-  OK(dpt_dropout_mask(&every, 0, 2, 42, 0, 7, 4));
+  OK(dpt_dropout_mask(&none, &draw, 1, 2));
+  OK(dpt_dropout_mask(&every, &next, 0, 2));
   for (int64_t i = 0; i < a.n; i++) a.v[i] = 0;
   same(&none, a, 0, "dropout of all");
   for (int64_t i = 0; i < a.n; i++) a.v[i] = 2;
@@ -128,7 +130,7 @@ static void refusals(void) {
   OK(dpt_lookup_forward(&cy, &cw, &ci));
   FAILS(dpt_device_synchronize(0), "has 4 at element 2");
   OK(dpt_device_synchronize(0));
-  FAILS(dpt_dropout_mask(&tw, 1.5, 1, 0, 0, 0, 0), "'p' is 1.5");
+  FAILS(dpt_dropout_mask(&tw, &(dpt_draw){0}, 1.5, 1), "'p' is 1.5");
   FAILS(dpt_sgd_step(&tw, &tb, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'g'");
   dpt_tensor *own[] = {&tw, &ti, &y, &cw, &ci, &cy, &tb};
   for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);

@@ -75,7 +75,7 @@ static void formulas(void) {
   dpt__philox_args g = {.distribution = DPT__RANDOM_normal, .a = 0.5, .b = 2};
   OK(dpt_tensor_new(&x, DPT_F64 | DPT_ON_DEVICE, 1, &size));
   OK(dpt_device_manual_seed(0, 7));
-  OK(dpt__device_draw(1, &g.seed, &g.offset));
+  OK(dpt_draw_next(&g.draw, &x, NULL, size));
   OK(dpt_device_manual_seed(0, 7));
   OK(dpt_random(dpt_distribution("normal"), &x, NULL, g.a, g.b));
   double *got = numbers(&x);

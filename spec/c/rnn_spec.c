@@ -103,8 +103,9 @@ static double mask(const problem *p, int layer, int64_t t, int64_t b, int64_t co
   if (!p->trained || n->dropout == 0 || layer + 1 == n->layers) return 1;
   int64_t place = (layer * p->T + t) * n->directions * p->O + column;
   uint32_t words[4];
-  uint32_t counter[4] = {(uint32_t)(place / 4), (uint32_t)(n->first_row + b), n->module, n->step};
-  dpt__philox(n->seed, counter, words);
+  uint32_t counter[4] = {(uint32_t)(place / 4), (uint32_t)(n->draw.first_row + b),
+                         (uint32_t)n->draw.offset, (uint32_t)(n->draw.offset >> 32)};
+  dpt__philox(n->draw.seed, counter, words);
   return words[place % 4] < (uint64_t)((1 - n->dropout) * 4294967296.0) ? 1 / (1 - n->dropout) : 0;
 }
 
@@ -247,10 +248,7 @@ static dpt_rnn network(int cell) {
                .batch_first = (int32_t)whole(0, 1),
                .input = (int32_t)whole(1, 7),
                .hidden = (int32_t)whole(2, 7),
-               .seed = 17,
-               .first_row = whole(0, 5),
-               .module = 3,
-               .step = (uint32_t)whole(0, 9)};
+               .draw = {.seed = 17, .offset = (uint64_t)whole(0, 9), .first_row = whole(0, 5)}};
   if (whole(0, 3) == 0) n.skip_input = 1, n.input = n.hidden;
   if (whole(0, 2) == 0) n.dropout = 0.4;
   if (cell == DPT_RNN_LSTM && whole(0, 2) == 0) n.projection = (int32_t)whole(1, n.hidden - 1);

@@ -199,16 +199,6 @@ describe('cudnn.RNN', function()
       same.close(y, rnn:cuda():forward(x), 2e-3)
    end)
 
-   if not dpt.cutorch.getDeviceProperties(1).name:find 'host' then -- those call f again
-      it('cannot be captured in a graph with dropout', function()
-         local rnn, x = cudnn.LSTM(I, H, 2, false, 0.5), random(T, B, I)
-         rnn:forward(x)
-         assert.error_matches(function()
-            dpt.cutorch.graph(function() rnn:forward(x) end)
-         end, 'cudnn.LSTM: its dropout draws other numbers each time, which', 1, true)
-      end)
-   end
-
    it('takes inputs with gaps, and keeps working after clearState and a change of type', function()
       local rnn = cudnn.LSTM(I, H)
       local x = random(B, T, I):transpose(1, 2)

@@ -3,6 +3,7 @@ local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local ffi = require('dpt.ffi').ffi
 local C = require('dpt.ffi').C
+local draws = require 'dpt.parallel.draws'
 local run = require 'spec.support.run'
 
 --- Devices that run CUDA's kernels; host devices call f again, which has a spec of its own.
@@ -74,6 +75,44 @@ describe('cutorch.graph', function()
       assert.equal(3 + 3 * 3, list[3]:sum())
       assert.equal(0, select('#', cutorch.graph(function() x:add(1) end)()))
       assert.error_matches(function() cutorch.graph(3) end, 'wanted a function')
+   end)
+
+   it('draws anew in each replay, what the calls themselves would have drawn', function()
+      local net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.WhiteNoise(0, 1)):add(nn.RReLU())
+      if not cutorch.getDeviceProperties(1).name:find 'emulated' then -- has no cuDNN
+         net:add(nn.View(6, 5, 4)):add(dpt.cudnn.LSTM(4, 4, 2, false, 0.5))
+      end
+      net:cuda()
+      local input = torch.CudaTensor(6, 20):fill(1)
+      local extra = torch.CudaTensor(7)
+      local function step()
+         net:forward(input)
+         net:backward(input, net.output)
+         extra:normal()
+         return net.output
+      end
+      step()
+      cutorch.manualSeed(5)
+      local expected, seen = {}, {}
+      for i = 1, 3 do
+         expected[i] = {step():clone(), net.gradInput:clone(), extra:clone(),
+            torch.CudaTensor(5):uniform()}
+      end
+      local last = cutorch.getRNGState()
+      cutorch.manualSeed(5)
+      local g = cutorch.graph(step)
+      for i = 1, 3 do
+         g()
+         seen[i] = {net.output:clone(), net.gradInput:clone(), extra:clone(),
+            torch.CudaTensor(5):uniform()} -- what is drawn between replays is no part of them
+         for k = 1, 4 do bits(expected[i][k], seen[i][k]) end
+      end
+      assert.is_true(last:equal(cutorch.getRNGState()))
+      assert.is_false(seen[1][1]:equal(seen[2][1]))
+      g() -- queued behind each other, each has its own
+      local first = extra:clone()
+      g()
+      assert.is_false(first:equal(extra))
    end)
 
    it('counts what a replay writes, so that replicas know that they are stale', function()
@@ -172,13 +211,11 @@ describe('cutorch.graph', function()
       refused(function() return x:float() end, 'waits')
       refused(function() other:add(1) end, 'add: it needs stream 0 of device 2', 'of device 1')
       refused(function() other:copy(x) end, 'device 2')
-      refused(function() x:clone():uniform() end, 'uniform: it draws other numbers')
+      local pass = draws.passes(1, {0, 2, 4}, 2)[2]
       refused(function()
-         nn.Dropout(0.5):cuda():forward(x)
-      end, 'it draws other numbers')
-      local lstm = dpt.cudnn.LSTM(4, 4, 2, false, 0.5):cuda()
-      local sequence = torch.CudaTensor(2, 1, 4):fill(1)
-      refused(function() lstm:forward(sequence) end, 'draws other numbers')
+         draws.within(pass, x.uniform, x)
+      end, 'uniform: it draws what goes by the replica')
+      refused(function() x:randperm(4) end, 'randperm: it draws on the host')
       refused(function() cutorch.graph(function() end) end, 'it captures')
       local p = problem()
       refused(p.step, 'optim.sgd: it takes its first step')

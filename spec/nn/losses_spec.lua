@@ -2,6 +2,7 @@
 -- addresses are odd and where values are bad: against host tensors, which other specs check.
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
+local ffi = require('dpt.ffi').ffi
 local lib = require 'dpt.nn.lib'
 local criterions = require 'spec.support.criterions'
 
@@ -174,16 +175,16 @@ describe('on devices', function()
       for _, name in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor'} do
          local text = {}
          local mask = torch.factory(name)():resize(4, 7)
-         lib.dropout_mask(mask, 0.5, 3, 42, 2, 9, 5)
+         lib.dropout_mask(mask, ffi.new('dpt_draw', 42, 5, 2), 0.5, 3)
          for i = 1, 4 do
             for k = 1, 7 do text[#text + 1] = mask[i][k] end
          end
-         assert.equal('0030300303333033003303333330', table.concat(text))
+         assert.equal('0333003303000033300300030000', table.concat(text))
          local big, part = torch.factory(name)():resize(3000, 12), torch.factory(name)()
-         lib.dropout_mask(big, 0.25, 1, 42, 0, 1, 1)
+         lib.dropout_mask(big, ffi.new('dpt_draw', 42, 1, 0), 0.25, 1)
          assert.near(0.75, big:mean(), 0.02)
          part:resize(5, 12)
-         lib.dropout_mask(part, 0.25, 1, 42, 2990, 1, 1)
+         lib.dropout_mask(part, ffi.new('dpt_draw', 42, 1, 2990), 0.25, 1)
          assert.is_true(part:equal(big:narrow(1, 2991, 5)))
       end
    end)

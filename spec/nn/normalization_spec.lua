@@ -99,24 +99,6 @@ describe('dropout', function()
          assert.has_error(function() nn.Dropout(p) end)
       end
    end)
-   it('on devices drops for a slice of the rows what it drops for the whole', function()
-      if not cutorch then return end
-      local whole = nn.Dropout(0.5):cuda()
-      local part = whole:clone()
-      local x = torch.CudaTensor(8, 300):fill(1)
-      for _ = 1, 2 do -- two steps: others every time, alike in both
-         local out = whole:forward(x):float()
-         part.rowOffset_ = 5
-         local slice = part:forward(x:narrow(1, 6, 3)):float()
-         assert.are.equal(0, (slice - out:narrow(1, 6, 3)):abs():max())
-      end
-      local again = whole:clone()
-      again.dropoutStep_ = 0
-      assert.is_true((again:forward(x):float() - whole:forward(x):float()):abs():max() > 0)
-      local other = nn.Dropout(0.5):cuda()
-      other.dropoutStep_ = again.dropoutStep_
-      assert.is_true((other:forward(x):float() - again:forward(x):float()):abs():max() > 0)
-   end)
    it('WhiteNoise adds noise in training only', function()
       local m = nn.WhiteNoise(0, 0.5)
       local x = torch.zeros(100, 100)

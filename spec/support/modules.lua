@@ -33,6 +33,38 @@ function Fuse:updateGradInput(_, gradOutput)
    return self.gradInput
 end
 
+-- Draws on the device of its input by a tensor's method; what it draws has the size of no batch.
+local Drawing, drawingParent = torch.class('dptspec.Drawing', 'nn.Module', M)
+
+function Drawing:__init(method)
+   drawingParent.__init(self)
+   self.method = method
+end
+
+function Drawing:updateOutput(input)
+   local t = input.new()
+   if self.method == 'randperm' then
+      t:randperm(35):resize(5, 7)
+   elseif self.method == 'multinomial' then
+      t = input.new(5, 9):fill(1):multinomial(7, true):type(input:type())
+   elseif self.method == 'random' then
+      t:resize(5, 7):random(1, 100)
+   else
+      t:resize(5, 7)[self.method](t)
+   end
+   self.output = t
+   return t
+end
+
+-- Draws as often as its one row says.
+local DrawingMore = torch.class('dptspec.DrawingMore', 'nn.Module', M)
+
+function DrawingMore:updateOutput(input)
+   self.output = input.new(1, 9):zero()
+   for i = 1, input[1][1] do self.output[1][i] = input.new(1):uniform()[1] end
+   return self.output
+end
+
 -- A linear layer that is called as often as `times` says, as a recurrent one.
 local Repeated, repeatedParent = torch.class('dptspec.Repeated', 'nn.Container', M)
 

@@ -1,7 +1,7 @@
 --- Comparing a network on several devices with the same one on one device.
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
-local torch, nn, C = dpt.torch, dpt.nn, dptffi.C
+local torch, nn, cutorch, C = dpt.torch, dpt.nn, dpt.cutorch, dptffi.C
 local busted = require 'busted'
 local luassert = require 'luassert'
 local Params = require 'dpt.parallel.params'
@@ -121,6 +121,14 @@ function M.bits(expected, got)
    end)
 end
 
+--- Calls f(...) and puts the devices' generators back, so that what comes next draws the same.
+-- @return what f returns
+function M.rewind(f, ...)
+   local states, results = cutorch.getRNGStateAll(), {f(...)}
+   cutorch.setRNGStateAll(states)
+   return unpack(results)
+end
+
 --- The parameters of module become those of from.
 function M.copyParameters(module, from)
    local to, values = module:parameters(), from:parameters()
@@ -155,7 +163,7 @@ function M.compare(one, many, input, tolerance)
    many:zeroGradParameters()
    local _, expected = one:parameters()
    local _, got = many:parameters()
-   local output = many:forward(input)
+   local output = M.rewind(many.forward, many, input)
    local empty = torch.isTensor(input) and input:nElement() == 0
    if empty then
       luassert.equal(0, output:nElement())

@@ -1,8 +1,7 @@
 /* dropout.cu: dropout's mask by Philox 4x32-10.
  *
- * What must stay true: element `place` of row `row` takes word place % 4 of the block whose counter
- * is (place / 4, row, module, step) under the key seed, as on the host, so that n devices drop what
- * one would. A thread has one block of words.
+ * What must stay true: the element at place `at` of the draw takes word at % 4 of block at / 4, as on
+ * the host, so that n devices drop what one would. A thread has one block of words.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -17,19 +16,24 @@ namespace {
 enum { WORDS = 4 };
 static_assert(WORDS == (int)DPT__PACK, "a block of words is a pack of elements");
 
+/* skew: how many of the first block's words belong to elements before this tensor's. */
 template <typename T>
-__global__ void mask_kernel(dpt__dropout_mask_args a, uint64_t keep, int64_t each, bool packs) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x, count = a.rows * each;
-  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
-    int64_t row = t / each, block = t - row * each, first = block * WORDS;
-    uint64_t global = (uint64_t)(a.first_row + row);
+__global__ void mask_kernel(dpt__dropout_mask_args a, uint64_t keep, int64_t blocks, int skew,
+                            bool packs) {
+  int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  uint64_t seed = dpt__draw_seed(&a.draw), offset = dpt__draw_offset(&a.draw);
+  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < blocks; t += threads) {
     uint32_t words[WORDS];
-    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)global, a.module, a.step};
-    dpt__philox(a.seed, counter, words);
+    dpt__philox_at(seed, offset, (uint64_t)(a.first / WORDS + t), words);
     dpt__pack<T> mask;
     for (int i = 0; i < WORDS; i++) mask.v[i] = words[i] < keep ? (T)a.value : T(0);
-    int n = a.row - first < WORDS ? (int)(a.row - first) : WORDS;
-    dpt__pack_store((T *)a.mask + row * a.row + first, mask, n, packs);
+    int64_t place = t * WORDS - skew;
+    if (packs && place + WORDS <= a.n) {
+      dpt__pack_store((T *)a.mask + place, mask, WORDS, true);
+      continue;
+    }
+    for (int i = 0; i < WORDS; i++)
+      if (place + i >= 0 && place + i < a.n) ((T *)a.mask)[place + i] = mask.v[i];
   }
 }
 
@@ -38,13 +42,14 @@ __global__ void mask_kernel(dpt__dropout_mask_args a, uint64_t keep, int64_t eac
 int dpt__cuda_dropout_mask(dpt__context *context, const void *args) {
   const dpt__dropout_mask_args &a = *(const dpt__dropout_mask_args *)args;
   uint64_t keep = (uint64_t)((1 - a.p) * 4294967296.0);
-  int64_t each = (a.row + WORDS - 1) / WORDS;
-  if (!each || !a.rows) return 0;
+  int skew = (int)(a.first % WORDS);
+  int64_t blocks = (skew + a.n + WORDS - 1) / WORDS;
+  if (!a.n) return 0;
   return dpt__of_real(a.type, [&](auto zero) {
     typedef decltype(zero) T;
-    bool packs = a.row % WORDS == 0 && dpt__packs_at<T>(a.mask);
+    bool packs = !skew && dpt__packs_at<T>(a.mask);
     auto kernel = mask_kernel<T>;
-    return DPT_LAUNCH(kernel, dpt__blocks(a.rows * each), DPT__BLOCK, 0, context, a, keep, each,
+    return DPT_LAUNCH(kernel, dpt__blocks(blocks), DPT__BLOCK, 0, context, a, keep, blocks, skew,
                       packs);
   });
 }

@@ -1,32 +1,34 @@
 /* dropout.c: dropout's mask by Philox 4x32-10.
  *
- * What must stay true: element `place` of row `row` takes word place % 4 of the block whose counter
- * is (place / 4, row, module, step) under the key seed; so a mask depends neither on how the batch
- * is split nor on threads. Every backend must draw the same words.
+ * What must stay true: the element at place `at` of the draw takes word at % 4 of block at / 4, so a
+ * mask depends neither on how the batch is split nor on threads. Every backend must draw the same
+ * words.
  */
 #include "base/philox.h"
 #include "host/nn/real.h"
 
-static void draw(const struct dpt__dropout_mask_args *a, uint64_t keep, int64_t row) {
+enum { BLOCK = 4096 };
+
+/* Elements from `from` to before `to`. */
+static void draw(const struct dpt__dropout_mask_args *a, uint64_t keep, int64_t from, int64_t to) {
+  uint64_t seed = dpt__draw_seed(&a->draw), offset = dpt__draw_offset(&a->draw);
   uint32_t words[4];
-  for (int64_t i = 0; i < a->row; i++) {
-    if (i % 4 == 0) {
-      uint64_t global = (uint64_t)(a->first_row + row);
-      uint32_t counter[4] = {(uint32_t)(i / 4), (uint32_t)global, a->module, a->step};
-      dpt__philox(a->seed, counter, words);
-    }
-    double value = words[i % 4] < keep ? a->value : 0;
+  for (int64_t i = from; i < to; i++) {
+    uint64_t at = (uint64_t)(a->first + i);
+    if (i == from || at % 4 == 0) dpt__philox_at(seed, offset, at / 4, words);
+    double value = words[at % 4] < keep ? a->value : 0;
     if (a->type == DPT_F32)
-      ((float *)a->mask)[row * a->row + i] = (float)value;
+      ((float *)a->mask)[i] = (float)value;
     else
-      ((double *)a->mask)[row * a->row + i] = value;
+      ((double *)a->mask)[i] = value;
   }
 }
 
 int dpt__host_dropout_mask(dpt__context *context, const void *p) {
   const struct dpt__dropout_mask_args *a = p;
   uint64_t keep = (uint64_t)((1 - a->p) * 4294967296.0);
-#pragma omp parallel for num_threads(dpt__threads(context, a->rows * a->row * 4)) schedule(static)
-  for (int64_t row = 0; row < a->rows; row++) draw(a, keep, row);
+#pragma omp parallel for num_threads(dpt__threads(context, a->n * 4)) schedule(static)
+  for (int64_t from = 0; from < a->n; from += BLOCK)
+    draw(a, keep, from, a->n - from < BLOCK ? a->n : from + BLOCK);
   return 0;
 }

@@ -26,9 +26,9 @@ return function(cutorch)
    -- does none of that yet.
    --
    -- In f nothing may wait (no number can be read, a criterion gives a tensor of one element), all
-   -- is done on one stream of one device, and nothing is different from call to call: random
-   -- numbers, ordinary host memory, optim.adam. Buffers should have their sizes: call f some times
-   -- before. The graph keeps the memory that it uses.
+   -- is done on one stream of one device, and nothing is different from call to call: ordinary host
+   -- memory, optim.adam. Random numbers are drawn anew by each replay. Buffers should have their
+   -- sizes: call f some times before. The graph keeps the memory that it uses.
    -- @return g: g() replays it, after what is queued on the current stream, and returns what f
    -- returned, with its tensors as they are afterwards. On a host device g() calls f(...).
    function cutorch.graph(f, ...)

@@ -170,7 +170,7 @@ function DataParallelTable:updateOutput(input)
    local state, module = self.state, self.modules[1]
    state.inputSplit = self.policy or module:inputSplit(input)
    local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
-   self.impl:tellRows(before, self.dimension)
+   self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
    self.used, state.outputSplit, state.replicas = used, module:outputSplit(), self.impl.modules
    self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)

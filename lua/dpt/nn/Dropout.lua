@@ -1,22 +1,18 @@
 --- nn.Dropout(p, v1, inplace, stochasticInference): sets elements to 0 with probability p in
 -- training. The rest is divided by 1-p in training, or (v1) multiplied by it in evaluation.
 -- What must stay true: noise is the mask that forward used. On host tensors it is drawn from the
--- generator as Torch7 did; on devices it depends on (seed, global row, dropoutId_, dropoutStep_)
--- alone. Who splits a batch sets rowOffset_, the number of rows before a replica's first one, and
--- dropoutStep_ to be replica 1's; dropoutId_ is the same in all copies of a module.
+-- generator as Torch7 did, on devices from theirs, one draw for each forward. No module has a
+-- number or counts: so copies of one, however they are made, never drop the same, and the states of
+-- the generators are all that must be kept to drop the same again.
 
+local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local lib = require 'dpt.nn.lib'
 
 local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
 
-local made = 0 -- modules made so far: where ids come from
-
---- A number for a new module that draws, not for its copies.
-function Dropout.newId()
-   made = made + 1
-   return made
-end
+local key = dptffi.ffi.new 'dpt_draw'
 
 function Dropout:__init(p, v1, inplace, stochasticInference)
    parent.__init(self)
@@ -25,9 +21,6 @@ function Dropout:__init(p, v1, inplace, stochasticInference)
    self.inplace = inplace
    self.stochastic_inference = stochasticInference or false
    self.v2 = not v1 -- the name of the newer kind, which scales in training
-   self.dropoutId_ = Dropout.newId()
-   self.dropoutStep_ = 0
-   self.rowOffset_ = 0
    if type(self.p) ~= 'number' or not (self.p >= 0 and self.p < 1) then
       error(('%s: the probability wants 0 <= p < 1, got %s')
          :format(torch.type(self), tostring(p)), 2)
@@ -42,9 +35,8 @@ function Dropout:draw(mask, value)
       if value ~= 1 then mask:div(1 / value) end
       return
    end
-   lib.dropout_mask(mask, self.p, value, torch.initialSeed(), self.rowOffset_ or 0,
-      self.dropoutId_ or 0, self.dropoutStep_ or 0)
-   self.dropoutStep_ = ((self.dropoutStep_ or 0) + 1) % 2 ^ 32
+   lib.draw_next(key, mask, core.generator(), mask:dim() > 0 and mask:size(1) or 0)
+   lib.dropout_mask(mask, key, self.p, value)
 end
 
 -- The mask's sizes; subclasses drop whole planes.

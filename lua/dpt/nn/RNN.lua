@@ -35,9 +35,6 @@ end
 RNN.transient = {'call_', 'sequence', 'gradSequence', 'reserve', 'remembered_', 'padded_',
    'gradPadded_', 'packed_', 'gradPacked_'}
 
---- The dropout of nn.DataParallelTable's replicas goes by sequence, whichever dimension those are.
-RNN.drawsBySequence = true
-
 function RNN:__init(mode, inputSize, hiddenSize, numLayers, batchFirst, dropout, rememberStates)
    parent.__init(self)
    self.mode = mode
@@ -57,19 +54,15 @@ function RNN:__init(mode, inputSize, hiddenSize, numLayers, batchFirst, dropout,
    self:reset()
 end
 
--- What dropout is keyed by.
-local function prepareDropout(self)
+local function checkDropout(self)
    if type(self.dropout) ~= 'number' or not (self.dropout >= 0 and self.dropout < 1) then
       fail(self, 'the probability of dropout wants 0 <= p < 1, got %s', tostring(self.dropout))
-   end
-   if self.dropout > 0 and not self.dropoutId_ then
-      self.dropoutId_, self.dropoutStep_, self.rowOffset_ = nn.Dropout.newId(), 0, 0
    end
 end
 
 --- Uniform in +-stdv (1/sqrt(hiddenSize)); to be called after a change of the fields above.
 function RNN:reset(stdv)
-   prepareDropout(self)
+   checkDropout(self)
    self.numDirections = self.bidirectional == 'CUDNN_BIDIRECTIONAL' and 2 or 1
    local size = network.size(self, self.weight)
    if self.weight:nElement() ~= size then
@@ -146,12 +139,10 @@ end
 -- Runs the network; a call that is run again draws what it drew.
 local function run(self, call, train)
    local lstm = self.mode == 'CUDNN_LSTM'
-   if train and self.dropout > 0 and self.numLayers > 1 then
-      lib.graph_refuse(torch.type(self), 'its dropout draws other numbers each time')
+   if train and self.dropout > 0 and self.numLayers > 1 and not call.draw then
+      call.draw = network.draw(call.x, call.batchFirst and 1 or 2)
    end
-   local description = network.describe(self, call.batchFirst)
-   description.step = call.step or description.step
-   call.step = tonumber(description.step)
+   local description = network.describe(self, call.batchFirst, call.draw)
    lib.rnn_forward(self.sequence, self.hiddenOutput, lstm and self.cellOutput or nil,
       train and self.reserve or nil, description, call.x, call.hidden, lstm and call.cell or nil,
       self.weight, call.lengths)
@@ -165,7 +156,6 @@ function RNN:updateOutput(input)
    buffer(self, 'sequence', typename)
    buffer(self, 'reserve', typename:find('Cuda') and 'torch.CudaByteTensor' or 'torch.ByteTensor')
    run(self, call, train)
-   if train and self.dropoutStep_ then self.dropoutStep_ = (self.dropoutStep_ + 1) % 2 ^ 32 end
    self.call_ = call
    self.output = calls.output(self, call, self.sequence, self.hiddenOutput,
       self.mode == 'CUDNN_LSTM' and self.cellOutput or nil)
@@ -188,7 +178,8 @@ function RNN:updateGradInput(input, gradOutput)
    buffer(self, 'gradSequence', torch.type(self.weight))
    call.kept = nil -- the reserve is used up
    lib.rnn_backward_data(self.gradSequence, self.gradHiddenInput,
-      lstm and self.gradCellInput or nil, self.reserve, network.describe(self, call.batchFirst),
+      lstm and self.gradCellInput or nil, self.reserve,
+      network.describe(self, call.batchFirst, call.draw),
       self.sequence, gy, hidden, lstm and cell or nil, call.hidden, lstm and call.cell or nil,
       self.weight, call.lengths)
    if self.gradInput then
@@ -201,8 +192,8 @@ end
 function RNN:accGradParameters(input, gradOutput, scale)
    local call = callOf(self)
    if call.kept then self:updateGradInput(input, gradOutput) end
-   lib.rnn_backward_weight(self.gradWeight, network.describe(self, call.batchFirst), call.x,
-      call.hidden, self.sequence, call.lengths, self.reserve, scale or 1)
+   lib.rnn_backward_weight(self.gradWeight, network.describe(self, call.batchFirst, call.draw),
+      call.x, call.hidden, self.sequence, call.lengths, self.reserve, scale or 1)
 end
 
 --- Makes weight and gradWeight one chunk each where a script has changed that, as forward does.
@@ -274,7 +265,7 @@ end
 
 function RNN:read(file)
    parent.read(self, file)
-   prepareDropout(self)
+   checkDropout(self)
    file.flats_ = file.flats_ or {}
    for _, name in ipairs{'weight', 'gradWeight'} do
       self[name] = self[name] and weights.fromFile(self, self[name], file.flats_)

@@ -7,13 +7,14 @@
 -- the errors of all of them make one message, each with its replica, its device, the way through
 -- the modules and the traceback; nobody is left waiting.
 --
--- A dispatcher has setup, get, call, run, tellRows, exec, collect, applyChanges, another and close.
+-- A dispatcher has setup, get, call, run, setRows, exec, collect, applyChanges, another and close.
 -- call and run take functions of dpt's own, which reach a thread by their names, and values that
 -- can be sent to one; what dpt does on replicas goes through them. exec is for users. All of them
 -- are made of `perform`; another dispatcher (dpt.parallel.threads) replaces that, setup, get and
 -- close.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
+local draws = require 'dpt.parallel.draws'
 local errors = require 'dpt.parallel.errors'
 local replica = require 'dpt.parallel.replica'
 
@@ -65,7 +66,6 @@ end
 --- The list of the replicas that live here; makes all replicas where that has not been done.
 function Basic:setup()
    if not self.modules then
-      replica.forget(self.dpt.modules[1])
       self.modules = each(self, #self.dpt.gpuAssignments, function(i)
          return i == 1 and self.dpt.modules[1] or self.dpt:replicate()
       end)
@@ -86,6 +86,13 @@ function Basic:perform(count, f, argumentsOf)
    return each(self, count, function(i) return f(modules[i], i, argumentsOf(i)) end)
 end
 
+--- Says where in the batch the rows of each replica begin, for what is called from now on: random
+-- numbers go by them.
+-- @param before list of the rows before each replica's first, and of all
+function Basic:setRows(before)
+   self.before = before
+end
+
 --- Calls a method of the first `count` replicas.
 -- @param method its name
 -- @param count how many replicas
@@ -95,8 +102,9 @@ end
 -- @param f the function that does it (dpt.parallel.replica's call)
 -- @return list of results
 function Basic:call(method, count, inputs, others, scale, f)
+   local passes = self.before and draws.passes(self.dpt.gpuAssignments[1], self.before, count)
    return self:perform(count, f or replica.call, function(i)
-      return method, inputs[i], others and others[i], scale
+      return passes and passes[i], method, inputs[i], others and others[i], scale
    end)
 end
 
@@ -122,19 +130,6 @@ function Basic:exec(closure, count)
    if owner.scriptEnded then owner:scriptEnded() end
    if not ok then error(results, 0) end
    return results
-end
-
---- Tells modules that draw by row (they have a field rowOffset_) where in the batch their replica's
--- rows begin; what they draw is then what one device would.
--- @param before list of the rows before each replica's first
--- @param dimension that of the batch: where it is not 1, only modules that know themselves which
--- dimension that is (drawsBySequence) are told
-function Basic:tellRows(before, dimension)
-   local steps = {}
-   for k, module in ipairs(replica.drawing(self:setup()[1])) do
-      steps[k] = (dimension == 1 or module.drawsBySequence) and module.dropoutStep_ or false
-   end
-   if #steps > 0 then self:run(replica.tellRows, before, steps) end
 end
 
 --- Lets go of memory that only Lua states that a script cannot reach hold: there are none.

@@ -14,6 +14,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
 local lists = require 'dpt.comm.lists'
+local draws = require 'dpt.parallel.draws'
 local errors = require 'dpt.parallel.errors'
 local buckets = require 'dpt.parallel.buckets'
 local owners = require 'dpt.parallel.owners'
@@ -258,11 +259,15 @@ end
 
 --- Calls a method of a replica that adds to its gradients (run by a dispatcher). Raises where
 -- something has written to gradients whose sum may have begun: it may have been too late.
-function Overlap.call(replica, i, method, input, other, scale)
+-- @param pass of dpt.parallel.draws
+function Overlap.call(replica, i, pass, method, input, other, scale)
    local watch = watchOf(replica, i)
-   if not watch then return replica[method](replica, input, other, scale) end
+   if not watch then
+      return draws.within(pass, replica[method], replica, input, other, scale)
+   end
    start(watch, method)
-   local ok, result = xpcall(replica[method], errors.handler, replica, input, other, scale)
+   local ok, result = xpcall(draws.within, errors.handler, pass, replica[method], replica, input,
+      other, scale)
    stop(watch, ok)
    if watch.loose or watch.late then watches[replica] = nil end
    if not ok then error(result, 0) end

@@ -101,7 +101,6 @@ function Threads:setup()
    if self.modules then return self.modules end
    local devices, first = self.dpt.gpuAssignments, self.dpt.modules[1]
    start(self, #devices - 1)
-   replica.forget(first)
    self.snapshot = modes.get(self.snapshot)
    self.modules = everywhere(self, #devices, function(i)
       return send(self, self.snapshot, i, worker.make, i, devices[i], first)

@@ -6,6 +6,7 @@
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 
 local M = {}
 
@@ -48,9 +49,22 @@ end
 
 local struct = ffi.new('dpt_rnn')
 
+local key = ffi.new('dpt_draw')
+local KEY = ffi.sizeof(key)
+
+--- What the dropout of one call draws: by its sequences, on devices those of the whole batch.
+-- @param x the call's sequences
+-- @param dimension which of x's they are
+-- @return a string
+function M.draw(x, dimension)
+   lib.draw_next(key, x, core.generator(), x:size(dimension))
+   return ffi.string(key, KEY)
+end
+
 --- The description of a module for sequences that come first or not.
 -- @param batchFirst nil: as the field says
-function M.describe(module, batchFirst)
+-- @param draw of a call that drops, else nil
+function M.describe(module, batchFirst, draw)
    if batchFirst == nil then batchFirst = module.batchFirst end
    struct.cell = choose(module, cells, 'mode')
    struct.bias = choose(module, biases, 'biasMode')
@@ -62,9 +76,7 @@ function M.describe(module, batchFirst)
    struct.hidden = size(module, 'hiddenSize', 1)
    struct.projection = size(module, 'projSize', 0)
    struct.dropout = module.dropout
-   struct.seed = torch.initialSeed()
-   struct.module, struct.step = module.dropoutId_ or 0, module.dropoutStep_ or 0
-   struct.first_row = module.rowOffset_ or 0
+   if draw then ffi.copy(struct.draw, draw, KEY) else ffi.fill(struct.draw, KEY) end
    return struct
 end
 
