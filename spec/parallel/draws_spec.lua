@@ -48,19 +48,30 @@ same.dispatched('H22: what replicas draw', function()
             :add(cudnn.LSTM(4, 4, 3, true, 0.5))
       end,
    }
-   for name, make in pairs(modules) do
-      it('is by rows what one device draws: ' .. name, function()
-         local one = nn.Sequential():add(nn.MulConstant(1)):add(make()):cuda()
-         local many = wrap(one)
-         for _, rows in ipairs{2 * most, 1, 2 * most + 1, most - 1, 3} do
-            local input = torch.CudaTensor(rows, 12):fill(1)
-            local output = same.rewind(many.forward, many, input)
-            -- a product's sums may be in another order
-            same.close(one:forward(input), output, name == 'recurrent dropout' and 1e-6 or 0)
-            differ(output, 1)
-         end
-      end)
+   -- One network with all of them, since replicas in threads take their time to be made.
+   local function beside(list)
+      local names, net = {}, nn.ConcatTable()
+      for name in pairs(list) do names[#names + 1] = name end
+      table.sort(names)
+      for _, name in ipairs(names) do net:add(list[name]()) end
+      return net:cuda(), names
    end
+
+   it('is by rows what one device draws, in modules of all kinds', function()
+      local one, names = beside(modules)
+      local many = wrap(one)
+      for _, rows in ipairs{2 * most, 1, 2 * most + 1, 3} do
+         local input = torch.CudaTensor(rows, 12):fill(1)
+         local output = same.rewind(many.forward, many, input)
+         one:forward(input)
+         for k, name in ipairs(names) do
+            -- a product's sums may be in another order
+            same.close({[name] = one.output[k]}, {[name] = output[k]},
+               name == 'recurrent dropout' and 1e-6 or 0)
+            differ(output[k], 1)
+         end
+      end
+   end)
 
    it('is what one device draws after an empty batch (attack B1)', function()
       local one = nn.Sequential():add(nn.Dropout(0.5)):add(nn.WhiteNoise()):cuda()
@@ -80,13 +91,10 @@ same.dispatched('H22: what replicas draw', function()
    end)
 
    it('differs where the dimension that is split is not the first', function()
-      for _, make in ipairs{
-         function() return nn.Dropout(0.5) end, function() return nn.WhiteNoise(0, 1) end,
-         function() return nn.Sequential():add(nn.MulConstant(-1)):add(nn.RReLU()) end,
-      } do
-         for steps = 40, 41 do -- as many for each row, or not
-            local many = wrap(make():cuda(), 2)
-            local output = many:forward(torch.CudaTensor(steps, 2 * most + 1):fill(1))
+      local many = wrap(beside{Dropout = modules.Dropout, WhiteNoise = modules.WhiteNoise,
+         RReLU = modules.RReLU}, 2)
+      for steps = 40, 41 do -- as many for each row, or not
+         for _, output in ipairs(many:forward(torch.CudaTensor(steps, 2 * most + 1):fill(1))) do
             differ(output, 2)
          end
       end
@@ -106,21 +114,26 @@ same.dispatched('H22: what replicas draw', function()
       differ(many:forward{entry, entry}:view(most, -1), 1)
    end)
 
-   for _, method in ipairs{'bernoulli', 'normal', 'uniform', 'exponential', 'random', 'randperm',
-      'multinomial'} do
-      it('differs between the replicas of a module that calls :' .. method, function()
-         local many = wrap(support.Drawing(method):cuda())
-         local function pass()
-            local output = many:forward(torch.CudaTensor(2 * most, 2):fill(1))
-            return output:view(most, -1):clone()
+   it('differs between the replicas of a module that draws by a tensor\'s methods', function()
+      local net = nn.ConcatTable()
+      for _, method in ipairs{'bernoulli', 'normal', 'uniform', 'exponential', 'random', 'randperm',
+         'multinomial'} do
+         net:add(support.Drawing(method))
+      end
+      local many = wrap(net:cuda())
+      local function pass()
+         local list = {}
+         for k, output in ipairs(many:forward(torch.CudaTensor(2 * most, 2):fill(1))) do
+            list[k] = output:view(most, -1):clone()
          end
-         local first = pass()
-         differ(first, 1)
-         differ(torch.cat(first, pass(), 1), 1) -- a further pass draws others
-         torch.manualSeed(11)
-         same.bits(first, pass())
-      end)
-   end
+         return list
+      end
+      torch.manualSeed(11)
+      local first, second = pass(), pass() -- a further pass draws others
+      for k, numbers in ipairs(first) do differ(torch.cat(numbers, second[k], 1), 1) end
+      torch.manualSeed(11)
+      same.bits(first, pass())
+   end)
 
    it('goes on behind the replica that drew most', function()
       local many = wrap(support.DrawingMore():cuda())
