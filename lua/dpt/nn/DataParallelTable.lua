@@ -239,7 +239,7 @@ end
 
 function DataParallelTable:zeroGradParameters()
    self.params:dropPending()
-   self:_layOut()
+   self:_layOut(self.snapshot:current(self:_first()))
    self.params:zero()
 end
 

@@ -37,6 +37,7 @@ function follow:_renew()
 end
 
 -- Lets the replicas follow what a script has changed in replica 1 since the last pass.
+-- @return the snapshot's version where it has changed no field
 function follow:_follow()
    local first = self:_first()
    if not self.impl.modules then return end
@@ -45,7 +46,7 @@ function follow:_follow()
       return
    end
    local changed, settings = self.snapshot:changes(first)
-   if not changed then return end
+   if not changed then return self.snapshot.version end
    if settings and Snapshot.carry(settings, self.impl, torch.type(self)) then
       self:_taken()
    else
@@ -54,9 +55,10 @@ function follow:_follow()
 end
 
 -- Lays the parameters of the replicas out where replica 1's are others than before or elsewhere.
-function follow:_layOut()
+-- @param version of replica 1's fields, where it is known
+function follow:_layOut(version)
    local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
-   local change = params:changed(module)
+   local change = params:changed(module, version)
    if change == 'other' then self.impl:applyChanges() end
    if self.impl.modules and not change and not params:isBroken(self.impl)
       and (self.flattenedParams or not self.flattenParams) then return end
@@ -71,8 +73,7 @@ end
 
 -- Makes replicas and their flat buffers where they are missing or replica 1 has changed.
 function follow:_prepare()
-   self:_follow()
-   self:_layOut()
+   self:_layOut(self:_follow())
 end
 
 --- A script is about to do something to the replicas: to those that replica 1 wants.

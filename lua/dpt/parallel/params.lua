@@ -33,9 +33,14 @@ end
 
 --- Whether replica 1's tensors lie elsewhere than at the last build ('moved'), or are others
 -- ('other'), so that the replicas' may not fit them.
-function Params:changed(module)
+-- @param version of replica 1's fields, where it is known (dpt.parallel.snapshot): the same fields
+-- hold the same tensors
+function Params:changed(module, version)
    if not self.seen then return 'moved' end
-   if layout.isOther(self.seen, module) then return 'other' end
+   if not version or version ~= self.fields then
+      if layout.isOther(self.seen, module) then return 'other' end
+      self.fields = version
+   end
    return layout.hasMoved(self.seen) and 'moved' or nil
 end
 
@@ -82,7 +87,7 @@ function Params:build(module, device, dispatcher)
       fail('the network was changed while gradients waited for syncGradients(): those of replicas 2'
          .. ' and up are lost, ' .. CLEAR)
    end
-   self.seen = nil -- an error on the way leaves it to be built again
+   self.seen, self.fields = nil, nil -- an error on the way leaves it to be built again
    local seen = layout.look(module)
    layout.checkPlace(seen, device)
    local plan, pieces = layout.plan(seen)

@@ -16,9 +16,10 @@ local torch, getmetatable, next, rawequal, type = class.torch, getmetatable, nex
 local Snapshot = {}
 Snapshot.__index = Snapshot
 
---- Nothing known yet: replica 1 then differs from it.
+--- Nothing known yet: replica 1 then differs from it. The field version grows whenever a take finds
+-- other values than the one before.
 function Snapshot.new()
-   return setmetatable({}, Snapshot)
+   return setmetatable({version = 0}, Snapshot)
 end
 
 local plain = {} -- nothing is exempt in a plain table
@@ -69,7 +70,7 @@ local function describe(self, root)
       self[name] = {}
    end
    self.values = setmetatable({}, {__mode = 'v'}) -- a field that was dropped is not kept alive
-   self.root, self.count = root, 0
+   self.root, self.count, self.version = root, 0, self.version + 1
    add(self, root, nil, nil, {[root] = true})
 end
 
@@ -83,7 +84,10 @@ local function update(self)
          n = n + 1
          if not rawequal(keys[n], k) then return false end
          if not rawequal(values[n], v) then
-            if not passing[n] and (inside[n] or type(v) == 'table') then return false end
+            if not passing[n] then
+               if inside[n] or type(v) == 'table' then return false end
+               self.version = self.version + 1
+            end
             values[n] = v
          end
       end
@@ -105,6 +109,11 @@ local function isSame(self)
       if n ~= ends[o] or (getmetatable(object) or false) ~= metas[o] then return false end
    end
    return true
+end
+
+--- The version, or nil where replica 1 is not what it was at the last take.
+function Snapshot:current(root)
+   return self.root == root and isSame(self) and self.version or nil
 end
 
 --- Replica 1 as it is now is what the replicas are.
