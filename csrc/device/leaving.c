@@ -10,7 +10,7 @@ _Thread_local dpt__runner *dpt__own_runner;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static dpt__runner *list;
 static pid_t owner; /* the process that has the threads: not its children */
-static atomic_int leaving;
+static atomic_int begun, leaving;
 static pthread_t leaver;
 
 static int all_rest(void) {
@@ -29,12 +29,16 @@ static void leave(void) {
   for (int patience = 10000; patience > 0 && !all_rest(); patience--) usleep(100);
 }
 
-void dpt__runner_add(dpt__runner *runner) {
+void dpt__leave_first(void) {
   pthread_mutex_lock(&lock);
-  if (!owner) {
-    owner = getpid();
-    atexit(leave);
-  }
+  if (!owner) owner = getpid();
+  atexit(leave);
+  pthread_mutex_unlock(&lock);
+}
+
+void dpt__runner_add(dpt__runner *runner) {
+  if (!atomic_exchange(&begun, 1)) dpt__leave_first();
+  pthread_mutex_lock(&lock);
   *runner = (dpt__runner){.next = list};
   if (list) list->before = runner;
   list = runner;

@@ -15,6 +15,10 @@ typedef struct dpt__runner {
   struct dpt__runner *before, *next; /* of the list that the end of the process walks */
 } dpt__runner;
 
+/* exit() ends first what was registered last: to be called when a library that kernels use has been
+ * opened or has made what its own destructors drop, so that the wait for kernels is before them. */
+void dpt__leave_first(void);
+
 /* To the list, and away from it. */
 void dpt__runner_add(dpt__runner *runner);
 void dpt__runner_remove(dpt__runner *runner);

@@ -1,8 +1,11 @@
 /* gemm.c: matrix products by a BLAS or oneDNN, one thread a block (gemm.h has the rules). */
 #include "host/gemm.h"
 #include "base/half.h"
+#include "device/leaving.h"
 #include "ops/blas_library.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP /* gcc's ThreadSanitizer cannot see into oneDNN's */
 #include <dnnl.h>
@@ -52,21 +55,39 @@ typedef struct product {
 } product;
 
 #ifdef _OPENMP
-static int by_onednn(const product *p) {
-  static const struct {
-    enum dpt__isa isa;
-    int64_t m, n, k;
-  } least[] = {
+static const struct {
+  enum dpt__isa isa;
+  int64_t m, n, k;
+} smallest[] = {
 #define DPT_ONEDNN(isa, m, n, k) {DPT__ISA_##isa, m, n, k},
 #include "host/gemm.def"
 #undef DPT_ONEDNN
-  };
+};
+
+static int by_onednn(const product *p) {
   enum dpt__isa isa = dpt__cpu_isa(dpt__cpu_features());
-  for (size_t i = 0; i < sizeof least / sizeof *least; i++)
-    if (isa == least[i].isa && p->dtype == DPT_F32 && p->m >= least[i].m && p->n >= least[i].n &&
-        p->k >= least[i].k)
+  for (size_t i = 0; i < sizeof smallest / sizeof *smallest; i++)
+    if (isa == smallest[i].isa && p->dtype == DPT_F32 && p->m >= smallest[i].m &&
+        p->n >= smallest[i].n && p->k >= smallest[i].k)
       return 1;
   return 0;
+}
+
+/* oneDNN makes all its kernels of products at the first one, and its destructors drop them. */
+static void make_kernels(void) {
+  enum { M = 16, N = 128, K = 64 };
+  float *zeros = calloc(M * K + K * N + M * N, sizeof *zeros);
+  if (!zeros) return; /* the end of the process is less safe then */
+  dnnl_sgemm('N', 'N', M, N, K, 1, zeros, K, zeros + M * K, N, 0, zeros + M * K + K * N, N);
+  free(zeros);
+  dpt__leave_first();
+}
+
+void dpt__gemm_prepare(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  enum dpt__isa isa = dpt__cpu_isa(dpt__cpu_features());
+  for (size_t i = 0; i < sizeof smallest / sizeof *smallest; i++)
+    if (isa == smallest[i].isa) pthread_once(&once, make_kernels);
 }
 
 /* On this thread alone, whatever OpenMP would take; 0 and nothing done where memory is short. */
@@ -80,6 +101,7 @@ static int onednn(const product *p) {
   return !failed;
 }
 #else
+void dpt__gemm_prepare(void) {}
 static int by_onednn(const product *p) { return 0; }
 static int onednn(const product *p) { return 0; }
 #endif

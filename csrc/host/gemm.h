@@ -13,6 +13,8 @@
 /* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads; this one is for
  * integers. */
 int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g);
+/* To be called before a product is queued. */
+void dpt__gemm_prepare(void);
 /* One product of floats or doubles in deterministic mode; k > 0. */
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);
 

@@ -1,6 +1,7 @@
 /* blas_library.c: finds and opens a BLAS (blas_library.h has the rules). */
 #define _GNU_SOURCE
 #include "ops/blas_library.h"
+#include "device/leaving.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -221,6 +222,7 @@ int dpt__blas_open(const char *fn) {
     char **before = lend_environment();
     int opened = look();
     take_environment_back(before);
+    if (opened) dpt__leave_first();
     atomic_store_explicit(&is_open, opened, memory_order_release);
   }
   pthread_mutex_unlock(&lock);

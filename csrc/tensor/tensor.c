@@ -178,6 +178,12 @@ int dpt_is_set_to(const dpt_tensor *a, const dpt_tensor *b) {
   return 1;
 }
 
+int dpt_are_set_to(int n, const dpt_tensor *const *a, const dpt_tensor *b) {
+  for (int i = 0; i < n; i++)
+    if (a[i] && !dpt_is_set_to(a[i], b + i)) return 0;
+  return 1;
+}
+
 int dpt_tensor_device(const dpt_tensor *t) { return t->store_ ? t->store_->device : 0; }
 
 void *dpt_tensor_data(const dpt_tensor *t) {

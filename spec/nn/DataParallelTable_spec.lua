@@ -1,5 +1,6 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
 
@@ -189,14 +190,14 @@ same.dispatched('nn.DataParallelTable', function()
    end)
 
    it('asks for NCCL in vain, says so and copies', function()
-      local command = "DPT_DEVICES=host:1 luajit -e"
-         .. " \"package.path='./lua/?.lua;./lua/?/init.lua;'..package.path"
-         .. " require 'dpt' for i = 1, 2 do local m = nn.DataParallelTable(1, true, true)"
-         .. " :add(nn.Linear(2, 2):cuda(), {1}) m:forward(torch.CudaTensor(3, 2):zero())"
-         .. " assert(m.usenccl == false) end print('done')\" 2>&1"
-      local pipe = io.popen(command)
-      local text = pipe:read('*a')
-      pipe:close()
+      local text = run.lua([[
+         require 'dpt'
+         for i = 1, 2 do
+            local m = nn.DataParallelTable(1, true, true):add(nn.Linear(2, 2):cuda(), {1})
+            m:forward(torch.CudaTensor(3, 2):zero())
+            assert(m.usenccl == false)
+         end
+         print 'done']], {DPT_DEVICES = 'host:1'})
       assert.matches('^dpt: NCCL [^\n]+copies[^\n]*\ndone\n$', text)
    end)
 end)

@@ -1,6 +1,7 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
+local run = require 'spec.support.run'
 local lib = require('dpt.ffi').lib
 
 -- How many OS threads this process has.
@@ -103,8 +104,7 @@ describe('dpt.parallel.threads', function()
    end)
 
    it('works on 64 devices', function()
-      local pipe = io.popen([[DPT_DEVICES=host:64 luajit -e "
-         package.path = './lua/?.lua;./lua/?/init.lua;' .. package.path
+      local text = run.lua([[
          require 'dpt'
          torch.manualSeed(1)
          local net, list = nn.Linear(6, 6):cuda(), {}
@@ -122,9 +122,7 @@ describe('dpt.parallel.threads', function()
          end
          local _, one = all[1]:getParameters()
          local _, other = all[2]:getParameters()
-         print(one:ne(other):sum(), one:nElement())" 2>&1]])
-      local text = pipe:read '*a'
-      pipe:close()
+         print(one:ne(other):sum(), one:nElement())]], {DPT_DEVICES = 'host:64'})
       assert.equal('0\t42\n', text)
    end)
 end)

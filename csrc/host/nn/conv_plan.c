@@ -1,4 +1,5 @@
 /* conv_plan.c: makes and keeps oneDNN's convolution primitives (conv_dnnl.h has the rules). */
+#include "device/leaving.h"
 #include "host/nn/conv_dnnl.h"
 
 #include <pthread.h>
@@ -133,6 +134,7 @@ static int make(dpt__conv_plan *plan) {
     dnnl_primitive_desc_destroy(pd);
   }
   dnnl_primitive_attr_destroy(attr);
+  dpt__leave_first(); /* oneDNN may have made something that its destructors drop */
   return status;
 }
 

@@ -11,11 +11,11 @@ local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
 local flatten = require 'dpt.parallel.flatten'
-local ffi, fail = dptffi.ffi, dptffi.fail
+local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 
 local layout = {}
 
-local structs = ffi.typeof 'dpt_tensor[?]'
+local structs, pointers = ffi.typeof 'dpt_tensor[?]', ffi.typeof 'const dpt_tensor *[?]'
 
 --- The parameters and gradients of a replica as one list of 2n, with the field n.
 function layout.look(module)
@@ -29,30 +29,21 @@ end
 
 --- Notes where the tensors of a list lie.
 function layout.note(list)
-   list.noted = structs(math.max(2 * list.n, 1))
-   for i = 1, 2 * list.n do
-      if list[i] then ffi.copy(list.noted + (i - 1), list[i], ffi.sizeof 'dpt_tensor') end
+   local count = 2 * list.n
+   list.noted, list.pointers = structs(math.max(count, 1)), pointers(math.max(count, 1))
+   for i = 1, count do
+      if list[i] then
+         ffi.copy(list.noted + (i - 1), list[i], ffi.sizeof 'dpt_tensor')
+         list.pointers[i - 1] = list[i] -- the list keeps it
+      end
    end
    core.hold(list)
    return list
 end
 
-local function isAt(t, noted)
-   if t.store_ ~= noted.store_ or t.first_ ~= noted.first_ or t.ndim_ ~= noted.ndim_ then
-      return false
-   end
-   for d = 0, t.ndim_ - 1 do
-      if t.size_[d] ~= noted.size_[d] or t.step_[d] ~= noted.step_[d] then return false end
-   end
-   return true
-end
-
 --- Whether a tensor of a noted list lies elsewhere than it did, or has other sizes or strides.
 function layout.hasMoved(list)
-   for i = 1, 2 * list.n do
-      if list[i] and not isAt(list[i], list.noted[i - 1]) then return true end
-   end
-   return false
+   return C.dpt_are_set_to(2 * list.n, list.pointers, list.noted) == 0
 end
 
 --- Whether a network has other parameters and gradients than those of a list.

@@ -17,7 +17,7 @@ for name in ('string table math io os coroutine debug package bit ffi jit jit.ut
    libraries[name] = true
 end
 
-local known, modules = {}, 0
+local known, seen = {}, {} -- seen: the modules that were looked at, by name
 
 local function isReference(v)
    local kind = type(v)
@@ -45,13 +45,14 @@ end
 
 -- Learns the modules that have been loaded since the last time.
 local function learn(all)
-   local count = 0
-   for _ in next, package.loaded do count = count + 1 end
-   if count == modules then return end
-   modules = count
+   local some = false
    for name, module in next, package.loaded do
-      if isReference(module) and (name .. '.'):find '^dpt%.' then add(name, module, all) end
+      if isReference(module) and not rawequal(seen[name], module) then
+         seen[name], some = module, true
+         if (name .. '.'):find '^dpt%.' then add(name, module, all) end
+      end
    end
+   if not some then return end
    for name in next, libraries do -- last: in a worker ffi.C is also dpt's library
       if package.loaded[name] then add(name, package.loaded[name], all) end
    end
