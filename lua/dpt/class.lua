@@ -77,12 +77,13 @@ local function known(name) return loaded(classes[name]) end
 -- @param parent name of the parent, declared before, or nil
 -- @param file the module that defines it, for `require`
 -- @param gives whether torch.class may define another class of this name
--- @param load load(file) defines it; default: require
+-- @param load, guard load(file) defines it (require); guard(name, key, value) replaces a definition
 -- @return the constructor
-local function declare(name, parent, file, gives, load)
+local function declare(name, parent, file, gives, load, guard)
    local methods, constructor = tables(name, classes[parent])
    local entry = entries[methods]
-   entry.file, entry.parent, entry.gives, entry.load = file, parent, gives, load
+   entry.file, entry.parent = file, parent
+   entry.gives, entry.load, entry.guard = gives, load, guard
    function entry.meta.__index(_, key) return loaded(methods)[key] end
    function entry.meta.__newindex(_, key, value) loaded(methods)[key] = value end
    function entry.maker.__new(...)
@@ -145,6 +146,7 @@ function torch.newmetatable(name, parent, construct, _, factory, place)
       fail("torch.class: parent class '%s' of '%s' is unknown", parent, name)
    end
    place = place or placeOf(name)
+   local guard, file = entry and entry.guard, entry and entry.file
    local constructor
    if entry then
       if entry.parent ~= parent then
@@ -160,6 +162,8 @@ function torch.newmetatable(name, parent, construct, _, factory, place)
    entry.meta.__index = above
    function entry.meta.__newindex(_, key, value)
       if key == 'transient' then checkTransient(name, value) end
+      -- until the file returns its class this is the file's own definition
+      if guard and type(package.loaded[file]) ~= 'table' then value = guard(name, key, value) end
       rawset(methods, key, value)
       if operators[key] then install(methods, key) end
    end
@@ -232,11 +236,10 @@ function torch.getconstructortable(name)
    return constructor
 end
 
---- A function that makes an object of the class without calling its __init; nil: unknown class. A
--- class may bring its own, as the field __factory; torch.load calls it with the file.
+--- A function that makes an object of the class without its __init; nil: unknown class. A class may
+-- bring its own, as the field __factory; torch.load calls it with the file.
 function torch.factory(name)
-   local methods = known(name)
-   return methods and rawget(methods, '__factory')
+   return rawget(known(name) or {}, '__factory')
 end
 
 --- The class's name of a C data object; the tensor room replaces this (nothing else is C data).

@@ -246,7 +246,7 @@ describe('cudnn.RNN', function()
          ['half precision on the host'] = {function() rnn:half() end, 'is for devices'},
          ['half a layer'] = {function() cudnn.LSTM(I, H, 1.5) end,
             'numLayers wants to be a whole number from 1, got 1.5'},
-         ['no sizes'] = {function() cudnn.LSTM() end, 'inputSize wants to be a whole number'},
+         ['no sizes'] = {function() cudnn.LSTM() end, "'inputSize', wanted a number, got nil"},
          ['a mode that is none'] = {function()
             rnn.mode = 'CUDNN_LSTMP'
             rnn:reset()

@@ -119,6 +119,6 @@ describe('layers with parameters', function()
       assert.has_error(function() m:forward(nil) end)
       assert.are.equal(2, m:forward(torch.rand(4)):size(1))
       assert.has_error(function() nn.Linear(4) end,
-         'nn.Linear: wants (inputSize, outputSize [, bias]), got (4, nil)')
+         "nn.Linear: argument 'outputSize', wanted a number, got nil")
    end)
 end)

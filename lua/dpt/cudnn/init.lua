@@ -4,6 +4,7 @@
 -- tensors. Every class is a field from the start and made when somebody touches it.
 
 local class = require 'dpt.class'
+local guard = require 'dpt.nn.guard'
 local torch = require 'dpt.tensor'
 
 local cudnn = {
@@ -56,7 +57,7 @@ for name in same:gmatch '%S+' do
 end
 for name, parent in (own .. recurrent):gmatch '(%w+):?(%S*)' do
    cudnn[name] = class.declare('cudnn.' .. name, parent ~= '' and parent or 'nn.' .. name,
-      'dpt.cudnn.' .. name)
+      'dpt.cudnn.' .. name, false, nil, guard)
 end
 
 --- The types that convert changes.

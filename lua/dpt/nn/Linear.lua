@@ -8,10 +8,6 @@ local Linear, parent = torch.class('nn.Linear', 'nn.Module')
 
 function Linear:__init(inputSize, outputSize, bias)
    parent.__init(self)
-   if type(inputSize) ~= 'number' or type(outputSize) ~= 'number' then
-      error(('nn.Linear: wants (inputSize, outputSize [, bias]), got (%s, %s)')
-         :format(tostring(inputSize), tostring(outputSize)), 2)
-   end
    self.weight = torch.Tensor(outputSize, inputSize)
    self.gradWeight = torch.Tensor(outputSize, inputSize):zero()
    if bias == nil or bias then

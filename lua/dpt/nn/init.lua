@@ -5,6 +5,7 @@
 -- What dpt adds to Torch7's nn is no field before somebody asks for it, and gives way to a class
 -- that a script or a package (rnn) defines under that name.
 local class = require 'dpt.class'
+local guard = require 'dpt.nn.guard'
 
 --- Classes, as name:parent; without a parent nn.Module is.
 local modules = [[
@@ -102,7 +103,7 @@ local function declare(name)
    if parent then declare(parent) end
    local place = added[name] and hidden or nn
    place[name] = class.declare('nn.' .. name, parent and 'nn.' .. parent or nil,
-      'dpt.nn.' .. name, added[name])
+      'dpt.nn.' .. name, added[name], nil, guard)
 end
 for name in pairs(parents) do declare(name) end
 for name in others:gmatch '%w+' do hidden[name] = true end

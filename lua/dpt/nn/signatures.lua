@@ -1,0 +1,241 @@
+--- What the classes of nn and cudnn take: their constructors' parameters, and the kinds of argument
+-- of forward and backward.
+--
+-- Invariant: one line a class, or several classes that take the same: NAMES(parameters) followed by
+-- `input -> gradOutput` for a module or `input, target` for a criterion. A line speaks of the
+-- methods that the class's own file defines, so a class that overrides none of its parent's needs
+-- none. A parameter is a number unless its kind follows a colon; one with ? may be left out; the
+-- last one with ... stands for all that follow. Kinds joined by | are alternatives, any is not
+-- looked at, and an empty right side says that forward takes what the modules inside do.
+local text = [[
+Concat(dimension)
+Parallel(inputDimension, outputDimension) tensor -> tensor
+MapTable(module?:module, shared?:any) table -> table
+ParallelTable() tensor|table -> tensor|table
+Bottle(module?:module, nInputDim?, nOutputDim?) tensor -> tensor
+Decorator(module?:module)
+DontCast(module:module, castin?:any, castout?:any, moduleType?:string)
+WeightNorm(module:module, outputDim?)
+NaN(module?:module, id?:any)
+Profile(module?:module, printInterval?, name?:any)
+
+JoinTable(dimension, nInputDims?) table -> tensor
+SplitTable(dimension, nInputDims?) tensor -> table
+SelectTable(index:number|string) tensor|table -> any
+NarrowTable(offset, length?) tensor|table -> tensor|table
+MixtureTable(dim?) table -> tensor
+ZipTable() table -> table
+ZipTableOneToMany() table -> tensor|table
+CriterionTable(criterion:module) tensor|table -> any
+CAddTable(inplace?:any) table -> tensor
+CAddTensorTable() table -> table
+CMulTable CMaxTable CMinTable() table -> tensor
+CSubTable CDivTable() tensor|table -> tensor
+
+Copy(intype?:string, outtype?:string, forceCopy?:any, dontCast?:any)
+Contiguous() tensor -> tensor
+View CMul CAdd(sizes...:number|storage) tensor -> tensor
+Reshape(sizes...:number|storage|boolean) tensor -> tensor
+Narrow(dimension, offset, length?) tensor -> tensor
+Select(dimension, index) tensor -> tensor
+Transpose(permutations?...:table) tensor -> tensor
+Replicate(nFeatures, dim?, nDim?) tensor -> tensor
+Squeeze(dim?, numInputDims?) tensor -> tensor
+Unsqueeze(pos, numInputDims?) tensor -> tensor
+Padding(dim, pad, nInputDim?, value?, index?) tensor -> tensor
+Index(dimension) table -> tensor
+MaskedSelect() table -> tensor
+Collapse(nInputDim) tensor -> tensor
+Convert(inputShape?:string, outputShape?:string) tensor -> tensor
+PixelShuffle(upscaleFactor) tensor -> tensor
+OneHot(outputSize) number|tensor -> any
+Constant(value:number|tensor, nInputDim?) tensor -> any
+Max Min(dimension?, nInputDims?) tensor -> tensor
+Mean(dimension?, nInputDims?) tensor -> tensor
+Sum(dimension?, nInputDims?, sizeAverage?:any, squeeze?:any) tensor -> tensor
+
+Linear PartialLinear(inputSize, outputSize, bias?:any) tensor -> tensor
+LinearWeightNorm(inputSize, outputSize, bias?:any, eps?) tensor -> tensor
+Bilinear(inputSize1, inputSize2, outputSize, bias?:any) table -> tensor
+SparseLinear(inputSize, outputSize, doGradInput?:any) tensor|table -> tensor
+IndexLinear(inputSize, outputSize, doGradInput?:any, keysOffset?, weight?:tensor, bias?:tensor,
+   normalize?:any) any -> tensor
+Kmeans(k, dim, scale?) tensor -> any
+LookupTable(nIndex, nOutput, paddingValue?, maxNorm?, normType?) tensor -> tensor
+LookupTableMaskZero(nIndex, nOutput) tensor -> tensor
+Maxout(inputSize, outputSize, maxoutNumber, preprocess?:module)
+Add(inputSize, scalar?:any) tensor -> tensor
+Mul() tensor -> tensor
+AddConstant(constant:number|tensor, inplace?:any) tensor -> tensor
+MulConstant(constant, inplace?:any) tensor -> tensor
+Euclidean WeightedEuclidean Cosine(inputSize, outputSize) tensor -> tensor
+MM(transA?:any, transB?:any) table -> tensor
+MV(trans?:any) table -> tensor
+DotProduct CosineDistance() tensor|table -> tensor
+PairwiseDistance(p?) tensor|table -> tensor
+
+Abs Exp Log Square Sqrt SoftMax SoftMin SoftSign LogSigmoid LogSoftMax() tensor -> tensor
+Sigmoid Tanh TanhShrink SpatialSoftMax SpatialLogSoftMax() tensor -> tensor
+HardShrink SoftShrink(lambda?) tensor -> tensor
+SoftPlus(beta?) tensor -> tensor
+GradientReversal(lambda?) any -> tensor
+HardTanh(min?, max?, inplace?:any) tensor -> tensor
+Clamp(min, max)
+Power(p) tensor -> tensor
+Normalize(p, eps?) tensor -> tensor
+GatedLinearUnit(dim?) tensor -> tensor
+Threshold(th?, v?, inplace?:any) tensor -> tensor
+ReLU(inplace?:any)
+PReLU(nOutputPlane?) tensor -> tensor
+RReLU(l?, u?, inplace?:any) tensor -> tensor
+CReLU(nInputDims?, inplace?:any) tensor -> tensor
+ELU(alpha?, inplace?:any) tensor -> tensor
+LeakyReLU(negval?, inplace?:any) tensor -> tensor
+L1Penalty(l1weight?, sizeAverage?:any, provideOutput?:any) tensor -> any
+
+Dropout(p?, v1?:any, inplace?:any, stochasticInference?:any) tensor -> tensor
+SpatialDropout VolumetricDropout(p?, stochasticInference?:any) tensor -> tensor
+WhiteNoise(mean?, std?) tensor -> tensor
+BatchNormalization(nOutput, eps?, momentum?, affine?:any) tensor -> tensor
+LayerNormalization(nOutput, bias?, eps?, affine?:any)
+SpatialCrossMapLRN(size?, alpha?, beta?, k?) tensor -> tensor
+SpatialSubtractiveNormalization(nInputPlane?, kernel?:tensor) tensor -> tensor
+SpatialDivisiveNormalization(nInputPlane?, kernel?:tensor, threshold?, thresval?) tensor -> tensor
+SpatialContrastiveNormalization(nInputPlane?, kernel?:tensor, threshold?, thresval?) tensor ->
+   tensor
+
+SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW?, dH?, padW?, padH?) tensor -> tensor
+SpatialConvolutionLocal(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW?, dH?, padW?, padH?) tensor
+   -> tensor
+SpatialConvolutionMap(conMatrix:tensor, kW, kH, dW?, dH?) tensor -> tensor
+SpatialDilatedConvolution(nInputPlane, nOutputPlane, kW, kH, dW?, dH?, padW?, padH?, dilationW?,
+   dilationH?) tensor -> tensor
+SpatialFullConvolution(nInputPlane, nOutputPlane, kW, kH, dW?, dH?, padW?, padH?, adjW?, adjH?)
+   tensor|table -> tensor
+SpatialDepthWiseConvolution(nInputPlane, nOutputPlane, kW, kH, dW?, dH?, padW?, padH?) tensor ->
+   tensor
+SpatialSubSampling(nInputPlane, kW, kH, dW?, dH?) tensor -> tensor
+TemporalConvolution(inputFrameSize, outputFrameSize, kW, dW?) tensor -> tensor
+TemporalRowConvolution(inputFrameSize, kW, dW?, featFirst?:any) tensor -> tensor
+TemporalSubSampling(inputFrameSize, kW, dW?) tensor -> tensor
+VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT?, dW?, dH?, padT?, padW?, padH?)
+   tensor -> tensor
+VolumetricDilatedConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT?, dW?, dH?, padT?, padW?,
+   padH?, dilationT?, dilationW?, dilationH?) tensor -> tensor
+VolumetricFullConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT?, dW?, dH?, padT?, padW?,
+   padH?, adjT?, adjW?, adjH?) tensor|table -> tensor
+
+SpatialMaxPooling SpatialAveragePooling(kW, kH, dW?, dH?, padW?, padH?) tensor -> tensor
+SpatialDilatedMaxPooling(kW, kH, dW?, dH?, padW?, padH?, dilationW?, dilationH?) tensor -> tensor
+SpatialMaxUnpooling VolumetricMaxUnpooling(pooling:module) tensor -> tensor
+SpatialAdaptiveMaxPooling SpatialAdaptiveAveragePooling(W, H) tensor -> tensor
+SpatialFractionalMaxPooling(poolSizeW, poolSizeH, outW, outH) tensor -> tensor
+SpatialLPPooling(nInputPlane, pnorm?, kW, kH, dW?, dH?)
+FeatureLPPooling(width, stride, power, batchMode?:any) tensor -> tensor
+TemporalMaxPooling(kW, dW?) tensor -> tensor
+TemporalDynamicKMaxPooling(minK, factor?) tensor -> tensor
+VolumetricMaxPooling(kT, kW, kH, dT?, dW?, dH?, padT?, padW?, padH?) tensor -> tensor
+VolumetricDilatedMaxPooling(kT, kW, kH, dT?, dW?, dH?, padT?, padW?, padH?, dilationT?,
+   dilationW?, dilationH?) tensor -> tensor
+VolumetricAveragePooling(kT, kW, kH, dT?, dW?, dH?) tensor -> tensor
+VolumetricFractionalMaxPooling(poolSizeT, poolSizeW, poolSizeH, outT, outW, outH) tensor -> tensor
+SpatialUpSamplingNearest(scale) tensor -> tensor
+SpatialUpSamplingBilinear(scale:number|table) tensor -> tensor
+UpSampling(scale:number|table, mode?:string) tensor -> tensor
+SpatialZeroPadding SpatialReflectionPadding SpatialReplicationPadding(left, right?, top?, bottom?)
+   tensor -> tensor
+VolumetricReplicationPadding(left, right?, top?, bottom?, front?, back?) tensor -> tensor
+
+RNN(mode:string, inputSize, hiddenSize, numLayers?, batchFirst?:any, dropout?,
+   rememberStates?:any) tensor|table -> tensor|table
+SeqRNN(mode:string, inputSize, outputSize, batchFirst?:any) tensor|table -> tensor|table
+SeqLSTM SeqGRU(inputSize, outputSize, batchFirst?:any)
+SeqBRNN(inputSize, outputSize, batchFirst?:any, merge?:module)
+StepRNN(mode:string, inputSize, outputSize, rho?) tensor|table -> tensor|table
+LSTM GRU(inputSize, outputSize, rho?)
+Recurrent(start:number|module, input:module, feedback:module, transfer?:module, rho?,
+   merge?:module)
+Recursor(module:module, rho?)
+Sequencer(module:module) tensor|table -> tensor|table
+
+AbsCriterion MSECriterion SmoothL1Criterion DistKLDivCriterion(sizeAverage?:any) tensor,
+   number|tensor
+WeightedMSECriterion(weight:tensor, sizeAverage?:any) tensor, number|tensor
+SpatialAutoCropMSECriterion SoftMarginCriterion SpatialClassNLLCriterion() tensor, number|tensor
+BCECriterion MultiLabelSoftMarginCriterion(weights?:tensor, sizeAverage?:any) tensor,
+   number|tensor
+ClassNLLCriterion(weights?:tensor, sizeAverage?:any, ignoreIndex?) tensor, number|tensor
+CrossEntropyCriterion(weights?:tensor, sizeAverage?:any) tensor, number|tensor
+ClassSimplexCriterion(nClasses) tensor, number|tensor
+MultiMarginCriterion(p?, weights?:tensor, margin?, sizeAverage?:any) tensor, number|tensor
+MultiLabelMarginCriterion(sizeAverage?:any) tensor, tensor
+MarginCriterion HingeEmbeddingCriterion(margin?) tensor, number|tensor
+L1HingeEmbeddingCriterion(margin?) tensor|table, any
+CosineEmbeddingCriterion MarginRankingCriterion(margin?) tensor|table, number|tensor
+L1Cost() tensor, any
+DistanceRatioCriterion(sizeAverage?:any) tensor|table, any
+ModuleCriterion(criterion:module, inputModule?:module, targetModule?:module, castTarget?:any)
+ParallelCriterion(repeatTarget?:any) tensor|table, any
+SequencerCriterion(criterion:module, sizeAverage?:any)
+
+cudnn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW?, dH?, padW?, padH?, groups?)
+   tensor -> tensor
+cudnn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT?, dW?, dH?, padT?, padW?,
+   padH?, groups?) tensor -> tensor
+cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH?, padH?) tensor -> tensor
+cudnn.SpatialAveragePooling(kW, kH, dW?, dH?, padW?, padH?) tensor -> tensor
+cudnn.ClippedReLU(ceiling, inplace?:any)
+cudnn.VolumetricSoftMax() tensor -> tensor
+cudnn.SpatialCrossEntropyCriterion cudnn.VolumetricCrossEntropyCriterion(weights?:tensor) tensor,
+   number|tensor
+cudnn.SpatialDivisiveNormalization(size?, alpha?, beta?, K?) tensor -> tensor
+cudnn.RNN cudnn.BLSTM cudnn.BGRU(inputSize, hiddenSize, numLayers?, batchFirst?:any, dropout?,
+   rememberStates?:any)
+]]
+
+local lines = {}
+for line in text:gsub('\n +', ' '):gmatch '[^\n]+' do
+   local names, rest = line:match '^(.-)(%(.*)$'
+   for name in names:gmatch '%S+' do
+      lines[name:find('.', 1, true) and name or 'nn.' .. name] = rest
+   end
+end
+
+local function parameters(list)
+   local result = {}
+   for word in list:gmatch '[^,%s]+' do
+      local name, optional, rest, kind = word:match '^(%w+)(%??)(%.*):?(.*)$'
+      result[#result + 1] = {name = name, optional = optional ~= '', rest = rest ~= '',
+         kind = kind ~= '' and kind or 'number'}
+   end
+   return result
+end
+
+local M = {}
+
+--- What the class takes: {parameters = list of {name, kind, optional, rest = whether it stands for
+-- all that follow}, arguments = nil or the two of {name, kind}, criterion = whether it is one};
+-- nil for a class without a line.
+function M.of(class)
+   local line = lines[class]
+   if type(line) ~= 'string' then return line end
+   local list, rest = line:match '^(%b())%s*(.*)$'
+   local first, between, second = rest:match '^(%S-)%s*([,-]>?)%s*(%S+)$'
+   lines[class] = {
+      parameters = parameters(list:sub(2, -2)),
+      criterion = between == ',',
+      arguments = first and {{name = 'input', kind = first},
+         {name = between == ',' and 'target' or 'gradOutput', kind = second}},
+   }
+   return lines[class]
+end
+
+--- The classes with a line.
+function M.names()
+   local names = {}
+   for name in pairs(lines) do names[#names + 1] = name end
+   table.sort(names)
+   return names
+end
+
+return M
