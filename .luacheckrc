@@ -5,6 +5,7 @@ self = false -- a method need not use its object
 read_globals = {'torch', 'nn', 'cunn', 'cutorch', 'cudnn', 'optim', 'threads', 'nccl', 'xlua', 'paths',
    'sys', 'include', '__threadid'}
 files['spec'] = {std = '+busted'}
+files['.busted'] = {globals = {'arg'}} -- which it quotes
 -- what jobs define are globals of other Lua states
 files['spec/threads'] = {std = '+busted', allow_defined = true}
 -- specs catch what is printed
