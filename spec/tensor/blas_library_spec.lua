@@ -1,7 +1,7 @@
 -- The BLAS that products use: which file is opened, when, and what is said where none can be.
 local run = require 'spec.support.run'
 
-local build = (os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'):gsub('[^/]*$', '')
+local build = (os.getenv 'DPT_LIBRARY' or './build/libdpt.so'):gsub('[^/]*$', '')
 
 --- What code prints that begins with torch, a and b (2x2), l (a matrix of long integers) and
 -- try(f), which prints f's error or result.
@@ -60,7 +60,7 @@ describe('The BLAS', function()
       local file = build .. 'libblas_fake.so'
       local text = prints([[
          print(torch.mm(a, b)[2][2], torch.mv(a, b[1])[1], torch.mm(a:double(), b:double())[1][1])
-         try(function() return torch.gesv(b, a) end)]], {DPT_BLAS = './' .. file})
+         try(function() return torch.gesv(b, a) end)]], {DPT_BLAS = file})
       assert.equal('50\t17\t19', text:match '^(.-)\n')
       assert.matches('gesv: the BLAS %S*libblas_fake.so has no LAPACK %(no function [sd]%l+_%): '
          .. 'OpenBLAS and MKL have %(Debian: apt%-get install', text)
@@ -68,7 +68,7 @@ describe('The BLAS', function()
 
    it('may have other names for its functions', function()
       assert.equal('50\n', prints('print(torch.mm(a, b)[2][2])',
-         {DPT_BLAS = './' .. build .. 'libblas_fake_named.so'}))
+         {DPT_BLAS = build .. 'libblas_fake_named.so'}))
    end)
 
    it('is refused if it counts with 64-bit integers, or is none', function()
@@ -76,7 +76,7 @@ describe('The BLAS', function()
          return prints('try(function() return torch.mm(a, b) end)', {DPT_BLAS = file})
       end
       assert.matches('addmm: there is no BLAS .*libblas_fake_wide.so: counts with 64%-bit integers,'
-         .. ' wanted 32%-bit ones %(LP64%)\n$', refusal('./' .. build .. 'libblas_fake_wide.so'))
+         .. ' wanted 32%-bit ones %(LP64%)\n$', refusal(build .. 'libblas_fake_wide.so'))
       assert.matches('libm.so.6: has no function cblas_sgemm\n$', refusal 'libm.so.6')
    end)
 
