@@ -418,8 +418,9 @@ describe('Ctrl-C', function()
    }
    for name, code in pairs(places) do
       it('ends the process within a second in ' .. name, function()
-         local status, inTime = run.interrupted("require 'dpt' print 'ready' " .. code)
-         assert.equal(130, status) -- as the shell tells a death by SIGINT
+         local status, inTime, text = run.interrupted("require 'dpt' print 'ready' " .. code)
+         -- as the shell tells a death by SIGINT, or LuaJIT's own error between two operations
+         assert.is_true(status == 130 or status == 1 and text:find('interrupted!', 1, true) ~= nil)
          assert.is_true(inTime)
       end)
    end

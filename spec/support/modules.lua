@@ -207,14 +207,14 @@ function Trouble:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
--- Raises if an element of what it gets, forward or backward, is above 1e8.
+-- Raises if an element of what it gets, forward or backward, is infinite.
 local Poison, poisonParent = torch.class('dptspec.Poison', 'nn.Module', M)
 
 function Poison:__init() poisonParent.__init(self) end
 
 local function taste(value)
    local sample = torch.isTensor(value) and value or value[1]
-   if sample:nElement() > 0 and sample:max() > 1e8 then error 'poisoned' end
+   if sample:nElement() > 0 and sample:max() == math.huge then error 'poisoned' end
    return value
 end
 

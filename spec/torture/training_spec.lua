@@ -67,7 +67,7 @@ end
 local function poison(value)
    local t = torch.isTensor(value) and value:clone() or {value[1]:clone(), value[2]}
    local sample = torch.isTensor(t) and t or t[1]
-   sample:select(1, sample:size(1)):fill(1e9)
+   sample:select(1, sample:size(1)):fill(math.huge)
    return t
 end
 
