@@ -308,8 +308,9 @@ uint64_t dpt_generator_initial_seed(const dpt_generator *g);
 /* The whole state in a host Byte tensor. */
 int dpt_generator_get(const dpt_generator *g, dpt_tensor *r);
 int dpt_generator_set(dpt_generator *g, const dpt_tensor *state);
-/* Every device has a Philox state (seed, offset), from 1: 0 means the current device. Whatever draws
- * on a device, dropout too, moves its offset by one; with the state everything is drawn again. */
+/* Every device has a Philox state (seed, offset), from 1: 0 means the current device. Whatever
+ * draws on a device, dropout too, moves its offset by one; with the state everything is drawn
+ * again. */
 int dpt_device_manual_seed(int device, uint64_t seed);
 void dpt_devices_manual_seed(uint64_t seed); /* all; does not set devices up */
 int dpt_device_seed(int device, uint64_t *seed);
@@ -317,16 +318,16 @@ int dpt_device_initial_seed(int device, uint64_t *seed);
 int dpt_device_rng_get(int device, dpt_tensor *r);
 int dpt_device_rng_set(int device, const dpt_tensor *state);
 
-/* What one draw is keyed by: element i of a tensor, in row-major order, has the Philox words of place
- * first_row * (elements of a row) + i under (seed, offset). live_: of a draw that a graph captured,
- * where the device finds what is to be added to seed and offset. */
+/* What one draw is keyed by: element i of a tensor, in row-major order, has the Philox words of
+ * place first_row * (elements of a row) + i under (seed, offset). live_: of a draw that a graph
+ * captured, where the device finds what is to be added to seed and offset. */
 typedef struct dpt_draw {
   uint64_t seed, offset;
   int64_t first_row;
   const uint64_t *live_;
 } dpt_draw;
-/* The next draw for a tensor like that, which has so many rows (0: none): of its device, which moves
- * on, or with a seed from g. Nothing is drawn for an empty tensor. */
+/* The next draw for a tensor like that, which has so many rows (0: none): of its device, which
+ * moves on, or with a seed from g. Nothing is drawn for an empty tensor. */
 int dpt_draw_next(dpt_draw *draw, const dpt_tensor *like, dpt_generator *g, int64_t rows);
 
 /* The draws of n replicas in one pass. make: what all begin with, the state of `device`, which is
@@ -336,7 +337,7 @@ int dpt_draw_next(dpt_draw *draw, const dpt_tensor *like, dpt_generator *g, int6
  * far as the replica that drew most. Seeding in a pass ends it for the device. */
 typedef struct dpt_pass {
   uint64_t seed, offset;
-  int64_t first_row, rows;  /* the replica's in the batch; rows 0: not known */
+  int64_t first_row, rows; /* the replica's in the batch; rows 0: not known */
   int32_t device, replica; /* replica 0: it is alone */
 } dpt_pass;
 int dpt_pass_make(dpt_pass *pass, int device);
@@ -502,9 +503,9 @@ int dpt_batchnorm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /*
                            const dpt_tensor *save_mean, const dpt_tensor *save_std, int train,
                            double scale, double eps);
 
-/* Dropout's mask (not resized): each element becomes `value` with probability 1-p, else 0. It depends
- * on the draw and the element's place in it alone: the same on every kind of device and for every
- * split of a batch along dimension 0. */
+/* Dropout's mask (not resized): each element becomes `value` with probability 1-p, else 0. It
+ * depends on the draw and the element's place in it alone: the same on every kind of device and for
+ * every split of a batch along dimension 0. */
 int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double value);
 
 /* nn.LookupTable. weight VxD; idx of any shape, numbers from 1; out is idx's size x D. */
@@ -621,8 +622,9 @@ typedef struct dpt_rnn {
   int32_t layers, input, hidden;
   int32_t projection; /* 0: none */
   /* Elements of what one layer gives to the next become 0 with that probability, or are divided by
-   * 1 - dropout: where forward keeps a reserve; by the draw's words for row first_row + sequence and
-   * place (layer * T + step) * directions * O + column. Backward wants the draw of its forward. */
+   * 1 - dropout: where forward keeps a reserve; by the draw's words for row first_row + sequence
+   * and place (layer * T + step) * directions * O + column. Backward wants the draw of its forward.
+   */
   dpt_draw draw;
   double dropout;
 } dpt_rnn;
@@ -716,7 +718,8 @@ int dpt_stream_sleep(double milliseconds);
  * to end what this thread queues on its current stream of that device is noted and not done; it can
  * not wait, nor use another stream: each such call fails. launch does it all again, on the memory
  * it was captured with, after what is queued on the current stream and before what will be; random
- * numbers are drawn anew. free: in any state. refuse: a sentence in fn's name where this thread captures. */
+ * numbers are drawn anew. free: in any state. refuse: a sentence in fn's name where this thread
+ * captures. */
 typedef struct dpt_graph dpt_graph;
 int dpt_graph_supported(int *yes);
 int dpt_graph_begin(dpt_graph **graph);

@@ -21,7 +21,8 @@ DPT__EVERYWHERE static inline int64_t dpt__rnn_place(int layer, int64_t T, int64
 DPT__EVERYWHERE static inline void dpt__rnn_words(const dpt_rnn *r, int64_t sequence, int64_t block,
                                                   uint32_t words[4]) {
   uint64_t row = (uint64_t)(r->draw.first_row + sequence) << 32;
-  dpt__philox_at(dpt__draw_seed(&r->draw), dpt__draw_offset(&r->draw), row | (uint32_t)block, words);
+  dpt__philox_at(dpt__draw_seed(&r->draw), dpt__draw_offset(&r->draw), row | (uint32_t)block,
+                 words);
 }
 
 #endif
