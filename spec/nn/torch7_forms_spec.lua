@@ -205,6 +205,13 @@ describe('nn for scripts of Torch7', function()
       end)
    end)
 
+   it('recursiveType converts a table that leads back to itself once', function()
+      local t = {torch.ones(2)}
+      t.own = t
+      assert.equal(t, nn.utils.recursiveType(t, 'torch.FloatTensor'))
+      assert.equal('torch.FloatTensor', t[1]:type())
+   end)
+
    it('recursiveType leaves objects of other classes alone', function()
       local classes = {}
       torch.class('torch7FormsSpec.Other', classes)

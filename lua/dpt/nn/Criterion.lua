@@ -186,9 +186,7 @@ function Criterion:type(typename, tensorCache)
    if not typename then return self._type end
    transient.reset(self)
    tensorCache = tensorCache or {}
-   for key, value in pairs(self) do
-      self[key] = nn.utils.recursiveType(value, typename, tensorCache)
-   end
+   nn.utils.convertFields(self, typename, tensorCache)
    self._type = typename
    return self
 end

@@ -48,10 +48,22 @@ function utils.recursiveType(value, typename, cache)
       if torch.isTypeOf(value, 'nn.Module') or torch.isTypeOf(value, 'nn.Criterion') then
          value:type(typename, cache)
       elseif not torch.typename(value) then
-         for k, v in pairs(value) do value[k] = utils.recursiveType(v, typename, cache) end
+         if cache[value] then return value end
+         cache[value] = true
+         utils.convertFields(value, typename, cache)
       end
    end
    return value
+end
+
+--- Converts the tensors in every field of a table or object, which stays the same one. The keys are
+-- listed before the first field is set.
+function utils.convertFields(object, typename, cache)
+   local keys = {}
+   for key in next, object do keys[#keys + 1] = key end
+   for _, key in ipairs(keys) do
+      object[key] = utils.recursiveType(object[key], typename, cache)
+   end
 end
 
 -- Lets a copy on the current device stand for every device tensor in a table that is elsewhere.

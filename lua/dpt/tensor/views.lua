@@ -178,7 +178,7 @@ both('unsqueeze', function(t, a, b)
    check('unsqueeze', 'self', t)
    local out, from, dim = tensor(t.kind_), t, a
    if istype(tensorType, a) then out, from, dim = t, a, b end
-   checkInteger('unsqueeze', 'dim', dim)
+   dim = checkInteger('unsqueeze', 'dim', dim)
    if dim < 1 or dim > from.ndim_ + 1 then
       fail("unsqueeze: argument 'dim' is %d, wanted 1 to %d as for %s", dim, from.ndim_ + 1,
          core.describeSize(from))
