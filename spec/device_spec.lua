@@ -410,7 +410,7 @@ describe('fork', function()
    end)
 end)
 
-describe('Ctrl-C', function()
+describe('Ctrl-C #noasan', function()
    local places = {
       ['compiled Lua'] = 'while true do end',
       ['a wait'] = 'cutorch.streamSleep(200000) cutorch.synchronize()',

@@ -2,8 +2,8 @@
  *
  * What must stay true: kernel NAME of kernels.def is `dpt__host_NAME`, in a file of this folder.
  */
-#include "host/gemm.h"
 #include "host/kernels.h"
+#include "ops/blas.h"
 #include "ops/blas_library.h"
 
 #include <stdlib.h>
@@ -42,16 +42,11 @@ static int properties(int index, dpt_device_info *info, int64_t *memory) {
   return 0;
 }
 
-static int open_libraries(const char *fn) {
-  dpt__gemm_prepare();
-  return dpt__blas_open(fn);
-}
-
 /* Kernels that compute products want a BLAS. */
 static int prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
   switch (kernel) {
   case DPT__KERNEL_gemm:
-    return dpt__gemm_asks_blas(args) ? open_libraries(fn) : 0;
+    return dpt__gemm_asks_blas(args) ? dpt__blas_open(fn) : 0;
   case DPT__KERNEL_linear:
   case DPT__KERNEL_linear_data:
   case DPT__KERNEL_linear_weight:
@@ -59,7 +54,7 @@ static int prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
   case DPT__KERNEL_rnn_forward:
   case DPT__KERNEL_rnn_data:
   case DPT__KERNEL_rnn_weight:
-    return open_libraries(fn);
+    return dpt__blas_open(fn);
   default:
     return 0;
   }

@@ -1,16 +1,9 @@
-/* gemm.c: matrix products by a BLAS or oneDNN, one thread a block (gemm.h has the rules). */
+/* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
 #include "host/gemm.h"
 #include "base/half.h"
-#include "device/leaving.h"
 #include "ops/blas_library.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP /* gcc's ThreadSanitizer cannot see into oneDNN's */
-#include <dnnl.h>
-#include <omp.h>
-#endif
 
 enum { ALIGN_SPLIT = 16 };
 
@@ -51,63 +44,9 @@ typedef struct product {
   void *c;
   form fa, fb;
   int64_t ldc;
-  int by_onednn;
 } product;
 
-#ifdef _OPENMP
-static const struct {
-  enum dpt__isa isa;
-  int64_t m, n, k;
-} smallest[] = {
-#define DPT_ONEDNN(isa, m, n, k) {DPT__ISA_##isa, m, n, k},
-#include "host/gemm.def"
-#undef DPT_ONEDNN
-};
-
-static int by_onednn(const product *p) {
-  enum dpt__isa isa = dpt__cpu_isa(dpt__cpu_features());
-  for (size_t i = 0; i < sizeof smallest / sizeof *smallest; i++)
-    if (isa == smallest[i].isa && p->dtype == DPT_F32 && p->m >= smallest[i].m &&
-        p->n >= smallest[i].n && p->k >= smallest[i].k)
-      return 1;
-  return 0;
-}
-
-/* oneDNN makes all its kernels of products at the first one, and its destructors drop them. */
-static void make_kernels(void) {
-  enum { M = 16, N = 128, K = 64 };
-  float *zeros = calloc(M * K + K * N + M * N, sizeof *zeros);
-  if (!zeros) return; /* the end of the process is less safe then */
-  dnnl_sgemm('N', 'N', M, N, K, 1, zeros, K, zeros + M * K, N, 0, zeros + M * K + K * N, N);
-  free(zeros);
-  dpt__leave_first();
-}
-
-void dpt__gemm_prepare(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  enum dpt__isa isa = dpt__cpu_isa(dpt__cpu_features());
-  for (size_t i = 0; i < sizeof smallest / sizeof *smallest; i++)
-    if (isa == smallest[i].isa) pthread_once(&once, make_kernels);
-}
-
-/* On this thread alone, whatever OpenMP would take; 0 and nothing done where memory is short. */
-static int onednn(const product *p) {
-  int before = omp_get_max_threads();
-  omp_set_num_threads(1);
-  int failed =
-      dnnl_sgemm(p->fa.trans ? 'T' : 'N', p->fb.trans ? 'T' : 'N', p->m, p->n, p->k,
-                 (float)p->alpha, p->a, p->fa.lead, p->b, p->fb.lead, (float)p->beta, p->c, p->ldc);
-  omp_set_num_threads(before);
-  return !failed;
-}
-#else
-void dpt__gemm_prepare(void) {}
-static int by_onednn(const product *p) { return 0; }
-static int onednn(const product *p) { return 0; }
-#endif
-
-static void compute(const product *p) {
-  if (p->by_onednn && onednn(p)) return;
+static void blas(const product *p) {
   int ta = p->fa.trans ? DPT__TRANS : DPT__NO_TRANS;
   int tb = p->fb.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)p->m, n = (int)p->n, k = (int)p->k;
@@ -153,7 +92,7 @@ static void split(const dpt__context *context, const product *p) {
   if (work < 5e5 * threads) threads = 1 + (int)(work / 5e5);
   if (threads > context->threads) threads = context->threads;
   if (threads == 1) {
-    compute(p);
+    blas(p);
     return;
   }
   int by_rows = p->m >= p->n;
@@ -164,7 +103,7 @@ static void split(const dpt__context *context, const product *p) {
   for (int64_t i = 0; i < parts; i++) {
     int64_t first = i * part, n = least(part, size - first);
     product q = by_rows ? cut(p, first, n, 0, p->n) : cut(p, 0, p->m, first, n);
-    compute(&q);
+    blas(&q);
   }
 }
 
@@ -231,13 +170,12 @@ static int one(dpt__context *context, const dpt__gemm_args *g) {
   }
   form fc = dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col);
   if (!fa.fits || !fb.fits || !fc.fits) return copied(context, g, fa, fb, fc.fits);
-  product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead, 0};
+  product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead};
   if (fc.trans) { /* c^T = b^T * a^T */
     p.m = g->n, p.n = g->m;
     p.a = g->b, p.b = g->a;
     p.fa = (form){1, !fb.trans, fb.lead}, p.fb = (form){1, !fa.trans, fa.lead};
   }
-  p.by_onednn = by_onednn(&p);
   split(context, &p);
   return 0;
 }

@@ -1,9 +1,8 @@
 /* gemm.h: products of matrices in host memory (ops/blas.h has the arguments).
  *
- * What must stay true: libraries are only ever called with one thread; a product is cut into blocks
- * inside our own OpenMP region. host/gemm.def says which library computes which shape. Where
- * `fixed` is set, none is asked: gemm_fixed.c adds every element up in one order, so that a row of
- * c does not depend on the other rows of a.
+ * What must stay true: OpenBLAS is only ever called with one thread; a product is cut into blocks
+ * inside our own OpenMP region. Where `fixed` is set, OpenBLAS is not asked: gemm_fixed.c adds
+ * every element up in one order, so that a row of c does not depend on the other rows of a.
  */
 #ifndef DPT_HOST_GEMM_H
 #define DPT_HOST_GEMM_H
@@ -13,8 +12,6 @@
 /* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads; this one is for
  * integers. */
 int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g);
-/* To be called before a product is queued. */
-void dpt__gemm_prepare(void);
 /* One product of floats or doubles in deterministic mode; k > 0. */
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);
 
