@@ -11,8 +11,7 @@ local C, ffi = dptffi.C, dptffi.ffi
 ffi.cdef 'int usleep(unsigned microseconds);'
 torch.setdefaulttensortype 'torch.FloatTensor'
 
--- The processor's seconds of a product of doubles, 768 x 768, by this process's kernels, the best of
--- some.
+-- The processor's seconds of a product of doubles, 768 x 768, by this process's kernels: the best.
 if arg[1] == '--768' then
    torch.setnumthreads(1)
    local a, c, best = torch.randn(768, 768):double(), torch.DoubleTensor(768, 768), math.huge
