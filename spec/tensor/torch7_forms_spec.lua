@@ -25,6 +25,7 @@ local function forms()
       ['... of randperm'] = {torch.randperm(3, 'torch.LongTensor'):type(), 'torch.LongTensor'},
       ['numbers in strings as sizes'] = {list(torch.zeros('2', 3):size()), {2, 3}},
       ['... for narrow'] = {list(torch.Tensor{1, 2}:narrow('1', '2', '1')), {2}},
+      ['... for manualSeed'] = {(torch.manualSeed('3')), nil},
       ['... for unsqueeze'] = {list(torch.Tensor(3):unsqueeze('1'):size()), {1, 3}},
       ['... for fill and add'] = {list(torch.Tensor(2):fill('2'):add('1')), {3, 3}},
       ['result and generator of rand'] = drawn(function(a, b) return torch.rand(a, b, 3) end),

@@ -69,7 +69,8 @@ end
 --- torch.manualSeed([g,] seed): without a generator all devices are seeded as well.
 function torch.manualSeed(...)
    local g, seed = generator(...)
-   C.dpt_generator_manual_seed(g, checkNumber('manualSeed', 'seed', seed))
+   seed = checkNumber('manualSeed', 'seed', seed)
+   C.dpt_generator_manual_seed(g, seed)
    count(g)
    if g == default.ptr_ then C.dpt_devices_manual_seed(seed) end
 end
