@@ -156,9 +156,10 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value);
 /* The same by dimensions, with a check of every index. */
 int dpt_get_at(const dpt_tensor *t, int n, const int64_t *index, double *value);
 int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value);
-/* How many of n numbers LuaJIT would not take for numbers (negative NaNs with bits of their own: it
- * keeps the types of its values there); to: becomes the numbers with those made plain NaNs. All
- * functions here that give a number give a plain one. */
+/* How many of n numbers are NaNs with bits of their own: LuaJIT keeps the types of its values in such
+ * bits, and takes them for other values, at once or after arithmetic (which makes signalling NaNs
+ * quiet and changes signs). to: becomes the numbers with all NaNs made plain. All functions here that
+ * return a number return a plain one. */
 int64_t dpt_plain(const double *from, int64_t n, double *to /* or NULL */);
 
 /* ---- fill, copy, pointwise ----------------------------------------------------------------- */

@@ -144,7 +144,8 @@ int64_t dpt_plain(const double *from, int64_t n, double *to) {
   for (int64_t i = 0; i < n; i++) {
     uint64_t bits;
     memcpy(&bits, from + i, sizeof bits);
-    foreign += bits > UINT64_C(0xfff8000000000000);
+    bits &= ~(UINT64_C(1) << 63);
+    foreign += bits > UINT64_C(0x7ff0000000000000) && bits != UINT64_C(0x7ff8000000000000);
     if (to) to[i] = dpt__plain(from[i]);
   }
   return foreign;

@@ -2,11 +2,15 @@
 local torch = require('dpt').torch
 local ffi = require 'ffi'
 
-local function isNan(v) return type(v) == 'number' and v ~= v end
+-- Whether v is NaN, and a number still after arithmetic: signalling NaNs and the bits of positive
+-- ones become what LuaJIT takes for a pointer when they are divided or negated.
+local function isNan(v)
+   return type(v) == 'number' and v ~= v and type(v / 1) == 'number' and type(-v) == 'number'
+end
 
 describe('NaNs of any bits', function()
    local high = {0xfff80000, 0xfff90001, 0xfffb8000, 0xfffd0000, 0xfffe8000, 0xffff0000, 0xffff8000,
-      0xffffffff, 0x7ff80000, 0x7fffffff, 0xfff00001}
+      0xffffffff, 0x7ff80000, 0x7fffffff, 0xfff00001, 0xfff6fffe, 0x7ffd0000}
 
    for _, name in ipairs{'Double', 'Float', 'Half'} do
       it('are numbers where elements are read: ' .. name, function()

@@ -121,8 +121,7 @@ end
 --- How to read a number that lies in memory, by kind: a NaN of foreign bits is no number for Lua.
 local plain = {
    [C.DPT_F32] = function(one)
-      local bits = ffi.cast('int32_t *', one)[0]
-      return bits < 0 and bits > -0x800000 and 0 / 0 or one[0]
+      return bit.band(ffi.cast('int32_t *', one)[0], 0x7fffffff) > 0x7f800000 and 0 / 0 or one[0]
    end,
    [C.DPT_F64] = function(one)
       C.dpt_plain(one, 1, one)
