@@ -19,8 +19,8 @@ local networks = {
    end,
    recurrent = function()
       return nn.Sequential():add(nn.View(-1, 3, 2)):add(cudnn.LSTM(2, 4, 2, true, 0.25))
-         :add(nn.Select(2, 3)):add(nn.Linear(4, 3))
-         :add(nn.LogSoftMax())
+         :add(nn.SplitTable(2)):add(nn.Sequencer(nn.Dropout(0.2))):add(nn.SelectTable(3))
+         :add(nn.Linear(4, 3)):add(nn.LogSoftMax())
    end,
 }
 
