@@ -2,11 +2,12 @@
 -- What must stay true: it is nn.HardTanh(0, ceiling, inplace).
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local ClippedReLU, parent = torch.class('cudnn.ClippedReLU', 'nn.HardTanh')
 
 function ClippedReLU:__init(ceiling, inplace)
-   if type(ceiling) ~= 'number' then error('cudnn.ClippedReLU: wants a ceiling', 2) end
+   if type(ceiling) ~= 'number' then raise('cudnn.ClippedReLU: wants a ceiling') end
    parent.__init(self, 0, ceiling, inplace)
    self.ceiling = ceiling
 end

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local algorithms = require 'dpt.cudnn.algorithms'
+local fail = require('dpt.ffi').fail
 
 local SpatialConvolution, parent =
    torch.class('cudnn.SpatialConvolution', 'nn.SpatialConvolution')
@@ -11,8 +12,8 @@ local SpatialConvolution, parent =
 function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, groups)
    self.groups = groups or 1
    if nInputPlane % self.groups ~= 0 or nOutputPlane % self.groups ~= 0 then
-      error(('cudnn.SpatialConvolution: %d and %d planes do not divide into %d groups')
-         :format(nInputPlane, nOutputPlane, self.groups), 2)
+      fail('cudnn.SpatialConvolution: %d and %d planes do not divide into %d groups',
+         nInputPlane, nOutputPlane, self.groups)
    end
    parent.__init(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
 end

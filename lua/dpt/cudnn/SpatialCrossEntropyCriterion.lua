@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local SpatialCrossEntropyCriterion, parent =
    torch.class('cudnn.SpatialCrossEntropyCriterion', 'nn.Criterion')
@@ -16,8 +17,7 @@ end
 
 function SpatialCrossEntropyCriterion:updateLoss(input, target)
    if input:dim() ~= 4 then
-      error(('cudnn.SpatialCrossEntropyCriterion: input has %d dimensions, wanted 4')
-         :format(input:dim()), 2)
+      fail('cudnn.SpatialCrossEntropyCriterion: input has %d dimensions, wanted 4', input:dim())
    end
    return self.nll:updateLoss(self.slsm:updateOutput(input), target)
 end

@@ -3,6 +3,7 @@
 -- Invariant: it does not compute; cudnn.torch's calls methods that do not exist, too.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local SpatialDivisiveNormalization, parent =
    torch.class('cudnn.SpatialDivisiveNormalization', 'nn.Module')
@@ -13,8 +14,8 @@ function SpatialDivisiveNormalization:__init(size, alpha, beta, K)
 end
 
 function SpatialDivisiveNormalization:updateOutput()
-   error('cudnn.SpatialDivisiveNormalization does not compute: use '
-      .. 'nn.SpatialDivisiveNormalization or cudnn.SpatialCrossMapLRN', 2)
+   raise('cudnn.SpatialDivisiveNormalization does not compute: use '
+      .. 'nn.SpatialDivisiveNormalization or cudnn.SpatialCrossMapLRN')
 end
 
 return SpatialDivisiveNormalization

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local algorithms = require 'dpt.cudnn.algorithms'
+local fail = require('dpt.ffi').fail
 
 local VolumetricConvolution, parent =
    torch.class('cudnn.VolumetricConvolution', 'nn.VolumetricConvolution')
@@ -12,8 +13,8 @@ function VolumetricConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH, dT,
    padH, groups)
    self.groups = groups or 1
    if nInputPlane % self.groups ~= 0 or nOutputPlane % self.groups ~= 0 then
-      error(('cudnn.VolumetricConvolution: %d and %d planes do not divide into %d groups')
-         :format(nInputPlane, nOutputPlane, self.groups), 2)
+      fail('cudnn.VolumetricConvolution: %d and %d planes do not divide into %d groups',
+         nInputPlane, nOutputPlane, self.groups)
    end
    parent.__init(self, nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH)
 end

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local cudnn = require 'dpt.cudnn'
+local fail = require('dpt.ffi').fail
 
 local VolumetricCrossEntropyCriterion, parent =
    torch.class('cudnn.VolumetricCrossEntropyCriterion', 'nn.Criterion')
@@ -15,8 +16,8 @@ end
 
 local function images(input, target)
    if input:dim() ~= 5 or target:dim() ~= 4 then
-      error(('cudnn.VolumetricCrossEntropyCriterion: input and target have %d and %d dimensions, '
-         .. 'wanted 5 and 4'):format(input:dim(), target:dim()), 3)
+      fail('cudnn.VolumetricCrossEntropyCriterion: input and target have %d and %d dimensions, '
+         .. 'wanted 5 and 4', input:dim(), target:dim())
    end
    local n, c, t, h, w = unpack(input:size():totable())
    return input:contiguous():view(n, c, t * h, w),

@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local VolumetricSoftMax, parent = torch.class('cudnn.VolumetricSoftMax', 'nn.Module')
 
@@ -17,7 +18,7 @@ end
 local function image(self, t)
    local n = t:dim()
    if n ~= 4 and n ~= 5 then
-      error(('%s: input has %d dimensions, wanted 4 or 5'):format(torch.type(self), n), 3)
+      fail('%s: input has %d dimensions, wanted 4 or 5', torch.type(self), n)
    end
    local size = t:size():totable()
    size[n - 2] = size[n - 2] * table.remove(size, n - 1)

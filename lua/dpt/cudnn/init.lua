@@ -6,6 +6,7 @@
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local cudnn = {
    benchmark = false, -- whether to try algorithms for every size; where there is a choice
@@ -87,7 +88,7 @@ function cudnn.convert(net, dst, exclude)
          return module
       end
       if to == 'nn' and module.groups and module.groups > 1 then
-         error('cudnn.convert: nn has no convolution in groups, got groups = ' .. module.groups, 2)
+         raise('cudnn.convert: nn has no convolution in groups, got groups = ' .. module.groups)
       end
       local new = torch.factory(to .. '.' .. name)()
       for key, value in pairs(module) do new[key] = value end

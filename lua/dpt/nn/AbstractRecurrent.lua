@@ -15,6 +15,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local sharing = require 'dpt.nn.sharing'
 local transient = require 'dpt.transient'
+local raise = require('dpt.ffi').raise
 
 local AbstractRecurrent, parent = torch.class('nn.AbstractRecurrent', 'nn.Container')
 
@@ -88,7 +89,7 @@ end
 function AbstractRecurrent:updateGradInput(input, gradOutput)
    local step = (self.back_ or self.step) - 1
    if step < 1 then
-      error(torch.type(self) .. ': backward was called more often than forward', 2)
+      raise(torch.type(self) .. ': backward was called more often than forward')
    end
    if not self.back_ then self.gradState_ = nil end
    self.back_ = step
@@ -107,7 +108,7 @@ end
 function AbstractRecurrent:accGradParameters(_, gradOutput, scale)
    local step = self.back_
    if not step then
-      error(torch.type(self) .. ': accGradParameters needs updateGradInput before it', 2)
+      raise(torch.type(self) .. ': accGradParameters needs updateGradInput before it')
    end
    if self.step - step <= self.rho then
       local slot = self:_slot(step)

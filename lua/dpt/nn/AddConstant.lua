@@ -3,13 +3,15 @@
 -- the input as it was before.
 
 local torch = require 'dpt.tensor'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local AddConstant, parent = torch.class('nn.AddConstant', 'nn.Module')
 
 function AddConstant:__init(constant, ip)
    parent.__init(self)
    if type(constant) ~= 'number' and not torch.isTensor(constant) then
-      error('nn.AddConstant: wants a number or a vector, got ' .. torch.type(constant), 2)
+      raise('nn.AddConstant: wants a number or a vector, got ' .. torch.type(constant))
    end
    self.constant_scalar = constant
    self.inplace = ip or false
@@ -21,8 +23,8 @@ function AddConstant:addTo(t, sign)
    if type(constant) == 'number' then return t:add(sign * constant) end
    local n = constant:nElement()
    if t:dim() < 1 or t:dim() > 2 or t:size(t:dim()) ~= n then
-      error(('nn.AddConstant: input of size %s, wanted a vector or rows of %d elements')
-         :format(table.concat(t:size():totable(), 'x'), n), 3)
+      fail('nn.AddConstant: input of size %s, wanted a vector or rows of %d elements',
+         table.concat(t:size():totable(), 'x'), n)
    end
    constant = constant:contiguous():view(-1)
    return t:add(sign, t:dim() == 2 and constant:view(1, n):expandAs(t) or constant)

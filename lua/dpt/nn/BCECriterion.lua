@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local losses = require 'dpt.nn.losses'
+local raise = require('dpt.ffi').raise
 
 local BCECriterion, parent = torch.class('nn.BCECriterion', 'nn.Criterion')
 local id = losses.id('bce')
@@ -14,7 +15,7 @@ function BCECriterion:__init(weights, sizeAverage)
    self.sizeAverage = sizeAverage == nil and true or sizeAverage
    if weights ~= nil then
       if not torch.isTensor(weights) or weights:dim() ~= 1 then
-         error('nn.BCECriterion: weights want a vector, got ' .. torch.type(weights), 2)
+         raise('nn.BCECriterion: weights want a vector, got ' .. torch.type(weights))
       end
       self.weights = weights
    end

@@ -7,6 +7,8 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
 
@@ -16,12 +18,10 @@ BatchNormalization.nDim = 2
 function BatchNormalization:__init(nOutput, eps, momentum, affine)
    parent.__init(self)
    if type(nOutput) ~= 'number' or nOutput == 0 then
-      error(('%s: wants the number of features, got %s')
-         :format(torch.type(self), tostring(nOutput)), 2)
+      fail('%s: wants the number of features, got %s', torch.type(self), tostring(nOutput))
    end
    if affine ~= nil and type(affine) ~= 'boolean' then
-      error(('%s: affine wants true or false, got %s')
-         :format(torch.type(self), tostring(affine)), 2)
+      fail('%s: affine wants true or false, got %s', torch.type(self), tostring(affine))
    end
    self.affine = affine == nil and true or affine
    self.eps = eps or 1e-5
@@ -52,8 +52,8 @@ function BatchNormalization:batch(input)
       input = nn.utils.addSingletonDimension(input)
    end
    if input:dim() ~= self.nDim or input:size(2) ~= n then
-      error(('%s: input of size %s, wanted %d dimensions of which the second has size %d')
-         :format(torch.type(self), table.concat(input:size():totable(), 'x'), self.nDim, n), 3)
+      fail('%s: input of size %s, wanted %d dimensions of which the second has size %d',
+         torch.type(self), table.concat(input:size():totable(), 'x'), self.nDim, n)
    end
    return input
 end
@@ -70,7 +70,7 @@ end
 
 local function backward(self, gradInput, gradWeight, gradBias, input, gradOutput, scale)
    if not self.save_mean then
-      error(torch.type(self) .. ': backward wants a forward before it', 3)
+      raise(torch.type(self) .. ': backward wants a forward before it')
    end
    input, gradOutput = self:batch(input), self:batch(gradOutput)
    lib.batchnorm_backward(gradInput, gradWeight, gradBias, input, gradOutput, self.weight,

@@ -4,13 +4,15 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local Bilinear, parent = torch.class('nn.Bilinear', 'nn.Module')
 
 function Bilinear:__init(inputSize1, inputSize2, outputSize, bias)
    if type(inputSize1) ~= 'number' or type(inputSize2) ~= 'number'
       or type(outputSize) ~= 'number' then
-      error('nn.Bilinear: wants (inputSize1, inputSize2, outputSize [, bias])', 2)
+      raise('nn.Bilinear: wants (inputSize1, inputSize2, outputSize [, bias])')
    end
    parent.__init(self)
    self.weight = torch.Tensor(outputSize, inputSize1, inputSize2)
@@ -34,8 +36,8 @@ function Bilinear:check(input)
    local a, b = input[1], input[2]
    if not a or not b or a:dim() ~= 2 or b:dim() ~= 2 or a:size(1) ~= b:size(1)
       or a:size(2) ~= self.weight:size(2) or b:size(2) ~= self.weight:size(3) then
-      error(('nn.Bilinear: wants a table of matrices Nx%d and Nx%d')
-         :format(self.weight:size(2), self.weight:size(3)), 3)
+      fail('nn.Bilinear: wants a table of matrices Nx%d and Nx%d',
+         self.weight:size(2), self.weight:size(3))
    end
 end
 

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local CReLU, parent = torch.class('nn.CReLU', 'nn.Sequential')
 
@@ -18,8 +19,8 @@ end
 
 function CReLU:updateOutput(input)
    if input:dim() ~= self.nInputDims and input:dim() ~= self.nInputDims + 1 then
-      error(('nn.CReLU: input has %d dimensions, wanted %d or %d')
-         :format(input:dim(), self.nInputDims, self.nInputDims + 1), 2)
+      fail('nn.CReLU: input has %d dimensions, wanted %d or %d',
+         input:dim(), self.nInputDims, self.nInputDims + 1)
    end
    return parent.updateOutput(self, input)
 end

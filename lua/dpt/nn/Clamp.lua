@@ -2,12 +2,13 @@
 -- What must stay true: it is nn.HardTanh whose bounds must be given.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local Clamp, parent = torch.class('nn.Clamp', 'nn.HardTanh')
 
 function Clamp:__init(minValue, maxValue)
    if type(minValue) ~= 'number' or type(maxValue) ~= 'number' then
-      error('nn.Clamp: wants (min, max)', 2)
+      raise('nn.Clamp: wants (min, max)')
    end
    parent.__init(self, minValue, maxValue)
 end

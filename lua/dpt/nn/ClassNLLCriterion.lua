@@ -5,6 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
+local raise = require('dpt.ffi').raise
 
 local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
 
@@ -14,7 +15,7 @@ function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    self.ignoreIndex = ignoreIndex or -100
    if weights then
       if not torch.isTensor(weights) or weights:dim() ~= 1 then
-         error(torch.type(self) .. ': weights want a vector, got ' .. torch.type(weights), 2)
+         raise(torch.type(self) .. ': weights want a vector, got ' .. torch.type(weights))
       end
       self.weights = weights
    end

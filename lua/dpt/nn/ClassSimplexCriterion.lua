@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local raise = require('dpt.ffi').raise
 
 local ClassSimplexCriterion, parent = torch.class('nn.ClassSimplexCriterion', 'nn.MSECriterion')
 
@@ -24,7 +25,7 @@ end
 function ClassSimplexCriterion:__init(nClasses)
    parent.__init(self)
    if type(nClasses) ~= 'number' or nClasses < 2 then
-      error('nn.ClassSimplexCriterion: wants at least 2 classes, got ' .. tostring(nClasses), 2)
+      raise('nn.ClassSimplexCriterion: wants at least 2 classes, got ' .. tostring(nClasses))
    end
    self.nClasses = nClasses
    self.simplex = torch.zeros(nClasses, nClasses)

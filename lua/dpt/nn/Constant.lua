@@ -3,6 +3,7 @@
 -- row; gradInput is zero.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local Constant, parent = torch.class('nn.Constant', 'nn.Module')
 
@@ -11,7 +12,7 @@ function Constant:__init(value, nInputDim)
    self.value = value
    if type(value) == 'number' then self.value = torch.Tensor{value} end
    if not torch.isTensor(self.value) then
-      error('nn.Constant: value wants a tensor or a number, got ' .. torch.type(value), 2)
+      raise('nn.Constant: value wants a tensor or a number, got ' .. torch.type(value))
    end
    self.nInputDim = nInputDim
 end

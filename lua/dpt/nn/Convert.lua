@@ -6,6 +6,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local Convert, parent = torch.class('nn.Convert', 'nn.Container')
 
@@ -48,14 +49,14 @@ function Convert:__init(inputShape, outputShape)
    inputShape = inputShape or outputShape == nil and 'b*' or nil
    outputShape = outputShape or inputShape
    if type(inputShape) ~= 'string' or type(outputShape) ~= 'string' then
-      error(('nn.Convert: wants two shapes, got %s and %s'):format(torch.type(inputShape),
-         torch.type(outputShape)), 2)
+      fail('nn.Convert: wants two shapes, got %s and %s', torch.type(inputShape),
+         torch.type(outputShape))
    end
    self.inputShape = inputShape:find('b') and inputShape or 'b' .. inputShape
    self.outputShape = outputShape:find('b') and outputShape or 'b' .. outputShape
    self.converter = converter(self.inputShape, self.outputShape)
    if not self.converter then
-      error(("nn.Convert: cannot make '%s' from '%s'"):format(outputShape, inputShape), 2)
+      fail("nn.Convert: cannot make '%s' from '%s'", outputShape, inputShape)
    end
    self:add(self.converter)
 end
@@ -74,8 +75,8 @@ end
 function Convert:updateOutput(input)
    local rank = self.inputShape ~= 'b*' and #self.inputShape or input:dim()
    if input:dim() ~= rank and input:dim() ~= rank - 1 then
-      error(("nn.Convert: input has %d dimensions, wanted %d for '%s'")
-         :format(input:dim(), rank, self.inputShape), 2)
+      fail("nn.Convert: input has %d dimensions, wanted %d for '%s'",
+         input:dim(), rank, self.inputShape)
    end
    self.batchMode = input:dim() == rank
    self._input = converted(self, input)

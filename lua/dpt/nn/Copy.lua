@@ -3,12 +3,16 @@
 -- What must stay true: where both types are one the output is the input itself, unless forceCopy.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local Copy, parent = torch.class('nn.Copy', 'nn.Module')
 
 function Copy:__init(intype, outtype, forceCopy, dontCast)
    intype = intype or torch.getdefaulttensortype()
    outtype = outtype or torch.getdefaulttensortype()
+   for _, name in ipairs{intype, outtype} do
+      if not torch.getmetatable(name) then fail("nn.Copy: there is no type '%s'", name) end
+   end
    parent.__init(self)
    self.dontCast = dontCast
    self.intype, self.outtype = intype, outtype

@@ -3,6 +3,7 @@
 -- What must stay true: self._type is the outside type, self.moduleType the inside one.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local DontCast, parent = torch.class('nn.DontCast', 'nn.Decorator')
 
@@ -12,7 +13,7 @@ function DontCast:__init(module, castin, castout, moduleType)
    self.castout = castout == nil and castin or castout
    self.moduleType = moduleType or module:type()
    if castin and not self.moduleType then
-      error('nn.DontCast: castin wants a module that knows its type, or moduleType', 2)
+      raise('nn.DontCast: castin wants a module that knows its type, or moduleType')
    end
 end
 

@@ -22,8 +22,7 @@ function Dropout:__init(p, v1, inplace, stochasticInference)
    self.stochastic_inference = stochasticInference or false
    self.v2 = not v1 -- the name of the newer kind, which scales in training
    if type(self.p) ~= 'number' or not (self.p >= 0 and self.p < 1) then
-      error(('%s: the probability wants 0 <= p < 1, got %s')
-         :format(torch.type(self), tostring(p)), 2)
+      dptffi.fail('%s: the probability wants 0 <= p < 1, got %s', torch.type(self), tostring(p))
    end
    self.noise = torch.Tensor()
 end

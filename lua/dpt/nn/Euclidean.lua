@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local Euclidean, parent = torch.class('nn.Euclidean', 'nn.Module')
 
@@ -25,8 +26,8 @@ function Euclidean:differences(input)
    local rows = nn.utils.contiguousView(nil, input, -1, inputSize, 1)
    local n = rows:size(1)
    if input:size(input:dim()) ~= inputSize or input:dim() > 2 then
-      error(('%s: input of size %s, wanted (N)x%d'):format(torch.type(self),
-         table.concat(input:size():totable(), 'x'), inputSize), 3)
+      fail('%s: input of size %s, wanted (N)x%d', torch.type(self),
+         table.concat(input:size():totable(), 'x'), inputSize)
    end
    return input.new():resize(n, inputSize, outputSize)
       :copy(rows:expand(n, inputSize, outputSize))

@@ -3,13 +3,14 @@
 -- What must stay true: windows that do not fit at the end are left out.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local FeatureLPPooling, parent = torch.class('nn.FeatureLPPooling', 'nn.Module')
 
 function FeatureLPPooling:__init(width, stride, power, batchMode)
    parent.__init(self)
    if type(width) ~= 'number' or type(stride) ~= 'number' or type(power) ~= 'number' then
-      error('nn.FeatureLPPooling: wants (width, stride, power, batchMode)', 2)
+      raise('nn.FeatureLPPooling: wants (width, stride, power, batchMode)')
    end
    self.width, self.stride, self.power = width, stride, power
    self.batch_mode = batchMode or false

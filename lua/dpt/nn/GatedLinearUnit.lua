@@ -3,6 +3,7 @@
 -- What must stay true: that dimension's size is even.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local GatedLinearUnit, parent = torch.class('nn.GatedLinearUnit', 'nn.Module')
 
@@ -16,8 +17,7 @@ function GatedLinearUnit:halves(t)
    local dim = self.dim or t:dim()
    local size = t:size(dim)
    if size % 2 ~= 0 then
-      error(('nn.GatedLinearUnit: dimension %d has size %d, wanted an even one')
-         :format(dim, size), 3)
+      fail('nn.GatedLinearUnit: dimension %d has size %d, wanted an even one', dim, size)
    end
    return t:narrow(dim, 1, size / 2), t:narrow(dim, size / 2 + 1, size / 2)
 end

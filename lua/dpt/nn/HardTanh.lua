@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
+local fail = require('dpt.ffi').fail
 
 local HardTanh, parent = torch.class('nn.HardTanh', 'nn.Module')
 
@@ -12,8 +13,8 @@ function HardTanh:__init(minValue, maxValue, inplace)
    self.max_val = maxValue or 1
    if type(self.min_val) ~= 'number' or type(self.max_val) ~= 'number'
       or self.max_val <= self.min_val then
-      error(('%s: wants min < max, got %s and %s'):format(torch.type(self),
-         tostring(self.min_val), tostring(self.max_val)), 2)
+      fail('%s: wants min < max, got %s and %s', torch.type(self),
+         tostring(self.min_val), tostring(self.max_val))
    end
    self.inplace = inplace or false
 end

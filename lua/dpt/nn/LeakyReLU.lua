@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
+local raise = require('dpt.ffi').raise
 
 local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 
@@ -12,11 +13,11 @@ function LeakyReLU:__init(negval, ip)
    if type(negval) == 'boolean' then negval, ip = nil, negval end
    self.negval = negval or 0.01
    if type(self.negval) ~= 'number' then
-      error('nn.LeakyReLU: wants a number as slope, got ' .. torch.type(negval), 2)
+      raise('nn.LeakyReLU: wants a number as slope, got ' .. torch.type(negval))
    end
    self.inplace = ip or false
    if self.inplace and self.negval < 0 then
-      error('nn.LeakyReLU: in place wants a slope that is not negative, got ' .. self.negval, 2)
+      raise('nn.LeakyReLU: in place wants a slope that is not negative, got ' .. self.negval)
    end
 end
 

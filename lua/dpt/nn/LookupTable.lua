@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
+local fail = require('dpt.ffi').fail
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
 LookupTable.__version = 4
@@ -63,8 +64,8 @@ end
 
 function LookupTable:indices(input)
    if not torch.isTensor(input) or input:dim() < 1 or input:dim() > 2 then
-      error(('nn.LookupTable: input wants 1 or 2 dimensions, got %s'):format(
-         torch.isTensor(input) and input:dim() or torch.type(input)), 3)
+      fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
+         torch.isTensor(input) and input:dim() or torch.type(input))
    end
    return nn.utils.sameSide(self, '_input', input, self.weight)
 end

@@ -3,6 +3,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local MM, parent = torch.class('nn.MM', 'nn.Module')
 
@@ -31,12 +33,12 @@ function MM:operands(input)
    local a, b = input[1], input[2]
    local dims = a and b and a:dim() == b:dim() and a:dim() or 0
    if dims ~= 2 and dims ~= 3 then
-      error('nn.MM: wants a table of two matrices or of two batches of matrices', 3)
+      raise('nn.MM: wants a table of two matrices or of two batches of matrices')
    end
    local x, y = turned(a, self.transA), turned(b, self.transB)
    if x:size(dims) ~= y:size(dims - 1) or dims == 3 and x:size(1) ~= y:size(1) then
-      error(('nn.MM: matrices of size %s and %s do not fit'):format(
-         table.concat(x:size():totable(), 'x'), table.concat(y:size():totable(), 'x')), 3)
+      fail('nn.MM: matrices of size %s and %s do not fit',
+         table.concat(x:size():totable(), 'x'), table.concat(y:size():totable(), 'x'))
    end
    return x, y
 end

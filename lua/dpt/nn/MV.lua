@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local raise = require('dpt.ffi').raise
 
 local MV, parent = torch.class('nn.MV', 'nn.Module')
 
@@ -16,7 +17,7 @@ end
 function MV:operands(input)
    local m, v = input[1], input[2]
    if not m or not v or m:dim() ~= v:dim() + 1 or m:dim() > 3 then
-      error('nn.MV: wants a table of a matrix and a vector, or of batches of them', 3)
+      raise('nn.MV: wants a table of a matrix and a vector, or of batches of them')
    end
    if m:dim() == 2 then
       m, v = m:contiguous():view(1, m:size(1), m:size(2)), v:contiguous():view(1, -1)

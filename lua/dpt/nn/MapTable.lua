@@ -3,6 +3,7 @@
 -- parameters and gradients (or the named fields, or nothing where shared is false).
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local MapTable, parent = torch.class('nn.MapTable', 'nn.Container')
 
@@ -38,7 +39,7 @@ end
 --- Sets the module that is copied; a MapTable has one.
 function MapTable:add(module)
    if self.module then
-      error('nn.MapTable: add takes one module and there is one already', 2)
+      raise('nn.MapTable: add takes one module and there is one already')
    end
    self.module = module
    self.modules[1] = module

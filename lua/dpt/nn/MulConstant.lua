@@ -3,13 +3,14 @@
 -- the input as it was before.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local MulConstant, parent = torch.class('nn.MulConstant', 'nn.Module')
 
 function MulConstant:__init(constant, ip)
    parent.__init(self)
    if type(constant) ~= 'number' then
-      error('nn.MulConstant: wants a number, got ' .. torch.type(constant), 2)
+      raise('nn.MulConstant: wants a number, got ' .. torch.type(constant))
    end
    self.constant_scalar = constant
    self.inplace = ip or false

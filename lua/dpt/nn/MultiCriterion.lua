@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local raise = require('dpt.ffi').raise
 
 local MultiCriterion, parent = torch.class('nn.MultiCriterion', 'nn.Criterion')
 
@@ -14,7 +15,7 @@ end
 
 --- Adds a criterion with a weight (1).
 function MultiCriterion:add(criterion, weight)
-   if not criterion then error('nn.MultiCriterion: add wants a criterion', 2) end
+   if not criterion then raise('nn.MultiCriterion: add wants a criterion') end
    self.criterions[#self.criterions + 1] = criterion
    self.weights:resize(#self.criterions)
    self.weights[#self.criterions] = weight or 1

@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local losses = require 'dpt.nn.losses'
+local raise = require('dpt.ffi').raise
 
 local MultiMarginCriterion, parent = torch.class('nn.MultiMarginCriterion', 'nn.Criterion')
 
@@ -12,13 +13,13 @@ function MultiMarginCriterion:__init(p, weights, margin, sizeAverage)
    parent.__init(self)
    self.p = p or 1
    if self.p ~= 1 and self.p ~= 2 then
-      error('nn.MultiMarginCriterion: p wants 1 or 2, got ' .. tostring(p), 2)
+      raise('nn.MultiMarginCriterion: p wants 1 or 2, got ' .. tostring(p))
    end
    self.margin = margin or 1
    self.sizeAverage = sizeAverage == nil and true or sizeAverage
    if weights then
       if not torch.isTensor(weights) or weights:dim() ~= 1 then
-         error('nn.MultiMarginCriterion: weights want a vector, got ' .. torch.type(weights), 2)
+         raise('nn.MultiMarginCriterion: weights want a vector, got ' .. torch.type(weights))
       end
       self.weights = weights
    end

@@ -2,6 +2,7 @@
 -- What must stay true: it looks at values, so it waits for the device: for searching faults only.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local NaN, parent = torch.class('nn.NaN', 'nn.Decorator')
 
@@ -27,8 +28,8 @@ end
 
 function NaN:check(value, what)
    if hasNaN(value) then
-      error(('nn.NaN: NaN in the %s of module %s: %s')
-         :format(what, tostring(self.id), tostring(self.modules[1])), 3)
+      fail('nn.NaN: NaN in the %s of module %s: %s',
+         what, tostring(self.id), tostring(self.modules[1]))
    end
 end
 

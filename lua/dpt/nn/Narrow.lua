@@ -4,13 +4,14 @@
 -- is in front of the last `length` elements; gradInput is zero elsewhere.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local Narrow, parent = torch.class('nn.Narrow', 'nn.Module')
 
 function Narrow:__init(dimension, offset, length)
    parent.__init(self)
    if not dimension or not offset then
-      error('nn.Narrow: wants (dimension, offset [, length])', 2)
+      raise('nn.Narrow: wants (dimension, offset [, length])')
    end
    self.dimension = dimension
    self.index = offset

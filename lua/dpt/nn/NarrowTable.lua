@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local NarrowTable, parent = torch.class('nn.NarrowTable', 'nn.Module')
 
@@ -19,8 +20,8 @@ function NarrowTable:updateOutput(input)
    for i = 1, self.length do
       local entry = input[self.offset + i - 1]
       if entry == nil then
-         error(('nn.NarrowTable: the input table has %d entries, wanted %d..%d')
-            :format(#input, self.offset, self.offset + self.length - 1), 2)
+         fail('nn.NarrowTable: the input table has %d entries, wanted %d..%d',
+            #input, self.offset, self.offset + self.length - 1)
       end
       self.output[i] = entry
    end

@@ -2,13 +2,15 @@
 -- What must stay true: |x|_p^p gets eps (1e-10), so that zero rows stay zero.
 
 local torch = require 'dpt.tensor'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local Normalize, parent = torch.class('nn.Normalize', 'nn.Module')
 
 function Normalize:__init(p, eps)
    parent.__init(self)
    if type(p) ~= 'number' or p <= 0 then
-      error('nn.Normalize: wants a positive number p, got ' .. tostring(p), 2)
+      raise('nn.Normalize: wants a positive number p, got ' .. tostring(p))
    end
    self.p = p
    self.eps = eps or 1e-10
@@ -16,7 +18,7 @@ end
 
 local function rows(t)
    if t:dim() > 2 or t:dim() < 1 then
-      error(('nn.Normalize: input has %d dimensions, wanted 1 or 2'):format(t:dim()), 4)
+      fail('nn.Normalize: input has %d dimensions, wanted 1 or 2', t:dim())
    end
    return t:dim() == 1 and t:contiguous():view(1, -1) or t
 end

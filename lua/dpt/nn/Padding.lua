@@ -3,6 +3,7 @@
 -- What must stay true: an input whose dimension count is not nInputDim is a batch.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local Padding, parent = torch.class('nn.Padding', 'nn.Module')
 
@@ -21,7 +22,7 @@ function Padding:place(input)
    local length = input:size(dim)
    local before = self.pad > 0 and length - self.index + 1 or self.index - 1
    if before < 0 or before > length then
-      error(('nn.Padding: index %d is not in 1..%d'):format(self.index, length + 1), 3)
+      fail('nn.Padding: index %d is not in 1..%d', self.index, length + 1)
    end
    return dim, before, length
 end

@@ -4,6 +4,7 @@
 -- are not called.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local Parallel, parent = torch.class('nn.Parallel', 'nn.Container')
 Parallel.leavesGradients = true
@@ -17,8 +18,8 @@ end
 function Parallel:updateOutput(input)
    local slices = input:size(self.inputDimension)
    if slices > #self.modules then
-      error(('nn.Parallel: input has %d slices along dimension %d, wanted at most %d, one for each'
-         .. ' module'):format(slices, self.inputDimension, #self.modules), 2)
+      fail('nn.Parallel: input has %d slices along dimension %d, wanted at most %d, one for each'
+         .. ' module', slices, self.inputDimension, #self.modules)
    end
    local outputs = {}
    for i = 1, slices do

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local raise = require('dpt.ffi').raise
 
 local ParallelCriterion, parent = torch.class('nn.ParallelCriterion', 'nn.Criterion')
 
@@ -17,7 +18,7 @@ end
 
 --- Adds a criterion with a weight (1).
 function ParallelCriterion:add(criterion, weight)
-   if not criterion then error('nn.ParallelCriterion: add wants a criterion', 2) end
+   if not criterion then raise('nn.ParallelCriterion: add wants a criterion') end
    self.criterions[#self.criterions + 1] = criterion
    self.weights[#self.weights + 1] = weight or 1
    return self

@@ -2,6 +2,7 @@
 -- What must stay true: channel c r^2 + i r + j gives pixel (i, j) of every r x r block.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local PixelShuffle, parent = torch.class('nn.PixelShuffle', 'nn.Module')
 
@@ -14,8 +15,8 @@ end
 function PixelShuffle:sizes(input)
    local r = self.upscaleFactor
    if input:dim() ~= 3 and input:dim() ~= 4 or input:size(input:dim() - 2) % (r * r) ~= 0 then
-      error(('nn.PixelShuffle: input of size %s, wanted (N)xCxHxW with C a multiple of %d')
-         :format(table.concat(input:size():totable(), 'x'), r * r), 3)
+      fail('nn.PixelShuffle: input of size %s, wanted (N)xCxHxW with C a multiple of %d',
+         table.concat(input:size():totable(), 'x'), r * r)
    end
    local batch = input:dim() == 4 and input:size(1) or 1
    local d = input:dim() - 2

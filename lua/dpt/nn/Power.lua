@@ -2,13 +2,14 @@
 -- What must stay true: the gradient is p x^(p-1).
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local Power, parent = torch.class('nn.Power', 'nn.Module')
 
 function Power:__init(p)
    parent.__init(self)
    self.pow = p
-   if type(p) ~= 'number' then error('nn.Power: wants an exponent', 2) end
+   if type(p) ~= 'number' then raise('nn.Power: wants an exponent') end
 end
 
 function Power:updateOutput(input)

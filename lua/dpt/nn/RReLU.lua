@@ -4,6 +4,7 @@
 -- one number for every element that is not positive, in order.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local RReLU, parent = torch.class('nn.RReLU', 'nn.Module')
 
@@ -12,8 +13,8 @@ function RReLU:__init(l, u, ip)
    self.lower = l or 1 / 8
    self.upper = u or 1 / 3
    if type(self.lower) ~= 'number' or type(self.upper) ~= 'number' or self.lower > self.upper then
-      error(('nn.RReLU: wants lower <= upper, got %s and %s')
-         :format(tostring(self.lower), tostring(self.upper)), 2)
+      fail('nn.RReLU: wants lower <= upper, got %s and %s',
+         tostring(self.lower), tostring(self.upper))
    end
    self.noise = torch.Tensor()
    self.train = true

@@ -3,6 +3,8 @@
 -- is a batch, whose dimension is not counted.
 
 local torch = require 'dpt.tensor'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local Replicate, parent = torch.class('nn.Replicate', 'nn.Module')
 
@@ -11,7 +13,7 @@ function Replicate:__init(nFeatures, dim, nDim)
    self.nfeatures = nFeatures
    self.dim = dim or 1
    self.ndim = nDim
-   if self.dim < 1 then error('nn.Replicate: dim counts from 1, got ' .. self.dim, 2) end
+   if self.dim < 1 then raise('nn.Replicate: dim counts from 1, got ' .. self.dim) end
 end
 
 function Replicate:place(input)
@@ -22,7 +24,7 @@ end
 function Replicate:updateOutput(input)
    local dim = self:place(input)
    if dim > input:dim() + 1 then
-      error(('nn.Replicate: dimension %d is not in 1..%d'):format(dim, input:dim() + 1), 2)
+      fail('nn.Replicate: dimension %d is not in 1..%d', dim, input:dim() + 1)
    end
    local size, stride = input:size():totable(), input:stride():totable()
    table.insert(size, dim, self.nfeatures)

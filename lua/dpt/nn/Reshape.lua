@@ -4,6 +4,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local Reshape, parent = torch.class('nn.Reshape', 'nn.Module')
 
@@ -16,7 +18,7 @@ function Reshape:__init(...)
       arguments[n] = nil
    end
    local sizes = torch.isStorage(arguments[1]) and arguments[1]:totable() or arguments
-   if #sizes == 0 then error('nn.Reshape: wants at least one size', 2) end
+   if #sizes == 0 then raise('nn.Reshape: wants at least one size') end
    self.size = torch.LongStorage(sizes)
    local batched = {0}
    self.nelement = 1
@@ -37,9 +39,9 @@ function Reshape:updateOutput(input)
    end
    local wanted = single and self.nelement or self.nelement * input:size(1)
    if input:nElement() ~= wanted then
-      error(('nn.Reshape: input has %d elements (size %s), wanted %d for size %s')
-         :format(input:nElement(), table.concat(input:size():totable(), 'x'), wanted,
-            table.concat(size:totable(), 'x')), 2)
+      fail('nn.Reshape: input has %d elements (size %s), wanted %d for size %s',
+         input:nElement(), table.concat(input:size():totable(), 'x'), wanted,
+         table.concat(size:totable(), 'x'))
    end
    self.output = nn.utils.viewAgain(self.output, input, size)
    return self.output

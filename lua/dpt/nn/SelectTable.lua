@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local SelectTable, parent = torch.class('nn.SelectTable', 'nn.Module')
 
@@ -21,7 +22,7 @@ end
 function SelectTable:updateOutput(input)
    local output = input[self:key(input)]
    if output == nil then
-      error(('nn.SelectTable: the input table has no entry %s'):format(tostring(self.index)), 2)
+      fail('nn.SelectTable: the input table has no entry %s', tostring(self.index))
    end
    self.output = output
    return output

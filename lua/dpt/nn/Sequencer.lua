@@ -7,6 +7,8 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local remembering = require 'dpt.rnn.remembering'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local Sequencer, parent = torch.class('nn.Sequencer', 'nn.Container')
 Sequencer.transient = {'joined_', 'gradJoined_'}
@@ -14,7 +16,7 @@ Sequencer.transient = {'joined_', 'gradJoined_'}
 function Sequencer:__init(module)
    parent.__init(self)
    if not torch.isTypeOf(module, 'nn.Module') then
-      error('nn.Sequencer: wants an nn.Module, got ' .. torch.type(module), 2)
+      raise('nn.Sequencer: wants an nn.Module, got ' .. torch.type(module))
    end
    self.modules[1] = torch.isTypeOf(module, 'nn.AbstractRecurrent') and module
       or nn.Recursor(module)
@@ -38,7 +40,7 @@ local function steps(sequence)
       for t = 1, sequence:size(1) do list[t] = sequence:select(1, t) end
       return list
    elseif torch.type(sequence) ~= 'table' then
-      error('nn.Sequencer: wants a list of steps or a tensor, got ' .. torch.type(sequence), 0)
+      raise('nn.Sequencer: wants a list of steps or a tensor, got ' .. torch.type(sequence))
    end
    return sequence
 end
@@ -70,7 +72,7 @@ end
 local function back(self, input, gradOutput, call)
    input, gradOutput = steps(input), steps(gradOutput)
    if #gradOutput ~= #input then
-      error(('nn.Sequencer: gradOutput has %d steps, the input %d'):format(#gradOutput, #input), 0)
+      fail('nn.Sequencer: gradOutput has %d steps, the input %d', #gradOutput, #input)
    end
    for t = #input, 1, -1 do call(self.modules[1], t, input[t], gradOutput[t]) end
 end

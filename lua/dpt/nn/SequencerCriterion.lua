@@ -4,13 +4,15 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local SequencerCriterion, parent = torch.class('nn.SequencerCriterion', 'nn.Criterion')
 
 function SequencerCriterion:__init(criterion, sizeAverage)
    parent.__init(self)
    if not torch.isTypeOf(criterion, 'nn.Criterion') then
-      error('nn.SequencerCriterion: wants an nn.Criterion, got ' .. torch.type(criterion), 2)
+      raise('nn.SequencerCriterion: wants an nn.Criterion, got ' .. torch.type(criterion))
    end
    self.criterion, self.sizeAverage = criterion, sizeAverage or false
    self.clones = {}
@@ -29,8 +31,7 @@ end
 local function each(self, input, target, f)
    local T = length(input)
    if length(target) ~= T then
-      error(('nn.SequencerCriterion: the input has %d steps, the target %d'):format(T,
-         length(target)), 0)
+      fail('nn.SequencerCriterion: the input has %d steps, the target %d', T, length(target))
    end
    for t = 1, T do
       self.clones[t] = self.clones[t] or self.criterion:clone()

@@ -2,6 +2,7 @@
 -- What must stay true: output is the last module's own output, gradInput the first one's own.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local Sequential, parent = torch.class('nn.Sequential', 'nn.Container')
 Sequential.leavesGradients = true
@@ -20,7 +21,7 @@ end
 function Sequential:insert(module, index)
    index = index or #self.modules + 1
    if index < 1 or index > #self.modules + 1 then
-      error(('nn.Sequential: insert at %s is not in 1..%d'):format(index, #self.modules + 1), 2)
+      fail('nn.Sequential: insert at %s is not in 1..%d', index, #self.modules + 1)
    end
    table.insert(self.modules, index, module)
    self.output = self.modules[#self.modules].output
@@ -31,7 +32,7 @@ end
 function Sequential:remove(index)
    index = index or #self.modules
    if index < 1 or index > #self.modules then
-      error(('nn.Sequential: remove of %s is not in 1..%d'):format(index, #self.modules), 2)
+      fail('nn.Sequential: remove of %s is not in 1..%d', index, #self.modules)
    end
    local module = table.remove(self.modules, index)
    if #self.modules > 0 then

@@ -7,6 +7,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local SparseLinear, parent = torch.class('nn.SparseLinear', 'nn.Module')
 
@@ -31,8 +32,8 @@ end
 -- Indices and values of a sample.
 local function parts(sample)
    if sample:dim() ~= 2 or sample:size(2) ~= 2 then
-      error(('nn.SparseLinear: a sample of size %s, wanted rows {index, value}')
-         :format(table.concat(sample:size():totable(), 'x')), 4)
+      fail('nn.SparseLinear: a sample of size %s, wanted rows {index, value}',
+         table.concat(sample:size():totable(), 'x'))
    end
    local numbers = sample:select(2, 1)
    local index = nn.utils.indexTensor(nil, sample):resize(numbers:size(1)):copy(numbers)

@@ -3,6 +3,7 @@
 -- What must stay true: input and target are CxHxW or NxCxHxW with the same planes.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local SpatialAutoCropMSECriterion, parent =
    torch.class('nn.SpatialAutoCropMSECriterion', 'nn.MSECriterion')
@@ -10,14 +11,14 @@ local SpatialAutoCropMSECriterion, parent =
 local function crop(input, target)
    local dims = input:dim()
    if dims ~= target:dim() or (dims ~= 3 and dims ~= 4) then
-      error(('nn.SpatialAutoCropMSECriterion: input has %d dimensions and target %d, wanted 3 or 4')
-         :format(dims, target:dim()), 3)
+      fail('nn.SpatialAutoCropMSECriterion: input has %d dimensions and target %d, wanted 3 or 4',
+         dims, target:dim())
    end
    for d = dims - 1, dims do
       local extra = target:size(d) - input:size(d)
       if extra < 0 then
-         error(('nn.SpatialAutoCropMSECriterion: target has size %d in dimension %d, wanted %d or'
-            .. ' more'):format(target:size(d), d, input:size(d)), 3)
+         fail('nn.SpatialAutoCropMSECriterion: target has size %d in dimension %d, wanted %d or'
+            .. ' more', target:size(d), d, input:size(d))
       end
       target = target:narrow(d, math.floor(extra / 2) + 1, input:size(d))
    end

@@ -6,14 +6,15 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
+local raise = require('dpt.ffi').raise
 
 local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Module')
 
 function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    parent.__init(self)
    if not (nInputPlane and nOutputPlane and kW and kH) then
-      error(torch.type(self)
-         .. ': wants (nInputPlane, nOutputPlane, kW, kH [, dW, dH, padW, padH])', 2)
+      raise(torch.type(self)
+         .. ': wants (nInputPlane, nOutputPlane, kW, kH [, dW, dH, padW, padH])')
    end
    self.nInputPlane = nInputPlane
    self.nOutputPlane = nOutputPlane

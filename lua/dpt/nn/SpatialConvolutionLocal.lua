@@ -5,6 +5,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local SpatialConvolutionLocal, parent = torch.class('nn.SpatialConvolutionLocal', 'nn.Module')
 
@@ -20,7 +22,7 @@ function SpatialConvolutionLocal:__init(nInputPlane, nOutputPlane, iW, iH, kW, k
    self.oW = math.floor((self.padW * 2 + iW - kW) / self.dW) + 1
    self.oH = math.floor((self.padH * 2 + iH - kH) / self.dH) + 1
    if self.oW < 1 or self.oH < 1 then
-      error('nn.SpatialConvolutionLocal: the kernel is larger than the padded image', 2)
+      raise('nn.SpatialConvolutionLocal: the kernel is larger than the padded image')
    end
    self.weight = torch.Tensor(self.oH, self.oW, nOutputPlane, nInputPlane, kH, kW)
    self.bias = torch.Tensor(nOutputPlane, self.oH, self.oW)
@@ -46,8 +48,8 @@ local function batch(self, input)
    local dims = input:dim()
    if dims ~= 3 and dims ~= 4 or input:size(dims - 2) ~= self.nInputPlane
       or input:size(dims - 1) ~= self.iH or input:size(dims) ~= self.iW then
-      error(('nn.SpatialConvolutionLocal: input of size %s, wanted (N)x%dx%dx%d'):format(
-         table.concat(input:size():totable(), 'x'), self.nInputPlane, self.iH, self.iW), 3)
+      fail('nn.SpatialConvolutionLocal: input of size %s, wanted (N)x%dx%dx%d',
+         table.concat(input:size():totable(), 'x'), self.nInputPlane, self.iH, self.iW)
    end
    return nn.utils.contiguousView(nil, input, -1, self.nInputPlane, self.iH, self.iW)
 end

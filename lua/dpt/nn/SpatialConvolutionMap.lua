@@ -5,6 +5,7 @@
 -- table names take no part.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
@@ -15,6 +16,10 @@ SpatialConvolutionMap.transposed = false
 
 function SpatialConvolutionMap:__init(conMatrix, kW, kH, dW, dH)
    parent.__init(self)
+   if conMatrix:dim() ~= 2 or conMatrix:size(2) ~= 2 then
+      fail("%s: argument 'conMatrix', wanted rows {input plane, output plane}, got size %s",
+         torch.type(self), table.concat(conMatrix:size():totable(), 'x'))
+   end
    self.kW, self.kH = kW, kH
    self.dW, self.dH = dW or 1, dH or 1
    self.connTable = conMatrix

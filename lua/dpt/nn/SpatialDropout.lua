@@ -3,6 +3,7 @@
 -- What must stay true: input is (N)xCxHxW; one draw for every row and channel.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local SpatialDropout, parent = torch.class('nn.SpatialDropout', 'nn.Dropout')
 
@@ -16,7 +17,7 @@ function SpatialDropout:resizeNoise(input)
    elseif input:dim() == 3 then
       self.noise:resize(input:size(1), 1, 1)
    else
-      error(('nn.SpatialDropout: input has %d dimensions, wanted 3 or 4'):format(input:dim()), 3)
+      fail('nn.SpatialDropout: input has %d dimensions, wanted 3 or 4', input:dim())
    end
 end
 

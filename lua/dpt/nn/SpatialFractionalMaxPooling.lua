@@ -7,6 +7,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
+local raise = require('dpt.ffi').raise
 
 local SpatialFractionalMaxPooling, parent =
    torch.class('nn.SpatialFractionalMaxPooling', 'nn.Module')
@@ -18,7 +19,7 @@ local function checkTargets(self, targets)
       if n < 1 then shares = shares + 1 end
    end
    if shares ~= 0 and shares ~= #targets then
-      error(torch.type(self) .. ': wants output sizes of 1 and above, or all below 1 as shares', 3)
+      raise(torch.type(self) .. ': wants output sizes of 1 and above, or all below 1 as shares')
    end
    return shares > 0
 end

@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
+local fail = require('dpt.ffi').fail
 
 local SpatialFullConvolution, parent =
    torch.class('nn.SpatialFullConvolution', 'nn.SpatialConvolution')
@@ -16,8 +17,8 @@ function SpatialFullConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH
    parent.__init(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    self.padH = padH or 0
    if self.adjW > self.dW - 1 or self.adjH > self.dH - 1 then
-      error(('nn.SpatialFullConvolution: adj %d,%d wants to be smaller than the stride %d,%d')
-         :format(self.adjW, self.adjH, self.dW, self.dH), 2)
+      fail('nn.SpatialFullConvolution: adj %d,%d wants to be smaller than the stride %d,%d',
+         self.adjW, self.adjH, self.dW, self.dH)
    end
 end
 

@@ -5,21 +5,22 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
+local raise = require('dpt.ffi').raise
 
 local SpatialMaxUnpooling, parent = torch.class('nn.SpatialMaxUnpooling', 'nn.Module')
 
 function SpatialMaxUnpooling:__init(poolingModule)
    parent.__init(self)
    if not torch.isTypeOf(poolingModule, 'nn.SpatialMaxPooling') then
-      error('nn.SpatialMaxUnpooling: wants a nn.SpatialMaxPooling, got '
-         .. torch.type(poolingModule), 2)
+      raise('nn.SpatialMaxUnpooling: wants a nn.SpatialMaxPooling, got '
+         .. torch.type(poolingModule))
    end
    self.pooling = poolingModule
 end
 
 function SpatialMaxUnpooling:updateOutput(input)
    if not self.pooling.inputSize then
-      error('nn.SpatialMaxUnpooling: the pooling module has had no input yet', 2)
+      raise('nn.SpatialMaxUnpooling: the pooling module has had no input yet')
    end
    local size = self.pooling.inputSize:totable()
    local n = #size

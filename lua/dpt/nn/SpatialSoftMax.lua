@@ -2,12 +2,13 @@
 -- What must stay true: input is (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local SpatialSoftMax, parent = torch.class('nn.SpatialSoftMax', 'nn.SoftMax')
 
 function SpatialSoftMax:updateOutput(input)
    if input:dim() ~= 3 and input:dim() ~= 4 then
-      error(('nn.SpatialSoftMax: input has %d dimensions, wanted 3 or 4'):format(input:dim()), 2)
+      fail('nn.SpatialSoftMax: input has %d dimensions, wanted 3 or 4', input:dim())
    end
    return parent.updateOutput(self, input)
 end

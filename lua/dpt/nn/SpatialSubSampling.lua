@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
+local fail = require('dpt.ffi').fail
 
 local SpatialSubSampling, parent = torch.class('nn.SpatialSubSampling', 'nn.Module')
 
@@ -41,8 +42,8 @@ end
 
 function SpatialSubSampling:updateOutput(input)
    if input:size(math.max(input:dim() - 2, 1)) ~= self.nInputPlane then
-      error(('nn.SpatialSubSampling: input of size %s, wanted %d planes'):format(
-         table.concat(input:size():totable(), 'x'), self.nInputPlane), 2)
+      fail('nn.SpatialSubSampling: input of size %s, wanted %d planes',
+         table.concat(input:size():totable(), 'x'), self.nInputPlane)
    end
    self._means = self._means or input.new()
    lib.avgpool_forward(self._means, input, window.of(self))

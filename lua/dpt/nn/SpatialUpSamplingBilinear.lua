@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
+local raise = require('dpt.ffi').raise
 
 local SpatialUpSamplingBilinear, parent = torch.class('nn.SpatialUpSamplingBilinear', 'nn.Module')
 
@@ -17,7 +18,7 @@ function SpatialUpSamplingBilinear:__init(params)
    end
    if not self.scale_factor and not (self.oheight and self.owidth)
       or self.scale_factor and self.scale_factor < 1 then
-      error('nn.SpatialUpSamplingBilinear: wants a scale or {oheight = , owidth = }', 2)
+      raise('nn.SpatialUpSamplingBilinear: wants a scale or {oheight = , owidth = }')
    end
 end
 

@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
+local raise = require('dpt.ffi').raise
 
 local SpatialUpSamplingNearest, parent = torch.class('nn.SpatialUpSamplingNearest', 'nn.Module')
 
@@ -10,7 +11,7 @@ function SpatialUpSamplingNearest:__init(scale)
    parent.__init(self)
    self.scale_factor = scale
    if type(scale) ~= 'number' or scale < 1 or scale ~= math.floor(scale) then
-      error('nn.SpatialUpSamplingNearest: scale wants a whole number, got ' .. tostring(scale), 2)
+      raise('nn.SpatialUpSamplingNearest: scale wants a whole number, got ' .. tostring(scale))
    end
 end
 

@@ -5,6 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local StepRNN, parent = torch.class('nn.StepRNN', 'nn.AbstractRecurrent')
 
@@ -25,8 +26,8 @@ end
 
 function StepRNN:callCell(cell, input, state)
    if not torch.isTensor(input) or input:dim() < 1 or input:dim() > 2 then
-      error(('%s: input wants 1 or 2 dimensions, got %s'):format(torch.type(self),
-         torch.isTensor(input) and input:dim() or torch.type(input)), 0)
+      fail('%s: input wants 1 or 2 dimensions, got %s', torch.type(self),
+         torch.isTensor(input) and input:dim() or torch.type(input))
    end
    local x = whole(input)
    if not state then

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local Sum, parent = torch.class('nn.Sum', 'nn.Module')
 
@@ -28,8 +29,7 @@ function Sum:_getPositiveDimension(input)
       dimension = dimension + 1
    end
    if dimension > input:dim() then
-      error(('%s: dimension %d is not in 1..%d')
-         :format(torch.type(self), dimension, input:dim()), 3)
+      fail('%s: dimension %d is not in 1..%d', torch.type(self), dimension, input:dim())
    end
    return dimension
 end

@@ -5,6 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
+local fail = require('dpt.ffi').fail
 
 local TemporalConvolution, parent = torch.class('nn.TemporalConvolution', 'nn.Module')
 
@@ -31,8 +32,8 @@ function TemporalConvolution:rows(input)
    local dims = input:dim()
    if dims ~= 2 and dims ~= 3 or input:size(dims) ~= self.inputFrameSize
       or input:size(dims - 1) < self.kW then
-      error(('nn.TemporalConvolution: input of size %s, wanted (N)xTx%d with T at least %d')
-         :format(table.concat(input:size():totable(), 'x'), self.inputFrameSize, self.kW), 3)
+      fail('nn.TemporalConvolution: input of size %s, wanted (N)xTx%d with T at least %d',
+         table.concat(input:size():totable(), 'x'), self.inputFrameSize, self.kW)
    end
    local n = dims == 3 and input:size(1) or 1
    local x = input:contiguous():view(n, input:size(dims - 1), self.inputFrameSize)

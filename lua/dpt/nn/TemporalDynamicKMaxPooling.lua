@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local TemporalDynamicKMaxPooling, parent =
    torch.class('nn.TemporalDynamicKMaxPooling', 'nn.Module')
@@ -16,8 +17,7 @@ end
 
 function TemporalDynamicKMaxPooling:updateOutput(input)
    if input:dim() ~= 2 and input:dim() ~= 3 then
-      error(('nn.TemporalDynamicKMaxPooling: input has %d dimensions, wanted 2 or 3')
-         :format(input:dim()), 2)
+      fail('nn.TemporalDynamicKMaxPooling: input has %d dimensions, wanted 2 or 3', input:dim())
    end
    local time = input:dim() - 1
    local length = input:size(time)

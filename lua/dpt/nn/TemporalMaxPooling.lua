@@ -5,6 +5,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
+local fail = require('dpt.ffi').fail
 
 local TemporalMaxPooling, parent = torch.class('nn.TemporalMaxPooling', 'nn.Module')
 
@@ -21,8 +22,7 @@ end
 
 function TemporalMaxPooling:updateOutput(input)
    if input:dim() ~= 2 and input:dim() ~= 3 then
-      error(('nn.TemporalMaxPooling: input has %d dimensions, wanted 2 or 3')
-         :format(input:dim()), 2)
+      fail('nn.TemporalMaxPooling: input has %d dimensions, wanted 2 or 3', input:dim())
    end
    local w = ffi.new('dpt_window')
    w.ndim, w.kernel[0], w.stride[0] = 1, self.kW, self.dW

@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
+local fail = require('dpt.ffi').fail
 
 local TemporalRowConvolution, parent = torch.class('nn.TemporalRowConvolution', 'nn.Module')
 
@@ -43,8 +44,7 @@ end
 -- (N)xFxT, as the C library wants it.
 function TemporalRowConvolution:turned(t)
    if t:dim() ~= 2 and t:dim() ~= 3 then
-      error(('nn.TemporalRowConvolution: input has %d dimensions, wanted 2 or 3')
-         :format(t:dim()), 3)
+      fail('nn.TemporalRowConvolution: input has %d dimensions, wanted 2 or 3', t:dim())
    end
    return self.featFirst and t or t:transpose(t:dim() - 1, t:dim())
 end

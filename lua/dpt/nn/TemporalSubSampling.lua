@@ -3,6 +3,7 @@
 -- What must stay true: input is TxF; dW defaults to 1.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local TemporalSubSampling, parent = torch.class('nn.TemporalSubSampling', 'nn.Module')
 
@@ -27,8 +28,8 @@ end
 -- The sums of the windows, T' x F.
 local function sums(self, input)
    if input:dim() ~= 2 or input:size(2) ~= self.inputFrameSize or input:size(1) < self.kW then
-      error(('nn.TemporalSubSampling: input of size %s, wanted Tx%d with T at least %d'):format(
-         table.concat(input:size():totable(), 'x'), self.inputFrameSize, self.kW), 3)
+      fail('nn.TemporalSubSampling: input of size %s, wanted Tx%d with T at least %d',
+         table.concat(input:size():totable(), 'x'), self.inputFrameSize, self.kW)
    end
    local windows = input:unfold(1, self.kW, self.dW):sum(3)
    return windows:view(windows:size(1), windows:size(2))

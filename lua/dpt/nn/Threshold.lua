@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
+local fail = require('dpt.ffi').fail
 
 local Threshold, parent = torch.class('nn.Threshold', 'nn.Module')
 
@@ -12,8 +13,7 @@ function Threshold:__init(th, v, ip)
    self.threshold = th or 1e-6
    self.val = v or 0
    if type(self.threshold) ~= 'number' or type(self.val) ~= 'number' then
-      error(('nn.Threshold: wants numbers (th, v), got (%s, %s)')
-         :format(torch.type(th), torch.type(v)), 2)
+      fail('nn.Threshold: wants numbers (th, v), got (%s, %s)', torch.type(th), torch.type(v))
    end
    self.inplace = ip or false
    self:validateParameters()
@@ -22,8 +22,8 @@ end
 function Threshold:validateParameters()
    self.inplace = self.inplace or false
    if self.inplace and self.val > self.threshold then
-      error(('nn.Threshold: in place wants a value at most the threshold %g, got %g')
-         :format(self.threshold, self.val), 2)
+      fail('nn.Threshold: in place wants a value at most the threshold %g, got %g',
+         self.threshold, self.val)
    end
 end
 

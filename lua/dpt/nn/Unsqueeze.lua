@@ -3,12 +3,13 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local raise = require('dpt.ffi').raise
 
 local Unsqueeze, parent = torch.class('nn.Unsqueeze', 'nn.Module')
 
 function Unsqueeze:__init(pos, numInputDims)
    parent.__init(self)
-   if not pos then error('nn.Unsqueeze: wants the place of the new dimension', 2) end
+   if not pos then raise('nn.Unsqueeze: wants the place of the new dimension') end
    self.pos = pos
    self:setNumInputDims(numInputDims)
 end

@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
+local raise = require('dpt.ffi').raise
 
 local UpSampling, parent = torch.class('nn.UpSampling', 'nn.Module')
 
@@ -16,16 +17,16 @@ function UpSampling:__init(params, mode)
    self.mode = modes[mode] or 'nearest'
    if type(params) == 'table' then
       if self.mode == 'nearest' then
-         error("nn.UpSampling: mode 'nearest' wants a scale, got a table of sizes", 2)
+         raise("nn.UpSampling: mode 'nearest' wants a scale, got a table of sizes")
       end
       self.odepth, self.oheight, self.owidth = params.odepth, params.oheight, params.owidth
       if not (self.oheight and self.owidth) then
-         error('nn.UpSampling: wants a scale or {oheight = , owidth = [, odepth = ]}', 2)
+         raise('nn.UpSampling: wants a scale or {oheight = , owidth = [, odepth = ]}')
       end
       return
    end
    if type(params) ~= 'number' or params < 1 or params ~= math.floor(params) then
-      error('nn.UpSampling: scale wants a whole number, got ' .. tostring(params), 2)
+      raise('nn.UpSampling: scale wants a whole number, got ' .. tostring(params))
    end
    self.scale_factor = params
 end
@@ -42,7 +43,7 @@ function UpSampling:sizes(input)
       for d = 1, dims do sizes[d] = input:size(n - dims + d) * self.scale_factor end
    elseif dims == 3 then
       if not self.odepth then
-         error('nn.UpSampling: a volume wants {odepth = , oheight = , owidth = }', 3)
+         raise('nn.UpSampling: a volume wants {odepth = , oheight = , owidth = }')
       end
       table.insert(sizes, 1, self.odepth)
    end

@@ -4,6 +4,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local View, parent = torch.class('nn.View', 'nn.Module')
 
@@ -22,7 +24,7 @@ function View:resetSize(...)
    local open = false
    for _, n in ipairs(sizes) do
       if n == -1 then
-         if open then error('nn.View: only one of the sizes may be -1', 3) end
+         if open then raise('nn.View: only one of the sizes may be -1') end
          open = true
       else
          self.numElements = self.numElements * n
@@ -44,9 +46,8 @@ function View:outputSize(input)
       if d > dims - numSeen then seen = seen * input:size(d) else batch = batch * input:size(d) end
    end
    if seen % self.numElements ~= 0 then
-      error(('nn.View: input of size %s does not divide into views of size %s')
-         :format(table.concat(input:size():totable(), 'x'),
-            table.concat(self.size:totable(), 'x')), 3)
+      fail('nn.View: input of size %s does not divide into views of size %s',
+         table.concat(input:size():totable(), 'x'), table.concat(self.size:totable(), 'x'))
    end
    local sizes = self.size:totable()
    local open = false

@@ -5,6 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'
+local raise = require('dpt.ffi').raise
 
 local VolumetricConvolution, parent = torch.class('nn.VolumetricConvolution', 'nn.Module')
 local Spatial = torch.getmetatable('nn.SpatialConvolution')
@@ -13,8 +14,8 @@ function VolumetricConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH, dT,
    padH)
    parent.__init(self)
    if not (nInputPlane and nOutputPlane and kT and kW and kH) then
-      error(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kT, kW, kH [, dT, dW, dH,'
-         .. ' padT, padW, padH])', 2)
+      raise(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kT, kW, kH [, dT, dW, dH,'
+         .. ' padT, padW, padH])')
    end
    self.nInputPlane, self.nOutputPlane = nInputPlane, nOutputPlane
    self.kT, self.kW, self.kH = kT, kW, kH

@@ -3,6 +3,7 @@
 -- What must stay true: input is (N)xCxTxHxW; one draw for every row and channel.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local VolumetricDropout, parent = torch.class('nn.VolumetricDropout', 'nn.Dropout')
 
@@ -16,7 +17,7 @@ function VolumetricDropout:resizeNoise(input)
    elseif input:dim() == 4 then
       self.noise:resize(input:size(1), 1, 1, 1)
    else
-      error(('nn.VolumetricDropout: input has %d dimensions, wanted 4 or 5'):format(input:dim()), 3)
+      fail('nn.VolumetricDropout: input has %d dimensions, wanted 4 or 5', input:dim())
    end
 end
 

@@ -4,6 +4,7 @@
 -- plane draws three numbers.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local VolumetricFractionalMaxPooling, parent =
    torch.class('nn.VolumetricFractionalMaxPooling', 'nn.SpatialFractionalMaxPooling')
@@ -12,8 +13,8 @@ function VolumetricFractionalMaxPooling:__init(poolSizeT, poolSizeW, poolSizeH, 
    parent.__init(self, poolSizeW, poolSizeH, arg2, arg3)
    self.poolSizeT = poolSizeT
    if type(arg1) ~= 'number' or arg1 <= 0 or (arg1 < 1) ~= (self.ratioW ~= nil) then
-      error('nn.VolumetricFractionalMaxPooling: wants output sizes of 1 and above, or all below 1'
-         .. ' as shares', 2)
+      raise('nn.VolumetricFractionalMaxPooling: wants output sizes of 1 and above, or all below 1'
+         .. ' as shares')
    end
    if self.ratioW then self.ratioT = arg1 else self.outT = arg1 end
 end

@@ -5,21 +5,22 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
+local raise = require('dpt.ffi').raise
 
 local VolumetricMaxUnpooling, parent = torch.class('nn.VolumetricMaxUnpooling', 'nn.Module')
 
 function VolumetricMaxUnpooling:__init(poolingModule)
    parent.__init(self)
    if not torch.isTypeOf(poolingModule, 'nn.VolumetricMaxPooling') then
-      error('nn.VolumetricMaxUnpooling: wants a nn.VolumetricMaxPooling, got '
-         .. torch.type(poolingModule), 2)
+      raise('nn.VolumetricMaxUnpooling: wants a nn.VolumetricMaxPooling, got '
+         .. torch.type(poolingModule))
    end
    self.pooling = poolingModule
 end
 
 function VolumetricMaxUnpooling:updateOutput(input)
    if not self.pooling.inputSize then
-      error('nn.VolumetricMaxUnpooling: the pooling module has had no input yet', 2)
+      raise('nn.VolumetricMaxUnpooling: the pooling module has had no input yet')
    end
    local size = self.pooling.inputSize:totable()
    local n = #size

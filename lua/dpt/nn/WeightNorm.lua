@@ -5,13 +5,14 @@
 -- normal with Torch7's deviation, g as |v|, the bias as zero.
 
 local torch = require 'dpt.tensor'
+local raise = require('dpt.ffi').raise
 
 local WeightNorm, parent = torch.class('nn.WeightNorm', 'nn.Decorator')
 
 function WeightNorm:__init(module, outputDim)
    parent.__init(self, module)
    if not module.weight then
-      error('nn.WeightNorm: wants a module with a weight, got ' .. torch.type(module), 2)
+      raise('nn.WeightNorm: wants a module with a weight, got ' .. torch.type(module))
    end
    self.bias, self.gradBias = module.bias, module.gradBias
    self.gradWeight, self.weight = module.gradWeight, module.weight

@@ -5,6 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
 
 local M = {}
 
@@ -20,8 +21,8 @@ function M.views(input, parameter, what)
       local rows = nn.utils.contiguousView(nil, input, input:size(1), -1)
       return rows, nn.utils.contiguousView(nil, parameter, 1, -1):expandAs(rows)
    end
-   error(('%s: input of size %s does not go with a parameter of size %s'):format(what,
-      table.concat(input:size():totable(), 'x'), table.concat(parameter:size():totable(), 'x')), 4)
+   fail('%s: input of size %s does not go with a parameter of size %s', what,
+      table.concat(input:size():totable(), 'x'), table.concat(parameter:size():totable(), 'x'))
 end
 
 --- gradient += scale * the sum of t (sizes as the input had) over what the parameter is spread

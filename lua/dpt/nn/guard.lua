@@ -15,7 +15,8 @@ local function isTensor(value) return type(value) == 'cdata' and torch.isTensor(
 --- Kinds: what the message calls them, and whether a value is of the kind.
 local kinds = {
    tensor = {'a tensor', isTensor},
-   module = {'a module or criterion', function(value) return type(value) == 'table' end},
+   module = {'a module', function(value) return torch.isTypeOf(value, 'nn.Module') end},
+   criterion = {'a criterion', function(value) return torch.isTypeOf(value, 'nn.Criterion') end},
    storage = {'a LongStorage', function(value) return torch.isStorage(value) end},
 }
 for _, name in ipairs{'number', 'string', 'boolean', 'table'} do

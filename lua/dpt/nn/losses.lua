@@ -9,7 +9,7 @@ local M = {}
 --- The number of a loss.
 function M.id(name)
    local id = C.dpt_loss(name)
-   if id < 0 then error('libdpt has no loss ' .. name) end
+   if id < 0 then error('libdpt has no loss ' .. name, 0) end
    return id
 end
 

@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
+local fail = require('dpt.ffi').fail
 
 local M = {}
 
@@ -14,12 +15,12 @@ function M.init(self, nInputPlane, kernel, name)
    self.nInputPlane = nInputPlane or 1
    kernel = (kernel or torch.Tensor(9, 9):fill(1)):clone()
    if kernel:dim() > 2 then
-      error(('%s: the kernel has %d dimensions, wanted 1 or 2'):format(name, kernel:dim()), 3)
+      fail('%s: the kernel has %d dimensions, wanted 1 or 2', name, kernel:dim())
    end
    for d = 1, kernel:dim() do
       if kernel:size(d) % 2 == 0 then
-         error(('%s: the kernel has size %s, wanted odd sizes')
-            :format(name, table.concat(kernel:size():totable(), 'x')), 3)
+         fail('%s: the kernel has size %s, wanted odd sizes',
+            name, table.concat(kernel:size():totable(), 'x'))
       end
    end
    kernel:div(kernel:sum() * self.nInputPlane)

@@ -10,7 +10,7 @@ local M = {}
 --- The number of an operation.
 function M.id(name)
    local id = C.dpt_op(name)
-   if id < 0 then error('libdpt has no pointwise operation ' .. name) end
+   if id < 0 then error('libdpt has no pointwise operation ' .. name, 0) end
    return id
 end
 

@@ -26,7 +26,7 @@ NarrowTable(offset, length?) tensor|table -> tensor|table
 MixtureTable(dim?) table -> tensor
 ZipTable() table -> table
 ZipTableOneToMany() table -> tensor|table
-CriterionTable(criterion:module) tensor|table -> any
+CriterionTable(criterion:criterion) tensor|table -> any
 CAddTable(inplace?:any) table -> tensor
 CAddTensorTable() table -> table
 CMulTable CMaxTable CMinTable() table -> tensor
@@ -174,9 +174,9 @@ L1HingeEmbeddingCriterion(margin?) tensor|table, any
 CosineEmbeddingCriterion MarginRankingCriterion(margin?) tensor|table, number|tensor
 L1Cost() tensor, any
 DistanceRatioCriterion(sizeAverage?:any) tensor|table, any
-ModuleCriterion(criterion:module, inputModule?:module, targetModule?:module, castTarget?:any)
+ModuleCriterion(criterion:criterion, inputModule?:module, targetModule?:module, castTarget?:any)
 ParallelCriterion(repeatTarget?:any) tensor|table, any
-SequencerCriterion(criterion:module, sizeAverage?:any)
+SequencerCriterion(criterion:criterion, sizeAverage?:any)
 
 cudnn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW?, dH?, padW?, padH?, groups?)
    tensor -> tensor

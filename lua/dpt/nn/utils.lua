@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local fail = require('dpt.ffi').fail
 
 local utils = {}
 
@@ -89,8 +90,8 @@ function utils.moveTo(value, device)
 end
 
 local function mismatch(name, a, b)
-   error(('nn.utils.%s: wants tensors or tables of tensors of one form, got %s and %s')
-      :format(name, torch.type(a), torch.type(b)), 3)
+   fail('nn.utils.%s: wants tensors or tables of tensors of one form, got %s and %s',
+      name, torch.type(a), torch.type(b))
 end
 
 -- A table in the form of b that keeps a's entries.
@@ -168,8 +169,7 @@ function utils.addSingletonDimension(result, t, dim)
    local none = t:nElement() == 0
    local size = none and t:dim() == 0 and {0} or t:size():totable() -- an empty vector has no sizes
    if dim < 1 or dim > #size + 1 then
-      error(('nn.utils.addSingletonDimension: dimension %s is not in 1..%d')
-         :format(dim, #size + 1), 2)
+      fail('nn.utils.addSingletonDimension: dimension %s is not in 1..%d', dim, #size + 1)
    end
    if none then
       table.insert(size, dim, 1)

@@ -7,6 +7,7 @@
 -- a tensor of a network has moved out of it: what is done to it no longer reaches the network.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 
@@ -169,17 +170,17 @@ local function checkAlike(tensors, what, name)
    for i, t in ipairs(tensors) do
       local device = t:nElement() > 0 and comm.device(t)
       if device and known and comm.device(tensors[known]) ~= device then
-         error(('%s: getParameters wants parameters on one device, parameter %d is on device %d and'
-            .. ' %d on device %d: flatten the part of each device by itself')
-            :format(what, known, comm.device(tensors[known]), i, device), 0)
+         fail('%s: getParameters wants parameters on one device, parameter %d is on device %d and'
+            .. ' %d on device %d: flatten the part of each device by itself', what, known,
+            comm.device(tensors[known]), i, device)
       end
       known = known or device and i
    end
    for i = 2, #tensors do
       if torch.type(tensors[i]) ~= torch.type(tensors[1]) then
          local places = name and (': %s and %s'):format(name(tensors[1]), name(tensors[i])) or ''
-         error(('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s%s')
-            :format(what, torch.type(tensors[1]), i, torch.type(tensors[i]), places), 0)
+         fail('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s%s',
+            what, torch.type(tensors[1]), i, torch.type(tensors[i]), places)
       end
    end
 end
@@ -252,16 +253,15 @@ end
 --- Flattens parameters and gradients alike.
 function M.pair(parameters, gradients, what, name)
    if #parameters ~= #gradients then
-      error(('%s: getParameters found %d parameters but %d gradients')
-         :format(what, #parameters, #gradients), 0)
+      fail('%s: getParameters found %d parameters but %d gradients', what, #parameters, #gradients)
    end
    local p, places = M.one(parameters, what, name)
    local g, gradPlaces = M.one(gradients, what, name)
    local same = p:nElement() == g:nElement()
    for i = 1, #places do same = same and places[i] == gradPlaces[i] end
    if not same then
-      error(what .. ': getParameters wants gradients shared exactly as the parameters are: share '
-         .. 'gradWeight and gradBias along with weight and bias', 0)
+      fail('%s: getParameters wants gradients shared exactly as the parameters are: share '
+         .. 'gradWeight and gradBias along with weight and bias', what)
    end
    return M.give(p), M.give(g)
 end

@@ -79,8 +79,8 @@ local function byType(list)
    for i = 1, list.n do
       local name, gradient = torch.type(list[i]), list[list.n + i]
       if gradient and torch.type(gradient) ~= name then
-         error(('parameter %d is a %s and its gradient a %s, wanted one type for both'):format(i,
-            name, torch.type(gradient)), 0)
+         dptffi.fail('parameter %d is a %s and its gradient a %s, wanted one type for both', i,
+            name, torch.type(gradient))
       end
       if not known[name] then
          known[name] = {type = name}
