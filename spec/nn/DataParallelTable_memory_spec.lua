@@ -124,8 +124,8 @@ for form, dispatch in pairs(same.dispatchers) do
       end)
 
       it('outputs that were not joined before, and writes to none of them', function()
-         local net = nn.Sequential():add(nn.ConcatTable():add(nn.Linear(5, 2))
-            :add(nn.ConcatTable():add(nn.Linear(5, 3)):add(nn.Tanh()))):cuda()
+         local net = nn.ConcatTable():add(nn.ConcatTable():add(nn.Linear(5, 2)):add(nn.ReLU()))
+            :add(nn.ConcatTable():add(nn.Linear(5, 3)):add(nn.Tanh())):cuda()
          local one = net:clone()
          local many = dispatch(nn.DataParallelTable(1, true, false, {gather = false}))
             :add(net, same.range(most))

@@ -108,7 +108,9 @@ describe('values that go to a worker and back', function()
       assert.error_matches(function() remote(function() return Layer end) end, unknown)
       assert.error_matches(function() remote(function() return methods end) end, unknown)
       assert.error_matches(function() remote(function(t) return t end, {1, {Layer}}) end, unknown)
-      nn.ValuesSpecLayer = nil
+      package.loaded.valuesSpec = {} -- what modules hold is looked through again
+      assert.error_matches(function() remote(function() return Layer end) end, unknown)
+      package.loaded.valuesSpec, nn.ValuesSpecLayer = nil, nil
    end)
 
    it('are nothing that the worker has lost: the error names it', function()
