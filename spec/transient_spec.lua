@@ -206,4 +206,18 @@ describe('transient fields of dpt\'s classes', function()
       local copy = net:clone()
       assert.equal(copy, copy:get(1).owner)
    end)
+
+   it('let a module that leads back to its network be copied and read, in threads too', function()
+      if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
+      for _, threads in ipairs{false, true} do
+         local net = nn.DataParallelTable(1):add(nn.Linear(3, 4):cuda(), {1, 2})
+         local module = net:get(1)
+         module.owner = net
+         if threads then net:threads() end
+         net:forward(torch.ones(3, 3):cuda())
+         for _, copy in ipairs{module:clone(), torch.deserialize(torch.serialize(module))} do
+            assert.equal(copy, copy.owner:get(1))
+         end
+      end
+   end)
 end)

@@ -196,7 +196,7 @@ same.dispatched('nn.DataParallelTable', function()
          assert.equal('DataParallelTable: ' .. most .. ' x nn.Tanh', tostring(many))
       end)
 
-      it('type converts, of a host type raises', function()
+      it('type converts, to what cannot hold a network on devices raises', function()
          local net = networks.linear.make()
          local many = nn.DataParallelTable(1, true):add(net, same.range(most))
          assert.equal('torch.CudaTensor', many:type())
@@ -205,8 +205,10 @@ same.dispatched('nn.DataParallelTable', function()
          same.compare(many:get(1):clone(), many, input, 1e-12)
          many:type('torch.CudaTensor')
          same.compare(many:get(1):clone(), many, randomInput({5}, 3), 1e-5)
-         for _, name in ipairs{'float', 'double'} do
-            assert.error_matches(function() many[name](many) end, 'replicas live on devices')
+         for _, name in ipairs{'Float', 'Double', 'CudaLong', 'CudaByte'} do
+            name = 'torch.' .. name .. 'Tensor'
+            assert.error_matches(function() many:type(name) end,
+               'spec.lua:%d+: .*wants a floating type of devices, .* got ' .. name)
          end
          same.compare(many:get(1):clone(), many, randomInput({5}, 3), 1e-5)
       end)

@@ -118,9 +118,9 @@ end
 function methods:type(typename, tensorCache)
    if not typename then return self._type end
    if not floating[typename] then
-      fail(self, 'type %s is of the host, replicas live on devices: wanted torch.CudaTensor,'
-         .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor; get(1) is the network itself',
-         typename)
+      fail(self, 'type wants a floating type of devices, where replicas live: torch.CudaTensor,'
+         .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor, got %s; get(1) is the network itself',
+         tostring(typename))
    end
    self:_settle()
    self.impl:applyChanges()
