@@ -210,7 +210,8 @@ describe('transient fields of dpt\'s classes', function()
    it('let a module that leads back to its network be copied and read, in threads too', function()
       if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
       for _, threads in ipairs{false, true} do
-         local net = nn.DataParallelTable(1):add(nn.Linear(3, 4):cuda(), {1, 2})
+         local net = nn.DataParallelTable(1)
+            :add(nn.Sequential():add(nn.Linear(3, 4)):cuda(), {1, 2})
          local module = net:get(1)
          module.owner = net
          if threads then net:threads() end
