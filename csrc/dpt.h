@@ -356,12 +356,12 @@ double dpt_random_number(int distribution, dpt_generator *g, double a, double b)
 /* Element i is 1 with probability p[i]; p: float or double of r's count. */
 int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p);
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n); /* 1 .. n */
-/* n draws of 1 .. C with probabilities p (C or NxC, float or double, not normalised) into r (Long,
- * n or Nxn). On a device it waits, to refuse bad probabilities. */
+/* n draws of 1 .. C with probabilities p (C or NxC, real, not normalised) into r (Long, n or Nxn). On a device it waits, to refuse bad probabilities. */
 int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_t n,
                     int replacement);
-/* Tables for draws in constant time (host; J Long, q of p's type), and draws into r (Long, not
- * resized): Torch7's numbers for a seed, with its slip: J counts from 0 and is drawn as from 1. */
+/* Tables for draws in constant time (J Long, q of p's type; p real, not normalised), and draws of
+ * 1 .. n into r (Long, not resized). J counts from 1, on devices from 0, as Torch7's and cutorch's
+ * did. On devices both are computed on the host, so they wait. */
 int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *p);
 int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
                           const dpt_tensor *q);

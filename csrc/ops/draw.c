@@ -113,10 +113,9 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
                     int replacement) {
   char text[DPT__TEXT];
   words w;
-  int dtype = dpt__type(p);
-  if (p->ndim_ < 1 || p->ndim_ > 2 || (dtype != DPT_F32 && dtype != DPT_F64))
-    return dpt__fail("multinomial: the probabilities are a %s, wanted a vector or matrix of floats "
-                     "or doubles",
+  if (p->ndim_ < 1 || p->ndim_ > 2 || !dpt__is_real(dpt__type(p)))
+    return dpt__fail("multinomial: the probabilities are a %s, wanted a vector or matrix of real "
+                     "numbers",
                      dpt__describe(text, p));
   if (dpt__type(r) != DPT_I64)
     return dpt__fail("multinomial: the result is a %s, wanted a Long tensor",
@@ -139,14 +138,13 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   return failed;
 }
 
-/* Walker's alias tables as Torch7 fills them: q the share of the place itself, J the other one,
- * counted from 0. Torch7 draws J as if it counted from 1, and takes 0 for "none": the numbers for a
- * seed are its numbers, so that is kept; only a place whose q is 1 is drawn exactly. */
-static void alias(const double *p, int64_t n, double *q, int64_t *J, int64_t *stacks) {
+/* Walker's alias tables in Torch7's order: q the share of the place itself, J the other one, or the
+ * place itself where there is none. Both count from 0; stacks has room for 2n. */
+static void alias(const double *p, double sum, int64_t n, double *q, int64_t *J, int64_t *stacks) {
   int64_t *small = stacks, *large = stacks + n, smalls = 0, larges = 0;
   for (int64_t i = 0; i < n; i++) {
-    J[i] = 0;
-    q[i] = (double)n * p[i];
+    J[i] = i;
+    q[i] = (double)n * (p[i] / sum);
     if (q[i] < 1)
       small[smalls++] = i;
     else
@@ -163,32 +161,45 @@ static void alias(const double *p, int64_t n, double *q, int64_t *J, int64_t *st
       smalls--;
     }
   }
-  double most = q[0];
-  for (int64_t i = 1; i < n; i++)
-    if (q[i] > most) most = q[i];
+  for (int64_t i = 0; i < n; i++)
+    if (J[i] == i) q[i] = 1; /* what rounding left */
+}
+
+/* From where J counts: Torch7's host tensors had 1, cutorch's 0. */
+static int64_t alias_base(const dpt_tensor *J) { return dpt__is_device(J->kind_) ? 0 : 1; }
+
+static int alias_sum(const double *p, int64_t n, double *sum) {
+  *sum = 0;
   for (int64_t i = 0; i < n; i++) {
-    if (most > 1) q[i] /= most;
-    if (J[i] <= 0) q[i] = 1; /* no other one: always itself */
+    if (!(p[i] >= 0) || p[i] == INFINITY)
+      return dpt__fail("multinomialAliasSetup: a probability is %g, wanted a number of 0 or more",
+                       p[i]);
+    *sum += p[i];
   }
+  if (*sum > 0) return 0;
+  return dpt__fail("multinomialAliasSetup: the probabilities sum up to 0");
 }
 
 int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *p) {
   static const char fn[] = "multinomialAliasSetup";
   char text[DPT__TEXT];
-  if (p->ndim_ != 1 || (p->kind_ != DPT_F32 && p->kind_ != DPT_F64))
-    return dpt__fail("%s: the probabilities are a %s, wanted a host vector of floats or doubles",
-                     fn, dpt__describe(text, p));
-  if (J->kind_ != DPT_I64 || q->kind_ != p->kind_)
-    return dpt__fail("%s: the tables are a %s and a %s, wanted a torch.LongTensor and a %s", fn,
+  if (p->ndim_ != 1 || !dpt__is_real(dpt__type(p)))
+    return dpt__fail("%s: the probabilities are a %s, wanted a vector of real numbers", fn,
+                     dpt__describe(text, p));
+  if (dpt__type(J) != DPT_I64 || q->kind_ != p->kind_)
+    return dpt__fail("%s: the tables are a %s and a %s, wanted a Long tensor and a %s", fn,
                      dpt__kind_name(J->kind_), dpt__kind_name(q->kind_), dpt__kind_name(p->kind_));
   int64_t n = p->size_[0];
+  double sum;
   dpt_tensor from = {0}, share = {0}, other = {0}, stacks = {0};
   const int64_t twice = 2 * n;
-  int failed = as_doubles(&from, p) || dpt_tensor_new(&share, DPT_F64, 1, &n) ||
+  int failed = as_doubles(&from, p) || alias_sum(dpt__at(&from), n, &sum) ||
+               dpt_tensor_new(&share, DPT_F64, 1, &n) ||
                dpt_tensor_new(&other, DPT_I64, 1, &n) ||
                dpt_tensor_new(&stacks, DPT_I64, 1, &twice);
-  if (!failed) alias(dpt__at(&from), n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
-  failed = failed || give(J, &other) || dpt__result(q, 1, &n, 0) || dpt_copy(q, &share);
+  if (!failed) alias(dpt__at(&from), sum, n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
+  for (int64_t i = 0; i < n && !failed; i++) ((int64_t *)dpt__at(&other))[i] += alias_base(J);
+  failed = failed || give(J, &other) || give(q, &share);
   dpt_tensor_free(&from);
   dpt_tensor_free(&share);
   dpt_tensor_free(&other);
@@ -196,23 +207,35 @@ int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *
   return failed;
 }
 
+static int alias_draws(words *w, const double *share, const int64_t *other, int64_t base, int64_t n,
+                       int64_t *out, int64_t many) {
+  for (int64_t i = 0; i < n; i++)
+    if (other[i] < base || other[i] >= base + n)
+      return dpt__fail("multinomialAlias: J[%lld] is %lld, wanted %lld to %lld", (long long)i + 1,
+                       (long long)other[i], (long long)base, (long long)(base + n - 1));
+  for (int64_t i = 0; i < many; i++) {
+    int64_t at = (int64_t)(uniform(w) * (double)n);
+    out[i] = uniform(w) <= share[at] ? at + 1 : other[at] - base + 1;
+  }
+  return 0;
+}
+
 int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
                           const dpt_tensor *q) {
   static const char fn[] = "multinomialAlias";
-  if (r->kind_ != DPT_I64 || J->kind_ != DPT_I64 || (q->kind_ != DPT_F32 && q->kind_ != DPT_F64) ||
+  words w;
+  if (dpt__type(r) != DPT_I64 || dpt__type(J) != DPT_I64 || !dpt__is_real(dpt__type(q)) ||
       J->ndim_ != 1 || q->ndim_ != 1 || J->size_[0] != q->size_[0])
-    return dpt__fail("%s: wanted a torch.LongTensor and the tables of multinomialAliasSetup", fn);
+    return dpt__fail("%s: wanted a Long tensor and the tables of multinomialAliasSetup", fn);
   int64_t n = J->size_[0], many = dpt__count(r);
   if (many == 0) return 0;
   dpt_tensor share = {0}, other = {0}, list = {0};
-  int failed = as_doubles(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
-               dpt_copy(&other, J) || dpt_tensor_new(&list, DPT_I64, 1, &many);
-  for (int64_t i = 0; i < many && !failed; i++) {
-    int64_t at = (int64_t)(dpt__draw_uniform(g) * (double)n);
-    int self = dpt__draw_uniform(g) <= ((double *)dpt__at(&share))[at];
-    ((int64_t *)dpt__at(&list))[i] = self ? at + 1 : ((int64_t *)dpt__at(&other))[at];
-  }
-  failed = failed || dpt_copy(r, &list);
+  int failed = words_start(fn, &w, g, r) || as_doubles(&share, q) ||
+               dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||
+               dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) ||
+               alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list),
+                           many) ||
+               dpt_copy(r, &list);
   dpt_tensor_free(&share);
   dpt_tensor_free(&other);
   dpt_tensor_free(&list);

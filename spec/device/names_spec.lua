@@ -1,6 +1,8 @@
 --- The names of cutorch that need nothing, or do not exist: getState, handles, events ...
 local cutorch, torch = require('dpt').cutorch, require('dpt').torch
 local asleep = require 'spec.support.asleep'
+local dptffi = require 'dpt.ffi'
+local ffi, lib = dptffi.ffi, dptffi.lib
 
 describe("cutorch's other names", function()
    after_each(function()
@@ -63,6 +65,19 @@ describe("cutorch's other names", function()
       assert.error_matches(function() cutorch.createCudaUVATensor(3) end,
          'cutorch.createCudaUVATensor: dpt has no managed memory: use createCudaHostTensor')
       assert.error_matches(function() cutorch.test() end, "cutorch.test: Torch7's own tests")
+   end)
+
+   it('keep a stream busy for cycles of 1 GHz', function()
+      local done, cycles = ffi.new 'int[1]', 2e7
+      repeat -- longer where the machine was too slow to see it sleep
+         cutorch.synchronize()
+         cycles = cycles * 2
+         cutorch._sleep(cycles)
+         lib.event_query(cutorch.Event().event, done)
+      until done[0] == 0 or cycles > 2e10
+      assert.equal(0, done[0])
+      assert.has_error(function() cutorch._sleep 'x' end,
+         '_sleep: got x, wanted a number of cycles')
    end)
 
    it('let a stream wait for an event', function()

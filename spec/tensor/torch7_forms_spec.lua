@@ -48,6 +48,12 @@ local function forms()
          :isContiguous(), true},
       ['heap tracking is remembered'] = {{torch.setheaptracking(false), torch._heaptracking},
          {nil, false}},
+      ['the type of what is no tensor'] = {torch.Tensor.type(3), nil},
+      ['... and of a network'] = {torch.Tensor.type(require('dpt').nn.Linear(1, 1)), 'nn.Linear'},
+      ['generators are one object or two'] = {{torch.isequal(g, g), torch.isequal(g,
+         torch.Generator())}, {true, false}},
+      ['a CharTensor holds an object'] = {torch.deserializeFromStorage(torch.CharTensor(
+         torch.serializeToStorage{4})), {4}},
       ['the text of a timer'] = {tostring(torch.Timer():stop()), 'torch.Timer [status: stopped]'},
    }
 end

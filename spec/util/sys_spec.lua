@@ -12,6 +12,12 @@ describe('sys', function()
       assert.is_true(seconds >= 0.02 and seconds <= sys.clock() - now)
    end)
 
+   it('takes the time since what torch.tic returned, and nothing else', function()
+      assert.is_true(torch.toc(torch.tic()) >= 0)
+      assert.has_error(function() torch.toc() end,
+         'torch.toc: got a nil, wanted the number that torch.tic returned')
+   end)
+
    it('runs commands', function()
       assert.equal('a\nb', sys.execute 'echo; echo a; echo b >&2')
       assert.equal('a', sys.fexecute 'echo a')

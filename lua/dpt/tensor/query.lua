@@ -123,11 +123,8 @@ method('retain free', function(t) return t end)
 -- the same one.
 function torch.pointer(object)
    if istype(storageType, object) then return tonumber(ffi.cast('intptr_t', object.ptr_)) end
-   if istype(tensorType, object) then
-      return tonumber(ffi.cast('intptr_t', ffi.cast('void *', object)))
-   end
    local kind = type(object)
-   if kind == 'cdata' then return tonumber(ffi.cast('intptr_t', object)) end
+   if kind == 'cdata' then return tonumber(ffi.cast('intptr_t', ffi.cast('void *', object))) end
    if kind == 'number' or kind == 'boolean' or kind == 'nil' then
       fail('torch.pointer: wanted an object, got %s', torch.type(object))
    end

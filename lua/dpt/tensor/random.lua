@@ -230,16 +230,17 @@ both('multinomial', multinomial)
 
 local function isState(v) return type(v) == 'table' and isTensor(v[1]) and isTensor(v[2]) end
 
---- multinomialAliasSetup(p [, {J, q}]) -> {J, q}: tables for draws in constant time.
+--- multinomialAliasSetup(p [, {J, q}]) -> {J, q}: tables for draws in constant time. J counts from
+-- 1 in host memory and from 0 on devices.
 both('multinomialAliasSetup', function(p, state)
    if not isTensor(p) or (state ~= nil and not isState(state)) then
       usage('multinomialAliasSetup', 'probabilities [{J, q}]', p, state)
    end
-   state = state or {fresh(LONG), fresh(p.kind_)}
+   state = state or {fresh(p.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG), fresh(p.kind_)}
    lib.multinomial_alias_setup(state[1], state[2], p)
    return state
 end)
---- multinomialAlias([g,] r, state): fills the LongTensor r.
+--- multinomialAlias([g,] r, state): fills the Long tensor r with draws of 1 .. n.
 both('multinomialAlias', function(...)
    local g, r, state = generator(...)
    if not isTensor(r) or not isState(state) then

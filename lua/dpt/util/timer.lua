@@ -54,7 +54,12 @@ end
 --- The time now, for torch.toc. @return seconds
 function torch.tic() return C.dpt_clock() end
 
---- Seconds since the time that torch.tic gave.
-function torch.toc(start) return C.dpt_clock() - start end
+--- Seconds since the time that torch.tic returned.
+function torch.toc(start)
+   if type(start) ~= 'number' then
+      dptffi.fail('torch.toc: got a %s, wanted the number that torch.tic returned', type(start))
+   end
+   return C.dpt_clock() - start
+end
 
 return Timer

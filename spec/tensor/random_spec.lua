@@ -1,0 +1,67 @@
+-- Draws with given probabilities, from numbers of the host and of devices.
+local torch = require('dpt').torch
+local cutorch = require('dpt').cutorch
+local P = {0.2, 0.3, 0.05, 0.45}
+
+--- How often each of n numbers occurs, as shares.
+local function shares(drawn, n)
+   local counts = torch.DoubleTensor(n):zero()
+   for _, i in ipairs(drawn:view(-1):totable()) do counts[i] = counts[i] + 1 end
+   return counts:div(drawn:nElement())
+end
+
+describe('draws', function()
+   for _, kind in ipairs{'Double', 'Float', 'Half', 'Cuda', 'CudaDouble', 'CudaHalf'} do
+      local onDevice = kind:find '^Cuda' ~= nil
+      local Long = torch[onDevice and 'CudaLongTensor' or 'LongTensor']
+
+      it('follow the probabilities of a ' .. kind .. ' tensor', function()
+         torch.manualSeed(5)
+         local p = torch[kind .. 'Tensor'](P)
+         local drawn = torch.multinomial(p, 20000, true)
+         assert.equal(torch.type(Long()), torch.type(drawn))
+         assert.is_true((shares(drawn, 4) - torch.DoubleTensor(P)):abs():max() < 0.02)
+         local state = torch.multinomialAliasSetup(p)
+         assert.same({Long(4):type(), p:type()}, {state[1]:type(), state[2]:type()})
+         local r = Long(20000)
+         for _ = 1, 2 do -- the tables stay what they are
+            assert.equal(r, torch.multinomialAlias(r, state))
+            assert.is_true((shares(r, 4) - torch.DoubleTensor(P)):abs():max() < 0.02)
+         end
+      end)
+
+      it('have tables of the right ranges and types: ' .. kind, function()
+         local from = onDevice and 0 or 1
+         local state = torch.multinomialAliasSetup(torch[kind .. 'Tensor']{4, 2, 3, 0, 1})
+         assert.same({from, from + 2}, {state[1]:min(), state[1]:max()})
+         assert.equal(state, torch.multinomialAliasSetup(torch[kind .. 'Tensor']{1, 0, 0, 0, 6},
+            state))
+         assert.same({from + 4, from + 4}, {state[1]:min(), state[1]:max()})
+         local r = Long(7, 30):t()
+         torch.multinomialAlias(r, state)
+         assert.equal(210, r:eq(1):sum() + r:eq(5):sum())
+      end)
+   end
+
+   it('refuse tables and probabilities that are none', function()
+      local state = torch.multinomialAliasSetup(torch.Tensor(P))
+      state[1][2] = 5
+      assert.has_error(function() torch.multinomialAlias(torch.LongTensor(2), state) end,
+         'multinomialAlias: J[2] is 5, wanted 1 to 4')
+      assert.has_error(function() torch.multinomialAliasSetup(torch.Tensor{1, -1}) end,
+         'multinomialAliasSetup: a probability is -1, wanted a number of 0 or more')
+      assert.has_error(function() torch.multinomialAliasSetup(torch.Tensor{0, 0}) end,
+         'multinomialAliasSetup: the probabilities sum up to 0')
+   end)
+
+   it('with a seed are the same on every device', function()
+      local function draw(device)
+         return cutorch.withDevice(device, function()
+            cutorch.manualSeed(3)
+            local state = torch.multinomialAliasSetup(torch.CudaTensor(P))
+            return torch.multinomialAlias(torch.CudaLongTensor(9), state):totable()
+         end)
+      end
+      assert.same(draw(1), draw(2))
+   end)
+end)
