@@ -748,6 +748,13 @@ int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size); /* page-loc
 /* Elements first .. first+size-1 of another storage, which lives on as long and can not be resized
  * from now on. */
 int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_t size);
+/* Over size elements of host memory at data, which dpt never frees and which must live longer; and
+ * over a file, or, if memory is not 0, over the shared memory object of that name, which is removed
+ * with the storage. shared: writes go to the file, which is made or grown to size elements; else they
+ * stay here. size < 0: as many as the file has. Neither can be resized. */
+int dpt_storage_over(dpt_storage **r, int kind, void *data /* or NULL */, int64_t size);
+int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int memory,
+                    int64_t size);
 void dpt_storage_retain(dpt_storage *storage);
 void dpt_storage_release(dpt_storage *storage);
 /* Keeps the contents as far as they fit; on a device the current stream copies them. */

@@ -15,8 +15,7 @@ static atomic_llong live; /* bytes of host storages */
 
 int64_t dpt_host_live_bytes(void) { return atomic_load_explicit(&live, memory_order_relaxed); }
 
-/* Bytes of size elements, or a sentence. */
-static int bytes_of(int kind, int64_t size, size_t *bytes) {
+int dpt__storage_bytes(int kind, int64_t size, size_t *bytes) {
   size_t each = dpt__dtype_size(dpt__dtype(kind));
   if (size < 0 || (uint64_t)size > (uint64_t)PTRDIFF_MAX / 2 / each)
     return dpt__fail("storage: got a size of %lld elements of %s, wanted 0 to %lld",
@@ -59,6 +58,7 @@ static int take(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
 }
 
 static void give(dpt_storage *s) {
+  if (s->mapping) dpt__unmap(s->mapping, s->data);
   if (s->flags & DPT__FOREIGN) return;
   if (s->block) {
     dpt__block_give(s->block);
@@ -69,7 +69,7 @@ static void give(dpt_storage *s) {
 
 static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int flags) {
   size_t bytes;
-  DPT__TRY(bytes_of(kind, size, &bytes));
+  DPT__TRY(dpt__storage_bytes(kind, size, &bytes));
   dpt_storage *s = malloc(sizeof *s);
   if (!s) return dpt__fail("no host memory for a storage");
   atomic_init(&s->references, 1);
@@ -79,6 +79,7 @@ static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int 
   s->flags = flags;
   s->size = size;
   s->parent = NULL;
+  s->mapping = NULL;
   if (take(s, bytes, &s->data, &s->block)) {
     free(s);
     return 1;
@@ -104,6 +105,15 @@ int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size) {
   return storage_new(r, kind, size, 0, DPT__PINNED);
 }
 
+int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
+                      struct dpt__mapping *mapping) {
+  DPT__TRY(storage_new(r, kind, 0, 0, DPT__FIXED | DPT__FOREIGN));
+  (*r)->data = data;
+  (*r)->size = size;
+  (*r)->mapping = mapping;
+  return 0;
+}
+
 int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_t size) {
   if (first < 0 || size < 0 || first > parent->size || size > parent->size - first)
     return dpt__fail("storage: got a view of %lld elements from %lld on, wanted it within %lld",
@@ -120,6 +130,7 @@ int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_
   if (size) s->data = (char *)parent->data + (size_t)first * dpt__dtype_size(dpt__dtype(s->kind));
   s->block = parent->block;
   s->parent = parent;
+  s->mapping = NULL;
   parent->flags |= DPT__FIXED; /* its memory must not move any more */
   dpt_storage_retain(parent);
   *r = s;
@@ -146,7 +157,7 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
     return dpt__fail("storage: got a size of %lld elements, but this one is fixed at %lld",
                      (long long)size, (long long)s->size);
   size_t bytes;
-  DPT__TRY(bytes_of(s->kind, size, &bytes));
+  DPT__TRY(dpt__storage_bytes(s->kind, size, &bytes));
   void *data;
   dpt__block *block;
   DPT__TRY(take(s, bytes, &data, &block));

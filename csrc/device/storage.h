@@ -20,6 +20,7 @@ struct dpt_storage {
   void *data;
   struct dpt__block *block;     /* the allocator's record of device memory */
   struct dpt_storage *parent;   /* of a view: owns the memory, one reference is the view's */
+  struct dpt__mapping *mapping; /* of a file's memory (device/mapped.c) */
   atomic_uint_least64_t writes; /* grows with every operation whose result lies here */
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
@@ -30,6 +31,12 @@ int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
 /* Whether this thread queues a sum beside a backward pass (comm/reducer.c): its writes are counted
  * when the pass ends, so that until then a gradient's count is what its replica has written. */
 extern _Thread_local int dpt__writes_later;
+
+/* A storage over host memory that dpt did not allocate; mapping (or NULL) ends with it. */
+int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
+                      struct dpt__mapping *mapping);
+void dpt__unmap(struct dpt__mapping *mapping, void *data);
+int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elements */
 
 /* To be said of every result before or after its work is queued; dpt__route says it of operand 0,
  * dpt__result of what it resizes. */

@@ -56,6 +56,38 @@ static void pinned_memory(void) {
   OK(dpt_device_synchronize(-1));
 }
 
+/* Memory that dpt did not allocate: a pointer's, a file's, an object's of shared memory. */
+static void mapped_memory(void) {
+  static const char name[] = "/dpt_storage_spec";
+  float memory[4] = {1, 2, 3, 4};
+  dpt_storage *s = NULL, *view = NULL, *again = NULL;
+  int64_t before = dpt_host_live_bytes();
+  OK(dpt_storage_over(&s, DPT_F32, memory, 4));
+  CHECK(dpt_storage_data(s) == memory && dpt_storage_size(s) == 4);
+  FAILS(dpt_storage_resize(s, 5), "fixed at 4");
+  dpt_storage_release(s);
+  CHECK(memory[3] == 4);
+  FAILS(dpt_storage_over(&s, DPT_F32, NULL, 4), "wanted one of 16 bytes");
+  OK(dpt_storage_over(&s, DPT_F32, NULL, 0));
+  dpt_storage_release(s);
+  FAILS(dpt_storage_map(&s, DPT_F32, name, 0, 1, -1), "cannot open");
+  OK(dpt_storage_map(&s, DPT_F32, name, 1, 1, 10));
+  CHECK(dpt_storage_size(s) == 10);
+  OK(dpt_fault_set("malloc:1"));
+  FAILS(dpt_storage_map(&again, DPT_F32, name, 1, 1, INT64_MAX / 2), "wanted 0 to");
+  OK(dpt_fault_set(""));
+  ((float *)dpt_storage_data(s))[9] = 7;
+  OK(dpt_storage_view(&view, s, 9, 1));
+  dpt_storage_release(s);
+  OK(dpt_storage_map(&again, DPT_F32, name, 0, 1, -1));
+  CHECK(dpt_storage_size(again) == 10 && ((float *)dpt_storage_data(again))[9] == 7);
+  dpt_storage_release(again);
+  CHECK(*(float *)dpt_storage_data(view) == 7);
+  dpt_storage_release(view);
+  FAILS(dpt_storage_map(&s, DPT_F32, name, 0, 1, -1), "cannot open");
+  CHECK(dpt_host_live_bytes() == before);
+}
+
 static void device_memory(void) {
   dpt_storage *a = NULL, *b = NULL;
   float values[1000];
@@ -186,6 +218,7 @@ int main(void) {
   OK(dpt_devices_set("host:2"));
   host_memory();
   pinned_memory();
+  mapped_memory();
   device_memory();
   other_threads_release();
   tells_when_to_collect();

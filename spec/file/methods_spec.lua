@@ -1,5 +1,6 @@
 -- torch.File's methods, as Torch7's documentation and its C code have them.
-local torch = require('dpt').torch
+local dpt = require 'dpt'
+local torch = dpt.torch
 
 describe('torch.File', function()
    local path
@@ -264,6 +265,30 @@ describe('torch.File', function()
       f:writeObject(t[1]):seek(1)
       assert.equal(5, f:readObject()[1])
       assert.equal(6, f:readObject()[1])
+   end)
+
+   it('writes what a hook returns, once for an object that occurs twice', function()
+      local made, seen = 0, {}
+      local twice = {'old'}
+      local function hook(value)
+         seen[torch.type(value)] = true
+         if value == twice then
+            made = made + 1
+            return {'new', made}
+         end
+         return value == 4 and {5} or value
+      end
+      local file = torch.MemoryFile():binary()
+      file:writeObject({a = twice, b = {twice}, net = dpt.nn.Identity(), four = 4}, nil, hook)
+      file:writeObject{other = {'old'}, four = 4} -- without a hook
+      file:seek(1)
+      local read = file:readObject()
+      assert.same({'new', 1}, read.a)
+      assert.equal(read.a, read.b[1])
+      assert.same({5}, read.four)
+      assert.same({table = true, string = true, number = true, boolean = true,
+         ['nn.Identity'] = true, ['torch.DoubleTensor'] = true}, seen)
+      assert.same({other = {'old'}, four = 4}, file:readObject())
    end)
 
    it('gives tensors and storages what is inside', function()

@@ -125,7 +125,7 @@ return function(cutorch, whole)
    end
    --- The same in cycles of a clock of 1 GHz.
    function cutorch._sleep(cycles)
-      if type(cycles) ~= 'number' or not (cycles >= 0) then
+      if type(cycles) ~= 'number' or cycles ~= cycles or cycles < 0 then
          fail('_sleep: got %s, wanted a number of cycles', tostring(cycles))
       end
       lib.stream_sleep(cycles / 1e6)

@@ -88,8 +88,8 @@ function torch.serialize(object, mode)
    return torch.serializeToStorage(object, mode):string()
 end
 
---- The object in a torch.CharStorage (or CharTensor). Functions in it are loaded: never for bytes from
--- elsewhere.
+--- The object in a torch.CharStorage or CharTensor. Functions in it are loaded: never for bytes
+-- from elsewhere.
 function torch.deserializeFromStorage(storage, mode)
    if torch.isTensor(storage) and storage.kind_ == C.DPT_I8 then
       storage = core.fresh(C.DPT_I8):resizeAs(storage):copy(storage):storage()

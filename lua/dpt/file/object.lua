@@ -19,6 +19,8 @@ local NIL, NUMBER, STRING, TABLE, OBJECT, BOOLEAN = 0, 1, 2, 3, 4, 5
 local FUNCTION, NAMED_FUNCTION = 6, 8
 -- about what Lua's stack holds
 local DEEPEST = 2500
+-- values that are written each time
+local TOLD = {['nil'] = true, number = true, string = true, boolean = true}
 
 --- The number of the value's type in a file; nil: it cannot be written.
 function File:isWritableObject(value)
@@ -63,21 +65,21 @@ end
 
 local writeValue
 
---- The way to the value that is being written, such as 'modules.2.hook': keys of the tables around
--- it; an upvalue (file.path_ has the list of all there) is told by its name.
+--- The way to the value that is being written, such as '<?>.modules.2.hook': the name of the whole,
+-- keys of the tables around the value, names of upvalues (file.path_ has the list of all there).
 local function way(file)
-   local parts, path, depth = {}, file.path_, 1
+   local parts, path, depth = {file.root_}, file.path_, 1
    while depth <= file.depth_ do
       local part = path[depth]
       if type(part) == 'table' then
          local upvalue = part[path[depth + 1]]
-         part = "upvalue '" .. tostring(upvalue and upvalue.name) .. "'"
+         part = upvalue and upvalue.name
          depth = depth + 2
       end
       if part then parts[#parts + 1] = tostring(part) end
       depth = depth + 1
    end
-   return #parts > 0 and ' at ' .. table.concat(parts, '.') or ''
+   return ' at ' .. table.concat(parts, '.')
 end
 
 local function writeTable(file, value)
@@ -132,7 +134,9 @@ local function writeInside(file, value)
    end
 end
 
-function writeValue(file, value)
+function writeValue(file, original)
+   local hook, value = file.hook_, original
+   if hook then value = hook(original) end
    local id = file:isWritableObject(value)
    if not id then
       fail('writeObject: a value of type %s%s cannot be written', torch.type(value), way(file))
@@ -142,14 +146,15 @@ function writeValue(file, value)
    if id == NUMBER then return file:writeDouble(value) end
    if id == BOOLEAN then return file:writeBool(value) end
    if id == STRING then return writeString(file, value) end
-   local key = tensors.key(value)
+   local known = TOLD[type(original)] and value or original -- a hook may make many
+   local key = tensors.key(known)
    local index = not file.force_ and file.written_[key]
    if index then return file:writeInt(index) end
    index = file.count_ + 1
    file.count_ = index
    if not file.force_ then
       file.written_[key] = index
-      file.kept_[index] = value -- its address must not become another's
+      file.kept_[index] = known -- its address must not become another's
    end
    file:writeInt(index)
    deeper(file)
@@ -164,8 +169,15 @@ function writeValue(file, value)
 end
 
 --- Writes any value; what this file has already is only named, unless referenced(false).
-function File:writeObject(value)
+-- @param name what errors call the value; '<?>' without
+-- @param hook function(value) that returns what is written instead, for the value and all inside it;
+-- what it returns for an object's first occurrence stands for the others
+function File:writeObject(value, name, hook)
+   local outer = self.hook_
+   if self.depth_ == 0 then self.root_, outer = name or '<?>', nil end
+   self.hook_ = hook or outer
    guarded(writeValue, self, value)
+   self.hook_ = outer
    return self
 end
 

@@ -4,7 +4,7 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 local type = dptffi.type
-local istype, tensorType, storageType = ffi.istype, core.tensorType, core.storageType
+local istype, storageType = ffi.istype, core.storageType
 local torch, method, both = class.torch, core.method, core.both
 local check, dimension = core.checkTensor, core.dimension
 

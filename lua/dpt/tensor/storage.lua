@@ -1,6 +1,6 @@
 --- dpt.tensor.storage: torch.FloatStorage and the others: births, elements, contents.
 --
--- What must stay true: two Lua objects over one dpt_storage are equal; indices count from 1.
+-- Invariant: two Lua objects over one dpt_storage are equal; indices count from 1.
 -- Everything that touches elements goes by a 1-D tensor over the storage, so that devices work too.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -11,6 +11,9 @@ local istype, storageType, storageMethod = ffi.istype, core.storageType, core.st
 local torch = class.torch
 local ON_DEVICE, BYTE, CHAR = core.ON_DEVICE, C.DPT_U8, C.DPT_I8
 
+local checkInteger = core.checkInteger
+
+local slot = ffi.new 'dpt_storage *[1]'
 local count = ffi.new 'int64_t[1]'
 local value = ffi.new 'double[1]'
 
@@ -56,10 +59,35 @@ local function fillFromTable(s, values, n)
 end
 core.fillFromTable = fillFromTable
 
+-- Over a file, or over shared memory of that name. A size of 0 is the file's, as in Torch7.
+local function mapped(kind, path, shared, size, memory)
+   size = size and checkInteger(core.storageNames[kind], 'size', size) or 0
+   slot[0] = nil
+   lib.storage_map(slot, kind, path, shared and 1 or 0, shared and memory and 1 or 0,
+      size > 0 and size or -1)
+   return core.storage(kind, slot[0])
+end
+
+-- Over n elements at an address: a C pointer, or a number.
+local function over(kind, n, address)
+   if type(address) == 'number' then address = ffi.cast('intptr_t', address) end
+   if type(address) ~= 'cdata' then
+      core.usage(core.storageNames[kind], 'a size and a pointer', n, address)
+   end
+   slot[0] = nil
+   lib.storage_over(slot, kind, ffi.cast('void *', address), n)
+   return core.storage(kind, slot[0])
+end
+
 --- torch.XStorage(), (n), (table), (storage [, offset [, size]]): the last one is a view.
-function core.newStorage(kind, a, offset, size)
+-- (path [, shared [, size [, memory]]]): a file's elements, as many as it has if size is missing;
+-- shared: what is written goes to the file, which is made or grown; memory: path is the name of
+-- shared memory, which is removed with the last reference. (n, pointer): over memory that is not
+-- dpt's, which must live longer. Those two are of host memory and cannot be resized.
+function core.newStorage(kind, a, offset, size, memory)
    local name = core.storageNames[kind]
    if a == nil then return core.freshStorage(kind, 0) end
+   if type(a) == 'string' and not tonumber(a) then return mapped(kind, a, offset, size, memory) end
    if type(a) == 'table' then
       local s = core.freshStorage(kind, #a)
       fillFromTable(s, a, #a)
@@ -69,20 +97,20 @@ function core.newStorage(kind, a, offset, size)
       if a.kind_ ~= kind then
          fail('%s: got a %s, wanted a %s to look into', name, core.storageNames[a.kind_], name)
       end
-      offset = offset and core.checkInteger(name, 'offset', offset) or 1
+      offset = offset and checkInteger(name, 'offset', offset) or 1
       local have = length(a)
-      size = size and core.checkInteger(name, 'size', size) or have - offset + 1
+      size = size and checkInteger(name, 'size', size) or have - offset + 1
       if offset < 1 or size < 0 or offset + size - 1 > have then
          fail('%s: got offset %d and size %d, wanted them within a storage of size %d', name,
             offset, size, have)
       end
-      local slot = ffi.new 'dpt_storage *[1]'
       lib.storage_view(slot, a.ptr_, offset - 1, size)
       core.hold(a)
       return core.storage(kind, slot[0])
    end
-   local n = core.checkInteger(name, 'size', a)
+   local n = checkInteger(name, 'size', a)
    if n < 0 then fail('%s: got size %d, wanted 0 or more', name, n) end
+   if offset ~= nil then return over(kind, n, offset) end
    return core.freshStorage(kind, n)
 end
 
