@@ -81,7 +81,8 @@ describe('functions in files', function()
       assert.error_matches(function() torch.serialize{model = {list = {1, hook}}} end,
          "type thread at <%?>%.model%.list%.2%.co ")
       assert.error_matches(function() torch.serialize(co) end, 'type thread at <%?> cannot')
-      assert.error_matches(function() torch.serialize{a = {print}} end, 'type function at <%?>%.a%.1')
+      assert.error_matches(function() torch.serialize{a = {print}} end,
+         'type function at <%?>%.a%.1')
       assert.error_matches(function() torch.serialize{[co] = 1} end, 'type thread at <%?>%.thread')
       local f = torch.MemoryFile()
       assert.has_error(function() f:writeObject{{{co}}} end)

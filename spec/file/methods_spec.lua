@@ -271,7 +271,7 @@ describe('torch.File', function()
       local made, seen = 0, {}
       local twice = {'old'}
       local function hook(value)
-         seen[torch.type(value)] = true
+         if value ~= nil then seen[torch.type(value)] = true end
          if value == twice then
             made = made + 1
             return {'new', made}
@@ -279,7 +279,8 @@ describe('torch.File', function()
          return value == 4 and {5} or value
       end
       local file = torch.MemoryFile():binary()
-      file:writeObject({a = twice, b = {twice}, net = dpt.nn.Identity(), four = 4}, nil, hook)
+      file:writeObject({a = twice, b = {twice}, net = dpt.nn.Identity(), four = 4,
+         flag = true}, nil, hook)
       file:writeObject{other = {'old'}, four = 4} -- without a hook
       file:seek(1)
       local read = file:readObject()

@@ -146,7 +146,8 @@ function writeValue(file, original)
    if id == NUMBER then return file:writeDouble(value) end
    if id == BOOLEAN then return file:writeBool(value) end
    if id == STRING then return writeString(file, value) end
-   local known = TOLD[type(original)] and value or original -- a hook may make many
+   -- the original: a hook may return a new object each time
+   local known = TOLD[type(original)] and value or original
    local key = tensors.key(known)
    local index = not file.force_ and file.written_[key]
    if index then return file:writeInt(index) end
@@ -170,7 +171,7 @@ end
 
 --- Writes any value; what this file has already is only named, unless referenced(false).
 -- @param name what errors call the value; '<?>' without
--- @param hook function(value) that returns what is written instead, for the value and all inside it;
+-- @param hook function(value) that returns what is written instead, for the value and all inside;
 -- what it returns for an object's first occurrence stands for the others
 function File:writeObject(value, name, hook)
    local outer = self.hook_
