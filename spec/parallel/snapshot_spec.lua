@@ -99,6 +99,39 @@ describe('dpt.parallel.snapshot', function()
       assert.is_true(changes())
    end)
 
+   it('sees that a field came for one that was dropped and collected', function()
+      net.buffer = torch.Tensor(3)
+      snapshot:take(net)
+      net.buffer = nil
+      collectgarbage()
+      collectgarbage()
+      net.other = 1
+      assert.is_nil(snapshot:current(net))
+      local changed, settings = changes()
+      assert.is_true(changed)
+      assert.is_nil(settings)
+   end)
+
+   it('sees one of many fields, and fields under keys of any kind', function()
+      for i = 1, 100 do net.config['field ' .. i] = i end
+      net.config[true], net.config[2.5], net.config[-1], net.config[''] = 1, 2, 3, 4
+      snapshot:take(net)
+      assert.is_nil(changes())
+      net.config['field 77'] = 0
+      assert.same({'config.field 77=0'}, select(2, changes()))
+      snapshot:take(net)
+      for i = 1, 100 do net.config['field ' .. i] = nil end
+      snapshot:take(net)
+      assert.is_nil(changes())
+      for _, key in ipairs{2.5, -1, ''} do
+         net.config[key] = 'new'
+         assert.same({'config.' .. key .. '=new'}, select(2, changes()))
+         snapshot:take(net)
+      end
+      net.config[true] = 'new'
+      assert.is_true(changes())
+   end)
+
    it('sets settings where there is a table for them', function()
       local copy = net:clone()
       local settings = {{path = {'modules', 2, 'modules', 1}, key = 'p', value = 0.1},

@@ -46,11 +46,11 @@ function Basic:attempt(i, f, ...)
    return ok, result
 end
 
--- Runs f(i) for the replicas 1 to count, puts the device back and raises what went wrong.
-local function each(self, count, f)
+-- Runs f(i, ...) for the replicas 1 to count, puts the device back and raises what went wrong.
+local function each(self, count, f, ...)
    local before, results, wrong = cutorch.getDevice(), {}, nil
    for i = 1, count do
-      local ok, result = self:attempt(i, f, i)
+      local ok, result = self:attempt(i, f, i, ...)
       if ok then
          results[i] = result
       else
@@ -63,12 +63,14 @@ local function each(self, count, f)
    return results
 end
 
+local function make(i, owner)
+   return i == 1 and owner.modules[1] or owner:replicate()
+end
+
 --- The list of the replicas that live here; makes all replicas where that has not been done.
 function Basic:setup()
    if not self.modules then
-      self.modules = each(self, #self.dpt.gpuAssignments, function(i)
-         return i == 1 and self.dpt.modules[1] or self.dpt:replicate()
-      end)
+      self.modules = each(self, #self.dpt.gpuAssignments, make, self.dpt)
    end
    return self.modules
 end
@@ -78,12 +80,15 @@ function Basic:get(i)
    return self.modules and self.modules[i]
 end
 
---- Calls f(replica, i, argumentsOf(i)) for the first `count` replicas, each with its device
--- current.
+local function apply(i, modules, f, argumentsOf, ...)
+   return f(modules[i], i, argumentsOf(i, ...))
+end
+
+--- Calls f(replica, i, argumentsOf(i, ...)) for the first `count` replicas, each with its device
+-- current. (No closures on the way of a step: LuaJIT does not compile what makes them.)
 -- @return list of results
-function Basic:perform(count, f, argumentsOf)
-   local modules = self:setup()
-   return each(self, count, function(i) return f(modules[i], i, argumentsOf(i)) end)
+function Basic:perform(count, f, argumentsOf, ...)
+   return each(self, count, apply, self:setup(), f, argumentsOf, ...)
 end
 
 --- Says where in the batch the rows of each replica begin, for what is called from now on: random
@@ -92,6 +97,12 @@ end
 function Basic:setRows(before)
    self.before = before
 end
+
+local function argumentsOfCall(i, passes, method, inputs, others, scale)
+   return passes and passes[i], method, inputs[i], others and others[i], scale
+end
+
+local function same(_, ...) return ... end
 
 --- Calls a method of the first `count` replicas.
 -- @param method its name
@@ -103,9 +114,8 @@ end
 -- @return list of results
 function Basic:call(method, count, inputs, others, scale, f)
    local passes = self.before and draws.passes(self.dpt.gpuAssignments[1], self.before, count)
-   return self:perform(count, f or replica.call, function(i)
-      return passes and passes[i], method, inputs[i], others and others[i], scale
-   end)
+   return self:perform(count, f or replica.call, argumentsOfCall, passes, method, inputs, others,
+      scale)
 end
 
 --- Calls f(replica, i, ...) for every replica. Arguments and results are values that can be sent
@@ -113,10 +123,7 @@ end
 -- @param f a function that a file of dpt's own returns or holds under a name
 -- @return list of results
 function Basic:run(f, ...)
-   local arguments, count = {...}, select('#', ...)
-   return self:perform(#self.dpt.gpuAssignments, f, function()
-      return unpack(arguments, 1, count)
-   end)
+   return self:perform(#self.dpt.gpuAssignments, f, same, ...)
 end
 
 --- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
@@ -126,7 +133,7 @@ function Basic:exec(closure, count)
    local owner = self.dpt
    if owner.scriptBegins then owner:scriptBegins() end
    local ok, results = pcall(self.perform, self, count or #owner.gpuAssignments, replica.apply,
-      function() return closure end)
+      same, closure)
    if owner.scriptEnded then owner:scriptEnded() end
    if not ok then error(results, 0) end
    return results

@@ -196,16 +196,22 @@ local function cancel(self)
    end
 end
 
+local function reduceAll(self)
+   for _, stage in ipairs(self.staged.gradient) do stage[2]:copy(stage[1]) end
+   comm.reduceInto(self.summed, self.sums, true)
+   for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
+end
+
 --- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also where it fails.
 function Params:reduce()
    local begun, before = self.copied, self.copied or comm.copied()
    self.copied = nil
-   local ok, message = pcall(function()
-      if begun then return self.overlap:finish() end
-      for _, stage in ipairs(self.staged.gradient) do stage[2]:copy(stage[1]) end
-      comm.reduceInto(self.summed, self.sums, true)
-      for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
-   end)
+   local ok, message
+   if begun then
+      ok, message = pcall(self.overlap.finish, self.overlap)
+   else
+      ok, message = pcall(reduceAll, self)
+   end
    self.bytes.gradients = self.bytes.gradients + comm.copied() - before
    if not ok then
       self:zeroOthers()

@@ -5,17 +5,17 @@
 local cutorch = require 'dpt.device'
 local clock = require('dpt.util.sys').clock
 
+local function ended(times, name, before, ...)
+   cutorch.synchronizeAll()
+   times[name] = (times[name] or 0) + clock() - before
+   return ...
+end
+
 --- Calls f(...), a phase of that name.
 -- @param times nil, or a table to whose field of that name the seconds are added
 -- @return what f returns
 return function(times, name, f, ...)
    if not times then return f(...) end
    cutorch.synchronizeAll()
-   local before = clock()
-   local function ended(...)
-      cutorch.synchronizeAll()
-      times[name] = (times[name] or 0) + clock() - before
-      return ...
-   end
-   return ended(f(...))
+   return ended(times, name, clock(), f(...))
 end

@@ -7,7 +7,8 @@
 -- a script and never of a module. Fields that a pass makes anew (output, gradInput and what the
 -- class lists as transient) do not count, nor does what tensors hold: parameters and running
 -- statistics have their own ways to the replicas. Comparing and taking allocate nothing as long as
--- no table was added or removed.
+-- no table was added or removed. All objects are looked at several times in each step: the fields
+-- of tables of one form are compared by one function, of which LuaJIT knows the types.
 local class = require 'dpt.class'
 local transient = require 'dpt.transient'
 local fail = require('dpt.ffi').fail
@@ -44,12 +45,49 @@ local function isInside(value)
       and not value.ownDevices
 end
 
+-- Whether the values of a table's fields are what they were: functions (table, values, n before its
+-- first value) by the text that they are made of.
+local forms = setmetatable({}, {__mode = 'v'})
+local LONGEST = 32 -- fields that are compared without a loop
+
+local function inLoop(keys, passing, first, last)
+   local mine = {}
+   for n = first, last do mine[#mine + 1] = not passing[n] and keys[n] end
+   return function(object, values, n)
+      for i = 1, #mine do
+         local key = mine[i]
+         if key and not rawequal(values[n + i], object[key]) then return false end
+      end
+      return true
+   end
+end
+
+-- The function for the table that has the fields from `first` to `last`.
+local function formOf(keys, passing, first, last)
+   if last - first >= LONGEST then return inLoop(keys, passing, first, last) end
+   local parts = {}
+   for n = first, last do
+      local key = keys[n]
+      if not passing[n] then
+         if type(key) ~= 'string' and type(key) ~= 'number' then
+            return inLoop(keys, passing, first, last)
+         end
+         parts[#parts + 1] = ('rawequal(values[n + %d], object[%s])'):format(n - first + 1,
+            type(key) == 'string' and ('%q'):format(key) or ('%.17g'):format(key))
+      end
+   end
+   local text = #parts == 0 and 'true' or table.concat(parts, ' and ')
+   forms[text] = forms[text] or loadstring(('local rawequal = rawequal'
+      .. ' return function(object, values, n) return %s end'):format(text))()
+   return forms[text]
+end
+
 -- Adds an object and what is inside to the lists.
 local function add(self, object, parent, key, seen)
    local o, inside = #self.objects + 1, {}
    self.objects[o], self.metas[o] = object, getmetatable(object) or false
    self.parents[o], self.places[o] = parent, key
-   local names, n = exemptOf(object), self.count
+   local names, first, n = exemptOf(object), self.count + 1, self.count
    for k, v in next, object do
       n = n + 1
       self.keys[n], self.values[n] = k, v
@@ -61,59 +99,80 @@ local function add(self, object, parent, key, seen)
       end
    end
    self.ends[o], self.count = n, n
+   self.forms[o] = formOf(self.keys, self.passing, first, n)
    for _, k in ipairs(inside) do add(self, object[k], o, k, seen) end
 end
 
 local function describe(self, root)
    for _, name in ipairs{'objects', 'metas', 'parents', 'places', 'ends', 'keys', 'passing',
-      'inside'} do
+      'inside', 'forms'} do
       self[name] = {}
    end
-   self.values = setmetatable({}, {__mode = 'v'}) -- a field that was dropped is not kept alive
+   -- A field that was dropped is not kept alive; value 0 tells that the collector has been here.
+   self.values = setmetatable({[0] = {}}, {__mode = 'v'})
    self.root, self.count, self.version = root, 0, self.version + 1
    add(self, root, nil, nil, {[root] = true})
 end
 
+-- Whether a value that counts was dropped and collected.
+local function hasLost(self)
+   local values, passing = self.values, self.passing
+   if values[0] then return false end
+   for n = 1, self.count do
+      if values[n] == nil and not passing[n] then return true end
+   end
+   values[0] = {}
+   return false
+end
+
+-- The first object from `o` that is not what it was where no value was lost; nil: all are.
+local function firstOther(self, o)
+   local objects, metas, ends = self.objects, self.metas, self.ends
+   local isAlike, values, n = self.forms, self.values, ends[o - 1] or 0
+   for i = o, #objects do
+      local object = objects[i]
+      if not isAlike[i](object, values, n) or (getmetatable(object) or false) ~= metas[i] then
+         return i
+      end
+      for _ in next, object do n = n + 1 end
+      if n ~= ends[i] then return i end
+   end
+end
+
+-- Takes the new values of object o where it has the same fields with the same tables in them;
+-- whether it has.
+local function updateOne(self, o)
+   local object, n, last = self.objects[o], self.ends[o - 1] or 0, self.ends[o]
+   for k, v in next, object do
+      n = n + 1
+      if n > last or not rawequal(self.keys[n], k) then return false end
+      if not self.passing[n] and not rawequal(self.values[n], v) then
+         if self.inside[n] or type(v) == 'table' then return false end
+         self.values[n], self.version = v, self.version + 1
+      end
+   end
+   return n == last and (getmetatable(object) or false) == self.metas[o]
+end
+
 -- Takes new values where the tables are the same ones; whether they are.
 local function update(self)
-   local objects, metas, ends, keys = self.objects, self.metas, self.ends, self.keys
-   local values, passing, inside, n = self.values, self.passing, self.inside, 0
-   for o = 1, #objects do
-      local object = objects[o]
-      for k, v in next, object do
-         n = n + 1
-         if not rawequal(keys[n], k) then return false end
-         if not rawequal(values[n], v) then
-            if not passing[n] then
-               if inside[n] or type(v) == 'table' then return false end
-               self.version = self.version + 1
-            end
-            values[n] = v
-         end
-      end
-      if n ~= ends[o] or (getmetatable(object) or false) ~= metas[o] then return false end
+   if hasLost(self) then return false end
+   local o = firstOther(self, 1)
+   while o do
+      if not updateOne(self, o) then return false end
+      o = firstOther(self, o + 1)
    end
    return true
 end
 
--- Whether every field is what it was.
-local function isSame(self)
-   local objects, metas, ends, keys = self.objects, self.metas, self.ends, self.keys
-   local values, n = self.values, 0
-   for o = 1, #objects do
-      local object = objects[o]
-      for k, v in next, object do
-         n = n + 1
-         if not rawequal(keys[n], k) or not rawequal(values[n], v) then return false end
-      end
-      if n ~= ends[o] or (getmetatable(object) or false) ~= metas[o] then return false end
-   end
-   return true
+--- Whether replica 1 is what it was at the last take.
+function Snapshot:isSame(root)
+   return self.root == root and not hasLost(self) and not firstOther(self, 1)
 end
 
 --- The version, or nil where replica 1 is not what it was at the last take.
 function Snapshot:current(root)
-   return self.root == root and isSame(self) and self.version or nil
+   return self:isSame(root) and self.version or nil
 end
 
 --- Replica 1 as it is now is what the replicas are.
@@ -169,14 +228,14 @@ end
 -- @return nothing where it has changed nothing; else true, and a list of settings {path = keys from
 -- the network to the table, key, value}, or nil where replicas must be made anew
 function Snapshot:changes(root)
-   if self.root == root and isSame(self) then return nil end
+   if self:isSame(root) then return nil end
    if self.root ~= root then return true, nil end
    local list = {}
    for o = 1, #self.objects do
       if not compare(self, o, list) then return true, nil end
    end
-   if #list == 0 then return nil end
-   return true, list
+   if #list > 0 then return true, list end
+   describe(self, root) -- what passes came or went
 end
 
 --- Sets fields of a replica (run by a dispatcher).

@@ -61,9 +61,9 @@ local function receive(self, pool, i, job)
    return false, self:place(i, message), message:find('^worker %d+ has ended')
 end
 
--- Calls job(i) for replicas 2 to count, which sends something, then here() for replica 1, and
--- awaits all. With `single`, each job is awaited before the next is sent.
-local function everywhere(self, count, job, here, single)
+-- Calls job(self, i, ...) for replicas 2 to count, which sends something, then here(...) for
+-- replica 1, and awaits all. With `single`, each job is awaited before the next is sent.
+local function everywhere(self, count, single, job, here, ...)
    local before, results, wrong, sent, dead = cutorch.getDevice(), {}, {}, {}, false
    local pool = self.pool -- what here() does may close it
    local function await(i)
@@ -72,14 +72,14 @@ local function everywhere(self, count, job, here, single)
       dead = dead or ended
    end
    for i = 2, count do
-      local ok, message = pcall(job, i)
+      local ok, message = pcall(job, self, i, ...)
       sent[i] = ok and message
       if not ok and i == 2 then error(message, 0) end
       if not ok then wrong[#wrong + 1] = {i, self:place(i, message)} end
       if ok and single then await(i) end
    end
    if count > 0 then
-      local ok, result = self:attempt(1, here)
+      local ok, result = self:attempt(1, here, ...)
       if ok then results[1] = result else wrong[#wrong + 1] = {1, result} end
    end
    for i = 2, count do
@@ -95,16 +95,28 @@ local function everywhere(self, count, job, here, single)
    return results
 end
 
+local function sendMake(self, i, first)
+   return send(self, self.snapshot, i, worker.make, i, self.dpt.gpuAssignments[i], first)
+end
+
+local function itself(first) return first end
+
+local function sendRun(self, i, _, f, argumentsOf, ...)
+   return send(self, self.snapshot, i, worker.run, f, argumentsOf(i, ...))
+end
+
+local function runHere(first, f, argumentsOf, ...)
+   return f(first, 1, argumentsOf(1, ...))
+end
+
 --- The list of the replicas that live here, which is the first one; makes all where that has not
 -- been done.
 function Threads:setup()
    if self.modules then return self.modules end
-   local devices, first = self.dpt.gpuAssignments, self.dpt.modules[1]
-   start(self, #devices - 1)
+   local count = #self.dpt.gpuAssignments
+   start(self, count - 1)
    self.snapshot = modes.get(self.snapshot)
-   self.modules = everywhere(self, #devices, function(i)
-      return send(self, self.snapshot, i, worker.make, i, devices[i], first)
-   end, function() return first end, self.syncCopies)
+   self.modules = everywhere(self, count, self.syncCopies, sendMake, itself, self.dpt.modules[1])
    return self.modules
 end
 
@@ -118,12 +130,10 @@ function Threads:get(i)
    end)[i]
 end
 
-function Threads:perform(count, f, argumentsOf)
+function Threads:perform(count, f, argumentsOf, ...)
    local first = self:setup()[1]
    self.snapshot = modes.get(self.snapshot)
-   return everywhere(self, count, function(i)
-      return send(self, self.snapshot, i, worker.run, f, argumentsOf(i))
-   end, function() return f(first, 1, argumentsOf(1)) end)
+   return everywhere(self, count, false, sendRun, runHere, first, f, argumentsOf, ...)
 end
 
 function Threads:collect()

@@ -5,6 +5,16 @@
 -- rows are always the last ones. Together, in order, the parts are the batch.
 local fail = require('dpt.ffi').fail
 
+local function cutter(weights, parts)
+   local sums = {[0] = 0}
+   for i, weight in ipairs(weights) do sums[i] = sums[i - 1] + weight end
+   return function(rows, part)
+      if rows <= parts then return part <= rows and 1 or 0 end
+      local function upTo(i) return math.ceil((rows - parts) * (sums[i] / sums[parts])) end
+      return 1 + upTo(part) - upTo(part - 1)
+   end
+end
+
 --- How a batch is cut.
 -- @param weights list of numbers above 0, one for each part; nil: balanced
 -- @param parts how many there are
@@ -15,11 +25,5 @@ return function(weights, parts, name)
    if #weights ~= parts then
       fail('%s: weights has %d numbers, wanted one for each of %d devices', name, #weights, parts)
    end
-   local sums = {[0] = 0}
-   for i, weight in ipairs(weights) do sums[i] = sums[i - 1] + weight end
-   return function(rows, part)
-      if rows <= parts then return part <= rows and 1 or 0 end
-      local function upTo(i) return math.ceil((rows - parts) * (sums[i] / sums[parts])) end
-      return 1 + upTo(part) - upTo(part - 1)
-   end
+   return cutter(weights, parts)
 end
