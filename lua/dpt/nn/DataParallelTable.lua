@@ -14,6 +14,7 @@ local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
 local Basic = require 'dpt.parallel.basic'
 local Buffers = require 'dpt.parallel.buffers'
+local Constants = require 'dpt.parallel.constants'
 local Params = require 'dpt.parallel.params'
 local checkDevices = require('dpt.parallel.devices').check
 local follow = require 'dpt.parallel.follow'
@@ -35,7 +36,8 @@ DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap =
 
 --- What is made again when it is needed; the dispatcher is the object's own.
 DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu', 'state',
-   'used', 'deferred', 'copiedBytes', 'params', 'snapshot', 'statistics', 'flattenedParams', 'impl'}
+   'used', 'deferred', 'copiedBytes', 'params', 'snapshot', 'constants', 'statistics',
+   'flattenedParams', 'impl'}
 
 local NAME = 'nn.DataParallelTable'
 
@@ -80,6 +82,7 @@ function DataParallelTable:resetTransient()
    self.copiedBytes = {parameters = 0, gradients = 0, buffers = 0}
    self.params = Params.new(self.copiedBytes)
    self.snapshot = Snapshot.new()
+   self.constants = Constants.new(self.copiedBytes)
    self.statistics = Buffers.new(self.copiedBytes)
    self.flattenedParams = nil
 end
@@ -158,7 +161,7 @@ end
 -- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
 function DataParallelTable:_call(name, ...)
    local ok, results = pcall(phase, self.times, name, self.impl.call, self.impl, ...)
-   self:_taken()
+   self:_taken(true)
    self.params:passed()
    if not ok then error(results, 0) end
    return results

@@ -1,9 +1,10 @@
 --- dpt.parallel.buffers: the running statistics of the replicas.
 --
--- What must stay true: while training each replica moves its own statistics by its own rows, and
--- nothing is copied; sync makes them the same on all: replica 1's, or the average over the replicas
--- that have moved theirs since the last time (of integers replica 1's). They are what a module's
--- runningStatistics() lists. A copy that changes nothing is not made.
+-- Invariant: while training each replica moves its own statistics by its own rows, and nothing is
+-- copied but what a script has written to replica 1's. sync makes them the same on all: replica
+-- 1's, or the average over the replicas that have moved theirs since the last time (of integers
+-- replica 1's). They are what a module's runningStatistics() lists. A copy that changes nothing is
+-- not made.
 local comm = require 'dpt.comm'
 local fail = require('dpt.ffi').fail
 
@@ -62,6 +63,28 @@ function Buffers:average(lists)
    for _, t in ipairs(sums) do t:div(count) end
 end
 
+--- What replica 1's statistics are now all replicas go on from, or a pass has made them.
+function Buffers:take()
+   self.left = self.lists and self.lists[1] and comm.version(self.lists[1])
+end
+
+--- Lets the other replicas have what a script has written to replica 1's statistics since.
+function Buffers:follow()
+   local lists = self.lists
+   if not self.left or self.left == comm.version(lists[1]) then return end
+   self:broadcast(lists)
+   self:take()
+end
+
+-- Copies the first list's statistics to the others.
+function Buffers:broadcast(lists)
+   local others = {}
+   for i = 2, #lists do
+      for _, t in ipairs(lists[i]) do others[#others + 1] = t end
+   end
+   comm.count(self.bytes, 'buffers', comm.broadcastInto, lists[1], others)
+end
+
 --- Lets replica 1 have its share of what the others know, before they are made anew.
 -- @param policy as that of sync
 function Buffers:settle(policy)
@@ -78,18 +101,16 @@ end
 function Buffers:sync(module, dispatcher, policy)
    local truth = Buffers.collect(module)
    if #truth == 0 or self.versions[1] == comm.version(truth) then return end
-   local lists, others = dispatcher:run(Buffers.collect), {}
+   local lists = dispatcher:run(Buffers.collect)
    for i, list in ipairs(lists) do
       if #list ~= #truth then
          fail('replica %d has %d running statistics, replica 1 has %d', i, #list, #truth)
       end
-      for _, t in ipairs(i > 1 and list or {}) do others[#others + 1] = t end
    end
-   comm.count(self.bytes, 'buffers', function()
-      if policy == 'average' then self:average(lists) end
-      comm.broadcastInto(truth, others)
-   end)
+   if policy == 'average' then comm.count(self.bytes, 'buffers', self.average, self, lists) end
+   self:broadcast(lists)
    self:note(lists)
+   self:take()
 end
 
 return Buffers

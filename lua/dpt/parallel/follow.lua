@@ -1,10 +1,11 @@
 --- dpt.parallel.follow: how the replicas of a parallel network follow replica 1.
 --
 -- Invariant: what a script does to replica 1 between two passes the others have at the next one:
--- settings are set on them, a network that has another form is copied anew, tensors that lie
--- elsewhere are laid out after it. What the others hold alone (gradients that wait, statistics) has
--- reached replica 1 before they are made anew. The order is always: fields (dpt.parallel.snapshot),
--- then places of tensors (dpt.parallel.layout), then values (dpt.parallel.params).
+-- settings are set on them, elements of tensors copied, a network that has another form is copied
+-- anew, tensors that lie elsewhere are laid out after it. What the others hold alone (gradients
+-- that wait, statistics) has reached replica 1 before they are made anew. The order is always:
+-- fields (dpt.parallel.snapshot) and elements (dpt.parallel.constants, buffers), then places of
+-- tensors (dpt.parallel.layout), then values of parameters (dpt.parallel.params).
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local flatten = require 'dpt.parallel.flatten'
@@ -25,8 +26,12 @@ function follow:_replicas()
 end
 
 -- The replicas are what replica 1 is now.
-function follow:_taken()
-   if self.impl.modules and #self.gpuAssignments > 1 then self.snapshot:take(self.modules[1]) end
+-- @param pass whether a pass has ended
+function follow:_taken(pass)
+   if not self.impl.modules or #self.gpuAssignments == 1 then return end
+   self.snapshot:take(self.modules[1])
+   self.constants:take(self.snapshot, pass)
+   self.statistics:take()
 end
 
 -- Lets the replicas be made anew, with all that they know of gradients and statistics in replica 1.
@@ -45,9 +50,12 @@ function follow:_follow()
       if self.impl.modules[1] ~= first then self.impl:applyChanges() end
       return
    end
+   self.statistics:follow()
    local changed, settings = self.snapshot:changes(first)
-   if not changed then return self.snapshot.version end
-   if settings and Snapshot.carry(settings, self.impl, torch.type(self)) then
+   local written = self.constants:written()
+   if not changed and not written then return self.snapshot.version end
+   if (not changed or settings and Snapshot.carry(settings, self.impl, torch.type(self)))
+      and (not written or self.constants:carry(written, self.impl)) then
       self:_taken()
    else
       self:_renew()

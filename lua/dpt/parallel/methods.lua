@@ -118,9 +118,9 @@ end
 function methods:type(typename, tensorCache)
    if not typename then return self._type end
    if not floating[typename] then
-      fail(self, 'type wants a floating type of devices, where replicas live: torch.CudaTensor,'
-         .. ' torch.CudaDoubleTensor or torch.CudaHalfTensor, got %s; get(1) is the network itself',
-         tostring(typename))
+      fail(self, 'type wants a floating type of devices, replicas do not live on the host:'
+         .. ' torch.CudaTensor, torch.CudaDoubleTensor or torch.CudaHalfTensor, got %s; get(1) is'
+         .. ' the network itself', tostring(typename))
    end
    self:_settle()
    self.impl:applyChanges()

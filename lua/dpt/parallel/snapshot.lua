@@ -5,10 +5,11 @@
 -- the order in which next gives them. It is taken when replicas are made and whenever dpt itself
 -- has changed all of them alike, above all at the end of each pass; so a difference is the work of
 -- a script and never of a module. Fields that a pass makes anew (output, gradInput and what the
--- class lists as transient) do not count, nor does what tensors hold: parameters and running
--- statistics have their own ways to the replicas. Comparing and taking allocate nothing as long as
--- no table was added or removed. All objects are looked at several times in each step: the fields
--- of tables of one form are compared by one function, of which LuaJIT knows the types.
+-- class lists as transient) do not count, nor does what tensors hold: parameters, running
+-- statistics and other tensors (dpt.parallel.constants) have their own ways to the replicas.
+-- Comparing and taking allocate nothing as long as no table was added or removed. All objects are
+-- looked at several times in each step: the fields of tables of one form are compared by one
+-- function, of which LuaJIT knows the types.
 local class = require 'dpt.class'
 local transient = require 'dpt.transient'
 local fail = require('dpt.ffi').fail
