@@ -6,12 +6,18 @@
 -- nor a coroutine that is left behind in one can make synchronize wait for ever. Errors are kept
 -- and raised by the next synchronize, addjob or terminate; the pool can be used after that.
 local dptffi = require 'dpt.ffi'
+require 'dpt.file' -- torch.serializeToStorage
+local torch = require('dpt.class').torch
 local objects = require 'dpt.threads.objects'
 local Pool = require 'dpt.threads.pool'
+local Thread = require 'dpt.threads.thread'
 local fail = dptffi.fail
 
 local threads = {Mutex = objects.Mutex, Condition = objects.Condition,
-   AtomicCounter = objects.AtomicCounter}
+   AtomicCounter = objects.AtomicCounter, Thread = Thread}
+
+--- `require 'threads.serialize'`: any value as the bytes in a torch.CharStorage, and back.
+threads.serialize = {save = torch.serializeToStorage, load = torch.deserializeFromStorage}
 
 local Threads = {}
 Threads.__index = Threads

@@ -1,0 +1,54 @@
+--- dpt.threads.thread: threads.Thread: a thread that runs a program's text in its own Lua state.
+--
+-- Invariant: the thread has ended when free returns, and free is called at the latest when the
+-- object is collected or this Lua state ends. Its error is written to stderr where it happens.
+local dptffi = require 'dpt.ffi'
+local Pool = require 'dpt.threads.pool'
+local ffi, fail = dptffi.ffi, dptffi.fail
+
+local Thread = {}
+Thread.__index = Thread
+
+-- In the thread.
+local function run(code)
+   local program, why = loadstring(code)
+   local ok = program ~= nil
+   if ok then ok, why = xpcall(program, debug.traceback) end
+   if not ok then io.stderr:write('threads.Thread: ', tostring(why), '\n') end
+end
+
+--- A number that no other thread of the process has while this one is there.
+function Thread:id()
+   local pool = self.pool or fail 'threads.Thread: the thread was freed'
+   return tonumber(ffi.cast('intptr_t', pool.workers_))
+end
+
+function Thread:__tostring()
+   return self.pool and ('threads.Thread <%x>'):format(self:id()) or 'threads.Thread: freed'
+end
+
+--- Waits until the thread has ended. Nothing happens the second time.
+function Thread:free()
+   if not self.pool then return end
+   self.finish()
+   self.pool = nil
+end
+
+--- threads.Thread(code): starts the text of a Lua program; it says `require 'threads'` itself, and
+-- finds what it shares with this state by numbers: threads.Mutex(id).
+return function(code)
+   if type(code) ~= 'string' then
+      fail('threads.Thread: got a %s, wanted the text of a program', type(code))
+   end
+   local pool = Pool.new(1)
+   local job = pool:send(1, run, code)
+   local function finish()
+      if not job then return end
+      pool:receive(job)
+      pool:close()
+      job = nil
+   end
+   local collected = newproxy(true)
+   getmetatable(collected).__gc = finish
+   return setmetatable({pool = pool, finish = finish, collected = collected}, Thread)
+end
