@@ -917,7 +917,7 @@ int dpt_worker_answer(const void *bytes, int64_t size,
 
 /* Mutexes, conditions and counters. new gives the caller a reference, find another one to an object
  * of that kind that is alive; ids are never used again. */
-enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER };
+enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER, DPT_QUEUE };
 int dpt_shared_new(dpt_shared **shared, int kind);
 int dpt_shared_find(dpt_shared **shared, int kind, int64_t id);
 int64_t dpt_shared_id(const dpt_shared *shared);
@@ -934,6 +934,13 @@ void dpt_condition_wake(dpt_shared *condition, int all);
 int64_t dpt_counter_add(dpt_shared *counter, int64_t n);
 int64_t dpt_counter_get(dpt_shared *counter);
 void dpt_counter_set(dpt_shared *counter, int64_t value);
+/* A queue of at most `size` mails: put waits while it is full, take while it is empty; the taker
+ * frees the mail. share: 1 if tensors in it are to be shared, which the senders look at. */
+int dpt_queue_new(dpt_shared **shared, int64_t size, int share);
+int dpt_queue_put(dpt_shared *queue, const void *bytes, int64_t size,
+                  const dpt_reference *references /* or NULL */, int count);
+dpt_mail *dpt_queue_take(dpt_shared *queue);
+void dpt_queue_about(dpt_shared *queue, int64_t *about); /* size, share, length */
 
 /* dpt: cdef ends */
 

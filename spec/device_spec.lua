@@ -260,6 +260,7 @@ describe('memory', function()
       local y = torch.CudaTensor(3, 4):copy(x)
       assert.equal(24, y:sum())
       assert.same({5}, cutorch.createCudaHostTensor(torch.LongStorage{5}):size():totable())
+      assert.same({5, 2}, cutorch.createCudaHostTensor{5, 2}:size():totable())
    end)
 end)
 

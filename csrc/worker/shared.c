@@ -1,6 +1,6 @@
-/* shared.c: what several Lua states may hold at once: mutexes, conditions, counters.
+/* shared.c: what several Lua states may hold at once: mutexes, conditions, counters, queues of mail.
  *
- * What must stay true: an object lives as long as one reference to it; its id is a number that no
+ * Invariant: an object lives as long as one reference to it; its id is a number that no
  * other object of the process ever had, so that an old id is a sentence and not another object. A
  * thread that would wait for itself, or unlock what it has not locked, gets a sentence.
  */
@@ -15,11 +15,14 @@ struct dpt_shared {
   dpt_shared *before, *next; /* of the list of all; under list_lock */
   pthread_mutex_t mutex;
   _Atomic(char *) owner; /* of the mutex: the thread that has it locked */
-  pthread_cond_t condition;
+  pthread_cond_t condition; /* of a queue: it has more mail, or less */
   _Atomic int64_t value;
+  int64_t size; /* of a queue: how many mails it takes */
+  int share;    /* of a queue: whether tensors are to be shared */
+  dpt__mails mails;         /* of a queue, under mutex */
 };
 
-static const char *const names[] = {"Mutex", "Condition", "AtomicCounter"};
+static const char *const names[] = {"Mutex", "Condition", "AtomicCounter", "Queue"};
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static dpt_shared *list;
@@ -74,6 +77,7 @@ static int is_last(dpt_shared *s) {
 
 void dpt_shared_release(dpt_shared *s) {
   if (!s || !is_last(s)) return;
+  dpt__mails_drop(&s->mails);
   pthread_mutex_destroy(&s->mutex);
   pthread_cond_destroy(&s->condition);
   free(s);
@@ -121,3 +125,40 @@ int64_t dpt_counter_add(dpt_shared *s, int64_t n) { return atomic_fetch_add(&s->
 int64_t dpt_counter_get(dpt_shared *s) { return atomic_load(&s->value); }
 
 void dpt_counter_set(dpt_shared *s, int64_t value) { atomic_store(&s->value, value); }
+
+int dpt_queue_new(dpt_shared **shared, int64_t size, int share) {
+  if (size < 1) return dpt__fail("Queue: got the size %lld, wanted 1 or more", (long long)size);
+  DPT__TRY(dpt_shared_new(shared, DPT_QUEUE));
+  (*shared)->size = size;
+  (*shared)->share = share;
+  return 0;
+}
+
+int dpt_queue_put(dpt_shared *s, const void *bytes, int64_t size, const dpt_reference *references,
+                  int count) {
+  dpt__mail *mail = dpt__mail_new("Queue", bytes, size, references, count);
+  if (!mail) return 1;
+  pthread_mutex_lock(&s->mutex);
+  while (s->mails.length >= s->size) pthread_cond_wait(&s->condition, &s->mutex);
+  dpt__mails_put(&s->mails, mail);
+  pthread_cond_broadcast(&s->condition);
+  pthread_mutex_unlock(&s->mutex);
+  return 0;
+}
+
+dpt_mail *dpt_queue_take(dpt_shared *s) {
+  dpt__mail *mail;
+  pthread_mutex_lock(&s->mutex);
+  while (!(mail = dpt__mails_take(&s->mails))) pthread_cond_wait(&s->condition, &s->mutex);
+  pthread_cond_broadcast(&s->condition);
+  pthread_mutex_unlock(&s->mutex);
+  return &mail->head;
+}
+
+void dpt_queue_about(dpt_shared *s, int64_t *about) {
+  pthread_mutex_lock(&s->mutex);
+  about[0] = s->size;
+  about[1] = s->share;
+  about[2] = s->mails.length;
+  pthread_mutex_unlock(&s->mutex);
+}

@@ -28,6 +28,13 @@ typedef struct dpt__mails {
   int64_t length;
 } dpt__mails;
 
+/* For fn; NULL: there is no memory, and the status is set. */
+dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
+                         const dpt_reference *references, int count);
+void dpt__mails_put(dpt__mails *mails, dpt__mail *mail);
+dpt__mail *dpt__mails_take(dpt__mails *mails); /* NULL: there is none */
+void dpt__mails_drop(dpt__mails *mails);
+
 typedef struct dpt__worker {
   dpt_workers *workers;
   int number;  /* from 1 */

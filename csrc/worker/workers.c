@@ -28,8 +28,8 @@ static void watch_fork(void) { pthread_atfork(NULL, NULL, after_fork); }
 
 /* ---- mail ---- */
 
-static dpt__mail *mail_new(const char *fn, const void *bytes, int64_t size,
-                           const dpt_reference *references, int count) {
+dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
+                         const dpt_reference *references, int count) {
   size_t inside = sizeof(dpt__mail) + (size_t)count * sizeof *references;
   dpt__mail *mail = malloc(inside + (size_t)size);
   if (!mail) {
@@ -62,7 +62,7 @@ void dpt_mail_free(dpt_mail *mail) {
   free(mail);
 }
 
-static void put(dpt__mails *mails, dpt__mail *mail) {
+void dpt__mails_put(dpt__mails *mails, dpt__mail *mail) {
   mail->next = NULL;
   if (mails->first)
     mails->last->next = mail;
@@ -72,7 +72,7 @@ static void put(dpt__mails *mails, dpt__mail *mail) {
   mails->length++;
 }
 
-static dpt__mail *take(dpt__mails *mails) {
+dpt__mail *dpt__mails_take(dpt__mails *mails) {
   dpt__mail *mail = mails->first;
   if (!mail) return NULL;
   mails->first = mail->next;
@@ -80,18 +80,18 @@ static dpt__mail *take(dpt__mails *mails) {
   return mail;
 }
 
-static void drop(dpt__mails *mails) {
-  for (dpt__mail *mail; (mail = take(mails));) dpt_mail_free(&mail->head);
+void dpt__mails_drop(dpt__mails *mails) {
+  for (dpt__mail *mail; (mail = dpt__mails_take(mails));) dpt_mail_free(&mail->head);
 }
 
 /* ---- the owner's side ---- */
 
 static void release(dpt_workers *w) {
   if (atomic_fetch_sub(&w->references, 1) != 1) return;
-  drop(&w->shared);
-  drop(&w->answers);
+  dpt__mails_drop(&w->shared);
+  dpt__mails_drop(&w->answers);
   for (int i = 0; i < w->n; i++) {
-    drop(&w->worker[i].own);
+    dpt__mails_drop(&w->worker[i].own);
     free(w->worker[i].last_words);
   }
   pthread_mutex_destroy(&w->lock);
@@ -216,13 +216,13 @@ int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes,
   if (is_lost(w)) return dpt__fail("Threads: this process is a child of fork: it has no workers");
   if (number < 0 || number > w->n)
     return dpt__fail("Threads: got worker %d, wanted 1 to %d", number, w->n);
-  dpt__mail *mail = mail_new("Threads", bytes, size, references, count);
+  dpt__mail *mail = dpt__mail_new("Threads", bytes, size, references, count);
   if (!mail) return 1;
   mail->head.tag = tag;
   pthread_mutex_lock(&w->lock);
   int gone = number ? w->worker[number - 1].state == DPT__WORKER_DEAD : !w->alive;
   if (!gone) {
-    put(number ? &w->worker[number - 1].own : &w->shared, mail);
+    dpt__mails_put(number ? &w->worker[number - 1].own : &w->shared, mail);
     if (number || w->shared.length > w->returning) rouse(w, number);
     w->sent++;
   }
@@ -238,7 +238,7 @@ int dpt_workers_receive(dpt_workers *w, dpt_mail **mail) {
   if (w->taken == w->sent) return dpt__fail("Threads: there is no job to wait for");
   dpt__counter_wait_wary(&w->answered, w->taken + 1, &w->wary);
   pthread_mutex_lock(&w->lock);
-  *mail = &take(&w->answers)->head;
+  *mail = &dpt__mails_take(&w->answers)->head;
   pthread_mutex_unlock(&w->lock);
   w->taken++;
   return 0;
@@ -281,7 +281,7 @@ dpt_mail *dpt_worker_receive(void) {
   dpt__mail *mail = NULL;
   pthread_mutex_lock(&w->lock);
   come_back(self);
-  while (!w->closing && !(mail = take(&self->own)) && !(mail = take(&w->shared))) {
+  while (!w->closing && !(mail = dpt__mails_take(&self->own)) && !(mail = dpt__mails_take(&w->shared))) {
     self->state = DPT__WORKER_IDLE;
     w->idle[w->idle_count++] = self->number;
     uint64_t next = dpt__counter_value(&self->wake) + 1;
@@ -299,13 +299,13 @@ dpt_mail *dpt_worker_receive(void) {
 static void answer(dpt__worker *worker, dpt__mail *mail) {
   dpt_workers *w = worker->workers;
   mail->head.worker = worker->number;
-  put(&w->answers, mail);
+  dpt__mails_put(&w->answers, mail);
   dpt__counter_advance(&w->answered, dpt__counter_value(&w->answered) + 1);
 }
 
 int dpt_worker_answer(const void *bytes, int64_t size, const dpt_reference *references, int count) {
   if (!self || !self->owes) return dpt__fail("Threads: this thread has no job to answer");
-  dpt__mail *mail = mail_new("Threads", bytes, size, references, count);
+  dpt__mail *mail = dpt__mail_new("Threads", bytes, size, references, count);
   if (!mail) return 1;
   mail->head.tag = self->tag;
   dpt_workers *w = self->workers;
@@ -350,8 +350,8 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
     worker->last_words = NULL;
     worker->owes = 0;
   }
-  for (dpt__mail *mail; (mail = take(&worker->own));) answer_lost(worker, mail);
-  for (dpt__mail *mail; !w->alive && (mail = take(&w->shared));) answer_lost(worker, mail);
+  for (dpt__mail *mail; (mail = dpt__mails_take(&worker->own));) answer_lost(worker, mail);
+  for (dpt__mail *mail; !w->alive && (mail = dpt__mails_take(&w->shared));) answer_lost(worker, mail);
   pthread_mutex_unlock(&w->lock);
   self = NULL;
 }

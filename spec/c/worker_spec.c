@@ -196,6 +196,42 @@ static void locks(void) {
   dpt_shared_release(counter);
 }
 
+static dpt_shared *queue;
+
+/* Puts the numbers below 100 in. */
+static void *put_many(void *counter) {
+  const dpt_reference held = {.object = counter, .kind = DPT_REFERENCE_SHARED};
+  for (char i = 0; i < 100; i++) OK(dpt_queue_put(queue, &i, 1, &held, 1));
+  return NULL;
+}
+
+/* Two threads put and wait for room, this one takes; each thread's mail stays in order. */
+static void queues(void) {
+  dpt_shared *counter, *other;
+  FAILS(dpt_queue_new(&queue, 0, 0), "got the size 0");
+  OK(dpt_shared_new(&counter, DPT_COUNTER));
+  OK(dpt_queue_new(&queue, 3, 1));
+  OK(dpt_shared_find(&other, DPT_QUEUE, dpt_shared_id(queue)));
+  dpt_shared_release(other);
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++) CHECK(!pthread_create(&threads[i], NULL, put_many, counter));
+  int seen[100] = {0}, sum = 0;
+  int64_t about[3];
+  for (int i = 0; i < 200; i++) {
+    dpt_mail *mail = dpt_queue_take(queue);
+    CHECK(mail->size == 1 && seen[(int)mail->bytes[0]]++ < 2);
+    CHECK(!mail->bytes[0] || seen[mail->bytes[0] - 1] >= seen[(int)mail->bytes[0]]);
+    sum += mail->bytes[0];
+    dpt_mail_free(mail);
+  }
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  dpt_queue_about(queue, about);
+  CHECK(sum == 9900 && about[0] == 3 && about[1] == 1 && about[2] == 0);
+  OK(dpt_queue_put(queue, "left", 4, NULL, 0)); /* goes with the queue */
+  dpt_shared_release(queue);
+  dpt_shared_release(counter);
+}
+
 static int64_t late; /* nanoseconds */
 
 static void *advance_late(void *counter) {
@@ -258,6 +294,7 @@ int main(void) {
   lets_go();
   has_many_states();
   locks();
+  queues();
   spins_less();
   refuses_after_fork();
   return check_end();

@@ -202,6 +202,7 @@ function cutorch.isCachingAllocatorEnabled() return C.dpt_memory_cached() ~= 0 e
 -- A tensor in page-locked host memory, of which copyAsync need not wait.
 local storageSlot = ffi.new 'dpt_storage *[1]'
 local function newPinned(fn, kind, ...)
+   if type((...)) == 'table' then return newPinned(fn, kind, unpack((...))) end
    local n, count = sizes.read(fn, ...), 1
    for i = 0, n - 1 do count = count * sizes.size[i] end
    local t = core.fresh(kind)
@@ -219,7 +220,7 @@ core.eachKind(function(kind)
    cutorch[fn] = function(...) return newPinned(fn, kind, ...) end
 end)
 
---- createCudaHostTensor(sizes): a torch.FloatTensor in page-locked memory; of the other types are
+--- createCudaHostTensor(sizes): as numbers, a torch.LongStorage or a list: a torch.FloatTensor in page-locked memory; of the other types are
 -- createCudaHostHalfTensor, createCudaHostDoubleTensor and so on.
 function cutorch.createCudaHostTensor(...)
    return newPinned('createCudaHostTensor', core.FLOAT, ...)

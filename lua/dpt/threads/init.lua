@@ -10,6 +10,7 @@ require 'dpt.file' -- torch.serializeToStorage
 local torch = require('dpt.class').torch
 local objects = require 'dpt.threads.objects'
 local Pool = require 'dpt.threads.pool'
+local Queue = require 'dpt.threads.queue'
 local Thread = require 'dpt.threads.thread'
 local fail = dptffi.fail
 
@@ -25,15 +26,28 @@ Threads.__index = Threads
 local shares = {['threads.serialize'] = false, ['threads.sharedserialize'] = true}
 local serialization = 'threads.serialize'
 
+local function isShared(fn, name)
+   if shares[name] == nil then
+      fail("%s: got %s, wanted 'threads.serialize' (tensors are copied) or"
+         .. " 'threads.sharedserialize' (tensors are shared)", fn, tostring(name))
+   end
+   return shares[name]
+end
+
 --- How pools that are made from now on pass tensors and storages: 'threads.serialize': copied (the
 -- default), 'threads.sharedserialize': shared. Without an argument: which of the two it is.
 function threads.serialization(name)
    if name == nil then return serialization end
-   if shares[name] == nil then
-      fail("threads.serialization: got %s, wanted 'threads.serialize' (tensors are copied) or"
-         .. " 'threads.sharedserialize' (tensors are shared)", tostring(name))
-   end
+   isShared('threads.serialization', name)
    serialization = name
+end
+
+--- threads.Queue(n, serialization): a queue of n jobs, which passes tensors as serialization()
+-- says; (id): the queue with that id. Any thread puts jobs in by queue:addjob(f, ...); any thread
+-- runs the next one by queue:dojob(), which returns what f(...) returns.
+function threads.Queue(n, name)
+   if name == nil then return Queue(n) end
+   return Queue(n, isShared('threads.Queue', name))
 end
 
 local function checkFunctions(fn, first, ...)

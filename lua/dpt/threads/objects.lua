@@ -1,6 +1,7 @@
---- dpt.threads.objects: Mutex, Condition and AtomicCounter: what several threads may hold at once.
+--- dpt.threads.objects: Mutex, Condition and AtomicCounter: what several threads may hold at once
+-- (queue.lua adds Queue).
 --
--- What must stay true: an object is alive as long as a Lua state or a mail holds it. It travels to
+-- Invariant: an object is alive as long as a Lua state or a mail holds it. It travels to
 -- another thread as an upvalue, argument or result, or by its number: threads.Mutex(mutex:id()).
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
@@ -9,8 +10,11 @@ local istype = ffi.istype
 local objects = {type = ffi.typeof 'struct { dpt_shared *shared_; }'}
 
 local kinds = {[C.DPT_MUTEX] = 'Mutex', [C.DPT_CONDITION] = 'Condition',
-   [C.DPT_COUNTER] = 'AtomicCounter'}
-local methods = {[C.DPT_MUTEX] = {}, [C.DPT_CONDITION] = {}, [C.DPT_COUNTER] = {}}
+   [C.DPT_COUNTER] = 'AtomicCounter', [C.DPT_QUEUE] = 'Queue'}
+local methods = {[C.DPT_MUTEX] = {}, [C.DPT_CONDITION] = {}, [C.DPT_COUNTER] = {},
+   [C.DPT_QUEUE] = {}}
+local fields = {} -- kind -> name -> function(object) that computes it
+objects.methods, objects.fields = methods, fields
 
 local function kindOf(object) return C.dpt_shared_kind(object.shared_) end
 
@@ -23,6 +27,7 @@ local function pointer(fn, object, kind)
    end
    return object.shared_
 end
+objects.pointer = pointer
 
 ffi.metatype(objects.type, {
    __gc = function(object) C.dpt_shared_release(object.shared_) end,
@@ -30,8 +35,13 @@ ffi.metatype(objects.type, {
       return istype(objects.type, a) and istype(objects.type, b) and a.shared_ == b.shared_
    end,
    __index = function(object, key)
-      if object.shared_ == nil then fail 'threads: the Mutex, Condition or counter was freed' end
-      return methods[kindOf(object)][key]
+      if object.shared_ == nil then
+         fail 'threads: the Mutex, Condition, counter or Queue was freed'
+      end
+      local kind = kindOf(object)
+      local field = fields[kind] and fields[kind][key]
+      if field then return field(object) end
+      return methods[kind][key]
    end,
    __tostring = function(object)
       if object.shared_ == nil then return 'threads: freed' end
@@ -51,11 +61,11 @@ for kind in pairs(kinds) do
    end
 end
 
---- A new object, or the one with that id.
-local function make(kind, id)
+--- A new object (new(slot) makes it), or the one with that id.
+function objects.make(kind, id, new)
    local slot, object = ffi.new 'dpt_shared *[1]', objects.type()
    if id == nil then
-      lib.shared_new(slot, kind)
+      new(slot)
    else
       if type(id) ~= 'number' then
          fail('threads.%s: got %s, wanted nothing or an id', kinds[kind], tostring(id))
@@ -101,9 +111,12 @@ function counter.set(object, value)
    return object
 end
 
-function objects.Mutex(id) return make(C.DPT_MUTEX, id) end
-function objects.Condition(id) return make(C.DPT_CONDITION, id) end
+local function constructor(kind)
+   local function new(slot) lib.shared_new(slot, kind) end
+   return function(id) return objects.make(kind, id, new) end
+end
+objects.Mutex, objects.Condition = constructor(C.DPT_MUTEX), constructor(C.DPT_CONDITION)
 --- A whole number, 0 at first, that threads count with.
-function objects.AtomicCounter(id) return make(C.DPT_COUNTER, id) end
+objects.AtomicCounter = constructor(C.DPT_COUNTER)
 
 return objects
