@@ -220,8 +220,9 @@ core.eachKind(function(kind)
    cutorch[fn] = function(...) return newPinned(fn, kind, ...) end
 end)
 
---- createCudaHostTensor(sizes): as numbers, a torch.LongStorage or a list: a torch.FloatTensor in page-locked memory; of the other types are
--- createCudaHostHalfTensor, createCudaHostDoubleTensor and so on.
+--- createCudaHostTensor(sizes): a torch.FloatTensor in page-locked memory; numbers, a list or
+-- a torch.LongStorage. Of the other types are createCudaHostHalfTensor, createCudaHostDoubleTensor
+-- and so on.
 function cutorch.createCudaHostTensor(...)
    return newPinned('createCudaHostTensor', core.FLOAT, ...)
 end
