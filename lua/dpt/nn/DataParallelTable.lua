@@ -17,6 +17,7 @@ local Buffers = require 'dpt.parallel.buffers'
 local Constants = require 'dpt.parallel.constants'
 local Params = require 'dpt.parallel.params'
 local checkDevices = require('dpt.parallel.devices').check
+local effects = require 'dpt.parallel.effects'
 local follow = require 'dpt.parallel.follow'
 local gather = require 'dpt.parallel.gather'
 local methods = require 'dpt.parallel.methods'
@@ -175,6 +176,7 @@ function DataParallelTable:updateOutput(input)
    local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
+   if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end
    self.used, state.outputSplit, state.replicas = used, module:outputSplit(), self.impl.modules
    self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)
       or shares.mark(self.outputGpu, self.gpuAssignments,

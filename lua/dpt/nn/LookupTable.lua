@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
+local effects = require 'dpt.parallel.effects'
 local fail = require('dpt.ffi').fail
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
@@ -70,10 +71,16 @@ function LookupTable:indices(input)
    return nn.utils.sameSide(self, '_input', input, self.weight)
 end
 
+function effects.kinds.renorm(weight, indices, maxNorm, normType)
+   lib.lookup_renorm(weight, indices, maxNorm, normType)
+end
+
 --- Scales the rows of the weight that the indices name down to maxNorm.
 function LookupTable:renorm(indices)
    if self.maxNorm then
-      lib.lookup_renorm(self.weight, indices, self.maxNorm, self.normType or 2)
+      local normType = self.normType or 2
+      effects.kinds.renorm(self.weight, indices, self.maxNorm, normType)
+      effects.note('renorm', self.weight, indices, self.maxNorm, normType)
    end
 end
 

@@ -29,8 +29,14 @@ function draws.passes(device, before, count)
    return list
 end
 
-local function leave(ok, ...)
+local replica, number = nil, 0 -- whose pass runs in this Lua state, and how many there were
+
+--- The replica of several whose pass runs in this Lua state, nil in none; the number of the pass.
+function draws.running() return replica, number end
+
+local function leave(outer, ok, ...)
    C.dpt_pass_leave()
+   replica = outer
    if not ok then error((...), 0) end
    return ...
 end
@@ -42,7 +48,9 @@ function draws.within(bytes, f, ...)
    if not bytes then return f(...) end
    ffi.copy(pass, bytes, SIZE)
    lib.pass_enter(pass)
-   return leave(xpcall(f, errors.handler, ...))
+   local outer = replica
+   replica, number = pass.replica > 0 and pass.replica or nil, number + 1
+   return leave(outer, xpcall(f, errors.handler, ...))
 end
 
 return draws
