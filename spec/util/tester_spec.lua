@@ -39,13 +39,20 @@ describe('torch.Tester', function()
       assert.equal(1, #tester.warnings)
    end)
 
-   it('chooses tests by pattern and refuses names that match none', function()
+   it('tells where an assertion stands that warns', function()
+      local tester = torch.Tester()
+      tester:add(function() tester:assert({}) end, 'truth')
+      run(tester)
+      assert.truthy(tester.warnings[1]:find('given a table\n  at .*tester_spec.lua:%d+'))
+   end)
+
+   it('chooses tests by a part of their names, each once, and refuses names that match none', function()
       local tester, ran = torch.Tester(), {}
       for _, name in ipairs{'alpha', 'alpine', 'beta'} do
          tester:add(function() ran[#ran + 1] = name end, name)
       end
-      assert.is_true(run(tester, 'al.*'))
-      assert.same({'alpha', 'alpine'}, ran)
+      assert.is_true(run(tester, {'al', 'a'}))
+      assert.same({'alpha', 'alpine', 'beta'}, ran)
       assert.has_error(function() tester:run 'gamma' end, "Tester:run: no test matches 'gamma'")
       assert.has_error(function() tester:add(print, 'alpha') end,
          "Tester:add: test 'alpha' exists already")

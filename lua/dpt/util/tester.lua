@@ -32,10 +32,11 @@ local function bump(counts, name) counts[name] = (counts[name] or 0) + 1 end
 --- Where in the test the assertion stands: the first line that is not of the harness itself.
 local function place()
    local own = debug.getinfo(1, 'S').source
+   local assertions = own:gsub('tester%.lua$', 'assertions.lua')
    for level = 3, 20 do
       local info = debug.getinfo(level, 'Sl')
       if not info then break end
-      if info.source ~= own and info.what ~= 'C' then
+      if info.source ~= own and info.source ~= assertions and info.what ~= 'C' then
          return ('\n  at %s:%d'):format(info.short_src, info.currentline)
       end
    end
@@ -123,18 +124,20 @@ function Tester:disable(names)
    return self
 end
 
---- The names that match one of the patterns as a whole.
+--- The names that match one of the patterns (a part of the name is enough), each once.
 local function choose(self, patterns)
    if patterns == nil then return self.testnames end
-   local chosen = {}
+   local chosen, taken = {}, {}
    for _, pattern in ipairs(type(patterns) == 'table' and patterns or {patterns}) do
-      local before = #chosen
+      local found = false
       for _, name in ipairs(self.testnames) do
-         if name == pattern or tostring(name):match('^' .. pattern .. '$') then
-            chosen[#chosen + 1] = name
+         if name == pattern or tostring(name):match(pattern) then
+            found = true
+            if not taken[name] then chosen[#chosen + 1] = name end
+            taken[name] = true
          end
       end
-      if #chosen == before then dptffi.fail("Tester:run: no test matches '%s'", pattern) end
+      if not found then dptffi.fail("Tester:run: no test matches '%s'", pattern) end
    end
    return chosen
 end
