@@ -21,6 +21,27 @@ describe('methods', function()
    end)
 end)
 
+describe("dpt's own functions", function()
+   it('read elements without a method that a script has replaced', function()
+      local t = torch.DoubleTensor{{1, 2}, {3, 4}}:t()
+      local storage, text = t:storage(), tostring(t)
+      local methods, kept = getmetatable(torch.DoubleTensor), {}
+      for _, name in ipairs{'contiguous', 'clone', 'data'} do
+         kept[name] = methods[name]
+         methods[name] = function() error(name) end
+      end
+      local ok, why = pcall(function()
+         assert.same({{1, 3}, {2, 4}}, t:totable())
+         assert.same({1, 2, 3, 4}, storage:totable())
+         assert.equal(text, tostring(t))
+         t:map(t, function(a, b) return a + b end)
+         assert.same({{2, 6}, {4, 8}}, t:totable())
+      end)
+      for name, f in pairs(kept) do methods[name] = f end
+      assert.is_true(ok, why)
+   end)
+end)
+
 describe('comparison', function()
    it('with == is of objects', function()
       local x = torch.FloatTensor(2)

@@ -17,7 +17,7 @@ local text = {
 local CHUNK = 4096
 local formats = {[C.DPT_F16] = '%.9g', [C.DPT_F32] = '%.9g', [C.DPT_F64] = '%.17g'}
 
---- Elements as doubles that Lua takes for numbers, in a tensor.
+--- Elements as doubles that Lua takes for numbers: a tensor and a pointer to them.
 local function doubles(kind, pointer, n)
    local storage = core.freshStorage(kind, n)
    ffi.copy(core.storagePointer(storage), pointer, core.elementSizes[kind] * n)
@@ -28,8 +28,8 @@ function text.write(file, kind, pointer, n)
    local format, words = formats[kind], {}
    for first = 0, n - 1, CHUNK do
       local count = math.min(CHUNK, n - first)
-      local real = format and doubles(kind, pointer + first, count)
-      local data = real and real:data() or pointer + first
+      local real, data = nil, pointer + first
+      if format then real, data = doubles(kind, data, count) end
       for i = 0, count - 1 do
          words[i + 1] = kind == C.DPT_I64 and tostring(data[i]):sub(1, -3)
             or (format or '%d'):format(data[i])

@@ -68,16 +68,26 @@ end)
 
 -- tables and functions of elements ----------------------------------------------------------------
 
+local function copyOf(t)
+   local out = core.fresh(t.kind_)
+   lib.clone(out, t)
+   return out
+end
+
 --- A contiguous double tensor on the host with t's elements (t itself where it is one), all of
--- which Lua takes for numbers.
+-- which Lua takes for numbers, and a pointer to them. It calls no method: a script may have put its
+-- own in their place.
 local function doubles(t)
-   local d = convert(t, DOUBLE):contiguous()
+   local d = convert(t, DOUBLE)
+   if C.dpt_is_contiguous(d) == 0 then d = copyOf(d) end
    local n = C.dpt_count(d)
-   if C.dpt_plain(d:data(), n, nil) > 0 then
-      d = d:clone()
-      C.dpt_plain(d:data(), n, d:data())
+   local data = ffi.cast('double *', C.dpt_tensor_data(d))
+   if C.dpt_plain(data, n, nil) > 0 then
+      d = copyOf(d)
+      data = ffi.cast('double *', C.dpt_tensor_data(d))
+      C.dpt_plain(data, n, data)
    end
-   return d
+   return d, data
 end
 core.doubles = doubles
 
@@ -98,8 +108,8 @@ core.both('totable', function(t)
    if t.ndim_ == 0 then return {} end
    local sizes = {}
    for d = 1, t.ndim_ do sizes[d] = tonumber(t.size_[d - 1]) end
-   local host = doubles(t)
-   local list = nest(host:data(), 0, sizes, 1)
+   local host, data = doubles(t)
+   local list = nest(data, 0, sizes, 1)
    core.hold(host)
    return list
 end)
@@ -120,9 +130,11 @@ local function mapped(fn, t, f, a, b)
    end
    if n == 0 then return t end
    local x = t.kind_ % core.ON_DEVICE == core.LONG and convert(t, core.LONG) or doubles(t)
-   if C.dpt_is_contiguous(x) == 0 or x.store_ == t.store_ then x = x:clone() end
-   local y, z = a and doubles(a), b and doubles(b)
-   local px, py, pz = x:data(), y and y:data(), z and z:data()
+   if C.dpt_is_contiguous(x) == 0 or x.store_ == t.store_ then x = copyOf(x) end
+   local px = ffi.cast(core.pointers[x.kind_], C.dpt_tensor_data(x))
+   local y, z, py, pz
+   if a then y, py = doubles(a) end
+   if b then z, pz = doubles(b) end
    for i = 0, n - 1 do
       local element = tonumber(px[i])
       local v

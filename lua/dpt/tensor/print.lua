@@ -16,8 +16,7 @@ local function survey(s)
    for first = 0, n - 1, BLOCK do
       local count = math.min(BLOCK, n - first)
       lib.narrow(part, all, 0, first, count)
-      local block = core.doubles(part)
-      local data = block:data()
+      local block, data = core.doubles(part)
       for i = 0, count - 1 do
          local v = data[i]
          if v ~= v then nan = true end
@@ -80,10 +79,11 @@ local function matrix(out, data, rows, columns, indent, format, scale, width)
 end
 
 --- Matrices with a heading each, the first index running fastest.
-local function matrices(out, t, host, format, scale, width)
+local function matrices(out, host, data, format, scale, width)
    local sizes, index = {}, {}
-   for d = 1, t.ndim_ do sizes[d] = tonumber(host.size_[d - 1]) end
-   local rows, columns, outer = sizes[t.ndim_ - 1], sizes[t.ndim_], t.ndim_ - 2
+   local n = host.ndim_
+   for d = 1, n do sizes[d] = tonumber(host.size_[d - 1]) end
+   local rows, columns, outer = sizes[n - 1], sizes[n], n - 2
    local count = 1
    for d = 1, outer do
       index[d] = 1
@@ -94,7 +94,7 @@ local function matrices(out, t, host, format, scale, width)
       for d = 1, outer do offset = offset + (index[d] - 1) * tonumber(host.step_[d - 1]) end
       if k > 1 then add(out, '\n') end
       add(out, '(%s,.,.) = \n', table.concat(index, ','))
-      matrix(out, host:data() + offset, rows, columns, ' ', format, scale, width)
+      matrix(out, data + offset, rows, columns, ' ', format, scale, width)
       for d = 1, outer do
          index[d] = index[d] + 1
          if index[d] <= sizes[d] then break end
@@ -108,14 +108,13 @@ function core.tensorText(t)
    local out = {}
    if t.ndim_ > 0 and C.dpt_count(t) > 0 then
       local format, scale, width = formatOf(core.storageOf(t))
-      local host = core.doubles(t)
+      local host, data = core.doubles(t)
       if t.ndim_ == 1 then
-         vector(out, host:data(), tonumber(t.size_[0]), format, scale)
+         vector(out, data, tonumber(t.size_[0]), format, scale)
       elseif t.ndim_ == 2 then
-         matrix(out, host:data(), tonumber(t.size_[0]), tonumber(t.size_[1]), '', format, scale,
-            width)
+         matrix(out, data, tonumber(t.size_[0]), tonumber(t.size_[1]), '', format, scale, width)
       else
-         matrices(out, t, host, format, scale, width)
+         matrices(out, host, data, format, scale, width)
       end
       core.hold(host)
    end
@@ -128,8 +127,8 @@ function core.storageText(s)
    local out, n = {}, core.storageLength(s)
    if n > 0 then
       local format, scale = formatOf(s)
-      local host = core.doubles(core.storageTensor(s))
-      vector(out, host:data(), n, format, scale)
+      local host, data = core.doubles(core.storageTensor(s))
+      vector(out, data, n, format, scale)
       core.hold(host)
    end
    add(out, '[%s of size %d]\n', core.storageNames[s.kind_], n)

@@ -224,8 +224,7 @@ storageMethod('totable', function(s)
    check('totable', s)
    local result, n = {}, length(s)
    if n == 0 then return result end
-   local t = core.doubles(whole(s))
-   local data = t:data()
+   local t, data = core.doubles(whole(s))
    for i = 1, n do result[i] = data[i - 1] end
    core.hold(t)
    return result
