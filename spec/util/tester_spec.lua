@@ -46,7 +46,7 @@ describe('torch.Tester', function()
       assert.truthy(tester.warnings[1]:find('given a table\n  at .*tester_spec.lua:%d+'))
    end)
 
-   it('chooses tests by a part of their names, each once, and refuses names that match none', function()
+   it('chooses tests by a part of the name, each once, and refuses what matches none', function()
       local tester, ran = torch.Tester(), {}
       for _, name in ipairs{'alpha', 'alpine', 'beta'} do
          tester:add(function() ran[#ran + 1] = name end, name)
