@@ -71,12 +71,20 @@ for form, dispatch in pairs(same.dispatchers) do
          cutorch.setDevice(1)
       end)
 
-      local function pair(flat, devices)
+      -- One table for all: to start workers takes longer than all that is done here.
+      local shared
+
+      local function pair(flat)
          local one = make()
          one:get(3).p = 0
-         return one, dispatch(nn.DataParallelTable(1, flat)):add(one:clone(),
-            same.range(devices or most))
+         shared = shared or dispatch(nn.DataParallelTable(1)):add(one, same.range(most))
+         shared.modules[1], shared.flattenParams = one:clone(), flat
+         shared.impl:applyChanges()
+         shared:resetTransient()
+         return one, shared
       end
+
+      teardown(function() shared.impl:close() end)
 
       local function input(rows) return torch.randn(rows or 2 * most + 1, 5):cuda() end
 
