@@ -188,6 +188,7 @@ for form, dispatch in pairs(same.dispatchers) do
          local gradOutput = one.output:clone():normal()
          same.close(one:backward(x, gradOutput), many:backward(x, gradOutput), 1e-5)
          same.close(select(2, one:parameters()), select(2, many:parameters()), 1e-5)
+         if most < 2 then return end
          many:forward(x)
          many:get(1):remove(2)
          assert.error_matches(function() many:backward(x, gradOutput) end,
