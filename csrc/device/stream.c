@@ -164,6 +164,22 @@ static item *next_item(dpt__stream *stream) {
 
 static int run_wait(dpt__context *context, const void *args);
 
+/* The number of OpenMP threads of a stream's thread. libgomp's idle threads spin for milliseconds as
+ * long as it knows of no more threads than there are cores, which is right for operations on host
+ * tensors alone, but takes the cores from streams. Streams that compute with one thread it does not
+ * know of: the process's first one makes a second, idle thread known for all of them. */
+static void set_threads(int threads) {
+#ifdef _OPENMP
+  static atomic_flag known = ATOMIC_FLAG_INIT;
+  if (threads == 1 && !atomic_flag_test_and_set(&known)) {
+    omp_set_num_threads(2);
+#pragma omp parallel
+    __asm__ volatile(""); /* or there would be no region */
+  }
+  omp_set_num_threads(threads);
+#endif
+}
+
 static void *run_stream(void *arg) {
   dpt__stream *stream = arg;
   dpt__context context = {.backend = stream->backend,
@@ -174,9 +190,7 @@ static void *run_stream(void *arg) {
   uint64_t random = 0;
   dpt__counter_worker();
   int lost = stream->backend->enter && stream->backend->enter(stream->unit);
-#ifdef _OPENMP
-  omp_set_num_threads(stream->threads);
-#endif
+  set_threads(stream->threads);
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
     item *it = next_item(stream);

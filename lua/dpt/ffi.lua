@@ -43,26 +43,10 @@ local function load()
    return library
 end
 
-ffi.cdef [[
-   const char *dpt_cdef(void);
-   int dpt_setenv_at_load(const char *, const char *, int) __asm__("setenv");
-   int dpt_unsetenv_after_load(const char *) __asm__("unsetenv");
-]]
+ffi.cdef 'const char *dpt_cdef(void);'
 
---- Loads the library with what OpenMP reads then, where the user says nothing: idle threads shall
--- spin for about 50 us, not milliseconds, before they sleep. Programs that are run from here do not
--- see it.
-local function loadWithSettings()
-   if os.getenv 'GOMP_SPINCOUNT' or os.getenv 'OMP_WAIT_POLICY' then return load() end
-   ffi.C.dpt_setenv_at_load('GOMP_SPINCOUNT', '1000', 1)
-   local C = load()
-   ffi.C.dpt_unsetenv_after_load 'GOMP_SPINCOUNT'
-   return C
-end
-
--- The library that another Lua state of this process has loaded is this state's too (and the
--- environment is not to be changed beside other threads).
-local C = pcall(function() return ffi.C.dpt_cdef end) and ffi.C or loadWithSettings()
+-- The library that another Lua state of this process has loaded is this state's too.
+local C = pcall(function() return ffi.C.dpt_cdef end) and ffi.C or load()
 local cdef = ffi.string(C.dpt_cdef())
 ffi.cdef(cdef)
 registry.dpt_loaded = true
