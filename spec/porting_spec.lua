@@ -1,0 +1,15 @@
+-- docs/porting.md: its blocks of Lua are programs whose assertions hold.
+require 'dpt'
+
+describe('docs/porting.md', function()
+   local file = assert(io.open 'docs/porting.md')
+   local text, count = file:read '*a', 0
+   file:close()
+   for block in text:gmatch '```lua\n(.-)```' do
+      count = count + 1
+      it(('is right in its block %d #devices2'):format(count), function()
+         assert(loadstring(block, '=block'))()
+      end)
+   end
+   it('has blocks', function() assert.is_true(count > 5) end)
+end)
