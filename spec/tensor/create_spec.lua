@@ -44,6 +44,20 @@ describe('on a device as on the host:', function()
       end)
    end)
 
+   it('many tensors side by side', function()
+      both.agree({'Byte', 'Float', 'Half'}, function(make)
+         local lists = {{}, {}, {}}
+         for i = 1, 300 do
+            lists[1][i] = make(numbers(0, 9, 3 + i % 2)):fill(i % 100)
+            lists[2][i] = make(numbers(0, 9, 1, 7)):fill(i % 90)
+            lists[3][i] = make(numbers(0, 9, 7, 2)):fill(i % 80)
+         end
+         local strided = make(numbers(0, 9, 5, 4)):t()
+         torch.cat(strided, {make(numbers(0, 9, 2, 5)), make(numbers(5, 9, 2, 5))}, 1)
+         return torch.cat(lists[1], 1), torch.cat(lists[2], 1), torch.cat(lists[3], 2), strided
+      end)
+   end)
+
    it('small convolutions', function()
       both.agree(both.types, function(make)
          local plane, kernel = make(numbers(0, 3, 9, 8)), make(numbers(0, 3, 3, 4))

@@ -161,6 +161,21 @@ describe('threads', function()
       assert.equals(55, got)
    end)
 
+   it('takes a coroutine\'s yield as end callback', function()
+      local single = threads.Threads(1)
+      local function results()
+         for i = 1, 3 do single:addjob(function() return i end, coroutine.yield) end
+         single:synchronize()
+      end
+      local list = {}
+      for r in coroutine.wrap(results) do list[#list + 1] = r end
+      assert.same({1, 2, 3}, list)
+      for r in coroutine.wrap(results) do if r == 2 then break end end -- it is left behind
+      single:synchronize()
+      assert.is_false(single:hasjob())
+      single:terminate()
+   end)
+
    it('has a loader in Torch7\'s way: asynchronous batches', function()
       local todo, result = 20, nil
       local jobs, sum = 0, 0

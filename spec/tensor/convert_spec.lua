@@ -1,0 +1,70 @@
+-- Copies: between types, views and devices, at once or from page-locked memory.
+local dpt = require 'dpt'
+local torch, cutorch = dpt.torch, dpt.cutorch
+local KINDS = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
+
+local function storageTypes()
+   local list = {}
+   for _, kind in ipairs(KINDS) do
+      list[#list + 1] = kind .. 'Storage'
+      list[#list + 1] = (kind == 'Float' and 'Cuda' or 'Cuda' .. kind) .. 'Storage'
+   end
+   return list
+end
+
+describe('a copy', function()
+   after_each(function() cutorch.setDevice(1) end)
+
+   it('goes from storages of every type to those of every type', function()
+      local numbers, list = {1, 0, 127, 12, 2, 3, 5, 7, 11, 13}, storageTypes()
+      for _, a in ipairs(list) do
+         local from = torch[a](#numbers):copy(torch.DoubleStorage(numbers))
+         for _, b in ipairs(list) do
+            local to = torch[b](#numbers):copy(from)
+            assert.equal('torch.' .. b, torch.type(to))
+            assert.same(numbers, to:totable())
+         end
+      end
+   end)
+
+   it('that need not wait brings page-locked memory to a device and back', function()
+      for _, kind in ipairs{'Float', 'Double', 'Half'} do
+         local host = cutorch['createCudaHost' .. kind .. 'Tensor'](5000)
+         host:copy(torch.range(1, 5000):mul(0.25))
+         local there = torch[kind == 'Float' and 'CudaTensor' or 'Cuda' .. kind .. 'Tensor'](5000)
+         there:copyAsync(host)
+         cutorch.streamSynchronize(cutorch.getStream())
+         assert.equal(0, (there:double() - host:double()):abs():max())
+         there:mul(2)
+         local back = cutorch['createCudaHost' .. kind .. 'Tensor'](5000)
+         back:copyAsync(there)
+         cutorch.streamSynchronize(cutorch.getStream())
+         assert.equal(0, (there:double() - back:double()):abs():max())
+      end
+   end)
+
+   it('between devices has what was there when it was asked for, whatever the views', function()
+      local last = cutorch.getDeviceCount()
+      for case = 0, 3 do
+         local a, b
+         cutorch.withDevice(1, function() a = torch.CudaTensor(300, 200):fill(1) end)
+         cutorch.withDevice(last, function() b = torch.CudaTensor(300, 200):fill(2) end)
+         if case >= 2 then a, b = a:view(200, 300), b:t() end
+         if case % 2 == 1 then a = a:t():contiguous():t() end
+         cutorch.withDevice(last, function() b:fill(3) end)
+         b:copy(a)
+         cutorch.withDevice(1, function() a:fill(4) end)
+         cutorch.withDevice(last, function()
+            assert.same({1, 1}, {b:min(), b:max()})
+         end)
+      end
+   end)
+
+   it('of a large view whose elements lie on each other is whole', function()
+      local x = torch.range(1, 7200):resize(20, 1, 6, 60):float()
+      local want = torch.FloatTensor(20, 30, 6, 60):copy(x:expand(20, 30, 6, 60))
+      local got = torch.CudaTensor(20, 30, 6, 60):copy(x:cuda():expand(20, 30, 6, 60))
+      assert.equal(0, (want - got:float()):abs():max())
+      assert.equal(30 * x:sum(), want:double():sum())
+   end)
+end)
