@@ -347,9 +347,9 @@ void dpt_pass_leave(void);
 
 /* Distributions, by name, with a and b: random (integers; no bounds: a > b; a .. b otherwise),
  * uniform (a, b), normal (mean, deviation), exponential (rate), cauchy (median, sigma), logNormal
- * (mean, deviation), geometric (p), bernoulli (p). uniform normal exponential cauchy logNormal:
- * float, double, half. Host tensors draw from g, in row-major order; device tensors from the state
- * of their device (g is not looked at). Sizes stay. */
+ * (mean, deviation), geometric (p to go on), bernoulli (p). uniform normal exponential cauchy
+ * logNormal: float, double, half. Host tensors draw from g, in row-major order; device tensors from
+ * the state of their device (g is not looked at). Sizes stay. */
 int dpt_distribution(const char *name);
 int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b);
 double dpt_random_number(int distribution, dpt_generator *g, double a, double b);

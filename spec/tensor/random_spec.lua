@@ -54,6 +54,19 @@ describe('draws', function()
          'multinomialAliasSetup: the probabilities sum up to 0')
    end)
 
+   it('of trials have the mean of Torch7 on the host and of cutorch on devices', function()
+      for kind, p in pairs{DoubleTensor = 0.2, CudaTensor = 0.8, CudaHalfTensor = 0.8} do
+         torch.manualSeed(4)
+         local x = torch[kind](200, 200):geometric(p):double()
+         assert.is_true(math.abs(x:mean() - 1.25) < 0.02, kind)
+         assert.equal(1, x:min())
+      end
+      assert.error_matches(function() torch.CudaTensor(2):geometric(1.5) end, 'p is 1.5, wanted')
+      local g = torch.Generator() -- a generator draws what the device would
+      torch.manualSeed(g, 4)
+      assert.is_true(math.abs(torch.CudaTensor(20000):geometric(g, 0.8):mean() - 1.25) < 0.02)
+   end)
+
    it('with a seed are the same on every device', function()
       local function draw(device)
          return cutorch.withDevice(device, function()

@@ -144,16 +144,19 @@ for name, defaults in pairs(distributions) do
       a, b = parameters(a, b)
       return C.dpt_random_number(number, g, a, b)
    end
-   --- Fills the tensor; bernoulli also takes a tensor of probabilities.
+   --- Fills the tensor; bernoulli also takes a tensor of probabilities. geometric's p is the chance
+   -- to go on in host memory, as Torch7's, and the chance to stop on devices, as cutorch's.
    method(name, function(t, ...)
       core.checkTensor(name, 'self', t)
       local g, a, b = generator(...)
-      if onHost(t, ...) then return drawOnHost(name, t, ...) end
       if name == 'bernoulli' and isTensor(a) then
+         if onHost(t, ...) then return drawOnHost(name, t, ...) end
          lib.bernoulli(t, g, a)
          return t
       end
       a, b = parameters(a, b)
+      if name == 'geometric' and t.kind_ >= ON_DEVICE and a > 0 and a < 1 then a = 1 - a end
+      if onHost(t, ...) then return drawOnHost(name, t, (...), a, b) end
       lib.random(number, t, g, a, b)
       return t
    end)
