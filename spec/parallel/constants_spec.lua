@@ -51,6 +51,8 @@ for form, dispatch in pairs(same.dispatchers) do
                net:get(6).running_var:fill(3)
                net:get(2).kept[1].mask:fill(0.5)
             end,
+            function(net) net:get(2).kept[1].mask:set(torch.CudaTensor{1, 2, 3, 4}) end,
+            function(net) net:get(6).running_mean:set(torch.CudaTensor{4, 3, 2, 1}) end,
          } do
             write(one)
             write(many:get(1))

@@ -63,17 +63,28 @@ function Buffers:average(lists)
    for _, t in ipairs(sums) do t:div(count) end
 end
 
+-- A number that changes when a tensor gets another storage.
+local function places(list)
+   local sum = 0
+   for _, t in ipairs(list) do
+      if t.store_ ~= nil then sum = sum + comm.address(t) end
+   end
+   return sum
+end
+
 --- What replica 1's statistics are now all replicas go on from, or a pass has made them.
 function Buffers:take()
-   self.left = self.lists and self.lists[1] and comm.version(self.lists[1])
+   local list = self.lists and self.lists[1]
+   if list then self.left, self.storages = comm.version(list), places(list) end
 end
 
 --- Lets the other replicas have what a script has written to replica 1's statistics since.
 function Buffers:follow()
    local lists = self.lists
-   if not self.left or self.left == comm.version(lists[1]) then return end
-   self:broadcast(lists)
-   self:take()
+   if self.left and (self.left ~= comm.version(lists[1]) or self.storages ~= places(lists[1])) then
+      self:broadcast(lists)
+      self:take()
+   end
 end
 
 -- Copies the first list's statistics to the others.

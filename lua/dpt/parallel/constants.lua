@@ -15,9 +15,16 @@ Constants.__index = Constants
 
 local WEAK = {__mode = 'v'} -- what a module has dropped is not kept alive
 
--- How often something has written to a tensor's storage.
-local function writesTo(t)
-   return t and t.store_ ~= nil and tonumber(C.dpt_storage_writes(t.store_)) or 0
+-- How often something has written to a tensor's storage, and where that is.
+local function stateOf(t)
+   if not t or t.store_ == nil then return 0, 0 end -- collected or without memory
+   return tonumber(C.dpt_storage_writes(t.store_)), comm.address(t)
+end
+
+-- Whether something has written to tensor k of the list, or given it another storage.
+local function isOther(self, k)
+   local writes, address = stateOf(self.list[k])
+   return self.writes[k] ~= writes or self.addresses[k] ~= address
 end
 
 -- The storages of parameters, gradients and statistics, by address.
@@ -36,7 +43,8 @@ local function others(root)
 end
 
 local function empty(self)
-   self.list, self.places, self.writes, self.n = setmetatable({}, WEAK), {}, {}, 0
+   self.list, self.places, self.n = setmetatable({}, WEAK), {}, 0
+   self.writes, self.addresses = {}, {}
 end
 
 local function add(self, t, place)
@@ -71,27 +79,29 @@ end
 
 -- Whether something has written to one of the tensors.
 local function isWritten(self)
-   local list, writes = self.list, self.writes
    for k = 1, self.n do
-      if writesTo(list[k]) ~= writes[k] then return true end
+      if self.list[k] and isOther(self, k) then return true end
    end
    return false
 end
 
 local function note(self)
-   for k = 1, self.n do self.writes[k] = writesTo(self.list[k]) end
+   for k = 1, self.n do self.writes[k], self.addresses[k] = stateOf(self.list[k]) end
 end
 
 -- Leaves what the pass has written to out of the list.
 local function drop(self)
-   local list, places, writes, n = self.list, self.places, self.writes, self.n
-   empty(self)
-   for k = 1, n do
-      local t = list[k]
-      if t and writesTo(t) == writes[k] then add(self, t, places[k]) elseif t then
+   local list, places = {}, {}
+   for k = 1, self.n do
+      local t = self.list[k]
+      if t and isOther(self, k) then
          self.buffers[t] = true
+      elseif t then
+         list[#list + 1], places[#places + 1] = t, self.places[k]
       end
    end
+   empty(self)
+   for k, t in ipairs(list) do add(self, t, places[k]) end
 end
 
 --- All replicas have what replica 1 has.
@@ -123,7 +133,7 @@ function Constants:written()
    local paths, tensors = {}, {}
    for k = 1, self.n do
       local t = self.list[k]
-      if t and writesTo(t) ~= self.writes[k] then
+      if t and isOther(self, k) then
          paths[#paths + 1], tensors[#tensors + 1] = pathOf(self, unpack(self.places[k])), t
       end
    end
