@@ -165,6 +165,17 @@ same.dispatched('H22: what replicas draw', function()
       same.bits(expected, got)
    end)
 
+   it('is what one device draws after a batch of 0 rows, too', function()
+      local results = {}
+      for k, net in ipairs{nn.Dropout(0.5):cuda(), wrap(nn.Dropout(0.5):cuda())} do
+         torch.manualSeed(5)
+         net:forward(torch.CudaTensor(3, 30):fill(1))
+         net:forward(torch.CudaTensor(0, 30))
+         results[k] = net:forward(torch.CudaTensor(2 * most, 30):fill(1))
+      end
+      same.bits(results[1], results[2])
+   end)
+
    it('is no draw of another network on the same devices', function()
       local a, b = wrap(nn.Dropout(0.5):cuda()), wrap(nn.Dropout(0.5):cuda())
       local input = torch.CudaTensor(2 * most, 100):fill(1)
