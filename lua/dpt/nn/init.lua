@@ -117,5 +117,6 @@ setmetatable(nn, {__index = function(_, name)
    if rawget(nn, name) == nil then rawset(nn, name, found) end
    return rawget(nn, name)
 end})
+nn.THNN = require 'dpt.nn.THNN' -- tensors have its kernels as a field
 
 return nn
