@@ -156,10 +156,10 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value);
 /* The same by dimensions, with a check of every index. */
 int dpt_get_at(const dpt_tensor *t, int n, const int64_t *index, double *value);
 int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value);
-/* How many of n numbers are NaNs with bits of their own: LuaJIT keeps the types of its values in such
- * bits, and takes them for other values, at once or after arithmetic (which makes signalling NaNs
- * quiet and changes signs). to: becomes the numbers with all NaNs made plain. All functions here that
- * return a number return a plain one. */
+/* How many of n numbers are NaNs with bits of their own: LuaJIT keeps the types of its values in
+ * such bits, and takes them for other values, at once or after arithmetic (which makes signalling
+ * NaNs quiet and changes signs). to: becomes the numbers with all NaNs made plain. All functions
+ * here that return a number return a plain one. */
 int64_t dpt_plain(const double *from, int64_t n, double *to /* or NULL */);
 
 /* ---- fill, copy, pointwise ----------------------------------------------------------------- */
@@ -356,7 +356,8 @@ double dpt_random_number(int distribution, dpt_generator *g, double a, double b)
 /* Element i is 1 with probability p[i]; p: float or double of r's count. */
 int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p);
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n); /* 1 .. n */
-/* n draws of 1 .. C with probabilities p (C or NxC, real, not normalised) into r (Long, n or Nxn). On a device it waits, to refuse bad probabilities. */
+/* n draws of 1 .. C with probabilities p (C or NxC, real, not normalised) into r (Long, n or Nxn).
+ * On a device it waits, to refuse bad probabilities. */
 int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_t n,
                     int replacement);
 /* Tables for draws in constant time (J Long, q of p's type; p real, not normalised), and draws of
@@ -750,8 +751,8 @@ int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size); /* page-loc
 int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_t size);
 /* Over size elements of host memory at data, which dpt never frees and which must live longer; and
  * over a file, or, if memory is not 0, over the shared memory object of that name, which is removed
- * with the storage. shared: writes go to the file, which is made or grown to size elements; else they
- * stay here. size < 0: as many as the file has. Neither can be resized. */
+ * with the storage. shared: writes go to the file, which is made or grown to size elements; else
+ * they stay here. size < 0: as many as the file has. Neither can be resized. */
 int dpt_storage_over(dpt_storage **r, int kind, void *data /* or NULL */, int64_t size);
 int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int memory,
                     int64_t size);

@@ -164,10 +164,10 @@ static item *next_item(dpt__stream *stream) {
 
 static int run_wait(dpt__context *context, const void *args);
 
-/* The number of OpenMP threads of a stream's thread. libgomp's idle threads spin for milliseconds as
- * long as it knows of no more threads than there are cores, which is right for operations on host
- * tensors alone, but takes the cores from streams. Streams that compute with one thread it does not
- * know of: the process's first one makes a second, idle thread known for all of them. */
+/* Sets the number of OpenMP threads of a stream's thread. libgomp's idle threads spin for
+ * milliseconds as long as it knows of no more threads than there are cores, which is right for
+ * operations on host tensors alone, but takes the cores from streams. Streams that compute with one
+ * thread it does not know of: the process's first one makes a second, idle thread known for all. */
 static void set_threads(int threads) {
 #ifdef _OPENMP
   static atomic_flag known = ATOMIC_FLAG_INIT;

@@ -1,6 +1,7 @@
 /* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
 #include "host/gemm.h"
 #include "base/half.h"
+#include "host/team.h"
 #include "ops/blas_library.h"
 
 #include <string.h>
@@ -99,12 +100,15 @@ static void split(const dpt__context *context, const product *p) {
   int64_t size = by_rows ? p->m : p->n, part = (size + threads - 1) / threads;
   part = (part + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT;
   int64_t parts = (size + part - 1) / part;
+  dpt__team *team = dpt__team_begin(threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < parts; i++) {
+    dpt__team_here(team);
     int64_t first = i * part, n = least(part, size - first);
     product q = by_rows ? cut(p, first, n, 0, p->n) : cut(p, 0, p->m, first, n);
     blas(&q);
   }
+  dpt__team_end(team);
 }
 
 /* y = beta * y + alpha * matrix * x, rows split among the threads. */
