@@ -32,8 +32,9 @@ int dpt_storage_over(dpt_storage **r, int kind, void *data, int64_t size) {
   size_t each = dpt__dtype_size(dpt__dtype(kind));
   const uintptr_t lowest = 65536; /* the kernel maps nothing below */
   if (bytes && ((uintptr_t)data < lowest || (uintptr_t)data % each))
-    return dpt__fail("storage: got the address %p, wanted one of %zu bytes that is a multiple of %zu",
-                     data, bytes, each);
+    return dpt__fail(
+        "storage: got the address %p, wanted one of %zu bytes that is a multiple of %zu", data,
+        bytes, each);
   return dpt__storage_over(r, kind, data, size, NULL);
 }
 
@@ -49,8 +50,7 @@ void dpt__unmap(struct dpt__mapping *mapping, void *data) {
 }
 
 /* Sets the bytes to map, and the size where it is the file's; grows the file if it is shared. */
-static int measure(int file, const char *path, int kind, int shared, int64_t *size,
-                   size_t *bytes) {
+static int measure(int file, const char *path, int kind, int shared, int64_t *size, size_t *bytes) {
   struct stat about;
   if (fstat(file, &about) != 0)
     return dpt__fail("storage: cannot find the size of '%s': %s", path, strerror(errno));

@@ -194,8 +194,7 @@ int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *
   dpt_tensor from = {0}, share = {0}, other = {0}, stacks = {0};
   const int64_t twice = 2 * n;
   int failed = as_doubles(&from, p) || alias_sum(dpt__at(&from), n, &sum) ||
-               dpt_tensor_new(&share, DPT_F64, 1, &n) ||
-               dpt_tensor_new(&other, DPT_I64, 1, &n) ||
+               dpt_tensor_new(&share, DPT_F64, 1, &n) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
                dpt_tensor_new(&stacks, DPT_I64, 1, &twice);
   if (!failed) alias(dpt__at(&from), sum, n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
   for (int64_t i = 0; i < n && !failed; i++) ((int64_t *)dpt__at(&other))[i] += alias_base(J);
@@ -230,12 +229,12 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
   int64_t n = J->size_[0], many = dpt__count(r);
   if (many == 0) return 0;
   dpt_tensor share = {0}, other = {0}, list = {0};
-  int failed = words_start(fn, &w, g, r) || as_doubles(&share, q) ||
-               dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||
-               dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) ||
-               alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list),
-                           many) ||
-               dpt_copy(r, &list);
+  int failed =
+      words_start(fn, &w, g, r) || as_doubles(&share, q) ||
+      dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||
+      dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) ||
+      alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list), many) ||
+      dpt_copy(r, &list);
   dpt_tensor_free(&share);
   dpt_tensor_free(&other);
   dpt_tensor_free(&list);

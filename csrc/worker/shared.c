@@ -1,4 +1,5 @@
-/* shared.c: what several Lua states may hold at once: mutexes, conditions, counters, queues of mail.
+/* shared.c: what several Lua states may hold at once: mutexes, conditions, counters, queues of
+ * mail.
  *
  * Invariant: an object lives as long as one reference to it; its id is a number that no
  * other object of the process ever had, so that an old id is a sentence and not another object. A
@@ -14,12 +15,12 @@ struct dpt_shared {
   int64_t id;
   dpt_shared *before, *next; /* of the list of all; under list_lock */
   pthread_mutex_t mutex;
-  _Atomic(char *) owner; /* of the mutex: the thread that has it locked */
+  _Atomic(char *) owner;    /* of the mutex: the thread that has it locked */
   pthread_cond_t condition; /* of a queue: it has more mail, or less */
   _Atomic int64_t value;
-  int64_t size; /* of a queue: how many mails it takes */
-  int share;    /* of a queue: whether tensors are to be shared */
-  dpt__mails mails;         /* of a queue, under mutex */
+  int64_t size;     /* of a queue: how many mails it takes */
+  int share;        /* of a queue: whether tensors are to be shared */
+  dpt__mails mails; /* of a queue, under mutex */
 };
 
 static const char *const names[] = {"Mutex", "Condition", "AtomicCounter", "Queue"};

@@ -281,7 +281,8 @@ dpt_mail *dpt_worker_receive(void) {
   dpt__mail *mail = NULL;
   pthread_mutex_lock(&w->lock);
   come_back(self);
-  while (!w->closing && !(mail = dpt__mails_take(&self->own)) && !(mail = dpt__mails_take(&w->shared))) {
+  while (!w->closing && !(mail = dpt__mails_take(&self->own)) &&
+         !(mail = dpt__mails_take(&w->shared))) {
     self->state = DPT__WORKER_IDLE;
     w->idle[w->idle_count++] = self->number;
     uint64_t next = dpt__counter_value(&self->wake) + 1;
@@ -351,7 +352,8 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
     worker->owes = 0;
   }
   for (dpt__mail *mail; (mail = dpt__mails_take(&worker->own));) answer_lost(worker, mail);
-  for (dpt__mail *mail; !w->alive && (mail = dpt__mails_take(&w->shared));) answer_lost(worker, mail);
+  for (dpt__mail *mail; !w->alive && (mail = dpt__mails_take(&w->shared));)
+    answer_lost(worker, mail);
   pthread_mutex_unlock(&w->lock);
   self = NULL;
 }

@@ -11,6 +11,7 @@ local transient = require 'dpt.transient'
 local File = require 'dpt.file.File'
 local functions = require 'dpt.file.functions'
 local tensors = require 'dpt.file.tensors'
+local way = require 'dpt.file.way'
 local ffi, C, fail, torch = dptffi.ffi, dptffi.C, dptffi.fail, class.torch
 local type = dptffi.type
 
@@ -64,23 +65,6 @@ local function writeString(file, bytes)
 end
 
 local writeValue
-
---- The way to the value that is being written, such as '<?>.modules.2.hook': the name of the whole,
--- keys of the tables around the value, names of upvalues (file.path_ has the list of all there).
-local function way(file)
-   local parts, path, depth = {file.root_}, file.path_, 1
-   while depth <= file.depth_ do
-      local part = path[depth]
-      if type(part) == 'table' then
-         local upvalue = part[path[depth + 1]]
-         part = upvalue and upvalue.name
-         depth = depth + 2
-      end
-      if part then parts[#parts + 1] = tostring(part) end
-      depth = depth + 1
-   end
-   return ' at ' .. table.concat(parts, '.')
-end
 
 local function writeTable(file, value)
    local n, path, depth = 0, file.path_, file.depth_
