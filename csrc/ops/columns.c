@@ -1,6 +1,7 @@
 /* columns.c: host matrices in column-major order, and what all LAPACK operations check. */
 #include "ops/lapack.h"
 
+#include <math.h>
 #include <string.h>
 
 int dpt__columns_new(dpt__columns *out, int dtype, int rows, int cols) {
@@ -83,6 +84,21 @@ int dpt__check_square(const char *fn, const dpt_tensor *a) {
   char text[DPT__TEXT];
   if (a->ndim_ == 2 && a->size_[0] == a->size_[1]) return 0;
   return dpt__fail("%s: argument 'a' is a %s, wanted a square matrix", fn, dpt__describe(text, a));
+}
+
+int dpt__check_finite(const char *fn, const dpt__columns *c) {
+  size_t n = (size_t)c->rows * (size_t)c->cols;
+  for (size_t i = 0; i < n; i++) {
+    double x = c->dtype == DPT_F32 ? (double)((const float *)c->data)[i] : ((double *)c->data)[i];
+    if (!isfinite(x))
+      return dpt__fail("%s: argument 'a' has %s at (%zu, %zu), wanted finite numbers", fn,
+                       isnan(x) ? "nan" : "inf", i % (size_t)c->rows + 1, i / (size_t)c->rows + 1);
+  }
+  return 0;
+}
+
+int dpt__lapack_rejects(const char *fn, int info) {
+  return dpt__fail("%s: LAPACK rejects its argument %d", fn, -info);
 }
 
 int dpt__option(const char *fn, const char *name, const char *text, const char *letters,

@@ -16,11 +16,13 @@ int dpt_symeig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *jo
            dpt__option(fn, "the job", job, "NV", &j) ||
            dpt__option(fn, "the triangle", uplo, "UL", &u));
   DPT__TRY(dpt__lapack_open(fn));
-  int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__columns_new(&w, c.dtype, c.rows, 1);
+  int failed = dpt__columns_of(&c, fn, "a", a, 0);
+  if (!failed) dpt__columns_triangle(&c, u, 0); /* the other one is not looked at */
+  failed = failed || dpt__check_finite(fn, &c) || dpt__columns_new(&w, c.dtype, c.rows, 1);
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(c.dtype, syev)
     (&j, &u, &c.rows, c.data, &c.rows, w.data, query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: %d eigenvalues did not converge", fn, info);
+    if (info) failed = DPT__INFO(fn, info, "%s: %d eigenvalues did not converge", fn, info);
     if (query) failed = failed || dpt__work_new(&work, c.dtype, &asked, &n);
   }
   failed =
@@ -40,14 +42,15 @@ int dpt_eig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *job) 
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, e, v)) || dpt__check_square(fn, a) ||
            dpt__option(fn, "the job", job, "NV", &j));
   DPT__TRY(dpt__lapack_open(fn));
-  int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__columns_new(&w, c.dtype, c.rows, 2) ||
+  int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__check_finite(fn, &c) ||
+               dpt__columns_new(&w, c.dtype, c.rows, 2) ||
                dpt__columns_new(&right, c.dtype, c.rows, c.rows);
   for (int query = 1; query >= 0 && !failed; query--) {
     char *im = (char *)w.data + (size_t)c.rows * dpt__dtype_size(c.dtype);
     DPT__LAPACK(c.dtype, geev)
     ("N", &j, &c.rows, c.data, &c.rows, w.data, im, NULL, &one, right.data, &c.rows,
      query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: %d eigenvalues did not converge", fn, info);
+    if (info) failed = DPT__INFO(fn, info, "%s: %d eigenvalues did not converge", fn, info);
     if (query) failed = failed || dpt__work_new(&work, c.dtype, &asked, &n);
   }
   failed = failed || dpt__columns_give(e, &w, c.rows, 2, a);
@@ -69,13 +72,13 @@ int dpt_svd(dpt_tensor *u, dpt_tensor *s, dpt_tensor *v, const dpt_tensor *a, co
   DPT__TRY(dpt__lapack_open(fn));
   DPT__TRY(dpt__columns_of(&c, fn, "a", a, 0));
   int k = least(c.rows, c.cols), wide = j == 'A' ? c.rows : k, tall = j == 'A' ? c.cols : k;
-  int failed = dpt__columns_new(&cu, c.dtype, c.rows, wide) ||
+  int failed = dpt__check_finite(fn, &c) || dpt__columns_new(&cu, c.dtype, c.rows, wide) ||
                dpt__columns_new(&cs, c.dtype, k, 1) || dpt__columns_new(&vt, c.dtype, tall, c.cols);
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(c.dtype, gesvd)
     (&j, &j, &c.rows, &c.cols, c.data, &c.rows, cs.data, cu.data, &cu.rows, vt.data, &vt.rows,
      query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: %d superdiagonals did not converge", fn, info);
+    if (info) failed = DPT__INFO(fn, info, "%s: %d superdiagonals did not converge", fn, info);
     if (query) failed = failed || dpt__work_new(&work, c.dtype, &asked, &n);
   }
   /* vt in column-major order is v in row-major order. */
@@ -98,7 +101,7 @@ static int factor(const char *fn, dpt__columns *c, dpt__columns *tau) {
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(c->dtype, geqrf)
     (&c->rows, &c->cols, c->data, &c->rows, tau->data, query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: LAPACK refuses argument %d", fn, -info);
+    if (info) failed = dpt__lapack_rejects(fn, info);
     if (query) failed = failed || dpt__work_new(&work, c->dtype, &asked, &n);
   }
   dpt__columns_free(&work);
@@ -113,7 +116,7 @@ static int orthogonal(const char *fn, dpt__columns *c, int cols, const dpt__colu
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(c->dtype, orgqr)
     (&c->rows, &cols, &k, c->data, &c->rows, tau->data, query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: LAPACK refuses argument %d", fn, -info);
+    if (info) failed = dpt__lapack_rejects(fn, info);
     if (query) failed = failed || dpt__work_new(&work, c->dtype, &asked, &n);
   }
   dpt__columns_free(&work);
@@ -190,7 +193,7 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
     DPT__LAPACK(ca.dtype, ormqr)
     (&s, &x, &cc.rows, &cc.cols, &t.rows, ca.data, &ca.rows, t.data, cc.data, &cc.rows,
      query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: LAPACK refuses argument %d", fn, -info);
+    if (info) failed = dpt__lapack_rejects(fn, info);
     if (query) failed = failed || dpt__work_new(&work, ca.dtype, &asked, &n);
   }
   failed = failed || dpt__columns_give(r, &cc, cc.rows, cc.cols, a);

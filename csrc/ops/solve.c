@@ -27,7 +27,7 @@ int dpt_gesv(dpt_tensor *x, dpt_tensor *lu, const dpt_tensor *b, const dpt_tenso
   if (!failed) {
     DPT__LAPACK(ca.dtype, gesv)(&ca.rows, &cb.cols, ca.data, &ca.rows, p, cb.data, &cb.rows, &info);
     if (info)
-      failed = dpt__fail("%s: the matrix is singular: pivot %d is 0", fn, info);
+      failed = DPT__INFO(fn, info, "%s: the matrix is singular: pivot %d is 0", fn, info);
     else
       failed = dpt__columns_give(x, &cb, cb.rows, cb.cols, a) ||
                dpt__columns_give(lu, &ca, ca.rows, ca.cols, a);
@@ -54,7 +54,8 @@ int dpt_trtrs(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tens
     DPT__LAPACK(ca.dtype, trtrs)
     (&u, &t, &d, &ca.rows, &cb.cols, ca.data, &ca.rows, cb.data, &cb.rows, &info);
     if (info)
-      failed = dpt__fail("%s: the matrix is singular: number %d of its diagonal is 0", fn, info);
+      failed = DPT__INFO(fn, info, "%s: the matrix is singular: number %d of its diagonal is 0", fn,
+                         info);
     else
       failed = dpt__columns_give(x, &cb, cb.rows, cb.cols, a) ||
                dpt__columns_give(ra, &ca, ca.rows, ca.cols, a);
@@ -76,7 +77,7 @@ int dpt_gels(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tenso
     DPT__LAPACK(ca.dtype, gels)
     ("N", &ca.rows, &ca.cols, &cb.cols, ca.data, &ca.rows, cb.data, &cb.rows,
      query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: the matrix has not full rank", fn);
+    if (info) failed = DPT__INFO(fn, info, "%s: the matrix has not full rank", fn);
     if (query) failed = failed || dpt__work_new(&work, ca.dtype, &asked, &n);
   }
   failed = failed || dpt__columns_give(x, &cb, ca.cols, cb.cols, a) ||
@@ -100,7 +101,7 @@ int dpt_inverse(dpt_tensor *r, const dpt_tensor *a) {
   for (int query = 1; query >= 0 && !failed; query--) {
     if (!info) DPT__LAPACK(ca.dtype, getri)
     (&ca.rows, ca.data, &ca.rows, p, query ? &asked : work.data, &n, &info);
-    if (info) failed = dpt__fail("%s: the matrix is singular: pivot %d is 0", fn, info);
+    if (info) failed = DPT__INFO(fn, info, "%s: the matrix is singular: pivot %d is 0", fn, info);
     if (query) failed = failed || dpt__work_new(&work, ca.dtype, &asked, &n);
   }
   failed = failed || dpt__columns_give(r, &ca, ca.rows, ca.cols, a);
@@ -121,7 +122,7 @@ int dpt_potrf(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   int failed = dpt__columns_of(&c, fn, "a", a, 0);
   if (!failed) DPT__LAPACK(c.dtype, potrf)(&u, &c.rows, c.data, &c.rows, &info);
   if (!failed && info)
-    failed = dpt__fail("%s: the matrix is not positive definite (minor %d)", fn, info);
+    failed = DPT__INFO(fn, info, "%s: the matrix is not positive definite (minor %d)", fn, info);
   if (!failed) dpt__columns_triangle(&c, u, 0);
   failed = failed || dpt__columns_give(r, &c, c.rows, c.cols, a);
   dpt__columns_free(&c);
@@ -139,7 +140,8 @@ int dpt_potri(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   int failed = dpt__columns_of(&c, fn, "a", a, 0);
   if (!failed) DPT__LAPACK(c.dtype, potri)(&u, &c.rows, c.data, &c.rows, &info);
   if (!failed && info)
-    failed = dpt__fail("%s: the matrix is singular: number %d of its diagonal is 0", fn, info);
+    failed =
+        DPT__INFO(fn, info, "%s: the matrix is singular: number %d of its diagonal is 0", fn, info);
   if (!failed) dpt__columns_triangle(&c, u, 1);
   failed = failed || dpt__columns_give(r, &c, c.rows, c.cols, a);
   dpt__columns_free(&c);
@@ -182,7 +184,8 @@ int dpt_pstrf(dpt_tensor *r, dpt_tensor *piv, const dpt_tensor *a, const char *u
     DPT__LAPACK(c.dtype, pstrf)
     (&u, &c.rows, c.data, &c.rows, p, &rank, c.dtype == DPT_F32 ? (void *)&single : (void *)&tol,
      work.data, &info);
-    if (info) failed = dpt__fail("%s: the matrix has rank %d or is not positive", fn, rank);
+    if (info)
+      failed = DPT__INFO(fn, info, "%s: the matrix has rank %d or is not positive", fn, rank);
     dpt__columns_triangle(&c, u, 0);
   }
   failed = failed || dpt__columns_give(r, &c, c.rows, c.cols, a) ||
