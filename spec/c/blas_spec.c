@@ -62,6 +62,30 @@ static void product(void) {
   free(want);
 }
 
+/* Few rows by a wide transposed matrix, dense, as a linear layer's forward has them. */
+static void few_rows(int dtype, int64_t n, int64_t k, int64_t m, double beta) {
+  int64_t sa[] = {n, k}, sb[] = {m, k}, sr[] = {n, m};
+  dpt_tensor a = {.kind_ = dtype}, b = a, t = a, r = a;
+  double *va = calloc((size_t)(n * k), sizeof *va), *vb = calloc((size_t)(k * m), sizeof *vb);
+  double *vt = calloc((size_t)(k * m), sizeof *vt), *want = calloc((size_t)(n * m), sizeof *want);
+  OK(dpt_tensor_new(&a, dtype, 2, sa) || dpt_tensor_new(&b, dtype, 2, sb) ||
+     dpt_tensor_new(&r, dtype, 2, sr) || dpt_transpose(&t, &b, 0, 1));
+  for (int64_t i = 0; i < n * k; i++) va[i] = (double)draw(&seed, 7) - 3;
+  for (int64_t i = 0; i < k * m; i++) vb[i] = (double)draw(&seed, 7) - 3;
+  for (int64_t i = 0; i < k * m; i++) vt[i % k * m + i / k] = vb[i];
+  put_numbers(&a, va);
+  put_numbers(&b, vb);
+  OK(dpt_fill(&r, beta == 0 ? NAN : 3));
+  add_product(want, va, vt, n, k, m);
+  for (int64_t i = 0; i < n * m; i++) want[i] = 2 * want[i] + (beta == 0 ? 0 : 3 * beta);
+  if (OK(dpt_addmm(&r, beta, &r, 2, &a, &t))) equals(&r, want, 1e-5, "few rows");
+  dpt_tensor_free(&a);
+  dpt_tensor_free(&b);
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&r);
+  free(va), free(vb), free(vt), free(want);
+}
+
 /* A result that is an operand. */
 static void overlapping(void) {
   static const int64_t size[] = {7, 7};
@@ -142,6 +166,9 @@ int main(void) {
   seed = check_seed();
   OK(dpt_devices_set("host:2"));
   for (int i = 0; i < torture(1500); i++) product();
+  for (int dtype = DPT_F32; dtype <= DPT_F64; dtype++)
+    for (int64_t n = 7; n <= 17; n += n == 8 ? 8 : 1)
+      for (double beta = 0; beta < 3; beta++) few_rows(dtype, n, 64, 8 * n, beta);
   overlapping();
   refusals();
   dpt_deterministic_set(1);
