@@ -20,6 +20,9 @@
 
 /* The sentence of the last failure on this thread; "" if there was none. */
 const char *dpt_message(void);
+/* Whether it was for lack of memory, before the function had queued, drawn or changed anything: the
+ * call may be made again when memory has been freed. */
+int dpt_may_retry(void);
 /* "0.1.0", and the text between the marks of this header. */
 const char *dpt_version(void);
 const char *dpt_cdef(void);

@@ -6,14 +6,18 @@
 #include <string.h>
 
 static _Thread_local char message[1024];
+static _Thread_local int retry;
 
 const char *dpt_message(void) { return message; }
+int dpt_may_retry(void) { return retry; }
+void dpt__retry_set(int may) { retry = may; }
 
 void dpt__say(const char *format, ...) {
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
+  retry = 0;
 }
 
 void dpt__say_in(const char *format, ...) {

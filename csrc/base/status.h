@@ -18,6 +18,11 @@ static inline int dpt__failed(void) { return 1; }
 #define dpt__fail(...) (dpt__say(__VA_ARGS__), dpt__failed())
 #define dpt__fail_in(...) (dpt__say_in(__VA_ARGS__), dpt__failed())
 
+/* A failure for lack of memory before anything was queued, drawn or changed: the caller may free
+ * some and call again. Whoever fails behind more than that says dpt__retry_set(0). */
+#define dpt__no_memory(...) (dpt__say(__VA_ARGS__), dpt__retry_set(1), dpt__failed())
+void dpt__retry_set(int may);
+
 /* `DPT__TRY(f(x));` returns the status of f where it is not 0. */
 #define DPT__TRY(call)                                                                             \
   do {                                                                                             \

@@ -83,7 +83,7 @@ const char *dpt_folder_list(const char *path) {
   }
   closedir(folder);
   if (!names) {
-    dpt__fail("dir: no memory for the names in the folder '%s'", path);
+    dpt__no_memory("dir: no memory for the names in the folder '%s'", path);
     return NULL;
   }
   names[used] = 0;

@@ -54,7 +54,7 @@ static dpt__row row_of(int64_t n, const dpt_tensor *const *t) { return (dpt__row
 static dpt__row *rows_of(const char *fn, int64_t more, int64_t count, int64_t n,
                          const dpt_tensor *const *list) {
   dpt__row *rows = malloc(sizeof *rows * (size_t)(more + count));
-  if (!rows) dpt__fail("%s: no host memory", fn);
+  if (!rows) dpt__no_memory("%s: no host memory", fn);
   for (int64_t c = 0; rows && c < count; c++) rows[more + c] = row_of(n, list + c * n);
   return rows;
 }
@@ -122,6 +122,12 @@ static int clear_row(dpt__row row) {
   return 0;
 }
 
+/* A sum that failed when some of it was queued already is not tried again: it would add twice. */
+static int once(int status, uint64_t queued) {
+  if (status && dpt__queued() != queued) dpt__retry_set(0);
+  return status;
+}
+
 int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
                     int add, int clear) {
   const dpt_tensor *const *to = (const dpt_tensor *const *)out;
@@ -133,10 +139,11 @@ int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tens
   dpt__row *rows = rows_of("reduceAdd", add, sources, n, (const dpt_tensor *const *)in);
   if (!rows) return 1;
   if (add) rows[0] = row_of(n, to);
+  uint64_t queued = dpt__queued();
   int status = atomic_load(&chosen)->reduce(row_of(n, to), add + sources, rows);
   for (int64_t s = 0; clear && !status && s < sources; s++) status = clear_row(rows[add + s]);
   free(rows);
-  return status;
+  return once(status, queued);
 }
 
 int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_tensor *const *in) {
@@ -147,9 +154,10 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
   DPT__TRY(check_flat("reduceAdd", n, in, to));
   dpt__row *rows = rows_of("reduceAdd", 0, sources, n, in);
   if (!rows) return 1;
+  uint64_t queued = dpt__queued();
   int status = atomic_load(&chosen)->reduce(row_of(1, &to), sources, rows);
   free(rows);
-  return status;
+  return once(status, queued);
 }
 
 /* n tensors and n others: contiguous, of one type, the i-th of both on one device, no two i on the
@@ -197,7 +205,8 @@ int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *con
     DPT__TRY(check_count("allReduce", "input", i, in[i], dpt__count(in[0])));
     DPT__TRY(check_count("allReduce", "output", i, out[i], dpt__count(in[0])));
   }
-  return atomic_load(&chosen)->all_reduce(n, out, in);
+  uint64_t queued = dpt__queued();
+  return once(atomic_load(&chosen)->all_reduce(n, out, in), queued);
 }
 
 int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
@@ -216,5 +225,6 @@ int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor 
   for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(out[i]);
   for (int64_t i = 0; i < n; i++)
     DPT__TRY(check_count("reduceScatter", "input", i, in[i], first[n]));
-  return atomic_load(&chosen)->reduce_scatter(n, out, in, first);
+  uint64_t queued = dpt__queued();
+  return once(atomic_load(&chosen)->reduce_scatter(n, out, in, first), queued);
 }

@@ -209,7 +209,7 @@ static int join(int n, const int *device, dpt__group **group) {
   if (g) g->device = malloc((size_t)n * sizeof *device);
   if (!g || !g->device) {
     free(g);
-    return dpt__fail("no host memory to join %d devices", n);
+    return dpt__no_memory("no host memory to join %d devices", n);
   }
   g->n = n;
   memcpy(g->device, device, (size_t)n * sizeof *device);
@@ -261,7 +261,7 @@ int dpt__group_of(int n, const int *device, dpt__group **group) {
 static int begin_to_watch(const char *fn, const dpt__group *g, dpt__stream *const *streams,
                           void *const *queues) {
   watched *w = malloc(sizeof *w + (size_t)g->n * sizeof *w->item);
-  if (!w) return dpt__fail("no host memory to watch over %s", g->name);
+  if (!w) return dpt__no_memory("no host memory to watch over %s", g->name);
   *w = (watched){.fn = fn, .group = g, .until = deadline()};
   if (library->mark(g->joined, queues, &w->ticket)) {
     free(w);

@@ -50,7 +50,7 @@ static int allocate(dpt_reducer *r) {
   r->own = calloc((size_t)r->tensors, sizeof *r->own);
   r->lists = calloc((size_t)r->tensors, sizeof *r->lists);
   if (r->devices && r->bucket && r->marks && r->own && r->lists) return 0;
-  return dpt__fail("reducer: no host memory for %lld buckets", (long long)r->buckets);
+  return dpt__no_memory("reducer: no host memory for %lld buckets", (long long)r->buckets);
 }
 
 /* The tensors of one bucket, those of replica 0 first. */
@@ -80,7 +80,7 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
     return dpt__fail("reducer: got %lld buckets of %lld replicas, wanted 1 at least",
                      (long long)buckets, (long long)replicas);
   dpt_reducer *r = calloc(1, sizeof *r);
-  if (!r) return dpt__fail("reducer: no host memory");
+  if (!r) return dpt__no_memory("reducer: no host memory");
   pthread_mutex_init(&r->lock, NULL);
   r->buckets = buckets;
   r->replicas = replicas;

@@ -53,7 +53,7 @@ static int finish(int status, int64_t n, dpt__event *done) {
 /* Events of n moves, none of which has begun. */
 static dpt__event *moves(const char *fn, int64_t n) {
   dpt__event *done = calloc((size_t)n + 1, sizeof *done);
-  if (!done) dpt__fail("%s: no host memory", fn);
+  if (!done) dpt__no_memory("%s: no host memory", fn);
   return done;
 }
 

@@ -59,13 +59,18 @@ static int64_t last_part(const job *j) {
   return j->sources < DPT__SOURCES ? j->sources : DPT__SOURCES;
 }
 
-static int part(worker *w, const job *j, int64_t i, void **data) {
-  if (!w->buffer)
+/* All memory that w will need; before anything is queued, so that a sum that fails for lack of
+ * memory has changed nothing. */
+static int equip(worker *w, const job *j, int helps) {
+  int device = w->route.context.device, parts = j->sources > DPT__SOURCES;
+  for (int64_t s = 0; s < j->sources; s++) parts |= dpt__row_device(&j->in[s]) != device;
+  if (parts && !w->buffer)
     DPT__TRY(dpt__storage_new_on(&w->buffer, DPT_U8 | DPT_ON_DEVICE, (last_part(j) + 1) * CHUNK,
-                                 w->route.context.device));
-  *data = (char *)w->buffer->data + i * CHUNK;
-  return 0;
+                                 device));
+  return helps ? dpt__storage_new_on(&w->sums, DPT_U8 | DPT_ON_DEVICE, 2 * CHUNK, device) : 0;
 }
+
+static void *part(const worker *w, int64_t i) { return (char *)w->buffer->data + i * CHUNK; }
 
 /* Elements that a kernel of a worker reaches: those of a row, run by run, or plain memory. */
 typedef struct span {
@@ -78,9 +83,8 @@ static int fetch(worker *w, job *j, int64_t s, int64_t count, int64_t i, span *f
   dpt__row *row = &j->in[s];
   *found = (span){row, NULL};
   if (dpt__row_device(row) == w->route.context.device) return 0;
-  void *to;
+  void *to = part(w, i);
   dpt__copies copies;
-  DPT__TRY(part(w, j, i, &to));
   *found = (span){NULL, to};
   dpt__copies_start(&copies, stream_of(w), "reduceAdd");
   DPT__TRY(dpt__row_move_on(row, count, &copies, DPT__GATHER, to, w->buffer->block));
@@ -162,9 +166,8 @@ static int sum_out(worker *w, job *j, int64_t most) {
       DPT__TRY(sum(w, j, count, dpt__type(t), (span){&j->out, NULL}));
       continue;
     }
-    void *dst;
+    void *dst = part(w, last_part(j));
     dpt__copies copies;
-    DPT__TRY(part(w, j, last_part(j), &dst));
     DPT__TRY(sum(w, j, count, dpt__type(t), (span){NULL, dst}));
     dpt__copies_start(&copies, stream_of(w), "reduceAdd");
     DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, dst, w->buffer->block));
@@ -178,9 +181,6 @@ static int help(worker *result, worker *helper, job *j, int64_t count) {
   int half = helper->half = !helper->half, dtype = dpt__type(j->out.t[0]);
   dpt__copies copies;
   dpt__event summed;
-  if (!helper->sums)
-    DPT__TRY(dpt__storage_new_on(&helper->sums, DPT_U8 | DPT_ON_DEVICE, 2 * CHUNK,
-                                 helper->route.context.device));
   char *to = (char *)helper->sums->data + half * CHUNK;
   DPT__TRY(dpt__stream_wait(stream_of(helper), helper->taken[half]));
   DPT__TRY(sum(helper, j, count, dtype, (span){NULL, to}));
@@ -195,9 +195,11 @@ static int help(worker *result, worker *helper, job *j, int64_t count) {
 /* w[0] has the result, w[1] to w[n - 1] the summands of other devices. */
 static int sum_all(worker *w, int64_t n, job *j) {
   if (n < 3 || dpt__row_bytes(&j->out) < HELP) {
+    DPT__TRY(equip(w, j, 0));
     for (int64_t i = 1; i < n; i++) DPT__TRY(dpt__stream_wait(stream_of(w), w[i].ready));
     return sum_out(w, j, INT64_MAX);
   }
+  for (int64_t i = 1; i < n; i++) DPT__TRY(equip(&w[i], j, 1));
   DPT__TRY(wait_all(w, n));
   int64_t turn = 0;
   for (int64_t count; (count = chunk(&j->out, CHUNK)); turn++)
@@ -209,7 +211,7 @@ int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
   worker *w = malloc(sizeof *w * (size_t)(sources + 1));
   job j = {out, sources, malloc(sizeof *in * (size_t)sources)};
   int64_t n = 0;
-  int status = w && j.in ? 0 : dpt__fail("reduceAdd: no host memory");
+  int status = w && j.in ? 0 : dpt__no_memory("reduceAdd: no host memory");
   for (int64_t s = -1; !status && s < sources; s++) {
     int device = dpt__row_device(s < 0 ? &out : &in[s]), known = 0;
     for (int64_t i = 0; i < n; i++) known |= w[i].route.context.device == device;
@@ -240,6 +242,9 @@ int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
     status = hire(&w[hired], out[hired]->store_->device);
     hired++;
   }
+  for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], 0};
+  for (int64_t i = 0; !status && i < n; i++)
+    status = equip(&w[i], &(job){.sources = n, .in = rows}, 0);
   if (!status) status = wait_all(w, n);
   for (int64_t i = 0; !status && i < n; i++) {
     const dpt_tensor *sum = out[i];

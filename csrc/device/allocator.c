@@ -85,7 +85,7 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
       block->users = users;
       block->user_room = room;
     } else {
-      status = dpt__fail("no host memory to note a stream that uses a block");
+      status = dpt__no_memory("no host memory to note a stream that uses a block");
     }
   }
   if (!status) {
@@ -293,8 +293,8 @@ static int out_of_memory(pool *p, int device, size_t bytes) {
   long long live = p->live, cached = p->taken - p->live;
   if (p->limit) snprintf(limit, sizeof limit, ", the limit is %lld", (long long)p->limit);
   pthread_mutex_unlock(&p->lock);
-  return dpt__fail("out of memory on %s: %zu bytes asked, %lld live, %lld cached%s%s", where, bytes,
-                   live, cached, limit, space);
+  return dpt__no_memory("out of memory on %s: %zu bytes asked, %lld live, %lld cached%s%s", where,
+                        bytes, live, cached, limit, space);
 }
 
 int dpt__block_take(int device, size_t bytes, dpt__block **block) {

@@ -110,7 +110,7 @@ static void after_fork(void) { atomic_store(&forked, atomic_load(&ready)); }
 /* Under the lock. */
 static int add_device(const dpt__backend *backend, int number, int unit, int threads) {
   dpt__device *device = calloc(1, sizeof *device);
-  if (!device) return dpt__fail("no host memory for device %d", number);
+  if (!device) return dpt__no_memory("no host memory for device %d", number);
   *device = (dpt__device){.backend = backend, .number = number, .index = unit, .threads = threads};
   if (backend->properties(unit, &device->info, &device->memory)) {
     free(device);

@@ -72,7 +72,7 @@ static int grow(void **list, int n, int *room) {
 int dpt__graph_hold(dpt_graph *graph, dpt__block *block) {
   if (block->graph == graph->id) return 0;
   if (!grow((void **)&graph->blocks, graph->nblock, &graph->block_room))
-    return dpt__fail("cutorch.graph: no host memory to note what it uses");
+    return dpt__no_memory("cutorch.graph: no host memory to note what it uses");
   dpt__block_hold(block, graph->id);
   graph->blocks[graph->nblock++] = block;
   return 0;
@@ -178,7 +178,7 @@ int dpt_graph_begin(dpt_graph **out) {
   DPT__TRY(dpt__stream_order(stream));
   DPT__TRY(dpt__stream_synchronize(stream));
   dpt_graph *graph = calloc(1, sizeof *graph), *none = NULL;
-  if (!graph) return dpt__fail("%s: no host memory", fn);
+  if (!graph) return dpt__no_memory("%s: no host memory", fn);
   graph->id = atomic_fetch_add(&ids, 1) + 1;
   graph->stream = stream;
   if (!atomic_compare_exchange_strong(&stream->capture, &none, graph)) {
@@ -205,7 +205,7 @@ int dpt_graph_end(dpt_graph *graph) {
   /* what failed while the work was recorded */
   status = status || dpt__stream_synchronize(stream) || graph->status;
   if (!status && graph->failed)
-    status = dpt__fail("cutorch.graph: no host memory to note what it uses");
+    status = dpt__no_memory("cutorch.graph: no host memory to note what it uses");
   return status;
 }
 

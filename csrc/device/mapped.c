@@ -85,7 +85,7 @@ int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int
   void *data = NULL;
   int failed = 0;
   if (!mapping || (memory && !(mapping->name = strdup(path))))
-    failed = dpt__fail("no host memory for a storage");
+    failed = dpt__no_memory("no host memory for a storage");
   failed = failed || measure(file, path, kind, shared, &size, &mapping->bytes) ||
            map(file, path, shared, mapping->bytes, &data) ||
            dpt__storage_over(r, kind, data, size, mapping);

@@ -37,7 +37,7 @@ static pthread_mutex_t follow_lock = PTHREAD_MUTEX_INITIALIZER;
 
 int dpt__marks_new(dpt__stream *stream) {
   struct dpt__marks *marks = calloc(1, sizeof *marks);
-  if (!marks) return dpt__fail("no host memory for the marks of a stream");
+  if (!marks) return dpt__no_memory("no host memory for the marks of a stream");
   pthread_mutex_init(&marks->lock, NULL);
   if (stream->backend->queue_new(stream->unit, &stream->queue)) {
     free(marks);
@@ -160,7 +160,7 @@ int dpt__marks_follow(dpt__stream *stream, uint64_t at, dpt__event event) {
   if (f && f->event.number < event.number) f->event.number = event.number;
   if (f && f->at < at) f->at = at;
   pthread_mutex_unlock(&follow_lock);
-  return f ? 0 : dpt__fail("no host memory to note which stream waits for which");
+  return f ? 0 : dpt__no_memory("no host memory to note which stream waits for which");
 }
 
 /* Under the lock: a list of the stream and of all that it follows, directly or not. */

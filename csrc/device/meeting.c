@@ -48,7 +48,7 @@ int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const cha
   dpt__stream *sorted[DPT__PUSH_MAX];
   size_t head = (sizeof(meeting) + (size_t)n * sizeof *streams + 15) / 16 * 16;
   meeting *m = malloc(head + size);
-  if (!m) return dpt__fail("%s: no host memory", name);
+  if (!m) return dpt__no_memory("%s: no host memory", name);
   *m = (meeting){.n = n, .fn = fn, .args = (char *)m + head};
   atomic_init(&m->coming, n);
   atomic_init(&m->leaving, n);

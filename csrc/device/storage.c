@@ -34,8 +34,8 @@ static int take_host(size_t bytes, void **data) {
     dpt__host.memory_take(0, bytes, data);
   }
   if (!*data)
-    return dpt__fail("no host memory: %zu bytes wanted, %lld bytes are live", bytes,
-                     (long long)dpt_host_live_bytes());
+    return dpt__no_memory("no host memory: %zu bytes wanted, %lld bytes are live", bytes,
+                          (long long)dpt_host_live_bytes());
   atomic_fetch_add_explicit(&live, (long long)bytes, memory_order_relaxed);
   return 0;
 }
@@ -71,7 +71,7 @@ static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int 
   size_t bytes;
   DPT__TRY(dpt__storage_bytes(kind, size, &bytes));
   dpt_storage *s = malloc(sizeof *s);
-  if (!s) return dpt__fail("no host memory for a storage");
+  if (!s) return dpt__no_memory("no host memory for a storage");
   atomic_init(&s->references, 1);
   atomic_init(&s->writes, 0);
   s->kind = kind;
@@ -119,7 +119,7 @@ int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_
     return dpt__fail("storage: got a view of %lld elements from %lld on, wanted it within %lld",
                      (long long)size, (long long)first + 1, (long long)parent->size);
   dpt_storage *s = malloc(sizeof *s);
-  if (!s) return dpt__fail("no host memory for a storage");
+  if (!s) return dpt__no_memory("no host memory for a storage");
   atomic_init(&s->references, 1);
   atomic_init(&s->writes, 0);
   s->kind = parent->kind;

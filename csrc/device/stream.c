@@ -72,7 +72,7 @@ dpt__stream *dpt__stream_new(const dpt__backend *backend, int unit, int device, 
   static atomic_int ids;
   dpt__stream *stream = aligned_alloc(64, (sizeof *stream + 63) / 64 * 64);
   if (!stream) {
-    dpt__fail("stream %d of device %d: no host memory for its queue", index, device);
+    dpt__no_memory("stream %d of device %d: no host memory for its queue", index, device);
     return NULL;
   }
   memset(stream, 0, sizeof *stream);
@@ -245,7 +245,7 @@ static int start(dpt__stream *stream) {
   char what[64], which[32];
   snprintf(what, sizeof what, "%s of device %d", stream_name(which, stream), stream->device);
   if (!stream->write) stream->write = stream->read = segment_new(FIRST_RING);
-  if (!stream->write) return dpt__fail("%s: no host memory for its queue", what);
+  if (!stream->write) return dpt__no_memory("%s: no host memory for its queue", what);
   if (stream->backend->queue_new && !stream->queue) DPT__TRY(dpt__marks_new(stream));
   pthread_t thread;
   dpt__runner_add(&stream->runner);
@@ -286,7 +286,7 @@ static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
     size_t capacity = ring->capacity * 2;
     while (capacity < 2 * size) capacity *= 2;
     dpt__segment *next = segment_new(capacity);
-    if (!next) return dpt__fail("no host memory for the queue of a stream");
+    if (!next) return dpt__no_memory("no host memory for the queue of a stream");
     atomic_store_explicit(&ring->next, next, memory_order_release);
     stream->write = next;
   }
@@ -315,6 +315,9 @@ static void put(dpt__stream *stream, size_t tail, item head, const void *args, s
   dpt__counter_advance(&stream->submitted, dpt__counter_value(&stream->submitted) + 1);
 }
 
+static _Thread_local uint64_t queued;
+uint64_t dpt__queued(void) { return queued; }
+
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size) {
   size_t tail[DPT__PUSH_MAX], whole = (sizeof(item) + size + UNIT - 1) / UNIT * UNIT;
@@ -322,6 +325,7 @@ int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn,
   int status = prepare(n, streams, name, whole, tail);
   for (int i = 0; i < n && !status; i++)
     put(streams[i], tail[i], (item){fn, name, whole, 0}, args, size);
+  if (!status && fn != run_wait) queued++;
   for (int i = 0; i < n; i++) pthread_mutex_unlock(&streams[i]->lock);
   return status;
 }

@@ -67,6 +67,8 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
 enum { DPT__PUSH_MAX = 256 };
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size);
+/* How often this thread has queued work, waits apart. */
+uint64_t dpt__queued(void);
 /* Everything queued so far. */
 static inline dpt__event dpt__event_record(dpt__stream *stream) {
   return (dpt__event){stream, dpt__counter_value(&stream->submitted)};

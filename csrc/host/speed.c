@@ -52,7 +52,7 @@ int dpt_blas_speed(double *product, double *peak, const char **isa) {
   DPT__TRY(dpt__blas_open("dpt_blas_speed"));
   enum dpt__isa set = dpt__cpu_isa(dpt__cpu_features());
   float *a = malloc(2 * SIDE * SIDE * sizeof *a);
-  if (!a) return dpt__fail("dpt_blas_speed: no host memory for two matrices");
+  if (!a) return dpt__no_memory("dpt_blas_speed: no host memory for two matrices");
   for (int i = 0; i < SIDE * SIDE; i++) a[i] = 0.5f;
   *product = *peak = 0;
   *isa = sets[set].name;

@@ -12,7 +12,7 @@ void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
 
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like) {
   call->fn = fn;
-  call->n = call->status = 0;
+  call->n = call->status = call->launched = 0;
   dpt__call_present(call, name, like);
   if (call->status) return;
   int type = dpt__type(like);
@@ -145,6 +145,7 @@ void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args
   for (int i = 0; i < call->n; i++) list[i + 1] = &call->tensor[i];
   call->status = dpt__route(&call->route, call->fn, call->n + 1, list) ||
                  dpt__submit(&call->route, kernel, call->fn, args, size);
+  call->launched = 1;
 }
 
 int dpt__call_end(dpt__call *call) {
@@ -152,5 +153,6 @@ int dpt__call_end(dpt__call *call) {
     if (!call->status && call->back[i]) call->status = dpt_copy(call->back[i], &call->tensor[i]);
     if (call->owned[i]) dpt_tensor_free(&call->tensor[i]);
   }
+  if (call->launched && call->status) dpt__retry_set(0);
   return call->status;
 }

@@ -22,6 +22,7 @@ typedef struct dpt__call {
   dpt_tensor tensor[DPT__CALL_OPERANDS];
   dpt_tensor *back[DPT__CALL_OPERANDS]; /* result that tensor[i] is copied to, or NULL */
   char owned[DPT__CALL_OPERANDS];
+  int launched; /* a failure is not tried again */
   struct dpt__route route;
 } dpt__call;
 

@@ -37,27 +37,32 @@ static uint32_t next(words *w) {
 
 static double uniform(words *w) { return next(w) * (1.0 / 4294967296.0); }
 
-/* r = list, a host tensor of the same element type. */
-static int give(dpt_tensor *r, const dpt_tensor *list) {
+/* Resizes r as `list`, a host tensor that is to be copied there; before anything is drawn, so that
+ * a call that fails for lack of memory has drawn nothing. */
+static int resize_as(dpt_tensor *r, const dpt_tensor *list) {
   int device = dpt_tensor_device(r);
   if (dpt__is_device(r->kind_) && !device) DPT__TRY(dpt_device_get(&device));
-  return dpt__result(r, list->ndim_, list->size_, device) || dpt_copy(r, list);
+  return dpt__result(r, list->ndim_, list->size_, device);
+}
+
+static int give(dpt_tensor *r, const dpt_tensor *list) {
+  return resize_as(r, list) || dpt_copy(r, list);
 }
 
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   words w;
   if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
-  DPT__TRY(words_start("randperm", &w, g, r));
   dpt_tensor list;
   DPT__TRY(dpt_tensor_new(&list, DPT_I64, 1, &n));
+  int failed = resize_as(r, &list) || words_start("randperm", &w, g, r);
   int64_t *x = dpt__at(&list);
   for (int64_t i = 0; i < n; i++) x[i] = i + 1;
-  for (int64_t i = 0; i < n - 1; i++) {
+  for (int64_t i = 0; i < n - 1 && !failed; i++) {
     int64_t other = i + next(&w) % (n - i), swap = x[i];
     x[i] = x[other];
     x[other] = swap;
   }
-  int failed = give(r, &list);
+  failed = failed || dpt_copy(r, &list);
   dpt_tensor_free(&list);
   return failed;
 }
@@ -127,12 +132,12 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   if (!rows) return dpt_resize(r, 2, size);
   dpt_tensor sums = {0}, list = {0};
   int failed = as_doubles(&sums, p) || rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
-               words_start("multinomial", &w, g, p) ||
-               dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1);
+               dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1) ||
+               resize_as(r, &list) || words_start("multinomial", &w, g, p);
   for (int64_t i = 0; i < rows && !failed; i++)
     draw_row(&w, (double *)dpt__at(&sums) + i * c, c, n, replacement,
              (int64_t *)dpt__at(&list) + i * n);
-  failed = failed || give(r, &list);
+  failed = failed || dpt_copy(r, &list);
   dpt_tensor_free(&sums);
   dpt_tensor_free(&list);
   return failed;
@@ -230,9 +235,8 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
   if (many == 0) return 0;
   dpt_tensor share = {0}, other = {0}, list = {0};
   int failed =
-      words_start(fn, &w, g, r) || as_doubles(&share, q) ||
-      dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||
-      dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) ||
+      as_doubles(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||
+      dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) || words_start(fn, &w, g, r) ||
       alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list), many) ||
       dpt_copy(r, &list);
   dpt_tensor_free(&share);

@@ -28,7 +28,7 @@ uint64_t dpt_generator_initial_seed(const dpt_generator *g) { return g->seed; }
 
 int dpt_generator_new(dpt_generator **g) {
   *g = malloc(sizeof **g);
-  if (!*g) return dpt__fail("Generator: no memory");
+  if (!*g) return dpt__no_memory("Generator: no memory");
   dpt_generator_seed(*g);
   return 0;
 }

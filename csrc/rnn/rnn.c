@@ -165,7 +165,7 @@ static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_te
   c->steps = c->T * c->B;
   c->size = sizeof *c->args + (lengths ? (size_t)c->B * sizeof(int32_t) : 0);
   c->args = calloc(1, c->size);
-  if (!c->args) return dpt__fail("rnn: no host memory for %lld lengths", (long long)c->B);
+  if (!c->args) return dpt__no_memory("rnn: no host memory for %lld lengths", (long long)c->B);
   *c->args = (struct dpt__rnn_args){.rnn = *rnn,
                                     .type = c->call.type,
                                     .deterministic = dpt_deterministic_get(),

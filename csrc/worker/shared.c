@@ -31,7 +31,7 @@ static int64_t last_id;
 
 int dpt_shared_new(dpt_shared **shared, int kind) {
   dpt_shared *s = calloc(1, sizeof *s);
-  if (!s) return dpt__fail("%s: no host memory", names[kind]);
+  if (!s) return dpt__no_memory("%s: no host memory", names[kind]);
   atomic_init(&s->references, 1);
   s->kind = kind;
   pthread_mutex_init(&s->mutex, NULL);

@@ -33,7 +33,7 @@ dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
   size_t inside = sizeof(dpt__mail) + (size_t)count * sizeof *references;
   dpt__mail *mail = malloc(inside + (size_t)size);
   if (!mail) {
-    dpt__fail("%s: no host memory for %lld bytes", fn, (long long)size);
+    dpt__no_memory("%s: no host memory for %lld bytes", fn, (long long)size);
     return NULL;
   }
   char *data = (char *)mail + inside;
@@ -190,7 +190,7 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
   if (n < 1 || n > 4096) return dpt__fail("Threads: got %d threads, wanted 1 to 4096", n);
   DPT__TRY(dpt__fault_init());
   dpt_workers *w = new_workers(n, boot, size);
-  if (!w) return dpt__fail("Threads: no host memory for %d threads", n);
+  if (!w) return dpt__no_memory("Threads: no host memory for %d threads", n);
   for (; w->started < n; w->started++) {
     char what[64];
     snprintf(what, sizeof what, "Threads: worker %d of %d", w->started + 1, n);

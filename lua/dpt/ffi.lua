@@ -89,15 +89,11 @@ local function noTensor(name, parameter, value)
       value == nil and 'nil' or 'a ' .. type(value)))
 end
 
---- After a failure: whether memory was short and Lua's collector has run, so that the call is worth
--- a second try (a function that failed has changed nothing). Tensors that are garbage may hold what
--- is missing, and the collector cannot know. An error of work that was queued earlier is told once
--- and belongs to that work: this call's success would hide it.
+--- After a failure: whether memory was short before the function had changed anything, and Lua's
+-- collector has run, so that the call is worth a second try. Tensors that are garbage may hold what
+-- is missing, and the collector cannot know.
 local function collected()
-   local sentence = ffi.string(C.dpt_message())
-   if not sentence:find('memory', 1, true) or sentence:find('(queued on', 1, true) then
-      return false
-   end
+   if C.dpt_may_retry() == 0 then return false end
    collectgarbage()
    collectgarbage()
    return true

@@ -19,6 +19,11 @@ int main(void) {
   CHECK(!strcmp(dpt_message(), "add: argument 'b' has 4 elements"));
   CHECK(dpt__fail_in("replica %d", 2) == 1);
   CHECK(!strcmp(dpt_message(), "replica 2: add: argument 'b' has 4 elements"));
+  CHECK(!dpt_may_retry());
+  CHECK(dpt__no_memory("no memory for %d", 3) == 1 && dpt_may_retry());
+  CHECK(dpt__fail_in("add") == 1 && dpt_may_retry());
+  CHECK(!strcmp(dpt_message(), "add: no memory for 3"));
+  CHECK(dpt__fail("(queued on stream 0) no memory") == 1 && !dpt_may_retry());
   char text[5000];
   memset(text, 'x', sizeof text - 1);
   text[sizeof text - 1] = 0;

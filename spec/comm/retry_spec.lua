@@ -1,0 +1,64 @@
+-- A call that fails for lack of memory is made again after a collection, and only if the first one
+-- had changed nothing: with any one allocation failing, results are those of an untouched run.
+local dpt = require 'dpt'
+local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
+local lib = require('dpt.ffi').lib
+
+describe('one failed allocation', function()
+   local count = math.min(cutorch.getDeviceCount(), 4)
+   local N = 2 ^ 19 -- 2 MB: more than one device sums
+
+   local function ones()
+      local list = {}
+      for i = 1, count do
+         cutorch.withDevice(i, function() list[i] = torch.CudaTensor(N):fill(i) end)
+      end
+      cutorch.synchronizeAll()
+      return list
+   end
+
+   after_each(function() lib.fault_set '' end)
+
+   --- f with each of its first allocations failing in turn; check looks at what it left.
+   local function each(allocations, prepare, f, check)
+      for k = 1, allocations do
+         collectgarbage()
+         local state = prepare()
+         lib.fault_set('malloc:' .. k)
+         f(state)
+         lib.fault_set ''
+         cutorch.synchronizeAll()
+         if check then check(state, k) end
+      end
+   end
+
+   local function is(value, t, k)
+      assert.same({value, value}, {t:min(), t:max()}, 'allocation ' .. k)
+   end
+
+   it('does not add summands twice to a sum', function()
+      each(2 * count, ones, function(list)
+         comm.reduceInto({list[1]}, {unpack(list, 2)})
+      end, function(list, k) is(count * (count + 1) / 2, list[1], k) end)
+   end)
+
+   it('does not add summands twice to sums in place', function()
+      each(2 * count, ones, function(list) comm.allReduce(list) end, function(list, k)
+         for i = 1, count do is(count * (count + 1) / 2, list[i], k) end
+      end)
+   end)
+
+   it('draws no random number twice', function()
+      local p = torch.rand(600)
+      for _, draw in ipairs{function() return torch.randperm(600) end,
+         function() return torch.multinomial(p, 600, true) end} do
+         torch.manualSeed(7)
+         local wanted, after = draw(), torch.random()
+         each(8, function() torch.manualSeed(7) end, function()
+            local got, behind = draw(), torch.random()
+            assert.same(wanted:totable(), got:totable())
+            assert.equal(after, behind)
+         end)
+      end
+   end)
+end)
