@@ -1,5 +1,6 @@
 /* call.c: operands of a layer call (call.h has the rules). */
 #include "nn/call.h"
+#include "tensor/walk.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ static dpt_tensor *take(dpt__call *call) {
   if (call->status) return NULL;
   dpt_tensor *t = &call->tensor[call->n];
   call->back[call->n] = NULL;
+  call->result[call->n] = 0;
   call->owned[call->n++] = 0;
   return t;
 }
@@ -47,9 +49,17 @@ static int fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor 
   return call->status = dpt__result(place, t->ndim_, t->size_, device_of(t));
 }
 
+/* Whether t lies in the memory of an operand that was taken before; of results, of the others. */
+static int shares(const dpt__call *call, const dpt_tensor *t, int results) {
+  for (int k = 0; k < call->n - 1; k++)
+    if (call->result[k] == results && !call->owned[k] && dpt__overlap(t, &call->tensor[k]))
+      return 1;
+  return 0;
+}
+
 static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int type) {
   dpt_tensor *place = take(call);
-  if (dpt__type(t) == type && dpt__contiguous(t)) {
+  if (dpt__type(t) == type && dpt__contiguous(t) && !shares(call, t, 1)) {
     *place = *t;
     return place;
   }
@@ -79,12 +89,20 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
   return take_dense(call, t, dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t));
 }
 
-static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type) {
+static dpt_tensor *take_result(dpt__call *call, const char *name, dpt_tensor *r, int type) {
   dpt_tensor *place = take(call);
+  call->result[call->n - 1] = 1;
   dpt__written(r);
   if (dpt__type(r) == type && dpt__contiguous(r)) {
-    *place = *r;
-    return place;
+    if (shares(call, r, 1)) {
+      call->status =
+          dpt__fail("%s: argument '%s' shares memory with another result", call->fn, name);
+      return NULL;
+    }
+    if (!shares(call, r, 0)) {
+      *place = *r;
+      return place;
+    }
   }
   call->back[call->n - 1] = r;
   return fresh(call, place, type, r) ? NULL : place;
@@ -95,7 +113,7 @@ static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, in
   dpt__call_present(call, name, r);
   if (call->status || check_kind(call, name, r, kind)) return NULL;
   if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
-  return take_result(call, r, type);
+  return take_result(call, name, r, type);
 }
 
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
@@ -108,11 +126,21 @@ dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r,
   return take_out(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, ndim, size);
 }
 
-dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r) {
-  if (call->status || !r || check_kind(call, name, r, call->kind)) return NULL;
-  dpt_tensor *place = take_result(call, r, call->type);
+static dpt_tensor *take_update(dpt__call *call, const char *name, dpt_tensor *r, int kind,
+                               int type) {
+  if (call->status || !r || check_kind(call, name, r, kind)) return NULL;
+  dpt_tensor *place = take_result(call, name, r, type);
   if (place && call->back[call->n - 1]) call->status = dpt_copy(place, r);
   return call->status ? NULL : place;
+}
+
+dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type) {
+  dpt__call_present(call, name, r);
+  return take_update(call, name, r, type | (call->kind & DPT_ON_DEVICE), type);
+}
+
+dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r) {
+  return take_update(call, name, r, call->kind, call->type);
 }
 
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r) {

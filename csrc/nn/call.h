@@ -2,7 +2,9 @@
  *
  * What must stay true: kernels of this room see contiguous float or double memory of one type;
  * operands that are not (views, halfs on a device) are copied before and, where they are results,
- * copied back after the kernel, all on the operands' stream. The first failure makes every later
+ * copied back after the kernel, all on the operands' stream. So is an operand that shares memory
+ * with a result: kernels never write what they read under another name. Two results that share
+ * memory are an error. The first failure makes every later
  * step of the call a no-op, so a layer function may take all its operands and test `status` once,
  * before it looks at a shape. dpt__call_end frees what the call made, whatever happened.
  */
@@ -21,7 +23,7 @@ typedef struct dpt__call {
   int n;
   dpt_tensor tensor[DPT__CALL_OPERANDS];
   dpt_tensor *back[DPT__CALL_OPERANDS]; /* result that tensor[i] is copied to, or NULL */
-  char owned[DPT__CALL_OPERANDS];
+  char owned[DPT__CALL_OPERANDS], result[DPT__CALL_OPERANDS];
   int launched; /* a failure is not tried again */
   struct dpt__route route;
 } dpt__call;
@@ -47,6 +49,8 @@ static inline dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name,
 /* A result that is added to or updated in place, as large as it is; the second may be missing. */
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r);
 dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r);
+/* Such a result of another element type. */
+dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type);
 /* Fails the call where t, which gives sizes alone, is NULL. */
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
 /* Fails the call unless t (an operand, may be NULL) has `count` elements; `of` says of what. */

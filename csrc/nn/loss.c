@@ -27,10 +27,10 @@ int dpt_loss(const char *name) {
   return -1;
 }
 
-/* The operands of a pointwise loss; gives in. */
+/* The operands of a pointwise loss; gives in. Pointers into them wait for the result's size. */
 static const dpt_tensor *operands(dpt__call *call, int loss, const dpt_tensor *in,
                                   const dpt_tensor *target, const dpt_tensor *weight,
-                                  const void **t, const void **w) {
+                                  const dpt_tensor **t, const dpt_tensor **w) {
   int known = loss >= 0 && loss < DPT__NLOSS;
   dpt__call_begin(call, known ? names[loss] : "loss", "input", in);
   if (!call->status && !known) call->status = dpt__fail("loss: there is no loss %d", loss);
@@ -41,8 +41,8 @@ static const dpt_tensor *operands(dpt__call *call, int loss, const dpt_tensor *i
   if (call->status) return NULL;
   dpt__call_count(call, "target", y, dpt__count(x), "one for each element of input");
   dpt__call_count(call, "weight", v, dpt__count(x), "one for each element of input");
-  *t = dpt__call_data(y);
-  *w = dpt__call_data(v);
+  *t = y;
+  *w = v;
   return x;
 }
 
@@ -52,12 +52,15 @@ int dpt_loss_forward(int loss, dpt_tensor *out, const dpt_tensor *in, const dpt_
                      const dpt_tensor *weight, int average, double p) {
   dpt__call call;
   struct dpt__loss_args args = {.loss = loss, .average = average, .p = p};
-  const dpt_tensor *x = operands(&call, loss, in, target, weight, &args.target, &args.weight);
+  const dpt_tensor *t = NULL, *w = NULL;
+  const dpt_tensor *x = operands(&call, loss, in, target, weight, &t, &w);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "output", out, 1, &one);
   args.type = call.type;
   args.n = dpt__count(x);
   args.in = dpt__call_data(x);
+  args.target = dpt__call_data(t);
+  args.weight = dpt__call_data(w);
   args.out = dpt__call_data(y);
   dpt__call_launch(&call, loss, &args);
   return dpt__call_end(&call);
@@ -67,12 +70,15 @@ int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt
                       const dpt_tensor *weight, int average, double p) {
   dpt__call call;
   struct dpt__loss_backward_args args = {.loss = loss, .average = average, .p = p};
-  const dpt_tensor *x = operands(&call, loss, in, target, weight, &args.target, &args.weight);
+  const dpt_tensor *t = NULL, *w = NULL;
+  const dpt_tensor *x = operands(&call, loss, in, target, weight, &t, &w);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.n = dpt__count(x);
   args.in = dpt__call_data(x);
+  args.target = dpt__call_data(t);
+  args.weight = dpt__call_data(w);
   args.gin = dpt__call_data(gx);
   if (args.gin) dpt__call_launch(&call, loss_backward, &args);
   return dpt__call_end(&call);

@@ -48,7 +48,8 @@ static void adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *
 
 /* The three kinds of max pooling share all but their windows. */
 static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *x,
-                   const dpt__images *images, int ndim, struct dpt__maxpool_args *args) {
+                   const dpt_tensor *samples, const dpt__images *images, int ndim,
+                   struct dpt__maxpool_args *args) {
   int64_t size[5];
   if (call->status) return dpt__call_end(call);
   int n = dpt__images_size(images, ndim, images->C, args->slide.out, size);
@@ -57,6 +58,7 @@ static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt_
   args->type = call->type;
   args->planes = images->N * images->C;
   args->in = dpt__call_data(x);
+  args->samples = dpt__call_data(samples);
   args->out = dpt__call_data(y);
   args->idx = dpt__call_data(i);
   if (args->out) dpt__call_submit(call, DPT__KERNEL_maxpool, args, sizeof *args);
@@ -73,7 +75,7 @@ int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
   dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
   sizes(&call, x, &images, window->ceil, &args.slide);
-  return maxpool(&call, out, idx, x, &images, window->ndim, &args);
+  return maxpool(&call, out, idx, x, NULL, &images, window->ndim, &args);
 }
 
 int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in, int ndim,
@@ -85,7 +87,7 @@ int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_ten
   const dpt_tensor *x = dpt__call_in(&call, "input", in);
   dpt__images_of(&call, "input", x, ndim, &images);
   adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
-  return maxpool(&call, out, idx, x, &images, ndim, &args);
+  return maxpool(&call, out, idx, x, NULL, &images, ndim, &args);
 }
 
 int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
@@ -111,8 +113,7 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
                     "kernel of %lld",
                     call.fn, dpt__describe(text, x), (long long)args.slide.out[d],
                     (long long)args.slide.kernel[d]);
-  args.samples = dpt__call_data(u);
-  return maxpool(&call, out, idx, x, &images, window->ndim, &args);
+  return maxpool(&call, out, idx, x, u, &images, window->ndim, &args);
 }
 
 static int64_t plane(const dpt__images *images) {

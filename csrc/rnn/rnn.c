@@ -278,7 +278,8 @@ static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
     c->call.status = dpt__fail("rnn: argument 'reserve' is a %s, wanted the %lld bytes that "
                                "forward left",
                                dpt__describe(text, reserve), (long long)bytes);
-  reserve_out(c, reserve, reserve->ndim_, reserve->size_, bytes);
+  c->args->reserve_bytes = bytes;
+  keep(c, &c->args->reserve, dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8));
 }
 
 static int launch(rnn_call *c, enum dpt__kernel kernel) {
