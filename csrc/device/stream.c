@@ -171,7 +171,7 @@ static int run_wait(dpt__context *context, const void *args);
 static void set_threads(int threads) {
 #ifdef _OPENMP
   static atomic_flag known = ATOMIC_FLAG_INIT;
-  if (threads == 1 && !atomic_flag_test_and_set(&known)) {
+  if (threads == 1 && omp_get_max_threads() > 1 && !atomic_flag_test_and_set(&known)) {
     omp_set_num_threads(2);
 #pragma omp parallel
     __asm__ volatile(""); /* or there would be no region */
