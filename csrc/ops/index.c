@@ -9,12 +9,15 @@
 
 #include <string.h>
 
-/* idx as a Long tensor on a's side: idx itself, or a conversion in aside. */
-static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, dpt_tensor *aside) {
+/* idx as a Long tensor on a's side, apart from r, which is written: idx itself, or a copy in aside.
+ */
+static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, const dpt_tensor *r,
+                  dpt_tensor *aside) {
   int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE), kind = (*idx)->kind_;
-  if (kind == wanted || !dpt__is_device(wanted) ||
-      (kind != DPT_I64 && kind != (DPT_F32 | DPT_ON_DEVICE)))
-    return dpt__check_places(fn, *idx, a);
+  int converted = kind != wanted && dpt__is_device(wanted) &&
+                  (kind == DPT_I64 || kind == (DPT_F32 | DPT_ON_DEVICE));
+  if (!converted) DPT__TRY(dpt__check_places(fn, *idx, a));
+  if (!converted && (!r->store_ || r->store_ != (*idx)->store_)) return 0;
   aside->kind_ = wanted;
   DPT__TRY(dpt__result(aside, (*idx)->ndim_, (*idx)->size_, dpt_tensor_device(a)) ||
            dpt_copy(aside, *idx));
@@ -51,7 +54,7 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx
   dpt__apart x;
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || check_vector(fn, idx));
   if (idx->ndim_ == 0) return dpt__fail("%s: there are no indices", fn);
-  int failed = places(fn, &idx, a, &moved);
+  int failed = places(fn, &idx, a, r, &moved);
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? idx->size_[0] : a->size_[d];
   dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
@@ -76,7 +79,7 @@ static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dp
     return dpt__fail("%s: a %s does not fit %lld slices of dimension %d of a %s", fn,
                      dpt__describe(text[0], a), (long long)n, dim + 1, dpt__describe(text[1], r));
   if (n == 0) return 0;
-  int failed = places(fn, &idx, r, &moved);
+  int failed = places(fn, &idx, r, r, &moved);
   if (!failed && r->store_ == a->store_ && a->store_) {
     failed = dpt_clone(&aside, a);
     a = &aside;
@@ -101,7 +104,7 @@ int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) 
   DPT__TRY(dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
   if (idx->ndim_ == 0) return 0;
   int failed =
-      places(fn, &idx, r, &moved) || index_launch(fn, DPT__INDEX_fill, r, dim, idx, NULL, value);
+      places(fn, &idx, r, r, &moved) || index_launch(fn, DPT__INDEX_fill, r, dim, idx, NULL, value);
   dpt_tensor_free(&moved);
   return failed;
 }
@@ -140,7 +143,7 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
 int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
   dpt_tensor moved = {0}, aside = {.kind_ = a->kind_};
   DPT__TRY(dpt__check_kind("gather", r, a));
-  int failed = places("gather", &idx, a, &moved);
+  int failed = places("gather", &idx, a, r, &moved);
   if (!failed && r->store_ == a->store_ && a->store_) {
     failed = dpt_clone(&aside, a);
     a = &aside;
@@ -155,7 +158,7 @@ static int scatter(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_t
                    const dpt_tensor *a, double value) {
   dpt_tensor moved = {0}, aside = {.kind_ = r->kind_};
   if (a) DPT__TRY(dpt__check_kind(fn, r, a));
-  int failed = places(fn, &idx, r, &moved);
+  int failed = places(fn, &idx, r, r, &moved);
   if (!failed && a && r->store_ == a->store_ && a->store_) {
     failed = dpt_clone(&aside, a);
     a = &aside;

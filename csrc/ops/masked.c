@@ -19,8 +19,8 @@ static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mas
                    dpt__describe(text[0], mask), dpt__describe(text[1], a));
 }
 
-/* Walks a and its mask; where they have no common rows, through a contiguous copy of the mask (and
- * of a, which is only read then). */
+/* Walks a and its mask; where they have no common rows, or a is written in the mask's memory,
+ * through a contiguous copy of the mask. */
 static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tensor *mask,
                   const dpt_tensor *list, double value) {
   const dpt_tensor *operands[] = {a, mask, list};
@@ -30,7 +30,8 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
   dpt__masked_args g = {.mode = mode, .value = value};
   dpt_tensor plain = {.kind_ = mask->kind_};
   int failed = 0;
-  if (dpt__walk_start(&g.walk, 2, operands)) {
+  int written = mode != DPT__INDEX_read && a->store_ == mask->store_;
+  if (written || dpt__walk_start(&g.walk, 2, operands)) {
     failed = dpt_clone(&plain, mask);
     operands[1] = &plain;
     failed = failed || dpt__walk_start(&g.walk, 2, operands);
