@@ -152,8 +152,9 @@ int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no stor
 void *dpt_tensor_data(const dpt_tensor *t);
 
 /* The element `offset` places from t's first one (the sum of index * step_); refused outside the
- * storage. On devices it waits for the current stream (get) or is queued there (put). Integer types
- * truncate and wrap. */
+ * storage. On devices it waits for the current stream (get) or is queued there (put). A number
+ * becomes an integer as wherever one is given (fill, indexFill, scatter ...): truncated, by way of
+ * 32 bits (64 for 64-bit elements); what does not fit into these is their least integer. */
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value);
 int dpt_put(dpt_tensor *t, int64_t offset, double value);
 /* The same by dimensions, with a check of every index. */

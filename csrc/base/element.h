@@ -40,23 +40,39 @@ static inline void dpt__move(size_t width, char *to, int64_t to_step, const char
   }
 }
 
-/* value as an element, converted as numbers from Lua are: integers truncate and wrap. */
+/* A number as an integer of 32 bits or fewer, and of 64: truncated; what does not fit is the least
+ * one, as x86's conversions have it, and cut to the element's bits. */
+static DPT__EVERYWHERE inline int32_t dpt__narrow_number(double x) {
+  return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN;
+}
+static DPT__EVERYWHERE inline int64_t dpt__long_number(double x) {
+  return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
+}
+
+/* value as an element: the one way in which a number of Lua becomes one. */
 static inline void dpt__put_element(int dtype, void *to, double value) {
   switch (dtype) {
-#define X(id, type, acc, suffix, name)                                                             \
-  case id:                                                                                         \
-    *(type *)to = (type)(int64_t)value;                                                            \
+  case DPT_I64:
+    *(int64_t *)to = dpt__long_number(value);
     break;
-    DPT_INTEGER_DTYPES(X)
-#undef X
-#define X(id, type, acc, suffix, name)                                                             \
-  case id:                                                                                         \
-    *(type *)to = (type)value;                                                                     \
+  case DPT_I32:
+    *(int32_t *)to = dpt__narrow_number(value);
     break;
-    DPT_REAL_DTYPES(X)
-#undef X
+  case DPT_I16:
+    *(int16_t *)to = (int16_t)dpt__narrow_number(value);
+    break;
+  case DPT_U8:
+  case DPT_I8:
+    *(uint8_t *)to = (uint8_t)dpt__narrow_number(value);
+    break;
+  case DPT_F32:
+    *(float *)to = (float)value;
+    break;
+  case DPT_F64:
+    *(double *)to = value;
+    break;
   default:
-    *(dpt__half *)to = dpt__half_from_float((float)value);
+    *(dpt__half *)to = dpt__half_from_double(value);
   }
 }
 

@@ -302,7 +302,8 @@ static int sum_of(int n, dpt_tensor *t) {
 static int test(int n, const int *device) {
   dpt_tensor t[DPT__MAX_DEVICES] = {{0}};
   const int64_t count = TEST;
-  int before, status = dpt_device_get(&before);
+  int before, status = 0;
+  DPT__TRY(dpt_device_get(&before));
   dpt__communicate(1);
   for (int i = 0; i < n && !status; i++)
     status = !dpt__communication_stream(device[i]) || dpt_device_set(device[i]) ||
@@ -310,7 +311,7 @@ static int test(int n, const int *device) {
   if (!status) status = sum_of(n, t);
   for (int i = 0; i < n; i++) dpt_tensor_free(&t[i]);
   dpt__communicate(0);
-  return status || dpt_device_set(before);
+  return dpt_device_set(before) || status;
 }
 
 /* 1 and a sentence: devices *a and *b can not sum. */

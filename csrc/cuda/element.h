@@ -29,14 +29,6 @@ template <> struct dpt__is_real_type<double> { static const bool value = true; }
 template <typename T> __device__ __forceinline__ T dpt__load(T x) { return x; }
 __device__ __forceinline__ float dpt__load(__half x) { return __half2float(x); }
 
-/* A real as an integer of 32 bits or fewer, and of 64. */
-__host__ __device__ __forceinline__ int32_t dpt__narrow_number(double x) {
-  return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN;
-}
-__host__ __device__ __forceinline__ int64_t dpt__long_number(double x) {
-  return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
-}
-
 /* to = from, for any two of the types that dpt__load gives. */
 template <typename To> struct dpt__store {
   template <typename From> static __host__ __device__ __forceinline__ To from(From x) {
@@ -95,7 +87,7 @@ template <> __device__ __forceinline__ __half dpt__narrow<__half>(double x) {
   return __float2half_rn((float)x);
 }
 
-/* As dpt__put_element (base/element.h): integers truncate by way of 64 bits and wrap. */
+/* As dpt__put_element (base/element.h). */
 __device__ inline void dpt__put_number(int dtype, void *to, int64_t at, double value) {
   switch (dtype) {
   case DPT_F64:
@@ -105,19 +97,19 @@ __device__ inline void dpt__put_number(int dtype, void *to, int64_t at, double v
     ((float *)to)[at] = (float)value;
     break;
   case DPT_F16:
-    ((__half *)to)[at] = __float2half_rn((float)value);
+    ((__half *)to)[at] = __double2half(value);
     break;
   case DPT_I64:
     ((int64_t *)to)[at] = dpt__long_number(value);
     break;
   case DPT_I32:
-    ((int32_t *)to)[at] = (int32_t)dpt__long_number(value);
+    ((int32_t *)to)[at] = (int32_t)dpt__narrow_number(value);
     break;
   case DPT_I16:
-    ((int16_t *)to)[at] = (int16_t)dpt__long_number(value);
+    ((int16_t *)to)[at] = (int16_t)dpt__narrow_number(value);
     break;
   default: /* a byte */
-    ((uint8_t *)to)[at] = (uint8_t)dpt__long_number(value);
+    ((uint8_t *)to)[at] = (uint8_t)dpt__narrow_number(value);
   }
 }
 

@@ -24,7 +24,7 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream);
 /* Work that is queued on stream from now on uses the block. */
 static inline int dpt__block_use(dpt__block *block, dpt__stream *stream) {
   dpt_graph *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
-  if (capture) DPT__TRY(dpt__graph_hold(capture, block));
+  if (capture && capture == dpt__own_capture) DPT__TRY(dpt__graph_hold(capture, block));
   if (stream == block->birth) return 0;
   if (stream == atomic_load_explicit(&block->last_user, memory_order_acquire)) return 0;
   return dpt__block_use_first(block, stream);

@@ -277,10 +277,13 @@ static int has_room(dpt__segment *ring, size_t size, size_t *tail) {
 
 /* Under the stream's lock. A ring of twice the size has room once it is empty, wherever it ends. */
 static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
-  while (!has_room(stream->write, size, tail)) {
+  for (;;) {
+    /* read before it is known that there is no room: what runs meanwhile ends the wait below */
+    uint64_t seen = dpt__counter_value(progress(stream));
+    if (has_room(stream->write, size, tail)) return 0;
     dpt__segment *ring = stream->write;
     if (ring->capacity >= MAX_RING && ring->capacity >= 2 * size) {
-      dpt__counter_wait(progress(stream), dpt__counter_value(progress(stream)) + 1);
+      dpt__counter_wait(progress(stream), seen + 1);
       continue;
     }
     size_t capacity = ring->capacity * 2;
@@ -290,7 +293,6 @@ static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
     atomic_store_explicit(&ring->next, next, memory_order_release);
     stream->write = next;
   }
-  return 0;
 }
 
 /* Under the locks of n streams: room of `size` bytes in each, at tail[i]. */

@@ -119,12 +119,13 @@ static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
 
 static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(a), status = 0;
+  int direct = fits(r, wire), wait = !(async && direct && r->store_->block);
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
+  if (wait) DPT__TRY(dpt__graph_refuses("copy", "it waits for the device"));
   if (fits(a, wire))
     dpt__take(&sent, a);
   else
     status = dense(&sent, a, wire, device) || convert(&sent, a);
-  int direct = fits(r, wire), wait = !(async && direct && r->store_->block);
   if (!status && direct) {
     status = move(r, &sent, device);
   } else if (!status) {

@@ -18,13 +18,17 @@ typedef struct words {
   uint64_t count;
 } words;
 
+/* Before anything is changed. */
+static int check_capture(const char *fn, const dpt_tensor *on) {
+  return dpt__is_device(on->kind_) ? dpt__graph_refuses(fn, "it draws on the host") : 0;
+}
+
 static int words_start(const char *fn, words *w, dpt_generator *g, const dpt_tensor *on) {
   *w = (words){.g = g};
   if (!dpt__is_device(on->kind_)) return 0;
   w->g = NULL;
   int device = dpt_tensor_device(on);
   if (!device) DPT__TRY(dpt_device_get(&device));
-  DPT__TRY(dpt__graph_refuses(fn, "it draws on the host"));
   return dpt__draws_next(fn, device, 0, &w->draw);
 }
 
@@ -52,6 +56,7 @@ static int give(dpt_tensor *r, const dpt_tensor *list) {
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   words w;
   if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
+  DPT__TRY(check_capture("randperm", r));
   dpt_tensor list;
   DPT__TRY(dpt_tensor_new(&list, DPT_I64, 1, &n));
   int failed = resize_as(r, &list) || words_start("randperm", &w, g, r);
@@ -130,6 +135,7 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   const int64_t size[] = {rows, n};
   if (!c) return dpt__fail("multinomial: got no probabilities, a %s", dpt__describe(text, p));
   if (!rows) return dpt_resize(r, 2, size);
+  DPT__TRY(check_capture("multinomial", p));
   dpt_tensor sums = {0}, list = {0};
   int failed = as_doubles(&sums, p) || rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
                dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1) ||
@@ -233,6 +239,7 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
     return dpt__fail("%s: wanted a Long tensor and the tables of multinomialAliasSetup", fn);
   int64_t n = J->size_[0], many = dpt__count(r);
   if (many == 0) return 0;
+  DPT__TRY(check_capture(fn, r));
   dpt_tensor share = {0}, other = {0}, list = {0};
   int failed =
       as_doubles(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||

@@ -2,11 +2,12 @@
  *
  * What must stay true: reading an element of a device waits for exactly the current stream of that
  * device; writing one is queued there. An element outside the storage is refused. A number becomes
- * an integer as in a conversion: truncated, by way of 32 bits (64 for i64).
+ * an element as in dpt__put_element.
  */
 #include "base/element.h"
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/graph.h"
 #include "ops/map.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -48,37 +49,6 @@ static double load(int dtype, const void *from) {
   return 0;
 }
 
-static void store(int dtype, void *to, double value) {
-  switch (dtype) {
-  case DPT_U8:
-    *(uint8_t *)to = (uint8_t)(int32_t)value;
-    break;
-  case DPT_I8:
-    *(int8_t *)to = (int8_t)(int32_t)value;
-    break;
-  case DPT_I16:
-    *(int16_t *)to = (int16_t)(int32_t)value;
-    break;
-  case DPT_I32:
-    *(int32_t *)to = (int32_t)value;
-    break;
-  case DPT_I64:
-    *(int64_t *)to = (int64_t)value;
-    break;
-  case DPT_F16:
-    *(dpt__half *)to = dpt__half_from_double(value);
-    break;
-  case DPT_F32:
-    *(float *)to = (float)value;
-    break;
-  case DPT_F64:
-    *(double *)to = value;
-    break;
-  default:
-    break;
-  }
-}
-
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   int dtype = dpt__type(t);
   size_t size = dpt__dtype_size(dtype);
@@ -91,6 +61,7 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   struct dpt__route route;
   const dpt_tensor *const operands[] = {NULL, t};
   uint64_t element = 0;
+  DPT__TRY(dpt__graph_refuses("get", "it waits for the device"));
   DPT__TRY(dpt__route(&route, "get", 2, operands));
   DPT__TRY(dpt__copy_on(route.context.stream, "get", &element, NULL, from, t->store_->block, size));
   DPT__TRY(dpt__wait(&route));
@@ -102,7 +73,7 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value) {
   DPT__TRY(check_offset("set", t, offset));
   if (!dpt__is_device(t->kind_)) {
     size_t size = dpt__dtype_size(dpt__type(t));
-    store(dpt__type(t), (char *)dpt__at(t) + offset * (int64_t)size, value);
+    dpt__put_element(dpt__type(t), (char *)dpt__at(t) + offset * (int64_t)size, value);
     return 0;
   }
   dpt_tensor one = {.store_ = t->store_, .kind_ = t->kind_, .first_ = t->first_ + offset};

@@ -1,0 +1,14 @@
+-- What a failed self-test of NCCL leaves behind.
+local standIn = require 'spec.support.stand_in'
+
+describe('NCCL that sums wrongly', function()
+   it('is not used, and the current device stays what it was', function()
+      local text = standIn.run([[
+         cutorch.setDevice(1)
+         print(pcall(comm.use, 'nccl'))
+         print('device', cutorch.getDevice())
+      ]], 2, 'wrong')
+      assert.truthy(text:find('NCCL was asked for', 1, true), text)
+      assert.truthy(text:find '\ndevice%s+1\n', text)
+   end)
+end)

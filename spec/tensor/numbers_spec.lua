@@ -1,0 +1,51 @@
+-- A number becomes the same element wherever it is given, in host memory and on devices.
+local dpt = require 'dpt'
+local torch = dpt.torch
+
+local numbers = {3e9, -3e9, 300, -1.5, 1e19, -1e19, 2 ^ 40 + 5, 0 / 0, 1 / 0, 2049.0000001}
+
+--- Ways of giving the number v to the one element of x.
+local ways = {
+   function(x, v) x[1] = v end,
+   function(x, v) x:storage()[1] = v end,
+   function(x, v) x:indexFill(1, torch.LongTensor{1}:type(x:type():find 'Cuda'
+      and 'torch.CudaLongTensor' or 'torch.LongTensor'), v) end,
+   function(x, v) x:maskedFill(torch.ByteTensor{1}:type(x:type():find 'Cuda'
+      and 'torch.CudaByteTensor' or 'torch.ByteTensor'), v) end,
+   function(x, v) x:scatter(1, torch.LongTensor{1}:type(x:type():find 'Cuda'
+      and 'torch.CudaLongTensor' or 'torch.LongTensor'), v) end,
+}
+
+describe('a number', function()
+   it('that an integer cannot hold is what Torch7 made of it', function()
+      for _, kind in ipairs{'', 'Cuda'} do
+         local function given(name, v)
+            local x = torch.DoubleTensor{0}:type('torch.' .. kind .. name .. 'Tensor')
+            ways[3](x, v)
+            return x[1]
+         end
+         assert.equal(-2 ^ 31, given('Int', 3e9))
+         assert.equal(0, given('Byte', 3e9))
+         assert.equal(44, given('Byte', 300))
+         assert.equal(-2 ^ 63, given('Long', 1e19))
+      end
+   end)
+
+   for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'} do
+      it('is one element, however it is given: ' .. name, function()
+         for _, kind in ipairs{'', 'Cuda'} do
+            local typename = 'torch.' .. kind .. (kind == 'Cuda' and name == 'Float' and '' or name)
+               .. 'Tensor'
+            for _, v in ipairs(numbers) do
+               local function zero() return torch.DoubleTensor{0}:type(typename) end
+               local wanted = tostring(zero():fill(v)[1])
+               for i, way in ipairs(ways) do
+                  local x = zero()
+                  way(x, v)
+                  assert.equal(wanted, tostring(x[1]), ('%s, way %d, %g'):format(typename, i, v))
+               end
+            end
+         end
+      end)
+   end
+end)
