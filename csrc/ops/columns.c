@@ -86,13 +86,15 @@ int dpt__check_square(const char *fn, const dpt_tensor *a) {
   return dpt__fail("%s: argument 'a' is a %s, wanted a square matrix", fn, dpt__describe(text, a));
 }
 
-int dpt__check_finite(const char *fn, const dpt__columns *c) {
+int dpt__check_finite(const char *fn, const dpt__columns *c, char triangle) {
   size_t n = (size_t)c->rows * (size_t)c->cols;
   for (size_t i = 0; i < n; i++) {
+    size_t row = i % (size_t)c->rows, col = i / (size_t)c->rows;
+    if (triangle == 'U' ? row > col : triangle == 'L' && row < col) continue;
     double x = c->dtype == DPT_F32 ? (double)((const float *)c->data)[i] : ((double *)c->data)[i];
     if (!isfinite(x))
       return dpt__fail("%s: argument 'a' has %s at (%zu, %zu), wanted finite numbers", fn,
-                       isnan(x) ? "nan" : "inf", i % (size_t)c->rows + 1, i / (size_t)c->rows + 1);
+                       isnan(x) ? "nan" : "inf", row + 1, col + 1);
   }
   return 0;
 }

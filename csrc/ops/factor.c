@@ -16,9 +16,8 @@ int dpt_symeig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *jo
            dpt__option(fn, "the job", job, "NV", &j) ||
            dpt__option(fn, "the triangle", uplo, "UL", &u));
   DPT__TRY(dpt__lapack_open(fn));
-  int failed = dpt__columns_of(&c, fn, "a", a, 0);
-  if (!failed) dpt__columns_triangle(&c, u, 0); /* the other one is not looked at */
-  failed = failed || dpt__check_finite(fn, &c) || dpt__columns_new(&w, c.dtype, c.rows, 1);
+  int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__check_finite(fn, &c, u) ||
+               dpt__columns_new(&w, c.dtype, c.rows, 1);
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(c.dtype, syev)
     (&j, &u, &c.rows, c.data, &c.rows, w.data, query ? &asked : work.data, &n, &info);
@@ -42,7 +41,7 @@ int dpt_eig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *job) 
   DPT__TRY(dpt__same_kinds(fn, 3, LIST(a, e, v)) || dpt__check_square(fn, a) ||
            dpt__option(fn, "the job", job, "NV", &j));
   DPT__TRY(dpt__lapack_open(fn));
-  int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__check_finite(fn, &c) ||
+  int failed = dpt__columns_of(&c, fn, "a", a, 0) || dpt__check_finite(fn, &c, 'A') ||
                dpt__columns_new(&w, c.dtype, c.rows, 2) ||
                dpt__columns_new(&right, c.dtype, c.rows, c.rows);
   for (int query = 1; query >= 0 && !failed; query--) {
@@ -72,7 +71,7 @@ int dpt_svd(dpt_tensor *u, dpt_tensor *s, dpt_tensor *v, const dpt_tensor *a, co
   DPT__TRY(dpt__lapack_open(fn));
   DPT__TRY(dpt__columns_of(&c, fn, "a", a, 0));
   int k = least(c.rows, c.cols), wide = j == 'A' ? c.rows : k, tall = j == 'A' ? c.cols : k;
-  int failed = dpt__check_finite(fn, &c) || dpt__columns_new(&cu, c.dtype, c.rows, wide) ||
+  int failed = dpt__check_finite(fn, &c, 'A') || dpt__columns_new(&cu, c.dtype, c.rows, wide) ||
                dpt__columns_new(&cs, c.dtype, k, 1) || dpt__columns_new(&vt, c.dtype, tall, c.cols);
   for (int query = 1; query >= 0 && !failed; query--) {
     DPT__LAPACK(c.dtype, gesvd)

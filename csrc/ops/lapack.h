@@ -38,9 +38,9 @@ int dpt__work_new(dpt__columns *work, int dtype, const void *asked, int *n);
 int dpt__same_kinds(const char *fn, int n, const dpt_tensor *const *list);
 int dpt__check_square(const char *fn, const dpt_tensor *a);
 
-/* Fails unless all numbers are finite: what iterates on others ends nowhere, or beyond its memory.
- */
-int dpt__check_finite(const char *fn, const dpt__columns *c);
+/* Fails unless all numbers are finite (of the triangle U or L; A: all): what iterates on others
+ * ends nowhere, or beyond its memory. */
+int dpt__check_finite(const char *fn, const dpt__columns *c, char triangle);
 
 /* LAPACK's info, which is not 0: below, it rejects argument -info; above, what the message says. */
 int dpt__lapack_rejects(const char *fn, int info);

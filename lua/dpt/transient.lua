@@ -39,8 +39,12 @@ function M.kept(object)
    return fields
 end
 
---- Drops an object's transient fields.
+--- Objects of which fields are being read, as keys: what is read meanwhile may lead to them.
+M.unread = setmetatable({}, {__mode = 'k'})
+
+--- Drops an object's transient fields, which ends its reading.
 function M.reset(object)
+   M.unread[object] = nil
    local names = M.of(object)
    if names == NONE then return end
    for name in next, names do rawset(object, name, nil) end

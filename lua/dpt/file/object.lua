@@ -215,6 +215,7 @@ end
 
 --- Sets an object's fields from what writeFields wrote.
 function File:readFields(object)
+   transient.unread[object] = true
    local fields = self:readObject()
    if type(fields) ~= 'table' then
       fail("%s: the fields of a '%s' are of type %s, wanted a table", self.__typename,

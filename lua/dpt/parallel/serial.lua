@@ -108,8 +108,8 @@ function serial.read(owner, file, version)
    owner.flattenParams = owner.flattenParams or false
    owner.usenccl = owner.usenccl and comm.use('nccl') or false
    owner._type, owner.typeStr = typeOf(owner), nil
-   -- one without fields is being read: it leads to this network
-   if module and next(module) and elsewhere(module, devices[1]) then
+   -- one that is being read leads to this network
+   if module and not transient.unread[module] and elsewhere(module, devices[1]) then
       module = cutorch.withDevice(devices[1], copyTree, module)
    end
    owner.modules = {module}

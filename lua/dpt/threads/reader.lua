@@ -70,8 +70,9 @@ end
 readers[codes.OBJECT] = function()
    local name = take()
    methodsOf(name)
-   local object = fill(know(torch.factory(name)()))
-   transient.reset(object)
+   local object = know(torch.factory(name)())
+   transient.unread[object] = true
+   transient.reset(fill(object))
    return object
 end
 
