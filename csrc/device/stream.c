@@ -164,19 +164,34 @@ static item *next_item(dpt__stream *stream) {
 
 static int run_wait(dpt__context *context, const void *args);
 
-/* Sets the number of OpenMP threads of a stream's thread. libgomp's idle threads spin for
- * milliseconds as long as it knows of no more threads than there are cores, which is right for
- * operations on host tensors alone, but takes the cores from streams. Streams that compute with one
- * thread it does not know of: the process's first one makes a second, idle thread known for all. */
-static void set_threads(int threads) {
 #ifdef _OPENMP
-  static atomic_flag known = ATOMIC_FLAG_INIT;
-  if (threads == 1 && omp_get_max_threads() > 1 && !atomic_flag_test_and_set(&known)) {
-    omp_set_num_threads(2);
+static atomic_flag known = ATOMIC_FLAG_INIT;
+static dpt__counter announced;
+
+static void *nothing(void *arg) { return arg; }
+
+/* libgomp's idle threads spin for milliseconds as long as it knows of no more threads than cores,
+ * which is right for operations on host tensors alone, but takes the cores from streams. Streams
+ * that compute with one thread it does not know of: this thread makes a second, idle one known for
+ * all of them. libgomp ends the process if that cannot start, so another one is tried before. */
+static void announce(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, nothing, NULL)) return;
+  pthread_join(thread, NULL);
+  omp_set_num_threads(2);
 #pragma omp parallel
-    __asm__ volatile(""); /* or there would be no region */
+  __asm__ volatile(""); /* or there would be no region */
+}
+#endif
+
+/* Sets the number of OpenMP threads of a stream's thread. */
+static void set_threads(dpt__stream *stream) {
+#ifdef _OPENMP
+  if (stream->announces) {
+    announce();
+    dpt__counter_advance(&announced, 1);
   }
-  omp_set_num_threads(threads);
+  omp_set_num_threads(stream->threads);
 #endif
 }
 
@@ -189,8 +204,8 @@ static void *run_stream(void *arg) {
                           .threads = stream->threads};
   uint64_t random = 0;
   dpt__counter_worker();
+  set_threads(stream);
   int lost = stream->backend->enter && stream->backend->enter(stream->unit);
-  set_threads(stream->threads);
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
     item *it = next_item(stream);
@@ -249,11 +264,22 @@ static int start(dpt__stream *stream) {
   if (stream->backend->queue_new && !stream->queue) DPT__TRY(dpt__marks_new(stream));
   pthread_t thread;
   dpt__runner_add(&stream->runner);
+#ifdef _OPENMP
+  stream->announces =
+      stream->threads == 1 && omp_get_max_threads() > 1 && !atomic_flag_test_and_set(&known);
+  if (stream->announces) dpt__counter_init(&announced);
+#endif
   if (dpt__thread_start(&thread, run_stream, stream, what)) {
+#ifdef _OPENMP
+    if (stream->announces) atomic_flag_clear(&known);
+#endif
     dpt__runner_remove(&stream->runner);
     return 1;
   }
   pthread_detach(thread);
+#ifdef _OPENMP
+  if (stream->announces) dpt__counter_wait(&announced, 1); /* before a limit of threads may come */
+#endif
   stream->started = 1;
   return 0;
 }

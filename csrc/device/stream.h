@@ -34,6 +34,7 @@ struct dpt__stream {
                       * one for communication */
   int id;            /* different for every stream of the process, from 0 */
   int threads;       /* OpenMP threads for its kernels */
+  int announces;     /* its thread lets libgomp know of the streams' threads */
   int blocking;      /* ordered with the device's stream 0 */
   pthread_mutex_t lock;
   int started;
