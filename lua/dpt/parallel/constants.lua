@@ -8,6 +8,7 @@
 -- in host memory do not count writes.)
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
+local Snapshot = require 'dpt.parallel.snapshot'
 local C = require('dpt.ffi').C
 
 local Constants = {}
@@ -117,16 +118,6 @@ function Constants:take(snapshot, pass)
    note(self)
 end
 
--- The keys that lead from the network to a field of object o.
-local function pathOf(self, o, key)
-   local path = {key}
-   while self.parents[o] do
-      table.insert(path, 1, self.keys[o])
-      o = self.parents[o]
-   end
-   return path
-end
-
 --- Tensors that a script has written to since, and their places; nil: none.
 function Constants:written()
    if not isWritten(self) then return nil end
@@ -134,7 +125,8 @@ function Constants:written()
    for k = 1, self.n do
       local t = self.list[k]
       if t and isOther(self, k) then
-         paths[#paths + 1], tensors[#tensors + 1] = pathOf(self, unpack(self.places[k])), t
+         tensors[#tensors + 1] = t
+         paths[#paths + 1] = Snapshot.path(self.parents, self.keys, unpack(self.places[k]))
       end
    end
    return #tensors > 0 and {paths = paths, tensors = tensors} or nil

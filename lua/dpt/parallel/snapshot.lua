@@ -188,11 +188,13 @@ local function isSetting(key, value)
       and (kind == 'number' or kind == 'string' or kind == 'boolean' or kind == 'function')
 end
 
-local function pathOf(self, o)
-   local path = {}
-   while self.parents[o] do
-      table.insert(path, 1, self.places[o])
-      o = self.parents[o]
+--- The keys that lead from the network to object o, and `key` behind them if there is one.
+-- @param parents, places of a snapshot
+function Snapshot.path(parents, places, o, key)
+   local path = {key}
+   while parents[o] do
+      table.insert(path, 1, places[o])
+      o = parents[o]
    end
    return path
 end
@@ -206,7 +208,7 @@ local function compare(self, o, list)
    local function note(key, before, after)
       if before ~= nil and not isSetting(key, before) then return false end
       if after ~= nil and not isSetting(key, after) then return false end
-      path = path or pathOf(self, o)
+      path = path or Snapshot.path(self.parents, self.places, o)
       list[#list + 1] = {path = path, key = key, value = after}
       return true
    end
