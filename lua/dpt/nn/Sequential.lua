@@ -56,11 +56,11 @@ end
 
 -- Calls a method of every module, from the last to the first, with its input and the gradient that
 -- the module behind it left.
-function Sequential:backwards(method, input, gradOutput, ...)
+function Sequential:backwards(method, input, gradOutput, scale)
    for i = #self.modules, 1, -1 do
       local module = self.modules[i]
       local before = i > 1 and self.modules[i - 1].output or input
-      self:rethrowErrors(module, i, method, before, gradOutput, ...)
+      self:rethrowErrors(module, i, method, before, gradOutput, scale)
       gradOutput = module.gradInput
    end
    return gradOutput
