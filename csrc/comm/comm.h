@@ -58,8 +58,6 @@ int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt
 int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies);
 /* All of the row's storages have been written. */
 void dpt__row_written(const dpt__row *row);
-/* What is queued now on the current stream of a device. */
-int dpt__ready(int device, dpt__event *event);
 
 /* sum.c: reduce, and one part of a sum on each of n devices: elements first[i] to first[i + 1] - 1
  * of all `in` are added up in out[i], from element to[i] on. */

@@ -28,18 +28,17 @@ static int receive(const char *fn, dpt__row to, dpt__row from, int64_t most, dpt
 static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
   dpt__stream *source = dpt__current_stream(dpt__row_device(&src));
   dpt__event event;
-  DPT__TRY(dpt__ready(source->device, &event));
+  DPT__TRY(dpt__event_record(source, &event));
   for (int64_t c = 0; c < copies; c++)
     DPT__TRY(receive("broadcast", out[c], src, INT64_MAX, event));
-  for (int64_t c = 0; c < copies; c++) {
-    DPT__TRY(dpt__ready(dpt__row_device(&out[c]), &event));
-    DPT__TRY(dpt__stream_wait(source, event));
-  }
+  for (int64_t c = 0; c < copies; c++)
+    DPT__TRY(dpt__stream_wait_all(source, dpt__current_stream(dpt__row_device(&out[c]))));
   return 0;
 }
 
 static int ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *ready) {
-  for (int64_t i = 0; i < n; i++) DPT__TRY(dpt__ready(t[i]->store_->device, &ready[i]));
+  for (int64_t i = 0; i < n; i++)
+    DPT__TRY(dpt__event_record(dpt__current_stream(t[i]->store_->device), &ready[i]));
   return 0;
 }
 

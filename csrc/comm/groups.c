@@ -313,7 +313,6 @@ int dpt__group_run(const char *fn, dpt__stream *const *streams, const dpt__batch
   size_t places = (size_t)batch->calls * (size_t)batch->ranks;
   if (!places) return 0;
   DPT__TRY(dpt__graph_refuses(fn, "a library does it on several devices"));
-  for (int i = 0; i < batch->ranks; i++) DPT__TRY(dpt__stream_order(streams[i]));
   return dpt__meet(batch->ranks, streams, dpt__fault(DPT__FAULT_COPY) ? run_failure : run, fn,
                    batch, offsetof(dpt__batch, place) + places * sizeof *batch->place);
 }

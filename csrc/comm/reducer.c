@@ -104,10 +104,7 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
 
 /* Everything that is queued now on this thread's current stream of the replica's device. */
 static int record(dpt_reducer *r, int64_t replica, dpt__event *event) {
-  dpt__stream *stream = dpt__current_stream(r->devices[replica]);
-  DPT__TRY(dpt__stream_order(stream));
-  *event = dpt__event_record(stream);
-  return 0;
+  return dpt__event_record(dpt__current_stream(r->devices[replica]), event);
 }
 
 /* Under the lock: queues the sum of a bucket that all replicas have marked. */
@@ -156,9 +153,7 @@ int dpt_reducer_mark(dpt_reducer *r, int64_t replica, int64_t b) {
 /* The current stream of the replica's device waits for the communication stream. */
 static int wait_for_sums(dpt_reducer *r, int64_t replica) {
   int device = r->devices[replica];
-  dpt__stream *stream = dpt__current_stream(device);
-  DPT__TRY(dpt__stream_order(stream));
-  return dpt__stream_wait(stream, dpt__event_record(dpt__communication_stream(device)));
+  return dpt__stream_wait_all(dpt__current_stream(device), dpt__communication_stream(device));
 }
 
 int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t b) {

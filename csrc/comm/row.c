@@ -86,10 +86,3 @@ int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies)
 void dpt__row_written(const dpt__row *row) {
   for (int64_t i = 0; i < row->n; i++) dpt__written(row->t[i]);
 }
-
-int dpt__ready(int device, dpt__event *event) {
-  dpt__stream *stream = dpt__current_stream(device);
-  DPT__TRY(dpt__stream_order(stream));
-  *event = dpt__event_record(stream);
-  return 0;
-}

@@ -61,10 +61,7 @@ static dpt__event *moves(const char *fn, int64_t n) {
 static int record(const dpt_tensor *t, dpt__event *event) {
   *event = (dpt__event){NULL, 0};
   if (!t->store_ || !t->store_->device) return 0;
-  dpt__stream *stream = dpt__current_stream(t->store_->device);
-  DPT__TRY(dpt__stream_order(stream));
-  *event = dpt__event_record(stream);
-  return 0;
+  return dpt__event_record(dpt__current_stream(t->store_->device), event);
 }
 
 /* The device of `waiting` waits for everything that is queued on that of `t`. */

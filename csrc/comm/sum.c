@@ -38,7 +38,7 @@ static int hire(worker *w, int device) {
                                   .stream = dpt__current_stream(device),
                                   .device = device,
                                   .threads = d->threads}};
-  return dpt__ready(device, &w->ready);
+  return dpt__event_record(w->route.context.stream, &w->ready);
 }
 
 static void fire(worker *w) {
@@ -180,16 +180,14 @@ static int sum_out(worker *w, job *j, int64_t most) {
 static int help(worker *result, worker *helper, job *j, int64_t count) {
   int half = helper->half = !helper->half, dtype = dpt__type(j->out.t[0]);
   dpt__copies copies;
-  dpt__event summed;
   char *to = (char *)helper->sums->data + half * CHUNK;
   DPT__TRY(dpt__stream_wait(stream_of(helper), helper->taken[half]));
   DPT__TRY(sum(helper, j, count, dtype, (span){NULL, to}));
-  DPT__TRY(dpt__ready(helper->route.context.device, &summed));
-  DPT__TRY(dpt__stream_wait(stream_of(result), summed));
+  DPT__TRY(dpt__stream_wait_all(stream_of(result), stream_of(helper)));
   dpt__copies_start(&copies, stream_of(result), "reduceAdd");
   DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, to, helper->sums->block));
   DPT__TRY(dpt__copies_end(&copies));
-  return dpt__ready(result->route.context.device, &helper->taken[half]);
+  return dpt__event_record(stream_of(result), &helper->taken[half]);
 }
 
 /* w[0] has the result, w[1] to w[n - 1] the summands of other devices. */
@@ -221,11 +219,8 @@ int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
   if (!status) status = sum_all(w, n, &j);
   dpt__row_written(&out);
   for (int64_t i = 0; i < n; i++) {
-    dpt__event done;
     fire(&w[i]);
-    if (i)
-      status |=
-          dpt__ready(dpt__row_device(&out), &done) || dpt__stream_wait(stream_of(&w[i]), done);
+    if (i) status |= dpt__stream_wait_all(stream_of(&w[i]), stream_of(w));
   }
   free(j.in);
   free(w);
@@ -254,7 +249,7 @@ int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
     dpt__written(sum);
   }
   for (int64_t i = 0; i < hired; i++) {
-    status |= dpt__ready(w[i].route.context.device, &w[i].ready);
+    status |= dpt__event_record(stream_of(&w[i]), &w[i].ready);
     fire(&w[i]);
   }
   return status || wait_all(w, n);

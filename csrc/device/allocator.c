@@ -139,9 +139,8 @@ void dpt__block_give(dpt__block *block) {
   }
   p->live -= (int64_t)block->asked;
   atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
-  if (block->birth) block->freed = dpt__event_record(block->birth).number;
-  for (int i = 0; i < block->nuser; i++)
-    block->users[i] = dpt__event_record(block->users[i].stream);
+  if (block->birth) block->freed = dpt__event_last(block->birth).number;
+  for (int i = 0; i < block->nuser; i++) block->users[i] = dpt__event_last(block->users[i].stream);
   if (is_done(block)) {
     make_free(p, block);
   } else {

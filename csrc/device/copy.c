@@ -39,7 +39,6 @@ int dpt__copies_end(dpt__copies *copies) {
   if (!args->count) return 0;
   uint64_t bytes = 0;
   for (int i = 0; i < args->count; i++) bytes += args->piece[i].bytes;
-  DPT__TRY(dpt__stream_order(stream));
   dpt__kernel_fn *run = stream->backend->kernels[DPT__KERNEL_copy_bytes];
   if (dpt__fault(DPT__FAULT_COPY)) run = run_failure;
   DPT__TRY(dpt__stream_push(stream, run, copies->fn, args,
@@ -86,9 +85,8 @@ int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_sto
   dpt__stream *stream = dpt__current_stream(to->device);
   dpt__stream *source = dpt__current_stream(from->device);
   dpt__storage_written(to);
-  DPT__TRY(dpt__stream_order(source));
-  DPT__TRY(dpt__stream_wait(stream, dpt__event_record(source)));
+  DPT__TRY(dpt__stream_wait_all(stream, source));
   DPT__TRY(dpt__copy_on(stream, fn, (char *)to->data + to_offset, to->block,
                         (const char *)from->data + from_offset, from->block, bytes));
-  return dpt__stream_wait(source, dpt__event_record(stream));
+  return dpt__stream_wait_all(source, stream);
 }

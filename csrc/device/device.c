@@ -303,28 +303,6 @@ static int find_stream(const char *fn, int number, int index, dpt__stream **stre
   return 0;
 }
 
-int dpt__stream_order(dpt__stream *stream) {
-  dpt__device *device = devices[stream->device];
-  if (!atomic_load_explicit(&device->nblocking, memory_order_acquire)) return 0;
-  if (stream->index) {
-    if (!stream->blocking) return 0;
-    dpt__event event = dpt__event_record(device->streams[0]);
-    if (event.number <= atomic_load(&stream->seen_default)) return 0;
-    DPT__TRY(dpt__stream_wait(stream, event));
-    atomic_store(&stream->seen_default, event.number);
-    return 0;
-  }
-  int count = atomic_load(&device->nstream);
-  for (int i = 1; i < count; i++) {
-    dpt__stream *other = device->streams[i];
-    dpt__event event = dpt__event_record(other);
-    if (!other->blocking || event.number <= atomic_load(&other->seen_by_default)) continue;
-    DPT__TRY(dpt__stream_wait(stream, event));
-    atomic_store(&other->seen_by_default, event.number);
-  }
-  return 0;
-}
-
 int dpt_stream_reserve(int n, int nonblocking) {
   dpt__device *device;
   DPT__TRY(dpt__device_find("reserveStreams", 0, &device));
@@ -376,8 +354,9 @@ int dpt_stream_get(int number, int *index) {
 int dpt_event_record(dpt_event *event, int number, int index) {
   dpt__stream *stream;
   DPT__TRY(find_stream("event", number, index, &stream));
-  DPT__TRY(dpt__stream_order(stream));
-  *event = (dpt_event){stream->device, stream->index, dpt__event_record(stream).number};
+  dpt__event recorded;
+  DPT__TRY(dpt__event_record(stream, &recorded));
+  *event = (dpt_event){stream->device, stream->index, recorded.number};
   return 0;
 }
 
@@ -395,7 +374,6 @@ int dpt_stream_wait_event(int number, int index, const dpt_event *event) {
   dpt__event found;
   DPT__TRY(find_stream("streamWaitFor", number, index, &stream));
   DPT__TRY(find_event("streamWaitFor", event, &found));
-  DPT__TRY(dpt__stream_order(stream));
   return dpt__stream_wait(stream, found);
 }
 
@@ -415,7 +393,6 @@ int dpt_event_query(const dpt_event *event, int *done) {
 int dpt_stream_synchronize(int number, int index) {
   dpt__stream *stream;
   DPT__TRY(find_stream("streamSynchronize", number, index, &stream));
-  DPT__TRY(dpt__stream_order(stream));
   return dpt__stream_synchronize(stream);
 }
 
@@ -433,12 +410,12 @@ int dpt_device_synchronize(int number) {
   for (int n = first; n <= last; n++)
     for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
       dpt__stream *stream = stream_at(devices[n], i);
-      if (stream) dpt__event_settle(dpt__event_record(stream));
+      if (stream) dpt__event_settle(dpt__event_last(stream));
     }
   for (int n = first; n <= last; n++)
     for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
       dpt__stream *stream = stream_at(devices[n], i);
-      if (stream) DPT__TRY(dpt__stream_synchronize(stream));
+      if (stream) DPT__TRY(dpt__event_wait(dpt__event_last(stream)));
     }
   return 0;
 }
@@ -452,6 +429,5 @@ int dpt_stream_sleep(double milliseconds) {
   dpt__device *device;
   DPT__TRY(dpt__device_find("streamSleep", 0, &device));
   dpt__stream *stream = dpt__current_stream(device->number);
-  DPT__TRY(dpt__stream_order(stream));
   return dpt__stream_push(stream, run_sleep, "streamSleep", &milliseconds, sizeof milliseconds);
 }

@@ -38,10 +38,6 @@ dpt__stream *dpt__communication_stream(int number);
 void dpt__communicate(int on);
 int dpt__device_count(void); /* of the list, once it is made */
 
-/* Queues the waits that order a blocking stream and its device's stream 0: before queueing work on
- * the stream, recording an event on it or waiting for it. Cheap where there are no such streams. */
-int dpt__stream_order(dpt__stream *stream);
-
 /* 1 in a child of fork whose parent had devices. */
 int dpt__forked(void);
 

@@ -153,8 +153,8 @@ static int run_end(dpt__context *context, const void *args) {
 /* Queues fn(graph) and waits until it has run. */
 static int run(dpt_graph *graph, dpt__kernel_fn *fn) {
   dpt__stream *stream = graph->stream;
-  DPT__TRY(dpt__stream_push(stream, fn, "cutorch.graph", &graph, sizeof graph));
-  dpt__event_run(dpt__event_record(stream));
+  DPT__TRY(dpt__stream_push_unordered(stream, fn, "cutorch.graph", &graph, sizeof graph));
+  dpt__event_run(dpt__event_last(stream));
   return 0;
 }
 
@@ -175,7 +175,6 @@ int dpt_graph_begin(dpt_graph **out) {
     return dpt__fail("%s: %s devices have no graphs", fn, device->backend->name);
   dpt__graphs_sweep();
   dpt__stream *stream = dpt__current_stream(device->number);
-  DPT__TRY(dpt__stream_order(stream));
   DPT__TRY(dpt__stream_synchronize(stream));
   dpt_graph *graph = calloc(1, sizeof *graph), *none = NULL;
   if (!graph) return dpt__no_memory("%s: no host memory", fn);
@@ -186,7 +185,7 @@ int dpt_graph_begin(dpt_graph **out) {
     return dpt__graph_mismatch(fn, stream);
   }
   /* Others may have queued something meanwhile; from here on they can't. */
-  dpt__event_settle(dpt__event_record(stream));
+  dpt__event_settle(dpt__event_last(stream));
   dpt__own_capture = graph;
   dpt__marks_close(stream, 1);
   run(graph, run_begin);
@@ -232,13 +231,11 @@ int dpt_graph_launch(dpt_graph *graph) {
   if (!graph->work) return dpt__fail("%s: it was not captured to its end", fn);
   DPT__TRY(dpt__graph_refuses(fn, "it is replayed"));
   dpt__stream *current = dpt__current_stream(stream->device);
-  DPT__TRY(dpt__stream_order(stream));
-  DPT__TRY(dpt__stream_order(current));
-  DPT__TRY(dpt__stream_wait(stream, dpt__event_record(current)));
+  DPT__TRY(dpt__stream_wait_all(stream, current));
   launch l = {.graph = graph};
   if (graph->draws) l.from = dpt__draws_take(stream->device, graph->draws);
   DPT__TRY(dpt__stream_push(stream, run_launch, fn, &l, sizeof l));
-  graph->last = dpt__event_record(stream);
+  graph->last = dpt__event_last(stream);
   for (int i = 0; i < graph->nwritten; i++) dpt__storage_written(graph->written[i]);
   return dpt__stream_wait(current, graph->last);
 }

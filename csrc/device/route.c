@@ -34,15 +34,14 @@ static int await_others(struct dpt__route *route, int n, const dpt_tensor *const
     if (!s || s->device == route->context.device) continue;
     dpt__stream *other = dpt__current_stream(s->device);
     route->others[(s->device - 1) / 64] |= (uint64_t)1 << (s->device - 1) % 64;
-    DPT__TRY(dpt__stream_order(other));
-    DPT__TRY(dpt__stream_wait(route->context.stream, dpt__event_record(other)));
+    DPT__TRY(dpt__stream_wait_all(route->context.stream, other));
   }
   return 0;
 }
 
 /* Those streams wait for the route's. */
 static int let_wait(const struct dpt__route *route) {
-  dpt__event done = dpt__event_record(route->context.stream);
+  dpt__event done = dpt__event_last(route->context.stream);
   for (int device = 1; device <= DPT__MAX_DEVICES; device++)
     if (route->others[(device - 1) / 64] >> (device - 1) % 64 & 1)
       DPT__TRY(dpt__stream_wait(dpt__current_stream(device), done));
@@ -104,7 +103,6 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
     return status;
   }
   if (kernel == DPT__KERNEL_adam) DPT__TRY(dpt__graph_refuses(fn, "it counts its steps"));
-  DPT__TRY(dpt__stream_order(context->stream));
   DPT__TRY(dpt__stream_push(context->stream, run, fn, args, size));
   return route->across ? let_wait(route) : 0;
 }
@@ -112,6 +110,5 @@ int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *f
 int dpt__wait(struct dpt__route *route) {
   if (!route->context.stream) return 0;
   DPT__TRY(dpt__graph_refuses(route->context.name, "it waits for the device"));
-  DPT__TRY(dpt__stream_order(route->context.stream));
   return dpt__stream_synchronize(route->context.stream);
 }

@@ -6,6 +6,7 @@
  */
 #include "device/stream.h"
 
+#include "device/device.h"
 #include "device/fault.h"
 #include "device/graph.h"
 #include "device/marks.h"
@@ -346,8 +347,8 @@ static void put(dpt__stream *stream, size_t tail, item head, const void *args, s
 static _Thread_local uint64_t queued;
 uint64_t dpt__queued(void) { return queued; }
 
-int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
-                         const void *args, size_t size) {
+static int push(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
+                const void *args, size_t size) {
   size_t tail[DPT__PUSH_MAX], whole = (sizeof(item) + size + UNIT - 1) / UNIT * UNIT;
   for (int i = 0; i < n; i++) pthread_mutex_lock(&streams[i]->lock);
   int status = prepare(n, streams, name, whole, tail);
@@ -358,9 +359,9 @@ int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn,
   return status;
 }
 
-int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
-                     size_t size) {
-  return dpt__stream_push_all(1, &stream, fn, name, args, size);
+int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const char *name,
+                               const void *args, size_t size) {
+  return push(1, &stream, fn, name, args, size);
 }
 
 /* ---- events ---- */
@@ -379,7 +380,7 @@ static int run_wait(dpt__context *context, const void *args) {
   return 0;
 }
 
-int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
+static int wait_for(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
   if (dpt__own_capture && !dpt__event_done(event))
     return dpt__graph_mismatch(
@@ -388,7 +389,57 @@ int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
     dpt__stream_inherit(stream, 0, event);
     return stream->queue ? dpt__marks_follow(stream, 0, event) : 0;
   }
-  return dpt__stream_push(stream, run_wait, "stream wait", &event, sizeof event);
+  return push(1, &stream, run_wait, "stream wait", &event, sizeof event);
+}
+
+/* Queues the waits that order a blocking stream and its device's stream 0. Cheap where the device
+ * has no blocking stream. */
+static int order(dpt__stream *stream) {
+  dpt__device *device = dpt__device_at(stream->device);
+  if (!atomic_load_explicit(&device->nblocking, memory_order_acquire)) return 0;
+  if (stream->index) {
+    if (!stream->blocking) return 0;
+    dpt__event event = dpt__event_last(device->streams[0]);
+    if (event.number <= atomic_load(&stream->seen_default)) return 0;
+    DPT__TRY(wait_for(stream, event));
+    atomic_store(&stream->seen_default, event.number);
+    return 0;
+  }
+  int count = atomic_load(&device->nstream);
+  for (int i = 1; i < count; i++) {
+    dpt__stream *other = device->streams[i];
+    dpt__event event = dpt__event_last(other);
+    if (!other->blocking || event.number <= atomic_load(&other->seen_by_default)) continue;
+    DPT__TRY(wait_for(stream, event));
+    atomic_store(&other->seen_by_default, event.number);
+  }
+  return 0;
+}
+
+int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
+                         const void *args, size_t size) {
+  for (int i = 0; i < n; i++) DPT__TRY(order(streams[i]));
+  return push(n, streams, fn, name, args, size);
+}
+
+int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
+                     size_t size) {
+  return dpt__stream_push_all(1, &stream, fn, name, args, size);
+}
+
+int dpt__event_record(dpt__stream *stream, dpt__event *event) {
+  DPT__TRY(order(stream));
+  *event = dpt__event_last(stream);
+  return 0;
+}
+
+int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
+  return order(stream) || wait_for(stream, event);
+}
+
+int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other) {
+  dpt__event event;
+  return dpt__event_record(other, &event) || dpt__stream_wait(stream, event);
 }
 
 int dpt__event_done(dpt__event event) {
@@ -429,5 +480,6 @@ int dpt__event_wait(dpt__event event) {
 }
 
 int dpt__stream_synchronize(dpt__stream *stream) {
-  return dpt__event_wait(dpt__event_record(stream));
+  dpt__event event;
+  return dpt__event_record(stream, &event) || dpt__event_wait(event);
 }

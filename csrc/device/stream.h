@@ -60,7 +60,8 @@ typedef struct dpt__event {
 dpt__stream *dpt__stream_new(const dpt__backend *backend, int unit, int device, int index,
                              int threads, int blocking);
 
-/* Queues fn(context, a copy of args); size may be 0. name stands in messages: a literal. */
+/* Queues fn(context, a copy of args); size may be 0. name stands in messages: a literal. As every
+ * function here that queues or records, it first orders a blocking stream with stream 0. */
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
                      size_t size);
 /* The same for n streams at once, DPT__PUSH_MAX at most, each there once and in the order of their
@@ -68,10 +69,15 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
 enum { DPT__PUSH_MAX = 256 };
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size);
+/* The same, ordered with no other stream: for what begins and ends a capture. */
+int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const char *name,
+                               const void *args, size_t size);
 /* How often this thread has queued work, waits apart. */
 uint64_t dpt__queued(void);
-/* Everything queued so far. */
-static inline dpt__event dpt__event_record(dpt__stream *stream) {
+/* Everything that counts as queued on the stream: what a blocking stream is ordered behind, too. */
+int dpt__event_record(dpt__stream *stream, dpt__event *event);
+/* The last item that was queued on this stream itself. */
+static inline dpt__event dpt__event_last(dpt__stream *stream) {
   return (dpt__event){stream, dpt__counter_value(&stream->submitted)};
 }
 /* Whether it is known to be over; dpt__event_done asks the queue. */
@@ -81,6 +87,8 @@ static inline int dpt__event_over(dpt__event event) {
 int dpt__event_done(dpt__event event);
 /* Later items of stream wait for the event; nothing is queued where that is already so. */
 int dpt__stream_wait(dpt__stream *stream, dpt__event event);
+/* The same for everything that is queued on `other` now. */
+int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other);
 /* The caller waits, and gets the error that the stream keeps. dpt__event_settle only waits: the
  * error stays. */
 int dpt__event_wait(dpt__event event);

@@ -78,13 +78,15 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
   *event = (dpt__event){NULL, 0};
   if (!device == !source || !fits(to, dpt__type(from)) || !fits(from, dpt__type(to))) return 0;
   dpt__stream *stream = dpt__current_stream(device ? device : source);
-  DPT__TRY(dpt__stream_order(stream));
-  if (device && (bytes_of(to) < STRAIGHT || !dpt__event_done(dpt__event_record(stream)))) return 0;
+  if (device) {
+    dpt__event before;
+    DPT__TRY(dpt__event_record(stream, &before));
+    if (bytes_of(to) < STRAIGHT || !dpt__event_done(before)) return 0;
+  }
   dpt__written(to);
   DPT__TRY(dpt__copy_on(stream, fn, dpt__at(to), to->store_->block, dpt__at(from),
                         from->store_->block, bytes_of(to)));
-  *event = dpt__event_record(stream);
-  return 0;
+  return dpt__event_record(stream, event);
 }
 
 static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {

@@ -29,9 +29,9 @@ static int random_program(uint64_t *seed, int steps, int with_events) {
   for (int i = 0; i < steps; i++) {
     int to = (int)draw(seed, CELLS), from = (int)draw(seed, CELLS);
     struct add_args args = {&cells[to], &cells[from]};
-    if (with_events) OK(dpt__stream_wait(stream_of(to), dpt__event_record(stream_of(from))));
+    if (with_events) OK(dpt__stream_wait(stream_of(to), dpt__event_last(stream_of(from))));
     OK(dpt__stream_push(stream_of(to), run_add, "add", &args, sizeof args));
-    if (with_events) OK(dpt__stream_wait(stream_of(from), dpt__event_record(stream_of(to))));
+    if (with_events) OK(dpt__stream_wait(stream_of(from), dpt__event_last(stream_of(to))));
     wanted[to] = (int)((unsigned)wanted[to] * 3 + (unsigned)wanted[from]);
   }
   OK(dpt_device_synchronize(-1));

@@ -89,7 +89,7 @@ static void *mix(void *arg) {
   for (int round = 0; round < torture(5000); round++) {
     if (draw(&state, 2)) { /* one stream waits for another, as copies do */
       dpt__stream *a = streams[draw(&state, DEVICES)], *b = streams[draw(&state, DEVICES)];
-      OK(dpt__stream_wait(a, dpt__event_record(b)));
+      OK(dpt__stream_wait(a, dpt__event_last(b)));
       continue;
     }
     int n = 0;

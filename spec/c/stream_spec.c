@@ -151,17 +151,17 @@ static void keeps_errors(void) {
 
   /* A stream that waits for the event inherits it: told by the one, not told again by the other. */
   OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
-  OK(dpt__stream_wait(two, dpt__event_record(one)));
+  OK(dpt__stream_wait(two, dpt__event_last(one)));
   FAILS(dpt__stream_synchronize(two), "gather: index 8");
   OK(dpt__stream_synchronize(one));
   OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
-  OK(dpt__stream_wait(two, dpt__event_record(one)));
+  OK(dpt__stream_wait(two, dpt__event_last(one)));
   FAILS(dpt__stream_synchronize(one), "gather: index 8");
   OK(dpt__stream_synchronize(two));
 
   /* Inherited also where the event has come already. */
   OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
-  dpt__event past = dpt__event_record(one);
+  dpt__event past = dpt__event_last(one);
   dpt__counter_wait(&one->done, past.number);
   OK(dpt__stream_wait(two, past));
   FAILS(dpt__stream_synchronize(two), "gather: index 8");
@@ -170,7 +170,7 @@ static void keeps_errors(void) {
   /* An error behind the event is not the waiter's. */
   OK(dpt_device_set(1));
   OK(dpt_stream_sleep(20));
-  dpt__event before = dpt__event_record(one);
+  dpt__event before = dpt__event_last(one);
   OK(dpt__stream_push(one, run_fail, "late", &number, sizeof number));
   OK(dpt__stream_wait(two, before));
   OK(dpt__event_wait(before));
