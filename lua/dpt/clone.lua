@@ -1,12 +1,12 @@
 --- dpt.clone: a deep copy of a tree of Lua values.
 --
--- What must stay true: what is shared inside the tree is shared in the copy: a table that occurs
--- twice is copied once, tensors over one storage are views of one new storage with the sizes,
--- strides and offsets they had. Objects keep their class and lose their transient fields; functions
--- and foreign C data are shared with the original. Device memory of the copy is the current
--- device's. A class with methods write and read of its own, for files, is copied through them. A
--- class with a method __clone(plain) makes the copies of its objects itself; plain() returns the
--- copy that there would be without the method.
+-- Invariant: what is shared inside the tree is shared in the copy: a table that occurs twice is
+-- copied once, tensors over one storage are views of one new storage with the sizes, strides and
+-- offsets they had. Objects keep their class and lose their transient fields; functions and foreign
+-- C data are shared with the original. Device memory of the copy is the current device's. A class
+-- with methods write and read of its own, for files, is copied through them. A class with a method
+-- __clone(plain) makes the copies of its objects itself; plain() returns the copy that there would
+-- be without the method.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'

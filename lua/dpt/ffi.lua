@@ -1,9 +1,9 @@
 --- dpt.ffi: the door to libdpt, the only file that loads it.
 --
--- What must stay true: the declarations are read out of the library itself, so they cannot drift
--- from it. A C function that fails leaves one sentence; lib.NAME(...) turns it into an error at the
--- line of dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once
--- for a Lua state: a second load would make new C types under live objects, so it is refused.
+-- Invariant: the declarations are read out of the library itself, so they cannot drift from it. A C
+-- function that fails leaves one sentence; lib.NAME(...) turns it into an error at the line of
+-- dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once for a
+-- Lua state: a second load would make new C types under live objects, so it is refused.
 local ffi = require 'ffi'
 local type = type -- dpt.compat replaces the global one
 

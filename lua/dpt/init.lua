@@ -1,6 +1,6 @@
 --- dpt: what `require 'dpt'` gives: a table whose fields are the rooms.
 --
--- What must stay true: this is the only file that knows all rooms; only dpt.compat writes globals.
+-- Invariant: this is the only file that knows all rooms; only dpt.compat writes globals.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local compat = require 'dpt.compat'

@@ -1,7 +1,7 @@
 --- What all benchmarks share: alternating rounds, medians, the table and the last line.
 --
--- What must stay true: two sides of a ratio are measured alternately in one process, and the median
--- of the rounds counts, so that a slow moment of the machine hits both sides.
+-- Invariant: two sides of a ratio are measured alternately in one process, and the median of the
+-- rounds counts, so that a slow moment of the machine hits both sides.
 local dptffi = require 'dpt.ffi'
 local clock, ffi = dptffi.C.dpt_clock, dptffi.ffi
 

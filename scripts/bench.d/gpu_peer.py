@@ -1,6 +1,6 @@
 """gpu_peer: what PyTorch takes for what gpu.lua measures; a line "name<tab>seconds" each.
 
-What must stay true: the same sizes, the same arithmetic (no TF32), and rounds that are counted the
+Invariant: the same sizes, the same arithmetic (no TF32), and rounds that are counted the
 same way as in gpu.lua.
 """
 import subprocess

@@ -1,7 +1,7 @@
 --- bench rnn: an LSTM forward and backward against PyTorch on the CPU, on one thread and two
 --
--- What must stay true: both sides run in one process each, taken in turn; the peer waits meanwhile.
--- It does what users of either would: module, output, gradient by input and weights.
+-- Invariant: both sides run in one process each, taken in turn; the peer waits meanwhile. It does
+-- what users of either would: module, output, gradient by input and weights.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, peer = require 'frame', require 'peer'
 

@@ -1,7 +1,7 @@
 # cuda.cmake: whether CUDA's plugin is built, and for what.
 #
-# What must stay true: with AUTO nothing that is missing or broken stops the build: a line says what
-# it was. The variable DPT_CUDA of the environment is the first value, for builds that others start.
+# Invariant: with AUTO nothing that is missing or broken stops the build: a line says what it was.
+# The variable DPT_CUDA of the environment is the first value, for builds that others start.
 # Afterwards DPT_CUDA_ON tells, and CUDNN_* and NCCL_* say where those are.
 set(first AUTO)
 if(DEFINED ENV{DPT_CUDA})

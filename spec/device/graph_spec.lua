@@ -3,7 +3,7 @@ local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local ffi = require('dpt.ffi').ffi
 local C = require('dpt.ffi').C
-local draws = require 'dpt.parallel.draws'
+local random = require 'dpt.parallel.dispatch.random'
 local run = require 'spec.support.run'
 
 --- Devices that run CUDA's kernels; host devices call f again, which has a spec of its own.
@@ -211,9 +211,9 @@ describe('cutorch.graph', function()
       refused(function() return x:float() end, 'waits')
       refused(function() other:add(1) end, 'add: it needs stream 0 of device 2', 'of device 1')
       refused(function() other:copy(x) end, 'device 2')
-      local pass = draws.passes(1, {0, 2, 4}, 2)[2]
+      local pass = random.passes(1, {0, 2, 4}, 2)[2]
       refused(function()
-         draws.within(pass, x.uniform, x)
+         random.within(pass, x.uniform, x)
       end, 'uniform: it draws what goes by the replica')
       refused(function() x:randperm(4) end, 'randperm: it draws on the host')
       refused(function() cutorch.graph(function() end) end, 'it captures')

@@ -1,6 +1,6 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
-local Buffers = require 'dpt.parallel.buffers'
+local Buffers = require 'dpt.parallel.params.buffers'
 local same = require 'spec.support.parallel'
 local RowCounter = require('spec.support.modules').RowCounter
 

@@ -2,7 +2,7 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
-local layout = require 'dpt.parallel.layout'
+local layout = require 'dpt.parallel.params.layout'
 
 local function make()
    return nn.Sequential():add(nn.Linear(5, 6)):add(nn.ReLU()):add(nn.Dropout(0.5))
@@ -283,7 +283,7 @@ for form, dispatch in pairs(same.dispatchers) do
    end)
 end
 
-describe('dpt.parallel.layout', function()
+describe('dpt.parallel.params.layout', function()
    it('lays out nothing where a replica is flat already', function()
       local net = make()
       net:getParameters()

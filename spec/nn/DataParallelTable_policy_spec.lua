@@ -156,14 +156,14 @@ same.dispatched('G10: policies of inputs', function()
       local many = table(Probe(function(input) return input[1] end))
       local input = {torch.randn(4, 2):cuda(), torch.randn(4, 2):cuda(), {torch.randn(4):cuda()}}
       for _, case in ipairs{
-         {{1, 'copy'}, "input%[2%]: its policy wants to be a dimension, 'replicate'.*got 'copy'"},
-         {{0}, 'input%[1%]: its policy.*got 0'},
+         {{1, 'copy'}, "input%[2%]: invalid split spec.*wanted a dimension, .*got 'copy'"},
+         {{0}, 'input%[1%]: invalid split spec.*got 0'},
          {{1.5}, 'got 1.5'},
          {{1, true}, 'input%[2%].*got true'},
-         {{1, {1}}, 'input%[2%] is a torch.CudaTensor, its policy a table'},
+         {{1, {1}}, 'input%[2%] is a torch.CudaTensor, its split spec %(policy%) a table'},
          {{1, 1, {'all'}}, "input%[3%]%[1%].*got 'all'"},
          {{1, 1, 2}, 'input%[3%]%[1%] is a torch.CudaTensor of 1 dim.*along dimension 2'},
-         {{1, function() return 7 end}, 'input%[2%]: its policy wants to return a list.*a number'},
+         {{1, function() return 7 end}, 'input%[2%]: the function.*split spec.*a number'},
          {{1, function() error('no rows') end}, 'no rows'},
          {{1, 'function'}, 'files hold none: set it again'},
       } do

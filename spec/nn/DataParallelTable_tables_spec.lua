@@ -101,7 +101,7 @@ same.dispatched('nn.DataParallelTable with', function()
             same.compare(net, many, randomInput({6}, rows), 1e-5)
          end
          assert.error_matches(function() many:backward(nil, randomInput({4}, 2)) end,
-            'gradOutput has 2 rows along dimension 1, what it belongs to has')
+            'gradOutput has 2 rows along dimension 1, the output has')
       end)
 
       it('keeps empty tensors empty', function()

@@ -2,7 +2,7 @@
 -- device's generator, however the modules came about.
 local dpt = require 'dpt'
 local torch, nn, cutorch, cudnn = dpt.torch, dpt.nn, dpt.cutorch, dpt.cudnn
-local draws = require 'dpt.parallel.draws'
+local random = require 'dpt.parallel.dispatch.random'
 local same = require 'spec.support.parallel'
 
 local SIZE = 40000
@@ -129,8 +129,8 @@ describe('H22: what modules draw on a device', function()
          local whole = m:forward(x):clone()
          local after = cutorch.getRNGState()
          cutorch.setRNGState(before)
-         local pass = draws.passes(1, {5, 8}, 1)[1]
-         local part = draws.within(pass, m.forward, m, x:narrow(1, 6, 3)):clone()
+         local pass = random.passes(1, {5, 8}, 1)[1]
+         local part = random.within(pass, m.forward, m, x:narrow(1, 6, 3)):clone()
          assert.is_true(part:equal(whole:narrow(1, 6, 3)))
          assert.is_true(after:equal(cutorch.getRNGState()))
          assert.is_false(whole:equal(m:forward(x))) -- the next draw is another one

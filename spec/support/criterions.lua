@@ -1,8 +1,8 @@
 --- Every criterion with what it needs: a list of {name, make = function() that gives it, input =
 -- function(rows) in doubles, target = function(rows) or nil}; `whole`: a batch cannot be split.
 --
--- What must stay true: a row of input and target is a sample; values keep away from the kinks, so
--- that differences tell the gradient; sizes are small.
+-- Invariant: a row of input and target is a sample; values keep away from the kinks, so that
+-- differences tell the gradient; sizes are small.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 

@@ -1,7 +1,7 @@
 --- Checks that every module and criterion must pass: gradients against differences, device against
 -- host, float against double, and that nothing but the module itself is changed.
 --
--- What must stay true: inputs come from torch's generator with a fixed seed, so a failure repeats;
+-- Invariant: inputs come from torch's generator with a fixed seed, so a failure repeats;
 -- differences are taken in double precision.
 local M = {}
 

@@ -3,7 +3,7 @@
 --
 -- Invariant: the program itself keeps nothing that is not in its checkpoint.
 require 'dpt'
-local buckets = require 'dpt.parallel.buckets'
+local buckets = require 'dpt.parallel.params.buckets'
 
 buckets.first, buckets.rest = 100, 100 -- bytes: small networks have several
 

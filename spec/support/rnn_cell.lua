@@ -1,6 +1,6 @@
 --- A recurrent network step by step in plain Lua numbers: what lua/dpt/nn/RNN.lua must equal.
 --
--- What must stay true: it reads the module's fields and its named weights and calls nothing of it.
+-- Invariant: it reads the module's fields and its named weights and calls nothing of it.
 local M = {}
 
 local function logistic(x) return 1 / (1 + math.exp(-x)) end

@@ -1,5 +1,5 @@
 --- Classes as scripts bring them: modules, a container, a criterion.
--- What must stay true: a second require, of a spec that busted reloads, defines nothing again.
+-- Invariant: a second require, of a spec that busted reloads, defines nothing again.
 local torch, nn = require('dpt').torch, require('dpt').nn
 if nn.SpecScale then return end
 

@@ -5,7 +5,7 @@
 -- steps, while replicas live. DPT_TORTURE_SEED=N repeats one run.
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
-local buckets = require 'dpt.parallel.buckets'
+local buckets = require 'dpt.parallel.params.buckets'
 local networks = require 'spec.support.random_networks'
 local same = require 'spec.support.parallel'
 local surgery = require 'spec.support.surgery'

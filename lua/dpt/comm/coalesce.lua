@@ -1,8 +1,8 @@
 --- dpt.comm.coalesce: many tensors as few buffers, with PyTorch's meanings.
 --
--- What must stay true: a buffer holds tensors of one type, in their order, and at most as many
--- bytes as asked for, but at least one tensor. The elements go straight from where they are into
--- the buffers of the receiving devices; results are views of those, made while the bytes travel.
+-- Invariant: a buffer holds tensors of one type, in their order, and at most as many bytes as asked
+-- for, but at least one tensor. The elements go straight from where they are into the buffers of
+-- the receiving devices; results are views of those, made while the bytes travel.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'

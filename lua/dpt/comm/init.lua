@@ -1,10 +1,10 @@
 --- dpt.comm: tensors between devices: broadcast, sums, splitting, joining, with PyTorch's meanings.
 --
--- What must stay true: nothing here waits (host tensors excepted: they have been read or written on
--- return); sums are taken in the order of their inputs, so the same call gives the same bits. The
--- functions that end in Into fill tensors that are there and are what dpt.parallel is built on; the
--- others make their results. Where many small tensors travel, they travel as few large buffers, of
--- which the results are views.
+-- Invariant: nothing here waits (host tensors excepted: they have been read or written on return);
+-- sums are taken in the order of their inputs, so the same call gives the same bits. The functions
+-- that end in Into fill tensors that are there and are what dpt.parallel is built on; the others
+-- make their results. Where many small tensors travel, they travel as few large buffers, of which
+-- the results are views.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'

@@ -1,7 +1,7 @@
 --- dpt.comm.lists: lists of tensors on their way to C, and what is wrong with them.
 --
--- What must stay true: an array made here does not keep the tensors alive: whoever makes one calls
--- core.hold with the list after the C call.
+-- Invariant: an array made here does not keep the tensors alive: whoever makes one calls core.hold
+-- with the list after the C call.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'

@@ -1,5 +1,5 @@
 --- cudnn.BGRU: cudnn.GRU in both directions; its arguments are those of cudnn.RNN.
--- What must stay true: it is a cudnn.GRU whose fields say so.
+-- Invariant: it is a cudnn.GRU whose fields say so.
 
 local torch = require 'dpt.tensor'
 

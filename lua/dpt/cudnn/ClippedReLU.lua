@@ -1,5 +1,5 @@
 --- cudnn.ClippedReLU(ceiling, inplace): x limited to 0..ceiling.
--- What must stay true: it is nn.HardTanh(0, ceiling, inplace).
+-- Invariant: it is nn.HardTanh(0, ceiling, inplace).
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

@@ -1,7 +1,7 @@
 --- cudnn.RNN(inputSize, hiddenSize, numLayers, batchFirst, dropout, rememberStates): nn.RNN with
 -- cudnn.torch's constructor; the cell is max(x, 0) unless `mode` says else.
--- What must stay true: its tensors are a device's from the start. A network is described by fields:
--- scripts may set mode, bidirectional, inputMode and call reset().
+-- Invariant: its tensors are a device's from the start. A network is described by fields: scripts
+-- may set mode, bidirectional, inputMode and call reset().
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- cudnn.RNNReLU: h' = max(W x + R h + b, 0); its arguments are those of cudnn.RNN.
--- What must stay true: it is a cudnn.RNN whose fields say so.
+-- Invariant: it is a cudnn.RNN whose fields say so.
 
 local torch = require 'dpt.tensor'
 

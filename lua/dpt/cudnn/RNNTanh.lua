@@ -1,5 +1,5 @@
 --- cudnn.RNNTanh: h' = tanh(W x + R h + b); its arguments are those of cudnn.RNN.
--- What must stay true: it is a cudnn.RNN whose fields say so.
+-- Invariant: it is a cudnn.RNN whose fields say so.
 
 local torch = require 'dpt.tensor'
 

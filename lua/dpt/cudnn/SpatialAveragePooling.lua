@@ -1,5 +1,5 @@
 --- cudnn.SpatialAveragePooling(kW, kH, dW, dH, padW, padH): nn.SpatialAveragePooling.
--- What must stay true: strides default to the window, as in cudnn.torch.
+-- Invariant: strides default to the window, as in cudnn.torch.
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,6 @@
 --- cudnn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, groups):
 -- nn.SpatialConvolution in groups: planes of one group see only each other.
--- What must stay true: weight is nOutputPlane x (nInputPlane / groups) x kH x kW.
+-- Invariant: weight is nOutputPlane x (nInputPlane / groups) x kH x kW.
 
 local torch = require 'dpt.tensor'
 local algorithms = require 'dpt.cudnn.algorithms'

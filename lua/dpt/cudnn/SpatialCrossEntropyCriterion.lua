@@ -1,6 +1,6 @@
 --- cudnn.SpatialCrossEntropyCriterion(weights): nn.LogSoftMax over planes and
 -- nn.SpatialClassNLLCriterion in one: input NxCxHxW, target NxHxW.
--- What must stay true: weights, one for each class, enter the average as in nn.ClassNLLCriterion.
+-- Invariant: weights, one for each class, enter the average as in nn.ClassNLLCriterion.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

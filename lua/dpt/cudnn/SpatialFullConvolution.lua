@@ -1,5 +1,5 @@
 --- cudnn.SpatialFullConvolution(...): nn.SpatialFullConvolution.
--- What must stay true: it takes the same arguments.
+-- Invariant: it takes the same arguments.
 
 local torch = require 'dpt.tensor'
 local algorithms = require 'dpt.cudnn.algorithms'

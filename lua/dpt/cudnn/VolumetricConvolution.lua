@@ -1,6 +1,6 @@
 --- cudnn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH,
 -- groups): nn.VolumetricConvolution in groups.
--- What must stay true: weight is nOutputPlane x (nInputPlane / groups) x kT x kH x kW.
+-- Invariant: weight is nOutputPlane x (nInputPlane / groups) x kT x kH x kW.
 
 local torch = require 'dpt.tensor'
 local algorithms = require 'dpt.cudnn.algorithms'

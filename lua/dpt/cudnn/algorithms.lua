@@ -1,6 +1,5 @@
 --- The choice of convolution algorithms that cudnn.torch's classes offer.
--- What must stay true: modes are remembered for the library that has them; others choose by
--- themselves.
+-- Invariant: modes are remembered for the library that has them; others choose by themselves.
 
 local M = {}
 

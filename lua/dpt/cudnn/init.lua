@@ -1,6 +1,6 @@
 --- dpt.cudnn: the table `cudnn`: the layers under cuDNN's names, and its switches.
--- What must stay true: a cudnn class is the nn class of its name with what cudnn.torch added; which
--- library computes is the device's affair, so every class works on every kind of device and on host
+-- Invariant: a cudnn class is the nn class of its name with what cudnn.torch added; which library
+-- computes is the device's affair, so every class works on every kind of device and on host
 -- tensors. Every class is a field from the start and made when somebody touches it.
 
 local class = require 'dpt.class'

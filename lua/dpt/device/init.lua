@@ -1,8 +1,8 @@
 --- dpt.device: cutorch: devices, streams, memory, seeds; returns the table `cutorch`.
 --
--- What must stay true: devices and streams have Torch7's numbers, devices from 1, streams from 1
--- with 0 for a device's default one. Which device and which stream are current is a matter of the
--- OS thread. Nothing here waits but synchronize, synchronizeAll, streamSynchronize and emptyCache.
+-- Invariant: devices and streams have Torch7's numbers, devices from 1, streams from 1 with 0 for a
+-- device's default one. Which device and which stream are current is a matter of the OS thread.
+-- Nothing here waits but synchronize, synchronizeAll, streamSynchronize and emptyCache.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'

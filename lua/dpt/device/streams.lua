@@ -1,8 +1,8 @@
 --- dpt.device.streams: cutorch's streams, and the waits between them.
 --
--- What must stay true: streams are numbered from 1 on every device alike, 0 is a device's default
--- stream. setStream sets the stream of every device for this thread, as in Torch7. Only
--- streamSynchronize waits; the others let streams wait for streams.
+-- Invariant: streams are numbered from 1 on every device alike, 0 is a device's default stream.
+-- setStream sets the stream of every device for this thread, as in Torch7. Only streamSynchronize
+-- waits; the others let streams wait for streams.
 local dptffi = require 'dpt.ffi'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local torch = require('dpt.class').torch

@@ -1,7 +1,7 @@
 --- dpt.file.DiskFile: torch.DiskFile, a file on disk; and what PipeFile shares with it.
 --
--- What must stay true: reads and writes go by Lua's io library and C's blocks on the same FILE;
--- between a write and a read there is always a seek.
+-- Invariant: reads and writes go by Lua's io library and C's blocks on the same FILE; between a
+-- write and a read there is always a seek.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

@@ -1,11 +1,10 @@
 --- dpt.file.File: torch.File, what all files share: flags, place and strings (numbers.lua has the
 -- numbers, object.lua the objects).
 --
--- What must stay true: this file knows no medium. DiskFile, PipeFile and MemoryFile bring
--- _read(pointer, n) -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n),
--- _byte() -> the next byte or -1, _unread(byte), _left() -> bytes up to the end or nil,
--- _seek(offset from 0), _length() and _position().
--- An error raises, or is only noted on a quiet file.
+-- Invariant: this file knows no medium. DiskFile, PipeFile and MemoryFile bring _read(pointer, n)
+-- -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n), _byte() -> the next
+-- byte or -1, _unread(byte), _left() -> bytes up to the end or nil, _seek(offset from 0), _length()
+-- and _position(). An error raises, or is only noted on a quiet file.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

@@ -1,7 +1,7 @@
 --- dpt.file.MemoryFile: torch.MemoryFile, a file in a torch.CharStorage.
 --
--- What must stay true: the storage is one byte larger than the file, or more; storage() cuts it to
--- one more and makes that byte 0, as in Torch7.
+-- Invariant: the storage is one byte larger than the file, or more; storage() cuts it to one more
+-- and makes that byte 0, as in Torch7.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

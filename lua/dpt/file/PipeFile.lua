@@ -1,7 +1,7 @@
 --- dpt.file.PipeFile: torch.PipeFile, the output or the input of a command.
 --
--- What must stay true: a pipe has no position and no length: what cannot be known is nil, and reads
--- take memory only as bytes arrive.
+-- Invariant: a pipe has no position and no length: what cannot be known is nil, and reads take
+-- memory only as bytes arrive.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

@@ -1,8 +1,7 @@
 --- dpt.file.functions: Lua functions inside a file: bytecode and upvalues.
 --
--- What must stay true: a function is only loaded where the file allows it. Upvalues that two
--- functions share while they are written have one number in the file, and are shared again where
--- both are read.
+-- Invariant: a function is only loaded where the file allows it. Upvalues that two functions share
+-- while they are written have one number in the file, and are shared again where both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local fail = dptffi.fail

@@ -1,8 +1,8 @@
 --- dpt.file: torch.save, torch.load, torch.serialize and torch.deserialize; loads the room.
 --
--- What must stay true: torch.save changes what is at a path at once or not at all. torch.load runs
--- nothing that the file brings, unless it is told to; torch.deserialize does: it is not for bytes
--- from elsewhere.
+-- Invariant: torch.save changes what is at a path at once or not at all. torch.load runs nothing
+-- that the file brings, unless it is told to; torch.deserialize does: it is not for bytes from
+-- elsewhere.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

@@ -1,9 +1,8 @@
 --- dpt.file.numbers: torch.File's numbers: readInt, writeFloat and the like.
 --
--- What must stay true: in binary, elements move as one block. In ascii, numbers are text; Byte and
--- Char are raw bytes; with automatic spacing a space stands between the elements of one write and a
--- newline behind them, and a read takes that newline away. Memory is only taken for what the file
--- has.
+-- Invariant: in binary, elements move as one block. In ascii, numbers are text; Byte and Char are
+-- raw bytes; with automatic spacing a space stands between the elements of one write and a newline
+-- behind them, and a read takes that newline away. Memory is only taken for what the file has.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local File = require 'dpt.file.File'

@@ -1,7 +1,7 @@
 --- dpt.file.tensors: tensors and storages inside a file.
 --
--- What must stay true: a storage moves as one block, device memory by way of the host; a tensor
--- that is read lies within its storage, whatever the file says.
+-- Invariant: a storage moves as one block, device memory by way of the host; a tensor that is read
+-- lies within its storage, whatever the file says.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

@@ -1,7 +1,7 @@
 --- dpt.file.text: numbers and lines as text, for files in ascii mode.
 --
--- What must stay true: what is written reads back to the same bits (%.9g and %.17g); Long integers
--- never pass through doubles. csrc/base/text.c reads numbers.
+-- Invariant: what is written reads back to the same bits (%.9g and %.17g); Long integers never pass
+-- through doubles. csrc/base/text.c reads numbers.
 local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
 local ffi, C = dptffi.ffi, dptffi.C

@@ -1,7 +1,7 @@
 --- dpt.launcher.doctor: `dpt doctor`: devices, libraries and their versions, what is missing.
 --
--- What must stay true: it works where dpt itself cannot be loaded, since that is when it is needed;
--- so dpt is loaded here, in a protected call.
+-- Invariant: it works where dpt itself cannot be loaded, since that is when it is needed; so dpt is
+-- loaded here, in a protected call.
 local doctor = {}
 
 local problems

@@ -1,8 +1,8 @@
 --- dpt.launcher.main: what the command `dpt` runs: a Lua file with dpt loaded, or the prompt.
 --
--- What must stay true: the script sees `arg` and `...` as under luajit itself; an error ends the
--- process with status 1 and a traceback that shows the script's frames only. dpt is loaded in the
--- same protected call as the script, so that Ctrl-C keeps the meaning that dpt gives it.
+-- Invariant: the script sees `arg` and `...` as under luajit itself; an error ends the process with
+-- status 1 and a traceback that shows the script's frames only. dpt is loaded in the same protected
+-- call as the script, so that Ctrl-C keeps the meaning that dpt gives it.
 local own = arg
 local interactive, file = false, nil
 local steps = {} -- what -l and -e ask for, in order

@@ -1,8 +1,8 @@
 --- dpt.launcher.repl: the interactive prompt.
 --
--- What must stay true: a line that is an expression (or begins with `=`) prints its values as
--- Torch7's `th` did: tensors whole, tables with their fields. A line that is not yet complete asks
--- for more. An error prints a traceback and the prompt goes on.
+-- Invariant: a line that is an expression (or begins with `=`) prints its values as Torch7's `th`
+-- did: tensors whole, tables with their fields. A line that is not yet complete asks for more. An
+-- error prints a traceback and the prompt goes on.
 local torch = require('dpt.class').torch
 
 local repl = {}

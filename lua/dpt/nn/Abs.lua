@@ -1,5 +1,5 @@
 --- nn.Abs(): |x|, element by element.
--- What must stay true: the gradient at 0 is that of x.
+-- Invariant: the gradient at 0 is that of x.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

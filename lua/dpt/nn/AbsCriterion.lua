@@ -1,5 +1,5 @@
 --- nn.AbsCriterion(sizeAverage): |x - y|, summed.
--- What must stay true: with sizeAverage (the default) the sum is divided by the element count.
+-- Invariant: with sizeAverage (the default) the sum is divided by the element count.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

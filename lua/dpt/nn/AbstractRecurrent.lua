@@ -4,12 +4,12 @@
 --    for t = T, 1, -1 do gradInput[t] = net:backward(input[t], gradOutput[t]) end
 --    net:forget() -- the next forward is a first step again
 --
--- What must stay true: every step in training has a copy of the cell with the very parameters of
--- the cell itself (the same tensors), so what it computed is there when backward comes back to it;
--- rho + 1 copies at most, older steps get no gradient. In evaluation there are two. A copy of the
--- module, one in a file or of another type has no steps to go back to; it begins with the last
--- state, which is state_. A class fills in callCell, backCell and accCell; `given` is what callCell
--- makes and keeps for the others.
+-- Invariant: every step in training has a copy of the cell with the very parameters of the cell
+-- itself (the same tensors), so what it computed is there when backward comes back to it; rho + 1
+-- copies at most, older steps get no gradient. In evaluation there are two. A copy of the module,
+-- one in a file or of another type has no steps to go back to; it begins with the last state, which
+-- is state_. A class fills in callCell, backCell and accCell; `given` is what callCell makes and
+-- keeps for the others.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

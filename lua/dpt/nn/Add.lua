@@ -1,5 +1,5 @@
 --- nn.Add(inputSize, scalar): adds a learned vector, or one learned number with scalar.
--- What must stay true: bias has inputSize elements, or one; a longer input is a batch of vectors.
+-- Invariant: bias has inputSize elements, or one; a longer input is a batch of vectors.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

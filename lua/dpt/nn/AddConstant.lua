@@ -1,6 +1,6 @@
 --- nn.AddConstant(constant, ip): adds a number to every element, or a vector to every row.
--- What must stay true: with ip (in place) the input's memory is the output's, and backward leaves
--- the input as it was before.
+-- Invariant: with ip (in place) the input's memory is the output's, and backward leaves the input
+-- as it was before.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,6 +1,6 @@
 --- nn.BCECriterion(weights, sizeAverage): -(y log x + (1 - y) log(1 - x)), summed: x are
 -- probabilities, y targets from 0 to 1.
--- What must stay true: weights, one for each element of a row, multiply the rows of a batch alike.
+-- Invariant: weights, one for each element of a row, multiply the rows of a batch alike.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,8 +1,8 @@
 --- nn.BatchNormalization(nOutput, eps, momentum, affine): every feature of a batch with mean 0 and
 -- variance 1, times weight plus bias (affine).
--- What must stay true: training uses the batch's statistics and moves running_mean and running_var
--- towards them, evaluation uses those two; nDim is the dimension count that the class wants. In
--- evaluation one less is a batch of one row, and so is its output.
+-- Invariant: training uses the batch's statistics and moves running_mean and running_var towards
+-- them, evaluation uses those two; nDim is the dimension count that the class wants. In evaluation
+-- one less is a batch of one row, and so is its output.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

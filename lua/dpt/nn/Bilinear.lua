@@ -1,6 +1,6 @@
 --- nn.Bilinear(inputSize1, inputSize2, outputSize, bias): y_k = x1' W_k x2 + b_k for the rows of a
 -- pair of matrices N x inputSize1 and N x inputSize2.
--- What must stay true: weight is outputSize x inputSize1 x inputSize2.
+-- Invariant: weight is outputSize x inputSize1 x inputSize2.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.Bottle(module, nInputDim, nOutputDim): folds leading dimensions into one batch dimension, so
 -- that a module for nInputDim dimensions (2) takes inputs of more.
--- What must stay true: the folded dimensions come back in the output.
+-- Invariant: the folded dimensions come back in the output.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.CAdd(sizes): adds a learned tensor, element by element.
--- What must stay true: the bias is spread over the input as nn/broadcast.lua says.
+-- Invariant: the bias is spread over the input as nn/broadcast.lua says.
 
 local torch = require 'dpt.tensor'
 local broadcast = require 'dpt.nn.broadcast'

@@ -1,6 +1,6 @@
 --- nn.CAddTable(inplace): the sum of the tensors of the input table.
--- What must stay true: without inplace nothing of the input changes; with it output is input[1] and
--- every gradInput is gradOutput itself.
+-- Invariant: without inplace nothing of the input changes; with it output is input[1] and every
+-- gradInput is gradOutput itself.
 
 local torch = require 'dpt.tensor'
 

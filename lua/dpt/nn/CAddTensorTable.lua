@@ -1,5 +1,5 @@
 --- nn.CAddTensorTable(): adds the tensor input[1] to every tensor of the table input[2].
--- What must stay true: gradInput[1] is the sum of all gradOutputs, gradInput[2] holds them.
+-- Invariant: gradInput[1] is the sum of all gradOutputs, gradInput[2] holds them.
 
 local torch = require 'dpt.tensor'
 

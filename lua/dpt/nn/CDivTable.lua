@@ -1,5 +1,5 @@
 --- nn.CDivTable(): input[1] / input[2], element by element.
--- What must stay true: neither input is changed.
+-- Invariant: neither input is changed.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- nn.CMul(sizes): multiplies by a learned tensor, element by element.
--- What must stay true: the weight is spread over the input as nn/broadcast.lua says.
+-- Invariant: the weight is spread over the input as nn/broadcast.lua says.
 
 local torch = require 'dpt.tensor'
 local broadcast = require 'dpt.nn.broadcast'

@@ -1,6 +1,6 @@
 --- nn.CReLU(nInputDims, inplace): the positive part of x and of -x, joined along the first
 -- dimension behind the batch.
--- What must stay true: nInputDims counts the dimensions without the batch.
+-- Invariant: nInputDims counts the dimensions without the batch.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

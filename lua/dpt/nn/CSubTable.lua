@@ -1,5 +1,5 @@
 --- nn.CSubTable(): input[1] - input[2].
--- What must stay true: both inputs have the same number of elements and neither is changed.
+-- Invariant: both inputs have the same number of elements and neither is changed.
 
 local torch = require 'dpt.tensor'
 

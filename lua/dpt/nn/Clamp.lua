@@ -1,5 +1,5 @@
 --- nn.Clamp(min, max): x limited to min..max.
--- What must stay true: it is nn.HardTanh whose bounds must be given.
+-- Invariant: it is nn.HardTanh whose bounds must be given.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

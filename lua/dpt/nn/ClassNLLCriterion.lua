@@ -1,7 +1,7 @@
 --- nn.ClassNLLCriterion(weights, sizeAverage, ignoreIndex): the negative log-likelihood of classes:
 -- input holds log-probabilities, C or NxC; target a class 1..C, or N of them.
--- What must stay true: of a vector's target the first element counts; with sizeAverage the sum is
--- divided by the sum of the classes' weights; targets of ignoreIndex (-100) count for nothing.
+-- Invariant: of a vector's target the first element counts; with sizeAverage the sum is divided by
+-- the sum of the classes' weights; targets of ignoreIndex (-100) count for nothing.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

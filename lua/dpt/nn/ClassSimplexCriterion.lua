@@ -1,6 +1,6 @@
 --- nn.ClassSimplexCriterion(nClasses): nn.MSECriterion against the corner of a regular simplex that
 -- stands for each class.
--- What must stay true: corners have length 1 and equal distances; the last component is 0.
+-- Invariant: corners have length 1 and equal distances; the last component is 0.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

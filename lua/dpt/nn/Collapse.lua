@@ -1,5 +1,5 @@
 --- nn.Collapse(nInputDim): makes one dimension of the last nInputDim ones.
--- What must stay true: an input of one more dimension is a batch, which stays.
+-- Invariant: an input of one more dimension is a batch, which stays.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.Concat(dim): gives its input to every module and joins their outputs along dimension dim.
--- What must stay true: output and gradInput are the container's own tensors; gradInput is the sum
--- of the modules' gradInputs, entry by entry where the input is a table.
+-- Invariant: output and gradInput are the container's own tensors; gradInput is the sum of the
+-- modules' gradInputs, entry by entry where the input is a table.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

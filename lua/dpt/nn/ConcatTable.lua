@@ -1,5 +1,5 @@
 --- nn.ConcatTable: gives its input to every module; the output is the table of their outputs.
--- What must stay true: output[i] is module i's own output; gradInput is the container's own sum.
+-- Invariant: output[i] is module i's own output; gradInput is the container's own sum.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.Constant(value, nInputDim): gives the same value for every input.
--- What must stay true: an input of more dimensions than nInputDim is a batch and gets one value a
--- row; gradInput is zero.
+-- Invariant: an input of more dimensions than nInputDim is a batch and gets one value a row;
+-- gradInput is zero.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

@@ -1,6 +1,6 @@
 --- nn.Container: a module made of other modules, in the list `modules`.
--- What must stay true: what is asked of a container is asked of every module in it; an error inside
--- tells the way to the module that failed, "In 2 module of nn.Sequential:", with one traceback.
+-- Invariant: what is asked of a container is asked of every module in it; an error inside tells the
+-- way to the module that failed, "In 2 module of nn.Sequential:", with one traceback.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- nn.Contiguous(): a contiguous copy of its input, or the input where it is contiguous already.
--- What must stay true: output and gradInput are contiguous.
+-- Invariant: output and gradInput are contiguous.
 
 local torch = require 'dpt.tensor'
 

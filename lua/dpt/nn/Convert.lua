@@ -1,8 +1,8 @@
 --- nn.Convert([inputShape, outputShape]): changes the order of dimensions, named by letters,
 -- 'bchw' to 'bhwc' say; 'b' is the batch, 'bf' takes all others as one dimension, 'b' and 'bt' a
 -- class or the first of several for each row. Without shapes it only converts the type.
--- What must stay true: the output has the module's type, gradInput the input's. An input without
--- the batch dimension is one row and has an output without it.
+-- Invariant: the output has the module's type, gradInput the input's. An input without the batch
+-- dimension is one row and has an output without it.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.Copy(intype, outtype, forceCopy, dontCast): converts its input from one tensor type to
 -- another.
--- What must stay true: where both types are one the output is the input itself, unless forceCopy.
+-- Invariant: where both types are one the output is the input itself, unless forceCopy.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

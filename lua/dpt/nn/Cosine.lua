@@ -1,5 +1,5 @@
 --- nn.Cosine(inputSize, outputSize): y_j = w_j x / (|w_j| |x|), w_j a row of the weight.
--- What must stay true: norms get 1e-12, so that zero vectors have a cosine of 0.
+-- Invariant: norms get 1e-12, so that zero vectors have a cosine of 0.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

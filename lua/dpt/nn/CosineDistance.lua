@@ -1,6 +1,6 @@
 --- nn.CosineDistance(): the cosine of the angle between a pair of vectors, or between the rows of a
 -- pair of matrices.
--- What must stay true: squared lengths get 1e-12, so that zero vectors have a cosine of 0.
+-- Invariant: squared lengths get 1e-12, so that zero vectors have a cosine of 0.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

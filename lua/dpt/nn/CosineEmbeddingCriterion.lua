@@ -1,6 +1,6 @@
 --- nn.CosineEmbeddingCriterion(margin): with the cosine c of a pair of vectors, or of the rows of a
 -- pair of matrices: 1 - c where the target is 1, max(0, c - margin) where it is -1.
--- What must stay true: with sizeAverage (the default) batches are averaged.
+-- Invariant: with sizeAverage (the default) batches are averaged.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,9 +1,9 @@
 --- nn.Criterion: what every loss can do.
--- What must stay true: output is a Lua number: forward reads one value at its end, the only wait
--- (while cutorch.graph captures it is the tensor with that value, and nothing waits); backward
--- never waits. A criterion fills in updateGradInput and updateLoss, which queues the loss,
--- or, where the loss is a number anyway, updateOutput in place of updateLoss. One whose batches can
--- be split over devices (nn.DataParallelCriterion) tells its denominator as well.
+-- Invariant: output is a Lua number: forward reads one value at its end, the only wait (while
+-- cutorch.graph captures it is the tensor with that value, and nothing waits); backward never
+-- waits. A criterion fills in updateGradInput and updateLoss, which queues the loss, or, where the
+-- loss is a number anyway, updateOutput in place of updateLoss. One whose batches can be split over
+-- devices (nn.DataParallelCriterion) tells its denominator as well.
 
 local dptffi = require 'dpt.ffi'
 local C = dptffi.C

@@ -1,5 +1,5 @@
 --- nn.CriterionTable(criterion): a criterion as a module: its input is {input, target}.
--- What must stay true: output is the criterion's number; the gradients are the criterion's.
+-- Invariant: output is the criterion's number; the gradients are the criterion's.
 
 local torch = require 'dpt.tensor'
 

@@ -1,7 +1,7 @@
 --- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax and nn.ClassNLLCriterion in one:
 -- input C or NxC of any numbers.
--- What must stay true: extra dimensions of size 1 are left out of the input; gradInput has its
--- size. A change of sizeAverage reaches nll; one of nll.sizeAverage alone stays.
+-- Invariant: extra dimensions of size 1 are left out of the input; gradInput has its size. A change
+-- of sizeAverage reaches nll; one of nll.sizeAverage alone stays.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

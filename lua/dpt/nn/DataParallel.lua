@@ -4,14 +4,14 @@
 --    net = nn.DataParallel(network)                           -- on all devices
 --    net = nn.DataParallel(network, {devices = {2, 3}, outputDevice = 3})
 --
--- What must stay true: the result is an nn.DataParallelTable with flat parameters; the module
--- itself becomes replica 1, on the first device. One of a host type becomes a torch.CudaTensor one,
--- others keep their type. A batch of any size takes the same way.
+-- Invariant: the result is an nn.DataParallelTable with flat parameters; the module itself becomes
+-- replica 1, on the first device. One of a host type becomes a torch.CudaTensor one, others keep
+-- their type. A batch of any size takes the same way.
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'
-local devices = require 'dpt.parallel.devices'
-local options = require 'dpt.parallel.options'
+local devices = require 'dpt.parallel.dispatch.devices'
+local options = require 'dpt.nn.DataParallelTable.options'
 local fail = require('dpt.ffi').fail
 
 local NAME = 'nn.DataParallel'

@@ -4,7 +4,7 @@
 --    net = nn.DataParallelTable(1, true, false, {gather = false}):add(network:cuda(), {1, 2, 3, 4})
 --    criterion = nn.DataParallelCriterion(nn.ClassNLLCriterion():cuda())
 --
--- What must stay true: loss and gradient are those of the criterion on the whole batch: the copies'
+-- Invariant: loss and gradient are those of the criterion on the whole batch: the copies'
 -- denominators are added (see nn.Criterion). The losses of all devices are queued before one is
 -- waited for; backward does not wait. Outputs that a network left on its devices stay there, and so
 -- do their gradients; outputs in one tensor are cut, and the gradient lies where they do.
@@ -14,12 +14,12 @@ local nn = require 'dpt.nn'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
-local Basic = require 'dpt.parallel.basic'
-local devices = require 'dpt.parallel.devices'
-local gather = require 'dpt.parallel.gather'
-local readOptions = require('dpt.parallel.options').read
-local scatter = require 'dpt.parallel.scatter'
-local shares = require 'dpt.parallel.shares'
+local Basic = require 'dpt.parallel.dispatch.basic'
+local devices = require 'dpt.parallel.dispatch.devices'
+local gather = require 'dpt.parallel.split.gather'
+local readOptions = require('dpt.nn.DataParallelTable.options').read
+local scatter = require 'dpt.parallel.split.scatter'
+local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 
 local DataParallelCriterion, parent = torch.class('nn.DataParallelCriterion', 'nn.Criterion')
 
@@ -95,14 +95,14 @@ end
 -- Every copy's input lies in inputGpu afterwards; how many got rows, and the plan by which it was
 -- cut.
 function DataParallelCriterion:_takeInput(input)
-   local plan = shares.plan(input)
+   local plan = deviceOutputs.plan(input)
    if plan then
       self:_prepare(plan.devices)
       self.inputGpu = input
       return #input, plan
    end
    plan = self.plan
-   if shares.device(input) == 0 and shares.rows(input, plan.dimension) > 0 then
+   if deviceOutputs.device(input) == 0 and deviceOutputs.rows(input, plan.dimension) > 0 then
       fail('the input is a %s in host memory, wanted the output of a network on devices',
          torch.type(input))
    end
@@ -116,10 +116,10 @@ end
 function DataParallelCriterion:_takeTarget(target, used, plan)
    local list, counts = {}, {}
    for i = 1, used do
-      list[i], counts[i] = plan.devices[i], shares.rows(self.inputGpu[i], plan.dimension)
+      list[i], counts[i] = plan.devices[i], deviceOutputs.rows(self.inputGpu[i], plan.dimension)
    end
    scatter(self.state.target, self.targetGpu, target, {devices = list, type = self._type,
-      dimension = plan.dimension, cut = shares.cutting(counts, NAME .. ': the target')},
+      dimension = plan.dimension, cut = deviceOutputs.cutting(counts, NAME .. ': the target')},
       NAME .. ': target')
 end
 
@@ -155,14 +155,14 @@ end
 function DataParallelCriterion:updateGradInput(input)
    if not self.used then fail('backward needs a forward before it') end
    local parts = self.impl:call('partGradient', self.used, self.inputGpu, self.targetGpu)
-   local plan = shares.plan(input)
+   local plan = deviceOutputs.plan(input)
    if plan then
-      self.gradInput = shares.mark(parts, plan.devices, plan.dimension)
+      self.gradInput = deviceOutputs.mark(parts, plan.devices, plan.dimension)
    elseif self.used == 0 then
       self.gradInput = nn.utils.recursiveResizeAs(nil, input)
    else
       self.joined = gather(self.joined, parts, self.used, self.plan.dimension,
-         shares.device(input), NAME .. ': gradInput')
+         deviceOutputs.device(input), NAME .. ': gradInput')
       self.gradInput = self.joined
    end
    return self.gradInput

@@ -1,8 +1,8 @@
 --- nn.DataParallelTable: one network on several devices, each with its share of the batch.
 --
--- What must stay true: replica 1 is the module that was added, on the first device, and the truth:
--- its parameters are copied to the others before a forward that finds them changed; the gradients
--- of replicas 2..n are zero except between a backward and the reduction that ends it, which noSync
+-- Invariant: replica 1 is the module that was added, on the first device, and the truth: its
+-- parameters are copied to the others before a forward that finds them changed; the gradients of
+-- replicas 2..n are zero except between a backward and the reduction that ends it, which noSync
 -- puts off. The results are those of one device. This file says when things happen, dpt/parallel/
 -- says how.
 --
@@ -12,22 +12,22 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
-local Basic = require 'dpt.parallel.basic'
-local Buffers = require 'dpt.parallel.buffers'
-local Constants = require 'dpt.parallel.constants'
+local Basic = require 'dpt.parallel.dispatch.basic'
+local Buffers = require 'dpt.parallel.params.buffers'
+local Constants = require 'dpt.parallel.params.constants'
 local Params = require 'dpt.parallel.params'
-local checkDevices = require('dpt.parallel.devices').check
-local effects = require 'dpt.parallel.effects'
-local follow = require 'dpt.parallel.follow'
-local gather = require 'dpt.parallel.gather'
-local methods = require 'dpt.parallel.methods'
-local options = require 'dpt.parallel.options'
-local phase = require 'dpt.parallel.phases'
-local scatter = require 'dpt.parallel.scatter'
-local serial = require 'dpt.parallel.serial'
-local shares = require 'dpt.parallel.shares'
-local Snapshot = require 'dpt.parallel.snapshot'
-local weighted = require 'dpt.parallel.weighted'
+local checkDevices = require('dpt.parallel.dispatch.devices').check
+local effects = require 'dpt.parallel.params.effects'
+local follow = require 'dpt.nn.DataParallelTable.follow'
+local gather = require 'dpt.parallel.split.gather'
+local methods = require 'dpt.nn.DataParallelTable.methods'
+local options = require 'dpt.nn.DataParallelTable.options'
+local timed = require 'dpt.nn.DataParallelTable.profile'
+local scatter = require 'dpt.parallel.split.scatter'
+local serial = require 'dpt.nn.DataParallelTable.files'
+local deviceOutputs = require 'dpt.parallel.split.device_outputs'
+local Snapshot = require 'dpt.parallel.params.snapshot'
+local weighted = require 'dpt.parallel.split.weighted'
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
@@ -47,7 +47,7 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 --- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
 -- @param flattenParams make the network's parameters one flat tensor at the first forward (false)
 -- @param usenccl communicate by NCCL where it is there (false)
--- @param more options, see dpt.parallel.options
+-- @param more options, see dpt.nn.DataParallelTable.options
 function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    parent.__init(self)
    if cutorch.getDeviceCount() == 0 then fail('there is no device (DPT_DEVICES=none)') end
@@ -127,7 +127,7 @@ end
 --- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
-   phase(self.times, 'broadcast', self.params.broadcast, self.params)
+   timed(self.times, 'broadcast', self.params.broadcast, self.params)
    if self.train == false then self:syncBuffers() end
    self.needsSync = false
 end
@@ -145,7 +145,7 @@ end
 function DataParallelTable:_scatterInto(field, name, value, policy, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
       policy = policy, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
-   return phase(self.times, 'scatter', scatter, self.state[name], self[field], value, plan,
+   return timed(self.times, 'scatter', scatter, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end
 
@@ -154,14 +154,14 @@ end
 function DataParallelTable:_join(name, parts, policy)
    local joined = self.state.joined
    joined[name] = joined[name] or self.used == 0 and torch.getmetatable(self._type).new() or nil
-   joined[name] = phase(self.times, 'gather', gather, joined[name], parts, self.used,
+   joined[name] = timed(self.times, 'gather', gather, joined[name], parts, self.used,
       self.dimension, self.outputDevice or self.gpuAssignments[1], NAME .. ': result', policy)
    return joined[name]
 end
 
 -- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
 function DataParallelTable:_call(name, ...)
-   local ok, results = pcall(phase, self.times, name, self.impl.call, self.impl, ...)
+   local ok, results = pcall(timed, self.times, name, self.impl.call, self.impl, ...)
    self:_taken(true)
    self.params:passed()
    if not ok then error(results, 0) end
@@ -179,7 +179,7 @@ function DataParallelTable:updateOutput(input)
    if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end
    self.used, state.outputSplit, state.replicas = used, module:outputSplit(), self.impl.modules
    self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)
-      or shares.mark(self.outputGpu, self.gpuAssignments,
+      or deviceOutputs.mark(self.outputGpu, self.gpuAssignments,
          tonumber(state.outputSplit) or self.dimension)
    return self.output
 end
@@ -200,7 +200,7 @@ function DataParallelTable:_backward(method, gradOutput, scale, reducing)
       self:_scatterInto('gradOutputGpu', 'gradOutput', gradOutput, self.state.outputSplit,
          self.outputGpu)
    else
-      self.gradOutputGpu = shares.check(gradOutput, self.used, self.gpuAssignments, NAME)
+      self.gradOutputGpu = deviceOutputs.check(gradOutput, self.used, self.gpuAssignments, NAME)
    end
    local call = reducing and self.params:begin(self.impl, self.used)
    return self:_call('backward', method, self.used, self.inputGpu, self.gradOutputGpu, scale, call)
@@ -217,7 +217,7 @@ function DataParallelTable:_accumulate(method, gradOutput, scale)
       error(result, 0)
    end
    if self.deferred then self.params:defer()
-   else phase(self.times, 'reduce', self.params.reduce, self.params) end
+   else timed(self.times, 'reduce', self.params.reduce, self.params) end
    self.needsSync = true
    return result
 end

@@ -1,5 +1,5 @@
 --- nn.Decorator(module): a module around one other; subclasses change what they want to.
--- What must stay true: everything is passed on; output and gradInput are the inner module's.
+-- Invariant: everything is passed on; output and gradInput are the inner module's.
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,6 @@
 --- nn.DepthConcat(dim): nn.Concat for outputs whose other sizes differ: the smaller ones lie in the
 -- middle of the largest, with zeros around.
--- What must stay true: along dim the sizes add up; along all others the output has the largest.
+-- Invariant: along dim the sizes add up; along all others the output has the largest.
 
 local torch = require 'dpt.tensor'
 

@@ -1,7 +1,6 @@
 --- nn.DistKLDivCriterion(sizeAverage): y (log y - x), summed: x are log-probabilities, y the target
 -- distribution.
--- What must stay true: targets of 0 and below add nothing; sizeAverage divides by the element
--- count.
+-- Invariant: targets of 0 and below add nothing; sizeAverage divides by the element count.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

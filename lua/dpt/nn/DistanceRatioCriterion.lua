@@ -1,6 +1,6 @@
 --- nn.DistanceRatioCriterion(sizeAverage): for a pair of distances a (to what is like) and b (to
 -- what is unlike): -log(e^-a / (e^-a + e^-b)), one a row.
--- What must stay true: rows are averaged with sizeAverage (the default).
+-- Invariant: rows are averaged with sizeAverage (the default).
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.DontCast(module, castin, castout, moduleType): keeps a module's tensor type whatever :type
 -- says; with castin and castout inputs and outputs are converted on the way in and out.
--- What must stay true: self._type is the outside type, self.moduleType the inside one.
+-- Invariant: self._type is the outside type, self.moduleType the inside one.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

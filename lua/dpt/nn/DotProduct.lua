@@ -1,5 +1,5 @@
 --- nn.DotProduct(): the dot product of a pair of vectors, or of every pair of rows of two matrices.
--- What must stay true: output has one number a row.
+-- Invariant: output has one number a row.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,9 +1,9 @@
 --- nn.Dropout(p, v1, inplace, stochasticInference): sets elements to 0 with probability p in
 -- training. The rest is divided by 1-p in training, or (v1) multiplied by it in evaluation.
--- What must stay true: noise is the mask that forward used. On host tensors it is drawn from the
--- generator as Torch7 did, on devices from theirs, one draw for each forward. No module has a
--- number or counts: so copies of one, however they are made, never drop the same, and the states of
--- the generators are all that must be kept to drop the same again.
+-- Invariant: noise is the mask that forward used. On host tensors it is drawn from the generator as
+-- Torch7 did, on devices from theirs, one draw for each forward. No module has a number or counts:
+-- so copies of one, however they are made, never drop the same, and the states of the generators
+-- are all that must be kept to drop the same again.
 
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'

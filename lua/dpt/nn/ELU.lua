@@ -1,5 +1,5 @@
 --- nn.ELU(alpha, ip): x where x > 0, alpha (e^x - 1) elsewhere.
--- What must stay true: backward uses the output, so in place works.
+-- Invariant: backward uses the output, so in place works.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

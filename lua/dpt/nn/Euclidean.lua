@@ -1,5 +1,5 @@
 --- nn.Euclidean(inputSize, outputSize): y_j = |x - w_j|, w_j a column of the weight.
--- What must stay true: distances get 1e-7 before they divide, so that x = w_j has a gradient of 0.
+-- Invariant: distances get 1e-7 before they divide, so that x = w_j has a gradient of 0.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.Exp(): e^x, element by element.
--- What must stay true: backward uses the output.
+-- Invariant: backward uses the output.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,6 +1,6 @@
 --- nn.FeatureLPPooling(width, stride, power, batchMode): the p-norm of every window along the
 -- feature dimension: the first one, the second one with batchMode.
--- What must stay true: windows that do not fit at the end are left out.
+-- Invariant: windows that do not fit at the end are left out.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

@@ -1,7 +1,7 @@
 --- nn.FlattenTable(): the tensors of nested tables in one list, depth first.
--- What must stay true: outputs are the input's own tensors; gradInput has the nesting of the input
--- and holds gradOutput's own tensors. The output stays the same table while it holds the same
--- tensors in the same nesting, of which input_map holds the places.
+-- Invariant: outputs are the input's own tensors; gradInput has the nesting of the input and holds
+-- gradOutput's own tensors. The output stays the same table while it holds the same tensors in the
+-- same nesting, of which input_map holds the places.
 
 local torch = require 'dpt.tensor'
 

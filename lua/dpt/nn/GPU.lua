@@ -1,7 +1,7 @@
 --- nn.GPU(module, device, outdevice): a module on a device of its own, for networks that are split
 -- over devices by layers.
 --
--- What must stay true: the module's tensors lie on the device and its work is done there; input and
+-- Invariant: the module's tensors lie on the device and its work is done there; input and
 -- gradOutput are moved there, outputs to outdevice (the same device where not given), gradInput to
 -- where the input is; what is there already is not copied. As a module of a host type it changes
 -- nothing, so that the same network runs where there are no devices.

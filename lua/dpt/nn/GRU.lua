@@ -1,5 +1,5 @@
 --- nn.GRU(inputSize, outputSize, rho): one step at a time of cudnn.GRU's cell.
--- What must stay true: it is an nn.StepRNN; the package rnn's other options do not exist.
+-- Invariant: it is an nn.StepRNN; the package rnn's other options do not exist.
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,6 @@
 --- nn.GatedLinearUnit(dim): a sigmoid(b), a and b the halves of the input along a dimension (the
 -- last one).
--- What must stay true: that dimension's size is even.
+-- Invariant: that dimension's size is even.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

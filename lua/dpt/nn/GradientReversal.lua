@@ -1,5 +1,5 @@
 --- nn.GradientReversal(lambda): passes its input on and turns gradients around, times lambda (1).
--- What must stay true: output is the input's own memory.
+-- Invariant: output is the input's own memory.
 
 local torch = require 'dpt.tensor'
 

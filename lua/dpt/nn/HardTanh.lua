@@ -1,5 +1,5 @@
 --- nn.HardTanh(min, max, ip): x limited to min..max (-1..1).
--- What must stay true: the gradient is 0 at the bounds and outside.
+-- Invariant: the gradient is 0 at the bounds and outside.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,5 @@
 --- nn.Identity(): gives on what it gets, tensor or table.
--- What must stay true: output is the input itself and gradInput gradOutput itself.
+-- Invariant: output is the input itself and gradInput gradOutput itself.
 
 local torch = require 'dpt.tensor'
 

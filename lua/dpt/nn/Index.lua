@@ -1,5 +1,5 @@
 --- nn.Index(dimension): input is {tensor, indices}; the slices of the tensor that the indices name.
--- What must stay true: a slice named twice gets both gradients; the indices get zeros.
+-- Invariant: a slice named twice gets both gradients; the indices get zeros.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

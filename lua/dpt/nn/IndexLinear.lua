@@ -1,11 +1,11 @@
 --- nn.IndexLinear(inputSize, outputSize): nn.Linear for sparse inputs in the form {keys, values}:
 -- vectors, two tables of vectors (a batch), or, with a third entry, all keys and values of a batch
 -- in one vector each and the samples' lengths.
--- What must stay true: weight is inputSize x outputSize, a key names its row (key + offset + 1);
--- weightDecay shrinks only rows that took part. With normalize four columns stand before those of
--- weight: the largest magnitude that a key's values had in training, 1 / that, the factor of the
--- row's steps (1 once it took part in training), and a learned number that is added to the values
--- after they were divided by the largest.
+-- Invariant: weight is inputSize x outputSize, a key names its row (key + offset + 1); weightDecay
+-- shrinks only rows that took part. With normalize four columns stand before those of weight: the
+-- largest magnitude that a key's values had in training, 1 / that, the factor of the row's steps (1
+-- once it took part in training), and a learned number that is added to the values after they were
+-- divided by the largest.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

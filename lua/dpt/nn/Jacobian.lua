@@ -1,7 +1,7 @@
 --- nn.Jacobian and nn.SparseJacobian: compare gradients of modules with differences of their
 -- outputs; the sparse one takes rows {index, value} as input and looks at the values alone.
--- What must stay true: matrices are (elements of the input or parameter) x (elements of the
--- output); tensors that are changed for a difference get their values back.
+-- Invariant: matrices are (elements of the input or parameter) x (elements of the output); tensors
+-- that are changed for a difference get their values back.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.JoinTable(dimension, nInputDims): joins the tensors of the input table along a dimension.
--- What must stay true: a negative dimension counts from the end; with nInputDims an input of one
--- more dimension is a batch, whose dimension is not counted.
+-- Invariant: a negative dimension counts from the end; with nInputDims an input of one more
+-- dimension is a batch, whose dimension is not counted.
 
 local torch = require 'dpt.tensor'
 

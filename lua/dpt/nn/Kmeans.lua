@@ -1,7 +1,7 @@
 --- nn.Kmeans(k, dim [, scale]): the number of the nearest of k centers for every row of a matrix.
--- What must stay true: weight are the centers (k x dim), loss is the sum of squared distances of
--- the last forward; a step of updateParameters(1) moves each center to the mean of its rows. The
--- criterion is its own, so gradInput is 0.
+-- Invariant: weight are the centers (k x dim), loss is the sum of squared distances of the last
+-- forward; a step of updateParameters(1) moves each center to the mean of its rows. The criterion
+-- is its own, so gradInput is 0.
 
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail

@@ -1,5 +1,5 @@
 --- nn.L1Cost(): the sum of |x|.
--- What must stay true: it takes no target.
+-- Invariant: it takes no target.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.L1HingeEmbeddingCriterion(margin): d = |x1 - x2|_1 for a pair of vectors; the loss is d where
 -- the target is 1 and max(0, margin - d) where it is -1.
--- What must stay true: the target is a number, so forward reads the distance.
+-- Invariant: the target is a number, so forward reads the distance.
 
 local torch = require 'dpt.tensor'
 

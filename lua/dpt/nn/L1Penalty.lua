@@ -1,7 +1,7 @@
 --- nn.L1Penalty(l1weight, sizeAverage, provideOutput): passes its input on, adds the gradient of
 -- l1weight |x|_1 on the way back and leaves that penalty in the field loss.
--- What must stay true: loss is a number, so forward reads one value; with provideOutput false the
--- gradient is the penalty's alone.
+-- Invariant: loss is a number, so forward reads one value; with provideOutput false the gradient is
+-- the penalty's alone.
 
 local torch = require 'dpt.tensor'
 

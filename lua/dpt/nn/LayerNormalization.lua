@@ -1,8 +1,8 @@
 --- nn.LayerNormalization(nOutput, bias, eps, affine): x less its mean, divided by its deviation,
 -- times a learned weight plus a learned bias (affine).
--- What must stay true: it is Torch7's chain of modules, and in one point that is not what the name
--- promises: for a batch NxD the N means are taken from the elements in turn, element k of the whole
--- batch (from 0) less mean k mod N, so rows are not independent of each other.
+-- Invariant: it is Torch7's chain of modules, and in one point that is not what the name promises:
+-- for a batch NxD the N means are taken from the elements in turn, element k of the whole batch
+-- (from 0) less mean k mod N, so rows are not independent of each other.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.LeakyReLU(negval, ip): x where x > 0, negval x (0.01 x) elsewhere. LeakyReLU(true) is in
 -- place.
--- What must stay true: in place negval is not negative, so that the output has the input's sign.
+-- Invariant: in place negval is not negative, so that the output has the input's sign.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,5 @@
 --- nn.Linear(inputSize, outputSize, bias): y = W x + b for a vector or every row of a matrix.
--- What must stay true: weight is outputSize x inputSize; without bias there is no field bias.
+-- Invariant: weight is outputSize x inputSize; without bias there is no field bias.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

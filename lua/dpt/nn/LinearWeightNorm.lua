@@ -1,6 +1,6 @@
 --- nn.LinearWeightNorm(inputSize, outputSize, bias, eps): nn.Linear whose rows are g v / |v|.
--- What must stay true: v (outputSize x inputSize) and g (outputSize x 1) are learned, weight is
--- made from them at each forward; norms get eps (1e-16) under the root.
+-- Invariant: v (outputSize x inputSize) and g (outputSize x 1) are learned, weight is made from
+-- them at each forward; norms get eps (1e-16) under the root.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.LogSigmoid(): log(1 / (1 + e^-x)), element by element.
--- What must stay true: exact also far from 0.
+-- Invariant: exact also far from 0.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

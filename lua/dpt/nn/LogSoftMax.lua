@@ -1,5 +1,5 @@
 --- nn.LogSoftMax(): the logarithm of nn.SoftMax.
--- What must stay true: it is exact also where SoftMax is 0.
+-- Invariant: it is exact also where SoftMax is 0.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,12 +1,12 @@
 --- nn.LookupTable(nIndex, nOutput, paddingValue, maxNorm, normType): row i of the weight for every
 -- number i of the input, a vector or a matrix of numbers 1..nIndex of any type.
--- What must stay true: rows of the index paddingValue get no gradient; with maxNorm a row that is
--- used is first scaled down to that norm, in the weight itself.
+-- Invariant: rows of the index paddingValue get no gradient; with maxNorm a row that is used is
+-- first scaled down to that norm, in the weight itself.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
-local effects = require 'dpt.parallel.effects'
+local effects = require 'dpt.parallel.params.effects'
 local fail = require('dpt.ffi').fail
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')

@@ -1,7 +1,6 @@
 --- nn.LookupTableMaskZero(nIndex, nOutput): nn.LookupTable whose input may have the index 0, which
 -- gives zeros.
--- What must stay true: row i + 1 of the weight belongs to index i; row 1 is zero and gets no
--- gradient.
+-- Invariant: row i + 1 of the weight belongs to index i; row 1 is zero and gets no gradient.
 
 local torch = require 'dpt.tensor'
 

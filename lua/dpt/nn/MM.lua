@@ -1,5 +1,5 @@
 --- nn.MM(transA, transB): the matrix product of the pair {A, B}, or of every pair of a batch.
--- What must stay true: with transA (transB) the matrix enters transposed.
+-- Invariant: with transA (transB) the matrix enters transposed.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.MV(trans): the product of the pair {matrix, vector}, or of every pair of a batch.
--- What must stay true: with trans the matrix enters transposed.
+-- Invariant: with trans the matrix enters transposed.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.MapTable(module, shared): gives every entry of the input table to a copy of one module.
--- What must stay true: module 1 is the one given; copies are made as entries come and share its
--- parameters and gradients (or the named fields, or nothing where shared is false).
+-- Invariant: module 1 is the one given; copies are made as entries come and share its parameters
+-- and gradients (or the named fields, or nothing where shared is false).
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

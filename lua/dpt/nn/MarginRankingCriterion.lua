@@ -1,7 +1,7 @@
 --- nn.MarginRankingCriterion(margin): max(0, margin - y (x1 - x2)) for a pair of inputs and targets
 -- y of 1 (x1 should be larger) or -1.
--- What must stay true: single numbers come as tensors of one element; batches are averaged with
--- sizeAverage (the default).
+-- Invariant: single numbers come as tensors of one element; batches are averaged with sizeAverage
+-- (the default).
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,5 +1,5 @@
 --- nn.MaskedSelect(): input is {tensor, mask}; the elements where the mask is 1, as a vector.
--- What must stay true: the output's length depends on values, so forward waits for a device.
+-- Invariant: the output's length depends on values, so forward waits for a device.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.Maxout(inputSize, outputSize, maxoutNumber, preprocess): the largest of maxoutNumber linear
 -- functions for each output.
--- What must stay true: preprocess, a module, stands between nn.Linear and the maximum.
+-- Invariant: preprocess, a module, stands between nn.Linear and the maximum.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

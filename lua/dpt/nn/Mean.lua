@@ -1,5 +1,5 @@
 --- nn.Mean(dimension, nInputDims): the mean over a dimension, which goes away.
--- What must stay true: it is nn.Sum with sizeAverage.
+-- Invariant: it is nn.Sum with sizeAverage.
 
 local torch = require 'dpt.tensor'
 

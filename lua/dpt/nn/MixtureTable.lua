@@ -1,6 +1,6 @@
 --- nn.MixtureTable(dim): a weighted sum of experts: input is {gater, experts}, gater Nxk or k,
 -- experts a table of k tensors or one tensor with the experts along dimension dim.
--- What must stay true: dim defaults to 2 for a batch and to 1 otherwise.
+-- Invariant: dim defaults to 2 for a batch and to 1 otherwise.
 
 local torch = require 'dpt.tensor'
 

@@ -1,13 +1,13 @@
 --- nn.Module: what every layer can do.
--- What must stay true: a layer keeps its last `output` and `gradInput` and gives out these very
--- objects; its parameters are the fields weight and bias with gradWeight and gradBias beside them;
--- forward and backward never wait for a device. A layer fills in updateOutput, updateGradInput and,
--- where it has parameters, accGradParameters; everything else is built from these three.
--- This file is the model to follow for a class of nn: one class a file, named like the class.
+-- Invariant: a layer keeps its last `output` and `gradInput` and gives out these very objects; its
+-- parameters are the fields weight and bias with gradWeight and gradBias beside them; forward and
+-- backward never wait for a device. A layer fills in updateOutput, updateGradInput and, where it
+-- has parameters, accGradParameters; everything else is built from these three. This file is the
+-- model to follow for a class of nn: one class a file, named like the class.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local flatten = require 'dpt.parallel.flatten'
+local flatten = require 'dpt.parallel.params.flatten'
 local deepcopy = require 'dpt.clone'
 local transient = require 'dpt.transient'
 local File = require('dpt.file').File
@@ -16,7 +16,7 @@ local sharing = require 'dpt.nn.sharing'
 
 local Module = torch.class('nn.Module')
 -- Whether the backward methods that a class itself defines leave the gradients of modules inside to
--- those modules (dpt.parallel.overlap).
+-- those modules (dpt.parallel.params.overlap).
 Module.leavesGradients = true
 
 function Module:__init()
@@ -173,7 +173,7 @@ function Module:runningStatistics()
 end
 
 --- Along which dimensions an input is to be split for several devices: a policy as those of
--- dpt.parallel.policy; nothing: nn.DataParallelTable's own dimension (dpt's own).
+-- dpt.parallel.split.split_spec; nothing: nn.DataParallelTable's own dimension (dpt's own).
 function Module:inputSplit(_)
 end
 

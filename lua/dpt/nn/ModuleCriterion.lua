@@ -1,6 +1,6 @@
 --- nn.ModuleCriterion(criterion, inputModule, targetModule, castTarget): a criterion after modules
 -- for the input and the target, each of which may be nil.
--- What must stay true: the gradient goes back through the input's module only.
+-- Invariant: the gradient goes back through the input's module only.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.Mul(): multiplies the input by one learned number.
--- What must stay true: weight is a tensor of one element and never read by the host.
+-- Invariant: weight is a tensor of one element and never read by the host.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.MulConstant(number, ip): multiplies every element by a number.
--- What must stay true: with ip (in place) the input's memory is the output's, and backward leaves
--- the input as it was before.
+-- Invariant: with ip (in place) the input's memory is the output's, and backward leaves the input
+-- as it was before.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

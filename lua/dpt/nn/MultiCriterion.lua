@@ -1,5 +1,5 @@
 --- nn.MultiCriterion(): a weighted sum of criterions, all on one input and one target.
--- What must stay true: output is the weighted sum; gradInput is the container's own.
+-- Invariant: output is the weighted sum; gradInput is the container's own.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

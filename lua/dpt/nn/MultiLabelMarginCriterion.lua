@@ -1,6 +1,6 @@
 --- nn.MultiLabelMarginCriterion(sizeAverage): sum over labels j and other classes i of
 -- max(0, 1 - x_j + x_i) / C.
--- What must stay true: a row of the target lists labels up to the first 0.
+-- Invariant: a row of the target lists labels up to the first 0.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

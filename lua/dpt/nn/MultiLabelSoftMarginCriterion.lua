@@ -1,6 +1,6 @@
 --- nn.MultiLabelSoftMarginCriterion(weights, sizeAverage): the cross-entropy of sigmoid(x) and
 -- targets 0 or 1 for every class, averaged over all elements.
--- What must stay true: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
+-- Invariant: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

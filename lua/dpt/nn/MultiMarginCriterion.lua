@@ -1,6 +1,6 @@
 --- nn.MultiMarginCriterion(p, weights, margin, sizeAverage): sum_i max(0, margin - x_y + x_i)^p / C
 -- for the class y, times its weight.
--- What must stay true: p is 1 or 2; input C or NxC, target a class or N of them.
+-- Invariant: p is 1 or 2; input C or NxC, target a class or N of them.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,5 +1,5 @@
 --- nn.NaN(module, id): raises where the inner module gives a NaN: output, gradInput or gradients.
--- What must stay true: it looks at values, so it waits for the device: for searching faults only.
+-- Invariant: it looks at values, so it waits for the device: for searching faults only.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,7 +1,7 @@
 --- nn.Narrow(dimension, offset, length): a part of the input along a dimension.
--- What must stay true: output is a view of the input; a negative dimension counts from the
--- end, a negative length leaves -length-1 elements out at the end, and a negative offset takes what
--- is in front of the last `length` elements; gradInput is zero elsewhere.
+-- Invariant: output is a view of the input; a negative dimension counts from the end, a negative
+-- length leaves -length-1 elements out at the end, and a negative offset takes what is in front of
+-- the last `length` elements; gradInput is zero elsewhere.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

@@ -1,5 +1,5 @@
 --- nn.NarrowTable(offset, length): entries offset .. offset+length-1 of the input table.
--- What must stay true: outputs are the entries themselves; gradInput is zero for the others.
+-- Invariant: outputs are the entries themselves; gradInput is zero for the others.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.NoBackprop(module): a module through which no gradient goes.
--- What must stay true: its parameters get no gradient, and the gradient of its input is zero.
+-- Invariant: its parameters get no gradient, and the gradient of its input is zero.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.Normalize(p, eps): x / |x|_p for a vector or every row of a matrix; p may be math.huge.
--- What must stay true: |x|_p^p gets eps (1e-10), so that zero rows stay zero.
+-- Invariant: |x|_p^p gets eps (1e-10), so that zero rows stay zero.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,7 +1,7 @@
 --- nn.PReLU(nOutputPlane): x where x > 0, a x elsewhere, with one learned slope a, or one for each
 -- plane.
--- What must stay true: slopes begin at 0.25; input is C, NxC, NxCxL, NxCxHxW, or CxHxW if
--- the slopes do not fit NxCxL.
+-- Invariant: slopes begin at 0.25; input is C, NxC, NxCxL, NxCxHxW, or CxHxW if the slopes do not
+-- fit NxCxL.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

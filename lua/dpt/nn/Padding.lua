@@ -1,6 +1,6 @@
 --- nn.Padding(dim, pad, nInputDim, value, index): adds |pad| slices of a value (0) along a
 -- dimension: pad > 0 after, pad < 0 before what stands at `index` (1), counted from that side.
--- What must stay true: an input whose dimension count is not nInputDim is a batch.
+-- Invariant: an input whose dimension count is not nInputDim is a batch.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

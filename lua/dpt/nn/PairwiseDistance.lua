@@ -1,6 +1,6 @@
 --- nn.PairwiseDistance(p): the p-norm of the difference of a pair of vectors, or of the rows of a
 -- pair of matrices.
--- What must stay true: distances of 0 have gradients of 0.
+-- Invariant: distances of 0 have gradients of 0.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,7 +1,7 @@
 --- nn.Parallel(inputDim, outputDim): gives slice i of the input along inputDim to module i and
 -- joins their outputs along outputDim.
--- What must stay true: the input has no more slices than there are modules; modules beyond them
--- are not called.
+-- Invariant: the input has no more slices than there are modules; modules beyond them are not
+-- called.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

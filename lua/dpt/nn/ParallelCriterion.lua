@@ -1,6 +1,6 @@
 --- nn.ParallelCriterion(repeatTarget): criterion i on entry i of the input and of the target table;
 -- a weighted sum.
--- What must stay true: with repeatTarget all criterions get the whole target.
+-- Invariant: with repeatTarget all criterions get the whole target.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

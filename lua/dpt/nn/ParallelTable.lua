@@ -1,5 +1,5 @@
 --- nn.ParallelTable: gives entry i of the input table to module i.
--- What must stay true: output[i] and gradInput[i] are module i's own tensors.
+-- Invariant: output[i] and gradInput[i] are module i's own tensors.
 
 local torch = require 'dpt.tensor'
 

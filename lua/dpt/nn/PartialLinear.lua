@@ -1,8 +1,8 @@
 --- nn.PartialLinear(inputSize, outputSize, bias): nn.Linear of which only some outputs are
 -- computed.
--- What must stay true: setPartition(indices) chooses the outputs, resetPartition takes all;
--- gradients of the other rows stay as they are. The weight is that of the nn.LookupTable in
--- self.network, as in Torch7's files; the network itself is never called.
+-- Invariant: setPartition(indices) chooses the outputs, resetPartition takes all; gradients of the
+-- other rows stay as they are. The weight is that of the nn.LookupTable in self.network, as in
+-- Torch7's files; the network itself is never called.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

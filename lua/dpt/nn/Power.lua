@@ -1,5 +1,5 @@
 --- nn.Power(p): x^p, element by element.
--- What must stay true: the gradient is p x^(p-1).
+-- Invariant: the gradient is p x^(p-1).
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

@@ -1,5 +1,5 @@
 --- nn.PrintSize(prefix): prints the size of what passes; see also nn.NaN.
--- What must stay true: output and gradInput are input and gradOutput themselves.
+-- Invariant: output and gradInput are input and gradOutput themselves.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- nn.Profile(module, print_interval, name): times the inner module and prints means now and then.
--- What must stay true: it passes everything on; on a device the times are of queueing the work.
+-- Invariant: it passes everything on; on a device the times are of queueing the work.
 
 local torch = require 'dpt.tensor'
 

@@ -10,8 +10,8 @@
 -- States are (layers * directions) x B x hiddenSize. lengths: a vector or a list of B numbers, in
 -- any order; they have no gradient. gradOutput has the form of the output and gradInput that of the
 -- input, but for packed sequences, whose gradInput is the tensor.
--- What must stay true: weight and gradWeight are one run each (dpt.rnn.weights), and nothing is
--- copied to keep them so. States outside the input, and gradients of states, are in the fields that
+-- Invariant: weight and gradWeight are one run each (dpt.rnn.weights), and nothing is copied to
+-- keep them so. States outside the input, and gradients of states, are in the fields that
 -- cudnn.torch has for them.
 
 local dptffi = require 'dpt.ffi'

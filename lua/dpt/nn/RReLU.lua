@@ -1,7 +1,7 @@
 --- nn.RReLU(l, u, ip): x where x > 0, a x elsewhere: in training a is drawn from l..u for every
 -- element (1/8..1/3), in evaluation it is (l + u) / 2.
--- What must stay true: noise holds the slopes that forward used, 1 where x > 0; host tensors draw
--- one number for every element that is not positive, in order.
+-- Invariant: noise holds the slopes that forward used, 1 where x > 0; host tensors draw one number
+-- for every element that is not positive, in order.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,5 +1,5 @@
 --- nn.ReLU(ip): x where x > 0, else 0.
--- What must stay true: it is nn.Threshold(0, 0, ip).
+-- Invariant: it is nn.Threshold(0, 0, ip).
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- nn.ReLU6(ip): x limited to 0..6.
--- What must stay true: it is nn.HardTanh(0, 6, ip).
+-- Invariant: it is nn.HardTanh(0, 6, ip).
 
 local torch = require 'dpt.tensor'
 

@@ -1,7 +1,7 @@
 --- nn.Recurrent(start, input, feedback, transfer, rho, merge): a step's output is transfer(merge{
 -- input(x), feedback(the output before)}); the first one is transfer(start(input(x))).
--- What must stay true: start is a module, or the size of an nn.Add; transfer is nn.Sigmoid and
--- merge nn.CAddTable unless others are given. The modules are used in both kinds of step.
+-- Invariant: start is a module, or the size of an nn.Add; transfer is nn.Sigmoid and merge
+-- nn.CAddTable unless others are given. The modules are used in both kinds of step.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

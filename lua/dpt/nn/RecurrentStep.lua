@@ -1,5 +1,5 @@
 --- nn.RecurrentStep(module): a recurrent module inside the copy of a network for one step.
--- What must stay true: the module is the same in all steps, output and gradInput are the step's.
+-- Invariant: the module is the same in all steps, output and gradInput are the step's.
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,6 @@
 --- nn.Recursor(module, rho): any module, called once for every step.
--- What must stay true: every step has a copy of the module with the same parameters; recurrent
--- modules inside are not copied, they count their own steps and forget with this one.
+-- Invariant: every step has a copy of the module with the same parameters; recurrent modules inside
+-- are not copied, they count their own steps and forget with this one.
 
 local torch = require 'dpt.tensor'
 

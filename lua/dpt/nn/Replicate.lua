@@ -1,6 +1,6 @@
 --- nn.Replicate(nFeatures, dim, nDim): a new dimension of nFeatures equal slices at place dim (1).
--- What must stay true: output is a view with a step of 0; with nDim an input of one more dimension
--- is a batch, whose dimension is not counted.
+-- Invariant: output is a view with a step of 0; with nDim an input of one more dimension is a
+-- batch, whose dimension is not counted.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

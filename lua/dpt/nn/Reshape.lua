@@ -1,6 +1,6 @@
 --- nn.Reshape(sizes, batchMode): the input's elements under other sizes.
--- What must stay true: batchMode true keeps the first dimension, false takes all; without it the
--- input is a batch unless it has just the elements of the sizes and a first size above 1.
+-- Invariant: batchMode true keeps the first dimension, false takes all; without it the input is a
+-- batch unless it has just the elements of the sizes and a first size above 1.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.Select(dimension, index): one slice of the input.
--- What must stay true: output is a view; negative numbers count from the end; gradInput is zero
--- outside the slice.
+-- Invariant: output is a view; negative numbers count from the end; gradInput is zero outside the
+-- slice.
 
 local torch = require 'dpt.tensor'
 

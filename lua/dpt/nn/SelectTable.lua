@@ -1,6 +1,6 @@
 --- nn.SelectTable(index): one entry of the input table, by place (negative: from the end) or name.
--- What must stay true: output is the entry itself; gradInput has the input's form, with zeros for
--- all other entries.
+-- Invariant: output is the entry itself; gradInput has the input's form, with zeros for all other
+-- entries.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

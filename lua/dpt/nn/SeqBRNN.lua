@@ -1,6 +1,6 @@
 --- nn.SeqBRNN(inputSize, outputSize, batchFirst, merge): an LSTM in each direction over whole
 -- sequences; what both give is merged into one, by nn.CAddTable unless another module is given.
--- What must stay true: modules are the nn.RNN of both directions and the merging one.
+-- Invariant: modules are the nn.RNN of both directions and the merging one.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.SeqGRU(inputSize, outputSize, batchFirst): cudnn.GRU's cell over whole sequences.
--- What must stay true: it is an nn.SeqRNN.
+-- Invariant: it is an nn.SeqRNN.
 
 local torch = require 'dpt.tensor'
 

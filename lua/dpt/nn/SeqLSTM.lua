@@ -1,5 +1,5 @@
 --- nn.SeqLSTM(inputSize, outputSize, batchFirst): cudnn.LSTM's cell over whole sequences.
--- What must stay true: it is an nn.SeqRNN.
+-- Invariant: it is an nn.SeqRNN.
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,6 @@
 --- nn.SeqRNN(mode, inputSize, outputSize, batchFirst): one layer of a cudnn.RNN's cell over whole
 -- sequences, T x B x inputSize in and T x B x outputSize out; what nn.SeqLSTM and nn.SeqGRU are.
--- What must stay true: it is an nn.RNN with the methods of the package rnn.
+-- Invariant: it is an nn.RNN with the methods of the package rnn.
 
 local torch = require 'dpt.tensor'
 local remembering = require 'dpt.rnn.remembering'

@@ -1,8 +1,8 @@
 --- nn.Sequencer(module): calls a module for every step of a sequence, a list of steps or a tensor
 -- whose first dimension they are; gives a list or a tensor.
--- What must stay true: a module that is not recurrent itself has a copy with the same parameters
--- for every step (nn.Recursor). Each forward begins anew, unless remember() says else; then its
--- first step has the state that was left, through which no gradient goes.
+-- Invariant: a module that is not recurrent itself has a copy with the same parameters for every
+-- step (nn.Recursor). Each forward begins anew, unless remember() says else; then its first step
+-- has the state that was left, through which no gradient goes.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.SequencerCriterion(criterion, sizeAverage): the sum of a criterion's losses over the steps of
 -- a sequence (lists, or tensors whose first dimension they are), or their average.
--- What must stay true: every step has a copy of the criterion; the losses are waited for once.
+-- Invariant: every step has a copy of the criterion; the losses are waited for once.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

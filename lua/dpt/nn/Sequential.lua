@@ -1,5 +1,5 @@
 --- nn.Sequential: modules one after the other, each taking what the one before gives.
--- What must stay true: output is the last module's own output, gradInput the first one's own.
+-- Invariant: output is the last module's own output, gradInput the first one's own.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,6 +1,6 @@
 --- nn.SmoothL1Criterion(sizeAverage): (x - y)^2 / 2 where |x - y| < 1, |x - y| - 1/2 elsewhere,
 -- summed.
--- What must stay true: with sizeAverage (the default) the sum is divided by the element count.
+-- Invariant: with sizeAverage (the default) the sum is divided by the element count.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,6 +1,6 @@
 --- nn.SoftMarginCriterion(): log(1 + e^(-y x)) for targets y of 1 or -1, summed.
--- What must stay true: the sum is divided by the element count unless the field sizeAverage is
--- false; as in Torch7 the constructor takes no argument.
+-- Invariant: the sum is divided by the element count unless the field sizeAverage is false; as in
+-- Torch7 the constructor takes no argument.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,6 +1,6 @@
 --- nn.SoftMax(): e^x_i / sum_j e^x_j over the first dimension of a vector or an image, over the
 -- second one of a batch of them.
--- What must stay true: output is positive and sums to 1.
+-- Invariant: output is positive and sums to 1.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

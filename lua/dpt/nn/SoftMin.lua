@@ -1,5 +1,5 @@
 --- nn.SoftMin(): nn.SoftMax of -x.
--- What must stay true: as in nn.SoftMax.
+-- Invariant: as in nn.SoftMax.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

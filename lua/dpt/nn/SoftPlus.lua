@@ -1,5 +1,5 @@
 --- nn.SoftPlus(beta): log(1 + e^(beta x)) / beta; x itself where beta x > threshold (20).
--- What must stay true: backward uses the output.
+-- Invariant: backward uses the output.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,5 @@
 --- nn.SoftSign(): x / (1 + |x|), element by element.
--- What must stay true: backward uses the input.
+-- Invariant: backward uses the input.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

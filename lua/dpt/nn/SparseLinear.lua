@@ -1,9 +1,9 @@
 --- nn.SparseLinear(inputSize, outputSize, doGradInput): nn.Linear for inputs that are mostly zero:
 -- a sample is a matrix of rows {index, value}, a batch is a table of samples or a tensor
 -- N x nonzeros x 2.
--- What must stay true: weight is outputSize x inputSize; with doGradInput gradInput has rows
--- {index, gradient} for every element of a sample, in a table or, for a batch that is a tensor, in
--- a tensor; without it is empty.
+-- Invariant: weight is outputSize x inputSize; with doGradInput gradInput has rows {index,
+-- gradient} for every element of a sample, in a table or, for a batch that is a tensor, in a
+-- tensor; without it is empty.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

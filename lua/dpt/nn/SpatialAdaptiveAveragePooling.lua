@@ -1,5 +1,5 @@
 --- nn.SpatialAdaptiveAveragePooling(W, H): the mean of W x H windows that tile the image.
--- What must stay true: input is (N)xCxHxW.
+-- Invariant: input is (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.SpatialAdaptiveMaxPooling(W, H): the maximum of W x H windows that tile the image.
--- What must stay true: input is (N)xCxHxW, output (N)xCx(H)x(W) of the given numbers; the module's
--- second number counts rows; indices as in nn.SpatialMaxPooling.
+-- Invariant: input is (N)xCxHxW, output (N)xCx(H)x(W) of the given numbers; the module's second
+-- number counts rows; indices as in nn.SpatialMaxPooling.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

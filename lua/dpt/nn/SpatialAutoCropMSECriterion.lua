@@ -1,6 +1,6 @@
 --- nn.SpatialAutoCropMSECriterion(sizeAverage): nn.MSECriterion against the middle of a target that
 -- is as large as the input or larger.
--- What must stay true: input and target are CxHxW or NxCxHxW with the same planes.
+-- Invariant: input and target are CxHxW or NxCxHxW with the same planes.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

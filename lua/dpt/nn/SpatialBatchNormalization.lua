@@ -1,6 +1,6 @@
 --- nn.SpatialBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every
 -- plane.
--- What must stay true: input is NxCxHxW.
+-- Invariant: input is NxCxHxW.
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,6 @@
 --- nn.SpatialClassNLLCriterion(weights, sizeAverage): nn.ClassNLLCriterion for every pixel: input
 -- NxCxHxW, target NxHxW.
--- What must stay true: otherwise it is nn.ClassNLLCriterion.
+-- Invariant: otherwise it is nn.ClassNLLCriterion.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

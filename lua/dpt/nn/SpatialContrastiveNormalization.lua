@@ -1,6 +1,6 @@
 --- nn.SpatialContrastiveNormalization(nInputPlane, kernel, threshold, thresval): the subtractive
 -- and then the divisive normalization.
--- What must stay true: both use the same kernel.
+-- Invariant: both use the same kernel.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

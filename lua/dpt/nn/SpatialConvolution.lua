@@ -1,7 +1,7 @@
 --- nn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH): 2-D convolution of
 -- an image CxHxW or a batch of them.
--- What must stay true: weight is nOutputPlane x nInputPlane x kH x kW; after noBias there is no
--- field bias; with gradInput set to nil no gradient for the input is computed.
+-- Invariant: weight is nOutputPlane x nInputPlane x kH x kW; after noBias there is no field bias;
+-- with gradInput set to nil no gradient for the input is computed.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

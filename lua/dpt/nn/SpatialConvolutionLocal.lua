@@ -1,7 +1,7 @@
 --- nn.SpatialConvolutionLocal(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW, dH, padW, padH): like
 -- a convolution with a kernel of its own for every output pixel.
--- What must stay true: input is (N)xCx(iH)x(iW); weight is oH x oW x nOutputPlane x nInputPlane x
--- kH x kW, bias nOutputPlane x oH x oW.
+-- Invariant: input is (N)xCx(iH)x(iW); weight is oH x oW x nOutputPlane x nInputPlane x kH x kW,
+-- bias nOutputPlane x oH x oW.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.SpatialConvolutionMM(...): nn.SpatialConvolution whose weight is a matrix.
--- What must stay true: weight is nOutputPlane x (nInputPlane kH kW), in the order of a
--- SpatialConvolution's weight.
+-- Invariant: weight is nOutputPlane x (nInputPlane kH kW), in the order of a SpatialConvolution's
+-- weight.
 
 local torch = require 'dpt.tensor'
 

@@ -1,8 +1,8 @@
 --- nn.SpatialConvolutionMap(conMatrix, kW, kH, dW, dH): 2-D convolution in which only the rows
 -- {input plane, output plane} of a table are connected.
--- What must stay true: weight holds one kH x kW kernel for each row; it is computed as a whole
--- convolution in which all other kernels are zero. Planes of the input behind the last one that the
--- table names take no part.
+-- Invariant: weight holds one kH x kW kernel for each row; it is computed as a whole convolution in
+-- which all other kernels are zero. Planes of the input behind the last one that the table names
+-- take no part.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

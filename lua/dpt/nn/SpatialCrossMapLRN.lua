@@ -1,6 +1,6 @@
 --- nn.SpatialCrossMapLRN(size, alpha, beta, k): x / (k + alpha/size sum x^2)^beta, the sum over
 -- `size` planes around.
--- What must stay true: input is (N)xCxHxW; scale holds the term in parentheses.
+-- Invariant: input is (N)xCxHxW; scale holds the term in parentheses.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,7 +1,7 @@
 --- nn.SpatialDepthWiseConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH): convolves
 -- every input plane by itself into nOutputPlane planes.
--- What must stay true: weight is nOutputPlane x nInputPlane x kH x kW, bias nOutputPlane x
--- nInputPlane; output plane (i - 1) nOutputPlane + o comes from input plane i.
+-- Invariant: weight is nOutputPlane x nInputPlane x kH x kW, bias nOutputPlane x nInputPlane;
+-- output plane (i - 1) nOutputPlane + o comes from input plane i.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

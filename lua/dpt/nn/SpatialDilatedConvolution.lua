@@ -1,6 +1,6 @@
 --- nn.SpatialDilatedConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, dilationW,
 -- dilationH): nn.SpatialConvolution whose kernel reads every dilation-th pixel.
--- What must stay true: weights as in nn.SpatialConvolution.
+-- Invariant: weights as in nn.SpatialConvolution.
 
 local torch = require 'dpt.tensor'
 

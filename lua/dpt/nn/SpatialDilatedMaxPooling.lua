@@ -1,6 +1,6 @@
 --- nn.SpatialDilatedMaxPooling(kW, kH, dW, dH, padW, padH, dilationW, dilationH):
 -- nn.SpatialMaxPooling whose windows read every dilation-th pixel.
--- What must stay true: otherwise it is nn.SpatialMaxPooling.
+-- Invariant: otherwise it is nn.SpatialMaxPooling.
 
 local torch = require 'dpt.tensor'
 

@@ -1,7 +1,7 @@
 --- nn.SpatialDivisiveNormalization(nInputPlane, kernel, threshold, thresval): divides every pixel
 -- by the root of its neighbourhood's mean square over all planes, or by thresval where that is not
 -- above threshold (both 1e-4).
--- What must stay true: input is (N)xCxHxW.
+-- Invariant: input is (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
 local neighbourhood = require 'dpt.nn.neighbourhood'

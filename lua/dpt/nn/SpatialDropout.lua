@@ -1,6 +1,6 @@
 --- nn.SpatialDropout(p, stochasticInference): sets whole planes to 0 with probability p in training
 -- and multiplies by 1-p in evaluation.
--- What must stay true: input is (N)xCxHxW; one draw for every row and channel.
+-- Invariant: input is (N)xCxHxW; one draw for every row and channel.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,7 +1,7 @@
 --- nn.SpatialFractionalMaxPooling(poolW, poolH, outW, outH): max pooling to any size or (numbers
 -- below 1) share of the input's size, over windows at random places.
--- What must stay true: every row and plane draws two numbers at each forward, unless
--- fixPoolingRegions keeps the first draw. The field newRandomPool is true while it does (sic).
+-- Invariant: every row and plane draws two numbers at each forward, unless fixPoolingRegions keeps
+-- the first draw. The field newRandomPool is true while it does (sic).
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

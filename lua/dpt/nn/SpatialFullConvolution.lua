@@ -1,7 +1,7 @@
 --- nn.SpatialFullConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, adjW, adjH):
 -- the transposed 2-D convolution; output size (in - 1) d - 2 pad + k + adj.
--- What must stay true: weight is nInputPlane x nOutputPlane x kH x kW. A table {input, other} takes
--- adj from the size that `other` has; other's gradient is one zero, expanded.
+-- Invariant: weight is nInputPlane x nOutputPlane x kH x kW. A table {input, other} takes adj from
+-- the size that `other` has; other's gradient is one zero, expanded.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.SpatialFullConvolutionMap(conMatrix, kW, kH, dW, dH): nn.SpatialFullConvolution in which only
 -- the rows {input plane, output plane} of a table are connected.
--- What must stay true: fields as in nn.SpatialConvolutionMap.
+-- Invariant: fields as in nn.SpatialConvolutionMap.
 
 local torch = require 'dpt.tensor'
 

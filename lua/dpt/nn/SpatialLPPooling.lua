@@ -1,5 +1,5 @@
 --- nn.SpatialLPPooling(nInputPlane, pnorm, kW, kH, dW, dH): the p-norm of every window of an image.
--- What must stay true: it is made of powers around nn.SpatialAveragePooling.
+-- Invariant: it is made of powers around nn.SpatialAveragePooling.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.SpatialLogSoftMax(): nn.LogSoftMax over the planes of an image, for every pixel.
--- What must stay true: input is (N)xCxHxW.
+-- Invariant: input is (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,6 +1,6 @@
 --- nn.SpatialMaxPooling(kW, kH, dW, dH, padW, padH): the maximum of every window of an image.
--- What must stay true: input is (N)xCxHxW; strides default to the window; indices holds where each
--- maximum stood in its plane, from 1; ceil() rounds output sizes up, floor() down (the default).
+-- Invariant: input is (N)xCxHxW; strides default to the window; indices holds where each maximum
+-- stood in its plane, from 1; ceil() rounds output sizes up, floor() down (the default).
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.SpatialSubSampling(nInputPlane, kW, kH, dW, dH): the sum of every window, times a learned
 -- weight plus a learned bias, one of each for a plane.
--- What must stay true: input is (N)xCxHxW; strides default to 1.
+-- Invariant: input is (N)xCxHxW; strides default to 1.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

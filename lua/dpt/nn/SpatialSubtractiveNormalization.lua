@@ -1,6 +1,6 @@
 --- nn.SpatialSubtractiveNormalization(nInputPlane, kernel): takes the weighted mean of every
 -- pixel's neighbourhood over all planes away from it.
--- What must stay true: input is (N)xCxHxW; borders count as means of what is there.
+-- Invariant: input is (N)xCxHxW; borders count as means of what is there.
 
 local torch = require 'dpt.tensor'
 local neighbourhood = require 'dpt.nn.neighbourhood'

@@ -1,6 +1,6 @@
 --- nn.SpatialUpSamplingBilinear(scale) or {oheight = , owidth = }: a larger image, linear between
 -- the pixels.
--- What must stay true: input is (N)xCxHxW; corner pixels stay corner pixels.
+-- Invariant: input is (N)xCxHxW; corner pixels stay corner pixels.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

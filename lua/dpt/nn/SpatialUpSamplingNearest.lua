@@ -1,5 +1,5 @@
 --- nn.SpatialUpSamplingNearest(scale): every pixel becomes scale x scale pixels.
--- What must stay true: input is (N)xCxHxW, scale a whole number.
+-- Invariant: input is (N)xCxHxW, scale a whole number.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

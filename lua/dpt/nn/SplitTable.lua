@@ -1,5 +1,5 @@
 --- nn.SplitTable(dimension, nInputDims): the slices of the input along a dimension, as a table.
--- What must stay true: the slices are views of the input; dimensions count as in nn.JoinTable.
+-- Invariant: the slices are views of the input; dimensions count as in nn.JoinTable.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- nn.Sqrt(): the square root, element by element.
--- What must stay true: the gradient at 0 is 0.
+-- Invariant: the gradient at 0 is 0.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

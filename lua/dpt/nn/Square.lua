@@ -1,5 +1,5 @@
 --- nn.Square(): x^2, element by element.
--- What must stay true: backward uses the input.
+-- Invariant: backward uses the input.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

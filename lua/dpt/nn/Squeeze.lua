@@ -1,5 +1,5 @@
 --- nn.Squeeze(dim, nInputDims): leaves out dimensions of size 1, all or the one named.
--- What must stay true: output is a view; with nInputDims an input of more dimensions is a batch.
+-- Invariant: output is a view; with nInputDims an input of more dimensions is a batch.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,7 +1,7 @@
 --- nn.StepRNN(mode, inputSize, outputSize, rho): one step at a time of an nn.RNN with one layer;
 -- what nn.LSTM and nn.GRU are made of.
--- What must stay true: input is B x inputSize or a vector, output B x outputSize or a vector; the
--- state before the first step is zero.
+-- Invariant: input is B x inputSize or a vector, output B x outputSize or a vector; the state
+-- before the first step is zero.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

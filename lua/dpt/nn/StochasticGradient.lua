@@ -1,7 +1,7 @@
 --- nn.StochasticGradient(module, criterion): a training loop over a data set, one example at a
 -- time.
--- What must stay true: dataset:size() gives the number of examples, dataset[i] is {input, target};
--- the rate of iteration n is learningRate / (1 + n learningRateDecay).
+-- Invariant: dataset:size() gives the number of examples, dataset[i] is {input, target}; the rate
+-- of iteration n is learningRate / (1 + n learningRateDecay).
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,6 @@
 --- nn.Sum(dimension, nInputDims, sizeAverage, squeeze): the sum over a dimension, which goes away
 -- unless squeeze is false; divided by its size with sizeAverage.
--- What must stay true: dimensions count as in nn.Max.
+-- Invariant: dimensions count as in nn.Max.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

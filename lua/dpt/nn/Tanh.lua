@@ -1,5 +1,5 @@
 --- nn.Tanh(): the hyperbolic tangent, element by element.
--- What must stay true: backward uses the output.
+-- Invariant: backward uses the output.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,5 @@
 --- nn.TanhShrink(): x - tanh x, element by element.
--- What must stay true: the gradient is tanh^2 x.
+-- Invariant: the gradient is tanh^2 x.
 
 local torch = require 'dpt.tensor'
 

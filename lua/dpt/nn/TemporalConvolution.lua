@@ -1,7 +1,7 @@
 --- nn.TemporalConvolution(inputFrameSize, outputFrameSize, kW, dW): a convolution over the frames
 -- of a sequence.
--- What must stay true: input is (N)xTxF; weight is outputFrameSize x (kW inputFrameSize), the
--- frames of a window one after the other.
+-- Invariant: input is (N)xTxF; weight is outputFrameSize x (kW inputFrameSize), the frames of a
+-- window one after the other.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.TemporalDynamicKMaxPooling(minK, factor): the k largest frames of every feature in their
 -- order, k = max(minK, ceil(factor T)).
--- What must stay true: input is (N)xTxF.
+-- Invariant: input is (N)xTxF.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.TemporalMaxPooling(kW, dW): the maximum of every window of kW frames, feature by feature.
--- What must stay true: input is (N)xTxF; dW defaults to kW.
+-- Invariant: input is (N)xTxF; dW defaults to kW.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,6 @@
 --- nn.TemporalRowConvolution(inputFrameSize, kW, dW, featFirst): convolves every feature of a
 -- sequence by itself.
--- What must stay true: input is (N)xTxF, or (N)xFxT with featFirst; weight is F x 1 x kW.
+-- Invariant: input is (N)xTxF, or (N)xFxT with featFirst; weight is F x 1 x kW.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

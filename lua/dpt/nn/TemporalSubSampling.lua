@@ -1,6 +1,6 @@
 --- nn.TemporalSubSampling(inputFrameSize, kW, dW): the sum of every window of kW frames, times a
 -- learned weight plus a learned bias, one of each for a feature.
--- What must stay true: input is TxF; dW defaults to 1.
+-- Invariant: input is TxF; dW defaults to 1.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

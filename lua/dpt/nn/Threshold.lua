@@ -1,6 +1,5 @@
 --- nn.Threshold(th, v, ip): x where x > th, v elsewhere, element by element.
--- What must stay true: in place v is at most th, so that backward sees in the output where x was
--- above.
+-- Invariant: in place v is at most th, so that backward sees in the output where x was above.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

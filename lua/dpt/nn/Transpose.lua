@@ -1,5 +1,5 @@
 --- nn.Transpose({d1, d2}, ...): exchanges pairs of dimensions, one pair after the other.
--- What must stay true: output and gradInput are contiguous copies.
+-- Invariant: output and gradInput are contiguous copies.
 
 local torch = require 'dpt.tensor'
 

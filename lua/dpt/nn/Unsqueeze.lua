@@ -1,5 +1,5 @@
 --- nn.Unsqueeze(pos, numInputDims): a new dimension of size 1 at place pos.
--- What must stay true: output is a view; an input of more dimensions than numInputDims is a batch.
+-- Invariant: output is a view; an input of more dimensions than numInputDims is a batch.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,7 +1,7 @@
 --- nn.UpSampling(scale, mode): mode 'nearest' (the default) or 'linear', for images and volumes; in
 -- place of scale {oheight = , owidth = [, odepth = ]} for the mode 'linear'.
--- What must stay true: input is (N)xCxHxW for images and NxCxTxHxW for volumes; corners stay
--- corners in the mode 'linear'.
+-- Invariant: input is (N)xCxHxW for images and NxCxTxHxW for volumes; corners stay corners in the
+-- mode 'linear'.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.View(sizes): the input's elements under other sizes, one of which may be -1.
--- What must stay true: elements that do not fill the sizes once are a batch, a first dimension that
--- is added; setNumInputDims(n) says that only the last n dimensions are seen, all before are batch.
+-- Invariant: elements that do not fill the sizes once are a batch, a first dimension that is added;
+-- setNumInputDims(n) says that only the last n dimensions are seen, all before are batch.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

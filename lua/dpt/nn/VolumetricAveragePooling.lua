@@ -1,5 +1,5 @@
 --- nn.VolumetricAveragePooling(kT, kW, kH, dT, dW, dH): the mean of every window of a volume.
--- What must stay true: input is (N)xCxTxHxW; strides default to the window.
+-- Invariant: input is (N)xCxTxHxW; strides default to the window.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.VolumetricBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every
 -- plane.
--- What must stay true: input is NxCxTxHxW.
+-- Invariant: input is NxCxTxHxW.
 
 local torch = require 'dpt.tensor'
 

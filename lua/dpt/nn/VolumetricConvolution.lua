@@ -1,7 +1,6 @@
 --- nn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH):
 -- 3-D convolution of CxTxHxW or a batch.
--- What must stay true: weight is nOutputPlane x nInputPlane x kT x kH x kW; padW and padH default
--- to padT.
+-- Invariant: weight is nOutputPlane x nInputPlane x kT x kH x kW; padW and padH default to padT.
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

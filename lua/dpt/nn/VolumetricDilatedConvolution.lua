@@ -1,6 +1,6 @@
 --- nn.VolumetricDilatedConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW,
 -- padH, dilationT, dilationW, dilationH): nn.VolumetricConvolution with gaps in the kernel.
--- What must stay true: weights as in nn.VolumetricConvolution.
+-- Invariant: weights as in nn.VolumetricConvolution.
 
 local torch = require 'dpt.tensor'
 

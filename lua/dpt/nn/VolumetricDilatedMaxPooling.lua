@@ -1,6 +1,6 @@
 --- nn.VolumetricDilatedMaxPooling(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
 -- dilationH): nn.VolumetricMaxPooling with gaps in the windows.
--- What must stay true: otherwise it is nn.VolumetricMaxPooling.
+-- Invariant: otherwise it is nn.VolumetricMaxPooling.
 
 local torch = require 'dpt.tensor'
 

@@ -1,7 +1,7 @@
 --- nn.VolumetricFractionalMaxPooling(poolT, poolW, poolH, outT, outW, outH): as
 -- nn.SpatialFractionalMaxPooling, for volumes (N)xCxHxWxT.
--- What must stay true: T is the last dimension, as in Torch7 for this class alone; every row and
--- plane draws three numbers.
+-- Invariant: T is the last dimension, as in Torch7 for this class alone; every row and plane draws
+-- three numbers.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

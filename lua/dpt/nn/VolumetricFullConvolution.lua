@@ -1,6 +1,6 @@
 --- nn.VolumetricFullConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW,
 -- padH, adjT, adjW, adjH): the transposed 3-D convolution.
--- What must stay true: weight is nInputPlane x nOutputPlane x kT x kH x kW; otherwise it is as
+-- Invariant: weight is nInputPlane x nOutputPlane x kT x kH x kW; otherwise it is as
 -- nn.SpatialFullConvolution.
 
 local torch = require 'dpt.tensor'

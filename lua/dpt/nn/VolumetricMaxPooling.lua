@@ -1,6 +1,6 @@
 --- nn.VolumetricMaxPooling(kT, kW, kH, dT, dW, dH, padT, padW, padH): the maximum of every window
 -- of a volume.
--- What must stay true: input is (N)xCxTxHxW; otherwise it is as nn.SpatialMaxPooling.
+-- Invariant: input is (N)xCxTxHxW; otherwise it is as nn.SpatialMaxPooling.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.VolumetricMaxUnpooling(pooling): puts every element back to where the pooling module took it
 -- from; all others are zero.
--- What must stay true: output has the size of the pooling module's last input.
+-- Invariant: output has the size of the pooling module's last input.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -1,6 +1,6 @@
 --- nn.VolumetricReplicationPadding(left, right, top, bottom, front, back): a volume's border
 -- repeated outwards.
--- What must stay true: all default to the first; input is (N)xCxTxHxW.
+-- Invariant: all default to the first; input is (N)xCxTxHxW.
 
 local torch = require 'dpt.tensor'
 local C = require 'dpt.ffi'.C

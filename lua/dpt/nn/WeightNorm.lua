@@ -1,8 +1,8 @@
 --- nn.WeightNorm(module, outputDim): a module whose weight is g v / |v|, one g for each slice of
 -- the weight along outputDim (1).
--- What must stay true: v (outputs x rest) and g (outputs x 1) are learned instead of the weight,
--- which is made from them at each forward; |v| gets 1e-4 under the root, as in Torch7. v starts
--- normal with Torch7's deviation, g as |v|, the bias as zero.
+-- Invariant: v (outputs x rest) and g (outputs x 1) are learned instead of the weight, which is
+-- made from them at each forward; |v| gets 1e-4 under the root, as in Torch7. v starts normal with
+-- Torch7's deviation, g as |v|, the bias as zero.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

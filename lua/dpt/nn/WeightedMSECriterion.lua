@@ -1,5 +1,5 @@
 --- nn.WeightedMSECriterion(weight, sizeAverage): (x - w y)^2, summed, with a tensor w of weights.
--- What must stay true: a batch has one more dimension than the weights, which its rows share.
+-- Invariant: a batch has one more dimension than the weights, which its rows share.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- nn.WhiteNoise(mean, std): adds normal noise in training.
--- What must stay true: gradients pass through unchanged; evaluation adds nothing.
+-- Invariant: gradients pass through unchanged; evaluation adds nothing.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- nn.ZeroGrad(): passes its input on and gives a gradient of zeros.
--- What must stay true: input may be a table of tensors; output is the input itself.
+-- Invariant: input may be a table of tensors; output is the input itself.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
 --- nn.ZipTableOneToMany(): {a, {b1, b2}} becomes {{a, b1}, {a, b2}}.
--- What must stay true: tensors are not copied on the way forward; the gradient of a is a sum.
+-- Invariant: tensors are not copied on the way forward; the gradient of a is a sum.
 
 local torch = require 'dpt.tensor'
 

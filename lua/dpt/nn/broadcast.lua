@@ -1,7 +1,7 @@
 --- Parameters that are spread over an input: over its batch, or over dimensions of size 1.
--- What must stay true: a parameter of the input's dimension count is expanded dimension by
--- dimension; one of the input's element count is taken element by element; otherwise the input is
--- a batch whose rows have the parameter's element count.
+-- Invariant: a parameter of the input's dimension count is expanded dimension by dimension; one of
+-- the input's element count is taken element by element; otherwise the input is a batch whose rows
+-- have the parameter's element count.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

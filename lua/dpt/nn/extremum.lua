@@ -1,6 +1,6 @@
 --- The extreme element over a dimension (nn.Max, nn.Min).
--- What must stay true: the gradient goes to the element that gave the output; a negative dimension
--- counts from the end; with nInputDims an input of one more dimension is a batch.
+-- Invariant: the gradient goes to the element that gave the output; a negative dimension counts
+-- from the end; with nInputDims an input of one more dimension is a batch.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

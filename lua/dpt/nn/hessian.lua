@@ -1,12 +1,12 @@
 --- nn.hessian: estimates of the diagonal of the Hessian (LeCun's, layer by layer).
--- What must stay true: nothing changes before nn.hessian.enable(), which gives the classes below
+-- Invariant: nothing changes before nn.hessian.enable(), which gives the classes below
 -- initDiagHessianParameters, updateDiagHessianInput and accDiagHessianParameters and lets
 -- parameters() and getParameters() also return the diagonals. A layer's own methods do the work, on
 -- squared weights and inputs.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local flatten = require 'dpt.parallel.flatten'
+local flatten = require 'dpt.parallel.params.flatten'
 local fail = require 'dpt.ffi'.fail
 
 local hessian = {}

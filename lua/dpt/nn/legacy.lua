@@ -1,6 +1,6 @@
 --- Brings modules and criterions from older files to the fields that they have now.
--- What must stay true: what a file of Torch7 has is enough: a field that came later gets the value
--- that stood for it before. Tensors that a field shares with others stay shared.
+-- Invariant: what a file of Torch7 has is enough: a field that came later gets the value that stood
+-- for it before. Tensors that a field shares with others stay shared.
 
 local torch = require 'dpt.tensor'
 

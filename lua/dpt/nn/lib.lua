@@ -1,7 +1,7 @@
 --- The C library's functions as layers call them: with a sentence where an operand is no tensor.
--- What must stay true: operands that users hand in (input, gradOutput, target, indices) must be
--- tensors; others may be nil where the C function allows NULL. The declarations are read from the
--- library, as in dpt.ffi.
+-- Invariant: operands that users hand in (input, gradOutput, target, indices) must be tensors;
+-- others may be nil where the C function allows NULL. The declarations are read from the library,
+-- as in dpt.ffi.
 
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'

@@ -1,5 +1,5 @@
 --- Criterions that sum one function over all elements, by a loss of the C library.
--- What must stay true: nothing here waits.
+-- Invariant: nothing here waits.
 
 local C = require 'dpt.ffi'.C
 local lib = require 'dpt.nn.lib'

@@ -1,7 +1,7 @@
 --- Weighted means of the neighbourhood of every pixel, over all planes: what the subtractive and
 -- the divisive normalization share.
--- What must stay true: the kernel is normalized so that the mean of ones is 1 away from the
--- borders; a 1-D kernel stands for the product of itself in both directions.
+-- Invariant: the kernel is normalized so that the mean of ones is 1 away from the borders; a 1-D
+-- kernel stands for the product of itself in both directions.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

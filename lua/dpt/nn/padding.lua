@@ -1,5 +1,5 @@
 --- Padding of images (nn.SpatialZeroPadding and its relatives) by a mode of the C library.
--- What must stay true: the classes differ in name and mode alone; r, t and b default to l; input is
+-- Invariant: the classes differ in name and mode alone; r, t and b default to l; input is
 -- (N)xCxHxW.
 
 local torch = require 'dpt.tensor'

@@ -1,6 +1,6 @@
 --- Layers that apply one pointwise operation of the C library (csrc/ops/map.def).
--- What must stay true: forward is r = op(input), backward r = op_backward(gradOutput, input or
--- output); in place the result takes the operand's memory.
+-- Invariant: forward is r = op(input), backward r = op_backward(gradOutput, input or output); in
+-- place the result takes the operand's memory.
 
 local C = require 'dpt.ffi'.C
 local lib = require 'dpt.nn.lib'

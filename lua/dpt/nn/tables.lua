@@ -1,5 +1,5 @@
 --- nn.tables: connection tables for nn.SpatialConvolutionMap: rows {input plane, output plane}.
--- What must stay true: rows are ordered by output plane, then by input plane.
+-- Invariant: rows are ordered by output plane, then by input plane.
 
 local torch = require 'dpt.tensor'
 

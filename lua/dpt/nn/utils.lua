@@ -1,6 +1,6 @@
 --- nn.utils: tensors in nested tables.
--- What must stay true: where a result is given it is changed in place and keeps its tensors; a
--- conversion keeps what is shared shared, through the cache.
+-- Invariant: where a result is given it is changed in place and keeps its tensors; a conversion
+-- keeps what is shared shared, through the cache.
 
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'

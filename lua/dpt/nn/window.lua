@@ -1,6 +1,6 @@
 --- How a module's convolution or pooling slides, as the C library wants it (dpt_window).
--- What must stay true: it is read from the module's Torch7 fields at every call, so scripts may
--- change them; kT dT padT ... come first where the module has them, then H, then W.
+-- Invariant: it is read from the module's Torch7 fields at every call, so scripts may change them;
+-- kT dT padT ... come first where the module has them, then H, then W.
 
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'

@@ -1,6 +1,6 @@
 --- optim.ConfusionMatrix(nclasses or names): counts predictions: mat[target][prediction].
--- What must stay true: mat is a LongTensor on the host; targets below 1 do not count;
--- updateValids computes all rates from mat.
+-- Invariant: mat is a LongTensor on the host; targets below 1 do not count; updateValids computes
+-- all rates from mat.
 
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail

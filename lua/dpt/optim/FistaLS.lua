@@ -1,7 +1,7 @@
 --- optim.FistaLS: FISTA with backtracking: minimizes f(x) + g(x), f smooth, g with a known proximal
 -- step (Beck and Teboulle 2009).
--- What must stay true: it starts from zeros; L only grows, until the quadratic model of f at y lies
--- above f; the result is the last y, the point after the extrapolation, as in Torch7.
+-- Invariant: it starts from zeros; L only grows, until the quadratic model of f at y lies above f;
+-- the result is the last y, the point after the extrapolation, as in Torch7.
 
 local arguments = require 'dpt.optim.arguments'
 

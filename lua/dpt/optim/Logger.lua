@@ -1,6 +1,6 @@
 --- optim.Logger(filename, timestamp): a table of numbers, a row for each add, in a text file.
--- What must stay true: every row is on disk when add returns; names come first, from setNames or
--- the first row's keys; numbers are written with five digits. Plots need the package gnuplot.
+-- Invariant: every row is on disk when add returns; names come first, from setNames or the first
+-- row's keys; numbers are written with five digits. Plots need the package gnuplot.
 
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'

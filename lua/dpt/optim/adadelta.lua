@@ -1,6 +1,6 @@
 --- optim.adadelta: ADADELTA (http://arxiv.org/abs/1212.5701).
--- What must stay true: state.paramVariance and state.accDelta are the running means of squared
--- gradients and of squared steps.
+-- Invariant: state.paramVariance and state.accDelta are the running means of squared gradients and
+-- of squared steps.
 
 local arguments = require 'dpt.optim.arguments'
 

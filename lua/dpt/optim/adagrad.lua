@@ -1,6 +1,6 @@
 --- optim.adagrad: AdaGrad.
--- What must stay true: state.paramVariance is the sum of all squared gradients, state.evalCounter
--- counts the calls.
+-- Invariant: state.paramVariance is the sum of all squared gradients, state.evalCounter counts the
+-- calls.
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -1,6 +1,6 @@
 --- optim.adam: Adam (http://arxiv.org/abs/1412.6980).
--- What must stay true: state.t counts the calls, state.m and state.v are the two running means;
--- state.denom is computed when it is asked for, the update itself is one pass.
+-- Invariant: state.t counts the calls, state.m and state.v are the two running means; state.denom
+-- is computed when it is asked for, the update itself is one pass.
 
 local arguments = require 'dpt.optim.arguments'
 local lib = require 'dpt.ffi'.lib

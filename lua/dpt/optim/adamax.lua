@@ -1,6 +1,5 @@
 --- optim.adamax: Adam with the maximum norm (http://arxiv.org/abs/1412.6980).
--- What must stay true: state.t counts the calls, state.m is the running mean, state.u the running
--- maximum.
+-- Invariant: state.t counts the calls, state.m is the running mean, state.u the running maximum.
 
 local arguments = require 'dpt.optim.arguments'
 

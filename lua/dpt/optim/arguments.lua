@@ -1,11 +1,11 @@
 --- What every method of descent is called with: one check of arguments, one of what opfunc gives.
--- What must stay true: a bad call is one sentence (function, argument, got, wanted) at the line of
--- the user's script, before the step; a good call costs a few comparisons and no memory.
+-- Invariant: a bad call is one sentence (function, argument, got, wanted) at the line of the user's
+-- script, before the step; a good call costs a few comparisons and no memory.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
-local flatten = require 'dpt.parallel.flatten'
+local flatten = require 'dpt.parallel.params.flatten'
 
 local arguments = {}
 local isTensor = torch.isTensor

@@ -1,6 +1,6 @@
 --- optim.asgd: averaged stochastic gradient descent.
--- What must stay true: state.ax is the average of the points since call t0; state.eta_t, state.mu_t
--- and state.t are what the next call uses.
+-- Invariant: state.ax is the average of the points since call t0; state.eta_t, state.mu_t and
+-- state.t are what the next call uses.
 
 local arguments = require 'dpt.optim.arguments'
 

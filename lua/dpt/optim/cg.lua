@@ -1,6 +1,6 @@
 --- optim.cg: conjugate gradients (Polak-Ribiere) with Rasmussen's line search by interpolation.
--- What must stay true: a line search ends with a Wolfe-Powell point or gives x back as it was; it
--- reads values, so it waits for a device.
+-- Invariant: a line search ends with a Wolfe-Powell point or gives x back as it was; it reads
+-- values, so it waits for a device.
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -1,5 +1,5 @@
 --- optim.checkgrad: compares a gradient with differences of the function.
--- What must stay true: x is as before when it returns.
+-- Invariant: x is as before when it returns.
 
 local arguments = require 'dpt.optim.arguments'
 

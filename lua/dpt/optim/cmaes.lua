@@ -1,7 +1,7 @@
 --- optim.cmaes: evolution strategy with covariance matrix adaptation (Hansen, "The CMA Evolution
 -- Strategy: A Tutorial", with its default constants).
--- What must stay true: it works in doubles on the host, x is only read; numbers are drawn from the
--- default generator.
+-- Invariant: it works in doubles on the host, x is only read; numbers are drawn from the default
+-- generator.
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'

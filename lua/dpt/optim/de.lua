@@ -1,6 +1,6 @@
 --- optim.de: differential evolution (Storn and Price 1997), the best one of a population as base.
--- What must stay true: it draws from a generator of its own, seeded with 1, in Torch7's order, so
--- that a call always finds the same; a generation replaces its members at once.
+-- Invariant: it draws from a generator of its own, seeded with 1, in Torch7's order, so that a call
+-- always finds the same; a generation replaces its members at once.
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'

@@ -1,6 +1,6 @@
 --- optim.lbfgs: the quasi-Newton method of limited memory.
--- What must stay true: a call takes up to maxIter iterations; state keeps the corrections, so that
--- a second call goes on where the first one stopped. It reads values, so it waits for a device.
+-- Invariant: a call takes up to maxIter iterations; state keeps the corrections, so that a second
+-- call goes on where the first one stopped. It reads values, so it waits for a device.
 
 local arguments = require 'dpt.optim.arguments'
 

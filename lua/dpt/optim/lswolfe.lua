@@ -1,6 +1,6 @@
 --- optim.lswolfe: a line search to the strong Wolfe conditions, by cubic interpolation.
--- What must stay true: opfunc sees every trial in x itself, so it may read the parameters it knows;
--- x is left at the point found; it ends after maxIter evaluations.
+-- Invariant: opfunc sees every trial in x itself, so it may read the parameters it knows; x is left
+-- at the point found; it ends after maxIter evaluations.
 
 local arguments = require 'dpt.optim.arguments'
 local polyinterp = require 'dpt.optim.polyinterp'

@@ -1,6 +1,6 @@
 --- optim.nag: Nesterov's accelerated gradient.
--- What must stay true: the gradient is taken after a step along the velocity state.dfdx;
--- state.evalCounter counts the calls.
+-- Invariant: the gradient is taken after a step along the velocity state.dfdx; state.evalCounter
+-- counts the calls.
 
 local arguments = require 'dpt.optim.arguments'
 local fail = require 'dpt.ffi'.fail

@@ -1,5 +1,5 @@
 --- optim.polyinterp: the minimum of the cubic through two points with slopes.
--- What must stay true: the result lies between the bounds.
+-- Invariant: the result lies between the bounds.
 
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail

@@ -1,5 +1,5 @@
 --- optim.rmsprop: RMSprop.
--- What must stay true: state.m is the running mean of squared gradients.
+-- Invariant: state.m is the running mean of squared gradients.
 
 local arguments = require 'dpt.optim.arguments'
 

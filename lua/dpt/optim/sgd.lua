@@ -1,6 +1,6 @@
 --- optim.sgd: stochastic gradient descent.
--- What must stay true: state.evalCounter counts the calls and state.dfdx is the velocity, as Torch7
--- kept them; the whole update is one pass over the parameters.
+-- Invariant: state.evalCounter counts the calls and state.dfdx is the velocity, as Torch7 kept
+-- them; the whole update is one pass over the parameters.
 
 local arguments = require 'dpt.optim.arguments'
 local dptffi = require 'dpt.ffi'

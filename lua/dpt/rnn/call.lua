@@ -1,7 +1,7 @@
 --- dpt.rnn.call: what a forward of a recurrent module is given, and what its backward gives back.
 --
--- What must stay true: a call holds everything that its backward needs and no more; what the user
--- gave is never changed. Sequences that come packed are padded in buffers of the module.
+-- Invariant: a call holds everything that its backward needs and no more; what the user gave is
+-- never changed. Sequences that come packed are padded in buffers of the module.
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local packing = require 'dpt.rnn.packing'

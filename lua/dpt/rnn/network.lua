@@ -1,8 +1,8 @@
 --- dpt.rnn.network: the C library's description of a recurrent module.
 --
--- What must stay true: a module is described by its fields alone, which have cudnn.torch's names
--- and values, so a script may set them by hand; nothing of the description is kept. The struct that
--- is given out is one, filled anew at each call: use it before the next.
+-- Invariant: a module is described by its fields alone, which have cudnn.torch's names and values,
+-- so a script may set them by hand; nothing of the description is kept. The struct that is given
+-- out is one, filled anew at each call: use it before the next.
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local torch = require 'dpt.tensor'

@@ -1,8 +1,8 @@
 --- dpt.rnn.packing: sequences of different length without the padding between them.
 --
--- What must stay true: packed data has the rows of the first step of all sequences, then those of
--- the second step of the sequences that have one, and so on; so sequences stand in the order of
--- falling length. batchSizes[t] is how many sequences have a step t. Data is copied, never shared.
+-- Invariant: packed data has the rows of the first step of all sequences, then those of the second
+-- step of the sequences that have one, and so on; so sequences stand in the order of falling
+-- length. batchSizes[t] is how many sequences have a step t. Data is copied, never shared.
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 

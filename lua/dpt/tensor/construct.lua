@@ -1,7 +1,7 @@
 --- dpt.tensor.construct: what torch.FloatTensor(...) and the others understand.
 --
--- What must stay true: the forms are Torch7's. (): empty; (n, m, ...) or (LongStorage [, strides]):
--- sizes; (table): data; (tensor) and (storage [, offset [, sizes]]): the same memory.
+-- Invariant: the forms are Torch7's. (): empty; (n, m, ...) or (LongStorage [, strides]): sizes;
+-- (table): data; (tensor) and (storage [, offset [, sizes]]): the same memory.
 -- torch.LongTensor(LongStorage) is the storage as data; so is torch.CudaLongTensor's, copied.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'

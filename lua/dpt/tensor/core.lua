@@ -1,13 +1,13 @@
 --- dpt.tensor.core: the C types of tensors and storages, their classes, and their births.
 --
--- What must stay true: a tensor or storage in Lua is a struct by value, and freed by its finalizer.
--- Methods are looked up in the live method table of its kind (torch.getmetatable gives that very
--- table), so scripts can add methods. All tensors are born in `tensor` or `fresh` here; `fresh` is
--- for those that will own new memory: Lua's collector cannot see C memory, so it is called before
--- an allocation when the live bytes have passed a soft limit, never from inside a C call.
--- A pointer or an array field taken out of an object (s.ptr_, t.size_, x:data()) does not keep the
--- object alive, and neither does a local variable that is not used any more once the compiler has
--- seen the loop: whoever takes one calls core.hold(object) after its last use, and no tail call.
+-- Invariant: a tensor or storage in Lua is a struct by value, and freed by its finalizer. Methods
+-- are looked up in the live method table of its kind (torch.getmetatable gives that very table), so
+-- scripts can add methods. All tensors are born in `tensor` or `fresh` here; `fresh` is for those
+-- that will own new memory: Lua's collector cannot see C memory, so it is called before an
+-- allocation when the live bytes have passed a soft limit, never from inside a C call. A pointer or
+-- an array field taken out of an object (s.ptr_, t.size_, x:data()) does not keep the object alive,
+-- and neither does a local variable that is not used any more once the compiler has seen the loop:
+-- whoever takes one calls core.hold(object) after its last use, and no tail call.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail

@@ -1,7 +1,7 @@
 --- dpt.tensor.create: tensors from nothing: zeros, ones, ranges, joined tensors.
 --
--- What must stay true: without a result the functions make a tensor of the default type; as methods
--- they resize and fill their own tensor.
+-- Invariant: without a result the functions make a tensor of the default type; as methods they
+-- resize and fill their own tensor.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

@@ -1,7 +1,7 @@
 --- dpt.tensor.gather: elements chosen by index tensors and by masks.
 --
--- What must stay true: index tensors count from 1 (C reads them so); a result that has to be of a
--- certain size already (gather, scatter, index writes) is not resized.
+-- Invariant: index tensors count from 1 (C reads them so); a result that has to be of a certain
+-- size already (gather, scatter, index writes) is not resized.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local lib = dptffi.lib

@@ -1,7 +1,7 @@
 --- dpt.tensor.linalg: products of matrices and vectors, triangles, convolutions, factorizations.
 --
--- What must stay true: a result given to mm, mv, ger or bmm is not resized, as in Torch7; all other
--- results are. Letters such as 'U' and 'T' are LAPACK's and go to C as they are.
+-- Invariant: a result given to mm, mv, ger or bmm is not resized, as in Torch7; all other results
+-- are. Letters such as 'U' and 'T' are LAPACK's and go to C as they are.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

@@ -1,7 +1,7 @@
 --- dpt.tensor.operators: + - * / % and unary minus, as Torch7 defines them.
 --
--- What must stay true: operands stay as they are, the result is new and contiguous. x * y of two
--- tensors is dot, mv or mm by their dimensions; x / tensor does not exist.
+-- Invariant: operands stay as they are, the result is new and contiguous. x * y of two tensors is
+-- dot, mv or mm by their dimensions; x / tensor does not exist.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail

@@ -1,7 +1,7 @@
 --- dpt.tensor.print: the text of tensors and storages, character for character as Torch7's.
 --
--- What must stay true: the number format comes from the whole storage, as in Torch7, so that slices
--- of one tensor look alike. Values are read as doubles on the host, so device tensors print too.
+-- Invariant: the number format comes from the whole storage, as in Torch7, so that slices of one
+-- tensor look alike. Values are read as doubles on the host, so device tensors print too.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local C, lib = dptffi.C, dptffi.lib

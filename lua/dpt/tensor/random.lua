@@ -1,8 +1,8 @@
 --- dpt.tensor.random: generators, distributions, permutations and draws.
 --
--- What must stay true: host tensors draw from a torch.Generator (one default for each Lua state),
--- device tensors from the state of their device, which torch.manualSeed seeds too. A generator may
--- stand first in every call here; given for a device tensor, its numbers are copied there.
+-- Invariant: host tensors draw from a torch.Generator (one default for each Lua state), device
+-- tensors from the state of their device, which torch.manualSeed seeds too. A generator may stand
+-- first in every call here; given for a device tensor, its numbers are copied there.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

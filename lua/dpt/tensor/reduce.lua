@@ -1,8 +1,8 @@
 --- dpt.tensor.reduce: sums, extremes, sorting and other reductions, over everything or a dimension.
 --
--- What must stay true: the reduced dimension stays, at size 1; over everything the answer is a Lua
--- number (on a device that waits for the tensor's stream alone). Results may be given first; where
--- there are two, values and indices, the second is a LongTensor on the side of the operand.
+-- Invariant: the reduced dimension stays, at size 1; over everything the answer is a Lua number (on
+-- a device that waits for the tensor's stream alone). Results may be given first; where there are
+-- two, values and indices, the second is a LongTensor on the side of the operand.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

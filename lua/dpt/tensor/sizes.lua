@@ -1,7 +1,7 @@
 --- dpt.tensor.sizes: size arguments, "2, 3" or torch.LongStorage{2, 3}, read into one C array.
 --
--- What must stay true: the arrays are scratch: they hold until the next call of a function here, so
--- they are handed to C at once. Reading plain numbers is straight code that the compiler can trace.
+-- Invariant: the arrays are scratch: they hold until the next call of a function here, so they are
+-- handed to C at once. Reading plain numbers is straight code that the compiler can trace.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail

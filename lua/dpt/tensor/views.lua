@@ -1,7 +1,7 @@
 --- dpt.tensor.views: other views of the same memory, and the copies that go with them.
 --
--- What must stay true: dimensions and indices count from 1 here and from 0 in C; the functions that
--- take a result first (torch.view(r, x, ...), r:view(x, ...)) make it a view and return it.
+-- Invariant: dimensions and indices count from 1 here and from 0 in C; the functions that take a
+-- result first (torch.view(r, x, ...), r:view(x, ...)) make it a view and return it.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

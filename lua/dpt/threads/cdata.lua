@@ -1,8 +1,8 @@
 --- dpt.threads.cdata: C data that dpt does not know: pointers, numbers, structs and arrays.
 --
--- What must stay true: a pointer keeps all of its bits and stays a pointer: what it points to is
--- not copied and does not become the receiver's. Structs and arrays are copied byte by byte. The
--- type goes by its name, so that the receiver must have declared it.
+-- Invariant: a pointer keeps all of its bits and stays a pointer: what it points to is not copied
+-- and does not become the receiver's. Structs and arrays are copied byte by byte. The type goes by
+-- its name, so that the receiver must have declared it.
 local ffi = require('dpt.ffi').ffi
 
 local cdata = {}

@@ -1,7 +1,7 @@
 --- dpt.threads: what `require 'threads'` gives: torch/threads' interface over dpt.threads.pool.
 --
--- What must stay true: callbacks run in workers, end callbacks in the state that made the pool, one
--- at a time, and only inside addjob, dojob, synchronize, specific and terminate. Every job that was
+-- Invariant: callbacks run in workers, end callbacks in the state that made the pool, one at a
+-- time, and only inside addjob, dojob, synchronize, specific and terminate. Every job that was
 -- added is counted until its answer has been taken, before its end callback runs: neither an error
 -- nor a coroutine that is left behind in one can make synchronize wait for ever. Errors are kept
 -- and raised by the next synchronize, addjob or terminate; the pool can be used after that.

@@ -1,8 +1,7 @@
 --- dpt.threads.reader: the values in a mail that dpt.threads.writer made in another Lua state.
 --
--- What must stay true: an object is known before what is inside it is read, so cycles close;
--- tensors and locks that are read have references of their own. Bytes come from this process and
--- are trusted.
+-- Invariant: an object is known before what is inside it is read, so cycles close; tensors and
+-- locks that are read have references of their own. Bytes come from this process and are trusted.
 local _, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'

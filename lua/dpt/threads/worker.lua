@@ -1,8 +1,8 @@
 --- dpt.threads.worker: what a worker's thread does: takes jobs and answers them until it is told to
 -- end.
 --
--- What must stay true: every job is answered, whatever it does; an error is a message with the
--- traceback of this state. Before it sleeps, a worker lets go of the memory that jobs left behind.
+-- Invariant: every job is answered, whatever it does; an error is a message with the traceback of
+-- this state. Before it sleeps, a worker lets go of the memory that jobs left behind.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local write = require 'dpt.threads.writer'

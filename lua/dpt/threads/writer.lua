@@ -1,11 +1,11 @@
 --- dpt.threads.writer: Lua values as mail for another Lua state: bytes, and references to memory.
 --
--- What must stay true: the bytes are a flat list (the tape) that LuaJIT's string.buffer encodes; a
--- tensor on it is its struct, so its size does not matter: the mail holds a reference to its
--- storage. What occurs twice is written once (tables, functions, tensors, storages, and upvalues
--- that functions share). On the tape numbers, strings and `true` stand for themselves; `false` is
--- followed by a number that says what comes. Globals are not carried, and neither are metatables
--- other than those of classes. Mail is only valid inside the process.
+-- Invariant: the bytes are a flat list (the tape) that LuaJIT's string.buffer encodes; a tensor on
+-- it is its struct, so its size does not matter: the mail holds a reference to its storage. What
+-- occurs twice is written once (tables, functions, tensors, storages, and upvalues that functions
+-- share). On the tape numbers, strings and `true` stand for themselves; `false` is followed by a
+-- number that says what comes. Globals are not carried, and neither are metatables other than those
+-- of classes. Mail is only valid inside the process.
 local hasBuffer, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'

@@ -1,7 +1,7 @@
 --- torch.CmdLine: options and arguments of a script, their help, and a log of what it prints.
 --
--- What must stay true: what `parse` returns has the option's name without its dashes as key; a
--- wrong command line prints what is wrong and the help, and ends the process with status 1.
+-- Invariant: what `parse` returns has the option's name without its dashes as key; a wrong command
+-- line prints what is wrong and the help, and ends the process with status 1.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 

@@ -1,7 +1,7 @@
 --- dpt.util.compare: why two values are not equal, for torch.Tester.
 --
--- What must stay true: NaN equals NaN and an infinity itself; numbers inside tables, tensors and
--- storages may differ by the tolerance; tensors of different types or sizes are not equal.
+-- Invariant: NaN equals NaN and an infinity itself; numbers inside tables, tensors and storages may
+-- differ by the tolerance; tensors of different types or sizes are not equal.
 local torch = require('dpt.class').torch
 
 local difference

@@ -1,7 +1,7 @@
 --- dpt.util: the parts of `torch` that have nothing to do with tensors: command lines, timers, the
 -- test harness, the environment.
 --
--- What must stay true: they work the same with and without devices; nothing here writes a global.
+-- Invariant: they work the same with and without devices; nothing here writes a global.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local C, ffi = dptffi.C, dptffi.ffi

@@ -1,7 +1,7 @@
 --- paths: Torch7's names for files and folders.
 --
--- What must stay true: paths.concat gives an absolute path without `.` and `..`; a function that
--- looks for something gives nil or false where there is nothing, it does not raise.
+-- Invariant: paths.concat gives an absolute path without `.` and `..`; a function that looks for
+-- something gives nil or false where there is nothing, it does not raise.
 local dptffi = require 'dpt.ffi'
 local C, ffi = dptffi.C, dptffi.ffi
 

@@ -1,0 +1,119 @@
+--- dpt.nn.DataParallelTable.files: copies of a parallel network in memory and in files.
+--
+-- Invariant: a copy and a file hold replica 1 alone, the others are made when needed. A file has
+-- what cunn's version 3 wrote, and cunn reads it; those of version 1 (all replicas and the
+-- dispatcher among the fields), 2 and 3 (the devices before the fields) load on whatever devices
+-- there are. The dispatcher is no part of a file.
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local copyTree = require 'dpt.clone'
+local comm = require 'dpt.comm'
+local transient = require 'dpt.transient'
+local options = require 'dpt.nn.DataParallelTable.options'
+local splitSpec = require 'dpt.parallel.split.split_spec'
+require 'dpt.parallel.dispatch.threads' -- its class must be known: cunn's files hold dispatchers
+local fail = require('dpt.ffi').fail
+
+local serial = {}
+
+--- A copy of owner, which plain() makes on the current device.
+function serial.clone(owner, plain)
+   owner:_settle()
+   local clone = cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), plain)
+   clone.impl = owner.impl:another(clone)
+   return clone
+end
+
+-- The fields that cunn wants to find as empty tables.
+local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
+
+--- Writes the devices, then the fields.
+function serial.write(owner, file)
+   owner:_settle()
+   local fields = transient.kept(owner)
+   fields.typeStr = owner._type
+   fields.policy = splitSpec.saved(owner.policy)
+   for _, name in ipairs(EMPTY) do fields[name] = {} end
+   fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
+   file:writeObject(owner.gpuAssignments)
+   file:writeObject(fields)
+end
+
+-- The devices for a file's network: the first n where the class's deserializeNGPUs says so, else
+-- those of the file that are here, else the current one.
+local function devicesFor(owner, listed)
+   local count, wanted, devices = cutorch.getDeviceCount(), owner.deserializeNGPUs, {}
+   if count == 0 then fail('%s: there is no device (DPT_DEVICES=none)', torch.type(owner)) end
+   if wanted then
+      if type(wanted) ~= 'number' or wanted % 1 ~= 0 or wanted < 1 or wanted > count then
+         fail('%s: deserializeNGPUs is %s, wanted 1 to %d, the number of devices',
+            torch.type(owner), tostring(wanted), count)
+      end
+      for i = 1, wanted do devices[i] = i end
+      return devices
+   end
+   local taken = {}
+   for _, device in ipairs(listed) do
+      if type(device) == 'number' and device % 1 == 0 and device >= 1 and device <= count
+         and not taken[device] then
+         taken[device] = true
+         devices[#devices + 1] = device
+      end
+   end
+   if #devices == 0 then devices[1] = cutorch.getDevice() end
+   return devices
+end
+
+-- The type of a network whose fields were read. cunn has it in typeStr; its _type is the default
+-- type of the process that wrote the file. Files that are older than typeStr are CudaTensors'.
+local function typeOf(owner)
+   local name = owner.typeStr or owner._type
+   return type(name) == 'string' and name:find('^torch%.Cuda') and name or 'torch.CudaTensor'
+end
+
+-- Whether a parameter of the module lies on another device.
+local function elsewhere(module, device)
+   for _, t in ipairs(module:parameters() or {}) do
+      local place = comm.device(t)
+      if place > 0 and t:nElement() > 0 and place ~= device then return true end
+   end
+   return false
+end
+
+--- Sets the fields of owner from a file of that version.
+function serial.read(owner, file, version)
+   local fields, listed
+   if version < 2 then
+      fields = file:readObject()
+      listed = type(fields) == 'table' and fields.gpuAssignments
+   else
+      listed = file:readObject()
+   end
+   if type(listed) ~= 'table' then
+      fail('%s: the file holds no list of devices', torch.type(owner))
+   end
+   local devices = devicesFor(owner, listed)
+   fields = fields or cutorch.withDevice(devices[1], file.readObject, file)
+   local module = type(fields) == 'table' and type(fields.modules) == 'table' and fields.modules[1]
+   if module and not torch.isTypeOf(module, 'nn.Module') or type(fields) ~= 'table'
+      or type(fields.modules) ~= 'table' then
+      fail('%s: the file holds no network on devices', torch.type(owner))
+   end
+   for key, value in next, fields do owner[key] = value end
+   for _, name in ipairs(options.names) do
+      if not pcall(options.check, torch.type(owner), name, owner[name]) then owner[name] = nil end
+   end
+   owner.gpuAssignments, owner.needsSync = module and devices or {}, false
+   if owner.weights and #owner.weights ~= #devices then owner.weights = nil end
+   owner.flattenParams = owner.flattenParams or false
+   owner.usenccl = owner.usenccl and comm.use('nccl') or false
+   owner._type, owner.typeStr = typeOf(owner), nil
+   -- one that is being read leads to this network
+   if module and not transient.unread[module] and elsewhere(module, devices[1]) then
+      module = cutorch.withDevice(devices[1], copyTree, module)
+   end
+   owner.modules = {module}
+   transient.reset(owner)
+end
+
+return serial

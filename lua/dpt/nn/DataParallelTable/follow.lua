@@ -1,0 +1,145 @@
+--- dpt.nn.DataParallelTable.follow: how the replicas of a parallel network follow replica 1.
+--
+-- Invariant: what a script does to replica 1 between two passes the others have at the next one:
+-- settings are set on them, elements of tensors copied, a network that has another form is copied
+-- anew, tensors that lie elsewhere are laid out after it. What the others hold alone (gradients
+-- that wait, statistics) has reached replica 1 before they are made anew. The order is always:
+-- fields (dpt.parallel.params.snapshot) and elements (dpt.parallel.params.constants, buffers), then
+-- places of tensors (dpt.parallel.params.layout), then values of parameters (dpt.parallel.params).
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local flatten = require 'dpt.parallel.params.flatten'
+local Snapshot = require 'dpt.parallel.params.snapshot'
+
+local follow = {}
+
+local function fail(self, format, ...)
+   return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
+end
+
+-- Makes the replicas where they are missing.
+function follow:_replicas()
+   if self.impl.modules or not self.modules[1] then return end
+   self.impl:setup()
+   self.statistics:made(self.impl)
+   self:_taken()
+end
+
+-- The replicas are what replica 1 is now.
+-- @param pass whether a pass has ended
+function follow:_taken(pass)
+   if not self.impl.modules or #self.gpuAssignments == 1 then return end
+   self.snapshot:take(self.modules[1])
+   self.constants:take(self.snapshot, pass)
+   self.statistics:take()
+end
+
+-- Lets the replicas be made anew, with all that they know of gradients and statistics in replica 1.
+function follow:_renew()
+   if not self.params:changed(self.modules[1]) then self:syncGradients() end
+   self.statistics:settle(self.buffers)
+   self.impl:applyChanges()
+end
+
+-- Lets the replicas follow what a script has changed in replica 1 since the last pass.
+-- @return the snapshot's version where it has changed no field
+function follow:_follow()
+   local first = self:_first()
+   if not self.impl.modules then return end
+   if #self.gpuAssignments == 1 then
+      if self.impl.modules[1] ~= first then self.impl:applyChanges() end
+      return
+   end
+   self.statistics:follow()
+   local changed, settings = self.snapshot:changes(first)
+   local written = self.constants:written()
+   if not changed and not written then return self.snapshot.version end
+   if (not changed or settings and Snapshot.carry(settings, self.impl, torch.type(self)))
+      and (not written or self.constants:carry(written, self.impl)) then
+      self:_taken()
+   else
+      self:_renew()
+   end
+end
+
+-- Lays the parameters of the replicas out where replica 1's are others than before or elsewhere.
+-- @param version of replica 1's fields, where it is known
+function follow:_layOut(version)
+   local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
+   local change = params:changed(module, version)
+   if change == 'other' then self.impl:applyChanges() end
+   if self.impl.modules and not change and not params:isBroken(self.impl)
+      and (self.flattenedParams or not self.flattenParams) then return end
+   if not change then self:syncGradients() end
+   if self.flattenParams then -- before replicas are made: then they are flat, too
+      params:flatten(module, device, torch.type(self))
+   end
+   self:_replicas()
+   params:build(module, device, self.impl)
+   self.flattenedParams = self.flattenParams and params.flat or nil
+end
+
+-- Makes replicas and their flat buffers where they are missing or replica 1 has changed.
+function follow:_prepare()
+   self:_layOut(self:_follow())
+end
+
+--- A script is about to do something to the replicas: to those that replica 1 wants.
+function follow:scriptBegins()
+   self:_follow()
+   self:_replicas()
+end
+
+--- What a script has done to replica 1 it has done to the others, too; but what their parameters
+-- are nobody knows before the next sync.
+function follow:scriptEnded()
+   self:_taken()
+   self.params:distrust()
+end
+
+--- Lets the parameters of every replica be views of one flat tensor (one for each element type):
+-- flattenedParams[i] is {parameters, gradients} of replica i.
+function follow:flattenParameters()
+   self.flattenParams = true
+   self:_layOut()
+end
+
+--- The flat parameters and gradients of replica 1; the same memory at every call.
+function follow:getParameters()
+   self:flattenParameters()
+   local flat = self.flattenedParams[1]
+   if #flat == 0 then return torch.Tensor(), torch.Tensor() end
+   if #flat > 2 then
+      fail(self, 'getParameters wants parameters of one type, they are %s and %s; flattenedParams'
+         .. ' has all', torch.type(flat[1]), torch.type(flat[3]))
+   end
+   if not flat[2] or flat[1]:nElement() ~= flat[2]:nElement() then
+      fail(self, 'getParameters wants a gradient for every parameter, some have none')
+   end
+   return flatten.give(flat[1]), flatten.give(flat[2])
+end
+
+--- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They
+-- are added up by the next backward outside, or by syncGradients. Parameters must stay as they are.
+-- @return what f returns
+function follow:noSync(f, ...)
+   local before = self.deferred
+   self.deferred = true
+   local results = {pcall(f, ...)}
+   self.deferred = before
+   if not results[1] then error(results[2], 0) end
+   return unpack(results, 2, table.maxn(results))
+end
+
+--- Adds up the gradients that noSync left on the replicas.
+function follow:syncGradients()
+   if self.params:checkPending() then self.params:reduce() end
+end
+
+-- Lets replica 1 have everything that only the others know.
+function follow:_settle()
+   self:syncGradients()
+   self:syncBuffers()
+end
+
+return follow

@@ -1,0 +1,173 @@
+--- dpt.nn.DataParallelTable.methods: what a parallel network does apart from steps of training.
+--
+-- Invariant: replica 1 is what is asked, changed and copied; the others follow at the next use.
+-- What replicas 2..n hold alone (statistics, gradients that wait) has reached replica 1 before it
+-- is copied or changed. What replicas cannot do raises and says what to do instead.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local copyTree = require 'dpt.clone'
+local Params = require 'dpt.parallel.params'
+local replica = require 'dpt.parallel.dispatch.replica'
+local Threads = require 'dpt.parallel.dispatch.threads'
+
+local methods = {}
+
+local floating = {
+   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
+}
+
+local function fail(self, format, ...)
+   return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
+end
+
+-- Calls a method of replica 1 with its device current.
+local function tellFirst(self, method, ...)
+   local module = self.modules[1]
+   if module then
+      cutorch.withDevice(self.gpuAssignments[1], module[method], module, ...)
+   end
+end
+
+--- A copy of replica 1 on the current device.
+function methods:replicate()
+   return copyTree(self.modules[1])
+end
+
+--- Replica 1's parameters and gradients.
+function methods:parameters()
+   return self:_first():parameters()
+end
+
+--- The lists of parameters and gradients of every replica; where they are flat, each list holds
+-- the flat tensors.
+-- @return list of {parameters, gradients}
+function methods:moduleParameters()
+   self:_prepare()
+   if not self.flattenedParams then return self.impl:run(Params.list) end
+   local lists = {}
+   for i, flat in ipairs(self.flattenedParams) do
+      lists[i] = {{}, {}}
+      for k, tensor in ipairs(flat) do table.insert(lists[i][2 - k % 2], tensor) end
+   end
+   return lists
+end
+
+function methods:updateParameters(learningRate)
+   self:syncGradients()
+   self:_first():updateParameters(learningRate)
+   self.needsSync = true
+end
+
+function methods:reset(stdv)
+   tellFirst(self, 'reset', stdv)
+   self.needsSync = true
+end
+
+-- Calls a method of every replica.
+function methods:_tell(method)
+   if not self.modules[1] then return end
+   self:_follow()
+   self:_replicas()
+   self.impl:run(replica.tell, method)
+   self:_taken()
+end
+
+function methods:training()
+   self:_tell('training')
+   self.train = true
+end
+
+function methods:evaluate()
+   self:_tell('evaluate')
+   self.train = false
+   self:syncBuffers()
+end
+
+--- Calls f(module, i) for every replica i where it lives, with its device current: to reset states,
+-- to read or set fields of one replica. With threads() upvalues, arguments and results are copied
+-- and tensors shared. Parameters stay replica 1's: the next forward copies them over what f wrote
+-- to those of others.
+-- @return list of f's first results, one for each replica
+function methods:applyToReplicas(f)
+   if type(f) ~= 'function' then
+      fail(self, 'applyToReplicas wants a function as argument 1, got %s', torch.type(f))
+   end
+   self:_first()
+   self:_replicas()
+   return self.impl:exec(f)
+end
+
+--- Calls f for this module and for those of replica 1; the other replicas are then copied anew.
+function methods:apply(f)
+   self:_settle()
+   f(self)
+   for _, module in ipairs(self.modules) do module:apply(f) end
+   self.impl:applyChanges()
+   self.needsSync = true
+end
+
+--- Lets f(module) stand in place of every module of replica 1, the outer ones first; the others
+-- follow.
+function methods:replace(f)
+   self:_settle()
+   return torch.getmetatable('nn.Module').replace(self, f)
+end
+
+--- The type's name, or the same network with another type of tensors, which must be a device's.
+function methods:type(typename, tensorCache)
+   if not typename then return self._type end
+   if not floating[typename] then
+      fail(self, 'type wants a floating type of devices, replicas do not live on the host:'
+         .. ' torch.CudaTensor, torch.CudaDoubleTensor or torch.CudaHalfTensor, got %s; get(1) is'
+         .. ' the network itself', tostring(typename))
+   end
+   self:_settle()
+   self.impl:applyChanges()
+   self:resetTransient()
+   self._type = typename
+   self.output = torch.getmetatable(typename).new()
+   if self.gradInput then self.gradInput = torch.getmetatable(typename).new() end
+   tellFirst(self, 'type', typename, tensorCache)
+   return self
+end
+
+--- Lets every replica but the first live in a thread with a Lua state of its own, so that they are
+-- called at the same time.
+-- @param initFunc function(i) or nil, called once in the state of each replica (the first's is the
+-- caller's)
+-- @param syncCopies true: the copies of the network are made one after the other
+-- @return self
+function methods:threads(initFunc, syncCopies)
+   if initFunc ~= nil and type(initFunc) ~= 'function' then
+      fail(self, 'threads wants a function as argument 1, got %s', torch.type(initFunc))
+   end
+   self:_settle()
+   self.impl:close()
+   self.impl = Threads(self, initFunc, syncCopies)
+   return self
+end
+
+function methods:clone(...)
+   if select('#', ...) > 0 then
+      fail(self, 'clone cannot share %s between replicas on several devices; clone without'
+         .. ' arguments', tostring((...)))
+   end
+   return copyTree(self)
+end
+
+function methods:share()
+   fail(self, 'replicas cannot share tensors with another module; share get(1) before a forward')
+end
+
+function methods:accUpdateGradParameters()
+   fail(self, 'accUpdateGradParameters would change each replica by its own rows alone; call'
+      .. ' backward and then updateParameters(learningRate)')
+end
+methods.sharedAccUpdateGradParameters = methods.accUpdateGradParameters
+
+function methods:__tostring__()
+   return 'DataParallelTable: ' .. #self.gpuAssignments .. ' x ' .. tostring(self.modules[1])
+end
+
+return methods

@@ -1,0 +1,155 @@
+--- dpt.parallel.dispatch.basic: runs the replicas one after the other from the caller's thread;
+-- they work at once because devices work by themselves.
+--
+-- Invariant: replica 1 is the owner's own module, the others are copies on their devices, made at
+-- the first use and anew after applyChanges; the current device is the same before and after a
+-- call, also when a replica raises; every replica is run, also after one has raised, and the errors
+-- of all of them make one message, each with its replica, its device, the way through the modules
+-- and the traceback; nobody is left waiting.
+--
+-- A dispatcher has setup, get, call, run, setRows, exec, collect, applyChanges, another and close.
+-- call and run take functions of dpt's own, which reach a thread by their names, and values that
+-- can be sent to one; what dpt does on replicas goes through them. exec is for users. All of them
+-- are made of `perform`; another dispatcher (dpt.parallel.dispatch.threads) replaces that, setup,
+-- get and close.
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local random = require 'dpt.parallel.dispatch.random'
+local errors = require 'dpt.parallel.dispatch.errors'
+local replica = require 'dpt.parallel.dispatch.replica'
+
+local dispatchers = {}
+local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
+
+--- @param owner has modules[1], gpuAssignments and replicate(): a copy of modules[1] on the
+-- current device
+function Basic:__init(owner)
+   self.dpt = owner
+end
+
+--- A dispatcher of the same kind for another owner.
+function Basic:another(owner)
+   return dispatchers.Basic(owner)
+end
+
+--- An error of replica i with its place.
+function Basic:place(i, message)
+   return errors.place(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
+end
+
+--- Calls f(...) with the device of replica i current, which stays so.
+-- @return true and f's result, or false and the error with its place
+function Basic:attempt(i, f, ...)
+   local ok, result = xpcall(cutorch.setDevice, errors.handler, self.dpt.gpuAssignments[i])
+   if ok then ok, result = xpcall(f, errors.handler, ...) end
+   if not ok then result = self:place(i, result) end
+   return ok, result
+end
+
+-- Runs f(i, ...) for the replicas 1 to count, puts the device back and raises what went wrong.
+local function each(self, count, f, ...)
+   local before, results, wrong = cutorch.getDevice(), {}, nil
+   for i = 1, count do
+      local ok, result = self:attempt(i, f, i, ...)
+      if ok then
+         results[i] = result
+      else
+         wrong = wrong or {}
+         wrong[#wrong + 1] = result
+      end
+   end
+   cutorch.setDevice(before)
+   if wrong then errors.raise(wrong) end
+   return results
+end
+
+local function make(i, owner)
+   return i == 1 and owner.modules[1] or owner:replicate()
+end
+
+--- The list of the replicas that live here; makes all replicas where that has not been done.
+function Basic:setup()
+   if not self.modules then
+      self.modules = each(self, #self.dpt.gpuAssignments, make, self.dpt)
+   end
+   return self.modules
+end
+
+--- Replica i; nil where there is none yet.
+function Basic:get(i)
+   return self.modules and self.modules[i]
+end
+
+local function apply(i, modules, f, argumentsOf, ...)
+   return f(modules[i], i, argumentsOf(i, ...))
+end
+
+--- Calls f(replica, i, argumentsOf(i, ...)) for the first `count` replicas, each with its device
+-- current. (No closures on the way of a step: LuaJIT does not compile what makes them.)
+-- @return list of results
+function Basic:perform(count, f, argumentsOf, ...)
+   return each(self, count, apply, self:setup(), f, argumentsOf, ...)
+end
+
+--- Says where in the batch the rows of each replica begin, for what is called from now on: random
+-- numbers go by them.
+-- @param before list of the rows before each replica's first, and of all
+function Basic:setRows(before)
+   self.before = before
+end
+
+local function argumentsOfCall(i, passes, method, inputs, others, scale)
+   return passes and passes[i], method, inputs[i], others and others[i], scale
+end
+
+local function same(_, ...) return ... end
+
+--- Calls a method of the first `count` replicas.
+-- @param method its name
+-- @param count how many replicas
+-- @param inputs list with the first argument of each
+-- @param others list with the second argument of each, or nil
+-- @param scale the third argument of all
+-- @param f the function that does it (dpt.parallel.dispatch.replica's call)
+-- @return list of results
+function Basic:call(method, count, inputs, others, scale, f)
+   local passes = self.before and random.passes(self.dpt.gpuAssignments[1], self.before, count)
+   return self:perform(count, f or replica.call, argumentsOfCall, passes, method, inputs, others,
+      scale)
+end
+
+--- Calls f(replica, i, ...) for every replica. Arguments and results are values that can be sent
+-- to a thread: no modules.
+-- @param f a function that a file of dpt's own returns or holds under a name
+-- @return list of results
+function Basic:run(f, ...)
+   return self:perform(#self.dpt.gpuAssignments, f, same, ...)
+end
+
+--- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
+-- The owner hears of it before and after (scriptBegins, scriptEnded), where it has these methods.
+-- @return list of results
+function Basic:exec(closure, count)
+   local owner = self.dpt
+   if owner.scriptBegins then owner:scriptBegins() end
+   local ok, results = pcall(self.perform, self, count or #owner.gpuAssignments, replica.apply,
+      same, closure)
+   if owner.scriptEnded then owner:scriptEnded() end
+   if not ok then error(results, 0) end
+   return results
+end
+
+--- Lets go of memory that only Lua states that a script cannot reach hold: there are none.
+function Basic:collect()
+end
+
+--- Lets the copies be made anew from replica 1 at the next use.
+function Basic:applyChanges()
+   self.modules = nil
+end
+
+function Basic:close()
+   self.modules = nil
+end
+
+return dispatchers.Basic

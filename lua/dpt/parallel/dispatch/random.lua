@@ -1,0 +1,57 @@
+--- dpt.parallel.dispatch.random: lets the random numbers that replicas draw in one pass belong
+-- together.
+--
+-- Invariant: every replica begins with the numbers of the first one's device, which afterwards goes
+-- on behind what was drawn: so a pass draws for the rows of a batch what one device would, and what
+-- is not drawn by rows differs from replica to replica (csrc/device/draws.h). Nothing of this is in
+-- a module: the states of the devices' generators (cutorch.getRNGState) are all that must be kept
+-- to draw the same again.
+local dptffi = require 'dpt.ffi'
+local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
+local errors = require 'dpt.parallel.dispatch.errors'
+
+local random = {}
+
+local pass = ffi.new 'dpt_pass'
+local SIZE = ffi.sizeof(pass)
+
+--- The passes of the first `count` replicas, each as a string that can be sent to a thread.
+-- @param device of replica 1
+-- @param before list of the rows before each replica's first, and of all
+-- @return list of strings
+function random.passes(device, before, count)
+   local list = {}
+   lib.pass_make(pass, device)
+   for i = 1, count do
+      pass.first_row, pass.rows = before[i], before[i + 1] - before[i]
+      pass.replica = count > 1 and i or 0
+      list[i] = ffi.string(pass, SIZE)
+   end
+   return list
+end
+
+local replica, number = nil, 0 -- whose pass runs in this Lua state, and how many there were
+
+--- The replica of several whose pass runs in this Lua state, nil in none; the number of the pass.
+function random.running() return replica, number end
+
+local function leave(outer, ok, ...)
+   C.dpt_pass_leave()
+   replica = outer
+   if not ok then error((...), 0) end
+   return ...
+end
+
+--- Calls f(...) in a pass, on its replica's device.
+-- @param bytes the pass; nil: in none
+-- @return what f returns
+function random.within(bytes, f, ...)
+   if not bytes then return f(...) end
+   ffi.copy(pass, bytes, SIZE)
+   lib.pass_enter(pass)
+   local outer = replica
+   replica, number = pass.replica > 0 and pass.replica or nil, number + 1
+   return leave(outer, xpcall(f, errors.handler, ...))
+end
+
+return random

@@ -1,0 +1,31 @@
+--- dpt.parallel.dispatch.replica: what a dispatcher does with one replica, where the replica lives.
+--
+-- Invariant: these functions take the replica, its number and values that can be sent to a thread,
+-- and return such values (apply gives what its function does).
+local random = require 'dpt.parallel.dispatch.random'
+
+local replica = {}
+
+--- Calls a method of the module.
+-- @param pass of dpt.parallel.dispatch.random, or nil
+function replica.call(module, _, pass, method, input, other, scale)
+   return random.within(pass, module[method], module, input, other, scale)
+end
+
+--- Calls a method of the module; what that returns stays there.
+function replica.tell(module, _, method, ...)
+   module[method](module, ...)
+end
+
+--- Calls a function with the module and its number.
+function replica.apply(module, i, f)
+   return f(module, i)
+end
+
+--- Lets go of memory that this state does not use any more.
+function replica.collect()
+   collectgarbage()
+   collectgarbage()
+end
+
+return replica

@@ -1,0 +1,100 @@
+--- dpt.parallel.dispatch.state_settings: what a Lua state's modules depend on apart from their own
+-- fields, so that it must be the same in every state in which a network has a replica.
+--
+-- Invariant: the list below is the only place that knows these modes; whoever runs replicas in
+-- other states sends a snapshot of them where one has changed. A mode's value is a plain value that
+-- == compares. Modes of the whole process (dpt.setDeterministic, the generators of devices) reach
+-- every state by themselves, and the current device is each replica's own.
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local dptffi = require 'dpt.ffi'
+local lib = dptffi.lib
+
+local settings = {}
+
+-- The seed of the host's generator; with it how often it was set, since setting the same one again
+-- begins anew.
+local seed, seedings
+
+local function getSeed()
+   if seedings ~= core.seedings then
+      seedings = core.seedings
+      seed = ('%.0f %d'):format(torch.initialSeed(), seedings)
+   end
+   return seed
+end
+
+-- Replica i draws numbers of its own, but torch.initialSeed() is the same everywhere.
+local function setSeed(value, i)
+   local number = tonumber(value:match '%d+')
+   local named, own = torch.Generator(), torch.Generator()
+   torch.manualSeed(named, number)
+   torch.manualSeed(own, (number + (i - 1) * 2654435761) % 2 ^ 32)
+   local state = torch.getRNGState(own)
+   state:narrow(1, 1, 8):copy(torch.getRNGState(named):narrow(1, 1, 8)) -- the seed that is told
+   torch.setRNGState(state)
+end
+
+local slot = dptffi.ffi.new 'int[1]'
+
+-- The current stream of every device.
+local function getStreams()
+   if cutorch.getNumStreams() == 0 then return '' end
+   local list = {}
+   for device = 1, cutorch.getDeviceCount() do
+      lib.stream_get(device, slot)
+      list[device] = slot[0]
+   end
+   return table.concat(list, ' ')
+end
+
+local function setStreams(value)
+   local device = 0
+   for stream in value:gmatch '%d+' do
+      device = device + 1
+      lib.stream_set(device, tonumber(stream))
+   end
+end
+
+--- Every mode: {name, get(), set(value, i)}; set is called in the state of replica i.
+settings.list = {
+   {name = 'default tensor type', get = torch.getdefaulttensortype,
+      set = torch.setdefaulttensortype},
+   {name = 'threads of host operations', get = torch.getnumthreads, set = torch.setnumthreads},
+   {name = 'seed of the host', get = getSeed, set = setSeed},
+   {name = 'current streams', get = getStreams, set = setStreams},
+}
+
+for _, name in ipairs{'benchmark', 'fastest', 'verbose'} do
+   table.insert(settings.list, {
+      name = 'cudnn.' .. name,
+      get = function() return class.rooms.cudnn[name] end,
+      set = function(value) class.rooms.cudnn[name] = value end,
+   })
+end
+
+--- The modes of this state.
+-- @param last a snapshot of before, or nil
+-- @return a list of values; `last` itself where nothing has changed
+function settings.get(last)
+   local snapshot, changed = {}, last == nil
+   for k, mode in ipairs(settings.list) do
+      snapshot[k] = mode.get()
+      changed = changed or snapshot[k] ~= last[k]
+   end
+   return changed and snapshot or last
+end
+
+local set = {} -- what this state was set to
+
+--- Sets the modes of this state, that of replica i, where they differ from the last snapshot.
+function settings.set(snapshot, i)
+   for k, mode in ipairs(settings.list) do
+      if snapshot[k] ~= set[k] then mode.set(snapshot[k], i) end
+   end
+   set = snapshot
+end
+
+return settings

@@ -1,0 +1,37 @@
+--- dpt.parallel.dispatch.worker: the end of dpt.parallel.dispatch.threads in a worker's Lua state,
+-- where one replica lives.
+--
+-- Invariant: the replica is a copy of replica 1 on its own device; before it is called this state
+-- has the caller's modes and the device is current.
+local cutorch = require 'dpt.device'
+local copyTree = require 'dpt.clone'
+local settings = require 'dpt.parallel.dispatch.state_settings'
+local functions = require 'dpt.parallel.dispatch.replica'
+
+local worker = {}
+
+local replica, number, device -- the replica, which one it is, and where
+
+-- Before a job; snapshot is nil where modes have not changed.
+local function prepare(snapshot)
+   if snapshot then settings.set(snapshot, number) end
+   cutorch.setDevice(device)
+end
+
+--- Makes replica i.
+-- @param module replica 1, whose tensors are shared with the caller's state
+function worker.make(snapshot, i, place, module)
+   replica = nil
+   functions.collect() -- first the memory of the one before
+   number, device = i, place
+   prepare(snapshot)
+   replica = copyTree(module)
+end
+
+--- Calls f(replica, i, ...).
+function worker.run(snapshot, f, ...)
+   prepare(snapshot)
+   return (f(replica, number, ...))
+end
+
+return worker

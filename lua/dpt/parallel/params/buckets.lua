@@ -1,0 +1,72 @@
+--- dpt.parallel.params.buckets: cuts flat gradients into buckets of whole parameters.
+--
+-- Invariant: every element that a parameter reaches is in one bucket. Buckets are filled in reverse
+-- order of the parameters, which is about the order in which a backward pass computes them; tied
+-- parameters stand where the first of them does. The first bucket is small, so that its sum begins
+-- early; a bucket is larger than its limit only by holding a single large parameter.
+local buckets = {first = 2 ^ 20, rest = 25 * 2 ^ 20} -- bytes
+
+-- The last element of a flat tensor that a parameter reaches.
+local function lastOf(item)
+   local last = item.first
+   for d = 1, #item.size do last = last + (item.size[d] - 1) * item.stride[d] end
+   return last
+end
+
+-- Appends the runs of elements that a flat tensor's parameters reach, each with the number of its
+-- first parameter; parameters that share elements are in one run.
+local function addRuns(runs, half, h, elementSize)
+   local items = {}
+   for k, item in ipairs(half) do items[k] = item end
+   table.sort(items, function(a, b)
+      return a.first < b.first or a.first == b.first and a.index < b.index
+   end)
+   local run
+   for _, item in ipairs(items) do
+      if not run or item.first > run.last then
+         run = {half = h, first = item.first, last = 0, order = item.index, items = {},
+            elementSize = elementSize}
+         runs[#runs + 1] = run
+      end
+      run.last = math.max(run.last, lastOf(item))
+      run.order = math.min(run.order, item.index)
+      table.insert(run.items, item)
+   end
+end
+
+-- Adds a run to a bucket, joined with the one before where they touch.
+local function put(bucket, run)
+   local last = bucket[#bucket]
+   if last and last.half == run.half and last.first == run.last + 1 then
+      last.first = run.first
+   else
+      bucket[#bucket + 1] = {half = run.half, first = run.first, last = run.last}
+   end
+end
+
+--- Cuts the flat gradients of replica 1.
+-- @param plan list of halves, parameters and gradients in turn, as params.lay takes it
+-- @param flat the flat tensors of the halves
+-- @param count how many parameters there are
+-- @return list of buckets, each a list of {half, first, last}; for every parameter its bucket, 0:
+-- none
+function buckets.cut(plan, flat, count)
+   local runs, list, place = {}, {}, {}
+   for i = 1, count do place[i] = 0 end
+   for h = 2, #plan, 2 do addRuns(runs, plan[h], h, flat[h] and flat[h]:elementSize()) end
+   table.sort(runs, function(a, b) return a.order > b.order end)
+   local bytes, limit = 0, buckets.first
+   for _, run in ipairs(runs) do
+      local more = (run.last - run.first + 1) * run.elementSize
+      if #list == 0 or bytes + more > limit then
+         if #list > 0 then limit = buckets.rest end
+         list[#list + 1], bytes = {}, 0
+      end
+      bytes = bytes + more
+      put(list[#list], run)
+      for _, item in ipairs(run.items) do place[item.index - count] = #list end
+   end
+   return list, place
+end
+
+return buckets

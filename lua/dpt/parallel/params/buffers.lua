@@ -1,0 +1,127 @@
+--- dpt.parallel.params.buffers: the running statistics of the replicas.
+--
+-- Invariant: while training each replica moves its own statistics by its own rows, and nothing is
+-- copied but what a script has written to replica 1's. sync makes them the same on all: replica
+-- 1's, or the average over the replicas that have moved theirs since the last time (of integers
+-- replica 1's). They are what a module's runningStatistics() lists. A copy that changes nothing is
+-- not made.
+local comm = require 'dpt.comm'
+local fail = require('dpt.ffi').fail
+
+local floating = {
+   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
+}
+
+local Buffers = {}
+Buffers.__index = Buffers
+
+--- Nothing copied yet.
+-- @param bytes counts what is copied in its field buffers
+function Buffers.new(bytes)
+   return setmetatable({bytes = bytes, versions = {}}, Buffers)
+end
+
+--- The statistics of a replica, shared ones once (run by a dispatcher).
+function Buffers.collect(replica)
+   local list, seen = {}, {}
+   for _, module in ipairs(replica:listModules()) do
+      for _, t in ipairs(module:runningStatistics()) do
+         if comm.device(t) > 0 and not seen[t] then
+            seen[t] = true
+            list[#list + 1] = t
+         end
+      end
+   end
+   return list
+end
+
+--- To be called when the replicas have been made: nothing has changed yet.
+function Buffers:made(dispatcher)
+   self:note(dispatcher:run(Buffers.collect))
+end
+
+function Buffers:note(lists)
+   self.lists = lists
+   for i, list in ipairs(lists) do self.versions[i] = comm.version(list) end
+end
+
+-- The first of the lists becomes the average of those that changed since the last time.
+function Buffers:average(lists)
+   local sums, sources, count = {}, {}, 0
+   for i, list in ipairs(lists) do
+      local changed = self.versions[i] ~= comm.version(list)
+      if changed then count = count + 1 end
+      for _, t in ipairs(list) do
+         if floating[t:type()] and i == 1 then -- which has changed: see sync
+            sums[#sums + 1] = t
+         elseif floating[t:type()] and changed then
+            sources[#sources + 1] = t
+         end
+      end
+   end
+   comm.reduceInto(sums, sources)
+   for _, t in ipairs(sums) do t:div(count) end
+end
+
+-- A number that changes when a tensor gets another storage.
+local function places(list)
+   local sum = 0
+   for _, t in ipairs(list) do
+      if t.store_ ~= nil then sum = sum + comm.address(t) end
+   end
+   return sum
+end
+
+--- What replica 1's statistics are now all replicas go on from, or a pass has made them.
+function Buffers:take()
+   local list = self.lists and self.lists[1]
+   if list then self.left, self.storages = comm.version(list), places(list) end
+end
+
+--- Lets the other replicas have what a script has written to replica 1's statistics since.
+function Buffers:follow()
+   local lists = self.lists
+   if self.left and (self.left ~= comm.version(lists[1]) or self.storages ~= places(lists[1])) then
+      self:broadcast(lists)
+      self:take()
+   end
+end
+
+-- Copies the first list's statistics to the others.
+function Buffers:broadcast(lists)
+   local others = {}
+   for i = 2, #lists do
+      for _, t in ipairs(lists[i]) do others[#others + 1] = t end
+   end
+   comm.count(self.bytes, 'buffers', comm.broadcastInto, lists[1], others)
+end
+
+--- Lets replica 1 have its share of what the others know, before they are made anew.
+-- @param policy as that of sync
+function Buffers:settle(policy)
+   local lists = self.lists
+   if policy == 'average' and lists and lists[1] and self.versions[1] ~= comm.version(lists[1]) then
+      comm.count(self.bytes, 'buffers', self.average, self, lists)
+   end
+end
+
+--- Makes the statistics of all replicas the same where those of replica 1 have changed.
+-- @param module replica 1
+-- @param dispatcher what runs the replicas
+-- @param policy 'first': replica 1's count; 'average'
+function Buffers:sync(module, dispatcher, policy)
+   local truth = Buffers.collect(module)
+   if #truth == 0 or self.versions[1] == comm.version(truth) then return end
+   local lists = dispatcher:run(Buffers.collect)
+   for i, list in ipairs(lists) do
+      if #list ~= #truth then
+         fail('replica %d has %d running statistics, replica 1 has %d', i, #list, #truth)
+      end
+   end
+   if policy == 'average' then comm.count(self.bytes, 'buffers', self.average, self, lists) end
+   self:broadcast(lists)
+   self:note(lists)
+   self:take()
+end
+
+return Buffers

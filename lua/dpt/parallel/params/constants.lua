@@ -1,0 +1,164 @@
+--- dpt.parallel.params.constants: tensors in replica 1's modules that a script writes to between
+-- passes, as in `net:findModules('nn.Constant')[1].value:fill(0)`.
+--
+-- Invariant: watched are the tensors on devices in modules and in plain tables inside them, as the
+-- snapshot has them, but for parameters, gradients and running statistics, which have their own
+-- ways to the replicas, and for what a pass has written to: that is a buffer of each replica's own.
+-- So a write between two passes is a script's, and what it wrote the other replicas get. (Storages
+-- in host memory do not count writes.)
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local Snapshot = require 'dpt.parallel.params.snapshot'
+local C = require('dpt.ffi').C
+
+local Constants = {}
+Constants.__index = Constants
+
+local WEAK = {__mode = 'v'} -- what a module has dropped is not kept alive
+
+-- How often something has written to a tensor's storage, and where that is.
+local function stateOf(t)
+   if not t or t.store_ == nil then return 0, 0 end -- collected or without memory
+   return tonumber(C.dpt_storage_writes(t.store_)), comm.address(t)
+end
+
+-- Whether something has written to tensor k of the list, or given it another storage.
+local function isOther(self, k)
+   local writes, address = stateOf(self.list[k])
+   return self.writes[k] ~= writes or self.addresses[k] ~= address
+end
+
+-- The storages of parameters, gradients and statistics, by address.
+local function others(root)
+   local known = {}
+   local function add(list)
+      for _, t in pairs(list or {}) do
+         if t.store_ ~= nil then known[comm.address(t)] = true end
+      end
+   end
+   local parameters, gradients = root:parameters()
+   add(parameters)
+   add(gradients)
+   for _, module in ipairs(root:listModules()) do add(module:runningStatistics()) end
+   return known
+end
+
+local function empty(self)
+   self.list, self.places, self.n = setmetatable({}, WEAK), {}, 0
+   self.writes, self.addresses = {}, {}
+end
+
+local function add(self, t, place)
+   self.n = self.n + 1
+   self.list[self.n], self.places[self.n] = t, place
+end
+
+--- Nothing watched yet.
+-- @param bytes counts what is copied in its field buffers
+function Constants.new(bytes)
+   local self = setmetatable({bytes = bytes, buffers = setmetatable({}, {__mode = 'k'})}, Constants)
+   empty(self)
+   return self
+end
+
+-- Lists the tensors of a snapshot.
+local function look(self, snapshot)
+   local known, first = others(snapshot.root), 1
+   empty(self)
+   self.values, self.parents, self.keys = snapshot.values, snapshot.parents, snapshot.places
+   for o in ipairs(snapshot.objects) do
+      for n = first, snapshot.ends[o] do
+         local t = snapshot.values[n]
+         if not snapshot.passing[n] and torch.isTensor(t) and not self.buffers[t]
+            and not (t.store_ ~= nil and known[comm.address(t)]) then
+            add(self, t, {o, snapshot.keys[n]})
+         end
+      end
+      first = snapshot.ends[o] + 1
+   end
+end
+
+-- Whether something has written to one of the tensors.
+local function isWritten(self)
+   for k = 1, self.n do
+      if self.list[k] and isOther(self, k) then return true end
+   end
+   return false
+end
+
+local function note(self)
+   for k = 1, self.n do self.writes[k], self.addresses[k] = stateOf(self.list[k]) end
+end
+
+-- Leaves what the pass has written to out of the list.
+local function drop(self)
+   local list, places = {}, {}
+   for k = 1, self.n do
+      local t = self.list[k]
+      if t and isOther(self, k) then
+         self.buffers[t] = true
+      elseif t then
+         list[#list + 1], places[#places + 1] = t, self.places[k]
+      end
+   end
+   empty(self)
+   for k, t in ipairs(list) do add(self, t, places[k]) end
+end
+
+--- All replicas have what replica 1 has.
+-- @param pass whether what was written since the last time a pass has written
+function Constants:take(snapshot, pass)
+   if self.values ~= snapshot.values then
+      look(self, snapshot)
+   elseif not isWritten(self) then
+      return
+   elseif pass then
+      drop(self)
+   end
+   note(self)
+end
+
+--- Tensors that a script has written to since, and their places; nil: none.
+function Constants:written()
+   if not isWritten(self) then return nil end
+   local paths, tensors = {}, {}
+   for k = 1, self.n do
+      local t = self.list[k]
+      if t and isOther(self, k) then
+         tensors[#tensors + 1] = t
+         paths[#paths + 1] = Snapshot.path(self.parents, self.keys, unpack(self.places[k]))
+      end
+   end
+   return #tensors > 0 and {paths = paths, tensors = tensors} or nil
+end
+
+--- The tensors at these places in a replica, false where there is none (run by a dispatcher).
+function Constants.collect(replica, _, paths)
+   local found = {}
+   for k, path in ipairs(paths) do
+      local value = Snapshot.at(replica, path)
+      found[k] = torch.isTensor(value) and value or false
+   end
+   return found
+end
+
+local function alike(a, b)
+   return b and torch.type(a) == torch.type(b) and a:isSameSizeAs(b) and a:isContiguous()
+      and b:isContiguous()
+end
+
+--- Copies what was written to the other replicas.
+-- @return whether they have such tensors
+function Constants:carry(written, dispatcher)
+   local copies = {}
+   for i, list in ipairs(dispatcher:run(Constants.collect, written.paths)) do
+      for k, t in ipairs(i > 1 and list or {}) do
+         if not alike(written.tensors[k], t) then return false end
+         copies[#copies + 1] = t
+      end
+   end
+   comm.count(self.bytes, 'buffers', comm.broadcastInto, written.tensors, copies)
+   return true
+end
+
+return Constants

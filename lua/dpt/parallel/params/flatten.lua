@@ -1,0 +1,269 @@
+--- Flat parameters: one tensor of which many are views.
+-- Invariant: afterwards every given tensor has the sizes and values that it had and is a view of
+-- the flat one; two tensors that shared elements before share the same ones after; elements of the
+-- old storages that no tensor reaches are left out, but for gaps inside a tensor that overlaps
+-- another; the order is that of first appearance. Nothing waits for a device. Tensors that are
+-- views of one storage without holes stay there. A flat tensor that was given out is stale when a
+-- tensor of a network has moved out of it: what is done to it no longer reaches the network.
+
+local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+
+local M = {}
+
+-- Flat tensors that were given out and are alive, and whether they are stale.
+local given = setmetatable({}, {__mode = 'k'})
+
+--- Remembers a flat tensor that is given to a user.
+-- @return the tensor
+function M.give(flat)
+   given[flat] = given[flat] or 'current'
+   return flat
+end
+
+--- Whether tensors have moved out of a flat tensor.
+function M.isStale(flat) return given[flat] == 'stale' end
+
+-- Parameters of parallel networks of which gradients wait to be added up.
+local waiting = setmetatable({}, {__mode = 'k'})
+
+--- Lets settle(x, dfdx) of an owner be called before an optimizer takes a step, until settled.
+function M.await(owner) waiting[owner] = true end
+function M.settled(owner) waiting[owner] = nil end
+
+--- An optimizer is about to change x by the gradient dfdx.
+function M.settle(x, dfdx)
+   for owner in pairs(waiting) do owner:settle(x, dfdx) end
+end
+
+--- Whether a tensor lies in the storage of one of a list.
+function M.meet(list, tensor)
+   for _, t in ipairs(list) do
+      if t.store_ ~= nil and t.store_ == tensor.store_ then return true end
+   end
+   return false
+end
+
+-- The first and the last element of its storage that a tensor reaches, and whether it reaches all
+-- between.
+local function extent(t)
+   local first, last = t:storageOffset(), t:storageOffset()
+   for d = 1, t:dim() do last = last + (t:size(d) - 1) * t:stride(d) end
+   return first, last, last - first + 1 == t:nElement()
+end
+
+-- The steps of a contiguous tensor of t's sizes.
+local function contiguousStride(t)
+   local strides, step = {}, 1
+   for d = t:dim(), 1, -1 do strides[d], step = step, step * t:size(d) end
+   return torch.LongStorage(strides)
+end
+
+local function sameView(a, b)
+   return a.first == b.first and a.t:isSameSizeAs(b.t)
+      and table.concat(a.t:stride():totable(), ' ') == table.concat(b.t:stride():totable(), ' ')
+end
+
+-- Whether a tensor with gaps shares no elements but with equal views of it.
+local function standsAlone(item, items)
+   for _, other in ipairs(items) do
+      if other.last >= item.first and other.first <= item.last and not sameView(item, other) then
+         return false
+      end
+   end
+   return true
+end
+
+-- Overlapping or touching runs of elements become one; the result is ordered.
+local function merge(runs)
+   local ordered, merged = {}, {}
+   for i, run in ipairs(runs) do ordered[i] = run end
+   table.sort(ordered, function(a, b) return a.first < b.first end)
+   for _, run in ipairs(ordered) do
+      local last = merged[#merged]
+      if last and run.first <= last.last + 1 then
+         last.last = math.max(last.last, run.last)
+      else
+         merged[#merged + 1] = {first = run.first, last = run.last}
+      end
+   end
+   return merged
+end
+
+-- The tensors by storage, in order of appearance.
+local function storagesOf(tensors)
+   local storages, known = {}, {}
+   for i, t in ipairs(tensors) do
+      if t:nElement() > 0 then
+         local storage = t:storage()
+         local key = torch.pointer(storage)
+         if not known[key] then
+            known[key] = {storage = storage, items = {}}
+            storages[#storages + 1] = known[key]
+         end
+         local first, last, dense = extent(t)
+         table.insert(known[key].items, {t = t, i = i, first = first, last = last, dense = dense})
+      end
+   end
+   return storages
+end
+
+-- Flat tensors that were given out are stale where tensors move out of them.
+local function markStale(tensors)
+   for _, entry in ipairs(storagesOf(tensors)) do
+      for flat in pairs(given) do
+         if flat:nElement() > 0 and flat:storage() == entry.storage then
+            local first, last = extent(flat)
+            for _, item in ipairs(entry.items) do
+               if item.first <= last and item.last >= first then given[flat] = 'stale' end
+            end
+         end
+      end
+   end
+end
+
+-- The blocks that the flat tensor is made of, in order: runs of a storage, or a tensor with gaps by
+-- itself, each with its tensors.
+local function blocksOf(tensors)
+   local blocks = {}
+   for _, entry in ipairs(storagesOf(tensors)) do
+      local runs, alone = {storage = entry.storage, items = {}}, {}
+      for _, item in ipairs(entry.items) do
+         if item.dense or not standsAlone(item, entry.items) then
+            table.insert(runs.items, item)
+         else
+            local home
+            for _, block in ipairs(alone) do
+               if sameView(block.items[1], item) then home = block end
+            end
+            if home then
+               table.insert(home.items, item)
+            else
+               alone[#alone + 1] = {alone = true, items = {item}}
+            end
+         end
+      end
+      if #runs.items > 0 then
+         runs.runs = merge(runs.items)
+         blocks[#blocks + 1] = runs
+      end
+      for _, block in ipairs(alone) do blocks[#blocks + 1] = block end
+   end
+   return blocks
+end
+
+-- The place in the flat tensor of an element of an old storage.
+local function place(runs, offset)
+   local low, high = 1, #runs
+   while low < high do
+      local middle = math.floor((low + high + 1) / 2)
+      if runs[middle].first <= offset then low = middle else high = middle - 1 end
+   end
+   return runs[low].start + offset - runs[low].first
+end
+
+-- The tensors must be of one type and, but for empty ones, on one device.
+local function checkAlike(tensors, what, name)
+   local known
+   for i, t in ipairs(tensors) do
+      local device = t:nElement() > 0 and comm.device(t)
+      if device and known and comm.device(tensors[known]) ~= device then
+         fail('%s: getParameters wants parameters on one device, parameter %d is on device %d and'
+            .. ' %d on device %d: flatten the part of each device by itself', what, known,
+            comm.device(tensors[known]), i, device)
+      end
+      known = known or device and i
+   end
+   for i = 2, #tensors do
+      if torch.type(tensors[i]) ~= torch.type(tensors[1]) then
+         local places = name and (': %s and %s'):format(name(tensors[1]), name(tensors[i])) or ''
+         fail('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s%s',
+            what, torch.type(tensors[1]), i, torch.type(tensors[i]), places)
+      end
+   end
+end
+
+--- Where the elements that tensors of one type reach would be in a flat tensor.
+-- @return {pieces = list of views that together are those elements, each once, one-dimensional but
+-- for tensors with gaps; places = where each tensor begins when the pieces stand one after the
+-- other (from 1); strides = its steps there; total = number of elements}
+function M.layout(tensors)
+   local blocks = blocksOf(tensors)
+   local layout = {pieces = {}, places = {}, strides = {}, total = 0}
+   local function add(piece)
+      table.insert(layout.pieces, piece)
+      layout.total = layout.total + piece:nElement()
+   end
+   for i, t in ipairs(tensors) do layout.places[i], layout.strides[i] = 1, t:stride() end
+   for _, block in ipairs(blocks) do
+      local sample = block.items[1].t
+      if block.alone then
+         for _, item in ipairs(block.items) do
+            layout.places[item.i] = layout.total + 1
+            layout.strides[item.i] = contiguousStride(sample)
+         end
+         add(sample)
+      else
+         for _, run in ipairs(block.runs) do
+            run.start = layout.total + 1
+            add(sample.new():set(block.storage, run.first, run.last - run.first + 1, 1))
+         end
+         for _, item in ipairs(block.items) do
+            layout.places[item.i] = place(block.runs, item.first)
+         end
+      end
+   end
+   return layout
+end
+
+-- The elements of pieces one after the other, on the current device.
+local function join(pieces)
+   for i, piece in ipairs(pieces) do
+      if not piece:isContiguous() then pieces[i] = piece:clone():view(-1) end
+   end
+   return torch.cat(pieces[1].new(), pieces, 1)
+end
+
+--- Makes the given tensors views of one flat tensor, where they are.
+-- @param what whose they are, for an error
+-- @param name nil, or function(tensor) that says where a tensor stands
+-- @return the flat tensor, the list of places (from 1) at which the tensors begin in it
+function M.one(tensors, what, name)
+   if #tensors == 0 then return torch.Tensor(), {} end
+   checkAlike(tensors, what, name)
+   local layout = M.layout(tensors)
+   local pieces = layout.pieces
+   if #pieces == 1 and pieces[1]:dim() == 1 and pieces[1]:stride(1) == 1 then -- flat already
+      return pieces[1], layout.places
+   end
+   if #pieces == 0 then return tensors[1].new(), layout.places end
+   local device = comm.device(pieces[1])
+   local flat = device == 0 and join(pieces) or cutorch.withDevice(device, join, pieces)
+   markStale(tensors)
+   for i, t in ipairs(tensors) do
+      if t:nElement() > 0 then
+         t:set(flat:storage(), layout.places[i], t:size(), layout.strides[i])
+      end
+   end
+   return flat, layout.places
+end
+
+--- Flattens parameters and gradients alike.
+function M.pair(parameters, gradients, what, name)
+   if #parameters ~= #gradients then
+      fail('%s: getParameters found %d parameters but %d gradients', what, #parameters, #gradients)
+   end
+   local p, places = M.one(parameters, what, name)
+   local g, gradPlaces = M.one(gradients, what, name)
+   local same = p:nElement() == g:nElement()
+   for i = 1, #places do same = same and places[i] == gradPlaces[i] end
+   if not same then
+      fail('%s: getParameters wants gradients shared exactly as the parameters are: share '
+         .. 'gradWeight and gradBias along with weight and bias', what)
+   end
+   return M.give(p), M.give(g)
+end
+
+return M

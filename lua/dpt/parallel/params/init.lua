@@ -1,0 +1,293 @@
+--- dpt.parallel.params: the parameters and gradients of all replicas as flat buffers.
+--
+-- Invariant: replica 1 is the source. Seen as pieces (runs of elements of one storage, each element
+-- in one piece), its tensors stay where they are; those of replicas 2..n are laid out after it
+-- (dpt.parallel.params.layout). A broadcast moves the bytes of the pieces to each replica, and none
+-- where nothing has written to replica 1 since the last one; a reduction adds in the order of the
+-- replicas and leaves the gradients of replicas 2..n zero. While it is put off (pending), nobody
+-- but the replicas themselves may write to gradients, and nobody but a pass to parameters: what
+-- would make a wrong number raises.
+local fail = require('dpt.ffi').fail
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local flatten = require 'dpt.parallel.params.flatten'
+local layout = require 'dpt.parallel.params.layout'
+local Overlap = require 'dpt.parallel.params.overlap'
+
+local Params = {}
+Params.__index = Params
+
+local CLEAR = 'begin again with zeroGradParameters()'
+
+--- Nothing known yet: build() is to be called.
+-- @param bytes counts what is copied in its fields parameters and gradients
+function Params.new(bytes)
+   return setmetatable({bytes = bytes}, Params)
+end
+
+--- The parameters and the gradients of a replica, as lists (run by a dispatcher).
+function Params.list(replica)
+   local tensors, gradients = replica:parameters()
+   return {tensors or {}, gradients or {}}
+end
+
+--- Whether replica 1's tensors lie elsewhere than at the last build ('moved'), or are others
+-- ('other'), so that the replicas' may not fit them.
+-- @param version of replica 1's fields, where it is known (dpt.parallel.params.snapshot): the same
+-- fields hold the same tensors
+function Params:changed(module, version)
+   if not self.seen then return 'moved' end
+   if not version or version ~= self.fields then
+      if layout.isOther(self.seen, module) then return 'other' end
+      self.fields = version
+   end
+   return layout.hasMoved(self.seen) and 'moved' or nil
+end
+
+--- Whether replica 1's tensors, which are the same ones, lie elsewhere than at the last build.
+function Params:hasMoved()
+   return not self.seen or layout.hasMoved(self.seen)
+end
+
+-- Appends views of a flat tensor, one for each piece and as long as it, to a list.
+local function cut(list, flat, pieces)
+   local first = 1
+   for _, piece in ipairs(pieces) do
+      list[#list + 1] = flat:narrow(1, first, piece:nElement())
+      first = first + piece:nElement()
+   end
+end
+
+-- What travels in place of the pieces: a piece with gaps has a contiguous copy, noted in staged.
+local function travelling(pieces, staged, device)
+   local list = {}
+   for k, piece in ipairs(pieces) do
+      list[k] = piece
+      if not piece:isContiguous() then
+         list[k] = cutorch.withDevice(device, piece.clone, piece)
+         staged[#staged + 1] = {piece, list[k]}
+      end
+   end
+   return list
+end
+
+-- The tensor that all pieces of a half are; false: they are several.
+local function single(pieces)
+   local piece = #pieces == 1 and pieces[1]
+   return piece and piece:dim() == 1 and piece:isContiguous() and piece or false
+end
+
+--- Lays out the parameters and gradients of the replicas after those of replica 1.
+-- @param module replica 1
+-- @param device where it must be
+-- @param dispatcher what runs the replicas
+function Params:build(module, device, dispatcher)
+   if self.pending then
+      self:forgetPending()
+      fail('the network was changed while gradients waited for syncGradients(): those of replicas 2'
+         .. ' and up are lost, ' .. CLEAR)
+   end
+   self.seen, self.fields = nil, nil -- an error on the way leaves it to be built again
+   local seen = layout.look(module)
+   layout.checkPlace(seen, device)
+   local plan, pieces = layout.plan(seen)
+   local flat = dispatcher:run(layout.lay, plan)
+   self.source, self.gradient, flat[1] = {}, {}, {}
+   for h, half in ipairs(pieces) do
+      local list = h % 2 == 1 and self.source or self.gradient
+      for _, piece in ipairs(half) do list[#list + 1] = piece end
+      flat[1][h] = single(half) -- replica 1 is flat where its memory is one run
+   end
+   self.values, self.sums = {}, {} -- of replicas 2..n, one list
+   for i = 2, #flat do
+      for h, half in ipairs(pieces) do
+         cut(h % 2 == 1 and self.values or self.sums, flat[i][h], half)
+      end
+   end
+   self.staged = {source = {}, gradient = {}}
+   self.sent = travelling(self.source, self.staged.source, device)
+   self.summed = travelling(self.gradient, self.staged.gradient, device)
+   self.flat, self.plan, self.version, self.overlap, self.suspect = flat, plan, nil, nil, nil
+   self.seen = layout.note(seen)
+end
+
+--- Makes the parameters of replica 1 views of flat tensors, one for each type.
+-- @param device where it must be
+function Params:flatten(module, device, name)
+   local list = layout.look(module)
+   layout.checkPlace(list, device)
+   layout.flatten(list, name)
+end
+
+--- A script may have done something to the replicas.
+function Params:distrust()
+   self.suspect = true
+end
+
+-- Whether the replicas' parameters and gradients are where they were laid out; then gradients are
+-- zero and everything is copied by the next broadcast.
+local function repair(self, dispatcher)
+   for i, flats in ipairs(dispatcher:run(layout.flats, self.plan)) do
+      for h, flat in ipairs(i > 1 and flats or {}) do
+         if not flat or flat ~= true and comm.address(flat) ~= comm.address(self.flat[i][h]) then
+            return false
+         end
+      end
+   end
+   for _, piece in ipairs(self.sums) do piece:zero() end
+   self.version, self.suspect = nil, nil
+   return true
+end
+
+--- Finds out whether replicas that a script may have changed are laid out as they were, and lets
+-- the next broadcast copy everything. Gradients that wait stay.
+-- @return whether they are to be laid out anew
+function Params:isBroken(dispatcher)
+   if not self.suspect then return false end
+   if not self.pending then return not repair(self, dispatcher) end
+   self.version = nil
+   return false
+end
+
+-- Nothing but a pass may write to parameters while gradients wait.
+local function checkUpdate(self)
+   if self.pending and self.held ~= comm.version(self.source) then
+      fail('parameters were written to while replicas hold parts of the gradients (noSync): the'
+         .. " update used one replica's part; call syncGradients() before an update by hand"
+         .. " (optim's functions and updateParameters do), or " .. CLEAR)
+   end
+end
+
+--- Copies the parameters of replica 1 to the others where something has written to them.
+function Params:broadcast()
+   checkUpdate(self)
+   local version = comm.version(self.source)
+   if self.version ~= version then
+      for _, stage in ipairs(self.staged.source) do stage[2]:copy(stage[1]) end
+      comm.count(self.bytes, 'parameters', comm.broadcastInto, self.sent, self.values)
+      self.version = version
+   end
+end
+
+--- A pass has ended: what it wrote to parameters was no update.
+function Params:passed()
+   if self.pending then self.held = comm.version(self.source) end
+end
+
+--- Lets the next reduce begin while the gradients are computed, where they are flat.
+-- @param dispatcher what runs the replicas
+-- @param used how many compute something
+-- @return the function by which the dispatcher must call them for that, or nil
+function Params:begin(dispatcher, used)
+   if self.overlap == nil then
+      self.overlap = Overlap.new(self.plan, self.flat, self.seen.n, dispatcher) or false
+   end
+   if not self.overlap then return nil end
+   self.copied = comm.copied() -- set while an overlapped reduction runs
+   self.overlap:begin(used)
+   return Overlap.call
+end
+
+-- Ends an overlapped reduction that is not to be finished.
+local function cancel(self)
+   if self.copied then
+      self.copied = nil
+      self.overlap:cancel()
+   end
+end
+
+local function reduceAll(self)
+   for _, stage in ipairs(self.staged.gradient) do stage[2]:copy(stage[1]) end
+   comm.reduceInto(self.summed, self.sums, true)
+   for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
+end
+
+--- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also where it fails.
+function Params:reduce()
+   local begun, before = self.copied, self.copied or comm.copied()
+   self.copied = nil
+   local ok, message
+   if begun then
+      ok, message = pcall(self.overlap.finish, self.overlap)
+   else
+      ok, message = pcall(reduceAll, self)
+   end
+   self.bytes.gradients = self.bytes.gradients + comm.copied() - before
+   if not ok then
+      self:zeroOthers()
+      error(message, 0)
+   end
+   self:forgetPending()
+end
+
+--- Leaves every replica its gradients until the next reduce.
+function Params:defer()
+   self.pending, self.held = comm.version(self.gradient), comm.version(self.source)
+   flatten.await(self)
+end
+
+function Params:forgetPending()
+   self.pending, self.held, self.spoiled = nil, nil, nil
+   flatten.settled(self)
+end
+
+--- Whether gradients of replicas 2..n wait; raises where they are of no use.
+function Params:checkPending()
+   if self.spoiled then
+      fail('a backward failed after it had added to gradients that waited (noSync), which cannot be'
+         .. ' told apart any more: ' .. CLEAR)
+   end
+   if self.pending and self.pending ~= comm.version(self.gradient) then
+      fail('gradients were written to while replicas hold parts of them (noSync): call'
+         .. ' syncGradients() before, or clear them with zeroGradParameters()')
+   end
+   return self.pending ~= nil
+end
+
+--- Adds up what waits where x, which an optimizer is about to change by dfdx, is this network's.
+function Params:settle(x, dfdx)
+   if not self.pending or not flatten.meet(self.source, x) then return end
+   if not flatten.meet(self.gradient, dfdx) then
+      fail("the gradient that opfunc returned is a copy of one replica's part, since gradients wait"
+         .. ' (noSync): call syncGradients() in opfunc before it is copied')
+   end
+   checkUpdate(self)
+   if self:checkPending() then self:reduce() end
+end
+
+--- Forgets gradients that wait.
+function Params:dropPending()
+   if self.pending then self:zeroOthers() end
+end
+
+--- Sets replica 1's gradients to zero.
+function Params:zero()
+   for _, piece in ipairs(self.gradient) do piece:zero() end
+end
+
+--- Sets the gradients of replicas 2..n to zero.
+function Params:zeroOthers()
+   cancel(self)
+   for _, piece in ipairs(self.sums) do piece:zero() end
+   self:forgetPending()
+end
+
+--- A number that changes when something writes to a gradient of any replica.
+function Params:gradientVersion()
+   return self.pending and comm.version(self.gradient) + comm.version(self.sums)
+end
+
+--- A backward has failed: what it added on replicas 2..n is dropped, and what waited there is kept,
+-- unless the two are mixed now.
+-- @param before gradientVersion() before it
+function Params:failed(before)
+   if not self.pending then return self:zeroOthers() end
+   cancel(self)
+   if self:gradientVersion() == before then
+      self.pending = comm.version(self.gradient)
+   else
+      self.spoiled = true
+   end
+end
+
+return Params

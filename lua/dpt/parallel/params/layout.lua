@@ -1,0 +1,194 @@
+--- dpt.parallel.params.layout: where the parameters and gradients of replica 1 lie, and how those
+-- of the other replicas are laid out after them.
+--
+-- Invariant: a network's parameters and gradients stand in one list of 2n; a parameter that has no
+-- gradient (`gradWeight = nil`, for inference) has false there and takes part in broadcasts alone.
+-- On replicas 2..n parameters and gradients are views of one flat buffer each for an element type,
+-- with the pieces of replica 1 one after the other. A replica whose tensors lie so already (the
+-- copy of a flat network, one that was laid out before) stays where it is: nothing is allocated.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
+local comm = require 'dpt.comm'
+local flatten = require 'dpt.parallel.params.flatten'
+local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+
+local layout = {}
+
+local structs, pointers = ffi.typeof 'dpt_tensor[?]', ffi.typeof 'const dpt_tensor *[?]'
+
+--- The parameters and gradients of a replica as one list of 2n, with the field n.
+function layout.look(module)
+   local tensors, gradients = module:parameters()
+   local list = {n = tensors and #tensors or 0}
+   for i = 1, list.n do
+      list[i], list[list.n + i] = tensors[i], gradients and gradients[i] or false
+   end
+   return list
+end
+
+--- Notes where the tensors of a list lie.
+function layout.note(list)
+   local count = 2 * list.n
+   list.noted, list.pointers = structs(math.max(count, 1)), pointers(math.max(count, 1))
+   for i = 1, count do
+      if list[i] then
+         ffi.copy(list.noted + (i - 1), list[i], ffi.sizeof 'dpt_tensor')
+         list.pointers[i - 1] = list[i] -- the list keeps it
+      end
+   end
+   core.hold(list)
+   return list
+end
+
+--- Whether a tensor of a noted list lies elsewhere than it did, or has other sizes or strides.
+function layout.hasMoved(list)
+   return C.dpt_are_set_to(2 * list.n, list.pointers, list.noted) == 0
+end
+
+--- Whether a network has other parameters and gradients than those of a list.
+function layout.isOther(list, module)
+   local tensors, gradients = module:parameters()
+   local n = tensors and #tensors or 0
+   if list.n ~= n then return true end
+   for i = 1, n do
+      if not rawequal(list[i], tensors[i])
+         or not rawequal(list[n + i], gradients and gradients[i] or false) then return true end
+   end
+   return false
+end
+
+--- Raises unless the tensors of a list are on a device.
+function layout.checkPlace(list, wanted)
+   for i = 1, 2 * list.n do
+      local t = list[i]
+      local device = t and comm.device(t)
+      if t and t:nElement() > 0 and device ~= wanted then
+         fail('%s %d of the network is a %s %s, wanted it on device %d, the first of the list: %s',
+            i > list.n and 'gradient' or 'parameter', (i - 1) % list.n + 1, t:type(),
+            device == 0 and 'in host memory' or 'on device ' .. device, wanted,
+            (device == 0 and 'cutorch.withDevice(%d, function() network:cuda() end)'
+               or 'nn.utils.moveTo(network, %d)'):format(wanted))
+      end
+   end
+end
+
+-- The parameters' places in the list by type, in order of appearance.
+local function byType(list)
+   local groups, known = {}, {}
+   for i = 1, list.n do
+      local name, gradient = torch.type(list[i]), list[list.n + i]
+      if gradient and torch.type(gradient) ~= name then
+         dptffi.fail('parameter %d is a %s and its gradient a %s, wanted one type for both', i,
+            name, torch.type(gradient))
+      end
+      if not known[name] then
+         known[name] = {type = name}
+         groups[#groups + 1] = known[name]
+      end
+      table.insert(known[name], i)
+   end
+   return groups
+end
+
+--- The halves of a list: for each type the parameters, then the gradients.
+-- @return list of {type, indices = places in the list, tensors}
+function layout.halves(list)
+   local halves = {}
+   for _, group in ipairs(byType(list)) do
+      for before = 0, list.n, math.max(list.n, 1) do
+         local half = {type = group.type, indices = {}, tensors = {}}
+         for _, i in ipairs(group) do
+            local t = list[before + i]
+            if t then
+               table.insert(half.indices, before + i)
+               table.insert(half.tensors, t)
+            end
+         end
+         halves[#halves + 1] = half
+      end
+   end
+   return halves
+end
+
+--- Makes the tensors of a list views of flat ones, one for each half.
+function layout.flatten(list, name)
+   local halves = layout.halves(list)
+   for h = 1, #halves, 2 do
+      local tensors, gradients = halves[h].tensors, halves[h + 1].tensors
+      if #tensors == #gradients then
+         flatten.pair(tensors, gradients, name)
+      else
+         flatten.one(tensors, name)
+         flatten.one(gradients, name)
+      end
+   end
+end
+
+--- What a replica must know to lay out its tensors: a list of halves, each with its type, its
+-- number of elements and, for every tensor that has elements, its place in the replica's list and
+-- in the flat tensor.
+-- @return the plan; for each half the pieces of replica 1
+function layout.plan(list)
+   local plan, pieces = {}, {}
+   for h, half in ipairs(layout.halves(list)) do
+      local layed = flatten.layout(half.tensors)
+      plan[h], pieces[h] = {type = half.type, total = layed.total}, layed.pieces
+      for k, index in ipairs(half.indices) do
+         if list[index]:nElement() > 0 then
+            table.insert(plan[h], {index = index, first = layed.places[k],
+               size = list[index]:size(), stride = layed.strides[k]})
+         end
+      end
+   end
+   return plan, pieces
+end
+
+local function isSame(storage, list)
+   for d = 1, #storage do
+      if storage[d] ~= list[d] then return false end
+   end
+   return #storage == #list
+end
+
+-- The flat tensor that a half's tensors are views of, and nothing else; nil: they are not.
+local function flatOf(tensors, half)
+   local one = half[1] and tensors[half[1].index]
+   if not one or one.store_ == nil or #one:storage() ~= half.total then return nil end
+   for _, place in ipairs(half) do
+      local t = tensors[place.index]
+      if not t or t.store_ ~= one.store_ or t:storageOffset() ~= place.first
+         or not isSame(t:size(), place.size) or not isSame(t:stride(), place.stride) then
+         return nil
+      end
+   end
+   return one.new():set(one:storage(), 1, half.total, 1)
+end
+
+--- The flat tensors of a replica that was laid out (run by a dispatcher); false where its tensors
+-- are not views of one any more.
+function layout.flats(replica, _, plan)
+   local tensors, flat = layout.look(replica), {}
+   for h, half in ipairs(plan) do flat[h] = half.total == 0 or flatOf(tensors, half) or false end
+   return flat
+end
+
+--- Lays out the parameters and gradients of a replica (run by a dispatcher).
+-- @return list of flat tensors, parameters and gradients in turn; gradients are zero
+function layout.lay(replica, i, plan)
+   if i == 1 then return nil end
+   local tensors, flat = layout.look(replica), {}
+   for h, half in ipairs(plan) do
+      flat[h] = flatOf(tensors, half)
+      if not flat[h] then
+         flat[h] = torch.getmetatable(half.type).new(half.total)
+         for _, t in ipairs(half) do
+            tensors[t.index]:set(flat[h]:storage(), t.first, t.size, t.stride)
+         end
+      end
+      if h % 2 == 0 and half.total > 0 then flat[h]:zero() end
+   end
+   return flat
+end
+
+return layout

@@ -1,0 +1,282 @@
+--- dpt.parallel.params.overlap: reduces gradients in buckets while the backward pass goes on.
+--
+-- Invariant: the flat gradients are cut into buckets of whole parameters, the last parameters
+-- first. A bucket's sum begins when nobody who may write to it is still to return, on any replica,
+-- as known from the backward passes before; what is not done early is done at the end. Each replica
+-- learns for itself which modules fill a bucket, and in how many calls. A container that is not
+-- known to leave the gradients of the modules in it alone owns them, so that one that begins to
+-- clip, scale or freeze them is in time. Every pass is verified by the write counters of the
+-- gradients: a write from elsewhere lets the replica's buckets wait for the end from then on, and
+-- where a sum may have begun the pass raises. Hooks stand on modules only while a backward pass
+-- runs, so nobody meets them in a file or a clone. Every element is summed in the order of
+-- comm.reduceInto: the bits are the same.
+local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
+local comm = require 'dpt.comm'
+local lists = require 'dpt.comm.lists'
+local random = require 'dpt.parallel.dispatch.random'
+local errors = require 'dpt.parallel.dispatch.errors'
+local buckets = require 'dpt.parallel.params.buckets'
+local owners = require 'dpt.parallel.params.owners'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+
+local Overlap = {}
+Overlap.__index = Overlap
+
+-- Whether there is something to add up, in tensors that can be cut.
+local function isFlat(plan, flat)
+   local some = false
+   for h = 2, #plan, 2 do
+      local gradient = flat[1][h]
+      if plan[h].total > 0 then
+         if not gradient or gradient:dim() ~= 1 or not gradient:isContiguous() then return false end
+         some = true
+      end
+   end
+   return some and #flat > 1
+end
+
+--- The reducer of all replicas' flat gradients.
+-- @param plan what params.lay took
+-- @param flat flat[i][h] is replica i's flat tensor for plan[h]
+-- @param count how many parameters there are
+-- @param dispatcher what runs the replicas
+-- @return nil where there is nothing to add up, or replica 1's gradients are not flat
+function Overlap.new(plan, flat, count, dispatcher)
+   if not isFlat(plan, flat) then return nil end
+   local list, place = buckets.cut(plan, flat[1], count)
+   if #list == 1 then return nil end -- it would begin when all is over
+   local counts, tensors = ffi.new('int64_t[?]', #list), {}
+   for b, bucket in ipairs(list) do
+      counts[b - 1] = #bucket
+      for i = 1, #flat do
+         for _, run in ipairs(bucket) do
+            tensors[#tensors + 1] = flat[i][run.half]:narrow(1, run.first, run.last - run.first + 1)
+         end
+      end
+   end
+   local out = ffi.new('dpt_reducer *[1]')
+   lib.reducer_new(out, #list, counts, #flat, lists.pointers(tensors, #tensors))
+   core.hold(tensors)
+   local reducer = ffi.gc(out[0], C.dpt_reducer_free)
+   local address = tonumber(ffi.cast('uintptr_t', reducer))
+   dispatcher:run(Overlap.watch, address, place, #list)
+   return setmetatable({reducer = reducer}, Overlap)
+end
+
+--- Begins a backward pass of the first `used` replicas.
+function Overlap:begin(used)
+   lib.reducer_begin(self.reducer, used)
+end
+
+--- Queues what is left to sum and lets the devices wait for it.
+function Overlap:finish()
+   lib.reducer_finish(self.reducer)
+end
+
+--- Ends a backward pass that failed.
+function Overlap:cancel()
+   lib.reducer_cancel(self.reducer)
+end
+
+-- What follows runs where a replica lives. A watch knows the modules of a replica that own
+-- gradients (`modules`, weak: it shall not keep them), how many calls of each fill its gradients
+-- (`expected`, by method), and what has happened in the pass that runs. A container of whose
+-- methods nobody knows that they leave the gradients of the modules in it alone owns those as well
+-- (dpt.parallel.params.owners): their buckets wait until it returns.
+local watches = setmetatable({}, {__mode = 'k'}) -- by replica
+
+local HOOKED = {'backward', 'accGradParameters'}
+
+-- How often something has written to the gradients; the running sums do not count before their end.
+local function writes(watch)
+   local sum = 0
+   for _, t in ipairs(watch.gradients) do
+      sum = sum + tonumber(C.dpt_storage_writes(t.store_))
+   end
+   return sum
+end
+
+-- Finds writes outside of the calls of those that own the gradients.
+local function verify(watch)
+   if writes(watch) == watch.last then return end
+   watch.loose = true
+   watch.late = watch.late or watch.marked
+end
+
+-- A module is called from outside, perhaps more often than it ever was.
+local function enter(watch, k)
+   if watch.inside == 0 then verify(watch) end
+   watch.inside = watch.inside + 1
+   local depth = watch.depth[k]
+   watch.depth[k] = depth + 1
+   if depth > 0 or watch.calls[k] < watch.wanted[k] then return end
+   for _, b in ipairs(watch.buckets[k]) do
+      if watch.wanted[k] > 0 then
+         lib.reducer_unmark(watch.reducer, watch.replica, b - 1)
+         -- it may do anything to gradients whose sum may have begun
+         watch.late = watch.late or watch.holds[k] and watch.missing[b] == 0
+      end
+      watch.missing[b] = math.huge
+   end
+end
+
+-- It returns: with its last call its buckets may be full.
+local function leave(watch, k, ...)
+   watch.inside = watch.inside - 1
+   if watch.inside == 0 then watch.last = writes(watch) end
+   local depth = watch.depth[k] - 1
+   watch.depth[k] = depth
+   if depth > 0 then return ... end
+   local calls = watch.calls[k] + 1
+   watch.calls[k] = calls
+   if calls == watch.wanted[k] then
+      for _, b in ipairs(watch.buckets[k]) do
+         local missing = watch.missing[b] - 1
+         watch.missing[b] = missing
+         if missing == 0 then
+            watch.marked = true
+            lib.reducer_mark(watch.reducer, watch.replica, b - 1)
+         end
+      end
+   end
+   return ...
+end
+
+local function hook(watch, k, name)
+   return function(module, ...)
+      enter(watch, k)
+      return leave(watch, k, watch.original[name][k](module, ...))
+   end
+end
+
+-- Adds a module that owns gradients to a watch.
+local function observe(watch, module, places)
+   local list, had = {}, {}
+   for key in pairs(owners.gradientsOf(module)) do
+      local b = places[key]
+      if not b then watch.unfit = true end
+      if b and not had[b] then
+         had[b] = true
+         list[#list + 1] = b
+      end
+   end
+   if #list == 0 then return end
+   local k = #watch.buckets + 1
+   watch.buckets[k], watch.modules[k], watch.holds[k] = list, module, #(module.modules or {}) > 0
+   for _, b in ipairs(list) do watch.owners[b] = watch.owners[b] + 1 end
+   for _, name in ipairs(HOOKED) do watch.hooks[name][k] = hook(watch, k, name) end
+end
+
+--- Lets a replica mark the buckets of a reducer (run by a dispatcher).
+-- @param address of the reducer, which its owner keeps
+-- @param place in which bucket each parameter is; 0: in none
+-- @param count how many buckets there are
+function Overlap.watch(replica, i, address, place, count)
+   local watch = {
+      reducer = ffi.cast('dpt_reducer *', ffi.cast('uintptr_t', address)), replica = i - 1,
+      modules = setmetatable({}, {__mode = 'v'}), buckets = {}, owners = {}, expected = {},
+      holds = {}, leaving = setmetatable({}, {__mode = 'v'}), address = address, place = place,
+      hooks = {}, original = {}, kept = {}, gradients = {},
+   }
+   for b = 1, count do watch.owners[b] = 0 end
+   for _, name in ipairs(HOOKED) do
+      watch.hooks[name], watch.original[name], watch.kept[name] = {}, {}, {}
+   end
+   local places, stores, seen = {}, {}, {}
+   local tensors, gradients = replica:parameters()
+   for k = 1, #tensors do
+      local t = gradients[k]
+      if not t then
+         watch.unfit = true
+         break
+      end
+      if place[k] > 0 then places[owners.keyOf(t)] = place[k] end
+      if t:nElement() > 0 and not stores[comm.address(t)] then
+         stores[comm.address(t)] = true
+         table.insert(watch.gradients, t)
+      elseif t:nElement() == 0 then
+         places[owners.keyOf(t)] = places[owners.keyOf(t)] or 1 -- nothing to wait for
+      end
+   end
+   for _, module in ipairs(replica:listModules()) do
+      if not seen[module] then
+         seen[module] = true
+         observe(watch, module, places)
+         if #(module.modules or {}) > 0 and owners.leavesInner(module) then
+            table.insert(watch.leaving, module)
+         end
+      end
+   end
+   watch.containers = #watch.leaving
+   watches[replica] = not watch.unfit and watch or nil
+end
+
+-- The watch of a replica, made anew where a container that left gradients alone may write to them
+-- from now on.
+local function watchOf(replica, i)
+   local watch = watches[replica]
+   for k = 1, watch and watch.containers or 0 do
+      local module = watch.leaving[k]
+      if module and not owners.leavesInner(module) then
+         Overlap.watch(replica, i, watch.address, watch.place, #watch.owners)
+         return watches[replica]
+      end
+   end
+   return watch
+end
+
+local function start(watch, method)
+   local expected = watch.expected[method] or {}
+   watch.expected[method], watch.wanted = expected, expected
+   watch.calls, watch.depth, watch.missing, watch.inside = {}, {}, {}, 0
+   watch.marked, watch.late, watch.loose = false, false, false
+   for b, count in ipairs(watch.owners) do watch.missing[b] = count end
+   watch.last = writes(watch)
+   for k in ipairs(watch.buckets) do
+      watch.calls[k], watch.depth[k], expected[k] = 0, 0, expected[k] or 0
+      local module = watch.modules[k]
+      for _, name in ipairs(HOOKED) do
+         watch.kept[name][k], watch.original[name][k] = rawget(module, name), module[name]
+         rawset(module, name, watch.hooks[name][k])
+      end
+   end
+end
+
+-- Takes the hooks away and learns from a pass that went well.
+local function stop(watch, ok)
+   local expected = watch.wanted
+   for k in ipairs(watch.buckets) do
+      local module = watch.modules[k]
+      for _, name in ipairs(HOOKED) do
+         rawset(module, name, watch.kept[name][k])
+         watch.kept[name][k], watch.original[name][k] = nil, nil
+      end
+      if ok then expected[k] = math.max(expected[k], watch.calls[k]) end
+   end
+   verify(watch)
+end
+
+--- Calls a method of a replica that adds to its gradients (run by a dispatcher). Raises where
+-- something has written to gradients whose sum may have begun: it may have been too late.
+-- @param pass of dpt.parallel.dispatch.random
+function Overlap.call(replica, i, pass, method, input, other, scale)
+   local watch = watchOf(replica, i)
+   if not watch then
+      return random.within(pass, replica[method], replica, input, other, scale)
+   end
+   start(watch, method)
+   local ok, result = xpcall(random.within, errors.handler, pass, replica[method], replica, input,
+      other, scale)
+   stop(watch, ok)
+   if watch.loose or watch.late then watches[replica] = nil end
+   if not ok then error(result, 0) end
+   if watch.late then
+      fail('overlap: gradients were written to after their sum over the devices had begun, by'
+         .. ' something outside of their module and its containers: zeroGradParameters() and do'
+         .. ' this step again; sums wait for the end from now on (net.overlap = false: always)')
+   end
+   return result
+end
+
+return Overlap

@@ -1,0 +1,92 @@
+--- dpt.parallel.split.device_outputs: what each replica gave, left where it is: a list with one
+-- tensor or tree of tensors for every replica that got rows.
+--
+-- Invariant: such a list is a plain table for users; its metatable, which files leave out, knows
+-- the devices and the dimension along which the batch was cut.
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local fail = require('dpt.ffi').fail
+
+local deviceOutputs = {}
+
+--- Marks a list as shares.
+-- @param devices those of all replicas
+-- @param dimension along which the batch was cut
+-- @return the list
+function deviceOutputs.mark(list, devices, dimension)
+   return setmetatable(list, {shares = {devices = devices, dimension = dimension}})
+end
+
+--- How a list of shares was cut: {devices =, dimension =}; nil for any other value.
+function deviceOutputs.plan(value)
+   local meta = type(value) == 'table' and debug.getmetatable(value)
+   return type(meta) == 'table' and rawget(meta, 'shares') or nil
+end
+
+-- Calls f for the tensors of a tree.
+local function each(tree, f)
+   if torch.isTensor(tree) then
+      f(tree)
+   elseif torch.type(tree) == 'table' then
+      for _, value in pairs(tree) do each(value, f) end
+   end
+end
+
+--- The most rows that a tensor of a tree has along a dimension.
+function deviceOutputs.rows(tree, dimension)
+   local rows = 0
+   each(tree, function(t)
+      if t:dim() >= dimension then rows = math.max(rows, t:size(dimension)) end
+   end)
+   return rows
+end
+
+--- The device of the first tensor of a tree that has memory; 0: the host, or none has.
+function deviceOutputs.device(tree)
+   local device = 0
+   each(tree, function(t)
+      if device == 0 then device = comm.device(t) end
+   end)
+   return device
+end
+
+--- Raises unless value, the gradOutput of a network, is a list for `count` replicas, each entry on
+-- its replica's device.
+-- @param name of the network's class
+-- @return the list
+function deviceOutputs.check(value, count, devices, name)
+   if torch.type(value) ~= 'table' or #value ~= count then
+      fail('%s: gradOutput must be a list with an entry for each of the %d replica(s) that got'
+         .. ' rows, got a %s', name, count,
+         torch.type(value) == 'table' and 'list of ' .. #value or torch.type(value))
+   end
+   for i = 1, count do
+      each(value[i], function(t)
+         if t:nElement() > 0 and comm.device(t) ~= devices[i] then
+            fail('%s: gradOutput[%d] has a %s on device %d, wanted on device %d, as replica %d',
+               name, i, t:type(), comm.device(t), devices[i], i)
+         end
+      end)
+   end
+   return value
+end
+
+--- How a tensor is cut that belongs to shares: as they are, or in proportion (a target for each
+-- word, outputs for each sentence).
+-- @param counts rows of each share
+-- @param name what to call the tensor in an error
+-- @return function(rows, part) that gives the rows of a part
+function deviceOutputs.cutting(counts, name)
+   local total = 0
+   for _, count in ipairs(counts) do total = total + count end
+   return function(rows, part)
+      local count = total > 0 and rows * counts[part] / total or 0
+      if count % 1 ~= 0 or total == 0 and rows > 0 then
+         fail('%s has %d rows, which cannot be cut as the %d of the output are (%s)', name, rows,
+            total, table.concat(counts, ', '))
+      end
+      return count
+   end
+end
+
+return deviceOutputs

@@ -1,0 +1,221 @@
+--- dpt.parallel.split.scatter: cuts a tensor, or a tree of tables of tensors, into one part per
+-- replica.
+--
+-- Invariant: parts lie in tensors that are kept from one call to the next, so that a step allocates
+-- nothing; a tensor of a device keeps its element type, a floating one of the host becomes the type
+-- of the network, an integer one the device's type of the same integers; what is no tensor goes to
+-- every replica as it is. Host tensors have been read on return.
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local comm = require 'dpt.comm'
+local fail = require('dpt.ffi').fail
+local splitSpec = require 'dpt.parallel.split.split_spec'
+local balanced = require 'dpt.parallel.split.balanced'
+
+local floating = {
+   ['torch.FloatTensor'] = true, ['torch.DoubleTensor'] = true, ['torch.HalfTensor'] = true,
+}
+
+local function typeFor(tensor, plan)
+   local name = tensor:type()
+   return floating[name] and plan.type or comm.deviceType(name)
+end
+
+-- The rows of each part; the tensor with the most rows tells where in the batch a part begins.
+local function note(plan, counts, rows)
+   local most = rows > plan.rows
+   for i, count in ipairs(counts) do
+      if count > 0 and i > plan.used then plan.used = i end
+      if most then plan.counts[i] = count end
+   end
+   if most then plan.rows = rows end
+end
+
+-- Fills counts with the rows of each part of a tensor.
+-- @param like list of the outputs that the parts are gradients of, or anything else
+local function count(counts, rows, parts, like, plan, dimension, path)
+   local sum = 0
+   for i = 1, parts do
+      local t = like and like[i]
+      if torch.isTensor(like and like[1]) then
+         counts[i] = torch.isTensor(t) and t:dim() >= dimension and t:size(dimension) or 0
+      else
+         counts[i] = plan.cut and plan.cut(rows, i) or select(2, balanced(rows, i, parts))
+      end
+      sum = sum + counts[i]
+   end
+   if sum ~= rows then
+      if rows > 0 then
+         fail('%s has %d rows along dimension %d, the output has %d', path, rows,
+            dimension, sum)
+      end
+      for i = 1, parts do counts[i] = 0 end
+   end
+end
+
+-- The replicas' parts of one tensor, in lists that are made anew only when the type changes.
+local function scatterTensor(kept, tensor, plan, dimension, path, like)
+   local parts, typename = #plan.devices, typeFor(tensor, plan)
+   if type(kept) ~= 'table' or kept.typename ~= typename or #kept ~= parts then
+      kept = {typename = typename, rows = {}}
+      local new = torch.getmetatable(typename).new
+      for i = 1, parts do kept[i] = new() end
+   end
+   local rows = 0
+   if tensor:dim() > 0 then
+      if tensor:dim() < dimension then
+         fail('%s is a %s of %d dimension(s), it cannot be split along dimension %d', path,
+            tensor:type(), tensor:dim(), dimension)
+      end
+      rows = tensor:size(dimension)
+   end
+   count(kept.rows, rows, parts, like, plan, dimension, path)
+   note(plan, kept.rows, rows)
+   comm.scatterInto(kept, tensor, dimension, kept.rows, plan.devices)
+   return kept
+end
+
+-- A copy of a tensor or tree on the current device, in what is kept.
+local function place(kept, value, plan)
+   if torch.isTensor(value) then
+      local typename = typeFor(value, plan)
+      if torch.type(kept) ~= typename then kept = torch.getmetatable(typename).new() end
+      if value:dim() == 0 then return kept:resize(0) end
+      return kept:resize(value:size()):copy(value)
+   elseif torch.type(value) ~= 'table' then
+      return value
+   end
+   if torch.type(kept) ~= 'table' then kept = {} end
+   for k in pairs(kept) do
+      if value[k] == nil then kept[k] = nil end
+   end
+   for k, v in pairs(value) do kept[k] = place(kept[k], v, plan) end
+   return kept
+end
+
+-- How many rows the first tensor that is found in a tree has.
+local function rowsOf(value, dimension)
+   if torch.isTensor(value) then
+      return value:dim() >= dimension and value:size(dimension) or 0
+   elseif torch.type(value) == 'table' then
+      for _, v in pairs(value) do
+         local rows = rowsOf(v, dimension)
+         if rows then return rows end
+      end
+   end
+end
+
+-- Gives every replica its own value of a list, as a copy on its device.
+local function spread(kept, values, plan, results, key)
+   if type(kept) ~= 'table' or not kept.spread then kept = {spread = true} end
+   for i, result in ipairs(results) do
+      kept[i] = cutorch.withDevice(plan.devices[i], place, kept[i], values[i], plan)
+      result[key] = kept[i]
+   end
+   return kept
+end
+
+local function replicate(kept, value, plan, results, key)
+   local values = {}
+   for i = 1, #results do values[i] = value end
+   plan.replicated = true
+   return spread(kept, values, plan, results, key)
+end
+
+-- The parts that the function of a user makes.
+local function divide(kept, value, plan, path, results, key, f)
+   local values, counts, rows = splitSpec.parts(f, value, plan.devices, path), {}, 0
+   for i = 1, #results do
+      counts[i] = rowsOf(values[i], plan.dimension) or 0
+      rows = rows + counts[i]
+   end
+   note(plan, counts, rows)
+   return spread(kept, values, plan, results, key)
+end
+
+-- The parts of a list that has an entry for each row.
+local function cutList(value, plan, path, results, key)
+   local list, counts, first = value, {}, 0
+   if torch.isTensor(value) then list = value:long():view(-1):totable() end
+   count(counts, #list, #results, nil, plan, 1, path)
+   note(plan, counts, #list)
+   for i, result in ipairs(results) do
+      local part = {}
+      for k = 1, counts[i] do part[k] = list[first + k] end
+      result[key] = part
+      first = first + counts[i]
+   end
+end
+
+local walk
+
+-- The replicas' tables of a table: the same ones every time, since a module may keep its input.
+local function walkTable(kept, value, plan, path, results, key, how, like)
+   if type(kept) ~= 'table' or not kept.parts then kept = {parts = {}} end
+   local tables = {}
+   for i, result in ipairs(results) do
+      kept[i] = kept[i] or {}
+      tables[i] = kept[i]
+      result[key] = kept[i]
+   end
+   for _, list in ipairs{kept.parts, unpack(tables)} do
+      for k in pairs(list) do
+         if value[k] == nil then list[k] = nil end
+      end
+   end
+   for k, v in pairs(value) do
+      local inner
+      if like then
+         inner = {}
+         for i, t in pairs(like) do inner[i] = torch.type(t) == 'table' and t[k] or nil end
+      end
+      kept.parts[k] = walk(kept.parts[k], v, plan, ('%s[%s]'):format(path, tostring(k)), tables, k,
+         splitSpec.at(how, k), inner)
+   end
+   return kept
+end
+
+-- kept mirrors the tree of value: where value has a tensor, kept has the list of its parts.
+function walk(kept, value, plan, path, results, key, how, like)
+   if how == nil then how = plan.dimension end
+   splitSpec.check(how, value, path)
+   local isTensor, isTable = torch.isTensor(value), torch.type(value) == 'table'
+   if type(how) == 'function' then
+      return divide(kept, value, plan, path, results, key, how)
+   elseif how == 'list' and (isTensor or isTable) then
+      return cutList(value, plan, path, results, key)
+   elseif how == 'replicate' and (isTensor or isTable) then
+      return replicate(kept, value, plan, results, key)
+   elseif isTable then
+      return walkTable(kept, value, plan, path, results, key, how, like)
+   elseif isTensor then
+      kept = scatterTensor(kept, value, plan, how, path, like)
+      for i, result in ipairs(results) do result[key] = kept[i] end
+      return kept
+   end
+   for _, result in ipairs(results) do result[key] = value end
+   return nil
+end
+
+--- Cuts value into the parts of the replicas.
+-- @param state table that belongs to the caller and keeps the parts between calls
+-- @param parts list that gets the part of every replica
+-- @param value a tensor, or tables of tensors in any nesting
+-- @param plan {devices = list, dimension = along which, type = the network's tensor type, policy =
+-- of parts of value (see dpt.parallel.split.split_spec) or nil, like = list of trees whose tensors
+-- have the rows that value's parts are to have, or nil; cut = nothing for balanced parts or
+-- function(rows, part) that gives the rows of a part}
+-- @param name what to call the value in an error
+-- @return how many replicas, from the first, got rows; the list of rows before each replica's first
+return function(state, parts, value, plan, name)
+   plan.used, plan.rows, plan.counts = 0, 0, {}
+   local results, before = {}, {[1] = 0}
+   for i = 1, #plan.devices do results[i] = {} end
+   state.kept = walk(state.kept, value, plan, name, results, 1, plan.policy, plan.like)
+   for i = 1, #plan.devices do
+      parts[i] = results[i][1]
+      before[i + 1] = before[i] + (plan.counts[i] or 0)
+   end
+   if plan.replicated and plan.rows == 0 then plan.used = #plan.devices end
+   return plan.used, before
+end

@@ -1,0 +1,77 @@
+local dpt = require 'dpt'
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local replica = require 'dpt.parallel.dispatch.replica'
+local modules = require 'spec.support.modules'
+local same = require 'spec.support.parallel'
+
+describe('dpt.parallel.dispatch.basic', function()
+   local n = math.min(cutorch.getDeviceCount(), 4)
+   local net, many, input
+
+   -- Lets the fuses of all replicas blow as the table says.
+   local function arm(blows)
+      many.impl:exec(function(module) module:get(2).blows = blows end)
+   end
+
+   before_each(function()
+      torch.manualSeed(3)
+      net = nn.Sequential():add(nn.Linear(5, 5)):add(modules.Fuse()):cuda()
+      many = nn.DataParallelTable(1, true):add(net, same.range(n))
+      input = torch.randn(2 * n + 1, 5):cuda()
+   end)
+
+   local function where(i)
+      return ('In replica %d of %d on device %d of nn.DataParallelTable:\n'
+         .. 'In 2 module of nn.Sequential:\n'):format(i, n, i)
+   end
+
+   it('G14: lists the errors of all replicas and runs the others', function()
+      if n < 3 then return pending('needs 3 devices') end
+      local one = nn.Sequential():add(net:get(1):clone())
+      for _, method in ipairs{'updateOutput', 'updateGradInput'} do
+         arm{}
+         many:forward(input)
+         arm{[method] = {[2] = 'the second is blown', [n] = 'sentence'}}
+         many.impl:exec(function(module) module.output = nil end)
+         local ok, message = pcall(function()
+            if method == 'updateOutput' then return many:forward(input) end
+            return many:backward(input, input)
+         end)
+         assert.is_false(ok)
+         local second, last = message:find(where(2), 1, true), message:find(where(n), 1, true)
+         assert.equal(1, second)
+         assert.is_true(last > second)
+         assert.is_nil(message:find(where(1), 1, true))
+         assert.is_truthy(message:find('the second is blown\nstack traceback:', 1, true))
+         assert.matches('addmm: sizes do not fit', message:sub(last))
+         assert.equal(2, select(2, message:gsub('\nstack traceback:', '')))
+         assert.equal(1, cutorch.getDevice())
+         if method == 'updateOutput' and n > 3 then
+            assert.not_nil(many:get(3).output, 'replica 3 was not run after 2 had failed')
+         end
+         arm{}
+         same.compare(one, many, input, 1e-5)
+         same.checkReplicas(many)
+      end
+   end)
+
+   it('passes on what is no string where it is alone', function()
+      local mark = {}
+      local ok, got = pcall(many.impl.exec, many.impl, function(_, i)
+         if i == n then error(mark) end
+      end)
+      assert.is_false(ok)
+      assert.equal(mark, got)
+      ok, got = pcall(many.impl.exec, many.impl, function() error(mark) end)
+      assert.is_false(ok)
+      assert.equal(n > 1 and 'string' or 'table', type(got))
+   end)
+
+   it('runs functions of dpt on every replica with values', function()
+      many.impl:run(replica.tell, 'evaluate')
+      for _, train in ipairs(many.impl:exec(function(module) return module.train end)) do
+         assert.is_false(train)
+      end
+      assert.same({}, many.impl:run(replica.tell, 'training'))
+   end)
+end)
