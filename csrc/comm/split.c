@@ -24,13 +24,14 @@ static int is_plain(const dpt_tensor *to, const dpt_tensor *from) {
          dpt__contiguous(from);
 }
 
-/* to = from. Plain bytes between devices are queued on the receiver's current stream, which waits
- * for `ready`, an event of the sender; the sender is to wait for the receiver later. Bytes between
- * host and device may be queued as well: *done is then to be awaited. Everything else orders
- * itself. */
+/* to = from; without elements they may have no memory. Plain bytes between devices are queued on
+ * the receiver's current stream, which waits for `ready`, an event of the sender; the sender is to
+ * wait for the receiver later. Bytes between host and device may be queued as well: *done is then
+ * to be awaited. Everything else orders itself. */
 static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__event ready,
                 dpt__event *done) {
   *done = (dpt__event){NULL, 0};
+  if (!dpt__count(from)) return 0;
   if (!is_plain(to, from)) {
     DPT__TRY(dpt__copy_straight(fn, to, from, done));
     return done->stream ? 0 : dpt_copy(to, from);

@@ -34,7 +34,7 @@ static int nearest(dpt_tensor *result, const dpt_tensor *operand, const dpt_tens
   operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand);
   dpt__images_of(&call, "input", in, ndim, &images);
   check_factor(&call, factor);
-  for (int d = 0; d < 3; d++) {
+  for (int d = 0; d < 3 && !call.status; d++) {
     args.insize[d] = images.size[d];
     args.outsize[d] = images.size[d] * (d < 3 - ndim ? 1 : factor);
   }
@@ -113,9 +113,10 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   for (int d = 0; d < 3 && !call.status; d++) {
     int64_t n = args.insize[d], most = mode == DPT_PAD_REFLECT ? n - 1 : INT32_MAX;
     int64_t least = mode == DPT_PAD_ZERO ? -n : -INT32_MAX;
-    args.outsize[d] = n + args.below[d] + room[d];
-    if (args.below[d] > most || room[d] > most || args.below[d] < least || room[d] < least ||
-        args.outsize[d] < 1 || (n < 1 && mode != DPT_PAD_ZERO))
+    int fits = args.below[d] <= most && room[d] <= most && args.below[d] >= least &&
+               room[d] >= least && (n >= 1 || mode == DPT_PAD_ZERO);
+    if (fits) args.outsize[d] = n + args.below[d] + room[d];
+    if (!fits || args.outsize[d] < 1)
       call.status =
           dpt__fail("padding: argument 'input' is a %s, which %lld and %lld more elements "
                     "do not fit to%s",

@@ -53,6 +53,13 @@ static int give(dpt_tensor *r, const dpt_tensor *list) {
   return resize_as(r, list) || dpt_copy(r, list);
 }
 
+/* r = list, which has been drawn: a second try would draw others. */
+static int give_drawn(dpt_tensor *r, const dpt_tensor *list) {
+  int failed = dpt_copy(r, list);
+  if (failed) dpt__retry_set(0);
+  return failed;
+}
+
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   words w;
   if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
@@ -67,7 +74,7 @@ int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
     x[i] = x[other];
     x[other] = swap;
   }
-  failed = failed || dpt_copy(r, &list);
+  failed = failed || give_drawn(r, &list);
   dpt_tensor_free(&list);
   return failed;
 }
@@ -143,7 +150,7 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   for (int64_t i = 0; i < rows && !failed; i++)
     draw_row(&w, (double *)dpt__at(&sums) + i * c, c, n, replacement,
              (int64_t *)dpt__at(&list) + i * n);
-  failed = failed || dpt_copy(r, &list);
+  failed = failed || give_drawn(r, &list);
   dpt_tensor_free(&sums);
   dpt_tensor_free(&list);
   return failed;
@@ -245,7 +252,7 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
       as_doubles(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||
       dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) || words_start(fn, &w, g, r) ||
       alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list), many) ||
-      dpt_copy(r, &list);
+      give_drawn(r, &list);
   dpt_tensor_free(&share);
   dpt_tensor_free(&other);
   dpt_tensor_free(&list);

@@ -33,6 +33,7 @@ steps=(
   'asan_others  rest sanitized the Lua specs but those of spec/nn, under both'
   'asan_nn      rest sanitized the Lua specs of spec/nn, under both'
   'delay        rest sanitized Lua specs of what runs at once, with random delays, under both'
+  'fuzz         rest sanitized random calls, layers, bytes, failing allocations, under both'
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
   'many         rest build     the Lua specs of DataParallelTable on 64 devices'
   'cuda         rest setup     the plugin builds where there is a toolkit, and opens its libraries'
@@ -165,6 +166,15 @@ run_delay() {
   export DPT_DELAY=$DPT_SEED
   sanitized_specs spec/comm spec/parallel spec/threads spec/torture \
     spec/nn/DataParallelTable_spec.lua
+}
+
+# A fiftieth of all that --full runs.
+run_fuzz() {
+  local status=0
+  export DPT_FUZZ=50
+  sanitized_specs spec/torture/{fuzz,api,geometry,bytes,allocation,aliasing}_spec.lua || status=1
+  DPT_DEVICES=emulated:2 sanitized_specs spec/torture/{api,geometry}_spec.lua || status=1
+  return $status
 }
 
 run_many() { DPT_DEVICES=host:64 specs spec/nn/DataParallelTable*_spec.lua; }

@@ -99,13 +99,16 @@ static void compare_pad(int kind, int mode) {
 
 static void refusals(void) {
   array a = ARRAY(1, 3, 3);
-  int64_t three[2] = {3, 3}, none[2] = {0, 0}, gone[2] = {-2, -2};
+  int64_t three[2] = {3, 3}, none[2] = {0, 0}, gone[2] = {-2, -2}, wild[2] = {INT64_MIN, INT64_MAX};
   dpt_tensor x = tensor_of(a, F32, 0), y = empty(F32);
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REFLECT, 2, three, none), "reflection");
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_ZERO, 2, gone, gone), "do not fit");
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REPLICATE, 2, gone, gone), "do not fit");
+  FAILS(dpt_pad_forward(&y, &x, DPT_PAD_ZERO, 2, wild, none), "do not fit"); /* no overflow */
+  FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REPLICATE, 2, none, wild), "do not fit");
   FAILS(dpt_pad_forward(&y, &x, 7, 2, none, none), "'mode' is 7");
   FAILS(dpt_upsample_nearest_forward(&y, &x, 2, 0), "'factor' is 0");
+  FAILS(dpt_upsample_nearest_forward(&y, &x, 2, INT64_MIN), "'factor' is -9");
   FAILS(dpt_upsample_linear_forward(&y, &x, 2, none), "size 0");
   dpt_tensor_free(&x), dpt_tensor_free(&y);
   free(a.v);

@@ -117,6 +117,16 @@ describe('dpt.comm', function()
       end
    end)
 
+   it('scatters and gathers rows of no elements, which have no memory', function()
+      for _, typename in ipairs{'torch.CudaTensor', 'torch.LongTensor'} do
+         local t = torch.getmetatable(typename).new(2 * count, 0)
+         local parts = comm.scatter(t, devices)
+         for _, part in ipairs(parts) do assert.same({2, 0}, part:size():totable()) end
+         assert.same({2 * count, 0}, comm.gather(parts):size():totable())
+         assert.same({2 * count, 0}, comm.gather(parts, 1, 0):size():totable())
+      end
+   end)
+
    it('scatters in balance or by sizes, along any dimension, and gathers', function()
       local t = torch.randn(9, 6)
       for _, source in ipairs{t:float(), t:cuda(), t:type('torch.CudaDoubleTensor')} do

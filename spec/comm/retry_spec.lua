@@ -48,17 +48,38 @@ describe('one failed allocation', function()
       end)
    end)
 
-   it('draws no random number twice', function()
-      local p = torch.rand(600)
-      for _, draw in ipairs{function() return torch.randperm(600) end,
-         function() return torch.multinomial(p, 600, true) end} do
-         torch.manualSeed(7)
-         local wanted, after = draw(), torch.random()
-         each(8, function() torch.manualSeed(7) end, function()
-            local got, behind = draw(), torch.random()
-            assert.same(wanted:totable(), got:totable())
-            assert.equal(after, behind)
-         end)
-      end
-   end)
+   local places = {
+      host = function(t) return t end,
+      device = function(t) return t:cuda() end,
+   }
+   for name, new in pairs(places) do
+      it('draws no random number twice, on the ' .. name, function()
+         local p = new(torch.rand(600))
+         local list = new(torch.rand(600)):long():type(name == 'host' and 'torch.LongTensor'
+            or 'torch.CudaLongTensor')
+         local function seed()
+            torch.manualSeed(7)
+            cutorch.manualSeed(7)
+         end
+         local function next_() return new(torch.Tensor(1)):uniform()[1] end
+         for _, draw in ipairs{function() return list:randperm(600) end,
+            function() return p.multinomial(p, 600, true) end,
+            function() return p.multinomial(p, 3) end} do
+            seed()
+            local wanted, after = draw():totable(), next_()
+            for k = 1, 8 do
+               seed()
+               lib.fault_set('malloc:' .. k)
+               local ok, got = pcall(draw)
+               lib.fault_set ''
+               if ok then
+                  assert.same(wanted, got:totable())
+                  assert.equal(after, next_())
+               else
+                  assert.matches('memory', got)
+               end
+            end
+         end
+      end)
+   end
 end)

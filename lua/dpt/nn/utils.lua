@@ -168,8 +168,8 @@ function utils.addSingletonDimension(result, t, dim)
    dim = dim or 1
    local none = t:nElement() == 0
    local size = none and t:dim() == 0 and {0} or t:size():totable() -- an empty vector has no sizes
-   if dim < 1 or dim > #size + 1 then
-      fail('nn.utils.addSingletonDimension: dimension %s is not in 1..%d', dim, #size + 1)
+   if type(dim) ~= 'number' or not (dim >= 1 and dim <= #size + 1) or dim % 1 ~= 0 then
+      fail('nn.utils.addSingletonDimension: dimension %s is not in 1..%d', tostring(dim), #size + 1)
    end
    if none then
       table.insert(size, dim, 1)

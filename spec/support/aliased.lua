@@ -1,0 +1,71 @@
+--- Whether a module's result that shares memory with what it reads is what it computes beside it.
+local nn = require 'nn'
+local torch = require 'torch'
+local cutorch = require('dpt').cutorch
+local luassert = require 'luassert'
+
+local M = {}
+
+--- Tensors in the memory of t: t itself, one that begins an element or half of t later, one of its
+-- transpose.
+M.forms = {
+   itself = function(t) return t end,
+   shifted = function(t)
+      return t.new(t:storage(), t:storageOffset() + 1, math.max(t:nElement() - 1, 1))
+   end,
+   half = function(t)
+      local n = math.floor(t:nElement() / 2)
+      return t.new(t:storage(), t:storageOffset() + n, math.max(t:nElement() - n, 1))
+   end,
+   transposed = function(t) return t:dim() > 1 and t:transpose(1, 2) or t end,
+}
+
+--- The gradient of the input, by the module's own backward if it has one.
+local function gradient(m, x, g)
+   local method = m.backward ~= nn.Module.backward and m.backward or m.updateGradInput
+   return method(m, x, g)
+end
+
+--- By what the result shares memory with: what is called, and how that is arranged.
+M.pairs = {
+   input = {function(m, x) return m:updateOutput(x) end,
+      function(m, x, _, form) m.output = form(x) end},
+   gradOutput = {gradient, function(m, _, g, form) m.gradInput = form(g) end},
+   ['the input of a backward'] = {gradient, function(m, x, _, form) m.gradInput = form(x) end},
+}
+
+--- What f computes with the numbers that seed 3 draws, as tables.
+local function seeded(f, ...)
+   torch.manualSeed(3)
+   cutorch.manualSeedAll(3)
+   return f(...):double():totable()
+end
+
+--- Runs a case of spec.support.catalogue with and without shared memory.
+-- @param what a key of M.pairs
+-- @param form one of M.forms
+-- @return nil, or what is wrong; nil for a module that takes no tensor or gives none
+function M.wrong(case, typename, what, form)
+   local f, share = unpack(M.pairs[what])
+   torch.manualSeed(5)
+   local module, input = case.make():type(typename), case.input(2)
+   if not (torch.isTensor(input) and torch.isTensor(module.output)) then return end
+   input = input:type(typename)
+   local output = module:clone():forward(input)
+   if not (torch.isTensor(output) and torch.isTensor(module.gradInput)) then return end
+   local gradOutput = output:clone():uniform(0.1, 0.9)
+   local function prepared()
+      local m, x = module:clone(), input:clone()
+      seeded(m.forward, m, x)
+      return m, x, gradOutput:clone()
+   end
+   local wanted = seeded(f, prepared())
+   local m, x, g = prepared()
+   share(m, x, g, form)
+   local ok, got = pcall(seeded, f, m, x, g)
+   if not ok then return got end
+   local same, why = pcall(luassert.same, wanted, got)
+   if not same then return 'it differs: ' .. tostring(why):sub(1, 200) end
+end
+
+return M

@@ -1,0 +1,33 @@
+--- What is wrong with an error message, as one line without numbers that differ from run to run;
+-- nil: nothing.
+--
+-- Invariant: an error is a message for the script's author. One that LuaJIT made up about a line of
+-- dpt's own sources is not; nor is a value that is no string. In the rooms below that is a finding
+-- ('own: '), elsewhere, where fields of objects are not checked at every call, it is only counted
+-- ('remark: '). What begins with 'wrong' is a result that a check found wrong.
+local type = type -- Lua's own
+
+--- What LuaJIT's own messages begin with.
+local own = {'attempt to', 'bad argument', 'cannot convert', "'for' ", 'stack overflow',
+   'missing declaration', 'has no member', 'table overflow', 'string length overflow',
+   'invalid order function', 'unable to dump', 'table index is', 'invalid key', 'number expected',
+   'too many', 'invalid value', 'wrong type', 'assertion failed'}
+
+--- Rooms whose functions check all that they are given.
+local checked = {tensor = true, device = true, file = true, threads = true, class = true,
+   parallel = true}
+
+return function(message)
+   if type(message) ~= 'string' then return 'no message but a ' .. type(message) end
+   local wrong = message:match '(wrong: [^\n]*)'
+   if wrong then return wrong end
+   for place, text in message:gmatch 'lua/dpt/([%w_/]+%.lua:%d+): ([^\n]*)' do
+      for _, start in ipairs(own) do
+         if text:find(start, 1, true) then
+            return ('%s: %s: %s'):format(checked[place:match '^%w+'] and 'own' or 'remark', place,
+               text)
+         end
+      end
+   end
+   if message:find('stack overflow', 1, true) then return 'remark: stack overflow' end
+end

@@ -1,0 +1,7 @@
+-- Random bytes in everything that dpt reads; spec/file/hostile_spec.lua has what must be said of
+-- them.
+local fuzz = require 'spec.support.fuzz.run'
+
+describe('random bytes', function()
+   it('are read or refused', function() fuzz.check('bytes', 100000) end)
+end)

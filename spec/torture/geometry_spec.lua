@@ -1,0 +1,7 @@
+-- Fuzzed geometry of layers: kernels, strides, paddings, dilations, sizes, and what is changed
+-- between forward and backward: results or messages.
+local fuzz = require 'spec.support.fuzz.run'
+
+describe('layers of any geometry', function()
+   it('return or raise a message', function() fuzz.check('geometry', 200000) end)
+end)
