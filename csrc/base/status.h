@@ -2,7 +2,7 @@
  *
  * What must stay true: a function that can fail returns 0, or nonzero after leaving one sentence in
  * this thread's buffer; it never jumps, prints or ends the process, and it has cleaned up after
- * itself. A caller's mistake is a status; our own is an assert.
+ * itself. A caller's mistake is a status; our own is an assertion (assert.h).
  */
 #ifndef DPT_BASE_STATUS_H
 #define DPT_BASE_STATUS_H

@@ -1,20 +1,21 @@
 /* groups.c: joins devices, issues collectives, aborts what is stuck (groups.h has the rules).
  *
- * The library is called by one thread at a time, under `lock`, which may be held while NCCL
- * connects devices; so who only looks for a group takes `table` (the inner lock) alone. A batch is
- * a meeting of its streams (device/meeting.h): the thread of the last one issues it for all, waits
- * until the library has put it into their queues, and leaves a ticket behind it. One thread watches
- * over the tickets; it sleeps while there is none.
+ * Invariant: the library is called by one thread at a time, under `lock`. That is held while NCCL
+ * connects devices, up to the limit of 600 s; so who only looks for a group takes `table` (the
+ * inner lock) alone, and whoever changes what `table` guards has both: either is enough to read. A
+ * batch is a meeting of its streams (device/meeting.h): the thread of the last one issues it for
+ * all, waits until the library has put it into their queues, and leaves a ticket behind it. One
+ * thread watches over the tickets; it sleeps while there is none.
  */
-#define _GNU_SOURCE /* pthread_condattr_setclock */
 #include "comm/groups.h"
 
+#include "base/lock.h"
 #include "comm/comm.h"
 #include "device/fault.h"
 #include "device/graph.h"
 #include "device/meeting.h"
+#include "device/threads.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,54 +41,62 @@ typedef struct watched {
 
 enum state { CLOSED, OPEN, ENDING };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
-static pthread_cond_t more;                              /* the list is not empty any more */
-static const dpt__collectives *library;
-static int watching, testing;
-static watched *first, **last = &first; /* oldest first */
-static char why[512];                   /* the library was aborted */
-static dpt__group *given_up;            /* queued items may still name them, so they stay */
+static dpt__mutex lock = DPT__MUTEX_INIT, table = DPT__MUTEX_INIT;
 
-static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* whoever writes these has both */
-static enum state state;
-static int ngroup;
-static dpt__group *groups[GROUPS];
+static pthread_cond_t more; /* the list is not empty any more */
+static const dpt__collectives *library DPT__GUARDED_BY(lock);
+static int watching DPT__GUARDED_BY(lock);
+static atomic_int testing;
+static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &first; /* by age */
+static char why[512] DPT__GUARDED_BY(lock); /* the library was aborted */
+/* queued items may still name them, so they stay */
+static dpt__group *given_up DPT__GUARDED_BY(lock);
+
+/* clang proves the writers: it knows no "either" */
+static enum state state DPT__GUARDED_BY(lock);
+static int ngroup DPT__GUARDED_BY(lock);
+static dpt__group *groups[GROUPS] DPT__GUARDED_BY(lock);
 
 double dpt__groups_limit(void) {
   const char *text = getenv("DPT_NCCL_TIMEOUT");
   double seconds = text ? strtod(text, NULL) : 0;
   if (!(seconds > 0) || seconds > 1e6) seconds = 600;
-  return testing && seconds > TEST_SECONDS ? TEST_SECONDS : seconds;
+  return atomic_load(&testing) && seconds > TEST_SECONDS ? TEST_SECONDS : seconds;
 }
 
-void dpt__groups_testing(int on) {
-  pthread_mutex_lock(&lock);
-  testing = on;
-  pthread_mutex_unlock(&lock);
-}
+void dpt__groups_testing(int on) { atomic_store(&testing, on); }
 
 static int64_t deadline(void) { return dpt__now() + (int64_t)(dpt__groups_limit() * 1e9); }
 
-/* Under the lock; n: how many groups are left. */
-static void set_state(enum state next, int n) {
-  pthread_mutex_lock(&table);
+/* n: how many groups are left. */
+static void set_state(enum state next, int n) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
+  dpt__lock(&table);
   state = next;
   ngroup = n;
-  pthread_mutex_unlock(&table);
+  dpt__unlock(&table);
+}
+
+static void add(dpt__group *group) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
+  dpt__lock(&table);
+  groups[ngroup++] = group;
+  dpt__unlock(&table);
 }
 
 /* ---- when it goes wrong ---- */
 
-/* Under the lock: all streams of an item keep this thread's sentence, as one error. */
+/* All streams of an item keep this thread's sentence, as one error. */
 static void blame(const watched *w) {
   dpt__stream_keep(w->item[0].stream, w->fn, w->item[0].number);
   for (int i = 1; i < w->group->n; i++)
     dpt__stream_inherit(w->item[i].stream, w->item[i].number, w->item[0]);
 }
 
-/* Under the lock, which is given away meanwhile: this thread's sentence says what went wrong. The
- * streams of what has not ended know of it before the abort lets them go on. */
-static void give_up(void) {
+/* The lock is given away meanwhile. This thread's sentence says what went wrong. The streams of
+ * what has not ended know of it before the abort lets them go on. */
+static void give_up(void) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   watched *w;
   for (int i = 0; i < ngroup; i++) {
     groups[i]->next = given_up;
@@ -106,24 +115,29 @@ static void give_up(void) {
     free(w);
   }
   last = &first;
-  pthread_mutex_unlock(&lock);
-  library->abort();
-  pthread_mutex_lock(&lock);
+  const dpt__collectives *aborted = library;
+  dpt__unlock(&lock);
+  aborted->abort();
+  dpt__lock(&lock);
   set_state(CLOSED, 0);
   dpt__say("%s", why);
 }
 
 /* A sentence about a library that will be given up; what went wrong is this thread's sentence. */
-static int fail_for_good(const dpt__group *group) {
+static int fail_for_good(const dpt__group *group) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   char what[512];
   const char *after =
-      testing ? "" : "; it was aborted, and tensors travel between devices by copies from now on";
+      atomic_load(&testing)
+          ? ""
+          : "; it was aborted, and tensors travel between devices by copies from now on";
   snprintf(what, sizeof what, "%s", dpt_message());
   return dpt__fail("%s of %s: %s%s", library->name, group->name, what, after);
 }
 
-/* Under the lock: what was begun on the group is done. */
-static int settle(const dpt__group *group) {
+/* What was begun on the group is done. */
+static int settle(const dpt__group *group) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   int64_t until = deadline(), pause = 1000;
   for (int ready = 0;;) {
     DPT__TRY(library->state(group->joined, &ready));
@@ -136,8 +150,9 @@ static int settle(const dpt__group *group) {
 
 /* ---- the watch ---- */
 
-/* Under the lock: whether it is over; 1 and a sentence where something is wrong. */
-static int look_at(const watched *w, int *over) {
+/* Whether it is over; 1 and a sentence where something is wrong. */
+static int look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   int ready;
   *over = 0;
   DPT__TRY(library->passed(w->ticket, over));
@@ -147,8 +162,9 @@ static int look_at(const watched *w, int *over) {
   return dpt__fail("it did not end within %g s", dpt__groups_limit());
 }
 
-/* Under the lock: forgets what is over, from the oldest on. */
-static int look(void) {
+/* Forgets what is over, from the oldest on. */
+static int look(void) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   int over = 1;
   for (watched *w; over && (w = first);) {
     if (look_at(w, &over)) return fail_for_good(w->group);
@@ -161,19 +177,19 @@ static int look(void) {
 }
 
 static void *watch(void *arg) {
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   for (;;) {
-    while (!first) pthread_cond_wait(&more, &lock);
+    while (!first) dpt__cond_wait(&more, &lock);
     if (look()) give_up();
-    pthread_mutex_unlock(&lock);
+    dpt__unlock(&lock);
     dpt__sleep((int64_t)POLL_MS * 1000000);
-    pthread_mutex_lock(&lock);
+    dpt__lock(&lock);
   }
   return NULL;
 }
 
-/* Under the lock. */
-static int start_watch(void) {
+static int start_watch(void) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   pthread_t thread;
   if (watching) return 0;
   pthread_cond_init(&more, NULL);
@@ -186,12 +202,12 @@ static int start_watch(void) {
 /* ---- groups ---- */
 
 int dpt__groups_open(void) {
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   int status = state == ENDING ? dpt__fail("%s is still being aborted", library->name) : 0;
   library = dpt__device_at(1)->backend->collectives;
   if (!status) status = library->open() || start_watch();
   if (!status) set_state(OPEN, ngroup);
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return status;
 }
 
@@ -202,8 +218,8 @@ static void name_devices(dpt__group *g) {
   if (n >= (int)sizeof g->name - 16) snprintf(g->name, sizeof g->name, "%d devices", g->n);
 }
 
-/* Under the lock. */
-static int join(int n, const int *device, dpt__group **group) {
+static int join(int n, const int *device, dpt__group **group) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   int unit[DPT__MAX_DEVICES];
   dpt__group *g = calloc(1, sizeof *g);
   if (g) g->device = malloc((size_t)n * sizeof *device);
@@ -228,38 +244,45 @@ static int join(int n, const int *device, dpt__group **group) {
     give_up();
     return 1;
   }
-  *group = groups[ngroup] = g;
-  set_state(OPEN, ngroup + 1);
+  *group = g;
+  add(g);
   return 0;
 }
 
 /* Under one of the locks; NULL where these have not been joined. */
-static dpt__group *find(int n, const int *device) {
+static dpt__group *find(int n, const int *device) DPT__UNPROVED {
+  dpt__assert(dpt__is_held(&lock) || dpt__is_held(&table));
   for (int i = 0; i < ngroup; i++)
     if (groups[i]->n == n && !memcmp(groups[i]->device, device, (size_t)n * sizeof *device))
       return groups[i];
   return NULL;
 }
 
-int dpt__group_of(int n, const int *device, dpt__group **group) {
-  pthread_mutex_lock(&table);
+/* Under `table` alone; whether more may be joined. */
+static int look_up(int n, const int *device, dpt__group **group) DPT__UNPROVED {
+  dpt__lock(&table);
   *group = find(n, device);
   int more_fit = state == OPEN && ngroup < GROUPS;
-  pthread_mutex_unlock(&table);
+  dpt__unlock(&table);
+  return more_fit;
+}
+
+int dpt__group_of(int n, const int *device, dpt__group **group) {
+  int more_fit = look_up(n, device, group);
   if (*group || !more_fit) return 0;
   int status = 0;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   *group = find(n, device);
   if (!*group && state == OPEN && ngroup < GROUPS) status = join(n, device, group);
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return status;
 }
 
 /* ---- what runs ---- */
 
-/* Under the lock. */
 static int begin_to_watch(const char *fn, const dpt__group *g, dpt__stream *const *streams,
-                          void *const *queues) {
+                          void *const *queues) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   watched *w = malloc(sizeof *w + (size_t)g->n * sizeof *w->item);
   if (!w) return dpt__no_memory("no host memory to watch over %s", g->name);
   *w = (watched){.fn = fn, .group = g, .until = deadline()};
@@ -275,7 +298,8 @@ static int begin_to_watch(const char *fn, const dpt__group *g, dpt__stream *cons
   return 0;
 }
 
-static int is_known(const dpt__group *g) {
+static int is_known(const dpt__group *g) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   for (int i = 0; i < ngroup; i++)
     if (groups[i] == g) return 1;
   return 0;
@@ -287,7 +311,7 @@ static int run(dpt__context *context, int n, dpt__stream *const *streams, const 
   const dpt__place *place = (const dpt__place *)b->place;
   void *queues[DPT__MAX_DEVICES];
   for (int i = 0; i < n; i++) queues[i] = streams[i]->queue;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   int status = 1;
   if (!is_known(g)) {
     dpt__say("%s", why);
@@ -299,14 +323,15 @@ static int run(dpt__context *context, int n, dpt__stream *const *streams, const 
       give_up();
     }
   }
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return status;
 }
 
 /* What DPT_FAULT asks to fail is counted with the copies. */
 static int run_failure(dpt__context *context, int n, dpt__stream *const *streams,
                        const void *args) {
-  return dpt__fail("%s of %d devices: failed on demand (DPT_FAULT)", library->name, n);
+  const char *name = streams[0]->backend->collectives->name;
+  return dpt__fail("%s of %d devices: failed on demand (DPT_FAULT)", name, n);
 }
 
 int dpt__group_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {

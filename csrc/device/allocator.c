@@ -5,8 +5,11 @@
  * other streams used is pending after it was given back; pending blocks are looked at when memory
  * is taken.
  *
- * Locks: each pool has one; it is held for short steps only, never while something is waited for,
- * and no other lock is taken under it. A stream's thread never takes it.
+ * Locks: each pool has two. `lock` is held for short steps, never while work of a device is waited
+ * for; but the backend takes and gives memory under it, which may take long (cudaMalloc, cudaFree).
+ * Under it only the locks of marks are taken (dpt__event_done). `emptying` is outside of it and
+ * held while the cache is emptied, waits included, so that another thread that finds no memory
+ * waits for what this one is about to give back. A stream's thread takes neither.
  */
 #include "device/allocator.h"
 
@@ -31,16 +34,19 @@ typedef struct heap {
 
 /* A device's memory; [0]: page-locked host memory. */
 typedef struct pool {
-  pthread_mutex_t lock;
-  heap *heaps;
-  dpt__block *pending;      /* given back, used by other streams */
-  int64_t live, taken;      /* bytes of live blocks; of all segments */
-  int64_t peak, limit;      /* of live; 0: none */
-  int64_t blocks, segments; /* how many were taken since the start */
+  dpt__mutex emptying, lock;
+  heap *heaps DPT__GUARDED_BY(lock);
+  dpt__block *pending DPT__GUARDED_BY(lock); /* given back, used by other streams */
+  int64_t live DPT__GUARDED_BY(lock);        /* bytes of live blocks */
+  int64_t taken DPT__GUARDED_BY(lock);       /* of all segments */
+  int64_t peak DPT__GUARDED_BY(lock);        /* of live */
+  int64_t limit DPT__GUARDED_BY(lock);       /* 0: none */
+  /* how many were taken since the start */
+  int64_t blocks DPT__GUARDED_BY(lock), segments DPT__GUARDED_BY(lock);
 } pool;
 
 static pool pools[DPT__MAX_DEVICES + 1] = {
-    [0 ... DPT__MAX_DEVICES] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+    [0 ... DPT__MAX_DEVICES] = {.emptying = DPT__MUTEX_INIT, .lock = DPT__MUTEX_INIT}};
 
 static atomic_llong live_everywhere; /* bytes of live blocks of all pools */
 
@@ -75,7 +81,7 @@ static void raw_give(dpt__block *block) {
 int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
   pool *p = &pools[block->device];
   int status = 0;
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   int i = 0;
   while (i < block->nuser && block->users[i].stream != stream) i++;
   if (i == block->nuser && i == block->user_room) {
@@ -92,7 +98,7 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
     if (i == block->nuser) block->users[block->nuser++] = (dpt__event){stream, 0};
     atomic_store_explicit(&block->last_user, stream, memory_order_release);
   }
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
   return status;
 }
 
@@ -103,7 +109,8 @@ static int is_done(const dpt__block *block) {
   return 1;
 }
 
-static void make_free(pool *p, dpt__block *block) {
+static void make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
+  dpt__assert_held(&p->lock);
   if (dpt__cache_off()) {
     p->taken -= (int64_t)block->bytes;
     raw_give(block);
@@ -116,25 +123,30 @@ static void make_free(pool *p, dpt__block *block) {
   dpt__block_join(block);
 }
 
-static void look_at_pending(pool *p) {
+/* How many blocks are pending no more. */
+static int look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
+  dpt__assert_held(&p->lock);
+  int n = 0;
   for (dpt__block **link = &p->pending; *link;) {
     dpt__block *block = *link;
     if (is_done(block)) {
       *link = block->next;
       make_free(p, block);
+      n++;
     } else {
       link = &block->next;
     }
   }
+  return n;
 }
 
 void dpt__block_give(dpt__block *block) {
   if (dpt__forked()) return; /* the lock may be held by a thread that is not here */
   pool *p = &pools[block->device];
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   if (block->held) {
     block->given = 1;
-    pthread_mutex_unlock(&p->lock);
+    dpt__unlock(&p->lock);
     return;
   }
   p->live -= (int64_t)block->asked;
@@ -147,23 +159,24 @@ void dpt__block_give(dpt__block *block) {
     block->next = p->pending;
     p->pending = block;
   }
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
 }
 
 void dpt__block_hold(dpt__block *block, uint64_t graph) {
   pool *p = &pools[block->device];
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   block->held++;
   block->graph = graph;
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
 }
 
 void dpt__block_release(dpt__block *block) {
   pool *p = &pools[block->device];
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
+  dpt__assert(block->held > 0);
   int last = --block->held == 0 && block->given;
   if (last) block->given = 0;
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
   if (last) dpt__block_give(block);
 }
 
@@ -182,46 +195,61 @@ static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list) {
   return list;
 }
 
-/* Gives whole free segments back to the system. Waits for the work that uses them, without the
- * lock; wait_pending: also for other streams' use of blocks that were given back. */
-static void empty_cache(pool *p, int wait_pending) {
-  pthread_mutex_lock(&p->lock);
+/* Waits for the other streams' use of the blocks that are pending now, and says how many of those
+ * became free. They stay in no list meanwhile. */
+static int await_pending(pool *p) DPT__REQUIRES(p->emptying) {
+  dpt__lock(&p->lock);
   dpt__block *pending = p->pending;
   p->pending = NULL;
-  pthread_mutex_unlock(&p->lock);
-  for (dpt__block *b = pending; b && wait_pending; b = b->next) {
+  dpt__unlock(&p->lock);
+  (void)dpt__sync_point("pending blocks are taken");
+  for (dpt__block *b = pending; b; b = b->next) {
     for (int i = 0; i < b->nuser; i++) dpt__event_settle(b->users[i]);
     if (dpt__cache_off()) dpt__event_settle((dpt__event){b->birth, b->freed});
   }
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   while (pending) {
     dpt__block *next = pending->next;
     pending->next = p->pending;
     p->pending = pending;
     pending = next;
   }
+  int n = look_at_pending(p);
+  dpt__unlock(&p->lock);
+  return n;
+}
+
+/* Gives whole free segments back to the system and says how many. Waits for the work that uses
+ * them. */
+static int give_segments(pool *p) DPT__REQUIRES(p->emptying) {
+  dpt__lock(&p->lock);
   look_at_pending(p);
   dpt__block *list = NULL;
   for (heap *h = p->heaps; h; h = h->next)
     list = collect_bins(&h->large, collect_bins(&h->small, list));
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
+  (void)dpt__sync_point("free segments are taken");
   int64_t bytes = 0;
+  int n = 0;
   while (list) {
     dpt__block *next = list->next;
     dpt__event_settle((dpt__event){list->birth, list->freed});
     bytes += (int64_t)list->bytes;
+    n++;
     raw_give(list);
     free(list->users);
     free(list);
     list = next;
   }
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   p->taken -= bytes;
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
+  return n;
 }
 
-/* Under the lock: the free blocks of a stream; NULL without host memory. */
-static heap *find_heap(pool *p, dpt__stream *stream) {
+/* The free blocks of a stream; NULL without host memory. */
+static heap *find_heap(pool *p, dpt__stream *stream) DPT__REQUIRES(p->lock) {
+  dpt__assert_held(&p->lock);
   heap *h = p->heaps;
   while (h && h->stream != stream) h = h->next;
   if (h || !(h = calloc(1, sizeof *h))) return h;
@@ -237,9 +265,10 @@ static size_t segment_size(size_t bytes) {
   return (bytes + SMALL_SEGMENT - 1) / SMALL_SEGMENT * SMALL_SEGMENT;
 }
 
-/* Under the lock: a fresh segment as one block in no bin; NULL: no memory. */
+/* A fresh segment as one block in no bin; NULL: no memory. */
 static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bins *home,
-                               size_t bytes) {
+                               size_t bytes) DPT__REQUIRES(p->lock) {
+  dpt__assert_held(&p->lock);
   if (p->limit && p->taken + (int64_t)bytes > p->limit) return NULL;
   dpt__block *block = calloc(1, sizeof *block);
   if (!block) return NULL;
@@ -256,9 +285,9 @@ static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bi
   return block;
 }
 
-/* Under the lock: a block in no bin, cut to size; NULL: none. exact: a segment of just that size
- * will do. */
-static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t bytes, int exact) {
+/* A block in no bin, cut to size; NULL: none. exact: a segment of just that size will do. */
+static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t bytes, int exact)
+    DPT__REQUIRES(p->lock) {
   look_at_pending(p);
   heap *h = find_heap(p, stream);
   if (!h) return NULL;
@@ -288,12 +317,29 @@ static int out_of_memory(pool *p, int device, size_t bytes) {
     snprintf(space, sizeof space, ", RLIMIT_AS (ulimit -v) is %llu kB",
              (unsigned long long)memory.rlim_cur / 1024);
   snprintf(where, sizeof where, device ? "device %d" : "page-locked host memory", device);
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   long long live = p->live, cached = p->taken - p->live;
   if (p->limit) snprintf(limit, sizeof limit, ", the limit is %lld", (long long)p->limit);
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
   return dpt__no_memory("out of memory on %s: %zu bytes asked, %lld live, %lld cached%s%s", where,
                         bytes, live, cached, limit, space);
+}
+
+/* After the first try: gives back what is cached and tries once more, for as long as anything was
+ * given back: another thread may have been quicker to take it, and may have cached it since. NULL:
+ * nothing is left to be given back. */
+static dpt__block *reclaim(pool *p, int device, dpt__stream *stream, size_t bytes) {
+  dpt__block *block = NULL;
+  dpt__lock(&p->emptying);
+  for (int more = 1; !block && more;) {
+    more = await_pending(p);
+    more += give_segments(p);
+    dpt__lock(&p->lock);
+    block = find_block(p, device, stream, bytes, 1);
+    dpt__unlock(&p->lock);
+  }
+  dpt__unlock(&p->emptying);
+  return block;
 }
 
 int dpt__block_take(int device, size_t bytes, dpt__block **block) {
@@ -302,14 +348,11 @@ int dpt__block_take(int device, size_t bytes, dpt__block **block) {
   dpt__stream *stream = device ? dpt__current_stream(device) : NULL;
   if (!dpt__cache_off()) bytes = (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
   if (dpt__fault(DPT__FAULT_MALLOC)) return out_of_memory(p, device, bytes);
-  for (int again = 0; again < 2; again++) {
-    if (again) empty_cache(p, 1);
-    pthread_mutex_lock(&p->lock);
-    *block = find_block(p, device, stream, bytes, again);
-    pthread_mutex_unlock(&p->lock);
-    if (*block) return 0;
-  }
-  return out_of_memory(p, device, bytes);
+  dpt__lock(&p->lock);
+  *block = find_block(p, device, stream, bytes, 0);
+  dpt__unlock(&p->lock);
+  if (!*block) *block = reclaim(p, device, stream, bytes);
+  return *block ? 0 : out_of_memory(p, device, bytes);
 }
 
 /* ---- what users ask ---- */
@@ -320,18 +363,19 @@ int dpt_memory_stats_get(int device, dpt_memory_stats *stats) {
   pool *p = &pools[found->number];
   int64_t left = INT64_MAX; /* what the system has for us */
   if (found->backend->memory_left) DPT__TRY(found->backend->memory_left(found->index, &left));
-  pthread_mutex_lock(&p->lock);
-  int64_t total = p->limit ? p->limit : found->memory, most = total - p->live;
-  left = left < most - (p->taken - p->live) ? left + p->taken - p->live : most;
+  dpt__lock(&p->lock);
+  int64_t total = p->limit ? p->limit : found->memory;
+  int64_t cached = p->taken - p->live, most = total > p->live ? total - p->live : 0;
+  left = left < most - cached ? left + cached : most; /* no sum of two: left may be the largest */
   *stats = (dpt_memory_stats){.live = p->live,
-                              .cached = p->taken - p->live,
+                              .cached = cached,
                               .peak = p->peak,
                               .limit = p->limit,
                               .total = total,
                               .left = left,
                               .blocks = p->blocks,
                               .segments = p->segments};
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
   return 0;
 }
 
@@ -339,9 +383,9 @@ int dpt_memory_peak_reset(int device) {
   dpt__device *found;
   DPT__TRY(dpt__device_find("resetPeakMemory", device, &found));
   pool *p = &pools[found->number];
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   p->peak = p->live;
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
   return 0;
 }
 
@@ -352,18 +396,24 @@ int dpt_memory_limit_set(int device, int64_t bytes) {
     return dpt__fail("setMemoryLimit: got %lld bytes, wanted at least 0 (0: no limit)",
                      (long long)bytes);
   pool *p = &pools[found->number];
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   p->limit = bytes;
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
   return 0;
+}
+
+static void empty_cache(pool *p) {
+  dpt__lock(&p->emptying);
+  give_segments(p);
+  dpt__unlock(&p->emptying);
 }
 
 int dpt_memory_empty_cache(int device) {
   dpt__device *found;
   DPT__TRY(dpt__device_find("emptyCache", device, &found));
   dpt__graphs_sweep();
-  empty_cache(&pools[found->number], 0);
-  empty_cache(&pools[0], 0);
+  empty_cache(&pools[found->number]);
+  empty_cache(&pools[0]);
   return 0;
 }
 
@@ -380,9 +430,9 @@ int dpt_collect_due(int kind, int64_t size) {
   dpt__device *device;
   if (!dpt__is_device(kind) || dpt__device_find("collect", 0, &device)) return 0;
   pool *p = &pools[device->number];
-  pthread_mutex_lock(&p->lock);
+  dpt__lock(&p->lock);
   int due = p->limit && p->live + bytes > p->limit;
-  pthread_mutex_unlock(&p->lock);
+  dpt__unlock(&p->lock);
   return due;
 }
 

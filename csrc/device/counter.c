@@ -8,6 +8,8 @@
 #define _GNU_SOURCE /* CPU_COUNT */
 #include "device/counter.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -69,6 +71,7 @@ void dpt__counter_init(dpt__counter *counter) {
 }
 
 void dpt__counter_advance(dpt__counter *counter, uint64_t value) {
+  dpt__assert(value > atomic_load(&counter->value));
   atomic_store(&counter->value, value);
   if (value < atomic_load(&counter->wake_at)) return;
   atomic_store(&counter->wake_at, UINT64_MAX);

@@ -11,9 +11,11 @@
 
 enum { WANTED = 64 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below but `ready`, `forked` */
+static dpt__mutex lock = DPT__MUTEX_INIT;
 static atomic_int ready, forked;
-static char wanted[WANTED]; /* by dpt_devices_set; "": DPT_DEVICES or the default */
+/* by dpt_devices_set; "": DPT_DEVICES or the default */
+static char wanted[WANTED] DPT__GUARDED_BY(lock);
+/* Written under the lock until `ready`, and never again. */
 static int ndevice;
 static dpt__device *devices[DPT__MAX_DEVICES + 1];
 static char report[512];
@@ -79,8 +81,9 @@ static int parse(const char *source, const char *text, plan *p) {
 /* A look at files only: no library is loaded on a machine without a GPU. */
 static int has_driver(void) { return access("/dev/nvidiactl", F_OK) == 0; }
 
-/* Under the lock. *source tells where the answer comes from. */
-static int make_plan(plan *p, const char **source, const char **text) {
+/* *source tells where the answer comes from. */
+static int make_plan(plan *p, const char **source, const char **text) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   const char *variable = getenv("DPT_DEVICES");
   *source = *wanted ? "dpt.setDevices" : variable && *variable ? "DPT_DEVICES" : "default";
   *text = *wanted ? wanted : variable && *variable ? variable : has_driver() ? "cuda" : "host:2";
@@ -107,8 +110,9 @@ static void write_report(const plan *p, const char *source, const char *text, co
 
 static void after_fork(void) { atomic_store(&forked, atomic_load(&ready)); }
 
-/* Under the lock. */
-static int add_device(const dpt__backend *backend, int number, int unit, int threads) {
+static int add_device(const dpt__backend *backend, int number, int unit, int threads)
+    DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   dpt__device *device = calloc(1, sizeof *device);
   if (!device) return dpt__no_memory("no host memory for device %d", number);
   *device = (dpt__device){.backend = backend, .number = number, .index = unit, .threads = threads};
@@ -126,6 +130,16 @@ static int add_device(const dpt__backend *backend, int number, int unit, int thr
   return 0;
 }
 
+/* A list that could not be completed: the next call begins anew, perhaps with another backend. */
+static void drop_devices(int count) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
+  for (int number = 1; number <= count; number++) {
+    free(devices[number]->streams[0]); /* it has never started */
+    free(devices[number]);
+    devices[number] = NULL;
+  }
+}
+
 /* Loads the backend and says how many devices that makes. */
 static int find_backend(plan *p, const dpt__backend **backend) {
   int there;
@@ -140,8 +154,8 @@ static int find_backend(plan *p, const dpt__backend **backend) {
   return 0;
 }
 
-/* Under the lock. */
-static int make_devices(void) {
+static int make_devices(void) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   plan p;
   const char *source, *text;
   char why_not[256] = "";
@@ -157,8 +171,12 @@ static int make_devices(void) {
     backend = &dpt__host;
   }
   int threads = p.count ? dpt__cores() / p.count : 0;
-  for (; ndevice < p.count; ndevice++)
-    DPT__TRY(add_device(backend, ndevice + 1, p.unit[ndevice], threads > 1 ? threads : 1));
+  for (int i = 0; i < p.count; i++) {
+    if (!add_device(backend, i + 1, p.unit[i], threads > 1 ? threads : 1)) continue;
+    drop_devices(i);
+    return 1;
+  }
+  ndevice = p.count;
   write_report(&p, source, text, why_not);
   if (*why_not && strcmp(source, "default")) fprintf(stderr, "dpt: %s\n", report);
   pthread_atfork(NULL, NULL, after_fork);
@@ -168,9 +186,9 @@ static int make_devices(void) {
 
 int dpt__devices_ready(const char *fn) {
   if (!atomic_load_explicit(&ready, memory_order_acquire)) {
-    pthread_mutex_lock(&lock);
+    dpt__lock(&lock);
     int status = atomic_load(&ready) ? 0 : make_devices();
-    pthread_mutex_unlock(&lock);
+    dpt__unlock(&lock);
     DPT__TRY(status);
   }
   if (dpt__forked())
@@ -184,24 +202,24 @@ int dpt__forked(void) { return atomic_load_explicit(&forked, memory_order_relaxe
 
 int dpt_devices_set(const char *spec) {
   plan p;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   int status = parse("dpt.setDevices", spec, &p);
   if (!status && atomic_load(&ready))
     status = dpt__fail("dpt.setDevices: got '%.60s', but the devices are in use already (%s): call "
                        "it before the first use of a device",
                        spec, report);
   if (!status) snprintf(wanted, sizeof wanted, "%s", spec);
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return status;
 }
 
 int dpt_device_expected(int *n) {
   plan p;
   const char *source, *text;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   int status = atomic_load(&ready) ? 0 : make_plan(&p, &source, &text);
   *n = atomic_load(&ready) ? ndevice : p.count;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return status;
 }
 
@@ -279,13 +297,13 @@ dpt__stream *dpt__communication_stream(int number) {
   dpt__device *device = devices[number];
   dpt__stream *stream = atomic_load(&device->communication);
   if (stream) return stream;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   stream = atomic_load(&device->communication);
   if (!stream) {
     stream = dpt__stream_new(device->backend, device->index, number, -1, device->threads, 0);
     atomic_store(&device->communication, stream);
   }
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return stream;
 }
 
@@ -309,7 +327,7 @@ int dpt_stream_reserve(int n, int nonblocking) {
   if (n < 0 || n >= DPT__MAX_STREAMS)
     return dpt__fail("reserveStreams: got %d streams, wanted 0 to %d", n, DPT__MAX_STREAMS - 1);
   int status = 0;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   for (int number = 1; number <= ndevice && !status; number++) {
     device = devices[number];
     for (int i = atomic_load(&device->nstream); i <= n && !status; i++) {
@@ -323,7 +341,7 @@ int dpt_stream_reserve(int n, int nonblocking) {
       if (!nonblocking) atomic_fetch_add(&device->nblocking, 1);
     }
   }
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return status;
 }
 

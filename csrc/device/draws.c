@@ -1,9 +1,10 @@
 /* draws.c: the random state of every device, and the passes of threads (draws.h has the rules). */
 #include "device/draws.h"
+
+#include "base/lock.h"
 #include "device/device.h"
 #include "device/graph.h"
 
-#include <pthread.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -17,11 +18,11 @@ uint64_t dpt__random_seed(void) {
   return seed >> 11;
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the table */
+static dpt__mutex lock = DPT__MUTEX_INIT;
 static struct {
   int seeded;
   dpt__draws now;
-} states[DPT__MAX_DEVICES + 1];
+} states[DPT__MAX_DEVICES + 1] DPT__GUARDED_BY(lock);
 
 /* A thread's passes, the last one innermost. */
 enum { DEPTH = 8 };
@@ -38,7 +39,8 @@ static dpt_pass *pass_on(int device) {
   return last >= 0 && passes.list[last].device == device ? &passes.list[last].pass : NULL;
 }
 
-static dpt__draws *at(int device) {
+static dpt__draws *at(int device) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   if (!states[device].seeded) {
     states[device].seeded = 1;
     states[device].now = (dpt__draws){dpt__random_seed(), 0};
@@ -54,11 +56,11 @@ dpt__draws dpt__draws_take(int device, uint64_t count) {
     pass->offset += count;
     return now;
   }
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   dpt__draws *state = at(device);
   now = *state;
   state->offset += count;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return now;
 }
 
@@ -67,10 +69,10 @@ dpt__draws dpt__draws_get(int device) { return dpt__draws_take(device, 0); }
 void dpt__draws_set(int device, dpt__draws state) {
   dpt_pass *pass = pass_on(device);
   if (pass) pass->seed = state.seed, pass->offset = state.offset;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   states[device].seeded = 1;
   states[device].now = state;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
 }
 
 void dpt__draws_seed(int device, uint64_t seed) {
@@ -125,8 +127,8 @@ void dpt_pass_leave(void) {
     if (outer->seed == pass->seed && outer->offset < pass->offset) outer->offset = pass->offset;
     return;
   }
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   dpt__draws *state = at(pass->device);
   if (state->seed == pass->seed && state->offset < pass->offset) state->offset = pass->offset;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
 }

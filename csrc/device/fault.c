@@ -1,6 +1,7 @@
 /* fault.c: faults, delays and link speeds on demand (fault.h has the rules). */
 #include "device/fault.h"
 
+#include "base/lock.h"
 #include "base/status.h"
 #include "device/counter.h"
 
@@ -102,13 +103,22 @@ static int cache_init(const char *text) {
 int dpt__cache_off(void) { return atomic_load_explicit(&cache_off, memory_order_relaxed); }
 int dpt_memory_cached(void) { return !dpt__fault_init() && !dpt__cache_off(); }
 
-int dpt__fault_init(void) {
-  static atomic_int done;
-  if (atomic_exchange(&done, 1)) return 0;
+static int read_variables(void) {
   const char *text;
   if ((text = getenv("DPT_FAULT"))) DPT__TRY(dpt_fault_set(text));
   if ((text = getenv("DPT_DELAY"))) DPT__TRY(delay_init(text));
   if ((text = getenv("DPT_LINK"))) DPT__TRY(dpt_link_set(text));
   if ((text = getenv("DPT_CACHE"))) DPT__TRY(cache_init(text));
   return 0;
+}
+
+int dpt__fault_init(void) {
+  static dpt__mutex lock = DPT__MUTEX_INIT;
+  static atomic_int done; /* a failure is met again by the next call */
+  if (atomic_load(&done)) return 0;
+  dpt__lock(&lock);
+  int status = atomic_load(&done) ? 0 : read_variables();
+  if (!status) atomic_store(&done, 1);
+  dpt__unlock(&lock);
+  return status;
 }

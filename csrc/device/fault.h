@@ -13,7 +13,7 @@ enum dpt__fault { DPT__FAULT_THREAD, DPT__FAULT_MALLOC, DPT__FAULT_COPY, DPT__NF
 
 /* 1 if this is the one that must fail. */
 int dpt__fault(enum dpt__fault fault);
-/* Reads the variables, once; a sentence if one of them is nonsense. */
+/* Reads the variables, once; while one of them is nonsense, every call fails with a message. */
 int dpt__fault_init(void);
 /* A random delay before a stream's next item, where DPT_DELAY is set; *random is the stream's own
  * state, 0 at first, id tells the streams apart. */

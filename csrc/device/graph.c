@@ -34,8 +34,8 @@ struct dpt_graph {
 
 _Thread_local dpt_graph *dpt__own_capture;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static dpt_graph *freed;
+static dpt__mutex lock = DPT__MUTEX_INIT;
+static dpt_graph *freed DPT__GUARDED_BY(lock);
 
 int dpt_graph_capturing(void) { return dpt__own_capture != NULL; }
 
@@ -114,7 +114,7 @@ static void destroy(dpt_graph *graph) {
 
 void dpt__graphs_sweep(void) {
   dpt_graph *done = NULL;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   for (dpt_graph **link = &freed; *link;) {
     dpt_graph *graph = *link;
     if (!dpt__event_done(graph->last)) {
@@ -125,7 +125,7 @@ void dpt__graphs_sweep(void) {
     graph->next = done;
     done = graph;
   }
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   while (done) {
     dpt_graph *next = done->next;
     destroy(done);
@@ -243,9 +243,9 @@ int dpt_graph_launch(dpt_graph *graph) {
 void dpt_graph_free(dpt_graph *graph) {
   if (!graph || dpt__forked()) return;
   if (dpt__own_capture == graph) dpt_graph_end(graph);
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   graph->next = freed;
   freed = graph;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   dpt__graphs_sweep();
 }

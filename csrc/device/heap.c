@@ -55,6 +55,7 @@ dpt__block *dpt__bins_find(dpt__bins *bins, size_t bytes) {
 }
 
 void dpt__block_cut(dpt__block *block, size_t bytes) {
+  dpt__assert(bytes && bytes < block->bytes && bytes % DPT__GRAIN == 0);
   dpt__block *rest = calloc(1, sizeof *rest);
   if (!rest) return;
   rest->data = (char *)block->data + bytes;
@@ -84,6 +85,7 @@ static void swallow(dpt__block *first, dpt__block *second) {
 static int is_free(const dpt__block *block) { return block && !block->asked; }
 
 void dpt__block_join(dpt__block *block) {
+  dpt__assert(block->asked > 0);
   block->asked = 0;
   if (is_free(block->after)) {
     dpt__bins_remove(block->home, block->after);
@@ -95,5 +97,6 @@ void dpt__block_join(dpt__block *block) {
     swallow(first, block);
     block = first;
   }
+  dpt__assert(!is_free(block->before) && !is_free(block->after));
   dpt__bins_add(block->home, block);
 }

@@ -1,24 +1,25 @@
 /* leaving.c: the threads that run kernels, and waiting for them at the end (leaving.h). */
 #include "device/leaving.h"
 
-#include <pthread.h>
+#include "base/lock.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
 _Thread_local dpt__runner *dpt__own_runner;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static dpt__runner *list;
-static pid_t owner; /* the process that has the threads: not its children */
+static dpt__mutex lock = DPT__MUTEX_INIT;
+static dpt__runner *list DPT__GUARDED_BY(lock);
+static pid_t owner; /* the process that has the threads: not its children; set once */
 static atomic_int begun, leaving;
 static pthread_t leaver;
 
 static int all_rest(void) {
   int rest = 1;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   for (dpt__runner *r = list; r; r = r->next)
     if (r != dpt__own_runner && atomic_load(&r->busy)) rest = 0;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return rest;
 }
 
@@ -30,27 +31,27 @@ static void leave(void) {
 }
 
 void dpt__leave_first(void) {
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   if (!owner) owner = getpid();
   atexit(leave);
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
 }
 
 void dpt__runner_add(dpt__runner *runner) {
   if (!atomic_exchange(&begun, 1)) dpt__leave_first();
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   *runner = (dpt__runner){.next = list};
   if (list) list->before = runner;
   list = runner;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
 }
 
 void dpt__runner_remove(dpt__runner *runner) {
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   if (runner->before) runner->before->next = runner->next;
   if (runner->next) runner->next->before = runner->before;
   if (list == runner) list = runner->next;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
 }
 
 void dpt__runner_own(void) {

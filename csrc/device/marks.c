@@ -17,53 +17,61 @@ typedef struct mark {
   void *mark;
 } mark;
 
-struct dpt__marks {
-  pthread_mutex_t lock;
-  int first, nset; /* a ring of marks that were set for dpt__marks_done, oldest first */
-  mark set[SET];
-  int nspare;
-  void *spare[SPARE];
-  int closed;
-  /* under the lock of all follows: */
-  follow *follows;
-  int nfollow, room;
-  uint64_t passed;   /* by the queue, when it is looked at */
-  uint64_t reach;    /* what goes wrong up to this item concerns who looks */
-  dpt__stream *next; /* of those that are being looked at */
-  int looked_at;
-};
+static dpt__mutex follow_lock = DPT__MUTEX_INIT; /* of what all streams follow */
 
-static pthread_mutex_t follow_lock = PTHREAD_MUTEX_INITIALIZER;
+struct dpt__marks {
+  dpt__mutex lock;
+  /* a ring of marks that were set for dpt__marks_done, oldest first */
+  int first DPT__GUARDED_BY(lock), nset DPT__GUARDED_BY(lock);
+  mark set[SET] DPT__GUARDED_BY(lock);
+  int nspare DPT__GUARDED_BY(lock);
+  void *spare[SPARE] DPT__GUARDED_BY(lock);
+  int closed DPT__GUARDED_BY(lock);
+  follow *follows DPT__GUARDED_BY(follow_lock);
+  int nfollow DPT__GUARDED_BY(follow_lock), room DPT__GUARDED_BY(follow_lock);
+  /* by the queue, when it is looked at */
+  uint64_t passed DPT__GUARDED_BY(follow_lock);
+  /* what goes wrong up to this item concerns who looks */
+  uint64_t reach DPT__GUARDED_BY(follow_lock);
+  dpt__stream *next DPT__GUARDED_BY(follow_lock); /* of those that are being looked at */
+  int looked_at DPT__GUARDED_BY(follow_lock);
+};
 
 int dpt__marks_new(dpt__stream *stream) {
   struct dpt__marks *marks = calloc(1, sizeof *marks);
   if (!marks) return dpt__no_memory("no host memory for the marks of a stream");
-  pthread_mutex_init(&marks->lock, NULL);
-  if (stream->backend->queue_new(stream->unit, &stream->queue)) {
+  dpt__mutex_init(&marks->lock, NULL);
+  void *queue = NULL;
+  if (stream->backend->queue_new(stream->unit, &queue)) {
     free(marks);
     return 1;
   }
   stream->marks = marks;
+  (void)dpt__sync_point("marks are there");
+  atomic_store(&stream->queue, queue);
   return 0;
 }
 
-/* Under the lock. */
-static void advance(dpt__stream *stream, uint64_t number) {
+static void advance(dpt__stream *stream, uint64_t number) DPT__REQUIRES(stream->marks->lock) {
+  dpt__assert_held(&stream->marks->lock);
   if (number > dpt__counter_value(&stream->done)) dpt__counter_advance(&stream->done, number);
 }
 
-/* Under the lock: a mark behind everything that has been issued. */
-static int set_mark(dpt__stream *stream, mark *m) {
+/* A mark behind everything that has been issued; where it fails m is one behind nothing. */
+static int set_mark(dpt__stream *stream, mark *m) DPT__REQUIRES(stream->marks->lock) {
   struct dpt__marks *marks = stream->marks;
-  m->mark = NULL;
+  dpt__assert_held(&marks->lock);
+  *m = (mark){0, NULL};
   if (marks->closed) return dpt__graph_mismatch("stream wait", stream);
   m->mark = marks->nspare ? marks->spare[--marks->nspare] : NULL;
   m->number = dpt__counter_value(&stream->issued);
   return stream->backend->mark_set(stream->unit, stream->queue, &m->mark);
 }
 
-/* Under the lock. Where there is no room the mark is lost, which only costs its memory. */
-static void keep(struct dpt__marks *marks, void *spare) {
+/* Where there is no room the mark is lost, which only costs its memory. */
+static void keep(dpt__stream *stream, void *spare) DPT__REQUIRES(stream->marks->lock) {
+  struct dpt__marks *marks = stream->marks;
+  dpt__assert_held(&marks->lock);
   if (spare && marks->nspare < SPARE) marks->spare[marks->nspare++] = spare;
 }
 
@@ -71,7 +79,7 @@ int dpt__marks_done(dpt__event event) {
   dpt__stream *stream = event.stream;
   struct dpt__marks *marks = stream->marks;
   if (dpt__counter_value(&stream->issued) < event.number) return 0;
-  pthread_mutex_lock(&marks->lock);
+  dpt__lock(&stream->marks->lock);
   int passed = 1;
   mark *last = marks->nset ? &marks->set[(marks->first + marks->nset - 1) % SET] : NULL;
   if (!dpt__event_over(event) && !marks->closed && marks->nset < SET &&
@@ -82,63 +90,63 @@ int dpt__marks_done(dpt__event event) {
   while (marks->nset && !stream->backend->mark_query(marks->set[marks->first].mark, &passed) &&
          passed) {
     advance(stream, marks->set[marks->first].number);
-    keep(marks, marks->set[marks->first].mark);
+    keep(stream, marks->set[marks->first].mark);
     marks->first = (marks->first + 1) % SET;
     marks->nset--;
   }
-  pthread_mutex_unlock(&marks->lock);
+  dpt__unlock(&stream->marks->lock);
   return dpt__event_over(event);
 }
 
 void dpt__marks_close(dpt__stream *stream, int on) {
   if (!stream->queue) return;
-  pthread_mutex_lock(&stream->marks->lock);
+  dpt__lock(&stream->marks->lock);
   stream->marks->closed = on;
-  pthread_mutex_unlock(&stream->marks->lock);
+  dpt__unlock(&stream->marks->lock);
 }
 
 int dpt__marks_settle(dpt__event event) {
   dpt__stream *stream = event.stream;
-  struct dpt__marks *marks = stream->marks;
   if (!stream->queue || dpt__event_over(event)) return 0; /* never started, or known */
   dpt__counter_wait(&stream->issued, event.number);
+  (void)dpt__sync_point("settle");
   mark m;
-  pthread_mutex_lock(&marks->lock);
-  int closed = marks->closed && !dpt__event_over(event);
-  int status = set_mark(stream, &m);
-  pthread_mutex_unlock(&marks->lock);
-  if (closed) return status;
+  dpt__lock(&stream->marks->lock);
+  int over = dpt__event_over(event), closed = stream->marks->closed; /* perhaps meanwhile */
+  int status = over ? 0 : set_mark(stream, &m);
+  dpt__unlock(&stream->marks->lock);
+  if (over || closed) return status;
   /* A device that failed does no work any more: nobody is to wait for it again. */
   status = status || stream->backend->mark_wait(m.mark);
-  pthread_mutex_lock(&marks->lock);
+  dpt__lock(&stream->marks->lock);
   advance(stream, m.number);
-  keep(marks, m.mark);
-  pthread_mutex_unlock(&marks->lock);
+  keep(stream, m.mark);
+  dpt__unlock(&stream->marks->lock);
   return status;
 }
 
 int dpt__marks_await(dpt__stream *stream, dpt__event event) {
   dpt__stream *other = event.stream;
-  struct dpt__marks *marks = other->marks;
   dpt__counter_wait(&other->issued, event.number);
   if (dpt__event_over(event)) return 0;
   mark m = {0, NULL};
-  pthread_mutex_lock(&marks->lock);
+  dpt__lock(&other->marks->lock);
   if (dpt__event_over(event)) { /* meanwhile */
-    pthread_mutex_unlock(&marks->lock);
+    dpt__unlock(&other->marks->lock);
     return 0;
   }
   int status = set_mark(other, &m);
   status = status || stream->backend->mark_await(stream->queue, m.mark);
-  keep(marks, m.mark);
-  pthread_mutex_unlock(&marks->lock);
+  keep(other, m.mark);
+  dpt__unlock(&other->marks->lock);
   return status;
 }
 
 /* ---- what kernels find wrong ---- */
 
-/* Under the lock. */
-static follow *find_follow(struct dpt__marks *marks, dpt__stream *stream) {
+static follow *find_follow(struct dpt__marks *marks, dpt__stream *stream)
+    DPT__REQUIRES(follow_lock) {
+  dpt__assert_held(&follow_lock);
   for (int i = 0; i < marks->nfollow; i++)
     if (marks->follows[i].event.stream == stream) return &marks->follows[i];
   if (marks->nfollow == marks->room) {
@@ -155,16 +163,17 @@ static follow *find_follow(struct dpt__marks *marks, dpt__stream *stream) {
 
 int dpt__marks_follow(dpt__stream *stream, uint64_t at, dpt__event event) {
   if (!event.stream->queue) return 0;
-  pthread_mutex_lock(&follow_lock);
+  dpt__lock(&follow_lock);
   follow *f = find_follow(stream->marks, event.stream);
   if (f && f->event.number < event.number) f->event.number = event.number;
   if (f && f->at < at) f->at = at;
-  pthread_mutex_unlock(&follow_lock);
+  dpt__unlock(&follow_lock);
   return f ? 0 : dpt__no_memory("no host memory to note which stream waits for which");
 }
 
-/* Under the lock: a list of the stream and of all that it follows, directly or not. */
-static dpt__stream *list_followed(dpt__stream *stream) {
+/* A list of the stream and of all that it follows, directly or not. */
+static dpt__stream *list_followed(dpt__stream *stream) DPT__REQUIRES(follow_lock) {
+  dpt__assert_held(&follow_lock);
   dpt__stream *last = stream;
   stream->marks->looked_at = 1;
   stream->marks->reach = UINT64_MAX;
@@ -183,9 +192,11 @@ static dpt__stream *list_followed(dpt__stream *stream) {
   return stream;
 }
 
-/* Under the lock: those stay whose wait the stream has not passed; with the others it has passed
- * what it waited for. */
-static void forget_passed(dpt__stream *stream, uint64_t passed) {
+/* Those stay whose wait the stream has not passed; with the others it has passed what it waited
+ * for.
+ */
+static void forget_passed(dpt__stream *stream, uint64_t passed) DPT__REQUIRES(follow_lock) {
+  dpt__assert_held(&follow_lock);
   struct dpt__marks *marks = stream->marks;
   int kept = 0;
   for (int i = 0; i < marks->nfollow; i++) {
@@ -194,16 +205,16 @@ static void forget_passed(dpt__stream *stream, uint64_t passed) {
       marks->follows[kept++] = *f;
       continue;
     }
-    struct dpt__marks *others = f->event.stream->marks;
-    pthread_mutex_lock(&others->lock);
-    advance(f->event.stream, f->event.number);
-    pthread_mutex_unlock(&others->lock);
+    dpt__stream *other = f->event.stream;
+    dpt__lock(&other->marks->lock);
+    advance(other, f->event.number);
+    dpt__unlock(&other->marks->lock);
   }
   marks->nfollow = kept;
 }
 
 void dpt__marks_look(dpt__stream *stream, uint64_t number) {
-  pthread_mutex_lock(&follow_lock);
+  dpt__lock(&follow_lock);
   /* What each has passed is asked before what went wrong in it, and in those that it follows. */
   for (dpt__stream *s = list_followed(stream); s; s = s->marks->next)
     s->marks->passed = dpt__counter_value(&s->done);
@@ -215,5 +226,5 @@ void dpt__marks_look(dpt__stream *stream, uint64_t number) {
     if (s != stream) dpt__stream_inherit(stream, number, (dpt__event){s, s->marks->reach});
   }
   for (dpt__stream *s = stream; s; s = s->marks->next) forget_passed(s, s->marks->passed);
-  pthread_mutex_unlock(&follow_lock);
+  dpt__unlock(&follow_lock);
 }

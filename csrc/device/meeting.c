@@ -45,6 +45,7 @@ static int by_id(const void *a, const void *b) {
 
 int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const char *name,
               const void *args, size_t size) {
+  dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   dpt__stream *sorted[DPT__PUSH_MAX];
   size_t head = (sizeof(meeting) + (size_t)n * sizeof *streams + 15) / 16 * 16;
   meeting *m = malloc(head + size);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "device/plugin.h"
 
+#include "base/lock.h"
 #include "device/scratch.h"
 
 #include <dlfcn.h>
@@ -38,7 +39,7 @@ static void *open_library(const char *name) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-int dpt__plugin_load(const char *name, const dpt__backend **backend) {
+static int load(const char *name, const dpt__backend **backend) {
   void *library = open_library(name);
   if (!library) return dpt__fail("dpt's plugin for it can not be loaded: %s", dlerror());
   dpt__plugin_fn *get;
@@ -50,4 +51,17 @@ int dpt__plugin_load(const char *name, const dpt__backend **backend) {
     return dpt__fail("libdpt_%s.so is of another version of dpt (interface %d, wanted %d)", name,
                      (*backend)->abi, DPT__BACKEND_ABI);
   return 0;
+}
+
+/* Once: a plugin fills its table whenever it is asked, and threads read it. */
+int dpt__plugin_load(const char *name, const dpt__backend **backend) {
+  static dpt__mutex lock = DPT__MUTEX_INIT;
+  static const dpt__backend *loaded[2];
+  const dpt__backend **at = &loaded[!strcmp(name, "emulated")], *found = NULL;
+  dpt__lock(&lock);
+  int status = *at ? 0 : load(name, &found);
+  if (!status && found) *at = found;
+  *backend = *at;
+  dpt__unlock(&lock);
+  return status;
 }

@@ -138,11 +138,15 @@ int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_
 }
 
 void dpt_storage_retain(dpt_storage *s) {
+  dpt__assert(!s || atomic_load(&s->references) > 0);
   if (s) atomic_fetch_add_explicit(&s->references, 1, memory_order_relaxed);
 }
 
 void dpt_storage_release(dpt_storage *s) {
-  if (!s || atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel) != 1) return;
+  if (!s) return;
+  int references = atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel);
+  dpt__assert(references > 0);
+  if (references != 1) return;
   if (s->parent) {
     dpt_storage_release(s->parent);
   } else {

@@ -12,19 +12,13 @@
 #include "device/marks.h"
 #include "device/meeting.h"
 #include "device/scratch.h"
+#include "device/threads.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
-enum { UNIT = 32, FIRST_RING = 1 << 14, MAX_RING = 1 << 22 };
+enum { UNIT = 32, FIRST_RING = 1 << 14, MAX_RING = 1 << 22, RESERVE = 512 };
 
 typedef struct item {
   dpt__kernel_fn *fn; /* NULL: the rest of the ring is not used */
@@ -44,18 +38,32 @@ struct dpt__segment {
 struct dpt__error {
   atomic_int references;
   atomic_int told;
+  size_t size; /* of text */
   char text[];
 };
 
-static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
+dpt__mutex dpt__error_lock = DPT__MUTEX_INIT;
 
-/* Under error_lock. */
-static int has_error(dpt__stream *stream) {
+static int has_error(dpt__stream *stream) DPT__REQUIRES(dpt__error_lock) {
+  dpt__assert_held(&dpt__error_lock);
   return stream->error && !atomic_load(&stream->error->told);
 }
 
+/* NULL: no host memory, and no message of that. */
+static dpt__error *error_new(size_t size) {
+  dpt__error *error = dpt__sync_point("error_new") ? NULL : malloc(sizeof *error + size);
+  if (!error) return NULL;
+  atomic_init(&error->references, 1);
+  atomic_init(&error->told, 0);
+  error->size = size;
+  return error;
+}
+
 static void error_release(dpt__error *error) {
-  if (error && atomic_fetch_sub(&error->references, 1) == 1) free(error);
+  if (!error) return;
+  int references = atomic_fetch_sub(&error->references, 1);
+  dpt__assert(references > 0);
+  if (references == 1) free(error);
 }
 
 static dpt__segment *segment_new(size_t capacity) {
@@ -84,12 +92,15 @@ dpt__stream *dpt__stream_new(const dpt__backend *backend, int unit, int device, 
   stream->id = atomic_fetch_add(&ids, 1);
   stream->threads = threads;
   stream->blocking = blocking;
-  pthread_mutex_init(&stream->lock, NULL);
+  dpt__mutex_init(&stream->lock, NULL);
   dpt__counter_init(&stream->submitted);
   dpt__counter_init(&stream->issued);
   dpt__counter_init(&stream->done);
   return stream;
 }
+
+/* Whether the stream has what its backend gives a stream that starts. */
+static int has_queue(dpt__stream *stream) { return stream->queue || !stream->backend->queue_new; }
 
 /* What a stream's thread advances when it has run an item. */
 static dpt__counter *progress(dpt__stream *stream) {
@@ -111,6 +122,41 @@ static const char *stream_name(char text[32], const dpt__stream *stream) {
   return text;
 }
 
+/* Memory for a message when there is no other. */
+static int fill_reserve(dpt__stream *stream) {
+  dpt__lock(&dpt__error_lock);
+  if (!stream->reserve) stream->reserve = error_new(RESERVE);
+  int status = !stream->reserve;
+  dpt__unlock(&dpt__error_lock);
+  return status;
+}
+
+/* An error that was told: the reserve once more, if nobody else has it. */
+static void error_done(dpt__stream *stream, dpt__error *error) {
+  dpt__lock(&dpt__error_lock);
+  if (!stream->reserve && error->size == RESERVE && atomic_load(&error->references) == 1) {
+    atomic_store(&error->told, 0);
+    stream->reserve = error;
+    error = NULL;
+  }
+  dpt__unlock(&dpt__error_lock);
+  error_release(error);
+}
+
+/* The memory for a message of that size; where there is none the stream's reserve, and the message
+ * is cut. NULL: that is used already. */
+static dpt__error *error_for(dpt__stream *stream, size_t size) {
+  dpt__error *error = error_new(size);
+  if (!error) {
+    dpt__lock(&dpt__error_lock);
+    error = stream->reserve;
+    stream->reserve = NULL;
+    dpt__unlock(&dpt__error_lock);
+  }
+  fill_reserve(stream);
+  return error;
+}
+
 void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number) {
   atomic_fetch_add(&failures, 1);
   const char *text = dpt_message();
@@ -118,25 +164,23 @@ void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number) {
   char where[64], which[32];
   snprintf(where, sizeof where, " (queued on %s of device %d)", stream_name(which, stream),
            stream->device);
-  dpt__error *error = malloc(sizeof *error + strlen(name) + strlen(text) + strlen(where) + 3);
+  dpt__error *error = error_for(stream, strlen(name) + strlen(text) + strlen(where) + 3);
   if (!error) return;
-  atomic_init(&error->references, 1);
-  atomic_init(&error->told, 0);
-  sprintf(error->text, "%s%s%s%s", named ? "" : name, named ? "" : ": ", text, where);
-  pthread_mutex_lock(&error_lock);
+  snprintf(error->text, error->size, "%s%s%s%s", named ? "" : name, named ? "" : ": ", text, where);
+  dpt__lock(&dpt__error_lock);
   dpt__error *old = error;
   if (!has_error(stream)) {
     old = stream->error;
     stream->error = error;
     stream->error_number = number;
   }
-  pthread_mutex_unlock(&error_lock);
+  dpt__unlock(&dpt__error_lock);
   error_release(old);
 }
 
 void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event) {
   dpt__error *old = NULL;
-  pthread_mutex_lock(&error_lock);
+  dpt__lock(&dpt__error_lock);
   dpt__stream *from = event.stream;
   if (has_error(from) && from->error_number <= event.number && !has_error(stream)) {
     atomic_fetch_add(&from->error->references, 1);
@@ -144,7 +188,7 @@ void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event)
     stream->error = from->error;
     stream->error_number = number;
   }
-  pthread_mutex_unlock(&error_lock);
+  dpt__unlock(&dpt__error_lock);
   error_release(old);
 }
 
@@ -152,6 +196,7 @@ static item *next_item(dpt__stream *stream) {
   for (;;) {
     dpt__segment *ring = stream->read;
     size_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    dpt__assert(head <= atomic_load(&ring->tail));
     if (head == atomic_load_explicit(&ring->tail, memory_order_acquire)) {
       stream->read = atomic_load_explicit(&ring->next, memory_order_acquire);
       free(ring);
@@ -165,37 +210,6 @@ static item *next_item(dpt__stream *stream) {
 
 static int run_wait(dpt__context *context, const void *args);
 
-#ifdef _OPENMP
-static atomic_flag known = ATOMIC_FLAG_INIT;
-static dpt__counter announced;
-
-static void *nothing(void *arg) { return arg; }
-
-/* libgomp's idle threads spin for milliseconds as long as it knows of no more threads than cores,
- * which is right for operations on host tensors alone, but takes the cores from streams. Streams
- * that compute with one thread it does not know of: this thread makes a second, idle one known for
- * all of them. libgomp ends the process if that cannot start, so another one is tried before. */
-static void announce(void) {
-  pthread_t thread;
-  if (pthread_create(&thread, NULL, nothing, NULL)) return;
-  pthread_join(thread, NULL);
-  omp_set_num_threads(2);
-#pragma omp parallel
-  __asm__ volatile(""); /* or there would be no region */
-}
-#endif
-
-/* Sets the number of OpenMP threads of a stream's thread. */
-static void set_threads(dpt__stream *stream) {
-#ifdef _OPENMP
-  if (stream->announces) {
-    announce();
-    dpt__counter_advance(&announced, 1);
-  }
-  omp_set_num_threads(stream->threads);
-#endif
-}
-
 static void *run_stream(void *arg) {
   dpt__stream *stream = arg;
   dpt__context context = {.backend = stream->backend,
@@ -205,7 +219,7 @@ static void *run_stream(void *arg) {
                           .threads = stream->threads};
   uint64_t random = 0;
   dpt__counter_worker();
-  set_threads(stream);
+  dpt__gomp_begin(stream->threads, stream->announces);
   int lost = stream->backend->enter && stream->backend->enter(stream->unit);
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
@@ -226,61 +240,24 @@ static void *run_stream(void *arg) {
   return NULL;
 }
 
-/* The limit that most likely stopped a thread from starting. */
-static void name_limit(char *text, size_t size) {
-  struct rlimit processes = {0}, memory = {0};
-  getrlimit(RLIMIT_NPROC, &processes);
-  getrlimit(RLIMIT_AS, &memory);
-  int n = 0;
-  if (processes.rlim_cur != RLIM_INFINITY)
-    n = snprintf(text, size, "RLIMIT_NPROC (ulimit -u) is %llu",
-                 (unsigned long long)processes.rlim_cur);
-  if (memory.rlim_cur != RLIM_INFINITY)
-    n += snprintf(text + n, size - (size_t)n, "%sRLIMIT_AS (ulimit -v) is %llu kB", n ? ", " : "",
-                  (unsigned long long)memory.rlim_cur / 1024);
-  if (!n) snprintf(text, size, "no limit of this process is set: see the system's");
-}
-
-int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what) {
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, (size_t)8 << 20);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  int code = dpt__fault(DPT__FAULT_THREAD) ? EAGAIN : pthread_create(thread, &attributes, run, arg);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  pthread_attr_destroy(&attributes);
-  if (!code) return 0;
-  char limit[160];
-  name_limit(limit, sizeof limit);
-  return dpt__fail("%s: its thread can not start: %s; %s", what, strerror(code), limit);
-}
-
-static int start(dpt__stream *stream) {
+static int start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
+  dpt__assert_held(&stream->lock);
   char what[64], which[32];
   snprintf(what, sizeof what, "%s of device %d", stream_name(which, stream), stream->device);
   if (!stream->write) stream->write = stream->read = segment_new(FIRST_RING);
-  if (!stream->write) return dpt__no_memory("%s: no host memory for its queue", what);
-  if (stream->backend->queue_new && !stream->queue) DPT__TRY(dpt__marks_new(stream));
+  if (!stream->write || fill_reserve(stream))
+    return dpt__no_memory("%s: no host memory for its queue", what);
+  if (!has_queue(stream)) DPT__TRY(dpt__marks_new(stream));
   pthread_t thread;
   dpt__runner_add(&stream->runner);
-#ifdef _OPENMP
-  stream->announces =
-      stream->threads == 1 && omp_get_max_threads() > 1 && !atomic_flag_test_and_set(&known);
-  if (stream->announces) dpt__counter_init(&announced);
-#endif
+  stream->announces = dpt__gomp_claim(stream->threads);
   if (dpt__thread_start(&thread, run_stream, stream, what)) {
-#ifdef _OPENMP
-    if (stream->announces) atomic_flag_clear(&known);
-#endif
+    if (stream->announces) dpt__gomp_unclaim();
     dpt__runner_remove(&stream->runner);
     return 1;
   }
   pthread_detach(thread);
-#ifdef _OPENMP
-  if (stream->announces) dpt__counter_wait(&announced, 1); /* before a limit of threads may come */
-#endif
+  if (stream->announces) dpt__gomp_wait();
   stream->started = 1;
   return 0;
 }
@@ -302,14 +279,16 @@ static int has_room(dpt__segment *ring, size_t size, size_t *tail) {
   return 1;
 }
 
-/* Under the stream's lock. A ring of twice the size has room once it is empty, wherever it ends. */
-static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
+/* A ring of twice the size has room once it is empty, wherever it ends. */
+static int make_room(dpt__stream *stream, size_t size, size_t *tail) DPT__REQUIRES(stream->lock) {
+  dpt__assert_held(&stream->lock);
   for (;;) {
     /* read before it is known that there is no room: what runs meanwhile ends the wait below */
     uint64_t seen = dpt__counter_value(progress(stream));
     if (has_room(stream->write, size, tail)) return 0;
     dpt__segment *ring = stream->write;
     if (ring->capacity >= MAX_RING && ring->capacity >= 2 * size) {
+      (void)dpt__sync_point("stream full");
       dpt__counter_wait(progress(stream), seen + 1);
       continue;
     }
@@ -322,9 +301,10 @@ static int make_room(dpt__stream *stream, size_t size, size_t *tail) {
   }
 }
 
-/* Under the locks of n streams: room of `size` bytes in each, at tail[i]. */
+/* Under the locks of n streams, which clang cannot count: room of `size` bytes in each, at tail[i].
+ */
 static int prepare(int n, dpt__stream *const *streams, const char *name, size_t size,
-                   size_t *tail) {
+                   size_t *tail) DPT__UNPROVED {
   for (int i = 0; i < n; i++) {
     if (atomic_load(&streams[i]->capture) != dpt__own_capture)
       return dpt__graph_mismatch(name, streams[i]);
@@ -334,9 +314,11 @@ static int prepare(int n, dpt__stream *const *streams, const char *name, size_t 
   return 0;
 }
 
-/* Under the lock. */
-static void put(dpt__stream *stream, size_t tail, item head, const void *args, size_t size) {
+static void put(dpt__stream *stream, size_t tail, item head, const void *args, size_t size)
+    DPT__REQUIRES(stream->lock) {
+  dpt__assert_held(&stream->lock);
   dpt__segment *ring = stream->write;
+  dpt__assert(tail + head.size - atomic_load(&ring->head) <= ring->capacity);
   item *it = (item *)(ring->bytes + (tail & (ring->capacity - 1)));
   *it = head;
   if (size) memcpy(it + 1, args, size);
@@ -348,14 +330,18 @@ static _Thread_local uint64_t queued;
 uint64_t dpt__queued(void) { return queued; }
 
 static int push(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
-                const void *args, size_t size) {
+                const void *args, size_t size) DPT__UNPROVED {
+  dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   size_t tail[DPT__PUSH_MAX], whole = (sizeof(item) + size + UNIT - 1) / UNIT * UNIT;
-  for (int i = 0; i < n; i++) pthread_mutex_lock(&streams[i]->lock);
+  for (int i = 0; i < n; i++) {
+    dpt__assert(i == 0 || streams[i]->id > streams[i - 1]->id);
+    dpt__lock(&streams[i]->lock);
+  }
   int status = prepare(n, streams, name, whole, tail);
   for (int i = 0; i < n && !status; i++)
     put(streams[i], tail[i], (item){fn, name, whole, 0}, args, size);
   if (!status && fn != run_wait) queued++;
-  for (int i = 0; i < n; i++) pthread_mutex_unlock(&streams[i]->lock);
+  for (int i = 0; i < n; i++) dpt__unlock(&streams[i]->lock);
   return status;
 }
 
@@ -385,7 +371,7 @@ static int wait_for(dpt__stream *stream, dpt__event event) {
   if (dpt__own_capture && !dpt__event_done(event))
     return dpt__graph_mismatch(
         "a wait", atomic_load(&stream->capture) == dpt__own_capture ? event.stream : stream);
-  if (dpt__event_over(event) && !stream->queue == !stream->backend->queue_new) {
+  if (dpt__event_over(event) && has_queue(stream)) {
     dpt__stream_inherit(stream, 0, event);
     return stream->queue ? dpt__marks_follow(stream, 0, event) : 0;
   }
@@ -468,14 +454,14 @@ int dpt__event_wait(dpt__event event) {
   int status = dpt__event_settle(event);
   if (stream->queue) dpt__marks_look(stream, event.number);
   dpt__error *error = NULL;
-  pthread_mutex_lock(&error_lock);
+  dpt__lock(&dpt__error_lock);
   if (stream->error && stream->error_number <= event.number) {
     error = stream->error;
     stream->error = NULL;
   }
-  pthread_mutex_unlock(&error_lock);
+  dpt__unlock(&dpt__error_lock);
   if (error && !atomic_exchange(&error->told, 1)) status = dpt__fail("%s", error->text);
-  error_release(error);
+  if (error) error_done(stream, error);
   return status;
 }
 

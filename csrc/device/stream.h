@@ -15,15 +15,16 @@
  * waited for an event behind the failed item, tells it; one error is told once.
  *
  * Locks: `lock` is held by whoever queues and is the innermost lock (of several streams': by
- * rising id); the stream's thread never takes it. The error has a lock of its own, in stream.c.
+ * rising id); the stream's thread never takes it. Errors have a lock of their own.
  */
 #ifndef DPT_DEVICE_STREAM_H
 #define DPT_DEVICE_STREAM_H
+#include "base/lock.h"
 #include "device/backend.h"
 #include "device/counter.h"
 #include "device/leaving.h"
-#include <pthread.h>
 
+extern dpt__mutex dpt__error_lock; /* of the errors of all streams */
 typedef struct dpt__error dpt__error;
 typedef struct dpt__segment dpt__segment;
 
@@ -36,17 +37,21 @@ struct dpt__stream {
   int threads;       /* OpenMP threads for its kernels */
   int announces;     /* its thread lets libgomp know of the streams' threads */
   int blocking;      /* ordered with the device's stream 0 */
-  pthread_mutex_t lock;
-  int started;
+  dpt__mutex lock;
+  int started DPT__GUARDED_BY(lock);
   dpt__runner runner;
-  dpt__segment *write; /* where the next item goes; under lock */
-  dpt__segment *read;  /* where the next item is; the thread's */
-  void *queue;         /* NULL: of a backend without queues, where `issued` is not used */
+  dpt__segment *write DPT__GUARDED_BY(lock); /* where the next item goes */
+  dpt__segment *read;                        /* where the next item is; the thread's */
+  /* NULL: not started, or of a backend without queues, where `issued` is not used. Set after
+   * `marks`, so that whoever sees a queue sees its marks. */
+  _Atomic(void *) queue;
   dpt__counter submitted, issued, done;
   struct dpt__marks *marks;
   _Atomic(dpt_graph *) capture; /* graph.h; NULL: what is queued is done */
-  dpt__error *error; /* first one that is not told yet, with the item behind which it lies */
-  uint64_t error_number;
+  /* first one that is not told yet, with the item behind which it lies; memory for one more */
+  dpt__error *error DPT__GUARDED_BY(dpt__error_lock);
+  uint64_t error_number DPT__GUARDED_BY(dpt__error_lock);
+  dpt__error *reserve DPT__GUARDED_BY(dpt__error_lock);
   /* A blocking stream: its stream 0's last item that it waited for, and its own last item that
    * stream 0 waited for. */
   _Atomic uint64_t seen_default, seen_by_default;
@@ -104,9 +109,5 @@ void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event)
 /* This thread's sentence becomes the stream's error, of its item `number`, unless it has one; name:
  * what the sentence begins with if it doesn't yet. */
 void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number);
-
-/* A thread of dpt's own: signals blocked, counted by DPT_FAULT=thread:n; what names it in the
- * sentence of a failure ("stream 0 of device 2"). */
-int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what);
 
 #endif

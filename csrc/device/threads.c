@@ -1,17 +1,98 @@
-/* threads.c: how many OpenMP threads an operation on host tensors uses, for each OS thread.
+/* threads.c: starting threads (threads.h has the rules), and how many OpenMP threads an operation
+ * on host tensors uses, for each OS thread.
  *
- * What must stay true: a child of fork computes with one thread, since gomp's team of its parent is
- * not there and a second thread would be waited for in vain.
+ * Invariant: a child of fork computes with one thread, since gomp's team of its parent is not there
+ * and a second thread would be waited for in vain.
  */
-#include "base/status.h"
+#include "device/threads.h"
 
-#include <pthread.h>
+#include "base/status.h"
+#include "device/counter.h"
+#include "device/fault.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 #ifdef _OPENMP
 #include <omp.h>
 #else
 static int omp_get_max_threads(void) { return 1; }
 static void omp_set_num_threads(int n) {}
 #endif
+
+/* ---- starting one ---- */
+
+/* The limit that most likely stopped a thread from starting. */
+static void name_limit(char *text, size_t size) {
+  struct rlimit processes = {0}, memory = {0};
+  getrlimit(RLIMIT_NPROC, &processes);
+  getrlimit(RLIMIT_AS, &memory);
+  int n = 0;
+  if (processes.rlim_cur != RLIM_INFINITY)
+    n = snprintf(text, size, "RLIMIT_NPROC (ulimit -u) is %llu",
+                 (unsigned long long)processes.rlim_cur);
+  if (memory.rlim_cur != RLIM_INFINITY)
+    n += snprintf(text + n, size - (size_t)n, "%sRLIMIT_AS (ulimit -v) is %llu kB", n ? ", " : "",
+                  (unsigned long long)memory.rlim_cur / 1024);
+  if (!n) snprintf(text, size, "no limit of this process is set: see the system's");
+}
+
+int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what) {
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, (size_t)8 << 20);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int code = dpt__fault(DPT__FAULT_THREAD) ? EAGAIN : pthread_create(thread, &attributes, run, arg);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  pthread_attr_destroy(&attributes);
+  if (!code) return 0;
+  char limit[160];
+  name_limit(limit, sizeof limit);
+  return dpt__fail("%s: its thread can not start: %s; %s", what, strerror(code), limit);
+}
+
+/* ---- libgomp's ---- */
+
+static atomic_flag known = ATOMIC_FLAG_INIT;
+static dpt__counter announced;
+
+static void *nothing(void *arg) { return arg; }
+
+/* Makes a second, idle thread known to libgomp. It ends the process if that cannot start, so
+ * another one is tried before. */
+static void announce(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, nothing, NULL)) return;
+  pthread_join(thread, NULL);
+  omp_set_num_threads(2);
+#pragma omp parallel
+  __asm__ volatile(""); /* or there would be no region */
+}
+
+int dpt__gomp_claim(int threads) {
+  if (threads != 1 || omp_get_max_threads() == 1 || atomic_flag_test_and_set(&known)) return 0;
+  dpt__counter_init(&announced);
+  return 1;
+}
+
+void dpt__gomp_unclaim(void) { atomic_flag_clear(&known); }
+
+void dpt__gomp_begin(int threads, int announces) {
+  if (announces) {
+    announce();
+    dpt__counter_advance(&announced, 1);
+  }
+  omp_set_num_threads(threads);
+}
+
+/* Until the second thread is there: a limit of threads may come next. */
+void dpt__gomp_wait(void) { dpt__counter_wait(&announced, 1); }
+
+/* ---- how many ---- */
 
 static _Thread_local int threads; /* 0: not asked for yet */
 static int is_child;

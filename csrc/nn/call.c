@@ -1,5 +1,7 @@
 /* call.c: operands of a layer call (call.h has the rules). */
 #include "nn/call.h"
+
+#include "base/assert.h"
 #include "tensor/walk.h"
 
 #include <string.h>
@@ -28,6 +30,7 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
 /* Takes a place for an operand; NULL if the call has failed. */
 static dpt_tensor *take(dpt__call *call) {
   if (call->status) return NULL;
+  dpt__assert(call->n < DPT__CALL_OPERANDS);
   dpt_tensor *t = &call->tensor[call->n];
   call->back[call->n] = NULL;
   call->result[call->n] = 0;

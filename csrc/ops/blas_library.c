@@ -1,10 +1,11 @@
 /* blas_library.c: finds and opens a BLAS (blas_library.h has the rules). */
 #define _GNU_SOURCE
 #include "ops/blas_library.h"
+
+#include "base/lock.h"
 #include "device/leaving.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@ static const char *const files[] = {DPT_BLAS_FILE, "libopenblas.so.0", "libopenb
 static const char remedy[] = "Debian: apt-get install libopenblas0-pthread; the variable DPT_BLAS "
                              "may name another library's file";
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static dpt__mutex lock = DPT__MUTEX_INIT; /* guards what follows */
 static atomic_int is_open;
 static char failure[896];      /* what was tried, and why it could not be opened */
 static char file[512];         /* of the open library */
@@ -217,7 +218,7 @@ static int look(void) {
 
 int dpt__blas_open(const char *fn) {
   if (atomic_load_explicit(&is_open, memory_order_acquire)) return 0;
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   if (!atomic_load(&is_open) && !*failure) {
     char **before = lend_environment();
     int opened = look();
@@ -225,7 +226,7 @@ int dpt__blas_open(const char *fn) {
     if (opened) dpt__leave_first();
     atomic_store_explicit(&is_open, opened, memory_order_release);
   }
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   if (atomic_load(&is_open)) return 0;
   return dpt__fail("%s: there is no BLAS (%s): %s", fn, remedy, failure);
 }

@@ -13,45 +13,45 @@ struct dpt_shared {
   atomic_int references;
   int kind;
   int64_t id;
-  dpt_shared *before, *next; /* of the list of all; under list_lock */
-  pthread_mutex_t mutex;
+  dpt_shared *before, *next; /* of the list of all: under list_lock */
+  dpt__mutex mutex;
   _Atomic(char *) owner;    /* of the mutex: the thread that has it locked */
   pthread_cond_t condition; /* of a queue: it has more mail, or less */
   _Atomic int64_t value;
-  int64_t size;     /* of a queue: how many mails it takes */
-  int share;        /* of a queue: whether tensors are to be shared */
-  dpt__mails mails; /* of a queue, under mutex */
+  int64_t size;                            /* of a queue: how many mails it takes */
+  int share;                               /* of a queue: whether tensors are to be shared */
+  dpt__mails mails DPT__GUARDED_BY(mutex); /* of a queue */
 };
 
 static const char *const names[] = {"Mutex", "Condition", "AtomicCounter", "Queue"};
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static dpt_shared *list;
-static int64_t last_id;
+static dpt__mutex list_lock = DPT__MUTEX_INIT;
+static dpt_shared *list DPT__GUARDED_BY(list_lock);
+static int64_t last_id DPT__GUARDED_BY(list_lock);
 
 int dpt_shared_new(dpt_shared **shared, int kind) {
   dpt_shared *s = calloc(1, sizeof *s);
   if (!s) return dpt__no_memory("%s: no host memory", names[kind]);
   atomic_init(&s->references, 1);
   s->kind = kind;
-  pthread_mutex_init(&s->mutex, NULL);
+  dpt__mutex_init(&s->mutex, NULL);
   pthread_cond_init(&s->condition, NULL);
-  pthread_mutex_lock(&list_lock);
+  dpt__lock(&list_lock);
   s->id = ++last_id;
   s->next = list;
   if (list) list->before = s;
   list = s;
-  pthread_mutex_unlock(&list_lock);
+  dpt__unlock(&list_lock);
   *shared = s;
   return 0;
 }
 
 int dpt_shared_find(dpt_shared **shared, int kind, int64_t id) {
-  pthread_mutex_lock(&list_lock);
+  dpt__lock(&list_lock);
   dpt_shared *s = list;
   while (s && (s->id != id || s->kind != kind)) s = s->next;
   if (s) dpt_shared_retain(s);
-  pthread_mutex_unlock(&list_lock);
+  dpt__unlock(&list_lock);
   *shared = s;
   if (s) return 0;
   return dpt__fail("%s: there is none with the id %lld", names[kind], (long long)id);
@@ -65,21 +65,21 @@ void dpt_shared_retain(dpt_shared *s) { atomic_fetch_add(&s->references, 1); }
 
 /* Under list_lock, so that dpt_shared_find does not find one that goes away. */
 static int is_last(dpt_shared *s) {
-  pthread_mutex_lock(&list_lock);
+  dpt__lock(&list_lock);
   int last = atomic_fetch_sub(&s->references, 1) == 1;
   if (last) {
     if (s->before) s->before->next = s->next;
     if (s->next) s->next->before = s->before;
     if (list == s) list = s->next;
   }
-  pthread_mutex_unlock(&list_lock);
+  dpt__unlock(&list_lock);
   return last;
 }
 
 void dpt_shared_release(dpt_shared *s) {
   if (!s || !is_last(s)) return;
   dpt__mails_drop(&s->mails);
-  pthread_mutex_destroy(&s->mutex);
+  dpt__mutex_destroy(&s->mutex);
   pthread_cond_destroy(&s->condition);
   free(s);
 }
@@ -91,25 +91,26 @@ static int owned(const char *fn, dpt_shared *mutex) {
   return dpt__fail("%s: this thread has not locked the mutex", fn);
 }
 
-int dpt_mutex_lock(dpt_shared *s) {
+/* A script holds its mutex between two calls, which clang cannot follow. */
+int dpt_mutex_lock(dpt_shared *s) DPT__UNPROVED {
   if (atomic_load(&s->owner) == &me)
     return dpt__fail("lock: this thread has locked the mutex already");
-  pthread_mutex_lock(&s->mutex);
+  dpt__lock(&s->mutex);
   atomic_store(&s->owner, &me);
   return 0;
 }
 
-int dpt_mutex_unlock(dpt_shared *s) {
+int dpt_mutex_unlock(dpt_shared *s) DPT__UNPROVED {
   DPT__TRY(owned("unlock", s));
   atomic_store(&s->owner, NULL);
-  pthread_mutex_unlock(&s->mutex);
+  dpt__unlock(&s->mutex);
   return 0;
 }
 
-int dpt_condition_wait(dpt_shared *s, dpt_shared *mutex) {
+int dpt_condition_wait(dpt_shared *s, dpt_shared *mutex) DPT__UNPROVED {
   DPT__TRY(owned("wait", mutex));
   atomic_store(&mutex->owner, NULL);
-  pthread_cond_wait(&s->condition, &mutex->mutex);
+  dpt__cond_wait(&s->condition, &mutex->mutex);
   atomic_store(&mutex->owner, &me);
   return 0;
 }
@@ -139,27 +140,27 @@ int dpt_queue_put(dpt_shared *s, const void *bytes, int64_t size, const dpt_refe
                   int count) {
   dpt__mail *mail = dpt__mail_new("Queue", bytes, size, references, count);
   if (!mail) return 1;
-  pthread_mutex_lock(&s->mutex);
-  while (s->mails.length >= s->size) pthread_cond_wait(&s->condition, &s->mutex);
+  dpt__lock(&s->mutex);
+  while (s->mails.length >= s->size) dpt__cond_wait(&s->condition, &s->mutex);
   dpt__mails_put(&s->mails, mail);
   pthread_cond_broadcast(&s->condition);
-  pthread_mutex_unlock(&s->mutex);
+  dpt__unlock(&s->mutex);
   return 0;
 }
 
 dpt_mail *dpt_queue_take(dpt_shared *s) {
   dpt__mail *mail;
-  pthread_mutex_lock(&s->mutex);
-  while (!(mail = dpt__mails_take(&s->mails))) pthread_cond_wait(&s->condition, &s->mutex);
+  dpt__lock(&s->mutex);
+  while (!(mail = dpt__mails_take(&s->mails))) dpt__cond_wait(&s->condition, &s->mutex);
   pthread_cond_broadcast(&s->condition);
-  pthread_mutex_unlock(&s->mutex);
+  dpt__unlock(&s->mutex);
   return &mail->head;
 }
 
 void dpt_queue_about(dpt_shared *s, int64_t *about) {
-  pthread_mutex_lock(&s->mutex);
+  dpt__lock(&s->mutex);
   about[0] = s->size;
   about[1] = s->share;
   about[2] = s->mails.length;
-  pthread_mutex_unlock(&s->mutex);
+  dpt__unlock(&s->mutex);
 }

@@ -10,10 +10,10 @@
  */
 #ifndef DPT_WORKER_WORKER_H
 #define DPT_WORKER_WORKER_H
+#include "base/lock.h"
 #include "base/status.h"
 #include "device/counter.h"
 #include "device/leaving.h"
-#include <pthread.h>
 #include <signal.h>
 
 typedef struct dpt__mail {
@@ -38,11 +38,11 @@ void dpt__mails_drop(dpt__mails *mails);
 typedef struct dpt__worker {
   dpt_workers *workers;
   int number;  /* from 1 */
-  int state;   /* enum dpt__worker_state, under lock */
-  int owes;    /* has a job that is not answered, under lock */
-  int returns; /* has answered and not come back yet, under lock */
+  int state;   /* enum dpt__worker_state; these three under workers->lock */
+  int owes;    /* has a job that is not answered */
+  int returns; /* has answered and not come back yet */
   int64_t tag;
-  dpt__mails own; /* jobs for this one alone, under lock */
+  dpt__mails own; /* jobs for this one alone */
   dpt__counter wake;
   dpt__wary wary;
   pthread_t thread;
@@ -60,16 +60,18 @@ struct dpt_workers {
   char *boot; /* the Lua program that every worker runs */
   size_t boot_size;
   sigset_t signals; /* that the owner blocks: so do the workers */
-  pthread_mutex_t lock;
-  dpt__mails shared, answers;
+  dpt__mutex lock;
+  dpt__mails shared DPT__GUARDED_BY(lock), answers DPT__GUARDED_BY(lock);
   dpt__counter answered; /* answers so far */
   uint64_t taken;        /* of those, by the owner; the owner's */
   dpt__wary wary;        /* the owner's */
   uint64_t sent;         /* jobs, with the first ones; the owner's */
   int started;           /* threads that are neither joined nor let go; the owner's */
-  int closing, alive;
-  int returning; /* workers that have answered and come back for a job: nobody need be woken */
-  int idle_count, *idle; /* a stack of numbers */
+  int closing DPT__GUARDED_BY(lock), alive DPT__GUARDED_BY(lock);
+  int returning DPT__GUARDED_BY(
+      lock); /* workers that have answered and come back for a job: nobody need be woken */
+  int idle_count DPT__GUARDED_BY(lock);
+  int *idle DPT__PT_GUARDED_BY(lock); /* a stack of numbers */
   dpt__worker worker[];
 };
 

@@ -9,7 +9,7 @@
 
 #include "device/fault.h"
 #include "device/storage.h"
-#include "device/stream.h"
+#include "device/threads.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -86,7 +86,8 @@ void dpt__mails_drop(dpt__mails *mails) {
 
 /* ---- the owner's side ---- */
 
-static void release(dpt_workers *w) {
+/* Nobody else has it any more: without the lock. */
+static void release(dpt_workers *w) DPT__UNPROVED {
   if (atomic_fetch_sub(&w->references, 1) != 1) return;
   dpt__mails_drop(&w->shared);
   dpt__mails_drop(&w->answers);
@@ -94,7 +95,7 @@ static void release(dpt_workers *w) {
     dpt__mails_drop(&w->worker[i].own);
     free(w->worker[i].last_words);
   }
-  pthread_mutex_destroy(&w->lock);
+  dpt__mutex_destroy(&w->lock);
   free(w->boot);
   free(w->idle);
   free(w);
@@ -106,8 +107,9 @@ static void wake(dpt__worker *worker) {
   dpt__counter_advance(&worker->wake, dpt__counter_value(&worker->wake) + 1);
 }
 
-/* Under the lock: a worker that is idle goes to work. */
-static void rouse(dpt_workers *w, int number) {
+/* A worker that is idle goes to work. */
+static void rouse(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
+  dpt__assert_held(&w->lock);
   int i = w->idle_count - 1;
   if (i < 0) return;
   if (number)
@@ -121,19 +123,19 @@ static void rouse(dpt_workers *w, int number) {
 }
 
 static void close_all(dpt_workers *w) {
-  pthread_mutex_lock(&w->lock);
+  dpt__lock(&w->lock);
   w->closing = 1;
   while (w->idle_count) rouse(w, 0);
-  pthread_mutex_unlock(&w->lock);
+  dpt__unlock(&w->lock);
 }
 
 /* A worker starts, or has ended. */
 static void set_alive(dpt__worker *worker, int alive) {
   dpt_workers *w = worker->workers;
-  pthread_mutex_lock(&w->lock);
+  dpt__lock(&w->lock);
   worker->state = alive ? DPT__WORKER_BUSY : DPT__WORKER_DEAD;
   w->alive += alive ? 1 : -1;
-  pthread_mutex_unlock(&w->lock);
+  dpt__unlock(&w->lock);
 }
 
 /* A thread that finds no memory while the libraries below set it up is aborted by them. So a worker
@@ -159,7 +161,7 @@ static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
   pthread_mutexattr_t kind;
   pthread_mutexattr_init(&kind);
   pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
-  pthread_mutex_init(&w->lock, &kind);
+  dpt__mutex_init(&w->lock, &kind);
   pthread_mutexattr_destroy(&kind);
   dpt__counter_init(&w->answered);
   w->n = n;
@@ -219,14 +221,14 @@ int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes,
   dpt__mail *mail = dpt__mail_new("Threads", bytes, size, references, count);
   if (!mail) return 1;
   mail->head.tag = tag;
-  pthread_mutex_lock(&w->lock);
+  dpt__lock(&w->lock);
   int gone = number ? w->worker[number - 1].state == DPT__WORKER_DEAD : !w->alive;
   if (!gone) {
     dpt__mails_put(number ? &w->worker[number - 1].own : &w->shared, mail);
     if (number || w->shared.length > w->returning) rouse(w, number);
     w->sent++;
   }
-  pthread_mutex_unlock(&w->lock);
+  dpt__unlock(&w->lock);
   if (!gone) return 0;
   dpt_mail_free(&mail->head);
   if (number) return dpt__fail("Threads: worker %d has ended", number);
@@ -237,18 +239,18 @@ int dpt_workers_receive(dpt_workers *w, dpt_mail **mail) {
   if (is_lost(w)) return dpt__fail("Threads: this process is a child of fork: it has no workers");
   if (w->taken == w->sent) return dpt__fail("Threads: there is no job to wait for");
   dpt__counter_wait_wary(&w->answered, w->taken + 1, &w->wary);
-  pthread_mutex_lock(&w->lock);
+  dpt__lock(&w->lock);
   *mail = &dpt__mails_take(&w->answers)->head;
-  pthread_mutex_unlock(&w->lock);
+  dpt__unlock(&w->lock);
   w->taken++;
   return 0;
 }
 
 int64_t dpt_workers_waiting(dpt_workers *w, int number) {
   if (is_lost(w) || number < 0 || number > w->n) return 0;
-  pthread_mutex_lock(&w->lock);
+  dpt__lock(&w->lock);
   int64_t length = number ? w->worker[number - 1].own.length : w->shared.length;
-  pthread_mutex_unlock(&w->lock);
+  dpt__unlock(&w->lock);
   return length;
 }
 
@@ -269,9 +271,9 @@ void dpt_workers_free(dpt_workers *w) {
 
 int dpt_worker_number(void) { return self ? self->number : 0; }
 
-/* Under the lock. */
-static void come_back(dpt__worker *worker) {
-  worker->workers->returning -= worker->returns;
+static void come_back(dpt_workers *w, dpt__worker *worker) DPT__REQUIRES(w->lock) {
+  dpt__assert_held(&w->lock);
+  w->returning -= worker->returns;
   worker->returns = 0;
 }
 
@@ -279,26 +281,25 @@ dpt_mail *dpt_worker_receive(void) {
   if (!self) return NULL;
   dpt_workers *w = self->workers;
   dpt__mail *mail = NULL;
-  pthread_mutex_lock(&w->lock);
-  come_back(self);
+  dpt__lock(&w->lock);
+  come_back(w, self);
   while (!w->closing && !(mail = dpt__mails_take(&self->own)) &&
          !(mail = dpt__mails_take(&w->shared))) {
     self->state = DPT__WORKER_IDLE;
     w->idle[w->idle_count++] = self->number;
     uint64_t next = dpt__counter_value(&self->wake) + 1;
-    pthread_mutex_unlock(&w->lock);
+    dpt__unlock(&w->lock);
     dpt__counter_wait_wary(&self->wake, next, &self->wary);
-    pthread_mutex_lock(&w->lock);
+    dpt__lock(&w->lock);
   }
   self->owes = mail != NULL;
   self->tag = mail ? mail->head.tag : 0;
-  pthread_mutex_unlock(&w->lock);
+  dpt__unlock(&w->lock);
   return mail ? &mail->head : NULL;
 }
 
-/* Under the lock. */
-static void answer(dpt__worker *worker, dpt__mail *mail) {
-  dpt_workers *w = worker->workers;
+static void answer(dpt_workers *w, dpt__worker *worker, dpt__mail *mail) DPT__REQUIRES(w->lock) {
+  dpt__assert_held(&w->lock);
   mail->head.worker = worker->number;
   dpt__mails_put(&w->answers, mail);
   dpt__counter_advance(&w->answered, dpt__counter_value(&w->answered) + 1);
@@ -310,12 +311,12 @@ int dpt_worker_answer(const void *bytes, int64_t size, const dpt_reference *refe
   if (!mail) return 1;
   mail->head.tag = self->tag;
   dpt_workers *w = self->workers;
-  pthread_mutex_lock(&w->lock);
+  dpt__lock(&w->lock);
   self->owes = 0;
   self->returns = 1;
   w->returning++;
-  answer(self, mail);
-  pthread_mutex_unlock(&w->lock);
+  answer(w, self, mail);
+  dpt__unlock(&w->lock);
   return 0;
 }
 
@@ -329,32 +330,33 @@ void dpt__worker_begin(dpt__worker *worker) {
   pthread_sigmask(SIG_SETMASK, &worker->workers->signals, NULL);
 }
 
-/* Under the lock: a job is answered by why its worker ended; its mail carries the answer. */
-static void answer_lost(dpt__worker *worker, dpt__mail *mail) {
+/* A job is answered by why its worker ended; its mail carries the answer. */
+static void answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
+    DPT__REQUIRES(w->lock) {
   let_go(mail);
   mail->head.bytes = worker->why;
   mail->head.size = (int64_t)strlen(worker->why);
   mail->head.ended = 1;
-  answer(worker, mail);
+  answer(w, worker, mail);
 }
 
 void dpt__worker_end(dpt__worker *worker, const char *why) {
   dpt_workers *w = worker->workers;
   snprintf(worker->why, sizeof worker->why, "%s", why ? why : "it was told to end");
-  pthread_mutex_lock(&w->lock);
+  dpt__lock(&w->lock);
   worker->state = DPT__WORKER_DEAD;
   w->alive--;
-  come_back(worker);
+  come_back(w, worker);
   if (worker->owes) {
     *worker->last_words = (dpt__mail){.head = {.tag = worker->tag}};
-    answer_lost(worker, worker->last_words);
+    answer_lost(w, worker, worker->last_words);
     worker->last_words = NULL;
     worker->owes = 0;
   }
-  for (dpt__mail *mail; (mail = dpt__mails_take(&worker->own));) answer_lost(worker, mail);
+  for (dpt__mail *mail; (mail = dpt__mails_take(&worker->own));) answer_lost(w, worker, mail);
   for (dpt__mail *mail; !w->alive && (mail = dpt__mails_take(&w->shared));)
-    answer_lost(worker, mail);
-  pthread_mutex_unlock(&w->lock);
+    answer_lost(w, worker, mail);
+  dpt__unlock(&w->lock);
   self = NULL;
 }
 

@@ -28,6 +28,7 @@ steps=(
   'startup      test build     dpt loads quickly and brings no CUDA library along'
 
   'tsan         rest setup     C tests of what runs at once under ThreadSanitizer, also with delays'
+  'thread_safety rest setup    what needs a lock has it: clang proves it from annotations'
   'emulated_others rest build  the Lua specs but those of spec/nn, with CUDA kernels run by the CPU'
   'emulated_nn  rest build     the Lua specs of spec/nn, with CUDA kernels run by the CPU'
   'asan_others  rest sanitized the Lua specs but those of spec/nn, under both'
@@ -120,6 +121,17 @@ run_tsan() {
   c_tests build-thread "$pattern" || status=1
   DPT_DELAY=$DPT_SEED c_tests build-thread "$pattern" || status=1
   return $status
+}
+
+# What csrc/base/lock.h says of mutexes, in every file that can see one.
+run_thread_safety() {
+  scripts/setup --rest || return 1
+  local flags
+  flags=(-fsyntax-only -std=gnu11 -Icsrc -I/usr/include/luajit-2.1 -DDPT_THREAD_SAFETY
+    -DDPT_VERSION='"0"' -DDPT_BLAS_FILE=NULL -Werror -Wthread-safety
+    -fexperimental-late-parse-attributes)
+  files 'csrc/*.c' | grep -vE '\.inc\.c$|^csrc/host/rows_|/product_avx' |
+    xargs grep -lE '"(base|device|comm|worker)/' | xargs -n 16 -P 2 clang-19 "${flags[@]}"
 }
 
 # dpt_path: puts the source tree on Lua's path.

@@ -102,6 +102,9 @@ static void respects_the_limit(void) {
   /* The cache is freed and the request tried once more: a segment of just its size fits. */
   b = floats(3 << 18);
   CHECK(b && stats(1).live == 3 << 20);
+  /* A limit may be below what is used: nothing is left then. */
+  OK(dpt_memory_limit_set(1, 1 << 20));
+  CHECK(stats(1).left == 0);
   dpt_storage_release(b);
   OK(dpt_memory_limit_set(1, 0));
   FAILS(dpt_memory_limit_set(1, -1), "setMemoryLimit");

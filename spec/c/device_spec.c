@@ -2,6 +2,7 @@
  * matter of the thread; fork and Ctrl-C. */
 #define _GNU_SOURCE /* posix_openpt */
 #include "device/device.h"
+#include "device/plugin.h"
 
 #include "check.h"
 
@@ -52,6 +53,46 @@ static int is_refused(void) {
   OK(dpt_devices_set("host:3"));
   OK(dpt_device_count(&count));
   CHECK(count == 3);
+  return check_end();
+}
+
+/* The second device cannot be made: nothing is left of the first one. */
+static int half_a_list(void) {
+  int count;
+  for (int i = 0; i < 2; i++) FAILS(dpt_device_count(&count), "there is no GPU 300");
+  CHECK(dpt__device_count() == 0);
+  OK(dpt_devices_set("host:3"));
+  OK(dpt_device_count(&count));
+  CHECK(count == 3);
+  for (int i = 1; i <= 3; i++) CHECK(dpt__device_at(i)->backend == &dpt__host);
+  return check_end();
+}
+
+/* A variable that is nonsense is refused by every call, and those behind it are read once it is
+ * put right. */
+static int bad_variable(void) {
+  int count;
+  setenv("DPT_FAULT", "threads:1", 1);
+  setenv("DPT_CACHE", "off", 1);
+  for (int i = 0; i < 2; i++) FAILS(dpt_device_count(&count), "DPT_FAULT: got 'threads:1'");
+  setenv("DPT_FAULT", "malloc:1", 1);
+  OK(dpt_device_count(&count));
+  CHECK(!dpt_memory_cached());
+  dpt_storage *storage;
+  FAILS(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1), "out of memory");
+  return check_end();
+}
+
+/* A plugin's table is filled once: threads read it. */
+static int plugin_is_loaded_once(void) {
+  const dpt__backend *one = NULL, *two = NULL;
+  OK(dpt__plugin_load("emulated", &one));
+  if (check_failures) return 1;
+  const char *name = one->name;
+  ((dpt__backend *)one)->name = "changed";
+  OK(dpt__plugin_load("emulated", &two));
+  CHECK(one == two && !strcmp(two->name, "changed"));
+  ((dpt__backend *)one)->name = name;
   return check_end();
 }
 
@@ -252,6 +293,9 @@ int main(void) {
                             "emulated:0", "host:99999999999999999999"};
   for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
     if (!CHECK(in_child(nonsense[i], is_refused) == 0)) puts(nonsense[i]);
+  CHECK(in_child("emulated:0,300", half_a_list) == 0);
+  CHECK(in_child("host:2", bad_variable) == 0);
+  CHECK(in_child("none", plugin_is_loaded_once) == 0);
   CHECK(in_child("none", setting_late_is_refused) == 0);
   CHECK(in_child("host:3", current_is_per_thread) == 0);
   CHECK(in_child("host:2", fork_is_told) == 0);

@@ -1,15 +1,15 @@
 /* conv_plan.c: makes and keeps oneDNN's convolution primitives (conv_dnnl.h has the rules). */
+#include "base/lock.h"
 #include "device/leaving.h"
 #include "host/nn/conv_dnnl.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static dpt__conv_plan *plans;
-static int count;
-static uint64_t clock_;
-static dnnl_engine_t engine;
+static dpt__mutex lock = DPT__MUTEX_INIT;
+static dpt__conv_plan *plans DPT__GUARDED_BY(lock);
+static int count DPT__GUARDED_BY(lock);
+static uint64_t clock_ DPT__GUARDED_BY(lock);
+static dnnl_engine_t engine; /* set once, before the first plan */
 
 dnnl_engine_t dpt__dnnl_engine(void) { return engine; }
 
@@ -146,7 +146,8 @@ static uint64_t hash_of(const dpt__conv_key *key) {
   return hash;
 }
 
-static void give_way(void) {
+static void give_way(void) DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
   dpt__conv_plan **oldest = NULL;
   for (dpt__conv_plan **p = &plans; *p; p = &(*p)->next)
     if (!(*p)->users && (!oldest || (*p)->used < (*oldest)->used)) oldest = p;
@@ -160,7 +161,7 @@ static void give_way(void) {
 /* The lock is held while a primitive is made, so that two threads do not make the same one. */
 int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
   uint64_t hash = hash_of(key);
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
   dpt__conv_plan *plan = plans;
   while (plan && (plan->hash != hash || memcmp(&plan->key, key, sizeof *key))) plan = plan->next;
   int status = 0;
@@ -186,12 +187,13 @@ int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
     plan->used = ++clock_;
     *result = plan;
   }
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
   return status;
 }
 
 void dpt__conv_plan_give(dpt__conv_plan *plan) {
-  pthread_mutex_lock(&lock);
+  dpt__lock(&lock);
+  dpt__assert(plan->users > 0);
   plan->users--;
-  pthread_mutex_unlock(&lock);
+  dpt__unlock(&lock);
 }

@@ -1,0 +1,24 @@
+/* threads.h: OS threads of dpt's own, and libgomp's threads beside them.
+ *
+ * Invariant: streams that compute with one thread are known to libgomp by one idle thread that the
+ * first of them announces: libgomp's idle threads spin for milliseconds as long as it knows of no
+ * more threads than cores, which is right for operations on host tensors alone, but takes the cores
+ * from streams.
+ */
+#ifndef DPT_DEVICE_THREADS_H
+#define DPT_DEVICE_THREADS_H
+#include <pthread.h>
+
+/* A thread of dpt's own: signals blocked, counted by DPT_FAULT=thread:n; what names it in the
+ * message of a failure ("stream 0 of device 2"). */
+int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what);
+
+/* A thread that will compute with so many threads is to start: 1 if it is the one to announce. The
+ * thread calls begin with that answer; who has started it waits then, or takes the claim back if it
+ * did not start. */
+int dpt__gomp_claim(int threads);
+void dpt__gomp_unclaim(void);
+void dpt__gomp_begin(int threads, int announces);
+void dpt__gomp_wait(void);
+
+#endif
