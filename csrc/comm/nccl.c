@@ -69,7 +69,8 @@ static int add(job *j, enum dpt__collective what, int dtype, int root, int64_t c
 }
 
 static int use(job *j, int rank, const dpt_tensor *t) {
-  return dpt__block_use(t->store_->block, j->stream[rank]);
+  dpt__block *block = t->store_->block; /* NULL: no bytes */
+  return block ? dpt__block_use(block, j->stream[rank]) : 0;
 }
 
 /* The element of a tensor that is `first` elements behind its own first one. */

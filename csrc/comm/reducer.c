@@ -8,6 +8,7 @@
  * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
  * the sums of two buckets do not mix in the streams; the streams' own locks are inside it.
  */
+#include "base/lock.h"
 #include "device/device.h"
 #include "tensor/tensor.h"
 
@@ -22,19 +23,19 @@ typedef struct bucket {
 } bucket;
 
 struct dpt_reducer {
-  pthread_mutex_t lock;
-  int64_t buckets, replicas, tensors; /* tensors: of all replicas together */
-  int *devices;                       /* (replicas) */
-  bucket *bucket;                     /* (buckets) */
-  dpt__event *marks;                  /* (buckets, replicas); stream NULL: not marked */
-  dpt_tensor *own;                    /* (tensors), each with a reference to its storage */
-  dpt_tensor **lists;                 /* (tensors): what bucket[b].lists point into */
+  dpt__mutex lock;
+  int64_t buckets, replicas, tensors;         /* tensors: of all replicas together */
+  int *devices;                               /* (replicas) */
+  bucket *bucket DPT__PT_GUARDED_BY(lock);    /* (buckets) */
+  dpt__event *marks DPT__PT_GUARDED_BY(lock); /* (buckets, replicas); stream NULL: not marked */
+  dpt_tensor *own;                            /* (tensors), each with a reference to its storage */
+  dpt_tensor **lists;                         /* (tensors): what bucket[b].lists point into */
 };
 
 void dpt_reducer_free(dpt_reducer *r) {
   if (!r) return;
   for (int64_t i = 0; r->own && i < r->tensors; i++) dpt_tensor_free(&r->own[i]);
-  pthread_mutex_destroy(&r->lock);
+  dpt__mutex_destroy(&r->lock);
   free(r->devices);
   free(r->bucket);
   free(r->marks);
@@ -73,15 +74,16 @@ static int fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors, in
   return 0;
 }
 
+/* Nobody else has it yet: without the lock. */
 int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts, int64_t replicas,
-                    dpt_tensor *const *tensors) {
+                    dpt_tensor *const *tensors) DPT__UNPROVED {
   DPT__TRY(dpt__devices_ready("reducer"));
   if (buckets < 1 || replicas < 1)
     return dpt__fail("reducer: got %lld buckets of %lld replicas, wanted 1 at least",
                      (long long)buckets, (long long)replicas);
   dpt_reducer *r = calloc(1, sizeof *r);
   if (!r) return dpt__no_memory("reducer: no host memory");
-  pthread_mutex_init(&r->lock, NULL);
+  dpt__mutex_init(&r->lock, NULL);
   r->buckets = buckets;
   r->replicas = replicas;
   for (int64_t b = 0; b < buckets; b++) r->tensors += counts[b] * replicas;
@@ -92,6 +94,10 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
     status = fill_bucket(r, &r->bucket[b], tensors, first);
     first += counts[b] * replicas;
   }
+  if (!status && !r->tensors)
+    status =
+        dpt__fail("reducer: got no tensors in %lld buckets, wanted 1 at least for each replica",
+                  (long long)buckets);
   for (int64_t i = 0; i < replicas && !status; i++)
     status = !dpt__communication_stream(r->devices[i]);
   if (!status) {
@@ -107,8 +113,9 @@ static int record(dpt_reducer *r, int64_t replica, dpt__event *event) {
   return dpt__event_record(dpt__current_stream(r->devices[replica]), event);
 }
 
-/* Under the lock: queues the sum of a bucket that all replicas have marked. */
-static int queue(dpt_reducer *r, int64_t b) {
+/* Queues the sum of a bucket that all replicas have marked. */
+static int queue(dpt_reducer *r, int64_t b) DPT__REQUIRES(r->lock) {
+  dpt__assert_held(&r->lock);
   bucket *one = &r->bucket[b];
   for (int64_t i = 0; i < r->replicas; i++)
     DPT__TRY(
@@ -123,8 +130,9 @@ static int queue(dpt_reducer *r, int64_t b) {
   return status;
 }
 
-/* Under the lock. A mark whose sum could not be queued is taken back: it may be tried once more. */
-static int mark(dpt_reducer *r, int64_t replica, int64_t b) {
+/* A mark whose sum could not be queued is taken back: it may be tried once more. */
+static int mark(dpt_reducer *r, int64_t replica, int64_t b) DPT__REQUIRES(r->lock) {
+  dpt__assert_held(&r->lock);
   dpt__event *event = &r->marks[b * r->replicas + replica];
   if (event->stream) return 0;
   DPT__TRY(record(r, replica, event));
@@ -144,9 +152,9 @@ static int check(const dpt_reducer *r, int64_t replica, int64_t b) {
 
 int dpt_reducer_mark(dpt_reducer *r, int64_t replica, int64_t b) {
   DPT__TRY(check(r, replica, b));
-  pthread_mutex_lock(&r->lock);
+  dpt__lock(&r->lock);
   int status = mark(r, replica, b);
-  pthread_mutex_unlock(&r->lock);
+  dpt__unlock(&r->lock);
   return status;
 }
 
@@ -159,7 +167,7 @@ static int wait_for_sums(dpt_reducer *r, int64_t replica) {
 int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t b) {
   DPT__TRY(check(r, replica, b));
   int status = 0;
-  pthread_mutex_lock(&r->lock);
+  dpt__lock(&r->lock);
   dpt__event *event = &r->marks[b * r->replicas + replica];
   if (r->bucket[b].queued) {
     r->bucket[b].again = 1;
@@ -168,12 +176,13 @@ int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t b) {
     event->stream = NULL;
     r->bucket[b].missing++;
   }
-  pthread_mutex_unlock(&r->lock);
+  dpt__unlock(&r->lock);
   return status;
 }
 
 /* The pass is over: storages hear of what sums have written. */
-static void clear(dpt_reducer *r) {
+static void clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
+  dpt__assert_held(&r->lock);
   for (int64_t b = 0; b < r->buckets; b++) {
     for (int64_t i = 0; r->bucket[b].written && i < r->replicas * r->bucket[b].tensors; i++)
       dpt__written(r->bucket[b].lists[i]);
@@ -184,32 +193,33 @@ static void clear(dpt_reducer *r) {
   }
 }
 
-/* Under the lock: marks what is not marked, in the order of the buckets. */
-static int mark_all(dpt_reducer *r, int64_t first_replica) {
+/* Marks what is not marked, in the order of the buckets. */
+static int mark_all(dpt_reducer *r, int64_t first_replica) DPT__REQUIRES(r->lock) {
+  dpt__assert_held(&r->lock);
   for (int64_t b = 0; b < r->buckets; b++)
     for (int64_t i = first_replica; i < r->replicas; i++) DPT__TRY(mark(r, i, b));
   return 0;
 }
 
 int dpt_reducer_begin(dpt_reducer *r, int64_t used) {
-  pthread_mutex_lock(&r->lock);
+  dpt__lock(&r->lock);
   clear(r);
   int status = used > 0 && used < r->replicas ? mark_all(r, used) : 0;
-  pthread_mutex_unlock(&r->lock);
+  dpt__unlock(&r->lock);
   return status;
 }
 
 int dpt_reducer_cancel(dpt_reducer *r) {
   int status = 0;
-  pthread_mutex_lock(&r->lock);
+  dpt__lock(&r->lock);
   for (int64_t i = 0; i < r->replicas; i++) status |= wait_for_sums(r, i);
   clear(r);
-  pthread_mutex_unlock(&r->lock);
+  dpt__unlock(&r->lock);
   return status;
 }
 
 int dpt_reducer_finish(dpt_reducer *r) {
-  pthread_mutex_lock(&r->lock);
+  dpt__lock(&r->lock);
   int status = mark_all(r, 0);
   for (int64_t b = 0; b < r->buckets && !status; b++) {
     if (!r->bucket[b].again) continue;
@@ -217,6 +227,6 @@ int dpt_reducer_finish(dpt_reducer *r) {
       status = record(r, i, &r->marks[b * r->replicas + i]);
     if (!status) status = queue(r, b);
   }
-  pthread_mutex_unlock(&r->lock);
+  dpt__unlock(&r->lock);
   return dpt_reducer_cancel(r) || status;
 }

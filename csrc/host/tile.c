@@ -199,6 +199,7 @@ static void row_past_cache(const layout *plan, const tile *t) {
     if (whole) stream_out(data[0], work.bytes, (size_t)(n * size[0]));
     for (int k = 0; k < plan->walk->noperand; k++) data[k] += n * size[k];
   }
+  _mm_sfence(); /* on the thread that wrote: nothing else orders such stores */
 }
 
 /* r = a of one type where one of them has dense rows: no buffer. */
@@ -331,5 +332,4 @@ void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__t
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < plan.tiles; i++) one_tile(&plan, i);
   }
-  if (plan.past_cache) _mm_sfence();
 }

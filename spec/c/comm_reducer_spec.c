@@ -183,6 +183,8 @@ static void test_errors(void) {
   FAILS(dpt_reducer_unmark(reducer, 0, BUCKETS), "bucket 6");
   dpt_reducer *none;
   FAILS(dpt_reducer_new(&none, 0, counts, REPLICAS, tensors), "0 buckets");
+  int64_t zero[2] = {0, 0};
+  FAILS(dpt_reducer_new(&none, 2, zero, REPLICAS, tensors), "no tensors in 2 buckets");
   dpt_tensor *mixed[2] = {at(0, 0, 0), at(1, 0, 0)};
   int64_t two = 2;
   FAILS(dpt_reducer_new(&none, 1, &two, 1, mixed), "device 2, wanted device 1");
