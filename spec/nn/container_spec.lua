@@ -57,6 +57,12 @@ describe('containers', function()
       assert.is_true(m:get(3).weight:isSetTo(m:get(1).weight))
       local p = m:getParameters()
       assert.are.equal(8, p:size(1))
+      m:resize(2)
+      assert.are.equal(2, m:size())
+      for _, n in ipairs{-1/0, 0/0, -1, 2 ^ 31} do -- some would take for ever
+         assert.error_matches(function() m:resize(n) end, "resize: argument 'n' is")
+      end
+      assert.are.equal(2, m:size())
    end)
    it('Bottle', function()
       check.module(function() return nn.Bottle(nn.Linear(3, 2)) end, random(2, 2, 3))

@@ -3,7 +3,9 @@
 -- and gradients (or the named fields, or nothing where shared is false).
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local checkInteger = require('dpt.tensor.core').checkInteger
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local MapTable, parent = torch.class('nn.MapTable', 'nn.Container')
 
@@ -30,8 +32,14 @@ function MapTable:_extend(n)
    end
 end
 
+local MOST = 2 ^ 20 -- copies: more of them are a mistake, or a day's work
+
 --- Makes exactly n copies.
 function MapTable:resize(n)
+   n = checkInteger('nn.MapTable:resize', 'n', n)
+   if n < 0 or n > MOST then
+      fail("nn.MapTable:resize: argument 'n' is %.0f, wanted 0 to %d", n, MOST)
+   end
    self:_extend(n)
    for i = n + 1, #self.modules do self.modules[i] = nil end
 end

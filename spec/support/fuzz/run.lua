@@ -5,7 +5,9 @@
 -- that ends otherwise than child.lua does is a finding too. What judge only remarks is counted.
 -- Processes run in a folder of their own, which is removed. DPT_LIBRARY and the sanitizers'
 -- variables are theirs as well.
+local ffi = require 'ffi'
 local minimise = require 'spec.support.fuzz.minimise'
+ffi.cdef 'unsigned alarm(unsigned seconds);'
 
 local M = {}
 
@@ -67,6 +69,7 @@ end
 -- @param words for child.lua, after the log
 -- @return a list of {kind, line}, the lines that ran, calls, those that succeeded
 local function process(words)
+   if ffi.C.alarm(0) > 0 then ffi.C.alarm(SECONDS + 600) end -- spec/support/helper.lua's, for one
    local folder = output 'mktemp -d':match '[^\n]*'
    local status = tonumber(output(command(folder, 'log ' .. words)))
    local out, errors, lines = read(folder .. '/out'), read(folder .. '/err'), {}
