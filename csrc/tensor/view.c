@@ -170,7 +170,9 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
   int64_t step = 1;
   for (int d = ndim - 1; d >= 0; d--) {
     v.step_[d] = step;
-    step *= v.size_[d] > 1 ? v.size_[d] : 1;
+    if (__builtin_mul_overflow(step, v.size_[d] > 1 ? v.size_[d] : 1, &step))
+      return dpt__fail("view: the sizes %s are more than memory can hold",
+                       dpt__describe_size(want, &v)); /* there are no elements */
   }
   return give("view", out, &v);
 }

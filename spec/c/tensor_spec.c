@@ -14,6 +14,7 @@ static void view_without_elements(void) {
   OK(dpt_view(&v, &t, 2, (int64_t[]){-1, 8}));
   CHECK(v.size_[0] == 0 && v.size_[1] == 8);
   FAILS(dpt_view(&v, &t, 3, (int64_t[]){0, 0, -1}), "has 0 elements");
+  FAILS(dpt_view(&v, &t, 3, (int64_t[]){0, INT64_MAX / 2, 9}), "more than memory can hold");
   FAILS(dpt_view(&v, &t, 3, (int64_t[]){0, 5, -1}), "has 0 elements");
   dpt_tensor_free(&t);
   dpt_tensor_free(&v);

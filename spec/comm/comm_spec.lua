@@ -253,8 +253,14 @@ describe('dpt.comm', function()
       assert.error_matches(function() comm.broadcast(t, {1.5}) end,
          'device 1 is 1.5, wanted a whole number')
       assert.error_matches(function() comm.device() end, 'got a nil, wanted a tensor')
+      assert.error_matches(function() comm.reduceInto('ascii', 'binary') end,
+         "reduceInto: argument 'destinations' is a string, wanted a table")
+      assert.error_matches(function() comm.gatherInto(t, {t}) end, "argument 'dimension'")
+      assert.error_matches(function() comm.scatterInto({t}, t, 1, {2}) end,
+         "argument 'devices' is nil, wanted a table")
+      assert.error_matches(function() comm.hostType(t) end, "argument 'name' is a torch.CudaTensor")
+      assert.error_matches(function() comm.count({}, 'x', print) end, "argument 'counts")
       for _, call in ipairs{
-         function() comm.reduceInto('ascii', 'binary') end,
          function() comm.gatherInto(torch.CudaTensor(), {nil, t}, 1, 1) end,
          function() comm.scatterInto({}, torch.CudaTensor(4), 1, {2, 2}, {1, 1}) end,
          function() comm.broadcastInto({t}, {7}) end,

@@ -21,7 +21,7 @@ describe('paths', function()
       assert.equal(paths.cwd() .. '/x', paths.concat('./x'))
       assert.equal(paths.cwd(), paths.concat())
       assert.has_error(function() paths.concat('a', nil) end,
-         "paths.concat: argument 'path' is a nil, wanted a string")
+         "paths.concat: argument 'path' is nil, wanted a string")
    end)
 
    it('takes paths apart', function()

@@ -109,4 +109,29 @@ describe('xlua', function()
       xlua.clear 'specGlobal'
       assert.is_nil(rawget(_G, 'specGlobal'))
    end)
+
+   it('says what arguments of other kinds are', function()
+      for _, case in ipairs{
+         {function() xlua.usage() end, "usage: argument 'name' is nil, wanted a string"},
+         {function() xlua.usage('f', {}) end, "argument 'description' is a table"},
+         {function() xlua.usage('f', 'd', 'e', 3) end, "argument 'descriptions' is a number"},
+         {function() xlua.usage_module('x', 'y') end, "argument 'package' is a string"},
+         {function() xlua.unpack(3) end, "unpack: argument 'args' is a number, wanted a table"},
+         {function() xlua.table2string 'x' end, "argument 'value' is a string, wanted a table"},
+         {function() xlua.formatTime 'x' end, "argument 'seconds' is a string, wanted a number"},
+         {function() xlua.installed() end, "argument 'package' is nil, wanted a string"},
+         {function() xlua.require(3) end, "argument 'name' is a number, wanted a string"},
+         {function() xlua.envparams 'x' end, "argument 'defaults' is a string, wanted a table"},
+         {function() xlua.trycatch(print) end, "argument 'catch' is nil, wanted a function"},
+         {function() sys.split 'x' end, "argument 'pattern' is nil, wanted a string"},
+         {function() paths.thisfile(nil, 'x') end, "argument 'level' is x"},
+         {function() paths.dofile(3) end, "argument 'path' is a number, wanted a string"},
+         {function() paths.findprogram {} end, "argument 'path' is a table, wanted a string"},
+         {function() paths.basename('x', 3) end, "argument 'suffix' is a number"},
+         {function() torch.include('nn', {}) end, "argument 'file' is a table, wanted a string"},
+         {function() torch.packageLuaPath(3) end, "argument 'name' is a number, wanted a string"},
+      } do
+         assert.error_matches(case[1], case[2], 1, true)
+      end
+   end)
 end)

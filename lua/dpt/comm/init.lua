@@ -13,6 +13,7 @@ local coalesce = require 'dpt.comm.coalesce'
 local lists = require 'dpt.comm.lists'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local pointers, constant, integers = lists.pointers, lists.constant, lists.integers
+local checkInteger, want = core.checkInteger, require 'dpt.class.want'
 
 local comm = {}
 for name, value in pairs(coalesce) do comm[name] = value end
@@ -56,12 +57,14 @@ end
 
 --- Where a tensor's storage is, as a number; 0 without one.
 function comm.address(tensor)
+   want('comm.address', 'tensor', tensor, 'tensor')
    return tonumber(ffi.cast('uintptr_t', tensor.store_))
 end
 
 --- A number that changes when something writes to one of the tensors, and when queued work failed:
 -- then copies of them may not have been made.
 function comm.version(tensors)
+   want('comm.version', 'tensors', tensors, 'table')
    local sum = tonumber(C.dpt_failures())
    for _, t in ipairs(tensors) do
       if t.store_ ~= nil then sum = sum + tonumber(C.dpt_storage_writes(t.store_)) end
@@ -74,6 +77,9 @@ function comm.copied() return tonumber(C.dpt_copied_bytes()) end
 
 --- Calls f(...) and adds the bytes that it let go between devices to counts[name].
 function comm.count(counts, name, f, ...)
+   want('comm.count', 'counts', counts, 'table')
+   want('comm.count', 'counts[name]', counts[name], 'number')
+   want('comm.count', 'f', f, 'callable')
    local before = comm.copied()
    f(...)
    counts[name] = counts[name] + comm.copied() - before
@@ -82,6 +88,8 @@ end
 --- Copies the list sources into destinations: one or several lists of that length, one after the
 -- other.
 function comm.broadcastInto(sources, destinations)
+   want('broadcastInto', 'sources', sources, 'table')
+   want('broadcastInto', 'destinations', destinations, 'table')
    local n = #sources
    if n == 0 then return end
    lib.comm_broadcast(n, constant(sources, n), #destinations / n,
@@ -91,6 +99,8 @@ end
 --- destinations[k] = destinations[k] + sources[k] + sources[n + k] + ..., n = #destinations.
 -- @param clear whether the sources become zero afterwards
 function comm.reduceInto(destinations, sources, clear)
+   want('reduceInto', 'destinations', destinations, 'table')
+   want('reduceInto', 'sources', sources, 'table')
    local n = #destinations
    if n == 0 then return end
    lib.comm_reduce(n, pointers(destinations, n), #sources / n, pointers(sources, #sources), 1,
@@ -101,7 +111,10 @@ end
 -- @param rows how many of the dimension each gets
 -- @param devices where those lie that have no memory yet; 0 is the host
 function comm.scatterInto(parts, tensor, dimension, rows, devices)
-   local n = #devices
+   want('scatterInto', 'parts', parts, 'table')
+   want('scatterInto', 'rows', rows, 'table')
+   dimension = checkInteger('scatterInto', 'dimension', dimension)
+   local n = #want('scatterInto', 'devices', devices, 'table')
    lib.comm_scatter(n, pointers(parts, n), integers('int32_t[?]', devices, n),
       integers('int64_t[?]', rows, n), tensor, dimension - 1)
 end
@@ -109,12 +122,16 @@ end
 --- Joins tensors (empty ones are skipped) along a dimension into the given one, which is resized.
 -- @param device where it lies if it has no memory yet; 0 is the host
 function comm.gatherInto(result, tensors, dimension, device)
+   want('gatherInto', 'tensors', tensors, 'table')
+   dimension = checkInteger('gatherInto', 'dimension', dimension)
+   device = checkInteger('gatherInto', 'device', device)
    lib.comm_gather(result, device, #tensors, constant(tensors, #tensors),
       dimension - 1)
 end
 
 --- The type of the same elements on a device ('torch.LongTensor': 'torch.CudaLongTensor').
 function comm.deviceType(name)
+   want('comm.deviceType', 'name', name, 'string')
    if name:find('^torch%.Cuda') then return name end
    if name == 'torch.FloatTensor' then return 'torch.CudaTensor' end
    return (name:gsub('^torch%.', 'torch.Cuda'))
@@ -122,6 +139,7 @@ end
 
 --- The type of the same elements in host memory.
 function comm.hostType(name)
+   want('comm.hostType', 'name', name, 'string')
    if name == 'torch.CudaTensor' then return 'torch.FloatTensor' end
    return (name:gsub('^torch%.Cuda', 'torch.'))
 end
@@ -161,7 +179,7 @@ end
 -- @param dim the dimension (1)
 -- @return list of tensors
 function comm.scatter(tensor, devices, chunkSizes, dim)
-   dim = dim or 1
+   dim = checkInteger('scatter', 'dim', dim or 1)
    lists.checkTensors('scatter', 'tensor', {tensor})
    lists.checkDevices('scatter', devices)
    if tensor:dim() < dim or dim < 1 then
@@ -174,7 +192,7 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
       for i = 1, #devices do
          chunkSizes[i] = math.floor(size / #devices) + (i <= size % #devices and 1 or 0)
       end
-   elseif #chunkSizes ~= #devices then
+   elseif #want('scatter', 'chunkSizes', chunkSizes, 'table') ~= #devices then
       fail('scatter: got %d chunk sizes for %d devices', #chunkSizes, #devices)
    end
    local parts, new = {}, torch.getmetatable(comm.deviceType(tensor:type())).new

@@ -33,7 +33,7 @@ function lists.constant(list, count) return fill(constantArray(count), list, cou
 --- A C array of numbers.
 function lists.integers(type, list, count)
    local array = ffi.new(type, count)
-   for i = 1, count do array[i - 1] = list[i] end
+   for i = 1, count do array[i - 1] = core.checkInteger('comm', 'entry ' .. i, list[i]) end
    return array
 end
 

@@ -9,6 +9,7 @@ local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
 local lists = require 'dpt.comm.lists'
+local want = require 'dpt.class.want'
 local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
 
 local nccl = {}
@@ -55,6 +56,7 @@ end
 -- @param outputs (the inputs) @param async do not wait (false) @param root (1)
 function nccl.reduce(inputs, outputs, async, root)
    local devices = devicesOf('reduce', inputs)
+   if outputs then want('reduce', 'outputs', outputs, 'table') end
    root = checkRoot('reduce', root, #inputs)
    local output = (outputs or inputs)[root]
    if not core.isTensor(output) then

@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local want = require 'dpt.class.want'
 local fail = require('dpt.ffi').fail
 
 local utils = {}
@@ -27,6 +28,10 @@ end
 local function convertTensor(t, typename, cache)
    local known = cache[t]
    if known then return known end
+   if not torch.getmetatable(typename) then
+      fail('nn.utils: type %s is unknown, wanted the name of a class of tensors',
+         tostring(typename))
+   end
    local new = torch.getmetatable(typename).new()
    if t:storage() and t:storage():size() > 0 and t:dim() > 0 then
       new:set(convertedStorage(t, typename, cache), t:storageOffset(), t:size(), t:stride())
@@ -42,7 +47,7 @@ end
 -- @param cache a table in which the converted tensors are kept, so that shared ones stay shared
 -- @return the same table, module or criterion; a new tensor where the type differs
 function utils.recursiveType(value, typename, cache)
-   cache = cache or {}
+   cache = want('nn.utils.recursiveType', 'cache', cache or {}, 'table')
    if torch.isTensor(value) then
       return torch.typename(value) == typename and value or convertTensor(value, typename, cache)
    elseif type(value) == 'table' then
@@ -60,6 +65,8 @@ end
 --- Converts the tensors in every field of a table or object, which stays the same one. The keys are
 -- listed before the first field is set.
 function utils.convertFields(object, typename, cache)
+   want('nn.utils.convertFields', 'object', object, 'table')
+   cache = cache or {}
    local keys = {}
    for key in next, object do keys[#keys + 1] = key end
    for _, key in ipairs(keys) do
@@ -85,6 +92,7 @@ end
 --- Moves every device tensor in a table, module or criterion to a device. Modules with a field
 -- ownDevices (nn.GPU, nn.DataParallelTable) are left as they are.
 function utils.moveTo(value, device)
+   want('nn.utils.moveTo', 'value', value, 'table')
    cutorch.withDevice(device, moveInto, value, device, {})
    return value
 end
@@ -164,7 +172,9 @@ end
 --- A view with one more dimension of size 1 at place dim (1).
 -- @param result may be left out
 function utils.addSingletonDimension(result, t, dim)
-   if not torch.isTensor(t) then result, t, dim = result.new(), result, t end
+   if not torch.isTensor(t) then result, t, dim = nil, result, t end
+   want('nn.utils.addSingletonDimension', 't', t, 'tensor')
+   result = want('nn.utils.addSingletonDimension', 'result', result or t.new(), 'tensor')
    dim = dim or 1
    local none = t:nElement() == 0
    local size = none and t:dim() == 0 and {0} or t:size():totable() -- an empty vector has no sizes
@@ -186,7 +196,8 @@ end
 --- A view of the given sizes, of the input itself where it is contiguous, otherwise of a copy that
 -- lies in output.
 function utils.contiguousView(output, input, ...)
-   output = output or input.new()
+   want('nn.utils.contiguousView', 'input', input, 'tensor')
+   output = want('nn.utils.contiguousView', 'output', output or input.new(), 'tensor')
    if input:isContiguous() then return output:view(input, ...) end
    output:resize(input:size()):copy(input)
    return output:view(output, ...)
@@ -195,6 +206,7 @@ end
 --- A view of the given sizes of the input or, if that is not contiguous, of a copy.
 -- @param current the view that was made before: the same tensor object is set and returned
 function utils.viewAgain(current, input, ...)
+   want('nn.utils.viewAgain', 'input', input, 'tensor')
    if torch.type(current) ~= torch.type(input) then current = input.new() end
    return current:view(input:contiguous(), ...)
 end
@@ -211,14 +223,19 @@ end
 function utils.sameSide(object, field, t, like)
    local onDevice = torch.type(like):find('Cuda') ~= nil
    if onDevice == (torch.type(t):find('Cuda') ~= nil) then return t end
+   want('nn.utils.sameSide', 't', t, 'tensor')
+   want('nn.utils.sameSide', 'object', object, 'table')
    object[field] = utils.indexTensor(object[field], like)
    return object[field]:resize(t:size()):copy(t)
 end
 
 --- A list with a tensor for each tensor of another list: those that it has, new ones for others.
 function utils.tensorsLike(list, others)
+   want('nn.utils.tensorsLike', 'others', others, 'table')
    list = type(list) == 'table' and list or {}
-   for i, t in ipairs(others) do list[i] = list[i] or t.new() end
+   for i, t in ipairs(others) do
+      list[i] = list[i] or want('nn.utils.tensorsLike', 'others', t, 'tensor').new()
+   end
    return list
 end
 
@@ -226,6 +243,7 @@ end
 -- table for a table, nil for others.
 -- @return the object
 function utils.clear(object, ...)
+   want('nn.utils.clear', 'object', object, 'table')
    local fields = {...}
    if type(fields[1]) == 'table' then fields = fields[1] end
    for _, field in ipairs(fields) do

@@ -4,6 +4,7 @@
 -- Invariant: they work the same with and without devices; nothing here writes a global.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
+local want = require 'dpt.class.want'
 local C, ffi = dptffi.C, dptffi.ffi
 
 require 'dpt.util.timer'
@@ -43,6 +44,7 @@ function torch.version() return ffi.string(C.dpt_version()) end
 -- @param name a package's name; those that dpt brings, such as 'nn', lie in dpt's folder
 -- @return the path, nil where there is no such package; without a name the folder above dpt's
 function torch.packageLuaPath(name)
+   if name ~= nil then want('torch.packageLuaPath', 'name', name, 'string') end
    local room = name == nil and 'dpt' or package.preload[name] and 'dpt' or name
    if name == 'torch' then room = 'dpt' end
    local path = package.searchpath(room, package.path)
@@ -56,12 +58,12 @@ end
 function torch.include(package, file)
    local folder
    if file then
-      folder = torch.packageLuaPath(package) or package
+      folder = torch.packageLuaPath(want('torch.include', 'package', package, 'string')) or package
    else
       file = package
       folder = debug.getinfo(2, 'S').source:match('^@(.*)/[^/]*$') or '.'
    end
-   return dofile(folder .. '/' .. file)
+   return dofile(folder .. '/' .. want('torch.include', 'file', file, 'string'))
 end
 
 return torch

@@ -3,15 +3,13 @@
 -- Invariant: paths.concat gives an absolute path without `.` and `..`; a function that looks for
 -- something gives nil or false where there is nothing, it does not raise.
 local dptffi = require 'dpt.ffi'
+local wantKind = require 'dpt.class.want'
 local C, ffi = dptffi.C, dptffi.ffi
 
 local paths = {}
 
-local function want(name, value)
-   if type(value) ~= 'string' then
-      dptffi.fail("paths.%s: argument 'path' is a %s, wanted a string", name, type(value))
-   end
-   return value
+local function want(name, value, argument)
+   return wantKind('paths.' .. name, argument or 'path', value, 'string')
 end
 
 --- The user's home folder.
@@ -62,7 +60,7 @@ end
 function paths.basename(path, suffix)
    local name = want('basename', path):gsub('(.)/+$', '%1'):match('([^/]+)/*$') or '/'
    if suffix then
-      suffix = suffix:gsub('^%.', '')
+      suffix = want('basename', suffix, 'suffix'):gsub('^%.', '')
       local stem = name:sub(1, -#suffix - 2)
       if stem ~= '' and name:sub(-#suffix - 1) == '.' .. suffix then return stem end
    end
@@ -157,7 +155,12 @@ function paths.tmpname() return os.tmpname() end
 --- The path of the file that calls this, or of another file beside it.
 -- @param name the other file's name @param level stack level of the caller, default 2
 function paths.thisfile(name, level)
-   local source = debug.getinfo(level or 2, 'S').source
+   local info = type(level or 2) == 'number' and debug.getinfo(level or 2, 'S')
+   if not info then
+      dptffi.fail("paths.thisfile: argument 'level' is %s, wanted a level of the stack",
+         tostring(level))
+   end
+   local source = info.source
    local path = source:match('^@(.*)$')
    path = path and paths.concat(path)
    if name == nil then return path end
@@ -166,7 +169,8 @@ end
 
 --- Runs a Lua file whose path is relative to the file that calls this.
 function paths.dofile(name, level)
-   local path = paths.thisfile(nil, (level or 2) + 1)
+   local path = paths.thisfile(nil, (tonumber(level or 2) or -1) + 1)
+   want('dofile', name)
    return dofile(path and paths.concat(paths.dirname(path), name) or name)
 end
 
@@ -174,7 +178,7 @@ end
 function paths.findprogram(...)
    for i = 1, select('#', ...) do
       for folder in (os.getenv 'PATH' or '.'):gmatch('[^:]+') do
-         local path = folder .. '/' .. (select(i, ...))
+         local path = folder .. '/' .. want('findprogram', (select(i, ...)))
          if paths.filep(path) then return paths.concat(path) end
       end
    end

@@ -1,6 +1,7 @@
 --- sys: Torch7's clock, shell commands and terminal colours.
 local dptffi = require 'dpt.ffi'
 local paths = require 'dpt.util.paths'
+local want = require 'dpt.class.want'
 local C = dptffi.C
 
 local sys = {dirname = paths.dirname, concat = paths.concat}
@@ -49,6 +50,8 @@ end
 
 --- The parts of a text between the places that match a pattern; an empty first one is left out.
 function sys.split(text, pattern)
+   want('sys.split', 'text', text, 'string')
+   want('sys.split', 'pattern', pattern, 'string')
    local parts, from = {}, 1
    while true do
       local first, last = text:find(pattern, from)

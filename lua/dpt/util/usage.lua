@@ -5,6 +5,7 @@
 -- list part (and of no class) has got its arguments by name, else in the descriptions' order.
 local torch = require('dpt.class').torch
 local colors = require('dpt.util.sys').COLORS
+local want = require 'dpt.class.want'
 
 local usage = {}
 
@@ -19,6 +20,7 @@ end
 
 --- A table as Lua would write it. @param newline whether every field has a line of its own
 function usage.table2string(value, newline)
+   want('xlua.table2string', 'value', value, 'table')
    local parts = {}
    for _, v in ipairs(value) do parts[#parts + 1] = text(v) end
    local count = #parts
@@ -53,7 +55,14 @@ end
 -- @param ... descriptions of the arguments, or one table {tabled = list of them}; descriptions
 -- without names may have '' between the ways to call the function
 function usage.usage(name, description, example, ...)
+   want('xlua.usage', 'name', name, 'string')
+   for argument, value in pairs{description = description or '', example = example or ''} do
+      want('xlua.usage', argument, value, 'string')
+   end
    local list, rule = {...}, ('+'):rep(69)
+   for _, entry in ipairs(list) do
+      if entry ~= '' then want('xlua.usage', 'descriptions', entry, 'table') end
+   end
    if list[1] and list[1].tabled then list = list[1].tabled end
    local named = list[1] and list[1].arg
    local open, close = '(', ')'
@@ -86,6 +95,7 @@ end
 -- @param name its name, for the help that is printed where an argument is missing
 -- @return a table: name or place -> value, usage -> the help; then the values in order
 function usage.unpack(args, name, description, ...)
+   want('xlua.unpack', 'args', args, 'table')
    local list = {...}
    local help = setmetatable({}, {__tostring = function()
       local example
@@ -123,6 +133,8 @@ end
 
 --- Gives a package a text that tostring and print show. @return the text
 function usage.usage_module(package, name, description)
+   want('xlua.usage_module', 'package', package, 'table')
+   want('xlua.usage_module', 'name', name, 'string')
    local rule = ('+'):rep(69)
    local help = colors.magenta .. rule .. '\nPACKAGE:\n' .. name .. '\n'
       .. (description and '\nDESC:\n' .. description .. '\n' or '') .. rule .. colors.none

@@ -4,6 +4,7 @@
 local dptffi = require 'dpt.ffi'
 local paths = require 'dpt.util.paths'
 local sys = require 'dpt.util.sys'
+local want = require 'dpt.class.want'
 local C = dptffi.C
 
 local xlua = {
@@ -17,6 +18,7 @@ xlua.begin, xlua.set = nil, nil -- dpt.compat's
 
 --- A text of the two largest parts of a time, e.g. '1h2m', '3s140ms', '0ms'.
 function xlua.formatTime(seconds)
+   want('xlua.formatTime', 'seconds', seconds, 'number')
    local units = {{'D', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}, {'ms', 0.001}}
    local text, used = '', 0
    for _, unit in ipairs(units) do
@@ -83,6 +85,7 @@ end
 
 --- Whether require would find a package. @return found, path
 function xlua.installed(package_)
+   want('xlua.installed', 'package', package_, 'string')
    local path = package.searchpath(package_, package.path)
       or package.searchpath(package_, package.cpath)
    return path ~= nil or package.preload[package_] ~= nil, path
@@ -90,6 +93,7 @@ end
 
 --- require that tells instead of raising. @return the package, or false
 function xlua.require(name)
+   want('xlua.require', 'name', name, 'string')
    local ok, result = pcall(require, name)
    if ok then return result end
    print(result)
@@ -99,6 +103,7 @@ end
 
 --- A table of settings, each replaced by the environment variable of its name where there is one.
 function xlua.envparams(defaults)
+   want('xlua.envparams', 'defaults', defaults, 'table')
    local params = {}
    for name, value in pairs(defaults) do
       local text = os.getenv(name)
@@ -119,6 +124,7 @@ end
 
 --- Calls try(); where it raises, catch(error).
 function xlua.trycatch(try, catch)
+   want('xlua.trycatch', 'catch', catch, 'callable')
    local ok, why = pcall(try)
    if not ok then catch(why) end
 end

@@ -16,6 +16,7 @@ return {
    ['paths.rmall'] = 'removes folders', ['paths.rmdir'] = 'removes folders',
    ['cutorch.deviceReset'] = 'drops all memory of a device, with the tensors that lie in it',
    ['xlua.clearall'] = 'clears the globals', ['xlua.clear'] = 'clears globals',
+   ['paths.tmpname'] = 'leaves a file',
    ['torch.setenv'] = 'changes what child processes see',
    ['torch.metatype'] = 'makes any table a class', ['torch.newmetatable'] = 'makes classes',
    ['xlua.unpack_class'] = 'writes fields of the globals',

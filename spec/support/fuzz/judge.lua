@@ -15,7 +15,7 @@ local own = {'attempt to', 'bad argument', 'cannot convert', "'for' ", 'stack ov
 
 --- Rooms whose functions check all that they are given.
 local checked = {tensor = true, device = true, file = true, threads = true, class = true,
-   parallel = true}
+   parallel = true, comm = true, util = true}
 
 return function(message)
    if type(message) ~= 'string' then return 'no message but a ' .. type(message) end

@@ -29,7 +29,7 @@ local odd = {'0/0', '1/0', '-1/0', '2^31', '-2^31', '2^31 - 1', '2^32', '2^53', 
    '1e308', '-1e308', '5e-324', '-0', '1.5', '-0.5', '1e10', '255', '256', '-129', '65536', '17'}
 local strings = {"''", "'float'", "'torch.FloatTensor'", "'torch.CudaTensor'", "'nn.Linear'", "'x'",
    "'1'", "'a,b'", "'V'", "'U'", "'R'", "'N'", "'binary'", "'ascii'", "'\\0'", "'%s%n'", "'weight'",
-   "('x'):rep(300)", "'double'", "'sum'", "'/nonexistent/file'", "'copy'"}
+   "('x'):rep(300)", "'double'", "'sum'", "'/dev/null/file'", "'copy'"}
 local others = {'true', 'false', 'nil', '{}', '{1, 2}', '{1, 2, 3}', '{{1, 2}, {3, 4}}',
    '{{1}, {2, 3}}',
    'print', 'function() end', 'function(...) return ... end', "function() error 'x' end",
