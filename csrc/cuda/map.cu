@@ -12,6 +12,8 @@ extern "C" {
 #include "ops/map.h"
 }
 
+#include <type_traits>
+
 namespace {
 
 enum { PER = 4 };
@@ -45,61 +47,19 @@ enum { PER = 4 };
 #define SCALE(x, y) exp2((V)(y))
 #define FMOD(x, y) fmod((V)(x), (V)(y))
 
-/* Integers: what rows_integer.inc.c says. */
-template <typename T> using promoted = decltype(T() + T()); /* products are not cut off */
-template <typename T> __device__ T quotient(promoted<T> a, promoted<T> b) {
-  if (b == 0) return 0;
-  return b == -1 ? (T)(0 - a) : (T)(a / b);
-}
-template <typename T> __device__ T modulo(T a, T b) {
-  if (b == 0 || (b == (T)-1 && (T)-1 < 0)) return 0;
-  return (T)(a % b);
-}
-template <typename T> __device__ T remainder_of(T a, T b) {
-  T m = modulo(a, b);
-  return m != 0 && (m < 0) != (b < 0) ? (T)(m + b) : m;
-}
-template <typename T> struct twin; /* the unsigned type of the same width */
-template <> struct twin<uint8_t> { typedef uint8_t type; };
-template <> struct twin<int8_t> { typedef uint8_t type; };
-template <> struct twin<int16_t> { typedef uint16_t type; };
-template <> struct twin<int32_t> { typedef uint32_t type; };
-template <> struct twin<int64_t> { typedef uint64_t type; };
-template <typename T> __device__ T ipow(T a, T b) {
-  typedef typename twin<T>::type U;
-  U r = 1, base = (U)a;
-  if (b < 0) return (T)(a == 1 ? 1 : a == (T)-1 ? (b % 2 ? -1 : 1) : 0);
-  for (U e = (U)b; e; e = (U)(e >> 1)) {
-    if (e & 1) r = (U)(r * base);
-    base = (U)(base * base);
-  }
-  return (T)r;
-}
-template <typename T> __device__ T shl(T a, T b) {
-  typedef typename twin<T>::type U;
-  return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a << b);
-}
-template <typename T> __device__ T shr(T a, T b) {
-  typedef typename twin<T>::type U;
-  return b < 0 || (U)b >= 8 * sizeof(T) ? 0 : (T)((U)a >> b);
-}
-#define QUOTIENT(a, b) quotient<V>((a), (b))
-#define MODULO(a, b) modulo<V>((a), (b))
-#define REMAINDER(a, b) remainder_of<V>((a), (b))
-#define IPOW(a, b) ipow<V>((a), (b))
-#define SHL(a, b) shl<V>((a), (b))
-#define SHR(a, b) shr<V>((a), (b))
-/* clang-format on */
-
-/* Whether an operation calls functions. */
-__host__ __device__ constexpr bool costly(int op) {
-  return op == DPT__MAP_pow || op == DPT__MAP_cpow || op == DPT__MAP_tpow || op == DPT__MAP_fmod ||
-         op == DPT__MAP_cfmod || op == DPT__MAP_atan2 || op == DPT__MAP_lshift ||
-         op == DPT__MAP_rshift || op == DPT__MAP_clshift || op == DPT__MAP_crshift ||
-         (op >= DPT__MAP_exp && op <= DPT__MAP_sigmoid) || op == DPT__MAP_elu ||
-         (op >= DPT__MAP_softplus && op <= DPT__MAP_softplus_backward) ||
-         (op >= DPT__MAP_logsigmoid && op <= DPT__MAP_logsigmoid_backward);
-}
+template <typename V> struct integers {
+  typedef V T;
+  typedef typename std::make_unsigned<V>::type U;
+#define FN(name) name
+#include "ops/integer.inc.h"
+#undef FN
+};
+#define QUOTIENT(a, b) integers<V>::quotient((a), (b))
+#define MODULO(a, b) integers<V>::modulo((a), (b))
+#define REMAINDER(a, b) integers<V>::remainder((a), (b))
+#define IPOW(a, b) integers<V>::ipow((a), (b))
+#define SHL(a, b) integers<V>::shl((a), (b))
+#define SHR(a, b) integers<V>::shr((a), (b))
 
 /* r[i] = the formula of the operation, for PER elements. */
 template <typename V, int operands, bool calls, bool real> struct formulas;
@@ -113,36 +73,40 @@ template <typename V, int operands, bool calls, bool real> struct formulas;
     }                                                                                              \
     return;                                                                                        \
   }
-#define CASE(name, n, formula)                                                                     \
-  if constexpr ((n) == operands && costly(DPT__MAP_##name) == calls)                               \
+#define CASE(name, n, trait, formula)                                                              \
+  if constexpr ((n) == operands && !!(DPT__TRAIT_##trait & DPT__CALLS) == calls)                   \
     if (op == DPT__MAP_##name) EACH(formula)
 
 template <typename V, int operands, bool calls> struct formulas<V, operands, calls, true> {
   static __device__ __forceinline__ void run(int op, V *r, const V *x, const V *y, const V *z, V p,
                                              V q) {
-#define DPT_REAL(name, n, formula) CASE(name, n, formula)
-#define DPT_MAP(name, n, real, integer) CASE(name, n, real)
-#define DPT_INTEGER(name, n, formula)
-#define DPT_COMPARE(name, n, condition) CASE(name, n, condition)
+#define DPT_REAL(name, known, n, trait, formula) CASE(name, n, trait, formula)
+#define DPT_MAP(name, known, n, trait, real, integer) CASE(name, n, trait, real)
+#define DPT_COMPARE(name, known, n, trait, condition) CASE(name, n, trait, condition)
 #include "ops/map.def"
-#undef DPT_REAL
-#undef DPT_MAP
-#undef DPT_INTEGER
   }
 };
 template <typename V, int operands, bool calls> struct formulas<V, operands, calls, false> {
   static __device__ __forceinline__ void run(int op, V *r, const V *x, const V *y, const V *z, V p,
                                              V q) {
-#define DPT_REAL(name, n, formula)
-#define DPT_MAP(name, n, real, integer) CASE(name, n, integer)
-#define DPT_INTEGER(name, n, formula) CASE(name, n, formula)
+#define DPT_INTEGER(name, known, n, trait, formula) CASE(name, n, trait, formula)
+#define DPT_MAP(name, known, n, trait, real, integer) CASE(name, n, trait, integer)
+#define DPT_COMPARE(name, known, n, trait, condition) CASE(name, n, trait, condition)
 #include "ops/map.def"
-#undef DPT_REAL
-#undef DPT_MAP
-#undef DPT_INTEGER
-#undef DPT_COMPARE
   }
 };
+
+enum { MOST_OPERANDS = 3 }; /* that map_kernel reads */
+#define DPT_OP(name, known, n, trait) static_assert((n) >= 1 && (n) <= MOST_OPERANDS, #name);
+#include "ops/map.def"
+
+/* Whether there are such operations at all. */
+template <int operands, bool calls>
+constexpr bool some_op = false
+#define DPT_OP(name, known, n, trait)                                                              \
+  || ((n) == operands && !!(DPT__TRAIT_##trait & DPT__CALLS) == calls)
+#include "ops/map.def"
+    ;
 
 /* ---- the kernels ---- */
 
@@ -225,19 +189,15 @@ int launch_map(dpt__context *context, const struct dpt__map_args *a, const int *
                     walk, count, dense, aligned, refused);
 }
 
-template <typename T, typename R>
+template <typename T, typename R, int operands>
 int launch_operands(dpt__context *context, const struct dpt__map_args *a, const int *refused) {
-  bool calls = costly(a->op);
-  switch (a->walk.noperand) {
-  case 2:
-    return calls ? launch_map<T, R, 1, true>(context, a, refused)
-                 : launch_map<T, R, 1, false>(context, a, refused);
-  case 3:
-    return calls ? launch_map<T, R, 2, true>(context, a, refused)
-                 : launch_map<T, R, 2, false>(context, a, refused);
-  default:
-    return launch_map<T, R, 3, false>(context, a, refused);
-  }
+  if constexpr (operands < MOST_OPERANDS)
+    if (a->walk.noperand > operands + 1)
+      return launch_operands<T, R, operands + 1>(context, a, refused);
+  if constexpr (some_op<operands, true>)
+    if (dpt__map_traits(a->op) & DPT__CALLS)
+      return launch_map<T, R, operands, true>(context, a, refused);
+  return launch_map<T, R, operands, false>(context, a, refused);
 }
 
 /* Notes in *refused and in the queue's fault whether operand k has an element 0. */
@@ -261,19 +221,18 @@ int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refu
   DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, queue->stream));
   auto kernel = find_zero<T>;
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, a->walk,
-                    a->walk.noperand - 1, count, refused, dpt__fault_of(context), context->name);
+                    dpt__map_divisor(a), count, refused, dpt__fault_of(context), context->name);
 }
 
 template <typename T> int launch_type(dpt__context *context, const struct dpt__map_args *a) {
   int *refused = NULL;
-  if (!dpt__is_real(a->dtype) && dpt__map_divides(a->op)) {
+  if (dpt__map_divisor(a)) {
     refused = (int *)dpt__cuda_services->scratch(context, sizeof *refused);
     if (!refused || refuse_zeros<T>(context, a, refused)) return 1;
   }
-  bool compares = a->op >= DPT__MAP_eq && a->op <= DPT__MAP_cge;
-  if (compares && a->walk.dtype[0] == DPT_U8)
-    return launch_operands<T, uint8_t>(context, a, refused);
-  return launch_operands<T, T>(context, a, refused);
+  if (dpt__map_traits(a->op) & DPT__COMPARES && a->walk.dtype[0] == DPT_U8)
+    return launch_operands<T, uint8_t, 1>(context, a, refused);
+  return launch_operands<T, T, 1>(context, a, refused);
 }
 
 } // namespace

@@ -20,21 +20,6 @@ const dpt__rows *dpt__rows_pick(void) {
   return rows;
 }
 
-/* Operations whose time goes into computing rather than into memory. */
-static int costly(int op) {
-  switch (op) {
-  case DPT__MAP_pow:
-  case DPT__MAP_cpow:
-  case DPT__MAP_tpow:
-  case DPT__MAP_fmod:
-  case DPT__MAP_cfmod:
-  case DPT__MAP_atan2:
-    return 1;
-  default:
-    return op >= DPT__MAP_exp && op <= DPT__MAP_sigmoid;
-  }
-}
-
 /* Whether operand k has an element 0. */
 static int has_zero(const dpt__walk *walk, int k) {
   static const char zero[8];
@@ -52,13 +37,14 @@ int dpt__host_map(dpt__context *context, const void *args) {
   const struct dpt__map_args *a = args;
   const dpt__rows *rows = dpt__rows_pick();
   int dtype = a->dtype == DPT_F16 ? DPT_F32 : a->dtype, result = dtype;
+  int divisor = dpt__map_divisor(a), calls = dpt__map_traits(a->op) & DPT__CALLS;
   dpt__row *row = rows->map[a->op][dtype];
   if (rows->compare[a->op][dtype] && a->walk.dtype[0] == DPT_U8) {
     row = rows->compare[a->op][dtype];
     result = DPT_U8;
   }
-  dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, costly(a->op)};
-  if (!dpt__is_real(dtype) && dpt__map_divides(a->op) && has_zero(&a->walk, a->walk.noperand - 1))
+  dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, calls};
+  if (divisor && has_zero(&a->walk, divisor))
     return dpt__fail("a divisor is 0, which %s elements can't be divided by",
                      dpt__dtype_name(dtype));
   dpt__tiles(context, &a->walk, &task);

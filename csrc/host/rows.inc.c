@@ -168,22 +168,14 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
     .name = ISA_NAME,
     .map =
         {
-#define DPT_REAL(name, operands, formula) [DPT__MAP_##name] = {REALS(name)},
-#define DPT_INTEGER(name, operands, formula) [DPT__MAP_##name] = {INTEGERS(name)},
-#define DPT_MAP(name, operands, real, integer) [DPT__MAP_##name] = {INTEGERS(name), REALS(name)},
-#define DPT_COMPARE(name, operands, condition) DPT_MAP(name, operands, , )
+#define DPT_REAL(name, known, operands, trait, formula) [DPT__MAP_##name] = {REALS(name)},
+#define DPT_INTEGER(name, known, operands, trait, formula) [DPT__MAP_##name] = {INTEGERS(name)},
+#define DPT_OP(name, known, operands, trait) [DPT__MAP_##name] = {INTEGERS(name), REALS(name)},
 #include "ops/map.def"
-#undef DPT_REAL
-#undef DPT_INTEGER
-#undef DPT_MAP
-#undef DPT_COMPARE
         },
     .compare =
         {
-#define DPT_REAL(name, operands, formula)
-#define DPT_INTEGER(name, operands, formula)
-#define DPT_MAP(name, operands, real, integer)
-#define DPT_COMPARE(name, operands, condition)                                                     \
+#define DPT_COMPARE(name, known, operands, trait, condition)                                       \
   [DPT__MAP_##name] = {INTEGERS(byte_##name), REALS(byte_##name)},
 #include "ops/map.def"
         },

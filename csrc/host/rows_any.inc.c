@@ -3,34 +3,26 @@
  * What must stay true: included with T, NUMBER(x), ROW(name) and FN(name) defined. Comparisons
  * exist twice: with results in T, and in bytes.
  */
-#define DPT_REAL(name, operands, formula)
-#define DPT_MAP(name, operands, real, integer)
-#define DPT_INTEGER(name, operands, formula)
 typedef int FN(condition)(T a, T b, T p);
 
 #define R T
 #define LOOP FN(compare_own)
-#define DPT_COMPARE(name, operands, condition)                                                     \
+#define DPT_COMPARE(name, known, operands, trait, condition)                                       \
   static inline int FN(c_##name)(T a, T b, T p) { return (condition); }                            \
   ROW(name) { FN(compare_own)(FN(c_##name), operands, n, r, a, b, p); }
 #include "host/rows_compare.inc.c"
 #include "ops/map.def"
 #undef R
 #undef LOOP
-#undef DPT_COMPARE
 
 #define R uint8_t
 #define LOOP FN(compare_byte)
-#define DPT_COMPARE(name, operands, condition)                                                     \
+#define DPT_COMPARE(name, known, operands, trait, condition)                                       \
   ROW(byte_##name) { FN(compare_byte)(FN(c_##name), operands, n, r, a, b, p); }
 #include "host/rows_compare.inc.c"
 #include "ops/map.def"
 #undef R
 #undef LOOP
-#undef DPT_COMPARE
-#undef DPT_REAL
-#undef DPT_MAP
-#undef DPT_INTEGER
 
 ROW(fill) {
   const T value = NUMBER(p);

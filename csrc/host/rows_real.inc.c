@@ -105,17 +105,12 @@ INLINE void FN(loop)(FN(formula) * f, int operands, int64_t n, T *r, const T *a,
   memcpy(r + i, &w, rest);
 }
 
-#define DPT_REAL(name, operands, formula)                                                          \
+#define DPT_REAL(name, known, operands, trait, formula)                                            \
   static V FN(f_##name)(V a, V b, V c, V p, V q) { return VEC(formula); }                          \
   ROW(name) { FN(loop)(FN(f_##name), operands, n, r, a, b, c, p, q); }
-#define DPT_MAP(name, operands, real, integer) DPT_REAL(name, operands, real)
-#define DPT_INTEGER(name, operands, formula)
-#define DPT_COMPARE(name, operands, condition)
+#define DPT_MAP(name, known, operands, trait, real, integer)                                       \
+  DPT_REAL(name, known, operands, trait, real)
 #include "ops/map.def"
-#undef DPT_REAL
-#undef DPT_MAP
-#undef DPT_INTEGER
-#undef DPT_COMPARE
 
 #undef V
 #undef INLINE

@@ -10,20 +10,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { REALS = 1, INTEGERS = 2, COMPARE = 4 };
 static const struct {
-  const char *name;
-  int operands, flags;
+  const char *name, *known;
+  int operands;
 } ops[] = {
-#define DPT_MAP(name, operands, real, integer) {#name, operands, REALS | INTEGERS},
-#define DPT_REAL(name, operands, formula) {#name, operands, REALS},
-#define DPT_INTEGER(name, operands, formula) {#name, operands, INTEGERS},
-#define DPT_COMPARE(name, operands, condition) {#name, operands, REALS | INTEGERS | COMPARE},
+#define DPT_OP(name, known, operands, trait) {#name, #known, operands},
 #include "ops/map.def"
-#undef DPT_MAP
-#undef DPT_REAL
-#undef DPT_INTEGER
-#undef DPT_COMPARE
 };
 _Static_assert(sizeof ops / sizeof *ops == DPT__NMAP, "one entry an operation");
 
@@ -35,48 +27,21 @@ int dpt_op(const char *name) {
 
 const char *dpt_op_name(int op) { return op >= 0 && op < DPT__NMAP ? ops[op].name : "?"; }
 
-/* The name that a user knows: "cadd" is add, "ceq" eq; of the rest, cmul and so on, it is the op's.
- */
-static const char *told(int op) {
-  switch (op) {
-  case DPT__MAP_cadd:
-    return "add";
-  case DPT__MAP_ceq:
-    return "eq";
-  case DPT__MAP_cne:
-    return "ne";
-  case DPT__MAP_clt:
-    return "lt";
-  case DPT__MAP_cle:
-    return "le";
-  case DPT__MAP_cgt:
-    return "gt";
-  case DPT__MAP_cge:
-    return "ge";
-  case DPT__MAP_cmaxvalue:
-    return "cmax";
-  case DPT__MAP_cminvalue:
-    return "cmin";
-  default:
-    return ops[op].name;
-  }
-}
-
 static int no_such(int op, int kind) {
-  return dpt__fail("%s: %s has no %s; convert to %s type first", told(op), dpt__kind_name(kind),
-                   told(op), ops[op].flags & REALS ? "a real" : "an integer");
+  return dpt__fail("%s: %s has no %s; convert to %s type first", ops[op].known,
+                   dpt__kind_name(kind), ops[op].known,
+                   dpt__map_traits(op) & DPT__REALS ? "a real" : "an integer");
 }
 
 static int check_type(int op, int kind, double p) {
-  int dtype = dpt__dtype(kind);
-  if (dpt__is_real(dtype)) return ops[op].flags & REALS ? 0 : no_such(op, kind);
-  if (!(ops[op].flags & INTEGERS)) return no_such(op, kind);
+  int dtype = dpt__dtype(kind), traits = dpt__map_traits(op);
+  if (!(traits & (dpt__is_real(dtype) ? DPT__REALS : DPT__INTEGERS))) return no_such(op, kind);
+  if (dpt__is_real(dtype)) return 0;
   if (op == DPT__MAP_abs && dtype < DPT_I32 && !dpt__is_device(kind))
     return dpt__fail("abs: %s has no abs; convert to int, long or a real type first",
                      dpt__kind_name(kind));
-  int divides = op == DPT__MAP_div || op == DPT__MAP_fmod || op == DPT__MAP_remainder;
-  if (divides && p > -1 && p < 1)
-    return dpt__fail("%s: %s can't be divided by 0", told(op), dpt__kind_name(kind));
+  if (traits & DPT__DIVIDES && ops[op].operands == 1 && p > -1 && p < 1)
+    return dpt__fail("%s: %s can't be divided by 0", ops[op].known, dpt__kind_name(kind));
   return 0;
 }
 
@@ -88,17 +53,17 @@ static int check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in
                      ops[op].operands, n);
   for (int k = 1; k < n; k++) {
     if (in[k]->kind_ != in[0]->kind_)
-      return dpt__fail("%s: argument '%c' is a %s, wanted a %s as the first", told(op), 'a' + k,
-                       dpt__kind_name(in[k]->kind_), dpt__kind_name(in[0]->kind_));
+      return dpt__fail("%s: argument '%c' is a %s, wanted a %s as the first", ops[op].known,
+                       'a' + k, dpt__kind_name(in[k]->kind_), dpt__kind_name(in[0]->kind_));
     if (dpt__count(in[k]) != dpt__count(in[0]))
       return dpt__fail("%s: argument '%c' has %" PRId64 " elements, wanted %" PRId64 " as in %s",
-                       told(op), 'a' + k, dpt__count(in[k]), dpt__count(in[0]),
+                       ops[op].known, 'a' + k, dpt__count(in[k]), dpt__count(in[0]),
                        dpt__describe(text, in[0]));
   }
-  int bytes = ops[op].flags & COMPARE && dpt__type(r) == DPT_U8 &&
+  int bytes = dpt__map_traits(op) & DPT__COMPARES && dpt__type(r) == DPT_U8 &&
               dpt__is_device(r->kind_) == dpt__is_device(in[0]->kind_);
   if (r->kind_ != in[0]->kind_ && !bytes)
-    return dpt__fail("%s: the result is a %s, wanted a %s", told(op), dpt__kind_name(r->kind_),
+    return dpt__fail("%s: the result is a %s, wanted a %s", ops[op].known, dpt__kind_name(r->kind_),
                      dpt__kind_name(in[0]->kind_));
   return check_type(op, in[0]->kind_, p);
 }
@@ -123,8 +88,8 @@ static int walk_copies(struct dpt__map_args *args, int n, const dpt_tensor **ope
 /* Queued work has its name from the stream; an error of work done at once is told here. */
 static int launch(struct dpt__route *route, struct dpt__map_args *args) {
   dpt__walk_sort(&args->walk);
-  int status = dpt__submit(route, DPT__KERNEL_map, told(args->op), args, sizeof *args);
-  return status && !route->context.stream ? dpt__fail_in("%s", told(args->op)) : status;
+  int status = dpt__submit(route, DPT__KERNEL_map, ops[args->op].known, args, sizeof *args);
+  return status && !route->context.stream ? dpt__fail_in("%s", ops[args->op].known) : status;
 }
 
 static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
@@ -135,7 +100,7 @@ static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double
   unsigned copy = 0;
   DPT__TRY(check(op, n, r, in, p));
   for (int k = 1; k <= n; k++) operands[k] = in[k - 1];
-  DPT__TRY(dpt__route(&route, told(op), n + 1, operands));
+  DPT__TRY(dpt__route(&route, ops[op].known, n + 1, operands));
   if (!dpt__same_size(r, in[0])) {
     /* Resizing r may change an operand that is r: keep them as they are. */
     for (int k = 1; k <= n; k++) {

@@ -8,22 +8,28 @@
 #include "tensor/walk.h"
 
 enum dpt__map_op {
-#define DPT_MAP(name, operands, real, integer) DPT__MAP_##name,
-#define DPT_REAL(name, operands, formula) DPT__MAP_##name,
-#define DPT_INTEGER(name, operands, formula) DPT__MAP_##name,
-#define DPT_COMPARE(name, operands, condition) DPT__MAP_##name,
+#define DPT_OP(name, known, operands, trait) DPT__MAP_##name,
 #include "ops/map.def"
-#undef DPT_MAP
-#undef DPT_REAL
-#undef DPT_INTEGER
-#undef DPT_COMPARE
   DPT__NMAP
 };
 
-/* Whether the last operand is a divisor, which of integers may not be 0. */
-static inline int dpt__map_divides(int op) {
-  return op == DPT__MAP_cdiv || op == DPT__MAP_cfmod || op == DPT__MAP_cremainder ||
-         op == DPT__MAP_addcdiv;
+/* What map.def's lines say beside names and formulas; the column `trait` has the lower-case words.
+ */
+enum { DPT__REALS = 1, DPT__INTEGERS = 2, DPT__COMPARES = 4, DPT__CALLS = 8, DPT__DIVIDES = 16 };
+enum { DPT__TRAIT_plain, DPT__TRAIT_calls = DPT__CALLS, DPT__TRAIT_divides = DPT__DIVIDES };
+enum { DPT__TRAIT_calls_divides = DPT__CALLS | DPT__DIVIDES };
+
+static inline int dpt__map_traits(int op) {
+  static const uint8_t traits[] = {
+#define DPT_REAL(name, known, operands, trait, formula) DPT__REALS | DPT__TRAIT_##trait,
+#define DPT_INTEGER(name, known, operands, trait, formula) DPT__INTEGERS | DPT__TRAIT_##trait,
+#define DPT_MAP(name, known, operands, trait, real, integer)                                       \
+  DPT__REALS | DPT__INTEGERS | DPT__TRAIT_##trait,
+#define DPT_COMPARE(name, known, operands, trait, condition)                                       \
+  DPT__REALS | DPT__INTEGERS | DPT__COMPARES | DPT__TRAIT_##trait,
+#include "ops/map.def"
+  };
+  return traits[op];
 }
 
 struct dpt__map_args {
@@ -32,6 +38,12 @@ struct dpt__map_args {
   double p, q;
   dpt__walk walk;
 };
+
+/* The operand of integers that may hold no 0, since it divides; 0, the result: there is none. */
+static inline int dpt__map_divisor(const struct dpt__map_args *a) {
+  int last = a->walk.noperand - 1, divides = dpt__map_traits(a->op) & DPT__DIVIDES;
+  return divides && last > 1 && !dpt__is_real(a->dtype) ? last : 0;
+}
 
 /* r = value, converted. */
 struct dpt__fill_args {

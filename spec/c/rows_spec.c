@@ -48,16 +48,16 @@ static uint64_t seed;
 #define SCALE(x, y) APPROX(F1(exp2, y))
 #define FMOD(x, y) F2(fmod, x, y)
 
-#define DPT_REAL(name, operands, formula)                                                          \
+#define CASE(name, formula)                                                                        \
   case DPT__MAP_##name:                                                                            \
-    *r = formula;                                                                                  \
-    return 1;
-#define DPT_MAP(name, operands, real, integer) DPT_REAL(name, operands, real)
-#define DPT_INTEGER(name, operands, formula)
-#define DPT_COMPARE(name, operands, condition) DPT_REAL(name, operands, (condition))
+    return *r = (formula), 1;
+
 static int reference_float(int op, float a, float b, float c, float p, float q, float *r) {
   typedef float V;
   switch (op) {
+#define DPT_REAL(name, known, operands, trait, formula) CASE(name, formula)
+#define DPT_MAP(name, known, operands, trait, real, integer) CASE(name, real)
+#define DPT_COMPARE(name, known, operands, trait, condition) CASE(name, condition)
 #include "ops/map.def"
   }
   return 0;
@@ -65,14 +65,13 @@ static int reference_float(int op, float a, float b, float c, float p, float q, 
 static int reference_double(int op, double a, double b, double c, double p, double q, double *r) {
   typedef double V;
   switch (op) {
+#define DPT_REAL(name, known, operands, trait, formula) CASE(name, formula)
+#define DPT_MAP(name, known, operands, trait, real, integer) CASE(name, real)
+#define DPT_COMPARE(name, known, operands, trait, condition) CASE(name, condition)
 #include "ops/map.def"
   }
   return 0;
 }
-#undef DPT_REAL
-#undef DPT_MAP
-#undef DPT_INTEGER
-#undef DPT_COMPARE
 
 /* Integers in 128 bits; the caller takes the low bits. */
 static wide quotient(wide a, wide b) { return b ? a / b : 0; }
@@ -101,33 +100,22 @@ static wide shift_right(wide a, wide b) {
 #define IPOW(a, b) power(a, b)
 #define SHL(a, b) shift_left(a, b)
 #define SHR(a, b) shift_right(a, b)
-#define DPT_INTEGER(name, operands, formula)                                                       \
-  case DPT__MAP_##name:                                                                            \
-    *r = formula;                                                                                  \
-    return 1;
-#define DPT_MAP(name, operands, real, integer) DPT_INTEGER(name, operands, integer)
-#define DPT_COMPARE(name, operands, condition) DPT_INTEGER(name, operands, condition)
-#define DPT_REAL(name, operands, formula)
 static int reference_wide(int op, wide a, wide b, wide c, wide p, wide q, wide *r) {
   typedef wide V;
   switch (op) {
+#define DPT_INTEGER(name, known, operands, trait, formula) CASE(name, formula)
+#define DPT_MAP(name, known, operands, trait, real, integer) CASE(name, integer)
+#define DPT_COMPARE(name, known, operands, trait, condition) CASE(name, condition)
 #include "ops/map.def"
   }
   return 0;
 }
-#undef DPT_REAL
-#undef DPT_MAP
-#undef DPT_INTEGER
-#undef DPT_COMPARE
 
 static const struct {
   const char *name;
   int operands;
 } ops[] = {
-#define DPT_REAL(name, operands, formula) {#name, operands},
-#define DPT_MAP(name, operands, real, integer) {#name, operands},
-#define DPT_INTEGER(name, operands, formula) {#name, operands},
-#define DPT_COMPARE(name, operands, condition) {#name, operands},
+#define DPT_OP(name, known, operands, trait) {#name, operands},
 #include "ops/map.def"
 };
 
