@@ -50,7 +50,7 @@ static DPT__EVERYWHERE inline int64_t dpt__long_number(double x) {
 }
 
 /* value as an element: the one way in which a number of Lua becomes one. */
-static inline void dpt__put_element(int dtype, void *to, double value) {
+static DPT__EVERYWHERE inline void dpt__put_element(int dtype, void *to, double value) {
   switch (dtype) {
   case DPT_I64:
     *(int64_t *)to = dpt__long_number(value);
@@ -73,6 +73,35 @@ static inline void dpt__put_element(int dtype, void *to, double value) {
     break;
   default:
     *(dpt__half *)to = dpt__half_from_double(value);
+  }
+}
+
+/* A whole number as an element; integers wrap. */
+static DPT__EVERYWHERE inline void dpt__put_whole(int dtype, void *to, int64_t value) {
+  switch (dtype) {
+#define X(id, type, acc, suffix, name)                                                             \
+  case id:                                                                                         \
+    *(type *)to = (type)value;                                                                     \
+    break;
+    DPT_INTEGER_DTYPES(X)
+    DPT_REAL_DTYPES(X)
+#undef X
+  default:
+    *(dpt__half *)to = dpt__half_from_float((float)value);
+  }
+}
+
+/* An element as a number of Lua. */
+static inline double dpt__get_element(int dtype, const void *from) {
+  switch (dtype) {
+#define X(id, type, acc, suffix, name)                                                             \
+  case id:                                                                                         \
+    return (double)*(const type *)from;
+    DPT_INTEGER_DTYPES(X)
+    DPT_REAL_DTYPES(X)
+#undef X
+  default:
+    return dpt__half_to_float(*(const dpt__half *)from);
   }
 }
 

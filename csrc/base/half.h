@@ -5,10 +5,12 @@
  */
 #ifndef DPT_BASE_HALF_H
 #define DPT_BASE_HALF_H
+#include "base/dtype.h"
+
 #include <stdint.h>
 #include <string.h>
 
-static inline float dpt__half_to_float(uint16_t h) {
+static DPT__EVERYWHERE inline float dpt__half_to_float(uint16_t h) {
   /* Shift the fraction into place and let a float multiplication renormalise subnormals. */
   uint32_t bits = (uint32_t)(h & 0x7fff) << 13, scale = 0x77800000; /* 2^112 */
   float value, factor;
@@ -22,7 +24,7 @@ static inline float dpt__half_to_float(uint16_t h) {
   return value;
 }
 
-static inline uint16_t dpt__half_from_float(float value) {
+static DPT__EVERYWHERE inline uint16_t dpt__half_from_float(float value) {
   uint32_t bits;
   memcpy(&bits, &value, 4);
   uint16_t sign = (uint16_t)((bits >> 16) & 0x8000);
@@ -43,7 +45,7 @@ static inline uint16_t dpt__half_from_float(float value) {
 }
 
 /* Rounds once: the float in between is rounded to odd, which the second rounding sees through. */
-static inline uint16_t dpt__half_from_double(double value) {
+static DPT__EVERYWHERE inline uint16_t dpt__half_from_double(double value) {
   float near = (float)value;
   uint32_t bits;
   memcpy(&bits, &near, 4);

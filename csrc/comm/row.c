@@ -3,10 +3,9 @@
  * What must stay true: the tensors are contiguous, so that an element's place in a row is a place
  * in memory; a copy never reaches beyond the row.
  */
+#include "base/number.h"
 #include "comm/comm.h"
 #include "device/device.h"
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static size_t size_of(const dpt_tensor *t) { return dpt__dtype_size(dpt__type(t)); }
 
@@ -30,7 +29,7 @@ int64_t dpt__row_count(dpt__row *row, int64_t most) {
   int64_t count = -row->first;
   for (int64_t i = 0; i < row->n && row->t[i]->kind_ == t->kind_ && count < most; i++)
     count += dpt__count(row->t[i]);
-  return least(count, most);
+  return dpt__min(count, most);
 }
 
 uint64_t dpt__row_bytes(const dpt__row *row) {
@@ -43,14 +42,14 @@ uint64_t dpt__row_bytes(const dpt__row *row) {
 int64_t dpt__row_run(dpt__row *row, int64_t most, char **start) {
   const dpt_tensor *t = here(row);
   if (!t) return 0;
-  int64_t run = least(most, dpt__count(t) - row->first);
+  int64_t run = dpt__min(most, dpt__count(t) - row->first);
   *start = at(row);
   for (int64_t i = 1; i < row->n && run < most; i++) {
     const dpt_tensor *next = row->t[i];
     if (next->kind_ != t->kind_ || next->store_ != t->store_ ||
         next->first_ != t->first_ + row->first + run)
       break;
-    run += least(most - run, dpt__count(next));
+    run += dpt__min(most - run, dpt__count(next));
   }
   return run;
 }
@@ -59,7 +58,7 @@ int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt
                      void *memory, dpt__block *block) {
   const dpt_tensor *t;
   for (char *next = memory; count > 0 && (t = here(row));) {
-    int64_t n = least(count, dpt__count(t) - row->first);
+    int64_t n = dpt__min(count, dpt__count(t) - row->first);
     size_t bytes = (size_t)n * size_of(t);
     if (where == DPT__GATHER)
       DPT__TRY(dpt__copies_add(copies, next, block, at(row), t->store_->block, bytes));
@@ -75,7 +74,7 @@ int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt
 int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies) {
   const dpt_tensor *t;
   while (most > 0 && (t = here(&to))) {
-    int64_t n = least(most, dpt__count(t) - to.first);
+    int64_t n = dpt__min(most, dpt__count(t) - to.first);
     DPT__TRY(dpt__row_move_on(&from, n, copies, DPT__GATHER, at(&to), t->store_->block));
     to.first += n;
     most -= n;

@@ -62,7 +62,7 @@ template <> struct dpt__store<__half> {
 };
 
 /* Bytes of an element. */
-static inline int dpt__width_of(int dtype) {
+static __host__ __device__ inline int dpt__width_of(int dtype) {
   return dtype <= DPT_I8                        ? 1
          : dtype == DPT_I16 || dtype == DPT_F16 ? 2
          : dtype == DPT_I32 || dtype == DPT_F32 ? 4
@@ -79,38 +79,9 @@ using dpt__sum_of =
 template <typename T> __device__ __forceinline__ dpt__sum_of<T> dpt__widen(T x) {
   return (dpt__sum_of<T>)dpt__load(x);
 }
-/* A sum as an element; halves are rounded by way of float, as the host's are. */
+/* A sum as an element. */
 template <typename T> __device__ __forceinline__ T dpt__narrow(dpt__sum_of<T> x) {
   return dpt__store<T>::from(x);
-}
-template <> __device__ __forceinline__ __half dpt__narrow<__half>(double x) {
-  return __float2half_rn((float)x);
-}
-
-/* As dpt__put_element (base/element.h). */
-__device__ inline void dpt__put_number(int dtype, void *to, int64_t at, double value) {
-  switch (dtype) {
-  case DPT_F64:
-    ((double *)to)[at] = value;
-    break;
-  case DPT_F32:
-    ((float *)to)[at] = (float)value;
-    break;
-  case DPT_F16:
-    ((__half *)to)[at] = __double2half(value);
-    break;
-  case DPT_I64:
-    ((int64_t *)to)[at] = dpt__long_number(value);
-    break;
-  case DPT_I32:
-    ((int32_t *)to)[at] = (int32_t)dpt__narrow_number(value);
-    break;
-  case DPT_I16:
-    ((int16_t *)to)[at] = (int16_t)dpt__narrow_number(value);
-    break;
-  default: /* a byte */
-    ((uint8_t *)to)[at] = (uint8_t)dpt__narrow_number(value);
-  }
 }
 
 /* f(an element of that type), which returns a status: `[&](auto zero) { typedef decltype(zero) T;

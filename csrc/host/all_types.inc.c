@@ -61,7 +61,7 @@
 #define T dpt__half
 #define SUFFIX f16
 #define LOAD(x) ((double)dpt__half_to_float(x))
-#define STORE(x) dpt__half_from_float((float)(x))
+#define STORE(x) dpt__half_from_double(x)
 #include BODY
 #undef HALF
 #undef T

@@ -62,12 +62,6 @@ int dpt__host_histogram(dpt__context *context, const void *args) {
   return 0;
 }
 
-static double get(int dtype, const void *p, int64_t i) {
-  if (dtype == DPT_F32) return ((const float *)p)[i];
-  if (dtype == DPT_F64) return ((const double *)p)[i];
-  return dpt__half_to_float(((const dpt__half *)p)[i]);
-}
-
 int dpt__host_renorm(dpt__context *context, const void *args) {
   const dpt__renorm_args *g = args;
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);
@@ -76,14 +70,15 @@ int dpt__host_renorm(dpt__context *context, const void *args) {
     char *row = (char *)g->data + i * g->m * width;
     double sum = 0;
     for (int64_t j = 0; j < g->m; j++) {
-      double x = fabs(get(g->dtype, row, j));
+      double x = fabs(dpt__get_element(g->dtype, row + j * width));
       sum += g->p == 1 ? x : g->p == 2 ? x * x : pow(x, g->p);
     }
     double norm = g->p == 1 ? sum : g->p == 2 ? sqrt(sum) : pow(sum, 1 / g->p);
     if (!(norm > g->max_norm)) continue;
     double scale = g->max_norm / (norm + 1e-7);
     for (int64_t j = 0; j < g->m; j++)
-      dpt__put_element(g->dtype, row + j * width, get(g->dtype, row, j) * scale);
+      dpt__put_element(g->dtype, row + j * width,
+                       dpt__get_element(g->dtype, row + j * width) * scale);
   }
   return 0;
 }

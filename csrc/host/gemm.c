@@ -1,6 +1,7 @@
 /* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
 #include "host/gemm.h"
 #include "base/half.h"
+#include "base/number.h"
 #include "host/team.h"
 #include "ops/blas_library.h"
 
@@ -84,8 +85,6 @@ static product cut(const product *p, int64_t r0, int64_t rows, int64_t c0, int64
   return q;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* One product on the threads of this context: a block of rows or of columns for each. */
 static void split(const dpt__context *context, const product *p) {
   int threads = context->threads;
@@ -104,7 +103,7 @@ static void split(const dpt__context *context, const product *p) {
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < parts; i++) {
     dpt__team_here(team);
-    int64_t first = i * part, n = least(part, size - first);
+    int64_t first = i * part, n = dpt__min(part, size - first);
     product q = by_rows ? cut(p, first, n, 0, p->n) : cut(p, 0, p->m, first, n);
     blas(&q);
   }
@@ -145,7 +144,7 @@ static void matrix_vector(const dpt__context *context, int dtype, form f, int64_
   int64_t part = (rows + threads - 1) / threads;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int i = 0; i < threads; i++) {
-    int64_t first = i * part, n = least(part, rows - first);
+    int64_t first = i * part, n = dpt__min(part, rows - first);
     if (n > 0)
       blas_mv(dtype, f, n, cols, alpha, at(dtype, a, f.trans ? first : first * f.lead), x, xstep,
               beta, to(dtype, y, first * ystep), ystep);

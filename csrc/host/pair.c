@@ -6,18 +6,15 @@
 #include "host/reduce.h"
 #include "ops/reduce.h"
 
-#include <math.h>
+#define INLINE DPT__INLINE
 
-#define INLINE inline __attribute__((always_inline))
-
-enum { DOT, DIFFERENT, APART, DISTANCE, SQUARE, POWER };
 enum { SPREAD = 16, BLOCK = DPT__REDUCE_BLOCK };
 
 #define BODY "host/pair_rows.inc.c"
 #include "host/all_types.inc.c"
 
-typedef void pair_fn(int kind, const void *x, int64_t xs, const void *y, int64_t ys, int64_t n,
-                     double p, part *sum);
+typedef void pair_fn(int pairing, int kind, const void *x, int64_t xs, const void *y, int64_t ys,
+                     int64_t n, double p, part *sum);
 static pair_fn *const pairs[] = {
 #define X(id, type, acc, suffix, name) [id] = pair_##suffix,
     DPT_DTYPES(X)
@@ -25,15 +22,10 @@ static pair_fn *const pairs[] = {
 };
 _Static_assert(sizeof pairs / sizeof *pairs == DPT_NDTYPE, "one for each element type");
 
-static int kind_of(int op, double p) {
-  if (op == DPT__PAIR_dot) return DOT;
-  if (op == DPT__PAIR_equal) return DIFFERENT;
-  return p == 0 ? APART : p == 1 ? DISTANCE : p == 2 ? SQUARE : POWER;
-}
-
 int dpt__host_pair(dpt__context *context, const void *args) {
   const dpt__pair_args *g = args;
-  int kind = kind_of(g->op, g->p), dtype = g->walk.dtype[0], real = dpt__is_real(dtype);
+  int op = dpt__pair_reduction(g->op), kind = dpt__accumulation(op, g->p);
+  int dtype = g->walk.dtype[0], real = dpt__is_real(dtype);
   int64_t count = dpt__walk_count(&g->walk), blocks = (count + BLOCK - 1) / BLOCK;
   int64_t xs = g->walk.step[0][g->walk.ndim - 1], ys = g->walk.step[1][g->walk.ndim - 1];
   part one = {.whole = 0}, *parts = &one;
@@ -45,19 +37,17 @@ int dpt__host_pair(dpt__context *context, const void *args) {
     parts[t] = (part){.whole = 0}; /* 0.0 too */
     dpt__walk_at(&g->walk, &c, t * BLOCK, left < BLOCK ? left : BLOCK);
     while (dpt__walk_row(&g->walk, &c))
-      pairs[dtype](kind, c.data[0], xs, c.data[1], ys, c.n, g->p, &parts[t]);
+      pairs[dtype](g->op, kind, c.data[0], xs, c.data[1], ys, c.n, g->p, &parts[t]);
   }
   for (int64_t t = 1; t < blocks; t++)
     if (real)
       parts->real += parts[t].real;
     else
       parts->whole = (int64_t)((uint64_t)parts->whole + (uint64_t)parts[t].whole);
-  if (g->op == DPT__PAIR_equal)
-    *parts = real ? (part){.real = parts->real == 0} : (part){.whole = parts->whole == 0};
-  else if (kind == SQUARE)
-    parts->real = sqrt(parts->real);
-  else if (kind == POWER)
-    parts->real = pow(parts->real, 1 / g->p);
-  dpt__host_put_number(g->out_dtype, g->out, real, parts);
+  if (real)
+    parts->real = dpt__finish_real(op, g->p, parts->real, 0, (double)count);
+  else
+    parts->whole = dpt__finish_whole(op, parts->whole, count);
+  dpt__put_part(g->out_dtype, g->out, real, parts);
   return 0;
 }

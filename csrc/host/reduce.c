@@ -5,12 +5,11 @@
  * together than its neighbours' is summed as a run, otherwise TILE lanes side by side.
  */
 #include "ops/reduce.h"
+#include "base/number.h"
 #include "host/isa.h"
 #include "host/reduce.h"
 
-#include <math.h>
-
-#define INLINE inline __attribute__((always_inline))
+#define INLINE DPT__INLINE
 
 /* BEST: as many at once for max and min, where gcc 12 finds vectors only from 32 on. */
 enum { SPREAD = 16, BEST = 32, TILE = 256, BLOCK = DPT__REDUCE_BLOCK, PARALLEL = 2 * BLOCK };
@@ -34,38 +33,16 @@ static const struct type {
 _Static_assert(sizeof types / sizeof *types == DPT_NDTYPE, "one for each element type");
 
 /* From the accumulated part of n elements to the result. */
-static void finish(int op, double p, int64_t n, part *v) {
-  switch (op) {
-  case DPT__REDUCE_mean:
-    v->real /= (double)n;
-    break;
-  case DPT__REDUCE_var:
-  case DPT__REDUCE_std:
-    v->real = v->m2 / (double)(p != 0 ? n : n - 1);
-    if (op == DPT__REDUCE_std) v->real = sqrt(v->real);
-    break;
-  case DPT__REDUCE_norm:
-    if (p == 2)
-      v->real = sqrt(v->real);
-    else if (p != 0 && p != 1)
-      v->real = pow(v->real, 1 / p);
-    break;
-  case DPT__REDUCE_all:
-    v->whole = v->whole == n;
-    break;
-  case DPT__REDUCE_any:
-    v->whole = v->whole != 0;
-    break;
-  default:
-    break;
-  }
+static void finish(int op, double p, int dtype, int64_t n, part *v) {
+  if (dpt__is_real(dtype))
+    v->real = dpt__finish_real(op, p, v->real, v->m2, (double)n);
+  else
+    v->whole = dpt__finish_whole(op, v->whole, n);
 }
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *v) {
   if (g->idx) g->idx[idx] = v->at + 1;
-  finish(g->op, g->p, g->n, v);
+  finish(g->op, g->p, g->dtype, g->n, v);
   types[g->dtype].store((char *)g->r + (size_t)r * dpt__dtype_size(g->dtype), v);
 }
 
@@ -81,7 +58,7 @@ static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part 
     int64_t first = t % blocks * BLOCK, at[DPT__LANE_OPERANDS];
     dpt__lane_at(&g->lanes, t / blocks, at);
     const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
-    int64_t n = least(BLOCK, g->n - first);
+    int64_t n = dpt__min(BLOCK, g->n - first);
     part v = {.at = 0};
     type->run(kind, x, n, g->step, g->p, &v);
     if (g->idx) v.at = type->find(x, n, g->step, &v);
@@ -93,7 +70,7 @@ static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part 
   for (int64_t lane = 0; lane < g->lanes.count && blocks > 1; lane++) {
     part *v = parts + lane * blocks;
     for (int64_t b = 1; b < blocks; b++)
-      type->join(kind, v, b * BLOCK, v + b, least(BLOCK, g->n - b * BLOCK));
+      type->join(kind, v, b * BLOCK, v + b, dpt__min(BLOCK, g->n - b * BLOCK));
     int64_t at[DPT__LANE_OPERANDS];
     dpt__lane_at(&g->lanes, lane, at);
     put(g, at[1], at[2], v);
@@ -109,7 +86,7 @@ typedef struct strips {
 static strips strips_of(const dpt__reduce_args *g) {
   strips s = {.across = g->lanes.size[g->lanes.ndim - 1]};
   s.strips = (s.across + TILE - 1) / TILE;
-  int64_t width = least(TILE, s.across);
+  int64_t width = dpt__min(TILE, s.across);
   s.rows = 4 * BLOCK / width;
   s.blocks = (g->n + s.rows - 1) / s.rows;
   return s;
@@ -125,25 +102,25 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t t = 0; t < tasks; t++) {
     int64_t block = t % s.blocks, strip = t / s.blocks % s.strips, out = t / s.blocks / s.strips;
-    int64_t lane = out * s.across + strip * TILE, cols = least(TILE, s.across - strip * TILE);
+    int64_t lane = out * s.across + strip * TILE, cols = dpt__min(TILE, s.across - strip * TILE);
     int64_t first = block * s.rows, at[DPT__LANE_OPERANDS];
     dpt__lane_at(&g->lanes, lane, at);
     const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
     part local[TILE], *v = s.blocks == 1 ? local : parts + (lane * s.blocks + block * cols);
-    type->columns(kind, x, least(s.rows, g->n - first), g->step, cols, g->lanes.step[0][last], g->p,
-                  v);
+    type->columns(kind, x, dpt__min(s.rows, g->n - first), g->step, cols, g->lanes.step[0][last],
+                  g->p, v);
     for (int64_t j = 0; j < cols && s.blocks == 1; j++)
       put(g, at[1] + j * g->lanes.step[1][last], at[2] + j * g->lanes.step[2][last], v + j);
   }
   for (int64_t i = 0; i < outer * s.strips && s.blocks > 1; i++) {
     int64_t strip = i % s.strips, lane = i / s.strips * s.across + strip * TILE;
-    int64_t cols = least(TILE, s.across - strip * TILE);
+    int64_t cols = dpt__min(TILE, s.across - strip * TILE);
     int64_t at[DPT__LANE_OPERANDS];
     dpt__lane_at(&g->lanes, lane, at);
     for (int64_t j = 0; j < cols; j++) {
       part *v = parts + lane * s.blocks + j;
       for (int64_t b = 1; b < s.blocks; b++)
-        type->join(kind, v, b * s.rows, v + b * cols, least(s.rows, g->n - b * s.rows));
+        type->join(kind, v, b * s.rows, v + b * cols, dpt__min(s.rows, g->n - b * s.rows));
       put(g, at[1] + j * g->lanes.step[1][last], at[2] + j * g->lanes.step[2][last], v);
     }
   }
@@ -163,27 +140,13 @@ int dpt__host_reduce(dpt__context *context, const void *args) {
   return columns ? by_columns(context, g, parts) : by_runs(context, g, parts);
 }
 
-void dpt__host_put_number(int out_dtype, void *out, int real, const part *v) {
-  switch (out_dtype) {
-#define X(id, type, acc, suffix, name)                                                             \
-  case id:                                                                                         \
-    *(type *)out = real ? (type)v->real : (type)v->whole;                                          \
-    break;
-    DPT_INTEGER_DTYPES(X)
-    DPT_REAL_DTYPES(X)
-#undef X
-  default:
-    *(dpt__half *)out = dpt__half_from_float(real ? (float)v->real : (float)v->whole);
-  }
-}
-
 /* What block t contributes. */
 static part block_of(const dpt__reduce_all_args *g, int kind, const struct type *type,
                      int64_t count, int64_t t) {
   int64_t step = g->walk.step[0][g->walk.ndim - 1], seen = 0;
   dpt__cursor c;
   part sum = {.at = 0}, v = {.at = 0};
-  dpt__walk_at(&g->walk, &c, t * BLOCK, least(BLOCK, count - t * BLOCK));
+  dpt__walk_at(&g->walk, &c, t * BLOCK, dpt__min(BLOCK, count - t * BLOCK));
   while (dpt__walk_row(&g->walk, &c)) {
     type->run(kind, c.data[0], c.n, step, g->p, seen ? &v : &sum);
     if (seen) type->join(kind, &sum, seen, &v, c.n);
@@ -206,8 +169,8 @@ int dpt__host_reduce_all(dpt__context *context, const void *args) {
     for (int64_t t = 0; t < blocks; t++) parts[t] = block_of(g, kind, type, count, t);
   }
   for (int64_t t = 1; t < blocks; t++)
-    type->join(kind, parts, t * BLOCK, parts + t, least(BLOCK, count - t * BLOCK));
-  finish(g->op, g->p, count, parts);
-  dpt__host_put_number(g->out_dtype, g->out, dpt__is_real(dtype), parts);
+    type->join(kind, parts, t * BLOCK, parts + t, dpt__min(BLOCK, count - t * BLOCK));
+  finish(g->op, g->p, dtype, count, parts);
+  dpt__put_part(g->out_dtype, g->out, dpt__is_real(dtype), parts);
   return 0;
 }

@@ -1,6 +1,7 @@
 /* reduce.h: what the reduction kernels share. */
 #ifndef DPT_HOST_REDUCE_H
 #define DPT_HOST_REDUCE_H
+#include "base/element.h"
 #include "host/kernels.h"
 
 enum { DPT__REDUCE_BLOCK = 16384 };
@@ -18,6 +19,11 @@ typedef struct part {
 } part;
 
 /* Writes a finished value as an element of out_dtype. */
-void dpt__host_put_number(int out_dtype, void *out, int real, const part *v);
+static inline void dpt__put_part(int out_dtype, void *out, int real, const part *v) {
+  if (real)
+    dpt__put_element(out_dtype, out, v->real);
+  else
+    dpt__put_whole(out_dtype, out, v->whole);
+}
 
 #endif

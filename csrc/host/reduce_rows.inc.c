@@ -7,41 +7,31 @@
 #if REAL
 #define V(part) ((part)->real)
 #define IS_NAN(x) ((x) != (x))
-#define ABS(x) fabs(x)
 #define NOT_A_NUMBER NAN
+#define TERM(kind, x, p) dpt__term_real(kind, x, p)
+#define SUMS DPT__REAL_SUMS
+#define KIND(kind) ((enum dpt__accumulation)kind) /* all are cases */
 #else
 #define V(part) ((part)->whole)
 #define IS_NAN(x) 0
-#define ABS(x) ((x) < 0 ? -(WRAP)(x) : (WRAP)(x))
 #define NOT_A_NUMBER 0
+#define TERM(kind, x, p) dpt__term_whole(kind, (WRAP)(x))
+#define SUMS DPT__WHOLE_SUMS
+#define KIND(kind) (kind)
 #endif
-
-static INLINE WRAP FN(term)(int kind, ACC x, double p) {
-  switch (kind) {
-  case DPT__SUM:
-    return (WRAP)x;
-  case DPT__COUNT:
-    return x != 0;
-  case DPT__MAGNITUDE:
-    return ABS(x);
-  case DPT__SQUARE:
-    return (WRAP)x * (WRAP)x;
-  default:
-    return (WRAP)pow((double)ABS(x), p);
-  }
-}
 
 static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t step, double p) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
   for (; i + SPREAD <= n; i += SPREAD)
-    for (int64_t j = 0; j < SPREAD; j++) s[j] += FN(term)(kind, LOAD(x[(i + j) * step]), p);
-  for (int64_t j = 0; i + j < n; j++) s[j] += FN(term)(kind, LOAD(x[(i + j) * step]), p);
+    for (int64_t j = 0; j < SPREAD; j++) s[j] += TERM(kind, LOAD(x[(i + j) * step]), p);
+  for (int64_t j = 0; i + j < n; j++) s[j] += TERM(kind, LOAD(x[(i + j) * step]), p);
   for (int h = SPREAD / 2; h; h /= 2)
     for (int j = 0; j < h; j++) s[j] += s[j + h];
   return (ACC)s[0];
 }
 
+#if REAL
 static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t step, ACC mean) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
@@ -59,6 +49,7 @@ static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t step, ACC mean) 
   return (ACC)s[0];
 }
 
+#endif
 /* What max and min compare: the elements themselves, halves as float. */
 #if HALF
 #define B float
@@ -69,7 +60,7 @@ static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t step, ACC mean) 
 #endif
 
 static INLINE B FN(better)(int kind, B x, B y) {
-  return kind == DPT__MOST ? (x > y ? x : y) : (x < y ? x : y);
+  return kind == DPT__MAX ? (x > y ? x : y) : (x < y ? x : y);
 }
 
 /* The greatest or least value, or NaN where there is one. */
@@ -97,39 +88,32 @@ static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
 }
 
 static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t step, double p, part *out) {
-  switch (kind) {
-  case DPT__SUM:
-    V(out) = FN(add_run)(DPT__SUM, x, n, step, p);
+  switch (KIND(kind)) {
+#define X(sum)                                                                                     \
+  case sum:                                                                                        \
+    V(out) = FN(add_run)(sum, x, n, step, p);                                                      \
     break;
-  case DPT__COUNT:
-    V(out) = FN(add_run)(DPT__COUNT, x, n, step, p);
-    break;
-  case DPT__MAGNITUDE:
-    V(out) = FN(add_run)(DPT__MAGNITUDE, x, n, step, p);
-    break;
-  case DPT__SQUARE:
-    V(out) = FN(add_run)(DPT__SQUARE, x, n, step, p);
-    break;
-  case DPT__POWER:
-    V(out) = FN(add_run)(DPT__POWER, x, n, step, p);
-    break;
+    SUMS(X)
+#undef X
   case DPT__PRODUCT: {
     WRAP s = 1;
     for (int64_t i = 0; i < n; i++) s *= (WRAP)LOAD(x[i * step]);
     V(out) = (ACC)s;
     break;
   }
-  case DPT__SPREADOUT: {
+#if REAL
+  case DPT__VARIANCE: {
     ACC mean = FN(add_run)(DPT__SUM, x, n, step, p) / (ACC)n;
     V(out) = mean;
     out->m2 = (double)FN(square_run)(x, n, step, mean);
     break;
   }
-  case DPT__MOST:
-    V(out) = FN(best_run)(DPT__MOST, x, n, step);
+#endif
+  case DPT__MAX:
+    V(out) = FN(best_run)(DPT__MAX, x, n, step);
     break;
-  default:
-    V(out) = FN(best_run)(DPT__LEAST, x, n, step);
+  case DPT__MIN:
+    V(out) = FN(best_run)(DPT__MIN, x, n, step);
     break;
   }
 }
@@ -159,7 +143,7 @@ static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_
                                 int64_t step, double p, part *out) {
   WRAP s[TILE] = {0};
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < cols; j++) s[j] += FN(term)(kind, LOAD(x[i * row_step + j * step]), p);
+    for (int64_t j = 0; j < cols; j++) s[j] += TERM(kind, LOAD(x[i * row_step + j * step]), p);
   for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
 }
 
@@ -171,7 +155,7 @@ static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row
   for (int64_t i = 1; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) {
       B v = VALUE(x[i * row_step + j * step]);
-      int better = (kind == DPT__MOST ? !(v <= s[j]) : !(v >= s[j])) & !IS_NAN(s[j]);
+      int better = (kind == DPT__MAX ? !(v <= s[j]) : !(v >= s[j])) & !IS_NAN(s[j]);
       s[j] = better ? v : s[j];
       at[j] = better ? (int32_t)i : at[j];
     }
@@ -183,22 +167,13 @@ static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row
 
 static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
                                int64_t step, double p, part *out) {
-  switch (kind) {
-  case DPT__SUM:
-    FN(add_cols)(DPT__SUM, x, rows, row_step, cols, step, p, out);
+  switch (KIND(kind)) {
+#define X(sum)                                                                                     \
+  case sum:                                                                                        \
+    FN(add_cols)(sum, x, rows, row_step, cols, step, p, out);                                      \
     break;
-  case DPT__COUNT:
-    FN(add_cols)(DPT__COUNT, x, rows, row_step, cols, step, p, out);
-    break;
-  case DPT__MAGNITUDE:
-    FN(add_cols)(DPT__MAGNITUDE, x, rows, row_step, cols, step, p, out);
-    break;
-  case DPT__SQUARE:
-    FN(add_cols)(DPT__SQUARE, x, rows, row_step, cols, step, p, out);
-    break;
-  case DPT__POWER:
-    FN(add_cols)(DPT__POWER, x, rows, row_step, cols, step, p, out);
-    break;
+    SUMS(X)
+#undef X
   case DPT__PRODUCT: {
     WRAP s[TILE];
     for (int64_t j = 0; j < cols; j++) s[j] = 1;
@@ -207,7 +182,8 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
     for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
     break;
   }
-  case DPT__SPREADOUT: {
+#if REAL
+  case DPT__VARIANCE: {
     WRAP m2[TILE] = {0};
     FN(add_cols)(DPT__SUM, x, rows, row_step, cols, step, p, out);
     for (int64_t j = 0; j < cols; j++) V(out + j) /= (ACC)rows;
@@ -219,11 +195,12 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
     for (int64_t j = 0; j < cols; j++) out[j].m2 = (double)m2[j];
     break;
   }
-  case DPT__MOST:
-    FN(best_cols)(DPT__MOST, x, rows, row_step, cols, step, out);
+#endif
+  case DPT__MAX:
+    FN(best_cols)(DPT__MAX, x, rows, row_step, cols, step, out);
     break;
-  default:
-    FN(best_cols)(DPT__LEAST, x, rows, row_step, cols, step, out);
+  case DPT__MIN:
+    FN(best_cols)(DPT__MIN, x, rows, row_step, cols, step, out);
     break;
   }
 }
@@ -244,15 +221,14 @@ static void FN(join)(int kind, part *to, int64_t n, const part *from, int64_t mo
   case DPT__PRODUCT:
     V(to) = (ACC)((WRAP)a * (WRAP)b);
     break;
-  case DPT__SPREADOUT: {
-    double d = (double)b - (double)a, total = (double)n + (double)more;
-    V(to) = (ACC)((double)a + d * ((double)more / total));
-    to->m2 += from->m2 + d * d * ((double)n * (double)more / total);
+#if REAL
+  case DPT__VARIANCE:
+    dpt__join_variance(&to->real, &to->m2, (double)n, b, from->m2, (double)more);
     break;
-  }
-  case DPT__MOST:
-  case DPT__LEAST:
-    if (!IS_NAN(a) && (kind == DPT__MOST ? !(b <= a) : !(b >= a))) {
+#endif
+  case DPT__MAX:
+  case DPT__MIN:
+    if (!IS_NAN(a) && (kind == DPT__MAX ? !(b <= a) : !(b >= a))) {
       V(to) = b;
       to->at = from->at + n;
     }
@@ -269,5 +245,7 @@ static void FN(store)(void *to, const part *value) { *(T *)to = STORE(V(value));
 #undef VALUE
 #undef V
 #undef IS_NAN
-#undef ABS
+#undef TERM
+#undef SUMS
+#undef KIND
 #undef NOT_A_NUMBER

@@ -5,7 +5,7 @@
  * and with -fwrapv -ffp-contract=off. Everything is static but the table dpt__rows_ISA.
  */
 #include "host/rows.h"
-#include "base/half.h"
+#include "base/element.h"
 #include <math.h>
 #include <sleef.h>
 
@@ -20,13 +20,10 @@
   static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c,      \
                              double p, double q)
 
-/* A number, and an element, as x86's C converts them into an integer of 32 bits or fewer. */
-#define NARROW(x) ((T)(int32_t)(x))
-
 #define T uint8_t
 #define U uint8_t
 #define SUFFIX u8
-#define NUMBER(x) NARROW(x)
+#define NUMBER(x) ((T)dpt__narrow_number(x))
 #include "host/rows_any.inc.c"
 #include "host/rows_integer.inc.c"
 #undef T
@@ -64,13 +61,15 @@
 #define T int64_t
 #define U uint64_t
 #define SUFFIX i64
-#define NUMBER(x) ((T)(x))
+#define NUMBER(x) dpt__long_number(x)
 #include "host/rows_any.inc.c"
 #include "host/rows_integer.inc.c"
 #undef T
 #undef U
 #undef SUFFIX
 
+#undef NUMBER
+#define NUMBER(x) ((T)(x))
 #define T float
 #define W (BYTES / 4)
 #define SUFFIX f32
@@ -105,15 +104,6 @@
 #undef EXP_LIMIT
 #undef LARGE
 #undef NUMBER
-
-#define LOAD_u8(x) (x)
-#define LOAD_i8(x) (x)
-#define LOAD_i16(x) (x)
-#define LOAD_i32(x) (x)
-#define LOAD_i64(x) (x)
-#define LOAD_f16(x) dpt__half_to_float(x)
-#define LOAD_f32(x) (x)
-#define LOAD_f64(x) (x)
 
 #define STORE(x) ((TO)(int32_t)(x))
 #define TO uint8_t

@@ -5,12 +5,15 @@
  * integer (64 bits for i64), whose smallest value stands for what is out of range; f16 is rounded
  * once, to nearest even.
  */
-#define CONVERT(from, load)                                                                        \
-  const from *x = a;                                                                               \
-  TO *to = r;                                                                                      \
-  SIMD for (int64_t i = 0; i < n; i++) to[i] = STORE(load(x[i]));
-#define X(id, from, acc, suffix, torch)                                                            \
-  ROW(from_##suffix) { CONVERT(from, LOAD_##suffix) }
-DPT_DTYPES(X)
+#define CONVERT(from, suffix, load)                                                                \
+  ROW(from_##suffix) {                                                                             \
+    const from *x = a;                                                                             \
+    TO *to = r;                                                                                    \
+    SIMD for (int64_t i = 0; i < n; i++) to[i] = STORE(load(x[i]));                                \
+  }
+#define X(id, from, acc, suffix, torch) CONVERT(from, suffix, )
+DPT_INTEGER_DTYPES(X)
+DPT_REAL_DTYPES(X)
 #undef X
+CONVERT(dpt__half, f16, dpt__half_to_float)
 #undef CONVERT

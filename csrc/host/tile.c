@@ -6,6 +6,7 @@
  * dense results that no other operand shares are written past the cache, in whole lines.
  */
 #include "host/tile.h"
+#include "base/number.h"
 #include "tensor/tensor.h"
 #include <emmintrin.h>
 #include <string.h>
@@ -268,8 +269,6 @@ static void one_tile(const layout *plan, int64_t number) {
   scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.step_j[0], t.step_i[0]);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
  * as high as a cache line of it; several short rows at a time otherwise. */
 static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
@@ -290,18 +289,18 @@ static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   plan->group = 1;
   if (dense && (plan->dj < 0 || plan->si >= SHORT)) {
     int64_t size = (int64_t)dpt__dtype_size(walk->dtype[0]);
-    plan->bi = least(plan->si, native ? CHUNK : TILE);
+    plan->bi = dpt__min(plan->si, native ? CHUNK : TILE);
     plan->bj = 1;
     plan->past_cache = native && plan->si >= LONG && dpt__walk_count(walk) * size >= PAST_CACHE;
     for (int k = 1; k < walk->noperand; k++)
       if (walk->data[k] == walk->data[0]) plan->past_cache = 0;
   } else if (high) {
-    plan->bj = least(plan->sj, high);
-    plan->bi = least(plan->si, BUFFER / plan->bj);
+    plan->bj = dpt__min(plan->sj, high);
+    plan->bi = dpt__min(plan->si, BUFFER / plan->bj);
     plan->group = GROUP;
   } else {
-    plan->bi = least(plan->si, TILE);
-    plan->bj = least(plan->sj, TILE / plan->bi);
+    plan->bi = dpt__min(plan->si, TILE);
+    plan->bj = dpt__min(plan->sj, TILE / plan->bi);
   }
   plan->ni = (plan->si + plan->bi - 1) / plan->bi;
   plan->nj = (plan->sj + plan->bj - 1) / plan->bj;

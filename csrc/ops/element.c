@@ -33,29 +33,13 @@ static int check_offset(const char *fn, const dpt_tensor *t, int64_t offset) {
                    fn, offset, dpt__describe(text, t), size);
 }
 
-#define LOAD_f16(x) dpt__half_to_float(x)
-#define LOAD(id, type, acc, suffix, name)                                                          \
-  case id:                                                                                         \
-    return LOAD_##suffix(*(const type *)from);
-#define LOAD_u8(x) (x)
-#define LOAD_i8(x) (x)
-#define LOAD_i16(x) (x)
-#define LOAD_i32(x) (x)
-#define LOAD_i64(x) ((double)(x))
-#define LOAD_f32(x) (x)
-#define LOAD_f64(x) (x)
-static double load(int dtype, const void *from) {
-  switch (dtype) { DPT_DTYPES(LOAD) }
-  return 0;
-}
-
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   int dtype = dpt__type(t);
   size_t size = dpt__dtype_size(dtype);
   DPT__TRY(check_offset("get", t, offset));
   const char *from = (const char *)dpt__at(t) + offset * (int64_t)size;
   if (!dpt__is_device(t->kind_)) {
-    *value = dpt__plain(load(dtype, from));
+    *value = dpt__plain(dpt__get_element(dtype, from));
     return 0;
   }
   struct dpt__route route;
@@ -65,7 +49,7 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   DPT__TRY(dpt__route(&route, "get", 2, operands));
   DPT__TRY(dpt__copy_on(route.context.stream, "get", &element, NULL, from, t->store_->block, size));
   DPT__TRY(dpt__wait(&route));
-  *value = dpt__plain(load(dtype, &element));
+  *value = dpt__plain(dpt__get_element(dtype, &element));
   return 0;
 }
 

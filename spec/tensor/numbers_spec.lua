@@ -48,4 +48,13 @@ describe('a number', function()
          end
       end)
    end
+
+   it('of a sum is rounded to a half once', function()
+      for _, kind in ipairs{'', 'Cuda'} do
+         -- a float in between would lose the last summand and then round to even
+         local x = torch.DoubleTensor{1, 2 ^ -11, 2 ^ -24}:type('torch.' .. kind .. 'HalfTensor')
+         assert.equal(1 + 2 ^ -10, x:sum(1)[1])
+         assert.equal(1 + 2 ^ -10, x:cumsum(1)[3])
+      end
+   end)
 end)

@@ -18,7 +18,8 @@ template <typename Index> __global__ void ramp_kernel(dpt__ramp_args g, int64_t 
     int64_t place[1];
     dpt__places<Index, 1>(g.walk, (Index)i, place);
     double value = g.from + (double)i * g.step;
-    dpt__put_number(g.walk.dtype[0], g.walk.data[0], place[0], g.power ? pow(10.0, value) : value);
+    char *to = g.walk.data[0] + place[0] * dpt__width_of(g.walk.dtype[0]);
+    dpt__put_element(g.walk.dtype[0], to, g.power ? pow(10.0, value) : value);
   }
 }
 

@@ -25,8 +25,8 @@ template <int distribution> __global__ void draw(dpt__philox_args g, int64_t cou
     } else {
       dpt__places<uint64_t, 1>(g.walk, (uint64_t)i, place);
     }
-    dpt__put_number(dtype, g.walk.data[0], place[0],
-                    dpt__philox_drawn(&g, distribution, dtype != DPT_F64, i, a));
+    dpt__put_element(dtype, g.walk.data[0] + place[0] * dpt__width_of(dtype),
+                     dpt__philox_drawn(&g, distribution, dtype != DPT_F64, i, a));
   }
 }
 

@@ -3,6 +3,7 @@
  * What must stay true: a window never reaches outside its plane and is never empty; a plane is one
  * thread's, so overlapping windows add up in one order.
  */
+#include "base/number.h"
 #include "host/nn/real.h"
 
 #include <inttypes.h>
@@ -13,8 +14,6 @@ struct range {
 };
 
 static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* The windows of one dimension after the other; count_pad counts padding (but, as Torch7, not what
  * lies beyond it). */
 static void lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
@@ -28,9 +27,9 @@ static void lay(const struct dpt__slide *s, int adaptive, int count_pad, struct 
       } else {
         first = o * s->stride[d] - s->pad[d];
         end = first + s->dilation[d] * (s->kernel[d] - 1) + 1;
-        count = least(end, n + s->pad[d]) - first;
+        count = dpt__min(end, n + s->pad[d]) - first;
         first = dpt__slide_first(first, s->dilation[d]);
-        end = least(end, n);
+        end = dpt__min(end, n);
         if (!count_pad) count = end - first;
       }
       *r = (struct range){first, end, count};
