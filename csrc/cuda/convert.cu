@@ -23,16 +23,6 @@ __global__ void convert_kernel(dpt__walk walk, Index count) {
   }
 }
 
-template <typename T, typename Index> __global__ void move_kernel(dpt__walk walk, Index count) {
-  Index threads = (Index)gridDim.x * blockDim.x;
-  for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
-    int64_t place[2];
-    dpt__places<Index, 2>(walk, i, place);
-    ((T *)walk.data[0])[place[0]] = ((const T *)walk.data[1])[place[1]];
-    if (count - i <= threads) break;
-  }
-}
-
 template <typename T, typename Index>
 __global__ void fill_kernel(dpt__walk walk, Index count, T value) {
   Index threads = (Index)gridDim.x * blockDim.x;
@@ -62,17 +52,6 @@ template <typename To> int convert_to(dpt__context *context, const dpt__walk &wa
   });
 }
 
-template <typename T> int move_all(dpt__context *context, const dpt__walk &walk, int64_t count) {
-  if (count <= UINT32_MAX) {
-    auto kernel = move_kernel<T, uint32_t>;
-    return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
-                      walk, (uint32_t)count);
-  }
-  auto kernel = move_kernel<T, uint64_t>;
-  return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
-                    walk, (uint64_t)count);
-}
-
 template <typename T>
 int fill_all(dpt__context *context, const dpt__walk &walk, int64_t count, T value) {
   if (count <= UINT32_MAX) {
@@ -91,12 +70,10 @@ int move(dpt__context *context, const dpt__walk &walk, int64_t count, size_t wid
                               dpt__queue_of(context)->stream));
     return 0;
   }
-  return dpt__of_width((int)width,
-                       [&](auto zero) { return move_all<decltype(zero)>(context, walk, count); });
+  return dpt__of_width((int)width, [&](auto zero) {
+    return convert_from<decltype(zero), decltype(zero)>(context, walk, count);
+  });
 }
-
-/* A number as an element, on the host. */
-template <typename T> T element(double value) { return dpt__store<T>::from(value); }
 
 } // namespace
 
@@ -114,7 +91,8 @@ int dpt__cuda_fill(dpt__context *context, const void *args) {
   const struct dpt__fill_args *a = (const struct dpt__fill_args *)args;
   int64_t count = dpt__walk_count(&a->walk);
   if (!count) return 0;
-  return dpt__of_type(a->walk.dtype[0], [&](auto zero) {
-    return fill_all(context, a->walk, count, element<decltype(zero)>(a->value));
+  int dtype = a->walk.dtype[0];
+  return dpt__of_width(dpt__width_of(dtype), [&](auto zero) {
+    return fill_all(context, a->walk, count, dpt__bits_of_number<decltype(zero)>(dtype, a->value));
   });
 }
