@@ -104,33 +104,69 @@ static void cudnn(void) {
   CHECK(dpt__conv_weight_bytes(&key) == 6 * 4 * 3 * 4 * sizeof(float));
 }
 
+/* What is made and ends, and the two answers that want a handle: without a GPU there is none. */
+static int made, ended;
+template <typename T> static cudnnStatus_t (*create_of)(T *);
+template <typename T> static cudnnStatus_t (*destroy_of)(T);
+template <typename T> static cudnnStatus_t create(T *descriptor) {
+  made++;
+  return create_of<T>(descriptor);
+}
+template <typename T> static cudnnStatus_t destroy(T descriptor) {
+  ended++;
+  return destroy_of<T>(descriptor);
+}
+template <typename T> static void count(cudnnStatus_t (**make)(T *), cudnnStatus_t (**end)(T)) {
+  create_of<T> = *make;
+  destroy_of<T> = *end;
+  *make = create<T>;
+  *end = destroy<T>;
+}
+static cudnnStatus_t weight_space(cudnnHandle_t, cudnnRNNDescriptor_t, size_t *bytes) {
+  *bytes = 100;
+  return CUDNN_STATUS_SUCCESS;
+}
+static cudnnStatus_t temporary_space(cudnnHandle_t, cudnnRNNDescriptor_t, cudnnForwardMode_t,
+                                     cudnnRNNDataDescriptor_t, size_t *work, size_t *kept) {
+  *work = 0;
+  *kept = 256;
+  return CUDNN_STATUS_SUCCESS;
+}
+
 /* Recurrent networks: cuDNN takes every network and every data that csrc/rnn/rnn.c lets through. */
-static void check_network(const dpt__cudnn_functions *f, const dpt_rnn &net, int type, int ragged) {
-  enum { B = 3 };
-  dpt__rnn_args *a = (dpt__rnn_args *)calloc(1, sizeof *a + B * sizeof(int32_t));
-  CHECK(a != NULL);
-  if (!a) return;
-  a->rnn = net;
-  a->type = type;
-  a->ragged = ragged;
-  a->T = 5;
-  a->B = B;
-  const int32_t lengths[B] = {2, 5, 1};
-  memcpy(a->lengths, lengths, sizeof lengths);
-  for (int layer = 0; layer < net.layers; layer++) {
-    dpt__rnn_layer_plan plan;
-    CHECK(!dpt__rnn_describe(f, &net, type, layer % 2, layer, &plan));
-    CHECK(!dpt__rnn_describe_data(a, layer, &plan));
-    CHECK((plan.c != NULL) == (net.cell == DPT_RNN_LSTM));
-  }
-  free(a);
+static void check_network(const dpt__cudnn_functions *f, dpt__rnn_args *a) {
+  static dpt__plans<dpt__rnn_plan> plans;
+  dpt__rnn_plan *plan = NULL, *again = NULL;
+  CHECK(!dpt__rnn_plan_of(&plans, f, NULL, a, true, &plan));
+  if (!plan) return;
+  CHECK((plan->first.c != NULL) == (a->rnn.cell == DPT_RNN_LSTM));
+  CHECK(plans.count <= DPT__PLANS);
+  int before = made;
+  CHECK(!dpt__rnn_plan_of(&plans, f, NULL, a, true, &again) && again == plan);
+  a->ragged = !a->ragged;
+  CHECK(!dpt__rnn_plan_of(&plans, f, NULL, a, true, &again) && again == plan);
+  CHECK(plan->lengths[0] == (a->ragged ? a->lengths[0] : a->T));
+  CHECK(made == before);
 }
 
 static void recurrent(void) {
-  const dpt__cudnn_functions *f = dpt__cudnn_open();
-  if (!f) return;
-  for (int i = 0; i < 4 * 4 * 2 * 2 * 2 * 2 * 2; i++) {
-    dpt_rnn net = {};
+  enum { B = 3 };
+  if (!dpt__cudnn_open()) return;
+  dpt__cudnn_functions f = *dpt__cudnn_open();
+  count(&f.cudnnCreateRNNDescriptor, &f.cudnnDestroyRNNDescriptor);
+  count(&f.cudnnCreateRNNDataDescriptor, &f.cudnnDestroyRNNDataDescriptor);
+  count(&f.cudnnCreateTensorDescriptor, &f.cudnnDestroyTensorDescriptor);
+  f.cudnnGetRNNWeightSpaceSize = weight_space;
+  f.cudnnGetRNNTempSpaceSizes = temporary_space;
+  dpt__rnn_args *a = (dpt__rnn_args *)calloc(1, sizeof *a + B * sizeof(int32_t));
+  CHECK(a != NULL);
+  if (!a) return;
+  const int32_t lengths[B] = {2, 5, 1};
+  memcpy(a->lengths, lengths, sizeof lengths);
+  a->T = 5;
+  a->B = B;
+  for (int i = 0; i < 4 * 4 * 2 * 2 * 2 * 2 * 2 * 2; i++) {
+    dpt_rnn &net = a->rnn;
     net.cell = i % 4;
     net.bias = i / 4 % 4;
     net.directions = 1 + i / 16 % 2;
@@ -140,21 +176,24 @@ static void recurrent(void) {
     net.hidden = 6;
     net.input = net.skip_input ? 6 : 7;
     net.projection = net.cell == DPT_RNN_LSTM && i % 3 ? 4 : 0;
-    check_network(f, net, i / 128 % 2 ? DPT_F64 : DPT_F32, i / 256 % 2);
+    a->type = i / 128 % 2 ? DPT_F64 : DPT_F32;
+    a->ragged = i / 256 % 2;
+    a->tf32 = i / 512 % 2;
+    check_network(&f, a);
   }
+  CHECK(made > ended && ended > 0); /* there were more than a cache keeps */
   /* the parts of a reserve lie behind each other */
-  dpt__rnn_args args = {};
-  dpt__rnn_plan plan;
-  args.rnn.layers = 3;
-  plan.args = &args;
+  dpt__rnn_plan plan = {};
+  plan.key.layers = 3;
   plan.first.reserve = 300;
   plan.other.reserve = 256;
   plan.first.weight = plan.other.weight = 100;
   plan.between = 512;
   CHECK(plan.weight_at(2) == 512 && plan.reserve_at(3) == 1024 && plan.given_at(1) == 1536);
   CHECK(plan.read_at(1) == plan.given_at(1) && plan.reserve() == 2048);
-  args.rnn.dropout = 0.5;
+  plan.key.drops = 1;
   CHECK(plan.read_at(0) == 2048 && plan.reserve() == 3072);
+  free(a);
 }
 
 /* Without a GPU there is no handle, but a sentence; with one this proves nothing. */

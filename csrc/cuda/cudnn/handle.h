@@ -5,6 +5,7 @@
  */
 #ifndef DPT_CUDA_CUDNN_HANDLE_H
 #define DPT_CUDA_CUDNN_HANDLE_H
+#include "cuda/cudnn/cache.h"
 #include "cuda/library.h"
 
 #include <cudnn.h>
@@ -15,12 +16,14 @@ struct dpt__cudnn_functions {
 #undef DPT_FUNCTION
 };
 
-struct dpt__conv_plans; /* plan.h */
+struct dpt__conv_plan; /* plan.h */
+struct dpt__rnn_plan;  /* rnn_plan.h */
 
 /* What a queue has of cuDNN. */
 struct dpt__cudnn {
   cudnnHandle_t handle;
-  dpt__conv_plans *plans;
+  dpt__plans<dpt__conv_plan> convolutions;
+  dpt__plans<dpt__rnn_plan> networks;
 };
 
 /* cuDNN's functions, opened at the first call; NULL leaves a sentence. */

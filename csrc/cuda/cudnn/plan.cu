@@ -5,12 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 
-struct dpt__conv_plans {
-  dpt__conv_plan *buckets[256];
-  int count;
-  uint64_t clock;
-};
-
 namespace {
 
 enum { MOST = 32 }; /* algorithms that are asked for */
@@ -259,27 +253,6 @@ int destroy(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
   return 0;
 }
 
-/* ---- a queue's plans ---- */
-
-dpt__conv_plan **bucket_of(dpt__conv_plans *plans, const dpt__conv_key *key) {
-  uint64_t hash = 14695981039346656037u;
-  const uint64_t *words = (const uint64_t *)key;
-  static_assert(sizeof *key % 8 == 0, "a key is made of 64-bit words");
-  for (size_t i = 0; i < sizeof *key / 8; i++) hash = (hash ^ words[i]) * 1099511628211u;
-  return &plans->buckets[(hash >> 32) % 256];
-}
-
-void give_way(const dpt__cudnn_functions *f, dpt__conv_plans *plans) {
-  dpt__conv_plan **oldest = NULL;
-  for (dpt__conv_plan *&bucket : plans->buckets)
-    for (dpt__conv_plan **p = &bucket; *p; p = &(*p)->next)
-      if (!oldest || (*p)->used < (*oldest)->used) oldest = p;
-  dpt__conv_plan *plan = *oldest;
-  *oldest = plan->next;
-  plans->count--;
-  dpt__conv_drop(f, plan);
-}
-
 } // namespace
 
 dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *a, int64_t N) {
@@ -343,21 +316,14 @@ int dpt__conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verb
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
-  if (!cudnn->plans) cudnn->plans = (dpt__conv_plans *)calloc(1, sizeof *cudnn->plans);
-  if (!cudnn->plans) return dpt__cuda_fail("convolution: no host memory for plans");
-  dpt__conv_plan **bucket = bucket_of(cudnn->plans, key), *plan = *bucket;
-  while (plan && memcmp(&plan->key, key, sizeof *key)) plan = plan->next;
+  dpt__conv_plan *plan = cudnn->convolutions.find(*key);
   if (plan) {
     plan->workspace = NULL;
   } else {
     if (make(context, f, key, o, &plan)) return 1;
     if (verbose) tell(plan);
-    if (cudnn->plans->count >= DPT__CONV_PLANS) give_way(f, cudnn->plans);
-    plan->next = *bucket;
-    *bucket = plan;
-    cudnn->plans->count++;
+    cudnn->convolutions.keep(plan, [&](dpt__conv_plan *old) { dpt__conv_drop(f, old); });
   }
-  plan->used = ++cudnn->plans->clock;
   *result = plan;
   return 0;
 }

@@ -1,16 +1,12 @@
 /* plan.h: how cuDNN computes one convolution: descriptors, algorithm, workspace; kept for a queue.
  *
  * What must stay true: a plan is found by its whole key. Only algorithms that give the same bits
- * every time are chosen, and only such as multiply floats as floats unless TF32 is allowed. The
- * plans of a queue are its thread's; when there are DPT__CONV_PLANS, the one that was not used for
- * longest gives way.
+ * every time are chosen, and only such as multiply floats as floats unless TF32 is allowed.
  */
 #ifndef DPT_CUDA_CUDNN_PLAN_H
 #define DPT_CUDA_CUDNN_PLAN_H
 #include "cuda/cudnn/handle.h"
 #include "cuda/nn/convolution.h"
-
-enum { DPT__CONV_PLANS = 512 };
 
 /* All bytes are set. */
 struct dpt__conv_key {

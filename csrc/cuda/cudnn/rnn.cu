@@ -23,8 +23,8 @@ struct run {
   const dpt__cudnn_functions *call;
   cudnnHandle_t handle;
   cudaStream_t stream;
-  dpt__rnn_plan plan;
-  size_t width; /* bytes of an element */
+  dpt__rnn_plan *plan; /* the queue's */
+  size_t width;        /* bytes of an element */
   int64_t rows, columns;
   void *work;
   struct { /* results of the layer that are copied to where they belong */
@@ -46,17 +46,18 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   if (dpt__cudnn_begin(context, &r->call, &cudnn)) return 1;
   r->handle = cudnn->handle;
   r->stream = dpt__queue_of(context)->stream;
-  if (dpt__rnn_plan_make(r->call, r->handle, r->a, kept, &r->plan)) return 1;
-  if (r->a->reserve && (size_t)r->a->reserve_bytes < r->plan.reserve())
+  if (dpt__rnn_plan_of(&cudnn->networks, r->call, r->handle, r->a, kept, &r->plan)) return 1;
+  if (r->a->reserve && (size_t)r->a->reserve_bytes < r->plan->reserve())
     return dpt__cuda_fail("rnn: cuDNN wants a reserve of %zu bytes now, not %lld",
-                          r->plan.reserve(), (long long)r->a->reserve_bytes);
+                          r->plan->reserve(), (long long)r->a->reserve_bytes);
   if (!aligned(r->a->reserve, WEIGHT_ALIGN))
     return dpt__cuda_fail("rnn: argument 'reserve' begins within its storage, wanted a tensor of "
                           "its own");
   r->width = dpt__rnn_element(r->a->type);
   r->rows = (int64_t)r->a->T * r->a->B;
   r->columns = r->a->rnn.directions * dpt__rnn_width(&r->a->rnn);
-  size_t most = r->plan.first.work > r->plan.other.work ? r->plan.first.work : r->plan.other.work;
+  size_t most =
+      r->plan->first.work > r->plan->other.work ? r->plan->first.work : r->plan->other.work;
   r->work = most ? take(r, most) : NULL;
   r->nlate = 0;
   return most && !r->work;
@@ -111,12 +112,12 @@ int write_state(run *r, void *all, int layer, int64_t columns, void **to) {
 }
 
 int read_weight(run *r, int layer, void **to) {
-  return read_from(r, (char *)r->a->weight + r->plan.weight_at(layer), r->plan.at(layer).weight,
+  return read_from(r, (char *)r->a->weight + r->plan->weight_at(layer), r->plan->at(layer).weight,
                    WEIGHT_ALIGN, to);
 }
 
 char *reserve_of(const run *r, int layer) {
-  return r->a->reserve ? (char *)r->a->reserve + r->plan.reserve_at(layer) : NULL;
+  return r->a->reserve ? (char *)r->a->reserve + r->plan->reserve_at(layer) : NULL;
 }
 
 /* ---- dropout ---- */
@@ -156,7 +157,7 @@ int drop(run *r, void *to, const void *from, int layer) {
 /* ---- the three passes ---- */
 
 int forward_layer(run *r, int layer, const void *x, void *y) {
-  dpt__rnn_layer_plan &l = r->plan.at(layer);
+  dpt__rnn_layer_plan &l = r->plan->at(layer);
   const dpt__rnn_args *a = r->a;
   int64_t O = dpt__rnn_width(&a->rnn), H = a->rnn.hidden;
   void *w, *h0, *c0, *hn, *cn;
@@ -172,7 +173,7 @@ int forward_layer(run *r, int layer, const void *x, void *y) {
 }
 
 int data_layer(run *r, int layer, const void *y, const void *gy, void *gx, int64_t columns) {
-  dpt__rnn_layer_plan &l = r->plan.at(layer);
+  dpt__rnn_layer_plan &l = r->plan->at(layer);
   const dpt__rnn_args *a = r->a;
   int64_t O = dpt__rnn_width(&a->rnn), H = a->rnn.hidden;
   void *w, *h0, *c0, *ghn, *gcn, *gh0, *gc0;
@@ -194,9 +195,9 @@ template <typename T> __global__ void add_kernel(T *to, const T *from, double sc
 
 /* cuDNN adds to what is there and knows no scale: where one is asked for, it adds aside. */
 int weight_layer(run *r, int layer, const void *x, const void *y) {
-  dpt__rnn_layer_plan &l = r->plan.at(layer);
+  dpt__rnn_layer_plan &l = r->plan->at(layer);
   const dpt__rnn_args *a = r->a;
-  char *to = (char *)a->gw + r->plan.weight_at(layer);
+  char *to = (char *)a->gw + r->plan->weight_at(layer);
   bool aside = a->scale != 1 || !aligned(to, WEIGHT_ALIGN);
   void *h0, *sum = aside ? take(r, l.weight) : to;
   if (!sum || read_state(r, a->h0, layer, dpt__rnn_width(&a->rnn), &h0)) return 1;
@@ -221,11 +222,11 @@ int kept(run *r, int layer, void **x, void **y) {
   size_t in = (size_t)(r->rows * a->rnn.input) * r->width;
   size_t out = (size_t)(r->rows * r->columns) * r->width;
   if (layer)
-    *x = reserve + r->plan.read_at(layer - 1);
+    *x = reserve + r->plan->read_at(layer - 1);
   else if (a->x && read_from(r, a->x, in, DATA_ALIGN, x))
     return 1;
-  if (layer < r->plan.layers() - 1) {
-    *y = reserve + r->plan.given_at(layer);
+  if (layer < r->plan->layers() - 1) {
+    *y = reserve + r->plan->given_at(layer);
     return 0;
   }
   return read_from(r, a->y, out, DATA_ALIGN, y);
@@ -239,22 +240,22 @@ int dpt__cuda_rnn_forward(dpt__context *context, const void *args) {
   const dpt__rnn_args *a = r.a;
   void *x, *y, *turns[2] = {NULL, NULL};
   if (read_from(&r, a->x, (size_t)(r.rows * a->rnn.input) * r.width, DATA_ALIGN, &x)) return 1;
-  for (int layer = 0; layer < r.plan.layers(); layer++) {
-    bool last = layer == r.plan.layers() - 1;
+  for (int layer = 0; layer < r.plan->layers(); layer++) {
+    bool last = layer == r.plan->layers() - 1;
     if (last) {
       if (write_to(&r, a->y, (size_t)(r.rows * r.columns) * r.width, &y)) return 1;
     } else if (a->reserve) {
-      y = (char *)a->reserve + r.plan.given_at(layer);
+      y = (char *)a->reserve + r.plan->given_at(layer);
     } else {
       void *&turn = turns[layer % 2];
-      if (!turn) turn = take(&r, r.plan.between);
+      if (!turn) turn = take(&r, r.plan->between);
       if (!turn) return 1;
       y = turn;
     }
     if (forward_layer(&r, layer, x, y)) return 1;
     x = y;
-    if (!last && a->reserve && r.plan.drops()) {
-      x = (char *)a->reserve + r.plan.read_at(layer);
+    if (!last && a->reserve && r.plan->drops()) {
+      x = (char *)a->reserve + r.plan->read_at(layer);
       if (drop(&r, x, y, layer)) return 1;
     }
   }
@@ -267,20 +268,20 @@ int dpt__cuda_rnn_data(dpt__context *context, const void *args) {
   const dpt__rnn_args *a = r.a;
   void *gy, *gx, *turns[2] = {NULL, NULL};
   if (read_from(&r, a->gy, (size_t)(r.rows * r.columns) * r.width, DATA_ALIGN, &gy)) return 1;
-  for (int layer = r.plan.layers() - 1; layer >= 0; layer--) {
+  for (int layer = r.plan->layers() - 1; layer >= 0; layer--) {
     void *x = NULL, *y;
     int64_t columns = layer ? r.columns : a->rnn.input;
     if (kept(&r, layer, &x, &y)) return 1;
     if (layer) {
       void *&turn = turns[layer % 2];
-      if (!turn) turn = take(&r, r.plan.between);
+      if (!turn) turn = take(&r, r.plan->between);
       if (!turn) return 1;
       gx = turn;
     } else if (write_to(&r, a->gx, (size_t)(r.rows * columns) * r.width, &gx)) {
       return 1;
     }
     if (data_layer(&r, layer, y, gy, gx, columns)) return 1;
-    if (layer && r.plan.drops() && drop(&r, gx, gx, layer - 1)) return 1;
+    if (layer && r.plan->drops() && drop(&r, gx, gx, layer - 1)) return 1;
     gy = gx;
   }
   return 0;
@@ -289,7 +290,7 @@ int dpt__cuda_rnn_data(dpt__context *context, const void *args) {
 int dpt__cuda_rnn_weight(dpt__context *context, const void *args) {
   run r;
   if (begin(&r, context, args, true)) return 1;
-  for (int layer = 0; layer < r.plan.layers(); layer++) {
+  for (int layer = 0; layer < r.plan->layers(); layer++) {
     void *x = NULL, *y;
     if (kept(&r, layer, &x, &y) || weight_layer(&r, layer, x, y)) return 1;
   }

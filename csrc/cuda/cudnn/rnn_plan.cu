@@ -2,7 +2,8 @@
 #include "cuda/cudnn/rnn_plan.h"
 
 #include <cstdlib>
-#include <pthread.h>
+#include <mutex>
+#include <new>
 
 static int destroy(dpt__rnn_layer_plan *plan) {
   const dpt__cudnn_functions *call = plan->call;
@@ -18,6 +19,8 @@ dpt__rnn_layer_plan::~dpt__rnn_layer_plan() {
   if (destroy(this)) return; /* nobody is left to hear of it */
 }
 
+dpt__rnn_plan::~dpt__rnn_plan() { free(lengths); }
+
 namespace {
 
 static_assert((int)DPT_RNN_RELU == (int)CUDNN_RNN_RELU, "a cell has cuDNN's number");
@@ -31,15 +34,18 @@ static_assert((int)DPT_RNN_RECURRENT_BIAS == (int)CUDNN_RNN_SINGLE_REC_BIAS, "a 
 
 cudnnDataType_t type_of(int type) { return type == DPT_F32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_DOUBLE; }
 
-/* Vectors of `columns` for every step of every sequence; behind their ends cuDNN writes zeros. */
-int describe_sequences(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int64_t columns,
-                       const int *lengths, cudnnRNNDataDescriptor_t *data) {
-  double zero = 0; /* the bits of a float's 0 as well */
-  cudnnRNNDataLayout_t layout = a->rnn.batch_first ? CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED
-                                                   : CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED;
-  DPT__CUDNN(call->cudnnCreateRNNDataDescriptor(data));
-  DPT__CUDNN(call->cudnnSetRNNDataDescriptor(*data, type_of(a->type), layout, a->T, a->B,
-                                             (int)columns, lengths, &zero));
+int describe(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int layer,
+             dpt__rnn_layer_plan *plan) {
+  const dpt_rnn *r = &a->rnn;
+  cudnnMathType_t math = a->type == DPT_F32 && a->tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
+  plan->call = call;
+  DPT__CUDNN(call->cudnnCreateRNNDescriptor(&plan->rnn));
+  DPT__CUDNN(call->cudnnSetRNNDescriptor_v8(
+      plan->rnn, CUDNN_RNN_ALGO_STANDARD, (cudnnRNNMode_t)r->cell, (cudnnRNNBiasMode_t)r->bias,
+      r->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+      r->skip_input && !layer ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, type_of(a->type),
+      type_of(a->type), math, (int32_t)dpt__rnn_input(r, layer), r->hidden, dpt__rnn_width(r), 1,
+      NULL, CUDNN_RNN_PADDED_IO_ENABLED));
   return 0;
 }
 
@@ -51,61 +57,100 @@ int describe_state(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int
   return 0;
 }
 
-int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+int64_t columns_of(const dpt__rnn_args *a) { return a->rnn.directions * dpt__rnn_width(&a->rnn); }
+
+int describe_data(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int layer,
+                  dpt__rnn_layer_plan *plan) {
+  const dpt_rnn *r = &a->rnn;
+  int64_t input = dpt__rnn_input(r, layer), most = columns_of(a);
+  if (most < input) most = input;
+  if ((int64_t)a->T * a->B * (most < r->hidden ? r->hidden : most) > INT32_MAX)
+    return dpt__cuda_fail("rnn: %d steps of %d sequences of %lld columns are more than cuDNN can "
+                          "count: take smaller batches",
+                          (int)a->T, (int)a->B, (long long)most);
+  DPT__CUDNN(call->cudnnCreateRNNDataDescriptor(&plan->x));
+  DPT__CUDNN(call->cudnnCreateRNNDataDescriptor(&plan->y));
+  if (describe_state(call, a, dpt__rnn_width(r), &plan->h)) return 1;
+  return r->cell == DPT_RNN_LSTM ? describe_state(call, a, r->hidden, &plan->c) : 0;
+}
+
+/* Vectors of `columns` for every step of every sequence; behind their ends cuDNN writes zeros. */
+int set_sequences(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int64_t columns,
+                  const int32_t *lengths, cudnnRNNDataDescriptor_t data) {
+  double zero = 0; /* the bits of a float's 0 as well */
+  cudnnRNNDataLayout_t layout = a->rnn.batch_first ? CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED
+                                                   : CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED;
+  DPT__CUDNN(call->cudnnSetRNNDataDescriptor(data, type_of(a->type), layout, a->T, a->B,
+                                             (int)columns, lengths, &zero));
+  return 0;
+}
+
+/* Makes the descriptors those of args' lengths, if they are not. */
+int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a, dpt__rnn_plan *plan) {
+  int32_t *set = plan->lengths;
+  bool same = set != NULL;
+  for (int b = 0; same && b < a->B; b++) same = set[b] == (a->ragged ? a->lengths[b] : a->T);
+  if (same) return 0;
+  plan->lengths = NULL; /* should this fail half way */
+  if (!set) set = (int32_t *)malloc((size_t)a->B * sizeof *set);
+  if (!set) return dpt__cuda_fail("rnn: no host memory for %d lengths", (int)a->B);
+  for (int b = 0; b < a->B; b++) set[b] = a->ragged ? a->lengths[b] : a->T;
+  int failed = 0;
+  for (int layer = 0; layer < plan->layers() && layer < 2 && !failed; layer++)
+    failed = set_sequences(call, a, dpt__rnn_input(&a->rnn, layer), set, plan->at(layer).x) ||
+             set_sequences(call, a, columns_of(a), set, plan->at(layer).y);
+  if (failed)
+    free(set);
+  else
+    plan->lengths = set;
+  return failed;
+}
+
+int make(const dpt__cudnn_functions *call, cudnnHandle_t handle, const dpt__rnn_args *a,
+         dpt__rnn_plan *plan) {
+  cudnnForwardMode_t mode = plan->key.kept ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE;
+  bool data = plan->key.T > 0;
+  for (int layer = 0; layer < plan->layers() && layer < 2; layer++) {
+    dpt__rnn_layer_plan *l = &plan->at(layer);
+    if (describe(call, a, layer, l) || (data && describe_data(call, a, layer, l))) return 1;
+    DPT__CUDNN(call->cudnnGetRNNWeightSpaceSize(handle, l->rnn, &l->weight));
+  }
+  if (!data) return 0;
+  if (set_lengths(call, a, plan)) return 1;
+  for (int layer = 0; layer < plan->layers() && layer < 2; layer++) {
+    dpt__rnn_layer_plan *l = &plan->at(layer);
+    DPT__CUDNN(call->cudnnGetRNNTempSpaceSizes(handle, l->rnn, mode, l->x, &l->work, &l->reserve));
+  }
+  plan->between = dpt__rnn_round((size_t)a->T * a->B * columns_of(a) * dpt__rnn_element(a->type));
+  return 0;
+}
 
 } // namespace
 
-int dpt__rnn_describe(const dpt__cudnn_functions *call, const dpt_rnn *r, int type, int tf32,
-                      int layer, dpt__rnn_layer_plan *plan) {
-  cudnnMathType_t math = type == DPT_F32 && tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
-  plan->call = call;
-  DPT__CUDNN(call->cudnnCreateRNNDescriptor(&plan->rnn));
-  DPT__CUDNN(call->cudnnSetRNNDescriptor_v8(
-      plan->rnn, CUDNN_RNN_ALGO_STANDARD, (cudnnRNNMode_t)r->cell, (cudnnRNNBiasMode_t)r->bias,
-      r->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
-      r->skip_input && !layer ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, type_of(type), type_of(type),
-      math, (int32_t)dpt__rnn_input(r, layer), r->hidden, dpt__rnn_width(r), 1, NULL,
-      CUDNN_RNN_PADDED_IO_ENABLED));
-  return 0;
-}
-
-int dpt__rnn_describe_data(const dpt__rnn_args *a, int layer, dpt__rnn_layer_plan *plan) {
+dpt__rnn_key dpt__rnn_key_of(const dpt__rnn_args *a, bool kept) {
   const dpt_rnn *r = &a->rnn;
-  int64_t columns = r->directions * dpt__rnn_width(r), input = dpt__rnn_input(r, layer);
-  if ((int64_t)a->T * a->B * most(most(columns, input), r->hidden) > INT32_MAX)
-    return dpt__cuda_fail("rnn: %d steps of %d sequences of %lld columns are more than cuDNN can "
-                          "count: take smaller batches",
-                          (int)a->T, (int)a->B, (long long)most(columns, input));
-  int *all = a->ragged ? NULL : (int *)malloc((size_t)a->B * sizeof *all);
-  if (!a->ragged && !all) return dpt__cuda_fail("rnn: no host memory for %d lengths", (int)a->B);
-  for (int b = 0; all && b < a->B; b++) all[b] = a->T;
-  const int *lengths = all ? all : a->lengths;
-  int failed = describe_sequences(plan->call, a, input, lengths, &plan->x) ||
-               describe_sequences(plan->call, a, columns, lengths, &plan->y);
-  free(all);
-  if (failed || describe_state(plan->call, a, dpt__rnn_width(r), &plan->h)) return 1;
-  return r->cell == DPT_RNN_LSTM ? describe_state(plan->call, a, r->hidden, &plan->c) : 0;
+  return {r->cell,          r->bias,  r->directions, r->skip_input, r->batch_first,
+          r->layers,        r->input, r->hidden,     r->projection, r->dropout > 0,
+          (int64_t)a->type, a->tf32,  kept,          a->T,          a->B};
 }
 
-static int make_layer(const dpt__cudnn_functions *call, cudnnHandle_t handle,
-                      const dpt__rnn_args *a, bool kept, int layer, dpt__rnn_layer_plan *plan) {
-  cudnnForwardMode_t mode = kept ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE;
-  if (dpt__rnn_describe(call, &a->rnn, a->type, a->tf32, layer, plan) ||
-      dpt__rnn_describe_data(a, layer, plan))
-    return 1;
-  DPT__CUDNN(call->cudnnGetRNNWeightSpaceSize(handle, plan->rnn, &plan->weight));
-  DPT__CUDNN(call->cudnnGetRNNTempSpaceSizes(handle, plan->rnn, mode, plan->x, &plan->work,
-                                             &plan->reserve));
-  return 0;
-}
-
-int dpt__rnn_plan_make(const dpt__cudnn_functions *call, cudnnHandle_t handle,
-                       const dpt__rnn_args *a, bool kept, dpt__rnn_plan *plan) {
-  plan->args = a;
-  plan->between = dpt__rnn_round((size_t)a->T * a->B * a->rnn.directions * dpt__rnn_width(&a->rnn) *
-                                 dpt__rnn_element(a->type));
-  if (make_layer(call, handle, a, kept, 0, &plan->first)) return 1;
-  return a->rnn.layers > 1 ? make_layer(call, handle, a, kept, 1, &plan->other) : 0;
+int dpt__rnn_plan_of(dpt__plans<dpt__rnn_plan> *plans, const dpt__cudnn_functions *call,
+                     cudnnHandle_t handle, const dpt__rnn_args *a, bool kept,
+                     dpt__rnn_plan **result) {
+  dpt__rnn_key key = dpt__rnn_key_of(a, kept);
+  dpt__rnn_plan *plan = plans->find(key);
+  if (!plan) {
+    plan = new (std::nothrow) dpt__rnn_plan();
+    if (!plan) return dpt__cuda_fail("rnn: no host memory for a plan");
+    plan->key = key;
+    if (make(call, handle, a, plan)) {
+      delete plan;
+      return 1;
+    }
+    plans->keep(plan, [](dpt__rnn_plan *old) { delete old; });
+  }
+  *result = plan;
+  return a->T ? set_lengths(call, a, plan) : 0;
 }
 
 /* ---- questions of the caller's thread, beside what the streams do ---- */
@@ -113,47 +158,41 @@ int dpt__rnn_plan_make(const dpt__cudnn_functions *call, cudnnHandle_t handle,
 namespace {
 
 enum { MOST_DEVICES = 256 };
-pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
-cudnnHandle_t handles[MOST_DEVICES]; /* under that lock; they only answer questions */
 
-/* ask(cuDNN's functions, a handle of the device), one thread at a time. */
-template <typename F> int with_handle(int index, F ask) {
+/* What answers questions about a device. */
+struct desk {
+  std::mutex lock;
+  cudnnHandle_t handle;
+  dpt__plans<dpt__rnn_plan> plans;
+} desks[MOST_DEVICES];
+
+/* ask(cuDNN's functions, a handle of the device, its plan), one thread at a time. */
+template <typename F> int with_plan(int index, const dpt__rnn_args *args, F ask) {
   const dpt__cudnn_functions *call = dpt__cudnn_open();
+  dpt__rnn_plan *plan;
   if (!call) return 1;
   if (index < 0 || index >= MOST_DEVICES) return dpt__cuda_fail("there is no GPU %d", index);
   dpt__visit visit(index);
   if (visit.failed) return 1;
-  pthread_mutex_lock(&asking);
-  int failed =
-      !handles[index] && dpt__cudnn_status(call->cudnnCreate(&handles[index]), "cudnnCreate");
-  if (!failed) failed = ask(call, handles[index]);
-  pthread_mutex_unlock(&asking);
-  return failed;
+  desk *d = &desks[index];
+  std::lock_guard<std::mutex> guard(d->lock);
+  if (!d->handle && dpt__cudnn_status(call->cudnnCreate(&d->handle), "cudnnCreate")) return 1;
+  if (dpt__rnn_plan_of(&d->plans, call, d->handle, args, true, &plan)) return 1;
+  return ask(call, d->handle, plan);
 }
 
-int layer_bytes(const dpt__cudnn_functions *call, cudnnHandle_t handle, const dpt_rnn *r, int type,
-                int layer, dpt__rnn_layer_plan *plan) {
-  if (dpt__rnn_describe(call, r, type, 0, layer, plan)) return 1;
-  DPT__CUDNN(call->cudnnGetRNNWeightSpaceSize(handle, plan->rnn, &plan->weight));
-  return 0;
-}
-
-/* Bytes of the weight spaces of the layers before `layer`. */
-int bytes_before(const dpt__cudnn_functions *call, cudnnHandle_t handle, const dpt_rnn *r, int type,
-                 int layer, size_t *bytes) {
-  dpt__rnn_plan plan;
-  *bytes = 0;
-  if (layer > 0 && layer_bytes(call, handle, r, type, 0, &plan.first)) return 1;
-  if (layer > 1 && layer_bytes(call, handle, r, type, 1, &plan.other)) return 1;
-  *bytes = plan.weight_at(layer);
-  return 0;
+/* Arguments without data. */
+dpt__rnn_args weights_of(const dpt_rnn *r, int type) {
+  dpt__rnn_args args = {};
+  args.rnn = *r;
+  args.type = type;
+  return args;
 }
 
 int size(int index, const dpt_rnn *r, int type, int64_t *elements) {
-  return with_handle(index, [&](const dpt__cudnn_functions *call, cudnnHandle_t handle) {
-    size_t bytes;
-    if (bytes_before(call, handle, r, type, r->layers, &bytes)) return 1;
-    *elements = (int64_t)(bytes / dpt__rnn_element(type));
+  dpt__rnn_args args = weights_of(r, type);
+  return with_plan(index, &args, [&](const dpt__cudnn_functions *, cudnnHandle_t, auto plan) {
+    *elements = (int64_t)(plan->weight_at(r->layers) / dpt__rnn_element(type));
     return 0;
   });
 }
@@ -177,39 +216,37 @@ int place(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, cons
 }
 
 int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rnn_part *part) {
-  return with_handle(index, [&](const dpt__cudnn_functions *call, cudnnHandle_t handle) {
-    int layer = pseudo_layer / r->directions;
-    dpt__rnn_layer_plan plan;
-    /* cuDNN adds to the address and does not look at what is there. */
-    char *base = (char *)((uintptr_t)1 << 30);
-    void *matrix_at = NULL, *bias_at = NULL;
-    int64_t columns;
-    size_t before;
-    if (bytes_before(call, handle, r, type, layer, &before) ||
-        layer_bytes(call, handle, r, type, layer, &plan))
-      return 1;
-    cudnnTensorDescriptor_t &matrix = plan.h, &bias = plan.c; /* they end with it */
-    DPT__CUDNN(call->cudnnCreateTensorDescriptor(&matrix));
-    DPT__CUDNN(call->cudnnCreateTensorDescriptor(&bias));
-    DPT__CUDNN(call->cudnnGetRNNWeightParams(handle, plan.rnn, pseudo_layer % r->directions,
-                                             plan.weight, base, id, matrix, &matrix_at, bias,
-                                             &bias_at));
-    if (place(call, matrix, base, matrix_at, type, &part->matrix, &part->rows, &part->columns) ||
-        place(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
-      return 1;
-    part->biases *= columns; /* one of the two is 1 */
-    int64_t first = (int64_t)(before / dpt__rnn_element(type));
-    if (part->rows) part->matrix += first;
-    if (part->biases) part->bias += first;
-    return 0;
-  });
+  dpt__rnn_args args = weights_of(r, type);
+  return with_plan(
+      index, &args, [&](const dpt__cudnn_functions *call, cudnnHandle_t handle, auto plan) {
+        int layer = pseudo_layer / r->directions;
+        dpt__rnn_layer_plan parts, &l = plan->at(layer);
+        /* cuDNN adds to the address and does not look at what is there. */
+        char *base = (char *)((uintptr_t)1 << 30);
+        void *matrix_at = NULL, *bias_at = NULL;
+        int64_t columns;
+        cudnnTensorDescriptor_t &matrix = parts.h, &bias = parts.c; /* they end with it */
+        parts.call = call;
+        DPT__CUDNN(call->cudnnCreateTensorDescriptor(&matrix));
+        DPT__CUDNN(call->cudnnCreateTensorDescriptor(&bias));
+        DPT__CUDNN(call->cudnnGetRNNWeightParams(handle, l.rnn, pseudo_layer % r->directions,
+                                                 l.weight, base, id, matrix, &matrix_at, bias,
+                                                 &bias_at));
+        if (place(call, matrix, base, matrix_at, type, &part->matrix, &part->rows,
+                  &part->columns) ||
+            place(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
+          return 1;
+        part->biases *= columns; /* one of the two is 1 */
+        int64_t first = (int64_t)(plan->weight_at(layer) / dpt__rnn_element(type));
+        if (part->rows) part->matrix += first;
+        if (part->biases) part->bias += first;
+        return 0;
+      });
 }
 
 int reserve(int index, const dpt__rnn_args *args, int64_t *bytes) {
-  return with_handle(index, [&](const dpt__cudnn_functions *call, cudnnHandle_t handle) {
-    dpt__rnn_plan plan;
-    if (dpt__rnn_plan_make(call, handle, args, true, &plan)) return 1;
-    *bytes = (int64_t)plan.reserve();
+  return with_plan(index, args, [&](const dpt__cudnn_functions *, cudnnHandle_t, auto plan) {
+    *bytes = (int64_t)plan->reserve();
     return 0;
   });
 }

@@ -5,6 +5,7 @@
  * split. The weights are the layers' weight spaces behind each other, as cuDNN says they are:
  * within one, places come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves,
  * then what each layer but the last gives, then (with dropout) what the next one read of it.
+ * Plans are kept: those of a queue for its kernels, those of a device for the caller's questions.
  */
 #ifndef DPT_CUDA_CUDNN_RNN_PLAN_H
 #define DPT_CUDA_CUDNN_RNN_PLAN_H
@@ -36,17 +37,24 @@ struct dpt__rnn_layer_plan {
   ~dpt__rnn_layer_plan();
 };
 
-/* The descriptors, without a GPU: of the network's layer alone, or also of its data. */
-int dpt__rnn_describe(const dpt__cudnn_functions *call, const dpt_rnn *rnn, int type, int tf32,
-                      int layer, dpt__rnn_layer_plan *plan);
-int dpt__rnn_describe_data(const dpt__rnn_args *args, int layer, dpt__rnn_layer_plan *plan);
+/* What the descriptors of a network and its data depend on, but for the lengths of sequences. All
+ * bytes are set. Without steps (T is 0) it is that of the weights alone. */
+struct dpt__rnn_key {
+  int64_t cell, bias, directions, skip_input, batch_first, layers, input, hidden, projection, drops;
+  int64_t type, tf32, kept, T, B; /* kept: for forward with a reserve, and for backward */
+};
+dpt__rnn_key dpt__rnn_key_of(const dpt__rnn_args *args, bool kept);
 
 /* The whole network: all layers behind the first are alike. */
 struct dpt__rnn_plan {
-  const dpt__rnn_args *args;
+  dpt__rnn_plan *next;
+  uint64_t used;
+  dpt__rnn_key key;
   dpt__rnn_layer_plan first, other;
-  size_t between; /* bytes of what a layer gives to the next, rounded up */
+  size_t between;          /* bytes of what a layer gives to the next, rounded up */
+  int32_t *lengths = NULL; /* of the sequences that the descriptors are for now, or NULL */
 
+  ~dpt__rnn_plan();
   dpt__rnn_layer_plan &at(int layer) { return layer ? other : first; }
   size_t weight_at(int layer) const { /* bytes from the weights' begin */
     return layer ? dpt__rnn_round(first.weight) + (layer - 1) * dpt__rnn_round(other.weight) : 0;
@@ -54,8 +62,8 @@ struct dpt__rnn_plan {
   size_t reserve_at(int layer) const {
     return layer ? dpt__rnn_round(first.reserve) + (layer - 1) * dpt__rnn_round(other.reserve) : 0;
   }
-  int layers() const { return args->rnn.layers; }
-  bool drops() const { return args->rnn.dropout > 0; }
+  int layers() const { return (int)key.layers; }
+  bool drops() const { return key.drops != 0; }
   /* What `layer` gives; what the one behind it read. */
   size_t given_at(int layer) const { return reserve_at(layers()) + layer * between; }
   size_t read_at(int layer) const {
@@ -63,8 +71,9 @@ struct dpt__rnn_plan {
   }
   size_t reserve() const { return read_at(layers() - 1); }
 };
-/* kept: for forward with a reserve, and for backward. */
-int dpt__rnn_plan_make(const dpt__cudnn_functions *call, cudnnHandle_t handle,
-                       const dpt__rnn_args *args, bool kept, dpt__rnn_plan *plan);
+/* The plan of args in a cache, made where it is new, with descriptors for these lengths. */
+int dpt__rnn_plan_of(dpt__plans<dpt__rnn_plan> *plans, const dpt__cudnn_functions *call,
+                     cudnnHandle_t handle, const dpt__rnn_args *args, bool kept,
+                     dpt__rnn_plan **plan);
 
 #endif
