@@ -91,10 +91,13 @@ static DPT__EVERYWHERE inline void dpt__put_whole(int dtype, void *to, int64_t v
   }
 }
 
-/* An element as a number of Lua. */
-static DPT__INLINE double dpt__get_element(int dtype, const void *from) {
-  if (dtype == DPT_F32) return *(const float *)from; /* most are, and tests are quick */
+/* An element of a real type, and of any, as a number of Lua. */
+static inline double dpt__get_real(int dtype, const void *from) {
+  if (dtype == DPT_F32) return *(const float *)from;
   if (dtype == DPT_F64) return *(const double *)from;
+  return dpt__half_to_float(*(const dpt__half *)from);
+}
+static inline double dpt__get_element(int dtype, const void *from) {
   switch (dtype) {
 #define X(id, type, acc, suffix, name)                                                             \
   case id:                                                                                         \
@@ -102,7 +105,7 @@ static DPT__INLINE double dpt__get_element(int dtype, const void *from) {
     DPT_INTEGER_DTYPES(X)
 #undef X
   default:
-    return dpt__half_to_float(*(const dpt__half *)from);
+    return dpt__get_real(dtype, from);
   }
 }
 
