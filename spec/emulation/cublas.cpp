@@ -47,6 +47,7 @@ void run(int dtype, const product &p, double alpha, const void *a, const void *b
   g.b_row = p.tb ? p.ldb : 1, g.b_col = p.tb ? 1 : p.ldb;
   g.c_row = 1, g.c_col = p.ldc;
   dpt__context context = {};
+  context.backend = dpt__cuda_services->host;
   context.threads = 1;
   dpt__cuda_services->host->kernels[DPT__KERNEL_gemm](&context, &g);
 }
