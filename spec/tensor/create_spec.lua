@@ -44,6 +44,11 @@ describe('on a device as on the host:', function()
       end)
    end)
 
+   it('tensors, where the dimension is a NULL', function()
+      local x = torch.ones(2, 3)
+      assert.same({2, 6}, torch.cat(x, x, require('ffi').new 'void *'):size():totable())
+   end)
+
    it('many tensors side by side', function()
       both.agree({'Byte', 'Float', 'Half'}, function(make)
          local lists = {{}, {}, {}}

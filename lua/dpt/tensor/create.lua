@@ -125,7 +125,7 @@ local function cat(...)
       if rawequal(t, r) then out = nil end
    end
    out = out or fresh((r or list[1]).kind_)
-   lib.cat(out, #list, pointers, dim and dim - 1 or -1)
+   lib.cat(out, #list, pointers, dim ~= nil and dim - 1 or -1) -- a NULL is nil, too
    core.hold(list)
    if r and not rawequal(out, r) then
       lib.resize_as(r, out)

@@ -57,6 +57,8 @@ function M.offers.whole(seed)
    local random = newRandom(seed)
    local bytes, mode = bytesOf(random)
    local way = random(4)
+   -- torch.deserialize trusts functions: LuaJIT runs any bytecode, and spoiled one ends the process
+   if bytes:find('\27LJ', 1, true) then way = 2 end
    if way == 1 then
       spoiled.touch(torch.deserialize(bytes, mode))
    elseif way == 2 then

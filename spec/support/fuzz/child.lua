@@ -10,7 +10,8 @@
 --
 -- A subject is a module {line = function(random, v) that makes one, or lines = a list of all there
 -- are, of which a process runs every EVERYth from its seed on; offers = what lines may call; begin
--- = function(random) before an episode; runs = how many tests the lines have made}.
+-- = function(random) before an episode; runs = how many tests the lines have made; tampers =
+-- whether lines overwrite fields of objects}.
 local ffi = require 'ffi'
 ffi.cdef 'unsigned alarm(unsigned seconds);'
 local EPISODE, LIMIT = 60, 4e9 -- lines, bytes of the process
@@ -20,6 +21,9 @@ local logName, subjectName, seed, count, every = unpack(arg)
 seed, count, every = tonumber(seed) or seed, tonumber(count), tonumber(every or 1)
 local log = assert(io.open(logName, 'a'))
 log:setvbuf 'no'
+
+-- A storage over an address trusts whoever names the address.
+rawset(require('dpt.ffi').lib, 'storage_over', function() error 'left out' end)
 
 local dpt = require 'dpt'
 local torch, cutorch, type = dpt.torch, dpt.cutorch, require('dpt.ffi').type
@@ -68,7 +72,7 @@ local function perform(line)
       if ok then succeeded = succeeded + 1 end
    end
    if not ok then
-      local bad = judge(message)
+      local bad = judge(message, subject.tampers)
       if subject.lines and not bad then bad = 'wrong: ' .. message end
       if bad then
          if not outcomes[bad] then

@@ -17,15 +17,16 @@ local own = {'attempt to', 'bad argument', 'cannot convert', "'for' ", 'stack ov
 local checked = {tensor = true, device = true, file = true, threads = true, class = true,
    parallel = true, comm = true, util = true}
 
-return function(message)
+--- @param message what was raised @param tampered whether fields of objects were overwritten before
+return function(message, tampered)
    if type(message) ~= 'string' then return 'no message but a ' .. type(message) end
    local wrong = message:match '(wrong: [^\n]*)'
    if wrong then return wrong end
    for place, text in message:gmatch 'lua/dpt/([%w_/]+%.lua:%d+): ([^\n]*)' do
       for _, start in ipairs(own) do
          if text:find(start, 1, true) then
-            return ('%s: %s: %s'):format(checked[place:match '^%w+'] and 'own' or 'remark', place,
-               text)
+            local strict = checked[place:match '^%w+'] and not tampered
+            return ('%s: %s: %s'):format(strict and 'own' or 'remark', place, text)
          end
       end
    end

@@ -45,7 +45,7 @@ local function filled(value, number)
    return list
 end
 
-local M = {offers = {
+local M = {tampers = true, offers = {
    view = values.offers.view,
    --- Module number i of the catalogue; a batch for it.
    module = function(i, typename) return catalogue[i].make():type(typename) end,

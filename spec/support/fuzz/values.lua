@@ -33,9 +33,8 @@ local strings = {"''", "'float'", "'torch.FloatTensor'", "'torch.CudaTensor'", "
 local others = {'true', 'false', 'nil', '{}', '{1, 2}', '{1, 2, 3}', '{{1, 2}, {3, 4}}',
    '{{1}, {2, 3}}',
    'print', 'function() end', 'function(...) return ... end', "function() error 'x' end",
-   'coroutine.create(print)', 'io.stdout', '1LL', '-1LL', '2^62 * 1LL', 'torch',
-      'torch.FloatTensor',
-   'nn.Linear', 'torch.Generator()', 'torch.Timer()', '{a = 1}', '{1, nil, 3}', 'nn', '_G', 'arg',
+   'coroutine.create(print)', 'io.stdout', '1LL', '-1LL', '2^62 * 1LL', 'torch.FloatTensor',
+   'nn.Linear', 'torch.Generator()', 'torch.Timer()', '{a = 1}', '{1, nil, 3}',
    "require('ffi').new('int[4]')", "require('ffi').new('void *')", 'function(x) return x end',
    'setmetatable({}, {__index = function() return 1 end})'}
 
