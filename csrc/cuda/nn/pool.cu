@@ -8,34 +8,10 @@
 
 namespace {
 
-/* Elements first .. end-1 of one dimension; an average divides by the product of counts. */
-template <typename Index> struct range { Index first, end, count; };
-
-template <typename Index> __device__ Index least(Index a, Index b) { return a < b ? a : b; }
-template <typename Index> __device__ Index most(Index a, Index b) { return a > b ? a : b; }
-
-/* Window o of dimension d; count_pad counts padding, but not what lies beyond it. */
-template <typename Index>
-__device__ __forceinline__ range<Index> window(const dpt__slide &s, int d, Index o, int adaptive,
-                                               int count_pad) {
-  Index n = (Index)s.in[d];
-  range<Index> r;
-  if (adaptive) {
-    Index out = (Index)s.out[d];
-    r.first = o * n / out;
-    r.end = ((o + 1) * n + out - 1) / out;
-    r.count = r.end - r.first;
-    return r;
-  }
-  r.first = o * (Index)s.stride[d] - (Index)s.pad[d];
-  r.end = r.first + (Index)s.dilation[d] * ((Index)s.kernel[d] - 1) + 1;
-  r.count = least<Index>(r.end, n + (Index)s.pad[d]) - r.first;
-  Index step = (Index)s.dilation[d];
-  if (r.first < 0) r.first += (step - 1 - r.first) / step * step; /* the first inside */
-  r.end = least<Index>(r.end, n);
-  if (!count_pad) r.count = r.end - r.first;
-  return r;
-}
+template <typename Index> struct places {
+#include "nn/places.inc.h"
+};
+template <typename Index> using range = typename places<Index>::range;
 
 /* The windows of dimension d that have element e: first .. end-1. */
 template <typename Index>
@@ -51,7 +27,7 @@ __device__ __forceinline__ range<Index> windows_of(const dpt__slide &s, int d, I
   Index stride = (Index)s.stride[d], last = e + (Index)s.pad[d];
   Index before = last - (Index)s.kernel[d]; /* windows that begin here or earlier have ended */
   r.first = before < 0 ? 0 : before / stride + 1;
-  r.end = least<Index>(last / stride + 1, out);
+  r.end = last / stride + 1 < out ? last / stride + 1 : out;
   return r;
 }
 
@@ -111,12 +87,12 @@ __global__ void maxpool(dpt__maxpool_args a, Index count) {
   range<Index> r[3];
   for (int d = 0; d < 3; d++)
     r[d] = a.samples ? fractional<T, Index>(a, d, spot.plane, spot.at[d])
-                     : window<Index>(s, d, spot.at[d], a.adaptive, 0);
+                     : places<Index>::window_of(&s, d, spot.at[d], a.adaptive, 0);
   Index height = (Index)s.in[1], width = (Index)s.in[2];
   const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * height * width;
   Index best = (r[0].first * height + r[1].first) * width + r[2].first;
   T value = in[best];
-  each<lanes>(in, s, r, [&](Index at, T v) {
+  each<lanes, T, Index>(in, s, r, [&](Index at, T v) {
     if (value == value && !(v <= value)) {
       value = v;
       best = at;
@@ -142,10 +118,11 @@ __global__ void average(dpt__avgpool_args a, Index count) {
   const dpt__slide &s = a.slide;
   dpt__spot<Index> spot = dpt__spot_of(o, s.out);
   range<Index> r[3];
-  for (int d = 0; d < 3; d++) r[d] = window<Index>(s, d, spot.at[d], a.adaptive, a.count_pad);
+  for (int d = 0; d < 3; d++)
+    r[d] = places<Index>::window_of(&s, d, spot.at[d], a.adaptive, a.count_pad);
   const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * (Index)s.in[1] * (Index)s.in[2];
   double sum = 0;
-  each<lanes>(in, s, r, [&](Index, T v) { sum += v; });
+  each<lanes, T, Index>(in, s, r, [&](Index, T v) { sum += v; });
   for (int other = lanes / 2; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
   if (lanes > 1 && threadIdx.x % lanes) return;
   ((T *)a.out)[o] = (T)(sum / ((double)r[0].count * (double)r[1].count * (double)r[2].count));
@@ -163,12 +140,15 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
   const T *gout = (const T *)a.out + spot.plane * (Index)s.out[0] * height * width;
   T sum = 0;
   for (Index i = r[0].first; i < r[0].end; i++) {
-    double deep = (double)window<Index>(s, 0, i, a.adaptive, a.count_pad).count;
+    double deep = (double)places<Index>::window_of(&s, 0, i, a.adaptive, a.count_pad).count;
     for (Index j = r[1].first; j < r[1].end; j++) {
-      double area = deep * (double)window<Index>(s, 1, j, a.adaptive, a.count_pad).count;
+      double area =
+          deep * (double)places<Index>::window_of(&s, 1, j, a.adaptive, a.count_pad).count;
       const T *row = gout + (i * height + j) * width;
       for (Index k = r[2].first; k < r[2].end; k++)
-        sum += (T)(row[k] / (area * (double)window<Index>(s, 2, k, a.adaptive, a.count_pad).count));
+        sum +=
+            (T)(row[k] /
+                (area * (double)places<Index>::window_of(&s, 2, k, a.adaptive, a.count_pad).count));
     }
   }
   ((T *)a.in)[e] = sum;

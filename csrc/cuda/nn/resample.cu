@@ -7,26 +7,12 @@
 
 namespace {
 
-/* ---- upsampling ---- */
-
-/* Places are floats for all types, as Torch7's: of n elements to m. */
-__device__ float step_of(int64_t n, int64_t m) {
-  return m > 1 ? (float)(n - 1) / (float)(m - 1) : 0;
-}
-
-/* Two elements of in and their weights, of element o of out. */
-template <typename Index> struct tap {
-  Index at[2];
-  double weight[2];
+template <typename Index> struct places {
+#include "nn/places.inc.h"
 };
-template <typename Index>
-__device__ __forceinline__ tap<Index> tap_of(Index n, Index m, Index o, int linear) {
-  float place = linear ? step_of(n, m) * (float)o : 0;
-  Index at = linear ? (Index)place : o / (m / n);
-  if (at > n - 1) at = n - 1;
-  double rest = linear ? place - (float)at : 0;
-  return {{at, at + (at < n - 1)}, {1 - rest, rest}};
-}
+template <typename Index> using tap = typename places<Index>::tap;
+
+/* ---- upsampling ---- */
 
 template <typename T, typename Index> __global__ void upsample(dpt__upsample_args a, Index count) {
   Index o = dpt__thread<Index>();
@@ -34,7 +20,7 @@ template <typename T, typename Index> __global__ void upsample(dpt__upsample_arg
   dpt__spot<Index> spot = dpt__spot_of(o, a.outsize);
   tap<Index> t[3];
   for (int d = 0; d < 3; d++)
-    t[d] = tap_of<Index>((Index)a.insize[d], (Index)a.outsize[d], spot.at[d], a.linear);
+    t[d] = places<Index>::tap_of((Index)a.insize[d], (Index)a.outsize[d], spot.at[d], a.linear);
   Index height = (Index)a.insize[1], width = (Index)a.insize[2];
   const T *in = (const T *)a.in + spot.plane * (Index)a.insize[0] * height * width;
   double sum = 0;
@@ -51,7 +37,7 @@ template <typename Index> struct span { Index first, end; };
 template <typename Index>
 __device__ __forceinline__ span<Index> takers(Index n, Index m, Index e, int linear) {
   if (!linear) return {e * (m / n), (e + 1) * (m / n)};
-  double step = step_of(n, m), slack = 1 + 1e-6 * (double)(e + 1);
+  double step = places<Index>::step_of(n, m), slack = 1 + 1e-6 * (double)(e + 1);
   if (step == 0) return {0, m};
   double first = floor(((double)e - slack) / step), end = ceil(((double)e + slack) / step) + 1;
   return {first < 0 ? 0 : (Index)first, end > (double)m ? m : (Index)end};
@@ -60,7 +46,7 @@ __device__ __forceinline__ span<Index> takers(Index n, Index m, Index e, int lin
 /* What element o of out takes of element e of in. */
 template <typename Index>
 __device__ __forceinline__ double share(Index n, Index m, Index o, Index e, int linear) {
-  tap<Index> t = tap_of<Index>(n, m, o, linear);
+  tap<Index> t = places<Index>::tap_of(n, m, o, linear);
   return (t.at[0] == e ? t.weight[0] : 0) + (t.at[1] == e ? t.weight[1] : 0);
 }
 
@@ -103,14 +89,10 @@ template <typename T, typename Index> __global__ void pad(dpt__pad_args a, Index
   Index place = spot.plane;
   bool zero = false;
   for (int d = 0; d < 3; d++) {
-    Index n = (Index)a.insize[d], at = spot.at[d] - (Index)a.below[d];
-    if (a.mode == DPT_PAD_REFLECT)
-      at = at < 0 ? -at : at >= n ? 2 * (n - 1) - at : at;
-    else if (a.mode == DPT_PAD_REPLICATE)
-      at = at < 0 ? 0 : at >= n ? n - 1 : at;
-    bool inside = at >= 0 && at < n;
-    zero |= !inside;
-    place = place * n + (inside ? at : 0);
+    Index n = (Index)a.insize[d];
+    Index at = places<Index>::padded(a.mode, n, spot.at[d] - (Index)a.below[d]);
+    zero |= at < 0;
+    place = place * n + (at < 0 ? 0 : at);
   }
   ((T *)a.out)[o] = zero ? T(0) : ((const T *)a.in)[place];
 }

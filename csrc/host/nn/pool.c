@@ -3,37 +3,18 @@
  * What must stay true: a window never reaches outside its plane and is never empty; a plane is one
  * thread's, so overlapping windows add up in one order.
  */
-#include "base/number.h"
 #include "host/nn/real.h"
 
 #include <inttypes.h>
 
-/* Elements first .. end-1 of one dimension; an average divides by the product of counts. */
-struct range {
-  int64_t first, end, count;
-};
+#define Index int64_t
+#include "nn/places.inc.h"
 
 static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
-/* The windows of one dimension after the other; count_pad counts padding (but, as Torch7, not what
- * lies beyond it). */
+/* The windows of one dimension after the other. */
 static void lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
   for (int d = 0; d < 3; d++)
-    for (int64_t o = 0; o < s->out[d]; o++, r++) {
-      int64_t n = s->in[d], first, end, count;
-      if (adaptive) {
-        first = o * n / s->out[d];
-        end = ((o + 1) * n + s->out[d] - 1) / s->out[d];
-        count = end - first;
-      } else {
-        first = o * s->stride[d] - s->pad[d];
-        end = first + s->dilation[d] * (s->kernel[d] - 1) + 1;
-        count = dpt__min(end, n + s->pad[d]) - first;
-        first = dpt__slide_first(first, s->dilation[d]);
-        end = dpt__min(end, n);
-        if (!count_pad) count = end - first;
-      }
-      *r = (struct range){first, end, count};
-    }
+    for (int64_t o = 0; o < s->out[d]; o++) *r++ = window_of(s, d, o, adaptive, count_pad);
 }
 
 #define DPT_ROWS "host/nn/pool.inc.c"

@@ -4,37 +4,21 @@
  */
 #include "host/nn/real.h"
 
-/* Two elements of in and their weights. */
-struct tap {
-  int64_t at[2];
-  double weight[2];
-};
+#define Index int64_t
+#include "nn/places.inc.h"
 
 static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 
-/* Places are floats for all types, as Torch7's. */
-static void lay_taps(const struct dpt__upsample_args *a, struct tap *tap) {
+static void lay_taps(const struct dpt__upsample_args *a, struct tap *t) {
   for (int d = 0; d < 3; d++)
-    for (int64_t o = 0; o < a->outsize[d]; o++, tap++) {
-      int64_t n = a->insize[d], m = a->outsize[d];
-      float place = m > 1 ? (float)(n - 1) / (float)(m - 1) * (float)o : 0;
-      int64_t at = a->linear ? (int64_t)place : o / (m / n);
-      if (at > n - 1) at = n - 1;
-      double rest = a->linear ? place - (float)at : 0;
-      *tap = (struct tap){{at, at + (at < n - 1)}, {1 - rest, rest}};
-    }
+    for (int64_t o = 0; o < a->outsize[d]; o++)
+      *t++ = tap_of(a->insize[d], a->outsize[d], o, a->linear);
 }
 
 static void lay_pads(const struct dpt__pad_args *a, int64_t *from) {
   for (int d = 0; d < 3; d++)
-    for (int64_t o = 0; o < a->outsize[d]; o++, from++) {
-      int64_t n = a->insize[d], at = o - a->below[d];
-      if (a->mode == DPT_PAD_REFLECT)
-        at = at < 0 ? -at : at >= n ? 2 * (n - 1) - at : at;
-      else if (a->mode == DPT_PAD_REPLICATE)
-        at = at < 0 ? 0 : at >= n ? n - 1 : at;
-      *from = at < 0 || at >= n ? -1 : at;
-    }
+    for (int64_t o = 0; o < a->outsize[d]; o++)
+      *from++ = padded(a->mode, a->insize[d], o - a->below[d]);
 }
 
 #define DPT_ROWS "host/nn/resample.inc.c"
