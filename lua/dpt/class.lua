@@ -15,17 +15,17 @@ local torch = {}
 local classes = {}  -- name -> method table
 local children = {} -- method table -> list of the method tables of its direct descendants
 local entries = {}  -- method table -> what `tables` made
-local rooms = {}    -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
+local packages = {} -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
 local registry = debug.getregistry()
 
--- A room may load a class when it is asked for (as a field of its table), so a name that is not in
--- the list is asked for there once.
+-- A package may load a class when its field is read, so an unknown name triggers one lookup in its
+-- package.
 setmetatable(classes, {__index = function(_, name)
    local package, rest = tostring(name):match('^(%w+)%.(%w+)$')
-   if rooms[package] and rooms[package][rest] ~= nil then return rawget(classes, name) end
+   if packages[package] and packages[package][rest] ~= nil then return rawget(classes, name) end
 end})
 
---- A value for a sentence: a string in quotes, else its type.
+--- A value for an error message: a string in quotes, else its type.
 local function quote(v) return type(v) == 'string' and "'" .. v .. "'" or torch.type(v) end
 
 --- Makes Lua call the operator `key` of objects of the class and of its descendants.
@@ -108,7 +108,7 @@ local function withdraw()
       local methods = rawget(classes, 'nn.' .. name)
       if methods and entries[methods].gives then
          classes['nn.' .. name] = nil
-         rawset(rooms.nn, name, nil)
+         rawset(packages.nn, name, nil)
       end
    end
 end
@@ -118,7 +118,7 @@ local function placeOf(name)
    local place, folder = nil, name:match('^(.+)%.[^.]+$')
    if not folder then return _G end
    for part in folder:gmatch('[^.]+') do
-      if place then place = place[part] else place = rooms[part] or rawget(_G, part) end
+      if place then place = place[part] else place = packages[part] or rawget(_G, part) end
       if type(place) ~= 'table' then
          fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name, part)
       end
@@ -242,7 +242,7 @@ function torch.factory(name)
    return rawget(known(name) or {}, '__factory')
 end
 
---- The class's name of a C data object; the tensor room replaces this (nothing else is C data).
+--- The class's name of a C data object; dpt.tensor replaces this (nothing else is C data).
 local function cdataMethods() return nil end
 
 local function methodsOf(object)
@@ -289,7 +289,7 @@ return {
    quote = quote,
    torch = torch,
    classes = classes,
-   rooms = rooms,
+   packages = packages,
    declare = declare,
    withdrawn = withdrawn,
    withdraw = withdraw,

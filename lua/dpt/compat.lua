@@ -9,7 +9,7 @@ local type = require('dpt.ffi').type
 
 local compat = {}
 
---- The rooms that are globals in Torch7.
+--- The packages that are globals in Torch7.
 local names = {'torch', 'nn', 'cutorch', 'cudnn', 'optim', 'nccl', 'xlua', 'paths', 'sys'}
 
 --- What exists only where there are devices.
@@ -52,26 +52,26 @@ local function explain(name)
    end
 end
 
---- A loader for `require 'nn.Linear'`, 'optim.sgd', 'threads.queue' ...: what a room has under that
--- name; nil: nothing.
-local function subModule(rooms, name)
+--- A loader for `require 'nn.Linear'`, 'optim.sgd', 'threads.queue' ...: what a package has under
+-- that name; nil: nothing.
+local function subModule(packages, name)
    local package_, rest = name:match '^(%w+)%.([%w_]+)$'
-   local room = package_ and package.preload[package_] and rooms[package_ == 'cunn' and 'nn'
+   local module = package_ and package.preload[package_] and packages[package_ == 'cunn' and 'nn'
       or package_]
-   local value = room and room[aliases[name] or rest]
+   local value = module and module[aliases[name] or rest]
    if value ~= nil then return function() return value end end
 end
 
 --- `require 'rnn'`: the real package has dpt's classes of its names out of its way; where there is
 -- none, dpt's are what is loaded.
-local function recurrent(rooms)
+local function recurrent(packages)
    if package.searchpath('rnn', package.path) then
       class.withdraw()
       return nil
    end
    return function()
-      for _, name in ipairs(class.withdrawn()) do local _ = rooms.nn[name] end
-      return rooms.nn
+      for _, name in ipairs(class.withdrawn()) do local _ = packages.nn[name] end
+      return packages.nn
    end
 end
 
@@ -83,7 +83,7 @@ function compat.type(v)
 end
 
 --- Raises where Torch7's names are taken.
-function compat.refuse()
+function compat.reject()
    for _, name in ipairs(names) do
       local where = package.loaded[name] ~= nil and "package.loaded['" .. name .. "']"
          or rawget(_G, name) ~= nil and "the global '" .. name .. "'"
@@ -95,31 +95,31 @@ function compat.refuse()
 end
 
 --- Defines the globals and what `require` finds under Torch7's names.
-function compat.install(rooms)
+function compat.install(packages)
    for _, name in ipairs(names) do
-      local room = rooms[name]
-      if room then
-         rawset(_G, name, room)
-         package.preload[name] = function() return room end
+      local module = packages[name]
+      if module then
+         rawset(_G, name, module)
+         package.preload[name] = function() return module end
       end
    end
-   package.preload.threads = function() return rooms.threads end -- no global, as in Torch7
+   package.preload.threads = function() return packages.threads end -- no global, as in Torch7
    package.preload.xlua = function()
-      compat.extend(rooms.xlua.libraries, true)
+      compat.extend(packages.xlua.libraries, true)
       for _, name in ipairs{'print', 'error', 'require'} do
-         rawset(_G, 'x' .. name, rooms.xlua[name])
+         rawset(_G, 'x' .. name, packages.xlua[name])
       end
-      return rooms.xlua
+      return packages.xlua
    end
    compat.extend({table = {unpack = unpack}, string = {gfind = string.gmatch}})
-   compat.extend(rooms.xlua.libraries)
-   rawset(_G, 'include', rooms.torch.include)
+   compat.extend(packages.xlua.libraries)
+   rawset(_G, 'include', packages.torch.include)
    rawset(_G, 'type', compat.type)
    table.insert(package.loaders, 2, function(name) -- after what is preloaded
-      if name == 'rnn' then return recurrent(rooms) or explain(name) end
-      return subModule(rooms, name) or explain(name)
+      if name == 'rnn' then return recurrent(packages) or explain(name) end
+      return subModule(packages, name) or explain(name)
    end)
-   rooms.torch.CmdLine.setPrint = compat.setPrint
+   packages.torch.CmdLine.setPrint = compat.setPrint
    session.set = function(name, value) rawset(_G, name, value) end
    session.begin()
 end
@@ -140,11 +140,11 @@ function compat.setPrint(f) rawset(_G, 'print', f) end
 function compat.setArguments(words) rawset(_G, 'arg', words) end
 
 --- Defines the names that only exist where there are devices, or takes them away.
-function compat.devices(rooms, on)
+function compat.devices(packages, on)
    for _, name in ipairs(ofDevices) do
-      local room = rooms[name == 'cunn' and 'nn' or name]
-      if name ~= 'cunn' then rawset(_G, name, on and room or nil) end
-      package.preload[name] = on and room and function() return room end or nil
+      local module = packages[name == 'cunn' and 'nn' or name]
+      if name ~= 'cunn' then rawset(_G, name, on and module or nil) end
+      package.preload[name] = on and module and function() return module end or nil
       if not on then package.loaded[name] = nil end
    end
 end

@@ -1,9 +1,9 @@
 --- dpt.ffi: the door to libdpt, the only file that loads it.
 --
 -- Invariant: the declarations are read out of the library itself, so they cannot drift from it. A C
--- function that fails leaves one sentence; lib.NAME(...) turns it into an error at the line of
+-- function that fails leaves one error message; lib.NAME(...) turns it into an error at the line of
 -- dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once for a
--- Lua state: a second load would make new C types under live objects, so it is refused.
+-- Lua state: a second load would make new C types under live objects, so it is rejected.
 local ffi = require 'ffi'
 local type = type -- dpt.compat replaces the global one
 
@@ -51,19 +51,19 @@ local cdef = ffi.string(C.dpt_cdef())
 ffi.cdef(cdef)
 registry.dpt_loaded = true
 
---- Raises a sentence at the line of the first stack frame outside dpt's own sources.
-local function raise(sentence)
+--- Raises an error message at the line of the first stack frame outside dpt's own sources.
+local function raise(message)
    local own, level = '@' .. here, 2
    while true do
       local info = debug.getinfo(level, 'S')
-      if not info then error(sentence, 0) end
+      if not info then error(message, 0) end
       -- no tail call here: it would shift the levels
-      if info.what ~= 'C' and info.source:sub(1, #own) ~= own then error(sentence, level) end
+      if info.what ~= 'C' and info.source:sub(1, #own) ~= own then error(message, level) end
       level = level + 1
    end
 end
 
---- Raises the sentence that the C function just called left.
+--- Raises the error message of the C function that was just called.
 local function raiseMessage() return raise(ffi.string(C.dpt_message())) end
 
 --- The parameters of each declared function that returns a status: a list of {name, tensor =
@@ -99,9 +99,9 @@ local function collected()
    return true
 end
 
---- lib.NAME(...) calls C.dpt_NAME(...) and raises its sentence where it fails. Each wrapper is made
--- at its first use with as many parameters as the C function has: no varargs in hot paths. LuaJIT
--- would pass nil on as NULL, so what is no tensor is refused here.
+--- lib.NAME(...) calls C.dpt_NAME(...) and raises its error message if it fails. Each wrapper is
+-- made at its first use with as many parameters as the C function has: no varargs in hot paths.
+-- LuaJIT would pass nil on as NULL, so what is no tensor is rejected here.
 local lib = setmetatable({}, {__index = function(lib, name)
    local signature = signatures['dpt_' .. name]
    if not signature then
@@ -137,7 +137,7 @@ return {
    type = type,
    raise = raise,
    raiseMessage = raiseMessage,
-   --- Raises a formatted sentence at the line of dpt's caller.
+   --- Raises a formatted error message at the line of dpt's caller.
    fail = function(...) return raise(string.format(...)) end,
    --- Whether libdpt declares the function `name` (without "dpt_") as one that returns a status.
    has = function(name) return signatures['dpt_' .. name] ~= nil end,

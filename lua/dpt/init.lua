@@ -1,15 +1,15 @@
---- dpt: what `require 'dpt'` gives: a table whose fields are the rooms.
+--- dpt: what `require 'dpt'` gives: a table whose fields are its packages.
 --
--- Invariant: this is the only file that knows all rooms; only dpt.compat writes globals.
+-- Invariant: this is the only file that knows all packages; only dpt.compat writes globals.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local compat = require 'dpt.compat'
 
 local dpt = {_VERSION = dptffi.ffi.string(dptffi.C.dpt_version())}
-compat.refuse()
+compat.reject()
 
 dpt.torch = require 'dpt.tensor'
-class.rooms.torch = dpt.torch
+class.packages.torch = dpt.torch
 require 'dpt.util'
 require 'dpt.file'
 dpt.paths, dpt.sys, dpt.xlua = require 'dpt.util.paths', require 'dpt.util.sys',

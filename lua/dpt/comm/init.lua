@@ -19,15 +19,15 @@ local comm = {}
 for name, value in pairs(coalesce) do comm[name] = value end
 
 -- One line on stderr for each text.
-local told = {}
-local function tell(text)
-   if told[text] then return end
-   told[text] = true
+local logged = {}
+local function log(text)
+   if logged[text] then return end
+   logged[text] = true
    io.stderr:write('dpt: ', text, '\n')
 end
 
 --- Chooses a transport by name: 'copy' is always there, 'nccl' is not in every build. The choice is
--- told on stderr, once: another transport than before, or why the one asked for is not there.
+-- reported once on stderr: another transport than before, or why the one asked for is not there.
 -- @param strict raise where it is not there
 -- @return whether it is there
 function comm.use(name, strict)
@@ -36,11 +36,11 @@ function comm.use(name, strict)
    end
    local before = comm.transport()
    if C.dpt_comm_use(name) == 0 then
-      if name ~= before then tell('tensors travel between devices by ' .. name) end
+      if name ~= before then log('tensors travel between devices by ' .. name) end
       return true
    end
    if strict then dptffi.raiseMessage() end
-   tell(ffi.string(C.dpt_message()))
+   log(ffi.string(C.dpt_message()))
    return false
 end
 

@@ -50,7 +50,7 @@ local recurrent = [[
    BGRU:cudnn.GRU
 ]]
 
-class.rooms.cudnn = cudnn
+class.packages.cudnn = cudnn
 
 for name in same:gmatch '%S+' do
    cudnn[name] = class.declare('cudnn.' .. name, 'nn.' .. name, 'dpt.cudnn.' .. name, false,

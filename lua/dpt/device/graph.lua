@@ -1,7 +1,8 @@
 --- dpt.device.graph: cutorch.graph: work that is captured once and replayed as a whole.
 --
 -- Invariant: what a captured function does on the device is what each replay does, on the same
--- memory; whatever a replay could not do alike is refused by a sentence while it is captured.
+-- memory; whatever a replay could not do alike is rejected with an error message while it is
+-- captured.
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local torch = require('dpt.class').torch

@@ -14,7 +14,7 @@ local cutorch = {
    hasHalf = true,
    magma = false,
 }
-class.rooms.cutorch = cutorch
+class.packages.cutorch = cutorch
 
 local slot = ffi.new 'int[1]'
 

@@ -1,7 +1,7 @@
 --- dpt.device.names: the rest of cutorch's names: what belongs to CUDA alone, or needs nothing.
 --
 -- Invariant: a script that calls one of these goes on as on Torch7 where there is nothing to do,
--- and gets a sentence where dpt has no such thing.
+-- and gets an error message if dpt has no such thing.
 local dptffi = require 'dpt.ffi'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 

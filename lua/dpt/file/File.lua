@@ -23,11 +23,11 @@ function File:_start(mode)
    self.binary_, self.spacing_, self.quiet_, self.error_ = false, true, false, false
    self.swap_, self.long_, self.open_ = false, 8, true
    self.force_, self.depth_, self.path_ = false, 0, {}
-   return self:_forget()
+   return self:_reset()
 end
 
 --- Nothing is known of the objects written and read so far.
-function File:_forget()
+function File:_reset()
    self.written_, self.kept_, self.count_ = {}, {}, 0
    self.known_, self.ids_ = {}, {}
    self.upvalues_, self.count_upvalues_, self.joined_ = {}, 0, {}
@@ -43,7 +43,7 @@ function File.checkMode(name, mode)
    return mode
 end
 
---- Raises a sentence, or notes the error on a quiet file; inside an object it always raises.
+--- Raises an error, or notes the error on a quiet file; inside an object it always raises.
 function File:_fail(format, ...)
    self.error_ = true
    if self.quiet_ and self.depth_ == 0 then return end
@@ -133,7 +133,7 @@ end
 function File:close()
    self:_usable()
    self.open_ = false
-   self:_forget()
+   self:_reset()
    self:_close()
 end
 

@@ -53,9 +53,9 @@ function MemoryFile:_read(pointer, n)
 end
 
 function MemoryFile:_write(data, n)
-   local last, room = self.at_ + n, core.storageLength(self.storage_)
-   if last + 1 > room then
-      lib.storage_resize(self.storage_.ptr_, math.max(last + 1, 2 * room))
+   local last, capacity = self.at_ + n, core.storageLength(self.storage_)
+   if last + 1 > capacity then
+      lib.storage_resize(self.storage_.ptr_, math.max(last + 1, 2 * capacity))
    end
    ffi.copy(bytes(self) + self.at_, data, n)
    self.at_, self.size_ = last, math.max(self.size_, last)

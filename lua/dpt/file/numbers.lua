@@ -88,7 +88,7 @@ end
 
 --- How many of n elements to take memory for at once: all, where they are few or the file is known
 -- to have them. Raises where it has not; from a quiet file what there is is read.
-function File:_room(kind, n)
+function File:_capacity(kind, n)
    local size = self:_elementSize(kind)
    if n * size <= 4096 then return n end
    local left = self:_left()
@@ -105,13 +105,13 @@ function File:_readStorage(kind, n)
       fail('%s: a size is %.17g, wanted 0 or more', self.__typename, n)
    end
    n = math.floor(n)
-   local room, got = self:_room(kind, n), 0
-   local storage = core.freshStorage(kind, room)
-   while room > got do
-      got = got + self:_readBlock(kind, core.storagePointer(storage) + got, room - got)
-      if got < room or got == n then break end
-      room = math.min(n, 2 * got)
-      dptffi.lib.storage_resize(storage.ptr_, room)
+   local capacity, got = self:_capacity(kind, n), 0
+   local storage = core.freshStorage(kind, capacity)
+   while capacity > got do
+      got = got + self:_readBlock(kind, core.storagePointer(storage) + got, capacity - got)
+      if got < capacity or got == n then break end
+      capacity = math.min(n, 2 * got)
+      dptffi.lib.storage_resize(storage.ptr_, capacity)
    end
    dptffi.lib.storage_resize(storage.ptr_, got)
    return storage

@@ -87,7 +87,7 @@ end
 File.plain = transient.plain
 
 --- Writes an object's fields as one table, but for transient ones; those that cannot be written are
--- left out and told on stderr.
+-- left out and reported on stderr.
 function File:writeFields(object)
    local fields = {}
    for k, v in next, transient.kept(object) do

@@ -1,6 +1,6 @@
 --- nn.DataParallelTable: one network on several devices, each with its share of the batch.
 --
--- Invariant: replica 1 is the module that was added, on the first device, and the truth: its
+-- Invariant: replica 1 is the module that was added, on the first device, and the source: its
 -- parameters are copied to the others before a forward that finds them changed; the gradients of
 -- replicas 2..n are zero except between a backward and the reduction that ends it, which noSync
 -- puts off. The results are those of one device. This file says when things happen, dpt/parallel/
@@ -68,7 +68,7 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
 end
 
 -- Drops what the next forward makes anew.
-function DataParallelTable:_forgetState()
+function DataParallelTable:_resetState()
    self.inputGpu, self.gradOutputGpu, self.outputGpu, self.gradInputGpu = {}, {}, {}, {}
    self.state = {input = {}, gradOutput = {}, joined = {}}
    self.used = nil -- how many replicas had rows in the last forward
@@ -76,7 +76,7 @@ end
 
 --- Drops everything that is made again when it is needed, but for the dispatcher.
 function DataParallelTable:resetTransient()
-   self:_forgetState()
+   self:_resetState()
    self.impl = self.impl or Basic(self)
    self.deferred = false -- whether noSync runs
    -- what went between devices for the network itself, so far
@@ -249,9 +249,9 @@ function DataParallelTable:zeroGradParameters()
 end
 
 function DataParallelTable:clearState()
-   self:_tell('clearState')
+   self:_callAll('clearState')
    self.impl:collect()
-   self:_forgetState()
+   self:_resetState()
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 

@@ -7,12 +7,12 @@ local torch = require 'dpt.tensor'
 local Recursor, parent = torch.class('nn.Recursor', 'nn.AbstractRecurrent')
 
 -- Calls a method of the recurrent modules inside, but not of those inside these.
-local function tell(module, method)
+local function callAll(module, method)
    for _, child in ipairs(module.modules or {}) do
       if torch.isTypeOf(child, 'nn.AbstractRecurrent') then
          child[method](child)
       else
-         tell(child, method)
+         callAll(child, method)
       end
    end
 end
@@ -23,7 +23,7 @@ end
 
 for _, method in ipairs{'forget', 'continue'} do
    Recursor[method] = function(self)
-      tell(self, method)
+      callAll(self, method)
       return parent[method](self)
    end
 end

@@ -35,7 +35,7 @@ local function matches(value, kind)
 end
 
 --- Raises what an argument is and what was wanted.
-local function refuse(class, argument, kind, value)
+local function reject(class, argument, kind, value)
    local wanted = {}
    each(kind, function(name) wanted[#wanted + 1] = kinds[name][1] end)
    dptffi.fail("%s: argument '%s', wanted %s, got %s", class, argument,
@@ -66,15 +66,15 @@ local function method(parameters, arguments, plain)
    local tests = {}
    for i, argument in ipairs(arguments) do
       if parameters:find('a' .. i) then
-         tests[i] = ("if %s then refuse(typename(self), '%s', '%s', a%d) end"):format(
+         tests[i] = ("if %s then reject(typename(self), '%s', '%s', a%d) end"):format(
             other(argument.kind, 'a' .. i), argument.name, argument.kind, i)
       end
    end
-   local source = ('local plain, type, typename, refuse = ...\n'
+   local source = ('local plain, type, typename, reject = ...\n'
       .. 'return function(self, %s)\n%s\nreturn plain(self, %s)\nend')
       :format(parameters, table.concat(tests, '\n'), parameters)
    return assert(loadstring(source, '@' .. debug.getinfo(1, 'S').source:sub(2)))(plain, type,
-      torch.type, refuse)
+      torch.type, reject)
 end
 
 -- constructors ------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ local function accepted(class, parameter, value)
       local number = tonumber(value)
       if number then return number end
    end
-   refuse(class, parameter.name, kind, value)
+   reject(class, parameter.name, kind, value)
 end
 
 local function constructor(class, parameters, plain)

@@ -82,7 +82,7 @@ local additions = [[
 ]]
 
 local nn = {}
-class.rooms.nn = nn
+class.packages.nn = nn
 
 local parents = {Module = false, Criterion = false, StochasticGradient = false}
 local added = {}

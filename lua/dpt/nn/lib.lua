@@ -1,4 +1,4 @@
---- The C library's functions as layers call them: with a sentence where an operand is no tensor.
+--- The C library's functions as layers call them: with an error message if an operand is no tensor.
 -- Invariant: operands that users hand in (input, gradOutput, target, indices) must be tensors;
 -- others may be nil where the C function allows NULL. The declarations are read from the library,
 -- as in dpt.ffi.
@@ -15,7 +15,7 @@ local required = {
    out = 'output', samples = 'the samples', x = 'the parameters', g = 'the gradient',
 }
 
-local function refuse(name, operand, value)
+local function reject(name, operand, value)
    dptffi.fail('nn: %s: %s wants a tensor, got %s', name, required[operand] or operand,
       torch.type(value))
 end
@@ -25,7 +25,7 @@ local function check(declaration, variable)
    local operand = declaration:match('dpt_tensor%s*%*%s*([%w_]+)%s*$')
    if not operand then return '' end
    local allowed = required[operand] and '' or variable .. ' ~= nil and '
-   return ("if %snot istype(tensor, %s) then refuse(name, '%s', %s) end\n")
+   return ("if %snot istype(tensor, %s) then reject(name, '%s', %s) end\n")
       :format(allowed, variable, operand, variable)
 end
 
@@ -39,10 +39,10 @@ return setmetatable({}, {__index = function(nnlib, name)
       checks[#checks + 1] = check(declaration, variable)
    end
    local list = table.concat(variables, ', ')
-   local source = ('local plain, istype, tensor, refuse, name = ...\nreturn function(%s)\n%s'
+   local source = ('local plain, istype, tensor, reject, name = ...\nreturn function(%s)\n%s'
       .. 'return plain(%s)\nend'):format(list, table.concat(checks), list)
    local wrapper = assert(loadstring(source, '@' .. debug.getinfo(1, 'S').source:sub(2)))(
-      plain, ffi.istype, ffi.typeof('dpt_tensor'), refuse, name)
+      plain, ffi.istype, ffi.typeof('dpt_tensor'), reject, name)
    rawset(nnlib, name, wrapper)
    return wrapper
 end})

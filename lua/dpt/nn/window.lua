@@ -13,7 +13,7 @@ local planes, volumes = {'H', 'W'}, {'T', 'H', 'W'}
 
 -- How an algorithm is chosen, as the table cudnn says and module:fastest().
 local function search(module)
-   local cudnn = class.rooms.cudnn
+   local cudnn = class.packages.cudnn
    if not cudnn then return 0 end
    return (cudnn.benchmark and C.DPT_SEARCH_BENCHMARK or 0)
       + ((cudnn.fastest or module.fastest_mode) and C.DPT_SEARCH_FASTEST or 0)

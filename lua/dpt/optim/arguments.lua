@@ -1,6 +1,6 @@
 --- What every method of descent is called with: one check of arguments, one of what opfunc gives.
--- Invariant: a bad call is one sentence (function, argument, got, wanted) at the line of the user's
--- script, before the step; a good call costs a few comparisons and no memory.
+-- Invariant: a bad call is one error message (function, argument, got, wanted) at the line of the
+-- user's script, before the step; a good call costs a few comparisons and no memory.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -17,34 +17,34 @@ local function describe(value)
 end
 
 --- Raises that an argument is not what was wanted.
-function arguments.refuse(name, argument, value, wanted)
+function arguments.reject(name, argument, value, wanted)
    fail("optim.%s: argument '%s' is %s, wanted %s", name, argument, describe(value), wanted)
 end
-local refuse = arguments.refuse
+local reject = arguments.reject
 
 --- Refuses what is no function.
 function arguments.callable(name, argument, value)
    if type(value) == 'function' then return end
    local meta = type(value) ~= 'string' and getmetatable(value)
    if type(meta) ~= 'table' or not rawget(meta, '__call') then
-      refuse(name, argument, value, 'a function')
+      reject(name, argument, value, 'a function')
    end
 end
 
 --- Refuses what is no tensor.
 function arguments.tensor(name, argument, value)
-   if not isTensor(value) then refuse(name, argument, value, 'a tensor') end
+   if not isTensor(value) then reject(name, argument, value, 'a tensor') end
 end
 
 --- Refuses what is neither nil nor a table; gives a table.
 function arguments.table(name, argument, value)
    if value == nil then return {} end
-   if type(value) ~= 'table' then refuse(name, argument, value, 'a table') end
+   if type(value) ~= 'table' then reject(name, argument, value, 'a table') end
    return value
 end
 
 -- Refuses flat parameters that are not a network's any more.
-local function refuseStale(name, argument, value)
+local function rejectStale(name, argument, value)
    if flatten.isStale(value) then
       fail("optim.%s: argument '%s' holds parameters that have moved elsewhere, since the network"
          .. ' was changed or flattened anew: call getParameters again', name, argument)
@@ -55,7 +55,7 @@ end
 local steady = {sgd = true, nag = true, adagrad = true, adadelta = true, rmsprop = true}
 
 -- While a graph is captured (cutorch.graph): each replay is the step that is captured.
-local function refuseUnsteady(name, config, state)
+local function rejectUnsteady(name, config, state)
    local fn = 'optim.' .. name
    if not steady[name] then lib.graph_refuse(fn, 'it counts its steps') end
    if (config.learningRateDecay or 0) ~= 0 then
@@ -70,12 +70,12 @@ end
 -- @return config, state
 function arguments.check(name, opfunc, x, config, state)
    if type(opfunc) ~= 'function' then arguments.callable(name, 'opfunc', opfunc) end
-   if not isTensor(x) then refuse(name, 'x', x, 'a tensor') end
-   refuseStale(name, 'x', x)
-   if config ~= nil and type(config) ~= 'table' then refuse(name, 'config', config, 'a table') end
-   if state ~= nil and type(state) ~= 'table' then refuse(name, 'state', state, 'a table') end
+   if not isTensor(x) then reject(name, 'x', x, 'a tensor') end
+   rejectStale(name, 'x', x)
+   if config ~= nil and type(config) ~= 'table' then reject(name, 'config', config, 'a table') end
+   if state ~= nil and type(state) ~= 'table' then reject(name, 'state', state, 'a table') end
    config = config or {}
-   if C.dpt_graph_capturing() ~= 0 then refuseUnsteady(name, config, state or config) end
+   if C.dpt_graph_capturing() ~= 0 then rejectUnsteady(name, config, state or config) end
    return config, state or config
 end
 
@@ -84,7 +84,7 @@ function arguments.gradient(name, x, dfdx)
    if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
       fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))
    end
-   refuseStale(name, 'x', x) -- opfunc may have changed the network
+   rejectStale(name, 'x', x) -- opfunc may have changed the network
    flatten.settle(x, dfdx)
 end
 

@@ -14,7 +14,7 @@ local functions = [[
 local classes = 'ConfusionMatrix Logger'
 
 local optim = {}
-class.rooms.optim = optim
+class.packages.optim = optim
 
 for name, before in functions:gmatch '(%w+):?(%d*)' do
    local f

@@ -43,7 +43,7 @@ return function(opfunc, x, t, d, f, g, gtd, options)
    arguments.tensor('lswolfe', 'g', g)
    for argument, value in pairs{t = t or false, f = f or false, gtd = gtd or false} do
       if type(value) ~= 'number' then
-         arguments.refuse('lswolfe', argument, value or nil, 'a number')
+         arguments.reject('lswolfe', argument, value or nil, 'a number')
       end
    end
    options = arguments.table('lswolfe', 'options', options)

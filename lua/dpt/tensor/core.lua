@@ -153,7 +153,7 @@ end
 
 -- arguments ---------------------------------------------------------------------------------------
 
---- "torch.FloatTensor, number, nil" for a sentence about arguments.
+--- "torch.FloatTensor, number, nil" for an error message about arguments.
 function core.describe(...)
    local words, n = {}, select('#', ...)
    while n > 0 and (select(n, ...)) == nil do n = n - 1 end

@@ -100,8 +100,8 @@ local function getNumber(t, i)
       at[0] = i - 1
       if i >= 1 then
          if C.dpt_get_at(t, 1, at, value) == 0 then return value[0] end
-         place(t, i, 0) -- a wrong index has a sentence of its own
-         dptffi.raiseMessage() -- work that was queued earlier failed: that is told once
+         place(t, i, 0) -- a wrong index has its own message
+         dptffi.raiseMessage() -- work that was queued earlier failed: that is reported once
       end
       lib.get(t, place(t, i, 0) * tonumber(t.step_[0]), value)
       return value[0]

@@ -253,5 +253,5 @@ both('multinomialAlias', function(...)
    return r
 end)
 
---- The default generator's C object, for operations of other rooms that draw on the host.
+--- The default generator's C object, for operations of other modules that draw on the host.
 core.generator = function() return default.ptr_ end

@@ -2,9 +2,9 @@
 local torch = require('dpt.class').torch
 local named = require 'dpt.threads.named'
 
---- The way from `v`, called `name`, to the refused value; nil: it does not lead there.
-local function find(v, refused, name, visited)
-   if rawequal(v, refused) then return name end
+--- The way from `v`, called `name`, to the rejected value; nil: it does not lead there.
+local function find(v, rejected, name, visited)
+   if rawequal(v, rejected) then return name end
    local kind = type(v)
    if kind ~= 'function' and kind ~= 'table' or visited[v] then return nil end
    visited[v] = true
@@ -13,32 +13,32 @@ local function find(v, refused, name, visited)
    if kind == 'function' then
       local i, upvalue, value = 1, debug.getupvalue(v, 1)
       while upvalue and not where do
-         where = find(value, refused, ("upvalue '%s' of %s"):format(upvalue, name), visited)
+         where = find(value, rejected, ("upvalue '%s' of %s"):format(upvalue, name), visited)
          i = i + 1
          upvalue, value = debug.getupvalue(v, i)
       end
       return where
    end
    for k, value in next, v do
-      where = find(k, refused, 'a key of ' .. name, visited)
-         or find(value, refused, ("field '%s' of %s"):format(tostring(k), name), visited)
+      where = find(k, rejected, 'a key of ' .. name, visited)
+         or find(value, rejected, ("field '%s' of %s"):format(tostring(k), name), visited)
       if where then return where end
    end
 end
 
---- The sentence for an error of dpt.threads.writer.
--- @param why {refused = value}, or another error, which is returned as it is
+--- The error message for an error of dpt.threads.writer.
+-- @param why {rejected = value}, or another error, which is returned as it is
 -- @param label function(i): what to call the i-th of the values that were to be sent
 return function(why, label, ...)
-   if type(why) ~= 'table' or why.refused == nil then return why end
+   if type(why) ~= 'table' or why.rejected == nil then return why end
    local where = 'a value'
    for i = 1, select('#', ...) do
-      local found = find((select(i, ...)), why.refused, label(i), {})
+      local found = find((select(i, ...)), why.rejected, label(i), {})
       if found then
          where = found
          break
       end
    end
    return ('threads: %s is a %s%s, which cannot be sent to another thread'):format(where,
-      type(why.refused) == 'function' and 'C ' or '', torch.type(why.refused))
+      type(why.rejected) == 'function' and 'C ' or '', torch.type(why.rejected))
 end

@@ -110,7 +110,7 @@ end
 
 --- addjob([id,] callback [, endcallback [, ...]]): callback(...) runs in the first free worker (in
 -- worker id, in specific mode); what it returns goes to endcallback, in this state. Where N jobs
--- wait already, end callbacks are run until there is room.
+-- wait already, end callbacks are run until the queue has space.
 function Threads:addjob(...)
    running(self)
    if self.specific_ then

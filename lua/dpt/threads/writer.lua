@@ -48,7 +48,7 @@ end
 local function addBytes(v, size) add(ffi.string(ffi.cast('const char *', v), size)) end
 
 --- Ends the writing: v cannot be sent.
-local function refuse(v) error({refused = v}, 0) end
+local function reject(v) error({rejected = v}, 0) end
 
 --- Whether v is known by a name, which then was put.
 local function putNamed(v)
@@ -97,7 +97,7 @@ local function putStorage(s)
 end
 
 local function putShared(object)
-   if object.shared_ == nil then refuse(object) end
+   if object.shared_ == nil then reject(object) end
    op(codes.SHARED)
    kept[#kept + 1] = object
    addBytes(object, ffi.sizeof(objects.type))
@@ -110,7 +110,7 @@ local function putCdata(v)
    if istype(storageType, v) then return putStorage(v) end
    if istype(objects.type, v) then return putShared(v) end
    local name, bytes = cdata.bytes(v)
-   if not name then refuse(v) end
+   if not name then reject(v) end
    op(codes.CDATA)
    add(name)
    add(bytes)
@@ -198,7 +198,7 @@ end
 local function putFunction(f)
    if putNamed(f) then return end
    local ok, bytes = pcall(string.dump, f)
-   if not ok then refuse(f) end
+   if not ok then reject(f) end
    remember(f)
    op(codes.FUNCTION)
    add(bytes)
@@ -208,12 +208,12 @@ end
 --- Plain pointers only; of Lua's files the standard ones.
 local function putUserdata(v)
    if putNamed(v) then return end
-   if not pcall(buffer.encode, v) then refuse(v) end
+   if not pcall(buffer.encode, v) then reject(v) end
    add(v)
 end
 
 local writers = {cdata = putCdata, table = putTable, ['function'] = putFunction,
-   userdata = putUserdata, thread = refuse}
+   userdata = putUserdata, thread = reject}
 
 function put(v)
    local kind = type(v)

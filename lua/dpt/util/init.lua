@@ -45,9 +45,9 @@ function torch.version() return ffi.string(C.dpt_version()) end
 -- @return the path, nil where there is no such package; without a name the folder above dpt's
 function torch.packageLuaPath(name)
    if name ~= nil then want('torch.packageLuaPath', 'name', name, 'string') end
-   local room = name == nil and 'dpt' or package.preload[name] and 'dpt' or name
-   if name == 'torch' then room = 'dpt' end
-   local path = package.searchpath(room, package.path)
+   local module = name == nil and 'dpt' or package.preload[name] and 'dpt' or name
+   if name == 'torch' then module = 'dpt' end
+   local path = package.searchpath(module, package.path)
    local folder = path and (path:match('^(.*)/[^/]*$') or '.')
    return folder and (name and folder or folder:match('^(.*)/[^/]*$') or '.')
 end

@@ -84,7 +84,7 @@ function usage.usage(name, description, example, ...)
    return table.concat(lines, '\n')
 end
 
-local function refuse(why, help)
+local function reject(why, help)
    if why then print(colors.Red .. why .. colors.none) end
    print(help)
    error(colors.Red .. 'error' .. colors.none, 3)
@@ -107,7 +107,7 @@ function usage.unpack(args, name, description, ...)
    end})
    local first, given = args[1], {}
    if select('#', unpack(args)) == 0 then
-      refuse(nil, help)
+      reject(nil, help)
    elseif #args == 1 and type(first) == 'table' and #first == 0 and not torch.typename(first) then
       given = first
    else
@@ -116,7 +116,7 @@ function usage.unpack(args, name, description, ...)
    local values = {usage = help}
    for i, argument in ipairs(list) do
       local value = given[argument.arg]
-      if value == nil and argument.req then refuse('missing argument: ' .. argument.arg, help) end
+      if value == nil and argument.req then reject('missing argument: ' .. argument.arg, help) end
       if value == nil then value = argument.default end
       if value == nil and argument.defaulta then value = values[argument.defaulta] end
       values[argument.arg], values[i] = value, value

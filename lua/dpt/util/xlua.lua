@@ -1,4 +1,4 @@
---- xlua: Torch7's progress bar and small helpers; the other files of this room bring the rest.
+--- xlua: Torch7's progress bar and small helpers; the other files of this folder bring the rest.
 --
 -- Invariant: nothing here changes Lua's own libraries; dpt.compat does.
 local dptffi = require 'dpt.ffi'
@@ -91,7 +91,7 @@ function xlua.installed(package_)
    return path ~= nil or package.preload[package_] ~= nil, path
 end
 
---- require that tells instead of raising. @return the package, or false
+--- require that prints a message instead of raising. @return the package, or false
 function xlua.require(name)
    want('xlua.require', 'name', name, 'string')
    local ok, result = pcall(require, name)

@@ -18,9 +18,9 @@ local serial = {}
 
 --- A copy of owner, which plain() makes on the current device.
 function serial.clone(owner, plain)
-   owner:_settle()
+   owner:_flush()
    local clone = cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), plain)
-   clone.impl = owner.impl:another(clone)
+   clone.impl = owner.impl:newFor(clone)
    return clone
 end
 
@@ -29,7 +29,7 @@ local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 
 --- Writes the devices, then the fields.
 function serial.write(owner, file)
-   owner:_settle()
+   owner:_flush()
    local fields = transient.kept(owner)
    fields.typeStr = owner._type
    fields.policy = splitSpec.saved(owner.policy)

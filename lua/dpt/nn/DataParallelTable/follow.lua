@@ -116,7 +116,7 @@ function follow:getParameters()
    if not flat[2] or flat[1]:nElement() ~= flat[2]:nElement() then
       fail(self, 'getParameters wants a gradient for every parameter, some have none')
    end
-   return flatten.give(flat[1]), flatten.give(flat[2])
+   return flatten.register(flat[1]), flatten.register(flat[2])
 end
 
 --- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They
@@ -137,7 +137,7 @@ function follow:syncGradients()
 end
 
 -- Lets replica 1 have everything that only the others know.
-function follow:_settle()
+function follow:_flush()
    self:syncGradients()
    self:syncBuffers()
 end

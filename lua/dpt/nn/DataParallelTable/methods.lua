@@ -22,7 +22,7 @@ local function fail(self, format, ...)
 end
 
 -- Calls a method of replica 1 with its device current.
-local function tellFirst(self, method, ...)
+local function callFirst(self, method, ...)
    local module = self.modules[1]
    if module then
       cutorch.withDevice(self.gpuAssignments[1], module[method], module, ...)
@@ -60,26 +60,26 @@ function methods:updateParameters(learningRate)
 end
 
 function methods:reset(stdv)
-   tellFirst(self, 'reset', stdv)
+   callFirst(self, 'reset', stdv)
    self.needsSync = true
 end
 
 -- Calls a method of every replica.
-function methods:_tell(method)
+function methods:_callAll(method)
    if not self.modules[1] then return end
    self:_follow()
    self:_replicas()
-   self.impl:run(replica.tell, method)
+   self.impl:run(replica.callQuietly, method)
    self:_taken()
 end
 
 function methods:training()
-   self:_tell('training')
+   self:_callAll('training')
    self.train = true
 end
 
 function methods:evaluate()
-   self:_tell('evaluate')
+   self:_callAll('evaluate')
    self.train = false
    self:syncBuffers()
 end
@@ -100,7 +100,7 @@ end
 
 --- Calls f for this module and for those of replica 1; the other replicas are then copied anew.
 function methods:apply(f)
-   self:_settle()
+   self:_flush()
    f(self)
    for _, module in ipairs(self.modules) do module:apply(f) end
    self.impl:applyChanges()
@@ -110,7 +110,7 @@ end
 --- Lets f(module) stand in place of every module of replica 1, the outer ones first; the others
 -- follow.
 function methods:replace(f)
-   self:_settle()
+   self:_flush()
    return torch.getmetatable('nn.Module').replace(self, f)
 end
 
@@ -122,13 +122,13 @@ function methods:type(typename, tensorCache)
          .. ' torch.CudaTensor, torch.CudaDoubleTensor or torch.CudaHalfTensor, got %s; get(1) is'
          .. ' the network itself', tostring(typename))
    end
-   self:_settle()
+   self:_flush()
    self.impl:applyChanges()
    self:resetTransient()
    self._type = typename
    self.output = torch.getmetatable(typename).new()
    if self.gradInput then self.gradInput = torch.getmetatable(typename).new() end
-   tellFirst(self, 'type', typename, tensorCache)
+   callFirst(self, 'type', typename, tensorCache)
    return self
 end
 
@@ -142,7 +142,7 @@ function methods:threads(initFunc, syncCopies)
    if initFunc ~= nil and type(initFunc) ~= 'function' then
       fail(self, 'threads wants a function as argument 1, got %s', torch.type(initFunc))
    end
-   self:_settle()
+   self:_flush()
    self.impl:close()
    self.impl = Threads(self, initFunc, syncCopies)
    return self

@@ -7,7 +7,7 @@
 -- of all of them make one message, each with its replica, its device, the way through the modules
 -- and the traceback; nobody is left waiting.
 --
--- A dispatcher has setup, get, call, run, setRows, exec, collect, applyChanges, another and close.
+-- A dispatcher has setup, get, call, run, setRows, exec, collect, applyChanges, newFor and close.
 -- call and run take functions of dpt's own, which reach a thread by their names, and values that
 -- can be sent to one; what dpt does on replicas goes through them. exec is for users. All of them
 -- are made of `perform`; another dispatcher (dpt.parallel.dispatch.threads) replaces that, setup,
@@ -28,7 +28,7 @@ function Basic:__init(owner)
 end
 
 --- A dispatcher of the same kind for another owner.
-function Basic:another(owner)
+function Basic:newFor(owner)
    return dispatchers.Basic(owner)
 end
 
@@ -47,7 +47,7 @@ function Basic:attempt(i, f, ...)
 end
 
 -- Runs f(i, ...) for the replicas 1 to count, puts the device back and raises what went wrong.
-local function each(self, count, f, ...)
+local function runAll(self, count, f, ...)
    local before, results, wrong = cutorch.getDevice(), {}, nil
    for i = 1, count do
       local ok, result = self:attempt(i, f, i, ...)
@@ -70,7 +70,7 @@ end
 --- The list of the replicas that live here; makes all replicas where that has not been done.
 function Basic:setup()
    if not self.modules then
-      self.modules = each(self, #self.dpt.gpuAssignments, make, self.dpt)
+      self.modules = runAll(self, #self.dpt.gpuAssignments, make, self.dpt)
    end
    return self.modules
 end
@@ -88,7 +88,7 @@ end
 -- current. (No closures on the way of a step: LuaJIT does not compile what makes them.)
 -- @return list of results
 function Basic:perform(count, f, argumentsOf, ...)
-   return each(self, count, apply, self:setup(), f, argumentsOf, ...)
+   return runAll(self, count, apply, self:setup(), f, argumentsOf, ...)
 end
 
 --- Says where in the batch the rows of each replica begin, for what is called from now on: random

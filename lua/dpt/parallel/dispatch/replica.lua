@@ -13,7 +13,7 @@ function replica.call(module, _, pass, method, input, other, scale)
 end
 
 --- Calls a method of the module; what that returns stays there.
-function replica.tell(module, _, method, ...)
+function replica.callQuietly(module, _, method, ...)
    module[method](module, ...)
 end
 

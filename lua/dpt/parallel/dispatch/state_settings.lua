@@ -70,8 +70,8 @@ settings.list = {
 for _, name in ipairs{'benchmark', 'fastest', 'verbose'} do
    table.insert(settings.list, {
       name = 'cudnn.' .. name,
-      get = function() return class.rooms.cudnn[name] end,
-      set = function(value) class.rooms.cudnn[name] = value end,
+      get = function() return class.packages.cudnn[name] end,
+      set = function(value) class.packages.cudnn[name] = value end,
    })
 end
 

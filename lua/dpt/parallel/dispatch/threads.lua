@@ -27,10 +27,10 @@ local Threads, parent = torch.class('nn.DataParallelTable.Threads', 'nn.DataPara
 function Threads:__init(owner, initFunc, syncCopies)
    parent.__init(self, owner)
    self.initFunc, self.syncCopies = initFunc, syncCopies or false
-   self.told = {} -- by worker: the modes that it has
+   self.sentSettings = {} -- by worker: the modes that it has
 end
 
-function Threads:another(owner)
+function Threads:newFor(owner)
    return dispatchers.Threads(owner, self.initFunc, self.syncCopies)
 end
 
@@ -41,15 +41,15 @@ local function start(self, count)
    if count == 0 then return end
    local init = self.initFunc
    if init then init(1) end
-   self.pool, self.told = Pool.new(count, {init and function(i) init(i + 1) end}), {}
+   self.pool, self.sentSettings = Pool.new(count, {init and function(i) init(i + 1) end}), {}
 end
 
 -- Sends a job, f(modes, ...), to replica i's worker, with the modes if they have changed.
 -- @return the job
 local function send(self, snapshot, i, f, ...)
-   local changed = self.told[i] ~= snapshot and snapshot or nil
+   local changed = self.sentSettings[i] ~= snapshot and snapshot or nil
    local job = self.pool:send(i - 1, f, changed, ...)
-   self.told[i] = snapshot
+   self.sentSettings[i] = snapshot
    return job
 end
 
@@ -57,13 +57,13 @@ end
 local function receive(self, pool, i, job)
    local values, message = pool:receive(job)
    if values then return true, values[1] end
-   self.told[i] = nil -- it may have failed to take them
+   self.sentSettings[i] = nil -- it may have failed to take them
    return false, self:place(i, message), message:find('^worker %d+ has ended')
 end
 
 -- Calls job(self, i, ...) for replicas 2 to count, which sends something, then here(...) for
 -- replica 1, and awaits all. With `single`, each job is awaited before the next is sent.
-local function everywhere(self, count, single, job, here, ...)
+local function runAll(self, count, single, job, here, ...)
    local before, results, wrong, sent, dead = cutorch.getDevice(), {}, {}, {}, false
    local pool = self.pool -- what here() does may close it
    local function await(i)
@@ -116,7 +116,7 @@ function Threads:setup()
    local count = #self.dpt.gpuAssignments
    start(self, count - 1)
    self.snapshot = settings.get(self.snapshot)
-   self.modules = everywhere(self, count, self.syncCopies, sendMake, itself, self.dpt.modules[1])
+   self.modules = runAll(self, count, self.syncCopies, sendMake, itself, self.dpt.modules[1])
    return self.modules
 end
 
@@ -133,7 +133,7 @@ end
 function Threads:perform(count, f, argumentsOf, ...)
    local first = self:setup()[1]
    self.snapshot = settings.get(self.snapshot)
-   return everywhere(self, count, false, sendRun, runHere, first, f, argumentsOf, ...)
+   return runAll(self, count, false, sendRun, runHere, first, f, argumentsOf, ...)
 end
 
 function Threads:collect()

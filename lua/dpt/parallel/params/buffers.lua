@@ -110,12 +110,12 @@ end
 -- @param dispatcher what runs the replicas
 -- @param policy 'first': replica 1's count; 'average'
 function Buffers:sync(module, dispatcher, policy)
-   local truth = Buffers.collect(module)
-   if #truth == 0 or self.versions[1] == comm.version(truth) then return end
+   local source = Buffers.collect(module)
+   if #source == 0 or self.versions[1] == comm.version(source) then return end
    local lists = dispatcher:run(Buffers.collect)
    for i, list in ipairs(lists) do
-      if #list ~= #truth then
-         fail('replica %d has %d running statistics, replica 1 has %d', i, #list, #truth)
+      if #list ~= #source then
+         fail('replica %d has %d running statistics, replica 1 has %d', i, #list, #source)
       end
    end
    if policy == 'average' then comm.count(self.bytes, 'buffers', self.average, self, lists) end

@@ -18,7 +18,7 @@ local given = setmetatable({}, {__mode = 'k'})
 
 --- Remembers a flat tensor that is given to a user.
 -- @return the tensor
-function M.give(flat)
+function M.register(flat)
    given[flat] = given[flat] or 'current'
    return flat
 end

@@ -88,10 +88,10 @@ function Params:build(module, device, dispatcher)
          .. ' and up are lost, ' .. CLEAR)
    end
    self.seen, self.fields = nil, nil -- an error on the way leaves it to be built again
-   local seen = layout.look(module)
+   local seen = layout.describe(module)
    layout.checkPlace(seen, device)
    local plan, pieces = layout.plan(seen)
-   local flat = dispatcher:run(layout.lay, plan)
+   local flat = dispatcher:run(layout.flattenReplica, plan)
    self.source, self.gradient, flat[1] = {}, {}, {}
    for h, half in ipairs(pieces) do
       local list = h % 2 == 1 and self.source or self.gradient
@@ -114,7 +114,7 @@ end
 --- Makes the parameters of replica 1 views of flat tensors, one for each type.
 -- @param device where it must be
 function Params:flatten(module, device, name)
-   local list = layout.look(module)
+   local list = layout.describe(module)
    layout.checkPlace(list, device)
    layout.flatten(list, name)
 end

@@ -18,7 +18,7 @@ local layout = {}
 local structs, pointers = ffi.typeof 'dpt_tensor[?]', ffi.typeof 'const dpt_tensor *[?]'
 
 --- The parameters and gradients of a replica as one list of 2n, with the field n.
-function layout.look(module)
+function layout.describe(module)
    local tensors, gradients = module:parameters()
    local list = {n = tensors and #tensors or 0}
    for i = 1, list.n do
@@ -168,16 +168,16 @@ end
 --- The flat tensors of a replica that was laid out (run by a dispatcher); false where its tensors
 -- are not views of one any more.
 function layout.flats(replica, _, plan)
-   local tensors, flat = layout.look(replica), {}
+   local tensors, flat = layout.describe(replica), {}
    for h, half in ipairs(plan) do flat[h] = half.total == 0 or flatOf(tensors, half) or false end
    return flat
 end
 
 --- Lays out the parameters and gradients of a replica (run by a dispatcher).
 -- @return list of flat tensors, parameters and gradients in turn; gradients are zero
-function layout.lay(replica, i, plan)
+function layout.flattenReplica(replica, i, plan)
    if i == 1 then return nil end
-   local tensors, flat = layout.look(replica), {}
+   local tensors, flat = layout.describe(replica), {}
    for h, half in ipairs(plan) do
       flat[h] = flatOf(tensors, half)
       if not flat[h] then
