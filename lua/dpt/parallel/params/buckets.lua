@@ -45,7 +45,7 @@ local function put(bucket, run)
 end
 
 --- Cuts the flat gradients of replica 1.
--- @param plan list of halves, parameters and gradients in turn, as params.lay takes it
+-- @param plan list of halves, parameters and gradients in turn, as layout.flattenReplica takes it
 -- @param flat the flat tensors of the halves
 -- @param count how many parameters there are
 -- @return list of buckets, each a list of {half, first, last}; for every parameter its bucket, 0:

@@ -263,7 +263,7 @@ function M.pair(parameters, gradients, what, name)
       fail('%s: getParameters wants gradients shared exactly as the parameters are: share '
          .. 'gradWeight and gradBias along with weight and bias', what)
    end
-   return M.give(p), M.give(g)
+   return M.register(p), M.register(g)
 end
 
 return M

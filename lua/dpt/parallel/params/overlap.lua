@@ -37,7 +37,7 @@ local function isFlat(plan, flat)
 end
 
 --- The reducer of all replicas' flat gradients.
--- @param plan what params.lay took
+-- @param plan what layout.flattenReplica takes
 -- @param flat flat[i][h] is replica i's flat tensor for plan[h]
 -- @param count how many parameters there are
 -- @param dispatcher what runs the replicas
