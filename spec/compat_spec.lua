@@ -166,8 +166,8 @@ describe('compat', function()
       assert.equal('mine\t2\ttrue\t1 4\t1 2\ttrue\ttrue\ttrue\n', out)
    end)
 
-   it('refuses names that are taken', function()
+   it('rejects names that are taken', function()
       -- in this process dpt itself has taken them
-      assert.error_matches(compat.refuse, "'torch' is loaded from elsewhere already")
+      assert.error_matches(compat.reject, "'torch' is loaded from elsewhere already")
    end)
 end)

@@ -36,8 +36,8 @@ describe('scripts/cuda-calls', function()
          ['  k<<<1, 1>>>(x);'] = 'a launch outside DPT_LAUNCH',
          ['  return cudaLaunchKernel(k, 1, 1, a, 0, 0);'] = 'use DPT_LAUNCH',
          ['  return cudaMalloc(&p, n);'] = 'takes memory',
-         ['  return cudaDeviceSynchronize();'] = 'the device room waits',
-         ['  return cudaMemcpy(a, b, n, kind);'] = 'the device room waits',
+         ['  return cudaDeviceSynchronize();'] = 'only csrc/cuda/device code waits',
+         ['  return cudaMemcpy(a, b, n, kind);'] = 'only csrc/cuda/device code waits',
       } do
          local said = check(bad)
          assert.is_truthy(said:find(what, 1, true), bad .. ': ' .. said)

@@ -264,7 +264,7 @@ describe('nn.DataParallelCriterion', function()
          local function back(list) return function() net:backward(x, list) end end
          assert.error_matches(back(x), 'needs a forward before it')
          local outputs = net:forward(x)
-         assert.error_matches(back(x), 'gradOutput wants .* an entry for each of the 2 replica')
+         assert.error_matches(back(x), 'gradOutput must be .* an entry for each of the 2 replica')
          assert.error_matches(back{outputs[1]}, 'got a list of 1')
          assert.error_matches(back{outputs[2], outputs[2]},
             'gradOutput%[1%] has a torch.CudaDoubleTensor on device 2, wanted on device 1')
