@@ -52,11 +52,16 @@ static int fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor 
   return call->status = dpt__result(place, t->ndim_, t->size_, device_of(t));
 }
 
+/* Whether two tensors have elements in common; dpt__overlap allows what is the same throughout. */
+static int meet(const dpt_tensor *a, const dpt_tensor *b) {
+  return dpt__overlap(a, b) || (a->store_ && a->store_ == b->store_ && a->first_ == b->first_ &&
+                                dpt__count(a) && dpt__count(b));
+}
+
 /* Whether t lies in the memory of an operand that was taken before; of results, of the others. */
 static int shares(const dpt__call *call, const dpt_tensor *t, int results) {
   for (int k = 0; k < call->n - 1; k++)
-    if (call->result[k] == results && !call->owned[k] && dpt__overlap(t, &call->tensor[k]))
-      return 1;
+    if (call->result[k] == results && !call->owned[k] && meet(t, &call->tensor[k])) return 1;
   return 0;
 }
 

@@ -2,9 +2,46 @@
 local nn = require 'nn'
 local torch = require 'torch'
 local cutorch = require('dpt').cutorch
+local catalogue = require 'spec.support.catalogue'
 local luassert = require 'luassert'
 
 local M = {}
+
+local function image() return torch.rand(2, 2, 6, 6) end
+local function volume() return torch.rand(2, 2, 4, 4, 4) end
+local function rows() return torch.rand(3, 4) end
+
+--- Modules whose results have the size of what they read, so that both may be the very same tensor.
+local square = {
+   {'Linear', {4, 4}, rows}, {'PartialLinear', {4, 4}, rows}, {'LinearWeightNorm', {4, 4}, rows},
+   {'Maxout', {4, 4, 2}, rows}, {'Cosine', {4, 4}, rows}, {'WeightedEuclidean', {4, 4}, rows},
+   {'SpatialConvolution', {2, 2, 3, 3, 1, 1, 1, 1}, image},
+   {'SpatialConvolutionLocal', {2, 2, 6, 6, 3, 3, 1, 1, 1, 1}, image},
+   {'SpatialDilatedConvolution', {2, 2, 3, 3, 1, 1, 2, 2, 2, 2}, image},
+   {'SpatialFullConvolution', {2, 2, 3, 3, 1, 1, 1, 1}, image},
+   {'SpatialDepthWiseConvolution', {2, 1, 3, 3, 1, 1, 1, 1}, image},
+   {'SpatialMaxPooling', {3, 3, 1, 1, 1, 1}, image},
+   {'SpatialAveragePooling', {3, 3, 1, 1, 1, 1}, image},
+   {'SpatialAdaptiveMaxPooling', {6, 6}, image},
+   {'SpatialAdaptiveAveragePooling', {6, 6}, image},
+   {'SpatialCrossMapLRN', {3, 1}, image}, {'SpatialUpSamplingNearest', {1}, image},
+   {'SpatialUpSamplingBilinear', {{oheight = 6, owidth = 6}}, image},
+   {'SpatialZeroPadding', {1, -1, 1, -1}, image},
+   {'SpatialReflectionPadding', {1, -1, 1, -1}, image},
+   {'SpatialReplicationPadding', {1, -1, 1, -1}, image},
+   {'TemporalConvolution', {4, 4, 1}, function() return torch.rand(2, 5, 4) end},
+   {'VolumetricConvolution', {2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1}, volume},
+   {'VolumetricMaxPooling', {3, 3, 3, 1, 1, 1, 1, 1, 1}, volume},
+   {'VolumetricAveragePooling', {1, 1, 1}, volume},
+}
+
+--- What M.wrong takes: the modules of the catalogue and those.
+M.cases = {}
+for i, case in ipairs(catalogue) do M.cases[i] = case end
+for _, case in ipairs(square) do
+   table.insert(M.cases, {name = case[1] .. ' of one size', input = case[3],
+      make = function() return nn[case[1]](unpack(case[2])) end})
+end
 
 --- Tensors in the memory of t: t itself, one that begins an element or half of t later, one of its
 -- transpose.
@@ -41,7 +78,7 @@ local function seeded(f, ...)
    return f(...):double():totable()
 end
 
---- Runs a case of spec.support.catalogue with and without shared memory.
+--- Runs one of M.cases with and without shared memory.
 -- @param what a key of M.pairs
 -- @param form one of M.forms
 -- @return nil, or what is wrong; nil for a module that takes no tensor or gives none

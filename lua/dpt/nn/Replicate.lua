@@ -13,7 +13,9 @@ function Replicate:__init(nFeatures, dim, nDim)
    self.nfeatures = nFeatures
    self.dim = dim or 1
    self.ndim = nDim
-   if self.dim < 1 then raise('nn.Replicate: dim counts from 1, got ' .. self.dim) end
+   if self.dim % 1 ~= 0 or self.dim < 1 then -- of a NaN the rest is a NaN
+      raise('nn.Replicate: dim counts from 1, got ' .. self.dim)
+   end
 end
 
 function Replicate:place(input)
@@ -23,8 +25,8 @@ end
 
 function Replicate:updateOutput(input)
    local dim = self:place(input)
-   if dim > input:dim() + 1 then
-      fail('nn.Replicate: dimension %d is not in 1..%d', dim, input:dim() + 1)
+   if type(dim) ~= 'number' or not (dim >= 1 and dim <= input:dim() + 1) then
+      fail('nn.Replicate: dimension %s is not in 1..%d', tostring(dim), input:dim() + 1)
    end
    local size, stride = input:size():totable(), input:stride():totable()
    table.insert(size, dim, self.nfeatures)

@@ -20,7 +20,7 @@ end
 --- Puts a module before the one at index (at the end without an index).
 function Sequential:insert(module, index)
    index = index or #self.modules + 1
-   if index < 1 or index > #self.modules + 1 then
+   if not (index >= 1 and index <= #self.modules + 1) then
       fail('nn.Sequential: insert at %s is not in 1..%d', index, #self.modules + 1)
    end
    table.insert(self.modules, index, module)
@@ -31,7 +31,7 @@ end
 --- Takes out the module at index (the last one without an index).
 function Sequential:remove(index)
    index = index or #self.modules
-   if index < 1 or index > #self.modules then
+   if not (index >= 1 and index <= #self.modules) then
       fail('nn.Sequential: remove of %s is not in 1..%d', index, #self.modules)
    end
    local module = table.remove(self.modules, index)

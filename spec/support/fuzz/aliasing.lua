@@ -6,7 +6,6 @@
 local dpt = require 'dpt'
 local torch = dpt.torch
 local aliased = require 'spec.support.aliased'
-local catalogue = require 'spec.support.catalogue'
 local operations = require 'spec.support.fuzz.operations'
 local values = require 'spec.support.fuzz.values'
 
@@ -86,12 +85,12 @@ function M.offers.operation(number, typename, N, shared, relation)
    if got and not equal(wanted, got) then error(title, 0) end
 end
 
---- Module number i of the catalogue, with a result in the memory of what it reads.
+--- Module number i of spec.support.aliased, with a result in the memory of what it reads.
 function M.offers.module(i, typename, what, form)
    M.runs = M.runs + 1
-   local why = aliased.wrong(catalogue[i], typename, what, aliased.forms[form])
+   local why = aliased.wrong(aliased.cases[i], typename, what, aliased.forms[form])
    if why then
-      error(('wrong: nn.%s of %s, the result is %s %s: %s'):format(catalogue[i].name, typename,
+      error(('wrong: nn.%s of %s, the result is %s %s: %s'):format(aliased.cases[i].name, typename,
          what, form,
          why), 0)
    end
@@ -124,7 +123,7 @@ for number, operation in ipairs(operations) do
       end
    end
 end
-for i in ipairs(catalogue) do
+for i in ipairs(aliased.cases) do
    for _, typename in ipairs{'torch.FloatTensor', 'torch.DoubleTensor', 'torch.CudaTensor'} do
       for _, what in ipairs(keys(aliased.pairs)) do
          for _, form in ipairs(keys(aliased.forms)) do
