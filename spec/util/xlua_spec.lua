@@ -117,6 +117,7 @@ describe('xlua', function()
          {function() xlua.usage('f', 'd', 'e', 3) end, "argument 'descriptions' is a number"},
          {function() xlua.usage_module('x', 'y') end, "argument 'package' is a string"},
          {function() xlua.unpack(3) end, "unpack: argument 'args' is a number, wanted a table"},
+         {function() xlua.unpack({1}, 'f', 'd', {}) end, "argument 'arg' is nil, wanted a string"},
          {function() xlua.table2string 'x' end, "argument 'value' is a string, wanted a table"},
          {function() xlua.formatTime 'x' end, "argument 'seconds' is a string, wanted a number"},
          {function() xlua.installed() end, "argument 'package' is nil, wanted a string"},

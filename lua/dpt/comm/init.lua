@@ -67,6 +67,7 @@ function comm.version(tensors)
    want('comm.version', 'tensors', tensors, 'table')
    local sum = tonumber(C.dpt_failures())
    for _, t in ipairs(tensors) do
+      if not core.isTensor(t) then want('comm.version', 'tensors', t, 'tensor') end
       if t.store_ ~= nil then sum = sum + tonumber(C.dpt_storage_writes(t.store_)) end
    end
    return sum

@@ -97,6 +97,10 @@ end
 function usage.unpack(args, name, description, ...)
    want('xlua.unpack', 'args', args, 'table')
    local list = {...}
+   for i = 1, select('#', ...) do
+      local entry = want('xlua.unpack', 'descriptions', list[i], 'table')
+      want('xlua.unpack', 'arg', entry.arg, 'string')
+   end
    local help = setmetatable({}, {__tostring = function()
       local example
       if #list > 1 then

@@ -36,7 +36,7 @@ local function environment()
       :format(root, root, root)
    if not os.getenv 'DPT_DEVICES' then words = words .. ' DPT_DEVICES=host:4' end
    local options = os.getenv 'ASAN_OPTIONS'
-   if not options then return 'ulimit -v 6000000; ' .. words end
+   if not options then return 'ulimit -v 2000000; ' .. words end
    return ("%s ASAN_OPTIONS='%s:max_allocation_size_mb=64'"):format(words, options)
 end
 
