@@ -783,7 +783,7 @@ void dpt_collect_done(void);
 
 /* Bytes of a device: of live storages, of memory that is kept for later ones, the most that were
  * live, the limit (0: none), all that the device has, all that this process could still have live;
- * and how often memory was taken from the allocator, and by it from the system. */
+ * how often tensors took memory, and the allocator from the system. Temporary memory: cached. */
 typedef struct dpt_memory_stats {
   int64_t live, cached, peak, limit, total, left, blocks, segments;
 } dpt_memory_stats;

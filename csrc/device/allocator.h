@@ -14,6 +14,14 @@
 int dpt__block_take(int device, size_t bytes, dpt__block **block);
 void dpt__block_give(dpt__block *block);
 
+/* Temporary memory of item `number` of the stream, taken and given back by the stream's thread
+ * while the item runs. It counts as cached memory: what a tensor is given out at a call, kernels
+ * that run before must not touch, so they have blocks of their own, which the next item may use at
+ * once. NULL: there is none though everything was given back that can be without a wait for other
+ * streams; an error message. */
+dpt__block *dpt__block_take_temporary(dpt__stream *stream, uint64_t number, size_t bytes);
+void dpt__block_give_temporary(dpt__block *block, uint64_t number);
+
 /* A graph uses the block: it is given back only when the graph has released it, too. */
 void dpt__block_hold(dpt__block *block, uint64_t graph);
 void dpt__block_release(dpt__block *block);

@@ -31,6 +31,22 @@ describe('dpt.comm', function()
       end
    end)
 
+   it('sends and sums tensors of storages without elements #devices2', function()
+      local function on(i)
+         return cutorch.withDevice(i, function()
+            local none = torch.CudaTensor()
+            none:set(torch.CudaStorage(0), 1, torch.LongStorage{0})
+            return {torch.CudaTensor(70000):fill(i), none, torch.CudaTensor(70000):fill(i)}
+         end)
+      end
+      local a, b = on(1), on(2)
+      comm.broadcastInto(a, b)
+      assert.equal(70000, b[1]:sum())
+      comm.reduceInto(a, b)
+      for _, i in ipairs{1, 3} do assert.equal(140000, a[i]:sum()) end
+      assert.equal(0, a[2]:nElement())
+   end)
+
    it('leaves the current device as it was where memory is short #devices2', function()
       local t = torch.randn(2 ^ 20):cuda()
       collectgarbage()

@@ -162,9 +162,9 @@ function cutorch.getMemoryUsage(device)
 end
 
 --- What a device's allocator has done.
--- @return a table of bytes: live, cached (kept for later tensors), peak (the most that were live),
---   limit (0: none), total; and how often memory was taken: blocks (by storages), segments (from
---   the system)
+-- @return a table of bytes: live, cached (kept for later tensors, or that kernels work in), peak
+--   (the most that were live), limit (0: none), total; and how often memory was taken: blocks (by
+--   storages), segments (from the system)
 function cutorch.memoryStats(device)
    local stats = ffi.new 'dpt_memory_stats'
    lib.memory_stats_get(optionalDevice('memoryStats', device), stats)
