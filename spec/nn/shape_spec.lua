@@ -79,6 +79,8 @@ describe('layers that change sizes', function()
          {nn.PixelShuffle(2), torch.rand(3, 2, 2), 'nn.PixelShuffle: input of size 3x2x2'},
          {setmetatable({dim = 0/0}, {__index = nn.Replicate(3)}), torch.ones(2, 3),
             'nn.Replicate: dimension nan is not in 1..3'},
+         {nn.MixtureTable(2 ^ 31), {torch.ones(2, 2), {torch.ones(2, 3), torch.ones(2, 3)}},
+            'nn.MixtureTable: dimension 2147483648 is not in 1..3'},
          {nn.Unsqueeze(0/0), torch.ones(2, 3), 'dimension nan is not in 1..3'},
          {nn.Unsqueeze(1.5), torch.ones(2, 3), 'dimension 1.5 is not in 1..3'},
       } do

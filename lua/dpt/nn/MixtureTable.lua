@@ -3,6 +3,7 @@
 -- Invariant: dim defaults to 2 for a batch and to 1 otherwise.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 local MixtureTable, parent = torch.class('nn.MixtureTable', 'nn.Module')
 
@@ -20,6 +21,9 @@ function MixtureTable:spread(input)
       local parts = {}
       for i, expert in ipairs(experts) do
          local size = expert:size():totable()
+         if type(dim) ~= 'number' or not (dim >= 1 and dim <= #size + 1) then
+            fail('nn.MixtureTable: dimension %s is not in 1..%d', tostring(dim), #size + 1)
+         end
          table.insert(size, dim, 1)
          parts[i] = expert:contiguous():view(torch.LongStorage(size))
       end
