@@ -20,9 +20,11 @@
 
 /* The sentence of the last failure on this thread; "" if there was none. */
 const char *dpt_message(void);
-/* Whether it was for lack of memory, before the function had queued, drawn or changed anything: the
- * call may be made again when memory has been freed. */
-int dpt_may_retry(void);
+/* The count of what this thread has queued, done or drawn, as long as the thread lives; and whether
+ * the function that has just failed, before which the count was that, lacked memory and has done
+ * nothing yet: then the caller may free some and call it again. */
+const uint32_t *dpt_effects(void);
+int dpt_may_retry(uint32_t before);
 /* "0.1.0", and the text between the marks of this header. */
 const char *dpt_version(void);
 const char *dpt_cdef(void);
@@ -733,7 +735,7 @@ int dpt_graph_end(dpt_graph *graph);
 int dpt_graph_launch(dpt_graph *graph);
 void dpt_graph_free(dpt_graph *graph /* or NULL */);
 int dpt_graph_capturing(void);
-int dpt_graph_refuse(const char *fn, const char *why);
+int dpt_graph_reject(const char *fn, const char *why);
 
 /* Everything that was queued on a stream up to now; all zero: nothing. */
 typedef struct dpt_event {

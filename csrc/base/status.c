@@ -6,18 +6,27 @@
 #include <string.h>
 
 static _Thread_local char message[1024];
-static _Thread_local int retry;
+static _Thread_local int no_memory;
+_Thread_local uint32_t dpt__effects;
 
 const char *dpt_message(void) { return message; }
-int dpt_may_retry(void) { return retry; }
-void dpt__retry_set(int may) { retry = may; }
+const uint32_t *dpt_effects(void) { return &dpt__effects; }
+int dpt_may_retry(uint32_t before) { return no_memory && dpt__effects == before; }
 
 void dpt__say(const char *format, ...) {
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  retry = 0;
+  no_memory = 0;
+}
+
+void dpt__say_no_memory(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  no_memory = 1;
 }
 
 void dpt__say_in(const char *format, ...) {

@@ -2,7 +2,8 @@
  *
  * What must stay true: a function that can fail returns 0, or nonzero after leaving one sentence in
  * this thread's buffer; it never jumps, prints or ends the process, and it has cleaned up after
- * itself. A caller's mistake is a status; our own is an assertion (assert.h).
+ * itself. A caller's mistake is a status; our own is an assertion (assert.h). A function that failed
+ * for lack of memory may be called again if this thread's count of effects is what it was before.
  */
 #ifndef DPT_BASE_STATUS_H
 #define DPT_BASE_STATUS_H
@@ -18,10 +19,15 @@ static inline int dpt__failed(void) { return 1; }
 #define dpt__fail(...) (dpt__say(__VA_ARGS__), dpt__failed())
 #define dpt__fail_in(...) (dpt__say_in(__VA_ARGS__), dpt__failed())
 
-/* A failure for lack of memory before anything was queued, drawn or changed: the caller may free
- * some and call again. Whoever fails behind more than that says dpt__retry_set(0). */
-#define dpt__no_memory(...) (dpt__say(__VA_ARGS__), dpt__retry_set(1), dpt__failed())
-void dpt__retry_set(int may);
+/* A failure for lack of memory. */
+#define dpt__no_memory(...) (dpt__say_no_memory(__VA_ARGS__), dpt__failed())
+void dpt__say_no_memory(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+#ifndef __cplusplus
+/* What can't be taken back: work that this thread has queued or done, numbers that it has drawn. */
+extern _Thread_local uint32_t dpt__effects;
+static inline void dpt__effect(void) { dpt__effects++; }
+#endif
 
 /* `DPT__TRY(f(x));` returns the status of f where it is not 0. */
 #define DPT__TRY(call)                                                                             \

@@ -111,7 +111,9 @@ int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t cop
 /* The row becomes 0, run by run. */
 static int clear_row(dpt__row row) {
   char *start;
-  for (int64_t count; (count = dpt__row_run(&row, INT64_MAX, &start)); dpt__row_on(&row, count)) {
+  for (int64_t count;; dpt__row_on(&row, count)) {
+    DPT__TRY(dpt__row_run(&row, INT64_MAX, NULL, &start, &count));
+    if (!count) return 0;
     dpt_tensor run = *row.t[0];
     run.first_ += row.first;
     run.ndim_ = 1;
@@ -119,13 +121,6 @@ static int clear_row(dpt__row row) {
     run.step_[0] = 1;
     DPT__TRY(dpt_fill(&run, 0));
   }
-  return 0;
-}
-
-/* A sum that failed when some of it was queued already is not tried again: it would add twice. */
-static int once(int status, uint64_t queued) {
-  if (status && dpt__queued() != queued) dpt__retry_set(0);
-  return status;
 }
 
 int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
@@ -139,11 +134,10 @@ int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tens
   dpt__row *rows = rows_of("reduceAdd", add, sources, n, (const dpt_tensor *const *)in);
   if (!rows) return 1;
   if (add) rows[0] = row_of(n, to);
-  uint64_t queued = dpt__queued();
   int status = atomic_load(&chosen)->reduce(row_of(n, to), add + sources, rows);
   for (int64_t s = 0; clear && !status && s < sources; s++) status = clear_row(rows[add + s]);
   free(rows);
-  return once(status, queued);
+  return status;
 }
 
 int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_tensor *const *in) {
@@ -154,10 +148,9 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
   DPT__TRY(check_flat("reduceAdd", n, in, to));
   dpt__row *rows = rows_of("reduceAdd", 0, sources, n, in);
   if (!rows) return 1;
-  uint64_t queued = dpt__queued();
   int status = atomic_load(&chosen)->reduce(row_of(1, &to), sources, rows);
   free(rows);
-  return once(status, queued);
+  return status;
 }
 
 /* n tensors and n others: contiguous, of one type, the i-th of both on one device, no two i on the
@@ -205,8 +198,7 @@ int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *con
     DPT__TRY(check_count("allReduce", "input", i, in[i], dpt__count(in[0])));
     DPT__TRY(check_count("allReduce", "output", i, out[i], dpt__count(in[0])));
   }
-  uint64_t queued = dpt__queued();
-  return once(atomic_load(&chosen)->all_reduce(n, out, in), queued);
+  return atomic_load(&chosen)->all_reduce(n, out, in);
 }
 
 int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
@@ -225,6 +217,5 @@ int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor 
   for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(out[i]);
   for (int64_t i = 0; i < n; i++)
     DPT__TRY(check_count("reduceScatter", "input", i, in[i], first[n]));
-  uint64_t queued = dpt__queued();
-  return once(atomic_load(&chosen)->reduce_scatter(n, out, in, first), queued);
+  return atomic_load(&chosen)->reduce_scatter(n, out, in, first);
 }

@@ -45,15 +45,16 @@ void dpt__transport_drop(void);
 static inline int dpt__row_device(const dpt__row *row) { return row->t[0]->store_->device; }
 /* Elements of the type at the row's place, at most `most` of them; 0 at the end. */
 int64_t dpt__row_count(dpt__row *row, int64_t most);
-/* How many of the next elements, at most `most`, follow each other in memory from *at on. */
-int64_t dpt__row_run(dpt__row *row, int64_t most, char **at);
+/* *run: how many of the next elements, at most `most`, follow each other in memory from *at on, 0
+ * at the end. The stream, or NULL for none, uses them. */
+int dpt__row_run(dpt__row *row, int64_t most, dpt__stream *stream, char **at, int64_t *run);
 static inline void dpt__row_on(dpt__row *row, int64_t count) { row->first += count; }
 /* Bytes of all tensors that are left. */
 uint64_t dpt__row_bytes(const dpt__row *row);
 /* Adds copies of the next count elements to plain memory, or from it. */
 enum dpt__direction { DPT__GATHER, DPT__SPREAD };
 int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt__direction where,
-                     void *memory, dpt__block *block);
+                     void *memory, dpt_storage *storage);
 /* Adds copies of the elements of one row to another, at most `most`. */
 int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies);
 /* All of the row's storages have been written. */

@@ -21,7 +21,6 @@ static int receive(const char *fn, dpt__row to, dpt__row from, int64_t most, dpt
   dpt__copies_start(&copies, stream, fn);
   DPT__TRY(dpt__row_copy(to, from, most, &copies));
   DPT__TRY(dpt__copies_end(&copies));
-  dpt__row_written(&to);
   return 0;
 }
 

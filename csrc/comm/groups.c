@@ -337,7 +337,6 @@ static int run_failure(dpt__context *context, int n, dpt__stream *const *streams
 int dpt__group_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {
   size_t places = (size_t)batch->calls * (size_t)batch->ranks;
   if (!places) return 0;
-  DPT__TRY(dpt__graph_refuses(fn, "a library does it on several devices"));
   return dpt__meet(batch->ranks, streams, dpt__fault(DPT__FAULT_COPY) ? run_failure : run, fn,
                    batch, offsetof(dpt__batch, place) + places * sizeof *batch->place);
 }

@@ -80,11 +80,15 @@ static char *at(const dpt_tensor *t, int64_t first) {
 
 /* ---- rows ---- */
 
-/* The next elements that follow each other in memory in all n rows; 0 at the end. */
-static int64_t next_run(int n, dpt__row *const *rows, char **start) {
-  int64_t run = dpt__row_count(rows[0], INT64_MAX);
-  for (int i = 0; i < n && run; i++) run = dpt__row_run(rows[i], run, &start[i]);
-  return run;
+/* *run: the next elements that follow each other in memory in all n rows, which the streams of a
+ * job (or NULL) use; 0 at the end. */
+static int next_run(const job *j, int n, dpt__row *const *rows, char **start, int64_t *run) {
+  *run = dpt__row_count(rows[0], INT64_MAX);
+  for (int i = 0; i < n && *run; i++) {
+    dpt__stream *stream = j ? j->stream[rank_of(j, dpt__row_device(rows[i]))] : NULL;
+    DPT__TRY(dpt__row_run(rows[i], *run, stream, &start[i], run));
+  }
+  return 0;
 }
 
 /* Rows worth sending: few runs for their bytes. */
@@ -96,7 +100,7 @@ static int is_coarse(int n, const dpt__row *rows) {
     own[i] = rows[i];
     list[i] = &own[i];
   }
-  for (int64_t run; (run = next_run(n, list, start));) {
+  for (int64_t run; !next_run(NULL, n, list, start, &run) && run;) {
     if (++runs > 1 && runs > most) return 0;
     for (int i = 0; i < n; i++) dpt__row_on(list[i], run);
   }
@@ -109,13 +113,11 @@ static int rows_go(job *j, enum dpt__collective what, int n, dpt__row *rows, int
   dpt__row *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
   int root = rank_of(j, dpt__row_device(&rows[0]));
-  for (int i = 0; i < n; i++) {
-    list[i] = &rows[i];
-    for (int64_t k = 0; k < rows[i].n; k++)
-      DPT__TRY(use(j, rank_of(j, dpt__row_device(&rows[i])), rows[i].t[k]));
-  }
-  for (int64_t run; (run = next_run(n, list, start));) {
+  for (int i = 0; i < n; i++) list[i] = &rows[i];
+  for (int64_t run;;) {
     dpt__place *place;
+    DPT__TRY(next_run(j, n, list, start, &run));
+    if (!run) return flush(j);
     int dtype = dpt__type(rows[0].t[0]);
     int64_t count = what == DPT__REDUCE ? run : run * (int64_t)dpt__dtype_size(dtype);
     DPT__TRY(add(j, what, dtype, root, count, &place));
@@ -129,7 +131,6 @@ static int rows_go(job *j, enum dpt__collective what, int n, dpt__row *rows, int
     }
     if (what == DPT__REDUCE) place[root] = (dpt__place){start[own], start[0]};
   }
-  return flush(j);
 }
 
 static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {

@@ -39,8 +39,9 @@ uint64_t dpt__row_bytes(const dpt__row *row) {
   return bytes;
 }
 
-int64_t dpt__row_run(dpt__row *row, int64_t most, char **start) {
+int dpt__row_run(dpt__row *row, int64_t most, dpt__stream *stream, char **start, int64_t *all) {
   const dpt_tensor *t = here(row);
+  *all = 0;
   if (!t) return 0;
   int64_t run = dpt__min(most, dpt__count(t) - row->first);
   *start = at(row);
@@ -51,19 +52,20 @@ int64_t dpt__row_run(dpt__row *row, int64_t most, char **start) {
       break;
     run += dpt__min(most - run, dpt__count(next));
   }
-  return run;
+  *all = run;
+  return stream ? dpt__block_use(t->store_->block, stream) : 0;
 }
 
 int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt__direction where,
-                     void *memory, dpt__block *block) {
+                     void *memory, dpt_storage *storage) {
   const dpt_tensor *t;
   for (char *next = memory; count > 0 && (t = here(row));) {
     int64_t n = dpt__min(count, dpt__count(t) - row->first);
     size_t bytes = (size_t)n * size_of(t);
     if (where == DPT__GATHER)
-      DPT__TRY(dpt__copies_add(copies, next, block, at(row), t->store_->block, bytes));
+      DPT__TRY(dpt__copies_add(copies, next, storage, at(row), t->store_, bytes));
     else
-      DPT__TRY(dpt__copies_add(copies, at(row), t->store_->block, next, block, bytes));
+      DPT__TRY(dpt__copies_add(copies, at(row), t->store_, next, storage, bytes));
     next += bytes;
     count -= n;
     row->first += n;
@@ -75,7 +77,7 @@ int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies)
   const dpt_tensor *t;
   while (most > 0 && (t = here(&to))) {
     int64_t n = dpt__min(most, dpt__count(t) - to.first);
-    DPT__TRY(dpt__row_move_on(&from, n, copies, DPT__GATHER, at(&to), t->store_->block));
+    DPT__TRY(dpt__row_move_on(&from, n, copies, DPT__GATHER, at(&to), t->store_));
     to.first += n;
     most -= n;
   }

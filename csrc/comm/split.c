@@ -38,9 +38,8 @@ static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__eve
   }
   dpt__stream *stream = dpt__current_stream(to->store_->device);
   DPT__TRY(dpt__stream_wait(stream, ready));
-  dpt__written(to);
-  return dpt__copy_on(stream, fn, dpt__at(to), to->store_->block, dpt__at(from),
-                      from->store_->block, (size_t)dpt__count(to) * dpt__dtype_size(dpt__type(to)));
+  return dpt__copy_on(stream, fn, dpt__at(to), to->store_, dpt__at(from), from->store_,
+                      (size_t)dpt__count(to) * dpt__dtype_size(dpt__type(to)));
 }
 
 /* The host waits for what move has queued, whatever has failed. */

@@ -10,6 +10,7 @@
  */
 #include "comm/comm.h"
 #include "device/device.h"
+#include "device/launch.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ typedef struct job {
 
 /* A device that sums, or collects sums. */
 typedef struct worker {
-  struct dpt__route route;
+  dpt__stream *stream;
   dpt__event ready;    /* what was queued there before */
   dpt_storage *buffer; /* parts of CHUNK bytes: one for each summand, the last for the sum */
   dpt_storage *sums;   /* of a helper: two of CHUNK bytes */
@@ -33,12 +34,8 @@ typedef struct worker {
 } worker;
 
 static int hire(worker *w, int device) {
-  dpt__device *d = dpt__device_at(device);
-  *w = (worker){.route.context = {.backend = d->backend,
-                                  .stream = dpt__current_stream(device),
-                                  .device = device,
-                                  .threads = d->threads}};
-  return dpt__event_record(w->route.context.stream, &w->ready);
+  *w = (worker){.stream = dpt__current_stream(device)};
+  return dpt__event_record(w->stream, &w->ready);
 }
 
 static void fire(worker *w) {
@@ -46,12 +43,10 @@ static void fire(worker *w) {
   dpt_storage_release(w->sums);
 }
 
-static dpt__stream *stream_of(const worker *w) { return w->route.context.stream; }
-
 /* Each of the workers waits for what was queued on all of them before. */
 static int wait_all(worker *w, int64_t n) {
   for (int64_t i = 0; i < n; i++)
-    for (int64_t k = 0; k < n; k++) DPT__TRY(dpt__stream_wait(stream_of(&w[i]), w[k].ready));
+    for (int64_t k = 0; k < n; k++) DPT__TRY(dpt__stream_wait(w[i].stream, w[k].ready));
   return 0;
 }
 
@@ -62,7 +57,7 @@ static int64_t last_part(const job *j) {
 /* All memory that w will need; before anything is queued, so that a sum that fails for lack of
  * memory has changed nothing. */
 static int equip(worker *w, const job *j, int helps) {
-  int device = w->route.context.device, parts = j->sources > DPT__SOURCES;
+  int device = w->stream->device, parts = j->sources > DPT__SOURCES;
   for (int64_t s = 0; s < j->sources; s++) parts |= dpt__row_device(&j->in[s]) != device;
   if (parts && !w->buffer)
     DPT__TRY(dpt__storage_new_on(&w->buffer, DPT_U8 | DPT_ON_DEVICE, (last_part(j) + 1) * CHUNK,
@@ -82,22 +77,21 @@ typedef struct span {
 static int fetch(worker *w, job *j, int64_t s, int64_t count, int64_t i, span *found) {
   dpt__row *row = &j->in[s];
   *found = (span){row, NULL};
-  if (dpt__row_device(row) == w->route.context.device) return 0;
+  if (dpt__row_device(row) == w->stream->device) return 0;
   void *to = part(w, i);
   dpt__copies copies;
   *found = (span){NULL, to};
-  dpt__copies_start(&copies, stream_of(w), "reduceAdd");
-  DPT__TRY(dpt__row_move_on(row, count, &copies, DPT__GATHER, to, w->buffer->block));
+  dpt__copies_start(&copies, w->stream, "reduceAdd");
+  DPT__TRY(dpt__row_move_on(row, count, &copies, DPT__GATHER, to, w->buffer));
   return dpt__copies_end(&copies);
 }
 
-/* How many elements, at most `most`, follow each other in all spans; they are recorded as used. */
+/* How many elements, at most `most`, follow each other in all spans. */
 static int next_run(worker *w, span *spans, int n, int64_t most, int64_t *run) {
   *run = most;
   for (int i = 0; i < n; i++) {
     if (!spans[i].row) continue;
-    *run = dpt__row_run(spans[i].row, *run, &spans[i].at);
-    DPT__TRY(dpt__block_use(spans[i].row->t[0]->store_->block, stream_of(w)));
+    DPT__TRY(dpt__row_run(spans[i].row, *run, w->stream, &spans[i].at, run));
   }
   return 0;
 }
@@ -105,8 +99,8 @@ static int next_run(worker *w, span *spans, int n, int64_t most, int64_t *run) {
 static int queue_sums(worker *w, const struct dpt__comm_sum_args *args) {
   size_t words = (size_t)(args->runs * (2 + args->sources));
   if (!words) return 0;
-  return dpt__submit(&w->route, DPT__KERNEL_comm_sum, "reduceAdd", args,
-                     offsetof(struct dpt__comm_sum_args, word) + words * sizeof *args->word);
+  return dpt__launch_on(w->stream, DPT__KERNEL_comm_sum, "reduceAdd", args,
+                        offsetof(struct dpt__comm_sum_args, word) + words * sizeof *args->word);
 }
 
 /* spans[0] = the sum of spans[1] to spans[n]. */
@@ -169,8 +163,8 @@ static int sum_out(worker *w, job *j, int64_t most) {
     void *dst = part(w, last_part(j));
     dpt__copies copies;
     DPT__TRY(sum(w, j, count, dpt__type(t), (span){NULL, dst}));
-    dpt__copies_start(&copies, stream_of(w), "reduceAdd");
-    DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, dst, w->buffer->block));
+    dpt__copies_start(&copies, w->stream, "reduceAdd");
+    DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, dst, w->buffer));
     DPT__TRY(dpt__copies_end(&copies));
   }
   return 0;
@@ -181,20 +175,20 @@ static int help(worker *result, worker *helper, job *j, int64_t count) {
   int half = helper->half = !helper->half, dtype = dpt__type(j->out.t[0]);
   dpt__copies copies;
   char *to = (char *)helper->sums->data + half * CHUNK;
-  DPT__TRY(dpt__stream_wait(stream_of(helper), helper->taken[half]));
+  DPT__TRY(dpt__stream_wait(helper->stream, helper->taken[half]));
   DPT__TRY(sum(helper, j, count, dtype, (span){NULL, to}));
-  DPT__TRY(dpt__stream_wait_all(stream_of(result), stream_of(helper)));
-  dpt__copies_start(&copies, stream_of(result), "reduceAdd");
-  DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, to, helper->sums->block));
+  DPT__TRY(dpt__stream_wait_all(result->stream, helper->stream));
+  dpt__copies_start(&copies, result->stream, "reduceAdd");
+  DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, to, helper->sums));
   DPT__TRY(dpt__copies_end(&copies));
-  return dpt__event_record(stream_of(result), &helper->taken[half]);
+  return dpt__event_record(result->stream, &helper->taken[half]);
 }
 
 /* w[0] has the result, w[1] to w[n - 1] the summands of other devices. */
 static int sum_all(worker *w, int64_t n, job *j) {
   if (n < 3 || dpt__row_bytes(&j->out) < HELP) {
     DPT__TRY(equip(w, j, 0));
-    for (int64_t i = 1; i < n; i++) DPT__TRY(dpt__stream_wait(stream_of(w), w[i].ready));
+    for (int64_t i = 1; i < n; i++) DPT__TRY(dpt__stream_wait(w->stream, w[i].ready));
     return sum_out(w, j, INT64_MAX);
   }
   for (int64_t i = 1; i < n; i++) DPT__TRY(equip(&w[i], j, 1));
@@ -212,7 +206,7 @@ int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
   int status = w && j.in ? 0 : dpt__no_memory("reduceAdd: no host memory");
   for (int64_t s = -1; !status && s < sources; s++) {
     int device = dpt__row_device(s < 0 ? &out : &in[s]), known = 0;
-    for (int64_t i = 0; i < n; i++) known |= w[i].route.context.device == device;
+    for (int64_t i = 0; i < n; i++) known |= w[i].stream->device == device;
     if (!known) status = hire(&w[n++], device);
     if (s >= 0) j.in[s] = in[s];
   }
@@ -220,7 +214,7 @@ int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
   dpt__row_written(&out);
   for (int64_t i = 0; i < n; i++) {
     fire(&w[i]);
-    if (i) status |= dpt__stream_wait_all(stream_of(&w[i]), stream_of(w));
+    if (i) status |= dpt__stream_wait_all(w[i].stream, w->stream);
   }
   free(j.in);
   free(w);
@@ -249,7 +243,7 @@ int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
     dpt__written(sum);
   }
   for (int64_t i = 0; i < hired; i++) {
-    status |= dpt__event_record(stream_of(&w[i]), &w[i].ready);
+    status |= dpt__event_record(w[i].stream, &w[i].ready);
     fire(&w[i]);
   }
   return status || wait_all(w, n);

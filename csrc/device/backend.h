@@ -1,9 +1,10 @@
 /* backend.h: the one door between the generic rooms and a backend.
  *
  * What must stay true: nothing above this file knows which backend it calls. A generic function
- * checks its operands, resolves shapes, fills a plain args struct and calls dpt__launch; whether
- * the kernel runs now (host memory), later on a stream's thread (host device) or on a GPU is the
- * backend's affair. Kernels never check arguments, never touch reference counts and never wait.
+ * checks its operands, resolves shapes, fills a plain args struct and launches it
+ * (device/launch.h); whether the kernel runs now (host memory), later on a stream's thread (host
+ * device) or on a GPU is the backend's affair. Kernels never check arguments, never touch reference
+ * counts and never wait.
  */
 #ifndef DPT_DEVICE_BACKEND_H
 #define DPT_DEVICE_BACKEND_H
@@ -12,7 +13,7 @@
 #include "device/collectives.h"
 
 enum dpt__kernel {
-#define DPT_KERNEL(name) DPT__KERNEL_##name,
+#define DPT_KERNEL(name, why) DPT__KERNEL_##name,
 #include "device/kernels.def"
 #undef DPT_KERNEL
   DPT__NKERNEL
@@ -88,33 +89,6 @@ struct dpt__backend {
 #define DPT__BACKEND_ABI 8
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
-
-/* Where the work of one operation goes. dpt__route looks at the storages of its operands: all on
- * the host -> at once on this thread; all on one device -> the current stream of that device on
- * this thread, and the stream is recorded in each storage (device/storage.h); on different devices,
- * or host and device mixed -> an error that names fn and both types and devices. Where a script has
- * allowed it (dpt_peer_kernels_set) operands may lie on different devices: the first one's device
- * works, after the current streams of the others, which wait for what is submitted. NULL operands
- * and operands without storage are skipped. Operand 0 is what is written (dpt__written in
- * device/storage.h); NULL where that has been said, or nothing is. */
-struct dpt__route { /* no typedef: the function has the name */
-  dpt__context context;
-  int across;         /* operands lie on other devices as well: */
-  uint64_t others[4]; /* a bit for each of those, by number - 1 */
-};
-int dpt__route(struct dpt__route *route, const char *fn, int n, const dpt_tensor *const *operands);
-
-/* `dpt__launch(&route, fill, &args)` with `struct dpt__fill_args args`. fn names the operation in
- * the message of an error that queued work meets. */
-int dpt__submit(struct dpt__route *route, enum dpt__kernel kernel, const char *fn, const void *args,
-                size_t size);
-#define dpt__launch(route, kernel, fn, args)                                                       \
-  dpt__submit((route), DPT__KERNEL_##kernel, (fn), (const struct dpt__##kernel##_args *){(args)},  \
-              sizeof(struct dpt__##kernel##_args))
-
-/* The host waits for everything that was queued on the route's stream, and gets the error that the
- * stream kept. Nothing to wait for in host memory. */
-int dpt__wait(struct dpt__route *route);
 
 /* Temporary memory for the running kernel, 64-byte aligned, uninitialised; it belongs to the
  * context's stream (or thread) and is valid until the kernel returns. NULL leaves a sentence.

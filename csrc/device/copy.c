@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 #include "device/fault.h"
-#include "device/storage.h"
+#include "device/launch.h"
 
 static _Atomic uint64_t copied;
 
@@ -49,8 +49,8 @@ int dpt__copies_end(dpt__copies *copies) {
   return 0;
 }
 
-int dpt__copies_add(dpt__copies *copies, void *to, dpt__block *to_block, const void *from,
-                    dpt__block *from_block, size_t bytes) {
+static int add(dpt__copies *copies, void *to, dpt__block *to_block, const void *from,
+               dpt__block *from_block, size_t bytes) {
   struct dpt__copy_bytes_args *args = &copies->args;
   int32_t between = way(to_block, from_block);
   if (args->count && args->way == between && copies->to == to_block && copies->from == from_block) {
@@ -62,6 +62,9 @@ int dpt__copies_add(dpt__copies *copies, void *to, dpt__block *to_block, const v
   }
   if (args->count == DPT__PIECES || (args->count && args->way != between))
     DPT__TRY(dpt__copies_end(copies));
+  if (!to_block || !from_block)
+    DPT__TRY(dpt__graph_rejects(copies->fn, to_block ? "it reads ordinary host memory"
+                                                     : "it waits for the device"));
   if (to_block) DPT__TRY(dpt__block_use(to_block, copies->stream));
   if (from_block) DPT__TRY(dpt__block_use(from_block, copies->stream));
   copies->to = to_block;
@@ -71,11 +74,27 @@ int dpt__copies_add(dpt__copies *copies, void *to, dpt__block *to_block, const v
   return 0;
 }
 
-int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
-                 const void *from, dpt__block *from_block, size_t bytes) {
+int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, const void *from,
+                    dpt_storage *from_storage, size_t bytes) {
+  DPT__TRY(add(copies, to, to_storage ? to_storage->block : NULL, from,
+               from_storage ? from_storage->block : NULL, bytes));
+  if (to_storage) dpt__storage_written(to_storage);
+  return 0;
+}
+
+int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
+                 const void *from, dpt_storage *from_storage, size_t bytes) {
   dpt__copies copies;
   dpt__copies_start(&copies, stream, fn);
-  DPT__TRY(dpt__copies_add(&copies, to, to_block, from, from_block, bytes));
+  DPT__TRY(dpt__copies_add(&copies, to, to_storage, from, from_storage, bytes));
+  return dpt__copies_end(&copies);
+}
+
+int dpt__copy_blocks(dpt__stream *stream, const char *fn, dpt__block *to, dpt__block *from,
+                     size_t bytes) {
+  dpt__copies copies;
+  dpt__copies_start(&copies, stream, fn);
+  DPT__TRY(add(&copies, to->data, to, from->data, from, bytes));
   return dpt__copies_end(&copies);
 }
 
@@ -84,9 +103,8 @@ int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_sto
   if (!bytes) return 0;
   dpt__stream *stream = dpt__current_stream(to->device);
   dpt__stream *source = dpt__current_stream(from->device);
-  dpt__storage_written(to);
   DPT__TRY(dpt__stream_wait_all(stream, source));
-  DPT__TRY(dpt__copy_on(stream, fn, (char *)to->data + to_offset, to->block,
-                        (const char *)from->data + from_offset, from->block, bytes));
+  DPT__TRY(dpt__copy_on(stream, fn, (char *)to->data + to_offset, to,
+                        (const char *)from->data + from_offset, from, bytes));
   return dpt__stream_wait_all(source, stream);
 }

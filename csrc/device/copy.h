@@ -8,12 +8,18 @@
 #define DPT_DEVICE_COPY_H
 #include "device/allocator.h"
 #include "device/bytes.h"
+#include "device/storage.h"
 
-/* Queues a copy on stream, and records that the stream uses both blocks (NULL: ordinary host
- * memory, which the caller keeps alive). The stream is one of the two blocks' devices; nothing
- * orders it with other streams: see dpt__copy_between. */
-int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt__block *to_block,
-                 const void *from, dpt__block *from_block, size_t bytes);
+/* Queues a copy on stream, from and to memory of two storages, and records that the stream uses
+ * both and writes one; NULL, or one of ordinary host memory: the caller keeps it alive, and a graph
+ * that is captured can't hold the copy, which is rejected. The stream is of one of the two devices;
+ * nothing orders it with other streams: see dpt__copy_between. */
+int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
+                 const void *from, dpt_storage *from_storage, size_t bytes);
+/* The same between two blocks, which is no write: the first `bytes` of one become those of another.
+ */
+int dpt__copy_blocks(dpt__stream *stream, const char *fn, dpt__block *to, dpt__block *from,
+                     size_t bytes);
 
 /* So many bytes go from device to device by a backend's library. */
 void dpt__copied_add(uint64_t bytes);
@@ -32,8 +38,8 @@ typedef struct dpt__copies {
   struct dpt__copy_bytes_args args;
 } dpt__copies;
 void dpt__copies_start(dpt__copies *copies, dpt__stream *stream, const char *fn);
-int dpt__copies_add(dpt__copies *copies, void *to, dpt__block *to_block, const void *from,
-                    dpt__block *from_block, size_t bytes);
+int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, const void *from,
+                    dpt_storage *from_storage, size_t bytes);
 int dpt__copies_end(dpt__copies *copies);
 
 /* Copies between two storages on (two) devices, ordered as a user expects: it runs on the current

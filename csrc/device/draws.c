@@ -51,6 +51,7 @@ static dpt__draws *at(int device) DPT__REQUIRES(lock) {
 dpt__draws dpt__draws_take(int device, uint64_t count) {
   dpt_pass *pass = pass_on(device);
   dpt__draws now;
+  if (count) dpt__effect();
   if (pass) {
     now = (dpt__draws){pass->seed, pass->offset};
     pass->offset += count;
@@ -86,7 +87,7 @@ static const uint64_t LANE = 0x9E3779B97F4A7C15;
 int dpt__draws_next(const char *fn, int device, int64_t rows, dpt_draw *draw) {
   const dpt_pass *pass = pass_on(device);
   if (dpt__own_capture) {
-    if (pass) return dpt__graph_refuse(fn, "it draws what goes by the replica");
+    if (pass) return dpt__graph_reject(fn, "it draws what goes by the replica");
     return dpt__graph_draw(dpt__own_capture, draw);
   }
   dpt__draws state = dpt__draws_take(device, 1);

@@ -39,11 +39,11 @@ static dpt_graph *freed DPT__GUARDED_BY(lock);
 
 int dpt_graph_capturing(void) { return dpt__own_capture != NULL; }
 
-int dpt__graph_refuse(const char *fn, const char *why) {
+int dpt__graph_reject(const char *fn, const char *why) {
   return dpt__fail("%s: %s, which a function that cutorch.graph captures can't do", fn, why);
 }
 
-int dpt_graph_refuse(const char *fn, const char *why) { return dpt__graph_refuses(fn, why); }
+int dpt_graph_reject(const char *fn, const char *why) { return dpt__graph_rejects(fn, why); }
 
 int dpt__graph_mismatch(const char *fn, const dpt__stream *stream) {
   const dpt_graph *own = dpt__own_capture;
@@ -170,7 +170,7 @@ int dpt_graph_begin(dpt_graph **out) {
   const char *fn = "cutorch.graph";
   dpt__device *device;
   DPT__TRY(dpt__device_find(fn, 0, &device));
-  if (dpt__own_capture) return dpt__graph_refuse(fn, "it captures");
+  if (dpt__own_capture) return dpt__graph_reject(fn, "it captures");
   if (!device->backend->capture_begin)
     return dpt__fail("%s: %s devices have no graphs", fn, device->backend->name);
   dpt__graphs_sweep();
@@ -229,7 +229,7 @@ int dpt_graph_launch(dpt_graph *graph) {
   dpt__stream *stream = graph->stream;
   DPT__TRY(dpt__devices_ready(fn));
   if (!graph->work) return dpt__fail("%s: it was not captured to its end", fn);
-  DPT__TRY(dpt__graph_refuses(fn, "it is replayed"));
+  DPT__TRY(dpt__graph_rejects(fn, "it is replayed"));
   dpt__stream *current = dpt__current_stream(stream->device);
   DPT__TRY(dpt__stream_wait_all(stream, current));
   launch l = {.graph = graph};

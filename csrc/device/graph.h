@@ -14,9 +14,9 @@
 extern _Thread_local dpt_graph *dpt__own_capture;
 
 /* A sentence where this thread captures: fn, or `what` in it, can not be captured, because. */
-int dpt__graph_refuse(const char *fn, const char *why);
-static inline int dpt__graph_refuses(const char *fn, const char *why) {
-  return dpt__own_capture ? dpt__graph_refuse(fn, why) : 0;
+int dpt__graph_reject(const char *fn, const char *why);
+static inline int dpt__graph_rejects(const char *fn, const char *why) {
+  return dpt__own_capture ? dpt__graph_reject(fn, why) : 0;
 }
 /* A sentence: fn does not go with what is being captured on the stream, or by this thread. */
 int dpt__graph_mismatch(const char *fn, const dpt__stream *stream);

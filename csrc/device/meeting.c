@@ -1,6 +1,8 @@
 /* meeting.c: one piece of work of several streams (meeting.h has the rules). */
 #include "device/meeting.h"
 
+#include "device/graph.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,7 @@ int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const cha
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   dpt__stream *sorted[DPT__PUSH_MAX];
   size_t head = (sizeof(meeting) + (size_t)n * sizeof *streams + 15) / 16 * 16;
+  DPT__TRY(dpt__graph_rejects(name, "it is work of several devices together"));
   meeting *m = malloc(head + size);
   if (!m) return dpt__no_memory("%s: no host memory", name);
   *m = (meeting){.n = n, .fn = fn, .args = (char *)m + head};

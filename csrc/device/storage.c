@@ -168,7 +168,7 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
   size_t kept = (size_t)(size < s->size ? size : s->size) * dpt__dtype_size(dpt__dtype(s->kind));
   if (kept && s->device) {
     dpt__stream *stream = dpt__current_stream(s->device);
-    if (dpt__copy_on(stream, "resize", data, block, s->data, s->block, kept)) {
+    if (dpt__copy_blocks(stream, "resize", block, s->block, kept)) {
       dpt__block_give(block);
       return 1;
     }

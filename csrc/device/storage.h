@@ -38,8 +38,7 @@ int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
 void dpt__unmap(struct dpt__mapping *mapping, void *data);
 int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elements */
 
-/* To be said of every result before or after its work is queued; dpt__route says it of operand 0,
- * dpt__result of what it resizes. */
+/* Launches and copies say it of every result; who writes by hand does. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
   if (dpt__own_capture) dpt__graph_written(s);

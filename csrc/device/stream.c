@@ -326,9 +326,6 @@ static void put(dpt__stream *stream, size_t tail, item head, const void *args, s
   dpt__counter_advance(&stream->submitted, dpt__counter_value(&stream->submitted) + 1);
 }
 
-static _Thread_local uint64_t queued;
-uint64_t dpt__queued(void) { return queued; }
-
 static int push(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                 const void *args, size_t size) DPT__UNPROVED {
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
@@ -340,7 +337,7 @@ static int push(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const ch
   int status = prepare(n, streams, name, whole, tail);
   for (int i = 0; i < n && !status; i++)
     put(streams[i], tail[i], (item){fn, name, whole, 0}, args, size);
-  if (!status && fn != run_wait) queued++;
+  if (!status && fn != run_wait) dpt__effect();
   for (int i = 0; i < n; i++) dpt__unlock(&streams[i]->lock);
   return status;
 }
@@ -447,7 +444,7 @@ int dpt__event_settle(dpt__event event) {
 }
 
 int dpt__event_wait(dpt__event event) {
-  DPT__TRY(dpt__graph_refuses("synchronize", "it waits for the device"));
+  DPT__TRY(dpt__graph_rejects("synchronize", "it waits for the device"));
   if (!event.stream) return 0;
   dpt__stream *stream = event.stream;
   atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);

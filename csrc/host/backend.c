@@ -65,7 +65,7 @@ const dpt__backend dpt__host = {
     .name = "host",
     .kernels =
         {
-#define DPT_KERNEL(name) [DPT__KERNEL_##name] = dpt__host_##name,
+#define DPT_KERNEL(name, why) [DPT__KERNEL_##name] = dpt__host_##name,
 #include "device/kernels.def"
 #undef DPT_KERNEL
         },

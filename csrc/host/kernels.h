@@ -3,7 +3,7 @@
 #define DPT_HOST_KERNELS_H
 #include "device/backend.h"
 
-#define DPT_KERNEL(name) int dpt__host_##name(dpt__context *context, const void *args);
+#define DPT_KERNEL(name, why) int dpt__host_##name(dpt__context *context, const void *args);
 #include "device/kernels.def"
 #undef DPT_KERNEL
 

@@ -54,15 +54,15 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
     s = dpt__call_out(&call, "save_std", save_std, 1, &args.C);
   }
   args.type = call.type;
-  args.in = dpt__call_data(x);
-  args.weight = dpt__call_data(w);
-  args.bias = dpt__call_data(b);
-  args.out = dpt__call_data(y);
-  args.save_mean = dpt__call_data(m);
-  args.save_std = dpt__call_data(s);
-  args.running_mean = dpt__call_data(mean);
-  args.running_var = dpt__call_data(var);
-  if (args.out) dpt__call_launch(&call, batchnorm, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, b, &args.bias);
+  dpt__call_at(&call, y, &args.out);
+  dpt__call_at(&call, m, &args.save_mean);
+  dpt__call_at(&call, s, &args.save_std);
+  dpt__call_at(&call, mean, &args.running_mean);
+  dpt__call_at(&call, var, &args.running_var);
+  if (dpt__call_some(y)) dpt__call_launch(&call, batchnorm, &args);
   return dpt__call_end(&call);
 }
 
@@ -90,14 +90,14 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = gin ? dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_) : NULL;
   args.type = call.type;
-  args.in = dpt__call_data(x);
-  args.gout = dpt__call_data(gy);
-  args.weight = dpt__call_data(w);
-  args.mean = dpt__call_data(mean);
-  args.deviation = dpt__call_data(deviation);
-  args.gin = dpt__call_data(gx);
-  args.gweight = dpt__call_data(gw);
-  args.gbias = dpt__call_data(gb);
-  if (args.in) dpt__call_launch(&call, batchnorm_backward, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, mean, &args.mean);
+  dpt__call_at(&call, deviation, &args.deviation);
+  dpt__call_at(&call, gx, &args.gin);
+  dpt__call_at(&call, gw, &args.gweight);
+  dpt__call_at(&call, gb, &args.gbias);
+  if (dpt__call_some(x)) dpt__call_launch(&call, batchnorm_backward, &args);
   return dpt__call_end(&call);
 }

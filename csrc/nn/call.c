@@ -2,7 +2,6 @@
 #include "nn/call.h"
 
 #include "base/assert.h"
-#include "tensor/walk.h"
 
 #include <string.h>
 
@@ -15,7 +14,8 @@ void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
 
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like) {
   call->fn = fn;
-  call->n = call->status = call->launched = 0;
+  call->n = call->status = call->made = 0;
+  dpt__launch_begin(&call->launch, fn);
   dpt__call_present(call, name, like);
   if (call->status) return;
   int type = dpt__type(like);
@@ -30,12 +30,11 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
 /* Takes a place for an operand; NULL if the call has failed. */
 static dpt_tensor *take(dpt__call *call) {
   if (call->status) return NULL;
-  dpt__assert(call->n < DPT__CALL_OPERANDS);
-  dpt_tensor *t = &call->tensor[call->n];
-  call->back[call->n] = NULL;
-  call->result[call->n] = 0;
-  call->owned[call->n++] = 0;
-  return t;
+  dpt__assert(call->n < DPT__CALL_OPERANDS && !call->made);
+  int i = call->n++;
+  call->origin[i].back = NULL;
+  call->origin[i].result = call->origin[i].fresh = call->origin[i].copied = 0;
+  return &call->tensor[i];
 }
 
 static int check_kind(dpt__call *call, const char *name, const dpt_tensor *t, int kind) {
@@ -44,36 +43,25 @@ static int check_kind(dpt__call *call, const char *name, const dpt_tensor *t, in
                                   dpt__kind_name(t->kind_), dpt__kind_name(kind));
 }
 
-/* Makes place a fresh contiguous tensor of the compute type with t's sizes, where t is. */
-static int fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor *t) {
-  memset(place, 0, sizeof *place);
-  place->kind_ = type | (call->kind & DPT_ON_DEVICE);
-  call->owned[call->n - 1] = 1;
-  return call->status = dpt__result(place, t->ndim_, t->size_, device_of(t));
-}
-
-/* Whether two tensors have elements in common; dpt__overlap allows what is the same throughout. */
-static int meet(const dpt_tensor *a, const dpt_tensor *b) {
-  return dpt__overlap(a, b) || (a->store_ && a->store_ == b->store_ && a->first_ == b->first_ &&
-                                dpt__count(a) && dpt__count(b));
-}
-
-/* Whether t lies in the memory of an operand that was taken before; of results, of the others. */
-static int shares(const dpt__call *call, const dpt_tensor *t, int results) {
-  for (int k = 0; k < call->n - 1; k++)
-    if (call->result[k] == results && !call->owned[k] && meet(t, &call->tensor[k])) return 1;
-  return 0;
+/* place becomes a contiguous tensor of that type with t's sizes; until it has memory of its own it
+ * says where t lies. */
+static dpt_tensor *fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor *t) {
+  *place = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .store_ = t->store_};
+  memcpy(place->size_, t->size_, sizeof t->size_);
+  place->ndim_ = t->ndim_;
+  call->origin[call->n - 1].fresh = 1;
+  return place;
 }
 
 static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int type) {
   dpt_tensor *place = take(call);
-  if (dpt__type(t) == type && dpt__contiguous(t) && !shares(call, t, 1)) {
+  if (dpt__type(t) == type && dpt__contiguous(t)) {
     *place = *t;
     return place;
   }
-  if (fresh(call, place, type, t)) return NULL;
-  call->status = dpt_copy(place, t);
-  return call->status ? NULL : place;
+  call->origin[call->n - 1].from = *t;
+  call->origin[call->n - 1].copied = 1;
+  return fresh(call, place, type, t);
 }
 
 const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t) {
@@ -97,23 +85,15 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
   return take_dense(call, t, dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t));
 }
 
-static dpt_tensor *take_result(dpt__call *call, const char *name, dpt_tensor *r, int type) {
+static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type) {
   dpt_tensor *place = take(call);
-  call->result[call->n - 1] = 1;
-  dpt__written(r);
+  call->origin[call->n - 1].result = 1;
   if (dpt__type(r) == type && dpt__contiguous(r)) {
-    if (shares(call, r, 1)) {
-      call->status =
-          dpt__fail("%s: argument '%s' shares memory with another result", call->fn, name);
-      return NULL;
-    }
-    if (!shares(call, r, 0)) {
-      *place = *r;
-      return place;
-    }
+    *place = *r;
+    return place;
   }
-  call->back[call->n - 1] = r;
-  return fresh(call, place, type, r) ? NULL : place;
+  call->origin[call->n - 1].back = r;
+  return fresh(call, place, type, r);
 }
 
 static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, int kind, int type,
@@ -121,7 +101,7 @@ static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, in
   dpt__call_present(call, name, r);
   if (call->status || check_kind(call, name, r, kind)) return NULL;
   if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
-  return take_result(call, name, r, type);
+  return take_result(call, r, type);
 }
 
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
@@ -137,9 +117,10 @@ dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r,
 static dpt_tensor *take_update(dpt__call *call, const char *name, dpt_tensor *r, int kind,
                                int type) {
   if (call->status || !r || check_kind(call, name, r, kind)) return NULL;
-  dpt_tensor *place = take_result(call, name, r, type);
-  if (place && call->back[call->n - 1]) call->status = dpt_copy(place, r);
-  return call->status ? NULL : place;
+  dpt_tensor *place = take_result(call, r, type);
+  call->origin[call->n - 1].from = *r;
+  call->origin[call->n - 1].copied = call->origin[call->n - 1].fresh;
+  return place;
 }
 
 dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type) {
@@ -175,20 +156,45 @@ void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int 
                            dpt__describe(got, t), dpt__describe_size(wanted, &want));
 }
 
+void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
+  void *none = NULL;
+  if (!dpt__call_some(t)) {
+    memcpy(field, &none, sizeof none);
+    return;
+  }
+  int result = call->origin[t - call->tensor].result;
+  dpt__launch_operand(&call->launch, result ? DPT__OUT : DPT__IN, t, field);
+}
+
+/* All memory first, so that a call that lacks some has queued nothing. */
+static int make(dpt__call *call) {
+  int n = call->n, status = 0;
+  call->made = 1;
+  for (int i = 0; i < n; i++)
+    if (call->origin[i].fresh) call->tensor[i].store_ = NULL;
+  for (int i = 0; i < n && !status; i++) {
+    dpt_tensor *t = &call->tensor[i], sizes = *t;
+    if (!call->origin[i].fresh) continue;
+    t->ndim_ = 0;
+    status = dpt__result(t, sizes.ndim_, sizes.size_, call->device);
+  }
+  for (int i = 0; i < n && !status; i++)
+    if (call->origin[i].copied) status = dpt_copy(&call->tensor[i], &call->origin[i].from);
+  return status;
+}
+
 void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args, size_t size) {
   if (call->status) return;
-  const dpt_tensor *list[DPT__CALL_OPERANDS + 1] = {NULL}; /* take_result tells what is written */
-  for (int i = 0; i < call->n; i++) list[i + 1] = &call->tensor[i];
-  call->status = dpt__route(&call->route, call->fn, call->n + 1, list) ||
-                 dpt__submit(&call->route, kernel, call->fn, args, size);
-  call->launched = 1;
+  call->status = (!call->made && (dpt__launch_check(&call->launch, kernel) || make(call))) ||
+                 dpt__launch_kernel(&call->launch, kernel, args, size);
 }
 
 int dpt__call_end(dpt__call *call) {
-  for (int i = 0; i < call->n; i++) {
-    if (!call->status && call->back[i]) call->status = dpt_copy(call->back[i], &call->tensor[i]);
-    if (call->owned[i]) dpt_tensor_free(&call->tensor[i]);
+  dpt__launch_end(&call->launch, 0);
+  for (int i = 0; i < call->n && call->made; i++) {
+    dpt_tensor *back = call->origin[i].back;
+    if (!call->status && back) call->status = dpt_copy(back, &call->tensor[i]);
+    if (call->origin[i].fresh) dpt_tensor_free(&call->tensor[i]);
   }
-  if (call->launched && call->status) dpt__retry_set(0);
   return call->status;
 }

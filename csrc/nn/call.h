@@ -1,15 +1,16 @@
 /* call.h: one call of a layer function: its operands as kernels want them.
  *
- * What must stay true: kernels of this room see contiguous float or double memory of one type;
- * operands that are not (views, halfs on a device) are copied before and, where they are results,
- * copied back after the kernel, all on the operands' stream. So is an operand that shares memory
- * with a result: kernels never write what they read under another name. Two results that share
- * memory are an error. The first failure makes every later
- * step of the call a no-op, so a layer function may take all its operands and test `status` once,
- * before it looks at a shape. dpt__call_end frees what the call made, whatever happened.
+ * Invariant: kernels of this module see contiguous float or double memory of one type; operands
+ * that are not (views, halfs on a device) are copied before and, if they are results, copied back
+ * after the kernel, all on the operands' stream. That is done, and its memory taken, with the first
+ * kernel, when all operands are known and checked; the rest is a launch (device/launch.h). The
+ * first failure makes every later step of the call a no-op, so a layer function may take all its
+ * operands and test `status` once, before it looks at a shape. dpt__call_end frees what the call
+ * made, whatever happened.
  */
 #ifndef DPT_NN_CALL_H
 #define DPT_NN_CALL_H
+#include "device/launch.h"
 #include "tensor/tensor.h"
 
 enum { DPT__CALL_OPERANDS = 12 };
@@ -21,15 +22,19 @@ typedef struct dpt__call {
   int type;   /* what kernels compute in: DPT_F32 or DPT_F64 */
   int device; /* of the first operand */
   int n;
+  int made; /* the memory of those that are copied */
   dpt_tensor tensor[DPT__CALL_OPERANDS];
-  dpt_tensor *back[DPT__CALL_OPERANDS]; /* result that tensor[i] is copied to, or NULL */
-  char owned[DPT__CALL_OPERANDS], result[DPT__CALL_OPERANDS];
-  int launched; /* a failure is not tried again */
-  struct dpt__route route;
+  struct {
+    dpt_tensor from; /* that tensor[i] is a copy of, as it is even if a result is the same tensor */
+    dpt_tensor *back; /* result that tensor[i] is copied to; NULL: to none */
+    char result;
+    char fresh, copied; /* tensor[i] gets memory of its own; and what `from` has */
+  } origin[DPT__CALL_OPERANDS];
+  dpt__launch launch;
 } dpt__call;
 
-/* Begins a call of `fn` on tensors like `like` (called `name` in messages): float or double, or
- * half on a device. */
+/* Begins a call of `fn`, a literal, on tensors like `like` (called `name` in messages): float or
+ * double, or half on a device. */
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like);
 /* An operand that is read; NULL after a failure. The second one may be missing: NULL for NULL. */
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t);
@@ -59,17 +64,18 @@ void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int
 /* Fails the call unless a has b's sizes. */
 void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int ndim,
                     const int64_t *size);
-/* Launches a kernel on the operands taken so far, unless the call has failed. */
+/* field, a pointer among a kernel's arguments, gets the address of t's first element when the
+ * kernel is launched, NULL if there is none: t is an operand of the call, or NULL. */
+void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field);
+/* Whether an operand has elements. */
+static inline int dpt__call_some(const dpt_tensor *t) { return t && dpt__count(t) > 0; }
+
+/* Launches a kernel on the operands that have fields, unless the call has failed. */
 void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args, size_t size);
 #define dpt__call_launch(call, kernel, args)                                                       \
   dpt__call_submit((call), DPT__KERNEL_##kernel, (const struct dpt__##kernel##_args *){(args)},    \
                    sizeof(struct dpt__##kernel##_args))
 /* Copies results back, frees temporaries, returns the status. */
 int dpt__call_end(dpt__call *call);
-
-/* First element; NULL where there is none. */
-static inline void *dpt__call_data(const dpt_tensor *t) {
-  return t && dpt__count(t) ? dpt__at(t) : NULL;
-}
 
 #endif

@@ -79,25 +79,29 @@ static void shape(dpt__call *call, const dpt_tensor *in, const dpt_window *windo
   }
 }
 
-/* What all passes tell their kernel; large and small are the ordinary convolution's two sides. */
-static struct dpt__convolution_args args_of(const dpt__call *call, int pass,
-                                            const dpt_window *window, const struct conv *conv,
-                                            int64_t N, const dpt_tensor *large,
-                                            const dpt_tensor *small, const dpt_tensor *weight) {
-  return (struct dpt__convolution_args){.type = call->type,
-                                        .deterministic = dpt_deterministic_get(),
-                                        .tf32 = dpt_tf32_get(),
-                                        .search = window->search,
-                                        .pass = pass,
-                                        .ndim = window->ndim,
-                                        .N = N,
-                                        .I = window->transposed ? conv->O : conv->I,
-                                        .O = window->transposed ? conv->I : conv->O,
-                                        .groups = window->groups ? window->groups : 1,
-                                        .slide = conv->slide,
-                                        .in = dpt__call_data(large),
-                                        .out = dpt__call_data(small),
-                                        .weight = dpt__call_data(weight)};
+/* The arguments of all passes: `in` and `out` are the caller's two sides, whose roles a transposed
+ * convolution exchanges; so are the passes. */
+static void fill_args(dpt__call *call, struct dpt__convolution_args *args, int pass,
+                      const dpt_window *window, const struct conv *conv, int64_t N,
+                      const dpt_tensor *in, const dpt_tensor *out, const dpt_tensor *weight) {
+  static const int exchanged[] = {[DPT__CONV_FORWARD] = DPT__CONV_DATA,
+                                  [DPT__CONV_DATA] = DPT__CONV_FORWARD,
+                                  [DPT__CONV_WEIGHT] = DPT__CONV_WEIGHT};
+  int transposed = window->transposed;
+  *args = (struct dpt__convolution_args){.type = call->type,
+                                         .deterministic = dpt_deterministic_get(),
+                                         .tf32 = dpt_tf32_get(),
+                                         .search = window->search,
+                                         .pass = transposed ? exchanged[pass] : pass,
+                                         .ndim = window->ndim,
+                                         .N = N,
+                                         .I = transposed ? conv->O : conv->I,
+                                         .O = transposed ? conv->I : conv->O,
+                                         .groups = window->groups ? window->groups : 1,
+                                         .slide = conv->slide};
+  dpt__call_at(call, transposed ? out : in, &args->in);
+  dpt__call_at(call, transposed ? in : out, &args->out);
+  dpt__call_at(call, weight, &args->weight);
 }
 
 int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
@@ -116,10 +120,9 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   dpt__call_count(&call, "bias", b, conv.O, "one for each output plane");
   int ndim = dpt__images_size(&images, window->ndim, conv.O, plane, size);
   dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size);
-  struct dpt__convolution_args args =
-      window->transposed ? args_of(&call, DPT__CONV_DATA, window, &conv, images.N, y, x, w)
-                         : args_of(&call, DPT__CONV_FORWARD, window, &conv, images.N, x, y, w);
-  args.bias = dpt__call_data(b);
+  struct dpt__convolution_args args;
+  fill_args(&call, &args, DPT__CONV_FORWARD, window, &conv, images.N, x, y, w);
+  dpt__call_at(&call, b, &args.bias);
   if (images.N) dpt__call_launch(&call, convolution, &args);
   return dpt__call_end(&call);
 }
@@ -140,9 +143,8 @@ int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt__call_same(&call, "gradOutput", gy, ndim, size);
   ndim = dpt__images_size(&images, window->ndim, conv.I, images.size, size);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, ndim, size);
-  struct dpt__convolution_args args =
-      window->transposed ? args_of(&call, DPT__CONV_FORWARD, window, &conv, images.N, gy, gx, w)
-                         : args_of(&call, DPT__CONV_DATA, window, &conv, images.N, gx, gy, w);
+  struct dpt__convolution_args args;
+  fill_args(&call, &args, DPT__CONV_DATA, window, &conv, images.N, gx, gy, w);
   if (images.N) dpt__call_launch(&call, convolution, &args);
   return dpt__call_end(&call);
 }
@@ -171,22 +173,19 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   }
   dpt__call_count(&call, "gb", b, conv.O, "one for each output plane");
   if (call.status || !images.N) return dpt__call_end(&call);
+  struct dpt__convolution_args args;
+  struct dpt__plane_sum_args sum = {.type = call.type,
+                                    .N = images.N,
+                                    .C = conv.O,
+                                    .S = plane[0] * plane[1] * plane[2],
+                                    .scale = scale};
   if (w) {
-    struct dpt__convolution_args args =
-        window->transposed ? args_of(&call, DPT__CONV_WEIGHT, window, &conv, images.N, gy, x, w)
-                           : args_of(&call, DPT__CONV_WEIGHT, window, &conv, images.N, x, gy, w);
+    fill_args(&call, &args, DPT__CONV_WEIGHT, window, &conv, images.N, x, gy, w);
     args.scale = scale;
-    dpt__call_launch(&call, convolution, &args);
   }
-  if (b) {
-    struct dpt__plane_sum_args sum = {.type = call.type,
-                                      .N = images.N,
-                                      .C = conv.O,
-                                      .S = plane[0] * plane[1] * plane[2],
-                                      .scale = scale,
-                                      .gout = dpt__call_data(gy),
-                                      .gb = dpt__call_data(b)};
-    dpt__call_launch(&call, plane_sum, &sum);
-  }
+  if (b) dpt__call_at(&call, gy, &sum.gout);
+  if (b) dpt__call_at(&call, b, &sum.gb);
+  if (w) dpt__call_launch(&call, convolution, &args);
+  if (b) dpt__call_launch(&call, plane_sum, &sum);
   return dpt__call_end(&call);
 }

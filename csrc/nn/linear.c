@@ -39,12 +39,12 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
                                   .tf32 = dpt_tf32_get(),
                                   .B = rows,
                                   .I = w->size_[1],
-                                  .O = w->size_[0],
-                                  .in = dpt__call_data(x),
-                                  .weight = dpt__call_data(w),
-                                  .bias = dpt__call_data(b),
-                                  .out = dpt__call_data(y)};
-  if (args.out) dpt__call_launch(&call, linear, &args);
+                                  .O = w->size_[0]};
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, b, &args.bias);
+  dpt__call_at(&call, y, &args.out);
+  if (dpt__call_some(y)) dpt__call_launch(&call, linear, &args);
   return dpt__call_end(&call);
 }
 
@@ -63,11 +63,11 @@ int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_
                                        .tf32 = dpt_tf32_get(),
                                        .B = rows,
                                        .I = w->size_[1],
-                                       .O = w->size_[0],
-                                       .gout = dpt__call_data(gy),
-                                       .weight = dpt__call_data(w),
-                                       .gin = dpt__call_data(gx)};
-  if (args.gin) dpt__call_launch(&call, linear_data, &args);
+                                       .O = w->size_[0]};
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, gx, &args.gin);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, linear_data, &args);
   return dpt__call_end(&call);
 }
 
@@ -90,11 +90,11 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
                                          .B = rows,
                                          .I = w->size_[1],
                                          .O = w->size_[0],
-                                         .scale = scale,
-                                         .in = dpt__call_data(x),
-                                         .gout = dpt__call_data(gy),
-                                         .gw = dpt__call_data(w),
-                                         .gb = dpt__call_data(b)};
-  if (args.gout) dpt__call_launch(&call, linear_weight, &args);
+                                         .scale = scale};
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, w, &args.gw);
+  dpt__call_at(&call, b, &args.gb);
+  if (dpt__call_some(gy)) dpt__call_launch(&call, linear_weight, &args);
   return dpt__call_end(&call);
 }

@@ -19,8 +19,8 @@ int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double va
                                         .first = draw->first_row * (n / m->size_[0]),
                                         .p = p,
                                         .value = value,
-                                        .draw = *draw,
-                                        .mask = dpt__at(m)};
+                                        .draw = *draw};
+  dpt__call_at(&call, m, &args.mask);
   dpt__call_launch(&call, dropout_mask, &args);
   return dpt__call_end(&call);
 }
@@ -51,11 +51,11 @@ int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tens
                                   .index_type = dpt__type(i),
                                   .n = dpt__count(i),
                                   .V = w->size_[0],
-                                  .D = w->size_[1],
-                                  .weight = dpt__call_data(w),
-                                  .idx = dpt__call_data(i),
-                                  .out = dpt__call_data(y)};
-  if (args.out) dpt__call_launch(&call, lookup, &args);
+                                  .D = w->size_[1]};
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, i, &args.idx);
+  dpt__call_at(&call, y, &args.out);
+  if (dpt__call_some(y)) dpt__call_launch(&call, lookup, &args);
   return dpt__call_end(&call);
 }
 
@@ -77,11 +77,11 @@ int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor 
                                            .V = w->size_[0],
                                            .D = w->size_[1],
                                            .padding = padding,
-                                           .scale = scale,
-                                           .idx = dpt__call_data(i),
-                                           .gout = dpt__call_data(gy),
-                                           .gw = dpt__call_data(w)};
-  if (args.idx) dpt__call_launch(&call, lookup_backward, &args);
+                                           .scale = scale};
+  dpt__call_at(&call, i, &args.idx);
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, w, &args.gw);
+  if (dpt__call_some(i)) dpt__call_launch(&call, lookup_backward, &args);
   return dpt__call_end(&call);
 }
 
@@ -100,9 +100,9 @@ int dpt_lookup_renorm(dpt_tensor *weight, const dpt_tensor *idx, double max_norm
                                          .V = w->size_[0],
                                          .D = w->size_[1],
                                          .max_norm = max_norm,
-                                         .p = p,
-                                         .idx = dpt__call_data(i),
-                                         .weight = dpt__call_data(w)};
-  if (args.idx) dpt__call_launch(&call, lookup_renorm, &args);
+                                         .p = p};
+  dpt__call_at(&call, i, &args.idx);
+  dpt__call_at(&call, w, &args.weight);
+  if (dpt__call_some(i)) dpt__call_launch(&call, lookup_renorm, &args);
   return dpt__call_end(&call);
 }

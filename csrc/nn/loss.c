@@ -58,10 +58,10 @@ int dpt_loss_forward(int loss, dpt_tensor *out, const dpt_tensor *in, const dpt_
   dpt_tensor *y = dpt__call_out(&call, "output", out, 1, &one);
   args.type = call.type;
   args.n = dpt__count(x);
-  args.in = dpt__call_data(x);
-  args.target = dpt__call_data(t);
-  args.weight = dpt__call_data(w);
-  args.out = dpt__call_data(y);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, t, &args.target);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, y, &args.out);
   dpt__call_launch(&call, loss, &args);
   return dpt__call_end(&call);
 }
@@ -76,11 +76,11 @@ int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.n = dpt__count(x);
-  args.in = dpt__call_data(x);
-  args.target = dpt__call_data(t);
-  args.weight = dpt__call_data(w);
-  args.gin = dpt__call_data(gx);
-  if (args.gin) dpt__call_launch(&call, loss_backward, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, t, &args.target);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, gx, &args.gin);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, loss_backward, &args);
   return dpt__call_end(&call);
 }
 
@@ -117,11 +117,11 @@ int dpt_nll_forward(dpt_tensor *out, dpt_tensor *total, const dpt_tensor *in,
   dpt_tensor *sum = dpt__call_out(&call, "total", total, 1, &one);
   args.type = call.type;
   args.target_type = dpt__type(t);
-  args.in = dpt__call_data(x);
-  args.target = dpt__call_data(t);
-  args.weight = dpt__call_data(w);
-  args.out = dpt__call_data(y);
-  args.total = dpt__call_data(sum);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, t, &args.target);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, y, &args.out);
+  dpt__call_at(&call, sum, &args.total);
   dpt__call_launch(&call, nll, &args);
   return dpt__call_end(&call);
 }
@@ -142,11 +142,11 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.target_type = dpt__type(t);
-  args.target = dpt__call_data(t);
-  args.weight = dpt__call_data(w);
-  args.total = dpt__call_data(sum);
-  args.gin = dpt__call_data(gx);
-  if (args.gin) dpt__call_launch(&call, nll_backward, &args);
+  dpt__call_at(&call, t, &args.target);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, sum, &args.total);
+  dpt__call_at(&call, gx, &args.gin);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, nll_backward, &args);
   return dpt__call_end(&call);
 }
 
@@ -167,11 +167,11 @@ static int multimargin(dpt_tensor *r, int backward, const dpt_tensor *in, const 
                            : dpt__call_out(&call, "output", r, 1, &one);
   args.type = call.type;
   args.target_type = dpt__type(t);
-  args.in = dpt__call_data(x);
-  args.target = dpt__call_data(t);
-  args.weight = dpt__call_data(w);
-  *(backward ? &args.gin : &args.out) = dpt__call_data(y);
-  if (args.gin || args.out) dpt__call_launch(&call, multimargin, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, t, &args.target);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, y, backward ? &args.gin : &args.out);
+  if (dpt__call_some(y)) dpt__call_launch(&call, multimargin, &args);
   return dpt__call_end(&call);
 }
 
@@ -204,10 +204,10 @@ static int multilabel(dpt_tensor *r, int backward, const dpt_tensor *in, const d
   args.target_type = dpt__type(t);
   args.N = x->ndim_ == 2 ? x->size_[0] : 1;
   args.C = x->size_[x->ndim_ - 1];
-  args.in = dpt__call_data(x);
-  args.target = dpt__call_data(t);
-  *(backward ? &args.gin : &args.out) = dpt__call_data(y);
-  if (args.gin || args.out) dpt__call_launch(&call, multilabel, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, t, &args.target);
+  dpt__call_at(&call, y, backward ? &args.gin : &args.out);
+  if (dpt__call_some(y)) dpt__call_launch(&call, multilabel, &args);
   return dpt__call_end(&call);
 }
 

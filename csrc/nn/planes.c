@@ -41,10 +41,10 @@ int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *w
   dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
-  args.in = dpt__call_data(x);
-  args.weight = dpt__call_data(w);
-  args.out = dpt__call_data(y);
-  if (args.out) dpt__call_launch(&call, prelu, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, y, &args.out);
+  if (dpt__call_some(y)) dpt__call_launch(&call, prelu, &args);
   return dpt__call_end(&call);
 }
 
@@ -63,11 +63,11 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
-  args.in = dpt__call_data(x);
-  args.gout = dpt__call_data(gy);
-  args.weight = dpt__call_data(w);
-  args.gin = dpt__call_data(gx);
-  if (args.gin) dpt__call_launch(&call, prelu_backward, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, w, &args.weight);
+  dpt__call_at(&call, gx, &args.gin);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, prelu_backward, &args);
   return dpt__call_end(&call);
 }
 
@@ -85,10 +85,10 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   if (call.status) return dpt__call_end(&call);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
-  args.in = dpt__call_data(x);
-  args.gout = dpt__call_data(gy);
-  args.gw = dpt__call_data(w);
-  if (args.in) dpt__call_launch(&call, prelu_backward, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, w, &args.gw);
+  if (dpt__call_some(x)) dpt__call_launch(&call, prelu_backward, &args);
   return dpt__call_end(&call);
 }
 
@@ -114,10 +114,10 @@ int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, in
   dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
   dpt_tensor *sums = dpt__call_out(&call, "denom", denom, x->ndim_, x->size_);
   args.type = call.type;
-  args.in = dpt__call_data(x);
-  args.denom = dpt__call_data(sums);
-  args.out = dpt__call_data(y);
-  if (args.out) dpt__call_launch(&call, lrn, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, sums, &args.denom);
+  dpt__call_at(&call, y, &args.out);
+  if (dpt__call_some(y)) dpt__call_launch(&call, lrn, &args);
   return dpt__call_end(&call);
 }
 
@@ -141,11 +141,11 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
   args.type = call.type;
-  args.in = dpt__call_data(x);
-  args.gout = dpt__call_data(gy);
-  args.out = dpt__call_data(y);
-  args.denom = dpt__call_data(sums);
-  args.gin = dpt__call_data(gx);
-  if (args.gin) dpt__call_launch(&call, lrn_backward, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, y, &args.out);
+  dpt__call_at(&call, sums, &args.denom);
+  dpt__call_at(&call, gx, &args.gin);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, lrn_backward, &args);
   return dpt__call_end(&call);
 }

@@ -57,11 +57,11 @@ static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt_
   dpt_tensor *i = dpt__call_out_index(call, "indices", idx, n, size);
   args->type = call->type;
   args->planes = images->N * images->C;
-  args->in = dpt__call_data(x);
-  args->samples = dpt__call_data(samples);
-  args->out = dpt__call_data(y);
-  args->idx = dpt__call_data(i);
-  if (args->out) dpt__call_submit(call, DPT__KERNEL_maxpool, args, sizeof *args);
+  dpt__call_at(call, x, &args->in);
+  dpt__call_at(call, samples, &args->samples);
+  dpt__call_at(call, y, &args->out);
+  dpt__call_at(call, i, &args->idx);
+  if (dpt__call_some(y)) dpt__call_submit(call, DPT__KERNEL_maxpool, args, sizeof *args);
   return dpt__call_end(call);
 }
 
@@ -145,11 +145,11 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
                                          .add = 1,
                                          .planes = large.N * large.C,
                                          .small = plane(&small),
-                                         .large = plane(&large),
-                                         .from = dpt__call_data(gy),
-                                         .idx = dpt__call_data(i),
-                                         .to = dpt__call_data(gx)};
-  if (args.to) dpt__call_launch(&call, plane_scatter, &args);
+                                         .large = plane(&large)};
+  dpt__call_at(&call, gy, &args.from);
+  dpt__call_at(&call, i, &args.idx);
+  dpt__call_at(&call, gx, &args.to);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, plane_scatter, &args);
   return dpt__call_end(&call);
 }
 
@@ -175,11 +175,11 @@ int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tenso
   struct dpt__plane_scatter_args args = {.type = call.type,
                                          .planes = images.N * images.C,
                                          .small = plane(&images),
-                                         .large = s.out[0] * s.out[1] * s.out[2],
-                                         .from = dpt__call_data(x),
-                                         .idx = dpt__call_data(i),
-                                         .to = dpt__call_data(y)};
-  if (args.to) dpt__call_launch(&call, plane_scatter, &args);
+                                         .large = s.out[0] * s.out[1] * s.out[2]};
+  dpt__call_at(&call, x, &args.from);
+  dpt__call_at(&call, i, &args.idx);
+  dpt__call_at(&call, y, &args.to);
+  if (dpt__call_some(y)) dpt__call_launch(&call, plane_scatter, &args);
   return dpt__call_end(&call);
 }
 
@@ -204,11 +204,11 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   struct dpt__plane_gather_args args = {.type = call.type,
                                         .planes = large.N * large.C,
                                         .small = plane(&small),
-                                        .large = plane(&large),
-                                        .from = dpt__call_data(gy),
-                                        .idx = dpt__call_data(i),
-                                        .to = dpt__call_data(gx)};
-  if (args.to) dpt__call_launch(&call, plane_gather, &args);
+                                        .large = plane(&large)};
+  dpt__call_at(&call, gy, &args.from);
+  dpt__call_at(&call, i, &args.idx);
+  dpt__call_at(&call, gx, &args.to);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, plane_gather, &args);
   return dpt__call_end(&call);
 }
 
@@ -224,8 +224,8 @@ static int avgpool(dpt__call *call, dpt_tensor *result, const dpt_tensor *operan
                                 args->backward ? large : small);
   args->type = call->type;
   args->planes = images->N * images->C;
-  args->in = dpt__call_data(args->backward ? r : operand);
-  args->out = dpt__call_data(args->backward ? operand : r);
+  dpt__call_at(call, args->backward ? r : operand, &args->in);
+  dpt__call_at(call, args->backward ? operand : r, &args->out);
   if (args->planes) dpt__call_submit(call, DPT__KERNEL_avgpool, args, sizeof *args);
   return dpt__call_end(call);
 }

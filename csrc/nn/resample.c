@@ -19,9 +19,10 @@ static int upsample(dpt__call *call, dpt_tensor *result, const dpt_tensor *opera
                                 args->backward ? insize : outsize);
   args->type = call->type;
   args->planes = images->N * images->C;
-  args->in = dpt__call_data(args->backward ? r : operand);
-  args->out = dpt__call_data(args->backward ? operand : r);
-  if (args->in && args->out) dpt__call_submit(call, DPT__KERNEL_upsample, args, sizeof *args);
+  dpt__call_at(call, args->backward ? r : operand, &args->in);
+  dpt__call_at(call, args->backward ? operand : r, &args->out);
+  if (dpt__call_some(r) && dpt__call_some(operand))
+    dpt__call_submit(call, DPT__KERNEL_upsample, args, sizeof *args);
   return dpt__call_end(call);
 }
 
@@ -129,9 +130,9 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   dpt_tensor *r = dpt__call_out(&call, backward ? "gradInput" : "output", result, in->ndim_,
                                 backward ? in->size_ : size);
   args.type = call.type;
-  args.in = dpt__call_data(backward ? r : x);
-  args.out = dpt__call_data(backward ? x : r);
-  if (args.out && (args.in || !backward)) dpt__call_launch(&call, pad, &args);
+  dpt__call_at(&call, backward ? r : x, &args.in);
+  dpt__call_at(&call, backward ? x : r, &args.out);
+  if (dpt__call_some(r) && (dpt__call_some(x) || !backward)) dpt__call_launch(&call, pad, &args);
   return dpt__call_end(&call);
 }
 

@@ -26,9 +26,9 @@ int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
   split(&call, x, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
-  args.in = dpt__call_data(x);
-  args.out = dpt__call_data(y);
-  if (args.out) dpt__call_launch(&call, softmax, &args);
+  dpt__call_at(&call, x, &args.in);
+  dpt__call_at(&call, y, &args.out);
+  if (dpt__call_some(y)) dpt__call_launch(&call, softmax, &args);
   return dpt__call_end(&call);
 }
 
@@ -42,9 +42,9 @@ int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "gradOutput", gy, dpt__count(y), "one for each output");
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, y->ndim_, y->size_);
-  args.out = dpt__call_data(y);
-  args.gout = dpt__call_data(gy);
-  args.gin = dpt__call_data(gx);
-  if (args.gin) dpt__call_launch(&call, softmax_backward, &args);
+  dpt__call_at(&call, y, &args.out);
+  dpt__call_at(&call, gy, &args.gout);
+  dpt__call_at(&call, gx, &args.gin);
+  if (dpt__call_some(gx)) dpt__call_launch(&call, softmax_backward, &args);
   return dpt__call_end(&call);
 }

@@ -3,16 +3,17 @@
 #include "nn/kernels.h"
 
 /* A vector of as many elements as x (n), which is updated. */
-static void *vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n) {
+static void vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
   dpt_tensor *v = dpt__call_update(call, name, t);
   dpt__call_count(call, name, v, n, "as x");
-  return call->status ? NULL : dpt__call_data(v);
+  dpt__call_at(call, v, field);
 }
 
-static const void *factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n) {
+static void factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n,
+                    void *field) {
   const dpt_tensor *v = dpt__call_in_maybe(call, name, t);
   dpt__call_count(call, name, v, n, "as x");
-  return call->status ? NULL : dpt__call_data(v);
+  dpt__call_at(call, v, field);
 }
 
 int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
@@ -28,12 +29,12 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
                                .rate = rate,
                                .decay = decay,
                                .momentum = momentum,
-                               .keep = keep,
-                               .x = vector(&call, "x", x, n),
-                               .g = vector(&call, "g", g, n),
-                               .v = v ? vector(&call, "v", v, n) : NULL,
-                               .rates = factors(&call, "rates", rates, n),
-                               .decays = factors(&call, "decays", decays, n)};
+                               .keep = keep};
+  vector(&call, "x", x, n, &args.x);
+  vector(&call, "g", g, n, &args.g);
+  if (v) vector(&call, "v", v, n, &args.v);
+  factors(&call, "rates", rates, n, &args.rates);
+  factors(&call, "decays", decays, n, &args.decays);
   if (n) dpt__call_launch(&call, sgd, &args);
   return dpt__call_end(&call);
 }
@@ -49,11 +50,11 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, do
                                 .decay = decay,
                                 .beta1 = beta1,
                                 .beta2 = beta2,
-                                .eps = eps,
-                                .x = vector(&call, "x", x, n),
-                                .g = vector(&call, "g", g, n),
-                                .m = vector(&call, "m", m, n),
-                                .v = vector(&call, "v", v, n)};
+                                .eps = eps};
+  vector(&call, "x", x, n, &args.x);
+  vector(&call, "g", g, n, &args.g);
+  vector(&call, "m", m, n, &args.m);
+  vector(&call, "v", v, n, &args.v);
   if (n) dpt__call_launch(&call, adam, &args);
   return dpt__call_end(&call);
 }

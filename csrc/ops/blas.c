@@ -4,6 +4,7 @@
  * matrices with one row or column. A result that overlaps an operand is computed aside.
  */
 #include "ops/blas.h"
+#include "device/launch.h"
 #include "tensor/tensor.h"
 
 #include <stdint.h>
@@ -25,15 +26,6 @@ static view column(const dpt_tensor *t) {
   return (view){t, {1, t->size_[0], 1}, {0, t->step_[0], 1}};
 }
 static view row(const dpt_tensor *t) { return (view){t, {1, 1, t->size_[0]}, {0, 1, t->step_[0]}}; }
-
-/* Whether the address ranges of two tensors of one kind meet. */
-static int overlap(const dpt_tensor *a, const dpt_tensor *b) {
-  if (!a->store_ || a->store_ != b->store_ || !a->ndim_ || !b->ndim_) return 0;
-  int64_t ends[2] = {a->first_, b->first_};
-  for (int d = 0; d < a->ndim_; d++) ends[0] += (a->size_[d] - 1) * a->step_[d];
-  for (int d = 0; d < b->ndim_; d++) ends[1] += (b->size_[d] - 1) * b->step_[d];
-  return a->first_ <= ends[1] && b->first_ <= ends[0];
-}
 
 static int wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted) {
   char text[DPT__TEXT];
@@ -61,11 +53,9 @@ static int dims(const char *fn, const dpt_tensor *m, int dm, const dpt_tensor *a
   return 0;
 }
 
-/* c += or = the product of views, on the route of the operands. */
+/* c += or = the product of views. */
 static int launch(const char *fn, double beta, view c, double alpha, view a, view b) {
-  const dpt_tensor *const operands[] = {c.t, a.t, b.t};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__launch l;
   for (int i = 0; i < 3; i++)
     if (a.size[i] > INT32_MAX || b.size[i] > INT32_MAX)
       return dpt__fail("%s: a dimension of 2^31 elements or more", fn);
@@ -78,9 +68,6 @@ static int launch(const char *fn, double beta, view c, double alpha, view a, vie
                          .batch = c.size[0],
                          .alpha = alpha,
                          .beta = beta,
-                         .a = dpt__at(a.t),
-                         .b = dpt__at(b.t),
-                         .c = dpt__at(c.t),
                          .a_row = a.step[1],
                          .a_col = a.step[2],
                          .a_batch = a.step[0],
@@ -90,7 +77,11 @@ static int launch(const char *fn, double beta, view c, double alpha, view a, vie
                          .c_row = c.step[1],
                          .c_col = c.step[2],
                          .c_batch = c.step[0]};
-  return dpt__launch(&route, gemm, fn, &args);
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, c.t, &args.c);
+  dpt__launch_in(&l, a.t, &args.a);
+  dpt__launch_in(&l, b.t, &args.b);
+  return dpt__launch_run(&l, gemm, &args);
 }
 
 /* Checks shapes, makes r hold what m holds and runs; see_* say how operands look as matrices. */
@@ -108,7 +99,7 @@ static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor 
   dpt_tensor aside = {.kind_ = r->kind_};
   dpt_tensor *c = r;
   int failed = 0;
-  if (overlap(r, a) || overlap(r, b)) {
+  if (dpt__share_memory(r, a) || dpt__share_memory(r, b)) {
     c = &aside;
     failed = beta != 0 ? dpt_clone(c, m) : dpt__result(c, m->ndim_, m->size_, dpt_tensor_device(m));
   } else if (r != m && !dpt_is_set_to(r, m)) {

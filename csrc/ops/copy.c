@@ -13,6 +13,7 @@
 #include "device/copy.h"
 #include "device/device.h"
 #include "device/graph.h"
+#include "device/launch.h"
 #include "ops/map.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -33,13 +34,13 @@ static int dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device)
 }
 
 static int launch(dpt_tensor *r, const dpt_tensor *a, const dpt__walk *walk) {
-  struct dpt__route route;
-  struct dpt__convert_args args;
-  const dpt_tensor *operands[] = {r, a};
-  DPT__TRY(dpt__route(&route, "copy", 2, operands));
-  args.walk = *walk;
+  dpt__launch l;
+  struct dpt__convert_args args = {*walk};
+  dpt__launch_begin(&l, "copy");
+  dpt__launch_out(&l, r, NULL);
+  dpt__launch_in_place(&l, a, NULL);
   dpt__walk_sort(&args.walk);
-  return dpt__launch(&route, convert, "copy", &args);
+  return dpt__launch_run(&l, convert, &args);
 }
 
 /* Both in host memory or on one device; equal counts, not 0. */
@@ -66,8 +67,8 @@ static int fits(const dpt_tensor *t, int dtype) {
 /* Queues a copy of all bytes between contiguous tensors of one size and type on device's current
  * stream. */
 static int move(const dpt_tensor *to, const dpt_tensor *from, int device) {
-  return dpt__copy_on(dpt__current_stream(device), "copy", dpt__at(to), to->store_->block,
-                      dpt__at(from), from->store_->block, bytes_of(to));
+  return dpt__copy_on(dpt__current_stream(device), "copy", dpt__at(to), to->store_, dpt__at(from),
+                      from->store_, bytes_of(to));
 }
 
 enum { STRAIGHT = 1 << 20 }; /* bytes from which on a copy to a device is worth waiting for */
@@ -83,16 +84,15 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
     DPT__TRY(dpt__event_record(stream, &before));
     if (bytes_of(to) < STRAIGHT || !dpt__event_done(before)) return 0;
   }
-  dpt__written(to);
-  DPT__TRY(dpt__copy_on(stream, fn, dpt__at(to), to->store_->block, dpt__at(from),
-                        from->store_->block, bytes_of(to)));
+  DPT__TRY(
+      dpt__copy_on(stream, fn, dpt__at(to), to->store_, dpt__at(from), from->store_, bytes_of(to)));
   return dpt__event_record(stream, event);
 }
 
 static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(r), status;
   if (!(async && a->store_->block && fits(a, wire)))
-    DPT__TRY(dpt__graph_refuses("copy", "it reads ordinary host memory (copy before the graph is "
+    DPT__TRY(dpt__graph_rejects("copy", "it reads ordinary host memory (copy before the graph is "
                                         "replayed, or copyAsync from page-locked memory)"));
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
   if (!async) {
@@ -100,7 +100,6 @@ static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
     DPT__TRY(dpt__copy_straight("copy", r, a, &event));
     if (event.stream) return dpt__event_wait(event);
   }
-  dpt__written(r);
   if (async && a->store_->block && fits(a, wire)) {
     dpt__take(&sent, a);
   } else {
@@ -123,7 +122,7 @@ static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(a), status = 0;
   int direct = fits(r, wire), wait = !(async && direct && r->store_->block);
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
-  if (wait) DPT__TRY(dpt__graph_refuses("copy", "it waits for the device"));
+  if (wait) DPT__TRY(dpt__graph_rejects("copy", "it waits for the device"));
   if (fits(a, wire))
     dpt__take(&sent, a);
   else
@@ -133,11 +132,7 @@ static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   } else if (!status) {
     status = dense(&got, r, wire, 0) || move(&got, &sent, device);
   }
-  if (!status && wait) {
-    struct dpt__route route;
-    const dpt_tensor *const operands[] = {NULL, a};
-    status = dpt__route(&route, "copy", 2, operands) || dpt__wait(&route);
-  }
+  if (!status && wait) status = dpt__stream_synchronize(dpt__current_stream(device));
   if (!status && !direct) status = convert(r, &got);
   dpt_tensor_free(&got);
   dpt_tensor_free(&sent);

@@ -3,7 +3,8 @@
  * What must stay true: what copies and fills of views can do is done by them, for every device.
  */
 #include "ops/create.h"
-#include "ops/apart.h"
+#include "device/launch.h"
+#include "tensor/tensor.h"
 
 #include <math.h>
 
@@ -16,11 +17,13 @@ static int with_count(dpt_tensor *r, int64_t n) {
 
 static int ramp(const char *fn, dpt_tensor *r, double from, double step, int power) {
   const dpt_tensor *const operands[] = {r};
-  struct dpt__route route;
+  dpt__launch l;
   dpt__ramp_args g = {.power = power, .from = from, .step = step};
-  DPT__TRY(dpt__route(&route, fn, 1, operands) || dpt__walk_start(&g.walk, 1, operands));
+  DPT__TRY(dpt__walk_start(&g.walk, 1, operands));
   dpt__walk_look(&g.walk);
-  return dpt__launch(&route, ramp, fn, &g);
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, r, NULL);
+  return dpt__launch_run(&l, ramp, &g);
 }
 
 int dpt_range(dpt_tensor *r, double from, double to, double step) {
@@ -78,9 +81,13 @@ static int diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   if (a->ndim_ == 1) {
     int64_t n = a->size_[0] + (k < 0 ? -k : k);
     const int64_t size[] = {n, n};
-    DPT__TRY(dpt__result(r, 2, size, dpt_tensor_device(a)) || dpt_fill(r, 0));
-    diagonal(&line, r, k);
-    return dpt_copy(&line, a);
+    dpt_tensor own = {.kind_ = a->kind_}; /* r may be a, or share its memory */
+    int failed =
+        dpt_clone(&own, a) || dpt__result(r, 2, size, dpt_tensor_device(&own)) || dpt_fill(r, 0);
+    if (!failed) diagonal(&line, r, k);
+    failed = failed || dpt_copy(&line, &own);
+    dpt_tensor_free(&own);
+    return failed;
   }
   if (!diagonal(&line, a, k))
     return dpt__fail("diag: a %s has no diagonal %lld", dpt__describe(text, a), (long long)k);
@@ -89,12 +96,10 @@ static int diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
 
 int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   char text[DPT__TEXT];
-  dpt__apart x;
   DPT__TRY(dpt__check_kind("diag", r, a));
   if (a->ndim_ < 1 || a->ndim_ > 2)
     return dpt__fail("diag: wanted a vector or a matrix, got a %s", dpt__describe(text, a));
-  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
-  return dpt__apart_end(&x, diag(to, a, k));
+  return diag(r, a, k);
 }
 
 /* Size d of a tensor that has 1 in further dimensions. */

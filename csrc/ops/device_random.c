@@ -68,7 +68,8 @@ int dpt_draw_next(dpt_draw *draw, const dpt_tensor *like, dpt_generator *g, int6
   if (dpt__count(like) == 0) return 0;
   if (dpt__is_device(like->kind_))
     return dpt__draws_next("a draw", dpt_tensor_device(like), rows, draw);
-  uint64_t high = dpt__draw(g);
-  draw->seed = high << 32 | dpt__draw(g);
+  dpt__drawer from = dpt__draw_from(g);
+  uint64_t high = dpt__draw(from);
+  draw->seed = high << 32 | dpt__draw(from);
   return 0;
 }

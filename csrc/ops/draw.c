@@ -13,27 +13,30 @@
 
 /* A sequence of 32-bit words: a generator's, or those of one call on a device. */
 typedef struct words {
-  dpt_generator *g;
+  int host; /* from a generator */
+  dpt__drawer g;
   dpt_draw draw;
   uint64_t count;
 } words;
 
 /* Before anything is changed. */
 static int check_capture(const char *fn, const dpt_tensor *on) {
-  return dpt__is_device(on->kind_) ? dpt__graph_refuses(fn, "it draws on the host") : 0;
+  return dpt__is_device(on->kind_) ? dpt__graph_rejects(fn, "it draws on the host") : 0;
 }
 
 static int words_start(const char *fn, words *w, dpt_generator *g, const dpt_tensor *on) {
-  *w = (words){.g = g};
-  if (!dpt__is_device(on->kind_)) return 0;
-  w->g = NULL;
+  *w = (words){.host = !dpt__is_device(on->kind_)};
+  if (w->host) {
+    w->g = dpt__draw_from(g);
+    return 0;
+  }
   int device = dpt_tensor_device(on);
   if (!device) DPT__TRY(dpt_device_get(&device));
   return dpt__draws_next(fn, device, 0, &w->draw);
 }
 
 static uint32_t next(words *w) {
-  if (w->g) return dpt__draw(w->g);
+  if (w->host) return dpt__draw(w->g);
   uint32_t out[4];
   dpt__philox_at(w->draw.seed, w->draw.offset, w->count++, out);
   return out[0];
@@ -79,9 +82,9 @@ int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   return failed;
 }
 
-/* A contiguous host tensor of doubles with a's values. */
-static int as_doubles(dpt_tensor *out, const dpt_tensor *a) {
-  return dpt_tensor_new(out, DPT_F64, a->ndim_, a->size_) || dpt_copy(out, a);
+/* A contiguous host tensor for a's values as doubles. */
+static int doubles_for(dpt_tensor *out, const dpt_tensor *a) {
+  return dpt_tensor_new(out, DPT_F64, a->ndim_, a->size_);
 }
 
 /* n draws from one row of c sums, which are changed. */
@@ -144,9 +147,11 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   if (!rows) return dpt_resize(r, 2, size);
   DPT__TRY(check_capture("multinomial", p));
   dpt_tensor sums = {0}, list = {0};
-  int failed = as_doubles(&sums, p) || rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
+  int failed = doubles_for(&sums, p) ||
                dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1) ||
-               resize_as(r, &list) || words_start("multinomial", &w, g, p);
+               resize_as(r, &list) || dpt_copy(&sums, p) ||
+               rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
+               words_start("multinomial", &w, g, p);
   for (int64_t i = 0; i < rows && !failed; i++)
     draw_row(&w, (double *)dpt__at(&sums) + i * c, c, n, replacement,
              (int64_t *)dpt__at(&list) + i * n);
@@ -211,9 +216,10 @@ int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *
   double sum;
   dpt_tensor from = {0}, share = {0}, other = {0}, stacks = {0};
   const int64_t twice = 2 * n;
-  int failed = as_doubles(&from, p) || alias_sum(dpt__at(&from), n, &sum) ||
-               dpt_tensor_new(&share, DPT_F64, 1, &n) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
-               dpt_tensor_new(&stacks, DPT_I64, 1, &twice);
+  int failed = doubles_for(&from, p) || dpt_tensor_new(&share, DPT_F64, 1, &n) ||
+               dpt_tensor_new(&other, DPT_I64, 1, &n) ||
+               dpt_tensor_new(&stacks, DPT_I64, 1, &twice) || dpt_copy(&from, p) ||
+               alias_sum(dpt__at(&from), n, &sum);
   if (!failed) alias(dpt__at(&from), sum, n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
   for (int64_t i = 0; i < n && !failed; i++) ((int64_t *)dpt__at(&other))[i] += alias_base(J);
   failed = failed || give(J, &other) || give(q, &share);
@@ -249,8 +255,9 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
   DPT__TRY(check_capture(fn, r));
   dpt_tensor share = {0}, other = {0}, list = {0};
   int failed =
-      as_doubles(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) || dpt_copy(&other, J) ||
-      dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) || words_start(fn, &w, g, r) ||
+      doubles_for(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
+      dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) || dpt_copy(&share, q) ||
+      dpt_copy(&other, J) || words_start(fn, &w, g, r) ||
       alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list), many) ||
       give_drawn(r, &list);
   dpt_tensor_free(&share);

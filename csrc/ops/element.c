@@ -7,21 +7,21 @@
 #include "base/element.h"
 #include "device/copy.h"
 #include "device/device.h"
-#include "device/graph.h"
+#include "device/launch.h"
 #include "ops/map.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
 
 int dpt_fill(dpt_tensor *r, double value) {
-  struct dpt__route route;
+  dpt__launch l;
   struct dpt__fill_args args;
-  const dpt_tensor *operands[] = {r};
   if (dpt__count(r) == 0) return 0;
-  DPT__TRY(dpt__route(&route, "fill", 1, operands));
+  dpt__launch_begin(&l, "fill");
+  dpt__launch_out(&l, r, NULL);
   args.value = value;
-  dpt__walk_start(&args.walk, 1, operands);
+  dpt__walk_start(&args.walk, 1, (const dpt_tensor *const[]){r});
   dpt__walk_sort(&args.walk);
-  return dpt__launch(&route, fill, "fill", &args);
+  return dpt__launch_run(&l, fill, &args);
 }
 
 static int check_offset(const char *fn, const dpt_tensor *t, int64_t offset) {
@@ -42,13 +42,12 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
     *value = dpt__plain(dpt__get_element(dtype, from));
     return 0;
   }
-  struct dpt__route route;
-  const dpt_tensor *const operands[] = {NULL, t};
+  dpt__device *device;
   uint64_t element = 0;
-  DPT__TRY(dpt__graph_refuses("get", "it waits for the device"));
-  DPT__TRY(dpt__route(&route, "get", 2, operands));
-  DPT__TRY(dpt__copy_on(route.context.stream, "get", &element, NULL, from, t->store_->block, size));
-  DPT__TRY(dpt__wait(&route));
+  DPT__TRY(dpt__device_find("get", t->store_->device, &device));
+  dpt__stream *stream = dpt__current_stream(device->number);
+  DPT__TRY(dpt__copy_on(stream, "get", &element, NULL, from, t->store_, size));
+  DPT__TRY(dpt__stream_synchronize(stream));
   *value = dpt__plain(dpt__get_element(dtype, &element));
   return 0;
 }
@@ -58,6 +57,7 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value) {
   if (!dpt__is_device(t->kind_)) {
     size_t size = dpt__dtype_size(dpt__type(t));
     dpt__put_element(dpt__type(t), (char *)dpt__at(t) + offset * (int64_t)size, value);
+    dpt__written(t);
     return 0;
   }
   dpt_tensor one = {.store_ = t->store_, .kind_ = t->kind_, .first_ = t->first_ + offset};

@@ -47,7 +47,13 @@ static void refill(dpt_generator *g) {
   g->used = 0;
 }
 
-uint32_t dpt__draw(dpt_generator *g) {
+dpt__drawer dpt__draw_from(dpt_generator *g) {
+  dpt__effect();
+  return (dpt__drawer){g};
+}
+
+uint32_t dpt__draw(dpt__drawer from) {
+  dpt_generator *g = from.g;
   if (g->used >= WORDS) refill(g);
   uint32_t y = g->words[g->used++];
   y ^= y >> 11;
@@ -56,13 +62,14 @@ uint32_t dpt__draw(dpt_generator *g) {
   return y ^ y >> 18;
 }
 
-double dpt__draw_uniform(dpt_generator *g) { return dpt__draw(g) * (1.0 / 4294967296.0); }
+double dpt__draw_uniform(dpt__drawer from) { return dpt__draw(from) * (1.0 / 4294967296.0); }
 
-double dpt__draw_normal(dpt_generator *g) {
+double dpt__draw_normal(dpt__drawer from) {
+  dpt_generator *g = from.g;
   g->kept = !g->kept;
   if (!g->kept) return g->radius * sin(2 * M_PI * g->angle);
-  g->angle = dpt__draw_uniform(g);
-  g->radius = sqrt(-2 * log(1 - dpt__draw_uniform(g)));
+  g->angle = dpt__draw_uniform(from);
+  g->radius = sqrt(-2 * log(1 - dpt__draw_uniform(from)));
   return g->radius * cos(2 * M_PI * g->angle);
 }
 

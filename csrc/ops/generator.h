@@ -17,8 +17,14 @@ struct dpt_generator {
   double angle, radius; /* of the pair that it belongs to: angle in turns */
 };
 
-uint32_t dpt__draw(dpt_generator *g);
-double dpt__draw_uniform(dpt_generator *g); /* [0, 1) */
-double dpt__draw_normal(dpt_generator *g);
+/* Leave to draw from a generator: an effect of the thread, which nothing takes back. */
+typedef struct dpt__drawer {
+  dpt_generator *g;
+} dpt__drawer;
+dpt__drawer dpt__draw_from(dpt_generator *g);
+
+uint32_t dpt__draw(dpt__drawer from);
+double dpt__draw_uniform(dpt__drawer from); /* [0, 1) */
+double dpt__draw_normal(dpt__drawer from);
 
 #endif

@@ -5,19 +5,17 @@
  * cutorch, a CudaTensor: it is converted on the way.
  */
 #include "ops/index.h"
-#include "ops/apart.h"
+#include "device/launch.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 
-/* idx as a Long tensor on a's side, apart from r, which is written: idx itself, or a copy in aside.
- */
-static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, const dpt_tensor *r,
-                  dpt_tensor *aside) {
+/* idx as a Long tensor on a's side: idx itself, or a copy in aside. */
+static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, dpt_tensor *aside) {
   int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE), kind = (*idx)->kind_;
   int converted = kind != wanted && dpt__is_device(wanted) &&
                   (kind == DPT_I64 || kind == (DPT_F32 | DPT_ON_DEVICE));
-  if (!converted) DPT__TRY(dpt__check_places(fn, *idx, a));
-  if (!converted && (!r->store_ || r->store_ != (*idx)->store_)) return 0;
+  if (!converted) return dpt__check_places(fn, *idx, a);
   aside->kind_ = wanted;
   DPT__TRY(dpt__result(aside, (*idx)->ndim_, (*idx)->size_, dpt_tensor_device(a)) ||
            dpt_copy(aside, *idx));
@@ -28,18 +26,19 @@ static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, c
 /* small is NULL for fill. */
 static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
                         const dpt_tensor *idx, const dpt_tensor *small, double value) {
-  const dpt_tensor *const operands[] = {mode == DPT__INDEX_read ? NULL : big, big, small, idx};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 4, operands));
+  dpt__launch l;
   dpt__index_args g = {
       .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
   g.n = idx->size_[0], g.limit = big->size_[dim];
   g.big_step = big->step_[dim], g.idx_step = idx->step_[0];
   if (small) g.small_step = small->step_[dim];
-  dpt__lanes_start(&g.lanes, big, dim, 2, operands + 1);
+  dpt__lanes_start(&g.lanes, big, dim, 2, (const dpt_tensor *const[]){big, small});
   if (g.n == 0 || g.lanes.count == 0) return 0;
-  g.big = dpt__at(big), g.small = small ? dpt__at(small) : NULL, g.idx = dpt__at(idx);
-  return dpt__launch(&route, index, fn, &g);
+  dpt__launch_begin(&l, fn);
+  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, big, &g.big);
+  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, small, &g.small);
+  dpt__launch_in(&l, idx, &g.idx);
+  return dpt__launch_run(&l, index, &g);
 }
 
 static int check_vector(const char *fn, const dpt_tensor *idx) {
@@ -48,19 +47,18 @@ static int check_vector(const char *fn, const dpt_tensor *idx) {
   return dpt__fail("%s: the indices are a %s, wanted a vector", fn, dpt__describe(text, idx));
 }
 
-int dpt_index(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
+int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *indices) {
   static const char fn[] = "index";
   dpt_tensor moved = {0};
-  dpt__apart x;
+  /* as they are also if r is resized, which may be one of them */
+  const dpt_tensor view = *in, at = *indices, *a = &view, *idx = &at;
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || check_vector(fn, idx));
   if (idx->ndim_ == 0) return dpt__fail("%s: there are no indices", fn);
-  int failed = places(fn, &idx, a, r, &moved);
+  int failed = places(fn, &idx, a, &moved);
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? idx->size_[0] : a->size_[d];
-  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
-  failed = failed || dpt__result(to, a->ndim_, size, dpt_tensor_device(a)) ||
-           index_launch(fn, DPT__INDEX_read, a, dim, idx, to, 0);
-  failed = dpt__apart_end(&x, failed);
+  failed = failed || dpt__result(r, a->ndim_, size, dpt_tensor_device(a)) ||
+           index_launch(fn, DPT__INDEX_read, a, dim, idx, r, 0);
   dpt_tensor_free(&moved);
   return failed;
 }
@@ -69,7 +67,7 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx
 static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
                       const dpt_tensor *a) {
   char text[2][DPT__TEXT];
-  dpt_tensor moved = {0}, aside = {.kind_ = a->kind_};
+  dpt_tensor moved = {0};
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
   int64_t n = idx->ndim_ ? idx->size_[0] : 0;
   int fits = a->ndim_ == r->ndim_ || n == 0;
@@ -79,14 +77,9 @@ static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dp
     return dpt__fail("%s: a %s does not fit %lld slices of dimension %d of a %s", fn,
                      dpt__describe(text[0], a), (long long)n, dim + 1, dpt__describe(text[1], r));
   if (n == 0) return 0;
-  int failed = places(fn, &idx, r, r, &moved);
-  if (!failed && r->store_ == a->store_ && a->store_) {
-    failed = dpt_clone(&aside, a);
-    a = &aside;
-  }
+  int failed = places(fn, &idx, r, &moved);
   failed = failed || index_launch(fn, mode, r, dim, idx, a, 0);
   dpt_tensor_free(&moved);
-  dpt_tensor_free(&aside);
   return failed;
 }
 
@@ -104,7 +97,7 @@ int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) 
   DPT__TRY(dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
   if (idx->ndim_ == 0) return 0;
   int failed =
-      places(fn, &idx, r, r, &moved) || index_launch(fn, DPT__INDEX_fill, r, dim, idx, NULL, value);
+      places(fn, &idx, r, &moved) || index_launch(fn, DPT__INDEX_fill, r, dim, idx, NULL, value);
   dpt_tensor_free(&moved);
   return failed;
 }
@@ -126,46 +119,37 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
   if (!fits)
     return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(text[0], idx),
                      dpt__describe(text[1], big));
-  const dpt_tensor *const operands[] = {mode == DPT__INDEX_read ? small : big, idx, big, small};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 4, operands));
+  dpt__launch l;
   dpt__gather_args g = {
       .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
   g.n = idx->size_[dim], g.limit = big->size_[dim];
   g.big_step = big->step_[dim], g.idx_step = idx->step_[dim];
   if (small) g.small_step = small->step_[dim];
-  dpt__lanes_start(&g.lanes, idx, dim, 3, operands + 1);
+  dpt__lanes_start(&g.lanes, idx, dim, 3, (const dpt_tensor *const[]){idx, big, small});
   if (g.n == 0 || g.lanes.count == 0) return 0;
-  g.big = dpt__at(big), g.small = small ? dpt__at(small) : NULL, g.idx = dpt__at(idx);
-  return dpt__launch(&route, gather, fn, &g);
+  dpt__launch_begin(&l, fn);
+  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, big, &g.big);
+  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, small, &g.small);
+  dpt__launch_in(&l, idx, &g.idx);
+  return dpt__launch_run(&l, gather, &g);
 }
 
 int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
-  dpt_tensor moved = {0}, aside = {.kind_ = a->kind_};
+  dpt_tensor moved = {0};
   DPT__TRY(dpt__check_kind("gather", r, a));
-  int failed = places("gather", &idx, a, r, &moved);
-  if (!failed && r->store_ == a->store_ && a->store_) {
-    failed = dpt_clone(&aside, a);
-    a = &aside;
-  }
+  int failed = places("gather", &idx, a, &moved);
   failed = failed || gather_launch("gather", DPT__INDEX_read, a, dim, idx, r, 0);
   dpt_tensor_free(&moved);
-  dpt_tensor_free(&aside);
   return failed;
 }
 
 static int scatter(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
                    const dpt_tensor *a, double value) {
-  dpt_tensor moved = {0}, aside = {.kind_ = r->kind_};
+  dpt_tensor moved = {0};
   if (a) DPT__TRY(dpt__check_kind(fn, r, a));
-  int failed = places(fn, &idx, r, r, &moved);
-  if (!failed && a && r->store_ == a->store_ && a->store_) {
-    failed = dpt_clone(&aside, a);
-    a = &aside;
-  }
+  int failed = places(fn, &idx, r, &moved);
   failed = failed || gather_launch(fn, mode, r, dim, idx, a, value);
   dpt_tensor_free(&moved);
-  dpt_tensor_free(&aside);
   return failed;
 }
 

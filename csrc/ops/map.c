@@ -6,6 +6,7 @@
  * allocation, no large struct is cleared.
  */
 #include "ops/map.h"
+#include "device/launch.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
 #include <string.h>
@@ -86,28 +87,32 @@ static int walk_copies(struct dpt__map_args *args, int n, const dpt_tensor **ope
 }
 
 /* Queued work has its name from the stream; an error of work done at once is told here. */
-static int launch(struct dpt__route *route, struct dpt__map_args *args) {
+static int launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
+                  struct dpt__map_args *args) {
   dpt__walk_sort(&args->walk);
-  int status = dpt__submit(route, DPT__KERNEL_map, ops[args->op].known, args, sizeof *args);
-  return status && !route->context.stream ? dpt__fail_in("%s", ops[args->op].known) : status;
+  for (int k = 1; k <= n; k++) l->operand[k].t = operands[k];
+  int status = dpt__launch_run(l, map, args);
+  return status && !l->context.stream ? dpt__fail_in("%s", ops[args->op].known) : status;
 }
 
 static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
-  struct dpt__route route;
+  dpt__launch l;
   struct dpt__map_args args;
   dpt_tensor view[4];
   const dpt_tensor *operands[4] = {r};
   unsigned copy = 0;
   DPT__TRY(check(op, n, r, in, p));
-  for (int k = 1; k <= n; k++) operands[k] = in[k - 1];
-  DPT__TRY(dpt__route(&route, ops[op].known, n + 1, operands));
+  dpt__launch_begin(&l, ops[op].known);
+  dpt__launch_out(&l, r, NULL);
+  for (int k = 1; k <= n; k++) dpt__launch_in_place(&l, operands[k] = in[k - 1], NULL);
+  DPT__TRY(dpt__launch_check(&l, DPT__KERNEL_map));
   if (!dpt__same_size(r, in[0])) {
     /* Resizing r may change an operand that is r: keep them as they are. */
     for (int k = 1; k <= n; k++) {
       view[k] = *in[k - 1];
       operands[k] = &view[k];
     }
-    DPT__TRY(dpt__result(r, in[0]->ndim_, in[0]->size_, route.context.device));
+    DPT__TRY(dpt__result(r, in[0]->ndim_, in[0]->size_, l.context.device));
   }
   if (dpt__count(r) == 0) return 0;
   for (int k = 1; k <= n; k++)
@@ -117,10 +122,11 @@ static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double
   args.dtype = dpt__type(in[0]);
   args.p = p;
   args.q = q;
-  if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0) return launch(&route, &args);
+  if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0)
+    return launch(&l, n, operands, &args);
   dpt_tensor copies[4] = {{0}};
   int status = walk_copies(&args, n, operands, copies, copy);
-  status = status || launch(&route, &args);
+  status = status || launch(&l, n, operands, &args);
   for (int k = 1; k <= n; k++) dpt_tensor_free(&copies[k]);
   return status;
 }

@@ -4,6 +4,7 @@
  * What must stay true: a mask is a Byte tensor on the other operand's side with as many elements;
  * what is not 0 counts as true. Order is row-major, each operand in its own shape.
  */
+#include "device/launch.h"
 #include "ops/index.h"
 #include "ops/reduce.h"
 #include "tensor/tensor.h"
@@ -19,26 +20,26 @@ static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mas
                    dpt__describe(text[0], mask), dpt__describe(text[1], a));
 }
 
-/* Walks a and its mask; where they have no common rows, or a is written in the mask's memory,
- * through a contiguous copy of the mask. */
+/* Walks a and its mask; where they have no common rows, through a contiguous copy of the mask. */
 static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tensor *mask,
                   const dpt_tensor *list, double value) {
-  const dpt_tensor *operands[] = {a, mask, list};
-  const dpt_tensor *const told[] = {mode == DPT__INDEX_read ? NULL : a, a, mask, list};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 4, told));
+  const dpt_tensor *operands[] = {a, mask};
+  dpt__launch l;
   dpt__masked_args g = {.mode = mode, .value = value};
   dpt_tensor plain = {.kind_ = mask->kind_};
   int failed = 0;
-  int written = mode != DPT__INDEX_read && a->store_ == mask->store_;
-  if (written || dpt__walk_start(&g.walk, 2, operands)) {
+  if (dpt__walk_start(&g.walk, 2, operands)) {
     failed = dpt_clone(&plain, mask);
     operands[1] = &plain;
     failed = failed || dpt__walk_start(&g.walk, 2, operands);
   }
   if (!failed && mode == DPT__INDEX_write) dpt__walk_look(&g.walk);
-  if (!failed && list) g.list = dpt__at(list), g.room = dpt__count(list);
-  failed = failed || dpt__launch(&route, masked, fn, &g);
+  if (list) g.room = dpt__count(list);
+  dpt__launch_begin(&l, fn);
+  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, a, &g.walk.data[0]);
+  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, list, &g.list);
+  dpt__launch_in(&l, operands[1], &g.walk.data[1]);
+  failed = failed || dpt__launch_run(&l, masked, &g);
   dpt_tensor_free(&plain);
   return failed;
 }
@@ -61,9 +62,7 @@ int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a) 
   dpt_tensor list = {.kind_ = a->kind_};
   DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, r, mask));
   if (dpt__count(r) == 0) return 0;
-  int shared = r->store_ == a->store_ && a->store_;
-  int failed = (shared ? dpt_clone(&list, a) : dpt_contiguous(&list, a)) ||
-               launch(fn, DPT__INDEX_write, r, mask, &list, 0);
+  int failed = dpt_contiguous(&list, a) || launch(fn, DPT__INDEX_write, r, mask, &list, 0);
   dpt_tensor_free(&list);
   return failed;
 }
@@ -81,14 +80,14 @@ int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
   if (n == 0) return dpt_resize(r, 0, NULL);
   const int64_t size[] = {n, a->ndim_};
   dpt_tensor list = {.kind_ = r->kind_};
-  const dpt_tensor *const operands[] = {&list, a};
-  struct dpt__route route;
+  dpt__launch l;
   dpt__nonzero_args g = {.ndim = a->ndim_, .room = n};
   for (int d = 0; d < a->ndim_; d++) g.size[d] = a->size_[d];
-  int failed = dpt__result(&list, 2, size, dpt_tensor_device(a)) ||
-               dpt__route(&route, fn, 2, operands) || dpt__walk_start(&g.walk, 1, &a);
-  if (!failed) g.out = dpt__at(&list);
-  failed = failed || dpt__launch(&route, nonzero, fn, &g) ||
+  int failed = dpt__result(&list, 2, size, dpt_tensor_device(a)) || dpt__walk_start(&g.walk, 1, &a);
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, &list, &g.out);
+  dpt__launch_in(&l, a, NULL);
+  failed = failed || dpt__launch_run(&l, nonzero, &g) ||
            dpt__result(r, 2, size, dpt_tensor_device(a)) || dpt_copy(r, &list);
   dpt_tensor_free(&list);
   return failed;

@@ -1,32 +1,30 @@
 /* matrix.c: triangles, histograms, renorm and torch.conv2 with its relatives. */
-#include "ops/apart.h"
+#include "device/launch.h"
 #include "ops/create.h"
+#include "tensor/tensor.h"
 
 #include <math.h>
 
 static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t k, int upper) {
   char text[DPT__TEXT];
-  const dpt_tensor *const operands[] = {r};
-  struct dpt__route route;
+  dpt__launch l;
   DPT__TRY(dpt__check_kind(fn, r, a));
   if (a->ndim_ != 2) return dpt__fail("%s: wanted a matrix, got a %s", fn, dpt__describe(text, a));
   if (!dpt_is_set_to(r, a)) {
-    dpt__apart x;
-    dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
-    DPT__TRY(
-        dpt__apart_end(&x, dpt__result(to, 2, a->size_, dpt_tensor_device(a)) || dpt_copy(to, a)));
+    const dpt_tensor view = *a;
+    DPT__TRY(dpt__result(r, 2, a->size_, dpt_tensor_device(a)) || dpt_copy(r, &view));
   }
   if (dpt__count(r) == 0) return 0;
-  DPT__TRY(dpt__route(&route, fn, 1, operands));
   dpt__triangle_args g = {.width = (int32_t)dpt__dtype_size(dpt__type(r)),
                           .upper = upper,
                           .rows = r->size_[0],
                           .cols = r->size_[1],
                           .row_step = r->step_[0],
                           .col_step = r->step_[1],
-                          .k = k,
-                          .data = dpt__at(r)};
-  return dpt__launch(&route, triangle, fn, &g);
+                          .k = k};
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, r, &g.data);
+  return dpt__launch_run(&l, triangle, &g);
 }
 
 int dpt_tril(dpt_tensor *r, const dpt_tensor *a, int64_t k) { return triangle("tril", r, a, k, 0); }
@@ -51,8 +49,7 @@ static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *
   if (!(low < high) || !isfinite(low) || !isfinite(high))
     return dpt__fail("%s: bins from %g to %g", fn, low, high);
   dpt_tensor in = {.kind_ = a->kind_}, out = {.kind_ = r->kind_};
-  const dpt_tensor *const operands[] = {&out, &in};
-  struct dpt__route route;
+  dpt__launch l;
   dpt__histogram_args g = {.dtype = type,
                            .rows = rows,
                            .n = dpt__count(a) / rows,
@@ -60,11 +57,12 @@ static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *
                            .low = low,
                            .high = high};
   const int64_t *shape = dims == 2 ? size : size + 1;
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, &out, &g.out);
+  dpt__launch_in(&l, &in, &g.a);
   int failed = dpt_contiguous(&in, a) || dpt__result(&out, dims, shape, device) ||
-               dpt__route(&route, fn, 2, operands);
-  if (!failed) g.a = dpt__at(&in), g.out = dpt__at(&out);
-  failed = failed || dpt__launch(&route, histogram, fn, &g) ||
-           dpt__result(r, dims, shape, device) || dpt_copy(r, &out);
+               dpt__launch_run(&l, histogram, &g) || dpt__result(r, dims, shape, device) ||
+               dpt_copy(r, &out);
   dpt_tensor_free(&in);
   dpt_tensor_free(&out);
   return failed;
@@ -89,17 +87,16 @@ int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max
     return dpt__fail("%s: wanted a tensor of reals, got a %s", fn, dpt__kind_name(a->kind_));
   if (!(p > 0)) return dpt__fail("%s: the norm's exponent is %g, wanted a positive one", fn, p);
   dpt_tensor front = {.kind_ = a->kind_}, rows = {.kind_ = a->kind_};
-  const dpt_tensor *const operands[] = {&rows};
-  struct dpt__route route;
+  dpt__launch l;
   dpt__renorm_args g = {.dtype = dpt__type(a), .rows = a->size_[dim], .p = p, .max_norm = max_norm};
   if (dpt__count(a) == 0) return dpt_resize_as(r, a);
   g.m = dpt__count(a) / g.rows;
   /* A copy whose rows are the slices, scaled in place, and back. */
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, &rows, &g.data);
   int failed = dpt_transpose(&front, a, 0, dim) || dpt_clone(&rows, &front) ||
-               dpt__route(&route, fn, 1, operands);
-  if (!failed) g.data = dpt__at(&rows);
-  failed = failed || dpt__launch(&route, renorm, fn, &g) || dpt_transpose(&front, &rows, 0, dim) ||
-           dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)) || dpt_copy(r, &front);
+               dpt__launch_run(&l, renorm, &g) || dpt_transpose(&front, &rows, 0, dim) ||
+               dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)) || dpt_copy(r, &front);
   dpt_tensor_free(&front);
   dpt_tensor_free(&rows);
   return failed;
@@ -133,13 +130,14 @@ static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int n
   }
   if (many) size[0] = g.outputs;
   dpt_tensor out = {.kind_ = r->kind_};
-  const dpt_tensor *const operands[] = {&out, a, k};
-  struct dpt__route route;
+  dpt__launch l;
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, &out, &g.r);
+  dpt__launch_in(&l, a, &g.a);
+  dpt__launch_in(&l, k, &g.k);
   int failed = dpt__result(&out, a->ndim_, size, dpt_tensor_device(a)) ||
-               dpt__route(&route, fn, 3, operands);
-  if (!failed) g.a = dpt__at(a), g.k = dpt__at(k), g.r = dpt__at(&out);
-  failed = failed || dpt__launch(&route, planes, fn, &g) ||
-           dpt__result(r, a->ndim_, size, dpt_tensor_device(a)) || dpt_copy(r, &out);
+               dpt__launch_run(&l, planes, &g) ||
+               dpt__result(r, a->ndim_, size, dpt_tensor_device(a)) || dpt_copy(r, &out);
   dpt_tensor_free(&out);
   return failed;
 }

@@ -6,6 +6,7 @@
 #include "ops/random.h"
 #include "base/element.h"
 #include "device/draws.h"
+#include "device/launch.h"
 #include "tensor/tensor.h"
 
 static const struct {
@@ -90,7 +91,7 @@ static int check(source *s, int distribution, int dtype, double a, double b) {
 }
 
 /* One number by Torch7's formulas in Torch7's order of draws. */
-static double draw(const source *s, dpt_generator *g) {
+static double draw(const source *s, dpt__drawer g) {
   switch (s->distribution) {
   case DPT__RANDOM_random:
     return (double)(dpt__draw(g) % s->range) + s->a;
@@ -107,21 +108,23 @@ static double draw(const source *s, dpt_generator *g) {
 
 double dpt_random_number(int distribution, dpt_generator *g, double a, double b) {
   source s;
-  return check(&s, distribution, DPT_F64, a, b) ? NAN : draw(&s, g);
+  return check(&s, distribution, DPT_F64, a, b) ? NAN : draw(&s, dpt__draw_from(g));
 }
 
 /* On a device: keyed by its state; walk has r and perhaps probabilities. */
 static int fill_there(const char *fn, const dpt_tensor *r, const source *s, const dpt__walk *walk,
                       const dpt_tensor *p) {
-  const dpt_tensor *const operands[] = {r, p};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 2, operands));
+  dpt__launch l;
   dpt__philox_args g = {
       .distribution = s->distribution, .range = s->range, .a = s->a, .b = s->b, .walk = *walk};
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, r, NULL);
+  dpt__launch_in_place(&l, p, NULL);
+  DPT__TRY(dpt__launch_check(&l, DPT__KERNEL_philox));
   DPT__TRY(dpt__draws_next(fn, dpt_tensor_device(r), r->size_[0], &g.draw));
   g.first = g.draw.first_row * (dpt__count(r) / r->size_[0]);
   dpt__walk_look(&g.walk);
-  return dpt__launch(&route, philox, fn, &g);
+  return dpt__launch_run(&l, philox, &g);
 }
 
 int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b) {
@@ -132,17 +135,21 @@ int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, doub
   if (dpt__count(r) == 0) return 0;
   DPT__TRY(dpt__walk_start(&walk, 1, (const dpt_tensor *const[]){r}));
   if (dpt__is_device(r->kind_)) return fill_there(table[distribution].name, r, &s, &walk, NULL);
+  dpt__written(r);
+  dpt__drawer from = dpt__draw_from(g);
   int64_t step = walk.step[0][walk.ndim - 1] * (int64_t)dpt__dtype_size(dtype);
   dpt__cursor c;
   dpt__walk_at(&walk, &c, 0, dpt__walk_count(&walk));
   while (dpt__walk_row(&walk, &c))
-    for (int64_t i = 0; i < c.n; i++) dpt__put_element(dtype, c.data[0] + i * step, draw(&s, g));
+    for (int64_t i = 0; i < c.n; i++) dpt__put_element(dtype, c.data[0] + i * step, draw(&s, from));
   return 0;
 }
 
 static int bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, const dpt__walk *walk) {
   source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
   if (dpt__is_device(r->kind_)) return fill_there("bernoulli", r, &s, walk, p);
+  dpt__written(r);
+  dpt__drawer from = dpt__draw_from(g);
   int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(walk->dtype[0]);
   int64_t p_step = walk->step[1][walk->ndim - 1];
   dpt__cursor c;
@@ -153,7 +160,7 @@ static int bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, const
                                       : ((const double *)c.data[1])[i * p_step];
       if (!(s.a >= 0 && s.a <= 1))
         return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
-      dpt__put_element(walk->dtype[0], c.data[0] + i * step, draw(&s, g));
+      dpt__put_element(walk->dtype[0], c.data[0] + i * step, draw(&s, from));
     }
   return 0;
 }

@@ -5,7 +5,8 @@
  */
 #include "ops/reduce.h"
 #include "base/element.h"
-#include "ops/apart.h"
+#include "device/launch.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 
@@ -55,16 +56,14 @@ static int of_nothing(int op, double *value) {
   }
 }
 
-static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p) {
-  const char *fn = table[op].name;
+static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int dim, double p) {
+  const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? 1 : a->size_[d];
   int device = dpt_tensor_device(a);
   DPT__TRY(dpt__result(r, a->ndim_, size, device));
   if (idx) DPT__TRY(dpt__result(idx, a->ndim_, size, device));
-  const dpt_tensor *const operands[] = {r, a, idx};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__launch l;
   dpt__reduce_args g = {.op = op, .dtype = dpt__type(a), .p = p};
   g.n = a->size_[dim];
   g.step = a->step_[dim];
@@ -72,10 +71,11 @@ static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, i
   if (g.lanes.count == 0) return 0;
   double nothing;
   if (g.n == 0) return of_nothing(op, &nothing) || dpt_fill(r, nothing);
-  g.a = dpt__at(a);
-  g.r = dpt__at(r);
-  g.idx = idx ? dpt__at(idx) : NULL;
-  return dpt__launch(&route, reduce, fn, &g);
+  dpt__launch_begin(&l, table[op].name);
+  dpt__launch_out(&l, r, &g.r);
+  dpt__launch_out(&l, idx, &g.idx);
+  dpt__launch_in(&l, a, &g.a);
+  return dpt__launch_run(&l, reduce, &g);
 }
 
 int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p) {
@@ -84,20 +84,18 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int 
   DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a));
   if (idx) DPT__TRY(dpt__check_places(fn, idx, a));
   if (idx && op != DPT__REDUCE_max && op != DPT__REDUCE_min) idx = NULL;
-  dpt__apart x;
-  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
-  return dpt__apart_end(&x, reduce(op, to, idx, a, dim, p));
+  return reduce(op, r, idx, a, dim, p);
 }
 
 /* Fills walk; `aside` gets a contiguous copy where shapes have no common cut. */
-static int walk_over(dpt__walk *walk, int n, const dpt_tensor *const *operands, dpt_tensor *aside) {
+static int walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tensor *aside) {
   if (dpt__walk_start(walk, n, operands)) {
     for (int k = 0; k < n; k++) {
       aside[k].kind_ = operands[k]->kind_;
       DPT__TRY(dpt_clone(&aside[k], operands[k]));
+      operands[k] = &aside[k];
     }
-    const dpt_tensor *const copies[] = {&aside[0], &aside[1]};
-    return dpt__walk_start(walk, n, copies);
+    return dpt__walk_start(walk, n, operands);
   }
   dpt__walk_sort(walk);
   return 0;
@@ -130,13 +128,14 @@ static int number_end(number *x, int failed, double *value) {
 
 static int launch_all(int op, const dpt_tensor *a, const dpt_tensor *r, void *out, int out_dtype,
                       double p) {
-  const dpt_tensor *const operands[] = {r, a};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, table[op].name, 2, operands));
+  dpt__launch l;
   dpt__reduce_all_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
   DPT__TRY(dpt__walk_start(&g.walk, 1, &a));
   dpt__walk_sort(&g.walk);
-  return dpt__launch(&route, reduce_all, table[op].name, &g);
+  dpt__launch_begin(&l, table[op].name);
+  dpt__launch_out(&l, r, r ? &g.out : NULL);
+  dpt__launch_in(&l, a, &g.walk.data[0]);
+  return dpt__launch_run(&l, reduce_all, &g);
 }
 
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
@@ -156,8 +155,9 @@ int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p) {
     return of_nothing(op, &value) || dpt__result(r, 1, &one, dpt_tensor_device(a)) ||
            dpt_fill(r, value);
   }
+  const dpt_tensor view = *a;
   DPT__TRY(dpt__result(r, 1, &one, dpt_tensor_device(a)));
-  return launch_all(op, a, r, dpt__at(r), dpt__type(r), p);
+  return launch_all(op, &view, r, NULL, dpt__type(r), p);
 }
 
 static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
@@ -173,12 +173,20 @@ static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) 
 
 static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b,
                        const dpt_tensor *r, void *out, int out_dtype, double p) {
-  const dpt_tensor *const operands[] = {r, a, b};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 3, operands));
+  dpt__launch l;
   dpt__pair_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
   dpt_tensor aside[2] = {{0}, {0}};
-  int failed = walk_over(&g.walk, 2, operands + 1, aside) || dpt__launch(&route, pair, fn, &g);
+  const dpt_tensor *operands[] = {a, b};
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, r, r ? &g.out : NULL);
+  dpt__launch_in(&l, a, NULL);
+  dpt__launch_in(&l, b, NULL);
+  int failed = dpt__launch_check(&l, DPT__KERNEL_pair) || walk_over(&g.walk, 2, operands, aside);
+  for (int k = 0; k < 2; k++) {
+    l.operand[1 + k].t = operands[k];
+    l.operand[1 + k].field = &g.walk.data[k];
+  }
+  failed = failed || dpt__launch_run(&l, pair, &g);
   for (int k = 0; k < 2; k++) dpt_tensor_free(&aside[k]);
   return failed;
 }
@@ -200,9 +208,10 @@ int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value) {
 int dpt_dot_into(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b) {
   static const int64_t one = 1;
   DPT__TRY(check_pair("dot", a, b));
+  const dpt_tensor x = *a, y = *b;
   DPT__TRY(dpt__result(r, 1, &one, dpt_tensor_device(a)));
-  if (dpt__count(a) == 0) return dpt_fill(r, 0);
-  return launch_pair("dot", DPT__PAIR_dot, a, b, r, dpt__at(r), dpt__type(r), 0);
+  if (dpt__count(&x) == 0) return dpt_fill(r, 0);
+  return launch_pair("dot", DPT__PAIR_dot, &x, &y, r, NULL, dpt__type(r), 0);
 }
 
 int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value) {

@@ -1,26 +1,21 @@
 /* scan.c: running sums and products, and cross products, along a dimension. */
-#include "ops/apart.h"
+#include "device/launch.h"
 #include "ops/create.h"
+#include "tensor/tensor.h"
 
-static int launch(const char *fn, dpt_tensor *r, const dpt_tensor *a, int dim, int product) {
-  const dpt_tensor *const operands[] = {NULL, a, r};
-  struct dpt__route route;
-  DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)) ||
-           dpt__route(&route, fn, 3, operands));
+static int scan(const char *fn, dpt_tensor *r, const dpt_tensor *in, int dim, int product) {
+  const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
+  dpt__launch l;
+  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
+  DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
   dpt__scan_args g = {.product = product, .dtype = dpt__type(a), .n = a->size_[dim]};
   g.a_step = a->step_[dim], g.r_step = r->step_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 2, operands + 1);
+  dpt__lanes_start(&g.lanes, a, dim, 2, (const dpt_tensor *const[]){a, r});
   if (g.n == 0 || g.lanes.count == 0) return 0;
-  g.a = dpt__at(a), g.r = dpt__at(r);
-  return dpt__launch(&route, scan, fn, &g);
-}
-
-static int scan(const char *fn, dpt_tensor *r, const dpt_tensor *a, int dim, int product) {
-  dpt__apart x;
-  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
-  if (dpt_is_set_to(r, a)) return launch(fn, r, a, dim, product);
-  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
-  return dpt__apart_end(&x, launch(fn, to, a, dim, product));
+  dpt__launch_begin(&l, fn);
+  dpt__launch_operand(&l, dpt_is_set_to(r, a) ? DPT__IN_PLACE : DPT__IN, a, &g.a);
+  dpt__launch_out(&l, r, &g.r);
+  return dpt__launch_run(&l, scan, &g);
 }
 
 int dpt_cumsum(dpt_tensor *r, const dpt_tensor *a, int dim) { return scan("cumsum", r, a, dim, 0); }
@@ -29,22 +24,23 @@ int dpt_cumprod(dpt_tensor *r, const dpt_tensor *a, int dim) {
   return scan("cumprod", r, a, dim, 1);
 }
 
-static int launch_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim) {
-  const dpt_tensor *const operands[] = {NULL, a, b, r};
-  struct dpt__route route;
-  DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)) ||
-           dpt__route(&route, "cross", 4, operands));
+static int launch_cross(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int dim) {
+  const dpt_tensor *a = &view_a, *b = &view_b; /* also if r is resized, which may be one of them */
+  dpt__launch l;
+  DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
   dpt__cross_args g = {.dtype = dpt__type(a)};
   g.a_step = a->step_[dim], g.b_step = b->step_[dim], g.r_step = r->step_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 3, operands + 1);
+  dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, b, r});
   if (g.lanes.count == 0) return 0;
-  g.a = dpt__at(a), g.b = dpt__at(b), g.r = dpt__at(r);
-  return dpt__launch(&route, cross, "cross", &g);
+  dpt__launch_begin(&l, "cross");
+  dpt__launch_in(&l, a, &g.a);
+  dpt__launch_in(&l, b, &g.b);
+  dpt__launch_out(&l, r, &g.r);
+  return dpt__launch_run(&l, cross, &g);
 }
 
 int dpt_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim) {
   char text[2][DPT__TEXT];
-  dpt__apart x;
   DPT__TRY(dpt__check_kind("cross", r, a) || dpt__check_kind("cross", r, b));
   if (!dpt__same_size(a, b))
     return dpt__fail("cross: a %s and a %s have different sizes", dpt__describe(text[0], a),
@@ -57,6 +53,5 @@ int dpt_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim) 
   if (a->size_[dim] != 3)
     return dpt__fail("cross: dimension %d of a %s has not size 3", dim + 1,
                      dpt__describe(text[0], a));
-  dpt_tensor *to = dpt__apart_start(&x, r, a, b);
-  return dpt__apart_end(&x, launch_cross(to, a, b, dim));
+  return launch_cross(r, *a, *b, dim);
 }

@@ -1,32 +1,28 @@
 /* sort.c: sort, topk, kthvalue and mode: checks and shapes, then the kernel of sort.h. */
 #include "ops/sort.h"
-#include "ops/apart.h"
+#include "device/launch.h"
+#include "tensor/tensor.h"
 
-static int launch(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a,
+static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in,
                   int dim, int64_t k, int64_t size_along, int descending) {
   int64_t size[DPT_MAXDIM];
-  int device = dpt_tensor_device(a);
+  int device = dpt_tensor_device(in);
+  const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
+  DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a) ||
+           dpt__check_places(fn, idx, a));
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? size_along : a->size_[d];
   DPT__TRY(dpt__result(r, a->ndim_, size, device) || dpt__result(idx, a->ndim_, size, device));
-  const dpt_tensor *const operands[] = {NULL, a, r, idx};
-  struct dpt__route route;
-  DPT__TRY(dpt__route(&route, fn, 4, operands));
+  dpt__launch l;
   dpt__sort_args g = {.mode = mode, .dtype = dpt__type(a), .descending = descending, .k = k};
   g.n = a->size_[dim];
   g.a_step = a->step_[dim], g.r_step = r->step_[dim], g.idx_step = idx->step_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 3, operands + 1);
+  dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.lanes.count == 0 || g.n == 0) return 0;
-  g.a = dpt__at(a), g.r = dpt__at(r), g.idx = dpt__at(idx);
-  return dpt__launch(&route, sort, fn, &g);
-}
-
-static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a,
-                  int dim, int64_t k, int64_t size_along, int descending) {
-  DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a) ||
-           dpt__check_places(fn, idx, a));
-  dpt__apart x;
-  dpt_tensor *to = dpt__apart_start(&x, r, a, NULL);
-  return dpt__apart_end(&x, launch(fn, mode, to, idx, a, dim, k, size_along, descending));
+  dpt__launch_begin(&l, fn);
+  dpt__launch_in(&l, a, &g.a);
+  dpt__launch_out(&l, r, &g.r);
+  dpt__launch_out(&l, idx, &g.idx);
+  return dpt__launch_run(&l, sort, &g);
 }
 
 int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int descending) {

@@ -122,7 +122,6 @@ typedef struct rnn_call {
   int64_t T, B, steps; /* steps: of all sequences together */
   struct dpt__rnn_args *args;
   size_t size; /* of args with lengths */
-  void **field[DPT__CALL_OPERANDS];
 } rnn_call;
 
 static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
@@ -149,7 +148,6 @@ static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
 static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
                  int64_t columns, const dpt_tensor *lengths) {
   char text[DPT__TEXT];
-  memset(c->field, 0, sizeof c->field);
   c->rnn = rnn;
   c->args = NULL;
   dpt__call_begin(&c->call, "rnn", name, like);
@@ -194,37 +192,33 @@ static void state_size(const rnn_call *c, int64_t columns, int64_t size[3]) {
 }
 static int64_t out_columns(const dpt_rnn *r) { return (int64_t)r->directions * dpt__rnn_width(r); }
 
-/* Operands by role: states, sequences. `field` of the arguments gets the operand's address when all
- * are taken, since a result that is resized may lie in the storage of another operand. */
-static void keep(rnn_call *c, void **field, const dpt_tensor *t) {
-  if (t) c->field[c->call.n - 1] = field;
-}
-static void state_in(rnn_call *c, void **field, const char *name, const dpt_tensor *t,
+/* Operands by role: states, sequences; `field` of the arguments gets the operand's address. */
+static void state_in(rnn_call *c, void *field, const char *name, const dpt_tensor *t,
                      int64_t columns) {
   int64_t size[3];
   state_size(c, columns, size);
   const dpt_tensor *s = dpt__call_in_maybe(&c->call, name, t);
   dpt__call_same(&c->call, name, s, 3, size);
-  keep(c, field, s);
+  dpt__call_at(&c->call, s, field);
 }
-static void state_out(rnn_call *c, void **field, const char *name, dpt_tensor *t, int64_t columns) {
+static void state_out(rnn_call *c, void *field, const char *name, dpt_tensor *t, int64_t columns) {
   int64_t size[3];
   state_size(c, columns, size);
-  if (t) keep(c, field, dpt__call_out(&c->call, name, t, 3, size));
+  if (t) dpt__call_at(&c->call, dpt__call_out(&c->call, name, t, 3, size), field);
 }
-static void sequence_in(rnn_call *c, void **field, const char *name, const dpt_tensor *t,
+static void sequence_in(rnn_call *c, void *field, const char *name, const dpt_tensor *t,
                         int64_t columns) {
   int64_t size[3];
   sequence_size(c, columns, size);
   const dpt_tensor *s = dpt__call_in(&c->call, name, t);
   dpt__call_same(&c->call, name, s, 3, size);
-  keep(c, field, s);
+  dpt__call_at(&c->call, s, field);
 }
-static void sequence_out(rnn_call *c, void **field, const char *name, dpt_tensor *t,
+static void sequence_out(rnn_call *c, void *field, const char *name, dpt_tensor *t,
                          int64_t columns) {
   int64_t size[3];
   sequence_size(c, columns, size);
-  keep(c, field, dpt__call_out(&c->call, name, t, 3, size));
+  dpt__call_at(&c->call, dpt__call_out(&c->call, name, t, 3, size), field);
 }
 static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
   int64_t n;
@@ -237,7 +231,7 @@ static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
 
 static void weight_in(rnn_call *c, const dpt_tensor *weight) {
   const dpt_tensor *w = dpt__call_in(&c->call, "weight", weight);
-  keep(c, &c->args->weight, w);
+  dpt__call_at(&c->call, w, &c->args->weight);
   check_weight(c, "weight", w);
 }
 
@@ -265,7 +259,8 @@ static int64_t reserve_bytes(rnn_call *c) {
 static void reserve_out(rnn_call *c, dpt_tensor *reserve, int ndim, const int64_t *size,
                         int64_t bytes) {
   c->args->reserve_bytes = bytes;
-  keep(c, &c->args->reserve, dpt__call_out_type(&c->call, "reserve", reserve, DPT_U8, ndim, size));
+  dpt__call_at(&c->call, dpt__call_out_type(&c->call, "reserve", reserve, DPT_U8, ndim, size),
+               &c->args->reserve);
 }
 
 /* The reserve that forward left. */
@@ -279,13 +274,12 @@ static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
                                "forward left",
                                dpt__describe(text, reserve), (long long)bytes);
   c->args->reserve_bytes = bytes;
-  keep(c, &c->args->reserve, dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8));
+  dpt__call_at(&c->call, dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8),
+               &c->args->reserve);
 }
 
 static int launch(rnn_call *c, enum dpt__kernel kernel) {
   if (c->call.status) return 1;
-  for (int i = 0; i < c->call.n; i++)
-    if (c->field[i]) *c->field[i] = dpt__call_data(&c->call.tensor[i]);
   dpt__call_submit(&c->call, kernel, c->args, c->size);
   return c->call.status;
 }
@@ -361,7 +355,7 @@ static int backward_weight(rnn_call *c, dpt_tensor *gw, const dpt_tensor *x, con
   struct dpt__rnn_args *a = c->args;
   const dpt_rnn *r = c->rnn;
   dpt_tensor *g = dpt__call_update(&c->call, "gw", gw);
-  keep(c, &a->gw, g);
+  dpt__call_at(&c->call, g, &a->gw);
   sequence_in(c, &a->x, "x", x, r->input);
   state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
   sequence_in(c, &a->y, "y", y, out_columns(r));

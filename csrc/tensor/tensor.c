@@ -105,9 +105,7 @@ int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a) {
 }
 
 int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device) {
-  DPT__TRY(resize("resize", r, ndim, size, NULL, device));
-  if (dpt__is_device(r->kind_)) dpt__written(r);
-  return 0;
+  return resize("resize", r, ndim, size, NULL, device);
 }
 
 int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size) {

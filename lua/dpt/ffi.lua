@@ -89,11 +89,14 @@ local function noTensor(name, parameter, value)
       value == nil and 'nil' or 'a ' .. type(value)))
 end
 
---- After a failure: whether memory was short before the function had changed anything, and Lua's
--- collector has run, so that the call is worth a second try. Tensors that are garbage may hold what
--- is missing, and the collector cannot know.
-local function collected()
-   if C.dpt_may_retry() == 0 then return false end
+--- What this Lua state's thread has queued, done or drawn so far.
+local effects = C.dpt_effects()
+
+--- After a failure of a function before which effects[0] was `before`: whether memory was short
+-- before the function had any effect, and Lua's collector has run, so that the call is worth a
+-- second try. Tensors that are garbage may hold what is missing, and the collector cannot know.
+local function collected(before)
+   if C.dpt_may_retry(before) == 0 then return false end
    collectgarbage()
    collectgarbage()
    return true
@@ -117,14 +120,16 @@ local lib = setmetatable({}, {__index = function(lib, name)
       end
    end
    local wrapper = assert(loadstring(([[
-      local C, type, noTensor, raiseMessage, collected = ...
+      local call, effects, type, noTensor, raiseMessage, collected = ...
       return function(PARAMETERS)
          CHECKS
-         if C.dpt_NAME(PARAMETERS) == 0 then return end
-         if not collected() or C.dpt_NAME(PARAMETERS) ~= 0 then raiseMessage() end
+         local before = effects[0]
+         if call(PARAMETERS) == 0 then return end
+         if not collected(before) or call(PARAMETERS) ~= 0 then raiseMessage() end
       end
-   ]]):gsub('%u%u+', {PARAMETERS = table.concat(parameters, ', '), NAME = name,
-      CHECKS = table.concat(checks, ' ')}), chunk))(C, type, noTensor, raiseMessage, collected)
+   ]]):gsub('%u%u+', {PARAMETERS = table.concat(parameters, ', '),
+      CHECKS = table.concat(checks, ' ')}), chunk))(C['dpt_' .. name], effects, type, noTensor,
+      raiseMessage, collected)
    rawset(lib, name, wrapper)
    return wrapper
 end})

@@ -98,7 +98,7 @@ static void device_memory(void) {
   CHECK(dpt_storage_device(a) == 2 && dpt_storage_device(b) == 1);
   uint64_t copied = dpt_copied_bytes();
   dpt__stream *stream = dpt__current_stream(2);
-  OK(dpt__copy_on(stream, "copy", a->data, a->block, values, NULL, sizeof values));
+  OK(dpt__copy_on(stream, "copy", a->data, a, values, NULL, sizeof values));
   OK(dpt_storage_resize(a, 5000));
   CHECK(dpt_copied_bytes() == copied);
   OK(dpt__copy_between("copy", b, 0, a, 400, 3600));
@@ -134,10 +134,10 @@ static void device_memory(void) {
 
   /* Later work on the sender's stream waits for the copy. */
   float zeros[1000] = {0};
-  OK(dpt__copy_on(dpt__current_stream(1), "copy", b->data, b->block, values, NULL, 4000));
+  OK(dpt__copy_on(dpt__current_stream(1), "copy", b->data, b, values, NULL, 4000));
   OK(dpt__copy_between("copy", a, 0, b, 0, 4000));
-  OK(dpt__copy_on(dpt__current_stream(1), "copy", b->data, b->block, zeros, NULL, 4000));
-  OK(dpt__copy_on(dpt__current_stream(2), "copy", values, NULL, a->data, a->block, 4000));
+  OK(dpt__copy_on(dpt__current_stream(1), "copy", b->data, b, zeros, NULL, 4000));
+  OK(dpt__copy_on(dpt__current_stream(2), "copy", values, NULL, a->data, a, 4000));
   OK(dpt_device_synchronize(-1));
   CHECK(values[999] == 999);
   OK(dpt_link_set(""));
@@ -186,34 +186,6 @@ static void tells_when_to_collect(void) {
   dpt_collect_done();
 }
 
-static void routes(void) {
-  dpt_storage *on1 = NULL, *on2 = NULL, *host = NULL;
-  OK(dpt__storage_new_on(&on1, DPT_F32 | DPT_ON_DEVICE, 10, 1));
-  OK(dpt__storage_new_on(&on2, DPT_F32 | DPT_ON_DEVICE, 10, 2));
-  OK(dpt_storage_new(&host, DPT_F32, 10));
-  dpt_tensor a = {on1, .kind_ = DPT_F32 | DPT_ON_DEVICE}, b = {on2, .kind_ = a.kind_};
-  dpt_tensor h = {host, .kind_ = DPT_F32}, none = {NULL, .kind_ = a.kind_},
-             hnone = {.kind_ = DPT_F32};
-  struct dpt__route route;
-  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&a, &b}),
-        "add: got torch.CudaTensor on device 1 with torch.CudaTensor on device 2");
-  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&a, &h}), "with torch.FloatTensor");
-  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&none, &h}), "with torch.FloatTensor");
-  FAILS(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&hnone, &b}), "torch.FloatTensor with");
-  FAILS(dpt__route(&route, "add", 3, (const dpt_tensor *[]){&b, &none, &a}), "on device 1");
-  OK(dpt__route(&route, "add", 3, (const dpt_tensor *[]){&none, NULL, &b}));
-  CHECK(route.context.device == 2 && route.context.stream == dpt__current_stream(2));
-  OK(dpt__wait(&route));
-  OK(dpt__route(&route, "add", 1, (const dpt_tensor *[]){&none}));
-  CHECK(route.context.device == 1);
-  OK(dpt__route(&route, "add", 2, (const dpt_tensor *[]){&h, &hnone}));
-  CHECK(!route.context.device && !route.context.stream && route.context.threads >= 1);
-  OK(dpt__wait(&route));
-  dpt_storage_release(on1);
-  dpt_storage_release(on2);
-  dpt_storage_release(host);
-}
-
 int main(void) {
   OK(dpt_devices_set("host:2"));
   host_memory();
@@ -222,6 +194,5 @@ int main(void) {
   device_memory();
   other_threads_release();
   tells_when_to_collect();
-  routes();
   return check_end();
 }

@@ -2,7 +2,7 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local ffi = require('dpt.ffi').ffi
-local C = require('dpt.ffi').C
+local C, lib = require('dpt.ffi').C, require('dpt.ffi').lib
 local random = require 'dpt.parallel.dispatch.random'
 local run = require 'spec.support.run'
 
@@ -228,6 +228,37 @@ describe('cutorch.graph', function()
       refused(function() g() end, 'a graph: it is replayed')
    end)
 
+   it('has queued nothing of what it rejects', function()
+      local effects = C.dpt_effects()
+      local x, y = torch.CudaTensor(4):fill(1), torch.CudaTensor(4):fill(1)
+      local half = torch.CudaHalfTensor(4):fill(1) -- would be copied for the kernel
+      local other = torch.CudaHalfTensor(4):fill(1)
+      local locked, host = cutorch.createCudaHostTensor(4), torch.FloatTensor(4)
+      local rejected = {
+         {function() return x[1] end, 'waits'},
+         {function() return x:float() end, 'waits'},
+         {function() locked:copy(x) end, 'waits'},
+         {function() x:copy(host) end, 'reads ordinary host memory'},
+         {function() x:randperm(4) end, 'draws on the host'},
+         {function() lib.adam_step(x, y, x:clone(), x:clone(), 1, 0, 0, 0, 1) end, 'counts', 2},
+         {function() lib.adam_step(half, other, half, other, 1, 0, 0, 0, 1) end, 'counts'},
+      }
+      for i, case in ipairs(rejected) do
+         local g = cutorch.graph(function()
+            local before = effects[0]
+            local ok, text = pcall(case[1])
+            assert.is_false(ok)
+            assert.matches(case[2], text)
+            assert.equal(case[3] or 0, effects[0] - before, i) -- clones of its own arguments apart
+            x:add(1)
+         end)
+         x:fill(0)
+         g()
+         g()
+         assert.equal(8, x:sum())
+      end
+   end)
+
    it('copies from page-locked memory anew each time', function()
       local host, x = cutorch.createCudaHostTensor(3):fill(1), torch.CudaTensor(3)
       local back = cutorch.createCudaHostTensor(3)
@@ -253,10 +284,16 @@ describe('cutorch.graph', function()
          local function other(device)
             local ok, text = true
             pool:addjob(function()
-               return pcall(function()
+               local before = cutorch.memoryStats(device).live
+               local result = {pcall(function()
                   cutorch.setDevice(device)
                   return torch.CudaTensor(3):fill(2):sum()
-               end)
+               end)}
+               collectgarbage()
+               collectgarbage()
+               -- a graph of another thread holds none of what this one used
+               if cutorch.memoryStats(device).live ~= before then return false, 'held' end
+               return unpack(result)
             end, function(...) ok, text = ... end)
             pool:synchronize()
             print(ok, text)

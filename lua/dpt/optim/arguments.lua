@@ -57,12 +57,12 @@ local steady = {sgd = true, nag = true, adagrad = true, adadelta = true, rmsprop
 -- While a graph is captured (cutorch.graph): each replay is the step that is captured.
 local function rejectUnsteady(name, config, state)
    local fn = 'optim.' .. name
-   if not steady[name] then lib.graph_refuse(fn, 'it counts its steps') end
+   if not steady[name] then lib.graph_reject(fn, 'it counts its steps') end
    if (config.learningRateDecay or 0) ~= 0 then
-      lib.graph_refuse(fn, 'it changes the rate (learningRateDecay)')
+      lib.graph_reject(fn, 'it changes the rate (learningRateDecay)')
    end
    if not (state.evalCounter or state.m) then
-      lib.graph_refuse(fn, 'it takes its first step (take one before)')
+      lib.graph_reject(fn, 'it takes its first step (take one before)')
    end
 end
 

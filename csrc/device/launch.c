@@ -1,0 +1,245 @@
+/* launch.c: where the work of one operation goes, and what it needs (launch.h has the rules). */
+#include "device/launch.h"
+
+#include "base/assert.h"
+#include "device/copy.h"
+#include "device/device.h"
+#include "device/graph.h"
+#include "device/leaving.h"
+#include "device/scratch.h"
+#include "device/storage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Why a graph can't hold a kernel; NULL: it can. */
+static const char *const not_captured[] = {
+#define DPT_KERNEL(name, why) why,
+#include "device/kernels.def"
+#undef DPT_KERNEL
+};
+
+void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const dpt_tensor *t, void *field) {
+  dpt__assert(l->n < DPT__LAUNCH_OPERANDS && !l->begun);
+  l->operand[l->n].t = t;
+  l->operand[l->n].field = field;
+  l->operand[l->n].copy = NULL;
+  l->operand[l->n++].use = use;
+}
+
+/* ---- what can not be done ---- */
+
+static const char *place(char text[80], const dpt_tensor *t) {
+  if (t->store_ && t->store_->device)
+    snprintf(text, 80, "%s on device %d", dpt__kind_name(t->kind_), t->store_->device);
+  else
+    snprintf(text, 80, "%s", dpt__kind_name(t->kind_));
+  return text;
+}
+
+static int mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
+  char one[80], other[80];
+  return dpt__fail(
+      "%s: got %s with %s, wanted all on one device or all in host memory: copy one of "
+      "them first",
+      fn, place(one, a), place(other, b));
+}
+
+/* The operand that decides: one with a storage, if any has; NULL: none. */
+static int find_place(dpt__launch *l, const dpt_tensor **first) {
+  *first = NULL;
+  l->across = 0;
+  for (int i = 0; i < l->n; i++) {
+    const dpt_tensor *t = l->operand[i].t, *a = *first;
+    if (!a || !t) {
+      if (t) *first = t;
+      continue;
+    }
+    if (dpt__is_device(a->kind_) != dpt__is_device(t->kind_)) return mixed(l->context.name, a, t);
+    if (!t->store_) continue;
+    if (a->store_ && a->store_->device != t->store_->device) {
+      if (!dpt__peer_kernels()) return mixed(l->context.name, a, t);
+      l->across = 1;
+    }
+    if (!a->store_) *first = t;
+  }
+  return 0;
+}
+
+/* The context of a stream's work; name is kept. */
+static void set_context(dpt__context *context, dpt__stream *stream) {
+  const char *name = context->name;
+  *context = (dpt__context){.backend = &dpt__host, .threads = dpt_threads_get(), .name = name};
+  if (!stream) return;
+  context->backend = stream->backend;
+  context->stream = stream;
+  context->device = stream->device;
+  context->threads = stream->threads;
+}
+
+/* The backend has the kernel, and a capture can hold it. */
+static int check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
+  const dpt__backend *backend = context->backend;
+  if (!backend->kernels[kernel])
+    return dpt__fail("%s: there is no such kernel on %s devices", context->name, backend->name);
+  const char *why = not_captured[kernel];
+  return why && context->stream ? dpt__graph_rejects(context->name, why) : 0;
+}
+
+int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
+  const dpt_tensor *first;
+  DPT__TRY(find_place(l, &first));
+  dpt__device *device = NULL;
+  if (first && dpt__is_device(first->kind_))
+    DPT__TRY(dpt__device_find(l->context.name, first->store_ ? first->store_->device : 0, &device));
+  set_context(&l->context, device ? dpt__current_stream(device->number) : NULL);
+  l->checked = 1;
+  return check_kernel(&l->context, kernel);
+}
+
+/* ---- operands that share memory with results ---- */
+
+/* The bytes from t's first element to behind its last one; none where *from == *to. */
+static void span(const dpt_tensor *t, const char **from, const char **to) {
+  int64_t last = 0;
+  *from = *to = NULL;
+  if (!t->store_ || !t->ndim_) return;
+  for (int d = 0; d < t->ndim_; d++) {
+    if (!t->size_[d]) return;
+    last += (t->size_[d] - 1) * t->step_[d];
+  }
+  *from = dpt__at(t);
+  *to = *from + (size_t)(last + 1) * dpt__dtype_size(dpt__dtype(t->kind_));
+}
+
+int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
+  const char *from[2], *to[2];
+  span(a, &from[0], &to[0]);
+  span(b, &from[1], &to[1]);
+  return from[0] < to[1] && from[1] < to[0];
+}
+
+/* Memory for operand k if it shares some with result r. */
+static int unshare(dpt__launch *l, int r, int k) {
+  const dpt_tensor *result = l->operand[r].t, *t = l->operand[k].t;
+  const char *from, *to;
+  int use = l->operand[k].use;
+  if (!t || use == DPT__IN_PLACE || l->operand[k].copy || !dpt__share_memory(result, t)) return 0;
+  if (use == DPT__OUT) return dpt__fail("%s: two results share memory", l->context.name);
+  span(t, &from, &to);
+  int kind = DPT_U8 | (t->kind_ & DPT_ON_DEVICE);
+  return dpt__storage_new_on(&l->operand[k].copy, kind, to - from, l->context.device);
+}
+
+static int unshare_all(dpt__launch *l) {
+  for (int r = 0; r < l->n; r++)
+    for (int k = 0; k < l->n && l->operand[r].use == DPT__OUT && l->operand[r].t; k++)
+      if (k != r) DPT__TRY(unshare(l, r, k));
+  return 0;
+}
+
+static int copy_shared(dpt__launch *l) {
+  for (int k = 0; k < l->n; k++) {
+    dpt_storage *copy = l->operand[k].copy;
+    const dpt_tensor *t = l->operand[k].t;
+    if (!copy) continue;
+    if (!l->context.stream)
+      memcpy(copy->data, dpt__at(t), (size_t)copy->size);
+    else
+      DPT__TRY(dpt__copy_on(l->context.stream, l->context.name, copy->data, copy, dpt__at(t),
+                            t->store_, (size_t)copy->size));
+  }
+  return 0;
+}
+
+/* ---- uses, writes and streams ---- */
+
+static int record_uses(dpt__launch *l) {
+  for (int i = 0; i < l->n && l->context.stream; i++) {
+    const dpt_tensor *t = l->operand[i].t;
+    if (t && t->store_ && t->store_->block)
+      DPT__TRY(dpt__block_use(t->store_->block, l->context.stream));
+  }
+  for (int i = 0; i < l->n; i++)
+    if (l->operand[i].use == DPT__OUT && l->operand[i].t) dpt__written(l->operand[i].t);
+  return 0;
+}
+
+/* The stream waits for the current streams of the operands on other devices. */
+static int await_others(dpt__launch *l) {
+  memset(l->others, 0, sizeof l->others);
+  for (int i = 0; i < l->n; i++) {
+    const dpt_storage *s = l->operand[i].t ? l->operand[i].t->store_ : NULL;
+    if (!s || s->device == l->context.device) continue;
+    l->others[(s->device - 1) / 64] |= (uint64_t)1 << (s->device - 1) % 64;
+    DPT__TRY(dpt__stream_wait_all(l->context.stream, dpt__current_stream(s->device)));
+  }
+  return 0;
+}
+
+/* Those streams wait for the launch's. */
+static int let_wait(const dpt__launch *l) {
+  for (int device = 1; device <= DPT__MAX_DEVICES; device++)
+    if (l->others[(device - 1) / 64] >> (device - 1) % 64 & 1)
+      DPT__TRY(dpt__stream_wait_all(dpt__current_stream(device), l->context.stream));
+  return 0;
+}
+
+/* ---- kernels ---- */
+
+static int run_now(dpt__context *context, dpt__kernel_fn *run, const void *args) {
+  dpt__runner *runner = dpt__own_runner;
+  if (runner) dpt__runner_enter(runner);
+  dpt__effect();
+  int status = run(context, args);
+  if (runner) dpt__runner_done(runner);
+  dpt__scratch_reset();
+  return status;
+}
+
+static int submit(dpt__context *context, enum dpt__kernel kernel, const void *args, size_t size) {
+  dpt__kernel_fn *run = context->backend->kernels[kernel];
+  if (!context->stream) return run_now(context, run, args);
+  return dpt__stream_push(context->stream, run, context->name, args, size);
+}
+
+static int prepare(const dpt__context *context, enum dpt__kernel kernel, const void *args) {
+  const dpt__backend *backend = context->backend;
+  return backend->prepare ? backend->prepare(kernel, context->name, args) : 0;
+}
+
+static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {
+  if (!l->checked) DPT__TRY(dpt__launch_check(l, kernel));
+  DPT__TRY(prepare(&l->context, kernel, args) || unshare_all(l) || record_uses(l));
+  if (l->across) DPT__TRY(await_others(l));
+  l->begun = 1;
+  return copy_shared(l);
+}
+
+int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
+  if (!l->begun)
+    DPT__TRY(begin(l, kernel, args));
+  else
+    DPT__TRY(check_kernel(&l->context, kernel) || prepare(&l->context, kernel, args));
+  for (int i = 0; i < l->n; i++) {
+    const dpt_tensor *t = l->operand[i].t;
+    const void *at = l->operand[i].copy ? l->operand[i].copy->data : t ? dpt__at(t) : NULL;
+    if (l->operand[i].field) memcpy(l->operand[i].field, &at, sizeof at);
+  }
+  DPT__TRY(submit(&l->context, kernel, args, size));
+  return l->across ? let_wait(l) : 0;
+}
+
+int dpt__launch_end(dpt__launch *l, int status) {
+  for (int i = 0; i < l->n; i++)
+    if (l->operand[i].copy) dpt_storage_release(l->operand[i].copy);
+  return status;
+}
+
+int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,
+                   size_t size) {
+  dpt__context context = {.name = fn};
+  set_context(&context, stream);
+  return check_kernel(&context, kernel) || prepare(&context, kernel, args) ||
+         submit(&context, kernel, args, size);
+}

@@ -1,0 +1,149 @@
+/* launch_spec.c: where work goes, what it records, operands that share memory, and what a launch
+ * that is rejected or lacks memory leaves: nothing. */
+#include "device/launch.h"
+
+#include "device/storage.h"
+#include "gate.h"
+#include "ops/create.h"
+#include "tensor/tensor.h"
+
+/* A launch of fill (whose arguments are not looked at) on operands, as far as its check. */
+static int check_place(dpt__launch *l, int n, const dpt_tensor *const *operands) {
+  dpt__launch_begin(l, "add");
+  for (int i = 0; i < n; i++) dpt__launch_in_place(l, operands[i], NULL);
+  return dpt__launch_check(l, DPT__KERNEL_map);
+}
+
+static void places(void) {
+  dpt_storage *on1 = NULL, *on2 = NULL, *host = NULL;
+  OK(dpt__storage_new_on(&on1, DPT_F32 | DPT_ON_DEVICE, 10, 1));
+  OK(dpt__storage_new_on(&on2, DPT_F32 | DPT_ON_DEVICE, 10, 2));
+  OK(dpt_storage_new(&host, DPT_F32, 10));
+  dpt_tensor a = {on1, .kind_ = DPT_F32 | DPT_ON_DEVICE}, b = {on2, .kind_ = a.kind_};
+  dpt_tensor h = {host, .kind_ = DPT_F32}, none = {NULL, .kind_ = a.kind_},
+             hnone = {.kind_ = DPT_F32};
+  dpt__launch l;
+  FAILS(check_place(&l, 2, (const dpt_tensor *[]){&a, &b}),
+        "add: got torch.CudaTensor on device 1 with torch.CudaTensor on device 2");
+  FAILS(check_place(&l, 2, (const dpt_tensor *[]){&a, &h}), "with torch.FloatTensor");
+  FAILS(check_place(&l, 2, (const dpt_tensor *[]){&none, &h}), "with torch.FloatTensor");
+  FAILS(check_place(&l, 2, (const dpt_tensor *[]){&hnone, &b}), "torch.FloatTensor with");
+  FAILS(check_place(&l, 3, (const dpt_tensor *[]){&b, &none, &a}), "on device 1");
+  OK(check_place(&l, 3, (const dpt_tensor *[]){&none, NULL, &b}));
+  CHECK(l.context.device == 2 && l.context.stream == dpt__current_stream(2));
+  OK(check_place(&l, 1, (const dpt_tensor *[]){&none}));
+  CHECK(l.context.device == 1);
+  OK(check_place(&l, 2, (const dpt_tensor *[]){&h, &hnone}));
+  CHECK(!l.context.device && !l.context.stream && l.context.threads >= 1);
+  dpt_storage_release(on1);
+  dpt_storage_release(on2);
+  dpt_storage_release(host);
+}
+
+static uint64_t writes(const dpt_tensor *t) { return dpt_storage_writes(t->store_); }
+
+/* Every result counts as written, also in host memory; what is read does not. */
+static void counts_writes(int place) {
+  const int64_t size[] = {4, 5};
+  dpt_tensor r, a;
+  OK(dpt_tensor_new(&r, DPT_F32 | place, 2, size));
+  OK(dpt_tensor_new(&a, DPT_F32 | place, 2, size));
+  dpt_generator *g;
+  OK(dpt_generator_new(&g));
+  uint64_t before = writes(&r);
+  OK(dpt_fill(&a, 2));
+  uint64_t read = writes(&a);
+  CHECK(read > 0 && writes(&r) == before);
+#define WRITES(call)                                                                               \
+  OK(call);                                                                                        \
+  CHECK(writes(&r) > before);                                                                      \
+  before = writes(&r)
+  WRITES(dpt_fill(&r, 1));
+  WRITES(dpt_map1(dpt_op("neg"), &r, &a, 0, 0));
+  WRITES(dpt_map2(dpt_op("cadd"), &r, &r, &a, 1, 0));
+  WRITES(dpt_copy(&r, &a));
+  WRITES(dpt_cumsum(&r, &a, 1));
+  WRITES(dpt_put(&r, 3, 7));
+  WRITES(dpt_random(dpt_distribution("uniform"), &r, g, 0, 1));
+#undef WRITES
+  double value;
+  OK(dpt_get(&r, 0, &value));
+  OK(dpt_reduce_all(dpt_reduction("sum"), &r, 0, &value));
+  CHECK(writes(&r) == before && writes(&a) == read);
+  dpt_generator_free(g);
+  dpt_tensor_free(&r);
+  dpt_tensor_free(&a);
+}
+
+/* r = the running sum of 1, 2 ... 6 along a view of its own memory, `shift` elements on. */
+static void shares_memory(int place, int64_t shift) {
+  enum { N = 6 };
+  const int64_t all = 2 * N, size = N, step = 1;
+  dpt_tensor whole, r = {.kind_ = DPT_F64 | place}, a = {.kind_ = DPT_F64 | place};
+  OK(dpt_tensor_new(&whole, DPT_F64 | place, 1, &all));
+  OK(dpt_set_storage(&r, whole.store_, 3, 1, &size, &step));
+  OK(dpt_set_storage(&a, whole.store_, 3 + shift, 1, &size, &step));
+  for (int64_t i = 0; i < N; i++) OK(dpt_put(&a, i, (double)i + 1));
+  uint64_t effects = *dpt_effects();
+  OK(dpt_cumsum(&r, &a, 0));
+  int copied = shift && llabs(shift) < N && place;
+  CHECK(*dpt_effects() - effects == (uint32_t)(1 + copied)); /* in place nothing is copied */
+  for (int64_t i = 0, sum = 0; i < N; i++) {
+    double value;
+    OK(dpt_get(&r, i, &value));
+    CHECK(value == (double)(sum += i + 1));
+  }
+  dpt_tensor_free(&whole);
+  dpt_tensor_free(&r);
+  dpt_tensor_free(&a);
+}
+
+/* Results that share memory, and operands on two sides, are rejected and leave no trace. */
+static void rejects(int place) {
+  const int64_t size = 8;
+  dpt_tensor a, r, other = {.kind_ = DPT_F32 | (place ^ DPT_ON_DEVICE)};
+  OK(dpt_tensor_new(&a, DPT_I64 | place, 1, &size));
+  OK(dpt_tensor_new(&r, DPT_I64 | place, 1, &size));
+  OK(dpt_fill(&a, 1));
+  OK(dpt_fill(&r, 2));
+  uint64_t before = writes(&r);
+  uint32_t effects = *dpt_effects();
+  FAILS(dpt_sort(&r, &r, &a, 0, 0), "sort: two results share memory");
+  FAILS(dpt_map1(dpt_op("neg"), &r, &other, 0, 0), "neg: ");
+  CHECK(writes(&r) == before && *dpt_effects() == effects);
+  dpt_tensor_free(&a);
+  dpt_tensor_free(&r);
+}
+
+/* Whether a function may be called again is seen from what it has done, not said by it. */
+static void retries_what_did_nothing(int place) {
+  const int64_t size[] = {3, 4};
+  dpt_tensor r = {.kind_ = DPT_F32 | place}, a;
+  OK(dpt_tensor_new(&a, DPT_F32 | place, 2, size));
+  OK(dpt_fill(&a, 1));
+  uint32_t before = *dpt_effects();
+  OK(dpt_fault_set("malloc:1"));
+  FAILS(dpt_clone(&r, &a), "memory");
+  CHECK(dpt_may_retry(before));
+  OK(dpt_clone(&r, &a));
+  OK(dpt_fault_set("malloc:1"));
+  dpt_tensor more = {.kind_ = DPT_F32 | place};
+  FAILS(dpt_clone(&more, &a), "memory");
+  CHECK(!dpt_may_retry(before) && dpt_may_retry(*dpt_effects()));
+  OK(dpt_fault_set(""));
+  dpt_tensor_free(&a);
+  dpt_tensor_free(&r);
+}
+
+int main(void) {
+  static const int sides[] = {0, DPT_ON_DEVICE};
+  OK(dpt_devices_set("host:2"));
+  places();
+  for (int i = 0; i < 2; i++) {
+    counts_writes(sides[i]);
+    for (int64_t shift = -3; shift <= 3; shift++) shares_memory(sides[i], shift);
+    rejects(sides[i]);
+    retries_what_did_nothing(sides[i]);
+  }
+  return check_end();
+}
