@@ -13,29 +13,25 @@ const char *dpt_message(void) { return message; }
 const uint32_t *dpt_effects(void) { return &dpt__effects; }
 int dpt_may_retry(uint32_t before) { return no_memory && dpt__effects == before; }
 
+#define SAY()                                                                                      \
+  va_list args;                                                                                    \
+  va_start(args, format);                                                                          \
+  vsnprintf(message, sizeof message, format, args), va_end(args)
+
 void dpt__say(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
-  va_end(args);
+  SAY();
   no_memory = 0;
 }
 
 void dpt__say_no_memory(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
-  va_end(args);
+  SAY();
   no_memory = 1;
 }
 
 void dpt__say_in(const char *format, ...) {
   char old[sizeof message];
   memcpy(old, message, sizeof old);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
-  va_end(args);
+  SAY();
   size_t n = strlen(message), room = sizeof message - n;
   snprintf(message + n, room, ": %.*s", (int)room, old);
 }

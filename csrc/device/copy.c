@@ -49,8 +49,10 @@ int dpt__copies_end(dpt__copies *copies) {
   return 0;
 }
 
-static int add(dpt__copies *copies, void *to, dpt__block *to_block, const void *from,
-               dpt__block *from_block, size_t bytes) {
+int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, const void *from,
+                    dpt_storage *from_storage, size_t bytes) {
+  dpt__block *to_block = to_storage ? to_storage->block : NULL;
+  dpt__block *from_block = from_storage ? from_storage->block : NULL;
   struct dpt__copy_bytes_args *args = &copies->args;
   int32_t between = way(to_block, from_block);
   if (args->count && args->way == between && copies->to == to_block && copies->from == from_block) {
@@ -67,18 +69,11 @@ static int add(dpt__copies *copies, void *to, dpt__block *to_block, const void *
                                                      : "it waits for the device"));
   if (to_block) DPT__TRY(dpt__block_use(to_block, copies->stream));
   if (from_block) DPT__TRY(dpt__block_use(from_block, copies->stream));
+  if (to_storage) dpt__storage_written(to_storage);
   copies->to = to_block;
   copies->from = from_block;
   args->way = between;
   args->piece[args->count++] = (dpt__piece){to, from, bytes};
-  return 0;
-}
-
-int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, const void *from,
-                    dpt_storage *from_storage, size_t bytes) {
-  DPT__TRY(add(copies, to, to_storage ? to_storage->block : NULL, from,
-               from_storage ? from_storage->block : NULL, bytes));
-  if (to_storage) dpt__storage_written(to_storage);
   return 0;
 }
 
@@ -87,14 +82,6 @@ int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_
   dpt__copies copies;
   dpt__copies_start(&copies, stream, fn);
   DPT__TRY(dpt__copies_add(&copies, to, to_storage, from, from_storage, bytes));
-  return dpt__copies_end(&copies);
-}
-
-int dpt__copy_blocks(dpt__stream *stream, const char *fn, dpt__block *to, dpt__block *from,
-                     size_t bytes) {
-  dpt__copies copies;
-  dpt__copies_start(&copies, stream, fn);
-  DPT__TRY(add(&copies, to->data, to, from->data, from, bytes));
   return dpt__copies_end(&copies);
 }
 

@@ -16,10 +16,6 @@
  * nothing orders it with other streams: see dpt__copy_between. */
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                  const void *from, dpt_storage *from_storage, size_t bytes);
-/* The same between two blocks, which is no write: the first `bytes` of one become those of another.
- */
-int dpt__copy_blocks(dpt__stream *stream, const char *fn, dpt__block *to, dpt__block *from,
-                     size_t bytes);
 
 /* So many bytes go from device to device by a backend's library. */
 void dpt__copied_add(uint64_t bytes);

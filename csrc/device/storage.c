@@ -166,18 +166,21 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
   dpt__block *block;
   DPT__TRY(take(s, bytes, &data, &block));
   size_t kept = (size_t)(size < s->size ? size : s->size) * dpt__dtype_size(dpt__dtype(s->kind));
+  dpt_storage old = *s;
+  s->data = data;
+  s->block = block;
   if (kept && s->device) {
     dpt__stream *stream = dpt__current_stream(s->device);
-    if (dpt__copy_blocks(stream, "resize", block, s->block, kept)) {
+    if (dpt__copy_on(stream, "resize", data, s, old.data, &old, kept)) {
       dpt__block_give(block);
+      s->data = old.data;
+      s->block = old.block;
       return 1;
     }
   } else if (kept) {
-    memcpy(data, s->data, kept);
+    memcpy(data, old.data, kept);
   }
-  give(s);
-  s->data = data;
-  s->block = block;
+  give(&old);
   s->size = size;
   return 0;
 }

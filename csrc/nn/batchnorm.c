@@ -17,16 +17,14 @@ static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, 
 }
 
 /* A result of C elements that is updated, or NULL. */
-static dpt_tensor *updated(dpt__call *call, const char *name, dpt_tensor *t, int64_t C) {
-  dpt_tensor *r = dpt__call_update_maybe(call, name, t);
+static void updated(dpt__call *call, const char *name, dpt_tensor *t, int64_t C, void *field) {
+  dpt_tensor *r = dpt__call_update_maybe(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
-  return r;
 }
 
-static const dpt_tensor *planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C) {
-  const dpt_tensor *r = dpt__call_in_maybe(call, name, t);
+static void planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C, void *field) {
+  const dpt_tensor *r = dpt__call_in_maybe(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
-  return r;
 }
 
 int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *save_std,
@@ -36,34 +34,26 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   dpt__call call;
   struct dpt__batchnorm_args args = {.train = train, .momentum = momentum, .eps = eps};
   dpt__call_begin(&call, "batch normalization", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   split(&call, x, &args.N, &args.C, &args.S);
-  const dpt_tensor *w = planes(&call, "weight", weight, args.C);
-  const dpt_tensor *b = planes(&call, "bias", bias, args.C);
+  planes(&call, "weight", weight, args.C, &args.weight);
+  planes(&call, "bias", bias, args.C, &args.bias);
   if (!train) dpt__call_present(&call, "running_mean", running_mean);
   if (!train) dpt__call_present(&call, "running_var", running_var);
   /* evaluation only reads them: who watches their writes must see none */
-  const dpt_tensor *mean = train ? updated(&call, "running_mean", running_mean, args.C)
-                                 : planes(&call, "running_mean", running_mean, args.C);
-  const dpt_tensor *var = train ? updated(&call, "running_var", running_var, args.C)
-                                : planes(&call, "running_var", running_var, args.C);
-  if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_), *m = NULL, *s = NULL;
   if (train) {
-    m = dpt__call_out(&call, "save_mean", save_mean, 1, &args.C);
-    s = dpt__call_out(&call, "save_std", save_std, 1, &args.C);
+    updated(&call, "running_mean", running_mean, args.C, &args.running_mean);
+    updated(&call, "running_var", running_var, args.C, &args.running_var);
+  } else {
+    planes(&call, "running_mean", running_mean, args.C, &args.running_mean);
+    planes(&call, "running_var", running_var, args.C, &args.running_var);
   }
+  if (call.status) return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_, &args.out);
+  if (train) dpt__call_out(&call, "save_mean", save_mean, 1, &args.C, &args.save_mean);
+  if (train) dpt__call_out(&call, "save_std", save_std, 1, &args.C, &args.save_std);
   args.type = call.type;
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, w, &args.weight);
-  dpt__call_at(&call, b, &args.bias);
-  dpt__call_at(&call, y, &args.out);
-  dpt__call_at(&call, m, &args.save_mean);
-  dpt__call_at(&call, s, &args.save_std);
-  dpt__call_at(&call, mean, &args.running_mean);
-  dpt__call_at(&call, var, &args.running_var);
-  if (dpt__call_some(y)) dpt__call_launch(&call, batchnorm, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(y), batchnorm, &args);
 }
 
 int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbias,
@@ -74,30 +64,21 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   dpt__call call;
   struct dpt__batchnorm_backward_args args = {.train = train, .scale = scale, .eps = eps};
   dpt__call_begin(&call, "batch normalization", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   split(&call, x, &args.N, &args.C, &args.S);
   if (!call.status) dpt__call_same(&call, "gradOutput", gy, x->ndim_, x->size_);
-  const dpt_tensor *w = planes(&call, "weight", weight, args.C);
+  planes(&call, "weight", weight, args.C, &args.weight);
   dpt__call_present(&call, train ? "save_mean" : "running_mean", train ? save_mean : running_mean);
   dpt__call_present(&call, train ? "save_std" : "running_var", train ? save_std : running_var);
-  const dpt_tensor *mean = train ? planes(&call, "save_mean", save_mean, args.C)
-                                 : planes(&call, "running_mean", running_mean, args.C);
-  const dpt_tensor *deviation = train ? planes(&call, "save_std", save_std, args.C)
-                                      : planes(&call, "running_var", running_var, args.C);
-  dpt_tensor *gw = updated(&call, "gweight", gweight, args.C);
-  dpt_tensor *gb = updated(&call, "gbias", gbias, args.C);
+  planes(&call, train ? "save_mean" : "running_mean", train ? save_mean : running_mean, args.C,
+         &args.mean);
+  planes(&call, train ? "save_std" : "running_var", train ? save_std : running_var, args.C,
+         &args.deviation);
+  updated(&call, "gweight", gweight, args.C, &args.gweight);
+  updated(&call, "gbias", gbias, args.C, &args.gbias);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = gin ? dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_) : NULL;
+  if (gin) dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_, &args.gin);
   args.type = call.type;
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, w, &args.weight);
-  dpt__call_at(&call, mean, &args.mean);
-  dpt__call_at(&call, deviation, &args.deviation);
-  dpt__call_at(&call, gx, &args.gin);
-  dpt__call_at(&call, gw, &args.gweight);
-  dpt__call_at(&call, gb, &args.gbias);
-  if (dpt__call_some(x)) dpt__call_launch(&call, batchnorm_backward, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(x), batchnorm_backward, &args);
 }

@@ -43,38 +43,52 @@ static int check_kind(dpt__call *call, const char *name, const dpt_tensor *t, in
                                   dpt__kind_name(t->kind_), dpt__kind_name(kind));
 }
 
+static const void *const nothing;
+
+void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
+  if (!field) return;
+  memcpy(field, &nothing, sizeof nothing);
+  if (!dpt__call_some(t)) return;
+  int result = call->origin[t - call->tensor].result;
+  dpt__launch_operand(&call->launch, result ? DPT__OUT : DPT__IN, t, field);
+}
+
 /* place becomes a contiguous tensor of that type with t's sizes; until it has memory of its own it
  * says where t lies. */
-static dpt_tensor *fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor *t) {
+static void fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor *t) {
   *place = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .store_ = t->store_};
   memcpy(place->size_, t->size_, sizeof t->size_);
   place->ndim_ = t->ndim_;
   call->origin[call->n - 1].fresh = 1;
+}
+
+static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int type, void *field) {
+  dpt_tensor *place = take(call);
+  *place = *t;
+  if (dpt__type(t) != type || !dpt__contiguous(t)) {
+    call->origin[call->n - 1].from = *t;
+    call->origin[call->n - 1].copied = 1;
+    fresh(call, place, type, t);
+  }
+  dpt__call_at(call, place, field);
   return place;
 }
 
-static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int type) {
-  dpt_tensor *place = take(call);
-  if (dpt__type(t) == type && dpt__contiguous(t)) {
-    *place = *t;
-    return place;
-  }
-  call->origin[call->n - 1].from = *t;
-  call->origin[call->n - 1].copied = 1;
-  return fresh(call, place, type, t);
-}
-
-const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t) {
+const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
+                                     void *field) {
+  if (field) memcpy(field, &nothing, sizeof nothing);
   if (call->status || !t || check_kind(call, name, t, call->kind)) return NULL;
-  return take_dense(call, t, call->type);
+  return take_dense(call, t, call->type, field);
 }
 
-const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t) {
+const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t,
+                               void *field) {
   dpt__call_present(call, name, t);
-  return dpt__call_in_maybe(call, name, t);
+  return dpt__call_in_maybe(call, name, t, field);
 }
 
-const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t) {
+const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t,
+                                  void *field) {
   dpt__call_present(call, name, t);
   if (call->status) return NULL;
   if (dpt__is_device(t->kind_) != dpt__is_device(call->kind)) {
@@ -82,59 +96,62 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
                              dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
     return NULL;
   }
-  return take_dense(call, t, dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t));
+  return take_dense(call, t, dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t), field);
 }
 
-static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type) {
+static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type, void *field) {
   dpt_tensor *place = take(call);
+  *place = *r;
   call->origin[call->n - 1].result = 1;
-  if (dpt__type(r) == type && dpt__contiguous(r)) {
-    *place = *r;
-    return place;
+  if (dpt__type(r) != type || !dpt__contiguous(r)) {
+    call->origin[call->n - 1].back = r;
+    fresh(call, place, type, r);
   }
-  call->origin[call->n - 1].back = r;
-  return fresh(call, place, type, r);
+  dpt__call_at(call, place, field);
+  return place;
 }
 
 static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, int kind, int type,
-                            int ndim, const int64_t *size) {
+                            int ndim, const int64_t *size, void *field) {
   dpt__call_present(call, name, r);
   if (call->status || check_kind(call, name, r, kind)) return NULL;
   if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
-  return take_result(call, r, type);
+  return take_result(call, r, type, field);
 }
 
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
-                          const int64_t *size) {
-  return take_out(call, name, r, call->kind, call->type, ndim, size);
+                          const int64_t *size, void *field) {
+  return take_out(call, name, r, call->kind, call->type, ndim, size, field);
 }
 
 dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r, int type, int ndim,
-                               const int64_t *size) {
-  return take_out(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, ndim, size);
+                               const int64_t *size, void *field) {
+  return take_out(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, ndim, size, field);
 }
 
-static dpt_tensor *take_update(dpt__call *call, const char *name, dpt_tensor *r, int kind,
-                               int type) {
+static dpt_tensor *take_update(dpt__call *call, const char *name, dpt_tensor *r, int kind, int type,
+                               void *field) {
+  if (field) memcpy(field, &nothing, sizeof nothing);
   if (call->status || !r || check_kind(call, name, r, kind)) return NULL;
-  dpt_tensor *place = take_result(call, r, type);
+  dpt_tensor *place = take_result(call, r, type, field);
   call->origin[call->n - 1].from = *r;
   call->origin[call->n - 1].copied = call->origin[call->n - 1].fresh;
   return place;
 }
 
-dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type) {
+dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type,
+                                  void *field) {
   dpt__call_present(call, name, r);
-  return take_update(call, name, r, type | (call->kind & DPT_ON_DEVICE), type);
+  return take_update(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, field);
 }
 
-dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r) {
-  return take_update(call, name, r, call->kind, call->type);
+dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
+  return take_update(call, name, r, call->kind, call->type, field);
 }
 
-dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r) {
+dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
   dpt__call_present(call, name, r);
-  return dpt__call_update_maybe(call, name, r);
+  return dpt__call_update_maybe(call, name, r, field);
 }
 
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,
@@ -154,16 +171,6 @@ void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int 
   if (dpt__same_size(t, &want)) return;
   call->status = dpt__fail("%s: argument '%s' is a %s, wanted size %s", call->fn, name,
                            dpt__describe(got, t), dpt__describe_size(wanted, &want));
-}
-
-void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
-  void *none = NULL;
-  if (!dpt__call_some(t)) {
-    memcpy(field, &none, sizeof none);
-    return;
-  }
-  int result = call->origin[t - call->tensor].result;
-  dpt__launch_operand(&call->launch, result ? DPT__OUT : DPT__IN, t, field);
 }
 
 /* All memory first, so that a call that lacks some has queued nothing. */

@@ -36,26 +36,32 @@ typedef struct dpt__call {
 /* Begins a call of `fn`, a literal, on tensors like `like` (called `name` in messages): float or
  * double, or half on a device. */
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like);
-/* An operand that is read; NULL after a failure. The second one may be missing: NULL for NULL. */
-const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t);
-const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t);
+/* An operand that is read; NULL after a failure. The second one may be missing: NULL for NULL. Here
+ * and below: field, a pointer among a kernel's arguments, gets the address of the first element
+ * when the kernel is launched, NULL if there is none; NULL: the kernel does not look at the
+ * operand. */
+const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t, void *field);
+const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
+                                     void *field);
 /* An operand of any element type on the same device: indices, targets. Halves become floats. */
-const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t);
+const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t,
+                                  void *field);
 /* A result that is overwritten, resized to ndim sizes. */
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
-                          const int64_t *size);
+                          const int64_t *size, void *field);
 /* The same for a result of another element type; of 64-bit indices. */
 dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r, int type, int ndim,
-                               const int64_t *size);
+                               const int64_t *size, void *field);
 static inline dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name, dpt_tensor *r,
-                                              int ndim, const int64_t *size) {
-  return dpt__call_out_type(call, name, r, DPT_I64, ndim, size);
+                                              int ndim, const int64_t *size, void *field) {
+  return dpt__call_out_type(call, name, r, DPT_I64, ndim, size, field);
 }
 /* A result that is added to or updated in place, as large as it is; the second may be missing. */
-dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r);
-dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r);
+dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field);
+dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r, void *field);
 /* Such a result of another element type. */
-dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type);
+dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type,
+                                  void *field);
 /* Fails the call where t, which gives sizes alone, is NULL. */
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
 /* Fails the call unless t (an operand, may be NULL) has `count` elements; `of` says of what. */
@@ -77,5 +83,8 @@ void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args
                    sizeof(struct dpt__##kernel##_args))
 /* Copies results back, frees temporaries, returns the status. */
 int dpt__call_end(dpt__call *call);
+/* Launches the last kernel if there is something to do, and ends the call. */
+#define dpt__call_run(call, some, kernel, args)                                                    \
+  ((some) ? dpt__call_launch(call, kernel, args) : (void)0, dpt__call_end(call))
 
 #endif

@@ -107,24 +107,22 @@ static void fill_args(dpt__call *call, struct dpt__convolution_args *args, int p
 int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
                      const dpt_tensor *bias, const dpt_window *window) {
   dpt__call call;
+  struct dpt__convolution_args args;
   struct conv conv;
   dpt__images images;
   int64_t plane[3], size[5];
   dpt__call_begin(&call, "convolution", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight, NULL);
+  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
   start(&call, "weight", w, window, &conv);
   shape(&call, x, window, &conv, &images, plane);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, conv.O, "one for each output plane");
   int ndim = dpt__images_size(&images, window->ndim, conv.O, plane, size);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size);
-  struct dpt__convolution_args args;
+  dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size, NULL);
   fill_args(&call, &args, DPT__CONV_FORWARD, window, &conv, images.N, x, y, w);
-  dpt__call_at(&call, b, &args.bias);
-  if (images.N) dpt__call_launch(&call, convolution, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, images.N, convolution, &args);
 }
 
 int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
@@ -134,19 +132,18 @@ int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt__images images;
   int64_t plane[3], size[5];
   dpt__call_begin(&call, "convolution", "gradOutput", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight, NULL);
   start(&call, "weight", w, window, &conv);
   shape(&call, in, window, &conv, &images, plane);
   if (call.status) return dpt__call_end(&call);
   int ndim = dpt__images_size(&images, window->ndim, conv.O, plane, size);
   dpt__call_same(&call, "gradOutput", gy, ndim, size);
   ndim = dpt__images_size(&images, window->ndim, conv.I, images.size, size);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, ndim, size);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, ndim, size, NULL);
   struct dpt__convolution_args args;
   fill_args(&call, &args, DPT__CONV_DATA, window, &conv, images.N, gx, gy, w);
-  if (images.N) dpt__call_launch(&call, convolution, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, images.N, convolution, &args);
 }
 
 int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *in,
@@ -156,10 +153,10 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt__images images;
   int64_t plane[3], size[5];
   dpt__call_begin(&call, "convolution", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  dpt_tensor *w = dpt__call_update_maybe(&call, "gw", gw);
-  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
+  dpt_tensor *w = dpt__call_update_maybe(&call, "gw", gw, NULL);
+  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb, NULL);
   if (!call.status && !w) { /* the bias alone: planes are gout's */
     dpt__images_of(&call, "gradOutput", gy, window->ndim, &images);
     conv.O = call.status ? 0 : images.C;
@@ -186,6 +183,5 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   if (b) dpt__call_at(&call, gy, &sum.gout);
   if (b) dpt__call_at(&call, b, &sum.gb);
   if (w) dpt__call_launch(&call, convolution, &args);
-  if (b) dpt__call_launch(&call, plane_sum, &sum);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, b, plane_sum, &sum);
 }

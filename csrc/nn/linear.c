@@ -24,77 +24,67 @@ static void check_weight(dpt__call *call, const char *name, const dpt_tensor *we
 int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
                        const dpt_tensor *bias) {
   dpt__call call;
+  struct dpt__linear_args args;
   dpt__call_begin(&call, "linear", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
+  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
   check_weight(&call, "weight", w);
   int64_t rows = rows_of(&call, "input", x, call.status ? 0 : w->size_[1]);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, w->size_[0], "one for each output");
   int64_t size[2] = {rows, w->size_[0]};
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, size + 2 - x->ndim_);
-  struct dpt__linear_args args = {.type = call.type,
-                                  .deterministic = dpt_deterministic_get(),
-                                  .tf32 = dpt_tf32_get(),
-                                  .B = rows,
-                                  .I = w->size_[1],
-                                  .O = w->size_[0]};
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, w, &args.weight);
-  dpt__call_at(&call, b, &args.bias);
-  dpt__call_at(&call, y, &args.out);
-  if (dpt__call_some(y)) dpt__call_launch(&call, linear, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, size + 2 - x->ndim_, &args.out);
+  args = (struct dpt__linear_args){.type = call.type,
+                                   .deterministic = dpt_deterministic_get(),
+                                   .tf32 = dpt_tf32_get(),
+                                   .B = rows,
+                                   .I = w->size_[1],
+                                   .O = w->size_[0]};
+  return dpt__call_run(&call, dpt__call_some(y), linear, &args);
 }
 
 int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *weight) {
   dpt__call call;
+  struct dpt__linear_data_args args;
   dpt__call_begin(&call, "linear", "gradOutput", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   check_weight(&call, "weight", w);
   int64_t rows = rows_of(&call, "gradOutput", gy, call.status ? 0 : w->size_[0]);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {rows, w->size_[1]};
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, gy->ndim_, size + 2 - gy->ndim_);
-  struct dpt__linear_data_args args = {.type = call.type,
-                                       .deterministic = dpt_deterministic_get(),
-                                       .tf32 = dpt_tf32_get(),
-                                       .B = rows,
-                                       .I = w->size_[1],
-                                       .O = w->size_[0]};
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, w, &args.weight);
-  dpt__call_at(&call, gx, &args.gin);
-  if (dpt__call_some(gx)) dpt__call_launch(&call, linear_data, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *gx =
+      dpt__call_out(&call, "gradInput", gin, gy->ndim_, size + 2 - gy->ndim_, &args.gin);
+  args = (struct dpt__linear_data_args){.type = call.type,
+                                        .deterministic = dpt_deterministic_get(),
+                                        .tf32 = dpt_tf32_get(),
+                                        .B = rows,
+                                        .I = w->size_[1],
+                                        .O = w->size_[0]};
+  return dpt__call_run(&call, dpt__call_some(gx), linear_data, &args);
 }
 
 int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *in,
                                const dpt_tensor *gout, double scale) {
   dpt__call call;
+  struct dpt__linear_weight_args args;
   dpt__call_begin(&call, "linear", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw);
-  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
+  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb, &args.gb);
   check_weight(&call, "gw", w);
   int64_t rows = rows_of(&call, "input", x, call.status ? 0 : w->size_[1]);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {rows, w->size_[0]};
   dpt__call_same(&call, "gradOutput", gy, x->ndim_, size + 2 - x->ndim_);
   dpt__call_count(&call, "gb", b, w->size_[0], "one for each output");
-  struct dpt__linear_weight_args args = {.type = call.type,
-                                         .tf32 = dpt_tf32_get(),
-                                         .B = rows,
-                                         .I = w->size_[1],
-                                         .O = w->size_[0],
-                                         .scale = scale};
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, w, &args.gw);
-  dpt__call_at(&call, b, &args.gb);
-  if (dpt__call_some(gy)) dpt__call_launch(&call, linear_weight, &args);
-  return dpt__call_end(&call);
+  args = (struct dpt__linear_weight_args){.type = call.type,
+                                          .tf32 = dpt_tf32_get(),
+                                          .B = rows,
+                                          .I = w->size_[1],
+                                          .O = w->size_[0],
+                                          .scale = scale};
+  return dpt__call_run(&call, dpt__call_some(gy), linear_weight, &args);
 }

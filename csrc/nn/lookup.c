@@ -7,22 +7,21 @@
 
 int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double value) {
   dpt__call call;
+  struct dpt__dropout_mask_args args;
   dpt__call_begin(&call, "dropout", "mask", mask);
   if (!call.status && !draw) call.status = dpt__fail("dropout: argument 'draw' is missing");
   if (!call.status && !(p >= 0 && p <= 1))
     call.status = dpt__fail("dropout: argument 'p' is %g, wanted a probability", p);
-  dpt_tensor *m = dpt__call_update(&call, "mask", mask);
+  dpt_tensor *m = dpt__call_update(&call, "mask", mask, &args.mask);
   if (call.status || !dpt__count(m)) return dpt__call_end(&call);
   int64_t n = dpt__count(m);
-  struct dpt__dropout_mask_args args = {.type = call.type,
-                                        .n = n,
-                                        .first = draw->first_row * (n / m->size_[0]),
-                                        .p = p,
-                                        .value = value,
-                                        .draw = *draw};
-  dpt__call_at(&call, m, &args.mask);
-  dpt__call_launch(&call, dropout_mask, &args);
-  return dpt__call_end(&call);
+  args = (struct dpt__dropout_mask_args){.type = call.type,
+                                         .n = n,
+                                         .first = draw->first_row * (n / m->size_[0]),
+                                         .p = p,
+                                         .value = value,
+                                         .draw = *draw};
+  return dpt__call_run(&call, 1, dropout_mask, &args);
 }
 
 static void check_weight(dpt__call *call, const char *name, const dpt_tensor *weight) {
@@ -34,10 +33,11 @@ static void check_weight(dpt__call *call, const char *name, const dpt_tensor *we
 
 int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tensor *idx) {
   dpt__call call;
+  struct dpt__lookup_args args;
   int64_t size[DPT_MAXDIM];
   dpt__call_begin(&call, "lookup", "weight", weight);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
-  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx);
   check_weight(&call, "weight", w);
   if (!call.status && i->ndim_ == DPT_MAXDIM)
     call.status =
@@ -46,63 +46,54 @@ int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tens
   int ndim = i->ndim_;
   for (int d = 0; d < ndim; d++) size[d] = i->size_[d];
   if (ndim) size[ndim++] = w->size_[1];
-  dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size);
-  struct dpt__lookup_args args = {.type = call.type,
-                                  .index_type = dpt__type(i),
-                                  .n = dpt__count(i),
-                                  .V = w->size_[0],
-                                  .D = w->size_[1]};
-  dpt__call_at(&call, w, &args.weight);
-  dpt__call_at(&call, i, &args.idx);
-  dpt__call_at(&call, y, &args.out);
-  if (dpt__call_some(y)) dpt__call_launch(&call, lookup, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size, &args.out);
+  args = (struct dpt__lookup_args){.type = call.type,
+                                   .index_type = dpt__type(i),
+                                   .n = dpt__count(i),
+                                   .V = w->size_[0],
+                                   .D = w->size_[1]};
+  return dpt__call_run(&call, dpt__call_some(y), lookup, &args);
 }
 
 int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor *gout,
                         int64_t padding, int by_frequency, double scale) {
   dpt__call call;
+  struct dpt__lookup_backward_args args;
   dpt__call_begin(&call, "lookup", "gw", gw);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw);
-  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   check_weight(&call, "gw", w);
   if (!call.status)
     dpt__call_count(&call, "gradOutput", gy, dpt__count(i) * w->size_[1], "a row for each index");
   if (call.status) return dpt__call_end(&call);
-  struct dpt__lookup_backward_args args = {.type = call.type,
-                                           .index_type = dpt__type(i),
-                                           .by_frequency = by_frequency,
-                                           .n = dpt__count(i),
-                                           .V = w->size_[0],
-                                           .D = w->size_[1],
-                                           .padding = padding,
-                                           .scale = scale};
-  dpt__call_at(&call, i, &args.idx);
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, w, &args.gw);
-  if (dpt__call_some(i)) dpt__call_launch(&call, lookup_backward, &args);
-  return dpt__call_end(&call);
+  args = (struct dpt__lookup_backward_args){.type = call.type,
+                                            .index_type = dpt__type(i),
+                                            .by_frequency = by_frequency,
+                                            .n = dpt__count(i),
+                                            .V = w->size_[0],
+                                            .D = w->size_[1],
+                                            .padding = padding,
+                                            .scale = scale};
+  return dpt__call_run(&call, dpt__call_some(i), lookup_backward, &args);
 }
 
 int dpt_lookup_renorm(dpt_tensor *weight, const dpt_tensor *idx, double max_norm, double p) {
   dpt__call call;
+  struct dpt__lookup_renorm_args args;
   dpt__call_begin(&call, "lookup", "weight", weight);
-  dpt_tensor *w = dpt__call_update(&call, "weight", weight);
-  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  dpt_tensor *w = dpt__call_update(&call, "weight", weight, &args.weight);
+  const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx);
   check_weight(&call, "weight", w);
   if (!call.status && !(p > 0))
     call.status = dpt__fail("lookup: argument 'p' is %g, wanted a positive norm", p);
   if (call.status) return dpt__call_end(&call);
-  struct dpt__lookup_renorm_args args = {.type = call.type,
-                                         .index_type = dpt__type(i),
-                                         .n = dpt__count(i),
-                                         .V = w->size_[0],
-                                         .D = w->size_[1],
-                                         .max_norm = max_norm,
-                                         .p = p};
-  dpt__call_at(&call, i, &args.idx);
-  dpt__call_at(&call, w, &args.weight);
-  if (dpt__call_some(i)) dpt__call_launch(&call, lookup_renorm, &args);
-  return dpt__call_end(&call);
+  args = (struct dpt__lookup_renorm_args){.type = call.type,
+                                          .index_type = dpt__type(i),
+                                          .n = dpt__count(i),
+                                          .V = w->size_[0],
+                                          .D = w->size_[1],
+                                          .max_norm = max_norm,
+                                          .p = p};
+  return dpt__call_run(&call, dpt__call_some(i), lookup_renorm, &args);
 }

@@ -33,19 +33,15 @@ int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *w
   dpt__call call;
   struct dpt__prelu_args args = {0};
   dpt__call_begin(&call, "PReLU", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_, &args.out);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, w, &args.weight);
-  dpt__call_at(&call, y, &args.out);
-  if (dpt__call_some(y)) dpt__call_launch(&call, prelu, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(y), prelu, &args);
 }
 
 int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
@@ -53,22 +49,17 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
   dpt__call call;
   struct dpt__prelu_backward_args args = {0};
   dpt__call_begin(&call, "PReLU", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  const dpt_tensor *w = dpt__call_in(&call, "weight", weight);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "weight", w, args.C);
   if (!call.status) dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_, &args.gin);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, w, &args.weight);
-  dpt__call_at(&call, gx, &args.gin);
-  if (dpt__call_some(gx)) dpt__call_launch(&call, prelu_backward, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(gx), prelu_backward, &args);
 }
 
 int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_tensor *in,
@@ -76,20 +67,16 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   dpt__call call;
   struct dpt__prelu_backward_args args = {.scale = scale};
   dpt__call_begin(&call, "PReLU", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
   split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
   check_slopes(&call, "gw", w, args.C);
   if (!call.status) dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
   if (call.status) return dpt__call_end(&call);
   args.type = call.type;
   args.shared = dpt__count(w) == 1;
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, w, &args.gw);
-  if (dpt__call_some(x)) dpt__call_launch(&call, prelu_backward, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(x), prelu_backward, &args);
 }
 
 static void check_image(dpt__call *call, const dpt_tensor *in, int64_t size) {
@@ -107,18 +94,14 @@ int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, in
   dpt__call call;
   struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta, .k = k};
   dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   check_image(&call, x, size);
   split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
-  dpt_tensor *sums = dpt__call_out(&call, "denom", denom, x->ndim_, x->size_);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_, &args.out);
+  dpt__call_out(&call, "denom", denom, x->ndim_, x->size_, &args.denom);
   args.type = call.type;
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, sums, &args.denom);
-  dpt__call_at(&call, y, &args.out);
-  if (dpt__call_some(y)) dpt__call_launch(&call, lrn, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(y), lrn, &args);
 }
 
 int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
@@ -127,10 +110,10 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
   dpt__call call;
   struct dpt__lrn_backward_args args = {.size = size, .alpha = alpha, .beta = beta};
   dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  const dpt_tensor *y = dpt__call_in(&call, "output", out);
-  const dpt_tensor *sums = dpt__call_in(&call, "denom", denom);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
+  const dpt_tensor *sums = dpt__call_in(&call, "denom", denom, &args.denom);
   check_image(&call, x, size);
   split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
   if (!call.status) {
@@ -139,13 +122,7 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
     dpt__call_count(&call, "denom", sums, dpt__count(x), "as in");
   }
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_, &args.gin);
   args.type = call.type;
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, y, &args.out);
-  dpt__call_at(&call, sums, &args.denom);
-  dpt__call_at(&call, gx, &args.gin);
-  if (dpt__call_some(gx)) dpt__call_launch(&call, lrn_backward, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(gx), lrn_backward, &args);
 }

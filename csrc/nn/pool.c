@@ -47,22 +47,16 @@ static void adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *
 }
 
 /* The three kinds of max pooling share all but their windows. */
-static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *x,
-                   const dpt_tensor *samples, const dpt__images *images, int ndim,
-                   struct dpt__maxpool_args *args) {
+static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt__images *images,
+                   int ndim, struct dpt__maxpool_args *args) {
   int64_t size[5];
   if (call->status) return dpt__call_end(call);
   int n = dpt__images_size(images, ndim, images->C, args->slide.out, size);
-  dpt_tensor *y = dpt__call_out(call, "output", out, n, size);
-  dpt_tensor *i = dpt__call_out_index(call, "indices", idx, n, size);
+  dpt_tensor *y = dpt__call_out(call, "output", out, n, size, &args->out);
+  dpt__call_out_index(call, "indices", idx, n, size, &args->idx);
   args->type = call->type;
   args->planes = images->N * images->C;
-  dpt__call_at(call, x, &args->in);
-  dpt__call_at(call, samples, &args->samples);
-  dpt__call_at(call, y, &args->out);
-  dpt__call_at(call, i, &args->idx);
-  if (dpt__call_some(y)) dpt__call_submit(call, DPT__KERNEL_maxpool, args, sizeof *args);
-  return dpt__call_end(call);
+  return dpt__call_run(call, dpt__call_some(y), maxpool, args);
 }
 
 int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
@@ -71,11 +65,11 @@ int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
   dpt__images images;
   struct dpt__maxpool_args args = {0};
   dpt__call_begin(&call, "max pooling", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
   sizes(&call, x, &images, window->ceil, &args.slide);
-  return maxpool(&call, out, idx, x, NULL, &images, window->ndim, &args);
+  return maxpool(&call, out, idx, &images, window->ndim, &args);
 }
 
 int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in, int ndim,
@@ -84,10 +78,10 @@ int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_ten
   dpt__images images;
   struct dpt__maxpool_args args = {.adaptive = 1};
   dpt__call_begin(&call, "adaptive max pooling", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__images_of(&call, "input", x, ndim, &images);
   adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
-  return maxpool(&call, out, idx, x, NULL, &images, ndim, &args);
+  return maxpool(&call, out, idx, &images, ndim, &args);
 }
 
 int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
@@ -98,8 +92,8 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
   char text[DPT__TEXT];
   struct dpt__maxpool_args args = {.fractional = window->ndim};
   dpt__call_begin(&call, "fractional max pooling", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *u = dpt__call_in(&call, "samples", samples);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  const dpt_tensor *u = dpt__call_in(&call, "samples", samples, &args.samples);
   dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
   adaptive_sizes(&call, "input", x, &images, window->ndim, size, &args.slide);
@@ -113,20 +107,30 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
                     "kernel of %lld",
                     call.fn, dpt__describe(text, x), (long long)args.slide.out[d],
                     (long long)args.slide.kernel[d]);
-  return maxpool(&call, out, idx, x, u, &images, window->ndim, &args);
+  return maxpool(&call, out, idx, &images, window->ndim, &args);
 }
 
 static int64_t plane(const dpt__images *images) {
   return images->size[0] * images->size[1] * images->size[2];
 }
 
+/* Places of maxima, one for each element of a tensor. */
+static const dpt_tensor *take_places(dpt__call *call, const dpt_tensor *idx, void *field) {
+  const dpt_tensor *i = dpt__call_index(call, "indices", idx, field);
+  if (i && dpt__type(i) != DPT_I64)
+    call->status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call->fn,
+                             dpt__kind_name(i->kind_));
+  return i;
+}
+
 int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                          const dpt_tensor *idx, int ndim) {
   dpt__call call;
+  struct dpt__plane_scatter_args args;
   dpt__images large, small;
   dpt__call_begin(&call, "max pooling", "gradOutput", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
+  const dpt_tensor *i = take_places(&call, idx, &args.idx);
   dpt__images_of(&call, "input", in, ndim, &large);
   dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)
@@ -136,80 +140,61 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
         "%s: argument 'gradOutput' has %lldx%lld planes, wanted %lldx%lld as in the "
         "input",
         call.fn, (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
-  if (!call.status && dpt__type(i) != DPT_I64)
-    call.status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call.fn,
-                            dpt__kind_name(i->kind_));
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_);
-  struct dpt__plane_scatter_args args = {.type = call.type,
-                                         .add = 1,
-                                         .planes = large.N * large.C,
-                                         .small = plane(&small),
-                                         .large = plane(&large)};
-  dpt__call_at(&call, gy, &args.from);
-  dpt__call_at(&call, i, &args.idx);
-  dpt__call_at(&call, gx, &args.to);
-  if (dpt__call_some(gx)) dpt__call_launch(&call, plane_scatter, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_, &args.to);
+  args = (struct dpt__plane_scatter_args){.type = call.type,
+                                          .add = 1,
+                                          .planes = large.N * large.C,
+                                          .small = plane(&small),
+                                          .large = plane(&large)};
+  return dpt__call_run(&call, dpt__call_some(gx), plane_scatter, &args);
 }
 
 int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *idx, int ndim,
                           const int64_t *size) {
   dpt__call call;
+  struct dpt__plane_scatter_args args;
   dpt__images images;
   struct dpt__slide s = {.in = {0}};
   int64_t sizes5[5];
   dpt__call_begin(&call, "max unpooling", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.from);
+  const dpt_tensor *i = take_places(&call, idx, &args.idx);
   dpt__images_of(&call, "input", x, ndim, &images);
   adaptive_sizes(&call, "input", x, &images, ndim, size, &s);
   if (!call.status)
     dpt__call_count(&call, "indices", i, dpt__count(x), "one for each element of input");
-  if (!call.status && dpt__type(i) != DPT_I64)
-    call.status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call.fn,
-                            dpt__kind_name(i->kind_));
   if (call.status) return dpt__call_end(&call);
   int n = dpt__images_size(&images, ndim, images.C, s.out, sizes5);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, n, sizes5);
-  struct dpt__plane_scatter_args args = {.type = call.type,
-                                         .planes = images.N * images.C,
-                                         .small = plane(&images),
-                                         .large = s.out[0] * s.out[1] * s.out[2]};
-  dpt__call_at(&call, x, &args.from);
-  dpt__call_at(&call, i, &args.idx);
-  dpt__call_at(&call, y, &args.to);
-  if (dpt__call_some(y)) dpt__call_launch(&call, plane_scatter, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, n, sizes5, &args.to);
+  args = (struct dpt__plane_scatter_args){.type = call.type,
+                                          .planes = images.N * images.C,
+                                          .small = plane(&images),
+                                          .large = s.out[0] * s.out[1] * s.out[2]};
+  return dpt__call_run(&call, dpt__call_some(y), plane_scatter, &args);
 }
 
 int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *idx,
                            int ndim) {
   dpt__call call;
+  struct dpt__plane_gather_args args;
   dpt__images large, small;
   dpt__call_begin(&call, "max unpooling", "gradOutput", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  const dpt_tensor *i = dpt__call_index(&call, "indices", idx);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
+  const dpt_tensor *i = take_places(&call, idx, &args.idx);
   dpt__images_of(&call, "gradOutput", gy, ndim, &large);
   dpt__images_of(&call, "indices", i, ndim, &small);
   if (!call.status && small.N * small.C != large.N * large.C)
     call.status = dpt__fail(
         "%s: argument 'indices' has %lldx%lld planes, wanted %lldx%lld as 'gradOutput'", call.fn,
         (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
-  if (!call.status && dpt__type(i) != DPT_I64)
-    call.status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call.fn,
-                            dpt__kind_name(i->kind_));
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, i->ndim_, i->size_);
-  struct dpt__plane_gather_args args = {.type = call.type,
-                                        .planes = large.N * large.C,
-                                        .small = plane(&small),
-                                        .large = plane(&large)};
-  dpt__call_at(&call, gy, &args.from);
-  dpt__call_at(&call, i, &args.idx);
-  dpt__call_at(&call, gx, &args.to);
-  if (dpt__call_some(gx)) dpt__call_launch(&call, plane_gather, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, i->ndim_, i->size_, &args.to);
+  args = (struct dpt__plane_gather_args){.type = call.type,
+                                         .planes = large.N * large.C,
+                                         .small = plane(&small),
+                                         .large = plane(&large)};
+  return dpt__call_run(&call, dpt__call_some(gx), plane_gather, &args);
 }
 
 /* result is gin or out, operand gout or in; images are those of the large side. */
@@ -221,13 +206,12 @@ static int avgpool(dpt__call *call, dpt_tensor *result, const dpt_tensor *operan
   dpt__images_size(images, ndim, images->C, args->slide.in, large);
   if (args->backward) dpt__call_same(call, "gradOutput", operand, n, small);
   dpt_tensor *r = dpt__call_out(call, args->backward ? "gradInput" : "output", result, n,
-                                args->backward ? large : small);
+                                args->backward ? large : small, NULL);
   args->type = call->type;
   args->planes = images->N * images->C;
   dpt__call_at(call, args->backward ? r : operand, &args->in);
   dpt__call_at(call, args->backward ? operand : r, &args->out);
-  if (args->planes) dpt__call_submit(call, DPT__KERNEL_avgpool, args, sizeof *args);
-  return dpt__call_end(call);
+  return dpt__call_run(call, args->planes, avgpool, args);
 }
 
 static int avgpool_window(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in,
@@ -236,7 +220,7 @@ static int avgpool_window(dpt_tensor *result, const dpt_tensor *operand, const d
   dpt__images images;
   struct dpt__avgpool_args args = {.count_pad = window->count_pad, .backward = backward};
   dpt__call_begin(&call, "average pooling", backward ? "gradOutput" : "input", operand);
-  operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand);
+  operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__images_of(&call, "input", in, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
   for (int d = 0; d < 3; d++) args.slide.dilation[d] = 1; /* means nothing here */
@@ -259,7 +243,7 @@ int dpt_adaptive_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, int ndim
   dpt__images images;
   struct dpt__avgpool_args args = {.adaptive = 1};
   dpt__call_begin(&call, "adaptive average pooling", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   dpt__images_of(&call, "input", x, ndim, &images);
   adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
   return avgpool(&call, out, x, &images, ndim, &args);
@@ -271,7 +255,7 @@ int dpt_adaptive_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const
   dpt__images images, small;
   struct dpt__avgpool_args args = {.adaptive = 1, .backward = 1};
   dpt__call_begin(&call, "adaptive average pooling", "gradOutput", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
   dpt__images_of(&call, "input", in, ndim, &images);
   dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)

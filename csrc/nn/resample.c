@@ -16,14 +16,12 @@ static int upsample(dpt__call *call, dpt_tensor *result, const dpt_tensor *opera
   dpt__images_size(images, ndim, images->C, args->insize, insize);
   if (args->backward) dpt__call_same(call, "gradOutput", operand, n, outsize);
   dpt_tensor *r = dpt__call_out(call, args->backward ? "gradInput" : "output", result, n,
-                                args->backward ? insize : outsize);
+                                args->backward ? insize : outsize, NULL);
   args->type = call->type;
   args->planes = images->N * images->C;
   dpt__call_at(call, args->backward ? r : operand, &args->in);
   dpt__call_at(call, args->backward ? operand : r, &args->out);
-  if (dpt__call_some(r) && dpt__call_some(operand))
-    dpt__call_submit(call, DPT__KERNEL_upsample, args, sizeof *args);
-  return dpt__call_end(call);
+  return dpt__call_run(call, dpt__call_some(r) && dpt__call_some(operand), upsample, args);
 }
 
 static int nearest(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int ndim,
@@ -32,7 +30,7 @@ static int nearest(dpt_tensor *result, const dpt_tensor *operand, const dpt_tens
   dpt__images images = {0};
   struct dpt__upsample_args args = {.backward = backward};
   dpt__call_begin(&call, "upsampling", backward ? "gradOutput" : "input", operand);
-  operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand);
+  operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__images_of(&call, "input", in, ndim, &images);
   check_factor(&call, factor);
   for (int d = 0; d < 3 && !call.status; d++) {
@@ -58,7 +56,7 @@ int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
   dpt__images images = {0};
   struct dpt__upsample_args args = {.linear = 1};
   dpt__call_begin(&call, "upsampling", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   dpt__images_of(&call, "input", x, ndim, &images);
   if (!call.status) dpt__sizes3(ndim, size, args.outsize);
   for (int d = 0; d < 3 && !call.status; d++) {
@@ -77,7 +75,7 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
   dpt__images images = {0}, large = {0};
   struct dpt__upsample_args args = {.linear = 1, .backward = 1};
   dpt__call_begin(&call, "upsampling", "gradOutput", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
   dpt__images_of(&call, "input", in, ndim, &images);
   dpt__images_of(&call, "gradOutput", gy, ndim, &large);
   for (int d = 0; d < 3; d++) {
@@ -95,7 +93,7 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   int64_t size[DPT_MAXDIM], room[3] = {0};
   struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
   dpt__call_begin(&call, "padding", backward ? "gradOutput" : "input", operand);
-  const dpt_tensor *x = dpt__call_in(&call, backward ? "gradOutput" : "input", operand);
+  const dpt_tensor *x = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__call_present(&call, "input", in);
   if (!call.status && (mode < DPT_PAD_ZERO || mode > DPT_PAD_REPLICATE))
     call.status = dpt__fail("padding: argument 'mode' is %d, wanted one of DPT_PAD_", mode);
@@ -128,12 +126,11 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   if (call.status) return dpt__call_end(&call);
   if (backward) dpt__call_same(&call, "gradOutput", x, in->ndim_, size);
   dpt_tensor *r = dpt__call_out(&call, backward ? "gradInput" : "output", result, in->ndim_,
-                                backward ? in->size_ : size);
+                                backward ? in->size_ : size, NULL);
   args.type = call.type;
   dpt__call_at(&call, backward ? r : x, &args.in);
   dpt__call_at(&call, backward ? x : r, &args.out);
-  if (dpt__call_some(r) && (dpt__call_some(x) || !backward)) dpt__call_launch(&call, pad, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, dpt__call_some(r) && (dpt__call_some(x) || !backward), pad, &args);
 }
 
 int dpt_pad_forward(dpt_tensor *out, const dpt_tensor *in, int mode, int ndim, const int64_t *below,

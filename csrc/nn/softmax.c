@@ -20,31 +20,26 @@ static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, 
 
 int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
   dpt__call call;
+  struct dpt__softmax_args args;
   dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "input", in);
-  const dpt_tensor *x = dpt__call_in(&call, "input", in);
-  struct dpt__softmax_args args = {.type = call.type, .log = log};
+  const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
+  args = (struct dpt__softmax_args){.type = call.type, .log = log};
   split(&call, x, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_);
-  dpt__call_at(&call, x, &args.in);
-  dpt__call_at(&call, y, &args.out);
-  if (dpt__call_some(y)) dpt__call_launch(&call, softmax, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_, &args.out);
+  return dpt__call_run(&call, dpt__call_some(y), softmax, &args);
 }
 
 int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *out, int log) {
   dpt__call call;
+  struct dpt__softmax_backward_args args;
   dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "output", out);
-  const dpt_tensor *y = dpt__call_in(&call, "output", out);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout);
-  struct dpt__softmax_backward_args args = {.type = call.type, .log = log};
+  const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  args = (struct dpt__softmax_backward_args){.type = call.type, .log = log};
   split(&call, y, &args.N, &args.C, &args.S);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "gradOutput", gy, dpt__count(y), "one for each output");
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, y->ndim_, y->size_);
-  dpt__call_at(&call, y, &args.out);
-  dpt__call_at(&call, gy, &args.gout);
-  dpt__call_at(&call, gx, &args.gin);
-  if (dpt__call_some(gx)) dpt__call_launch(&call, softmax_backward, &args);
-  return dpt__call_end(&call);
+  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, y->ndim_, y->size_, &args.gin);
+  return dpt__call_run(&call, dpt__call_some(gx), softmax_backward, &args);
 }

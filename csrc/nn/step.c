@@ -4,16 +4,14 @@
 
 /* A vector of as many elements as x (n), which is updated. */
 static void vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
-  dpt_tensor *v = dpt__call_update(call, name, t);
+  dpt_tensor *v = dpt__call_update(call, name, t, field);
   dpt__call_count(call, name, v, n, "as x");
-  dpt__call_at(call, v, field);
 }
 
 static void factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n,
                     void *field) {
-  const dpt_tensor *v = dpt__call_in_maybe(call, name, t);
+  const dpt_tensor *v = dpt__call_in_maybe(call, name, t, field);
   dpt__call_count(call, name, v, n, "as x");
-  dpt__call_at(call, v, field);
 }
 
 int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
@@ -35,8 +33,7 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
   if (v) vector(&call, "v", v, n, &args.v);
   factors(&call, "rates", rates, n, &args.rates);
   factors(&call, "decays", decays, n, &args.decays);
-  if (n) dpt__call_launch(&call, sgd, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, n, sgd, &args);
 }
 
 int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,
@@ -55,6 +52,5 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, do
   vector(&call, "g", g, n, &args.g);
   vector(&call, "m", m, n, &args.m);
   vector(&call, "v", v, n, &args.v);
-  if (n) dpt__call_launch(&call, adam, &args);
-  return dpt__call_end(&call);
+  return dpt__call_run(&call, n, adam, &args);
 }

@@ -56,13 +56,6 @@ static int give(dpt_tensor *r, const dpt_tensor *list) {
   return resize_as(r, list) || dpt_copy(r, list);
 }
 
-/* r = list, which has been drawn: a second try would draw others. */
-static int give_drawn(dpt_tensor *r, const dpt_tensor *list) {
-  int failed = dpt_copy(r, list);
-  if (failed) dpt__retry_set(0);
-  return failed;
-}
-
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   words w;
   if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
@@ -77,14 +70,9 @@ int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
     x[i] = x[other];
     x[other] = swap;
   }
-  failed = failed || give_drawn(r, &list);
+  failed = failed || dpt_copy(r, &list);
   dpt_tensor_free(&list);
   return failed;
-}
-
-/* A contiguous host tensor for a's values as doubles. */
-static int doubles_for(dpt_tensor *out, const dpt_tensor *a) {
-  return dpt_tensor_new(out, DPT_F64, a->ndim_, a->size_);
 }
 
 /* n draws from one row of c sums, which are changed. */
@@ -147,7 +135,7 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   if (!rows) return dpt_resize(r, 2, size);
   DPT__TRY(check_capture("multinomial", p));
   dpt_tensor sums = {0}, list = {0};
-  int failed = doubles_for(&sums, p) ||
+  int failed = dpt_tensor_new(&sums, DPT_F64, p->ndim_, p->size_) ||
                dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1) ||
                resize_as(r, &list) || dpt_copy(&sums, p) ||
                rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
@@ -155,7 +143,7 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   for (int64_t i = 0; i < rows && !failed; i++)
     draw_row(&w, (double *)dpt__at(&sums) + i * c, c, n, replacement,
              (int64_t *)dpt__at(&list) + i * n);
-  failed = failed || give_drawn(r, &list);
+  failed = failed || dpt_copy(r, &list);
   dpt_tensor_free(&sums);
   dpt_tensor_free(&list);
   return failed;
@@ -216,8 +204,8 @@ int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *
   double sum;
   dpt_tensor from = {0}, share = {0}, other = {0}, stacks = {0};
   const int64_t twice = 2 * n;
-  int failed = doubles_for(&from, p) || dpt_tensor_new(&share, DPT_F64, 1, &n) ||
-               dpt_tensor_new(&other, DPT_I64, 1, &n) ||
+  int failed = dpt_tensor_new(&from, DPT_F64, p->ndim_, p->size_) ||
+               dpt_tensor_new(&share, DPT_F64, 1, &n) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
                dpt_tensor_new(&stacks, DPT_I64, 1, &twice) || dpt_copy(&from, p) ||
                alias_sum(dpt__at(&from), n, &sum);
   if (!failed) alias(dpt__at(&from), sum, n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
@@ -255,11 +243,12 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
   DPT__TRY(check_capture(fn, r));
   dpt_tensor share = {0}, other = {0}, list = {0};
   int failed =
-      doubles_for(&share, q) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
+      dpt_tensor_new(&share, DPT_F64, q->ndim_, q->size_) ||
+      dpt_tensor_new(&other, DPT_I64, 1, &n) ||
       dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) || dpt_copy(&share, q) ||
       dpt_copy(&other, J) || words_start(fn, &w, g, r) ||
       alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list), many) ||
-      give_drawn(r, &list);
+      dpt_copy(r, &list);
   dpt_tensor_free(&share);
   dpt_tensor_free(&other);
   dpt_tensor_free(&list);

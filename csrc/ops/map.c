@@ -69,21 +69,19 @@ static int check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in
   return check_type(op, in[0]->kind_, p);
 }
 
-/* Contiguous copies of the operands that can't be walked with r; `always` says which (bits). */
-static int walk_copies(struct dpt__map_args *args, int n, const dpt_tensor **operands,
-                       dpt_tensor *copies, unsigned always) {
-  if (!always && dpt__walk_start(&args->walk, n + 1, operands) == 0) return 0;
-  for (int pass = 0; pass < 2; pass++) {
-    for (int k = 1; k <= n; k++) {
+int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tensor *copies,
+                   unsigned always) {
+  if (!always && dpt__walk_start(walk, n, operands) == 0) return 0;
+  for (int pass = 0; pass < 2; pass++, always = ~0u) {
+    for (int k = 1; k < n; k++) {
       if (copies[k].store_ || !(always & (1u << k))) continue;
       copies[k].kind_ = operands[k]->kind_;
       DPT__TRY(dpt_clone(&copies[k], operands[k]));
       operands[k] = &copies[k];
     }
-    if (dpt__walk_start(&args->walk, n + 1, operands) == 0) return 0;
-    always = ~0u;
+    if (dpt__walk_start(walk, n, operands) == 0) return 0;
   }
-  return dpt__fail("map: operands have no common rows"); /* contiguous ones always have */
+  return dpt__fail("operands have no common rows"); /* contiguous ones always have */
 }
 
 /* Queued work has its name from the stream; an error of work done at once is told here. */
@@ -125,7 +123,7 @@ static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double
   if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0)
     return launch(&l, n, operands, &args);
   dpt_tensor copies[4] = {{0}};
-  int status = walk_copies(&args, n, operands, copies, copy);
+  int status = dpt__walk_over(&args.walk, n + 1, operands, copies, copy);
   status = status || launch(&l, n, operands, &args);
   for (int k = 1; k <= n; k++) dpt_tensor_free(&copies[k]);
   return status;

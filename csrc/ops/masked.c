@@ -6,6 +6,7 @@
  */
 #include "device/launch.h"
 #include "ops/index.h"
+#include "ops/map.h"
 #include "ops/reduce.h"
 #include "tensor/tensor.h"
 
@@ -26,13 +27,8 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
   const dpt_tensor *operands[] = {a, mask};
   dpt__launch l;
   dpt__masked_args g = {.mode = mode, .value = value};
-  dpt_tensor plain = {.kind_ = mask->kind_};
-  int failed = 0;
-  if (dpt__walk_start(&g.walk, 2, operands)) {
-    failed = dpt_clone(&plain, mask);
-    operands[1] = &plain;
-    failed = failed || dpt__walk_start(&g.walk, 2, operands);
-  }
+  dpt_tensor copies[2] = {{0}, {0}};
+  int failed = dpt__walk_over(&g.walk, 2, operands, copies, 0);
   if (!failed && mode == DPT__INDEX_write) dpt__walk_look(&g.walk);
   if (list) g.room = dpt__count(list);
   dpt__launch_begin(&l, fn);
@@ -40,7 +36,7 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, list, &g.list);
   dpt__launch_in(&l, operands[1], &g.walk.data[1]);
   failed = failed || dpt__launch_run(&l, masked, &g);
-  dpt_tensor_free(&plain);
+  dpt_tensor_free(&copies[1]);
   return failed;
 }
 

@@ -7,6 +7,7 @@
 #include "base/element.h"
 #include "device/draws.h"
 #include "device/launch.h"
+#include "ops/map.h"
 #include "tensor/tensor.h"
 
 static const struct {
@@ -175,12 +176,9 @@ int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
                      "many",
                      dpt__describe(text, p));
   if (dpt__count(r) == 0) return 0;
-  if (!dpt__walk_start(&walk, 2, (const dpt_tensor *const[]){r, p}))
-    return bernoulli(r, g, p, &walk);
-  dpt_tensor plain = {.kind_ = p->kind_};
-  DPT__TRY(dpt_clone(&plain, p));
-  int failed = dpt__walk_start(&walk, 2, (const dpt_tensor *const[]){r, &plain}) ||
-               bernoulli(r, g, &plain, &walk);
-  dpt_tensor_free(&plain);
+  const dpt_tensor *operands[] = {r, p};
+  dpt_tensor copies[2] = {{0}, {0}};
+  int failed = dpt__walk_over(&walk, 2, operands, copies, 0) || bernoulli(r, g, operands[1], &walk);
+  dpt_tensor_free(&copies[1]);
   return failed;
 }

@@ -6,6 +6,7 @@
 #include "ops/reduce.h"
 #include "base/element.h"
 #include "device/launch.h"
+#include "ops/map.h"
 #include "tensor/tensor.h"
 
 #include <string.h>
@@ -87,36 +88,17 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int 
   return reduce(op, r, idx, a, dim, p);
 }
 
-/* Fills walk; `aside` gets a contiguous copy where shapes have no common cut. */
-static int walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tensor *aside) {
-  if (dpt__walk_start(walk, n, operands)) {
-    for (int k = 0; k < n; k++) {
-      aside[k].kind_ = operands[k]->kind_;
-      DPT__TRY(dpt_clone(&aside[k], operands[k]));
-      operands[k] = &aside[k];
-    }
-    return dpt__walk_start(walk, n, operands);
-  }
-  dpt__walk_sort(walk);
-  return 0;
-}
-
 /* An element that a kernel on the operands' side may write, for a number that the caller waits for.
  */
 typedef struct number {
   double value;
   dpt_tensor there; /* on a device */
-  void *at;
 } number;
 
 static int number_start(number *x, const dpt_tensor *a) {
   static const int64_t one = 1;
   *x = (number){.there = {.kind_ = DPT_F64 | DPT_ON_DEVICE}};
-  x->at = &x->value;
-  if (!dpt__is_device(a->kind_)) return 0;
-  DPT__TRY(dpt__result(&x->there, 1, &one, dpt_tensor_device(a)));
-  x->at = dpt__at(&x->there);
-  return 0;
+  return dpt__is_device(a->kind_) ? dpt__result(&x->there, 1, &one, dpt_tensor_device(a)) : 0;
 }
 
 static int number_end(number *x, int failed, double *value) {
@@ -143,7 +125,7 @@ int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
   if (dpt__count(a) == 0) return of_nothing(op, value);
   number x;
   DPT__TRY(number_start(&x, a));
-  int failed = launch_all(op, a, x.there.store_ ? &x.there : NULL, x.at, DPT_F64, p);
+  int failed = launch_all(op, a, x.there.store_ ? &x.there : NULL, &x.value, DPT_F64, p);
   return number_end(&x, failed, value);
 }
 
@@ -175,19 +157,18 @@ static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_te
                        const dpt_tensor *r, void *out, int out_dtype, double p) {
   dpt__launch l;
   dpt__pair_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
-  dpt_tensor aside[2] = {{0}, {0}};
+  dpt_tensor copies[2] = {{0}, {0}};
   const dpt_tensor *operands[] = {a, b};
   dpt__launch_begin(&l, fn);
   dpt__launch_out(&l, r, r ? &g.out : NULL);
-  dpt__launch_in(&l, a, NULL);
-  dpt__launch_in(&l, b, NULL);
-  int failed = dpt__launch_check(&l, DPT__KERNEL_pair) || walk_over(&g.walk, 2, operands, aside);
-  for (int k = 0; k < 2; k++) {
-    l.operand[1 + k].t = operands[k];
-    l.operand[1 + k].field = &g.walk.data[k];
-  }
+  dpt__launch_in(&l, a, &g.walk.data[0]);
+  dpt__launch_in(&l, b, &g.walk.data[1]);
+  int failed =
+      dpt__launch_check(&l, DPT__KERNEL_pair) || dpt__walk_over(&g.walk, 2, operands, copies, 0);
+  l.operand[2].t = operands[1];
+  if (!failed) dpt__walk_sort(&g.walk);
   failed = failed || dpt__launch_run(&l, pair, &g);
-  for (int k = 0; k < 2; k++) dpt_tensor_free(&aside[k]);
+  dpt_tensor_free(&copies[1]);
   return failed;
 }
 
@@ -196,7 +177,7 @@ static int pair_number(const char *fn, int op, const dpt_tensor *a, const dpt_te
   number x;
   DPT__TRY(number_start(&x, a));
   const dpt_tensor *there = x.there.store_ ? &x.there : NULL;
-  return number_end(&x, launch_pair(fn, op, a, b, there, x.at, DPT_F64, p), value);
+  return number_end(&x, launch_pair(fn, op, a, b, there, &x.value, DPT_F64, p), value);
 }
 
 int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value) {
@@ -249,7 +230,7 @@ int dpt__count_nonzero(const dpt_tensor *a, int64_t *n) {
     DPT__TRY(number_start(&x, a));
     const dpt_tensor *there = x.there.store_ ? &x.there : NULL;
     /* The 0-norm, which the kernel counts for every element type. */
-    int failed = launch_all(DPT__REDUCE_norm, a, there, x.at, DPT_F64, 0);
+    int failed = launch_all(DPT__REDUCE_norm, a, there, &x.value, DPT_F64, 0);
     DPT__TRY(number_end(&x, failed, &value));
   }
   *n = (int64_t)value;

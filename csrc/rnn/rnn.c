@@ -197,28 +197,26 @@ static void state_in(rnn_call *c, void *field, const char *name, const dpt_tenso
                      int64_t columns) {
   int64_t size[3];
   state_size(c, columns, size);
-  const dpt_tensor *s = dpt__call_in_maybe(&c->call, name, t);
+  const dpt_tensor *s = dpt__call_in_maybe(&c->call, name, t, field);
   dpt__call_same(&c->call, name, s, 3, size);
-  dpt__call_at(&c->call, s, field);
 }
 static void state_out(rnn_call *c, void *field, const char *name, dpt_tensor *t, int64_t columns) {
   int64_t size[3];
   state_size(c, columns, size);
-  if (t) dpt__call_at(&c->call, dpt__call_out(&c->call, name, t, 3, size), field);
+  if (t) dpt__call_out(&c->call, name, t, 3, size, field);
 }
 static void sequence_in(rnn_call *c, void *field, const char *name, const dpt_tensor *t,
                         int64_t columns) {
   int64_t size[3];
   sequence_size(c, columns, size);
-  const dpt_tensor *s = dpt__call_in(&c->call, name, t);
+  const dpt_tensor *s = dpt__call_in(&c->call, name, t, field);
   dpt__call_same(&c->call, name, s, 3, size);
-  dpt__call_at(&c->call, s, field);
 }
 static void sequence_out(rnn_call *c, void *field, const char *name, dpt_tensor *t,
                          int64_t columns) {
   int64_t size[3];
   sequence_size(c, columns, size);
-  dpt__call_at(&c->call, dpt__call_out(&c->call, name, t, 3, size), field);
+  dpt__call_out(&c->call, name, t, 3, size, field);
 }
 static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
   int64_t n;
@@ -230,8 +228,7 @@ static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
 }
 
 static void weight_in(rnn_call *c, const dpt_tensor *weight) {
-  const dpt_tensor *w = dpt__call_in(&c->call, "weight", weight);
-  dpt__call_at(&c->call, w, &c->args->weight);
+  const dpt_tensor *w = dpt__call_in(&c->call, "weight", weight, &c->args->weight);
   check_weight(c, "weight", w);
 }
 
@@ -259,8 +256,7 @@ static int64_t reserve_bytes(rnn_call *c) {
 static void reserve_out(rnn_call *c, dpt_tensor *reserve, int ndim, const int64_t *size,
                         int64_t bytes) {
   c->args->reserve_bytes = bytes;
-  dpt__call_at(&c->call, dpt__call_out_type(&c->call, "reserve", reserve, DPT_U8, ndim, size),
-               &c->args->reserve);
+  dpt__call_out_type(&c->call, "reserve", reserve, DPT_U8, ndim, size, &c->args->reserve);
 }
 
 /* The reserve that forward left. */
@@ -274,8 +270,7 @@ static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
                                "forward left",
                                dpt__describe(text, reserve), (long long)bytes);
   c->args->reserve_bytes = bytes;
-  dpt__call_at(&c->call, dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8),
-               &c->args->reserve);
+  dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8, &c->args->reserve);
 }
 
 static int launch(rnn_call *c, enum dpt__kernel kernel) {
@@ -354,8 +349,7 @@ static int backward_weight(rnn_call *c, dpt_tensor *gw, const dpt_tensor *x, con
                            const dpt_tensor *y, dpt_tensor *reserve) {
   struct dpt__rnn_args *a = c->args;
   const dpt_rnn *r = c->rnn;
-  dpt_tensor *g = dpt__call_update(&c->call, "gw", gw);
-  dpt__call_at(&c->call, g, &a->gw);
+  dpt_tensor *g = dpt__call_update(&c->call, "gw", gw, &a->gw);
   sequence_in(c, &a->x, "x", x, r->input);
   state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
   sequence_in(c, &a->y, "y", y, out_columns(r));
