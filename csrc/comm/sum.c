@@ -38,11 +38,6 @@ static int hire(worker *w, int device) {
   return dpt__event_record(w->stream, &w->ready);
 }
 
-static void fire(worker *w) {
-  dpt_storage_release(w->buffer);
-  dpt_storage_release(w->sums);
-}
-
 /* Each of the workers waits for what was queued on all of them before. */
 static int wait_all(worker *w, int64_t n) {
   for (int64_t i = 0; i < n; i++)
@@ -213,7 +208,8 @@ int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
   if (!status) status = sum_all(w, n, &j);
   dpt__row_written(&out);
   for (int64_t i = 0; i < n; i++) {
-    fire(&w[i]);
+    dpt_storage_release(w[i].buffer);
+    dpt_storage_release(w[i].sums);
     if (i) status |= dpt__stream_wait_all(w[i].stream, w->stream);
   }
   free(j.in);
@@ -244,7 +240,8 @@ int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
   }
   for (int64_t i = 0; i < hired; i++) {
     status |= dpt__event_record(w[i].stream, &w[i].ready);
-    fire(&w[i]);
+    dpt_storage_release(w[i].buffer);
+    dpt_storage_release(w[i].sums);
   }
   return status || wait_all(w, n);
 }

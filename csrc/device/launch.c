@@ -77,13 +77,15 @@ static void set_context(dpt__context *context, dpt__stream *stream) {
   context->threads = stream->threads;
 }
 
-/* The backend has the kernel, and a capture can hold it. */
-static int check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
+/* The backend has the kernel, a capture can hold it, and with its arguments it has what it needs.
+ */
+static int check_kernel(const dpt__context *context, enum dpt__kernel kernel, const void *args) {
   const dpt__backend *backend = context->backend;
   if (!backend->kernels[kernel])
     return dpt__fail("%s: there is no such kernel on %s devices", context->name, backend->name);
   const char *why = not_captured[kernel];
-  return why && context->stream ? dpt__graph_rejects(context->name, why) : 0;
+  if (why && context->stream) DPT__TRY(dpt__graph_rejects(context->name, why));
+  return args && backend->prepare ? backend->prepare(kernel, context->name, args) : 0;
 }
 
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
@@ -94,7 +96,7 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
     DPT__TRY(dpt__device_find(l->context.name, first->store_ ? first->store_->device : 0, &device));
   set_context(&l->context, device ? dpt__current_stream(device->number) : NULL);
   l->checked = 1;
-  return check_kernel(&l->context, kernel);
+  return check_kernel(&l->context, kernel, NULL);
 }
 
 /* ---- operands that share memory with results ---- */
@@ -120,7 +122,7 @@ int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
 }
 
 /* Memory for operand k if it shares some with result r. */
-static int unshare(dpt__launch *l, int r, int k) {
+static int take_copy(dpt__launch *l, int r, int k) {
   const dpt_tensor *result = l->operand[r].t, *t = l->operand[k].t;
   const char *from, *to;
   int use = l->operand[k].use;
@@ -131,10 +133,10 @@ static int unshare(dpt__launch *l, int r, int k) {
   return dpt__storage_new_on(&l->operand[k].copy, kind, to - from, l->context.device);
 }
 
-static int unshare_all(dpt__launch *l) {
+static int take_copies(dpt__launch *l) {
   for (int r = 0; r < l->n; r++)
     for (int k = 0; k < l->n && l->operand[r].use == DPT__OUT && l->operand[r].t; k++)
-      if (k != r) DPT__TRY(unshare(l, r, k));
+      if (k != r) DPT__TRY(take_copy(l, r, k));
   return 0;
 }
 
@@ -155,33 +157,25 @@ static int copy_shared(dpt__launch *l) {
 /* ---- uses, writes and streams ---- */
 
 static int record_uses(dpt__launch *l) {
-  for (int i = 0; i < l->n && l->context.stream; i++) {
-    const dpt_tensor *t = l->operand[i].t;
-    if (t && t->store_ && t->store_->block)
-      DPT__TRY(dpt__block_use(t->store_->block, l->context.stream));
+  for (int i = 0; i < l->n; i++) {
+    dpt_storage *s = l->operand[i].t ? l->operand[i].t->store_ : NULL;
+    if (!s) continue;
+    if (l->context.stream && s->block) DPT__TRY(dpt__block_use(s->block, l->context.stream));
+    if (l->operand[i].use == DPT__OUT) dpt__storage_written(s);
   }
-  for (int i = 0; i < l->n; i++)
-    if (l->operand[i].use == DPT__OUT && l->operand[i].t) dpt__written(l->operand[i].t);
   return 0;
 }
 
-/* The stream waits for the current streams of the operands on other devices. */
-static int await_others(dpt__launch *l) {
-  memset(l->others, 0, sizeof l->others);
-  for (int i = 0; i < l->n; i++) {
+/* The stream waits for the current streams of the operands on other devices, or (done) they for it.
+ */
+static int order_others(const dpt__launch *l, int done) {
+  dpt__stream *own = l->context.stream;
+  for (int i = 0; i < l->n && l->across; i++) {
     const dpt_storage *s = l->operand[i].t ? l->operand[i].t->store_ : NULL;
     if (!s || s->device == l->context.device) continue;
-    l->others[(s->device - 1) / 64] |= (uint64_t)1 << (s->device - 1) % 64;
-    DPT__TRY(dpt__stream_wait_all(l->context.stream, dpt__current_stream(s->device)));
+    dpt__stream *other = dpt__current_stream(s->device);
+    DPT__TRY(done ? dpt__stream_wait_all(other, own) : dpt__stream_wait_all(own, other));
   }
-  return 0;
-}
-
-/* Those streams wait for the launch's. */
-static int let_wait(const dpt__launch *l) {
-  for (int device = 1; device <= DPT__MAX_DEVICES; device++)
-    if (l->others[(device - 1) / 64] >> (device - 1) % 64 & 1)
-      DPT__TRY(dpt__stream_wait_all(dpt__current_stream(device), l->context.stream));
   return 0;
 }
 
@@ -203,31 +197,22 @@ static int submit(dpt__context *context, enum dpt__kernel kernel, const void *ar
   return dpt__stream_push(context->stream, run, context->name, args, size);
 }
 
-static int prepare(const dpt__context *context, enum dpt__kernel kernel, const void *args) {
-  const dpt__backend *backend = context->backend;
-  return backend->prepare ? backend->prepare(kernel, context->name, args) : 0;
-}
-
 static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {
   if (!l->checked) DPT__TRY(dpt__launch_check(l, kernel));
-  DPT__TRY(prepare(&l->context, kernel, args) || unshare_all(l) || record_uses(l));
-  if (l->across) DPT__TRY(await_others(l));
+  DPT__TRY(check_kernel(&l->context, kernel, args) || take_copies(l) || record_uses(l) ||
+           order_others(l, 0));
   l->begun = 1;
   return copy_shared(l);
 }
 
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
-  if (!l->begun)
-    DPT__TRY(begin(l, kernel, args));
-  else
-    DPT__TRY(check_kernel(&l->context, kernel) || prepare(&l->context, kernel, args));
+  DPT__TRY(l->begun ? check_kernel(&l->context, kernel, args) : begin(l, kernel, args));
   for (int i = 0; i < l->n; i++) {
     const dpt_tensor *t = l->operand[i].t;
     const void *at = l->operand[i].copy ? l->operand[i].copy->data : t ? dpt__at(t) : NULL;
     if (l->operand[i].field) memcpy(l->operand[i].field, &at, sizeof at);
   }
-  DPT__TRY(submit(&l->context, kernel, args, size));
-  return l->across ? let_wait(l) : 0;
+  return submit(&l->context, kernel, args, size) || order_others(l, 1);
 }
 
 int dpt__launch_end(dpt__launch *l, int status) {
@@ -240,6 +225,5 @@ int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn,
                    size_t size) {
   dpt__context context = {.name = fn};
   set_context(&context, stream);
-  return check_kernel(&context, kernel) || prepare(&context, kernel, args) ||
-         submit(&context, kernel, args, size);
+  return check_kernel(&context, kernel, args) || submit(&context, kernel, args, size);
 }

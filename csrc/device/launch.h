@@ -13,9 +13,8 @@
  * any more; the kernel runs. So a launch that is rejected has changed and queued nothing.
  *
  * Operands are all in host memory, where the kernel runs at once, or on one device, whose current
- * stream of this thread runs it. Where a script has allowed it (dpt_peer_kernels_set) they may lie
- * on several devices: the first one's works, after the current streams of the others, which wait
- * for it in turn.
+ * stream runs it; if a script allows it (dpt_peer_kernels_set) on several: the first one's works,
+ * after the current streams of the others, which wait for it in turn.
  */
 #ifndef DPT_DEVICE_LAUNCH_H
 #define DPT_DEVICE_LAUNCH_H
@@ -31,8 +30,7 @@ enum dpt__use { DPT__IN, DPT__IN_PLACE, DPT__OUT };
 typedef struct dpt__launch {
   dpt__context context; /* set by dpt__launch_check */
   int n, checked, begun;
-  int across;         /* operands lie on other devices as well: */
-  uint64_t others[4]; /* a bit for each of those, by number - 1 */
+  int across; /* operands lie on other devices as well */
   struct {
     const dpt_tensor *t;
     void *field;       /* of the arguments: gets the address of the first element; or NULL */
@@ -49,16 +47,10 @@ static inline void dpt__launch_begin(dpt__launch *l, const char *fn) {
 
 /* An operand, NULL for none; field (a pointer's address, or NULL) is set before each kernel. */
 void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const dpt_tensor *t, void *field);
-static inline void dpt__launch_in(dpt__launch *l, const dpt_tensor *t, void *field) {
-  dpt__launch_operand(l, DPT__IN, t, field);
-}
-static inline void dpt__launch_in_place(dpt__launch *l, const dpt_tensor *t, void *field) {
-  dpt__launch_operand(l, DPT__IN_PLACE, t, field);
-}
+#define dpt__launch_in(l, t, field) dpt__launch_operand((l), DPT__IN, (t), (field))
+#define dpt__launch_in_place(l, t, field) dpt__launch_operand((l), DPT__IN_PLACE, (t), (field))
 /* A result; one that is updated is read by its kernel, too. */
-static inline void dpt__launch_out(dpt__launch *l, const dpt_tensor *t, void *field) {
-  dpt__launch_operand(l, DPT__OUT, t, field);
-}
+#define dpt__launch_out(l, t, field) dpt__launch_operand((l), DPT__OUT, (t), (field))
 
 /* Where the kernel would run, or why it can't: for who has to know before results are resized. */
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel);
@@ -67,7 +59,8 @@ int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args
 /* Frees what the launch has made, and passes the status on. */
 int dpt__launch_end(dpt__launch *l, int status);
 
-/* `dpt__launch_run(&l, fill, &args)` with `struct dpt__fill_args args`: the one kernel. */
+/* The one kernel of a launch: `dpt__launch_run(&l, fill, &args)` with struct dpt__fill_args args.
+ */
 #define dpt__launch_run(l, kernel, args)                                                           \
   dpt__launch_end((l), dpt__launch_kernel((l), DPT__KERNEL_##kernel,                               \
                                           (const struct dpt__##kernel##_args *){(args)},           \

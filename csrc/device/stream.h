@@ -74,9 +74,8 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
 enum { DPT__PUSH_MAX = 256 };
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size);
-/* The same, ordered with no other stream: for what begins and ends a capture. */
 int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const char *name,
-                               const void *args, size_t size);
+                               const void *args, size_t size); /* of captures: with no other */
 /* Everything that counts as queued on the stream: what a blocking stream is ordered behind, too. */
 int dpt__event_record(dpt__stream *stream, dpt__event *event);
 /* The last item that was queued on this stream itself. */

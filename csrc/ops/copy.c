@@ -33,29 +33,25 @@ static int dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device)
   return 0;
 }
 
-static int launch(dpt_tensor *r, const dpt_tensor *a, const dpt__walk *walk) {
+/* -1: their shapes have no common rows, which contiguous ones always have. */
+static int launch(dpt_tensor *r, const dpt_tensor *a) {
   dpt__launch l;
-  struct dpt__convert_args args = {*walk};
+  struct dpt__convert_args args;
+  if (dpt__walk_start(&args.walk, 2, (const dpt_tensor *const[]){r, a})) return -1;
+  dpt__walk_sort(&args.walk);
   dpt__launch_begin(&l, "copy");
   dpt__launch_out(&l, r, NULL);
   dpt__launch_in_place(&l, a, NULL);
-  dpt__walk_sort(&args.walk);
   return dpt__launch_run(&l, convert, &args);
 }
 
 /* Both in host memory or on one device; equal counts, not 0. */
 static int convert(dpt_tensor *r, const dpt_tensor *a) {
-  dpt__walk walk;
-  const dpt_tensor *operands[] = {r, a};
-  if (!dpt__overlap(r, a) && dpt__walk_start(&walk, 2, operands) == 0) return launch(r, a, &walk);
+  int status = dpt__overlap(r, a) ? -1 : launch(r, a);
+  if (status >= 0) return status;
   dpt_tensor whole = {.kind_ = a->kind_};
-  int device = dpt_tensor_device(a);
-  operands[0] = &whole;
-  int status = dpt__result(&whole, a->ndim_, a->size_, device) ||
-               dpt__walk_start(&walk, 2, operands) || launch(&whole, a, &walk);
-  operands[0] = r;
-  operands[1] = &whole;
-  status = status || dpt__walk_start(&walk, 2, operands) || launch(r, &whole, &walk);
+  status = dpt__result(&whole, a->ndim_, a->size_, dpt_tensor_device(a)) || launch(&whole, a) ||
+           launch(r, &whole);
   dpt_tensor_free(&whole);
   return status;
 }

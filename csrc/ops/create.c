@@ -10,9 +10,7 @@
 
 /* r gets n elements unless it has as many. */
 static int with_count(dpt_tensor *r, int64_t n) {
-  int device = dpt_tensor_device(r);
-  if (dpt__is_device(r->kind_) && !device) DPT__TRY(dpt_device_get(&device));
-  return dpt__count(r) == n && n ? 0 : dpt__result(r, 1, &n, device);
+  return dpt__count(r) == n && n ? 0 : dpt__result(r, 1, &n, dpt_tensor_device(r));
 }
 
 static int ramp(const char *fn, dpt_tensor *r, double from, double step, int power) {
@@ -68,9 +66,7 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
   const int64_t size[] = {n, m};
   if (n < 1 || m < 1)
     return dpt__fail("eye: %lld rows and %lld columns", (long long)n, (long long)m);
-  int device = dpt_tensor_device(r);
-  if (dpt__is_device(r->kind_) && !device) DPT__TRY(dpt_device_get(&device));
-  DPT__TRY(dpt__result(r, 2, size, device) || dpt_fill(r, 0));
+  DPT__TRY(dpt__result(r, 2, size, dpt_tensor_device(r)) || dpt_fill(r, 0));
   diagonal(&line, r, 0);
   return dpt_fill(&line, 1);
 }

@@ -47,9 +47,7 @@ static double uniform(words *w) { return next(w) * (1.0 / 4294967296.0); }
 /* Resizes r as `list`, a host tensor that is to be copied there; before anything is drawn, so that
  * a call that fails for lack of memory has drawn nothing. */
 static int resize_as(dpt_tensor *r, const dpt_tensor *list) {
-  int device = dpt_tensor_device(r);
-  if (dpt__is_device(r->kind_) && !device) DPT__TRY(dpt_device_get(&device));
-  return dpt__result(r, list->ndim_, list->size_, device);
+  return dpt__result(r, list->ndim_, list->size_, dpt_tensor_device(r));
 }
 
 static int give(dpt_tensor *r, const dpt_tensor *list) {

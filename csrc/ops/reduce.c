@@ -27,6 +27,8 @@ int dpt_reduction(const char *name) {
   return -1;
 }
 
+static const int64_t one = 1;
+
 static int check(int op, const dpt_tensor *a) {
   if (op < 0 || op >= DPT__NREDUCE) return dpt__fail("reduce: no reduction has the number %d", op);
   char types = table[op].types;
@@ -96,7 +98,6 @@ typedef struct number {
 } number;
 
 static int number_start(number *x, const dpt_tensor *a) {
-  static const int64_t one = 1;
   *x = (number){.there = {.kind_ = DPT_F64 | DPT_ON_DEVICE}};
   return dpt__is_device(a->kind_) ? dpt__result(&x->there, 1, &one, dpt_tensor_device(a)) : 0;
 }
@@ -130,7 +131,6 @@ int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
 }
 
 int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p) {
-  static const int64_t one = 1;
   DPT__TRY(check(op, a));
   if (dpt__count(a) == 0) {
     double value;
@@ -187,7 +187,6 @@ int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value) {
 }
 
 int dpt_dot_into(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b) {
-  static const int64_t one = 1;
   DPT__TRY(check_pair("dot", a, b));
   const dpt_tensor x = *a, y = *b;
   DPT__TRY(dpt__result(r, 1, &one, dpt_tensor_device(a)));
