@@ -126,7 +126,7 @@ static int take_copy(dpt__launch *l, int r, int k) {
   const dpt_tensor *result = l->operand[r].t, *t = l->operand[k].t;
   const char *from, *to;
   int use = l->operand[k].use;
-  if (!t || use == DPT__IN_PLACE || l->operand[k].copy || !dpt__share_memory(result, t)) return 0;
+  if (!t || l->operand[k].copy || !dpt__share_memory(result, t)) return 0;
   if (use == DPT__OUT) return dpt__fail("%s: two results share memory", l->context.name);
   span(t, &from, &to);
   int kind = DPT_U8 | (t->kind_ & DPT_ON_DEVICE);
@@ -134,9 +134,11 @@ static int take_copy(dpt__launch *l, int r, int k) {
 }
 
 static int take_copies(dpt__launch *l) {
-  for (int r = 0; r < l->n; r++)
-    for (int k = 0; k < l->n && l->operand[r].use == DPT__OUT && l->operand[r].t; k++)
-      if (k != r) DPT__TRY(take_copy(l, r, k));
+  for (int r = 0; r < l->n; r++) {
+    if (l->operand[r].use != DPT__OUT || !l->operand[r].t) continue;
+    for (int k = 0; k < l->n; k++)
+      if (k != r && l->operand[k].use != DPT__IN_PLACE) DPT__TRY(take_copy(l, r, k));
+  }
   return 0;
 }
 
@@ -208,9 +210,10 @@ static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
   DPT__TRY(l->begun ? check_kernel(&l->context, kernel, args) : begin(l, kernel, args));
   for (int i = 0; i < l->n; i++) {
+    if (!l->operand[i].field) continue;
     const dpt_tensor *t = l->operand[i].t;
     const void *at = l->operand[i].copy ? l->operand[i].copy->data : t ? dpt__at(t) : NULL;
-    if (l->operand[i].field) memcpy(l->operand[i].field, &at, sizeof at);
+    memcpy(l->operand[i].field, &at, sizeof at);
   }
   return submit(&l->context, kernel, args, size) || order_others(l, 1);
 }

@@ -41,8 +41,9 @@ int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elemen
 /* Launches and copies say it of every result; who writes by hand does. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
-  if (dpt__own_capture) dpt__graph_written(s);
-  if (!dpt__writes_later) atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
+  if (s->device && dpt__own_capture) dpt__graph_written(s);
+  if (!s->device || !dpt__writes_later)
+    atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
 }
 static inline void dpt__written(const dpt_tensor *t) {
   if (t->store_) dpt__storage_written(t->store_);
