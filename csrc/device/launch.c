@@ -183,7 +183,9 @@ static int order_others(const dpt__launch *l, int done) {
 
 /* ---- kernels ---- */
 
-static int run_now(dpt__context *context, dpt__kernel_fn *run, const void *args) {
+static int submit(dpt__context *context, enum dpt__kernel kernel, const void *args, size_t size) {
+  dpt__kernel_fn *run = context->backend->kernels[kernel];
+  if (context->stream) return dpt__stream_push(context->stream, run, context->name, args, size);
   dpt__runner *runner = dpt__own_runner;
   if (runner) dpt__runner_enter(runner);
   dpt__effect();
@@ -191,12 +193,6 @@ static int run_now(dpt__context *context, dpt__kernel_fn *run, const void *args)
   if (runner) dpt__runner_done(runner);
   dpt__scratch_reset();
   return status;
-}
-
-static int submit(dpt__context *context, enum dpt__kernel kernel, const void *args, size_t size) {
-  dpt__kernel_fn *run = context->backend->kernels[kernel];
-  if (!context->stream) return run_now(context, run, args);
-  return dpt__stream_push(context->stream, run, context->name, args, size);
 }
 
 static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {
