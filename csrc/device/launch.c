@@ -1,7 +1,6 @@
 /* launch.c: where the work of one operation goes, and what it needs (launch.h has the rules). */
 #include "device/launch.h"
 
-#include "base/assert.h"
 #include "device/copy.h"
 #include "device/device.h"
 #include "device/graph.h"
@@ -18,14 +17,6 @@ static const char *const not_captured[] = {
 #include "device/kernels.def"
 #undef DPT_KERNEL
 };
-
-void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const dpt_tensor *t, void *field) {
-  dpt__assert(l->n < DPT__LAUNCH_OPERANDS && !l->begun);
-  l->operand[l->n].t = t;
-  l->operand[l->n].field = field;
-  l->operand[l->n].copy = NULL;
-  l->operand[l->n++].use = use;
-}
 
 /* ---- what can not be done ---- */
 
@@ -130,10 +121,12 @@ static int take_copy(dpt__launch *l, int r, int k) {
   if (use == DPT__OUT) return dpt__fail("%s: two results share memory", l->context.name);
   span(t, &from, &to);
   int kind = DPT_U8 | (t->kind_ & DPT_ON_DEVICE);
+  l->copies++;
   return dpt__storage_new_on(&l->operand[k].copy, kind, to - from, l->context.device);
 }
 
 static int take_copies(dpt__launch *l) {
+  if (!l->results || (!l->reads && l->results == 1)) return 0;
   for (int r = 0; r < l->n; r++) {
     if (l->operand[r].use != DPT__OUT || !l->operand[r].t) continue;
     for (int k = 0; k < l->n; k++)
@@ -143,7 +136,7 @@ static int take_copies(dpt__launch *l) {
 }
 
 static int copy_shared(dpt__launch *l) {
-  for (int k = 0; k < l->n; k++) {
+  for (int k = 0; k < l->n && l->copies; k++) {
     dpt_storage *copy = l->operand[k].copy;
     const dpt_tensor *t = l->operand[k].t;
     if (!copy) continue;
@@ -205,7 +198,7 @@ static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {
 
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
   DPT__TRY(l->begun ? check_kernel(&l->context, kernel, args) : begin(l, kernel, args));
-  for (int i = 0; i < l->n; i++) {
+  for (int i = 0; i < l->n && l->fields; i++) {
     if (!l->operand[i].field) continue;
     const dpt_tensor *t = l->operand[i].t;
     const void *at = l->operand[i].copy ? l->operand[i].copy->data : t ? dpt__at(t) : NULL;
@@ -215,7 +208,7 @@ int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args
 }
 
 int dpt__launch_end(dpt__launch *l, int status) {
-  for (int i = 0; i < l->n; i++)
+  for (int i = 0; i < l->n && l->copies; i++)
     if (l->operand[i].copy) dpt_storage_release(l->operand[i].copy);
   return status;
 }

@@ -18,6 +18,7 @@
  */
 #ifndef DPT_DEVICE_LAUNCH_H
 #define DPT_DEVICE_LAUNCH_H
+#include "base/assert.h"
 #include "device/backend.h"
 
 enum { DPT__LAUNCH_OPERANDS = 24 };
@@ -30,7 +31,8 @@ enum dpt__use { DPT__IN, DPT__IN_PLACE, DPT__OUT };
 typedef struct dpt__launch {
   dpt__context context; /* set by dpt__launch_check */
   int n, checked, begun;
-  int across; /* operands lie on other devices as well */
+  int reads, results, fields, copies; /* how many operands are IN, OUT, have a field or a copy */
+  int across;                         /* operands lie on other devices as well */
   struct {
     const dpt_tensor *t;
     void *field;       /* of the arguments: gets the address of the first element; or NULL */
@@ -42,11 +44,21 @@ typedef struct dpt__launch {
 /* fn names the operation in error messages: a literal. */
 static inline void dpt__launch_begin(dpt__launch *l, const char *fn) {
   l->context.name = fn;
-  l->n = l->checked = l->begun = 0;
+  l->n = l->checked = l->begun = l->reads = l->results = l->fields = l->copies = 0;
 }
 
 /* An operand, NULL for none; field (a pointer's address, or NULL) is set before each kernel. */
-void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const dpt_tensor *t, void *field);
+static inline void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const dpt_tensor *t,
+                                       void *field) {
+  dpt__assert(l->n < DPT__LAUNCH_OPERANDS && !l->begun);
+  l->operand[l->n].t = t;
+  l->operand[l->n].field = field;
+  l->operand[l->n].copy = NULL;
+  l->operand[l->n++].use = use;
+  l->reads += use == DPT__IN;
+  l->results += use == DPT__OUT;
+  l->fields += field != NULL;
+}
 #define dpt__launch_in(l, t, field) dpt__launch_operand((l), DPT__IN, (t), (field))
 #define dpt__launch_in_place(l, t, field) dpt__launch_operand((l), DPT__IN_PLACE, (t), (field))
 /* A result; one that is updated is read by its kernel, too. */
