@@ -130,8 +130,8 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   dpt__images large, small;
   dpt__call_begin(&call, "max pooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
-  const dpt_tensor *i = take_places(&call, idx, &args.idx);
   dpt__images_of(&call, "input", in, ndim, &large);
+  const dpt_tensor *i = take_places(&call, idx, &args.idx);
   dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)
     dpt__call_count(&call, "indices", i, dpt__count(gy), "one for each element of gradOutput");

@@ -71,8 +71,11 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
   return dpt_fill(&line, 1);
 }
 
-static int diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
+int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   char text[DPT__TEXT];
+  DPT__TRY(dpt__check_kind("diag", r, a));
+  if (a->ndim_ < 1 || a->ndim_ > 2)
+    return dpt__fail("diag: wanted a vector or a matrix, got a %s", dpt__describe(text, a));
   dpt_tensor line;
   if (a->ndim_ == 1) {
     int64_t n = a->size_[0] + (k < 0 ? -k : k);
@@ -88,14 +91,6 @@ static int diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   if (!diagonal(&line, a, k))
     return dpt__fail("diag: a %s has no diagonal %lld", dpt__describe(text, a), (long long)k);
   return dpt__result(r, 1, line.size_, dpt_tensor_device(a)) || dpt_copy(r, &line);
-}
-
-int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
-  char text[DPT__TEXT];
-  DPT__TRY(dpt__check_kind("diag", r, a));
-  if (a->ndim_ < 1 || a->ndim_ > 2)
-    return dpt__fail("diag: wanted a vector or a matrix, got a %s", dpt__describe(text, a));
-  return diag(r, a, k);
 }
 
 /* Size d of a tensor that has 1 in further dimensions. */

@@ -59,7 +59,12 @@ static int of_nothing(int op, double *value) {
   }
 }
 
-static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int dim, double p) {
+int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int dim, double p) {
+  DPT__TRY(check(op, in));
+  const char *fn = table[op].name;
+  DPT__TRY(dpt__check_dim(fn, in, dim) || dpt__check_kind(fn, r, in));
+  if (idx) DPT__TRY(dpt__check_places(fn, idx, in));
+  if (idx && op != DPT__REDUCE_max && op != DPT__REDUCE_min) idx = NULL;
   const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? 1 : a->size_[d];
@@ -79,15 +84,6 @@ static int reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, 
   dpt__launch_out(&l, idx, &g.idx);
   dpt__launch_in(&l, a, &g.a);
   return dpt__launch_run(&l, reduce, &g);
-}
-
-int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, double p) {
-  DPT__TRY(check(op, a));
-  const char *fn = table[op].name;
-  DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a));
-  if (idx) DPT__TRY(dpt__check_places(fn, idx, a));
-  if (idx && op != DPT__REDUCE_max && op != DPT__REDUCE_min) idx = NULL;
-  return reduce(op, r, idx, a, dim, p);
 }
 
 /* An element that a kernel on the operands' side may write, for a number that the caller waits for.
