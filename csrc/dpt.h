@@ -764,7 +764,8 @@ int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int
                     int64_t size);
 void dpt_storage_retain(dpt_storage *storage);
 void dpt_storage_release(dpt_storage *storage);
-/* Keeps the contents as far as they fit; on a device the current stream copies them. */
+/* Keeps the contents as far as they fit; on a device the current stream copies them. A storage that
+ * others hold keeps its memory where it gets smaller, since their tensors may reach all of it. */
 int dpt_storage_resize(dpt_storage *storage, int64_t size);
 int64_t dpt_storage_size(const dpt_storage *storage);
 int dpt_storage_kind(const dpt_storage *storage);

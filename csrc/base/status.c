@@ -7,11 +7,11 @@
 
 static _Thread_local char message[1024];
 static _Thread_local int no_memory;
-_Thread_local uint32_t dpt__effects;
+_Thread_local struct dpt__local dpt__local;
 
 const char *dpt_message(void) { return message; }
-const uint32_t *dpt_effects(void) { return &dpt__effects; }
-int dpt_may_retry(uint32_t before) { return no_memory && dpt__effects == before; }
+const uint32_t *dpt_effects(void) { return &dpt__local.effects; }
+int dpt_may_retry(uint32_t before) { return no_memory && dpt__local.effects == before; }
 
 #define SAY()                                                                                      \
   va_list args;                                                                                    \

@@ -25,9 +25,15 @@ static inline int dpt__failed(void) { return 1; }
 void dpt__say_no_memory(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 #ifndef __cplusplus
-/* What can't be taken back: work that this thread has queued or done, numbers that it has drawn. */
-extern _Thread_local uint32_t dpt__effects;
-static inline void dpt__effect(void) { dpt__effects++; }
+/* What every call asks of its thread, in one variable: each of its own would cost a call. */
+struct dpt__local {
+  uint32_t effects;           /* what can't be taken back: work queued or done, numbers drawn */
+  int threads;                /* for OpenMP (device/threads.c); 0: not asked for yet */
+  int scratch;                /* whether the kernel that runs has taken any (device/scratch.h) */
+  struct dpt__runner *runner; /* device/leaving.h */
+};
+extern _Thread_local struct dpt__local dpt__local;
+static inline void dpt__effect(void) { dpt__local.effects++; }
 #endif
 
 /* `DPT__TRY(f(x));` returns the status of f where it is not 0. */

@@ -89,7 +89,8 @@ dpt_backend(int abi, const dpt__services *services) {
   }
 #ifdef DPT_EMULATED
   backend = *services->host; /* its kernels stand in for what is not written here */
-#define DPT_KERNEL(kernel, why) backend.kernels[DPT__KERNEL_##kernel] = borrowed<DPT__KERNEL_##kernel>;
+#define DPT_KERNEL(kernel, why)                                                                    \
+  backend.kernels[DPT__KERNEL_##kernel] = borrowed<DPT__KERNEL_##kernel>;
 #include "device/kernels.def"
 #undef DPT_KERNEL
   backend.name = "emulated";

@@ -38,45 +38,48 @@ static int mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
 
 /* The operand that decides: one with a storage, if any has; NULL: none. */
 static int find_place(dpt__launch *l, const dpt_tensor **first) {
-  *first = NULL;
+  const dpt_tensor *a = NULL;
   l->across = 0;
   for (int i = 0; i < l->n; i++) {
-    const dpt_tensor *t = l->operand[i].t, *a = *first;
-    if (!a || !t) {
-      if (t) *first = t;
-      continue;
-    }
+    const dpt_tensor *t = l->operand[i].t;
+    if (!t) continue;
+    if (!a) a = t;
     if (dpt__is_device(a->kind_) != dpt__is_device(t->kind_)) return mixed(l->context.name, a, t);
-    if (!t->store_) continue;
+    if (!dpt__is_device(t->kind_) || !t->store_) continue;
     if (a->store_ && a->store_->device != t->store_->device) {
       if (!dpt__peer_kernels()) return mixed(l->context.name, a, t);
       l->across = 1;
     }
-    if (!a->store_) *first = t;
+    if (!a->store_) a = t;
   }
+  *first = a;
   return 0;
 }
 
-/* The context of a stream's work; name is kept. */
-static void set_context(dpt__context *context, dpt__stream *stream) {
-  const char *name = context->name;
-  *context = (dpt__context){.backend = &dpt__host, .threads = dpt_threads_get(), .name = name};
-  if (!stream) return;
-  context->backend = stream->backend;
-  context->stream = stream;
-  context->device = stream->device;
-  context->threads = stream->threads;
+/* The context of a stream's work (NULL: of work on host memory, at once). */
+static dpt__context context_of(dpt__stream *stream, const char *name) {
+  if (!stream)
+    return (dpt__context){.backend = &dpt__host, .threads = dpt_threads_get(), .name = name};
+  return (dpt__context){.backend = stream->backend,
+                        .stream = stream,
+                        .device = stream->device,
+                        .threads = stream->threads,
+                        .name = name};
 }
 
-/* The backend has the kernel, a capture can hold it, and with its arguments it has what it needs.
- */
-static int check_kernel(const dpt__context *context, enum dpt__kernel kernel, const void *args) {
-  const dpt__backend *backend = context->backend;
-  if (!backend->kernels[kernel])
-    return dpt__fail("%s: there is no such kernel on %s devices", context->name, backend->name);
+/* The backend has the kernel, and a capture can hold it. */
+static int check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
   const char *why = not_captured[kernel];
-  if (why && context->stream) DPT__TRY(dpt__graph_rejects(context->name, why));
-  return args && backend->prepare ? backend->prepare(kernel, context->name, args) : 0;
+  if (!context->backend->kernels[kernel])
+    return dpt__fail("%s: there is no such kernel on %s devices", context->name,
+                     context->backend->name);
+  return why && context->stream ? dpt__graph_rejects(context->name, why) : 0;
+}
+
+/* With its arguments the kernel has what it needs. */
+static int prepare(const dpt__context *context, enum dpt__kernel kernel, const void *args) {
+  const dpt__backend *backend = context->backend;
+  return backend->prepare ? backend->prepare(kernel, context->name, args) : 0;
 }
 
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
@@ -85,9 +88,9 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   dpt__device *device = NULL;
   if (first && dpt__is_device(first->kind_))
     DPT__TRY(dpt__device_find(l->context.name, first->store_ ? first->store_->device : 0, &device));
-  set_context(&l->context, device ? dpt__current_stream(device->number) : NULL);
-  l->checked = 1;
-  return check_kernel(&l->context, kernel, NULL);
+  l->context = context_of(device ? dpt__current_stream(device->number) : NULL, l->context.name);
+  l->checked = 1 + (int)kernel;
+  return check_kernel(&l->context, kernel);
 }
 
 /* ---- operands that share memory with results ---- */
@@ -152,11 +155,13 @@ static int copy_shared(dpt__launch *l) {
 /* ---- uses, writes and streams ---- */
 
 static int record_uses(dpt__launch *l) {
+  dpt__stream *stream = l->context.stream;
   for (int i = 0; i < l->n; i++) {
-    dpt_storage *s = l->operand[i].t ? l->operand[i].t->store_ : NULL;
+    int written = l->operand[i].use == DPT__OUT;
+    dpt_storage *s = (stream || written) && l->operand[i].t ? l->operand[i].t->store_ : NULL;
     if (!s) continue;
-    if (l->context.stream && s->block) DPT__TRY(dpt__block_use(s->block, l->context.stream));
-    if (l->operand[i].use == DPT__OUT) dpt__storage_written(s);
+    if (stream && s->block) DPT__TRY(dpt__block_use(s->block, stream));
+    if (written) dpt__storage_written(s);
   }
   return 0;
 }
@@ -179,25 +184,32 @@ static int order_others(const dpt__launch *l, int done) {
 static int submit(dpt__context *context, enum dpt__kernel kernel, const void *args, size_t size) {
   dpt__kernel_fn *run = context->backend->kernels[kernel];
   if (context->stream) return dpt__stream_push(context->stream, run, context->name, args, size);
-  dpt__runner *runner = dpt__own_runner;
+  struct dpt__local *local = &dpt__local;
+  dpt__runner *runner = local->runner;
   if (runner) dpt__runner_enter(runner);
-  dpt__effect();
+  local->effects++;
   int status = run(context, args);
   if (runner) dpt__runner_done(runner);
-  dpt__scratch_reset();
+  dpt__scratch_reset(local);
   return status;
 }
 
 static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {
-  if (!l->checked) DPT__TRY(dpt__launch_check(l, kernel));
-  DPT__TRY(check_kernel(&l->context, kernel, args) || take_copies(l) || record_uses(l) ||
+  if (!l->checked)
+    DPT__TRY(dpt__launch_check(l, kernel));
+  else if (l->checked != 1 + (int)kernel)
+    DPT__TRY(check_kernel(&l->context, kernel));
+  DPT__TRY(prepare(&l->context, kernel, args) || take_copies(l) || record_uses(l) ||
            order_others(l, 0));
   l->begun = 1;
   return copy_shared(l);
 }
 
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
-  DPT__TRY(l->begun ? check_kernel(&l->context, kernel, args) : begin(l, kernel, args));
+  if (!l->begun)
+    DPT__TRY(begin(l, kernel, args));
+  else
+    DPT__TRY(check_kernel(&l->context, kernel) || prepare(&l->context, kernel, args));
   for (int i = 0; i < l->n && l->fields; i++) {
     if (!l->operand[i].field) continue;
     const dpt_tensor *t = l->operand[i].t;
@@ -207,15 +219,23 @@ int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args
   return submit(&l->context, kernel, args, size) || order_others(l, 1);
 }
 
-int dpt__launch_end(dpt__launch *l, int status) {
-  for (int i = 0; i < l->n && l->copies; i++)
+int dpt__launch_free(dpt__launch *l, int status) {
+  for (int i = 0; i < l->n; i++)
     if (l->operand[i].copy) dpt_storage_release(l->operand[i].copy);
   return status;
 }
 
+int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_tensor *r,
+                            const void *args) {
+  dpt__context context = context_of(NULL, fn);
+  DPT__TRY(prepare(&context, kernel, args));
+  dpt__written(r);
+  return submit(&context, kernel, args, 0);
+}
+
 int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,
                    size_t size) {
-  dpt__context context = {.name = fn};
-  set_context(&context, stream);
-  return check_kernel(&context, kernel, args) || submit(&context, kernel, args, size);
+  dpt__context context = context_of(stream, fn);
+  return check_kernel(&context, kernel) || prepare(&context, kernel, args) ||
+         submit(&context, kernel, args, size);
 }

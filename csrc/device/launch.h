@@ -30,7 +30,8 @@ enum dpt__use { DPT__IN, DPT__IN_PLACE, DPT__OUT };
 
 typedef struct dpt__launch {
   dpt__context context; /* set by dpt__launch_check */
-  int n, checked, begun;
+  int n, begun;
+  int checked; /* 1 + the kernel that dpt__launch_check was asked for; 0: not yet */
   int reads, results, fields, copies; /* how many operands are IN, OUT, have a field or a copy */
   int across;                         /* operands lie on other devices as well */
   struct {
@@ -69,7 +70,10 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel);
 /* Runs or queues a kernel on the operands; with the first one all is done that is said above. */
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size);
 /* Frees what the launch has made, and passes the status on. */
-int dpt__launch_end(dpt__launch *l, int status);
+int dpt__launch_free(dpt__launch *l, int status);
+static inline int dpt__launch_end(dpt__launch *l, int status) {
+  return l->copies ? dpt__launch_free(l, status) : status;
+}
 
 /* The one kernel of a launch: `dpt__launch_run(&l, fill, &args)` with struct dpt__fill_args args.
  */
@@ -77,6 +81,15 @@ int dpt__launch_end(dpt__launch *l, int status);
   dpt__launch_end((l), dpt__launch_kernel((l), DPT__KERNEL_##kernel,                               \
                                           (const struct dpt__##kernel##_args *){(args)},           \
                                           sizeof(struct dpt__##kernel##_args)))
+
+/* A kernel on host memory whose arguments hold the operands' addresses and which overlap as it
+ * allows; r is written. For calls on few elements, where a launch would take as long as the kernel.
+ */
+int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_tensor *r,
+                            const void *args);
+#define dpt__launch_here(kernel, fn, r, args)                                                      \
+  dpt__launch_kernel_here(DPT__KERNEL_##kernel, (fn), (r),                                         \
+                          (const struct dpt__##kernel##_args *){(args)})
 
 /* A launch on a stream, of a kernel whose arguments hold addresses that dpt__block_use knows of. */
 int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-_Thread_local dpt__runner *dpt__own_runner;
-
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static dpt__runner *list DPT__GUARDED_BY(lock);
 static pid_t owner; /* the process that has the threads: not its children; set once */
@@ -18,7 +16,7 @@ static int all_rest(void) {
   int rest = 1;
   dpt__lock(&lock);
   for (dpt__runner *r = list; r; r = r->next)
-    if (r != dpt__own_runner && atomic_load(&r->busy)) rest = 0;
+    if (r != dpt__local.runner && atomic_load(&r->busy)) rest = 0;
   dpt__unlock(&lock);
   return rest;
 }
@@ -55,11 +53,11 @@ void dpt__runner_remove(dpt__runner *runner) {
 }
 
 void dpt__runner_own(void) {
-  if (dpt__own_runner) return;
+  if (dpt__local.runner) return;
   dpt__runner *runner = malloc(sizeof *runner);
   if (!runner) return; /* the end of the process is less safe then */
   dpt__runner_add(runner);
-  dpt__own_runner = runner;
+  dpt__local.runner = runner;
 }
 
 void dpt__runner_enter(dpt__runner *runner) {

@@ -7,6 +7,7 @@
  */
 #ifndef DPT_DEVICE_LEAVING_H
 #define DPT_DEVICE_LEAVING_H
+#include "base/status.h"
 #include <stdatomic.h>
 
 /* A thread that runs kernels. */
@@ -29,10 +30,9 @@ static inline void dpt__runner_done(dpt__runner *runner) {
   atomic_store_explicit(&runner->busy, 0, memory_order_release);
 }
 
-/* This thread's runner for kernels on host memory; NULL: no other thread can call exit(), as long
- * as the process has one Lua state. dpt__runner_own gives this thread one that stays, if it has
+/* dpt__local.runner is this thread's for kernels on host memory; NULL: no other thread can call
+ * exit(), as long as the process has one Lua state. dpt__runner_own makes one that stays, if it has
  * none. */
-extern _Thread_local dpt__runner *dpt__own_runner;
 void dpt__runner_own(void);
 
 #endif

@@ -133,10 +133,12 @@ void dpt__scratch_free(void *memory) { give_blocks(memory, 0); }
 /* ---- either ---- */
 
 void *dpt__scratch(dpt__context *context, size_t bytes) {
+  dpt__local.scratch = 1;
   return context->stream ? take_block(context, bytes) : take_plain(bytes);
 }
 
-void dpt__scratch_reset(void) {
+void dpt__scratch_clear(void) {
+  dpt__local.scratch = 0;
   reset_plain();
   if (diverted) { /* recorded work has the addresses: they stay the graph's */
     for (piece *p = pieces; p; p = p->next) p->used = 0;

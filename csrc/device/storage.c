@@ -63,7 +63,7 @@ static void give(dpt_storage *s) {
   if (s->block) {
     dpt__block_give(s->block);
   } else {
-    give_host(s->data, (size_t)s->size * dpt__dtype_size(dpt__dtype(s->kind)));
+    give_host(s->data, (size_t)s->capacity * dpt__dtype_size(dpt__dtype(s->kind)));
   }
 }
 
@@ -77,7 +77,7 @@ static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int 
   s->kind = kind;
   s->device = device;
   s->flags = flags;
-  s->size = size;
+  s->size = s->capacity = size;
   s->parent = NULL;
   s->mapping = NULL;
   if (take(s, bytes, &s->data, &s->block)) {
@@ -109,7 +109,7 @@ int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
                       struct dpt__mapping *mapping) {
   DPT__TRY(storage_new(r, kind, 0, 0, DPT__FIXED | DPT__FOREIGN));
   (*r)->data = data;
-  (*r)->size = size;
+  (*r)->size = (*r)->capacity = size;
   (*r)->mapping = mapping;
   return 0;
 }
@@ -125,7 +125,7 @@ int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_
   s->kind = parent->kind;
   s->device = parent->device;
   s->flags = (parent->flags & DPT__PINNED) | DPT__FIXED | DPT__FOREIGN;
-  s->size = size;
+  s->size = s->capacity = size;
   s->data = parent->data;
   if (size) s->data = (char *)parent->data + (size_t)first * dpt__dtype_size(dpt__dtype(s->kind));
   s->block = parent->block;
@@ -160,6 +160,11 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
   if (s->flags & (DPT__FIXED | DPT__FOREIGN))
     return dpt__fail("storage: got a size of %lld elements, but this one is fixed at %lld",
                      (long long)size, (long long)s->size);
+  int shared = atomic_load_explicit(&s->references, memory_order_relaxed) > 1;
+  if (size >= 0 && size <= s->capacity && (shared || size > s->size)) {
+    s->size = size;
+    return 0;
+  }
   size_t bytes;
   DPT__TRY(dpt__storage_bytes(s->kind, size, &bytes));
   void *data;
@@ -181,7 +186,7 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
     memcpy(data, old.data, kept);
   }
   give(&old);
-  s->size = size;
+  s->size = s->capacity = size;
   return 0;
 }
 

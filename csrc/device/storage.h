@@ -13,10 +13,11 @@
 
 struct dpt_storage {
   atomic_int references;
-  int kind;     /* as dpt_tensor.kind_ */
-  int device;   /* from 1; 0: host memory */
-  int flags;    /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not ours to free) */
-  int64_t size; /* elements */
+  int kind;         /* as dpt_tensor.kind_ */
+  int device;       /* from 1; 0: host memory */
+  int flags;        /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not ours to free) */
+  int64_t size;     /* elements */
+  int64_t capacity; /* elements that there is memory for: see dpt_storage_resize */
   void *data;
   struct dpt__block *block;     /* the allocator's record of device memory */
   struct dpt_storage *parent;   /* of a view: owns the memory, one reference is the view's */
@@ -41,9 +42,13 @@ int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elemen
 /* Launches and copies say it of every result; who writes by hand does. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
-  if (s->device && dpt__own_capture) dpt__graph_written(s);
-  if (!s->device || !dpt__writes_later)
-    atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
+  if (!s->device) { /* two threads that write at once may count as one */
+    uint64_t writes = atomic_load_explicit(&s->writes, memory_order_relaxed);
+    atomic_store_explicit(&s->writes, writes + 1, memory_order_relaxed);
+    return;
+  }
+  if (dpt__own_capture) dpt__graph_written(s);
+  if (!dpt__writes_later) atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
 }
 static inline void dpt__written(const dpt_tensor *t) {
   if (t->store_) dpt__storage_written(t->store_);

@@ -233,7 +233,7 @@ static void *run_stream(void *arg) {
     if (it->fn != run_wait && !meets) dpt__runner_enter(&stream->runner);
     if ((lost && !meets) || it->fn(&context, it + 1)) dpt__stream_keep(stream, it->name, number);
     dpt__runner_done(&stream->runner);
-    dpt__scratch_reset();
+    dpt__scratch_reset(&dpt__local);
     atomic_fetch_add_explicit(&stream->read->head, size, memory_order_release);
     dpt__counter_advance(progress(stream), number);
   }

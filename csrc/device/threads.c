@@ -94,7 +94,6 @@ void dpt__gomp_wait(void) { dpt__counter_wait(&announced, 1); }
 
 /* ---- how many ---- */
 
-static _Thread_local int threads; /* 0: not asked for yet */
 static int is_child;
 
 enum { MOST = 4096 };
@@ -102,7 +101,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void after_fork(void) {
   is_child = 1;
-  threads = 1;
+  dpt__local.threads = 1;
   omp_set_num_threads(1);
 }
 
@@ -116,14 +115,15 @@ int dpt_threads_set(int n) {
                      n);
   pthread_once(&once, watch_fork);
   omp_set_num_threads(n);
-  threads = n;
+  dpt__local.threads = n;
   return 0;
 }
 
 int dpt_threads_get(void) {
-  if (!threads) {
+  struct dpt__local *local = &dpt__local;
+  if (!local->threads) {
     pthread_once(&once, watch_fork);
-    threads = is_child ? 1 : omp_get_max_threads();
+    local->threads = is_child ? 1 : omp_get_max_threads();
   }
-  return threads;
+  return local->threads;
 }

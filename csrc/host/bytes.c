@@ -21,7 +21,7 @@ static int copy_staged(dpt__context *context, const dpt__piece *piece) {
     memcpy(stage, (const char *)piece->from + done, n);
     memcpy((char *)piece->to + done, stage, n);
   }
-  dpt__scratch_reset();
+  dpt__scratch_reset(&dpt__local);
   return 0;
 }
 

@@ -88,29 +88,35 @@ int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tens
 static int launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
                   struct dpt__map_args *args) {
   dpt__walk_sort(&args->walk);
+  if (!l) {
+    if (!dpt__launch_here(map, ops[args->op].known, operands[0], args)) return 0;
+    return dpt__fail_in("%s", ops[args->op].known);
+  }
   for (int k = 1; k <= n; k++) l->operand[k].t = operands[k];
-  int status = dpt__launch_run(l, map, args);
-  return status && !l->context.stream ? dpt__fail_in("%s", ops[args->op].known) : status;
+  return dpt__launch_run(l, map, args);
 }
 
 static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
-  dpt__launch l;
+  dpt__launch launch_, *l = dpt__is_device(r->kind_) ? &launch_ : NULL; /* NULL: host memory */
   struct dpt__map_args args;
   dpt_tensor view[4];
   const dpt_tensor *operands[4] = {r};
   unsigned copy = 0;
   DPT__TRY(check(op, n, r, in, p));
-  dpt__launch_begin(&l, ops[op].known);
-  dpt__launch_out(&l, r, NULL);
-  for (int k = 1; k <= n; k++) dpt__launch_in_place(&l, operands[k] = in[k - 1], NULL);
-  DPT__TRY(dpt__launch_check(&l, DPT__KERNEL_map));
+  for (int k = 1; k <= n; k++) operands[k] = in[k - 1];
+  if (l) {
+    dpt__launch_begin(l, ops[op].known);
+    dpt__launch_out(l, r, NULL);
+    for (int k = 1; k <= n; k++) dpt__launch_in_place(l, operands[k], NULL);
+    DPT__TRY(dpt__launch_check(l, DPT__KERNEL_map));
+  }
   if (!dpt__same_size(r, in[0])) {
     /* Resizing r may change an operand that is r: keep them as they are. */
     for (int k = 1; k <= n; k++) {
       view[k] = *in[k - 1];
       operands[k] = &view[k];
     }
-    DPT__TRY(dpt__result(r, in[0]->ndim_, in[0]->size_, l.context.device));
+    DPT__TRY(dpt__result(r, in[0]->ndim_, in[0]->size_, l ? l->context.device : 0));
   }
   if (dpt__count(r) == 0) return 0;
   for (int k = 1; k <= n; k++)
@@ -121,10 +127,10 @@ static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double
   args.p = p;
   args.q = q;
   if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0)
-    return launch(&l, n, operands, &args);
+    return launch(l, n, operands, &args);
   dpt_tensor copies[4] = {{0}};
   int status = dpt__walk_over(&args.walk, n + 1, operands, copies, copy);
-  status = status || launch(&l, n, operands, &args);
+  status = status || launch(l, n, operands, &args);
   for (int k = 1; k <= n; k++) dpt_tensor_free(&copies[k]);
   return status;
 }

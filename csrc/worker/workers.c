@@ -324,7 +324,7 @@ void dpt__worker_begin(dpt__worker *worker) {
   self = worker;
   dpt__counter_worker();
   dpt__runner_add(&worker->runner);
-  dpt__own_runner = &worker->runner;
+  dpt__local.runner = &worker->runner;
   int threads = dpt__cores() / worker->workers->n;
   dpt_threads_set(threads > 1 ? threads : 1);
   pthread_sigmask(SIG_SETMASK, &worker->workers->signals, NULL);
@@ -361,7 +361,7 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
 }
 
 void dpt__worker_gone(dpt__worker *worker) {
-  dpt__own_runner = NULL;
+  dpt__local.runner = NULL;
   dpt__runner_remove(&worker->runner);
   dpt__counter_worker_end();
   release(worker->workers);

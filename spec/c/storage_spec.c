@@ -33,6 +33,14 @@ static void host_memory(void) {
   dpt_storage_release(s);
   OK(dpt_storage_resize(s, 0));
   OK(dpt_storage_resize(s, 5));
+  dpt_storage_retain(s); /* somebody's tensor may reach all of it */
+  p = dpt_storage_data(s);
+  OK(dpt_storage_resize(s, 1));
+  p[4] = 44;
+  CHECK(dpt_storage_size(s) == 1 && dpt_storage_data(s) == p);
+  OK(dpt_storage_resize(s, 5));
+  CHECK(((int16_t *)dpt_storage_data(s))[4] == 44 && dpt_host_live_bytes() == before + 10);
+  dpt_storage_release(s);
   dpt_storage_release(s);
   dpt_storage_release(NULL);
   CHECK(dpt_host_live_bytes() == before);

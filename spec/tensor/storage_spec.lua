@@ -63,6 +63,19 @@ describe('a storage', function()
       assert.is_nil(s)
    end)
 
+   it('that gets smaller leaves its tensors the memory that they reach', function()
+      for _, class in ipairs{torch.ByteTensor, torch.CudaTensor} do
+         local t = class(1000):fill(3)
+         t:storage():resize(1)
+         local others = class(1000):fill(7) -- would have got the memory
+         assert.equal(3000, t:sum())
+         assert.equal(1, t:storage():size())
+         t:storage():resize(2000)
+         assert.equal(3, t[1])
+         assert.equal(7000, others:sum())
+      end
+   end)
+
    it('over a pointer is over the very memory', function()
       local memory = ffi.new('double[4]', 1, 2, 3, 4)
       local s = torch.DoubleStorage(3, memory)

@@ -24,8 +24,6 @@ return {
    -- Counts of references by hand: one too few is a use after free by definition.
    ['tensor.free'] = 'counts by hand', ['tensor.retain'] = 'counts by hand',
    ['storage.free'] = 'counts by hand', ['storage.retain'] = 'counts by hand',
-   -- Open: torch.ones(4) whose storage is made smaller by resize(1) reads beyond its end (ASan).
-   ['storage.resize'] = 'a smaller storage leaves the tensors over it reaching beyond it',
    -- (A storage over an address, torch.FloatStorage(n, address), trusts the address: child.lua.)
    -- Captures what runs afterwards; what it refuses has spec/device/graph_spec.lua.
    ['cutorch.graph'] = 'captures calls',
