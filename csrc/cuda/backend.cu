@@ -65,15 +65,15 @@ int dpt__cuda_launched(dpt__context *context, const char *kernel) {
   snprintf(call, sizeof call, "run of %s", kernel);
   if (dpt__cuda_status(cudaStreamSynchronize(dpt__queue_of(context)->stream), call)) return 1;
   uint64_t number;
-  return dpt__cuda_queue_fault(context->queue, &number);
+  const char *name;
+  return dpt__cuda_queue_fault(context->queue, &number, &name);
 }
 
 #ifdef DPT_EMULATED
 /* A kernel of the host's, which works at once: no graph can have it. */
 template <int kernel> static int borrowed(dpt__context *context, const void *args) {
   if (dpt__queue_of(context)->captures)
-    return dpt__cuda_fail("%s: the emulation has no such kernel that a graph can record",
-                          context->name);
+    return dpt__cuda_fail("the emulation has no such kernel that a graph can record");
   return dpt__cuda_services->host->kernels[kernel](context, args);
 }
 #endif

@@ -50,7 +50,7 @@ extern const struct dpt__rnn_library dpt__cuda_rnn;  /* cudnn/rnn_plan.cu */
 bool dpt__cuda_checks_launches(void);
 int dpt__cuda_launched(dpt__context *context, const char *kernel);
 /* 1 and a sentence, once, where a kernel of the queue has left a fault; *number: of its item. */
-int dpt__cuda_queue_fault(void *queue, uint64_t *number);
+int dpt__cuda_queue_fault(void *queue, uint64_t *number, const char **name);
 /* Whether work has come to the event; that it has not leaves no error behind on this thread. */
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 

@@ -82,30 +82,30 @@ static int mark_wait(void *m) {
 
 /* ---- faults ---- */
 
-int dpt__cuda_queue_fault(void *queue, uint64_t *number) {
+int dpt__cuda_queue_fault(void *queue, uint64_t *number, const char **name) {
   dpt__fault_record *at = ((dpt__queue *)queue)->fault;
   if (!__atomic_load_n(&at->whole, __ATOMIC_ACQUIRE)) return 0;
   dpt__fault_record f = *at;
   *number = f.number;
+  *name = f.name;
   at->whole = 0;
   __atomic_store_n(&at->code, (int)DPT__FAULT_NONE, __ATOMIC_RELEASE);
   switch (f.code) {
   case DPT__FAULT_DIVISOR:
-    return dpt__cuda_fail("%s: a divisor is 0, which integers can't be divided by", f.name);
+    return dpt__cuda_fail("a divisor is 0, which integers can't be divided by");
   case DPT__FAULT_ROW:
-    return dpt__cuda_fail("%s: argument 'indices' has %lld at element %lld, wanted 1 to %lld",
-                          f.name, f.value, f.place, f.limit);
+    return dpt__cuda_fail("argument 'indices' has %lld at element %lld, wanted 1 to %lld", f.value,
+                          f.place, f.limit);
   case DPT__FAULT_CLASS:
-    return dpt__cuda_fail("%s: argument 'target' has class %lld at element %lld, wanted 1 to %lld",
-                          f.name, f.value, f.place, f.limit);
+    return dpt__cuda_fail("argument 'target' has class %lld at element %lld, wanted 1 to %lld",
+                          f.value, f.place, f.limit);
   case DPT__FAULT_MASK:
-    return dpt__cuda_fail("%s: the mask names %lld elements, there are %lld", f.name, f.value,
-                          f.limit);
+    return dpt__cuda_fail("the mask names %lld elements, there are %lld", f.value, f.limit);
   case DPT__FAULT_CHANGED:
-    return dpt__cuda_fail("%s: the tensor changed meanwhile", f.name);
+    return dpt__cuda_fail("the tensor changed meanwhile");
   default:
-    return dpt__cuda_fail("%s: index %lld is out of range, dimension %lld has %lld elements",
-                          f.name, f.value, f.place, f.limit);
+    return dpt__cuda_fail("index %lld is out of range, dimension %lld has %lld elements", f.value,
+                          f.place, f.limit);
   }
 }
 

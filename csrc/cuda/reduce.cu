@@ -228,8 +228,7 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
   int64_t chunk = (int64_t)s.deep * EACH, groups = dpt__ceil_div(count, s.side);
   if (dpt__ceil_div(n, chunk) > MOST_BLOCKS) chunk = dpt__ceil_div(n, MOST_BLOCKS);
   unsigned blocks = (unsigned)dpt__ceil_div(n, chunk);
-  if (groups > INT32_MAX)
-    return dpt__cuda_fail("%s: %lld lanes are too many", context->name, (long long)count);
+  if (groups > INT32_MAX) return dpt__cuda_fail("%lld lanes are too many", (long long)count);
   part<A> *parts = NULL;
   if (blocks > 1) {
     parts = (part<A> *)dpt__cuda_services->scratch(context, (size_t)count * blocks * sizeof *parts);
@@ -257,7 +256,7 @@ int launch(dpt__context *context, int kind, const Source &source, int64_t n, boo
   } else {
     switch (kind) { DPT__WHOLE_ACCUMULATIONS(CASE) }
   }
-  return dpt__cuda_fail("%s: nothing accumulates that of element type %d", context->name, r.dtype);
+  return dpt__cuda_fail("nothing accumulates that of element type %d", r.dtype);
 }
 #undef CASE
 
@@ -320,7 +319,7 @@ template <typename T> int pair(dpt__context *context, const dpt__pair_args *g) {
       }
       return 1;
     });
-  return dpt__cuda_fail("%s: there is no distance of element type %d", context->name, g->op);
+  return dpt__cuda_fail("there is no distance of element type %d", g->op);
 }
 
 } // namespace

@@ -33,7 +33,8 @@ typedef struct dpt__context {
   uint64_t number;     /* of the stream's item that runs */
 } dpt__context;
 
-/* Returns 0 or leaves a sentence; on a stream that sentence waits for the next wait. */
+/* Returns 0 or leaves an error message, which does not name the operation: who runs the kernel puts
+ * that in front. On a stream it waits for the next wait. */
 typedef int dpt__kernel_fn(dpt__context *context, const void *args);
 
 struct dpt__backend {
@@ -72,9 +73,9 @@ struct dpt__backend {
   int (*mark_await)(void *queue, void *mark); /* later work of the queue waits for the mark */
   int (*mark_query)(void *mark, int *passed);
   int (*mark_wait)(void *mark); /* the caller waits, asleep if it takes long */
-  /* 1 and a sentence, once, where a kernel of the queue has found something wrong; *number: of the
-   * item that it was launched for. */
-  int (*queue_fault)(void *queue, uint64_t *number);
+  /* 1 and an error message, once, if a kernel of the queue has found something wrong; *number,
+   * *name: of the item that it was launched for. */
+  int (*queue_fault)(void *queue, uint64_t *number, const char **name);
   const dpt__collectives *collectives; /* NULL: there are none */
   /* NULL where recurrent networks are computed with weights of our own layout (rnn/rnn.h). */
   const struct dpt__rnn_library *rnn;
@@ -86,7 +87,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 8
+#define DPT__BACKEND_ABI 9
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -191,7 +191,7 @@ static int submit(dpt__context *context, enum dpt__kernel kernel, const void *ar
   int status = run(context, args);
   if (runner) dpt__runner_done(runner);
   dpt__scratch_reset(local);
-  return status;
+  return status ? dpt__fail_in("%s", context->name) : 0;
 }
 
 static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {

@@ -222,7 +222,8 @@ void dpt__marks_look(dpt__stream *stream, uint64_t number) {
     next = s->marks->next;
     s->marks->looked_at = 0;
     uint64_t wrong;
-    if (s->backend->queue_fault(s->queue, &wrong)) dpt__stream_keep(s, "", wrong);
+    const char *name;
+    if (s->backend->queue_fault(s->queue, &wrong, &name)) dpt__stream_keep(s, name, wrong);
     if (s != stream) dpt__stream_inherit(stream, number, (dpt__event){s, s->marks->reach});
   }
   for (dpt__stream *s = stream; s; s = s->marks->next) forget_passed(s, s->marks->passed);

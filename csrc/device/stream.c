@@ -160,13 +160,12 @@ static dpt__error *error_for(dpt__stream *stream, size_t size) {
 void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number) {
   atomic_fetch_add(&failures, 1);
   const char *text = dpt_message();
-  int named = !strncmp(text, name, strlen(name));
   char where[64], which[32];
   snprintf(where, sizeof where, " (queued on %s of device %d)", stream_name(which, stream),
            stream->device);
   dpt__error *error = error_for(stream, strlen(name) + strlen(text) + strlen(where) + 3);
   if (!error) return;
-  snprintf(error->text, error->size, "%s%s%s%s", named ? "" : name, named ? "" : ": ", text, where);
+  snprintf(error->text, error->size, "%s: %s%s", name, text, where);
   dpt__lock(&dpt__error_lock);
   dpt__error *old = error;
   if (!has_error(stream)) {

@@ -103,8 +103,8 @@ int dpt__stream_synchronize(dpt__stream *stream);
 dpt__event dpt__event_running(dpt__stream *stream);
 void dpt__event_run(dpt__event event);
 void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event);
-/* This thread's sentence becomes the stream's error, of its item `number`, unless it has one; name:
- * what the sentence begins with if it doesn't yet. */
+/* This thread's error message becomes the stream's error, of its item `number`, unless it has one;
+ * name: of the operation, which no kernel's message names itself. */
 void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number);
 
 #endif

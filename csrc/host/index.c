@@ -20,9 +20,9 @@ static add_fn *const adds[] = {
 };
 _Static_assert(sizeof adds / sizeof *adds == DPT_NDTYPE, "one for each element type");
 
-static int bad(const char *fn, int64_t index, int dim, int64_t limit) {
-  return dpt__fail("%s: index %lld is out of range, dimension %d has %lld elements", fn,
-                   (long long)index, dim, (long long)limit);
+static int bad(int64_t index, int dim, int64_t limit) {
+  return dpt__fail("index %lld is out of range, dimension %d has %lld elements", (long long)index,
+                   dim, (long long)limit);
 }
 
 /* One row of `big` meets one of `small` (fill: one element with step 0). */
@@ -42,7 +42,7 @@ int dpt__host_index(dpt__context *context, const void *args) {
   double fill;
   for (int64_t i = 0; i < g->n; i++) {
     int64_t at = g->idx[i * g->idx_step];
-    if (at < 1 || at > g->limit) return bad(g->fn, at, g->dim, g->limit);
+    if (at < 1 || at > g->limit) return bad(at, g->dim, g->limit);
   }
   if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
   /* Rows run along the last of the other dimensions; without one they have one element. */
@@ -94,7 +94,7 @@ int dpt__host_gather(dpt__context *context, const void *args) {
       found = 1, wrong = place;
     }
   }
-  if (found) return bad(g->fn, wrong, g->dim, g->limit);
+  if (found) return bad(wrong, g->dim, g->limit);
   if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
   int filling = g->mode == DPT__INDEX_fill;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)

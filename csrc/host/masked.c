@@ -47,9 +47,8 @@ int dpt__host_masked(dpt__context *context, const void *args) {
   if (filling) dpt__put_element(walk->dtype[0], &fill, g->value);
   if (!filling && !(starts = count_blocks(context, walk, 1, blocks))) return 1;
   if (!filling && starts[blocks] > g->room)
-    return dpt__fail("%s: the mask names %lld elements, there are %lld",
-                     g->mode == DPT__INDEX_read ? "maskedSelect" : "maskedCopy",
-                     (long long)starts[blocks], (long long)g->room);
+    return dpt__fail("the mask names %lld elements, there are %lld", (long long)starts[blocks],
+                     (long long)g->room);
 #pragma omp parallel for num_threads(context->threads)                                             \
     schedule(static) if (blocks > 2 && !walk->serial)
   for (int64_t b = 0; b < blocks; b++) {
@@ -79,7 +78,7 @@ int dpt__host_nonzero(dpt__context *context, const void *args) {
   int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
   int64_t *starts = count_blocks(context, walk, 0, blocks);
   if (!starts) return 1;
-  if (starts[blocks] > g->room) return dpt__fail("nonzero: the tensor changed meanwhile");
+  if (starts[blocks] > g->room) return dpt__fail("the tensor changed meanwhile");
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t left = count - b * BLOCK, at = b * BLOCK;

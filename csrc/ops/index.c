@@ -27,8 +27,7 @@ static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, d
 static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
                         const dpt_tensor *idx, const dpt_tensor *small, double value) {
   dpt__launch l;
-  dpt__index_args g = {
-      .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
+  dpt__index_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
   g.n = idx->size_[0], g.limit = big->size_[dim];
   g.big_step = big->step_[dim], g.idx_step = idx->step_[0];
   if (small) g.small_step = small->step_[dim];
@@ -120,8 +119,7 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
     return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(text[0], idx),
                      dpt__describe(text[1], big));
   dpt__launch l;
-  dpt__gather_args g = {
-      .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .fn = fn, .value = value};
+  dpt__gather_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
   g.n = idx->size_[dim], g.limit = big->size_[dim];
   g.big_step = big->step_[dim], g.idx_step = idx->step_[dim];
   if (small) g.small_step = small->step_[dim];

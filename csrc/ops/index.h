@@ -14,7 +14,6 @@ enum dpt__indexing { DPT__INDEX_read, DPT__INDEX_write, DPT__INDEX_add, DPT__IND
 /* Slices of `big` along a dimension, named by a vector of n indices, and those of `small`. */
 typedef struct dpt__index_args {
   int32_t mode, dtype, dim;               /* dim: from 1, for the sentence */
-  const char *fn;                         /* a string constant */
   int64_t n, limit;                       /* limit: slices in big */
   int64_t big_step, small_step, idx_step; /* along the dimension */
   dpt__lanes lanes;                       /* of big, small */
@@ -26,7 +25,6 @@ typedef struct dpt__index_args {
 /* big[i][idx[i][j]] and small[i][j]: lanes of n indices each. */
 typedef struct dpt__gather_args {
   int32_t mode, dtype, dim;
-  const char *fn;
   int64_t n, limit;
   int64_t big_step, small_step, idx_step;
   dpt__lanes lanes; /* of idx, big, small */

@@ -84,14 +84,11 @@ int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tens
   return dpt__fail("operands have no common rows"); /* contiguous ones always have */
 }
 
-/* Queued work has its name from the stream; an error of work done at once is told here. */
+/* l is NULL on host memory. */
 static int launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
                   struct dpt__map_args *args) {
   dpt__walk_sort(&args->walk);
-  if (!l) {
-    if (!dpt__launch_here(map, ops[args->op].known, operands[0], args)) return 0;
-    return dpt__fail_in("%s", ops[args->op].known);
-  }
+  if (!l) return dpt__launch_here(map, ops[args->op].known, operands[0], args);
   for (int k = 1; k <= n; k++) l->operand[k].t = operands[k];
   return dpt__launch_run(l, map, args);
 }

@@ -70,7 +70,7 @@ static int find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o) {
 int dpt_rnn_size(const dpt_rnn *rnn, const dpt_tensor *weight, int64_t *elements) {
   owner o;
   DPT__TRY(find_owner(rnn, weight, &o));
-  if (o.library) return o.library->size(o.index, rnn, o.type, elements);
+  if (o.library) return o.library->size(o.index, rnn, o.type, elements) ? dpt__fail_in("rnn") : 0;
   *elements = dpt__rnn_layer_at(rnn, rnn->layers * rnn->directions - 1).end;
   return 0;
 }
@@ -108,7 +108,8 @@ int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer,
                      layers - 1);
   if (id < 0 || id >= ids)
     return dpt__fail("rnn: argument 'id' is %d, wanted 0 to %d", id, ids - 1);
-  if (o.library) return o.library->find(o.index, rnn, o.type, pseudo_layer, id, part);
+  if (o.library)
+    return o.library->find(o.index, rnn, o.type, pseudo_layer, id, part) ? dpt__fail_in("rnn") : 0;
   *part = find(rnn, pseudo_layer, id);
   return 0;
 }
@@ -247,7 +248,7 @@ static int64_t reserve_bytes(rnn_call *c) {
   dpt_tensor like = {.kind_ = c->call.kind, .store_ = c->call.tensor[0].store_};
   c->call.status = find_owner(c->rnn, &like, &o);
   if (!c->call.status && o.library)
-    c->call.status = o.library->reserve(o.index, c->args, &bytes);
+    c->call.status = o.library->reserve(o.index, c->args, &bytes) ? dpt__fail_in("rnn") : 0;
   else
     bytes = dpt__rnn_reserve(c->rnn, c->steps) * (int64_t)dpt__dtype_size(c->call.type);
   return bytes;

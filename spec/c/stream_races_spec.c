@@ -34,7 +34,7 @@ static int mark_query(void *m, int *passed) {
   return 0;
 }
 static int mark_wait(void *m) { return 0; }
-static int queue_fault(void *queue, uint64_t *number) { return 0; }
+static int queue_fault(void *queue, uint64_t *number, const char **name) { return 0; }
 
 static const dpt__backend played = {.name = "played",
                                     .queue_new = queue_new,

@@ -274,7 +274,7 @@ dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *a, int64_t N)
 int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
                        dpt__conv_plan **result) {
   dpt__conv_plan *plan = (dpt__conv_plan *)calloc(1, sizeof *plan);
-  if (!plan) return dpt__cuda_fail("convolution: no host memory for a plan");
+  if (!plan) return dpt__cuda_fail("no host memory for a plan");
   plan->key = *key;
   if (create(f, plan)) {
     dpt__conv_drop(f, plan);

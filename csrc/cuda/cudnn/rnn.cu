@@ -48,10 +48,10 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   r->stream = dpt__queue_of(context)->stream;
   if (dpt__rnn_plan_of(&cudnn->networks, r->call, r->handle, r->a, kept, &r->plan)) return 1;
   if (r->a->reserve && (size_t)r->a->reserve_bytes < r->plan->reserve())
-    return dpt__cuda_fail("rnn: cuDNN wants a reserve of %zu bytes now, not %lld",
-                          r->plan->reserve(), (long long)r->a->reserve_bytes);
+    return dpt__cuda_fail("cuDNN wants a reserve of %zu bytes now, not %lld", r->plan->reserve(),
+                          (long long)r->a->reserve_bytes);
   if (!aligned(r->a->reserve, WEIGHT_ALIGN))
-    return dpt__cuda_fail("rnn: argument 'reserve' begins within its storage, wanted a tensor of "
+    return dpt__cuda_fail("argument 'reserve' begins within its storage, wanted a tensor of "
                           "its own");
   r->width = dpt__rnn_element(r->a->type);
   r->rows = (int64_t)r->a->T * r->a->B;

@@ -65,7 +65,7 @@ int describe_data(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int 
   int64_t input = dpt__rnn_input(r, layer), most = columns_of(a);
   if (most < input) most = input;
   if ((int64_t)a->T * a->B * (most < r->hidden ? r->hidden : most) > INT32_MAX)
-    return dpt__cuda_fail("rnn: %d steps of %d sequences of %lld columns are more than cuDNN can "
+    return dpt__cuda_fail("%d steps of %d sequences of %lld columns are more than cuDNN can "
                           "count: take smaller batches",
                           (int)a->T, (int)a->B, (long long)most);
   DPT__CUDNN(call->cudnnCreateRNNDataDescriptor(&plan->x));
@@ -93,7 +93,7 @@ int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a, dpt__r
   if (same) return 0;
   plan->lengths = NULL; /* should this fail half way */
   if (!set) set = (int32_t *)malloc((size_t)a->B * sizeof *set);
-  if (!set) return dpt__cuda_fail("rnn: no host memory for %d lengths", (int)a->B);
+  if (!set) return dpt__cuda_fail("no host memory for %d lengths", (int)a->B);
   for (int b = 0; b < a->B; b++) set[b] = a->ragged ? a->lengths[b] : a->T;
   int failed = 0;
   for (int layer = 0; layer < plan->layers() && layer < 2 && !failed; layer++)
@@ -141,7 +141,7 @@ int dpt__rnn_plan_of(dpt__plans<dpt__rnn_plan> *plans, const dpt__cudnn_function
   dpt__rnn_plan *plan = plans->find(key);
   if (!plan) {
     plan = new (std::nothrow) dpt__rnn_plan();
-    if (!plan) return dpt__cuda_fail("rnn: no host memory for a plan");
+    if (!plan) return dpt__cuda_fail("no host memory for a plan");
     plan->key = key;
     if (make(call, handle, a, plan)) {
       delete plan;

@@ -82,8 +82,8 @@ template <typename T> int histogram(dpt__context *context, const dpt__histogram_
   int64_t n = g->rows * g->bins, blocks = (g->n + BLOCK_NUMBERS - 1) / BLOCK_NUMBERS;
   size_t bytes = (size_t)n * sizeof(unsigned long long);
   if (g->rows > INT32_MAX / blocks)
-    return dpt__cuda_fail("%s: %lld rows of %lld numbers are too many", context->name,
-                          (long long)g->rows, (long long)g->n);
+    return dpt__cuda_fail("%lld rows of %lld numbers are too many", (long long)g->rows,
+                          (long long)g->n);
   unsigned long long *counts = (unsigned long long *)dpt__cuda_services->scratch(context, bytes);
   if (!counts) return 1;
   DPT__CUDA(cudaMemsetAsync(counts, 0, bytes, dpt__queue_of(context)->stream));
@@ -120,8 +120,7 @@ template <typename T> __global__ void renorm_rows(dpt__renorm_args g) {
 
 template <typename T> int renorm(dpt__context *context, const dpt__renorm_args *g) {
   auto kernel = renorm_rows<T>;
-  if (g->rows > INT32_MAX)
-    return dpt__cuda_fail("%s: %lld rows are too many", context->name, (long long)g->rows);
+  if (g->rows > INT32_MAX) return dpt__cuda_fail("%lld rows are too many", (long long)g->rows);
   return DPT_LAUNCH_TEAM(kernel, (unsigned)g->rows, DPT__SUM_THREADS, 0, context, *g);
 }
 

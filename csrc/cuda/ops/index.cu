@@ -25,7 +25,8 @@ struct job {
 };
 
 /* Whether there is a bad index, in *refused: a single block sets it, of several each may. */
-__global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, dpt__fault fault) {
+__global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, dpt__fault fault,
+                              const char *name) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   int bad = 0;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
@@ -34,7 +35,7 @@ __global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, d
     int64_t place = g.idx[at[0] + (t - lane * g.n) * g.idx_step];
     if (place >= 1 && place <= g.limit) continue;
     bad = 1;
-    dpt__fault_set(fault, DPT__FAULT_INDEX, g.fn, place, g.dim, g.limit);
+    dpt__fault_set(fault, DPT__FAULT_INDEX, name, place, g.dim, g.limit);
   }
   bad = __syncthreads_or(bad);
   if (threadIdx.x == 0 && (bad || gridDim.x == 1)) *refused = bad;
@@ -47,7 +48,7 @@ int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
     DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, dpt__queue_of(context)->stream));
   unsigned threads = count < CHECK_THREADS ? (unsigned)(count + 31) / 32 * 32 : CHECK_THREADS;
   return DPT_LAUNCH_TEAM(check_indices, blocks, threads, 0, context, g, count, refused,
-                         dpt__fault_of(context));
+                         dpt__fault_of(context), context->name);
 }
 
 template <typename Index> struct slot { /* a thread's work */
@@ -199,7 +200,6 @@ int dpt__cuda_index(dpt__context *context, const void *args) {
   g->mode = a->mode;
   g->dtype = a->dtype;
   g->dim = a->dim;
-  g->fn = a->fn;
   g->n = a->n;
   g->limit = a->limit;
   g->big_step = a->big_step;

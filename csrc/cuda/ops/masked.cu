@@ -137,8 +137,7 @@ __global__ void meet_all(List list, int64_t count, int64_t room, const int64_t *
 template <typename Index, typename List>
 int launch(dpt__context *context, const List &list, int64_t room) {
   int64_t count = dpt__walk_count(&list.walk), tiles = (count + TILE - 1) / TILE, *sums = NULL;
-  if (tiles > INT32_MAX)
-    return dpt__cuda_fail("%s: %lld elements are too many", context->name, (long long)count);
+  if (tiles > INT32_MAX) return dpt__cuda_fail("%lld elements are too many", (long long)count);
   if (tiles > 1) {
     sums = (int64_t *)dpt__cuda_services->scratch(context, (size_t)tiles * sizeof *sums);
     auto first = count_tiles<Index, List::OPERANDS>;

@@ -245,8 +245,8 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   while (chunk * chunk < tiles) chunk *= 2;
   const int64_t chunks = (tiles + chunk - 1) / chunk;
   if (tiles > INT32_MAX / lanes)
-    return dpt__cuda_fail("%s: %lld lanes of %lld elements are too many", context->name,
-                          (long long)lanes, (long long)g->n);
+    return dpt__cuda_fail("%lld lanes of %lld elements are too many", (long long)lanes,
+                          (long long)g->n);
   /* Every pass but the last leaves items behind, by turns in two places; a mode's last one, too. */
   const int left = passes - 1 + mode, copies = left < 2 ? left : 2;
   const size_t items = (size_t)(lanes * g->n), sums = (size_t)(lanes * chunks * DIGITS);

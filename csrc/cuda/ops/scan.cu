@@ -130,7 +130,7 @@ template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
   int64_t lanes = g->lanes.count;
   bool across = g->n < 16 || (last >= 0 && g->lanes.step[0][last] < g->a_step);
   if (lanes > (int64_t)INT32_MAX * (across ? DPT__BLOCK : 1))
-    return dpt__cuda_fail("%s: %lld lanes are too many", context->name, (long long)lanes);
+    return dpt__cuda_fail("%lld lanes are too many", (long long)lanes);
   /* So many parts that the work fills a device, none of them too small to be worth it. */
   int64_t least = across ? 64 : 4 * THREADS * PER, wanted = (across ? 65536 : 1024) / lanes;
   cut<A> c = {};

@@ -139,7 +139,7 @@ int sort_short(dpt__context *context, const dpt__sort_args *g, int lane, int ite
   lanes = count / lane;
   int64_t blocks = (g->lanes.count + lanes - 1) / lanes;
   if (blocks > INT32_MAX)
-    return dpt__cuda_fail("%s: %lld lanes are too many", context->name, (long long)g->lanes.count);
+    return dpt__cuda_fail("%lld lanes are too many", (long long)g->lanes.count);
   int last = g->lanes.ndim - 1, across = last >= 0 && g->lanes.step[0][last] < g->a_step;
   size_t shared = (size_t)count * (size_t)item_bytes;
   if (g->mode == DPT__SORT_mode) shared += (size_t)lanes * sizeof(unsigned long long);
@@ -152,9 +152,9 @@ int sort_short(dpt__context *context, const dpt__sort_args *g, int lane, int ite
 
 int dpt__sort_lanes(dpt__context *context, const dpt__sort_args *g, int bits) {
   if (g->n >= UINT32_MAX)
-    return dpt__cuda_fail("%s: a dimension of %lld elements is too long to sort, wanted less than "
+    return dpt__cuda_fail("a dimension of %lld elements is too long to sort, wanted less than "
                           "2^32 - 1",
-                          context->name, (long long)g->n);
+                          (long long)g->n);
   return dpt__of_type(g->dtype, [&](auto zero) {
     typedef decltype(zero) T;
     const int bytes = items<typename dpt__keys<T>::key>::BYTES;

@@ -34,7 +34,7 @@ static int execute(dnnl_primitive_t primitive, dnnl_stream_t stream, int n,
   if (status == dnnl_success) status = dnnl_primitive_execute(primitive, stream, n, args);
   for (int i = 0; i < made; i++) dnnl_memory_destroy(args[i].memory);
   if (status == dnnl_success) return 0;
-  return dpt__fail("convolution: oneDNN failed with status %d", (int)status);
+  return dpt__fail("oneDNN failed with status %d", (int)status);
 }
 
 static int reorder(const struct run *r, const dpt__conv_side *side, void *plain, void *inner,
@@ -119,7 +119,7 @@ static int one_by_one(dpt__context *context, struct run *r, const struct dpt__co
     image.scratch = scratch + each * (size_t)dpt__thread_number();
     failed |= run(&image);
   }
-  return failed ? dpt__fail("convolution: oneDNN failed on an image") : 0;
+  return failed ? dpt__fail("oneDNN failed on an image") : 0;
 }
 
 int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a) {
@@ -145,7 +145,7 @@ int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a)
     status = dnnl_stream_create(&r.stream, dpt__dnnl_engine(), dnnl_stream_default_flags) !=
              dnnl_success;
     if (status)
-      dpt__fail("convolution: oneDNN gave no stream");
+      dpt__fail("oneDNN gave no stream");
     else {
       status = alone ? one_by_one(context, &r, a) : whole(context, &r, a);
       dnnl_stream_destroy(r.stream);

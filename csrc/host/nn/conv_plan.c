@@ -15,7 +15,7 @@ dnnl_engine_t dpt__dnnl_engine(void) { return engine; }
 
 static int failed(dnnl_status_t status, const char *what) {
   if (status == dnnl_success) return 0;
-  return dpt__fail("convolution: oneDNN's %s failed with status %d", what, (int)status);
+  return dpt__fail("oneDNN's %s failed with status %d", what, (int)status);
 }
 
 static void drop(dpt__conv_plan *plan) {
@@ -168,7 +168,7 @@ int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
   if (!plan) {
     plan = calloc(1, sizeof *plan);
     if (!plan)
-      status = dpt__fail("convolution: no memory for a primitive");
+      status = dpt__fail("no memory for a primitive");
     else {
       plan->hash = hash;
       plan->key = *key;

@@ -5,8 +5,8 @@
  */
 #include "host/nn/real.h"
 
-static int bad_class(const char *fn, int64_t class, int64_t i, int64_t C) {
-  return dpt__fail("%s: argument 'target' has class %lld at element %lld, wanted 1 to %lld", fn,
+static int bad_class(int64_t class, int64_t i, int64_t C) {
+  return dpt__fail("argument 'target' has class %lld at element %lld, wanted 1 to %lld",
                    (long long)class, (long long)i + 1, (long long)C);
 }
 

@@ -6,7 +6,7 @@ static int FN(nll)(const struct dpt__nll_args *a) {
   for (int64_t i = 0; i < a->N * a->S; i++) {
     int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
     if (class == a->ignore) continue;
-    if (class < 1 || class > a->C) return bad_class("ClassNLLCriterion", class, i, a->C);
+    if (class < 1 || class > a->C) return bad_class(class, i, a->C);
     double w = weight ? weight[class - 1] : 1;
     sum -= w * in[(n * a->C + class - 1) * a->S + s];
     total += w;
@@ -24,7 +24,7 @@ static int FN(nll_backward)(const struct dpt__nll_backward_args *a) {
   for (int64_t i = 0; i < a->N * a->S; i++) {
     int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
     if (class == a->ignore) continue;
-    if (class < 1 || class > a->C) return bad_class("ClassNLLCriterion", class, i, a->C);
+    if (class < 1 || class > a->C) return bad_class(class, i, a->C);
     double w = weight ? weight[class - 1] : 1;
     gin[(n * a->C + class - 1) * a->S + s] = (T)(a->average && total != 0 ? -w / total : -w);
   }
@@ -38,7 +38,7 @@ static int FN(multimargin)(const struct dpt__multimargin_args *a) {
     const T *in = (const T *)a->in + n * a->C;
     T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
     int64_t class = dpt__index_at(a->target, a->target_type, n);
-    if (class < 1 || class > a->C) return bad_class("MultiMarginCriterion", class, n, a->C);
+    if (class < 1 || class > a->C) return bad_class(class, n, a->C);
     double w = weight ? weight[class - 1] : 1, own = 0;
     for (int64_t c = 0; c < a->C; c++) {
       double z = a->margin - in[class - 1] + in[c], slope = 0;
@@ -66,8 +66,7 @@ static int FN(multilabel)(const struct dpt__multilabel_args *a, uint8_t *wanted)
     for (; labels < a->C; labels++) {
       int64_t class = dpt__index_at(a->target, a->target_type, n * a->C + labels);
       if (class == 0) break;
-      if (class < 1 || class > a->C)
-        return bad_class("MultiLabelMarginCriterion", class, n * a->C + labels, a->C);
+      if (class < 1 || class > a->C) return bad_class(class, n * a->C + labels, a->C);
       wanted[class - 1] = 1;
     }
     for (int64_t l = 0; l < labels; l++) {

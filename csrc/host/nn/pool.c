@@ -49,9 +49,9 @@ int dpt__host_maxpool(dpt__context *context, const void *p) {
 static int told(const dpt__context *context, const int64_t *idx, int64_t bad, int64_t n,
                 int64_t large) {
   if (bad >= n) return 0;
-  return dpt__fail("%s: argument 'indices' has %" PRId64 " at element %" PRId64
+  return dpt__fail("argument 'indices' has %" PRId64 " at element %" PRId64
                    ", wanted 1 to %" PRId64,
-                   context->name, idx[bad], bad + 1, large);
+                   idx[bad], bad + 1, large);
 }
 
 int dpt__host_plane_scatter(dpt__context *context, const void *p) {
