@@ -82,6 +82,8 @@ describe('loading', function()
          assert.has_error(function() lib.copy(x, bad) end,
             ("copy: argument 'a' is a %s, wanted a tensor"):format(type(bad)))
       end
+      assert.has_error(function() lib.copy(x, dptffi.ffi.new 'void *') end,
+         "copy: argument 'a' is nil, wanted a tensor")
       assert.has_error(function() lib.copy(nil, x) end,
          "copy: argument 'r' is nil, wanted a tensor")
       lib.linear_forward(torch.Tensor(), torch.ones(1, 2), torch.ones(3, 2), nil)

@@ -67,7 +67,7 @@ end
 local function raiseMessage() return raise(ffi.string(C.dpt_message())) end
 
 --- The parameters of each declared function that returns a status: a list of {name, tensor =
--- whether it is a tensor, optional = whether nil may stand for it}.
+-- whether it is a tensor, list = or several, optional = whether nil may stand for it}.
 local signatures = {}
 local declarations = cdef:gsub('/%* or NULL %*/', 'OPTIONAL'):gsub('/%*.-%*/', '')
 for name, list in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*%((.-)%)%s*;' do
@@ -77,6 +77,7 @@ for name, list in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*%((.-)%)%s*;'
       parameters[#parameters + 1] = text:find '^%s*void%s*$' == nil and {
          name = text:gsub('OPTIONAL', ''):match '([%w_]+)[%s%[%]%d]*$',
          tensor = text:find 'dpt_tensor %*[%w_]' ~= nil,
+         list = text:find '%*.*%*' ~= nil,
          optional = optional,
       } or nil
    end
@@ -114,13 +115,14 @@ local lib = setmetatable({}, {__index = function(lib, name)
    for i, parameter in ipairs(signature) do
       parameters[i] = 'a' .. i
       if parameter.tensor then
-         local given = parameter.optional and 'a' .. i .. ' and ' or ''
-         checks[#checks + 1] = ("if %stype(a%d) ~= 'cdata' then noTensor('%s', '%s', a%d) end")
-            :format(given, i, name, parameter.name, i)
+         local is = parameter.list and "type(a%d) == 'cdata'" or 'istype(tensor, a%d)'
+         checks[#checks + 1] = ("if %snot (%s) then noTensor('%s', '%s', a%d) end")
+            :format(parameter.optional and 'a' .. i .. ' and ' or '', is:format(i), name,
+               parameter.name, i)
       end
    end
    local wrapper = assert(loadstring(([[
-      local call, effects, type, noTensor, raiseMessage, collected = ...
+      local call, effects, type, istype, tensor, noTensor, raiseMessage, collected = ...
       return function(PARAMETERS)
          CHECKS
          local before = effects[0]
@@ -128,8 +130,8 @@ local lib = setmetatable({}, {__index = function(lib, name)
          if not collected(before) or call(PARAMETERS) ~= 0 then raiseMessage() end
       end
    ]]):gsub('%u%u+', {PARAMETERS = table.concat(parameters, ', '),
-      CHECKS = table.concat(checks, ' ')}), chunk))(C['dpt_' .. name], effects, type, noTensor,
-      raiseMessage, collected)
+      CHECKS = table.concat(checks, ' ')}), chunk))(C['dpt_' .. name], effects, type,
+      ffi.istype, ffi.typeof 'dpt_tensor', noTensor, raiseMessage, collected)
    rawset(lib, name, wrapper)
    return wrapper
 end})
