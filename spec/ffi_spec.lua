@@ -76,6 +76,17 @@ describe('loading', function()
       assert.truthy(text:find('loaded already in this Lua state', 1, true), text)
    end)
 
+   it('lets LuaJIT keep the traces of a training script', function()
+      local flushes = 0
+      local function note(what) flushes = flushes + (what == 'flush' and 1 or 0) end
+      jit.attach(note, 'trace')
+      for k = 1, 1500 do
+         loadstring(('local n = 0 for i = 1, 200 do n = n + %d end return n'):format(k))()
+      end
+      jit.attach(note)
+      assert.equal(0, flushes)
+   end)
+
    it('refuses what is no tensor, except where a function takes none', function()
       local lib, x = require('dpt.ffi').lib, torch.ones(2)
       for _, bad in ipairs{'text', 5, {}, false} do

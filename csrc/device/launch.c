@@ -108,7 +108,17 @@ static void span(const dpt_tensor *t, const char **from, const char **to) {
   *to = *from + (size_t)(last + 1) * dpt__dtype_size(dpt__dtype(t->kind_));
 }
 
+/* The storage that owns the memory. */
+static const dpt_storage *owner(const dpt_tensor *t) {
+  const dpt_storage *s = t->store_;
+  while (s && s->parent) s = s->parent;
+  return s;
+}
+
 int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
+  const dpt_storage *one = owner(a), *other = owner(b);
+  /* a storage over memory that dpt did not allocate may be over another's */
+  if (!one || !other || (one != other && !((one->flags | other->flags) & DPT__FOREIGN))) return 0;
   const char *from[2], *to[2];
   span(a, &from[0], &to[0]);
   span(b, &from[1], &to[1]);

@@ -14,7 +14,7 @@ void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
 
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like) {
   call->fn = fn;
-  call->n = call->status = call->made = 0;
+  call->n = call->status = call->fresh = call->made = 0;
   dpt__launch_begin(&call->launch, fn);
   dpt__call_present(call, name, like);
   if (call->status) return;
@@ -60,6 +60,7 @@ static void fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor
   memcpy(place->size_, t->size_, sizeof t->size_);
   place->ndim_ = t->ndim_;
   call->origin[call->n - 1].fresh = 1;
+  call->fresh++;
 }
 
 static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int type, void *field) {
@@ -175,7 +176,7 @@ void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int 
 
 /* All memory first, so that a call that lacks some has queued nothing. */
 static int make(dpt__call *call) {
-  int n = call->n, status = 0;
+  int n = call->fresh ? call->n : 0, status = 0;
   call->made = 1;
   for (int i = 0; i < n; i++)
     if (call->origin[i].fresh) call->tensor[i].store_ = NULL;
@@ -198,7 +199,7 @@ void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args
 
 int dpt__call_end(dpt__call *call) {
   dpt__launch_end(&call->launch, 0);
-  for (int i = 0; i < call->n && call->made; i++) {
+  for (int i = 0; i < call->n && call->made && call->fresh; i++) {
     dpt_tensor *back = call->origin[i].back;
     if (!call->status && back) call->status = dpt_copy(back, &call->tensor[i]);
     if (call->origin[i].fresh) dpt_tensor_free(&call->tensor[i]);

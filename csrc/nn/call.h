@@ -22,7 +22,7 @@ typedef struct dpt__call {
   int type;   /* what kernels compute in: DPT_F32 or DPT_F64 */
   int device; /* of the first operand */
   int n;
-  int made; /* the memory of those that are copied */
+  int fresh, made; /* how many get memory of their own; whether they have it */
   dpt_tensor tensor[DPT__CALL_OPERANDS];
   struct {
     dpt_tensor from; /* that tensor[i] is a copy of, as it is even if a result is the same tensor */

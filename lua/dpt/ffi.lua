@@ -7,6 +7,10 @@
 local ffi = require 'ffi'
 local type = type -- dpt.compat replaces the global one
 
+-- A training script has more traces than LuaJIT's default of 1000, at which it drops them all and
+-- compiles everything anew.
+require('jit.opt').start('maxtrace=8000', 'maxmcode=8192')
+
 local here = debug.getinfo(1, 'S').source:match('^@(.*)ffi%.lua$') or './'
 local chunk = '@' .. here .. 'ffi.lua'
 
