@@ -125,6 +125,17 @@ static void make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
   dpt__block_join(block);
 }
 
+/* Free at once, or when its streams have passed it. */
+static void retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
+  dpt__assert_held(&p->lock);
+  if (is_done(block)) {
+    make_free(p, block);
+  } else {
+    block->next = p->pending;
+    p->pending = block;
+  }
+}
+
 /* How many blocks are pending no more. */
 static int look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
@@ -155,12 +166,7 @@ void dpt__block_give(dpt__block *block) {
   atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
   if (block->birth) block->freed = dpt__event_last(block->birth).number;
   for (int i = 0; i < block->nuser; i++) block->users[i] = dpt__event_last(block->users[i].stream);
-  if (is_done(block)) {
-    make_free(p, block);
-  } else {
-    block->next = p->pending;
-    p->pending = block;
-  }
+  retire(p, block);
   dpt__unlock(&p->lock);
 }
 
@@ -424,12 +430,7 @@ void dpt__block_give_temporary(dpt__block *block, uint64_t number) {
   dpt__lock(&p->lock);
   find_heap(p, block->birth, 1)->in_use--;
   block->freed = number;
-  if (is_done(block)) {
-    make_free(p, block);
-  } else {
-    block->next = p->pending;
-    p->pending = block;
-  }
+  retire(p, block);
   dpt__unlock(&p->lock);
 }
 
