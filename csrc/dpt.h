@@ -1,11 +1,11 @@
 /* dpt.h: the public C interface of libdpt.
  *
- * What must stay true: the text between the two marks is plain C declarations, no macros, since
- * LuaJIT's FFI reads this very text (the build compiles it into the library, dpt_cdef() gives it).
- * Every function that can fail returns 0, or nonzero and leaves one sentence in dpt_message() of
- * the calling thread: the sentence names the function, the argument, what it got and what it
- * wanted. Dimensions and indices are counted from 0 here; Lua's 1-based numbers are translated in
- * lua/dpt. Tensor arguments named r, out, gin, gw ... are results; `const` ones are only read.
+ * Invariant: the text between the two marks is plain C declarations, no macros, since LuaJIT's FFI
+ * reads this very text (the build compiles it into the library, dpt_cdef() gives it). Every
+ * function that can fail returns 0, or nonzero and leaves one sentence in dpt_message() of the
+ * calling thread: the sentence names the function, the argument, what it got and what it wanted.
+ * Dimensions and indices are counted from 0 here; Lua's 1-based numbers are translated in lua/dpt.
+ * Tensor arguments named r, out, gin, gw ... are results; `const` ones are only read.
  */
 #ifndef DPT_H
 #define DPT_H
@@ -86,17 +86,17 @@ enum { DPT_MAXDIM = 12, DPT_ON_DEVICE = 8 };
  */
 typedef struct dpt_storage dpt_storage;
 
-/* A view of a storage, by value: whoever made it owns one reference to store_ (dpt_tensor_free
+/* A view of a storage, by value: whoever made it owns one reference to storage_ (dpt_tensor_free
  * gives it back). Field names end in _ so that none hides a Lua method. kind_ is the element type,
  * plus DPT_ON_DEVICE for device memory; it never changes after birth. ndim_ 0 means no elements
- * (Torch7's empty tensor), whatever store_ is. Strides count elements. */
+ * (Torch7's empty tensor), whatever storage_ is. Strides count elements. */
 typedef struct dpt_tensor {
-  dpt_storage *store_;
-  int64_t first_; /* offset of the first element in the storage, from 0 */
+  dpt_storage *storage_;
+  int64_t offset_; /* offset of the first element in the storage, from 0 */
   int32_t kind_;
   int32_t ndim_;
   int64_t size_[12];
-  int64_t step_[12];
+  int64_t stride_[12];
 } dpt_tensor;
 
 /* Views and sizes. Dimensions and indices are from 0. `out` is a zeroed tensor whose kind_ is set,
@@ -153,7 +153,7 @@ int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no stor
 /* The first element in host memory; NULL: a device tensor or no storage. */
 void *dpt_tensor_data(const dpt_tensor *t);
 
-/* The element `offset` places from t's first one (the sum of index * step_); refused outside the
+/* The element `offset` places from t's first one (the sum of index * stride_); refused outside the
  * storage. On devices it waits for the current stream (get) or is queued there (put). A number
  * becomes an integer as wherever one is given (fill, indexFill, scatter ...): truncated, by way of
  * 32 bits (64 for 64-bit elements); what does not fit into these is their least integer. */

@@ -1,7 +1,7 @@
 /* deterministic.c: the process-wide deterministic mode.
  *
- * What must stay true: the value at a function's call counts and travels in the kernel's args, so
- * that work in a queue is not changed by a later switch. DPT_DETERMINISTIC is read once.
+ * Invariant: the value at a function's call counts and travels in the kernel's args, so that work
+ * in a queue is not changed by a later switch. DPT_DETERMINISTIC is read once.
  */
 #include "dpt.h"
 

@@ -1,9 +1,9 @@
 /* dtype.h: the one list of element types.
  *
- * What must stay true: this list is the only place that names the C type, the accumulator and the
- * Torch7 name of an element type; its order is that of the enum in dpt.h. Tables indexed by an
- * element type are filled from it and followed by a static assert on DPT_NDTYPE.
- * f16 is storage only: kernels that compute on it go through float.
+ * Invariant: this list is the only place that names the C type, the accumulator and the Torch7 name
+ * of an element type; its order is that of the enum in dpt.h. Tables indexed by an element type are
+ * filled from it and followed by a static assert on DPT_NDTYPE. f16 is storage only: kernels that
+ * compute on it go through float.
  */
 #ifndef DPT_BASE_DTYPE_H
 #define DPT_BASE_DTYPE_H

@@ -1,6 +1,6 @@
 /* element.h: single elements in memory: moves by width, numbers into them, whether they are 0.
  *
- * What must stay true: `width` is 1, 2, 4 or 8; called with a constant each compiles to one move.
+ * Invariant: `width` is 1, 2, 4 or 8; called with a constant each compiles to one move.
  */
 #ifndef DPT_BASE_ELEMENT_H
 #define DPT_BASE_ELEMENT_H

@@ -1,9 +1,9 @@
 /* file.c: what Lua's io library lacks for the file room: blocks of memory read and written without
  * a Lua string between, single bytes, how much is left, a new file that shall replace another.
  *
- * What must stay true: `file` is a FILE of Lua's io library (LuaJIT passes its handle as one),
- * which opens and closes it; a caller never reads after a write, or writes after a read, without a
- * seek between. A file that shall replace another has an exclusive lock as long as its maker lives.
+ * Invariant: `file` is a FILE of Lua's io library (LuaJIT passes its handle as one), which opens
+ * and closes it; a caller never reads after a write, or writes after a read, without a seek
+ * between. A file that shall replace another has an exclusive lock as long as its maker lives.
  */
 #include "base/status.h"
 #include <errno.h>

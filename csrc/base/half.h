@@ -1,7 +1,7 @@
 /* half.h: IEEE binary16 to float and back, round to nearest even.
  *
- * What must stay true: the two functions are pure and branch-light, so that loops over them
- * vectorise; NaN stays NaN, overflow becomes infinity, subnormals are exact.
+ * Invariant: the two functions are pure and branch-light, so that loops over them vectorise; NaN
+ * stays NaN, overflow becomes infinity, subnormals are exact.
  */
 #ifndef DPT_BASE_HALF_H
 #define DPT_BASE_HALF_H

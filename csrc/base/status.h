@@ -1,10 +1,9 @@
 /* status.h: how a C function fails.
  *
- * What must stay true: a function that can fail returns 0, or nonzero after leaving one sentence in
- * this thread's buffer; it never jumps, prints or ends the process, and it has cleaned up after
- * itself. A caller's mistake is a status; our own is an assertion (assert.h). A function that
- * failed for lack of memory may be called again if this thread's count of effects is what it was
- * before.
+ * Invariant: a function that can fail returns 0, or nonzero after leaving one sentence in this
+ * thread's buffer; it never jumps, prints or ends the process, and it has cleaned up after itself.
+ * A caller's mistake is a status; our own is an assertion (assert.h). A function that failed for
+ * lack of memory may be called again if this thread's count of effects is what it was before.
  */
 #ifndef DPT_BASE_STATUS_H
 #define DPT_BASE_STATUS_H

@@ -1,7 +1,7 @@
 /* system.c: clocks, files and folders, the environment: what Lua's own library lacks.
  *
- * What must stay true: a text that is returned belongs to the calling thread and is valid until the
- * same thread calls a function that returns one again; nothing here touches tensors or devices.
+ * Invariant: a text that is returned belongs to the calling thread and is valid until the same
+ * thread calls a function that returns one again; nothing here touches tensors or devices.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "base/status.h"

@@ -1,7 +1,7 @@
 /* text.c: numbers as text, read from a FILE or from memory as C's scanf reads them.
  *
- * What must stay true: a number ends at the first byte that cannot belong to it, and that byte is
- * still there for the next read; Long integers never pass through doubles.
+ * Invariant: a number ends at the first byte that cannot belong to it, and that byte is still there
+ * for the next read; Long integers never pass through doubles.
  */
 #include "base/dtype.h"
 #include "base/half.h"

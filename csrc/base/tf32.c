@@ -1,7 +1,7 @@
 /* tf32.c: the process-wide switch of short float products on GPUs.
  *
- * What must stay true: the value at a function's call counts and travels in the kernel's args, so
- * that work in a queue is not changed by a later switch.
+ * Invariant: the value at a function's call counts and travels in the kernel's args, so that work
+ * in a queue is not changed by a later switch.
  */
 #include "dpt.h"
 

@@ -31,13 +31,13 @@ static int check(const char *fn, int64_t n, const dpt_tensor *const *model, int6
   char one[DPT__TEXT], other[DPT__TEXT];
   for (int64_t i = 0; i < n * groups; i++) {
     const dpt_tensor *t = list[i], *first = list[i / n * n];
-    if (!dpt__is_device(t->kind_) || !t->store_)
+    if (!dpt__is_device(t->kind_) || !t->storage_)
       return dpt__fail("%s: tensor %lld is a %s%s, wanted elements on a device", fn,
                        (long long)i + 1, dpt__describe(one, t),
                        dpt__is_device(t->kind_) ? "" : " in host memory");
-    if (t->store_->device != first->store_->device)
+    if (t->storage_->device != first->storage_->device)
       return dpt__fail("%s: tensor %lld is on device %d, wanted device %d as the first of its list",
-                       fn, (long long)i + 1, t->store_->device, first->store_->device);
+                       fn, (long long)i + 1, t->storage_->device, first->storage_->device);
     if (t->kind_ != model[i % n]->kind_ || dpt__count(t) != dpt__count(model[i % n]))
       return dpt__fail("%s: tensor %lld is a %s, wanted the type and count of %s", fn,
                        (long long)i + 1, dpt__describe(one, t), dpt__describe(other, model[i % n]));
@@ -115,10 +115,10 @@ static int clear_row(dpt__row row) {
     DPT__TRY(dpt__row_run(&row, INT64_MAX, NULL, &start, &count));
     if (!count) return 0;
     dpt_tensor run = *row.t[0];
-    run.first_ += row.first;
+    run.offset_ += row.first;
     run.ndim_ = 1;
     run.size_[0] = count;
-    run.step_[0] = 1;
+    run.stride_[0] = 1;
     DPT__TRY(dpt_fill(&run, 0));
   }
 }
@@ -163,22 +163,22 @@ static int check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
     for (int side = 0; side < 2; side++) {
       const dpt_tensor *t = side ? out[i] : in[i];
       const char *name = side ? "output" : "input";
-      if (!dpt__is_device(t->kind_) || !t->store_)
+      if (!dpt__is_device(t->kind_) || !t->storage_)
         return dpt__fail("%s: %s %lld is a %s%s, wanted elements on a device", fn, name,
                          (long long)i + 1, dpt__describe(text, t),
                          dpt__is_device(t->kind_) ? "" : " in host memory");
       if (t->kind_ != in[0]->kind_ || !dpt__contiguous(t))
         return dpt__fail("%s: %s %lld is a %s, wanted a contiguous %s", fn, name, (long long)i + 1,
                          dpt__describe(text, t), dpt__kind_name(in[0]->kind_));
-      if (t->store_->device != in[i]->store_->device)
+      if (t->storage_->device != in[i]->storage_->device)
         return dpt__fail("%s: input %lld is on device %d and its output on device %d, wanted both "
                          "on one",
-                         fn, (long long)i + 1, in[i]->store_->device, t->store_->device);
+                         fn, (long long)i + 1, in[i]->storage_->device, t->storage_->device);
       for (int64_t k = 0; k < i; k++)
-        if (in[k]->store_->device == t->store_->device)
+        if (in[k]->storage_->device == t->storage_->device)
           return dpt__fail("%s: inputs %lld and %lld are both on device %d, wanted each on a "
                            "device of its own",
-                           fn, (long long)k + 1, (long long)i + 1, t->store_->device);
+                           fn, (long long)k + 1, (long long)i + 1, t->storage_->device);
     }
   return 0;
 }

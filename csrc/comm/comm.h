@@ -1,9 +1,9 @@
 /* comm.h: how tensors travel between devices.
  *
- * What must stay true: everything here is queued on the current streams of the devices that take
- * part and ordered by events; nothing waits on the host, host tensors excepted. Sums are taken in
- * the order of their summands, whichever device takes them. A transport gets operands that comm.c
- * has checked: contiguous, of one type, with equal counts, the tensors of one side on one device.
+ * Invariant: everything here is queued on the current streams of the devices that take part and
+ * ordered by events; nothing waits on the host, host tensors excepted. Sums are taken in the order
+ * of their summands, whichever device takes them. A transport gets operands that comm.c has
+ * checked: contiguous, of one type, with equal counts, the tensors of one side on one device.
  */
 #ifndef DPT_COMM_COMM_H
 #define DPT_COMM_COMM_H
@@ -42,7 +42,7 @@ void dpt__transport_drop(void);
 /* row.c: all of these begin at the row's place; those that end in `_on` move it on. dpt__row_count
  * and dpt__row_run leave t[0] as the tensor that has the element there. */
 
-static inline int dpt__row_device(const dpt__row *row) { return row->t[0]->store_->device; }
+static inline int dpt__row_device(const dpt__row *row) { return row->t[0]->storage_->device; }
 /* Elements of the type at the row's place, at most `most` of them; 0 at the end. */
 int64_t dpt__row_count(dpt__row *row, int64_t most);
 /* *run: how many of the next elements, at most `most`, follow each other in memory from *at on, 0

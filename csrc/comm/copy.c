@@ -1,10 +1,10 @@
 /* copy.c: the transport that copies: every backend has it, every other one must agree with it.
  *
- * What must stay true: a copy runs on the current stream of the device that receives; before it
- * that stream waits for the sender's, afterwards the sender's waits for it, all by events. Events
- * of a sender are recorded before anything waits for a receiver, so that the receivers of a
- * broadcast work at once. (A tree of receivers was measured and left out: all receivers read
- * the sender's memory at once anyway, at 8 devices with DPT_LINK as without.)
+ * Invariant: a copy runs on the current stream of the device that receives; before it that stream
+ * waits for the sender's, afterwards the sender's waits for it, all by events. Events of a sender
+ * are recorded before anything waits for a receiver, so that the receivers of a broadcast work at
+ * once. (A tree of receivers was measured and left out: all receivers read the sender's memory at
+ * once anyway, at 8 devices with DPT_LINK as without.)
  */
 #include "comm/comm.h"
 #include "device/device.h"
@@ -37,7 +37,7 @@ static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
 
 static int ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *ready) {
   for (int64_t i = 0; i < n; i++)
-    DPT__TRY(dpt__event_record(dpt__current_stream(t[i]->store_->device), &ready[i]));
+    DPT__TRY(dpt__event_record(dpt__current_stream(t[i]->storage_->device), &ready[i]));
   return 0;
 }
 
@@ -58,7 +58,7 @@ static int spread(const char *fn, int64_t n, dpt_tensor *const *out, const dpt_t
   DPT__TRY(ready_all(n, in, ready));
   for (int64_t i = 0; i < n; i++)
     for (int64_t s = 0; s < n; s++)
-      DPT__TRY(dpt__stream_wait(dpt__current_stream(in[i]->store_->device), ready[s]));
+      DPT__TRY(dpt__stream_wait(dpt__current_stream(in[i]->storage_->device), ready[s]));
   return 0;
 }
 

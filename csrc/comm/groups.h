@@ -1,9 +1,9 @@
 /* groups.h: devices joined by their backend's library for collectives, and the watch over it.
  *
- * What must stay true: whatever the library does not end in time is aborted, and the streams that
- * took part keep one sentence about it; from then on tensors travel by copies, until
- * dpt__groups_open is called again. Nothing here waits for a device but dpt__group_of, which waits
- * for the library when devices are joined for the first time.
+ * Invariant: whatever the library does not end in time is aborted, and the streams that took part
+ * keep one sentence about it; from then on tensors travel by copies, until dpt__groups_open is
+ * called again. Nothing here waits for a device but dpt__group_of, which waits for the library when
+ * devices are joined for the first time.
  */
 #ifndef DPT_COMM_GROUPS_H
 #define DPT_COMM_GROUPS_H

@@ -1,8 +1,8 @@
 /* nccl.c: the transport that leaves sums and broadcasts to NCCL, or to whatever the devices'
  * backend has in its place.
  *
- * What must stay true: it does what the transport that copies does, but that sums of floats are
- * taken in the library's order and precision; so what it cannot do, or what is promised about bits
+ * Invariant: it does what the transport that copies does, but that sums of floats are taken in the
+ * library's order and precision; so what it cannot do, or what is promised about bits
  * (deterministic mode), is left to copies. Ranks are the devices by rising number. Tensors that lie
  * in many small pieces go by copies, too: they take lists of pieces.
  */
@@ -69,7 +69,7 @@ static int add(job *j, enum dpt__collective what, int dtype, int root, int64_t c
 }
 
 static int use(job *j, int rank, const dpt_tensor *t) {
-  dpt__block *block = t->store_->block; /* NULL: no bytes */
+  dpt__block *block = t->storage_->block; /* NULL: no bytes */
   return block ? dpt__block_use(block, j->stream[rank]) : 0;
 }
 
@@ -185,7 +185,7 @@ static int reduce(dpt__row out, int64_t sources, const dpt__row *in) {
 static int begin_all(job *j, const char *fn, int64_t n, dpt_tensor *const *out,
                      const dpt_tensor *const *in, int *can) {
   int device[DPT__MAX_DEVICES] = {0};
-  for (int64_t i = 0; i < n; i++) device[i] = in[i]->store_->device;
+  for (int64_t i = 0; i < n; i++) device[i] = in[i]->storage_->device;
   DPT__TRY(begin(j, fn, n, device, can));
   for (int64_t i = 0; *can && i < n; i++) {
     DPT__TRY(use(j, rank_of(j, device[i]), in[i]));
@@ -211,7 +211,7 @@ static int try_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *c
   if (!*can || !count) return 0;
   DPT__TRY(add(&j, DPT__ALL_REDUCE, dpt__type(in[0]), 0, count, &place));
   for (int64_t i = 0; i < n; i++)
-    place[rank_of(&j, in[i]->store_->device)] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
+    place[rank_of(&j, in[i]->storage_->device)] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
   return end_all(&j, n, out, 2 * (uint64_t)count);
 }
 
@@ -225,7 +225,7 @@ static int all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const
 /* The parts are of one size and their order is that of the ranks. */
 static int is_even(const job *j, int64_t n, const dpt_tensor *const *in, const int64_t *first) {
   for (int64_t i = 0; i < n; i++)
-    if (first[i] != i * first[1] || j->device[i] != in[i]->store_->device) return 0;
+    if (first[i] != i * first[1] || j->device[i] != in[i]->storage_->device) return 0;
   return first[n] == n * first[1];
 }
 
@@ -243,12 +243,12 @@ static int all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const
     return end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) { /* every part by itself */
-    int root = rank_of(&j, in[s]->store_->device);
+    int root = rank_of(&j, in[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
     DPT__TRY(add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &place));
     for (int64_t i = 0; i < n; i++) {
       void *to = at(out[i], first[s]);
-      place[rank_of(&j, out[i]->store_->device)] = (dpt__place){i == s ? dpt__at(in[s]) : to, to};
+      place[rank_of(&j, out[i]->storage_->device)] = (dpt__place){i == s ? dpt__at(in[s]) : to, to};
     }
   }
   return end_all(&j, n, out, (uint64_t)first[n]);
@@ -268,11 +268,11 @@ static int reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *c
     return end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) {
-    int root = rank_of(&j, out[s]->store_->device);
+    int root = rank_of(&j, out[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
     DPT__TRY(add(&j, DPT__REDUCE, dtype, root, first[s + 1] - first[s], &place));
     for (int64_t i = 0; i < n; i++)
-      place[rank_of(&j, in[i]->store_->device)].from = at(in[i], first[s]);
+      place[rank_of(&j, in[i]->storage_->device)].from = at(in[i], first[s]);
     place[root].to = dpt__at(out[s]);
   }
   return end_all(&j, n, out, (uint64_t)first[n]);
@@ -295,7 +295,7 @@ static int sum_of(int n, dpt_tensor *t) {
       double value, wanted = n * (n + 1) / 2;
       DPT__TRY(dpt_get(all[i], place, &value));
       if (value != wanted)
-        return dpt__fail("device %d got %g, wanted %g", all[i]->store_->device, value, wanted);
+        return dpt__fail("device %d got %g, wanted %g", all[i]->storage_->device, value, wanted);
     }
   return 0;
 }

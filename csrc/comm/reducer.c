@@ -1,9 +1,9 @@
 /* reducer.c: sums the gradients of several replicas while they are still being computed.
  *
- * What must stay true: a bucket's sum is queued when its last replica has marked it, on the
- * communication streams, behind everything that each replica had queued when it marked; it is the
- * sum that dpt_comm_reduce gives, element for element; until the pass ends, storages do not count
- * what sums write. Nothing waits on the host. Replicas may be marked by different threads at once.
+ * Invariant: a bucket's sum is queued when its last replica has marked it, on the communication
+ * streams, behind everything that each replica had queued when it marked; it is the sum that
+ * dpt_comm_reduce gives, element for element; until the pass ends, storages do not count what sums
+ * write. Nothing waits on the host. Replicas may be marked by different threads at once.
  *
  * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
  * the sums of two buckets do not mix in the streams; the streams' own locks are inside it.
@@ -61,7 +61,7 @@ static int fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors, in
   for (int64_t i = 0; i < r->replicas * b->tensors; i++) {
     const dpt_tensor *t = tensors[first + i];
     int64_t replica = i / b->tensors;
-    int device = t->store_ ? t->store_->device : 0;
+    int device = t->storage_ ? t->storage_->device : 0;
     if (!r->devices[replica]) r->devices[replica] = device;
     if (!device || device != r->devices[replica])
       return dpt__fail("reducer: tensor %lld is a %s on device %d, wanted device %d as the first "

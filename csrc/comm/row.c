@@ -1,7 +1,7 @@
 /* row.c: lists of tensors as rows of elements (comm.h).
  *
- * What must stay true: the tensors are contiguous, so that an element's place in a row is a place
- * in memory; a copy never reaches beyond the row.
+ * Invariant: the tensors are contiguous, so that an element's place in a row is a place in memory;
+ * a copy never reaches beyond the row.
  */
 #include "base/number.h"
 #include "comm/comm.h"
@@ -47,13 +47,13 @@ int dpt__row_run(dpt__row *row, int64_t most, dpt__stream *stream, char **start,
   *start = at(row);
   for (int64_t i = 1; i < row->n && run < most; i++) {
     const dpt_tensor *next = row->t[i];
-    if (next->kind_ != t->kind_ || next->store_ != t->store_ ||
-        next->first_ != t->first_ + row->first + run)
+    if (next->kind_ != t->kind_ || next->storage_ != t->storage_ ||
+        next->offset_ != t->offset_ + row->first + run)
       break;
     run += dpt__min(most - run, dpt__count(next));
   }
   *all = run;
-  return stream ? dpt__block_use(t->store_->block, stream) : 0;
+  return stream ? dpt__block_use(t->storage_->block, stream) : 0;
 }
 
 int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt__direction where,
@@ -63,9 +63,9 @@ int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt
     int64_t n = dpt__min(count, dpt__count(t) - row->first);
     size_t bytes = (size_t)n * size_of(t);
     if (where == DPT__GATHER)
-      DPT__TRY(dpt__copies_add(copies, next, storage, at(row), t->store_, bytes));
+      DPT__TRY(dpt__copies_add(copies, next, storage, at(row), t->storage_, bytes));
     else
-      DPT__TRY(dpt__copies_add(copies, at(row), t->store_, next, storage, bytes));
+      DPT__TRY(dpt__copies_add(copies, at(row), t->storage_, next, storage, bytes));
     next += bytes;
     count -= n;
     row->first += n;
@@ -77,7 +77,7 @@ int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies)
   const dpt_tensor *t;
   while (most > 0 && (t = here(&to))) {
     int64_t n = dpt__min(most, dpt__count(t) - to.first);
-    DPT__TRY(dpt__row_move_on(&from, n, copies, DPT__GATHER, at(&to), t->store_));
+    DPT__TRY(dpt__row_move_on(&from, n, copies, DPT__GATHER, at(&to), t->storage_));
     to.first += n;
     most -= n;
   }

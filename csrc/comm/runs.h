@@ -1,6 +1,6 @@
 /* runs.h: the arguments of the kernel that sums over devices.
  *
- * What must stay true: plain data; how much of it is queued depends on the number of runs.
+ * Invariant: plain data; how much of it is queued depends on the number of runs.
  */
 #ifndef DPT_COMM_RUNS_H
 #define DPT_COMM_RUNS_H

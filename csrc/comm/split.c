@@ -1,8 +1,8 @@
 /* split.c: a tensor cut into parts on several devices, and parts joined into one tensor.
  *
- * What must stay true: parts and result are resized only where their form changes, so that a loop
- * allocates nothing. Between devices, the streams of all receivers wait for the sender before the
- * sender waits for any of them.
+ * Invariant: parts and result are resized only where their form changes, so that a loop allocates
+ * nothing. Between devices, the streams of all receivers wait for the sender before the sender
+ * waits for any of them.
  */
 #include "comm/comm.h"
 #include "device/copy.h"
@@ -14,7 +14,7 @@
 /* The part of t that starts at entry `first` of dimension dim; owns no reference. */
 static dpt_tensor part_of(const dpt_tensor *t, int dim, int64_t first, int64_t count) {
   dpt_tensor view = *t;
-  view.first_ += first * t->step_[dim];
+  view.offset_ += first * t->stride_[dim];
   view.size_[dim] = count;
   return view;
 }
@@ -36,9 +36,9 @@ static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__eve
     DPT__TRY(dpt__copy_straight(fn, to, from, done));
     return done->stream ? 0 : dpt_copy(to, from);
   }
-  dpt__stream *stream = dpt__current_stream(to->store_->device);
+  dpt__stream *stream = dpt__current_stream(to->storage_->device);
   DPT__TRY(dpt__stream_wait(stream, ready));
-  return dpt__copy_on(stream, fn, dpt__at(to), to->store_, dpt__at(from), from->store_,
+  return dpt__copy_on(stream, fn, dpt__at(to), to->storage_, dpt__at(from), from->storage_,
                       (size_t)dpt__count(to) * dpt__dtype_size(dpt__type(to)));
 }
 
@@ -60,16 +60,16 @@ static dpt__event *moves(const char *fn, int64_t n) {
 /* Everything that is queued now on the device's current stream; nothing for the host. */
 static int record(const dpt_tensor *t, dpt__event *event) {
   *event = (dpt__event){NULL, 0};
-  if (!t->store_ || !t->store_->device) return 0;
-  return dpt__event_record(dpt__current_stream(t->store_->device), event);
+  if (!t->storage_ || !t->storage_->device) return 0;
+  return dpt__event_record(dpt__current_stream(t->storage_->device), event);
 }
 
 /* The device of `waiting` waits for everything that is queued on that of `t`. */
 static int wait_for(const dpt_tensor *waiting, const dpt_tensor *t) {
   dpt__event event;
   DPT__TRY(record(t, &event));
-  if (!event.stream || !waiting->store_ || !waiting->store_->device) return 0;
-  return dpt__stream_wait(dpt__current_stream(waiting->store_->device), event);
+  if (!event.stream || !waiting->storage_ || !waiting->storage_->device) return 0;
+  return dpt__stream_wait(dpt__current_stream(waiting->storage_->device), event);
 }
 
 int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, const int64_t *rows,

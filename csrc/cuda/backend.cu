@@ -1,6 +1,6 @@
 /* backend.cu: the table behind device/backend.h; statuses of CUDA's calls as sentences.
  *
- * What must stay true: one symbol is exported, dpt_backend.
+ * Invariant: one symbol is exported, dpt_backend.
  */
 #include "cuda/cuda.h"
 

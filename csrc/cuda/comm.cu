@@ -1,8 +1,8 @@
 /* comm.cu: sums over devices.
  *
- * What must stay true: every element is summed in the order of its sources, in the wide accumulator
- * of its type, and rounded once; so the bits do not depend on how the work is cut. A launch takes
- * at most 4 KB of parameters: long lists of runs are several launches.
+ * Invariant: every element is summed in the order of its sources, in the wide accumulator of its
+ * type, and rounded once; so the bits do not depend on how the work is cut. A launch takes at most
+ * 4 KB of parameters: long lists of runs are several launches.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"

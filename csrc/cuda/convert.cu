@@ -1,6 +1,6 @@
 /* convert.cu: copies with conversion, and filling.
  *
- * What must stay true: a copy between equal types moves bits by their width, whatever they mean.
+ * Invariant: a copy between equal types moves bits by their width, whatever they mean.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"

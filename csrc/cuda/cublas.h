@@ -1,9 +1,9 @@
 /* cublas.h: cuBLAS: its functions, and a handle for each queue.
  *
- * What must stay true: a handle is made at its queue's first product and used by its queue's thread
- * alone, so nothing locks. It has a workspace of its own for as long as the queue lives, so that
- * products of several queues never share one (and give the same bits every time) and recorded
- * graphs find it where it was. Scalars are read from host memory when a function is called.
+ * Invariant: a handle is made at its queue's first product and used by its queue's thread alone, so
+ * nothing locks. It has a workspace of its own for as long as the queue lives, so that products of
+ * several queues never share one (and give the same bits every time) and recorded graphs find it
+ * where it was. Scalars are read from host memory when a function is called.
  */
 #ifndef DPT_CUDA_CUBLAS_H
 #define DPT_CUDA_CUBLAS_H

@@ -1,9 +1,9 @@
 /* cuda.h: what the files of this folder share: services of libdpt, queues, statuses, launches.
  *
- * What must stay true: no status of a CUDA call is ignored; a launch goes through DPT_LAUNCH (a
- * kernel whose threads never meet) or DPT_LAUNCH_TEAM, on the context's queue, so that the same
- * text runs on a GPU and under the emulation (spec/emulation). Kernel functions of the backend
- * never wait. A kernel that finds a bad value leaves a fault in its queue: the next wait tells it.
+ * Invariant: no status of a CUDA call is ignored; a launch goes through DPT_LAUNCH (a kernel whose
+ * threads never meet) or DPT_LAUNCH_TEAM, on the context's queue, so that the same text runs on a
+ * GPU and under the emulation (spec/emulation). Kernel functions of the backend never wait. A
+ * kernel that finds a bad value leaves a fault in its queue: the next wait tells it.
  */
 #ifndef DPT_CUDA_CUDA_H
 #define DPT_CUDA_CUDA_H

@@ -1,7 +1,7 @@
 /* devices.cu: the GPUs of this machine, their memory, and who reaches whose.
  *
- * What must stay true: no function here changes the calling thread's device for longer than it
- * takes: a stream's thread issues work to one device only.
+ * Invariant: no function here changes the calling thread's device for longer than it takes: a
+ * stream's thread issues work to one device only.
  */
 #include "cuda/cuda.h"
 

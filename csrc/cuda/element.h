@@ -1,7 +1,7 @@
 /* element.h: element types in CUDA kernels: what is stored, what is computed with, conversions.
  *
- * What must stay true: conversions give the bits that the host's give: integers truncate by way of
- * 32 bits (64 for i64), as x86 does; halves round once.
+ * Invariant: conversions give the bits that the host's give: integers truncate by way of 32 bits
+ * (64 for i64), as x86 does; halves round once.
  */
 #ifndef DPT_CUDA_ELEMENT_H
 #define DPT_CUDA_ELEMENT_H

@@ -1,8 +1,8 @@
 /* gemm.cu: products of matrices by cuBLAS.
  *
- * What must stay true: cuBLAS counts columns first, so that a row-major matrix is the transposed of
- * what it sees: it is asked for c^T = b^T * a^T. Operands that have no leading step are copied to
- * temporary memory. Halves are added up as floats.
+ * Invariant: cuBLAS counts columns first, so that a row-major matrix is the transposed of what it
+ * sees: it is asked for c^T = b^T * a^T. Operands that have no leading step are copied to temporary
+ * memory. Halves are added up as floats.
  */
 #include "cuda/cublas.h"
 #include "cuda/element.h"

@@ -1,9 +1,9 @@
 /* gemm_ordered.cu: products whose elements are added up one after the other: those of integers, and
  * those of deterministic mode.
  *
- * What must stay true: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied
- * and added without fusing (this file is compiled so), whatever its place in c and the size of c
- * are: the host's bits. Integers wrap; halves are added up as floats.
+ * Invariant: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied and added
+ * without fusing (this file is compiled so), whatever its place in c and the size of c are: the
+ * host's bits. Integers wrap; halves are added up as floats.
  */
 #include "cuda/element.h"
 #include "cuda/gemm.h"

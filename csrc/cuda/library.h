@@ -1,9 +1,9 @@
 /* library.h: NVIDIA's libraries, which are opened at their first use.
  *
- * What must stay true: the plugin links none of them, so that it loads where one is missing and
- * loads quickly where none is needed. Functions come by name from a list (cublas.def is one), with
- * the types that the library's header declares. A library is looked for once in a process; whoever
- * asks again gets the same answer.
+ * Invariant: the plugin links none of them, so that it loads where one is missing and loads quickly
+ * where none is needed. Functions come by name from a list (cublas.def is one), with the types that
+ * the library's header declares. A library is looked for once in a process; whoever asks again gets
+ * the same answer.
  */
 #ifndef DPT_CUDA_LIBRARY_H
 #define DPT_CUDA_LIBRARY_H

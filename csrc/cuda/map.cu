@@ -1,10 +1,9 @@
 /* map.cu: pointwise operations, the formulas of ops/map.def for one element at a time.
  *
- * What must stay true: arithmetic gives the host's bits (compiled with -fmad=false); functions
- * (exp, tanh ...) agree with the host's to a few ulp. A formula is chosen once for a thread's PER
- * elements, not once for each: an operation is a number, not a kernel of its own, which keeps
- * kernels few. Operations that call functions are kernels of their own, so that others need few
- * registers.
+ * Invariant: arithmetic gives the host's bits (compiled with -fmad=false); functions (exp, tanh
+ * ...) agree with the host's to a few ulp. A formula is chosen once for a thread's PER elements,
+ * not once for each: an operation is a number, not a kernel of its own, which keeps kernels few.
+ * Operations that call functions are kernels of their own, so that others need few registers.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"

@@ -1,9 +1,9 @@
 /* nccl.cu: NCCL behind device/collectives.h.
  *
- * What must stay true: communicators are non-blocking, so that no call waits for another rank; one
- * thread at a time is in NCCL, and all ranks of a group are served by it, within one
- * ncclGroupStart and ncclGroupEnd. Kernels of two groups never run at once on one device: each
- * waits there for the one before, so that the order is the same on all devices.
+ * Invariant: communicators are non-blocking, so that no call waits for another rank; one thread at
+ * a time is in NCCL, and all ranks of a group are served by it, within one ncclGroupStart and
+ * ncclGroupEnd. Kernels of two groups never run at once on one device: each waits there for the one
+ * before, so that the order is the same on all devices.
  */
 #include "cuda/library.h"
 

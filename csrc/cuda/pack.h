@@ -1,7 +1,7 @@
 /* pack.h: a few neighbouring elements at once, in accesses of 16 bytes where addresses allow it.
  *
- * What must stay true: whoever passes `whole` has seen that the address is a multiple of the pack's
- * size and that all its elements exist.
+ * Invariant: whoever passes `whole` has seen that the address is a multiple of the pack's size and
+ * that all its elements exist.
  */
 #ifndef DPT_CUDA_PACK_H
 #define DPT_CUDA_PACK_H

@@ -1,8 +1,8 @@
 /* queue.cu: queues of work on a GPU, the marks in them, and what their kernels found wrong.
  *
- * What must stay true: every queue is a stream of its own that is not ordered with CUDA's default
- * stream. Events are made and streams are used by threads whose device they belong to; waiting for
- * an event is legal on any thread.
+ * Invariant: every queue is a stream of its own that is not ordered with CUDA's default stream.
+ * Events are made and streams are used by threads whose device they belong to; waiting for an event
+ * is legal on any thread.
  */
 #include "cuda/cuda.h"
 

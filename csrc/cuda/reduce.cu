@@ -1,9 +1,9 @@
 /* reduce.cu: reductions over a dimension, over everything, and of pairs of elements.
  *
- * What must stay true: values accumulate wide (integers modulo 2^64, reals in double). How the
- * elements are cut and in which order parts are joined depends on sizes and steps alone, so the
- * same call gives the same bits; how many lanes a block has changes none. Of equal extremes the
- * first counts, and a NaN before all.
+ * Invariant: values accumulate wide (integers modulo 2^64, reals in double). How the elements are
+ * cut and in which order parts are joined depends on sizes and steps alone, so the same call gives
+ * the same bits; how many lanes a block has changes none. Of equal extremes the first counts, and a
+ * NaN before all.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"

@@ -1,8 +1,8 @@
 /* team.h: what threads of a block make of their values together.
  *
- * What must stay true: all threads of the block call; which values meet in which order depends on
- * the block's size alone. `shared` has room for a value of each warp (along x) or thread (along y),
- * and may be used again by the next call.
+ * Invariant: all threads of the block call; which values meet in which order depends on the block's
+ * size alone. `shared` has room for a value of each warp (along x) or thread (along y), and may be
+ * used again by the next call.
  */
 #ifndef DPT_CUDA_TEAM_H
 #define DPT_CUDA_TEAM_H

@@ -1,8 +1,8 @@
 /* walk.h: a thread's elements of a walk (tensor/walk.h), or its lane (ops/lanes.h).
  *
- * What must stay true: element i of a walk is at place(k, i) of operand k. A walk whose operands
- * are all contiguous is read in vectors of 16 bytes where their addresses allow it. Results that
- * lie on each other are written in order, by one thread.
+ * Invariant: element i of a walk is at place(k, i) of operand k. A walk whose operands are all
+ * contiguous is read in vectors of 16 bytes where their addresses allow it. Results that lie on
+ * each other are written in order, by one thread.
  */
 #ifndef DPT_CUDA_WALK_H
 #define DPT_CUDA_WALK_H

@@ -1,9 +1,9 @@
 /* allocator.h: device memory and page-locked host memory, given out again in stream order.
  *
- * What must stay true: a block is born on a stream, the current one of its device (page-locked
- * memory on none). Given back, it is given out again on that stream without a wait, and only after
- * the last events of the other streams that used it. Giving back is legal on any thread and never
- * waits. Memory goes back to the system only when the work that was queued on it has run.
+ * Invariant: a block is born on a stream, the current one of its device (page-locked memory on
+ * none). Given back, it is given out again on that stream without a wait, and only after the last
+ * events of the other streams that used it. Giving back is legal on any thread and never waits.
+ * Memory goes back to the system only when the work that was queued on it has run.
  */
 #ifndef DPT_DEVICE_ALLOCATOR_H
 #define DPT_DEVICE_ALLOCATOR_H

@@ -1,10 +1,9 @@
 /* backend.h: the one door between the generic rooms and a backend.
  *
- * What must stay true: nothing above this file knows which backend it calls. A generic function
- * checks its operands, resolves shapes, fills a plain args struct and launches it
- * (device/launch.h); whether the kernel runs now (host memory), later on a stream's thread (host
- * device) or on a GPU is the backend's affair. Kernels never check arguments, never touch reference
- * counts and never wait.
+ * Invariant: nothing above this file knows which backend it calls. A generic function checks its
+ * operands, resolves shapes, fills a plain args struct and launches it (device/launch.h); whether
+ * the kernel runs now (host memory), later on a stream's thread (host device) or on a GPU is the
+ * backend's affair. Kernels never check arguments, never touch reference counts and never wait.
  */
 #ifndef DPT_DEVICE_BACKEND_H
 #define DPT_DEVICE_BACKEND_H

@@ -1,7 +1,7 @@
 /* collectives.h: a backend's library for work of several devices together (NCCL).
  *
- * What must stay true: only the communication room calls these, one thread at a time; none of them
- * waits for a device or for another rank: what takes time goes on by itself and is asked about.
+ * Invariant: only the communication room calls these, one thread at a time; none of them waits for
+ * a device or for another rank: what takes time goes on by itself and is asked about.
  */
 #ifndef DPT_DEVICE_COLLECTIVES_H
 #define DPT_DEVICE_COLLECTIVES_H

@@ -1,8 +1,8 @@
 /* copy.h: the one primitive that moves bytes within a device, and between devices.
  *
- * What must stay true: every byte that goes from one device to another is counted
- * (dpt_copied_bytes), also by those who move it in another way; on host devices such a copy takes
- * the time that DPT_LINK asks for, asleep.
+ * Invariant: every byte that goes from one device to another is counted (dpt_copied_bytes), also by
+ * those who move it in another way; on host devices such a copy takes the time that DPT_LINK asks
+ * for, asleep.
  */
 #ifndef DPT_DEVICE_COPY_H
 #define DPT_DEVICE_COPY_H

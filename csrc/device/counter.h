@@ -1,9 +1,9 @@
 /* counter.h: a number that only grows, and waiting until it reaches a value.
  *
- * What must stay true: one thread at a time advances a counter (its owner, or under the owner's
- * lock); any number may wait. A waiter spins at most 50 us, and only while fewer threads spin or
- * work than there are cores, then it sleeps on a futex until its value is there: no wake-up is sent
- * for a value that nobody waits for.
+ * Invariant: one thread at a time advances a counter (its owner, or under the owner's lock); any
+ * number may wait. A waiter spins at most 50 us, and only while fewer threads spin or work than
+ * there are cores, then it sleeps on a futex until its value is there: no wake-up is sent for a
+ * value that nobody waits for.
  */
 #ifndef DPT_DEVICE_COUNTER_H
 #define DPT_DEVICE_COUNTER_H

@@ -1,6 +1,6 @@
 /* device.h: the logical devices of this process.
  *
- * What must stay true: the list is made once, at the first use of a device, from DPT_DEVICES or
+ * Invariant: the list is made once, at the first use of a device, from DPT_DEVICES or
  * dpt_devices_set; afterwards it never changes. Devices are numbered from 1. Which device and which
  * stream of each device are current is a matter of each thread. A child of fork that inherits
  * devices can not use them: every call that would queue or wait says so.

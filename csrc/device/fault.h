@@ -1,9 +1,9 @@
 /* fault.h: faults, delays and link speeds that tests ask for.
  *
- * What must stay true: without being asked nothing here costs more than one relaxed load. Each
- * `name:n` is a one-shot counter: the n-th time dpt__fault(name) is asked, it says yes, once.
- * DPT_FAULT, DPT_DELAY, DPT_LINK and DPT_CACHE are read when the devices are set up or the first
- * workers are made; the functions of dpt.h (dpt_fault_set ...) say the same later.
+ * Invariant: without being asked nothing here costs more than one relaxed load. Each `name:n` is a
+ * one-shot counter: the n-th time dpt__fault(name) is asked, it says yes, once. DPT_FAULT,
+ * DPT_DELAY, DPT_LINK and DPT_CACHE are read when the devices are set up or the first workers are
+ * made; the functions of dpt.h (dpt_fault_set ...) say the same later.
  */
 #ifndef DPT_DEVICE_FAULT_H
 #define DPT_DEVICE_FAULT_H

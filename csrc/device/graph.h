@@ -1,10 +1,10 @@
 /* graph.h: work of one stream that is captured once and done again and again.
  *
- * What must stay true: while a thread captures, what it queues on the stream is recorded by the
- * stream's queue and not done. So that thread can neither wait nor use another stream, and other
- * threads can not use this one: each gets a sentence. A graph holds every block that its work uses,
- * and the stream's temporary memory of that time, until it is freed and the device is through with
- * it: what is given back before that is nobody else's.
+ * Invariant: while a thread captures, what it queues on the stream is recorded by the stream's
+ * queue and not done. So that thread can neither wait nor use another stream, and other threads can
+ * not use this one: each gets a sentence. A graph holds every block that its work uses, and the
+ * stream's temporary memory of that time, until it is freed and the device is through with it: what
+ * is given back before that is nobody else's.
  */
 #ifndef DPT_DEVICE_GRAPH_H
 #define DPT_DEVICE_GRAPH_H

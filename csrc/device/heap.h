@@ -1,9 +1,9 @@
 /* heap.h: free blocks in bins by size, cut out of segments and put together again.
  *
- * What must stay true: a segment is a row of blocks that covers it; two neighbours are never both
- * free. The records are in host memory, the blocks' own bytes are never touched, so that this works
- * for any backend's memory. All sizes are multiples of DPT__GRAIN. Whoever calls holds the lock of
- * the pool (allocator.c) that the heap belongs to.
+ * Invariant: a segment is a row of blocks that covers it; two neighbours are never both free. The
+ * records are in host memory, the blocks' own bytes are never touched, so that this works for any
+ * backend's memory. All sizes are multiples of DPT__GRAIN. Whoever calls holds the lock of the pool
+ * (allocator.c) that the heap belongs to.
  */
 #ifndef DPT_DEVICE_HEAP_H
 #define DPT_DEVICE_HEAP_H

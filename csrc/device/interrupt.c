@@ -1,10 +1,10 @@
 /* interrupt.c: Ctrl-C ends the process, whatever it is doing.
  *
  * Why: a loop that LuaJIT compiled never looks at the hook that its interpreter sets on SIGINT, and
- * a wait or a kernel runs no Lua at all. What must stay true: a handler that the script or another
- * library installed is left alone; only the system's default and the interpreter's own (a function
- * of the main program) are replaced. The terminal gets its old settings, and the exit status is
- * that of a process killed by SIGINT. dpt's own threads block all signals.
+ * a wait or a kernel runs no Lua at all. Invariant: a handler that the script or another library
+ * installed is left alone; only the system's default and the interpreter's own (a function of the
+ * main program) are replaced. The terminal gets its old settings, and the exit status is that of a
+ * process killed by SIGINT. dpt's own threads block all signals.
  */
 #define _GNU_SOURCE
 #include "base/status.h"

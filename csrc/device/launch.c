@@ -21,8 +21,8 @@ static const char *const not_captured[] = {
 /* ---- what can not be done ---- */
 
 static const char *place(char text[80], const dpt_tensor *t) {
-  if (t->store_ && t->store_->device)
-    snprintf(text, 80, "%s on device %d", dpt__kind_name(t->kind_), t->store_->device);
+  if (t->storage_ && t->storage_->device)
+    snprintf(text, 80, "%s on device %d", dpt__kind_name(t->kind_), t->storage_->device);
   else
     snprintf(text, 80, "%s", dpt__kind_name(t->kind_));
   return text;
@@ -45,12 +45,12 @@ static int find_place(dpt__launch *l, const dpt_tensor **first) {
     if (!t) continue;
     if (!a) a = t;
     if (dpt__is_device(a->kind_) != dpt__is_device(t->kind_)) return mixed(l->context.name, a, t);
-    if (!dpt__is_device(t->kind_) || !t->store_) continue;
-    if (a->store_ && a->store_->device != t->store_->device) {
+    if (!dpt__is_device(t->kind_) || !t->storage_) continue;
+    if (a->storage_ && a->storage_->device != t->storage_->device) {
       if (!dpt__peer_kernels()) return mixed(l->context.name, a, t);
       l->across = 1;
     }
-    if (!a->store_) a = t;
+    if (!a->storage_) a = t;
   }
   *first = a;
   return 0;
@@ -87,7 +87,8 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   DPT__TRY(find_place(l, &first));
   dpt__device *device = NULL;
   if (first && dpt__is_device(first->kind_))
-    DPT__TRY(dpt__device_find(l->context.name, first->store_ ? first->store_->device : 0, &device));
+    DPT__TRY(
+        dpt__device_find(l->context.name, first->storage_ ? first->storage_->device : 0, &device));
   l->context = context_of(device ? dpt__current_stream(device->number) : NULL, l->context.name);
   l->checked = 1 + (int)kernel;
   return check_kernel(&l->context, kernel);
@@ -99,10 +100,10 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
 static void span(const dpt_tensor *t, const char **from, const char **to) {
   int64_t last = 0;
   *from = *to = NULL;
-  if (!t->store_ || !t->ndim_) return;
+  if (!t->storage_ || !t->ndim_) return;
   for (int d = 0; d < t->ndim_; d++) {
     if (!t->size_[d]) return;
-    last += (t->size_[d] - 1) * t->step_[d];
+    last += (t->size_[d] - 1) * t->stride_[d];
   }
   *from = dpt__at(t);
   *to = *from + (size_t)(last + 1) * dpt__dtype_size(dpt__dtype(t->kind_));
@@ -110,7 +111,7 @@ static void span(const dpt_tensor *t, const char **from, const char **to) {
 
 /* The storage that owns the memory. */
 static const dpt_storage *owner(const dpt_tensor *t) {
-  const dpt_storage *s = t->store_;
+  const dpt_storage *s = t->storage_;
   while (s && s->parent) s = s->parent;
   return s;
 }
@@ -157,7 +158,7 @@ static int copy_shared(dpt__launch *l) {
       memcpy(copy->data, dpt__at(t), (size_t)copy->size);
     else
       DPT__TRY(dpt__copy_on(l->context.stream, l->context.name, copy->data, copy, dpt__at(t),
-                            t->store_, (size_t)copy->size));
+                            t->storage_, (size_t)copy->size));
   }
   return 0;
 }
@@ -168,7 +169,7 @@ static int record_uses(dpt__launch *l) {
   dpt__stream *stream = l->context.stream;
   for (int i = 0; i < l->n; i++) {
     int written = l->operand[i].use == DPT__OUT;
-    dpt_storage *s = (stream || written) && l->operand[i].t ? l->operand[i].t->store_ : NULL;
+    dpt_storage *s = (stream || written) && l->operand[i].t ? l->operand[i].t->storage_ : NULL;
     if (!s) continue;
     if (stream && s->block) DPT__TRY(dpt__block_use(s->block, stream));
     if (written) dpt__storage_written(s);
@@ -181,7 +182,7 @@ static int record_uses(dpt__launch *l) {
 static int order_others(const dpt__launch *l, int done) {
   dpt__stream *own = l->context.stream;
   for (int i = 0; i < l->n && l->across; i++) {
-    const dpt_storage *s = l->operand[i].t ? l->operand[i].t->store_ : NULL;
+    const dpt_storage *s = l->operand[i].t ? l->operand[i].t->storage_ : NULL;
     if (!s || s->device == l->context.device) continue;
     dpt__stream *other = dpt__current_stream(s->device);
     DPT__TRY(done ? dpt__stream_wait_all(other, own) : dpt__stream_wait_all(own, other));

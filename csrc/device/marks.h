@@ -1,8 +1,8 @@
 /* marks.h: how far a device has got with the queue of a stream, on backends that have queues.
  *
- * What must stay true: `done` of a stream is advanced here alone, under the lock of its marks, to
- * numbers whose items the queue has passed. A mark is set behind items that were issued, so
- * whoever asks about an item waits until it was: its stream's thread never waits for a device.
+ * Invariant: `done` of a stream is advanced here alone, under the lock of its marks, to numbers
+ * whose items the queue has passed. A mark is set behind items that were issued, so whoever asks
+ * about an item waits until it was: its stream's thread never waits for a device.
  */
 #ifndef DPT_DEVICE_MARKS_H
 #define DPT_DEVICE_MARKS_H

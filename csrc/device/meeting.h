@@ -1,10 +1,10 @@
 /* meeting.h: one piece of work of several streams.
  *
- * What must stay true: a meeting is one item of each stream, all queued at once, so that whatever
- * others queue lies before it on every stream or behind it on every stream: streams never wait for
- * each other in a circle. The stream that comes last runs the work, for all of them; the others'
- * threads wait until it has returned. Its error is one error, told once, by whichever stream is
- * waited for first.
+ * Invariant: a meeting is one item of each stream, all queued at once, so that whatever others
+ * queue lies before it on every stream or behind it on every stream: streams never wait for each
+ * other in a circle. The stream that comes last runs the work, for all of them; the others' threads
+ * wait until it has returned. Its error is one error, told once, by whichever stream is waited for
+ * first.
  */
 #ifndef DPT_DEVICE_MEETING_H
 #define DPT_DEVICE_MEETING_H

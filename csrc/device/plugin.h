@@ -1,8 +1,8 @@
 /* plugin.h: backends that live in libraries of their own.
  *
- * What must stay true: a plugin is loaded at the first use of a device of its kind, never unloaded,
- * and exports one symbol, dpt_backend. It sees libdpt through dpt__services alone, so that libdpt
- * needs none of the libraries that the plugin needs.
+ * Invariant: a plugin is loaded at the first use of a device of its kind, never unloaded, and
+ * exports one symbol, dpt_backend. It sees libdpt through dpt__services alone, so that libdpt needs
+ * none of the libraries that the plugin needs.
  */
 #ifndef DPT_DEVICE_PLUGIN_H
 #define DPT_DEVICE_PLUGIN_H

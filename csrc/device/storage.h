@@ -1,9 +1,9 @@
 /* storage.h: counted memory, the only counted thing in dpt.
  *
- * What must stay true: the count is atomic, a storage may be released by any thread, and releasing
- * never waits. Device memory goes back to the allocator with the set of streams that used it since
- * its birth; the block is given out again on its birth stream only after their last events.
- * `data` and `size` change only in dpt_storage_resize. Elements are of the type in `kind`.
+ * Invariant: the count is atomic, a storage may be released by any thread, and releasing never
+ * waits. Device memory goes back to the allocator with the set of streams that used it since its
+ * birth; the block is given out again on its birth stream only after their last events. `data` and
+ * `size` change only in dpt_storage_resize. Elements are of the type in `kind`.
  */
 #ifndef DPT_DEVICE_STORAGE_H
 #define DPT_DEVICE_STORAGE_H
@@ -51,13 +51,13 @@ static inline void dpt__storage_written(dpt_storage *s) {
   if (!dpt__writes_later) atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
 }
 static inline void dpt__written(const dpt_tensor *t) {
-  if (t->store_) dpt__storage_written(t->store_);
+  if (t->storage_) dpt__storage_written(t->storage_);
 }
 
 /* The first element; NULL where there is no storage. */
 static inline void *dpt__at(const dpt_tensor *t) {
-  if (!t->store_) return NULL;
-  return (char *)t->store_->data + (size_t)t->first_ * dpt__dtype_size(dpt__dtype(t->kind_));
+  if (!t->storage_) return NULL;
+  return (char *)t->storage_->data + (size_t)t->offset_ * dpt__dtype_size(dpt__dtype(t->kind_));
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* stream.h: in-order queues of work, each run by its own OS thread, and the events between them.
  *
- * What must stay true: an item's function and a copy of its arguments are all that is queued; it
- * runs after every earlier item of its stream has finished. Items are numbered from 1; an event is
- * (stream, number), so that recording one costs nothing. An item waits only for items that were
- * queued before it, on any stream: so waiting can never go round in a circle. Streams live until
- * the process ends.
+ * Invariant: an item's function and a copy of its arguments are all that is queued; it runs after
+ * every earlier item of its stream has finished. Items are numbered from 1; an event is (stream,
+ * number), so that recording one costs nothing. An item waits only for items that were queued
+ * before it, on any stream: so waiting can never go round in a circle. Streams live until the
+ * process ends.
  *
  * On a backend with queues (backend.h) a stream's thread issues items to the stream's queue: an
  * item is issued when its function has returned, and done when the queue has passed it, which is

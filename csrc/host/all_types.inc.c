@@ -1,9 +1,9 @@
 /* all_types.inc.c: includes BODY once for every element type.
  *
- * What must stay true: BODY sees T (the C type), ACC (what values are compared and summed in), WRAP
- * (ACC for arithmetic that may wrap), LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name
- * with the type's suffix), REAL (1 for half, float, double) and HALF; all are gone afterwards. BODY
- * is undefined at the end. Define ONLY_INTEGERS to leave the real types out.
+ * Invariant: BODY sees T (the C type), ACC (what values are compared and summed in), WRAP (ACC for
+ * arithmetic that may wrap), LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name with the
+ * type's suffix), REAL (1 for half, float, double) and HALF; all are gone afterwards. BODY is
+ * undefined at the end. Define ONLY_INTEGERS to leave the real types out.
  */
 #include "base/dtype.h"
 #include "base/half.h"

@@ -1,6 +1,6 @@
 /* along.c: running sums and products, cross products and torch.conv2, in host memory.
  *
- * What must stay true: sums are wide; the order of terms depends on sizes alone.
+ * Invariant: sums are wide; the order of terms depends on sizes alone.
  */
 #include "host/kernels.h"
 #include "ops/create.h"

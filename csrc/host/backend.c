@@ -1,6 +1,6 @@
 /* backend.c: the host backend: host memory and host devices.
  *
- * What must stay true: kernel NAME of kernels.def is `dpt__host_NAME`, in a file of this folder.
+ * Invariant: kernel NAME of kernels.def is `dpt__host_NAME`, in a file of this folder.
  */
 #include "host/kernels.h"
 #include "ops/blas.h"

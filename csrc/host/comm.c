@@ -1,7 +1,7 @@
 /* comm.c: the host kernel of sums over devices.
  *
- * What must stay true: every element is summed in the order of its sources, in the wide accumulator
- * of its type, and rounded once; so the bits do not depend on how the work is cut.
+ * Invariant: every element is summed in the order of its sources, in the wide accumulator of its
+ * type, and rounded once; so the bits do not depend on how the work is cut.
  */
 #include "comm/runs.h"
 #include "host/isa.h"

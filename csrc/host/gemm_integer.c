@@ -1,7 +1,7 @@
 /* gemm_integer.c: products of integers, a row at a time.
  *
- * What must stay true: integers wrap as if every step did (sums are taken modulo 2^64), alpha and
- * beta are truncated to the type first; each element's terms are added in the order of k.
+ * Invariant: integers wrap as if every step did (sums are taken modulo 2^64), alpha and beta are
+ * truncated to the type first; each element's terms are added in the order of k.
  */
 #include "host/gemm.h"
 

@@ -1,7 +1,7 @@
 /* index.c: reads and writes along a dimension by index, in host memory (ops/index.h).
  *
- * What must stay true: all indices are looked at first; threads share lanes, never the indices of
- * one lane, so that writes to one place keep their order. STRIP lanes side by side are one task.
+ * Invariant: all indices are looked at first; threads share lanes, never the indices of one lane,
+ * so that writes to one place keep their order. STRIP lanes side by side are one task.
  */
 #include "ops/index.h"
 #include "base/element.h"

@@ -1,7 +1,7 @@
 /* map.c: the host's kernels map, fill and convert: choose a row function and walk it over tiles.
  *
- * What must stay true: integers are divided only after no divisor was found to be 0, so that
- * nothing traps and a refused division has changed nothing. f16 computes in float.
+ * Invariant: integers are divided only after no divisor was found to be 0, so that nothing traps
+ * and a refused division has changed nothing. f16 computes in float.
  */
 #include "base/cpu.h"
 #include "base/half.h"

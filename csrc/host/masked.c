@@ -1,7 +1,7 @@
 /* masked.c: elements chosen by a mask, and the places of those that are not 0, in host memory.
  *
- * What must stay true: elements are counted block by block first, so that every block knows where
- * in the list it begins; nothing is written where the list is too short.
+ * Invariant: elements are counted block by block first, so that every block knows where in the list
+ * it begins; nothing is written where the list is too short.
  */
 #include "base/element.h"
 #include "host/kernels.h"

@@ -1,6 +1,6 @@
 /* pair.c: dot product, distance and equality of two operands, in host memory.
  *
- * What must stay true: as in reduce.c: blocks of one size, joined in their order.
+ * Invariant: as in reduce.c: blocks of one size, joined in their order.
  */
 #include "host/isa.h"
 #include "host/reduce.h"

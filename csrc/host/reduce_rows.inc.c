@@ -1,8 +1,8 @@
 /* reduce_rows.inc.c: one run of elements, or some columns side by side, for one element type.
  *
- * What must stay true: SPREAD accumulators are summed in one fixed way, whatever the instruction
- * set; a part gets what the block contributes: value, and at (max, min) or m2 (var, std). `kind`
- * is a constant in every call of an INLINE function, so that each call compiles to its own loop.
+ * Invariant: SPREAD accumulators are summed in one fixed way, whatever the instruction set; a part
+ * gets what the block contributes: value, and at (max, min) or m2 (var, std). `kind` is a constant
+ * in every call of an INLINE function, so that each call compiles to its own loop.
  */
 #if REAL
 #define V(part) ((part)->real)

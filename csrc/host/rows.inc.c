@@ -1,8 +1,8 @@
 /* rows.inc.c: all rows of one instruction set, and their tables; rows.h has the contract.
  *
- * What must stay true: included by rows_sse2.c and its like with ISA (a word), BYTES (of a vector)
- * and SLEEF(function, type, lanes, accuracy) defined, compiled with that instruction set's flags
- * and with -fwrapv -ffp-contract=off. Everything is static but the table dpt__rows_ISA.
+ * Invariant: included by rows_sse2.c and its like with ISA (a word), BYTES (of a vector) and
+ * SLEEF(function, type, lanes, accuracy) defined, compiled with that instruction set's flags and
+ * with -fwrapv -ffp-contract=off. Everything is static but the table dpt__rows_ISA.
  */
 #include "host/rows.h"
 #include "base/element.h"

@@ -1,9 +1,9 @@
 /* rows_integer.inc.c: rows of one integer type: plain loops that the compiler vectorises.
  *
- * What must stay true: included with T, its unsigned twin U, NUMBER(x), ROW(name) and FN(name)
- * defined, and compiled with -fwrapv: arithmetic wraps around. Nothing traps: division by zero
- * (which the kernel refuses before it starts) gives 0 here, shifts by the width or more give 0.
- * Numbers are truncated as a C cast on x86 does.
+ * Invariant: included with T, its unsigned twin U, NUMBER(x), ROW(name) and FN(name) defined, and
+ * compiled with -fwrapv: arithmetic wraps around. Nothing traps: division by zero (which the kernel
+ * refuses before it starts) gives 0 here, shifts by the width or more give 0. Numbers are truncated
+ * as a C cast on x86 does.
  */
 #define V T
 #define K(x) ((T)(x))

@@ -1,9 +1,9 @@
 /* rows_real.inc.c: rows of one real type: vectors of W elements, SLEEF for the functions.
  *
- * What must stay true: included with T, W, CALL(function, accuracy),
- * TRIG_LIMIT, EXP_LIMIT, LARGE, ROW(name) and FN(name) defined. The
- * last elements of a row go through the same vector code as the others, in a padded vector, so that
- * they get the same bits. No multiplication and addition is fused (-ffp-contract=off).
+ * Invariant: included with T, W, CALL(function, accuracy), TRIG_LIMIT, EXP_LIMIT, LARGE, ROW(name)
+ * and FN(name) defined. The last elements of a row go through the same vector code as the others,
+ * in a padded vector, so that they get the same bits. No multiplication and addition is fused
+ * (-ffp-contract=off).
  */
 typedef T FN(vector) __attribute__((vector_size(W * sizeof(T)), aligned(sizeof(T)), may_alias));
 typedef T FN(V) __attribute__((vector_size(W * sizeof(T))));

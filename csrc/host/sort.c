@@ -1,9 +1,9 @@
 /* sort.c: sort, topk, kthvalue and mode along a dimension, in host memory.
  *
- * What must stay true: a lane becomes (key, place) items whose keys are unsigned numbers of the
- * elements' order; they are sorted by key, stably: short lanes by insertion, long ones by bytes of
- * the key from the lowest (bytes in which all keys agree are skipped). The first few of many are
- * found with a heap of that size. One lane is one task.
+ * Invariant: a lane becomes (key, place) items whose keys are unsigned numbers of the elements'
+ * order; they are sorted by key, stably: short lanes by insertion, long ones by bytes of the key
+ * from the lowest (bytes in which all keys agree are skipped). The first few of many are found with
+ * a heap of that size. One lane is one task.
  */
 #include "ops/sort.h"
 #include "host/kernels.h"

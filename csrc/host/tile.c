@@ -1,9 +1,9 @@
 /* tile.c: cuts a walk into tiles, gathers, computes, scatters (tile.h has the contract).
  *
- * What must stay true: a tile is nj rows of ni elements. An operand whose rows are dense is used in
- * place; which thread computes a tile, and in how many calls, changes no bit of it. Tiles of
- * transposed operands are visited in groups of rows, so that their pages stay translated. Large
- * dense results that no other operand shares are written past the cache, in whole lines.
+ * Invariant: a tile is nj rows of ni elements. An operand whose rows are dense is used in place;
+ * which thread computes a tile, and in how many calls, changes no bit of it. Tiles of transposed
+ * operands are visited in groups of rows, so that their pages stay translated. Large dense results
+ * that no other operand shares are written past the cache, in whole lines.
  */
 #include "host/tile.h"
 #include "base/number.h"

@@ -1,8 +1,8 @@
 /* tile_move.inc.c: moves a tile of elements of type T between memory and rows of dense elements.
  *
- * What must stay true: included with T, FN(name) and BLOCK defined, BLOCK(to, to_pitch, from,
- * pitch) transposing SIDE x SIDE elements. The dense side has rows `pitch` elements apart; memory
- * has steps sj and si. The inner loop runs along the smaller of memory's two steps.
+ * Invariant: included with T, FN(name) and BLOCK defined, BLOCK(to, to_pitch, from, pitch)
+ * transposing SIDE x SIDE elements. The dense side has rows `pitch` elements apart; memory has
+ * steps sj and si. The inner loop runs along the smaller of memory's two steps.
  */
 
 /* to[x][y] = from[y][x]. */

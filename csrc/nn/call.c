@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static int device_of(const dpt_tensor *t) { return t->store_ ? t->store_->device : 0; }
+static int device_of(const dpt_tensor *t) { return t->storage_ ? t->storage_->device : 0; }
 
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
   if (!call->status && !t)
@@ -56,7 +56,7 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
 /* place becomes a contiguous tensor of that type with t's sizes; until it has memory of its own it
  * says where t lies. */
 static void fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor *t) {
-  *place = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .store_ = t->store_};
+  *place = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .storage_ = t->storage_};
   memcpy(place->size_, t->size_, sizeof t->size_);
   place->ndim_ = t->ndim_;
   call->origin[call->n - 1].fresh = 1;
@@ -179,7 +179,7 @@ static int make(dpt__call *call) {
   int n = call->fresh ? call->n : 0, status = 0;
   call->made = 1;
   for (int i = 0; i < n; i++)
-    if (call->origin[i].fresh) call->tensor[i].store_ = NULL;
+    if (call->origin[i].fresh) call->tensor[i].storage_ = NULL;
   for (int i = 0; i < n && !status; i++) {
     dpt_tensor *t = &call->tensor[i], sizes = *t;
     if (!call->origin[i].fresh) continue;

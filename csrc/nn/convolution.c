@@ -1,8 +1,8 @@
 /* convolution.c: convolution and transposed convolution: shapes and checks, then the backend's
  * kernels.
  *
- * What must stay true: a transposed convolution from I to O planes is the ordinary one from O to I
- * planes with its passes exchanged (forward is DATA, backward data is FORWARD), so kernels know the
+ * Invariant: a transposed convolution from I to O planes is the ordinary one from O to I planes
+ * with its passes exchanged (forward is DATA, backward data is FORWARD), so kernels know the
  * ordinary one only: in their args, `in` is the large side and `out` the small one.
  */
 #include "nn/window.h"

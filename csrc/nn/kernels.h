@@ -1,9 +1,9 @@
 /* kernels.h: what the layer functions tell their kernels (device/kernels.def lists the kernels).
  *
- * What must stay true: plain sizes, numbers and raw pointers into contiguous memory of element type
- * `type` (DPT_F32 or DPT_F64); the generic function has checked everything but values inside
- * tensors. Indices and targets have a type of their own and are counted from 1. Pointers to results
- * may be NULL where the comment says so. Shapes stand beside the pointers.
+ * Invariant: plain sizes, numbers and raw pointers into contiguous memory of element type `type`
+ * (DPT_F32 or DPT_F64); the generic function has checked everything but values inside tensors.
+ * Indices and targets have a type of their own and are counted from 1. Pointers to results may be
+ * NULL where the comment says so. Shapes stand beside the pointers.
  */
 #ifndef DPT_NN_KERNELS_H
 #define DPT_NN_KERNELS_H

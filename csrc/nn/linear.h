@@ -1,9 +1,9 @@
 /* linear.h: nn.Linear's kernels as products of matrices, for every backend.
  *
- * What must stay true: the bias is in `out` before the product is added to it, so that a row is
- * written in one order. On devices a layer of at most DPT__LINEAR_SMALL weights always has the
- * fixed order of sums: it costs next to nothing there, and several devices give the bits of one.
- * The choice may not depend on the rows.
+ * Invariant: the bias is in `out` before the product is added to it, so that a row is written in
+ * one order. On devices a layer of at most DPT__LINEAR_SMALL weights always has the fixed order of
+ * sums: it costs next to nothing there, and several devices give the bits of one. The choice may
+ * not depend on the rows.
  */
 #ifndef DPT_NN_LINEAR_H
 #define DPT_NN_LINEAR_H

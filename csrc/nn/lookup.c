@@ -1,6 +1,6 @@
 /* lookup.c: dropout's mask and nn.LookupTable: shapes and checks, then the backend's kernels.
  *
- * What must stay true: values of indices are checked by the kernels (on the host that is at once).
+ * Invariant: values of indices are checked by the kernels (on the host that is at once).
  */
 #include "nn/call.h"
 #include "nn/kernels.h"

@@ -1,7 +1,7 @@
 /* loss.c: losses: shapes and checks, then the backend's kernels.
  *
- * What must stay true: the value goes into a tensor of one element and nothing waits for it; values
- * of targets are checked by the kernels (on the host that is at once).
+ * Invariant: the value goes into a tensor of one element and nothing waits for it; values of
+ * targets are checked by the kernels (on the host that is at once).
  */
 #include "nn/loss.h"
 #include "nn/call.h"

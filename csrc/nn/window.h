@@ -1,8 +1,8 @@
 /* window.h: a caller's window as kernels want it: three dimensions, every field filled.
  *
- * What must stay true: dpt__slide_start leaves missing outer dimensions at size 1 (kernel 1, stride
- * 1, no padding), so that kernels have one form; images are tensors (N)xCxS of ndim or ndim+1
- * planes dimensions, and Torch7's order of dimensions is kept.
+ * Invariant: dpt__slide_start leaves missing outer dimensions at size 1 (kernel 1, stride 1, no
+ * padding), so that kernels have one form; images are tensors (N)xCxS of ndim or ndim+1 planes
+ * dimensions, and Torch7's order of dimensions is kept.
  */
 #ifndef DPT_NN_WINDOW_H
 #define DPT_NN_WINDOW_H

@@ -1,7 +1,7 @@
 /* blas.c: products of matrices and vectors: checks and shapes, then the product kernel.
  *
- * What must stay true: every public function fills one dpt__gemm_args from strides; vectors are
- * matrices with one row or column. A result that overlaps an operand is computed aside.
+ * Invariant: every public function fills one dpt__gemm_args from strides; vectors are matrices with
+ * one row or column. A result that overlaps an operand is computed aside.
  */
 #include "ops/blas.h"
 #include "device/launch.h"
@@ -16,16 +16,18 @@ typedef struct view {
 } view;
 
 static view matrix(const dpt_tensor *t) {
-  return (view){t, {1, t->size_[0], t->size_[1]}, {0, t->step_[0], t->step_[1]}};
+  return (view){t, {1, t->size_[0], t->size_[1]}, {0, t->stride_[0], t->stride_[1]}};
 }
 static view batches(const dpt_tensor *t) {
   return (view){
-      t, {t->size_[0], t->size_[1], t->size_[2]}, {t->step_[0], t->step_[1], t->step_[2]}};
+      t, {t->size_[0], t->size_[1], t->size_[2]}, {t->stride_[0], t->stride_[1], t->stride_[2]}};
 }
 static view column(const dpt_tensor *t) {
-  return (view){t, {1, t->size_[0], 1}, {0, t->step_[0], 1}};
+  return (view){t, {1, t->size_[0], 1}, {0, t->stride_[0], 1}};
 }
-static view row(const dpt_tensor *t) { return (view){t, {1, 1, t->size_[0]}, {0, 1, t->step_[0]}}; }
+static view row(const dpt_tensor *t) {
+  return (view){t, {1, 1, t->size_[0]}, {0, 1, t->stride_[0]}};
+}
 
 static int wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted) {
   char text[DPT__TEXT];

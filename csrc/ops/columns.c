@@ -19,8 +19,8 @@ static dpt_tensor matrix(const dpt__columns *c, int64_t rows, int64_t cols) {
   dpt_tensor view = c->t;
   view.size_[0] = rows;
   view.size_[1] = cols;
-  view.step_[0] = 1;
-  view.step_[1] = c->rows;
+  view.stride_[0] = 1;
+  view.stride_[1] = c->rows;
   return view;
 }
 

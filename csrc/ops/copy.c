@@ -1,12 +1,12 @@
 /* copy.c: r = a for any types, layouts and sides: host, device, two devices.
  *
- * What must stay true: ordinary host memory has been read or written when dpt_copy returns. Reading
- * it waits for no work that was queued before: the elements go through a page-locked buffer, and
- * straight only where the stream is idle and so many that a second pass over memory would take
- * longer than waiting for the first. Writing it waits for exactly the current stream of the
- * source's device. Between devices no thread waits: events order the two
- * current streams. What travels is contiguous and of the smaller of the two types; each side brings
- * it into that form or out of it by its own convert kernel.
+ * Invariant: ordinary host memory has been read or written when dpt_copy returns. Reading it waits
+ * for no work that was queued before: the elements go through a page-locked buffer, and straight
+ * only where the stream is idle and so many that a second pass over memory would take longer than
+ * waiting for the first. Writing it waits for exactly the current stream of the source's device.
+ * Between devices no thread waits: events order the two current streams. What travels is contiguous
+ * and of the smaller of the two types; each side brings it into that form or out of it by its own
+ * convert kernel.
  */
 #include "ops/copy.h"
 
@@ -25,7 +25,7 @@ static size_t bytes_of(const dpt_tensor *t) {
 /* A fresh contiguous tensor of like's size; device 0: page-locked host memory. */
 static int dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device) {
   *out = (dpt_tensor){.kind_ = dtype | (device ? DPT_ON_DEVICE : 0)};
-  if (!device) { DPT__TRY(dpt_storage_new_pinned(&out->store_, out->kind_, dpt__count(like))); }
+  if (!device) { DPT__TRY(dpt_storage_new_pinned(&out->storage_, out->kind_, dpt__count(like))); }
   if (dpt__result(out, like->ndim_, like->size_, device)) {
     dpt_tensor_free(out);
     return 1;
@@ -63,8 +63,8 @@ static int fits(const dpt_tensor *t, int dtype) {
 /* Queues a copy of all bytes between contiguous tensors of one size and type on device's current
  * stream. */
 static int move(const dpt_tensor *to, const dpt_tensor *from, int device) {
-  return dpt__copy_on(dpt__current_stream(device), "copy", dpt__at(to), to->store_, dpt__at(from),
-                      from->store_, bytes_of(to));
+  return dpt__copy_on(dpt__current_stream(device), "copy", dpt__at(to), to->storage_, dpt__at(from),
+                      from->storage_, bytes_of(to));
 }
 
 enum { STRAIGHT = 1 << 20 }; /* bytes from which on a copy to a device is worth waiting for */
@@ -80,14 +80,14 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
     DPT__TRY(dpt__event_record(stream, &before));
     if (bytes_of(to) < STRAIGHT || !dpt__event_done(before)) return 0;
   }
-  DPT__TRY(
-      dpt__copy_on(stream, fn, dpt__at(to), to->store_, dpt__at(from), from->store_, bytes_of(to)));
+  DPT__TRY(dpt__copy_on(stream, fn, dpt__at(to), to->storage_, dpt__at(from), from->storage_,
+                        bytes_of(to)));
   return dpt__event_record(stream, event);
 }
 
 static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(r), status;
-  if (!(async && a->store_->block && fits(a, wire)))
+  if (!(async && a->storage_->block && fits(a, wire)))
     DPT__TRY(dpt__graph_rejects("copy", "it reads ordinary host memory (copy before the graph is "
                                         "replayed, or copyAsync from page-locked memory)"));
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
@@ -96,7 +96,7 @@ static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
     DPT__TRY(dpt__copy_straight("copy", r, a, &event));
     if (event.stream) return dpt__event_wait(event);
   }
-  if (async && a->store_->block && fits(a, wire)) {
+  if (async && a->storage_->block && fits(a, wire)) {
     dpt__take(&sent, a);
   } else {
     DPT__TRY(dense(&sent, a, wire, 0));
@@ -116,7 +116,7 @@ static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
 
 static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(a), status = 0;
-  int direct = fits(r, wire), wait = !(async && direct && r->store_->block);
+  int direct = fits(r, wire), wait = !(async && direct && r->storage_->block);
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
   if (wait) DPT__TRY(dpt__graph_rejects("copy", "it waits for the device"));
   if (fits(a, wire))
@@ -147,9 +147,9 @@ static int across(dpt_tensor *r, const dpt_tensor *a, int wire) {
     dpt__take(&got, r);
   else if (!status)
     status = dense(&got, r, wire, dpt_tensor_device(r));
-  status = status || dpt__copy_between("copy", got.store_, (size_t)got.first_ * size, sent.store_,
-                                       (size_t)sent.first_ * size, bytes_of(&sent));
-  if (!status && got.store_ != r->store_) status = convert(r, &got);
+  status = status || dpt__copy_between("copy", got.storage_, (size_t)got.offset_ * size,
+                                       sent.storage_, (size_t)sent.offset_ * size, bytes_of(&sent));
+  if (!status && got.storage_ != r->storage_) status = convert(r, &got);
   dpt_tensor_free(&got);
   dpt_tensor_free(&sent);
   return status;

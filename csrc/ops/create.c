@@ -1,6 +1,6 @@
 /* create.c: range, linspace, logspace, eye, cat and diagonals.
  *
- * What must stay true: what copies and fills of views can do is done by them, for every device.
+ * Invariant: what copies and fills of views can do is done by them, for every device.
  */
 #include "ops/create.h"
 #include "device/launch.h"
@@ -56,8 +56,8 @@ static int diagonal(dpt_tensor *out, const dpt_tensor *a, int64_t k) {
   *out = *a;
   out->ndim_ = 1;
   out->size_[0] = rows < cols ? rows : cols;
-  out->step_[0] = a->step_[0] + a->step_[1];
-  out->first_ += k > 0 ? k * a->step_[1] : -k * a->step_[0];
+  out->stride_[0] = a->stride_[0] + a->stride_[1];
+  out->offset_ += k > 0 ? k * a->stride_[1] : -k * a->stride_[0];
   return out->size_[0] > 0;
 }
 
@@ -136,7 +136,7 @@ static int cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
     if (list[i]->ndim_ == 0) continue;
     dpt_tensor slice = *r; /* a view that owns nothing */
     slice.size_[dim] = size_of(list[i], dim);
-    slice.first_ += at * r->step_[dim];
+    slice.offset_ += at * r->stride_[dim];
     at += slice.size_[dim];
     DPT__TRY(dpt_copy(&slice, list[i]));
   }
@@ -149,7 +149,7 @@ int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
   if (n < 1) return dpt__fail("cat: there are no tensors to join");
   for (int i = 0; i < n; i++) {
     DPT__TRY(dpt__check_kind("cat", r, list[i]));
-    shared |= r->store_ && r->store_ == list[i]->store_;
+    shared |= r->storage_ && r->storage_ == list[i]->storage_;
   }
   if (!shared) return cat(r, n, list, dim);
   int failed = cat(&aside, n, list, dim) || dpt_resize_as(r, &aside) || dpt_copy(r, &aside);

@@ -1,6 +1,6 @@
 /* create.h: the arguments of the kernels that make and shape matrices.
  *
- * What must stay true: see each struct; operands share no memory.
+ * Invariant: see each struct; operands share no memory.
  */
 #ifndef DPT_OPS_CREATE_H
 #define DPT_OPS_CREATE_H

@@ -1,7 +1,7 @@
 /* draw.c: permutations and draws from given probabilities, by Torch7's algorithms.
  *
- * What must stay true: draws are made on the host, one after the other; for device tensors from
- * Philox words of their device's state, so that they are the same on every kind of device.
+ * Invariant: draws are made on the host, one after the other; for device tensors from Philox words
+ * of their device's state, so that they are the same on every kind of device.
  */
 #include "base/element.h"
 #include "device/draws.h"

@@ -1,8 +1,8 @@
 /* element.c: fill, and reading and writing single elements.
  *
- * What must stay true: reading an element of a device waits for exactly the current stream of that
- * device; writing one is queued there. An element outside the storage is refused. A number becomes
- * an element as in dpt__put_element.
+ * Invariant: reading an element of a device waits for exactly the current stream of that device;
+ * writing one is queued there. An element outside the storage is refused. A number becomes an
+ * element as in dpt__put_element.
  */
 #include "base/element.h"
 #include "device/copy.h"
@@ -26,8 +26,8 @@ int dpt_fill(dpt_tensor *r, double value) {
 
 static int check_offset(const char *fn, const dpt_tensor *t, int64_t offset) {
   char text[DPT__TEXT];
-  int64_t size = t->store_ ? t->store_->size : 0;
-  if (offset >= -t->first_ && offset < size - t->first_) return 0;
+  int64_t size = t->storage_ ? t->storage_->size : 0;
+  if (offset >= -t->offset_ && offset < size - t->offset_) return 0;
   return dpt__fail("%s: offset %" PRId64 " of a %s lies outside its storage of %" PRId64
                    " elements",
                    fn, offset, dpt__describe(text, t), size);
@@ -44,9 +44,9 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   }
   dpt__device *device;
   uint64_t element = 0;
-  DPT__TRY(dpt__device_find("get", t->store_->device, &device));
+  DPT__TRY(dpt__device_find("get", t->storage_->device, &device));
   dpt__stream *stream = dpt__current_stream(device->number);
-  DPT__TRY(dpt__copy_on(stream, "get", &element, NULL, from, t->store_, size));
+  DPT__TRY(dpt__copy_on(stream, "get", &element, NULL, from, t->storage_, size));
   DPT__TRY(dpt__stream_synchronize(stream));
   *value = dpt__plain(dpt__get_element(dtype, &element));
   return 0;
@@ -60,9 +60,9 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value) {
     dpt__written(t);
     return 0;
   }
-  dpt_tensor one = {.store_ = t->store_, .kind_ = t->kind_, .first_ = t->first_ + offset};
+  dpt_tensor one = {.storage_ = t->storage_, .kind_ = t->kind_, .offset_ = t->offset_ + offset};
   one.ndim_ = 1;
-  one.size_[0] = one.step_[0] = 1;
+  one.size_[0] = one.stride_[0] = 1;
   return dpt_fill(&one, value);
 }
 
@@ -77,7 +77,7 @@ static int offset_at(const char *fn, const dpt_tensor *t, int n, const int64_t *
     if (index[d] < 0 || index[d] >= t->size_[d])
       return dpt__fail("%s: index %" PRId64 " is out of range of dimension %d of a %s", fn,
                        dpt__from_one(index[d]), d + 1, dpt__describe(text, t));
-    *offset += index[d] * t->step_[d];
+    *offset += index[d] * t->stride_[d];
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 /* generator.h: the generator of host tensors inside the library.
  *
- * What must stay true: the numbers for a seed are those of Torch7: MT19937, reals from 32 bits,
- * normals by Box and Muller with the second one kept.
+ * Invariant: the numbers for a seed are those of Torch7: MT19937, reals from 32 bits, normals by
+ * Box and Muller with the second one kept.
  */
 #ifndef DPT_OPS_GENERATOR_H
 #define DPT_OPS_GENERATOR_H

@@ -1,8 +1,8 @@
 /* index.c: index, gather, scatter and their relatives: checks and shapes, then the kernels of
  * index.h.
  *
- * What must stay true: an index tensor for device operands may also be a host LongTensor or, as in
- * cutorch, a CudaTensor: it is converted on the way.
+ * Invariant: an index tensor for device operands may also be a host LongTensor or, as in cutorch, a
+ * CudaTensor: it is converted on the way.
  */
 #include "ops/index.h"
 #include "device/launch.h"
@@ -29,8 +29,8 @@ static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim
   dpt__launch l;
   dpt__index_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
   g.n = idx->size_[0], g.limit = big->size_[dim];
-  g.big_step = big->step_[dim], g.idx_step = idx->step_[0];
-  if (small) g.small_step = small->step_[dim];
+  g.big_step = big->stride_[dim], g.idx_step = idx->stride_[0];
+  if (small) g.small_step = small->stride_[dim];
   dpt__lanes_start(&g.lanes, big, dim, 2, (const dpt_tensor *const[]){big, small});
   if (g.n == 0 || g.lanes.count == 0) return 0;
   dpt__launch_begin(&l, fn);
@@ -121,8 +121,8 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
   dpt__launch l;
   dpt__gather_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
   g.n = idx->size_[dim], g.limit = big->size_[dim];
-  g.big_step = big->step_[dim], g.idx_step = idx->step_[dim];
-  if (small) g.small_step = small->step_[dim];
+  g.big_step = big->stride_[dim], g.idx_step = idx->stride_[dim];
+  if (small) g.small_step = small->stride_[dim];
   dpt__lanes_start(&g.lanes, idx, dim, 3, (const dpt_tensor *const[]){idx, big, small});
   if (g.n == 0 || g.lanes.count == 0) return 0;
   dpt__launch_begin(&l, fn);

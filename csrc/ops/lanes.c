@@ -5,7 +5,7 @@
 void dpt__lanes_start(dpt__lanes *lanes, const dpt_tensor *shape, int dim, int n,
                       const dpt_tensor *const *operands) {
   int order[DPT_MAXDIM], dims = 0;
-  const int64_t *first = operands[0]->step_;
+  const int64_t *first = operands[0]->stride_;
   *lanes = (dpt__lanes){.count = 1};
   for (int d = 0; d < shape->ndim_; d++) {
     if (d == dim || shape->size_[d] == 1) continue;
@@ -18,7 +18,7 @@ void dpt__lanes_start(dpt__lanes *lanes, const dpt_tensor *shape, int dim, int n
     int64_t size = shape->size_[d], step[DPT__LANE_OPERANDS] = {0};
     lanes->count *= size;
     for (int k = 0; k < n; k++) {
-      if (operands[k]) step[k] = operands[k]->step_[d];
+      if (operands[k]) step[k] = operands[k]->stride_[d];
       joins = joins && lanes->step[k][last] == size * step[k];
     }
     if (!joins) lanes->size[last = lanes->ndim++] = 1;

@@ -1,8 +1,8 @@
 /* lanes.h: the places of all dimensions but one, for work along that one.
  *
- * What must stay true: a lane is one place of the other dimensions; steps count elements of each
- * operand. Dimensions are ordered by the steps of operand 0, farthest first, and merged where all
- * operands allow it. Plain data that travels in a kernel's args.
+ * Invariant: a lane is one place of the other dimensions; steps count elements of each operand.
+ * Dimensions are ordered by the steps of operand 0, farthest first, and merged where all operands
+ * allow it. Plain data that travels in a kernel's args.
  */
 #ifndef DPT_OPS_LANES_H
 #define DPT_OPS_LANES_H

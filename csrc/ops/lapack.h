@@ -1,7 +1,7 @@
 /* lapack.h: LAPACK's routines, and matrices as they want them.
  *
- * What must stay true: a dpt__columns is a fresh host matrix in column-major order; whoever made it
- * frees it. Operands on devices are copied to the host, results back: these operations wait.
+ * Invariant: a dpt__columns is a fresh host matrix in column-major order; whoever made it frees it.
+ * Operands on devices are copied to the host, results back: these operations wait.
  */
 #ifndef DPT_OPS_LAPACK_H
 #define DPT_OPS_LAPACK_H

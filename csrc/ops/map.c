@@ -1,9 +1,9 @@
 /* map.c: pointwise operations: checks, the result's size, then the backend's map kernel.
  *
- * What must stay true: the operands are checked before anything changes. An operand that shares
- * memory with the result other than element by element, or whose shape has no common cut with the
- * others, is replaced by a contiguous copy. Calls on contiguous host tensors stay short: no
- * allocation, no large struct is cleared.
+ * Invariant: the operands are checked before anything changes. An operand that shares memory with
+ * the result other than element by element, or whose shape has no common cut with the others, is
+ * replaced by a contiguous copy. Calls on contiguous host tensors stay short: no allocation, no
+ * large struct is cleared.
  */
 #include "ops/map.h"
 #include "device/launch.h"
@@ -74,7 +74,7 @@ int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tens
   if (!always && dpt__walk_start(walk, n, operands) == 0) return 0;
   for (int pass = 0; pass < 2; pass++, always = ~0u) {
     for (int k = 1; k < n; k++) {
-      if (copies[k].store_ || !(always & (1u << k))) continue;
+      if (copies[k].storage_ || !(always & (1u << k))) continue;
       copies[k].kind_ = operands[k]->kind_;
       DPT__TRY(dpt_clone(&copies[k], operands[k]));
       operands[k] = &copies[k];
@@ -117,7 +117,7 @@ static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double
   }
   if (dpt__count(r) == 0) return 0;
   for (int k = 1; k <= n; k++)
-    if (operands[k]->store_ == r->store_ && operands[k] != r && dpt__overlap(r, operands[k]))
+    if (operands[k]->storage_ == r->storage_ && operands[k] != r && dpt__overlap(r, operands[k]))
       copy |= 1u << k;
   args.op = op;
   args.dtype = dpt__type(in[0]);

@@ -1,7 +1,7 @@
 /* map.h: fill, copy and pointwise kernels, between ops and the backends.
  *
- * What must stay true: operand 0 of every walk is the result. The dtypes in the walk are those of
- * memory; an operation on f16 computes in float. Operands do not overlap except element by element.
+ * Invariant: operand 0 of every walk is the result. The dtypes in the walk are those of memory; an
+ * operation on f16 computes in float. Operands do not overlap except element by element.
  */
 #ifndef DPT_OPS_MAP_H
 #define DPT_OPS_MAP_H

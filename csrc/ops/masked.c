@@ -1,8 +1,8 @@
 /* masked.c: maskedSelect, maskedCopy, maskedFill and nonzero: checks and shapes, then the kernels
  * of index.h.
  *
- * What must stay true: a mask is a Byte tensor on the other operand's side with as many elements;
- * what is not 0 counts as true. Order is row-major, each operand in its own shape.
+ * Invariant: a mask is a Byte tensor on the other operand's side with as many elements; what is not
+ * 0 counts as true. Order is row-major, each operand in its own shape.
  */
 #include "device/launch.h"
 #include "ops/index.h"

@@ -19,8 +19,8 @@ static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t 
                           .upper = upper,
                           .rows = r->size_[0],
                           .cols = r->size_[1],
-                          .row_step = r->step_[0],
-                          .col_step = r->step_[1],
+                          .row_step = r->stride_[0],
+                          .col_step = r->stride_[1],
                           .k = k};
   dpt__launch_begin(&l, fn);
   dpt__launch_out(&l, r, &g.data);
@@ -109,18 +109,18 @@ static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int n
   int many = a->ndim_ - ndim, summed = k->ndim_ == ndim + 2;
   int64_t size[DPT_MAXDIM];
   dpt__planes_args g = {.dtype = dpt__type(a), .flip = flip, .outputs = 1, .inputs = 1};
-  if (many) g.outputs = a->size_[0], g.a_output = a->step_[0], g.k_output = k->step_[0];
+  if (many) g.outputs = a->size_[0], g.a_output = a->stride_[0], g.k_output = k->stride_[0];
   if (summed) {
     g.outputs = k->size_[0], g.inputs = a->size_[0];
-    g.a_output = 0, g.a_input = a->step_[0];
-    g.k_input = k->step_[1];
+    g.a_output = 0, g.a_input = a->stride_[0];
+    g.k_input = k->stride_[1];
   }
   for (int i = 0; i < 3; i++) {
     int d = i - (3 - ndim); /* missing dimensions come first */
     g.a_size[i] = d < 0 ? 1 : a->size_[d + many];
     g.k_size[i] = d < 0 ? 1 : k->size_[d + k->ndim_ - ndim];
-    g.a_step[i] = d < 0 ? 0 : a->step_[d + many];
-    g.k_step[i] = d < 0 ? 0 : k->step_[d + k->ndim_ - ndim];
+    g.a_step[i] = d < 0 ? 0 : a->stride_[d + many];
+    g.k_step[i] = d < 0 ? 0 : k->stride_[d + k->ndim_ - ndim];
     g.pad[i] = full ? g.k_size[i] - 1 : 0;
     g.r_size[i] = g.a_size[i] + 2 * g.pad[i] - g.k_size[i] + 1;
     if (g.r_size[i] < 1 || (many && (summed ? k->size_[1] : k->size_[0]) != a->size_[0]))

@@ -1,7 +1,7 @@
 /* random.c: tensors and numbers from distributions.
  *
- * What must stay true: host tensors are filled at once, in row-major order, from the given
- * generator; device tensors by a kernel, each call by one draw of their device (device/draws.h).
+ * Invariant: host tensors are filled at once, in row-major order, from the given generator; device
+ * tensors by a kernel, each call by one draw of their device (device/draws.h).
  */
 #include "ops/random.h"
 #include "base/element.h"

@@ -1,8 +1,7 @@
 /* random.h: the arguments of the kernel that fills device tensors with random numbers.
  *
- * What must stay true: element i (in row-major order) is drawn from Philox under the draw's seed
- * with the counter (first + i, offset) alone; formulas are those of dpt__from_uniform, on every
- * backend.
+ * Invariant: element i (in row-major order) is drawn from Philox under the draw's seed with the
+ * counter (first + i, offset) alone; formulas are those of dpt__from_uniform, on every backend.
  */
 #ifndef DPT_OPS_RANDOM_H
 #define DPT_OPS_RANDOM_H

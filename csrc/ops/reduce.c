@@ -1,7 +1,7 @@
 /* reduce.c: reductions: checks and shapes, then the kernels of reduce.h.
  *
- * What must stay true: numbers for the caller are written into host memory by a kernel that ran at
- * once, or on a device into an element that is read by a wait for the operand's stream alone.
+ * Invariant: numbers for the caller are written into host memory by a kernel that ran at once, or
+ * on a device into an element that is read by a wait for the operand's stream alone.
  */
 #include "ops/reduce.h"
 #include "base/element.h"
@@ -74,7 +74,7 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   dpt__launch l;
   dpt__reduce_args g = {.op = op, .dtype = dpt__type(a), .p = p};
   g.n = a->size_[dim];
-  g.step = a->step_[dim];
+  g.step = a->stride_[dim];
   dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.lanes.count == 0) return 0;
   double nothing;
@@ -99,7 +99,7 @@ static int number_start(number *x, const dpt_tensor *a) {
 }
 
 static int number_end(number *x, int failed, double *value) {
-  if (!failed && x->there.store_) failed = dpt_get(&x->there, 0, &x->value);
+  if (!failed && x->there.storage_) failed = dpt_get(&x->there, 0, &x->value);
   if (!failed) *value = dpt__plain(x->value);
   dpt_tensor_free(&x->there);
   return failed;
@@ -122,7 +122,7 @@ int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
   if (dpt__count(a) == 0) return of_nothing(op, value);
   number x;
   DPT__TRY(number_start(&x, a));
-  int failed = launch_all(op, a, x.there.store_ ? &x.there : NULL, &x.value, DPT_F64, p);
+  int failed = launch_all(op, a, x.there.storage_ ? &x.there : NULL, &x.value, DPT_F64, p);
   return number_end(&x, failed, value);
 }
 
@@ -172,7 +172,7 @@ static int pair_number(const char *fn, int op, const dpt_tensor *a, const dpt_te
                        double *value) {
   number x;
   DPT__TRY(number_start(&x, a));
-  const dpt_tensor *there = x.there.store_ ? &x.there : NULL;
+  const dpt_tensor *there = x.there.storage_ ? &x.there : NULL;
   return number_end(&x, launch_pair(fn, op, a, b, there, &x.value, DPT_F64, p), value);
 }
 
@@ -214,7 +214,7 @@ int dpt_trace(const dpt_tensor *a, double *value) {
   dpt_tensor diagonal = *a; /* a view that owns nothing */
   diagonal.ndim_ = 1;
   diagonal.size_[0] = a->size_[0] < a->size_[1] ? a->size_[0] : a->size_[1];
-  diagonal.step_[0] = a->step_[0] + a->step_[1];
+  diagonal.stride_[0] = a->stride_[0] + a->stride_[1];
   return dpt_reduce_all(DPT__REDUCE_sum, &diagonal, 0, value);
 }
 
@@ -223,7 +223,7 @@ int dpt__count_nonzero(const dpt_tensor *a, int64_t *n) {
   if (dpt__count(a)) {
     number x;
     DPT__TRY(number_start(&x, a));
-    const dpt_tensor *there = x.there.store_ ? &x.there : NULL;
+    const dpt_tensor *there = x.there.storage_ ? &x.there : NULL;
     /* The 0-norm, which the kernel counts for every element type. */
     int failed = launch_all(DPT__REDUCE_norm, a, there, &x.value, DPT_F64, 0);
     DPT__TRY(number_end(&x, failed, &value));

@@ -1,7 +1,7 @@
 /* reduce.h: the arguments of the reduction kernels.
  *
- * What must stay true: values accumulate wide (integers modulo 2^64, reals in double) in blocks
- * whose size depends on sizes and steps alone, and the blocks are combined in their order.
+ * Invariant: values accumulate wide (integers modulo 2^64, reals in double) in blocks whose size
+ * depends on sizes and steps alone, and the blocks are combined in their order.
  */
 #ifndef DPT_OPS_REDUCE_H
 #define DPT_OPS_REDUCE_H

@@ -15,7 +15,7 @@ static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, cons
   dpt__launch l;
   dpt__sort_args g = {.mode = mode, .dtype = dpt__type(a), .descending = descending, .k = k};
   g.n = a->size_[dim];
-  g.a_step = a->step_[dim], g.r_step = r->step_[dim], g.idx_step = idx->step_[dim];
+  g.a_step = a->stride_[dim], g.r_step = r->stride_[dim], g.idx_step = idx->stride_[dim];
   dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.lanes.count == 0 || g.n == 0) return 0;
   dpt__launch_begin(&l, fn);

@@ -1,7 +1,7 @@
 /* sort.h: the arguments of the sorting kernel.
  *
- * What must stay true: order is stable (equals keep their places), NaN is greater than every
- * number, -0 equals 0. Places in idx count from 1. r shares no memory with a.
+ * Invariant: order is stable (equals keep their places), NaN is greater than every number, -0
+ * equals 0. Places in idx count from 1. r shares no memory with a.
  */
 #ifndef DPT_OPS_SORT_H
 #define DPT_OPS_SORT_H

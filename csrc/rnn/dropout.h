@@ -1,7 +1,7 @@
 /* dropout.h: what dropout makes of an element between two layers, for every backend.
  *
- * What must stay true: the element at `place` of sequence s has word place % 4 of the block whose
- * counter is (place / 4, first_row + s, offset) under the draw's seed.
+ * Invariant: the element at `place` of sequence s has word place % 4 of the block whose counter is
+ * (place / 4, first_row + s, offset) under the draw's seed.
  */
 #ifndef DPT_RNN_DROPOUT_H
 #define DPT_RNN_DROPOUT_H

@@ -1,7 +1,7 @@
 /* rnn.c: recurrent networks: checks and shapes, then the backend's kernels (dpt.h has the rules).
  *
- * What must stay true: kernels get a network that check_network has seen, lengths of 1 to T by
- * value, and a reserve of exactly the bytes that the device's backend asked for.
+ * Invariant: kernels get a network that check_network has seen, lengths of 1 to T by value, and a
+ * reserve of exactly the bytes that the device's backend asked for.
  */
 #include "rnn/rnn.h"
 #include "device/device.h"
@@ -61,7 +61,7 @@ static int find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o) {
                      dpt__kind_name(weight->kind_));
   if (!on_device) return 0;
   dpt__device *device;
-  DPT__TRY(dpt__device_find("rnn", weight->store_ ? weight->store_->device : 0, &device));
+  DPT__TRY(dpt__device_find("rnn", weight->storage_ ? weight->storage_->device : 0, &device));
   o->library = device->backend->rnn;
   o->index = device->index;
   return 0;
@@ -134,7 +134,7 @@ static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
   const int64_t *n = dpt__at(lengths);
   c->steps = 0;
   for (int64_t b = 0; b < c->B; b++) {
-    int64_t length = n[b * lengths->step_[0]];
+    int64_t length = n[b * lengths->stride_[0]];
     if (length < 1 || length > c->T)
       return dpt__fail("rnn: argument 'lengths' has %lld for sequence %lld, wanted 1 to %lld, the "
                        "steps of the input",
@@ -245,7 +245,7 @@ static int64_t reserve_bytes(rnn_call *c) {
   owner o;
   int64_t bytes = 0;
   if (c->call.status) return 0;
-  dpt_tensor like = {.kind_ = c->call.kind, .store_ = c->call.tensor[0].store_};
+  dpt_tensor like = {.kind_ = c->call.kind, .storage_ = c->call.tensor[0].storage_};
   c->call.status = find_owner(c->rnn, &like, &o);
   if (!c->call.status && o.library)
     c->call.status = o.library->reserve(o.index, c->args, &bytes) ? dpt__fail_in("rnn") : 0;

@@ -1,8 +1,8 @@
 /* rnn.h: what recurrent networks tell their kernels, and the layout of weights where it is ours.
  *
- * What must stay true: the generic functions have checked everything, values of lengths included.
- * A backend whose library has a layout of its own says so in its table (`rnn`); where that is NULL
- * the layout is the one that this file describes, and a reserve that dpt__rnn_rows describes.
+ * Invariant: the generic functions have checked everything, values of lengths included. A backend
+ * whose library has a layout of its own says so in its table (`rnn`); where that is NULL the layout
+ * is the one that this file describes, and a reserve that dpt__rnn_rows describes.
  */
 #ifndef DPT_RNN_RNN_H
 #define DPT_RNN_RNN_H

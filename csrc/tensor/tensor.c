@@ -1,8 +1,8 @@
 /* tensor.c: birth, death, resize and set of tensors; their sizes in words.
  *
- * What must stay true: as tensor.h says, nothing has changed where a function returns nonzero, and
- * a tensor never reaches outside its storage. A tensor holds one reference to its storage; a new
- * one is taken before the old one is given back, so that both may be the same storage.
+ * Invariant: as tensor.h says, nothing has changed where a function returns nonzero, and a tensor
+ * never reaches outside its storage. A tensor holds one reference to its storage; a new one is
+ * taken before the old one is given back, so that both may be the same storage.
  */
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -57,22 +57,22 @@ static int plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size, co
       return dpt__fail("%s: size %s has more elements than memory can hold", fn,
                        size_text(text, ndim, size));
     t->size_[d] = size[d];
-    t->step_[d] = steps;
+    t->stride_[d] = steps;
   }
   t->ndim_ = ndim;
   *extent = dpt__count(t) > 0 ? reach + 1 : 0;
   return 0;
 }
 
-/* Makes room in t's storage for `extent` elements from t->first_ on; t->store_ may be NULL. */
+/* Makes room in t's storage for `extent` elements from t->offset_ on; t->storage_ may be NULL. */
 static int make_room(const char *fn, dpt_tensor *t, int64_t extent, int device) {
   if (extent == 0) return 0;
-  if (t->first_ > INT64_MAX / 16)
-    return dpt__fail("%s: offset %" PRId64 " is too large", fn, t->first_);
-  int64_t need = t->first_ + extent;
-  if (t->store_) return need > t->store_->size ? dpt_storage_resize(t->store_, need) : 0;
-  if (device < 0 || !dpt__is_device(t->kind_)) return dpt_storage_new(&t->store_, t->kind_, need);
-  return dpt__storage_new_on(&t->store_, t->kind_, need, device);
+  if (t->offset_ > INT64_MAX / 16)
+    return dpt__fail("%s: offset %" PRId64 " is too large", fn, t->offset_);
+  int64_t need = t->offset_ + extent;
+  if (t->storage_) return need > t->storage_->size ? dpt_storage_resize(t->storage_, need) : 0;
+  if (device < 0 || !dpt__is_device(t->kind_)) return dpt_storage_new(&t->storage_, t->kind_, need);
+  return dpt__storage_new_on(&t->storage_, t->kind_, need, device);
 }
 
 /* device < 0: a missing storage comes from the host or the current device, as kind_ says. */
@@ -81,7 +81,7 @@ static int resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size, 
   if (ndim == r->ndim_) {
     int same = 1;
     for (int d = 0; d < ndim && same; d++)
-      same = r->size_[d] == size[d] && (!step || step[d] < 0 || step[d] == r->step_[d]);
+      same = r->size_[d] == size[d] && (!step || step[d] < 0 || step[d] == r->stride_[d]);
     if (same) return 0;
   }
   dpt_tensor t = *r;
@@ -118,13 +118,13 @@ int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size) {
 }
 
 void dpt_tensor_free(dpt_tensor *t) {
-  dpt_storage *storage = t->store_;
+  dpt_storage *storage = t->storage_;
   *t = (dpt_tensor){.kind_ = t->kind_};
   if (storage) dpt_storage_release(storage);
 }
 
 void dpt__take(dpt_tensor *r, const dpt_tensor *view) {
-  dpt_storage *old = r->store_, *now = view->store_;
+  dpt_storage *old = r->storage_, *now = view->storage_;
   if (r != view) *r = *view;
   if (now == old) return;
   if (now) dpt_storage_retain(now);
@@ -145,7 +145,7 @@ int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a) {
 
 int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
                     const int64_t *size, const int64_t *step) {
-  dpt_tensor t = {.kind_ = r->kind_, .store_ = storage, .first_ = first};
+  dpt_tensor t = {.kind_ = r->kind_, .storage_ = storage, .offset_ = first};
   int64_t extent;
   if (storage && storage->kind != r->kind_)
     return dpt__fail("set: the storage is of a %s, wanted one of a %s",
@@ -169,10 +169,10 @@ int dpt_is_contiguous(const dpt_tensor *t) { return dpt__contiguous(t); }
 int dpt_is_same_size(const dpt_tensor *a, const dpt_tensor *b) { return dpt__same_size(a, b); }
 
 int dpt_is_set_to(const dpt_tensor *a, const dpt_tensor *b) {
-  if (a->kind_ != b->kind_ || a->store_ != b->store_ || a->first_ != b->first_) return 0;
+  if (a->kind_ != b->kind_ || a->storage_ != b->storage_ || a->offset_ != b->offset_) return 0;
   if (!dpt__same_size(a, b)) return 0;
   for (int d = 0; d < a->ndim_; d++)
-    if (a->step_[d] != b->step_[d]) return 0;
+    if (a->stride_[d] != b->stride_[d]) return 0;
   return 1;
 }
 
@@ -182,8 +182,8 @@ int dpt_are_set_to(int n, const dpt_tensor *const *a, const dpt_tensor *b) {
   return 1;
 }
 
-int dpt_tensor_device(const dpt_tensor *t) { return t->store_ ? t->store_->device : 0; }
+int dpt_tensor_device(const dpt_tensor *t) { return t->storage_ ? t->storage_->device : 0; }
 
 void *dpt_tensor_data(const dpt_tensor *t) {
-  return t->store_ && !dpt__is_device(t->kind_) ? dpt__at(t) : NULL;
+  return t->storage_ && !dpt__is_device(t->kind_) ? dpt__at(t) : NULL;
 }

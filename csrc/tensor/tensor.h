@@ -1,8 +1,8 @@
 /* tensor.h: sizes, strides and views inside the library.
  *
- * What must stay true: a tensor never reaches outside its storage: every function that changes
- * sizes, strides or the offset has checked (or grown the storage) before it returns 0, and has
- * changed nothing otherwise. Results given as `out` may be the tensor itself.
+ * Invariant: a tensor never reaches outside its storage: every function that changes sizes, strides
+ * or the offset has checked (or grown the storage) before it returns 0, and has changed nothing
+ * otherwise. Results given as `out` may be the tensor itself.
  */
 #ifndef DPT_TENSOR_TENSOR_H
 #define DPT_TENSOR_TENSOR_H
@@ -21,7 +21,7 @@ static inline int dpt__contiguous(const dpt_tensor *t) {
   int64_t step = 1;
   for (int d = t->ndim_ - 1; d >= 0; d--) {
     if (t->size_[d] == 1) continue;
-    if (t->step_[d] != step) return dpt__count(t) == 0;
+    if (t->stride_[d] != step) return dpt__count(t) == 0;
     step *= t->size_[d];
   }
   return 1;

@@ -1,8 +1,8 @@
 /* view.c: other looks at the same elements: narrow, select, transpose, unfold, expand, view ...
  *
- * What must stay true: every function plans the view in a local copy, checks it, and only then
- * hands it to dpt__take; so `out` may be `t`, and stays as it was where the call fails. Views made
- * from a legal tensor stay inside what it reaches.
+ * Invariant: every function plans the view in a local copy, checks it, and only then hands it to
+ * dpt__take; so `out` may be `t`, and stays as it was where the call fails. Views made from a legal
+ * tensor stay inside what it reaches.
  */
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static int check_dim(const char *fn, const dpt_tensor *t, int dim) {
 static void drop_dim(dpt_tensor *v, int dim) {
   size_t bytes = sizeof(int64_t) * (size_t)(v->ndim_ - 1 - dim);
   memmove(v->size_ + dim, v->size_ + dim + 1, bytes);
-  memmove(v->step_ + dim, v->step_ + dim + 1, bytes);
+  memmove(v->stride_ + dim, v->stride_ + dim + 1, bytes);
   v->ndim_--;
 }
 
@@ -36,7 +36,7 @@ int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int
     return dpt__fail("narrow: %" PRId64 " elements from %" PRId64
                      " do not lie in dimension %d of a %s",
                      n, dpt__from_one(first), dim + 1, dpt__describe(text, t));
-  if (n > 0) v.first_ += first * v.step_[dim];
+  if (n > 0) v.offset_ += first * v.stride_[dim];
   v.size_[dim] = n;
   return give("narrow", out, &v);
 }
@@ -49,7 +49,7 @@ int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
   if (i < 0 || i >= t->size_[dim])
     return dpt__fail("select: index %" PRId64 " is out of range of dimension %d of a %s",
                      dpt__from_one(i), dim + 1, dpt__describe(text, t));
-  v.first_ += i * v.step_[dim];
+  v.offset_ += i * v.stride_[dim];
   drop_dim(&v, dim);
   return give("select", out, &v);
 }
@@ -59,9 +59,9 @@ int dpt_transpose(dpt_tensor *out, const dpt_tensor *t, int dim1, int dim2) {
   DPT__TRY(check_dim("transpose", t, dim1));
   DPT__TRY(check_dim("transpose", t, dim2));
   v.size_[dim1] = t->size_[dim2];
-  v.step_[dim1] = t->step_[dim2];
+  v.stride_[dim1] = t->stride_[dim2];
   v.size_[dim2] = t->size_[dim1];
-  v.step_[dim2] = t->step_[dim1];
+  v.stride_[dim2] = t->stride_[dim1];
   return give("transpose", out, &v);
 }
 
@@ -74,7 +74,7 @@ int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order) {
       return dpt__fail("permute: dimension %d is named twice", order[d] + 1);
     seen |= 1u << order[d];
     v.size_[d] = t->size_[order[d]];
-    v.step_[d] = t->step_[order[d]];
+    v.stride_[d] = t->stride_[order[d]];
   }
   return give("permute", out, &v);
 }
@@ -90,11 +90,12 @@ int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t
   if (t->ndim_ == DPT_MAXDIM)
     return dpt__fail("unfold: a tensor has at most %d dimensions", DPT_MAXDIM);
   int64_t windows = (t->size_[dim] - n) / step + 1, apart;
-  if (__builtin_mul_overflow(step, t->step_[dim], &apart)) apart = 0; /* then there is one window */
+  if (__builtin_mul_overflow(step, t->stride_[dim], &apart))
+    apart = 0; /* then there is one window */
   v.size_[dim] = windows;
-  v.step_[dim] = windows > 1 ? apart : t->step_[dim];
+  v.stride_[dim] = windows > 1 ? apart : t->stride_[dim];
   v.size_[v.ndim_] = n;
-  v.step_[v.ndim_] = t->step_[dim];
+  v.stride_[v.ndim_] = t->stride_[dim];
   v.ndim_++;
   return give("unfold", out, &v);
 }
@@ -113,7 +114,7 @@ int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *si
                          ", only one of size 1 is repeated",
                          d + 1, dpt__describe(text, t), size[d]);
       v.size_[d] = size[d];
-      v.step_[d] = 0;
+      v.stride_[d] = 0;
     }
     if (__builtin_mul_overflow(count, size[d] > 1 ? size[d] : 1, &count))
       return dpt__fail("expand: the sizes have more elements than can be counted");
@@ -134,7 +135,7 @@ static int64_t spread(int ndim, const int64_t *size, int *zeros) {
 
 int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size) {
   char text[DPT__TEXT], want[DPT__TEXT];
-  dpt_tensor v = {.store_ = t->store_, .first_ = t->first_, .kind_ = t->kind_, .ndim_ = ndim};
+  dpt_tensor v = {.storage_ = t->storage_, .offset_ = t->offset_, .kind_ = t->kind_, .ndim_ = ndim};
   int64_t count = dpt__count(t), known = 1, left = -1;
   int open = -1;
   if (ndim < 0 || ndim > DPT_MAXDIM)
@@ -169,7 +170,7 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
   if (open >= 0) v.size_[open] = left;
   int64_t step = 1;
   for (int d = ndim - 1; d >= 0; d--) {
-    v.step_[d] = step;
+    v.stride_[d] = step;
     if (__builtin_mul_overflow(step, v.size_[d] > 1 ? v.size_[d] : 1, &step))
       return dpt__fail("view: the sizes %s are more than memory can hold",
                        dpt__describe_size(want, &v)); /* there are no elements */
@@ -200,10 +201,10 @@ int dpt_unsqueeze(dpt_tensor *out, const dpt_tensor *t, int dim) {
                      dpt__from_one(dim), t->ndim_ + 1);
   for (int d = t->ndim_; d > dim; d--) {
     v.size_[d] = t->size_[d - 1];
-    v.step_[d] = t->step_[d - 1];
+    v.stride_[d] = t->stride_[d - 1];
   }
   v.size_[dim] = 1;
-  v.step_[dim] = dim < t->ndim_ ? t->size_[dim] * t->step_[dim] : 1;
+  v.stride_[dim] = dim < t->ndim_ ? t->size_[dim] * t->stride_[dim] : 1;
   v.ndim_++;
   return give("unsqueeze", out, &v);
 }

@@ -1,8 +1,8 @@
 /* walk.c: common rows of several operands, and whether two operands overlap.
  *
- * What must stay true: see walk.h. The cut works from the innermost dimension outwards: each
- * operand is a list of (size, step) runs, merged as far as its own steps allow; the smallest run in
- * front is one dimension of the walk and must divide the other fronts.
+ * Invariant: see walk.h. The cut works from the innermost dimension outwards: each operand is a
+ * list of (size, step) runs, merged as far as its own steps allow; the smallest run in front is one
+ * dimension of the walk and must divide the other fronts.
  */
 #include "tensor/walk.h"
 #include "tensor/tensor.h"
@@ -19,11 +19,11 @@ static void merge(runs *out, const dpt_tensor *t) {
   for (int d = t->ndim_ - 1; d >= 0; d--) {
     int last = out->n - 1;
     if (t->size_[d] == 1) continue;
-    if (last >= 0 && t->step_[d] == out->size[last] * out->step[last]) {
+    if (last >= 0 && t->stride_[d] == out->size[last] * out->step[last]) {
       out->size[last] *= t->size_[d];
     } else {
       out->size[out->n] = t->size_[d];
-      out->step[out->n++] = t->step_[d];
+      out->step[out->n++] = t->stride_[d];
     }
   }
 }
@@ -51,7 +51,7 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
   for (int k = 0; k < n; k++) {
     const dpt_tensor *t = operands[k];
     walk->dtype[k] = dpt__type(t);
-    walk->data[k] = t->store_ ? dpt__at(t) : NULL;
+    walk->data[k] = t->storage_ ? dpt__at(t) : NULL;
     plain = plain && dpt__contiguous(t);
   }
   single_row(walk, count);
@@ -188,14 +188,16 @@ static int meets(const runs *run, int n, int64_t distance) {
 
 int dpt__overlap(const dpt_tensor *r, const dpt_tensor *a) {
   runs x, y;
-  if (!r->store_ || r->store_ != a->store_ || dpt__count(r) == 0 || dpt__count(a) == 0) return 0;
+  if (!r->storage_ || r->storage_ != a->storage_ || dpt__count(r) == 0 || dpt__count(a) == 0)
+    return 0;
   merge(&x, r);
   merge(&y, a);
-  if (r->first_ > a->first_ + reach(&y, y.n) || a->first_ > r->first_ + reach(&x, x.n)) return 0;
+  if (r->offset_ > a->offset_ + reach(&y, y.n) || a->offset_ > r->offset_ + reach(&x, x.n))
+    return 0;
   int same = x.n == y.n && memcmp(x.size, y.size, sizeof(int64_t) * (size_t)x.n) == 0 &&
              memcmp(x.step, y.step, sizeof(int64_t) * (size_t)x.n) == 0;
   if (!same) return 1;
-  if (r->first_ == a->first_) return 0;
+  if (r->offset_ == a->offset_) return 0;
   sort_runs(&x);
-  return meets(&x, x.n, r->first_ - a->first_);
+  return meets(&x, x.n, r->offset_ - a->offset_);
 }

@@ -1,11 +1,11 @@
 /* walk.h: turns operands of equal element count into rows.
  *
- * What must stay true: a walk visits element i (in row-major order of each operand's own shape) of
- * all operands together, each element once; a walk over contiguous operands is one row. Operands
- * may have different shapes with equal counts (Torch7's pointwise rule) as long as their dimensions
- * can be cut into common ones; where they can't (2x3 and 3x2, both transposed) dpt__walk_start says
- * so and the caller goes through a contiguous copy, which can always be cut. A walk is plain data
- * and travels inside a kernel's args; only the first ndim entries are set.
+ * Invariant: a walk visits element i (in row-major order of each operand's own shape) of all
+ * operands together, each element once; a walk over contiguous operands is one row. Operands may
+ * have different shapes with equal counts (Torch7's pointwise rule) as long as their dimensions can
+ * be cut into common ones; where they can't (2x3 and 3x2, both transposed) dpt__walk_start says so
+ * and the caller goes through a contiguous copy, which can always be cut. A walk is plain data and
+ * travels inside a kernel's args; only the first ndim entries are set.
  */
 #ifndef DPT_TENSOR_WALK_H
 #define DPT_TENSOR_WALK_H

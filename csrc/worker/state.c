@@ -1,10 +1,10 @@
 /* state.c: a worker's Lua state: the only place in dpt that calls Lua's C interface.
  *
- * What must stay true: Lua comes from the process that loaded libdpt, which is one that runs
- * LuaJIT; the library brings none along, so that there is never a second one whose states could be
- * mixed up with the first one's. So its functions are weak here, and missing ones are a sentence.
- * The thread enters the state by lua_cpcall only: an error, also for want of memory, ends the
- * worker and not the process.
+ * Invariant: Lua comes from the process that loaded libdpt, which is one that runs LuaJIT; the
+ * library brings none along, so that there is never a second one whose states could be mixed up
+ * with the first one's. So its functions are weak here, and missing ones are a sentence. The thread
+ * enters the state by lua_cpcall only: an error, also for want of memory, ends the worker and not
+ * the process.
  */
 #include "worker/worker.h"
 

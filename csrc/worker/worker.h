@@ -1,10 +1,10 @@
 /* worker.h: OS threads with a Lua state each, and the mail between them and the state that made
  * them.
  *
- * What must stay true: a Lua state is only ever entered by its own thread; states share nothing but
- * mail: bytes, and counted objects (storages, locks) to which a mail holds references until it is
- * freed. Every mail that is sent is answered exactly once: where a worker dies, by the sentence
- * why. Starting counts as a worker's first job, which nobody sends.
+ * Invariant: a Lua state is only ever entered by its own thread; states share nothing but mail:
+ * bytes, and counted objects (storages, locks) to which a mail holds references until it is freed.
+ * Every mail that is sent is answered exactly once: where a worker dies, by the sentence why.
+ * Starting counts as a worker's first job, which nobody sends.
  *
  * Locks: workers->lock guards queues and states; nothing is called under it but counters.
  */

@@ -31,9 +31,9 @@ end
 
 local function copyTensor(t, seen)
    local copy = core.tensor(t.kind_)
-   if t.store_ ~= nil then
+   if t.storage_ ~= nil then
       local storage = copyStorage(core.storageOf(t), seen)
-      lib.set_storage(copy, storage.ptr_, t.first_, t.ndim_, t.size_, t.step_)
+      lib.set_storage(copy, storage.ptr_, t.offset_, t.ndim_, t.size_, t.stride_)
       core.hold(storage, t)
    end
    return copy

@@ -1,8 +1,8 @@
 /* blas_library_spec.c: which kernels a CPU gets, and products and factors of whatever kernels there
  * are against plain loops.
  *
- * What must stay true: sizes reach beyond the blocks of every kernel; what beta 0 must not read is
- * NaN. Run under each OPENBLAS_CORETYPE it proves that set of kernels.
+ * Invariant: sizes reach beyond the blocks of every kernel; what beta 0 must not read is NaN. Run
+ * under each OPENBLAS_CORETYPE it proves that set of kernels.
  */
 #include "samples.h"
 

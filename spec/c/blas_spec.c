@@ -1,8 +1,7 @@
 /* blas_spec.c: products against naive loops, and the promise of the deterministic mode.
  *
- * What must stay true: every element type, odd views, host and device; beta 0 reads nothing; in
- * deterministic mode a row has the same bits whatever rows stand beside it and however many threads
- * work.
+ * Invariant: every element type, odd views, host and device; beta 0 reads nothing; in deterministic
+ * mode a row has the same bits whatever rows stand beside it and however many threads work.
  */
 #include "samples.h"
 

@@ -1,8 +1,8 @@
 /* comm_groups_spec.c: the transport that leaves work to a backend's library, and the watch over it,
  * with a library of this test's own on host devices: it can hang, fail, or not be there.
  *
- * What must stay true: two threads are never in the library at once; under ThreadSanitizer a
- * missing order between streams is a race on the tensors' memory.
+ * Invariant: two threads are never in the library at once; under ThreadSanitizer a missing order
+ * between streams is a race on the tensors' memory.
  */
 #include "comm/comm.h"
 #include "device/collectives.h"

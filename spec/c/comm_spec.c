@@ -32,7 +32,7 @@ static dpt_tensor tensor(int device, int kind, int64_t n) {
 
 static double at(const dpt_tensor *t, int64_t i) {
   double value = -1e9;
-  CHECK(!dpt_get(t, i * t->step_[t->ndim_ - 1], &value));
+  CHECK(!dpt_get(t, i * t->stride_[t->ndim_ - 1], &value));
   return value;
 }
 

@@ -1,9 +1,9 @@
 /* copy_spec.c: conversions between all types, and copies between host and devices.
  *
- * What must stay true: a conversion gives what C on x86 gives, exactly for integers, f16 to nearest
- * even; ordinary host memory has been read or written when dpt_copy returns, without waiting for
- * earlier work of the stream when it is read; device copies order the two streams, also under
- * random delays; only bytes that go from device to device are counted, in the smaller type.
+ * Invariant: a conversion gives what C on x86 gives, exactly for integers, f16 to nearest even;
+ * ordinary host memory has been read or written when dpt_copy returns, without waiting for earlier
+ * work of the stream when it is read; device copies order the two streams, also under random
+ * delays; only bytes that go from device to device are counted, in the smaller type.
  */
 #include "base/half.h"
 #include "device/counter.h"
@@ -139,8 +139,8 @@ static void conversion(int to, int from) {
   random_view(&seed, &r, to, n, size, 0);
   if (draw(&seed, 2)) n = random_size(&seed, count, size);
   random_view(&seed, &a, from, n, size, 1);
-  for (int64_t i = 0; i < a.store_->size; i++)
-    put_random(from, (char *)a.store_->data + i * (int64_t)dpt__dtype_size(from));
+  for (int64_t i = 0; i < a.storage_->size; i++)
+    put_random(from, (char *)a.storage_->data + i * (int64_t)dpt__dtype_size(from));
   OK(dpt_copy(&r, &a));
   for (int64_t i = 0; i < count; i++) {
     const char *p = (char *)dpt__at(&a) + place_of(&a, i) * (int64_t)dpt__dtype_size(from);
@@ -189,15 +189,15 @@ static void overlapping(void) {
   p = dpt_tensor_data(&t);
   for (int round = 0; round < torture(5000); round++) {
     int64_t size[2] = {1 + (int64_t)draw(&seed, 4), 1 + (int64_t)draw(&seed, 4)};
-    OK(dpt_set_storage(&r, t.store_, (int64_t)draw(&seed, 8), 2, size,
+    OK(dpt_set_storage(&r, t.storage_, (int64_t)draw(&seed, 8), 2, size,
                        (int64_t[]){size[1] + (int64_t)draw(&seed, 3), 1}));
-    OK(dpt_set_storage(&a, t.store_, (int64_t)draw(&seed, 8), 2, size,
+    OK(dpt_set_storage(&a, t.storage_, (int64_t)draw(&seed, 8), 2, size,
                        (int64_t[]){1 + (int64_t)draw(&seed, 5), 1 + (int64_t)draw(&seed, 4)}));
     for (int i = 0; i < 40; i++) p[i] = before[i] = i;
     OK(dpt_copy(&r, &a));
     int good = 1;
     for (int64_t i = 0; i < dpt_count(&r); i++)
-      good &= p[r.first_ + place_of(&r, i)] == before[a.first_ + place_of(&a, i)];
+      good &= p[r.offset_ + place_of(&r, i)] == before[a.offset_ + place_of(&a, i)];
     CHECK(good);
   }
   dpt_tensor_free(&t);
@@ -229,8 +229,8 @@ static void round_trip(void) {
   random_view(&seed, &two, type[2] | DPT_ON_DEVICE, n, size, 0);
   random_view(&seed, &end, type[3], n, size, 0);
   OK(dpt_tensor_new(&want, type[0], n, size));
-  for (int64_t i = 0; i < start.store_->size; i++)
-    OK(dpt_put(&start, i - start.first_, (double)draw(&seed, 100)));
+  for (int64_t i = 0; i < start.storage_->size; i++)
+    OK(dpt_put(&start, i - start.offset_, (double)draw(&seed, 100)));
   OK(dpt_copy(&want, &start));
   OK(dpt_device_set(1 + (int)draw(&seed, 2)));
   OK(dpt_copy(&one, &start));
@@ -253,7 +253,7 @@ static void asynchrony(void) {
   OK(dpt_device_set(1));
   OK(dpt_tensor_new(&host, DPT_F32, 1, (int64_t[]){1000}));
   OK(dpt_tensor_new(&device, DPT_F32 | DPT_ON_DEVICE, 1, (int64_t[]){1000}));
-  OK(dpt_storage_new_pinned(&pinned.store_, DPT_F32, 1000));
+  OK(dpt_storage_new_pinned(&pinned.storage_, DPT_F32, 1000));
   OK(dpt_resize(&pinned, 1, (int64_t[]){1000}));
   OK(dpt_fill(&host, 1));
   OK(dpt_fill(&device, 0));

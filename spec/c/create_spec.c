@@ -1,7 +1,7 @@
 /* create_spec.c: tensors made by rule, joined, cut to triangles, convolved and factored.
  *
- * What must stay true: host and device agree with naive loops; what does not fit is refused; a
- * result may be an operand.
+ * Invariant: host and device agree with naive loops; what does not fit is refused; a result may be
+ * an operand.
  */
 #include "samples.h"
 

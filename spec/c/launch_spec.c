@@ -40,7 +40,7 @@ static void places(void) {
   dpt_storage_release(host);
 }
 
-static uint64_t writes(const dpt_tensor *t) { return dpt_storage_writes(t->store_); }
+static uint64_t writes(const dpt_tensor *t) { return dpt_storage_writes(t->storage_); }
 
 /* Every result counts as written, also in host memory; what is read does not. */
 static void counts_writes(int place) {
@@ -81,8 +81,8 @@ static void shares_memory(int place, int64_t shift) {
   const int64_t all = 2 * N, size = N, step = 1;
   dpt_tensor whole, r = {.kind_ = DPT_F64 | place}, a = {.kind_ = DPT_F64 | place};
   OK(dpt_tensor_new(&whole, DPT_F64 | place, 1, &all));
-  OK(dpt_set_storage(&r, whole.store_, 3, 1, &size, &step));
-  OK(dpt_set_storage(&a, whole.store_, 3 + shift, 1, &size, &step));
+  OK(dpt_set_storage(&r, whole.storage_, 3, 1, &size, &step));
+  OK(dpt_set_storage(&a, whole.storage_, 3 + shift, 1, &size, &step));
   for (int64_t i = 0; i < N; i++) OK(dpt_put(&a, i, (double)i + 1));
   uint64_t effects = *dpt_effects();
   OK(dpt_cumsum(&r, &a, 0));

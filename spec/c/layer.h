@@ -1,9 +1,9 @@
 /* layer.h: what the C tests of layers share: arrays of doubles that a naive loop works on, and the
  * tensors of every kind that are made from them.
  *
- * What must stay true: a test compares a layer on each of `kinds` with one naive computation in
- * double; strided tensors are every other element of a larger one whose rest is a sentinel that
- * array_of checks.
+ * Invariant: a test compares a layer on each of `kinds` with one naive computation in double;
+ * strided tensors are every other element of a larger one whose rest is a sentinel that array_of
+ * checks.
  */
 #ifndef DPT_SPEC_LAYER_H
 #define DPT_SPEC_LAYER_H
@@ -63,7 +63,7 @@ static inline dpt_tensor tensor_of(array a, int kind, int strided) {
   dpt_tensor host = {0}, t = {.kind_ = kind}, wide = {.kind_ = kind};
   int64_t size[7];
   OK(dpt_tensor_new(&host, DPT_F64, a.ndim, a.size));
-  if (a.n) memcpy(host.store_->data, a.v, (size_t)a.n * sizeof *a.v);
+  if (a.n) memcpy(host.storage_->data, a.v, (size_t)a.n * sizeof *a.v);
   if (strided) {
     memcpy(size, a.size, sizeof a.size);
     size[a.ndim] = 2;
@@ -87,7 +87,7 @@ static inline array array_of(dpt_tensor *t) {
   array a = array_new(t->ndim_, t->size_);
   OK(dpt_tensor_new(&host, DPT_F64, a.ndim, a.size));
   OK(dpt_copy(&host, t));
-  if (a.n) memcpy(a.v, host.store_->data, (size_t)a.n * sizeof *a.v);
+  if (a.n) memcpy(a.v, host.storage_->data, (size_t)a.n * sizeof *a.v);
   dpt_tensor_free(&host);
   dpt_tensor_free(t);
   return a;

@@ -1,8 +1,8 @@
 /* map_spec.c: pointwise operations, fill and conversion through the public calls.
  *
- * What must stay true: on views of every layout, in place and overlapping, on the host and on a
- * device, the elements are those that the row function gives one at a time; memory beside the
- * result's elements stays; refused calls change nothing.
+ * Invariant: on views of every layout, in place and overlapping, on the host and on a device, the
+ * elements are those that the row function gives one at a time; memory beside the result's elements
+ * stays; refused calls change nothing.
  */
 #include "base/half.h"
 #include "host/rows.h"
@@ -11,9 +11,9 @@
 static uint64_t seed;
 
 static void fill_storage(const dpt_tensor *t) {
-  char *p = t->store_->data;
+  char *p = t->storage_->data;
   int dtype = dpt__type(t);
-  for (int64_t i = 0; i < t->store_->size; i++) {
+  for (int64_t i = 0; i < t->storage_->size; i++) {
     double v = (double)draw(&seed, 200) / (dpt__is_real(dtype) ? 16 : 1) + 1;
     if (dtype == DPT_F32) ((float *)p)[i] = (float)v;
     if (dtype == DPT_F64) ((double *)p)[i] = v;
@@ -72,9 +72,9 @@ static void on_views(void) {
   for (int64_t i = 0; i < count; i++)
     expect(op, dtype, bytes, want[i], at(&in[0], i), inputs > 1 ? at(&in[1], i) : NULL,
            inputs > 2 ? at(&in[2], i) : NULL, 2, 9);
-  size_t total = (size_t)r.store_->size * dpt__dtype_size(dpt__type(&r));
+  size_t total = (size_t)r.storage_->size * dpt__dtype_size(dpt__type(&r));
   before = malloc(total);
-  memcpy(before, r.store_->data, total);
+  memcpy(before, r.storage_->data, total);
   if (inputs == 1) status = dpt_map1(op, &r, &in[0], 2, 9);
   if (inputs == 2) status = dpt_map2(op, &r, &in[0], &in[1], 2, 9);
   if (inputs == 3) status = dpt_map3(op, &r, &in[0], &in[1], &in[2], 2, 9);
@@ -83,10 +83,10 @@ static void on_views(void) {
   size_t width = dpt__dtype_size(dpt__type(&r));
   for (int64_t i = 0; i < count; i++) {
     good = good && memcmp(at(&r, i), want[i], width) == 0;
-    memcpy(before + (at(&r, i) - (char *)r.store_->data), want[i], width);
+    memcpy(before + (at(&r, i) - (char *)r.storage_->data), want[i], width);
   }
-  if ((size_t)r.store_->size * width == total)
-    good = good && !memcmp(before, r.store_->data, total);
+  if ((size_t)r.storage_->size * width == total)
+    good = good && !memcmp(before, r.storage_->data, total);
   if (!CHECK(good)) printf("%s of %s\n", dpt_op_name(op), dpt__dtype_name(dtype));
   free(before);
   dpt_tensor_free(&r);
@@ -102,7 +102,7 @@ static void large(int64_t rows, int64_t columns, int transposed, int op, int inp
   fill_storage(&a);
   fill_storage(&b);
   OK(dpt_fill(&r, -7));
-  OK(dpt_set_storage(&r, r.store_, 3, 2, (int64_t[]){rows, columns}, NULL));
+  OK(dpt_set_storage(&r, r.storage_, 3, 2, (int64_t[]){rows, columns}, NULL));
   if (transposed)
     OK(dpt_transpose(&b, &b, 0, 1));
   else
@@ -117,7 +117,7 @@ static void large(int64_t rows, int64_t columns, int transposed, int op, int inp
     bad += memcmp(&want, out + i, 4) != 0;
   }
   CHECK(bad == 0);
-  const float *all = r.store_->data;
+  const float *all = r.storage_->data;
   for (int i = 0; i < 3; i++) CHECK(all[i] == -7);
   for (int64_t i = rows * columns + 3; i < (rows + 1) * columns; i++) bad += all[i] != -7;
   CHECK(bad == 0);
@@ -150,7 +150,7 @@ static void refused(void) {
   FAILS(dpt_map2(DPT__MAP_exp, &f, &f, &f, 0, 0), "exp: takes 1 tensors");
   FAILS(dpt_map1(-1, &f, &f, 0, 0), "no operation -1");
   FAILS(dpt_copy(&f, &g), "copy: argument 'a' has 4 elements, wanted 3");
-  CHECK(r.store_ == NULL && r.ndim_ == 0);
+  CHECK(r.storage_ == NULL && r.ndim_ == 0);
   CHECK(dpt_op("cadd") == DPT__MAP_cadd && dpt_op("nothing") == -1);
   OK(dpt_map1(DPT__MAP_add, &r, &r, 1, 0)); /* nothing plus one */
   dpt_tensor_free(&f);

@@ -1,8 +1,8 @@
 /* random_spec.c: generators, distributions and draws.
  *
- * What must stay true: the host generator is MT19937; a device draws the same numbers for a seed
- * whatever the view, the device and the threads are; states can be kept and put back; parameters
- * that make no sense are refused.
+ * Invariant: the host generator is MT19937; a device draws the same numbers for a seed whatever the
+ * view, the device and the threads are; states can be kept and put back; parameters that make no
+ * sense are refused.
  */
 #include "ops/random.h"
 #include "samples.h"

@@ -1,7 +1,7 @@
 /* reduce_spec.c: reductions, scans and sorting against naive loops.
  *
- * What must stay true: every element type, host and device, odd views; integers wrap by dimension
- * and are wide over everything; the first of equals, NaN wins; results do not depend on threads.
+ * Invariant: every element type, host and device, odd views; integers wrap by dimension and are
+ * wide over everything; the first of equals, NaN wins; results do not depend on threads.
  */
 #include "samples.h"
 

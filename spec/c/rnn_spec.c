@@ -182,7 +182,7 @@ static void drop(problem *p) {
 static dpt_tensor lengths_of(const problem *p) {
   dpt_tensor t = {0};
   OK(dpt_tensor_new(&t, DPT_I64, 1, &p->B));
-  memcpy(t.store_->data, p->lengths, (size_t)p->B * sizeof *p->lengths);
+  memcpy(t.storage_->data, p->lengths, (size_t)p->B * sizeof *p->lengths);
   return t;
 }
 
@@ -309,7 +309,7 @@ static void refusals(void) {
   net.cell = DPT_RNN_GRU;
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, &h, &w, 0), "a GRU has no cells");
   net = p.net;
-  int64_t *lengths = n.store_->data;
+  int64_t *lengths = n.storage_->data;
   lengths[1] = 6;
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, &w, &n),
         "has 6 for sequence 2, wanted 1 to 5");

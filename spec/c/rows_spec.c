@@ -1,9 +1,9 @@
 /* rows_spec.c: every row function of every instruction set against a plain scalar loop.
  *
- * What must stay true: arithmetic agrees to the bit, functions to a few units in the last place;
- * an element's bits do not depend on where it stands in a row, on the row's length, or on its
- * neighbours; nothing is written beside the row. Operands hold NaN, infinities, -0, denormals,
- * extremes and values that take every path.
+ * Invariant: arithmetic agrees to the bit, functions to a few units in the last place; an element's
+ * bits do not depend on where it stands in a row, on the row's length, or on its neighbours;
+ * nothing is written beside the row. Operands hold NaN, infinities, -0, denormals, extremes and
+ * values that take every path.
  */
 #include "base/half.h"
 #include "check.h"

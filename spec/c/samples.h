@@ -1,9 +1,9 @@
 /* samples.h: what the C tests of operations share: odd views with known numbers, and guards around
  * results.
  *
- * What must stay true: numbers are small, whole for integer types and quarters for the others, so
- * that sums of them are exact in double and every type holds them. guard_start fills all of a
- * storage with GUARD; guard_end says whether what lies outside the view is still that.
+ * Invariant: numbers are small, whole for integer types and quarters for the others, so that sums
+ * of them are exact in double and every type holds them. guard_start fills all of a storage with
+ * GUARD; guard_end says whether what lies outside the view is still that.
  */
 #ifndef DPT_SPEC_SAMPLES_H
 #define DPT_SPEC_SAMPLES_H
@@ -71,10 +71,10 @@ static inline void sample_free(sample *s) {
 /* All of t's storage as one row that owns nothing. */
 static inline dpt_tensor whole_storage(const dpt_tensor *t) {
   dpt_tensor all = *t;
-  all.first_ = 0;
+  all.offset_ = 0;
   all.ndim_ = 1;
-  all.size_[0] = dpt_storage_size(t->store_);
-  all.step_[0] = 1;
+  all.size_[0] = dpt_storage_size(t->storage_);
+  all.stride_[0] = 1;
   return all;
 }
 
@@ -91,7 +91,7 @@ static inline int guard_end(const dpt_tensor *r) {
   double *v = numbers(&all);
   char *mine = calloc((size_t)all.size_[0] + 1, 1);
   int good = 1;
-  for (int64_t i = 0; i < dpt__count(r); i++) mine[r->first_ + place_of(r, i)] = 1;
+  for (int64_t i = 0; i < dpt__count(r); i++) mine[r->offset_ + place_of(r, i)] = 1;
   for (int64_t i = 0; i < all.size_[0]; i++) good = good && (mine[i] || v[i] == GUARD);
   free(v);
   free(mine);

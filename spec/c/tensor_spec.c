@@ -26,25 +26,26 @@ static void view_functions(void) {
   OK(dpt_tensor_new(&t, DPT_F32, 2, (int64_t[]){3, 4}));
   for (int64_t i = 0; i < 12; i++) OK(dpt_put(&t, i, (double)i));
   OK(dpt_narrow(&v, &t, 1, 1, 2));
-  CHECK(v.first_ == 1 && v.size_[1] == 2 && v.step_[0] == 4 && !dpt_is_contiguous(&v));
+  CHECK(v.offset_ == 1 && v.size_[1] == 2 && v.stride_[0] == 4 && !dpt_is_contiguous(&v));
   OK(dpt_select(&v, &v, 0, 2));
   OK(dpt_get(&v, 1, &x));
   CHECK(v.ndim_ == 1 && x == 10);
   OK(dpt_transpose(&v, &t, 0, 1));
-  CHECK(v.size_[0] == 4 && v.step_[0] == 1 && v.step_[1] == 4);
+  CHECK(v.size_[0] == 4 && v.stride_[0] == 1 && v.stride_[1] == 4);
   OK(dpt_get_at(&v, 2, (int64_t[]){3, 1}, &x));
   CHECK(x == 7);
   OK(dpt_unfold(&v, &t, 1, 2, 2));
-  CHECK(v.ndim_ == 3 && v.size_[1] == 2 && v.size_[2] == 2 && v.step_[1] == 2 && v.step_[2] == 1);
+  CHECK(v.ndim_ == 3 && v.size_[1] == 2 && v.size_[2] == 2 && v.stride_[1] == 2 &&
+        v.stride_[2] == 1);
   OK(dpt_view(&v, &t, 3, (int64_t[]){2, -1, 3}));
-  CHECK(v.size_[1] == 2 && v.step_[0] == 6 && v.step_[1] == 3);
+  CHECK(v.size_[1] == 2 && v.stride_[0] == 6 && v.stride_[1] == 3);
   OK(dpt_unsqueeze(&v, &t, 1));
   CHECK(v.ndim_ == 3 && v.size_[1] == 1 && dpt_is_contiguous(&v));
   OK(dpt_squeeze(&w, &v));
   CHECK(dpt_is_set_to(&w, &t));
   OK(dpt_narrow(&v, &t, 0, 1, 1));
   OK(dpt_expand(&v, &v, 2, (int64_t[]){5, 4}));
-  CHECK(v.size_[0] == 5 && v.step_[0] == 0 && dpt_count(&v) == 20);
+  CHECK(v.size_[0] == 5 && v.stride_[0] == 0 && dpt_count(&v) == 20);
   OK(dpt_squeeze_dim(&v, &t, 0));
   CHECK(v.ndim_ == 2);
   OK(dpt_narrow(&v, &t, 0, 3, 0));
@@ -72,10 +73,10 @@ static void view_functions(void) {
   OK(dpt_transpose(&v, &t, 0, 1));
   FAILS(dpt_view(&v, &v, 1, (int64_t[]){12}), "not contiguous");
   v.kind_ = DPT_F64;
-  v.store_ = NULL;
+  v.storage_ = NULL;
   FAILS(dpt_narrow(&v, &t, 0, 0, 1), "narrow: the result is a torch.DoubleTensor");
-  CHECK(t.store_->references == 3); /* t's, w's, and v's, which is given back by hand */
-  dpt_storage_release(t.store_);
+  CHECK(t.storage_->references == 3); /* t's, w's, and v's, which is given back by hand */
+  dpt_storage_release(t.storage_);
   dpt_tensor_free(&w);
   dpt_tensor_free(&t);
 }
@@ -87,29 +88,29 @@ static void resizing(void) {
   for (int64_t i = 0; i < 6; i++) OK(dpt_put(&t, i, (double)i));
   OK(dpt_transpose(&v, &t, 0, 1));
   OK(dpt_resize(&v, 2, (int64_t[]){3, 2}));
-  CHECK(v.step_[0] == 1); /* the same size keeps the strides */
+  CHECK(v.stride_[0] == 1); /* the same size keeps the strides */
   OK(dpt_resize_as(&v, &t));
-  CHECK(v.step_[0] == 3 && dpt_is_set_to(&v, &t));
+  CHECK(v.stride_[0] == 3 && dpt_is_set_to(&v, &t));
   OK(dpt_narrow(&v, &t, 0, 1, 1));
   OK(dpt_resize(&v, 1, (int64_t[]){9}));
-  CHECK(v.first_ == 3 && t.store_->size == 12);
+  CHECK(v.offset_ == 3 && t.storage_->size == 12);
   CHECK(*(int64_t *)dpt_tensor_data(&v) == 3);
   OK(dpt_resize_step(&v, 2, (int64_t[]){2, 2}, (int64_t[]){1, 5}));
-  CHECK(v.step_[0] == 1 && v.step_[1] == 5);
+  CHECK(v.stride_[0] == 1 && v.stride_[1] == 5);
   FAILS(dpt_resize(&v, 2, (int64_t[]){-1, 2}), "resize: got size -1x2");
   FAILS(dpt_resize(&v, 13, (int64_t[13]){0}), "13 dimensions");
   FAILS(dpt_resize(&v, 3, (int64_t[]){1 << 30, 1 << 30, 1 << 30}), "more elements");
   FAILS(dpt_resize_step(&v, 2, (int64_t[]){2, 2}, (int64_t[]){INT64_MAX, 1}), "more elements");
-  CHECK(v.size_[0] == 2 && v.step_[1] == 5);
-  OK(dpt_set_storage(&v, t.store_, 2, 1, (int64_t[]){20}, NULL));
-  CHECK(t.store_->size == 22);
-  FAILS(dpt_set_storage(&v, t.store_, -1, 1, (int64_t[]){2}, NULL), "offset -1");
-  OK(dpt_set_storage(&v, v.store_, 0, 2, (int64_t[]){0, 4}, NULL));
+  CHECK(v.size_[0] == 2 && v.stride_[1] == 5);
+  OK(dpt_set_storage(&v, t.storage_, 2, 1, (int64_t[]){20}, NULL));
+  CHECK(t.storage_->size == 22);
+  FAILS(dpt_set_storage(&v, t.storage_, -1, 1, (int64_t[]){2}, NULL), "offset -1");
+  OK(dpt_set_storage(&v, v.storage_, 0, 2, (int64_t[]){0, 4}, NULL));
   CHECK(dpt_count(&v) == 0 && v.size_[1] == 4);
   OK(dpt_set_storage(&v, NULL, 0, 0, NULL, NULL));
-  CHECK(v.store_ == NULL && t.store_->references == 1);
+  CHECK(v.storage_ == NULL && t.storage_->references == 1);
   OK(dpt_tensor_set(&t, &t));
-  CHECK(t.store_->references == 1);
+  CHECK(t.storage_->references == 1);
   dpt_tensor_free(&t);
   CHECK(dpt_host_live_bytes() == live);
 }
@@ -178,12 +179,12 @@ static void overlapping(void) {
       step[d] = 1 + (int64_t)draw(&seed, 8);
       other[d] = draw(&seed, 4) ? step[d] : 1 + (int64_t)draw(&seed, 8);
     }
-    OK(dpt_set_storage(&a, base.store_, (int64_t)draw(&seed, 10), 2, size, step));
-    OK(dpt_set_storage(&b, base.store_, (int64_t)draw(&seed, 10), 2, size, other));
+    OK(dpt_set_storage(&a, base.storage_, (int64_t)draw(&seed, 10), 2, size, step));
+    OK(dpt_set_storage(&b, base.storage_, (int64_t)draw(&seed, 10), 2, size, other));
     int bad = 0, shared = 0;
     for (int64_t i = 0; i < dpt_count(&a); i++)
       for (int64_t j = 0; j < dpt_count(&a); j++)
-        if (a.first_ + place_of(&a, i) == b.first_ + place_of(&b, j)) shared = 1, bad |= i != j;
+        if (a.offset_ + place_of(&a, i) == b.offset_ + place_of(&b, j)) shared = 1, bad |= i != j;
     if (shared && bad && !dpt_is_set_to(&a, &b)) CHECK(dpt__overlap(&a, &b));
     if (dpt_is_set_to(&a, &b)) CHECK(!dpt__overlap(&a, &b));
     if (!shared && step[0] == other[0] && step[1] == other[1] && step[0] > 4 * step[1])

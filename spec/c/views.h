@@ -51,7 +51,7 @@ static inline void random_view(uint64_t *seed, dpt_tensor *t, int kind, int n, c
 static inline int64_t place_of(const dpt_tensor *t, int64_t i) {
   int64_t place = 0;
   for (int d = t->ndim_ - 1; d >= 0; d--) {
-    place += i % t->size_[d] * t->step_[d];
+    place += i % t->size_[d] * t->stride_[d];
     i /= t->size_[d];
   }
   return place;

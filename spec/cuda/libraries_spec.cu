@@ -1,7 +1,7 @@
 /* libraries_spec.cu: what can be proved of cuBLAS, cuDNN and NCCL without a GPU: they open, have
  * every function of the lists, know the sizes of outputs as dpt does, and fail by a sentence.
  *
- * What must stay true: it runs where there is no driver. Exit status 0: all is well.
+ * Invariant: it runs where there is no driver. Exit status 0: all is well.
  */
 #include "cuda/cublas.h"
 #include "cuda/cudnn/plan.h"

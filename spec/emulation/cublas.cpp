@@ -1,7 +1,7 @@
 /* cublas.cpp: cuBLAS's functions on the host's kernel of products.
  *
- * What must stay true: a call that cuBLAS would refuse is refused; a product takes one thread. A
- * workspace is filled with rubbish: nobody else may keep anything there.
+ * Invariant: a call that cuBLAS would refuse is refused; a product takes one thread. A workspace is
+ * filled with rubbish: nobody else may keep anything there.
  */
 #include "cublas_v2.h"
 #include "cuda_fp16.h"

@@ -1,6 +1,6 @@
 /* cublas_v2.h: what dpt's .cu files use of cuBLAS, for the host's C++ compiler (cublas.cpp).
  *
- * What must stay true: names, meanings and demands on arguments are cuBLAS's: columns come first.
+ * Invariant: names, meanings and demands on arguments are cuBLAS's: columns come first.
  */
 #ifndef DPT_EMULATED_CUBLAS_V2_H
 #define DPT_EMULATED_CUBLAS_V2_H

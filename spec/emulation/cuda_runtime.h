@@ -1,11 +1,10 @@
 /* cuda_runtime.h: what dpt's .cu files use of CUDA, for the host's C++ compiler.
  *
- * What must stay true: the names and meanings are CUDA's. A launch runs on the calling thread and
- * has ended when it returns; a queue (cudaStream_t) is therefore always passed through, and what
- * runs at once are the threads of dpt's streams. Threads of a block are fibers that change at
- * barriers and warp operations only, in an order that differs from launch to launch; a kernel that
- * is launched as plain (DPT_LAUNCH) runs as a loop and may not have any. README.md says what this
- * does not prove.
+ * Invariant: the names and meanings are CUDA's. A launch runs on the calling thread and has ended
+ * when it returns; a queue (cudaStream_t) is therefore always passed through, and what runs at once
+ * are the threads of dpt's streams. Threads of a block are fibers that change at barriers and warp
+ * operations only, in an order that differs from launch to launch; a kernel that is launched as
+ * plain (DPT_LAUNCH) runs as a loop and may not have any. README.md says what this does not prove.
  */
 #ifndef DPT_EMULATED_CUDA_RUNTIME_H
 #define DPT_EMULATED_CUDA_RUNTIME_H

@@ -1,8 +1,8 @@
 /* emulation.cpp: launches, fibers and the runtime calls of cuda_runtime.h.
  *
- * What must stay true: a fiber gives the processor away only in meet(); when all fibers of a team
- * that live have met, all go on. Shared memory holds rubbish when a block starts. Everything is of
- * the OS thread that launches, so that two queues run at once.
+ * Invariant: a fiber gives the processor away only in meet(); when all fibers of a team that live
+ * have met, all go on. Shared memory holds rubbish when a block starts. Everything is of the OS
+ * thread that launches, so that two queues run at once.
  */
 #include "cuda_runtime.h"
 

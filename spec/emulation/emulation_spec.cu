@@ -1,7 +1,7 @@
 /* emulation_spec.cu: what the emulation finds, and what it computes: kernels with planted faults.
  *
- * What must stay true: each fault is found by the run of a child process, which dies of it; the
- * kernels without one give the right numbers. Built with ASan, whatever the rest is built with.
+ * Invariant: each fault is found by the run of a child process, which dies of it; the kernels
+ * without one give the right numbers. Built with ASan, whatever the rest is built with.
  */
 #include "cuda/cuda.h"
 

@@ -1,13 +1,13 @@
 /* nccl.cpp: stands in for libnccl.so.2 under the emulation: computes on the thread that ends a
  * group, whose queues have done everything before (a launch has ended when it returns).
  *
- * What must stay true: sums have the bits of dpt's copies (NCCL promises no such thing), so that
- * any spec can run on it. What NCCL demands is demanded: all ranks of a communicator in one group,
- * with the same calls in the same order, on queues of their own. DPT_FAKE_NCCL asks for faults by
- * words with spaces between them. "version=N" is what ncclGetVersion says; with "refuse" no
- * communicator can be made, with "unready" none is ever ready; "wrong" makes sums too large by 1.
- * With "hang=N" the N-th group of collectives does not end, with "fail=N" it ends in an error, with
- * "stuck=A,B" no group ends that has both devices (from 0).
+ * Invariant: sums have the bits of dpt's copies (NCCL promises no such thing), so that any spec can
+ * run on it. What NCCL demands is demanded: all ranks of a communicator in one group, with the same
+ * calls in the same order, on queues of their own. DPT_FAKE_NCCL asks for faults by words with
+ * spaces between them. "version=N" is what ncclGetVersion says; with "refuse" no communicator can
+ * be made, with "unready" none is ever ready; "wrong" makes sums too large by 1. With "hang=N" the
+ * N-th group of collectives does not end, with "fail=N" it ends in an error, with "stuck=A,B" no
+ * group ends that has both devices (from 0).
  */
 #include "nccl.h"
 

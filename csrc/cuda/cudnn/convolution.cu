@@ -1,7 +1,7 @@
 /* convolution.cu: convolutions by cuDNN.
  *
- * What must stay true: cuDNN counts elements in 32 bits, so images are taken in parts that have
- * fewer. WEIGHT adds to what is there, part by part in their order.
+ * Invariant: cuDNN counts elements in 32 bits, so images are taken in parts that have fewer. WEIGHT
+ * adds to what is there, part by part in their order.
  */
 #include "cuda/cudnn/plan.h"
 

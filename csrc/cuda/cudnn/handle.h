@@ -1,7 +1,7 @@
 /* handle.h: cuDNN: its functions, and a handle for each queue.
  *
- * What must stay true: a handle, and what is kept for its queue, is used by its queue's thread
- * alone, so nothing locks. Scalars are read from host memory when a function is called.
+ * Invariant: a handle, and what is kept for its queue, is used by its queue's thread alone, so
+ * nothing locks. Scalars are read from host memory when a function is called.
  */
 #ifndef DPT_CUDA_CUDNN_HANDLE_H
 #define DPT_CUDA_CUDNN_HANDLE_H

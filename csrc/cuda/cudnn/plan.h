@@ -1,7 +1,7 @@
 /* plan.h: how cuDNN computes one convolution: descriptors, algorithm, workspace; kept for a queue.
  *
- * What must stay true: a plan is found by its whole key. Only algorithms that give the same bits
- * every time are chosen, and only such as multiply floats as floats unless TF32 is allowed.
+ * Invariant: a plan is found by its whole key. Only algorithms that give the same bits every time
+ * are chosen, and only such as multiply floats as floats unless TF32 is allowed.
  */
 #ifndef DPT_CUDA_CUDNN_PLAN_H
 #define DPT_CUDA_CUDNN_PLAN_H

@@ -1,9 +1,9 @@
 /* rnn.cu: recurrent networks by cuDNN, layer after layer (rnn_plan.h has the rules).
  *
- * What must stay true: cuDNN sees addresses as aligned as memory of its own would be; what is not
- * goes through temporary memory, in the order of the queue. Padding that a result has is cleared
- * before cuDNN writes, whether cuDNN clears it or not. Lengths are read from the arguments, which
- * live until the kernel function returns.
+ * Invariant: cuDNN sees addresses as aligned as memory of its own would be; what is not goes
+ * through temporary memory, in the order of the queue. Padding that a result has is cleared before
+ * cuDNN writes, whether cuDNN clears it or not. Lengths are read from the arguments, which live
+ * until the kernel function returns.
  */
 #include "cuda/cudnn/rnn_plan.h"
 #include "cuda/element.h"

@@ -1,11 +1,11 @@
 /* rnn_plan.h: what cuDNN is told of a recurrent network, and where its memory is cut.
  *
- * What must stay true: cuDNN is asked for one layer at a time (both directions), so that dropout
- * between layers is dpt's own: what it draws does not depend on the device or on how a batch is
- * split. The weights are the layers' weight spaces behind each other, as cuDNN says they are:
- * within one, places come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves,
- * then what each layer but the last gives, then (with dropout) what the next one read of it.
- * Plans are kept: those of a queue for its kernels, those of a device for the caller's questions.
+ * Invariant: cuDNN is asked for one layer at a time (both directions), so that dropout between
+ * layers is dpt's own: what it draws does not depend on the device or on how a batch is split. The
+ * weights are the layers' weight spaces behind each other, as cuDNN says they are: within one,
+ * places come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves, then what
+ * each layer but the last gives, then (with dropout) what the next one read of it. Plans are kept:
+ * those of a queue for its kernels, those of a device for the caller's questions.
  */
 #ifndef DPT_CUDA_CUDNN_RNN_PLAN_H
 #define DPT_CUDA_CUDNN_RNN_PLAN_H

@@ -1,8 +1,8 @@
 /* batchnorm.cu: batch normalization of (N, C, S).
  *
- * What must stay true: sums are double and in one order (cuda/nn/planes.h); the mean of a chunk is
- * taken off before its squares are added up, and chunks are joined with their means, so nothing is
- * cancelled. What is computed for each element is computed in its type.
+ * Invariant: sums are double and in one order (cuda/nn/planes.h); the mean of a chunk is taken off
+ * before its squares are added up, and chunks are joined with their means, so nothing is cancelled.
+ * What is computed for each element is computed in its type.
  */
 #include "cuda/nn/planes.h"
 

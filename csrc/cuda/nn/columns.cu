@@ -1,8 +1,8 @@
 /* columns.cu: convolution by columns of patches and products, for what cuDNN does not compute.
  *
- * What must stay true: an image's bits do not depend on the other images in deterministic mode;
- * WEIGHT adds up images in their order. An element of `in` adds up what columns have for it in the
- * order of the kernel's elements, by one thread.
+ * Invariant: an image's bits do not depend on the other images in deterministic mode; WEIGHT adds
+ * up images in their order. An element of `in` adds up what columns have for it in the order of the
+ * kernel's elements, by one thread.
  */
 #include "cuda/element.h"
 #include "cuda/gemm.h"

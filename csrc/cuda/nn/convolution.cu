@@ -1,7 +1,7 @@
 /* convolution.cu: picks the way to compute a convolution, and adds the bias.
  *
- * What must stay true: in deterministic mode an image's bits do not depend on the other images,
- * which cuDNN does not promise; gradients of weights, which are of all images, are cuDNN's always.
+ * Invariant: in deterministic mode an image's bits do not depend on the other images, which cuDNN
+ * does not promise; gradients of weights, which are of all images, are cuDNN's always.
  */
 #include "cuda/element.h"
 #include "cuda/nn/convolution.h"

@@ -1,7 +1,7 @@
 /* convolution.h: the ways to compute a convolution on a GPU.
  *
- * What must stay true: args are checked and N > 0. Both write what struct dpt__convolution_args
- * says, but for the bias, which convolution.cu adds.
+ * Invariant: args are checked and N > 0. Both write what struct dpt__convolution_args says, but for
+ * the bias, which convolution.cu adds.
  */
 #ifndef DPT_CUDA_NN_CONVOLUTION_H
 #define DPT_CUDA_NN_CONVOLUTION_H

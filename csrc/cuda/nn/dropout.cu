@@ -1,7 +1,7 @@
 /* dropout.cu: dropout's mask by Philox 4x32-10.
  *
- * What must stay true: the element at place `at` of the draw takes word at % 4 of block at / 4, as
- * on the host, so that n devices drop what one would. A thread has one block of words.
+ * Invariant: the element at place `at` of the draw takes word at % 4 of block at / 4, as on the
+ * host, so that n devices drop what one would. A thread has one block of words.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"

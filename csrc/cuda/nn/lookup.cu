@@ -1,8 +1,8 @@
 /* lookup.cu: rows of a table by index, and their gradients.
  *
- * What must stay true: all indices are checked before anything is written. A row's gradients are
- * added up in double in the order of idx, in parts of CHUNK indices that lie in a row after
- * sorting, and added to the row once: so the same call gives the same bits.
+ * Invariant: all indices are checked before anything is written. A row's gradients are added up in
+ * double in the order of idx, in parts of CHUNK indices that lie in a row after sorting, and added
+ * to the row once: so the same call gives the same bits.
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"

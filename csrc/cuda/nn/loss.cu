@@ -1,7 +1,7 @@
 /* loss.cu: pointwise losses: the formulas are nn/loss.def's.
  *
- * What must stay true: formulas and sums are computed in double, with nothing fused, as on the
- * host. A loss is a number, chosen once for a thread's pack of elements.
+ * Invariant: formulas and sums are computed in double, with nothing fused, as on the host. A loss
+ * is a number, chosen once for a thread's pack of elements.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"

@@ -1,6 +1,6 @@
 /* lrn.cu: local response normalization across planes.
  *
- * What must stay true: a sum over neighbouring planes is double and in the order of planes.
+ * Invariant: a sum over neighbouring planes is double and in the order of planes.
  */
 #include "cuda/nn/nn.h"
 

@@ -1,8 +1,8 @@
 /* margin.cu: MultiMargin and MultiLabelMargin: losses that compare the classes of a row.
  *
- * What must stay true: sums are made in double, in an order of their own that the sizes alone say;
- * terms are counted in integers. A row with a class out of range is a fault that names it, and has
- * no loss and no gradient.
+ * Invariant: sums are made in double, in an order of their own that the sizes alone say; terms are
+ * counted in integers. A row with a class out of range is a fault that names it, and has no loss
+ * and no gradient.
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"

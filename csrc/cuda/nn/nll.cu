@@ -1,7 +1,7 @@
 /* nll.cu: ClassNLL: the negative logarithm of the class that is wanted.
  *
- * What must stay true: sums are made in double; a class out of range is a fault that names it, and
- * takes no part in the sums or the gradient.
+ * Invariant: sums are made in double; a class out of range is a fault that names it, and takes no
+ * part in the sums or the gradient.
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"

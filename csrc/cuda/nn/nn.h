@@ -1,7 +1,7 @@
 /* nn.h: what the layer kernels share: a thread for each element, places in planes.
  *
- * What must stay true: a kernel's element types are float and double (nn/call.c converts). Index is
- * int32_t where every number that a kernel computes with it stays below 2^31.
+ * Invariant: a kernel's element types are float and double (nn/call.c converts). Index is int32_t
+ * where every number that a kernel computes with it stays below 2^31.
  */
 #ifndef DPT_CUDA_NN_NN_H
 #define DPT_CUDA_NN_NN_H

@@ -1,6 +1,6 @@
 /* plane_sum.h: adds a sum over each plane's elements to a number of each plane.
  *
- * What must stay true: sums are double and in one order (cuda/nn/planes.h).
+ * Invariant: sums are double and in one order (cuda/nn/planes.h).
  */
 #ifndef DPT_CUDA_NN_PLANE_SUM_H
 #define DPT_CUDA_NN_PLANE_SUM_H

@@ -1,9 +1,9 @@
 /* planes.h: sums over each plane of (N, C, S), and work on its elements that follows them.
  *
- * What must stay true: how planes are cut and in which order parts are joined depends on sizes
- * alone, so the same call gives the same bits. Where every plane is one block's, a launch does all;
- * else a first one (MEASURE) leaves the sums of each chunk in memory, and the blocks of a second
- * (APPLY) add them up, each for itself.
+ * Invariant: how planes are cut and in which order parts are joined depends on sizes alone, so the
+ * same call gives the same bits. Where every plane is one block's, a launch does all; else a first
+ * one (MEASURE) leaves the sums of each chunk in memory, and the blocks of a second (APPLY) add
+ * them up, each for itself.
  */
 #ifndef DPT_CUDA_NN_PLANES_H
 #define DPT_CUDA_NN_PLANES_H

@@ -1,8 +1,8 @@
 /* pool.cu: max and average pooling: a thread for each element of what is written.
  *
- * What must stay true: a window never reaches outside its plane and is never empty. A gradient is
- * added up by the thread of the element that it belongs to, in the order of windows, as the host
- * does: nothing is zeroed before and nothing is atomic.
+ * Invariant: a window never reaches outside its plane and is never empty. A gradient is added up by
+ * the thread of the element that it belongs to, in the order of windows, as the host does: nothing
+ * is zeroed before and nothing is atomic.
  */
 #include "cuda/nn/nn.h"
 

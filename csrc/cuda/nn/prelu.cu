@@ -1,7 +1,7 @@
 /* prelu.cu: PReLU and its gradients.
  *
- * What must stay true: slopes are one for all, or one for each plane; the gradient of slopes is a
- * sum in double and in one order (cuda/nn/planes.h).
+ * Invariant: slopes are one for all, or one for each plane; the gradient of slopes is a sum in
+ * double and in one order (cuda/nn/planes.h).
  */
 #include "cuda/nn/plane_sum.h"
 

@@ -1,7 +1,7 @@
 /* resample.cu: upsampling and padding: a thread for each element of what is written.
  *
- * What must stay true: a gradient is added up by the thread of the element that it belongs to, in
- * the order of the elements that it comes from, with the host's bits (compiled with -fmad=false).
+ * Invariant: a gradient is added up by the thread of the element that it belongs to, in the order
+ * of the elements that it comes from, with the host's bits (compiled with -fmad=false).
  */
 #include "cuda/nn/nn.h"
 

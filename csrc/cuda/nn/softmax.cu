@@ -1,8 +1,7 @@
 /* softmax.cu: SoftMax and LogSoftMax over C classes of N images of S places.
  *
- * What must stay true: a row's threads and the order of its sums depend on C alone, so it does not
- * depend on the other rows. Sums are double; the largest class is taken off first, so nothing
- * overflows.
+ * Invariant: a row's threads and the order of its sums depend on C alone, so it does not depend on
+ * the other rows. Sums are double; the largest class is taken off first, so nothing overflows.
  */
 #include "cuda/nn/nn.h"
 #include "cuda/team.h"

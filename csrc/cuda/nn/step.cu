@@ -1,8 +1,8 @@
 /* step.cu: optimizer steps over flat vectors, in one pass over memory.
  *
- * What must stay true: each element goes through optim's operations in optim's order, in the
- * element type's arithmetic (compiled with -fmad=false), so the bits are those of the host and of
- * separate operations on tensors.
+ * Invariant: each element goes through optim's operations in optim's order, in the element type's
+ * arithmetic (compiled with -fmad=false), so the bits are those of the host and of separate
+ * operations on tensors.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -18,8 +18,8 @@ struct place {
   int64_t first;
   int n;
   bool whole;
-  __device__ place(int64_t first_, int64_t count, bool packs) {
-    first = first_;
+  __device__ place(int64_t offset_, int64_t count, bool packs) {
+    first = offset_;
     n = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
     whole = packs && n == DPT__PACK;
   }

@@ -1,6 +1,6 @@
 /* along.cu: cross products and torch.conv2 with its relatives (ops/create.h).
  *
- * What must stay true: a thread has one result and takes its terms in the host's order.
+ * Invariant: a thread has one result and takes its terms in the host's order.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"

@@ -1,7 +1,7 @@
 /* create.cu: ramps, triangles, histograms and renorm (ops/create.h).
  *
- * What must stay true: ramps and bins have the host's bits (compiled with -fmad=false). Counts are
- * integers until the end, so that their order does not matter.
+ * Invariant: ramps and bins have the host's bits (compiled with -fmad=false). Counts are integers
+ * until the end, so that their order does not matter.
  */
 #include "cuda/element.h"
 #include "cuda/sums.h"

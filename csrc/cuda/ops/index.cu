@@ -1,9 +1,9 @@
 /* index.cu: reads and writes along a dimension by index (ops/index.h).
  *
- * What must stay true: a launch looks at all indices before another one writes anything. Where
- * several indices of a lane name one place, the writes happen in the order of the indices: the lane
- * is sorted by place, stably, and one thread has all writes to a place. An index vector is a lane
- * that all other lanes have in common.
+ * Invariant: a launch looks at all indices before another one writes anything. Where several
+ * indices of a lane name one place, the writes happen in the order of the indices: the lane is
+ * sorted by place, stably, and one thread has all writes to a place. An index vector is a lane that
+ * all other lanes have in common.
  */
 #include "cuda/ops/sort.h"
 extern "C" {

@@ -1,8 +1,8 @@
 /* masked.cu: elements chosen by a mask, and the places of those that are not 0 (ops/index.h).
  *
- * What must stay true: where an element stands in the list follows from counts alone: those of the
- * tiles before it, which a first launch counts and a scan adds up, and of the warps before it.
- * Nothing is written where the list is too short. One tile takes one launch.
+ * Invariant: where an element stands in the list follows from counts alone: those of the tiles
+ * before it, which a first launch counts and a scan adds up, and of the warps before it. Nothing is
+ * written where the list is too short. One tile takes one launch.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"

@@ -1,7 +1,7 @@
 /* philox.cu: random numbers (ops/random.h has the formulas).
  *
- * What must stay true: element i depends on its place in row-major order alone; whole numbers and
- * uniforms are the host's bit for bit (compiled with -fmad=false), also in halves.
+ * Invariant: element i depends on its place in row-major order alone; whole numbers and uniforms
+ * are the host's bit for bit (compiled with -fmad=false), also in halves.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"

@@ -1,9 +1,9 @@
 /* radix.cu: sorts long lanes by bytes of their keys, from the lowest.
  *
- * What must stay true: a pass is stable, and where an item goes follows from counts alone, so the
- * same call gives the same order. A pass counts the bytes of each tile, adds the counts up, and
- * puts each item in its place, by way of shared memory so that neighbours are written together. The
- * first pass reads the tensor, the last one writes the results: keys give most elements back.
+ * Invariant: a pass is stable, and where an item goes follows from counts alone, so the same call
+ * gives the same order. A pass counts the bytes of each tile, adds the counts up, and puts each
+ * item in its place, by way of shared memory so that neighbours are written together. The first
+ * pass reads the tensor, the last one writes the results: keys give most elements back.
  */
 #include "cuda/ops/sort.h"
 

@@ -1,9 +1,9 @@
 /* scan.cu: running sums and products along a dimension (ops/create.h).
  *
- * What must stay true: sums are wide; in which order terms are joined depends on sizes and steps
- * alone. A lane is cut into parts where there are too few lanes: a first launch sums the parts, a
- * scan of those sums says what each part begins with, and a last launch writes. A thread reads its
- * elements before it writes them, so r may be a.
+ * Invariant: sums are wide; in which order terms are joined depends on sizes and steps alone. A
+ * lane is cut into parts where there are too few lanes: a first launch sums the parts, a scan of
+ * those sums says what each part begins with, and a last launch writes. A thread reads its elements
+ * before it writes them, so r may be a.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"

@@ -1,8 +1,8 @@
 /* sort.cu: sort, topk, kthvalue and mode along a dimension (ops/sort.h).
  *
- * What must stay true: no two items of a lane are equal, since each has its place in the lane
- * behind its key: so a sorting network gives the one stable order. Short lanes are sorted in shared
- * memory, several to a block, in one launch; long ones by radix.cu.
+ * Invariant: no two items of a lane are equal, since each has its place in the lane behind its key:
+ * so a sorting network gives the one stable order. Short lanes are sorted in shared memory, several
+ * to a block, in one launch; long ones by radix.cu.
  */
 #include "cuda/ops/sort.h"
 

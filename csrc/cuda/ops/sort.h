@@ -1,7 +1,7 @@
 /* sort.h: what the two ways of sorting share: keys of elements; and the order of indices.
  *
- * What must stay true: a key is an unsigned number in as many bits as its element has, in the order
- * of ops/sort.h: NaN's is the greatest, -0 has that of 0. Places in a lane are 32 bits wide.
+ * Invariant: a key is an unsigned number in as many bits as its element has, in the order of
+ * ops/sort.h: NaN's is the greatest, -0 has that of 0. Places in a lane are 32 bits wide.
  */
 #ifndef DPT_CUDA_OPS_SORT_H
 #define DPT_CUDA_OPS_SORT_H

@@ -1,7 +1,7 @@
 /* batchnorm.c: batch normalization, plane by plane (columns in blocks where a plane is one place).
  *
- * What must stay true: a plane (or block of columns) is one thread's and its sums are double and in
- * one order; mean first, then squares of the differences, as Torch7 (no cancellation).
+ * Invariant: a plane (or block of columns) is one thread's and its sums are double and in one
+ * order; mean first, then squares of the differences, as Torch7 (no cancellation).
  */
 #include "host/nn/real.h"
 

@@ -1,7 +1,7 @@
 /* conv.h: the two ways to compute a convolution on the host.
  *
- * What must stay true: args are checked and N > 0. Both write what struct dpt__convolution_args
- * says, but for DATA's bias, which convolution.c adds.
+ * Invariant: args are checked and N > 0. Both write what struct dpt__convolution_args says, but for
+ * DATA's bias, which convolution.c adds.
  */
 #ifndef DPT_HOST_NN_CONV_H
 #define DPT_HOST_NN_CONV_H

@@ -1,8 +1,8 @@
 /* conv_dnnl.c: float convolution by oneDNN.
  *
- * What must stay true: oneDNN runs with context->threads OpenMP threads of the calling thread,
- * whose count is put back. In deterministic mode every image goes alone through a plan for one
- * thread, so its bits depend neither on the other images nor on the number of threads.
+ * Invariant: oneDNN runs with context->threads OpenMP threads of the calling thread, whose count is
+ * put back. In deterministic mode every image goes alone through a plan for one thread, so its bits
+ * depend neither on the other images nor on the number of threads.
  */
 #include "host/nn/conv_dnnl.h"
 

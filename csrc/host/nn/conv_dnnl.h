@@ -1,9 +1,9 @@
 /* conv_dnnl.h: the cache of oneDNN's convolution primitives.
  *
- * What must stay true: one list for the process under one lock; a plan does not change after it was
- * made and stays while a user holds it; plans that nobody uses give way, the oldest first, when
- * there are DPT__PLANS of them. oneDNN's primitives may run on many threads at once, because every
- * run brings its own memory.
+ * Invariant: one list for the process under one lock; a plan does not change after it was made and
+ * stays while a user holds it; plans that nobody uses give way, the oldest first, when there are
+ * DPT__PLANS of them. oneDNN's primitives may run on many threads at once, because every run brings
+ * its own memory.
  */
 #ifndef DPT_HOST_NN_CONV_DNNL_H
 #define DPT_HOST_NN_CONV_DNNL_H

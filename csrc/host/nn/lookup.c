@@ -1,6 +1,6 @@
 /* lookup.c: rows of a table by index, and their gradients.
  *
- * What must stay true: all indices are checked before anything is written.
+ * Invariant: all indices are checked before anything is written.
  */
 #include "host/nn/real.h"
 

@@ -1,7 +1,7 @@
 /* loss.c: pointwise losses: the formulas are nn/loss.def's.
  *
- * What must stay true: the sum of each block of BLOCK elements is one thread's, and the blocks'
- * sums are added in their order, so the value does not depend on the number of threads.
+ * Invariant: the sum of each block of BLOCK elements is one thread's, and the blocks' sums are
+ * added in their order, so the value does not depend on the number of threads.
  */
 #include "nn/loss.h"
 #include "host/nn/real.h"

@@ -1,7 +1,7 @@
 /* nll.c: losses that are told a class: ClassNLL, MultiMargin, MultiLabelMargin.
  *
- * What must stay true: one thread in the order of rows (the work is small), sums in double; a class
- * out of range is an error that names it.
+ * Invariant: one thread in the order of rows (the work is small), sums in double; a class out of
+ * range is an error that names it.
  */
 #include "host/nn/real.h"
 

@@ -1,6 +1,6 @@
 /* planes.c: PReLU, and local response normalization across planes.
  *
- * What must stay true: sums over images and places are one thread's and in one order.
+ * Invariant: sums over images and places are one thread's and in one order.
  */
 #include "host/nn/real.h"
 

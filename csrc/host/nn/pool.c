@@ -1,7 +1,7 @@
 /* pool.c: max and average pooling by windows that are laid out once for each dimension.
  *
- * What must stay true: a window never reaches outside its plane and is never empty; a plane is one
- * thread's, so overlapping windows add up in one order.
+ * Invariant: a window never reaches outside its plane and is never empty; a plane is one thread's,
+ * so overlapping windows add up in one order.
  */
 #include "host/nn/real.h"
 

@@ -1,7 +1,7 @@
 /* real.h: what the layer kernels of the host share.
  *
- * What must stay true: a kernel cuts its work by rows or planes whose results do not depend on the
- * cut, so the number of threads never changes a bit.
+ * Invariant: a kernel cuts its work by rows or planes whose results do not depend on the cut, so
+ * the number of threads never changes a bit.
  */
 #ifndef DPT_HOST_NN_REAL_H
 #define DPT_HOST_NN_REAL_H

@@ -1,6 +1,6 @@
 /* resample.c: upsampling and padding by tables of where each element of out comes from.
  *
- * What must stay true: a plane is one thread's, so gradients that meet add up in one order.
+ * Invariant: a plane is one thread's, so gradients that meet add up in one order.
  */
 #include "host/nn/real.h"
 

@@ -1,7 +1,7 @@
 /* softmax.c: SoftMax and LogSoftMax by vectors of exponentials.
  *
- * What must stay true: sums are in double and in the order of classes, a row or place is one
- * thread's; the largest class is taken off first, so nothing overflows.
+ * Invariant: sums are in double and in the order of classes, a row or place is one thread's; the
+ * largest class is taken off first, so nothing overflows.
  */
 #include "host/nn/real.h"
 #include "host/rows.h"

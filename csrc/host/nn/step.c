@@ -1,7 +1,7 @@
 /* step.c: optimizer steps over flat vectors.
  *
- * What must stay true: each element goes through optim's operations in optim's order, a block of
- * BLOCK elements at a time, so that memory is passed over once.
+ * Invariant: each element goes through optim's operations in optim's order, a block of BLOCK
+ * elements at a time, so that memory is passed over once.
  */
 #include "host/nn/real.h"
 

@@ -1,8 +1,8 @@
 /* data.c: recurrent networks backward by their data: the steps in reverse, then the input's
  * product.
  *
- * What must stay true: the gates of the reserve become the gradients by their sums (a GRU's n of h
- * included), which the weights' gradients are made of (weight.c).
+ * Invariant: the gates of the reserve become the gradients by their sums (a GRU's n of h included),
+ * which the weights' gradients are made of (weight.c).
  */
 #include "host/rnn/pass.h"
 

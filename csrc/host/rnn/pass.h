@@ -1,7 +1,7 @@
 /* pass.h: one pseudo-layer's way through the steps, forward or backward.
  *
- * What must stay true: a thread goes through all steps of a run of sequences by itself; what it
- * reads and writes of others' is nothing. Element types are those of the plan.
+ * Invariant: a thread goes through all steps of a run of sequences by itself; what it reads and
+ * writes of others' is nothing. Element types are those of the plan.
  */
 #ifndef DPT_HOST_RNN_PASS_H
 #define DPT_HOST_RNN_PASS_H

@@ -1,10 +1,10 @@
 /* plan.h: how the rows of sequences lie in the kernels of recurrent networks.
  *
- * What must stay true: inside the kernels sequences are sorted, longest first, and packed: the rows
- * of step t are `active[t]` neighbours from row first[t] on, sequence i of the sorted ones being
- * row first[t] + i. So a step is one product on neighbouring rows, and no padding is computed.
- * Where all sequences have all steps this is the users' own order (step by step) and x and y are
- * used as they are: `plain`.
+ * Invariant: inside the kernels sequences are sorted, longest first, and packed: the rows of step t
+ * are `active[t]` neighbours from row first[t] on, sequence i of the sorted ones being row first[t]
+ * + i. So a step is one product on neighbouring rows, and no padding is computed. Where all
+ * sequences have all steps this is the users' own order (step by step) and x and y are used as they
+ * are: `plain`.
  */
 #ifndef DPT_HOST_RNN_PLAN_H
 #define DPT_HOST_RNN_PLAN_H

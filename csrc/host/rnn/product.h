@@ -1,9 +1,9 @@
 /* product.h: products of rows with a matrix that is used again and again.
  *
- * What must stay true: the matrix is laid out once as panels (`pack`) and then read by every step
- * of every sequence; a row of the result does not depend on the other rows, nor on how many there
- * are. There is one pair of functions for each element type and instruction set. (OpenBLAS would
- * lay the matrix out again for each step, and its choice of kernels knows no CPU younger than it.)
+ * Invariant: the matrix is laid out once as panels (`pack`) and then read by every step of every
+ * sequence; a row of the result does not depend on the other rows, nor on how many there are. There
+ * is one pair of functions for each element type and instruction set. (OpenBLAS would lay the
+ * matrix out again for each step, and its choice of kernels knows no CPU younger than it.)
  */
 #ifndef DPT_HOST_RNN_PRODUCT_H
 #define DPT_HOST_RNN_PRODUCT_H

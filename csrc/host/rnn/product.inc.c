@@ -1,7 +1,7 @@
 /* product.inc.c: products of one element type for one instruction set.
  *
- * What must stay true: an element is summed over k in the order 0, 1, 2 ... by the same
- * instructions, in whatever tile it lies; two vectors are the columns of a panel.
+ * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions, in
+ * whatever tile it lies; two vectors are the columns of a panel.
  */
 enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES) };
 typedef T FN(V) __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));

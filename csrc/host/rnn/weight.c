@@ -1,8 +1,8 @@
 /* weight.c: recurrent networks backward by their weights, from the gradients by the sums that
  * data.c left in the reserve.
  *
- * What must stay true: a matrix gets the products of BLOCK rows after another, in their order,
- * whatever the number of threads is.
+ * Invariant: a matrix gets the products of BLOCK rows after another, in their order, whatever the
+ * number of threads is.
  */
 #include "host/rnn/pass.h"
 

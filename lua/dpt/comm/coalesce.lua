@@ -66,11 +66,11 @@ end
 
 -- Views of the chunk's flat tensor with the sizes of the models, into results at their places.
 local function views(flat, chunk, models, results)
-   local first = tonumber(flat.first_)
+   local first = tonumber(flat.offset_)
    for k = 1, #chunk do
       local model, view = models[chunk[k]], core.tensor(flat.kind_)
       if model.ndim_ > 0 then
-         if C.dpt_set_storage(view, flat.store_, first, model.ndim_, model.size_, nil) ~= 0 then
+         if C.dpt_set_storage(view, flat.storage_, first, model.ndim_, model.size_, nil) ~= 0 then
             dptffi.raiseMessage()
          end
          first = first + tonumber(C.dpt_count(model))

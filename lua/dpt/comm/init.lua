@@ -58,7 +58,7 @@ end
 --- Where a tensor's storage is, as a number; 0 without one.
 function comm.address(tensor)
    want('comm.address', 'tensor', tensor, 'tensor')
-   return tonumber(ffi.cast('uintptr_t', tensor.store_))
+   return tonumber(ffi.cast('uintptr_t', tensor.storage_))
 end
 
 --- A number that changes when something writes to one of the tensors, and when queued work failed:
@@ -68,7 +68,7 @@ function comm.version(tensors)
    local sum = tonumber(C.dpt_failures())
    for _, t in ipairs(tensors) do
       if not core.isTensor(t) then want('comm.version', 'tensors', t, 'tensor') end
-      if t.store_ ~= nil then sum = sum + tonumber(C.dpt_storage_writes(t.store_)) end
+      if t.storage_ ~= nil then sum = sum + tonumber(C.dpt_storage_writes(t.storage_)) end
    end
    return sum
 end

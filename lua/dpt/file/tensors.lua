@@ -28,8 +28,8 @@ function tensors.write(file, value)
    if core.isStorage(value) then return writeStorage(file, value) end
    file:writeInt(value.ndim_)
    file:_writeBlock(LONG, value.size_, value.ndim_)
-   file:_writeBlock(LONG, value.step_, value.ndim_)
-   file:writeLong(value.first_ + 1)
+   file:_writeBlock(LONG, value.stride_, value.ndim_)
+   file:writeLong(value.offset_ + 1)
    file:writeObject(core.storageOf(value))
    core.hold(value)
 end

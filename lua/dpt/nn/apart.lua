@@ -24,8 +24,8 @@ for field, names in pairs(lists) do
 end
 
 local function shares(buffer, value)
-   return type(value) == 'cdata' and torch.isTensor(value) and value.store_ ~= nil
-      and value.store_ == buffer.store_
+   return type(value) == 'cdata' and torch.isTensor(value) and value.storage_ ~= nil
+      and value.storage_ == buffer.storage_
 end
 
 --- The method, with a buffer of its own if it needs one; any other value itself.

@@ -130,7 +130,7 @@ local function mapped(fn, t, f, a, b)
    end
    if n == 0 then return t end
    local x = t.kind_ % core.ON_DEVICE == core.LONG and convert(t, core.LONG) or doubles(t)
-   if C.dpt_is_contiguous(x) == 0 or x.store_ == t.store_ then x = copyOf(x) end
+   if C.dpt_is_contiguous(x) == 0 or x.storage_ == t.storage_ then x = copyOf(x) end
    local px = ffi.cast(core.pointers[x.kind_], C.dpt_tensor_data(x))
    local y, z, py, pz
    if a then y, py = doubles(a) end

@@ -146,9 +146,9 @@ end
 
 --- The storage of a tensor (nil where it has none), with a reference of its own.
 function core.storageOf(t)
-   if t.store_ == nil then return nil end
-   C.dpt_storage_retain(t.store_)
-   return storage(t.kind_, t.store_)
+   if t.storage_ == nil then return nil end
+   C.dpt_storage_retain(t.storage_)
+   return storage(t.kind_, t.storage_)
 end
 
 -- arguments ---------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ local function slice(t, list)
          or type(entry) == 'string' and tonumber(entry)
       if number then
          number = place(view, number, d)
-         if view.ndim_ == 1 then return view, number * tonumber(view.step_[0]) end
+         if view.ndim_ == 1 then return view, number * tonumber(view.stride_[0]) end
          lib.select(view, view, d, number)
       elseif type(entry) == 'table' then
          local first = tonumber(entry[1])
@@ -86,7 +86,7 @@ local function offsetOf(t, s)
          t.ndim_, core.describeSize(t))
    end
    local offset = 0
-   for d = 0, t.ndim_ - 1 do offset = offset + place(t, s[d + 1], d) * tonumber(t.step_[d]) end
+   for d = 0, t.ndim_ - 1 do offset = offset + place(t, s[d + 1], d) * tonumber(t.stride_[d]) end
    return offset
 end
 
@@ -103,7 +103,7 @@ local function getNumber(t, i)
          place(t, i, 0) -- a wrong index has its own message
          dptffi.raiseMessage() -- work that was queued earlier failed: that is reported once
       end
-      lib.get(t, place(t, i, 0) * tonumber(t.step_[0]), value)
+      lib.get(t, place(t, i, 0) * tonumber(t.stride_[0]), value)
       return value[0]
    end
    if ndim == 0 then noDimension(t) end
@@ -158,7 +158,7 @@ local function put(t, offset, v)
    if istype(tensorType, v) then
       local view = tensor(t.kind_)
       at[0] = 1
-      lib.set_storage(view, t.store_, t.first_ + offset, 1, at, nil)
+      lib.set_storage(view, t.storage_, t.offset_ + offset, 1, at, nil)
       core.hold(t)
       return lib.copy(view, v)
    end
@@ -170,7 +170,7 @@ local function setNumber(t, i, v)
    if ndim == 1 then
       at[0] = i - 1
       if type(v) == 'number' and i >= 1 and C.dpt_put_at(t, 1, at, v) == 0 then return end
-      return put(t, place(t, i, 0) * tonumber(t.step_[0]), v)
+      return put(t, place(t, i, 0) * tonumber(t.stride_[0]), v)
    end
    if ndim == 0 then noDimension(t) end
    local view = tensor(t.kind_)

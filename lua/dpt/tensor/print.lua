@@ -91,7 +91,7 @@ local function matrices(out, host, data, format, scale, width)
    end
    for k = 1, count do
       local offset = 0
-      for d = 1, outer do offset = offset + (index[d] - 1) * tonumber(host.step_[d - 1]) end
+      for d = 1, outer do offset = offset + (index[d] - 1) * tonumber(host.stride_[d - 1]) end
       if k > 1 then add(out, '\n') end
       add(out, '(%s,.,.) = \n', table.concat(index, ','))
       matrix(out, data + offset, rows, columns, ' ', format, scale, width)

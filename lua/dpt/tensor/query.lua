@@ -8,7 +8,7 @@ local istype, storageType = ffi.istype, core.storageType
 local torch, method, both = class.torch, core.method, core.both
 local check, dimension = core.checkTensor, core.dimension
 
---- A LongStorage with the numbers of size_ or step_ of a tensor.
+--- A LongStorage with the numbers of size_ or stride_ of a tensor.
 local function longs(t, field)
    local n = t.ndim_
    local s = core.freshStorage(core.LONG, n)
@@ -27,8 +27,8 @@ end)
 
 both('stride', function(t, dim)
    check('stride', 'self', t)
-   if dim == nil then return longs(t, 'step_') end
-   return tonumber(t.step_[dimension('stride', t, dim)])
+   if dim == nil then return longs(t, 'stride_') end
+   return tonumber(t.stride_[dimension('stride', t, dim)])
 end)
 
 both('dim nDimension', function(t)
@@ -48,7 +48,7 @@ end)
 
 both('storageOffset', function(t)
    check('storageOffset', 'self', t)
-   return tonumber(t.first_) + 1
+   return tonumber(t.offset_) + 1
 end)
 
 both('isContiguous', function(t)
@@ -65,7 +65,7 @@ end)
 both('isSetTo', function(t, a)
    check('isSetTo', 'self', t)
    check('isSetTo', 'tensor', a)
-   return t.store_ ~= nil and C.dpt_is_set_to(t, a) ~= 0
+   return t.storage_ ~= nil and C.dpt_is_set_to(t, a) ~= 0
 end)
 
 --- Whether the sizes are those of a LongStorage.
@@ -103,9 +103,9 @@ both('data', function(t)
    if istype(storageType, t) then return t:data() end
    check('data', 'self', t)
    local first = C.dpt_tensor_data(t)
-   if first == nil and t.store_ ~= nil then
-      first = ffi.cast('char *', C.dpt_storage_data(t.store_))
-         + t.first_ * core.elementSizes[t.kind_]
+   if first == nil and t.storage_ ~= nil then
+      first = ffi.cast('char *', C.dpt_storage_data(t.storage_))
+         + t.offset_ * core.elementSizes[t.kind_]
    end
    return ffi.cast(core.pointers[t.kind_ % core.ON_DEVICE], first)
 end)

@@ -37,7 +37,7 @@ both('select', function(t, dim, i)
          core.describeSize(t))
    end
    if t.ndim_ == 1 then
-      lib.get(t, (i - 1) * tonumber(t.step_[0]), value)
+      lib.get(t, (i - 1) * tonumber(t.stride_[0]), value)
       return value[0]
    end
    local out = tensor(t.kind_)

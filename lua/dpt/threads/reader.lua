@@ -110,7 +110,7 @@ end
 readers[codes.TENSOR] = function()
    local t = tensorType()
    ffi.copy(t, take(), ffi.sizeof(tensorType))
-   if t.store_ ~= nil then C.dpt_storage_retain(t.store_) end
+   if t.storage_ ~= nil then C.dpt_storage_retain(t.storage_) end
    return know(t)
 end
 

@@ -76,12 +76,12 @@ end
 
 local function putTensor(t)
    op(codes.TENSOR)
-   if t.store_ ~= nil then
+   if t.storage_ ~= nil then
       if copies then
          local view = tensorType()
          ffi.copy(view, t, ffi.sizeof(tensorType))
-         view.store_ = outgoing(core.storageOf(t)).ptr_
-         C.dpt_storage_retain(view.store_)
+         view.storage_ = outgoing(core.storageOf(t)).ptr_
+         C.dpt_storage_retain(view.storage_)
          t = view
       end
       kept[#kept + 1] = t
@@ -246,7 +246,7 @@ local function referencesOf(list)
       local v, r = list[i], references[i - 1]
       r.kind = C.DPT_REFERENCE_STORAGE
       if istype(tensorType, v) then
-         r.object = v.store_
+         r.object = v.storage_
       elseif istype(storageType, v) then
          r.object = v.ptr_
       else

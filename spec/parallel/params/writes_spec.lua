@@ -4,7 +4,7 @@ local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local dptffi = require 'dpt.ffi'
 
-local function writes(t) return tonumber(dptffi.C.dpt_storage_writes(t.store_)) end
+local function writes(t) return tonumber(dptffi.C.dpt_storage_writes(t.storage_)) end
 
 describe("a storage's count of writes", function()
    local t, other, index, mask
@@ -67,9 +67,9 @@ describe("a storage's count of writes", function()
 
    for name, change in pairs(changes) do
       it('grows with ' .. name, function()
-         local storage, before = t.store_, writes(t)
+         local storage, before = t.storage_, writes(t)
          change()
-         assert.is_true(storage == t.store_)
+         assert.is_true(storage == t.storage_)
          assert.is_true(writes(t) > before)
       end)
    end

@@ -67,7 +67,7 @@ end
 local function places(list)
    local sum = 0
    for _, t in ipairs(list) do
-      if t.store_ ~= nil then sum = sum + comm.address(t) end
+      if t.storage_ ~= nil then sum = sum + comm.address(t) end
    end
    return sum
 end

@@ -18,8 +18,8 @@ local WEAK = {__mode = 'v'} -- what a module has dropped is not kept alive
 
 -- How often something has written to a tensor's storage, and where that is.
 local function stateOf(t)
-   if not t or t.store_ == nil then return 0, 0 end -- collected or without memory
-   return tonumber(C.dpt_storage_writes(t.store_)), comm.address(t)
+   if not t or t.storage_ == nil then return 0, 0 end -- collected or without memory
+   return tonumber(C.dpt_storage_writes(t.storage_)), comm.address(t)
 end
 
 -- Whether something has written to tensor k of the list, or given it another storage.
@@ -33,7 +33,7 @@ local function others(root)
    local known = {}
    local function add(list)
       for _, t in pairs(list or {}) do
-         if t.store_ ~= nil then known[comm.address(t)] = true end
+         if t.storage_ ~= nil then known[comm.address(t)] = true end
       end
    end
    local parameters, gradients = root:parameters()
@@ -70,7 +70,7 @@ local function look(self, snapshot)
       for n = first, snapshot.ends[o] do
          local t = snapshot.values[n]
          if not snapshot.passing[n] and torch.isTensor(t) and not self.buffers[t]
-            and not (t.store_ ~= nil and known[comm.address(t)]) then
+            and not (t.storage_ ~= nil and known[comm.address(t)]) then
             add(self, t, {o, snapshot.keys[n]})
          end
       end

@@ -41,7 +41,7 @@ end
 --- Whether a tensor lies in the storage of one of a list.
 function M.meet(list, tensor)
    for _, t in ipairs(list) do
-      if t.store_ ~= nil and t.store_ == tensor.store_ then return true end
+      if t.storage_ ~= nil and t.storage_ == tensor.storage_ then return true end
    end
    return false
 end

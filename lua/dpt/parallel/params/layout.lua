@@ -154,10 +154,10 @@ end
 -- The flat tensor that a half's tensors are views of, and nothing else; nil: they are not.
 local function flatOf(tensors, half)
    local one = half[1] and tensors[half[1].index]
-   if not one or one.store_ == nil or #one:storage() ~= half.total then return nil end
+   if not one or one.storage_ == nil or #one:storage() ~= half.total then return nil end
    for _, place in ipairs(half) do
       local t = tensors[place.index]
-      if not t or t.store_ ~= one.store_ or t:storageOffset() ~= place.first
+      if not t or t.storage_ ~= one.storage_ or t:storageOffset() ~= place.first
          or not isSame(t:size(), place.size) or not isSame(t:stride(), place.stride) then
          return nil
       end

@@ -92,7 +92,7 @@ local HOOKED = {'backward', 'accGradParameters'}
 local function writes(watch)
    local sum = 0
    for _, t in ipairs(watch.gradients) do
-      sum = sum + tonumber(C.dpt_storage_writes(t.store_))
+      sum = sum + tonumber(C.dpt_storage_writes(t.storage_))
    end
    return sum
 end
