@@ -1,5 +1,6 @@
 -- dpt.compat: Torch7's names.
 local dpt = require 'dpt'
+local torch = dpt.torch
 local compat = require 'dpt.compat'
 local run = require 'spec.support.run'
 
@@ -164,6 +165,42 @@ describe('compat', function()
             xerror == xlua.error, xrequire == xlua.require)
       ]]
       assert.equal('mine\t2\ttrue\t1 4\t1 2\ttrue\ttrue\ttrue\n', out)
+   end)
+
+   it('lets scripts use every public name of older versions', function()
+      assert.equal(dpt.comm.setTransport, dpt.comm.use)
+      local net = dpt.nn.DataParallelTable(1)
+      local class = torch.class('compat.Derived', 'nn.DataParallelTable', {})
+      for _, object in ipairs{net, net:clone(), class.new(1)} do
+         object.policy, object.times = {1, 'replicate'}, {}
+         assert.same({1, 'replicate'}, object.splitSpec)
+         assert.equal(object.profile, object.times)
+         assert.equal(object.policy, object.splitSpec)
+         assert.is_nil(rawget(object, 'policy') or rawget(object, 'times'))
+         object.times, object.other = nil, 7
+         assert.is_nil(object.profile)
+         assert.equal(7, rawget(object, 'other'))
+      end
+      net:add(dpt.nn.Linear(2, 2):cuda(), {1})
+      net.policy, net.times = nil, {}
+      net:forward(torch.CudaTensor(3, 2):zero())
+      assert.is_true(net.times.forward > 0 and net.times.scatter > 0)
+   end)
+
+   it('renames the fields that files of older versions have', function()
+      local net = dpt.nn.DataParallelTable(1):add(dpt.nn.Linear(2, 2):cuda(), {1})
+      local methods = torch.getmetatable 'nn.DataParallelTable'
+      local write = rawget(methods, '__write')
+      rawset(methods, '__write', function(object, file)
+         file:writeObject(object.gpuAssignments)
+         file:writeObject{modules = object.modules, dimension = 1, _type = object._type,
+            policy = {2}, buffers = 'first', train = true}
+      end)
+      local bytes = torch.serialize(net)
+      rawset(methods, '__write', write)
+      local read = torch.deserialize(bytes)
+      assert.same({2}, read.splitSpec)
+      assert.is_nil(rawget(read, 'policy'))
    end)
 
    it('rejects names that are taken', function()

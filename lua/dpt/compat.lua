@@ -35,6 +35,24 @@ local remedies = {
 local aliases = {['sys.colors'] = 'COLORS', ['threads.queue'] = 'Queue',
    ['threads.threads'] = 'Threads', ['torch.FFInterface'] = 'Tensor'}
 
+--- Public names of older versions of dpt: of a package's function, or of a field of a class's
+-- objects (in scripts and in files), each with the name that it has now.
+compat.renamed = {
+   comm = {use = 'setTransport'},
+   ['nn.DataParallelTable'] = {policy = 'splitSpec', times = 'profile'},
+}
+
+-- Lets the older names mean what the present ones do.
+local function keepRenamed(packages)
+   for owner, list in pairs(compat.renamed) do
+      if owner:find('.', 1, true) then
+         class.alias(owner, list)
+      else
+         for old, new in pairs(list) do packages[owner][old] = packages[owner][new] end
+      end
+   end
+end
+
 -- Adds to the text of a failing `require` what can be done.
 local function explain(name)
    for _, known in ipairs(ofDevices) do
@@ -120,6 +138,7 @@ function compat.install(packages)
       return subModule(packages, name) or explain(name)
    end)
    packages.torch.CmdLine.setPrint = compat.setPrint
+   keepRenamed(packages)
    session.set = function(name, value) rawset(_G, name, value) end
    session.begin()
 end

@@ -284,12 +284,14 @@ describe('dpt.comm', function()
    end)
 
    it('tells the transport in use, and raises for an absent one where asked to', function()
-      assert.error_matches(function() comm.use('pigeon', true) end, "no transport 'pigeon'")
+      assert.error_matches(function()
+         comm.setTransport('pigeon', true)
+      end, "no transport 'pigeon'")
       local text = run.lua([[
          local comm = require('dpt').comm
-         assert(comm.transport() == 'copy' and comm.use 'copy')
-         for _ = 1, 3 do assert(not comm.use 'nccl') end
-         local _, why = pcall(comm.use, 'nccl', true)
+         assert(comm.transport() == 'copy' and comm.setTransport 'copy')
+         for _ = 1, 3 do assert(not comm.setTransport 'nccl') end
+         local _, why = pcall(comm.setTransport, 'nccl', true)
          print(comm.transport(), why)]], {DPT_DEVICES = 'host:2'})
       assert.matches('^dpt: NCCL was asked for[^\n]*\ncopy[^\n]*NCCL was asked for[^\n]*\n$', text)
    end)

@@ -5,7 +5,7 @@ describe('NCCL that sums wrongly', function()
    it('is not used, and the current device stays what it was', function()
       local text = standIn.run([[
          cutorch.setDevice(1)
-         print(pcall(comm.use, 'nccl'))
+         print(pcall(comm.setTransport, 'nccl'))
          print('device', cutorch.getDevice())
       ]], 2, 'wrong')
       assert.truthy(text:find('NCCL was asked for', 1, true), text)

@@ -138,7 +138,7 @@ describe('nn.DataParallelCriterion', function()
       local n = math.min(3, most)
       local net = nn.DataParallelTable(1, false, false, {gather = false}):type(double)
          :add(nn.SelectTable(1):cudaDouble(), same.range(n))
-      net.policy = {function(value) return value:split(2, 1) end} -- 2, 2 and 1 rows
+      net.splitSpec = {function(value) return value:split(2, 1) end} -- 2, 2 and 1 rows
       local x, y = torch.randn(2 * n - 1, 3):type(double), torch.randn(2 * n - 1, 3):type(double)
       local one = nn.MSECriterion():type(double)
       local many = nn.DataParallelCriterion(one:clone())

@@ -23,10 +23,12 @@ describe('users of DataParallelTable', function()
    local function wrap(net) return nn.DataParallelTable(1, true):add(net, same.range(most)) end
 
    it('A15: a transport can be asked for; an absent one is told, or raises #devices2', function()
-      assert.error_matches(function() comm.use('carrier pigeon', true) end, 'carrier pigeon')
+      assert.error_matches(function()
+         comm.setTransport('carrier pigeon', true)
+      end, 'carrier pigeon')
       local out = run.lua([[
          local comm = require('dpt').comm
-         assert(comm.transport() == 'copy' and not pcall(comm.use, 'nccl', true))
+         assert(comm.transport() == 'copy' and not pcall(comm.setTransport, 'nccl', true))
          for _ = 1, 3 do
             local many = nn.DataParallelTable(1, true, true):add(nn.Linear(2, 2):cuda(), {1, 2})
             many:forward(torch.CudaTensor(3, 2):zero())

@@ -11,7 +11,7 @@ local SUM = [[
 ]]
 
 local STRICT = [[
-   local ok, why = pcall(comm.use, 'nccl', true)
+   local ok, why = pcall(comm.setTransport, 'nccl', true)
    assert(not ok)
    print(why)
 ]] .. SUM
@@ -25,7 +25,7 @@ describe('users of NCCL #hostonly', function()
       -- a library without the functions; one without what it needs itself is told in the same way
       out = standIn.run(STRICT, 2, '', {DPT_NCCL = standIn.library:gsub('nccl_fake', 'dpt')})
       assert.matches('has no function ncclGetVersion.*\ncopy\n$', out)
-      out = standIn.run("assert(not comm.use 'nccl') assert(not comm.use 'nccl')" .. SUM, 2, '',
+      out = standIn.run("for _ = 1, 2 do assert(not comm.setTransport 'nccl') end" .. SUM, 2, '',
          {DPT_NCCL = '/nowhere/libnccl.so.2'})
       assert.matches('^dpt: NCCL was asked for[^\n]*\ncopy\n$', out) -- one line
       out = standIn.run(STRICT, 2, '', {DPT_NCCL = ''})
@@ -38,7 +38,8 @@ describe('users of NCCL #hostonly', function()
          assert.matches('NCCL has version ' .. version .. '.*wanted 22200 to 29999', out)
          assert.matches('\ncopy\n$', out)
       end
-      assert.matches('\nnccl\n$', standIn.run("assert(comm.use 'nccl')" .. SUM, 2, 'version=23001'))
+      local out = standIn.run("assert(comm.setTransport 'nccl')" .. SUM, 2, 'version=23001')
+      assert.matches('\nnccl\n$', out)
    end)
 
    it('C3: statuses are numbers that C compares; Lua never sees them #noasan', function()
@@ -69,7 +70,7 @@ describe('users of NCCL #hostonly', function()
    it('C4: what is stuck or fails later is aborted, told once, and can be tried again #noasan',
       function()
       local later = [[
-         assert(comm.use 'nccl')
+         assert(comm.setTransport 'nccl')
          local list = tensors(5)
          nccl.allReduce(list) -- the second group
          local told = 0
@@ -87,7 +88,7 @@ describe('users of NCCL #hostonly', function()
          end
          assert(told == 1, told)
          assert(comm.transport() == 'copy')
-      ]] .. SUM .. "assert(comm.use 'nccl')" .. SUM
+      ]] .. SUM .. "assert(comm.setTransport 'nccl')" .. SUM
       for fault, sentence in pairs{['hang=3'] = 'it did not end within 1 s',
          ['fail=3'] = 'a link went down on demand'} do
          local out = standIn.run(later, 3, fault, {DPT_NCCL_TIMEOUT = '1'})
@@ -99,7 +100,7 @@ describe('users of NCCL #hostonly', function()
 
    it('C5: what does not fit together is refused before anything is queued #noasan', function()
       local out = standIn.run([[
-         assert(comm.use 'nccl')
+         assert(comm.setTransport 'nccl')
          local before = comm.copied()
          local function refused(f)
             local ok, why = pcall(f)
@@ -127,7 +128,7 @@ describe('users of NCCL #hostonly', function()
 
    it('C7: every root, of every set of devices #noasan', function()
       local out = standIn.run([[
-         assert(comm.use 'nccl')
+         assert(comm.setTransport 'nccl')
          for first = 1, n do
             for last = first, n do
                for root = 1, last - first + 1 do

@@ -30,9 +30,9 @@ end
 -- reported once on stderr: another transport than before, or why the one asked for is not there.
 -- @param strict raise where it is not there
 -- @return whether it is there
-function comm.use(name, strict)
+function comm.setTransport(name, strict)
    if type(name) ~= 'string' then
-      fail('use: got %s, wanted the name of a transport, copy or nccl', torch.type(name))
+      fail('setTransport: got %s, wanted the name of a transport, copy or nccl', torch.type(name))
    end
    local before = comm.transport()
    if C.dpt_comm_use(name) == 0 then

@@ -2,8 +2,8 @@
 --
 -- Invariant: lists hold one tensor for each of several devices, all of one element type, any; roots
 -- count from 1 in those lists. A function returns when the work is done, with `async` when it is
--- queued on the current streams. NCCL itself need not be there: dpt.comm.use chooses what the bytes
--- travel by, here as in dpt.comm.
+-- queued on the current streams. NCCL itself need not be there: dpt.comm.setTransport chooses what
+-- the bytes travel by, here as in dpt.comm.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'

@@ -60,7 +60,7 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    options.set(self, more, NAME)
    self.dimension = dimension
    self.flattenParams = flattenParams or false
-   self.usenccl = usenccl and comm.use('nccl') or false
+   self.usenccl = usenccl and comm.setTransport('nccl') or false
    self.gpuAssignments = {}
    self.needsSync = false
    self._type = 'torch.CudaTensor'
@@ -127,41 +127,41 @@ end
 --- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
-   timed(self.times, 'broadcast', self.params.broadcast, self.params)
+   timed(self.profile, 'broadcast', self.params.broadcast, self.params)
    if self.train == false then self:syncBuffers() end
    self.needsSync = false
 end
 
---- Lets all replicas have the same running statistics, by the policy in the field buffers.
+--- Lets all replicas have the same running statistics, by the rule in the field buffers.
 function DataParallelTable:syncBuffers()
    options.check(NAME, 'buffers', self.buffers)
    if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
 end
 
 -- Every replica's part of value lies in self[field] afterwards.
--- @param policy how parts of value are cut, or nil
+-- @param splitSpec how the entries of value are cut, or nil
 -- @param like what the replicas gave, where value is to be cut like that
 -- @return how many replicas got rows, list of the rows before each replica's
-function DataParallelTable:_scatterInto(field, name, value, policy, like)
+function DataParallelTable:_scatterInto(field, name, value, splitSpec, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
-      policy = policy, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
-   return timed(self.times, 'scatter', scatter, self.state[name], self[field], value, plan,
+      spec = splitSpec, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
+   return timed(self.profile, 'scatter', scatter, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end
 
 -- The replicas' results joined, in tensors that are kept from one call to the next: those that it
 -- made itself, never what a script or a replica has put into the field.
-function DataParallelTable:_join(name, parts, policy)
+function DataParallelTable:_join(name, parts, splitSpec)
    local joined = self.state.joined
    joined[name] = joined[name] or self.used == 0 and torch.getmetatable(self._type).new() or nil
-   joined[name] = timed(self.times, 'gather', gather, joined[name], parts, self.used,
-      self.dimension, self.outputDevice or self.gpuAssignments[1], NAME .. ': result', policy)
+   joined[name] = timed(self.profile, 'gather', gather, joined[name], parts, self.used,
+      self.dimension, self.outputDevice or self.gpuAssignments[1], NAME .. ': result', splitSpec)
    return joined[name]
 end
 
 -- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
 function DataParallelTable:_call(name, ...)
-   local ok, results = pcall(timed, self.times, name, self.impl.call, self.impl, ...)
+   local ok, results = pcall(timed, self.profile, name, self.impl.call, self.impl, ...)
    self:_taken(true)
    self.params:passed()
    if not ok then error(results, 0) end
@@ -172,7 +172,7 @@ function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
-   state.inputSplit = self.policy or module:inputSplit(input)
+   state.inputSplit = self.splitSpec or module:inputSplit(input)
    local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
@@ -217,7 +217,7 @@ function DataParallelTable:_accumulate(method, gradOutput, scale)
       error(result, 0)
    end
    if self.deferred then self.params:defer()
-   else timed(self.times, 'reduce', self.params.reduce, self.params) end
+   else timed(self.profile, 'reduce', self.params.reduce, self.params) end
    self.needsSync = true
    return result
 end

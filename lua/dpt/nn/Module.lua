@@ -172,7 +172,7 @@ function Module:runningStatistics()
    return list
 end
 
---- Along which dimensions an input is to be split for several devices: a policy as those of
+--- Along which dimensions an input is to be split for several devices: a split spec, as those of
 -- dpt.parallel.split.split_spec; nothing: nn.DataParallelTable's own dimension (dpt's own).
 function Module:inputSplit(_)
 end

@@ -103,13 +103,13 @@ same.dispatched('H22: what replicas draw', function()
    it('differs where rows cannot be told', function()
       -- a table whose entry is the same for all, and what has the size of no row
       local many = wrap(nn.Sequential():add(nn.SelectTable(2)):add(nn.Dropout(0.5)):cuda())
-      many.policy = {1, 'replicate'}
+      many.splitSpec = {1, 'replicate'}
       for _, size in ipairs{35, 2 * most} do
          local entry = torch.CudaTensor(size, 20):fill(1)
          local output = many:forward{torch.CudaTensor(2 * most, 2):fill(1), entry}
          differ(output:view(most, -1), 1)
       end
-      many.policy = {'replicate', 'replicate'}
+      many.splitSpec = {'replicate', 'replicate'}
       local entry = torch.CudaTensor(35, 20):fill(1)
       differ(many:forward{entry, entry}:view(most, -1), 1)
    end)

@@ -32,7 +32,7 @@ function serial.write(owner, file)
    owner:_flush()
    local fields = transient.kept(owner)
    fields.typeStr = owner._type
-   fields.policy = splitSpec.saved(owner.policy)
+   fields.splitSpec = splitSpec.saved(owner.splitSpec)
    for _, name in ipairs(EMPTY) do fields[name] = {} end
    fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
    file:writeObject(owner.gpuAssignments)
@@ -106,7 +106,7 @@ function serial.read(owner, file, version)
    owner.gpuAssignments, owner.needsSync = module and devices or {}, false
    if owner.weights and #owner.weights ~= #devices then owner.weights = nil end
    owner.flattenParams = owner.flattenParams or false
-   owner.usenccl = owner.usenccl and comm.use('nccl') or false
+   owner.usenccl = owner.usenccl and comm.setTransport('nccl') or false
    owner._type, owner.typeStr = typeOf(owner), nil
    -- one that is being read leads to this network
    if module and not transient.unread[module] and elsewhere(module, devices[1]) then

@@ -1,8 +1,8 @@
---- dpt.parallel.split.gather: joins what the replicas gave into one tensor, or a tree of them.
+--- dpt.parallel.split.gather: joins what the replicas returned into one tensor, or a tree of them.
 --
 -- Invariant: the result lies on one device in tensors that are kept from one call to the next; all
--- replicas gave the same tree (else an error names the place); what is no tensor is the same in
--- all. Where a policy made the parts, it also says how they become one: parts of a dimension are
+-- replicas returned the same tree (else an error names the place); what is no tensor is the same in
+-- all. If a split spec made the parts, it also says how they become one: parts of a dimension are
 -- joined along it, what went to all is added up, and what a function of the user made stays a list.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
@@ -108,7 +108,7 @@ end
 -- @param dimension along which
 -- @param device where the result is to be
 -- @param name what to call the value in an error
--- @param how the policy that made the parts; nil: all are parts of the dimension
+-- @param how the split spec that made the parts; nil: all are parts of the dimension
 -- @return the joined tensor or tree
 return function(kept, values, count, dimension, device, name, how)
    if count == 0 then return empty(kept) end

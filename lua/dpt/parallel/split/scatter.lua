@@ -201,17 +201,17 @@ end
 -- @param state table that belongs to the caller and keeps the parts between calls
 -- @param parts list that gets the part of every replica
 -- @param value a tensor, or tables of tensors in any nesting
--- @param plan {devices = list, dimension = along which, type = the network's tensor type, policy =
--- of parts of value (see dpt.parallel.split.split_spec) or nil, like = list of trees whose tensors
--- have the rows that value's parts are to have, or nil; cut = nothing for balanced parts or
--- function(rows, part) that gives the rows of a part}
+-- @param plan {devices = list, dimension = along which, type = the network's tensor type, spec =
+-- split spec of value (see dpt.parallel.split.split_spec) or nil, like = list of trees whose
+-- tensors have the rows that value's parts are to have, or nil; cut = nil for balanced parts, or
+-- function(rows, part) that returns the rows of a part}
 -- @param name what to call the value in an error
 -- @return how many replicas, from the first, got rows; the list of rows before each replica's first
 return function(state, parts, value, plan, name)
    plan.used, plan.rows, plan.counts = 0, 0, {}
    local results, before = {}, {[1] = 0}
    for i = 1, #plan.devices do results[i] = {} end
-   state.kept = walk(state.kept, value, plan, name, results, 1, plan.policy, plan.like)
+   state.kept = walk(state.kept, value, plan, name, results, 1, plan.spec, plan.like)
    for i = 1, #plan.devices do
       parts[i] = results[i][1]
       before[i + 1] = before[i] + (plan.counts[i] or 0)

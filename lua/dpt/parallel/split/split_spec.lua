@@ -1,10 +1,10 @@
 --- dpt.parallel.split.split_spec: how the arguments in a table of inputs reach the replicas.
 --
--- Invariant: a split spec (a network's field `policy`) is a dimension (tensors are cut along it),
+-- Invariant: a split spec (a network's field splitSpec) is a dimension (tensors are cut along it),
 -- 'replicate' (every replica gets all), 'list' (a Lua list, or a vector, with an entry for each
 -- row: replicas get lists), a function(value, devices) that returns a list with one value for each
 -- device, or a table of split specs for the entries of a table. It holds for all that is inside its
--- entry; where there is none, the network's dimension counts.
+-- entry; if there is none, the network's dimension counts.
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 
@@ -24,14 +24,14 @@ function splitSpec.check(how, value, path)
    if kind == 'number' and how % 1 == 0 and how >= 1 then return end
    if kind == 'table' then
       if torch.type(value) == 'table' then return end
-      fail('%s is a %s, its split spec (policy) a table: one for each entry of a table', path,
+      fail('%s is a %s, its split spec a table: one for each entry of a table', path,
          torch.type(value))
    end
    local got = torch.type(how)
    if kind == 'number' or kind == 'boolean' then got = tostring(how) end
    if kind == 'string' then got = "'" .. how .. "'" end
    if how == 'function' then got = got .. ' (files hold none: set it again)' end
-   fail("%s: invalid split spec (policy), wanted a dimension, 'replicate', 'list', a function or a"
+   fail("%s: invalid split spec, wanted a dimension, 'replicate', 'list', a function or a"
       .. ' table of these, got %s', path, got)
 end
 
@@ -39,7 +39,7 @@ end
 function splitSpec.parts(how, value, devices, path)
    local parts = how(value, devices)
    if type(parts) ~= 'table' then
-      fail('%s: the function of its split spec (policy) must return a list with a value for each'
+      fail('%s: the function of its split spec must return a list with a value for each'
          .. ' device, got a %s', path, torch.type(parts))
    end
    return parts

@@ -11,10 +11,10 @@ same.dispatched('G10: policies of inputs', function()
       cutorch.setDevice(1)
    end)
 
-   local function table(net, policy, dispatch)
+   local function table(net, spec, dispatch)
       local many = nn.DataParallelTable(1, true):add(net:clone(), same.range(most))
       if dispatch then dispatch(many) end
-      many.policy = policy
+      many.splitSpec = spec
       return many
    end
 
@@ -143,13 +143,13 @@ same.dispatched('G10: policies of inputs', function()
 
    it('stay with clones; a file has the place of a function only', function()
       local many = table(nn.SelectTable(1):cuda(), {1, 'replicate', {x = 2}})
-      assert.same({1, 'replicate', {x = 2}}, many:clone().policy)
-      assert.same({1, 'replicate', {x = 2}}, torch.deserialize(torch.serialize(many)).policy)
-      many.policy = {1, function(value) return value end}
-      assert.equal(many.policy[2], many:clone().policy[2])
-      assert.same({1, 'function'}, torch.deserialize(torch.serialize(many)).policy)
-      many.policy = 1
-      assert.equal(1, torch.deserialize(torch.serialize(many)).policy)
+      assert.same({1, 'replicate', {x = 2}}, many:clone().splitSpec)
+      assert.same({1, 'replicate', {x = 2}}, torch.deserialize(torch.serialize(many)).splitSpec)
+      many.splitSpec = {1, function(value) return value end}
+      assert.equal(many.splitSpec[2], many:clone().splitSpec[2])
+      assert.same({1, 'function'}, torch.deserialize(torch.serialize(many)).splitSpec)
+      many.splitSpec = 1
+      assert.equal(1, torch.deserialize(torch.serialize(many)).splitSpec)
    end)
 
    it('that are wrong raise', function()
@@ -160,17 +160,17 @@ same.dispatched('G10: policies of inputs', function()
          {{0}, 'input%[1%]: invalid split spec.*got 0'},
          {{1.5}, 'got 1.5'},
          {{1, true}, 'input%[2%].*got true'},
-         {{1, {1}}, 'input%[2%] is a torch.CudaTensor, its split spec %(policy%) a table'},
+         {{1, {1}}, 'input%[2%] is a torch.CudaTensor, its split spec a table'},
          {{1, 1, {'all'}}, "input%[3%]%[1%].*got 'all'"},
          {{1, 1, 2}, 'input%[3%]%[1%] is a torch.CudaTensor of 1 dim.*along dimension 2'},
          {{1, function() return 7 end}, 'input%[2%]: the function.*split spec.*a number'},
          {{1, function() error('no rows') end}, 'no rows'},
          {{1, 'function'}, 'files hold none: set it again'},
       } do
-         many.policy = case[1]
+         many.splitSpec = case[1]
          assert.error_matches(function() many:forward(input) end, case[2])
       end
-      many.policy = nil
+      many.splitSpec = nil
       same.bits(input[1], many:forward(input))
    end)
 
@@ -180,7 +180,7 @@ same.dispatched('G10: policies of inputs', function()
       local many = nn.DataParallelTable(1):add(Probe(function(input)
          return torch.CudaTensor{#input[2], input[2][1], input[2][#input[2]]}:view(1, 3)
       end), {1, 2})
-      many.policy = {1, 'list'}
+      many.splitSpec = {1, 'list'}
       local output = many:forward{torch.CudaTensor(rows):zero(), list}
       assert.same({{rows / 2, 1, rows / 2}, {rows / 2, rows / 2 + 1, rows}}, output:totable())
    end)
