@@ -21,29 +21,19 @@
 
 #define T uint8_t
 #define SUFFIX u8
-#include BODY
-#undef T
-#undef SUFFIX
+#include "host/one_type.inc.c"
 #define T int8_t
 #define SUFFIX i8
-#include BODY
-#undef T
-#undef SUFFIX
+#include "host/one_type.inc.c"
 #define T int16_t
 #define SUFFIX i16
-#include BODY
-#undef T
-#undef SUFFIX
+#include "host/one_type.inc.c"
 #define T int32_t
 #define SUFFIX i32
-#include BODY
-#undef T
-#undef SUFFIX
+#include "host/one_type.inc.c"
 #define T int64_t
 #define SUFFIX i64
-#include BODY
-#undef T
-#undef SUFFIX
+#include "host/one_type.inc.c"
 
 #undef REAL
 #undef HALF
@@ -62,10 +52,8 @@
 #define SUFFIX f16
 #define LOAD(x) ((double)dpt__half_to_float(x))
 #define STORE(x) dpt__half_from_double(x)
-#include BODY
+#include "host/one_type.inc.c"
 #undef HALF
-#undef T
-#undef SUFFIX
 #undef LOAD
 #undef STORE
 
@@ -74,14 +62,10 @@
 #define STORE(x) ((T)(x))
 #define T float
 #define SUFFIX f32
-#include BODY
-#undef T
-#undef SUFFIX
+#include "host/one_type.inc.c"
 #define T double
 #define SUFFIX f64
-#include BODY
-#undef T
-#undef SUFFIX
+#include "host/one_type.inc.c"
 
 #undef REAL
 #undef HALF

@@ -24,49 +24,29 @@
 #define U uint8_t
 #define SUFFIX u8
 #define NUMBER(x) ((T)dpt__narrow_number(x))
-#include "host/rows_any.inc.c"
 #include "host/rows_integer.inc.c"
-#undef T
-#undef U
-#undef SUFFIX
 
 #define T int8_t
 #define U uint8_t
 #define SUFFIX i8
-#include "host/rows_any.inc.c"
 #include "host/rows_integer.inc.c"
-#undef T
-#undef U
-#undef SUFFIX
 
 #define T int16_t
 #define U uint16_t
 #define SUFFIX i16
-#include "host/rows_any.inc.c"
 #include "host/rows_integer.inc.c"
-#undef T
-#undef U
-#undef SUFFIX
 
 #define T int32_t
 #define U uint32_t
 #define SUFFIX i32
-#include "host/rows_any.inc.c"
 #include "host/rows_integer.inc.c"
-#undef T
-#undef U
-#undef SUFFIX
 #undef NUMBER
 
 #define T int64_t
 #define U uint64_t
 #define SUFFIX i64
 #define NUMBER(x) dpt__long_number(x)
-#include "host/rows_any.inc.c"
 #include "host/rows_integer.inc.c"
-#undef T
-#undef U
-#undef SUFFIX
 
 #undef NUMBER
 #define NUMBER(x) ((T)(x))
@@ -77,15 +57,7 @@
 #define TRIG_LIMIT 100
 #define EXP_LIMIT 87
 #define LARGE 1e37
-#include "host/rows_any.inc.c"
 #include "host/rows_real.inc.c"
-#undef T
-#undef W
-#undef SUFFIX
-#undef CALL
-#undef TRIG_LIMIT
-#undef EXP_LIMIT
-#undef LARGE
 
 #define T double
 #define W (BYTES / 8)
@@ -94,55 +66,33 @@
 #define TRIG_LIMIT 14
 #define EXP_LIMIT 708
 #define LARGE 1e300
-#include "host/rows_any.inc.c"
 #include "host/rows_real.inc.c"
-#undef T
-#undef W
-#undef SUFFIX
-#undef CALL
-#undef TRIG_LIMIT
-#undef EXP_LIMIT
-#undef LARGE
 #undef NUMBER
 
 #define STORE(x) ((TO)(int32_t)(x))
 #define TO uint8_t
 #define SUFFIX u8
 #include "host/rows_convert.inc.c"
-#undef TO
-#undef SUFFIX
 #define TO int8_t
 #define SUFFIX i8
 #include "host/rows_convert.inc.c"
-#undef TO
-#undef SUFFIX
 #define TO int16_t
 #define SUFFIX i16
 #include "host/rows_convert.inc.c"
-#undef TO
-#undef SUFFIX
 #define TO int32_t
 #define SUFFIX i32
 #include "host/rows_convert.inc.c"
-#undef TO
-#undef SUFFIX
 #undef STORE
 #define STORE(x) ((TO)(x))
 #define TO int64_t
 #define SUFFIX i64
 #include "host/rows_convert.inc.c"
-#undef TO
-#undef SUFFIX
 #define TO float
 #define SUFFIX f32
 #include "host/rows_convert.inc.c"
-#undef TO
-#undef SUFFIX
 #define TO double
 #define SUFFIX f64
 #include "host/rows_convert.inc.c"
-#undef TO
-#undef SUFFIX
 #undef STORE
 #define STORE(x) _Generic((x), double : dpt__half_from_double, default : dpt__half_from_float)((x))
 #define TO dpt__half

@@ -1,9 +1,9 @@
 /* rows_convert.inc.c: rows that convert into type TO from every type.
  *
- * Invariant: included with TO, STORE(x) and ROW(name) defined. Integers never pass through floating
- * point; reals are truncated into integers as C does on x86: by way of a 32-bit integer (64 bits
- * for i64), whose smallest value stands for what is out of range; f16 is rounded once, to nearest
- * even.
+ * Invariant: included with TO, SUFFIX (both are gone afterwards), STORE(x) and ROW(name) defined.
+ * Integers never pass through floating point; reals are truncated into integers as C does on x86:
+ * by way of a 32-bit integer (64 bits for i64), whose smallest value stands for what is out of
+ * range; f16 is rounded once, to nearest even.
  */
 #define CONVERT(from, suffix, load)                                                                \
   ROW(from_##suffix) {                                                                             \
@@ -17,3 +17,5 @@ DPT_REAL_DTYPES(X)
 #undef X
 CONVERT(dpt__half, f16, dpt__half_to_float)
 #undef CONVERT
+#undef TO
+#undef SUFFIX

@@ -1,10 +1,12 @@
 /* rows_integer.inc.c: rows of one integer type: plain loops that the compiler vectorises.
  *
- * Invariant: included with T, its unsigned twin U, NUMBER(x), ROW(name) and FN(name) defined, and
- * compiled with -fwrapv: arithmetic wraps around. Nothing traps: division by zero (which the kernel
- * refuses before it starts) gives 0 here, shifts by the width or more give 0. Numbers are truncated
- * as a C cast on x86 does.
+ * Invariant: included with T, its unsigned twin U, SUFFIX (these are gone afterwards), NUMBER(x),
+ * ROW(name) and FN(name) defined, and compiled with -fwrapv: arithmetic wraps around. Nothing
+ * traps: division by zero (which the kernel rejects before it starts) gives 0 here, shifts by the
+ * width or more give 0. Numbers are truncated as a C cast on x86 does.
  */
+#include "host/rows_any.inc.c"
+
 #define V T
 #define K(x) ((T)(x))
 #define SELECT(c, x, y) ((c) ? (x) : (y))
@@ -44,3 +46,6 @@ static inline __attribute__((always_inline)) void FN(loop)(FN(formula) * f, int 
 #undef IPOW
 #undef SHL
 #undef SHR
+#undef T
+#undef U
+#undef SUFFIX

@@ -1,10 +1,13 @@
 /* rows_real.inc.c: rows of one real type: vectors of W elements, SLEEF for the functions.
  *
- * Invariant: included with T, W, CALL(function, accuracy), TRIG_LIMIT, EXP_LIMIT, LARGE, ROW(name)
- * and FN(name) defined. The last elements of a row go through the same vector code as the others,
- * in a padded vector, so that they get the same bits. No multiplication and addition is fused
+ * Invariant: included with T, W, SUFFIX, CALL(function, accuracy), TRIG_LIMIT, EXP_LIMIT, LARGE
+ * (these are gone afterwards), NUMBER(x), ROW(name) and FN(name) defined. The last elements of a
+ * row go through the same vector code as the others, in a padded vector, so that they get the same
+ * bits. No multiplication and addition is fused
  * (-ffp-contract=off).
  */
+#include "host/rows_any.inc.c"
+
 typedef T FN(vector) __attribute__((vector_size(W * sizeof(T)), aligned(sizeof(T)), may_alias));
 typedef T FN(V) __attribute__((vector_size(W * sizeof(T))));
 typedef __typeof__((FN(V)){0} < (FN(V)){0}) FN(mask);
@@ -141,3 +144,10 @@ INLINE void FN(loop)(FN(formula) * f, int operands, int64_t n, T *r, const T *a,
 #undef POW
 #undef SCALE
 #undef FMOD
+#undef T
+#undef W
+#undef SUFFIX
+#undef CALL
+#undef TRIG_LIMIT
+#undef EXP_LIMIT
+#undef LARGE

@@ -75,6 +75,15 @@ static void FN(forward)(const struct dpt__batchnorm_args *a, const struct shape 
   FN(normalize)(x, a->out, size, first, n, mean, factor, offset);
 }
 
+static int FN(batchnorm)(dpt__context *context, const struct dpt__batchnorm_args *a) {
+  struct shape size = {a->N, a->C, a->S};
+  int64_t block = a->S == 1 ? BLOCK : 1;
+#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
+  for (int64_t first = 0; first < a->C; first += block)
+    FN(forward)(a, &size, first, block < a->C - first ? block : a->C - first);
+  return 0;
+}
+
 /* gin = (g - mean of g - (x - mean) * k) * factor; factors k and mean of g are 0 in evaluation. */
 static void FN(input_gradient)(const T *x, const T *g, T *gin, const struct shape *a, int64_t first,
                                int64_t n, const double *mean, const double *k, const double *gmean,
@@ -112,4 +121,14 @@ static void FN(backward)(const struct dpt__batchnorm_backward_args *a, const str
     if (gbias) gbias[first + c] = (T)(gbias[first + c] + a->scale * sum[c]);
   }
   if (a->gin) FN(input_gradient)(x, g, a->gin, size, first, n, mean, k, gmean, factor);
+}
+
+static int FN(batchnorm_backward)(dpt__context *context,
+                                  const struct dpt__batchnorm_backward_args *a) {
+  struct shape size = {a->N, a->C, a->S};
+  int64_t block = a->S == 1 ? BLOCK : 1;
+#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
+  for (int64_t first = 0; first < a->C; first += block)
+    FN(backward)(a, &size, first, block < a->C - first ? block : a->C - first);
+  return 0;
 }

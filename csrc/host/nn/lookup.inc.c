@@ -1,18 +1,26 @@
 /* lookup.inc.c: rows of lookup.c. */
 
-static void FN(lookup)(const dpt__context *context, const struct dpt__lookup_args *a) {
+static int FN(lookup)(dpt__context *context, const struct dpt__lookup_args *a) {
+  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
   const T *weight = a->weight;
   T *out = a->out;
 #pragma omp parallel for num_threads(dpt__threads(context, a->n * a->D)) schedule(static)
   for (int64_t i = 0; i < a->n; i++)
     memcpy(out + i * a->D, weight + (dpt__index_at(a->idx, a->index_type, i) - 1) * a->D,
            (size_t)a->D * sizeof *out);
+  return 0;
 }
 
-/* count (V): how often a row is named, or NULL. Threads share out the columns, so that every
- * element gets its terms in the order of idx. */
-static void FN(lookup_backward)(const dpt__context *context,
-                                const struct dpt__lookup_backward_args *a, const int64_t *count) {
+/* Threads share out the columns, so that every element gets its terms in the order of idx. */
+static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_backward_args *a) {
+  int64_t *count = NULL; /* how often a row is named */
+  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
+  if (a->by_frequency) {
+    count = dpt__scratch(context, (size_t)a->V * sizeof *count);
+    if (!count) return 1;
+    memset(count, 0, (size_t)a->V * sizeof *count);
+    for (int64_t i = 0; i < a->n; i++) count[dpt__index_at(a->idx, a->index_type, i) - 1]++;
+  }
   const T *gout = a->gout;
   T *gw = a->gw;
   int64_t block = 64, blocks = (a->D + block - 1) / block;
@@ -28,10 +36,15 @@ static void FN(lookup_backward)(const dpt__context *context,
       for (int64_t d = 0; d < n; d++) to[d] += scale * from[d];
     }
   }
+  return 0;
 }
 
-/* seen (V): zeroed bytes; a row named twice is scaled once. */
-static void FN(lookup_renorm)(const struct dpt__lookup_renorm_args *a, uint8_t *seen) {
+/* A row that is named twice is scaled once. */
+static int FN(lookup_renorm)(dpt__context *context, const struct dpt__lookup_renorm_args *a) {
+  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
+  uint8_t *seen = dpt__scratch(context, (size_t)a->V);
+  if (!seen) return 1;
+  memset(seen, 0, (size_t)a->V);
   T *weight = a->weight;
   for (int64_t i = 0; i < a->n; i++) {
     int64_t row = dpt__index_at(a->idx, a->index_type, i) - 1;
@@ -47,4 +60,5 @@ static void FN(lookup_renorm)(const struct dpt__lookup_renorm_args *a, uint8_t *
     if (norm > a->max_norm)
       for (int64_t d = 0; d < a->D; d++) w[d] = (T)(w[d] * (a->max_norm / (norm + 1e-7)));
   }
+  return 0;
 }

@@ -18,24 +18,7 @@ static double share_of(int average, int64_t N, int64_t C) {
 #define DPT_ROWS "host/nn/nll.inc.c"
 #include "host/each_real.h"
 
-int dpt__host_nll(dpt__context *context, const void *p) {
-  const struct dpt__nll_args *a = p;
-  return (a->type == DPT_F32 ? nll_f32 : nll_f64)(a);
-}
-
-int dpt__host_nll_backward(dpt__context *context, const void *p) {
-  const struct dpt__nll_backward_args *a = p;
-  return (a->type == DPT_F32 ? nll_backward_f32 : nll_backward_f64)(a);
-}
-
-int dpt__host_multimargin(dpt__context *context, const void *p) {
-  const struct dpt__multimargin_args *a = p;
-  return (a->type == DPT_F32 ? multimargin_f32 : multimargin_f64)(a);
-}
-
-int dpt__host_multilabel(dpt__context *context, const void *p) {
-  const struct dpt__multilabel_args *a = p;
-  uint8_t *wanted = dpt__scratch(context, (size_t)a->C + 1);
-  if (!wanted) return 1;
-  return (a->type == DPT_F32 ? multilabel_f32 : multilabel_f64)(a, wanted);
-}
+DPT_REAL_KERNEL(nll)
+DPT_REAL_KERNEL(nll_backward)
+DPT_REAL_KERNEL(multimargin)
+DPT_REAL_KERNEL(multilabel)

@@ -1,6 +1,7 @@
 /* nll.inc.c: rows of nll.c. */
 
-static int FN(nll)(const struct dpt__nll_args *a) {
+static int FN(nll)(dpt__context *context, const struct dpt__nll_args *a) {
+  (void)context;
   const T *in = a->in, *weight = a->weight;
   double sum = 0, total = 0;
   for (int64_t i = 0; i < a->N * a->S; i++) {
@@ -16,7 +17,8 @@ static int FN(nll)(const struct dpt__nll_args *a) {
   return 0;
 }
 
-static int FN(nll_backward)(const struct dpt__nll_backward_args *a) {
+static int FN(nll_backward)(dpt__context *context, const struct dpt__nll_backward_args *a) {
+  (void)context;
   const T *weight = a->weight;
   T *gin = a->gin;
   double total = *(const T *)a->total;
@@ -31,7 +33,8 @@ static int FN(nll_backward)(const struct dpt__nll_backward_args *a) {
   return 0;
 }
 
-static int FN(multimargin)(const struct dpt__multimargin_args *a) {
+static int FN(multimargin)(dpt__context *context, const struct dpt__multimargin_args *a) {
+  (void)context;
   const T *weight = a->weight;
   double sum = 0, share = share_of(a->average, a->N, a->C);
   for (int64_t n = 0; n < a->N; n++) {
@@ -55,7 +58,9 @@ static int FN(multimargin)(const struct dpt__multimargin_args *a) {
   return 0;
 }
 
-static int FN(multilabel)(const struct dpt__multilabel_args *a, uint8_t *wanted) {
+static int FN(multilabel)(dpt__context *context, const struct dpt__multilabel_args *a) {
+  uint8_t *wanted = dpt__scratch(context, (size_t)a->C + 1);
+  if (!wanted) return 1;
   double sum = 0, share = share_of(a->average, a->N, a->C);
   for (int64_t n = 0; n < a->N; n++) {
     const T *in = (const T *)a->in + n * a->C;

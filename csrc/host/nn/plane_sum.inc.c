@@ -16,7 +16,7 @@ static double FN(plane)(const T *in, int64_t n) {
   return sum;
 }
 
-static void FN(plane_sum)(const dpt__context *context, const struct dpt__plane_sum_args *a) {
+static int FN(plane_sum)(dpt__context *context, const struct dpt__plane_sum_args *a) {
   const T *gout = a->gout;
   T *gb = a->gb;
   int64_t block = a->S == 1 ? BLOCK : 1, blocks = (a->C + block - 1) / block;
@@ -30,4 +30,5 @@ static void FN(plane_sum)(const dpt__context *context, const struct dpt__plane_s
       for (int64_t i = 0; i < a->N; i++) sum[0] += FN(plane)(gout + (i * a->C + b) * a->S, a->S);
     for (int64_t c = 0; c < n; c++) gb[first + c] = (T)(gb[first + c] + a->scale * sum[c]);
   }
+  return 0;
 }

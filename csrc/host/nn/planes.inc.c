@@ -1,6 +1,6 @@
 /* planes.inc.c: rows of planes.c. */
 
-static void FN(prelu)(const dpt__context *context, const struct dpt__prelu_args *a) {
+static int FN(prelu)(dpt__context *context, const struct dpt__prelu_args *a) {
   const T *weight = a->weight;
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
   for (int64_t i = 0; i < a->N * a->C; i++) {
@@ -8,9 +8,10 @@ static void FN(prelu)(const dpt__context *context, const struct dpt__prelu_args 
     T *out = (T *)a->out + i * a->S, slope = weight[a->shared ? 0 : i % a->C];
     for (int64_t s = 0; s < a->S; s++) out[s] = in[s] > 0 ? in[s] : slope * in[s];
   }
+  return 0;
 }
 
-static void FN(prelu_data)(const dpt__context *context, const struct dpt__prelu_backward_args *a) {
+static int FN(prelu_data)(const dpt__context *context, const struct dpt__prelu_backward_args *a) {
   const T *weight = a->weight;
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
   for (int64_t i = 0; i < a->N * a->C; i++) {
@@ -18,11 +19,13 @@ static void FN(prelu_data)(const dpt__context *context, const struct dpt__prelu_
     T *gin = (T *)a->gin + i * a->S, slope = weight[a->shared ? 0 : i % a->C];
     for (int64_t s = 0; s < a->S; s++) gin[s] = in[s] > 0 ? gout[s] : slope * gout[s];
   }
+  return 0;
 }
 
-/* sum: a place for each plane, added up over images in their order. */
-static void FN(prelu_weight)(const dpt__context *context, const struct dpt__prelu_backward_args *a,
-                             double *sum) {
+/* A sum for each plane, over images in their order. */
+static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_backward_args *a) {
+  double *sum = dpt__scratch(context, (size_t)a->C * sizeof *sum);
+  if (!sum) return 1;
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
   for (int64_t c = 0; c < a->C; c++) {
     sum[c] = 0;
@@ -36,6 +39,11 @@ static void FN(prelu_weight)(const dpt__context *context, const struct dpt__prel
   if (a->shared)
     for (int64_t c = 1; c < a->C; c++) sum[0] += sum[c];
   for (int64_t c = 0; c < (a->shared ? 1 : a->C); c++) gw[c] = (T)(gw[c] + a->scale * sum[c]);
+  return 0;
+}
+
+static int FN(prelu_backward)(dpt__context *context, const struct dpt__prelu_backward_args *a) {
+  return a->gin ? FN(prelu_data)(context, a) : FN(prelu_weight)(context, a);
 }
 
 /* r[c] = the sum over the `size` planes around c of in (squared) at one row of places. */
@@ -51,7 +59,7 @@ static void FN(around)(const T *in, double *r, int64_t C, int64_t S, int64_t siz
     }
 }
 
-static void FN(lrn)(const dpt__context *context, const struct dpt__lrn_args *a) {
+static int FN(lrn)(dpt__context *context, const struct dpt__lrn_args *a) {
   int64_t blocks = (a->S + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {
@@ -69,10 +77,14 @@ static void FN(lrn)(const dpt__context *context, const struct dpt__lrn_args *a) 
       }
     }
   }
+  return 0;
 }
 
-/* ratio: C * BLOCK elements for each thread: gout * out / denom. */
-static void FN(lrn_backward)(const struct dpt__lrn_backward_args *a, int threads, T *ratios) {
+static int FN(lrn_backward)(dpt__context *context, const struct dpt__lrn_backward_args *a) {
+  int threads = dpt__threads(context, a->N * a->C * a->S);
+  /* gout * out / denom: C * BLOCK elements for each thread */
+  T *ratios = dpt__scratch(context, (size_t)(threads * a->C * BLOCK) * sizeof *ratios);
+  if (!ratios) return 1;
   int64_t blocks = (a->S + BLOCK - 1) / BLOCK;
   double factor = 2 * a->alpha * a->beta / (double)a->size;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -96,4 +108,5 @@ static void FN(lrn_backward)(const struct dpt__lrn_backward_args *a, int threads
       }
     }
   }
+  return 0;
 }

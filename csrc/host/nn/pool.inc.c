@@ -89,11 +89,20 @@ static void FN(max_row)(const T *in, const struct dpt__slide *s, struct range t,
   for (int64_t k = 0; k < n; k++) idx[k] = (int64_t)best[k] + 1;
 }
 
-/* best: room for a row of outputs for each thread; NULL: windows that do not slide. */
-static void FN(maxpool)(const dpt__context *context, const struct dpt__maxpool_args *a,
-                        const struct range *ranges, FN(place) * best) {
+static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a) {
   const struct dpt__slide *s = &a->slide;
   int64_t small = volume(s->out), large = volume(s->in), n = s->out[0] + s->out[1] + s->out[2];
+  struct range *ranges = ranges_of(context, s, a->samples ? a->planes : 1);
+  if (!ranges) return 1;
+  if (a->samples)
+    FN(fractional)(a, ranges);
+  else
+    lay(s, a->adaptive, 0, ranges);
+  FN(place) *best = NULL; /* a row of outputs for each thread, if windows slide */
+  if (!a->samples && !a->adaptive && large < INT32_MAX) {
+    best = dpt__scratch(context, (size_t)(s->out[2] * context->threads) * sizeof *best);
+    if (!best) return 1;
+  }
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
   for (int64_t p = 0; p < a->planes; p++) {
     const struct range *t = ranges + (a->samples ? p * n : 0), *y = t + s->out[0];
@@ -109,10 +118,10 @@ static void FN(maxpool)(const dpt__context *context, const struct dpt__maxpool_a
           for (int64_t k = 0; k < s->out[2]; k++)
             FN(max_window)(in, s, t[i], y[j], x[k], out + k, idx + k);
   }
+  return 0;
 }
 
-/* Gives the place of the first bad index, or a large number. */
-static int64_t FN(scatter)(const dpt__context *context, const struct dpt__plane_scatter_args *a) {
+static int FN(plane_scatter)(dpt__context *context, const struct dpt__plane_scatter_args *a) {
   int64_t bad = INT64_MAX;
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->large)) schedule(static) \
     reduction(min                                                                                  \
@@ -130,10 +139,10 @@ static int64_t FN(scatter)(const dpt__context *context, const struct dpt__plane_
         bad = p * a->small + i;
     }
   }
-  return bad;
+  return check_found(a->idx, bad, a->planes * a->small, a->large);
 }
 
-static int64_t FN(gather)(const dpt__context *context, const struct dpt__plane_gather_args *a) {
+static int FN(plane_gather)(dpt__context *context, const struct dpt__plane_gather_args *a) {
   int64_t bad = INT64_MAX;
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->small)) schedule(static) \
     reduction(min                                                                                  \
@@ -149,7 +158,7 @@ static int64_t FN(gather)(const dpt__context *context, const struct dpt__plane_g
       to[i] = good ? from[place] : 0;
     }
   }
-  return bad;
+  return check_found(a->idx, bad, a->planes * a->small, a->large);
 }
 
 /* The sum or the spread gradient of one window. */
@@ -173,9 +182,11 @@ static void FN(window_add)(T *in, const struct dpt__slide *s, struct range t, st
     }
 }
 
-static void FN(avgpool)(const dpt__context *context, const struct dpt__avgpool_args *a,
-                        const struct range *t) {
+static int FN(avgpool)(dpt__context *context, const struct dpt__avgpool_args *a) {
   const struct dpt__slide *s = &a->slide;
+  struct range *t = ranges_of(context, s, 1);
+  if (!t) return 1;
+  lay(s, a->adaptive, a->count_pad, t);
   const struct range *y = t + s->out[0], *x = y + s->out[1];
   int64_t small = volume(s->out), large = volume(s->in);
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
@@ -192,4 +203,5 @@ static void FN(avgpool)(const dpt__context *context, const struct dpt__avgpool_a
             *out = (T)(FN(window_sum)(in, s, t[i], y[j], x[k]) / count);
         }
   }
+  return 0;
 }

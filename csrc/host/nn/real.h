@@ -29,6 +29,12 @@ static inline int dpt__threads(const dpt__context *context, int64_t work) {
   return work < 32768 ? 1 : context->threads;
 }
 
+/* The kernel `name` is name_f32 or name_f64, as the first field of its arguments says: `type`. */
+#define DPT_REAL_KERNEL(name)                                                                      \
+  int dpt__host_##name(dpt__context *context, const void *args) {                                  \
+    return (*(const int32_t *)args == DPT_F32 ? name##_f32 : name##_f64)(context, args);           \
+  }
+
 static inline size_t dpt__width(int type) {
   return type == DPT_F32 ? sizeof(float) : sizeof(double);
 }

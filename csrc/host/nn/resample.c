@@ -24,34 +24,5 @@ static void lay_pads(const struct dpt__pad_args *a, int64_t *from) {
 #define DPT_ROWS "host/nn/resample.inc.c"
 #include "host/each_real.h"
 
-int dpt__host_upsample(dpt__context *context, const void *p) {
-  const struct dpt__upsample_args *a = p;
-  int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
-  int64_t large = volume(a->outsize), small = volume(a->insize);
-  struct tap *taps = dpt__scratch(context, (size_t)n * sizeof *taps);
-  if (!taps) return 1;
-  lay_taps(a, taps);
-#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
-  for (int64_t i = 0; i < a->planes; i++)
-    if (a->type == DPT_F32)
-      upsample_f32(a, taps, (float *)a->in + i * small, (float *)a->out + i * large);
-    else
-      upsample_f64(a, taps, (double *)a->in + i * small, (double *)a->out + i * large);
-  return 0;
-}
-
-int dpt__host_pad(dpt__context *context, const void *p) {
-  const struct dpt__pad_args *a = p;
-  int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
-  int64_t large = volume(a->outsize), small = volume(a->insize);
-  int64_t *from = dpt__scratch(context, (size_t)n * sizeof *from);
-  if (!from) return 1;
-  lay_pads(a, from);
-#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
-  for (int64_t i = 0; i < a->planes; i++)
-    if (a->type == DPT_F32)
-      pad_f32(a, from, (float *)a->in + i * small, (float *)a->out + i * large);
-    else
-      pad_f64(a, from, (double *)a->in + i * small, (double *)a->out + i * large);
-  return 0;
-}
+DPT_REAL_KERNEL(upsample)
+DPT_REAL_KERNEL(pad)

@@ -1,8 +1,9 @@
-/* resample.inc.c: rows of resample.c; each works on one plane. */
+/* resample.inc.c: rows of resample.c. */
 
 /* out gets a weighted sum of up to two elements of each dimension of in, or, backward, gives its
  * gradient to them. */
-static void FN(upsample)(const struct dpt__upsample_args *a, const struct tap *t, T *in, T *out) {
+static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct tap *t, T *in,
+                               T *out) {
   const struct tap *y = t + a->outsize[0], *x = y + a->outsize[1];
   if (a->backward) memset(in, 0, (size_t)volume(a->insize) * sizeof *in);
   for (int64_t i = 0; i < a->outsize[0]; i++)
@@ -24,7 +25,7 @@ static void FN(upsample)(const struct dpt__upsample_args *a, const struct tap *t
 }
 
 /* from[d] + o: the element of in that out's element comes from, -1 for a zero. */
-static void FN(pad)(const struct dpt__pad_args *a, const int64_t *t, T *in, T *out) {
+static void FN(pad_plane)(const struct dpt__pad_args *a, const int64_t *t, T *in, T *out) {
   const int64_t *y = t + a->outsize[0], *x = y + a->outsize[1];
   if (a->backward) memset(in, 0, (size_t)volume(a->insize) * sizeof *in);
   for (int64_t i = 0; i < a->outsize[0]; i++)
@@ -39,4 +40,28 @@ static void FN(pad)(const struct dpt__pad_args *a, const int64_t *t, T *in, T *o
           row[x[k]] += out[k];
       }
     }
+}
+
+static int FN(upsample)(dpt__context *context, const struct dpt__upsample_args *a) {
+  int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
+  int64_t large = volume(a->outsize), small = volume(a->insize);
+  struct tap *taps = dpt__scratch(context, (size_t)n * sizeof *taps);
+  if (!taps) return 1;
+  lay_taps(a, taps);
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
+  for (int64_t i = 0; i < a->planes; i++)
+    FN(upsample_plane)(a, taps, (T *)a->in + i * small, (T *)a->out + i * large);
+  return 0;
+}
+
+static int FN(pad)(dpt__context *context, const struct dpt__pad_args *a) {
+  int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
+  int64_t large = volume(a->outsize), small = volume(a->insize);
+  int64_t *from = dpt__scratch(context, (size_t)n * sizeof *from);
+  if (!from) return 1;
+  lay_pads(a, from);
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
+  for (int64_t i = 0; i < a->planes; i++)
+    FN(pad_plane)(a, from, (T *)a->in + i * small, (T *)a->out + i * large);
+  return 0;
 }

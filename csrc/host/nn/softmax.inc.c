@@ -47,8 +47,11 @@ static void FN(places)(int log_, const T *in, T *out, int64_t C, int64_t S, int6
       out[c * S + s] = log_ ? in[c * S + s] - shift[s] : exps[c * BLOCK + s] * shift[s];
 }
 
-/* exps: C * (S == 1 ? 1 : BLOCK) elements for each thread. */
-static void FN(softmax)(const struct dpt__softmax_args *a, int threads, T *exps, int64_t each) {
+static int FN(softmax)(dpt__context *context, const struct dpt__softmax_args *a) {
+  int threads = dpt__threads(context, a->N * a->C * a->S * 4);
+  int64_t each = a->C * (a->S == 1 ? 1 : BLOCK); /* exponentials of a thread */
+  T *exps = dpt__scratch(context, (size_t)(each * threads) * sizeof *exps);
+  if (!exps) return 1;
   dpt__row *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
   int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -61,6 +64,7 @@ static void FN(softmax)(const struct dpt__softmax_args *a, int threads, T *exps,
     else
       FN(places)(a->log, in, out, a->C, a->S, n, mine, exp_);
   }
+  return 0;
 }
 
 static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, T *exps,
@@ -93,8 +97,11 @@ static void FN(places_backward)(int log_, const T *gout, const T *out, T *gin, i
   }
 }
 
-static void FN(softmax_backward)(const struct dpt__softmax_backward_args *a, int threads, T *exps,
-                                 int64_t each) {
+static int FN(softmax_backward)(dpt__context *context, const struct dpt__softmax_backward_args *a) {
+  int threads = dpt__threads(context, a->N * a->C * a->S * 4);
+  int64_t each = a->S == 1 ? a->C : 0;
+  T *exps = dpt__scratch(context, (size_t)(each * threads + 1) * sizeof *exps);
+  if (!exps) return 1;
   dpt__row *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
   int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -108,4 +115,5 @@ static void FN(softmax_backward)(const struct dpt__softmax_backward_args *a, int
     else
       FN(places_backward)(a->log, gout, out, gin, a->C, a->S, n, exp_);
   }
+  return 0;
 }

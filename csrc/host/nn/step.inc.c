@@ -1,7 +1,7 @@
 /* step.inc.c: rows of step.c, in the element type's arithmetic and optim's order. */
 
 DPT__CLONES
-static void FN(sgd)(const struct dpt__sgd_args *a, int64_t first, int64_t n) {
+static void FN(sgd_block)(const struct dpt__sgd_args *a, int64_t first, int64_t n) {
   T *restrict x = (T *)a->x + first, *restrict g = (T *)a->g + first;
   T *restrict v = a->v ? (T *)a->v + first : NULL;
   const T *restrict rates = a->rates ? (const T *)a->rates + first : NULL;
@@ -25,7 +25,7 @@ static void FN(sgd)(const struct dpt__sgd_args *a, int64_t first, int64_t n) {
 }
 
 DPT__CLONES
-static void FN(adam)(const struct dpt__adam_args *a, int64_t first, int64_t n) {
+static void FN(adam_block)(const struct dpt__adam_args *a, int64_t first, int64_t n) {
   T *restrict x = (T *)a->x + first, *restrict g = (T *)a->g + first;
   T *restrict m = (T *)a->m + first, *restrict v = (T *)a->v + first;
   T beta1 = (T)a->beta1, beta2 = (T)a->beta2, rest1 = (T)(1 - a->beta1), rest2 = (T)(1 - a->beta2);
@@ -37,4 +37,18 @@ static void FN(adam)(const struct dpt__adam_args *a, int64_t first, int64_t n) {
     v[i] = v[i] * beta2 + rest2 * g[i] * g[i];
     x[i] += rate * m[i] / (REAL(sqrt)(v[i]) + eps);
   }
+}
+
+static int FN(sgd)(dpt__context *context, const struct dpt__sgd_args *a) {
+#pragma omp parallel for num_threads(dpt__threads(context, a->n)) schedule(static)
+  for (int64_t first = 0; first < a->n; first += BLOCK)
+    FN(sgd_block)(a, first, BLOCK < a->n - first ? BLOCK : a->n - first);
+  return 0;
+}
+
+static int FN(adam)(dpt__context *context, const struct dpt__adam_args *a) {
+#pragma omp parallel for num_threads(dpt__threads(context, a->n)) schedule(static)
+  for (int64_t first = 0; first < a->n; first += BLOCK)
+    FN(adam_block)(a, first, BLOCK < a->n - first ? BLOCK : a->n - first);
+  return 0;
 }
