@@ -31,8 +31,11 @@ _Static_assert(sizeof(item) == UNIT, "an item's head is one unit");
 struct dpt__segment {
   _Atomic(dpt__segment *) next; /* set when no more is written here */
   size_t capacity;              /* a power of two */
-  _Atomic size_t head, tail;    /* bytes read and written since birth */
-  _Alignas(64) char bytes[];
+  /* Bytes written since birth, and what their writer knows of the bytes read. */
+  _Alignas(DPT__LINE) _Atomic size_t tail;
+  size_t known_head;
+  _Alignas(DPT__LINE) _Atomic size_t head; /* bytes read */
+  _Alignas(DPT__LINE) char bytes[];
 };
 
 struct dpt__error {
@@ -72,6 +75,7 @@ static dpt__segment *segment_new(size_t capacity) {
   atomic_init(&segment->next, NULL);
   atomic_init(&segment->head, 0);
   atomic_init(&segment->tail, 0);
+  segment->known_head = 0;
   segment->capacity = capacity;
   return segment;
 }
@@ -266,10 +270,12 @@ static int start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
 /* Room for size bytes in one piece at *tail, behind a filler where the ring ends; or 0. */
 static int has_room(dpt__segment *ring, size_t size, size_t *tail) {
   size_t written = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-  size_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
   size_t to_end = ring->capacity - (written & (ring->capacity - 1));
   size_t filler = size > to_end ? to_end : 0;
-  if (written + filler + size - head > ring->capacity) return 0;
+  if (written + filler + size - ring->known_head > ring->capacity) {
+    ring->known_head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    if (written + filler + size - ring->known_head > ring->capacity) return 0;
+  }
   if (filler) {
     item *it = (item *)(ring->bytes + (written & (ring->capacity - 1)));
     *it = (item){NULL, NULL, filler, 0};

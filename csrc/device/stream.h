@@ -14,6 +14,9 @@
  * Errors: the first error of a stream is kept until a wait on that stream, or on a stream that
  * waited for an event behind the failed item, tells it; one error is told once.
  *
+ * What the stream's thread writes for each item, and what those write who queue, are in cache lines
+ * of their own: else each item would cost both sides misses.
+ *
  * Locks: `lock` is held by whoever queues and is the innermost lock (of several streams': by
  * rising id); the stream's thread never takes it. Errors have a lock of their own.
  */
@@ -28,7 +31,10 @@ extern dpt__mutex dpt__error_lock; /* of the errors of all streams */
 typedef struct dpt__error dpt__error;
 typedef struct dpt__segment dpt__segment;
 
+enum { DPT__LINE = 64 }; /* bytes of a cache line */
+
 struct dpt__stream {
+  /* What stays as it is, or seldom changes. */
   const dpt__backend *backend;
   int unit;          /* the backend's number of the device */
   int device, index; /* device from 1; index 0: the default stream, from 1: reserved ones, -1: the
@@ -37,24 +43,27 @@ struct dpt__stream {
   int threads;       /* OpenMP threads for its kernels */
   int announces;     /* its thread lets libgomp know of the streams' threads */
   int blocking;      /* ordered with the device's stream 0 */
-  dpt__mutex lock;
-  int started DPT__GUARDED_BY(lock);
-  dpt__runner runner;
-  dpt__segment *write DPT__GUARDED_BY(lock); /* where the next item goes */
-  dpt__segment *read;                        /* where the next item is; the thread's */
   /* NULL: not started, or of a backend without queues, where `issued` is not used. Set after
    * `marks`, so that whoever sees a queue sees its marks. */
   _Atomic(void *) queue;
-  dpt__counter submitted, issued, done;
   struct dpt__marks *marks;
   _Atomic(dpt_graph *) capture; /* graph.h; NULL: what is queued is done */
+  /* What those who queue write. */
+  _Alignas(DPT__LINE) dpt__mutex lock;
+  int started DPT__GUARDED_BY(lock);
+  dpt__segment *write DPT__GUARDED_BY(lock); /* where the next item goes */
+  dpt__counter submitted;
+  /* A blocking stream: its stream 0's last item that it waited for, and its own last item that
+   * stream 0 waited for. */
+  _Atomic uint64_t seen_default, seen_by_default;
+  /* What the stream's thread writes. */
+  _Alignas(DPT__LINE) dpt__runner runner;
+  dpt__segment *read; /* where the next item is */
+  dpt__counter issued, done;
   /* first one that is not told yet, with the item behind which it lies; memory for one more */
   dpt__error *error DPT__GUARDED_BY(dpt__error_lock);
   uint64_t error_number DPT__GUARDED_BY(dpt__error_lock);
   dpt__error *reserve DPT__GUARDED_BY(dpt__error_lock);
-  /* A blocking stream: its stream 0's last item that it waited for, and its own last item that
-   * stream 0 waited for. */
-  _Atomic uint64_t seen_default, seen_by_default;
 };
 
 typedef struct dpt__event {
