@@ -7,7 +7,7 @@ local torture = require 'spec.support.torture'
 local TYPES = {'torch.CudaTensor', 'torch.CudaTensor', 'torch.CudaDoubleTensor',
    'torch.CudaHalfTensor', 'torch.CudaLongTensor', 'torch.CudaByteTensor'}
 
-describe('coalescing', function()
+describe('dpt.comm.coalesce', function()
    local count = math.min(cutorch.getDeviceCount(), 4)
    local devices = same.range(count)
    local rounds = torture(300)
@@ -29,7 +29,7 @@ describe('coalescing', function()
    end
 
    -- Neighbours in one storage as well.
-   local function list()
+   local function randomList()
       local result = {}
       for _ = 1, pick(25) do
          local typename = TYPES[pick(#TYPES)]
@@ -52,12 +52,12 @@ describe('coalescing', function()
       end)
    end
 
-   it('copies and adds any lists', function()
+   it('copies and adds lists of any tensors', function()
       for round = 1, rounds do
          torch.manualSeed(round)
          local limit = ({1, 64, 1000, 20000, comm.BUFFER})[pick(5)]
          local source = pick(count)
-         local tensors = cutorch.withDevice(source, list)
+         local tensors = cutorch.withDevice(source, randomList)
          local order = {source}
          for i = 1, count do
             if i ~= source then table.insert(order, i) end
@@ -94,10 +94,10 @@ describe('coalescing', function()
       end
    end)
 
-   it('cuts what is joined by takeTensors into the same tensors', function()
+   it('cuts what takeTensors has joined into the same tensors again', function()
       for round = 1, rounds do
          torch.manualSeed(1000 + round)
-         local tensors, seen = list(), 0
+         local tensors, seen = randomList(), 0
          for _, chunk in ipairs(comm.takeTensors(tensors, 5000)) do
             same.bits(chunk, comm.unflatten(comm.flatten(chunk), chunk))
             seen = seen + #chunk
@@ -106,7 +106,7 @@ describe('coalescing', function()
       end
    end)
 
-   it('takes thousands of tensors', function()
+   it('copies and adds thousands of tensors in one call', function()
       local tensors, sum = {}, 0
       for k = 1, 3000 do
          tensors[k] = torch.CudaTensor(k % 7 + 1):fill(k)
@@ -137,5 +137,132 @@ describe('coalescing', function()
             cutorch.synchronizeAll() -- the next round goes straight to the devices
          end
       end
+   end)
+
+
+   before_each(function() cutorch.setDevice(1) end)
+
+   -- A list of device tensors of different sizes and types, some empty.
+   local function mixed()
+      return {torch.randn(3, 4):cuda(), torch.CudaTensor(),
+         torch.randn(5):type('torch.CudaDoubleTensor'),
+         torch.LongTensor{7, 2 ^ 40}:type('torch.CudaLongTensor'), torch.randn(6, 2):cuda():t(),
+         torch.randn(1000):cuda()}
+   end
+
+   for _, limit in ipairs{1, 100, comm.BUFFER} do
+      it(('G20: broadcasts many tensors through buffers of %d bytes'):format(limit), function()
+         local tensors = mixed()
+         local before = same.copied()
+         local copies = comm.broadcastCoalesced(tensors, devices, limit)
+         local bytes = 12 * 4 + 5 * 8 + 2 * 8 + 12 * 4 + 4000
+         assert.equal((count - 1) * bytes, same.copied() - before)
+         for i = 1, count do
+            assert.equal(#tensors, #copies[i])
+            for k, t in ipairs(tensors) do
+               assert.equal(t:type(), copies[i][k]:type())
+               same.bits(t, copies[i][k])
+               if t:nElement() > 0 then assert.equal(i, copies[i][k]:getDevice()) end
+            end
+         end
+         if count > 1 and limit == comm.BUFFER then -- one buffer for the floats
+            assert.is_true(copies[2][1]:storage() == copies[2][6]:storage())
+         end
+      end)
+
+      it(('G20: adds many tensors through buffers of %d bytes'):format(limit), function()
+         local inputs = comm.broadcastCoalesced(mixed(), devices)
+         for i = 1, count do
+            for k, t in ipairs(inputs[i]) do
+               if t:nElement() > 0 then inputs[i][k] = t:clone():mul(i) end
+            end
+         end
+         local sums = comm.reduceAddCoalesced(inputs, count, limit)
+         local factor = count * (count + 1) / 2
+         for k, sum in ipairs(sums) do
+            assert.equal(inputs[1][k]:type(), sum:type())
+            if sum:nElement() > 0 then
+               assert.equal(count, sum:getDevice())
+               same.close(inputs[1][k]:clone():mul(factor), sum, 1e-6)
+            else
+               assert.equal(0, inputs[1][k]:nElement())
+            end
+         end
+      end)
+   end
+
+   it('adds many tensors of every type, large and small', function()
+      local types = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', '', 'Double'}
+      local inputs, sizes = {}, {}
+      for k = 1, 160 do sizes[k] = k == 9 and 40001 or k % 37 + 1 end
+      for i = 1, count do
+         inputs[i] = cutorch.withDevice(i, function()
+            local list = {}
+            for k, size in ipairs(sizes) do
+               local kind = types[math.floor(k / 20) % 8 + 1]
+               list[k] = torch['Cuda' .. kind .. 'Tensor'](size):fill(k % 7 + i)
+            end
+            return list
+         end)
+      end
+      for k, sum in ipairs(comm.reduceAddCoalesced(inputs, 1)) do
+         local want = count * (k % 7) + count * (count + 1) / 2
+         assert.equal(sizes[k], sum:eq(want):sum(), sum:type())
+      end
+   end)
+
+   it('groups tensors by type up to a size, as PyTorch does', function()
+      local f, d = torch.CudaTensor(10), torch.CudaDoubleTensor(10)
+      local function taken(list, limit)
+         local names, got = {}, {}
+         for i, t in ipairs(list) do names[i] = t end
+         for i, chunk in ipairs(comm.takeTensors(list, limit)) do
+            got[i] = ''
+            for _, t in ipairs(chunk) do
+               for k, other in ipairs(names) do
+                  if rawequal(t, other) then got[i] = got[i] .. k end
+               end
+            end
+         end
+         return got
+      end
+      local list = {f:clone(), d:clone(), f:clone(), f:clone(), d:clone(), torch.CudaTensor(100),
+         f:clone(), torch.CudaLongTensor()}
+      -- full ones in the order in which they got full, then the rest by the type's first tensor
+      assert.same({'13', '2', '4', '6', '7', '5', '8'}, taken(list, 80))
+      assert.same({'13467', '25', '8'}, taken(list))
+      assert.same({}, comm.takeTensors({}, 1))
+      assert.same({'12', '3'}, taken({torch.FloatTensor(2), torch.FloatTensor(3),
+         torch.DoubleTensor()}, 20)) -- host tensors as well
+      assert.error_matches(function() comm.takeTensors({f, 3}) end, "entry 2 of argument 'tensors'")
+      assert.error_matches(function() comm.takeTensors({f}, 'much') end, 'sizeLimit')
+   end)
+
+   it('flattens tensors of one type and makes views of flat ones', function()
+      for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaHalfTensor', 'torch.DoubleTensor'} do
+         local function new(t) return t:type(typename) end
+         local list = {new(torch.range(1, 6):resize(2, 3)), torch.getmetatable(typename).new(),
+            new(torch.range(7, 12):resize(3, 2)):t(), new(torch.range(13, 13))}
+         local flat = comm.flatten(list)
+         assert.equal(typename, flat:type())
+         assert.same({1, 2, 3, 4, 5, 6, 7, 9, 11, 8, 10, 12, 13}, flat:double():totable())
+         local views = comm.unflatten(flat, list)
+         same.bits(list, views)
+         views[4]:fill(5)
+         assert.equal(5, flat[13])
+         -- a part of a larger tensor
+         local whole = torch.range(1, 15):type(typename)
+         views = comm.unflatten(whole:narrow(1, 3, 13), list)
+         assert.equal(3, views[1][1][1])
+         assert.equal(15, views[4][1])
+      end
+      local one = torch.CudaTensor(2, 3):fill(1)
+      assert.is_true(one:storage() == comm.flatten{one}:storage()) -- no copy of a single tensor
+      assert.equal(0, comm.flatten{torch.CudaTensor()}:nElement())
+      assert.error_matches(function() comm.flatten{} end, 'one tensor at least')
+      assert.error_matches(function() comm.flatten{one, torch.CudaIntTensor(2)} end,
+         'tensor 2 is a torch.CudaIntTensor, wanted a torch.CudaTensor')
+      assert.error_matches(function() comm.unflatten(one, {one, one}) end, 'wanted .*12 elements')
+      assert.error_matches(function() comm.unflatten(one:t(), {one}) end, 'not contiguous')
    end)
 end)

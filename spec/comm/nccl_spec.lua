@@ -30,7 +30,7 @@ describe('nccl', function()
    for _, typename in ipairs(TYPES) do
       for n = 1, most do
          for _, count in ipairs{1, 7, 1000} do
-            it(('%s on %d devices, %d elements'):format(typename, n, count), function()
+            it(('sums, reduces and broadcasts %s on %d devices, %d elements'):format(typename, n, count), function()
                local list, sum = inputs(typename, n, count)
                local outputs = {}
                for i = 1, n do outputs[i] = onDevice(i, typename, count) end
@@ -79,7 +79,7 @@ describe('nccl', function()
       end
    end)
 
-   it('gives the bits of reduceAdd, small or large, and the same every time', function()
+   it('returns the bits of reduceAdd, small or large, and the same every time', function()
       for _, count in ipairs{100, 700001} do
          local list = {}
          for i = 1, most do
@@ -98,7 +98,7 @@ describe('nccl', function()
       end
    end)
 
-   it('takes tensors that are not contiguous where it only reads', function()
+   it('takes tensors that are not contiguous if it only reads them', function()
       local list = {}
       for i = 1, most do
          list[i] = cutorch.withDevice(i, function()
@@ -116,7 +116,7 @@ describe('nccl', function()
       assert.error_matches(function() nccl.allReduce(list) end, 'contiguous')
    end)
 
-   it('says what is wrong #devices2', function()
+   it('rejects wrong arguments by name #devices2', function()
       local a = onDevice(1, 'torch.CudaTensor', 4)
       local b = onDevice(math.min(2, most), 'torch.CudaTensor', 4)
       assert.error_matches(function() nccl.allReduce{} end, 'one input at least')
@@ -140,7 +140,7 @@ describe('nccl', function()
          'wanted a contiguous torch.CudaTensor')
    end)
 
-   it('is what require gives', function()
+   it('is what require returns', function()
       assert.equal(nccl, require 'nccl')
    end)
 end)

@@ -6,7 +6,7 @@ local dptffi = require 'dpt.ffi'
 
 local function writes(t) return tonumber(dptffi.C.dpt_storage_writes(t.storage_)) end
 
-describe("a storage's count of writes", function()
+describe("dpt.comm.version, a storage's count of writes,", function()
    local t, other, index, mask
 
    before_each(function()

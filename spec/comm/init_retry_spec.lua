@@ -4,7 +4,7 @@ local dpt = require 'dpt'
 local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
 local lib = require('dpt.ffi').lib
 
-describe('one failed allocation', function()
+describe('A call whose allocation fails once', function()
    local count = math.min(cutorch.getDeviceCount(), 4)
    local N = 2 ^ 19 -- 2 MB: more than one device sums
 
@@ -36,13 +36,13 @@ describe('one failed allocation', function()
       assert.same({value, value}, {t:min(), t:max()}, 'allocation ' .. k)
    end
 
-   it('does not add summands twice to a sum', function()
+   it('adds no summand twice to a sum', function()
       each(2 * count, ones, function(list)
          comm.reduceInto({list[1]}, {unpack(list, 2)})
       end, function(list, k) is(count * (count + 1) / 2, list[1], k) end)
    end)
 
-   it('does not add summands twice to sums in place', function()
+   it('adds no summand twice to sums in place', function()
       each(2 * count, ones, function(list) comm.allReduce(list) end, function(list, k)
          for i = 1, count do is(count * (count + 1) / 2, list[i], k) end
       end)

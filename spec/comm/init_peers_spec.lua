@@ -2,7 +2,7 @@ local dpt = require 'dpt'
 local torch, cutorch, comm, nn = dpt.torch, dpt.cutorch, dpt.comm, dpt.nn
 local same = require 'spec.support.parallel'
 
-describe('between devices', function()
+describe('Between devices,', function()
    local count = math.min(cutorch.getDeviceCount(), 4)
    local devices = same.range(count)
 
@@ -38,7 +38,7 @@ describe('between devices', function()
       return results
    end
 
-   it('B6 copies are right for any pairs that are no peers', function()
+   it('B6: copies are right for any pairs that are no peers', function()
       if count < 2 then return pending('needs 2 devices') end
       local expected = traffic()
       finally(function()
@@ -55,7 +55,7 @@ describe('between devices', function()
       assert.is_true(same.copied() > before) -- counted as ever
    end)
 
-   it('B6 replicas that are no peers train as others', function()
+   it('B6: replicas that are no peers train as others', function()
       if count < 2 then return pending('needs 2 devices') end
       local function train()
          torch.manualSeed(1)
@@ -78,7 +78,7 @@ describe('between devices', function()
       same.bits(expected, train())
    end)
 
-   it('B4 operands of two devices are an error that names both and the operation', function()
+   it('B4: operands of two devices are an error that names both and the operation', function()
       if count < 2 then return pending('needs 2 devices') end
       local a = torch.CudaTensor(4, 4):fill(1)
       local b = on(2, function() return torch.CudaTensor(4, 4):fill(2) end)
@@ -109,7 +109,7 @@ describe('between devices', function()
       assert.equal(32, a:sum())
    end)
 
-   it('B4 a script may allow operands of two devices', function()
+   it('B4: a script may allow operands of two devices', function()
       if count < 2 then return pending('needs 2 devices') end
       finally(function() cutorch.setKernelPeerToPeerAccess(false) end)
       assert.is_false(cutorch.getKernelPeerToPeerAccess())
