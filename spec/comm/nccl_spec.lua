@@ -30,7 +30,8 @@ describe('nccl', function()
    for _, typename in ipairs(TYPES) do
       for n = 1, most do
          for _, count in ipairs{1, 7, 1000} do
-            it(('sums, reduces and broadcasts %s on %d devices, %d elements'):format(typename, n, count), function()
+            it(('sums, reduces and broadcasts %s on %d devices, %d elements'):format(typename, n,
+               count), function()
                local list, sum = inputs(typename, n, count)
                local outputs = {}
                for i = 1, n do outputs[i] = onDevice(i, typename, count) end

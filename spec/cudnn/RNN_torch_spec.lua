@@ -41,7 +41,7 @@ local function readCases()
    return cases
 end
 
-describe('recurrent networks equal PyTorch', function()
+describe('Recurrent networks equal PyTorch', function()
    local cases = readCases()
    it('in every recorded case', function() assert.equal(11, #cases) end)
 

@@ -11,7 +11,7 @@ local function withSwitches(switches, f)
    assert(ok, why)
 end
 
-describe('the choice of convolution algorithms', function()
+describe('The choice of convolution algorithms', function()
    it('travels with each call', function()
       local net = cudnn.SpatialConvolution(2, 3, 3, 3)
       assert.equal(0, window.of(net).search)

@@ -1,5 +1,5 @@
 -- Rows B2 to B8: what users of cutorch's memory, streams and copies complained about
--- (docs/user-issues.md). B1 is spec/c/allocator_spec.c, B6 is spec/comm/peers_spec.lua.
+-- (docs/user-issues.md). B1 is spec/c/allocator_spec.c, B6 is spec/comm/init_peers_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch, comm = dpt.torch, dpt.nn, dpt.cutorch, dpt.comm
 local lib = require('dpt.ffi').lib

@@ -12,7 +12,7 @@ local function network()
 end
 
 describe('cudnn.convert', function()
-   it('gives the same outputs and gradients, there and back', function()
+   it('returns a network of the same outputs and gradients, there and back', function()
       torch.manualSeed(1)
       local net, x = network(), torch.CudaTensor(2, 3, 5, 5):uniform()
       net:evaluate()
@@ -51,7 +51,7 @@ describe('cudnn.convert', function()
       assert.equal(0, net:get(1).weight:abs():max())
    end)
 
-   it('leaves what it is told to leave, and groups that nn has not', function()
+   it('leaves modules that are excluded, and raises for groups that nn has not', function()
       local net = nn.Sequential():add(nn.ReLU()):add(nn.Tanh()):cuda()
       cudnn.convert(net, cudnn, function(m) return torch.type(m) == 'nn.Tanh' end)
       assert.equal('cudnn.ReLU', torch.type(net:get(1)))

@@ -1,0 +1,35 @@
+-- cudnn.TemporalConvolution: nn.TemporalConvolution with frames of zeros around the sequence.
+local dpt = require 'dpt'
+local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
+
+local types = {'torch.DoubleTensor', 'torch.CudaDoubleTensor'}
+
+local function same(a, b) assert.is_true((a:double() - b:double()):abs():max() < 1e-12) end
+
+describe('cudnn.TemporalConvolution', function()
+   before_each(function() torch.manualSeed(5) end)
+
+   it('computes what nn.TemporalConvolution does on padded frames, with its gradients', function()
+      for _, typename in ipairs(types) do
+         local m = cudnn.TemporalConvolution(3, 2, 3, 1, 2):type(typename)
+         local plain = nn.TemporalConvolution(3, 2, 3, 1):type(typename)
+         plain.weight:copy(m.weight)
+         plain.bias:copy(m.bias)
+         for _, x in ipairs{torch.randn(4, 3), torch.randn(2, 4, 3)} do
+            x = x:type(typename)
+            local size = x:size()
+            size[x:dim() - 1] = 8
+            local wide, time = x.new(size):zero(), x:dim() - 1
+            wide:narrow(time, 3, 4):copy(x)
+            local y = plain:forward(wide)
+            same(y, m:forward(x))
+            plain:zeroGradParameters()
+            m:zeroGradParameters()
+            same(plain:backward(wide, y):narrow(time, 3, 4), m:backward(x, y))
+            same(plain.gradWeight, m.gradWeight)
+            same(plain.gradBias, m.gradBias)
+         end
+         assert.is_true(rawequal(m, m:setMode(1, 1, 1):fastest():resetMode()))
+      end
+   end)
+end)

@@ -1,0 +1,37 @@
+--- The table cudnn: its classes, and functions that have nothing left to do.
+local dpt = require 'dpt'
+local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
+
+describe('The table cudnn', function()
+   before_each(function() torch.manualSeed(5) end)
+
+   it('has the names of cudnn.torch for which nothing is left to do', function()
+      local rnn = cudnn.LSTM(2, 3, 2)
+      for _, name in ipairs{'Dropout', 'RNN', 'Weight', 'Input', 'Output'} do
+         rnn['reset' .. name .. 'Descriptor'](rnn)
+      end
+      rnn:resetHiddenDescriptors()
+      rnn:resetCellDescriptors()
+      rnn:forward(torch.CudaTensor(4, 5, 2):fill(1))
+      assert.same({2, 5, 3}, rnn:resizeHidden(torch.CudaTensor()):size():totable())
+      cudnn.reset()
+      cudnn.find.reset()
+      cudnn.setSharedWorkspaceSize(1000)
+      assert.equal(4, cudnn.sizeof(torch.CudaTensor(1)))
+      assert.equal('CUDNN_DATA_FLOAT', cudnn.typemap['torch.CudaTensor'])
+   end)
+
+
+   it('has every class of cudnn.torch, with a class of nn above each layer', function()
+      for name, parent in pairs{ReLU = 'nn.ReLU', SpatialConvolution = 'nn.SpatialConvolution',
+         BatchNormalization = 'nn.BatchNormalization', SpatialMaxPooling = 'nn.SpatialMaxPooling',
+         LogSoftMax = 'nn.LogSoftMax', SpatialCrossMapLRN = 'nn.SpatialCrossMapLRN',
+         LSTM = 'cudnn.RNN', ClippedReLU = 'nn.HardTanh'} do
+         local methods = torch.getmetatable('cudnn.' .. name)
+         assert.equal(torch.getmetatable(parent), getmetatable(methods), name)
+         assert.equal(torch.getconstructortable('cudnn.' .. name), cudnn[name])
+      end
+      assert.same(nn.Tanh():forward(torch.ones(3)):totable(),
+         cudnn.Tanh():forward(torch.ones(3)):totable())
+   end)
+end)
