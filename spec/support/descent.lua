@@ -1,7 +1,12 @@
 --- Methods of one step a call: against their published formulas in plain Lua numbers, on host and
 -- device; state, memory, convergence, bad calls.
+--
+-- Invariant: describe(name) says the same of every method; what one has alone is in its spec.
+local busted, luassert = require 'busted', require 'luassert'
 local copy = require 'dpt.clone'
 local abs, sqrt, max, min = math.abs, math.sqrt, math.max, math.min
+
+local M = {}
 
 local curvature, target, start = {3, 4, 2, 5}, {0.5, -1, 0.25, 2}, {0.75, -0.5, 1, 0}
 
@@ -157,18 +162,46 @@ end
 
 local function distance(a, b) return (a:double() - b:double()):abs():max() end
 
-local function bad(sentence, f, ...)
+-- Calls f(...), which must raise that message.
+-- @return the line of the caller, the line that the message names
+local function bad(text, f, ...)
    local line = debug.getinfo(2, 'l').currentline
    local ok, why = pcall(f, ...)
-   assert.is_false(ok)
-   assert.equal(sentence, (why:gsub('^.-:%d+: ', '')))
+   luassert.is_false(ok)
+   luassert.equal(text, (why:gsub('^.-:%d+: ', '')))
    return line, tonumber(why:match ':(%d+): ')
 end
 
-describe('a step of', function()
-   for name, cases in pairs(options) do
+local rates = {
+   sgd = {learningRate = 0.1, momentum = 0.5, dampening = 0}, adam = {learningRate = 0.05},
+   adamax = {learningRate = 0.05}, adagrad = {learningRate = 0.5},
+   adadelta = {}, rmsprop = {learningRate = 1e-3},
+   rprop = {}, nag = {learningRate = 0.05, momentum = 0.5},
+   asgd = {eta0 = 0.1, lambda = 0},
+}
+
+local steep = {
+   sgd = {learningRate = 1e-3, momentum = 0.9, dampening = 0}, adam = {learningRate = 0.02},
+   nag = {learningRate = 1e-3, momentum = 0.9}, rprop = {stepsize = 0.01},
+}
+
+local function rosenbrock(x)
+   local a, b = x[1], x[2]
+   return (1 - a) ^ 2 + 100 * (b - a * a) ^ 2,
+      torch.DoubleTensor{-2 * (1 - a) - 400 * a * (b - a * a), 200 * (b - a * a)}
+end
+
+M.bad, M.distance, M.expected = bad, distance, expected
+
+--- The quadratic of double precision: opfunc and a start.
+function M.problem() return quadratic(types[1]), make(types[1], start) end
+
+--- Describes a method of one step a call.
+function M.describe(name)
+   local cases = options[name]
+   busted.describe('optim.' .. name, function()
       for number, case in ipairs(cases) do
-         it(('%s follows its formula, options %d'):format(name, number), function()
+         busted.it(('follows its formula with options %d'):format(number), function()
             for _, typename in ipairs(types) do
                local x, config, state = make(typename, start), given(typename, case), {}
                local f, memory = quadratic(typename), x:storage():data()
@@ -176,22 +209,22 @@ describe('a step of', function()
                for _ = 1, 12 do
                   local before = f(x)
                   local y, values, third = optim[name](f, x, config, state)
-                  assert.is_true(rawequal(x, y))
-                  if name ~= 'nag' then assert.equal(before, values[1]) end
+                  luassert.is_true(rawequal(x, y))
+                  if name ~= 'nag' then luassert.equal(before, values[1]) end
                   average = third
                end
-               assert.equal(memory, x:storage():data())
+               luassert.equal(memory, x:storage():data())
                local wanted, means = expected(name, case, 12)
                local allowed = typename:find 'Double' and 1e-12 or 2e-5
-               assert.is_true(distance(wanted, x) <= allowed, typename)
+               luassert.is_true(distance(wanted, x) <= allowed, typename)
                if average then
-                  assert.is_true(distance(torch.DoubleTensor(means), average) <= allowed)
+                  luassert.is_true(distance(torch.DoubleTensor(means), average) <= allowed)
                end
             end
          end)
       end
 
-      it(name .. ' goes on from a copied state, also where config keeps it', function()
+      busted.it('goes on from a copied state, also if config keeps it', function()
          local case = cases[#cases]
          local f, whole = quadratic(types[1]), make(types[1], start)
          local config = given(types[1], case)
@@ -201,10 +234,10 @@ describe('a step of', function()
             if step == 5 then state = copy(state) end
             optim[name](f, parts, given(types[1], case), state)
          end
-         assert.equal(0, distance(whole, parts))
+         luassert.equal(0, distance(whole, parts))
       end)
 
-      it(name .. ' keeps its state tensors', function()
+      busted.it('keeps the tensors of its state', function()
          local f, x, state = quadratic(types[1]), make(types[1], start), {}
          local config = given(types[1], cases[#cases])
          for _ = 1, 6 do optim[name](f, x, config, state) end
@@ -214,16 +247,16 @@ describe('a step of', function()
          end
          for _ = 1, 3 do optim[name](f, x, config, state) end
          for k, v in pairs(state) do
-            if torch.isTensor(v) then assert.equal(memory[k], v:storage():data(), k) end
+            if torch.isTensor(v) then luassert.equal(memory[k], v:storage():data(), k) end
          end
       end)
 
-      it(name .. ' names what is wrong with a call, at its line', function()
+      busted.it('raises for a wrong call at its line, naming function and argument', function()
          local method, f, x = optim[name], quadratic(types[1]), make(types[1], start)
          local place = 'optim.' .. name .. ': '
-         local line, told = bad(place .. "argument 'opfunc' is nil, wanted a function",
+         local line, raised = bad(place .. "argument 'opfunc' is nil, wanted a function",
             function() method(nil, x, {}) end)
-         assert.equal(line + 1, told)
+         luassert.equal(line + 1, raised)
          bad(place .. "argument 'opfunc' is a string, wanted a function", method, 'f', x, {})
          bad(place .. "argument 'x' is a table, wanted a tensor", method, f, {1}, {})
          bad(place .. "argument 'config' is a number, wanted a table", method, f, x, 0.1)
@@ -235,163 +268,30 @@ describe('a step of', function()
             bad(place .. "opfunc's gradient is " .. case[1] .. of, method,
                function() return 1, case[2] end, x, {})
          end
-         assert.equal(0, distance(torch.DoubleTensor(start), x))
+         luassert.equal(0, distance(torch.DoubleTensor(start), x))
       end)
-   end
 
-   it('takes a callable table for opfunc', function()
-      local f, x = quadratic(types[1]), make(types[1], start)
-      local before = f(x)
-      optim.sgd(setmetatable({}, {__call = function(_, v) return f(v) end}), x, {})
-      assert.is_true(f(x) < before)
-   end)
-
-   it('refuses options that have no meaning', function()
-      local f, x = quadratic(types[1]), make(types[1], start)
-      bad('optim.sgd: nesterov wants a momentum above 0 and a dampening of 0, got 0 and 0',
-         optim.sgd, f, x, {nesterov = true})
-      bad('optim.sgd: nesterov wants a momentum above 0 and a dampening of 0, got 0.5 and 0.5',
-         optim.sgd, f, x, {nesterov = true, momentum = 0.5})
-      bad('optim.nag: momentum is 0, wanted a number above 0', optim.nag, f, x, {momentum = 0})
-   end)
-
-   it('takes neither config nor state, as a first step of its own', function()
-      for _, name in ipairs{'sgd', 'adam', 'adamax', 'adagrad', 'adadelta', 'rmsprop', 'rprop',
-         'asgd', 'nag'} do
+      busted.it('takes neither config nor state, as a first step of its own', function()
          local f, x, y = quadratic(types[1]), make(types[1], start), make(types[1], start)
          optim[name](f, x)
          optim[name](f, y, {}, {})
-         assert.equal(0, distance(x, y), name)
-         assert.is_true(distance(make(types[1], start), x) > 0, name)
-      end
-   end)
+         luassert.equal(0, distance(x, y))
+         luassert.is_true(distance(make(types[1], start), x) > 0, name)
+      end)
 
-   it("adam keeps Torch7's denom, with the epsilon of a config of its own", function()
-      local state = {}
-      optim.adam(quadratic(types[1]), make(types[1], start), {epsilon = 0.5}, state)
-      assert.is_true(distance(torch.sqrt(state.v):add(0.5), state.denom) == 0)
-   end)
-
-   it('rprop takes niter iterations a call', function()
-      local x, state = make(types[1], start), {}
-      local _, values = optim.rprop(quadratic(types[1]), x, {niter = 5}, state)
-      assert.equal(5, #values)
-      assert.is_true(distance(expected('rprop', {}, 5), x) < 1e-12)
-   end)
-end)
-
-describe('descent comes to the minimum', function()
-   local rates = {
-      sgd = {learningRate = 0.1, momentum = 0.5, dampening = 0}, adam = {learningRate = 0.05},
-      adamax = {learningRate = 0.05}, adagrad = {learningRate = 0.5},
-      adadelta = {}, rmsprop = {learningRate = 1e-3},
-      rprop = {}, nag = {learningRate = 0.05, momentum = 0.5},
-      asgd = {eta0 = 0.1, lambda = 0},
-   }
-   for name, config in pairs(rates) do
-      it('of a quadratic, with ' .. name, function()
+      busted.it('comes to the minimum of a quadratic', function()
          local f, x, state = quadratic(types[1]), make(types[1], start), {}
-         for _ = 1, 3000 do optim[name](f, x, config, state) end
-         assert.is_true(distance(torch.DoubleTensor(target), x) < 2e-3, tostring(x))
+         for _ = 1, 3000 do optim[name](f, x, rates[name], state) end
+         luassert.is_true(distance(torch.DoubleTensor(target), x) < 2e-3, tostring(x))
       end)
-   end
 
-   local function rosenbrock(x)
-      local a, b = x[1], x[2]
-      return (1 - a) ^ 2 + 100 * (b - a * a) ^ 2,
-         torch.DoubleTensor{-2 * (1 - a) - 400 * a * (b - a * a), 200 * (b - a * a)}
-   end
-   local steep = {
-      sgd = {learningRate = 1e-3, momentum = 0.9, dampening = 0}, adam = {learningRate = 0.02},
-      nag = {learningRate = 1e-3, momentum = 0.9}, rprop = {stepsize = 0.01},
-   }
-   for name, config in pairs(steep) do
-      it("of Rosenbrock's function, with " .. name, function()
+      if not steep[name] then return end
+      busted.it("comes to the minimum of Rosenbrock's function", function()
          local x, state = torch.DoubleTensor{-1.2, 1}, {}
-         for _ = 1, 8000 do optim[name](rosenbrock, x, config, state) end
-         assert.is_true(distance(torch.ones(2), x) < 0.01, tostring(x))
+         for _ = 1, 8000 do optim[name](rosenbrock, x, steep[name], state) end
+         luassert.is_true(distance(torch.ones(2), x) < 0.01, tostring(x))
       end)
-   end
-end)
-
-describe('methods of descent run where the parameters are', function()
-   if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
-   before_each(function() cutorch.setDevice(1) end)
-
-   -- f(x) = x.x/2 and its gradient; the device that was current is noted.
-   local function problem(device, noted)
-      local x, g
-      cutorch.withDevice(device, function()
-         x, g = torch.CudaTensor(4):fill(1), torch.CudaTensor(4)
-      end)
-      return function(y)
-         noted[cutorch.getDevice()] = true
-         return y:dot(y) / 2, g:copy(y)
-      end, x
-   end
-
-   local config = {learningRate = 0.1, momentum = 0.9, scaleFactor = 0.5,
-      crossoverRate = 0.5, maxFEs = 20, maxEval = 20}
-
-   for _, name in ipairs{'sgd', 'adam', 'adamax', 'adagrad', 'adadelta', 'rmsprop', 'nag', 'rprop',
-      'asgd', 'lbfgs', 'cg', 'cmaes', 'de'} do
-      it(name .. ' gives on device 2 what it gives on device 1, which is current (B5)', function()
-         local results = {}
-         for device = 1, 2 do
-            torch.manualSeed(5)
-            local state, noted, result = {sigma = 0.3, maxEval = 20}, {}, nil
-            local f, x = problem(device, noted)
-            for _ = 1, 3 do result = optim[name](f, x, copy(config), state) end
-            results[device] = result:double()
-            assert.same({true}, noted)
-            assert.equal(1, cutorch.getDevice())
-            for key, value in pairs(state) do
-               if torch.isTensor(value) then assert.equal(device, value:getDevice(), key) end
-            end
-            if name == 'adam' then assert.equal(device, state.denom:getDevice()) end
-         end
-         assert.equal(0, distance(results[1], results[2]))
-      end)
-   end
-
-   it('FistaLS and checkgrad do', function()
-      for device = 1, 2 do
-         local f, x = problem(device, {})
-         local function zero() return 0 end
-         local fista = optim.FistaLS(f, zero, zero, x)
-         assert.equal(device, fista:getDevice())
-         assert.is_true(fista:norm() < 0.1)
-         local f2, y = problem(device, {})
-         assert.is_true(optim.checkgrad(f2, y, 1e-2) < 1e-2)
-      end
    end)
+end
 
-   it('state from a file, and of parameters that moved, comes to them', function()
-      local f, x = problem(1, {})
-      local g, y = problem(2, {})
-      local state, other = {}, torch.CudaTensor(3)
-      for _, name in ipairs{'adam', 'lbfgs'} do
-         local kept = {other = other, config = config}
-         for _ = 1, 3 do optim[name](f, x, config, kept) end
-         state[name] = torch.deserialize(torch.serialize(kept))
-         y:copy(x)
-         for _ = 1, 3 do
-            optim[name](f, x, config, kept)
-            optim[name](g, y, config, state[name])
-         end
-         assert.equal(0, distance(x, y))
-         assert.equal(1, state[name].other:getDevice())
-      end
-      assert.equal(2, state.adam.m:getDevice())
-   end)
-
-   it('raises at the line of the script, with the device set back', function()
-      local f, x = problem(2, {})
-      local line, told = bad("optim.sgd: argument 'opfunc' is nil, wanted a function",
-         function() optim.sgd(nil, x, {}) end)
-      assert.equal(line + 1, told)
-      assert.error_matches(function() optim.sgd(function() error 'mine' end, x, {}) end, 'mine')
-      assert.equal(1, cutorch.getDevice())
-      optim.sgd(f, x, {})
-   end)
-end)
+return M

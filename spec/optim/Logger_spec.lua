@@ -1,0 +1,89 @@
+-- optim.Logger: rows on disk and in plots.
+local function bad(text, f)
+   local line = debug.getinfo(f, 'S').linedefined
+   local ok, why = pcall(f)
+   assert.is_false(ok)
+   assert.equal(text, (why:gsub('^.-:%d+: ', '')))
+   assert.equal(line, tonumber(why:match '%w+_spec%.lua:(%d+): '))
+end
+
+describe('optim.Logger', function()
+   local name
+   before_each(function() name = os.tmpname() end)
+   after_each(function() os.remove(name) end)
+
+   local function contents()
+      local file = io.open(name)
+      local text = file:read '*a'
+      file:close()
+      return text
+   end
+
+   it('has every row on disk when add returns', function()
+      local logger = optim.Logger(name)
+      logger:setNames{'train', 'note'}
+      assert.equal('train\tnote\t\n', contents())
+      logger:add{0.5, 'first'}
+      assert.equal('train\tnote\t\n 5.0000e-01\tfirst\t\n', contents())
+      logger:add{note = 'second', train = 12345.678}
+      assert.equal(' 1.2346e+04\tsecond\t\n', contents():match '[^\n]*\n$')
+      assert.same({0.5, 12345.678}, logger.symbols[1])
+   end)
+
+   it('takes names from the first row', function()
+      local logger = optim.Logger(name)
+      logger:add{loss = 1.5}:add{loss = 0.75}
+      assert.equal('loss\t\n 1.5000e+00\t\n 7.5000e-01\t\n', contents())
+   end)
+
+   it('keeps and writes nothing of a row that is wrong', function()
+      local logger = optim.Logger(name):setNames{'a', 'b'}
+      bad('optim.Logger: the row has no value for column b', function() logger:add{1} end)
+      bad('optim.Logger: there is no column c', function() logger:add{a = 1, c = 2} end)
+      assert.equal('a\tb\t\n', contents())
+      assert.same({{}, {}}, logger.symbols)
+   end)
+
+   it('raises if it cannot write, with the reason', function()
+      bad('optim.Logger: cannot write: ' .. name .. '/log: Not a directory',
+         function() optim.Logger(name .. '/log') end)
+   end)
+
+   it('makes the folder of its file', function()
+      local folder = name .. '.d/deep'
+      local logger = optim.Logger(folder .. '/train.log'):add{1}
+      logger.file:close()
+      assert.truthy(os.remove(folder .. '/train.log'))
+      os.remove(folder)
+      os.remove(name .. '.d')
+   end)
+
+   it('puts the time behind the file\'s name', function()
+      local logger = optim.Logger(name .. '.log', true)
+      logger.file:close()
+      assert.equal(name .. '.log', logger.name)
+      assert.equal(name .. '.log.eps', logger.epsfile)
+      local files = io.popen('ls ' .. name .. '.log-*'):read '*a'
+      local made = files:match('^' .. name .. '%.log%-%d+_%d+_%d+_%d+:%d+:%d+')
+      assert.truthy(os.remove(made))
+   end)
+
+   it('plots columns by name, and goes on if gnuplot cannot', function()
+      local logger, drawn = optim.Logger(name):setNames{'a', 'b'}, nil
+      logger:add{1, 2}
+      logger:add{3, 4}
+      local nothing = function() end
+      package.loaded.gnuplot = setmetatable({plot = function(list) drawn = list end},
+         {__index = function() return nothing end})
+      logger:plot 'b'
+      assert.same('b', drawn[1][1])
+      assert.same({2, 4}, drawn[1][2]:totable())
+      logger:plot()
+      assert.equal(2, #drawn)
+      bad('optim.Logger: there is no column c', function() logger:plot 'c' end)
+      package.loaded.gnuplot.plot = function() error 'Gnuplot terminal is not set' end
+      logger.warned = true -- it would say so on stderr
+      logger:plot()
+      package.loaded.gnuplot = nil
+   end)
+end)

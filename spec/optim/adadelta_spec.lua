@@ -1,0 +1,2 @@
+-- optim.adadelta: Adadelta, against its formula.
+require('spec.support.descent').describe 'adadelta'

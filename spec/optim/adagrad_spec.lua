@@ -1,0 +1,2 @@
+-- optim.adagrad: Adagrad, against its formula.
+require('spec.support.descent').describe 'adagrad'

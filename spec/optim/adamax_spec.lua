@@ -1,0 +1,2 @@
+-- optim.adamax: AdaMax, against its formula.
+require('spec.support.descent').describe 'adamax'

@@ -1,0 +1,51 @@
+-- dpt.optim.arguments: the check of what a method of descent is called with.
+local arguments = require 'dpt.optim.arguments'
+local descent = require 'spec.support.descent'
+local bad = descent.bad
+
+describe('dpt.optim.arguments', function()
+   local f, x
+   before_each(function() f, x = descent.problem() end)
+
+   it('returns config as state if there is no state, and tables for what is missing', function()
+      local config, state = arguments.check('sgd', f, x)
+      assert.same({{}, {}}, {config, state})
+      assert.equal(config, state)
+      local given, kept = {learningRate = 1}, {}
+      assert.same({given, kept}, {arguments.check('sgd', f, x, given, kept)})
+      assert.equal(given, select(2, arguments.check('sgd', f, x, given)))
+   end)
+
+   it('takes a callable table as opfunc', function()
+      local before = f(x)
+      optim.sgd(setmetatable({}, {__call = function(_, v) return f(v) end}), x, {})
+      assert.is_true(f(x) < before)
+   end)
+
+   it('rejects what is no function, no tensor or no table, by name', function()
+      bad("optim.de: argument 'f' is a string, wanted a function", arguments.callable, 'de', 'f',
+         'x')
+      bad("optim.de: argument 'x' is a table, wanted a tensor", arguments.tensor, 'de', 'x', {})
+      bad("optim.de: argument 'c' is a number, wanted a table", arguments.table, 'de', 'c', 1)
+      assert.same({}, arguments.table('de', 'c', nil))
+   end)
+
+   it('rejects a value of opfunc that is no number', function()
+      local value, gradient = arguments.evaluate('cg', f, x)
+      assert.is_true(type(value) == 'number' and torch.isTensor(gradient))
+      bad("optim.cg: opfunc's value is a string, wanted a number", arguments.evaluate, 'cg',
+         function() return 'one', x end, x)
+   end)
+
+   it('rejects flat parameters that a network has left', function()
+      local net = nn.Linear(2, 2)
+      local flat, gradient = net:getParameters()
+      net:double()
+      net.weight = net.weight:clone()
+      net.gradWeight = net.gradWeight:clone()
+      net:getParameters()
+      bad("optim.sgd: argument 'x' holds parameters that have moved elsewhere, since the network"
+         .. ' was changed or flattened anew: call getParameters again', optim.sgd,
+         function() return 1, gradient end, flat, {})
+   end)
+end)

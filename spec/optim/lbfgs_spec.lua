@@ -1,0 +1,37 @@
+-- optim.lbfgs: limited-memory BFGS.
+local search = require 'spec.support.search'
+local bowl, rosenbrock, distance, bad = search.bowl, search.rosenbrock, search.distance, search.bad
+
+search.describe('lbfgs', optim.lbfgs, {maxIter = 200, lineSearch = optim.lswolfe, tolFun = 1e-12})
+
+describe('optim.lbfgs', function()
+   it('goes on where the first call stopped', function()
+      local function points(...)
+         local x, state = torch.DoubleTensor{0, 0, 0}, {}
+         for _, n in ipairs{...} do
+            optim.lbfgs(bowl, x, {maxIter = n, learningRate = 0.5}, state)
+         end
+         return x, state
+      end
+      local whole, one = points(8)
+      local parts, two = points(3, 5)
+      assert.is_true(distance(parts, whole:totable()) < 1e-12)
+      assert.equal(one.nIter, two.nIter)
+   end)
+
+   it('moves along -g first, by min(1, 1/|g|) times the rate', function()
+      local x = torch.DoubleTensor{0, 0, 0}
+      optim.lbfgs(bowl, x, {maxIter = 1, learningRate = 0.5})
+      assert.is_true(distance(x, {0.5 / 12, -6 * 0.5 / 12, 5 * 0.5 / 12}) < 1e-15)
+   end)
+
+   it('keeps nCorrection corrections and few evaluations', function()
+      local state = {}
+      local _, _, n = optim.lbfgs(rosenbrock, torch.DoubleTensor{-1.2, 1},
+         {maxIter = 30, maxEval = 12, nCorrection = 2, learningRate = 0.1, tolX = 0}, state)
+      assert.equal(12, n)
+      assert.equal(2, #state.old_dirs)
+      bad("optim.lbfgs: argument 'lineSearch' is a string, wanted a function", optim.lbfgs,
+         rosenbrock, torch.DoubleTensor{0, 0}, {lineSearch = 'wolfe'})
+   end)
+end)

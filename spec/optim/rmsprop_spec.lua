@@ -1,0 +1,2 @@
+-- optim.rmsprop: RMSprop, against its formula.
+require('spec.support.descent').describe 'rmsprop'
