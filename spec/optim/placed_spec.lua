@@ -1,4 +1,4 @@
--- dpt.optim.placed (B5): methods of descent run on the device of their parameters, whichever is current.
+-- dpt.optim.placed (B5): a method of descent runs where its parameters are, whichever is current.
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 local bad, distance = descent.bad, descent.distance
