@@ -48,8 +48,6 @@ static int prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
   case DPT__KERNEL_gemm:
     return dpt__gemm_asks_blas(args) ? dpt__blas_open(fn) : 0;
   case DPT__KERNEL_linear:
-  case DPT__KERNEL_linear_data:
-  case DPT__KERNEL_linear_weight:
   case DPT__KERNEL_convolution:
   case DPT__KERNEL_rnn_forward:
   case DPT__KERNEL_rnn_data:

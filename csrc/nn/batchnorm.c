@@ -2,29 +2,21 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-static void split(dpt__call *call, const dpt_tensor *t, int64_t *N, int64_t *C, int64_t *S) {
-  char text[DPT__TEXT];
-  if (call->status) return;
-  if (t->ndim_ < 2) {
-    call->status = dpt__fail("%s: argument 'input' is a %s, wanted NxC or NxCxS", call->fn,
-                             dpt__describe(text, t));
-    return;
-  }
-  *N = t->size_[0];
-  *C = t->size_[1];
-  *S = 1;
-  for (int d = 2; d < t->ndim_; d++) *S *= t->size_[d];
-}
-
 /* A result of C elements that is updated, or NULL. */
 static void updated(dpt__call *call, const char *name, dpt_tensor *t, int64_t C, void *field) {
   dpt_tensor *r = dpt__call_update_maybe(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 
-static void planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C, void *field) {
+/* An operand of C elements, which may be missing; which may not. */
+static void planes_maybe(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
+                         void *field) {
   const dpt_tensor *r = dpt__call_in_maybe(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
+}
+static void planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C, void *field) {
+  dpt__call_present(call, name, t);
+  planes_maybe(call, name, t, C, field);
 }
 
 int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *save_std,
@@ -35,11 +27,10 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   struct dpt__batchnorm_args args = {.train = train, .momentum = momentum, .eps = eps};
   dpt__call_begin(&call, "batch normalization", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
-  split(&call, x, &args.N, &args.C, &args.S);
-  planes(&call, "weight", weight, args.C, &args.weight);
-  planes(&call, "bias", bias, args.C, &args.bias);
-  if (!train) dpt__call_present(&call, "running_mean", running_mean);
-  if (!train) dpt__call_present(&call, "running_var", running_var);
+  dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
+  dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
+  planes_maybe(&call, "weight", weight, args.C, &args.weight);
+  planes_maybe(&call, "bias", bias, args.C, &args.bias);
   /* evaluation only reads them: who watches their writes must see none */
   if (train) {
     updated(&call, "running_mean", running_mean, args.C, &args.running_mean);
@@ -48,11 +39,9 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
     planes(&call, "running_mean", running_mean, args.C, &args.running_mean);
     planes(&call, "running_var", running_var, args.C, &args.running_var);
   }
-  if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_, &args.out);
+  dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
   if (train) dpt__call_out(&call, "save_mean", save_mean, 1, &args.C, &args.save_mean);
   if (train) dpt__call_out(&call, "save_std", save_std, 1, &args.C, &args.save_std);
-  args.type = call.type;
   return dpt__call_run(&call, dpt__call_some(y), batchnorm, &args);
 }
 
@@ -66,19 +55,19 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   dpt__call_begin(&call, "batch normalization", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
-  split(&call, x, &args.N, &args.C, &args.S);
+  dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
+  dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
   if (!call.status) dpt__call_same(&call, "gradOutput", gy, x->ndim_, x->size_);
-  planes(&call, "weight", weight, args.C, &args.weight);
-  dpt__call_present(&call, train ? "save_mean" : "running_mean", train ? save_mean : running_mean);
-  dpt__call_present(&call, train ? "save_std" : "running_var", train ? save_std : running_var);
-  planes(&call, train ? "save_mean" : "running_mean", train ? save_mean : running_mean, args.C,
-         &args.mean);
-  planes(&call, train ? "save_std" : "running_var", train ? save_std : running_var, args.C,
-         &args.deviation);
+  planes_maybe(&call, "weight", weight, args.C, &args.weight);
+  if (train) {
+    planes(&call, "save_mean", save_mean, args.C, &args.mean);
+    planes(&call, "save_std", save_std, args.C, &args.deviation);
+  } else {
+    planes(&call, "running_mean", running_mean, args.C, &args.mean);
+    planes(&call, "running_var", running_var, args.C, &args.deviation);
+  }
   updated(&call, "gweight", gweight, args.C, &args.gweight);
   updated(&call, "gbias", gbias, args.C, &args.gbias);
-  if (call.status) return dpt__call_end(&call);
-  if (gin) dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_, &args.gin);
-  args.type = call.type;
+  if (gin) dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(x), batchnorm_backward, &args);
 }

@@ -89,7 +89,7 @@ const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tens
 }
 
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t,
-                                  void *field) {
+                                  void *field, int32_t *type) {
   dpt__call_present(call, name, t);
   if (call->status) return NULL;
   if (dpt__is_device(t->kind_) != dpt__is_device(call->kind)) {
@@ -97,7 +97,8 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
                              dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
     return NULL;
   }
-  return take_dense(call, t, dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t), field);
+  *type = dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t);
+  return take_dense(call, t, *type, field);
 }
 
 static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type, void *field) {
@@ -123,6 +124,20 @@ static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, in
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                           const int64_t *size, void *field) {
   return take_out(call, name, r, call->kind, call->type, ndim, size, field);
+}
+
+dpt_tensor *dpt__call_out_like(dpt__call *call, const char *name, dpt_tensor *r,
+                               const dpt_tensor *like, void *field) {
+  return call->status ? NULL : dpt__call_out(call, name, r, like->ndim_, like->size_, field);
+}
+
+dpt_tensor *dpt__call_out_side(dpt__call *call, int backward, dpt_tensor *r,
+                               const dpt_tensor *operand, int ndim, const int64_t *insize,
+                               const int64_t *outsize, void *in_field, void *out_field) {
+  if (backward) dpt__call_same(call, "gradOutput", operand, ndim, outsize);
+  dpt__call_at(call, operand, backward ? out_field : in_field);
+  return backward ? dpt__call_out(call, "gradInput", r, ndim, insize, in_field)
+                  : dpt__call_out(call, "output", r, ndim, outsize, out_field);
 }
 
 dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r, int type, int ndim,
@@ -163,6 +178,32 @@ void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int
                            dpt__describe(text, t), (long long)count, of);
 }
 
+void dpt__call_alike(dpt__call *call, const char *name, const dpt_tensor *t, const dpt_tensor *x) {
+  if (!call->status) dpt__call_count(call, name, t, dpt__count(x), "one for each element of input");
+}
+
+void dpt__call_wrong(dpt__call *call, const char *name, const dpt_tensor *t, const char *wanted) {
+  char text[DPT__TEXT];
+  if (!call->status)
+    call->status = dpt__fail("%s: argument '%s' is a %s, wanted %s", call->fn, name,
+                             dpt__describe(text, t), wanted);
+}
+
+void dpt__call_dims(dpt__call *call, const char *name, const dpt_tensor *t, int least, int most,
+                    const char *wanted) {
+  if (!call->status && (t->ndim_ < least || t->ndim_ > most))
+    dpt__call_wrong(call, name, t, wanted);
+}
+
+void dpt__call_planes(dpt__call *call, const dpt_tensor *t, int planes, int64_t *N, int64_t *C,
+                      int64_t *S) {
+  *N = *C = *S = 1;
+  if (call->status) return;
+  if (planes) *N = t->size_[0];
+  *C = t->size_[planes];
+  for (int d = planes + 1; d < t->ndim_; d++) *S *= t->size_[d];
+}
+
 void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int ndim,
                     const int64_t *size) {
   char got[DPT__TEXT], wanted[DPT__TEXT];
@@ -191,8 +232,10 @@ static int make(dpt__call *call) {
   return status;
 }
 
-void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args, size_t size) {
+void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, int32_t *type, const void *args,
+                      size_t size) {
   if (call->status) return;
+  *type = call->type;
   call->status = (!call->made && (dpt__launch_check(&call->launch, kernel) || make(call))) ||
                  dpt__launch_kernel(&call->launch, kernel, args, size);
 }

@@ -43,12 +43,16 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t, void *field);
 const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
                                      void *field);
-/* An operand of any element type on the same device: indices, targets. Halves become floats. */
+/* An operand of any element type, stored in *type, on the same device: indices, targets. Halves
+ * become floats. */
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t,
-                                  void *field);
+                                  void *field, int32_t *type);
 /* A result that is overwritten, resized to ndim sizes. */
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                           const int64_t *size, void *field);
+/* The same, resized to the sizes of `like`, an operand (NULL after a failure). */
+dpt_tensor *dpt__call_out_like(dpt__call *call, const char *name, dpt_tensor *r,
+                               const dpt_tensor *like, void *field);
 /* The same for a result of another element type; of 64-bit indices. */
 dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r, int type, int ndim,
                                const int64_t *size, void *field);
@@ -62,11 +66,28 @@ dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor
 /* Such a result of another element type. */
 dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type,
                                   void *field);
-/* Fails the call where t, which gives sizes alone, is NULL. */
+/* The result of a layer whose kernel goes both ways between `in` and `out`: forward from the
+ * operand `in` to the result `out`, backward from `out` to `in`. The operand's sizes are checked
+ * backward. */
+dpt_tensor *dpt__call_out_side(dpt__call *call, int backward, dpt_tensor *r,
+                               const dpt_tensor *operand, int ndim, const int64_t *insize,
+                               const int64_t *outsize, void *in_field, void *out_field);
+/* Fails the call if t, which gives sizes alone, is NULL. */
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
 /* Fails the call unless t (an operand, may be NULL) has `count` elements; `of` says of what. */
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,
                      const char *of);
+/* Fails the call unless t has as many elements as x, both operands. */
+void dpt__call_alike(dpt__call *call, const char *name, const dpt_tensor *t, const dpt_tensor *x);
+/* Fails the call: an argument is not what is wanted; unless it has failed already. */
+void dpt__call_wrong(dpt__call *call, const char *name, const dpt_tensor *t, const char *wanted);
+/* Fails the call unless t has so many dimensions. */
+void dpt__call_dims(dpt__call *call, const char *name, const dpt_tensor *t, int least, int most,
+                    const char *wanted);
+/* t, of more than `planes` dimensions, as (N, C, S): C is the size of dimension `planes`, 0 or 1.
+ */
+void dpt__call_planes(dpt__call *call, const dpt_tensor *t, int planes, int64_t *N, int64_t *C,
+                      int64_t *S);
 /* Fails the call unless a has b's sizes. */
 void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int ndim,
                     const int64_t *size);
@@ -76,11 +97,13 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field);
 /* Whether an operand has elements. */
 static inline int dpt__call_some(const dpt_tensor *t) { return t && dpt__count(t) > 0; }
 
-/* Launches a kernel on the operands that have fields, unless the call has failed. */
-void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, const void *args, size_t size);
+/* Launches a kernel on the operands that have fields, unless the call has failed; *type, of its
+ * arguments, becomes the call's. */
+void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, int32_t *type, const void *args,
+                      size_t size);
 #define dpt__call_launch(call, kernel, args)                                                       \
-  dpt__call_submit((call), DPT__KERNEL_##kernel, (const struct dpt__##kernel##_args *){(args)},    \
-                   sizeof(struct dpt__##kernel##_args))
+  dpt__call_submit((call), DPT__KERNEL_##kernel, &(args)->type,                                    \
+                   (const struct dpt__##kernel##_args *){(args)}, sizeof *(args))
 /* Copies results back, frees temporaries, returns the status. */
 int dpt__call_end(dpt__call *call);
 /* Launches the last kernel if there is something to do, and ends the call. */

@@ -88,8 +88,7 @@ static void fill_args(dpt__call *call, struct dpt__convolution_args *args, int p
                                   [DPT__CONV_DATA] = DPT__CONV_FORWARD,
                                   [DPT__CONV_WEIGHT] = DPT__CONV_WEIGHT};
   int transposed = window->transposed;
-  *args = (struct dpt__convolution_args){.type = call->type,
-                                         .deterministic = dpt_deterministic_get(),
+  *args = (struct dpt__convolution_args){.deterministic = dpt_deterministic_get(),
                                          .tf32 = dpt_tf32_get(),
                                          .search = window->search,
                                          .pass = transposed ? exchanged[pass] : pass,
@@ -171,11 +170,8 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt__call_count(&call, "gb", b, conv.O, "one for each output plane");
   if (call.status || !images.N) return dpt__call_end(&call);
   struct dpt__convolution_args args;
-  struct dpt__plane_sum_args sum = {.type = call.type,
-                                    .N = images.N,
-                                    .C = conv.O,
-                                    .S = plane[0] * plane[1] * plane[2],
-                                    .scale = scale};
+  struct dpt__plane_sum_args sum = {
+      .N = images.N, .C = conv.O, .S = plane[0] * plane[1] * plane[2], .scale = scale};
   if (w) {
     fill_args(&call, &args, DPT__CONV_WEIGHT, window, &conv, images.N, x, gy, w);
     args.scale = scale;

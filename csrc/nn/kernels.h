@@ -19,30 +19,16 @@ static inline int64_t dpt__slide_first(int64_t first, int64_t dilation) {
   return first < 0 ? first + (-first + dilation - 1) / dilation * dilation : first;
 }
 
-/* out = in * weight^T + bias */
+/* The passes of linear layers and convolutions. */
+enum { DPT__CONV_FORWARD, DPT__CONV_DATA, DPT__CONV_WEIGHT };
+/* FORWARD: out = in * weight^T + bias; DATA: in = out * weight; WEIGHT: weight += scale * out^T *
+ * in, bias += scale * sum of out's rows. The bias may be NULL. */
 struct dpt__linear_args {
-  int32_t type, deterministic, tf32;
-  int64_t B, I, O;
-  const void *in, *weight, *bias; /* (B, I), (O, I), (O) or NULL */
-  void *out;                      /* (B, O) */
-};
-/* gin = gout * weight */
-struct dpt__linear_data_args {
-  int32_t type, deterministic, tf32;
-  int64_t B, I, O;
-  const void *gout, *weight; /* (B, O), (O, I) */
-  void *gin;                 /* (B, I) */
-};
-/* gw += scale * gout^T * in, gb += scale * sum of gout's rows; either may be NULL */
-struct dpt__linear_weight_args {
-  int32_t type, tf32;
+  int32_t type, deterministic, tf32, pass;
   int64_t B, I, O;
   double scale;
-  const void *in, *gout; /* (B, I), (B, O) */
-  void *gw, *gb;         /* (O, I), (O) */
+  void *in, *out, *weight, *bias; /* (B, I), (B, O), (O, I), (O) */
 };
-
-enum { DPT__CONV_FORWARD, DPT__CONV_DATA, DPT__CONV_WEIGHT };
 /* A convolution from `in` (N, I, S) to `out` (N, O, S'). FORWARD writes out, DATA writes in (both
  * add bias, if there is one, to what they write: a transposed convolution's forward is DATA),
  * WEIGHT adds scale * gradient to weight. */

@@ -2,23 +2,23 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* Rows of a vector or matrix; the columns must be `columns`. */
-static int64_t rows_of(dpt__call *call, const char *name, const dpt_tensor *t, int64_t columns) {
+/* Sizes of the weight and of t, a vector or matrix, whose columns it must fit. */
+static void start(dpt__call *call, struct dpt__linear_args *args, int pass, const char *weight_name,
+                  const dpt_tensor *weight, const char *name, const dpt_tensor *t) {
   char text[DPT__TEXT];
-  if (call->status) return 0;
-  int right = t->ndim_ == 1 || (t->ndim_ == 2 && t->size_[0] <= INT32_MAX);
-  if (right && t->size_[t->ndim_ - 1] == columns) return t->ndim_ == 1 ? 1 : t->size_[0];
-  call->status =
-      dpt__fail("%s: size mismatch: argument '%s' is a %s, wanted %lld or Bx%lld elements",
-                call->fn, name, dpt__describe(text, t), (long long)columns, (long long)columns);
-  return 0;
-}
-
-static void check_weight(dpt__call *call, const char *name, const dpt_tensor *weight) {
-  char text[DPT__TEXT];
-  if (!call->status && weight->ndim_ != 2)
-    call->status = dpt__fail("%s: argument '%s' is a %s, wanted a matrix", call->fn, name,
-                             dpt__describe(text, weight));
+  args->pass = pass;
+  args->deterministic = dpt_deterministic_get();
+  args->tf32 = dpt_tf32_get();
+  dpt__call_dims(call, weight_name, weight, 2, 2, "a matrix");
+  if (call->status) return;
+  args->O = weight->size_[0];
+  args->I = weight->size_[1];
+  args->B = t->ndim_ == 1 ? 1 : t->size_[0];
+  int64_t columns = pass == DPT__CONV_DATA ? args->O : args->I;
+  if ((t->ndim_ != 1 && t->ndim_ != 2) || args->B > INT32_MAX || t->size_[t->ndim_ - 1] != columns)
+    call->status =
+        dpt__fail("%s: size mismatch: argument '%s' is a %s, wanted %lld or Bx%lld elements",
+                  call->fn, name, dpt__describe(text, t), (long long)columns, (long long)columns);
 }
 
 int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
@@ -29,62 +29,41 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
-  check_weight(&call, "weight", w);
-  int64_t rows = rows_of(&call, "input", x, call.status ? 0 : w->size_[1]);
+  start(&call, &args, DPT__CONV_FORWARD, "weight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
-  dpt__call_count(&call, "bias", b, w->size_[0], "one for each output");
-  int64_t size[2] = {rows, w->size_[0]};
+  dpt__call_count(&call, "bias", b, args.O, "one for each output");
+  int64_t size[2] = {args.B, args.O};
   dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, size + 2 - x->ndim_, &args.out);
-  args = (struct dpt__linear_args){.type = call.type,
-                                   .deterministic = dpt_deterministic_get(),
-                                   .tf32 = dpt_tf32_get(),
-                                   .B = rows,
-                                   .I = w->size_[1],
-                                   .O = w->size_[0]};
   return dpt__call_run(&call, dpt__call_some(y), linear, &args);
 }
 
 int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *weight) {
   dpt__call call;
-  struct dpt__linear_data_args args;
+  struct dpt__linear_args args;
   dpt__call_begin(&call, "linear", "gradOutput", gout);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  check_weight(&call, "weight", w);
-  int64_t rows = rows_of(&call, "gradOutput", gy, call.status ? 0 : w->size_[0]);
+  start(&call, &args, DPT__CONV_DATA, "weight", w, "gradOutput", gy);
   if (call.status) return dpt__call_end(&call);
-  int64_t size[2] = {rows, w->size_[1]};
+  int64_t size[2] = {args.B, args.I};
   dpt_tensor *gx =
-      dpt__call_out(&call, "gradInput", gin, gy->ndim_, size + 2 - gy->ndim_, &args.gin);
-  args = (struct dpt__linear_data_args){.type = call.type,
-                                        .deterministic = dpt_deterministic_get(),
-                                        .tf32 = dpt_tf32_get(),
-                                        .B = rows,
-                                        .I = w->size_[1],
-                                        .O = w->size_[0]};
-  return dpt__call_run(&call, dpt__call_some(gx), linear_data, &args);
+      dpt__call_out(&call, "gradInput", gin, gy->ndim_, size + 2 - gy->ndim_, &args.in);
+  return dpt__call_run(&call, dpt__call_some(gx), linear, &args);
 }
 
 int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *in,
                                const dpt_tensor *gout, double scale) {
   dpt__call call;
-  struct dpt__linear_weight_args args;
+  struct dpt__linear_args args = {.scale = scale};
   dpt__call_begin(&call, "linear", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
-  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
-  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb, &args.gb);
-  check_weight(&call, "gw", w);
-  int64_t rows = rows_of(&call, "input", x, call.status ? 0 : w->size_[1]);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
+  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.weight);
+  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb, &args.bias);
+  start(&call, &args, DPT__CONV_WEIGHT, "gw", w, "input", x);
   if (call.status) return dpt__call_end(&call);
-  int64_t size[2] = {rows, w->size_[0]};
+  int64_t size[2] = {args.B, args.O};
   dpt__call_same(&call, "gradOutput", gy, x->ndim_, size + 2 - x->ndim_);
-  dpt__call_count(&call, "gb", b, w->size_[0], "one for each output");
-  args = (struct dpt__linear_weight_args){.type = call.type,
-                                          .tf32 = dpt_tf32_get(),
-                                          .B = rows,
-                                          .I = w->size_[1],
-                                          .O = w->size_[0],
-                                          .scale = scale};
-  return dpt__call_run(&call, dpt__call_some(gy), linear_weight, &args);
+  dpt__call_count(&call, "gb", b, args.O, "one for each output");
+  return dpt__call_run(&call, dpt__call_some(gy), linear, &args);
 }

@@ -12,13 +12,9 @@
 
 enum { DPT__LINEAR_SMALL = 128 };
 
-static inline int dpt__linear_fixed(const dpt__context *context, int deterministic, int64_t I,
-                                    int64_t O) {
-  return deterministic || (context->device && I * O <= DPT__LINEAR_SMALL);
-}
-
-/* c (m, n) = beta * c + alpha * a * b, all contiguous or, where they are transposed, contiguous
- * before. */
+/* c (m, n) = beta * c + alpha * a * b, all contiguous or, if they are transposed, contiguous
+ * before.
+ */
 static inline dpt__gemm_args dpt__linear_gemm(int32_t type, int fixed, int32_t tf32, int64_t m,
                                               int64_t n, int64_t k, double alpha, const void *a,
                                               int a_transposed, const void *b, int b_transposed,
@@ -32,26 +28,20 @@ static inline dpt__gemm_args dpt__linear_gemm(int32_t type, int fixed, int32_t t
 
 static inline dpt__gemm_args dpt__linear_product(const dpt__context *context,
                                                  const struct dpt__linear_args *a) {
-  return dpt__linear_gemm(a->type, dpt__linear_fixed(context, a->deterministic, a->I, a->O),
-                          a->tf32, a->B, a->O, a->I, 1, a->in, 0, a->weight, 1, a->bias ? 1 : 0,
-                          a->out);
+  int fixed = a->deterministic || (context->device && a->I * a->O <= DPT__LINEAR_SMALL);
+  if (a->pass == DPT__CONV_FORWARD)
+    return dpt__linear_gemm(a->type, fixed, a->tf32, a->B, a->O, a->I, 1, a->in, 0, a->weight, 1,
+                            a->bias ? 1 : 0, a->out);
+  if (a->pass == DPT__CONV_DATA)
+    return dpt__linear_gemm(a->type, fixed, a->tf32, a->B, a->I, a->O, 1, a->out, 0, a->weight, 0,
+                            0, a->in);
+  return dpt__linear_gemm(a->type, 0, a->tf32, a->O, a->I, a->B, a->scale, a->out, 1, a->in, 0, 1,
+                          a->weight);
 }
 
-static inline dpt__gemm_args dpt__linear_data_product(const dpt__context *context,
-                                                      const struct dpt__linear_data_args *a) {
-  return dpt__linear_gemm(a->type, dpt__linear_fixed(context, a->deterministic, a->I, a->O),
-                          a->tf32, a->B, a->I, a->O, 1, a->gout, 0, a->weight, 0, 0, a->gin);
-}
-
-static inline dpt__gemm_args dpt__linear_weight_product(const struct dpt__linear_weight_args *a) {
-  return dpt__linear_gemm(a->type, 0, a->tf32, a->O, a->I, a->B, a->scale, a->gout, 1, a->in, 0, 1,
-                          a->gw);
-}
-
-/* The gradient of the bias: sums of gout's columns. */
-static inline struct dpt__plane_sum_args
-dpt__linear_bias_sum(const struct dpt__linear_weight_args *a) {
-  struct dpt__plane_sum_args sum = {a->type, a->B, a->O, 1, a->scale, a->gout, a->gb};
+/* The gradient of the bias: sums of out's columns. */
+static inline struct dpt__plane_sum_args dpt__linear_bias_sum(const struct dpt__linear_args *a) {
+  struct dpt__plane_sum_args sum = {a->type, a->B, a->O, 1, a->scale, a->out, a->bias};
   return sum;
 }
 

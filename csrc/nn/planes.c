@@ -2,63 +2,44 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* (N, C, S) where dimension `planes` (0 or 1) is C. */
-static void split(dpt__call *call, const dpt_tensor *t, int planes, int64_t *N, int64_t *C,
-                  int64_t *S) {
-  char text[DPT__TEXT];
-  *N = *C = *S = 1;
-  if (call->status) return;
-  if (t->ndim_ <= planes) {
-    call->status = dpt__fail("%s: argument 'input' is a %s, wanted C or NxC and more", call->fn,
-                             dpt__describe(text, t));
-    return;
-  }
-  if (planes) *N = t->size_[0];
-  *C = t->size_[planes];
-  for (int d = planes + 1; d < t->ndim_; d++) *S *= t->size_[d];
-}
-
 /* PReLU's dimension of planes: C, NxC and more, or CxHxW where NxCxL does not fit the slopes. */
 static int prelu_planes(const dpt_tensor *in, const dpt_tensor *slopes) {
   if (!in || !slopes || in->ndim_ != 3) return in && in->ndim_ > 1;
   return in->size_[1] == dpt__count(slopes) || in->size_[0] != dpt__count(slopes);
 }
 
-static void check_slopes(dpt__call *call, const char *name, const dpt_tensor *weight, int64_t C) {
-  if (!call->status && dpt__count(weight) != 1)
-    dpt__call_count(call, name, weight, C, "one or one for each plane");
+/* (N, C, S) of in, and whether its planes share the one slope. */
+static void slopes(dpt__call *call, const dpt_tensor *in, const char *name,
+                   const dpt_tensor *weight, int64_t *N, int64_t *C, int64_t *S, int32_t *shared) {
+  int planes = prelu_planes(in, weight);
+  dpt__call_dims(call, "input", in, planes + 1, DPT_MAXDIM, "C or NxC and more");
+  dpt__call_planes(call, in, planes, N, C, S);
+  *shared = weight && dpt__count(weight) == 1;
+  if (!*shared) dpt__call_count(call, name, weight, *C, "one or one for each plane");
 }
 
 int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight) {
   dpt__call call;
-  struct dpt__prelu_args args = {0};
+  struct dpt__prelu_args args;
   dpt__call_begin(&call, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
-  check_slopes(&call, "weight", w, args.C);
-  if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_, &args.out);
-  args.type = call.type;
-  args.shared = dpt__count(w) == 1;
+  slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
+  dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
   return dpt__call_run(&call, dpt__call_some(y), prelu, &args);
 }
 
 int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                             const dpt_tensor *weight) {
   dpt__call call;
-  struct dpt__prelu_backward_args args = {0};
+  struct dpt__prelu_backward_args args = {.gw = NULL};
   dpt__call_begin(&call, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
-  check_slopes(&call, "weight", w, args.C);
-  if (!call.status) dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
-  if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_, &args.gin);
-  args.type = call.type;
-  args.shared = dpt__count(w) == 1;
+  slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
+  dpt__call_alike(&call, "gradOutput", gy, x);
+  dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), prelu_backward, &args);
 }
 
@@ -70,20 +51,15 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
-  split(&call, x, prelu_planes(in, w), &args.N, &args.C, &args.S);
-  check_slopes(&call, "gw", w, args.C);
-  if (!call.status) dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
-  if (call.status) return dpt__call_end(&call);
-  args.type = call.type;
-  args.shared = dpt__count(w) == 1;
+  slopes(&call, x, "gw", w, &args.N, &args.C, &args.S, &args.shared);
+  dpt__call_alike(&call, "gradOutput", gy, x);
   return dpt__call_run(&call, dpt__call_some(x), prelu_backward, &args);
 }
 
-static void check_image(dpt__call *call, const dpt_tensor *in, int64_t size) {
-  char text[DPT__TEXT];
-  if (!call->status && in->ndim_ != 3 && in->ndim_ != 4)
-    call->status = dpt__fail("%s: argument 'input' is a %s, wanted CxHxW or NxCxHxW", call->fn,
-                             dpt__describe(text, in));
+static void images(dpt__call *call, const dpt_tensor *in, int64_t size, int64_t *N, int64_t *C,
+                   int64_t *S) {
+  dpt__call_dims(call, "input", in, 3, 4, "CxHxW or NxCxHxW");
+  dpt__call_planes(call, in, !call->status && in->ndim_ == 4, N, C, S);
   if (!call->status && (size < 1 || size % 2 == 0))
     call->status = dpt__fail("%s: argument 'size' is %lld, wanted an odd number of planes",
                              call->fn, (long long)size);
@@ -95,12 +71,9 @@ int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, in
   struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta, .k = k};
   dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
-  check_image(&call, x, size);
-  split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
-  if (call.status) return dpt__call_end(&call);
-  dpt_tensor *y = dpt__call_out(&call, "output", out, x->ndim_, x->size_, &args.out);
-  dpt__call_out(&call, "denom", denom, x->ndim_, x->size_, &args.denom);
-  args.type = call.type;
+  images(&call, x, size, &args.N, &args.C, &args.S);
+  dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
+  dpt__call_out_like(&call, "denom", denom, x, &args.denom);
   return dpt__call_run(&call, dpt__call_some(y), lrn, &args);
 }
 
@@ -114,15 +87,10 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
   const dpt_tensor *sums = dpt__call_in(&call, "denom", denom, &args.denom);
-  check_image(&call, x, size);
-  split(&call, x, in && in->ndim_ == 4, &args.N, &args.C, &args.S);
-  if (!call.status) {
-    dpt__call_count(&call, "gradOutput", gy, dpt__count(x), "as in");
-    dpt__call_count(&call, "output", y, dpt__count(x), "as in");
-    dpt__call_count(&call, "denom", sums, dpt__count(x), "as in");
-  }
-  if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, x->ndim_, x->size_, &args.gin);
-  args.type = call.type;
+  images(&call, x, size, &args.N, &args.C, &args.S);
+  dpt__call_alike(&call, "gradOutput", gy, x);
+  dpt__call_alike(&call, "output", y, x);
+  dpt__call_alike(&call, "denom", sums, x);
+  dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), lrn_backward, &args);
 }

@@ -54,7 +54,6 @@ static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt_
   int n = dpt__images_size(images, ndim, images->C, args->slide.out, size);
   dpt_tensor *y = dpt__call_out(call, "output", out, n, size, &args->out);
   dpt__call_out_index(call, "indices", idx, n, size, &args->idx);
-  args->type = call->type;
   args->planes = images->N * images->C;
   return dpt__call_run(call, dpt__call_some(y), maxpool, args);
 }
@@ -114,63 +113,60 @@ static int64_t plane(const dpt__images *images) {
   return images->size[0] * images->size[1] * images->size[2];
 }
 
-/* Places of maxima, one for each element of a tensor. */
-static const dpt_tensor *take_places(dpt__call *call, const dpt_tensor *idx, void *field) {
-  const dpt_tensor *i = dpt__call_index(call, "indices", idx, field);
-  if (i && dpt__type(i) != DPT_I64)
-    call->status = dpt__fail("%s: argument 'indices' is a %s, wanted 64-bit integers", call->fn,
-                             dpt__kind_name(i->kind_));
+/* Indices of maxima in their planes. */
+static const dpt_tensor *take_indices(dpt__call *call, const dpt_tensor *idx, void *field) {
+  int32_t type;
+  const dpt_tensor *i = dpt__call_index(call, "indices", idx, field, &type);
+  if (i && type != DPT_I64) dpt__call_wrong(call, "indices", i, "64-bit integers");
   return i;
+}
+
+/* The planes of t are those of `large`, called `of`. */
+static void check_planes(dpt__call *call, const char *name, const dpt__images *t, const char *of,
+                         const dpt__images *large) {
+  if (!call->status && t->N * t->C != large->N * large->C)
+    call->status = dpt__fail("%s: argument '%s' has %lldx%lld planes, wanted %lldx%lld as '%s'",
+                             call->fn, name, (long long)t->N, (long long)t->C, (long long)large->N,
+                             (long long)large->C, of);
 }
 
 int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                          const dpt_tensor *idx, int ndim) {
   dpt__call call;
-  struct dpt__plane_scatter_args args;
+  struct dpt__plane_scatter_args args = {.add = 1};
   dpt__images large, small;
   dpt__call_begin(&call, "max pooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
   dpt__images_of(&call, "input", in, ndim, &large);
-  const dpt_tensor *i = take_places(&call, idx, &args.idx);
+  const dpt_tensor *i = take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)
     dpt__call_count(&call, "indices", i, dpt__count(gy), "one for each element of gradOutput");
-  if (!call.status && small.N * small.C != large.N * large.C)
-    call.status = dpt__fail(
-        "%s: argument 'gradOutput' has %lldx%lld planes, wanted %lldx%lld as in the "
-        "input",
-        call.fn, (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
+  check_planes(&call, "gradOutput", &small, "input", &large);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_, &args.to);
-  args = (struct dpt__plane_scatter_args){.type = call.type,
-                                          .add = 1,
-                                          .planes = large.N * large.C,
-                                          .small = plane(&small),
-                                          .large = plane(&large)};
+  args.planes = large.N * large.C, args.small = plane(&small), args.large = plane(&large);
   return dpt__call_run(&call, dpt__call_some(gx), plane_scatter, &args);
 }
 
 int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *idx, int ndim,
                           const int64_t *size) {
   dpt__call call;
-  struct dpt__plane_scatter_args args;
+  struct dpt__plane_scatter_args args = {.add = 0};
   dpt__images images;
   struct dpt__slide s = {.in = {0}};
   int64_t sizes5[5];
   dpt__call_begin(&call, "max unpooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.from);
-  const dpt_tensor *i = take_places(&call, idx, &args.idx);
+  const dpt_tensor *i = take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "input", x, ndim, &images);
   adaptive_sizes(&call, "input", x, &images, ndim, size, &s);
-  if (!call.status)
-    dpt__call_count(&call, "indices", i, dpt__count(x), "one for each element of input");
+  dpt__call_alike(&call, "indices", i, x);
   if (call.status) return dpt__call_end(&call);
   int n = dpt__images_size(&images, ndim, images.C, s.out, sizes5);
   dpt_tensor *y = dpt__call_out(&call, "output", out, n, sizes5, &args.to);
-  args = (struct dpt__plane_scatter_args){.type = call.type,
-                                          .planes = images.N * images.C,
-                                          .small = plane(&images),
-                                          .large = s.out[0] * s.out[1] * s.out[2]};
+  args.planes = images.N * images.C, args.small = plane(&images);
+  args.large = s.out[0] * s.out[1] * s.out[2];
   return dpt__call_run(&call, dpt__call_some(y), plane_scatter, &args);
 }
 
@@ -181,36 +177,22 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt__images large, small;
   dpt__call_begin(&call, "max unpooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
-  const dpt_tensor *i = take_places(&call, idx, &args.idx);
+  const dpt_tensor *i = take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "gradOutput", gy, ndim, &large);
   dpt__images_of(&call, "indices", i, ndim, &small);
-  if (!call.status && small.N * small.C != large.N * large.C)
-    call.status = dpt__fail(
-        "%s: argument 'indices' has %lldx%lld planes, wanted %lldx%lld as 'gradOutput'", call.fn,
-        (long long)small.N, (long long)small.C, (long long)large.N, (long long)large.C);
+  check_planes(&call, "indices", &small, "gradOutput", &large);
   if (call.status) return dpt__call_end(&call);
-  dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, i->ndim_, i->size_, &args.to);
-  args = (struct dpt__plane_gather_args){.type = call.type,
-                                         .planes = large.N * large.C,
-                                         .small = plane(&small),
-                                         .large = plane(&large)};
+  dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, i, &args.to);
+  args.planes = large.N * large.C, args.small = plane(&small), args.large = plane(&large);
   return dpt__call_run(&call, dpt__call_some(gx), plane_gather, &args);
 }
 
 /* result is gin or out, operand gout or in; images are those of the large side. */
 static int avgpool(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
                    const dpt__images *images, int ndim, struct dpt__avgpool_args *args) {
-  int64_t small[5], large[5];
-  if (call->status) return dpt__call_end(call);
-  int n = dpt__images_size(images, ndim, images->C, args->slide.out, small);
-  dpt__images_size(images, ndim, images->C, args->slide.in, large);
-  if (args->backward) dpt__call_same(call, "gradOutput", operand, n, small);
-  dpt_tensor *r = dpt__call_out(call, args->backward ? "gradInput" : "output", result, n,
-                                args->backward ? large : small, NULL);
-  args->type = call->type;
-  args->planes = images->N * images->C;
-  dpt__call_at(call, args->backward ? r : operand, &args->in);
-  dpt__call_at(call, args->backward ? operand : r, &args->out);
+  dpt__images_out_side(call, args->backward, result, operand, images, ndim, args->slide.in,
+                       args->slide.out, &args->in, &args->out);
+  args->planes = call->status ? 0 : images->N * images->C;
   return dpt__call_run(call, args->planes, avgpool, args);
 }
 

@@ -10,17 +10,9 @@ static void check_factor(dpt__call *call, int64_t factor) {
 /* Launches forward (operand: in) or backward (operand: gout) once both sizes are known. */
 static int upsample(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
                     const dpt__images *images, int ndim, struct dpt__upsample_args *args) {
-  int64_t insize[5], outsize[5];
-  if (call->status) return dpt__call_end(call);
-  int n = dpt__images_size(images, ndim, images->C, args->outsize, outsize);
-  dpt__images_size(images, ndim, images->C, args->insize, insize);
-  if (args->backward) dpt__call_same(call, "gradOutput", operand, n, outsize);
-  dpt_tensor *r = dpt__call_out(call, args->backward ? "gradInput" : "output", result, n,
-                                args->backward ? insize : outsize, NULL);
-  args->type = call->type;
+  dpt_tensor *r = dpt__images_out_side(call, args->backward, result, operand, images, ndim,
+                                       args->insize, args->outsize, &args->in, &args->out);
   args->planes = images->N * images->C;
-  dpt__call_at(call, args->backward ? r : operand, &args->in);
-  dpt__call_at(call, args->backward ? operand : r, &args->out);
   return dpt__call_run(call, dpt__call_some(r) && dpt__call_some(operand), upsample, args);
 }
 
@@ -124,12 +116,8 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
     if (d >= 3 - ndim) size[first + d - (3 - ndim)] = args.outsize[d];
   }
   if (call.status) return dpt__call_end(&call);
-  if (backward) dpt__call_same(&call, "gradOutput", x, in->ndim_, size);
-  dpt_tensor *r = dpt__call_out(&call, backward ? "gradInput" : "output", result, in->ndim_,
-                                backward ? in->size_ : size, NULL);
-  args.type = call.type;
-  dpt__call_at(&call, backward ? r : x, &args.in);
-  dpt__call_at(&call, backward ? x : r, &args.out);
+  dpt_tensor *r = dpt__call_out_side(&call, backward, result, x, in->ndim_, in->size_, size,
+                                     &args.in, &args.out);
   return dpt__call_run(&call, dpt__call_some(r) && (dpt__call_some(x) || !backward), pad, &args);
 }
 

@@ -20,8 +20,7 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
   dpt__call call;
   int64_t n = x ? dpt__count(x) : 0;
   dpt__call_begin(&call, "sgd", "x", x);
-  struct dpt__sgd_args args = {.type = call.type,
-                               .nesterov = nesterov,
+  struct dpt__sgd_args args = {.nesterov = nesterov,
                                .first = first,
                                .n = n,
                                .rate = rate,
@@ -41,13 +40,8 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, do
   dpt__call call;
   int64_t n = x ? dpt__count(x) : 0;
   dpt__call_begin(&call, "adam", "x", x);
-  struct dpt__adam_args args = {.type = call.type,
-                                .n = n,
-                                .rate = rate,
-                                .decay = decay,
-                                .beta1 = beta1,
-                                .beta2 = beta2,
-                                .eps = eps};
+  struct dpt__adam_args args = {
+      .n = n, .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};
   vector(&call, "x", x, n, &args.x);
   vector(&call, "g", g, n, &args.g);
   vector(&call, "m", m, n, &args.m);

@@ -1,10 +1,9 @@
-/* window.c: windows and images (window.h has the rules). */
+/* window.c: windows and images (see window.h). */
 #include "nn/window.h"
 
 void dpt__images_of(dpt__call *call, const char *name, const dpt_tensor *t, int ndim,
                     dpt__images *images) {
   static const char *const wanted[] = {"CxW or NxCxW", "CxHxW or NxCxHxW", "CxTxHxW or NxCxTxHxW"};
-  char text[DPT__TEXT];
   dpt__call_present(call, name, t);
   if (call->status) return;
   if (ndim < 1 || ndim > 3) {
@@ -12,12 +11,8 @@ void dpt__images_of(dpt__call *call, const char *name, const dpt_tensor *t, int 
         dpt__fail("%s: argument 'window' has %d dimensions, wanted 1 to 3", call->fn, ndim);
     return;
   }
+  dpt__call_dims(call, name, t, ndim + 1, ndim + 2, wanted[ndim - 1]);
   images->batch = t->ndim_ == ndim + 2;
-  if (t->ndim_ != ndim + 1 && !images->batch) {
-    call->status = dpt__fail("%s: argument '%s' is a %s, wanted %s", call->fn, name,
-                             dpt__describe(text, t), wanted[ndim - 1]);
-    return;
-  }
   images->N = images->batch ? t->size_[0] : 1;
   images->C = t->size_[images->batch];
   dpt__sizes3(ndim, t->size_ + images->batch + 1, images->size);
@@ -30,6 +25,17 @@ int dpt__images_size(const dpt__images *images, int ndim, int64_t C, const int64
   into[n++] = C;
   for (int d = 3 - ndim; d < 3; d++) into[n++] = size[d];
   return n;
+}
+
+dpt_tensor *dpt__images_out_side(dpt__call *call, int backward, dpt_tensor *r,
+                                 const dpt_tensor *operand, const dpt__images *images, int ndim,
+                                 const int64_t insize[3], const int64_t outsize[3], void *in_field,
+                                 void *out_field) {
+  int64_t in[5], out[5];
+  if (call->status) return NULL;
+  int n = dpt__images_size(images, ndim, images->C, outsize, out);
+  dpt__images_size(images, ndim, images->C, insize, in);
+  return dpt__call_out_side(call, backward, r, operand, n, in, out, in_field, out_field);
 }
 
 void dpt__sizes3(int ndim, const int64_t *size, int64_t into[3]) {

@@ -18,9 +18,15 @@ typedef struct dpt__images {
 /* Reads t as images of ndim spatial dimensions; anything else fails the call. */
 void dpt__images_of(dpt__call *call, const char *name, const dpt_tensor *t, int ndim,
                     dpt__images *images);
-/* The sizes of a tensor of such images with C planes of size[3]; gives the dimension count. */
+/* The sizes of a tensor of such images with C planes of size[3]; returns the number of its
+ * dimensions. */
 int dpt__images_size(const dpt__images *images, int ndim, int64_t C, const int64_t size[3],
                      int64_t into[5]);
+/* dpt__call_out_side for images with C planes whose two sides have the sizes insize and outsize. */
+dpt_tensor *dpt__images_out_side(dpt__call *call, int backward, dpt_tensor *r,
+                                 const dpt_tensor *operand, const dpt__images *images, int ndim,
+                                 const int64_t insize[3], const int64_t outsize[3], void *in_field,
+                                 void *out_field);
 /* Fills kernel, stride, pad and dilation and checks them. */
 void dpt__slide_start(dpt__call *call, const dpt_window *window, struct dpt__slide *slide);
 /* Copies size[0 .. ndim-1] into the last entries of three. */

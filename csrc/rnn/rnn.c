@@ -276,7 +276,7 @@ static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
 
 static int launch(rnn_call *c, enum dpt__kernel kernel) {
   if (c->call.status) return 1;
-  dpt__call_submit(&c->call, kernel, c->args, c->size);
+  dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
   return c->call.status;
 }
 

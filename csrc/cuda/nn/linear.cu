@@ -1,4 +1,4 @@
-/* linear.cu: nn.Linear's kernels: one product each (nn/linear.h has the rules). */
+/* linear.cu: nn.Linear's kernel: a product (see nn/linear.h). */
 #include "cuda/gemm.h"
 extern "C" {
 #include "nn/linear.h"
@@ -27,21 +27,11 @@ int repeat(dpt__context *context, int type, void *out, const void *row, int64_t 
 
 int dpt__cuda_linear(dpt__context *context, const void *args) {
   const struct dpt__linear_args *a = (const struct dpt__linear_args *)args;
-  if (a->bias && repeat(context, a->type, a->out, a->bias, a->B, a->O)) return 1;
-  dpt__gemm_args gemm = dpt__linear_product(context, a);
-  return dpt__cuda_gemm(context, &gemm);
-}
-
-int dpt__cuda_linear_data(dpt__context *context, const void *args) {
-  dpt__gemm_args gemm =
-      dpt__linear_data_product(context, (const struct dpt__linear_data_args *)args);
-  return dpt__cuda_gemm(context, &gemm);
-}
-
-int dpt__cuda_linear_weight(dpt__context *context, const void *args) {
-  const struct dpt__linear_weight_args *a = (const struct dpt__linear_weight_args *)args;
+  if (a->pass == DPT__CONV_FORWARD && a->bias &&
+      repeat(context, a->type, a->out, a->bias, a->B, a->O))
+    return 1;
   struct dpt__plane_sum_args sum = dpt__linear_bias_sum(a);
-  if (a->gb && dpt__cuda_plane_sum(context, &sum)) return 1;
-  dpt__gemm_args gemm = dpt__linear_weight_product(a);
-  return a->gw ? dpt__cuda_gemm(context, &gemm) : 0;
+  if (a->pass == DPT__CONV_WEIGHT && a->bias && dpt__cuda_plane_sum(context, &sum)) return 1;
+  dpt__gemm_args gemm = dpt__linear_product(context, a);
+  return gemm.c ? dpt__cuda_gemm(context, &gemm) : 0;
 }
