@@ -1,15 +1,15 @@
--- dpt.file.functions: functions in files, and what cannot be written at all.
+-- dpt.file.functions: functions in files, with their upvalues.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
 local function trip(value) return torch.deserialize(torch.serialize(value)) end
 
-describe('functions in files', function()
+describe('Functions in files', function()
    local path
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)
 
-   it('are refused on disk and in pipes, taken from memory', function()
+   it('are rejected on disk and in pipes, and read from memory', function()
       local n = 2
       local function f(x) return x + n end
       torch.save(path, {f})
@@ -51,7 +51,7 @@ describe('functions in files', function()
       assert.equal(0, (b()))
    end)
 
-   it('of older files have upvalues without names, or no index', function()
+   it('are read from older files without names of upvalues, or without an index', function()
       local n, m = 4, 5
       local function f() return n + m end
       local code = string.dump(f)
@@ -66,28 +66,12 @@ describe('functions in files', function()
       end
    end)
 
-   it('of another build raise a sentence', function()
+   it('raise if they are of another build of Lua', function()
       local bytes = torch.serialize(function() return 1 end)
       local bad = bytes:gsub('\27LJ', '\27Lx')
       assert.error_matches(function() torch.deserialize(bad) end, 'another build of Lua')
       local file = torch.MemoryFile(torch.CharStorage():string(bad .. '\0'), 'r'):binary()
       file:allowFunctions 'skip'
       assert.equal('function', type(file:readObject()))
-   end)
-
-   it('that cannot be written are named with the way to them (A10)', function()
-      local co = coroutine.create(print)
-      local function hook() return co end
-      assert.error_matches(function() torch.serialize{model = {list = {1, hook}}} end,
-         "type thread at <%?>%.model%.list%.2%.co ")
-      assert.error_matches(function() torch.serialize(co) end, 'type thread at <%?> cannot')
-      assert.error_matches(function() torch.serialize{a = {print}} end,
-         'type function at <%?>%.a%.1')
-      assert.error_matches(function() torch.serialize{[co] = 1} end, 'type thread at <%?>%.thread')
-      local f = torch.MemoryFile()
-      assert.has_error(function() f:writeObject{{{co}}} end)
-      assert.error_matches(function() f:writeObject{x = co} end,
-         'type thread at <%?>%.x cannot')
-      assert.error_matches(function() f:writeObject({co}, 'net') end, 'type thread at net%.1 ')
    end)
 end)

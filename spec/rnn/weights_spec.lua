@@ -7,7 +7,7 @@ local same = require 'spec.support.parallel'
 
 local GAP = 3
 
-describe('dpt.rnn.weights between layouts', function()
+describe('dpt.rnn.weights, between layouts,', function()
    local layout, size = network.layout, network.size
    local other -- on devices: whether there are gaps, or nil for the real layout
 
@@ -50,7 +50,7 @@ describe('dpt.rnn.weights between layouts', function()
 
    for _, gaps in ipairs{false, true} do
       local name = gaps and ' with gaps' or ' of another order'
-      it('a change of type keeps every part, there and back,' .. name, function()
+      it('keeps every part through a change of type, there and back,' .. name, function()
          other = gaps
          local rnn = make()
          local expected, before = parts(rnn), rnn.weight:clone()
@@ -64,7 +64,7 @@ describe('dpt.rnn.weights between layouts', function()
          same.bits(expected, parts(rnn))
       end)
 
-      it('what modules share stays shared and is laid out once,' .. name, function()
+      it('keeps shared what modules share and lays it out once,' .. name, function()
          other = gaps
          local one, two = make(), make()
          two:share(one, 'weight', 'gradWeight')
@@ -81,7 +81,7 @@ describe('dpt.rnn.weights between layouts', function()
          assert.equal(one.weight:nElement() + 27, flat:nElement())
       end)
 
-      it('files have one order, whoever wrote them,' .. name, function()
+      it('writes files of one order, whoever writes them,' .. name, function()
          local rnn = make()
          local expected = parts(rnn)
          local host = torch.serialize(rnn)
@@ -97,7 +97,7 @@ describe('dpt.rnn.weights between layouts', function()
       end)
    end
 
-   it('what modules share stays shared in files', function()
+   it('keeps shared what modules share, also in files', function()
       for _, gaps in ipairs{false, true} do
          other = gaps
          local one, two = make(), make()
@@ -114,7 +114,7 @@ describe('dpt.rnn.weights between layouts', function()
       end
    end)
 
-   it('views follow the weight into another layout', function()
+   it('lets views follow the weight into another layout', function()
       other = true
       local rnn = make()
       rnn:weights()

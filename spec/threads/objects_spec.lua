@@ -1,13 +1,13 @@
 --- spec for threads.Mutex, Condition, AtomicCounter and safe.
 local threads = require 'threads'
 
-describe('objects that threads share', function()
+describe('Objects that threads share', function()
    local pool
 
    setup(function() pool = threads(3) end)
    teardown(function() pool:terminate() end)
 
-   it('count, all in one', function()
+   it('count what all threads add', function()
       local counter = threads.AtomicCounter():set(5)
       for _ = 1, 6 do
          pool:addjob(function()
@@ -44,7 +44,7 @@ describe('objects that threads share', function()
       assert.error_matches(function() threads.Mutex 'x' end, 'got x, wanted nothing or an id')
    end)
 
-   it('exclude each other, and wake who waits', function()
+   it('exclude other threads, and wake a thread that waits', function()
       local mutex, condition = threads.Mutex(), threads.Condition()
       local turn, last = threads.AtomicCounter(), 3
       local order = {}
@@ -64,7 +64,7 @@ describe('objects that threads share', function()
       condition:signal()
    end)
 
-   it('say what is wrong', function()
+   it('raise for wrong use by one message', function()
       local mutex, condition = threads.Mutex(), threads.Condition()
       assert.error_matches(function() mutex:unlock() end, 'this thread has not locked the mutex')
       mutex:lock()
@@ -80,7 +80,7 @@ describe('objects that threads share', function()
          "upvalue 'mutex' of the function is a cdata")
    end)
 
-   it('make functions safe', function()
+   it('let functions run in one thread at a time', function()
       local counter = threads.AtomicCounter()
       local add = threads.safe(function(n)
          local v = counter:get()

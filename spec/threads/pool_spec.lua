@@ -14,7 +14,7 @@ describe('dpt.threads.pool', function()
       assert.is_table(values[1])
    end)
 
-   it('sends to all and receives the answers in any order', function()
+   it('sends to all workers and receives the answers in any order', function()
       local jobs = {}
       for i = 1, 3 do
          for k = 1, 3 do
@@ -46,7 +46,7 @@ describe('dpt.threads.pool', function()
       assert.same({nil, 'worker 1 has ended: the pool was closed'}, {other:receive(job)})
    end)
 
-   it('gives nil and the message with the worker\'s traceback', function()
+   it('returns nil and the message with the traceback of the worker', function()
       local bad = pool:send(1, function() error 'hoppla' end)
       local good = pool:send(2, function() return 7 end)
       local values, message = pool:receive(bad)
@@ -56,7 +56,7 @@ describe('dpt.threads.pool', function()
       assert.equals(7, pool:receive(good)[1])
    end)
 
-   it('shares tensors', function()
+   it('shares tensors with its workers', function()
       local t = torch.FloatTensor(10):zero()
       local values = pool:receive(pool:send(1, function(x)
          x:fill(3)
@@ -79,7 +79,7 @@ describe('dpt.threads.pool', function()
       other:close()
    end)
 
-   it('runs the LuaJIT of the process: libdpt brings none along', function()
+   it('runs the LuaJIT of the process, since libdpt brings none along', function()
       local path
       for line in io.lines '/proc/self/maps' do path = path or line:match '(/%S*libdpt%.so)' end
       local pipe = io.popen(("readelf -d '%s'"):format(path))

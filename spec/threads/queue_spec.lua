@@ -2,8 +2,8 @@
 local torch = require('dpt').torch
 local threads = require 'threads'
 
-describe('a queue of jobs', function()
-   it('runs them in order in whoever takes them', function()
+describe('threads.Queue', function()
+   it('runs jobs in order, each in the thread that takes it', function()
       local queue, factor = threads.Queue(3, 'threads.serialize'), 10
       assert.same({3, 1, 0}, {queue.size, queue.isempty, queue.isfull})
       for i = 1, 3 do queue:addjob(function(a, b) return a * factor, b end, i, 'x') end
@@ -16,7 +16,7 @@ describe('a queue of jobs', function()
       assert.equal(1, queue.isempty)
    end)
 
-   it('connects threads, which wait for room and for jobs', function()
+   it('connects threads, which wait for space and for jobs', function()
       local tasks, answers = threads.Queue(2, 'threads.serialize'),
          threads.Queue(1, 'threads.serialize')
       local code = ([[
@@ -41,7 +41,7 @@ describe('a queue of jobs', function()
       for _, thread in ipairs(list) do thread:free() end
    end)
 
-   it('copies tensors or shares them', function()
+   it('copies tensors or shares them, as its second argument says', function()
       for name, want in pairs{['threads.serialize'] = 0, ['threads.sharedserialize'] = 5} do
          local queue, x = threads.Queue(1, name), torch.zeros(2)
          queue:addjob(function(t) t:fill(5) end, x)
@@ -50,7 +50,7 @@ describe('a queue of jobs', function()
       end
    end)
 
-   it('keeps what is in a job until nobody has the queue', function()
+   it('keeps what is in a job alive until nobody has the queue', function()
       local dpt, queue = require 'dpt', threads.Queue(4, 'threads.sharedserialize')
       collectgarbage()
       collectgarbage()
@@ -65,7 +65,7 @@ describe('a queue of jobs', function()
       assert.is_table(dpt)
    end)
 
-   it('refuses what is none', function()
+   it('rejects what is no queue, no job and no size', function()
       local queue = threads.Queue(1, 'threads.serialize')
       assert.error_matches(function() threads.Queue(0, 'threads.serialize') end,
          'Queue: got the size 0, wanted 1 or more')

@@ -53,7 +53,7 @@ describe('threads.Thread', function()
       assert.same({1, 'x'}, loaded.list)
    end)
 
-   it('says on stderr why its program fails, and takes nothing but a program', function()
+   it('writes on stderr why its program fails, and rejects what is no program', function()
       local script = os.tmpname()
       local file = io.open(script, 'w')
       file:write [[

@@ -1,4 +1,4 @@
--- Random bytes in everything that dpt reads; spec/file/hostile_spec.lua has what must be said of
+-- Random bytes in everything that dpt reads; spec/file/object_hostile_spec.lua has what must be said of
 -- them.
 local fuzz = require 'spec.support.fuzz.run'
 

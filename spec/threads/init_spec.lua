@@ -2,7 +2,7 @@
 local threads = require 'threads'
 local torch = require 'torch'
 
-describe('threads', function()
+describe('A pool of threads.Threads', function()
    local pool
 
    before_each(function() pool = threads.Threads(2, function(i) number = i end) end)
@@ -28,7 +28,7 @@ describe('threads', function()
       assert.is_nil(number)
    end)
 
-   it('is called directly, and tells what the last init function returned', function()
+   it('is made by threads(n, ...), which returns what the last init function returned', function()
       local other, initial = threads(3, function() return 'not this' end, function(i)
          return i, 2 * i
       end)
@@ -37,7 +37,7 @@ describe('threads', function()
       other:terminate()
    end)
 
-   it('tells whether it accepts and has jobs', function()
+   it('knows whether it accepts jobs and has some', function()
       local mutex = threads.Mutex()
       assert.is_false(pool:hasjob())
       assert.is_true(pool:acceptsjob())
@@ -62,7 +62,7 @@ describe('threads', function()
       assert.is_false(pool:hasjob())
    end)
 
-   it('makes room by itself where the queue is full', function()
+   it('makes space in a full queue by itself', function()
       local done = 0
       for _ = 1, 30 do pool:addjob(function() end, function() done = done + 1 end) end
       pool:synchronize()
@@ -104,7 +104,7 @@ describe('threads', function()
       assert.equals(2, got)
    end)
 
-   it('says no to what are no functions, and after terminate', function()
+   it('rejects what is no function, and every call after terminate', function()
       assert.error_matches(function() pool:addjob(3) end, 'addjob: argument 1 is of type number')
       assert.error_matches(function() pool:addjob(print, 3) end, 'argument 2 is of type number')
       assert.error_matches(function() threads(0) end, 'got 0, wanted the number of threads')
@@ -161,7 +161,7 @@ describe('threads', function()
       assert.equals(55, got)
    end)
 
-   it('takes a coroutine\'s yield as end callback', function()
+   it('takes the yield of a coroutine as end callback', function()
       local single = threads.Threads(1)
       local function results()
          for i = 1, 2 do single:addjob(function() return i end, coroutine.yield) end
@@ -178,7 +178,7 @@ describe('threads', function()
       single:terminate()
    end)
 
-   it('has a loader in Torch7\'s way: asynchronous batches', function()
+   it('loads batches asynchronously as scripts of Torch7 do', function()
       local todo, result = 20, nil
       local jobs, sum = 0, 0
       local function get()

@@ -1,5 +1,5 @@
--- dpt.file on bytes that nobody wrote: a sentence or a value, never a crash, within bounded time
--- and memory.
+-- dpt.file.object on bytes that nobody wrote: an error message or a value, never a crash, within
+-- bounded time and memory.
 --
 -- Under AddressSanitizer this is what shows that reading stays within its memory.
 local dpt = require 'dpt'
@@ -8,14 +8,14 @@ local class = require 'dpt.class'
 local spoiled = require 'spec.support.spoiled'
 local torture = require 'spec.support.torture'
 local random = math.random
-describe('a file that is damaged', function()
+describe('A file that is damaged', function()
    local path
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)
 
-   it('gives a sentence or a value #devices2', function()
+   it('raises one error message or is read #devices2', function()
       local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
-      print('hostile_spec: DPT_SEED=' .. seed)
+      print('object_hostile_spec: DPT_SEED=' .. seed)
       math.randomseed(seed)
       local list, refused, loaded, slowest = spoiled.fixtures(), 0, 0, 0
       local count = torture(100000)
@@ -46,7 +46,7 @@ describe('a file that is damaged', function()
             assert.equal('string', type(result))
          end
       end
-      print(('hostile_spec: %d refused, %d loaded, the slowest in %.0f ms'):format(refused, loaded,
+      print(('object_hostile_spec: %d raise, %d load, the slowest in %.0f ms'):format(refused, loaded,
          slowest * 1e3))
       assert.is_true(refused > count / 3 and loaded > count / 50)
       assert.equal(1, dpt.cutorch.getDevice())
@@ -65,7 +65,7 @@ describe('a file that is damaged', function()
       return f:seek(1)
    end
 
-   it('may name any class there is', function()
+   it('may name any class and crashes nothing', function()
       local names = {'', 'nn', 'nn.', '.', 'nn.lib', 'nn.utils', 'optim.sgd', 'torch', 'io.popen',
          'torch.File', 'torch.DiskFile', 'torch.MemoryFile', 'torch.PipeFile', 'torch.save'}
       for name in pairs(nn) do names[#names + 1] = 'nn.' .. name end
@@ -95,7 +95,7 @@ describe('a file that is damaged', function()
       return f:seek(1)
    end
 
-   it('cannot reach over a storage', function()
+   it('cannot let a tensor reach beyond its storage', function()
       local huge = 4611686018427387904LL
       for _, name in ipairs{'Float', 'Long', 'Cuda'} do
          for _, bad in ipairs{{{4}, {1}, 1, 3}, {{2, 2}, {2, 1}, 2, 4}, {{3}, {1}, 0, 3},

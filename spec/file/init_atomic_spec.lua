@@ -45,7 +45,7 @@ describe('torch.save', function()
       return list.n
    end
 
-   it('leaves the old file or the new one when it is killed at any moment #noasan', function()
+   it('leaves the old file or the new one if it is killed at any moment #noasan', function()
       local saver = folder .. '/saver.lua'
       local file = assert(io.open(saver, 'w'))
       file:write(SAVER)
@@ -77,7 +77,7 @@ describe('torch.save', function()
       assert.equal('new', torch.load(path))
    end)
 
-   it('keeps the old file where something goes wrong', function()
+   it('keeps the old file if something goes wrong', function()
       torch.save(path, 'old')
       assert.has_error(function()
          torch.save(path, {torch.ones(1000), coroutine.create(print)})

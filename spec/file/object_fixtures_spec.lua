@@ -39,7 +39,7 @@ local function alike(a, b, seen)
    return n == 0
 end
 
-describe('files of Torch7', function()
+describe('Files of Torch7', function()
    local path
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)
@@ -66,7 +66,7 @@ describe('files of Torch7', function()
       end
    end
 
-   it('without references hold an object after the other', function()
+   it('hold one object after the other if they are without references', function()
       local f = torch.DiskFile(folder .. 'unreferenced_binary.t7'):binary():referenced(false)
       assert.is_false(f:isReferenced())
       local list = f:readObject()

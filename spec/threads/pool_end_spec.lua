@@ -22,7 +22,7 @@ local function ends(code)
    return run.ended(busy .. code)
 end
 
-describe('a program with workers #noasan', function()
+describe('A program with workers #noasan', function()
    it('ends while they are idle, or at work', function()
       assert.equals('0', ends '')
       assert.equals('0', ends 'start(kernels, lua, kernels)')
@@ -72,7 +72,7 @@ describe('a program with workers #noasan', function()
       end
    end)
 
-   it('says in a child of fork that it has no workers', function()
+   it('raises in a child of fork that it has no workers', function()
       assert.matches('false.*this process is a child of fork.*\n0$', ends [[
          local ffi = require 'ffi'
          ffi.cdef 'int fork(void); int waitpid(int, int *, int); void _exit(int);'

@@ -1,0 +1,71 @@
+-- dpt.threads.reader: objects and classes in a mail, made in the state that reads it.
+local Pool = require 'dpt.threads.pool'
+local nn = require 'nn'
+local torch = require 'torch'
+
+describe('dpt.threads.reader', function()
+   local pool
+
+   setup(function() pool = Pool.new(1) end)
+   teardown(function() pool:close() end)
+
+   local function remote(...)
+      local values, count = pool:receive(pool:send(1, ...))
+      if not values then error(count, 0) end
+      return unpack(values, 1, count)
+   end
+
+   local function echo(...)
+      return remote(function(...) return ... end, ...)
+   end
+
+   it('makes objects of classes, and finds classes and their methods', function()
+      local net = nn.Sequential():add(nn.Linear(3, 2)):add(nn.Tanh())
+      local input = torch.randn(4, 3)
+      local output, back = remote(function(n, x) return n:forward(x):clone(), n end, net, input)
+      assert.equals('nn.Sequential', torch.type(back))
+      assert.same(net:forward(input):totable(), output:totable())
+      local C, M = echo(nn.Linear, torch.getmetatable 'nn.Linear')
+      assert.is_true(C == nn.Linear and M == torch.getmetatable 'nn.Linear')
+   end)
+
+   it('makes objects of user classes, also of those with a __write of their own', function()
+      local function define()
+         local place = {}
+         local Counter = torch.class('valuesSpec.Counter', place)
+         function Counter:__init(n) self.n, self.link = n, {self} end
+         function Counter:__write(file)
+            file:writeInt(self.n)
+            file:writeString 'abc'
+            file:writeObject(self.link)
+            file:writeDouble(0.5)
+         end
+         function Counter:__read(file)
+            self.n, self.text = file:readInt(), file:readChar(3):string()
+            self.link = file:readObject()
+            self.half = file:readDouble()
+         end
+         return place.Counter
+      end
+      local Counter = define()
+      remote(define)
+      local n, text, half, me, back = remote(function(c)
+         return c.n, c.text, c.half, c.link[1] == c, c
+      end, Counter(7))
+      assert.same({7, 'abc', 0.5, true}, {n, text, half, me})
+      assert.equals('valuesSpec.Counter', torch.type(back))
+      assert.is_true(back.link[1] == back)
+   end)
+
+   it('raises for classes that the worker does not know, by their names', function()
+      torch.class('nn.ValuesSpecLayer', 'nn.Module')
+      local Layer, methods = nn.ValuesSpecLayer, torch.getmetatable 'nn.ValuesSpecLayer'
+      local unknown = "class 'nn.ValuesSpecLayer' is unknown in this thread"
+      assert.error_matches(function() remote(function() return Layer end) end, unknown)
+      assert.error_matches(function() remote(function() return methods end) end, unknown)
+      assert.error_matches(function() remote(function(t) return t end, {1, {Layer}}) end, unknown)
+      package.loaded.valuesSpec = {} -- what modules hold is looked through again
+      assert.error_matches(function() remote(function() return Layer end) end, unknown)
+      package.loaded.valuesSpec, nn.ValuesSpecLayer = nil, nil
+   end)
+end)
