@@ -46,7 +46,7 @@ describe('A file that is damaged', function()
             assert.equal('string', type(result))
          end
       end
-      print(('object_hostile_spec: %d raise, %d load, the slowest in %.0f ms'):format(refused, loaded,
+      print(('object_hostile_spec: %d raise, %d load, slowest in %.0f ms'):format(refused, loaded,
          slowest * 1e3))
       assert.is_true(refused > count / 3 and loaded > count / 50)
       assert.equal(1, dpt.cutorch.getDevice())

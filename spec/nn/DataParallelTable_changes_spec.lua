@@ -2,7 +2,6 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
-local layout = require 'dpt.parallel.params.layout'
 
 local function make()
    return nn.Sequential():add(nn.Linear(5, 6)):add(nn.ReLU()):add(nn.Dropout(0.5))
@@ -282,20 +281,3 @@ for form, dispatch in pairs(same.dispatchers) do
       end)
    end)
 end
-
-describe('dpt.parallel.params.layout', function()
-   it('lays out nothing where a replica is flat already', function()
-      local net = make()
-      net:getParameters()
-      local list = layout.describe(net)
-      local plan = layout.plan(list)
-      local copy = net:clone()
-      local before = copy:parameters()[1]:storage()
-      local flat = layout.flattenReplica(copy, 2, plan)
-      assert.equal(torch.pointer(before), torch.pointer(flat[1]:storage()))
-      copy:get(1).weight:set(copy:get(1).weight:clone())
-      flat = layout.flattenReplica(copy, 2, plan)
-      assert.is_false(torch.pointer(before) == torch.pointer(flat[1]:storage()))
-      assert.is_false(layout.flats(make(), 2, plan)[1])
-   end)
-end)

@@ -91,7 +91,7 @@ same.dispatched('nn.DataParallelTable', function()
             return {a = {input, input:getDevice() == 2 and 'two' or input}}
          end), {1, 2})
          assert.error_matches(function() odd:forward(torch.CudaTensor(2, 2):zero()) end,
-            'result%[a%]%[2%]: replica 1 gave a torch.CudaTensor, replica 2 a string')
+            'result%[a%]%[2%]: replica 1 returned a torch.CudaTensor, replica 2 a string')
       end)
    end)
 

@@ -52,7 +52,7 @@ same.dispatched('nn.DataParallelTable with', function()
          end), {1, 2})
          local x = torch.randn(3, 2):cuda()
          assert.error_matches(function() many:forward{x = x, by = 0.5} end,
-            'result%[loss%]: replica 1 gave 1, replica 2 gave 0.5: .*nn.DataParallelCriterion')
+            '%[loss%]: replica 1 returned 1, replica 2 returned 0.5: .*nn.DataParallelCriterion')
          assert.equal(0, many:forward({x = x, by = 0}).loss)
          local nan = many:forward({x = x, by = 0 / 0}).loss
          assert.are_not.equal(nan, nan)
@@ -76,13 +76,14 @@ same.dispatched('nn.DataParallelTable with', function()
          if most < 2 then return pending('needs 2 devices') end
          local given = torch.randn(2, 2):cuda()
          for _, case in ipairs{
-            {function(v) return {a = {v}} end, 'result%[b%]: replica 1 gave a torch.CudaTensor, '
-               .. 'replica 2 a nil'},
-            {function(v) return {a = {v, v}, b = v} end, 'result%[a%]%[2%]: replica 1 gave a nil'},
-            {function(v) return {a = v, b = v} end, 'result%[a%]: replica 1 gave a table, replica '
-               .. '2 a torch.CudaTensor'},
+            {function(v) return {a = {v}} end,
+               'result%[b%]: replica 1 returned a torch.CudaTensor, replica 2 a nil'},
+            {function(v) return {a = {v, v}, b = v} end,
+               'result%[a%]%[2%]: replica 1 returned a nil'},
+            {function(v) return {a = v, b = v} end,
+               'result%[a%]: replica 1 returned a table, replica 2 a torch.CudaTensor'},
             {function(v) return {a = {v:double()}, b = v} end,
-               'result%[a%]%[1%]: replica 1 gave a torch.CudaTensor, replica 2 a torch.DoubleT'},
+               'result%[a%]%[1%]: replica 1 returned a torch.CudaTensor, replica 2 a torch.DoubleT'},
             {function(v) return {a = {v:repeatTensor(1, 2)}, b = v} end, 'joins a'},
          } do
             local other = case[1]

@@ -333,24 +333,4 @@ describe('dpt.parallel.params.overlap', function()
       end
       assert.is_nil(many.params.overlap)
    end)
-
-   it('cuts whole parameters, the last ones first', function()
-      local plan = {}
-      local function half(sizes)
-         local result, first = {total = 0}, 1
-         for i, size in ipairs(sizes) do
-            result[i] = {index = #sizes + i, first = first, size = {size}, stride = {1}}
-            first = first + size
-         end
-         return result
-      end
-      plan[1], plan[2] = half{10, 20, 30, 5, 5}, half{10, 20, 30, 5, 5}
-      buckets.first, buckets.rest = 40, 120
-      local list, place = buckets.cut(plan, {false, torch.FloatTensor()}, 5)
-      assert.same({3, 3, 2, 1, 1}, place)
-      assert.same({{{half = 2, first = 61, last = 70}}, {{half = 2, first = 31, last = 60}},
-         {{half = 2, first = 1, last = 30}}}, list)
-      buckets.first, buckets.rest = 4, 1e6
-      assert.same({2, 2, 2, 2, 1}, (select(2, buckets.cut(plan, {false, torch.FloatTensor()}, 5))))
-   end)
 end)

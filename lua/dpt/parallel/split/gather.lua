@@ -11,7 +11,7 @@ local cutorch = require 'dpt.device'
 local splitSpec = require 'dpt.parallel.split.split_spec'
 
 local function wrongForm(path, i, first, other)
-   fail('%s: replica 1 gave a %s, replica %d a %s', path, torch.type(first), i, torch.type(other))
+   fail('%s: replica 1 returned a %s, replica %d a %s', path, torch.type(first), i, torch.type(other))
 end
 
 -- The sum of tensors of several devices, in order.
@@ -33,8 +33,8 @@ local function gatherOther(values, count, path)
       if type(value) ~= kind then wrongForm(path, i, first, value) end
       local plain = kind == 'number' or kind == 'string' or kind == 'boolean'
       if plain and value ~= first and (value == value or first == first) then
-         fail('%s: replica 1 gave %s, replica %d gave %s: what is no tensor must be the same in all'
-            .. ' (for losses there is nn.DataParallelCriterion)', path, tostring(first), i,
+         fail('%s: replica 1 returned %s, replica %d returned %s: what is no tensor must be the'
+            .. ' same in all (for losses there is nn.DataParallelCriterion)', path, tostring(first), i,
             tostring(value))
       end
    end

@@ -1,0 +1,38 @@
+-- dpt.parallel.params.buckets: flat gradients cut into buckets of whole parameters.
+local dpt = require 'dpt'
+local torch = dpt.torch
+local buckets = require 'dpt.parallel.params.buckets'
+
+describe('dpt.parallel.params.buckets', function()
+   local limits = {buckets.first, buckets.rest}
+   after_each(function() buckets.first, buckets.rest = unpack(limits) end)
+
+   it('cuts whole parameters, the last ones first', function()
+      local plan = {}
+      local function half(sizes)
+         local result, first = {total = 0}, 1
+         for i, size in ipairs(sizes) do
+            result[i] = {index = #sizes + i, first = first, size = {size}, stride = {1}}
+            first = first + size
+         end
+         return result
+      end
+      plan[1], plan[2] = half{10, 20, 30, 5, 5}, half{10, 20, 30, 5, 5}
+      buckets.first, buckets.rest = 40, 120
+      local list, place = buckets.cut(plan, {false, torch.FloatTensor()}, 5)
+      assert.same({3, 3, 2, 1, 1}, place)
+      assert.same({{{half = 2, first = 61, last = 70}}, {{half = 2, first = 31, last = 60}},
+         {{half = 2, first = 1, last = 30}}}, list)
+      buckets.first, buckets.rest = 4, 1e6
+      assert.same({2, 2, 2, 2, 1}, (select(2, buckets.cut(plan, {false, torch.FloatTensor()}, 5))))
+   end)
+
+   it('keeps parameters that share elements in one bucket, and leaves empty ones out', function()
+      local half = {total = 8, {index = 4, first = 1, size = {6}, stride = {1}},
+         {index = 6, first = 4, size = {5}, stride = {1}}}
+      buckets.first, buckets.rest = 4, 4
+      local list, place = buckets.cut({half, half}, {false, torch.FloatTensor()}, 3)
+      assert.same({1, 0, 1}, place)
+      assert.same({{{half = 2, first = 1, last = 8}}}, list)
+   end)
+end)

@@ -1,0 +1,87 @@
+-- dpt.parallel.split.scatter: trees of tensors cut into parts for the replicas.
+local dpt = require 'dpt'
+local torch, cutorch = dpt.torch, dpt.cutorch
+local scatter = require 'dpt.parallel.split.scatter'
+local same = require 'spec.support.parallel'
+
+describe('dpt.parallel.split.scatter', function()
+   local n = math.min(cutorch.getDeviceCount(), 3)
+   local plan, state, parts
+
+   before_each(function()
+      cutorch.setDevice(1)
+      plan = {devices = same.range(n), dimension = 1, type = 'torch.CudaTensor'}
+      state, parts = {}, {}
+   end)
+
+   local function joined(field)
+      local list = {}
+      for i = 1, n do
+         local part = field and parts[i][field] or parts[i]
+         if part:nElement() > 0 then
+            assert.equal(i, part:getDevice())
+            list[#list + 1] = part:double()
+         end
+      end
+      return torch.cat(list, 1)
+   end
+
+   it('cuts tensors of the host and of devices, keeping integers and element types', function()
+      for from, to in pairs{['torch.DoubleTensor'] = 'torch.CudaTensor',
+         ['torch.CudaDoubleTensor'] = 'torch.CudaDoubleTensor',
+         ['torch.LongTensor'] = 'torch.CudaLongTensor'} do
+         local x = torch.range(1, 14):resize(7, 2):type(from)
+         local used, before = scatter(state, parts, x, plan, 'input')
+         assert.equal(n, used)
+         assert.equal(7, before[n + 1])
+         assert.equal(to, parts[1]:type())
+         same.bits(x:double(), joined())
+      end
+   end)
+
+   it('keeps the memory of the parts from one call to the next', function()
+      scatter(state, parts, torch.ones(9, 2), plan, 'input')
+      local first = parts[1]:storage()
+      scatter(state, parts, torch.ones(8, 2), plan, 'input')
+      assert.is_true(parts[1]:storage() == first)
+   end)
+
+   it('leaves the last replicas without rows if there are few', function()
+      local used, before = scatter(state, parts, {torch.ones(1, 2), 'word'}, plan, 'input')
+      assert.equal(1, used)
+      assert.equal(1, before[2])
+      for i = 1, n do assert.equal('word', parts[i][2]) end
+      if n > 1 then assert.equal(0, parts[n][1]:nElement()) end
+   end)
+
+   it('follows a split spec for each entry', function()
+      plan.spec = {x = 2, all = 'replicate', rows = 'list'}
+      local input = {x = torch.range(1, 12):resize(2, 6), all = torch.ones(3),
+         rows = torch.LongTensor{1, 2, 3, 4, 5, 6}}
+      scatter(state, parts, input, plan, 'input')
+      local count = 0
+      for i = 1, n do
+         assert.equal(3, parts[i].all:sum())
+         assert.equal('table', type(parts[i].rows))
+         count = count + parts[i].x:size(2)
+         assert.equal(parts[i].x:size(2), #parts[i].rows)
+      end
+      assert.equal(6, count)
+   end)
+
+   it('cuts a gradient as the outputs are', function()
+      if n < 2 then return pending('needs 2 devices') end
+      plan.like = {torch.CudaTensor(1, 2), torch.CudaTensor(4, 2)}
+      scatter(state, parts, torch.ones(5, 2), plan, 'gradOutput')
+      assert.same({1, 4}, {parts[1]:size(1), parts[2]:size(1)})
+      assert.error_matches(function()
+         scatter(state, parts, torch.ones(6, 2), plan, 'gradOutput')
+      end, 'gradOutput has 6 rows along dimension 1, the output has 5')
+   end)
+
+   it('rejects a tensor that has no such dimension, with the way to it', function()
+      plan.dimension = 2
+      assert.error_matches(function() scatter(state, parts, {{torch.ones(3)}}, plan, 'input') end,
+         'input%[1%]%[1%] is a torch.DoubleTensor of 1 dimension.* along dimension 2')
+   end)
+end)
