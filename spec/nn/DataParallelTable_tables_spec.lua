@@ -83,7 +83,7 @@ same.dispatched('nn.DataParallelTable with', function()
             {function(v) return {a = v, b = v} end,
                'result%[a%]: replica 1 returned a table, replica 2 a torch.CudaTensor'},
             {function(v) return {a = {v:double()}, b = v} end,
-               'result%[a%]%[1%]: replica 1 returned a torch.CudaTensor, replica 2 a torch.DoubleT'},
+               'result%[a%]%[1%]: replica 1 returned a torch.CudaTensor, replica 2 a torch.Double'},
             {function(v) return {a = {v:repeatTensor(1, 2)}, b = v} end, 'joins a'},
          } do
             local other = case[1]

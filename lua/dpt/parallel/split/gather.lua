@@ -11,7 +11,8 @@ local cutorch = require 'dpt.device'
 local splitSpec = require 'dpt.parallel.split.split_spec'
 
 local function wrongForm(path, i, first, other)
-   fail('%s: replica 1 returned a %s, replica %d a %s', path, torch.type(first), i, torch.type(other))
+   fail('%s: replica 1 returned a %s, replica %d a %s', path, torch.type(first), i,
+      torch.type(other))
 end
 
 -- The sum of tensors of several devices, in order.
@@ -34,8 +35,8 @@ local function gatherOther(values, count, path)
       local plain = kind == 'number' or kind == 'string' or kind == 'boolean'
       if plain and value ~= first and (value == value or first == first) then
          fail('%s: replica 1 returned %s, replica %d returned %s: what is no tensor must be the'
-            .. ' same in all (for losses there is nn.DataParallelCriterion)', path, tostring(first), i,
-            tostring(value))
+            .. ' same in all (for losses there is nn.DataParallelCriterion)', path, tostring(first),
+            i, tostring(value))
       end
    end
    return first
