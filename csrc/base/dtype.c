@@ -1,7 +1,7 @@
 /* dtype.c: facts about element types, filled from the one list. */
 #include "base/dtype.h"
 
-static const size_t sizes[] = {
+const uint8_t dpt__dtype_sizes[] = {
 #define X(id, type, acc, suffix, name) [id] = sizeof(type),
     DPT_DTYPES(X)
 #undef X
@@ -17,11 +17,10 @@ static const char *const kinds[] = {
     DPT_DTYPES(X)
 #undef X
 };
-_Static_assert(sizeof sizes / sizeof *sizes == DPT_NDTYPE, "one size for each element type");
+_Static_assert(sizeof dpt__dtype_sizes == DPT_NDTYPE, "one size for each element type");
 _Static_assert(sizeof names / sizeof *names == DPT_NDTYPE, "one name for each element type");
 _Static_assert(sizeof kinds / sizeof *kinds == DPT_ON_DEVICE + DPT_NDTYPE, "two kinds each");
 
-size_t dpt__dtype_size(int dtype) { return sizes[dtype]; }
 const char *dpt__dtype_name(int dtype) { return names[dtype]; }
 /* Torch7 calls the device's float tensor CudaTensor, all others by their type. */
 const char *dpt__kind_name(int kind) {

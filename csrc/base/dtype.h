@@ -30,7 +30,8 @@ typedef uint16_t dpt__half; /* the bits of an IEEE binary16 */
   DPT_INTEGER_DTYPES(X) X(DPT_F16, dpt__half, double, f16, Half) DPT_REAL_DTYPES(X)
 
 /* Bytes of an element; "Float" and so on; "torch.CudaLongTensor" for a tensor's kind_. */
-size_t dpt__dtype_size(int dtype);
+extern const uint8_t dpt__dtype_sizes[];
+static inline size_t dpt__dtype_size(int dtype) { return dpt__dtype_sizes[dtype]; }
 const char *dpt__dtype_name(int dtype);
 const char *dpt__kind_name(int kind);
 

@@ -109,17 +109,20 @@ static void span(const dpt_tensor *t, const char **from, const char **to) {
   *to = *from + (size_t)(last + 1) * dpt__dtype_size(dpt__dtype(t->kind_));
 }
 
-/* The storage that owns the memory. */
+/* The storage that owns the memory; NULL: none. */
 static const dpt_storage *owner(const dpt_tensor *t) {
   const dpt_storage *s = t->storage_;
   while (s && s->parent) s = s->parent;
   return s;
 }
 
+/* A storage over memory that dpt did not allocate may be over another's. */
+static int may_share(const dpt_storage *a, const dpt_storage *b) {
+  return a == b || (a && b && ((a->flags | b->flags) & DPT__FOREIGN));
+}
+
 int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
-  const dpt_storage *one = owner(a), *other = owner(b);
-  /* a storage over memory that dpt did not allocate may be over another's */
-  if (!one || !other || (one != other && !((one->flags | other->flags) & DPT__FOREIGN))) return 0;
+  if (!may_share(owner(a), owner(b))) return 0;
   const char *from[2], *to[2];
   span(a, &from[0], &to[0]);
   span(b, &from[1], &to[1]);
@@ -130,9 +133,9 @@ int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
 static int take_copy(dpt__launch *l, int r, int k) {
   const dpt_tensor *result = l->operand[r].t, *t = l->operand[k].t;
   const char *from, *to;
-  int use = l->operand[k].use;
-  if (!t || l->operand[k].copy || !dpt__share_memory(result, t)) return 0;
-  if (use == DPT__OUT) return dpt__fail("%s: two results share memory", l->context.name);
+  if (l->operand[k].copy || !dpt__share_memory(result, t)) return 0;
+  if (l->operand[k].use == DPT__OUT)
+    return dpt__fail("%s: two results share memory", l->context.name);
   span(t, &from, &to);
   int kind = DPT_U8 | (t->kind_ & DPT_ON_DEVICE);
   l->copies++;
@@ -142,9 +145,14 @@ static int take_copy(dpt__launch *l, int r, int k) {
 static int take_copies(dpt__launch *l) {
   if (!l->results || (!l->reads && l->results == 1)) return 0;
   for (int r = 0; r < l->n; r++) {
-    if (l->operand[r].use != DPT__OUT || !l->operand[r].t) continue;
-    for (int k = 0; k < l->n; k++)
-      if (k != r && l->operand[k].use != DPT__IN_PLACE) DPT__TRY(take_copy(l, r, k));
+    const dpt_tensor *result = l->operand[r].t;
+    if (l->operand[r].use != DPT__OUT || !result) continue;
+    const dpt_storage *own = owner(result);
+    for (int k = 0; k < l->n && own; k++) {
+      const dpt_tensor *t = l->operand[k].t;
+      if (k == r || !t || l->operand[k].use == DPT__IN_PLACE || !may_share(own, owner(t))) continue;
+      DPT__TRY(take_copy(l, r, k));
+    }
   }
   return 0;
 }
