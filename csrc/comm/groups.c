@@ -11,8 +11,8 @@
 
 #include "base/lock.h"
 #include "comm/comm.h"
+#include "device/capture.h"
 #include "device/fault.h"
-#include "device/graph.h"
 #include "device/meeting.h"
 #include "device/threads.h"
 

@@ -170,12 +170,16 @@ void dpt__block_give(dpt__block *block) {
   dpt__unlock(&p->lock);
 }
 
-void dpt__block_hold(dpt__block *block, uint64_t graph) {
+int dpt__block_hold(dpt__block *block, dpt__capture *capture) {
+  if (block->graph == capture->id) return 0;
+  if (dpt__list_add(&capture->blocks, block))
+    return dpt__no_memory("cutorch.graph: no host memory to note what it uses");
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
   block->held++;
-  block->graph = graph;
+  block->graph = capture->id;
   dpt__unlock(&p->lock);
+  return 0;
 }
 
 void dpt__block_release(dpt__block *block) {
@@ -481,41 +485,17 @@ int dpt_memory_limit_set(int device, int64_t bytes) {
   return 0;
 }
 
-static void empty_cache(pool *p) {
+void dpt__cache_empty(int device) {
+  pool *p = &pools[device];
   dpt__lock(&p->emptying);
   give_segments(p);
   dpt__unlock(&p->emptying);
 }
 
-int dpt_memory_empty_cache(int device) {
-  dpt__device *found;
-  DPT__TRY(dpt__device_find("emptyCache", device, &found));
-  dpt__graphs_sweep();
-  empty_cache(&pools[found->number]);
-  empty_cache(&pools[0]);
-  return 0;
-}
-
-/* ---- Lua's collector ---- */
-
-enum { LEAST_SOFT_LIMIT = 256 << 20 };
-static _Thread_local int64_t soft_limit = LEAST_SOFT_LIMIT;
-
-static int64_t live_bytes(void) { return dpt_host_live_bytes() + dpt_device_live_bytes(); }
-
-int dpt_collect_due(int kind, int64_t size) {
-  int64_t bytes = size * (int64_t)dpt__dtype_size(dpt__dtype(kind));
-  if (live_bytes() + bytes > soft_limit) return 1;
-  dpt__device *device;
-  if (!dpt__is_device(kind) || dpt__device_find("collect", 0, &device)) return 0;
-  pool *p = &pools[device->number];
+int dpt__memory_over_limit(int device, int64_t bytes) {
+  pool *p = &pools[device];
   dpt__lock(&p->lock);
-  int due = p->limit && p->live + bytes > p->limit;
+  int over = p->limit && p->live + bytes > p->limit;
   dpt__unlock(&p->lock);
-  return due;
-}
-
-void dpt_collect_done(void) {
-  int64_t next = 2 * live_bytes();
-  soft_limit = next > LEAST_SOFT_LIMIT ? next : LEAST_SOFT_LIMIT;
+  return over;
 }

@@ -7,7 +7,8 @@
  */
 #ifndef DPT_DEVICE_ALLOCATOR_H
 #define DPT_DEVICE_ALLOCATOR_H
-#include "device/graph.h"
+#include "device/capture.h"
+#include "device/heap.h"
 
 /* Memory of a device, 64-byte aligned; device 0: page-locked host memory. A sentence with the live,
  * cached and asked bytes where there is none. */
@@ -22,8 +23,8 @@ void dpt__block_give(dpt__block *block);
 dpt__block *dpt__block_take_temporary(dpt__stream *stream, uint64_t number, size_t bytes);
 void dpt__block_give_temporary(dpt__block *block, uint64_t number);
 
-/* A graph uses the block: it is given back only when the graph has released it, too. */
-void dpt__block_hold(dpt__block *block, uint64_t graph);
+/* Captured work uses the block: it is given back only when the graph has released it, too. */
+int dpt__block_hold(dpt__block *block, dpt__capture *capture);
 void dpt__block_release(dpt__block *block);
 
 /* Out of line: a stream uses the block for the first time. */
@@ -31,11 +32,16 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream);
 
 /* Work that is queued on stream from now on uses the block. */
 static inline int dpt__block_use(dpt__block *block, dpt__stream *stream) {
-  dpt_graph *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
-  if (capture && capture == dpt__own_capture) DPT__TRY(dpt__graph_hold(capture, block));
+  dpt__capture *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
+  if (capture && capture == dpt__own_capture) DPT__TRY(dpt__block_hold(block, capture));
   if (stream == block->birth) return 0;
   if (stream == atomic_load_explicit(&block->last_user, memory_order_acquire)) return 0;
   return dpt__block_use_first(block, stream);
 }
+
+/* Memory of a device (0: page-locked host memory) that nothing uses goes back to the system. */
+void dpt__cache_empty(int device);
+/* Whether so many live bytes more would be beyond the limit that a script has set. */
+int dpt__memory_over_limit(int device, int64_t bytes);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 #include "device/fault.h"
-#include "device/launch.h"
+#include "device/peer.h"
 
 static _Atomic uint64_t copied;
 
@@ -65,8 +65,8 @@ int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, cons
   if (args->count == DPT__PIECES || (args->count && args->way != between))
     DPT__TRY(dpt__copies_end(copies));
   if (!to_block || !from_block)
-    DPT__TRY(dpt__graph_rejects(copies->fn, to_block ? "it reads ordinary host memory"
-                                                     : "it waits for the device"));
+    DPT__TRY(dpt__capture_rejects(copies->fn, to_block ? "it reads ordinary host memory"
+                                                       : "it waits for the device"));
   if (to_block) DPT__TRY(dpt__block_use(to_block, copies->stream));
   if (from_block) DPT__TRY(dpt__block_use(from_block, copies->stream));
   if (to_storage) dpt__storage_written(to_storage);

@@ -20,11 +20,6 @@ int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_
 /* So many bytes go from device to device by a backend's library. */
 void dpt__copied_add(uint64_t bytes);
 
-/* 1: two devices reach each other's memory; 1: kernels may have operands on two devices (peer.c).
- */
-int dpt__peers(int a, int b);
-int dpt__peer_kernels(void);
-
 /* Many such copies, queued as few items: start, add each, end. They run in any order. Pieces that
  * follow each other in memory on both sides become one. */
 typedef struct dpt__copies {

@@ -1,4 +1,4 @@
-/* device.c: the list of devices, and what is current on a thread (device.h has the rules). */
+/* device.c: the list of devices, and what is current on a thread (see device.h). */
 #include "device/device.h"
 
 #include "device/fault.h"
@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { WANTED = 64 };
+enum { WANTED = 8 + 4 * DPT__MAX_DEVICES };
 
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static atomic_int ready, forked;
@@ -25,85 +24,23 @@ static _Thread_local unsigned char current_stream[DPT__MAX_DEVICES + 1];
 static _Thread_local int communicating;
 _Static_assert(DPT__MAX_STREAMS <= 256, "a stream's index fits into a byte");
 
-/* ---- DPT_DEVICES ---- */
+/* ---- the list is made ---- */
 
-/* What a specification asks for. */
-typedef struct plan {
-  int count;
-  const char *plugin; /* "cuda": GPUs; "emulated": CUDA kernels on the CPU; NULL: host devices */
-  int every;          /* every GPU, else those in unit */
-  int unit[DPT__MAX_DEVICES];
-} plan;
-
-/* "12" up to the end of text into *n; 0 if text is something else. */
-static int whole_number(const char *text, int least, int most, int *n) {
-  char *end;
-  if (*text < '0' || *text > '9') return 0;
-  long value = strtol(text, &end, 10);
-  if (*end || value < least || value > most) return 0;
-  *n = (int)value;
-  return 1;
-}
-
-/* "0,2": the GPUs; 0 if text is something else. */
-static int gpu_list(const char *text, plan *p) {
-  for (p->count = 0; p->count < DPT__MAX_DEVICES;) {
-    size_t digits = strspn(text, "0123456789");
-    if (digits < 1 || digits > 3) return 0;
-    p->unit[p->count++] = atoi(text);
-    text += digits;
-    if (!*text) return 1;
-    if (*text++ != ',') return 0;
-  }
-  return 0;
-}
-
-static int parse(const char *source, const char *text, plan *p) {
-  memset(p, 0, sizeof *p);
-  for (int i = 0; i < DPT__MAX_DEVICES; i++) p->unit[i] = i;
-  if (!strcmp(text, "none")) return 0;
-  if (!strncmp(text, "host:", 5) && whole_number(text + 5, 1, DPT__MAX_DEVICES, &p->count))
-    return 0;
-  if (!strncmp(text, "emulated:", 9) && (whole_number(text + 9, 1, DPT__MAX_DEVICES, &p->count) ||
-                                         (strchr(text, ',') && gpu_list(text + 9, p)))) {
-    p->plugin = "emulated";
-    return 0;
-  }
-  p->plugin = "cuda";
-  p->every = !strcmp(text, "cuda");
-  p->count = 2;
-  if (p->every || (!strncmp(text, "cuda:", 5) && gpu_list(text + 5, p))) return 0;
-  return dpt__fail("%s: got '%.60s', wanted host:N (N from 1 to %d), none, cuda, a list of GPUs as "
-                   "in cuda:0,2, or emulated:N",
-                   source, text, DPT__MAX_DEVICES);
-}
-
-/* A look at files only: no library is loaded on a machine without a GPU. */
-static int has_driver(void) { return access("/dev/nvidiactl", F_OK) == 0; }
-
-/* *source tells where the answer comes from. */
-static int make_plan(plan *p, const char **source, const char **text) DPT__REQUIRES(lock) {
-  dpt__assert_held(&lock);
-  const char *variable = getenv("DPT_DEVICES");
-  *source = *wanted ? "dpt.setDevices" : variable && *variable ? "DPT_DEVICES" : "default";
-  *text = *wanted ? wanted : variable && *variable ? variable : has_driver() ? "cuda" : "host:2";
-  return parse(*source, *text, p);
-}
+static int is_given(const dpt__device_list *list) { return strcmp(list->source, "default") != 0; }
 
 /* why_not: what stands against the GPUs that were asked for; "": nothing was asked or they are
  * there. */
-static void write_report(const plan *p, const char *source, const char *text, const char *why_not) {
-  const char *many = ndevice == 1 ? "" : "s";
-  int given = strcmp(source, "default") != 0;
+static void write_report(const dpt__device_list *list, const char *why_not) {
+  const char *many = ndevice == 1 ? "" : "s", *given = is_given(list) ? list->text : "";
   int n;
-  if (p->plugin)
-    n = snprintf(report, sizeof report, "%d %s device%s (%s%s%s)", ndevice, p->plugin, many, source,
-                 given ? ": " : "", given ? text : "");
+  if (list->plugin)
+    n = snprintf(report, sizeof report, "%d %s device%s (%s%s%s)", ndevice, list->plugin, many,
+                 list->source, *given ? ": " : "", given);
   else
     n = snprintf(report, sizeof report, "%d host device%s with %d of %d core%s each (%s%s%s)",
                  ndevice, many, ndevice ? devices[1]->threads : 0, dpt__cores(),
-                 dpt__cores() == 1 ? "" : "s", source, given ? ": " : ", no GPU was asked for",
-                 given ? text : "");
+                 dpt__cores() == 1 ? "" : "s", list->source,
+                 *given ? ": " : ", no GPU was asked for", given);
   if (*why_not)
     snprintf(report + n, sizeof report - (size_t)n, "; GPUs were asked for, but %s", why_not);
 }
@@ -116,12 +53,8 @@ static int add_device(const dpt__backend *backend, int number, int unit, int thr
   dpt__device *device = calloc(1, sizeof *device);
   if (!device) return dpt__no_memory("no host memory for device %d", number);
   *device = (dpt__device){.backend = backend, .number = number, .index = unit, .threads = threads};
-  if (backend->properties(unit, &device->info, &device->memory)) {
-    free(device);
-    return 1;
-  }
-  device->streams[0] = dpt__stream_new(backend, unit, number, 0, threads, 0);
-  if (!device->streams[0]) {
+  if (backend->properties(unit, &device->info, &device->memory) ||
+      !(device->streams[0] = dpt__stream_new(device, 0, 0))) {
     free(device);
     return 1;
   }
@@ -140,45 +73,44 @@ static void drop_devices(int count) DPT__REQUIRES(lock) {
   }
 }
 
-/* Loads the backend and says how many devices that makes. */
-static int find_backend(plan *p, const dpt__backend **backend) {
+/* Loads the backend and counts its devices if the list asks for every one. */
+static int find_backend(dpt__device_list *list, const dpt__backend **backend) {
   int there;
   *backend = &dpt__host;
-  if (!p->plugin) return 0;
-  DPT__TRY(dpt__plugin_load(p->plugin, backend));
+  if (!list->plugin) return 0;
+  DPT__TRY(dpt__plugin_load(list->plugin, backend));
   DPT__TRY((*backend)->count(&there));
-  if (p->every) p->count = there < DPT__MAX_DEVICES ? there : DPT__MAX_DEVICES;
-  for (int i = 0; i < p->count; i++)
-    if (p->unit[i] >= there && strcmp(p->plugin, "cuda") == 0)
-      return dpt__fail("there is no GPU %d, this machine has %d", p->unit[i], there);
+  if (list->every) list->count = there < DPT__MAX_DEVICES ? there : DPT__MAX_DEVICES;
+  for (int i = 0; i < list->count; i++)
+    if (list->unit[i] >= there && strcmp(list->plugin, "cuda") == 0)
+      return dpt__fail("there is no GPU %d, this machine has %d", list->unit[i], there);
   return 0;
 }
 
 static int make_devices(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
-  plan p;
-  const char *source, *text;
+  dpt__device_list list;
   char why_not[256] = "";
   const dpt__backend *backend;
-  DPT__TRY(make_plan(&p, &source, &text));
+  DPT__TRY(dpt__device_list_find(wanted, &list));
   DPT__TRY(dpt__fault_init());
-  if (find_backend(&p, &backend)) {
-    if (strcmp(p.plugin, "emulated") == 0)
-      return dpt__fail_in("%s: got '%s', but emulated devices exist in test builds only", source,
-                          text);
+  if (find_backend(&list, &backend)) {
+    if (strcmp(list.plugin, "emulated") == 0)
+      return dpt__fail_in("%s: got '%s', but emulated devices exist in test builds only",
+                          list.source, list.text);
     snprintf(why_not, sizeof why_not, "%s", dpt_message());
-    p.plugin = NULL;
+    list.plugin = NULL;
     backend = &dpt__host;
   }
-  int threads = p.count ? dpt__cores() / p.count : 0;
-  for (int i = 0; i < p.count; i++) {
-    if (!add_device(backend, i + 1, p.unit[i], threads > 1 ? threads : 1)) continue;
+  int threads = list.count ? dpt__cores() / list.count : 0;
+  for (int i = 0; i < list.count; i++) {
+    if (!add_device(backend, i + 1, list.unit[i], threads > 1 ? threads : 1)) continue;
     drop_devices(i);
     return 1;
   }
-  ndevice = p.count;
-  write_report(&p, source, text, why_not);
-  if (*why_not && strcmp(source, "default")) fprintf(stderr, "dpt: %s\n", report);
+  ndevice = list.count;
+  write_report(&list, why_not);
+  if (*why_not && is_given(&list)) fprintf(stderr, "dpt: %s\n", report);
   pthread_atfork(NULL, NULL, after_fork);
   atomic_store(&ready, 1);
   return 0;
@@ -200,25 +132,24 @@ int dpt__devices_ready(const char *fn) {
 
 int dpt__forked(void) { return atomic_load_explicit(&forked, memory_order_relaxed); }
 
-int dpt_devices_set(const char *spec) {
-  plan p;
+int dpt_devices_set(const char *text) {
+  dpt__device_list list;
   dpt__lock(&lock);
-  int status = parse("dpt.setDevices", spec, &p);
+  int status = dpt__device_list_parse("dpt.setDevices", text, &list);
   if (!status && atomic_load(&ready))
     status = dpt__fail("dpt.setDevices: got '%.60s', but the devices are in use already (%s): call "
                        "it before the first use of a device",
-                       spec, report);
-  if (!status) snprintf(wanted, sizeof wanted, "%s", spec);
+                       text, report);
+  if (!status) snprintf(wanted, sizeof wanted, "%s", text);
   dpt__unlock(&lock);
   return status;
 }
 
 int dpt_device_expected(int *n) {
-  plan p;
-  const char *source, *text;
+  dpt__device_list list;
   dpt__lock(&lock);
-  int status = atomic_load(&ready) ? 0 : make_plan(&p, &source, &text);
-  *n = atomic_load(&ready) ? ndevice : p.count;
+  int status = atomic_load(&ready) ? 0 : dpt__device_list_find(wanted, &list);
+  *n = atomic_load(&ready) ? ndevice : list.count;
   dpt__unlock(&lock);
   return status;
 }
@@ -300,7 +231,7 @@ dpt__stream *dpt__communication_stream(int number) {
   dpt__lock(&lock);
   stream = atomic_load(&device->communication);
   if (!stream) {
-    stream = dpt__stream_new(device->backend, device->index, number, -1, device->threads, 0);
+    stream = dpt__stream_new(device, -1, 0);
     atomic_store(&device->communication, stream);
   }
   dpt__unlock(&lock);
@@ -331,8 +262,7 @@ int dpt_stream_reserve(int n, int nonblocking) {
   for (int number = 1; number <= ndevice && !status; number++) {
     device = devices[number];
     for (int i = atomic_load(&device->nstream); i <= n && !status; i++) {
-      device->streams[i] =
-          dpt__stream_new(device->backend, device->index, number, i, device->threads, !nonblocking);
+      device->streams[i] = dpt__stream_new(device, i, !nonblocking);
       if (!device->streams[i]) {
         status = 1;
         break;

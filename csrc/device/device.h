@@ -7,22 +7,8 @@
  */
 #ifndef DPT_DEVICE_DEVICE_H
 #define DPT_DEVICE_DEVICE_H
+#include "device/device_list.h"
 #include "device/stream.h"
-
-enum { DPT__MAX_DEVICES = 256, DPT__MAX_STREAMS = 256 };
-
-typedef struct dpt__device {
-  const dpt__backend *backend;
-  int number;           /* from 1 */
-  int index;            /* the backend's own number, from 0 */
-  int threads;          /* OpenMP threads of each of its streams */
-  int64_t memory;       /* bytes in all */
-  dpt_device_info info; /* threads 0: those that it computes with */
-  atomic_int nstream;   /* with stream 0 */
-  atomic_int nblocking; /* of the others */
-  dpt__stream *streams[DPT__MAX_STREAMS];
-  _Atomic(dpt__stream *) communication; /* beside them, for work that users never choose it for */
-} dpt__device;
 
 /* Makes the list if that was not done; a sentence where DPT_DEVICES is nonsense, or after fork. */
 int dpt__devices_ready(const char *fn);

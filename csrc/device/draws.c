@@ -2,8 +2,9 @@
 #include "device/draws.h"
 
 #include "base/lock.h"
+#include "device/allocator.h"
+#include "device/capture.h"
 #include "device/device.h"
-#include "device/graph.h"
 
 #include <sys/random.h>
 #include <time.h>
@@ -84,11 +85,24 @@ void dpt__draws_seed(int device, uint64_t seed) {
 /* What a replica's seed is moved by: odd, so that replicas never meet, and far from small seeds. */
 static const uint64_t LANE = 0x9E3779B97F4A7C15;
 
+static int captured(dpt__capture *capture, dpt_draw *draw) {
+  if (!capture->live) {
+    dpt__block *block;
+    DPT__TRY(dpt__block_take(capture->stream->device, sizeof(dpt__draws), &block));
+    int failed = dpt__block_hold(block, capture);
+    if (!failed) capture->live = block->data;
+    dpt__block_give(block);
+    if (failed) return 1;
+  }
+  *draw = (dpt_draw){.offset = capture->draws++, .live_ = capture->live};
+  return 0;
+}
+
 int dpt__draws_next(const char *fn, int device, int64_t rows, dpt_draw *draw) {
   const dpt_pass *pass = pass_on(device);
   if (dpt__own_capture) {
-    if (pass) return dpt__graph_reject(fn, "it draws what goes by the replica");
-    return dpt__graph_draw(dpt__own_capture, draw);
+    if (pass) return dpt__capture_reject(fn, "it draws what goes by the replica");
+    return captured(dpt__own_capture, draw);
   }
   dpt__draws state = dpt__draws_take(device, 1);
   *draw = (dpt_draw){.seed = state.seed, .offset = state.offset};

@@ -1,4 +1,4 @@
-/* graph.c: capturing and replaying (graph.h has the rules).
+/* graph.c: capturing and replaying (see graph.h, capture.h).
  *
  * Begin and end of a capture are items of the stream, run by its thread like the work between them.
  * A graph that is freed goes to a list, since its last replay may still run; whoever makes, replays
@@ -17,98 +17,25 @@
 #include <stdlib.h>
 
 struct dpt_graph {
-  uint64_t id; /* never used again */
-  dpt__stream *stream;
+  dpt__capture capture;
   void *work; /* the backend's */
   void *scratch;
-  int status; /* of the items that begin and end the capture */
-  int failed; /* something that is needed could not be noted */
-  dpt__block **blocks;
-  dpt_storage **written;
-  int nblock, block_room, nwritten, written_room;
-  uint64_t draws;  /* that a replay takes of the device's random numbers */
-  uint64_t *live;  /* where its kernels find from which on: device memory, one of `blocks` */
+  int status;      /* of the items that begin and end the capture */
   dpt__event last; /* replay */
   dpt_graph *next; /* of those that were freed */
 };
 
-_Thread_local dpt_graph *dpt__own_capture;
-
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static dpt_graph *freed DPT__GUARDED_BY(lock);
 
-int dpt_graph_capturing(void) { return dpt__own_capture != NULL; }
-
-int dpt__graph_reject(const char *fn, const char *why) {
-  return dpt__fail("%s: %s, which a function that cutorch.graph captures can't do", fn, why);
-}
-
-int dpt_graph_reject(const char *fn, const char *why) { return dpt__graph_rejects(fn, why); }
-
-int dpt__graph_mismatch(const char *fn, const dpt__stream *stream) {
-  const dpt_graph *own = dpt__own_capture;
-  if (!own)
-    return dpt__fail("%s: stream %d of device %d is being captured by another thread "
-                     "(cutorch.graph)",
-                     fn, stream->index, stream->device);
-  return dpt__fail("%s: it needs stream %d of device %d, but cutorch.graph captures stream %d of "
-                   "device %d: all that a captured function does is done there",
-                   fn, stream->index, stream->device, own->stream->index, own->stream->device);
-}
-
-/* ---- what a graph keeps ---- */
-
-/* Room for one more at *list. */
-static int grow(void **list, int n, int *room) {
-  if (n < *room) return 1;
-  int more = *room ? 2 * *room : 64;
-  void *bigger = realloc(*list, (size_t)more * sizeof(void *));
-  if (!bigger) return 0;
-  *list = bigger;
-  *room = more;
-  return 1;
-}
-
-int dpt__graph_hold(dpt_graph *graph, dpt__block *block) {
-  if (block->graph == graph->id) return 0;
-  if (!grow((void **)&graph->blocks, graph->nblock, &graph->block_room))
-    return dpt__no_memory("cutorch.graph: no host memory to note what it uses");
-  dpt__block_hold(block, graph->id);
-  graph->blocks[graph->nblock++] = block;
-  return 0;
-}
-
-void dpt__graph_written(dpt_storage *storage) {
-  dpt_graph *graph = dpt__own_capture;
-  for (int i = 0; i < graph->nwritten; i++)
-    if (graph->written[i] == storage) return;
-  graph->failed |= !grow((void **)&graph->written, graph->nwritten, &graph->written_room);
-  if (graph->failed) return;
-  dpt_storage_retain(storage);
-  graph->written[graph->nwritten++] = storage;
-}
-
-int dpt__graph_draw(dpt_graph *graph, dpt_draw *draw) {
-  if (!graph->live) {
-    dpt__block *block;
-    DPT__TRY(dpt__block_take(graph->stream->device, sizeof(dpt__draws), &block));
-    int failed = dpt__graph_hold(graph, block);
-    if (!failed) graph->live = block->data;
-    dpt__block_give(block);
-    if (failed) return 1;
-  }
-  *draw = (dpt_draw){.offset = graph->draws++, .live_ = graph->live};
-  return 0;
-}
-
 static void destroy(dpt_graph *graph) {
-  const dpt__backend *backend = graph->stream->backend;
-  if (graph->work) backend->graph_free(graph->work);
+  if (graph->work) graph->capture.stream->backend->graph_free(graph->work);
   dpt__scratch_free(graph->scratch);
-  for (int i = 0; i < graph->nblock; i++) dpt__block_release(graph->blocks[i]);
-  for (int i = 0; i < graph->nwritten; i++) dpt_storage_release(graph->written[i]);
-  free(graph->blocks);
-  free(graph->written);
+  dpt__list *blocks = &graph->capture.blocks, *written = &graph->capture.written;
+  for (int i = 0; i < blocks->n; i++) dpt__block_release(blocks->item[i]);
+  for (int i = 0; i < written->n; i++) dpt_storage_release(written->item[i]);
+  free(blocks->item);
+  free(written->item);
   free(graph);
 }
 
@@ -152,7 +79,7 @@ static int run_end(dpt__context *context, const void *args) {
 
 /* Queues fn(graph) and waits until it has run. */
 static int run(dpt_graph *graph, dpt__kernel_fn *fn) {
-  dpt__stream *stream = graph->stream;
+  dpt__stream *stream = graph->capture.stream;
   DPT__TRY(dpt__stream_push_unordered(stream, fn, "cutorch.graph", &graph, sizeof graph));
   dpt__event_run(dpt__event_last(stream));
   return 0;
@@ -170,23 +97,24 @@ int dpt_graph_begin(dpt_graph **out) {
   const char *fn = "cutorch.graph";
   dpt__device *device;
   DPT__TRY(dpt__device_find(fn, 0, &device));
-  if (dpt__own_capture) return dpt__graph_reject(fn, "it captures");
+  if (dpt__own_capture) return dpt__capture_reject(fn, "it captures");
   if (!device->backend->capture_begin)
     return dpt__fail("%s: %s devices have no graphs", fn, device->backend->name);
   dpt__graphs_sweep();
   dpt__stream *stream = dpt__current_stream(device->number);
   DPT__TRY(dpt__stream_synchronize(stream));
-  dpt_graph *graph = calloc(1, sizeof *graph), *none = NULL;
+  dpt_graph *graph = calloc(1, sizeof *graph);
+  dpt__capture *none = NULL;
   if (!graph) return dpt__no_memory("%s: no host memory", fn);
-  graph->id = atomic_fetch_add(&ids, 1) + 1;
-  graph->stream = stream;
-  if (!atomic_compare_exchange_strong(&stream->capture, &none, graph)) {
+  graph->capture.id = atomic_fetch_add(&ids, 1) + 1;
+  graph->capture.stream = stream;
+  if (!atomic_compare_exchange_strong(&stream->capture, &none, &graph->capture)) {
     free(graph);
-    return dpt__graph_mismatch(fn, stream);
+    return dpt__capture_mismatch(fn, stream);
   }
   /* Others may have queued something meanwhile; from here on they can't. */
   dpt__event_settle(dpt__event_last(stream));
-  dpt__own_capture = graph;
+  dpt__own_capture = &graph->capture;
   dpt__marks_close(stream, 1);
   run(graph, run_begin);
   *out = graph;
@@ -194,8 +122,8 @@ int dpt_graph_begin(dpt_graph **out) {
 }
 
 int dpt_graph_end(dpt_graph *graph) {
-  dpt__stream *stream = graph->stream;
-  if (dpt__own_capture != graph)
+  dpt__stream *stream = graph->capture.stream;
+  if (dpt__own_capture != &graph->capture)
     return dpt__fail("cutorch.graph: this thread does not capture that graph");
   int status = run(graph, run_end);
   dpt__marks_close(stream, 0);
@@ -203,7 +131,7 @@ int dpt_graph_end(dpt_graph *graph) {
   atomic_store(&stream->capture, NULL);
   /* what failed while the work was recorded */
   status = status || dpt__stream_synchronize(stream) || graph->status;
-  if (!status && graph->failed)
+  if (!status && graph->capture.failed)
     status = dpt__no_memory("cutorch.graph: no host memory to note what it uses");
   return status;
 }
@@ -216,9 +144,10 @@ typedef struct launch {
 
 static int run_launch(dpt__context *context, const void *args) {
   const launch *l = args;
-  if (l->graph->live) {
+  void *live = l->graph->capture.live;
+  if (live) {
     struct dpt__copy_bytes_args copy = {
-        .way = DPT__WITHIN, .count = 1, .piece = {{l->graph->live, &l->from, sizeof l->from}}};
+        .way = DPT__WITHIN, .count = 1, .piece = {{live, &l->from, sizeof l->from}}};
     DPT__TRY(context->backend->kernels[DPT__KERNEL_copy_bytes](context, &copy));
   }
   return context->backend->graph_launch(context->queue, l->graph->work);
@@ -226,23 +155,24 @@ static int run_launch(dpt__context *context, const void *args) {
 
 int dpt_graph_launch(dpt_graph *graph) {
   const char *fn = "a graph";
-  dpt__stream *stream = graph->stream;
+  dpt__stream *stream = graph->capture.stream;
   DPT__TRY(dpt__devices_ready(fn));
   if (!graph->work) return dpt__fail("%s: it was not captured to its end", fn);
-  DPT__TRY(dpt__graph_rejects(fn, "it is replayed"));
+  DPT__TRY(dpt__capture_rejects(fn, "it is replayed"));
   dpt__stream *current = dpt__current_stream(stream->device);
   DPT__TRY(dpt__stream_wait_all(stream, current));
   launch l = {.graph = graph};
-  if (graph->draws) l.from = dpt__draws_take(stream->device, graph->draws);
+  if (graph->capture.draws) l.from = dpt__draws_take(stream->device, graph->capture.draws);
   DPT__TRY(dpt__stream_push(stream, run_launch, fn, &l, sizeof l));
   graph->last = dpt__event_last(stream);
-  for (int i = 0; i < graph->nwritten; i++) dpt__storage_written(graph->written[i]);
+  dpt__list *written = &graph->capture.written;
+  for (int i = 0; i < written->n; i++) dpt__storage_written(written->item[i]);
   return dpt__stream_wait(current, graph->last);
 }
 
 void dpt_graph_free(dpt_graph *graph) {
   if (!graph || dpt__forked()) return;
-  if (dpt__own_capture == graph) dpt_graph_end(graph);
+  if (dpt__own_capture == &graph->capture) dpt_graph_end(graph);
   dpt__lock(&lock);
   graph->next = freed;
   freed = graph;

@@ -7,7 +7,7 @@
  */
 #ifndef DPT_DEVICE_HEAP_H
 #define DPT_DEVICE_HEAP_H
-#include "device/stream.h"
+#include "device/stream_state.h"
 
 enum { DPT__GRAIN = 512, DPT__BIN_ROWS = 40, DPT__BIN_COLUMNS = 8 };
 

@@ -1,11 +1,11 @@
 /* launch.c: where the work of one operation goes, and what it needs (launch.h has the rules). */
 #include "device/launch.h"
 
+#include "device/capture.h"
 #include "device/copy.h"
 #include "device/device.h"
-#include "device/graph.h"
 #include "device/leaving.h"
-#include "device/scratch.h"
+#include "device/peer.h"
 #include "device/storage.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static int check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
   if (!context->backend->kernels[kernel])
     return dpt__fail("%s: there is no such kernel on %s devices", context->name,
                      context->backend->name);
-  return why && context->stream ? dpt__graph_rejects(context->name, why) : 0;
+  return why && context->stream ? dpt__capture_rejects(context->name, why) : 0;
 }
 
 /* With its arguments the kernel has what it needs. */
@@ -209,7 +209,7 @@ static int submit(dpt__context *context, enum dpt__kernel kernel, const void *ar
   local->effects++;
   int status = run(context, args);
   if (runner) dpt__runner_done(runner);
-  dpt__scratch_reset(local);
+  dpt__after_kernel(local);
   return status ? dpt__fail_in("%s", context->name) : 0;
 }
 

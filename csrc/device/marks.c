@@ -1,7 +1,7 @@
 /* marks.c: marks in queues, and what is known of them (marks.h has the rules). */
 #include "device/marks.h"
 
-#include "device/graph.h"
+#include "device/capture.h"
 
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static int set_mark(dpt__stream *stream, mark *m) DPT__REQUIRES(stream->marks->l
   struct dpt__marks *marks = stream->marks;
   dpt__assert_held(&marks->lock);
   *m = (mark){0, NULL};
-  if (marks->closed) return dpt__graph_mismatch("stream wait", stream);
+  if (marks->closed) return dpt__capture_mismatch("stream wait", stream);
   m->mark = marks->nspare ? marks->spare[--marks->nspare] : NULL;
   m->number = dpt__counter_value(&stream->issued);
   return stream->backend->mark_set(stream->unit, stream->queue, &m->mark);

@@ -6,7 +6,7 @@
  */
 #ifndef DPT_DEVICE_MARKS_H
 #define DPT_DEVICE_MARKS_H
-#include "device/stream.h"
+#include "device/stream_state.h"
 
 /* The marks and the queue of a stream that starts. */
 int dpt__marks_new(dpt__stream *stream);

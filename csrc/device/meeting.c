@@ -1,7 +1,7 @@
 /* meeting.c: one piece of work of several streams (meeting.h has the rules). */
 #include "device/meeting.h"
 
-#include "device/graph.h"
+#include "device/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void leave(meeting *m) {
   if (atomic_fetch_sub(&m->leaving, 1) == 1) free(m);
 }
 
-int dpt__meeting_run(dpt__context *context, const void *args) {
+static int run(dpt__context *context, const void *args) {
   meeting *m = *(meeting *const *)args;
   dpt__stream *stream = context->stream;
   dpt__event self = dpt__event_running(stream);
@@ -50,7 +50,7 @@ int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const cha
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   dpt__stream *sorted[DPT__PUSH_MAX];
   size_t head = (sizeof(meeting) + (size_t)n * sizeof *streams + 15) / 16 * 16;
-  DPT__TRY(dpt__graph_rejects(name, "it is work of several devices together"));
+  DPT__TRY(dpt__capture_rejects(name, "it is work of several devices together"));
   meeting *m = malloc(head + size);
   if (!m) return dpt__no_memory("%s: no host memory", name);
   *m = (meeting){.n = n, .fn = fn, .args = (char *)m + head};
@@ -61,7 +61,7 @@ int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const cha
   if (size) memcpy((char *)m + head, args, size);
   memcpy(sorted, streams, (size_t)n * sizeof *streams);
   qsort(sorted, (size_t)n, sizeof *sorted, by_id);
-  int status = dpt__stream_push_all(n, sorted, dpt__meeting_run, name, &m, sizeof m);
+  int status = dpt__stream_push_all(n, sorted, run, name, &m, sizeof m);
   if (status) free(m);
   return status;
 }

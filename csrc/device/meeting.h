@@ -19,7 +19,4 @@ typedef int dpt__meeting_fn(dpt__context *context, int n, dpt__stream *const *st
 int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const char *name,
               const void *args, size_t size);
 
-/* The function of such an item. */
-dpt__kernel_fn dpt__meeting_run;
-
 #endif

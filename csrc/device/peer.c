@@ -1,12 +1,6 @@
-/* peer.c: which devices reach each other's memory.
- *
- * Invariant: all do that can, until a script says no. Only copies use that, until a script says
- * that kernels may. Copies between two devices of which one does not reach the other go through
- * host memory, with the same result; on host devices, where every thread reaches everything, they
- * do so for the tests' sake. A backend is asked once for each pair, and again where a script
- * changes its mind.
- */
-#include "device/copy.h"
+/* peer.c: asks backends, and remembers their answers (see peer.h). */
+#include "device/peer.h"
+
 #include "device/device.h"
 
 enum { NOT_ASKED, REACHED, REFUSED };

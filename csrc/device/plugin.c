@@ -3,7 +3,6 @@
 #include "device/plugin.h"
 
 #include "base/lock.h"
-#include "device/scratch.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -132,13 +132,9 @@ void dpt__scratch_free(void *memory) { give_blocks(memory, 0); }
 
 /* ---- either ---- */
 
-void *dpt__scratch(dpt__context *context, size_t bytes) {
-  dpt__local.scratch = 1;
-  return context->stream ? take_block(context, bytes) : take_plain(bytes);
-}
-
-void dpt__scratch_clear(void) {
-  dpt__local.scratch = 0;
+/* After the kernel: what it took may be used again. */
+static void clear(void) {
+  dpt__local.after_kernel = NULL;
   reset_plain();
   if (diverted) { /* recorded work has the addresses: they stay the graph's */
     for (piece *p = pieces; p; p = p->next) p->used = 0;
@@ -146,4 +142,9 @@ void dpt__scratch_clear(void) {
   }
   give_blocks(pieces, item);
   pieces = NULL;
+}
+
+void *dpt__scratch(dpt__context *context, size_t bytes) {
+  dpt__local.after_kernel = clear;
+  return context->stream ? take_block(context, bytes) : take_plain(bytes);
 }

@@ -10,15 +10,6 @@
  */
 #ifndef DPT_DEVICE_SCRATCH_H
 #define DPT_DEVICE_SCRATCH_H
-#include "base/status.h"
-#include <stddef.h>
-
-/* After each kernel: what it took may be used again. */
-void dpt__scratch_clear(void);
-static inline void dpt__scratch_reset(struct dpt__local *local) {
-  if (local->scratch) dpt__scratch_clear();
-}
-
 /* While a stream's thread records a graph, the memory that its kernels take is the graph's: restore
  * hands it over, free gives it back when the graph is not at work any more. */
 void dpt__scratch_divert(void);

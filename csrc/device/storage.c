@@ -1,13 +1,10 @@
-/* storage.c: counted memory on the host and on devices (storage.h has the rules). */
+/* storage.c: counted memory on the host and on devices (see storage.h). */
 #include "device/storage.h"
 
-#include "device/allocator.h"
-#include "device/copy.h"
 #include "device/device.h"
 #include "device/fault.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 _Thread_local int dpt__writes_later;
 
@@ -46,8 +43,7 @@ static void give_host(void *data, size_t bytes) {
   atomic_fetch_sub_explicit(&live, (long long)bytes, memory_order_relaxed);
 }
 
-/* Memory of a storage whose kind, device and flags are set. */
-static int take(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
+int dpt__storage_take(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
   *data = NULL;
   *block = NULL;
   if (!s->device && !(s->flags & DPT__PINNED)) return take_host(bytes, data);
@@ -57,7 +53,7 @@ static int take(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
   return 0;
 }
 
-static void give(dpt_storage *s) {
+void dpt__storage_give(dpt_storage *s) {
   if (s->mapping) dpt__unmap(s->mapping, s->data);
   if (s->flags & DPT__FOREIGN) return;
   if (s->block) {
@@ -80,7 +76,7 @@ static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int 
   s->size = s->capacity = size;
   s->parent = NULL;
   s->mapping = NULL;
-  if (take(s, bytes, &s->data, &s->block)) {
+  if (dpt__storage_take(s, bytes, &s->data, &s->block)) {
     free(s);
     return 1;
   }
@@ -150,44 +146,19 @@ void dpt_storage_release(dpt_storage *s) {
   if (s->parent) {
     dpt_storage_release(s->parent);
   } else {
-    give(s);
+    dpt__storage_give(s);
   }
   free(s);
 }
 
-int dpt_storage_resize(dpt_storage *s, int64_t size) {
-  if (size == s->size) return 0;
-  if (s->flags & (DPT__FIXED | DPT__FOREIGN))
-    return dpt__fail("storage: got a size of %lld elements, but this one is fixed at %lld",
-                     (long long)size, (long long)s->size);
-  int shared = atomic_load_explicit(&s->references, memory_order_relaxed) > 1;
-  if (size >= 0 && size <= s->capacity && (shared || size > s->size)) {
-    s->size = size;
-    return 0;
-  }
-  size_t bytes;
-  DPT__TRY(dpt__storage_bytes(s->kind, size, &bytes));
-  void *data;
-  dpt__block *block;
-  DPT__TRY(take(s, bytes, &data, &block));
-  size_t kept = (size_t)(size < s->size ? size : s->size) * dpt__dtype_size(dpt__dtype(s->kind));
-  dpt_storage old = *s;
-  s->data = data;
-  s->block = block;
-  if (kept && s->device) {
-    dpt__stream *stream = dpt__current_stream(s->device);
-    if (dpt__copy_on(stream, "resize", data, s, old.data, &old, kept)) {
-      dpt__block_give(block);
-      s->data = old.data;
-      s->block = old.block;
-      return 1;
-    }
-  } else if (kept) {
-    memcpy(data, old.data, kept);
-  }
-  give(&old);
-  s->size = s->capacity = size;
-  return 0;
+void dpt__storage_capture_write(dpt_storage *s) {
+  dpt__capture *capture = dpt__own_capture;
+  for (int i = 0; i < capture->written.n; i++)
+    if (capture->written.item[i] == s) return;
+  if (dpt__list_add(&capture->written, s))
+    capture->failed = 1;
+  else
+    dpt_storage_retain(s);
 }
 
 int64_t dpt_storage_size(const dpt_storage *s) { return s->size; }

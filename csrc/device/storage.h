@@ -8,7 +8,7 @@
 #ifndef DPT_DEVICE_STORAGE_H
 #define DPT_DEVICE_STORAGE_H
 #include "base/dtype.h"
-#include "device/graph.h"
+#include "device/allocator.h"
 #include <stdatomic.h>
 
 struct dpt_storage {
@@ -37,8 +37,13 @@ extern _Thread_local int dpt__writes_later;
 int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
                       struct dpt__mapping *mapping);
 void dpt__unmap(struct dpt__mapping *mapping, void *data);
+/* Memory of a storage whose kind, device and flags are set; it goes back. */
+int dpt__storage_take(dpt_storage *s, size_t bytes, void **data, struct dpt__block **block);
+void dpt__storage_give(dpt_storage *s);
 int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elements */
 
+/* Captured work writes to the storage: its replays count that, too. */
+void dpt__storage_capture_write(dpt_storage *s);
 /* Launches and copies say it of every result; who writes by hand does. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
@@ -47,7 +52,7 @@ static inline void dpt__storage_written(dpt_storage *s) {
     atomic_store_explicit(&s->writes, writes + 1, memory_order_relaxed);
     return;
   }
-  if (dpt__own_capture) dpt__graph_written(s);
+  if (dpt__own_capture) dpt__storage_capture_write(s);
   if (!dpt__writes_later) atomic_fetch_add_explicit(&s->writes, 1, memory_order_relaxed);
 }
 static inline void dpt__written(const dpt_tensor *t) {

@@ -6,7 +6,6 @@
  */
 #include "device/copy.h"
 #include "device/fault.h"
-#include "device/scratch.h"
 #include "host/kernels.h"
 
 #include <string.h>
@@ -21,7 +20,7 @@ static int copy_staged(dpt__context *context, const dpt__piece *piece) {
     memcpy(stage, (const char *)piece->from + done, n);
     memcpy((char *)piece->to + done, stage, n);
   }
-  dpt__scratch_reset(&dpt__local);
+  dpt__after_kernel(&dpt__local);
   return 0;
 }
 

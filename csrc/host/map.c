@@ -3,22 +3,10 @@
  * Invariant: integers are divided only after no divisor was found to be 0, so that nothing traps
  * and a refused division has changed nothing. f16 computes in float.
  */
-#include "base/cpu.h"
 #include "base/half.h"
 #include "host/kernels.h"
 #include "host/tile.h"
-#include <stdatomic.h>
 #include <string.h>
-
-const dpt__rows *dpt__rows_pick(void) {
-  static const dpt__rows *_Atomic picked;
-  const dpt__rows *rows = atomic_load_explicit(&picked, memory_order_relaxed);
-  if (rows) return rows;
-  static const dpt__rows *const sets[] = {&dpt__rows_sse2, &dpt__rows_avx2, &dpt__rows_avx512};
-  rows = sets[dpt__cpu_isa(dpt__cpu_features())];
-  atomic_store_explicit(&picked, rows, memory_order_relaxed);
-  return rows;
-}
 
 /* Whether operand k has an element 0. */
 static int has_zero(const dpt__walk *walk, int k) {

@@ -10,9 +10,9 @@
  */
 #include "ops/copy.h"
 
+#include "device/capture.h"
 #include "device/copy.h"
 #include "device/device.h"
-#include "device/graph.h"
 #include "device/launch.h"
 #include "ops/map.h"
 #include "tensor/tensor.h"
@@ -88,8 +88,8 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
 static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(r), status;
   if (!(async && a->storage_->block && fits(a, wire)))
-    DPT__TRY(dpt__graph_rejects("copy", "it reads ordinary host memory (copy before the graph is "
-                                        "replayed, or copyAsync from page-locked memory)"));
+    DPT__TRY(dpt__capture_rejects("copy", "it reads ordinary host memory (copy before the graph is "
+                                          "replayed, or copyAsync from page-locked memory)"));
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
   if (!async) {
     dpt__event event;
@@ -118,7 +118,7 @@ static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
   int device = dpt_tensor_device(a), status = 0;
   int direct = fits(r, wire), wait = !(async && direct && r->storage_->block);
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
-  if (wait) DPT__TRY(dpt__graph_rejects("copy", "it waits for the device"));
+  if (wait) DPT__TRY(dpt__capture_rejects("copy", "it waits for the device"));
   if (fits(a, wire))
     dpt__take(&sent, a);
   else

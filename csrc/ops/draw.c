@@ -4,8 +4,8 @@
  * of their device's state, so that they are the same on every kind of device.
  */
 #include "base/element.h"
+#include "device/capture.h"
 #include "device/draws.h"
-#include "device/graph.h"
 #include "ops/random.h"
 #include "tensor/tensor.h"
 
@@ -21,7 +21,7 @@ typedef struct words {
 
 /* Before anything is changed. */
 static int check_capture(const char *fn, const dpt_tensor *on) {
-  return dpt__is_device(on->kind_) ? dpt__graph_rejects(fn, "it draws on the host") : 0;
+  return dpt__is_device(on->kind_) ? dpt__capture_rejects(fn, "it draws on the host") : 0;
 }
 
 static int words_start(const char *fn, words *w, dpt_generator *g, const dpt_tensor *on) {

@@ -1,5 +1,5 @@
-/* layout.c: where the parts of a network lie in its weight, and what forward keeps (rnn.h). */
-#include "rnn/rnn.h"
+/* layout.c: where the parts of a network lie in its weight, and what forward keeps. */
+#include "rnn/layout.h"
 
 /* A part of n elements, or -1. */
 static int64_t part(int64_t *end, int64_t n) {

@@ -44,8 +44,10 @@ static const dpt__backend played = {.name = "played",
                                     .mark_wait = mark_wait,
                                     .queue_fault = queue_fault};
 
+static dpt__device device = {.backend = &played, .number = 1, .threads = 1};
+
 static dpt__stream *new_stream(void) {
-  dpt__stream *stream = dpt__stream_new(&played, 0, 1, 1, 1, 0);
+  dpt__stream *stream = dpt__stream_new(&device, 1, 0);
   CHECK(stream != NULL);
   return stream;
 }

@@ -1,0 +1,28 @@
+/* device_list.h: which devices are asked for, by DPT_DEVICES or dpt.setDevices.
+ *
+ * Invariant: a look at text and files only: no library is loaded on a machine without a GPU.
+ *
+ *   host:N       N devices made of CPU threads
+ *   none         no device
+ *   cuda         every GPU; cuda:0,2: these
+ *   emulated:N   N devices that run CUDA kernels on the CPU, or a list of them: test builds only
+ */
+#ifndef DPT_DEVICE_DEVICE_LIST_H
+#define DPT_DEVICE_DEVICE_LIST_H
+
+enum { DPT__MAX_DEVICES = 256 };
+
+typedef struct dpt__device_list {
+  const char *source, *text; /* who asks: "DPT_DEVICES", "dpt.setDevices", "default"; for what */
+  int count;
+  const char *plugin; /* "cuda": GPUs; "emulated": CUDA kernels on the CPU; NULL: host devices */
+  int every;          /* every GPU, else those in unit */
+  int unit[DPT__MAX_DEVICES];
+} dpt__device_list;
+
+/* What text asks for; source names it in error messages. */
+int dpt__device_list_parse(const char *source, const char *text, dpt__device_list *list);
+/* The same of what a script has set, or if that is "" of the variable or the default. */
+int dpt__device_list_find(const char *set, dpt__device_list *list);
+
+#endif

@@ -1,0 +1,46 @@
+/* resize.c: a storage gets another size.
+ *
+ * Invariant: its elements stay, on a device by a copy on the current stream. Memory is kept if it
+ * is large enough and somebody else uses the storage, too, or it grows. A call that fails changes
+ * nothing.
+ */
+#include "device/copy.h"
+#include "device/device.h"
+#include "device/storage.h"
+
+#include <string.h>
+
+int dpt_storage_resize(dpt_storage *s, int64_t size) {
+  if (size == s->size) return 0;
+  if (s->flags & (DPT__FIXED | DPT__FOREIGN))
+    return dpt__fail("storage: got a size of %lld elements, but this one is fixed at %lld",
+                     (long long)size, (long long)s->size);
+  int shared = atomic_load_explicit(&s->references, memory_order_relaxed) > 1;
+  if (size >= 0 && size <= s->capacity && (shared || size > s->size)) {
+    s->size = size;
+    return 0;
+  }
+  size_t bytes;
+  DPT__TRY(dpt__storage_bytes(s->kind, size, &bytes));
+  void *data;
+  dpt__block *block;
+  DPT__TRY(dpt__storage_take(s, bytes, &data, &block));
+  size_t kept = (size_t)(size < s->size ? size : s->size) * dpt__dtype_size(dpt__dtype(s->kind));
+  dpt_storage old = *s;
+  s->data = data;
+  s->block = block;
+  if (kept && s->device) {
+    dpt__stream *stream = dpt__current_stream(s->device);
+    if (dpt__copy_on(stream, "resize", data, s, old.data, &old, kept)) {
+      dpt__block_give(block);
+      s->data = old.data;
+      s->block = old.block;
+      return 1;
+    }
+  } else if (kept) {
+    memcpy(data, old.data, kept);
+  }
+  dpt__storage_give(&old);
+  s->size = s->capacity = size;
+  return 0;
+}

@@ -1,0 +1,49 @@
+/* layout.h: the weights of a recurrent network, and what forward keeps, in dpt's own layout.
+ *
+ * Invariant: the layout depends on the network alone, the reserve also on the number of rows.
+ */
+#ifndef DPT_RNN_LAYOUT_H
+#define DPT_RNN_LAYOUT_H
+#include "dpt.h"
+
+/* Sizes that follow from a network. */
+static inline int32_t dpt__rnn_width(const dpt_rnn *r) {
+  return r->projection ? r->projection : r->hidden;
+}
+static inline int dpt__rnn_gates(const dpt_rnn *r) {
+  return r->cell == DPT_RNN_LSTM ? 4 : r->cell == DPT_RNN_GRU ? 3 : 1;
+}
+static inline int64_t dpt__rnn_input(const dpt_rnn *r, int layer) {
+  return layer ? (int64_t)r->directions * dpt__rnn_width(r) : r->input;
+}
+
+/* The parts of a pseudo-layer in our layout, in elements; -1: there is no such part. With G gates,
+ * input (G*H, I), recurrent (G*H, O), projection (O, H), input_bias and recurrent_bias (G*H). Gates
+ * are in the order of their ids, except that a GRU's on the input are n, r, z, so that r and z are
+ * contiguous: [n_input | r | z | n_hidden]. */
+typedef struct dpt__rnn_layer {
+  int64_t input, recurrent, projection, input_bias, recurrent_bias, end;
+} dpt__rnn_layer;
+dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *rnn, int pseudo_layer);
+
+/* What the kernels keep for backward, in elements, for N rows (steps of sequences) in all: first a
+ * block of `end` elements for each pseudo-layer, then (N, directions*O) for each layer but the
+ * first: what it read. A row of gates has A places: 4*H for LSTM and GRU, whose fourth is the n of
+ * h, else H. */
+typedef struct dpt__rnn_block {
+  int64_t gates;  /* (N, A): activated; later the gradients by the sums */
+  int64_t before; /* (N, O): h before each step */
+  int64_t cell;   /* (N, H): c after each step of an LSTM */
+  int64_t whole;  /* (N, H): h before its projection */
+  int64_t given;  /* (N, O): gradient by what the projection gives */
+  int64_t end;
+} dpt__rnn_block;
+dpt__rnn_block dpt__rnn_block_of(const dpt_rnn *rnn, int64_t N);
+int64_t dpt__rnn_reserve(const dpt_rnn *rnn, int64_t N);
+
+/* Places of a row of gates. */
+static inline int64_t dpt__rnn_row(const dpt_rnn *r) {
+  return (int64_t)r->hidden * (dpt__rnn_gates(r) == 1 ? 1 : 4);
+}
+
+#endif
