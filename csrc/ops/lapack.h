@@ -1,53 +1,90 @@
-/* lapack.h: LAPACK's routines, and matrices as they want them.
+/* lapack.h: one call of a LAPACK operation: its operands as LAPACK wants them.
  *
- * Invariant: a dpt__columns is a fresh host matrix in column-major order; whoever made it frees it.
- * Operands on devices are copied to the host, results back: these operations wait.
+ *   dpt__lapack_call l;
+ *   DPT__LAPACK_BEGIN(&l, "potrf", a, r);
+ *   dpt__columns *c = dpt__lapack_in(&l, "a", a, 0);
+ *   if (!l.status) DPT__LAPACK(&l, potrf)("U", &c->rows, c->data, &c->rows, &l.info);
+ *   dpt__lapack_check(&l, "the matrix is not positive definite (minor %d)", l.info);
+ *   dpt__lapack_out(&l, r, c, c->rows, c->cols);
+ *   return dpt__lapack_end(&l);
+ *
+ * Invariant: a dpt__columns is a fresh host matrix in column-major order that lives until the call
+ * ends. The first failure makes every later step a no-op; columns are then 0 x 0. Operands on
+ * devices are copied to the host, results back: these operations wait.
  */
 #ifndef DPT_OPS_LAPACK_H
 #define DPT_OPS_LAPACK_H
 #include "ops/blas_library.h"
 #include "tensor/tensor.h"
 
-/* The routine for an element type: DPT__LAPACK(dtype, gesv)(&n, ...); after dpt__lapack_open. */
-#define DPT__LAPACK(dtype, name) (dpt__lapack[(dtype) != DPT_F32].name)
-
 /* rows x cols numbers, column-major without gaps. */
 typedef struct dpt__columns {
-  int rows, cols, dtype;
+  int rows, cols;
   dpt_tensor t; /* cols x rows, contiguous */
   void *data;
 } dpt__columns;
 
-/* All zero. */
-int dpt__columns_new(dpt__columns *out, int dtype, int rows, int cols);
-/* A copy of argument `name` (a vector is one column), with zeros below where it has fewer rows. */
-int dpt__columns_of(dpt__columns *out, const char *fn, const char *name, const dpt_tensor *a,
-                    int rows);
-void dpt__columns_free(dpt__columns *c);
-/* r = the first rows x cols of c (or its first column as a vector), beside the operand `like`. */
-int dpt__columns_give(dpt_tensor *r, const dpt__columns *c, int rows, int cols,
-                      const dpt_tensor *like);
-int dpt__columns_give_vector(dpt_tensor *r, const dpt__columns *c, const dpt_tensor *like);
-/* Clears what lies above (upper 'L') or below ('U') the diagonal, or mirrors the triangle there. */
-void dpt__columns_triangle(dpt__columns *c, char uplo, int mirror);
+enum { DPT__LAPACK_COLUMNS = 6 };
 
-/* A workspace of the size that a query left in *asked, as a column; *n: its numbers. */
-int dpt__work_new(dpt__columns *work, int dtype, const void *asked, int *n);
+typedef struct dpt__lapack_call {
+  const char *fn;
+  int status;
+  int info;         /* what the routine left */
+  int type, device; /* of the operands: DPT_F32 or DPT_F64 from the first dpt__lapack_in on */
+  int n;
+  dpt__columns columns[DPT__LAPACK_COLUMNS];
+} dpt__lapack_call;
 
-/* Fails unless all operands and results are of one kind. */
-int dpt__same_kinds(const char *fn, int n, const dpt_tensor *const *list);
-int dpt__check_square(const char *fn, const dpt_tensor *a);
+/* Opens LAPACK; all operands and results, of which the first is an operand, are of one kind. */
+void dpt__lapack_begin(dpt__lapack_call *call, const char *fn, int n,
+                       const dpt_tensor *const *list);
+#define DPT__LAPACK_BEGIN(call, fn, ...)                                                           \
+  dpt__lapack_begin((call), (fn), sizeof((const dpt_tensor *[]){__VA_ARGS__}) / sizeof(void *),    \
+                    (const dpt_tensor *const[]){__VA_ARGS__})
+/* Frees all columns and returns the status. */
+int dpt__lapack_end(dpt__lapack_call *call);
 
+/* The routine for the operands' type: DPT__LAPACK(&call, gesv)(&n, ...), unless the call failed. */
+#define DPT__LAPACK(call, name) (dpt__lapack[(call)->type != DPT_F32].name)
+
+/* A copy of argument `name` (a vector is one column), with zeros below if it has fewer rows. */
+dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt_tensor *a,
+                             int rows);
+/* The same of a square matrix. */
+dpt__columns *dpt__lapack_in_square(dpt__lapack_call *call, const char *name, const dpt_tensor *a);
+/* New columns, all zero; n ints. */
+dpt__columns *dpt__lapack_new(dpt__lapack_call *call, int rows, int cols);
+dpt__columns *dpt__lapack_new_ints(dpt__lapack_call *call, int n);
+/* One out of `letters`: argument `name`, which is the text. */
+char dpt__lapack_letter(dpt__lapack_call *call, const char *name, const char *text,
+                        const char *letters);
 /* Fails unless all numbers are finite (of the triangle U or L; A: all): what iterates on others
  * ends nowhere, or beyond its memory. */
-int dpt__check_finite(const char *fn, const dpt__columns *c, char triangle);
+void dpt__lapack_finite(dpt__lapack_call *call, const dpt__columns *c, char triangle);
 
-/* LAPACK's info, which is not 0: below, it rejects argument -info; above, what the message says. */
-int dpt__lapack_rejects(const char *fn, int info);
-#define DPT__INFO(fn, info, ...)                                                                   \
-  ((info) < 0 ? dpt__lapack_rejects(fn, info) : dpt__fail(__VA_ARGS__))
+/* A workspace for routines that are called twice: to ask for its size, which they leave in its
+ * first number, and to compute:
+ *   dpt__work work = {0};
+ *   while (dpt__lapack_work(&call, &work)) DPT__LAPACK(...)(..., work.data, &work.n, &call.info);
+ */
+typedef struct dpt__work {
+  int calls, n;
+  double asked;
+  void *data;
+} dpt__work;
+int dpt__lapack_work(dpt__lapack_call *call, dpt__work *work);
 
-/* One letter out of `letters` in *out. */
-int dpt__option(const char *fn, const char *name, const char *text, const char *letters, char *out);
+/* Fails if info is not 0: below, LAPACK rejects its argument -info; above, what the format says. */
+void dpt__lapack_check(dpt__lapack_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Clears what lies above (uplo 'L') or below ('U') the diagonal, or mirrors the triangle there. */
+void dpt__columns_triangle(dpt__lapack_call *call, dpt__columns *c, char uplo, int mirror);
+
+/* r = the first rows x cols of c; its first column as a vector; all of c, transposed. */
+void dpt__lapack_out(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c, int rows,
+                     int cols);
+void dpt__lapack_out_vector(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c);
+void dpt__lapack_out_transposed(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c);
 
 #endif
