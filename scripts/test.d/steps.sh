@@ -47,7 +47,7 @@ steps=(
 # workers, the buffers of parallel networks). The specs of layers and updates run under sanitizers
 # on emulated devices: there they pass both the kernels of csrc/cuda and, for what has none, the
 # host's.
-asan_specs=(spec/ffi_spec.lua spec/device_spec.lua spec/device spec/tensor spec/file spec/comm
+asan_specs=(spec/ffi_spec.lua spec/device spec/tensor spec/file spec/comm
   spec/threads spec/nn/DataParallelTable_{buffers,errors}_spec.lua)
 asan_emulated=(spec/tensor spec/optim spec/nn/[a-z]*_spec.lua)
 

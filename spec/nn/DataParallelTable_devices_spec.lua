@@ -52,28 +52,6 @@ for form, dispatch in pairs(same.dispatchers) do
          assert.is_true(first <= most)
       end)
 
-      it('A16: tells where the time of a step goes', function()
-         local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
-         local input, target = torch.randn(12, 2, 6, 6):cuda(), torch.Tensor(12):random(5):cuda()
-         step(many, criterion, input, target)
-         many.profile = {}
-         cutorch.synchronizeAll()
-         local timer = torch.Timer()
-         for _ = 1, 3 do step(many, criterion, input, target) end
-         local all, names, sum = timer:time().real, {}, 0
-         for name, seconds in pairs(many.profile) do
-            assert.is_true(seconds > 0)
-            names[#names + 1], sum = name, sum + seconds
-         end
-         table.sort(names)
-         assert.same({'backward', 'broadcast', 'forward', 'gather', 'reduce', 'scatter'}, names)
-         assert.is_true(sum <= all)
-         many.profile = nil
-         local before = waits()
-         step(many, criterion, input, target)
-         assert.equal(1, waits() - before)
-      end)
-
       it('A16: a network that does nothing costs no wait and no copy but of the rows', function()
          local many = dispatch(nn.DataParallelTable(1, true))
             :add(nn.Identity():cuda(), same.range(most))

@@ -14,7 +14,7 @@ local function randomTable(sizes)
    end
 end
 
-describe('containers', function()
+describe('containers, which are an nn.Container,', function()
    it('Sequential', function()
       check.module(function()
          return nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):add(nn.Linear(3, 2))

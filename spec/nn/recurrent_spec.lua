@@ -19,11 +19,11 @@ local function sameWeights(whole, step)
    return whole
 end
 
-describe('recurrent modules', function()
+describe('Recurrent modules:', function()
    before_each(function() torch.manualSeed(6) end)
 
    for _, class in ipairs{'LSTM', 'GRU'} do
-      it('nn.' .. class .. ' gives step by step what the whole sequence gives', function()
+      it('nn.' .. class .. ' returns step by step what it returns for a whole sequence', function()
          local step = nn[class](I, H):double()
          local whole = sameWeights(nn['Seq' .. class](I, H):double(), step)
          local x, g = R(T, B, I), R(T, B, H)
@@ -67,6 +67,40 @@ describe('recurrent modules', function()
             check.module(function() return nn[class](I, H, batchFirst):double() end, tensors)
          end
       end
+   end)
+
+   it('nn.Recursor calls any module once a step, with one copy and one set of parameters each',
+      function()
+         local net = nn.Recursor(nn.Sequential():add(nn.Linear(I, H)):add(nn.LSTM(H, H))):double()
+         local x, g = sequence(B, I), sequence(B, H)
+         local again = {}
+         for t = 1, T do again[t] = net:forward(x[t]):clone() end
+         assert.is_true(rawequal(net:getStepModule(2), net:getStepModule(2)))
+         assert.is_true(net:getStepModule(1):get(1).weight:isSetTo(
+            net:getStepModule(3):get(1).weight))
+         -- the recurrent module inside is one, which counts its own steps
+         local inner = net:getStepModule(1):get(2)
+         assert.equal('nn.RecurrentStep', torch.type(inner))
+         assert.equal(inner.modules[1], net:getStepModule(2):get(2).modules[1])
+         for t = T, 1, -1 do assert.same({B, I}, net:backward(x[t], g[t]):size():totable()) end
+         net:forget()
+         for t = 1, T do same.close(again[t], net:forward(x[t]), 1e-12) end
+      end)
+
+   it('are nn.AbstractRecurrent, by nn.StepRNN for steps and nn.SeqRNN for sequences', function()
+      for name, parent in pairs{LSTM = 'StepRNN', GRU = 'StepRNN', Recurrent = 'AbstractRecurrent',
+         StepRNN = 'AbstractRecurrent', Recursor = 'AbstractRecurrent', SeqLSTM = 'SeqRNN',
+         SeqGRU = 'SeqRNN', SeqRNN = 'RNN'} do
+         assert.equal(torch.getmetatable('nn.' .. parent),
+            getmetatable(torch.getmetatable('nn.' .. name)), name)
+      end
+      local step = nn.StepRNN('CUDNN_RNN_TANH', I, H):double()
+      local whole = sameWeights(nn.SeqRNN('CUDNN_RNN_TANH', I, H):double(), step)
+      local x = R(T, B, I)
+      local expected = whole:forward(x)
+      for t = 1, T do same.close(expected[t], step:forward(x[t]), 1e-12) end
+      assert.error_matches(function() step:forward(x) end, 'input wants 1 or 2 dimensions, got 3')
+      assert.equal('nn.StepRNN(2 -> 3)', tostring(step))
    end)
 
    it('nn.Recurrent computes what it says', function()

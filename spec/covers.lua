@@ -1,0 +1,124 @@
+--- Which spec covers which file of lua/dpt, where their names do not say so; scripts/layers reads it.
+--
+-- Invariant: every file of lua/dpt has a spec, every spec covers something. In the folders of
+-- `mirrored`, and wherever a spec has the name of a file, lua/dpt/X/y.lua is covered by
+-- spec/X/y_spec.lua, and by spec/X/y_TOPIC_spec.lua; lua/dpt/nn/Y/z.lua by spec/nn/Y_z_spec.lua.
+-- The others are in `groups`: by spec, the files of the same folder. A spec names in its text, or
+-- in that of its files of spec/support, the classes that it covers.
+return {
+   mirrored = {'parallel', 'comm', 'cudnn', 'rnn', 'optim', 'threads', 'file'},
+
+   -- Specs of whole programs, of what users asked for, and of what the clock or chance finds.
+   programs = {'scripts', 'user_issues', 'torture', 'golden', 'porting_spec.lua'},
+
+   groups = {
+      ['class'] = 'class.operators class.want',
+      ['transient'] = 'class.transient',
+      ['compat'] = 'init',
+      ['device/init'] = 'generators streams',
+      ['device/cuda_calls'] = 'init',
+      ['device/launches'] = 'init',
+      ['device/library'] = 'init',
+      ['device/operands'] = 'init',
+      ['device/queues'] = 'streams',
+      ['launcher/launcher'] = 'main doctor repl',
+      ['launcher/luajit'] = 'main',
+      ['nn/Module'] = 'Jacobian init sharing',
+      ['nn/aliased'] = 'apart',
+      ['nn/container'] = [[
+         Bilinear Bottle CAddTable CDivTable CMaxTable CMinTable CMulTable CSubTable
+         Concat ConcatTable Container CosineDistance Decorator DepthConcat DontCast
+         DotProduct FlattenTable Identity JoinTable MM MV MapTable MixtureTable
+         NarrowTable PairwiseDistance Parallel ParallelTable SelectTable Sequential
+         SplitTable WeightNorm ZipTable broadcast tableextremum tables
+      ]],
+      ['nn/convolution'] = [[
+         FeatureLPPooling SpatialAdaptiveAveragePooling SpatialAdaptiveMaxPooling
+         SpatialAveragePooling SpatialConvolution SpatialConvolutionLocal
+         SpatialConvolutionMM SpatialConvolutionMap SpatialDepthWiseConvolution
+         SpatialDilatedConvolution SpatialDilatedMaxPooling SpatialFractionalMaxPooling
+         SpatialFullConvolution SpatialFullConvolutionMap SpatialLPPooling
+         SpatialMaxPooling SpatialMaxUnpooling SpatialSubSampling
+         TemporalDynamicKMaxPooling TemporalMaxPooling VolumetricAveragePooling
+         VolumetricConvolution VolumetricDilatedConvolution VolumetricDilatedMaxPooling
+         VolumetricFractionalMaxPooling VolumetricFullConvolution VolumetricMaxPooling
+         VolumetricMaxUnpooling window
+      ]],
+      ['nn/convolution_devices'] = 'SpatialConvolution',
+      ['nn/criterion'] = [[
+         AbsCriterion BCECriterion ClassNLLCriterion ClassSimplexCriterion
+         CosineEmbeddingCriterion Criterion CrossEntropyCriterion DistKLDivCriterion
+         DistanceRatioCriterion HingeEmbeddingCriterion L1Cost L1HingeEmbeddingCriterion
+         MSECriterion MarginCriterion MarginRankingCriterion ModuleCriterion
+         MultiCriterion MultiLabelMarginCriterion MultiLabelSoftMarginCriterion
+         MultiMarginCriterion ParallelCriterion SmoothL1Criterion SoftMarginCriterion
+         SpatialAutoCropMSECriterion SpatialClassNLLCriterion WeightedMSECriterion
+         losses
+      ]],
+      ['nn/guard'] = 'signatures',
+      ['nn/layers_devices'] = [[
+         SpatialAveragePooling SpatialMaxPooling SpatialBatchNormalization PReLU SoftMax
+         SpatialUpSamplingNearest SpatialZeroPadding lib
+      ]],
+      ['nn/losses_devices'] = [[
+         ClassNLLCriterion MultiMarginCriterion MultiLabelMarginCriterion LookupTable
+      ]],
+      ['nn/empty'] = 'Sequential Linear SpatialConvolution LookupTable',
+      ['nn/text'] = 'SpatialConvolution SpatialDilatedConvolution UpSampling',
+      ['nn/linear'] = [[
+         Add CAdd CMul Cosine Euclidean Linear LinearWeightNorm LookupTable Maxout Mul
+         PartialLinear SparseLinear TemporalConvolution TemporalRowConvolution TemporalSubSampling
+         WeightedEuclidean
+      ]],
+      ['nn/linear_devices'] = 'Linear',
+      ['nn/normalization'] = [[
+         BatchNormalization LayerNormalization SpatialBatchNormalization
+         SpatialContrastiveNormalization SpatialCrossMapLRN SpatialDivisiveNormalization
+         SpatialDropout SpatialSubtractiveNormalization VolumetricBatchNormalization
+         VolumetricDropout WhiteNoise neighbourhood
+      ]],
+      ['nn/passing'] = [[
+         CAddTensorTable Constant Copy CriterionTable GradientReversal L1Penalty
+         PrintSize Profile StochasticGradient ZeroGrad ZipTableOneToMany
+      ]],
+      ['nn/pointwise'] = [[
+         Abs CReLU Clamp ELU Exp GatedLinearUnit HardShrink HardTanh LeakyReLU Log
+         LogSigmoid LogSoftMax MulConstant NaN Normalize PReLU Power RReLU ReLU ReLU6
+         Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax
+         SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold
+      ]],
+      ['nn/recurrent'] = [[
+         AbstractRecurrent GRU LSTM LookupTableMaskZero NoBackprop RNN Recurrent
+         RecurrentStep Recursor SeqBRNN SeqGRU SeqLSTM SeqRNN Sequencer
+         SequencerCriterion StepRNN
+      ]],
+      ['nn/shape'] = [[
+         AddConstant Collapse Contiguous Convert Index MaskedSelect Max Mean Min Narrow
+         OneHot Padding PixelShuffle Replicate Reshape Select SpatialReflectionPadding
+         SpatialReplicationPadding SpatialUpSamplingBilinear SpatialUpSamplingNearest
+         SpatialZeroPadding Squeeze Sum Transpose Unsqueeze UpSampling View
+         VolumetricReplicationPadding extremum padding
+      ]],
+      ['nn/sparse'] = 'IndexLinear Kmeans hessian',
+      ['nn/torch7_forms'] = 'SparseJacobian',
+      ['tensor/agree'] = 'indexing views pointwise reduce operators',
+      ['tensor/collector'] = 'core',
+      ['tensor/errors'] = 'core init system query sizes',
+      ['tensor/index'] = 'gather',
+      ['tensor/masked'] = 'gather',
+      ['tensor/memory'] = 'core storage',
+      ['tensor/object'] = 'indexing construct print operators query',
+      ['tensor/philox'] = 'random',
+      ['tensor/plain'] = 'core',
+      ['tensor/products'] = 'linalg',
+      ['tensor/blas_library'] = 'linalg',
+      ['tensor/scan'] = 'reduce',
+      ['tensor/shared_indices'] = 'gather',
+      ['tensor/sort'] = 'reduce',
+      ['tensor/torch7_forms'] = 'pointwise reduce linalg create views',
+      ['tensor/trace'] = 'pointwise',
+      ['util/sys'] = 'timer init',
+      ['util/tester'] = 'assertions compare testsuite',
+      ['util/xlua'] = 'usage optionparser profiler session',
+   },
+}
