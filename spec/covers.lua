@@ -1,4 +1,4 @@
---- Which spec covers which file of lua/dpt, where their names do not say so; scripts/layers reads it.
+--- Which spec covers which file of lua/dpt, if its name does not say so; scripts/layers reads it.
 --
 -- Invariant: every file of lua/dpt has a spec, every spec covers something. In the folders of
 -- `mirrored`, and wherever a spec has the name of a file, lua/dpt/X/y.lua is covered by

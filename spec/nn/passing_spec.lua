@@ -106,7 +106,8 @@ describe('A module that passes its input on', function()
    end)
 
    it('rejects a value that is no number and no tensor for nn.Constant', function()
-      assert.error_matches(function() nn.Constant{} end, "argument 'value', wanted a number or a tensor")
+      assert.error_matches(function() nn.Constant{} end,
+         "argument 'value', wanted a number or a tensor")
    end)
 end)
 
