@@ -235,7 +235,7 @@ describe('memory', function()
       local line = debug.getinfo(1, 'l').currentline + 1
       local ok, why = pcall(function() x:resize(2 ^ 24) end)
       assert.is_false(ok)
-      assert.truthy(why:find('device_spec.lua:' .. line, 1, true), why)
+      assert.truthy(why:find('init_spec.lua:' .. line, 1, true), why)
       assert.truthy(why:find 'out of memory on device 1: 67108864 bytes asked, %d+ live, %d+ cac')
       assert.equal(10, x:sum())
       cutorch.setMemoryLimit(1, 0)
