@@ -24,7 +24,7 @@ return {
       ['launcher/launcher'] = 'main doctor repl',
       ['launcher/luajit'] = 'main',
       ['nn/Module'] = 'Jacobian init sharing',
-      ['nn/aliased'] = 'apart',
+      ['nn/aliased'] = 'unalias',
       ['nn/container'] = [[
          Bilinear Bottle CAddTable CDivTable CMaxTable CMinTable CMulTable CSubTable
          Concat ConcatTable Container CosineDistance Decorator DepthConcat DontCast

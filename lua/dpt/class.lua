@@ -76,14 +76,14 @@ local function known(name) return loaded(classes[name]) end
 -- @param name e.g. 'nn.Linear'
 -- @param parent name of the parent, declared before, or nil
 -- @param file the module that defines it, for `require`
--- @param gives whether torch.class may define another class of this name
+-- @param replaceable whether torch.class may define another class of this name
 -- @param load, guard load(file) defines it (require); guard(name, key, value) replaces a definition
 -- @return the constructor
-local function declare(name, parent, file, gives, load, guard)
+local function declare(name, parent, file, replaceable, load, guard)
    local methods, constructor = tables(name, classes[parent])
    local entry = entries[methods]
    entry.file, entry.parent = file, parent
-   entry.gives, entry.load, entry.guard = gives, load, guard
+   entry.replaceable, entry.load, entry.guard = replaceable, load, guard
    function entry.meta.__index(_, key) return loaded(methods)[key] end
    function entry.meta.__newindex(_, key, value) loaded(methods)[key] = value end
    function entry.maker.__new(...)
@@ -111,11 +111,11 @@ local function alias(name, fields)
    install(methods, '__newindex__')
 end
 
---- The names in `nn` (without 'nn.') of the classes that give way to others.
+--- The names in `nn` (without 'nn.') of the classes that others may replace.
 local function withdrawn()
    local names = {}
    for methods, entry in pairs(entries) do
-      if entry.gives then names[#names + 1] = methods.__typename:match '^nn%.(.*)$' end
+      if entry.replaceable then names[#names + 1] = methods.__typename:match '^nn%.(.*)$' end
    end
    return names
 end
@@ -124,7 +124,7 @@ end
 local function withdraw()
    for _, name in ipairs(withdrawn()) do
       local methods = rawget(classes, 'nn.' .. name)
-      if methods and entries[methods].gives then
+      if methods and entries[methods].replaceable then
          classes['nn.' .. name] = nil
          rawset(packages.nn, name, nil)
       end
@@ -156,7 +156,7 @@ function torch.newmetatable(name, parent, construct, _, factory, place)
    local entry = methods and entries[methods]
    -- while a module is loaded, package.loaded has a mark for it
    if entry and not (entry.file and (entry.loading or package.loaded[entry.file])) then
-      if not entry.gives then fail("torch.class: class '%s' exists already", name) end
+      if not entry.replaceable then fail("torch.class: class '%s' exists already", name) end
       entry = nil
    end
    local above = parent and (entry and loaded(entry.above) or not entry and known(parent))
@@ -221,7 +221,7 @@ function torch.class(name, parent, module)
    return methods, above or nil
 end
 
---- The method table of the class with this name, nil where there is none.
+--- The method table of the class with this name, nil if there is none.
 function torch.getmetatable(name) return known(name) end
 
 --- Makes a table the method table of a class of this name, which torch.typename then knows.
@@ -313,7 +313,7 @@ return {
    withdrawn = withdrawn,
    withdraw = withdraw,
    methodsOf = methodsOf,
-   --- Tells how to find the method table of C data: f(object) gives it or nil.
+   --- Sets how the method table of C data is found: f(object) returns it or nil.
    setCdata = function(f) cdataMethods = f end,
    getCdata = function() return cdataMethods end,
 }

@@ -2,7 +2,7 @@
 --
 -- Invariant: a name that is there already, from elsewhere, is an error that says so: two
 -- implementations of `torch` in one program would share nothing but the name. What Torch7 adds to
--- Lua's own libraries is added only where it is missing, but `require 'xlua'` puts xlua's there.
+-- Lua's own libraries is added only if it is missing, but `require 'xlua'` puts xlua's there.
 local class = require 'dpt.class'
 local session = require 'dpt.util.session'
 local type = require('dpt.ffi').type
@@ -12,7 +12,7 @@ local compat = {}
 --- The packages that are globals in Torch7.
 local names = {'torch', 'nn', 'cutorch', 'cudnn', 'optim', 'nccl', 'xlua', 'paths', 'sys'}
 
---- What exists only where there are devices.
+--- What exists only if there are devices.
 local ofDevices = {'cutorch', 'cudnn', 'nccl', 'cunn'}
 
 --- What `require` says of a module that is not there, and the modules that it says it of.
@@ -80,7 +80,7 @@ local function subModule(packages, name)
    if value ~= nil then return function() return value end end
 end
 
---- `require 'rnn'`: the real package has dpt's classes of its names out of its way; where there is
+--- `require 'rnn'`: the real package has dpt's classes of its names out of its way; if there is
 -- none, dpt's are what is loaded.
 local function recurrent(packages)
    if package.searchpath('rnn', package.path) then
@@ -100,7 +100,7 @@ function compat.type(v)
    return kind
 end
 
---- Raises where Torch7's names are taken.
+--- Raises if Torch7's names are taken.
 function compat.reject()
    for _, name in ipairs(names) do
       local where = package.loaded[name] ~= nil and "package.loaded['" .. name .. "']"
@@ -143,7 +143,7 @@ function compat.install(packages)
    session.begin()
 end
 
---- Adds functions to Lua's libraries. @param force whether also where there is one of that name
+--- Adds functions to Lua's libraries. @param force whether also if there is one of that name
 function compat.extend(libraries, force)
    for name, functions in pairs(libraries) do
       for key, f in pairs(functions) do
@@ -158,7 +158,7 @@ function compat.setPrint(f) rawset(_G, 'print', f) end
 --- Makes `arg` the words of the program that the launcher runs.
 function compat.setArguments(words) rawset(_G, 'arg', words) end
 
---- Defines the names that only exist where there are devices, or takes them away.
+--- Defines the names that only exist if there are devices, or takes them away.
 function compat.devices(packages, on)
    for _, name in ipairs(ofDevices) do
       local module = packages[name == 'cunn' and 'nn' or name]

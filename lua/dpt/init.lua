@@ -1,4 +1,4 @@
---- dpt: what `require 'dpt'` gives: a table whose fields are its packages.
+--- dpt: what `require 'dpt'` returns: a table whose fields are its packages.
 --
 -- Invariant: this is the only file that knows all packages; only dpt.compat writes globals.
 local dptffi = require 'dpt.ffi'

@@ -17,7 +17,7 @@ local NONE = {}
 M.plain = {}
 
 --- The transient fields of a value.
--- @return set of names; empty where the value is no object of a class or its class lists none
+-- @return set of names; empty if the value is no object of a class or its class lists none
 function M.of(value)
    local methods, names = class.methodsOf(value), nil
    while methods do

@@ -1,7 +1,7 @@
 --- dpt.class.transient: what a class may list as transient (dpt.transient has what that means).
 local fail = require('dpt.ffi').fail
 
---- Raises where the list of the class `name` is not one of names of fields.
+--- Raises if the list of the class `name` is not one of names of fields.
 return function(name, list)
    local fits = type(list) == 'table'
    for key, field in pairs(fits and list or {}) do

@@ -12,7 +12,7 @@ local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
 
 local coalesce = {}
 
---- Bytes of a buffer where the caller says nothing: 10 MiB.
+--- Bytes of a buffer if the caller says nothing: 10 MiB.
 coalesce.BUFFER = 10485760
 
 local function checkLimit(name, argument, limit)
@@ -185,7 +185,7 @@ function coalesce.broadcastCoalesced(tensors, devices, bufferSize)
    return results
 end
 
--- Raises where the lists of the devices are not alike.
+-- Raises if the lists of the devices are not alike.
 local function checkAlike(inputs)
    local first = inputs[1]
    for i = 1, #inputs do

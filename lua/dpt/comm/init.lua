@@ -1,10 +1,10 @@
 --- dpt.comm: tensors between devices: broadcast, sums, splitting, joining, with PyTorch's meanings.
 --
 -- Invariant: nothing here waits (host tensors excepted: they have been read or written on return);
--- sums are taken in the order of their inputs, so the same call gives the same bits. The functions
--- that end in Into fill tensors that are there and are what dpt.parallel is built on; the others
--- make their results. Where many small tensors travel, they travel as few large buffers, of which
--- the results are views.
+-- sums are taken in the order of their inputs, so the same call returns the same bits. The
+-- functions that end in Into fill tensors that are there and are what dpt.parallel is built on; the
+-- others make their results. If many small tensors travel, they travel as few large buffers, of
+-- which the results are views.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -28,7 +28,7 @@ end
 
 --- Chooses a transport by name: 'copy' is always there, 'nccl' is not in every build. The choice is
 -- reported once on stderr: another transport than before, or why the one asked for is not there.
--- @param strict raise where it is not there
+-- @param strict raise if it is not there
 -- @return whether it is there
 function comm.setTransport(name, strict)
    if type(name) ~= 'string' then

@@ -37,7 +37,7 @@ function lists.integers(type, list, count)
    return array
 end
 
---- Raises where an argument is no list of tensors.
+--- Raises if an argument is no list of tensors.
 function lists.checkTensors(name, argument, tensors)
    if type(tensors) ~= 'table' then
       fail("%s: argument '%s' is of type %s, wanted a list of tensors", name, argument,
@@ -53,7 +53,7 @@ end
 
 local ON_DEVICE = core.ON_DEVICE
 
---- Raises where a tensor of the list is not on the device that it should be on.
+--- Raises if a tensor of the list is not on the device that it should be on.
 function lists.checkDevice(name, tensors, device)
    lists.checkTensors(name, 'tensors', tensors)
    for i = 1, #tensors do
@@ -69,7 +69,7 @@ function lists.checkDevice(name, tensors, device)
    end
 end
 
---- Raises where an argument is no list of numbers, or an empty one; where `each` is set, where one
+--- Raises if an argument is no list of numbers, or an empty one; if `each` is set, if one
 -- is there twice.
 function lists.checkDevices(name, devices, each)
    if type(devices) ~= 'table' or #devices == 0 then
@@ -90,7 +90,7 @@ function lists.checkDevices(name, devices, each)
    end
 end
 
---- Raises where two arguments are no lists of tensors of one length, one tensor at least.
+--- Raises if two arguments are no lists of tensors of one length, one tensor at least.
 function lists.checkPairs(name, inputs, outputs)
    lists.checkTensors(name, 'inputs', inputs)
    lists.checkTensors(name, 'outputs', outputs)

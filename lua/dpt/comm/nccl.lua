@@ -1,4 +1,4 @@
---- dpt.comm.nccl: what `require 'nccl'` gives: nccl.torch's functions over dpt's transports.
+--- dpt.comm.nccl: what `require 'nccl'` returns: nccl.torch's functions over dpt's transports.
 --
 -- Invariant: lists hold one tensor for each of several devices, all of one element type, any; roots
 -- count from 1 in those lists. A function returns when the work is done, with `async` when it is

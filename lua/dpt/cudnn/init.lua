@@ -9,7 +9,7 @@ local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise
 
 local cudnn = {
-   benchmark = false, -- whether to try algorithms for every size; where there is a choice
+   benchmark = false, -- whether to try algorithms for every size; if there is a choice
    fastest = false,
    verbose = false,
    version = 9000, -- what scripts compare with

@@ -11,7 +11,7 @@ local slot = ffi.new 'int[1]'
 
 local function pack(...) return {n = select('#', ...), ...} end
 
--- Ends the capture; without a graph where f has failed.
+-- Ends the capture; without a graph if f has failed.
 local function finish(graph, ok, ...)
    if not ok then
       C.dpt_graph_free(ffi.gc(graph, nil))
@@ -26,10 +26,10 @@ return function(cutorch)
    --- Calls f(...) once to capture what it queues on the current stream of the current device, and
    -- does none of that yet.
    --
-   -- In f nothing may wait (no number can be read, a criterion gives a tensor of one element), all
-   -- is done on one stream of one device, and nothing is different from call to call: ordinary host
-   -- memory, optim.adam. Random numbers are drawn anew by each replay. Buffers should have their
-   -- sizes: call f some times before. The graph keeps the memory that it uses.
+   -- In f nothing may wait (no number can be read, a criterion returns a tensor of one element),
+   -- all is done on one stream of one device, and nothing is different from call to call: ordinary
+   -- host memory, optim.adam. Random numbers are drawn anew by each replay. Buffers should have
+   -- their sizes: call f some times before. The graph keeps the memory that it uses.
    -- @return g: g() replays it, after what is queued on the current stream, and returns what f
    -- returned, with its tensors as they are afterwards. On a host device g() calls f(...).
    function cutorch.graph(f, ...)

@@ -61,7 +61,7 @@ local function restore(device, ok, ...)
    return error(..., 0)
 end
 
---- Calls f(...) with another current device, which is set back also where f raises; returns what f
+--- Calls f(...) with another current device, which is set back also if f raises; returns what f
 -- does.
 function cutorch.withDevice(device, f, ...)
    local before = cutorch.getDevice()
@@ -104,7 +104,7 @@ local function peer(fn, name, device)
    return device == 0 and -1 or device
 end
 
---- Whether a device reaches another's memory: yes where it can, unless a script has said no.
+--- Whether a device reaches another's memory: yes if it can, unless a script has said no.
 function cutorch.getPeerToPeerAccess(from, to)
    local fn = 'getPeerToPeerAccess'
    lib.peer_get(peer(fn, 'from', from), peer(fn, 'to', to), slot)

@@ -1,6 +1,6 @@
 --- dpt.device.names: the rest of cutorch's names: what belongs to CUDA alone, or needs nothing.
 --
--- Invariant: a script that calls one of these goes on as on Torch7 where there is nothing to do,
+-- Invariant: a script that calls one of these goes on as on Torch7 if there is nothing to do,
 -- and gets an error message if dpt has no such thing.
 local dptffi = require 'dpt.ffi'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
@@ -38,7 +38,7 @@ return function(cutorch, whole)
       cutorch['get' .. library .. 'Handle'] = function() return current end
    end
 
-   --- Memory of tensors is always told to the collector.
+   --- The collector always knows the memory of tensors.
    function cutorch.setHeapTracking() end
 
    --- Nothing: cutorch had stopped doing it.

@@ -12,7 +12,7 @@ local construct
 local DiskFile = torch.newmetatable('torch.DiskFile', 'torch.File',
    function(...) return construct(...) end, nil, nil, torch)
 
---- torch.DiskFile(name [, mode [, quiet]]): mode 'r', 'w' or 'rw' (made where it is missing; the
+--- torch.DiskFile(name [, mode [, quiet]]): mode 'r', 'w' or 'rw' (made if it is missing; the
 -- default 'r'). A quiet one that cannot be opened is nil.
 function construct(name, mode, quiet)
    if type(name) ~= 'string' then core.usage('torch.DiskFile', "a name [, mode]", name, mode) end

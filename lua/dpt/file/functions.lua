@@ -1,7 +1,7 @@
 --- dpt.file.functions: Lua functions inside a file: bytecode and upvalues.
 --
--- Invariant: a function is only loaded where the file allows it. Upvalues that two functions share
--- while they are written have one number in the file, and are shared again where both are read.
+-- Invariant: a function is only loaded if the file allows it. Upvalues that two functions share
+-- while they are written have one number in the file, and are shared again if both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local fail = dptffi.fail
@@ -40,7 +40,7 @@ function functions.load(file, bytes)
    return f
 end
 
---- Raises where the file must not hold functions.
+--- Raises if the file must not hold functions.
 function functions.check(file)
    if file.functions_ then return end
    fail('%s: the file holds a Lua function, which could do anything: if its origin is trusted,'

@@ -1,7 +1,7 @@
 --- dpt.file: torch.save, torch.load, torch.serialize and torch.deserialize; loads its files.
 --
 -- Invariant: torch.save changes what is at a path at once or not at all. torch.load runs nothing
--- that the file brings, unless it is told to; torch.deserialize does: it is not for bytes from
+-- that the file brings, unless it is asked to; torch.deserialize does: it is not for bytes from
 -- elsewhere.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'

@@ -24,7 +24,7 @@ local function swap(pointer, n, size)
    end
 end
 
---- Bytes of an element in this file; at least, where it is text.
+--- Bytes of an element in this file; at least, if it is text.
 function File:_elementSize(kind)
    if not self.binary_ then return 1 end
    return kind == C.DPT_I64 and self.long_ or core.elementSizes[kind]
@@ -86,8 +86,8 @@ function File:_readBlock(kind, pointer, n)
    return got
 end
 
---- How many of n elements to take memory for at once: all, where they are few or the file is known
--- to have them. Raises where it has not; from a quiet file what there is is read.
+--- How many of n elements to take memory for at once: all, if they are few or the file is known
+-- to have them. Raises if it has not; from a quiet file what there is is read.
 function File:_capacity(kind, n)
    local size = self:_elementSize(kind)
    if n * size <= 4096 then return n end

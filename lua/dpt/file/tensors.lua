@@ -79,8 +79,8 @@ local function readTensor(file, kind, t)
    end
 end
 
---- Reads the tensor or storage of that type's name; known(file, index, id, object) is told as soon
--- as there is one.
+--- Reads the tensor or storage of that type's name; known(file, index, id, object) is called as
+-- soon as there is one.
 function tensors.read(file, name, known, index, id)
    local kind = core.kinds[name]
    if core.storageNames[kind] == name then

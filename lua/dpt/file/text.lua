@@ -8,7 +8,7 @@ local ffi, C = dptffi.ffi, dptffi.C
 
 local text = {
    --- The names of the C types of elements, by kind. (A type made with ffi.typeof('$[1]', type) is
-   -- kept by its text alone where LuaJIT compiles the call.)
+   -- kept by its text alone if LuaJIT compiles the call.)
    elements = {[C.DPT_U8] = 'uint8_t', [C.DPT_I8] = 'int8_t', [C.DPT_I16] = 'int16_t',
       [C.DPT_I32] = 'int32_t', [C.DPT_I64] = 'int64_t', [C.DPT_F32] = 'float',
       [C.DPT_F64] = 'double'},

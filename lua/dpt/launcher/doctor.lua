@@ -1,6 +1,6 @@
 --- dpt.launcher.doctor: `dpt doctor`: devices, libraries and their versions, what is missing.
 --
--- Invariant: it works where dpt itself cannot be loaded, since that is when it is needed; so dpt is
+-- Invariant: it works if dpt itself cannot be loaded, since that is when it is needed; so dpt is
 -- loaded here, in a protected call.
 local doctor = {}
 
@@ -115,7 +115,7 @@ local function compatible52()
    return #setmetatable({}, {__len = function() return 1 end}) == 1
 end
 
---- Prints the report. @return 0, or 1 where something is missing
+--- Prints the report. @return 0, or 1 if something is missing
 function doctor.run()
    problems = 0
    local first = 0

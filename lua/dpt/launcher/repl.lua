@@ -61,7 +61,7 @@ function repl.printer(print)
 end
 
 --- Compiles what was typed: as an expression, else as statements.
--- @return function(pack), which hands an expression's values to pack; or nil and 'more' where the
+-- @return function(pack), which hands an expression's values to pack; or nil and 'more' if the
 -- text is not complete; or nil and the error
 function repl.compile(text)
    local expression = text:match('^%s*=(.*)$') or text

@@ -1,5 +1,5 @@
 --- nn.CMulTable(): the elementwise product of the tensors of the input table.
--- Invariant: gradInput[i] is gradOutput times all other inputs, also where an input is 0.
+-- Invariant: gradInput[i] is gradOutput times all other inputs, also if an input is 0.
 
 local torch = require 'dpt.tensor'
 

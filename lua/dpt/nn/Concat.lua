@@ -1,6 +1,6 @@
---- nn.Concat(dim): gives its input to every module and joins their outputs along dimension dim.
+--- nn.Concat(dim): passes its input to every module and joins their outputs along dimension dim.
 -- Invariant: output and gradInput are the container's own tensors; gradInput is the sum of the
--- modules' gradInputs, entry by entry where the input is a table.
+-- modules' gradInputs, entry by entry if the input is a table.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,4 +1,4 @@
---- nn.ConcatTable: gives its input to every module; the output is the table of their outputs.
+--- nn.ConcatTable: passes its input to every module; the output is the table of their outputs.
 -- Invariant: output[i] is module i's own output; gradInput is the container's own sum.
 
 local torch = require 'dpt.tensor'

@@ -1,4 +1,4 @@
---- nn.Constant(value, nInputDim): gives the same value for every input.
+--- nn.Constant(value, nInputDim): returns the same value for every input.
 -- Invariant: an input of more dimensions than nInputDim is a batch and gets one value a row;
 -- gradInput is zero.
 

@@ -1,5 +1,5 @@
 --- nn.Container: a module made of other modules, in the list `modules`.
--- Invariant: what is asked of a container is asked of every module in it; an error inside tells the
+-- Invariant: what is asked of a container is asked of every module in it; an error inside names the
 -- way to the module that failed, "In 2 module of nn.Sequential:", with one traceback.
 
 local torch = require 'dpt.tensor'
@@ -7,7 +7,7 @@ local torch = require 'dpt.tensor'
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 Container.leavesGradients = true
 
--- Whether the script is yet to be told that # does not ask containers. Workers leave it to it.
+-- Whether the script has yet to be warned that # does not ask containers. Workers do not warn.
 local silent = #setmetatable({}, {__len = function() return 1 end}) == 0 and not rawget(_G,
    '__threadid')
 
@@ -43,7 +43,7 @@ local function handler(message)
    return debug.traceback(message, 2)
 end
 
---- Calls module[method](module, ...); where it raises, says which module of this container it was.
+--- Calls module[method](module, ...); if it raises, says which module of this container it was.
 function Container:rethrowErrors(module, index, method, ...)
    local ok, result = xpcall(module[method], handler, module, ...)
    if ok then return result end

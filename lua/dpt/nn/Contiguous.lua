@@ -1,4 +1,4 @@
---- nn.Contiguous(): a contiguous copy of its input, or the input where it is contiguous already.
+--- nn.Contiguous(): a contiguous copy of its input, or the input if it is contiguous already.
 -- Invariant: output and gradInput are contiguous.
 
 local torch = require 'dpt.tensor'

@@ -1,6 +1,6 @@
 --- nn.Copy(intype, outtype, forceCopy, dontCast): converts its input from one tensor type to
 -- another.
--- Invariant: where both types are one the output is the input itself, unless forceCopy.
+-- Invariant: if both types are one the output is the input itself, unless forceCopy.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,9 +1,9 @@
 --- nn.Criterion: what every loss can do.
 -- Invariant: output is a Lua number: forward reads one value at its end, the only wait (while
 -- cutorch.graph captures it is the tensor with that value, and nothing waits); backward never
--- waits. A criterion fills in updateGradInput and updateLoss, which queues the loss, or, where the
+-- waits. A criterion fills in updateGradInput and updateLoss, which queues the loss, or, if the
 -- loss is a number anyway, updateOutput in place of updateLoss. One whose batches can be split over
--- devices (nn.DataParallelCriterion) tells its denominator as well.
+-- devices (nn.DataParallelCriterion) has its denominator as well.
 
 local dptffi = require 'dpt.ffi'
 local C = dptffi.C
@@ -46,10 +46,10 @@ function Criterion:updateGradInput(_, _)
 end
 
 --- What the loss of this batch was divided by: samples, elements, the sum of their weights; a
--- number or, where only the device knows, a tensor of one element. False where the loss is a sum.
+-- number or, if only the device knows, a tensor of one element. False if the loss is a sum.
 -- Called after updateLoss or updateOutput.
 function Criterion:denominator(_, _)
-   dptffi.fail("%s cannot be computed in parts: it does not tell what its loss is divided by (give"
+   dptffi.fail("%s cannot be computed in parts: it does not say what its loss is divided by (give"
       .. ' it a method denominator(input, target); false for a sum)', torch.type(self))
 end
 

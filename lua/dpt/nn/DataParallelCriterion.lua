@@ -1,5 +1,5 @@
 --- nn.DataParallelCriterion(criterion, {devices, dim}): the loss where the outputs are: each device
--- computes the loss of its share of the batch, by a copy of the criterion.
+-- computes the loss of its part of the batch, by a copy of the criterion.
 --
 --    net = nn.DataParallelTable(1, true, false, {gather = false}):add(network:cuda(), {1, 2, 3, 4})
 --    criterion = nn.DataParallelCriterion(nn.ClassNLLCriterion():cuda())
@@ -83,7 +83,7 @@ local function alike(a, b)
    return true
 end
 
--- Makes the copies where they are missing or elsewhere, or the criterion has changed.
+-- Makes the copies if they are missing or elsewhere, or the criterion has changed.
 function DataParallelCriterion:_prepare(list)
    local made = describe({}, {list, self.criterion}, {})
    if self.made and alike(made, self.made) then return end
@@ -123,7 +123,7 @@ function DataParallelCriterion:_takeTarget(target, used, plan)
       NAME .. ': target')
 end
 
--- The loss of the whole batch from the terms of all copies; tells each its share of the gradient.
+-- The loss of the whole batch from the terms of all copies; sets each one's part of the gradient.
 local function join(lists)
    local loss = 0
    for k, first in ipairs(lists[1] or {}) do

@@ -1,4 +1,4 @@
---- nn.DataParallelTable: one network on several devices, each with its share of the batch.
+--- nn.DataParallelTable: one network on several devices, each with its part of the batch.
 --
 -- Invariant: replica 1 is the module that was added, on the first device, and the source: its
 -- parameters are copied to the others before a forward that finds them changed; the gradients of
@@ -32,7 +32,7 @@ local weighted = require 'dpt.parallel.split.weighted'
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
 DataParallelTable.ownDevices = true -- moving a network leaves it where it is
--- Where no option says else; overlap: whether gradients are reduced while others are computed.
+-- If no option says else; overlap: whether gradients are reduced while others are computed.
 DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 
 --- What is made again when it is needed; the dispatcher is the object's own.
@@ -46,7 +46,7 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 
 --- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
 -- @param flattenParams make the network's parameters one flat tensor at the first forward (false)
--- @param usenccl communicate by NCCL where it is there (false)
+-- @param usenccl communicate by NCCL if it is there (false)
 -- @param more options, see dpt.nn.DataParallelTable.options
 function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    parent.__init(self)
@@ -124,7 +124,7 @@ function DataParallelTable:get(i)
    return i == 1 and self.modules[1] or self.impl:get(i)
 end
 
---- Copies replica 1's parameters, in evaluation also running statistics, where they have changed.
+--- Copies replica 1's parameters, in evaluation also running statistics, if they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
    timed(self.profile, 'broadcast', self.params.broadcast, self.params)
@@ -140,7 +140,7 @@ end
 
 -- Every replica's part of value lies in self[field] afterwards.
 -- @param splitSpec how the entries of value are cut, or nil
--- @param like what the replicas gave, where value is to be cut like that
+-- @param like what the replicas returned, if value is to be cut like that
 -- @return how many replicas got rows, list of the rows before each replica's
 function DataParallelTable:_scatterInto(field, name, value, splitSpec, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
@@ -184,7 +184,7 @@ function DataParallelTable:updateOutput(input)
    return self.output
 end
 
--- Runs a method of every replica that got rows with its share of gradOutput; with reducing, the
+-- Runs a method of every replica that got rows with its part of gradOutput; with reducing, the
 -- reduction of gradients may begin meanwhile.
 function DataParallelTable:_backward(method, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end

@@ -2,7 +2,7 @@
 -- over devices by layers.
 --
 -- Invariant: the module's tensors lie on the device and its work is done there; input and
--- gradOutput are moved there, outputs to outdevice (the same device where not given), gradInput to
+-- gradOutput are moved there, outputs to outdevice (the same device if not given), gradInput to
 -- where the input is; what is there already is not copied. As a module of a host type it changes
 -- nothing, so that the same network runs where there are no devices.
 local dptffi = require 'dpt.ffi'
@@ -26,7 +26,7 @@ local function onDevices(self)
    return self._type:find('^torch%.Cuda') ~= nil
 end
 
--- Calls f(...) with the module's device current where it is on one.
+-- Calls f(...) with the module's device current if it is on one.
 local function on(self, f, ...)
    if onDevices(self) then return cutorch.withDevice(self.device, f, ...) end
    return f(...)
@@ -56,7 +56,7 @@ function GPU:resetTransient()
    self.gradInput = self.output.new()
 end
 
---- Moves the module to a device, and its outputs where they stayed there.
+--- Moves the module to a device, and its outputs if they stayed there.
 function GPU:setDevice(device)
    if self.outdevice == self.device then self.outdevice = device end
    self.device = device
@@ -96,7 +96,7 @@ function GPU:_move(name, value, where)
    return result
 end
 
--- The inner module's method, with its device current and errors that tell the way.
+-- The inner module's method, with its device current and errors that name the way.
 function GPU:_call(method, ...)
    return on(self, self.rethrowErrors, self, self.modules[1], 1, method, ...)
 end
@@ -151,7 +151,7 @@ function GPU:__write(file)
    file:writeFields(self)
 end
 
---- Where there are devices, but not the module's, it goes to the current one.
+--- If there are devices, but not the module's, it goes to the current one.
 function GPU:__read(file)
    local header = file:readObject()
    local count = cutorch.getDeviceCount()

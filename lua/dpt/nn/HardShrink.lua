@@ -1,5 +1,5 @@
 --- nn.HardShrink(lambda): x where |x| > lambda, else 0.
--- Invariant: lambda is 0.5 where not given.
+-- Invariant: lambda is 0.5 if not given.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

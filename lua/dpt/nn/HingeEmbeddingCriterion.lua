@@ -1,6 +1,6 @@
 --- nn.HingeEmbeddingCriterion(margin): x where the target is 1, max(0, margin - x) where it is -1,
 -- averaged.
--- Invariant: margin is 1 where not given; target may be a number for a single input.
+-- Invariant: margin is 1 if not given; target may be a number for a single input.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,4 +1,4 @@
---- nn.Identity(): gives on what it gets, tensor or table.
+--- nn.Identity(): returns what it gets, tensor or table.
 -- Invariant: output is the input itself and gradInput gradOutput itself.
 
 local torch = require 'dpt.tensor'

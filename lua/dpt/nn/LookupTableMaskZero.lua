@@ -1,5 +1,5 @@
 --- nn.LookupTableMaskZero(nIndex, nOutput): nn.LookupTable whose input may have the index 0, which
--- gives zeros.
+-- returns zeros.
 -- Invariant: row i + 1 of the weight belongs to index i; row 1 is zero and gets no gradient.
 
 local torch = require 'dpt.tensor'

@@ -1,6 +1,6 @@
---- nn.MapTable(module, shared): gives every entry of the input table to a copy of one module.
+--- nn.MapTable(module, shared): passes every entry of the input table to a copy of one module.
 -- Invariant: module 1 is the one given; copies are made as entries come and share its parameters
--- and gradients (or the named fields, or nothing where shared is false).
+-- and gradients (or the named fields, or nothing if shared is false).
 
 local torch = require 'dpt.tensor'
 local checkInteger = require('dpt.tensor.core').checkInteger

@@ -1,5 +1,5 @@
 --- nn.MarginCriterion(margin): max(0, margin - y x) for targets y of 1 or -1, averaged.
--- Invariant: margin is 1 where not given; with the field sizeAverage false it is a sum.
+-- Invariant: margin is 1 if not given; with the field sizeAverage false it is a sum.
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,7 +1,7 @@
 --- nn.Module: what every layer can do.
--- Invariant: a layer keeps its last `output` and `gradInput` and gives out these very objects; its
+-- Invariant: a layer keeps its last `output` and `gradInput` and returns these very objects; its
 -- parameters are the fields weight and bias with gradWeight and gradBias beside them; forward and
--- backward never wait for a device. A layer fills in updateOutput, updateGradInput and, where it
+-- backward never wait for a device. A layer fills in updateOutput, updateGradInput and, if it
 -- has parameters, accGradParameters; everything else is built from these three. This file is the
 -- model to follow for a class of nn: one class a file, named like the class.
 
@@ -163,7 +163,7 @@ function Module:reset()
 end
 
 --- The tensors that forward moves in training and evaluation reads: nn.DataParallelTable makes them
--- the same on all replicas (dpt's own; a class with others than these gives its own list).
+-- the same on all replicas (dpt's own; a class with others than these returns its own list).
 function Module:runningStatistics()
    local list = {}
    for _, field in ipairs{'running_mean', 'running_var'} do
@@ -209,7 +209,7 @@ local function placeOf(module, tensor, path)
 end
 
 --- All parameters and all gradients as two flat tensors, of which the module's are views from now
--- on; a parameter that occurs twice counts once. Called again on an unchanged module it gives the
+-- on; a parameter that occurs twice counts once. Called again on an unchanged module it returns the
 -- same memory.
 function Module:getParameters()
    local parameters, gradParameters = self:parameters()

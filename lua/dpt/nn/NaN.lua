@@ -1,4 +1,4 @@
---- nn.NaN(module, id): raises where the inner module gives a NaN: output, gradInput or gradients.
+--- nn.NaN(module, id): raises if the inner module returns a NaN: output, gradInput or gradients.
 -- Invariant: it looks at values, so it waits for the device: for searching faults only.
 
 local torch = require 'dpt.tensor'

@@ -1,4 +1,4 @@
---- nn.Parallel(inputDim, outputDim): gives slice i of the input along inputDim to module i and
+--- nn.Parallel(inputDim, outputDim): passes slice i of the input along inputDim to module i and
 -- joins their outputs along outputDim.
 -- Invariant: the input has no more slices than there are modules; modules beyond them are not
 -- called.

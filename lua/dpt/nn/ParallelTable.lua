@@ -1,4 +1,4 @@
---- nn.ParallelTable: gives entry i of the input table to module i.
+--- nn.ParallelTable: passes entry i of the input table to module i.
 -- Invariant: output[i] and gradInput[i] are module i's own tensors.
 
 local torch = require 'dpt.tensor'

@@ -104,7 +104,7 @@ function RNN:setSync(sync)
    self.sync = sync
 end
 
---- The states that the next forwards begin with, where their input has none; nil: zeros.
+--- The states that the next forwards begin with, if their input has none; nil: zeros.
 function RNN:setStates(hidden, cell)
    self.hiddenInput, self.cellInput = hidden, cell
    return self
@@ -196,7 +196,7 @@ function RNN:accGradParameters(input, gradOutput, scale)
       call.x, call.hidden, self.sequence, call.lengths, self.reserve, scale or 1)
 end
 
---- Makes weight and gradWeight one chunk each where a script has changed that, as forward does.
+--- Makes weight and gradWeight one chunk each if a script has changed that, as forward does.
 function RNN:flattenParameters()
    weights.gather(self)
    return self

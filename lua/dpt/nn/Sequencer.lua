@@ -1,5 +1,5 @@
 --- nn.Sequencer(module): calls a module for every step of a sequence, a list of steps or a tensor
--- whose first dimension they are; gives a list or a tensor.
+-- whose first dimension they are; returns a list or a tensor.
 -- Invariant: a module that is not recurrent itself has a copy with the same parameters for every
 -- step (nn.Recursor). Each forward begins anew, unless remember() says else; then its first step
 -- has the state that was left, through which no gradient goes.
@@ -45,7 +45,7 @@ local function steps(sequence)
    return sequence
 end
 
--- A list in the form of a sequence: a tensor of the owner's where that is one.
+-- A list in the form of a sequence: a tensor of the owner's if that is one.
 local function join(self, field, list, sequence)
    if not torch.isTensor(sequence) or #list == 0 then return list end
    local first = list[1]

@@ -1,4 +1,4 @@
---- nn.Sequential: modules one after the other, each taking what the one before gives.
+--- nn.Sequential: modules one after the other, each taking what the one before returns.
 -- Invariant: output is the last module's own output, gradInput the first one's own.
 
 local torch = require 'dpt.tensor'

@@ -1,5 +1,5 @@
 --- nn.SoftShrink(lambda): x moved towards 0 by lambda, 0 within lambda of it.
--- Invariant: lambda is 0.5 where not given.
+-- Invariant: lambda is 0.5 if not given.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,6 +1,6 @@
 --- nn.SpatialAveragePooling(kW, kH, dW, dH, padW, padH): the mean of every window of an image.
 -- Invariant: input is (N)xCxHxW; strides default to 1; padding counts in the divisor unless
--- setCountExcludePad; with divide false it gives sums.
+-- setCountExcludePad; with divide false it returns sums.
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'

@@ -26,7 +26,7 @@ function SpatialFullConvolution:weightSize()
    return torch.LongStorage{self.nInputPlane, self.nOutputPlane, self.kH, self.kW}
 end
 
--- The window; adj such that the output has the size of `other`, where that is given.
+-- The window; adj such that the output has the size of `other`, if that is given.
 local function slide(self, input, other)
    local w = window.of(self, true)
    for i = 0, other and w.ndim - 1 or -1 do

@@ -1,6 +1,6 @@
 --- nn.StochasticGradient(module, criterion): a training loop over a data set, one example at a
 -- time.
--- Invariant: dataset:size() gives the number of examples, dataset[i] is {input, target}; the rate
+-- Invariant: dataset:size() returns the number of examples, dataset[i] is {input, target}; the rate
 -- of iteration n is learningRate / (1 + n learningRateDecay).
 
 local torch = require 'dpt.tensor'

@@ -49,7 +49,7 @@ function TemporalRowConvolution:turned(t)
    return self.featFirst and t or t:transpose(t:dim() - 1, t:dim())
 end
 
--- Calls f with a tensor for a result in the C library's order and gives it out in the module's.
+-- Calls f with a tensor for a result in the C library's order and returns it in the module's.
 local function result(self, final, f)
    if self.featFirst then
       f(final)

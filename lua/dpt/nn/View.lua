@@ -38,7 +38,7 @@ function View:setNumInputDims(numInputDims)
    return self
 end
 
--- The sizes of the output: self.size, behind the batch size where the input is a batch.
+-- The sizes of the output: self.size, behind the batch size if the input is a batch.
 function View:outputSize(input)
    local dims, seen, batch = input:dim(), 1, 1
    local numSeen = self.numInputDims or dims

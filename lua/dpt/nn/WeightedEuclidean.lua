@@ -1,6 +1,6 @@
 --- nn.WeightedEuclidean(inputSize, outputSize): y_j = |c_j (x - w_j)|, with a learned weight for
 -- every component; w_j and c_j are columns of weight and diagCov.
--- Invariant: diagCov begins as ones; parameters() gives weight and diagCov.
+-- Invariant: diagCov begins as ones; parameters() returns weight and diagCov.
 
 local torch = require 'dpt.tensor'
 

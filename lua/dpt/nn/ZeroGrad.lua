@@ -1,4 +1,4 @@
---- nn.ZeroGrad(): passes its input on and gives a gradient of zeros.
+--- nn.ZeroGrad(): passes its input on and returns a gradient of zeros.
 -- Invariant: input may be a table of tensors; output is the input itself.
 
 local torch = require 'dpt.tensor'

@@ -8,7 +8,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local signatures = require 'dpt.nn.signatures'
-local apart = require 'dpt.nn.apart'
+local unalias = require 'dpt.nn.unalias'
 local type = dptffi.type
 
 local function isTensor(value) return type(value) == 'cdata' and torch.isTensor(value) end
@@ -113,7 +113,7 @@ end
 -- @param value what a file of dpt defines
 return function(class, key, value)
    if type(value) ~= 'function' or not (checked[key] or key == '__init') then return value end
-   value = apart(class, key, value)
+   value = unalias(class, key, value)
    local signature = signatures.of(class)
    if not signature then return value end
    if key == '__init' then return constructor(class, signature.parameters, value) end

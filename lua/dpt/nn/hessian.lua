@@ -1,5 +1,5 @@
 --- nn.hessian: estimates of the diagonal of the Hessian (LeCun's, layer by layer).
--- Invariant: nothing changes before nn.hessian.enable(), which gives the classes below
+-- Invariant: nothing changes before nn.hessian.enable(), which returns the classes below
 -- initDiagHessianParameters, updateDiagHessianInput and accDiagHessianParameters and lets
 -- parameters() and getParameters() also return the diagonals. A layer's own methods do the work, on
 -- squared weights and inputs.
@@ -106,7 +106,7 @@ local function enableSequential(class)
    end
 end
 
--- parameters() of a class gives the diagonals as a third list, where there are any.
+-- parameters() of a class returns the diagonals as a third list, if there are any.
 local function enableParameters(class, diagonals)
    local before = class.parameters
    function class:parameters()

@@ -1,6 +1,6 @@
 --- The C library's functions as layers call them: with an error message if an operand is no tensor.
 -- Invariant: operands that users hand in (input, gradOutput, target, indices) must be tensors;
--- others may be nil where the C function allows NULL. The declarations are read from the library,
+-- others may be nil if the C function allows NULL. The declarations are read from the library,
 -- as in dpt.ffi.
 
 local dptffi = require 'dpt.ffi'

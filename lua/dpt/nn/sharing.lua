@@ -1,6 +1,6 @@
 --- Copies of modules that have the same parameters.
 -- Invariant: parameters and gradients of a copy are the very objects of the original, not views of
--- their own: what is done to one is done to the other, also where they move.
+-- their own: what is done to one is done to the other, also if they move.
 
 local torch = require 'dpt.tensor'
 local deepcopy = require 'dpt.clone'

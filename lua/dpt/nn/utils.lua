@@ -1,5 +1,5 @@
 --- nn.utils: tensors in nested tables.
--- Invariant: where a result is given it is changed in place and keeps its tensors; a conversion
+-- Invariant: if a result is given it is changed in place and keeps its tensors; a conversion
 -- keeps what is shared shared, through the cache.
 
 local torch = require 'dpt.tensor'
@@ -45,7 +45,7 @@ end
 --- Converts every tensor in nested tables, modules and criterions to a type; objects of other
 -- classes stay as they are.
 -- @param cache a table in which the converted tensors are kept, so that shared ones stay shared
--- @return the same table, module or criterion; a new tensor where the type differs
+-- @return the same table, module or criterion; a new tensor if the type differs
 function utils.recursiveType(value, typename, cache)
    cache = want('nn.utils.recursiveType', 'cache', cache or {}, 'table')
    if torch.isTensor(value) then
@@ -193,7 +193,7 @@ function utils.addSingletonDimension(result, t, dim)
       torch.LongStorage(stride))
 end
 
---- A view of the given sizes, of the input itself where it is contiguous, otherwise of a copy that
+--- A view of the given sizes, of the input itself if it is contiguous, otherwise of a copy that
 -- lies in output.
 function utils.contiguousView(output, input, ...)
    want('nn.utils.contiguousView', 'input', input, 'tensor')

@@ -1,6 +1,6 @@
 --- How a module's convolution or pooling slides, as the C library wants it (dpt_window).
 -- Invariant: it is read from the module's Torch7 fields at every call, so scripts may change them;
--- kT dT padT ... come first where the module has them, then H, then W.
+-- kT dT padT ... come first if the module has them, then H, then W.
 
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -20,7 +20,7 @@ local function search(module)
       + (cudnn.verbose and C.DPT_SEARCH_VERBOSE or 0)
 end
 
---- @param module with fields kW kH dW dH padW padH, and where they are there dilationW dilationH
+--- @param module with fields kW kH dW dH padW padH, and if they are there dilationW dilationH
 -- adjW adjH, ceil_mode, count_include_pad; the same with T for volumes
 -- @param transposed for SpatialFullConvolution and its relatives
 -- @return a dpt_window

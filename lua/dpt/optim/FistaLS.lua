@@ -5,10 +5,10 @@
 
 local arguments = require 'dpt.optim.arguments'
 
---- @param f function(x [, 'dx']) that gives f(x) and, asked for, its gradient
--- @param g function(x) that gives g(x)
+--- @param f function(x [, 'dx']) that returns f(x) and, asked for, its gradient
+-- @param g function(x) that returns g(x)
 -- @param pl function(x, L) that takes the proximal step of g in x itself
--- @param xinit gives size and type, and gets the result
+-- @param xinit returns size and type, and gets the result
 -- @param params L (0.1; the last one is left there), Lstep (1.5), maxiter (50), maxline (20),
 -- errthres (1e-4), doFistaUpdate (true)
 -- @return xinit, a list of {nline, L, F, Fply, Gply, Q} of every iteration: F = f(y) + g(y)

@@ -8,7 +8,7 @@ local fail = require 'dpt.ffi'.fail
 
 local Logger = torch.class('optim.Logger')
 
---- @param filename without one rows go to stdout; its folder is made where it is missing
+--- @param filename without one rows go to stdout; its folder is made if it is missing
 -- @param timestamp whether to put the time behind the file's name
 function Logger:__init(filename, timestamp)
    if filename then

@@ -1,4 +1,4 @@
---- What every method of descent is called with: one check of arguments, one of what opfunc gives.
+--- What every method of descent is called with: one check of arguments, one of what opfunc returns.
 -- Invariant: a bad call is one error message (function, argument, got, wanted) at the line of the
 -- user's script, before the step; a good call costs a few comparisons and no memory.
 
@@ -22,7 +22,7 @@ function arguments.reject(name, argument, value, wanted)
 end
 local reject = arguments.reject
 
---- Refuses what is no function.
+--- Rejects what is no function.
 function arguments.callable(name, argument, value)
    if type(value) == 'function' then return end
    local meta = type(value) ~= 'string' and getmetatable(value)
@@ -31,19 +31,19 @@ function arguments.callable(name, argument, value)
    end
 end
 
---- Refuses what is no tensor.
+--- Rejects what is no tensor.
 function arguments.tensor(name, argument, value)
    if not isTensor(value) then reject(name, argument, value, 'a tensor') end
 end
 
---- Refuses what is neither nil nor a table; gives a table.
+--- Rejects what is neither nil nor a table; returns a table.
 function arguments.table(name, argument, value)
    if value == nil then return {} end
    if type(value) ~= 'table' then reject(name, argument, value, 'a table') end
    return value
 end
 
--- Refuses flat parameters that are not a network's any more.
+-- Rejects flat parameters that are not a network's any more.
 local function rejectStale(name, argument, value)
    if flatten.isStale(value) then
       fail("optim.%s: argument '%s' holds parameters that have moved elsewhere, since the network"
@@ -79,13 +79,13 @@ function arguments.check(name, opfunc, x, config, state)
    return config, state or config
 end
 
---- Refuses a gradient that is not of x's type and count; what of it waits on replicas is added up.
+--- Rejects a gradient that is not of x's type and count; what of it waits on replicas is added up.
 function arguments.gradient(name, x, dfdx)
    if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
       fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))
    end
    rejectStale(name, 'x', x) -- opfunc may have changed the network
-   flatten.settle(x, dfdx)
+   flatten.flushPending(x, dfdx)
 end
 
 --- Calls opfunc(x).

@@ -1,5 +1,5 @@
 --- optim.cg: conjugate gradients (Polak-Ribiere) with Rasmussen's line search by interpolation.
--- Invariant: a line search ends with a Wolfe-Powell point or gives x back as it was; it reads
+-- Invariant: a line search ends with a Wolfe-Powell point or returns x back as it was; it reads
 -- values, so it waits for a device.
 
 local arguments = require 'dpt.optim.arguments'
@@ -41,7 +41,7 @@ local function extrapolate(f2, f3, d2, d3, z1, z3, limit, int, ext)
    return z2
 end
 
---- @param opfunc function(x) that gives f(x) and its gradient
+--- @param opfunc function(x) that returns f(x) and its gradient
 -- @param x the parameters, changed in place
 -- @param config maxIter (20), maxEval (1.25 maxIter), rho (0.01), sig (0.5), int (0.1), ext (3),
 -- ratio (100), red (1)

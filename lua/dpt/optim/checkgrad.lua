@@ -3,7 +3,7 @@
 
 local arguments = require 'dpt.optim.arguments'
 
---- @param opfunc function(x) that gives f(x) and its gradient
+--- @param opfunc function(x) that returns f(x) and its gradient
 -- @param x the point
 -- @param eps half the distance of the two points of a difference (1e-7)
 -- @return |gradient - estimate| / |gradient + estimate|, the gradient, the estimate

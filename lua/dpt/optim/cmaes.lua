@@ -23,7 +23,7 @@ local function constants(n, lambda)
    return c
 end
 
---- @param opfunc function(x) that gives f(x); a gradient is not used
+--- @param opfunc function(x) that returns f(x); a gradient is not used
 -- @param x where the search begins
 -- @param config (or state): sigma, the first step size of every number; maxEval, evaluations at
 -- most (1000 times the square of x's elements); ftarget, at which it stops; popsize (4 + 3 times

@@ -6,8 +6,8 @@ local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail
 
---- @param opfunc function(x) that gives f(x); a gradient is not used
--- @param x gives size and type, and stays as it is
+--- @param opfunc function(x) that returns f(x); a gradient is not used
+-- @param x returns size and type, and stays as it is
 -- @param config popsize (10 for each element of x), scaleFactor, crossoverRate, maxFEs: evaluations
 -- at most, rounded up to whole generations; minRegion, maxRegion of the first population (-30, 30)
 -- @return the best found, as a vector; a vector of all values of f in their order

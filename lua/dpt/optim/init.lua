@@ -1,12 +1,12 @@
 --- dpt.optim: the table `optim`: methods of descent, one function a file, and tools for training.
 --
 -- Invariant: every name is a field from the start, but its file is loaded when it is called or
--- touched. Every method has the form method(opfunc, x, config, state), opfunc(x) gives f(x) and
+-- touched. Every method has the form method(opfunc, x, config, state), opfunc(x) returns f(x) and
 -- its gradient, x changes in place; it runs where x is.
 local class = require 'dpt.class'
 local placed = require 'dpt.optim.placed'
 
---- Functions, as name:how many functions stand before x; 1 where nothing is said.
+--- Functions, as name:how many functions stand before x; 1 if nothing is said.
 local functions = [[
    sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg FistaLS:3 cmaes de lswolfe
    polyinterp checkgrad

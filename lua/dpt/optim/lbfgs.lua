@@ -21,7 +21,7 @@ local function direction(state, g)
    return d
 end
 
--- Keeps the last step and the change of the gradient, where they say that f is curved upwards.
+-- Keeps the last step and the change of the gradient, if they say that f is curved upwards.
 local function remember(state, g, nCorrection)
    local change = g:clone():add(-1, state.g_old)
    local step = state.d:clone():mul(state.t)
@@ -41,7 +41,7 @@ local function absoluteSum(t)
    return t:norm(1)
 end
 
---- @param opfunc function(x) that gives f(x) and its gradient
+--- @param opfunc function(x) that returns f(x) and its gradient
 -- @param x the parameters, changed in place
 -- @param config maxIter (20), maxEval (1.25 maxIter), tolFun (1e-5), tolX (1e-9), nCorrection
 -- (100), lineSearch (none; optim.lswolfe), lineSearchOptions, learningRate (1), verbose

@@ -5,12 +5,12 @@
 local arguments = require 'dpt.optim.arguments'
 local polyinterp = require 'dpt.optim.polyinterp'
 
--- The place of the cubic's minimum between two trials, within bounds where given.
+-- The place of the cubic's minimum between two trials, within bounds if given.
 local function between(a, b, low, high)
    return polyinterp({{a.t, a.f, a.slope}, {b.t, b.f, b.slope}}, low, high)
 end
 
--- Two trials {low, high} around a good step, or {trial} where that is good already.
+-- Two trials {low, high} around a good step, or {trial} if that is good already.
 local function bracket(evaluate, start, first, c1, c2, maxIter)
    local previous, trial = start, first
    for iteration = 0, maxIter - 1 do
@@ -28,7 +28,7 @@ local function bracket(evaluate, start, first, c1, c2, maxIter)
    return {start, trial}, maxIter
 end
 
---- @param opfunc function(x) that gives f(x) and its gradient
+--- @param opfunc function(x) that returns f(x) and its gradient
 -- @param x start, changed in place
 -- @param t first step
 -- @param d direction

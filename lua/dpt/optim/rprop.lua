@@ -1,6 +1,6 @@
 --- optim.rprop: resilient propagation: only the signs of the gradient count.
 -- Invariant: every parameter has its own step size, larger while its gradient keeps its sign and
--- smaller where it turns; a turn takes no step.
+-- smaller if it turns; a turn takes no step.
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'

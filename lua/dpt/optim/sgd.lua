@@ -7,7 +7,7 @@ local dptffi = require 'dpt.ffi'
 
 local lib, fail = dptffi.lib, dptffi.fail
 
---- @param opfunc function(x) that gives f(x) and its gradient, which may be changed
+--- @param opfunc function(x) that returns f(x) and its gradient, which may be changed
 -- @param x the parameters, changed in place
 -- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0),
 -- dampening (the momentum), nesterov (false), learningRates and weightDecays (one for each

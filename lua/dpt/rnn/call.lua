@@ -1,4 +1,4 @@
---- dpt.rnn.call: what a forward of a recurrent module is given, and what its backward gives back.
+--- dpt.rnn.call: what a forward of a recurrent module is given, and what its backward returns back.
 --
 -- Invariant: a call holds everything that its backward needs and no more; what the user gave is
 -- never changed. Sequences that come packed are padded in buffers of the module.
@@ -48,7 +48,7 @@ local function unpackRows(module, call, x, sizes, name)
    return module.padded_, lengths
 end
 
--- The states that the forward before left, where they are for B sequences.
+-- The states that the forward before left, if they are for B sequences.
 local function remembered(module, B)
    local kept = module.remembered_ or {}
    for from, to in pairs{hiddenOutput = 'hiddenInput', cellOutput = 'cellInput'} do

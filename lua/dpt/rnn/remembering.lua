@@ -1,5 +1,5 @@
 --- dpt.rnn.remembering: when a module for sequences goes on from the state that it has.
--- Invariant: unless told, it begins anew with each sequence.
+-- Invariant: unless remember was called, it begins anew with each sequence.
 local fail = require('dpt.ffi').fail
 local torch = require 'dpt.tensor'
 

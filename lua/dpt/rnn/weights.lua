@@ -2,7 +2,7 @@
 --
 -- Invariant: weight and gradWeight are one run of elements each, whose layout only the backend
 -- knows; a file has the parts in a fixed order without gaps (dpt.rnn.network.layout), which is also
--- that of cudnn.torch's files. The views that were given out stay views: where the module's weight
+-- that of cudnn.torch's files. The views that were given out stay views: if the module's weight
 -- has moved they follow it, and one that a script has set to other memory is copied back into the
 -- weight at the next use, once; the field `compactions` counts how often that happened.
 local torch = require 'dpt.tensor'
@@ -48,7 +48,7 @@ local function once(cache, t, make)
    return known[2]
 end
 
---- A weight (or its gradient) as files have it: itself, where that is its layout.
+--- A weight (or its gradient) as files have it: itself, if that is its layout.
 -- @param cache table for all modules of a file, or nil
 function M.toFile(module, weight, cache)
    if weight:nElement() == 0 then return weight end
@@ -89,7 +89,7 @@ function M.before(module, typename)
    return module.weight:nElement() > 0 and network.layout(module, module.weight) or nil
 end
 
---- Lays the parts of a weight (a tensor, changed in place) out anew where its new type or device
+--- Lays the parts of a weight (a tensor, changed in place) out anew if its new type or device
 -- has them in other places.
 -- @param before the layout that it has now
 -- @param cache as that of nn.Module:type: a weight that two modules share is changed once
@@ -183,7 +183,7 @@ local function follow(module, views, field)
    return found
 end
 
---- Makes weight and gradWeight one chunk again where a script has set parts of them elsewhere.
+--- Makes weight and gradWeight one chunk again if a script has set parts of them elsewhere.
 function M.gather(module)
    local moved, views = false, module.views_
    for _, field in ipairs{'weight', 'gradWeight'} do

@@ -74,7 +74,7 @@ local function copyOf(t)
    return out
 end
 
---- A contiguous double tensor on the host with t's elements (t itself where it is one), all of
+--- A contiguous double tensor on the host with t's elements (t itself if it is one), all of
 -- which Lua takes for numbers, and a pointer to them. It calls no method: a script may have put its
 -- own in their place.
 local function doubles(t)
@@ -115,7 +115,7 @@ core.both('totable', function(t)
 end)
 
 --- apply(f), map(a, f), map2(a, b, f): each element becomes f(element, of a, of b) in row-major
--- order, and stays where f returns nil. Works on a copy (of doubles, or of Long integers, which
+-- order, and stays if f returns nil. Works on a copy (of doubles, or of Long integers, which
 -- doubles do not hold), written back at once at the end; an error in f leaves the tensor as it was.
 local function mapped(fn, t, f, a, b)
    check(fn, 'self', t)

@@ -1,9 +1,9 @@
 --- dpt.tensor.core: the C types of tensors and storages, their classes, and their births.
 --
 -- Invariant: a tensor or storage in Lua is a struct by value, and freed by its finalizer. Methods
--- are looked up in the live method table of its kind (torch.getmetatable gives that very table), so
--- scripts can add methods. All tensors are born in `tensor` or `fresh` here; `fresh` is for those
--- that will own new memory: Lua's collector cannot see C memory, so it is called before an
+-- are looked up in the live method table of its kind (torch.getmetatable returns that very table),
+-- so scripts can add methods. All tensors are born in `tensor` or `fresh` here; `fresh` is for
+-- those that will own new memory: Lua's collector cannot see C memory, so it is called before an
 -- allocation when the live bytes have passed a soft limit, never from inside a C call. A pointer or
 -- an array field taken out of an object (s.ptr_, t.size_, x:data()) does not keep the object alive,
 -- and neither does a local variable that is not used any more once the compiler has seen the loop:
@@ -144,7 +144,7 @@ function core.freshStorage(kind, n)
    return storage(kind, slot[0])
 end
 
---- The storage of a tensor (nil where it has none), with a reference of its own.
+--- The storage of a tensor (nil if it has none), with a reference of its own.
 function core.storageOf(t)
    if t.storage_ == nil then return nil end
    C.dpt_storage_retain(t.storage_)

@@ -14,7 +14,7 @@ local torch, usage, MAXDIM = class.torch, core.usage, dptffi.C.DPT_MAXDIM
 
 local function isTensor(v) return istype(tensorType, v) end
 
---- Splits off a leading result: gives it, or a new tensor of the type that a last argument names
+--- Splits off a leading result: returns it, or a new tensor of the type that a last argument names
 -- (else of the default type), and the rest.
 local function result(a, ...)
    if isTensor(a) then return a, ... end

@@ -52,7 +52,7 @@ both('gather', function(a, b, c, d)
    return r
 end)
 
---- Writes by index: NAME(r, dim, idx, tensor) and, where there is one, NAME(r, dim, idx, number).
+--- Writes by index: NAME(r, dim, idx, tensor) and, if there is one, NAME(r, dim, idx, number).
 for name, with in pairs{
    indexCopy = {lib.index_copy}, indexAdd = {lib.index_add}, indexFill = {nil, lib.index_fill},
    scatter = {lib.scatter, lib.scatter_fill}, scatterAdd = {lib.scatter_add},

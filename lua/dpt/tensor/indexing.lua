@@ -1,7 +1,7 @@
 --- dpt.tensor.indexing: the metatype of tensors: t[i], t[{...}], t[mask], operators on the object.
 --
 -- Invariant: a string is a method (or, as in Torch7, a number in a string), looked up in the live
--- table of the tensor's kind, nil where there is none; numbers count from 1, negative ones from the
+-- table of the tensor's kind, nil if there is none; numbers count from 1, negative ones from the
 -- end. __eq takes
 -- any operand and compares the object.
 local dptffi = require 'dpt.ffi'
@@ -41,7 +41,7 @@ local function wrongKey(t, key)
       .. ' got %s', name, t.kind_ >= ON_DEVICE and 'Cuda' or '', torch.type(key))
 end
 
---- The view that a table of numbers and ranges names; a number (its offset) where it names one
+--- The view that a table of numbers and ranges names; a number (its offset) if it names one
 -- element. The result is t's own kind and never t itself.
 local function slice(t, list)
    local view, d = tensor(t.kind_), 0

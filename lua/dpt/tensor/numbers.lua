@@ -7,7 +7,7 @@ local torch = class.torch
 
 local function truncate(v) return v < 0 and math.ceil(v) or math.floor(v) end
 
---- By name: what torch.NAME does where it gets numbers only.
+--- By name: what torch.NAME does if it gets numbers only.
 local functions = {
    abs = math.abs, sqrt = math.sqrt, exp = math.exp, log = math.log, sin = math.sin, cos = math.cos,
    tan = math.tan, asin = math.asin, acos = math.acos, atan = math.atan, sinh = math.sinh,

@@ -34,7 +34,7 @@ local function define(names, make)
    end
 end
 
---- The result where none is given.
+--- The result if none is given.
 local function result(inPlace, x) return inPlace and x or fresh(x.kind_) end
 
 --- [r] x

@@ -103,7 +103,7 @@ local function matrices(out, host, data, format, scale, width)
    end
 end
 
---- What tostring gives for a tensor.
+--- What tostring returns for a tensor.
 function core.tensorText(t)
    local out = {}
    if t.ndim_ > 0 and C.dpt_count(t) > 0 then
@@ -122,7 +122,7 @@ function core.tensorText(t)
    return table.concat(out)
 end
 
---- What tostring gives for a storage.
+--- What tostring returns for a storage.
 function core.storageText(s)
    local out, n = {}, core.storageLength(s)
    if n > 0 then

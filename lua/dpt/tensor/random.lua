@@ -54,7 +54,7 @@ end
 
 local function isGenerator(v) return istype(generatorType, v) end
 
---- Splits off a leading generator: gives its C object, or the default one's, and the rest.
+--- Splits off a leading generator: returns its C object, or the default one's, and the rest.
 local function generator(a, ...)
    if isGenerator(a) then return a.ptr_, ... end
    return default.ptr_, a, ...
@@ -75,7 +75,7 @@ function torch.manualSeed(...)
    if g == default.ptr_ then C.dpt_devices_manual_seed(seed) end
 end
 
---- Seeds at random and gives the seed.
+--- Seeds at random and returns the seed.
 function torch.seed(...)
    local g = generator(...)
    count(g)

@@ -1,7 +1,7 @@
 --- dpt.tensor.reduce: sums, extremes, sorting and other reductions, over everything or a dimension.
 --
 -- Invariant: the reduced dimension stays, at size 1; over everything the answer is a Lua number (on
--- a device that waits for the tensor's stream alone). Results may be given first; where there are
+-- a device that waits for the tensor's stream alone). Results may be given first; if there are
 -- two, values and indices, the second is a LongTensor on the side of the operand.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -140,7 +140,7 @@ for _, name in ipairs{'all', 'any'} do
    end)
 end
 
---- Reads [values indices] x ...; gives values, indices, x and the rest.
+--- Reads [values indices] x ...; returns values, indices, x and the rest.
 local function pair(name, a, b, c, ...)
    if isTensor(a) and isTensor(b) and isTensor(c) then return a, b, c, ... end
    if isTensor(a) and isTensor(b) then return a, indices(b), b, c, ... end
@@ -148,7 +148,7 @@ local function pair(name, a, b, c, ...)
    return fresh(a.kind_), indices(a), a, b, c, ...
 end
 
---- A dimension from 0; the last one where none is given.
+--- A dimension from 0; the last one if none is given.
 local function lastDimension(name, x, dim)
    if dim == nil then
       if x.ndim_ == 0 then fail('%s: got a tensor with no dimension', name) end

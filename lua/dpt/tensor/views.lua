@@ -156,7 +156,7 @@ local function reshape(out, t, ...)
 end
 both('reshape', function(...) return reshape(result('reshape', ...)) end)
 
---- Without dimensions of size 1, or without dimension dim if its size is 1; where nothing but one
+--- Without dimensions of size 1, or without dimension dim if its size is 1; if nothing but one
 -- element is left, a number.
 both('squeeze', function(t, a, b)
    check('squeeze', 'self', t)

@@ -1,4 +1,4 @@
---- dpt.threads: what `require 'threads'` gives: torch/threads' interface over dpt.threads.pool.
+--- dpt.threads: what `require 'threads'` returns: torch/threads' interface over dpt.threads.pool.
 --
 -- Invariant: callbacks run in workers, end callbacks in the state that made the pool, one at a
 -- time, and only inside addjob, dojob, synchronize, specific and terminate. Every job that was
@@ -109,7 +109,7 @@ local function add(self, id, callback, endcallback, ...)
 end
 
 --- addjob([id,] callback [, endcallback [, ...]]): callback(...) runs in the first free worker (in
--- worker id, in specific mode); what it returns goes to endcallback, in this state. Where N jobs
+-- worker id, in specific mode); what it returns goes to endcallback, in this state. If N jobs
 -- wait already, end callbacks are run until the queue has space.
 function Threads:addjob(...)
    running(self)

@@ -18,7 +18,7 @@ objects.methods, objects.fields = methods, fields
 
 local function kindOf(object) return C.dpt_shared_kind(object.shared_) end
 
---- The C object; raises where it is not of that kind.
+--- The C object; raises if it is not of that kind.
 local function pointer(fn, object, kind)
    if not istype(objects.type, object) or object.shared_ == nil then
       fail('%s: got %s, wanted a threads.%s that was not freed', fn, tostring(object), kinds[kind])

@@ -1,6 +1,6 @@
 --- dpt.threads.pool: workers, each a thread with a Lua state of its own, that run functions.
 --
--- Invariant: every job is answered exactly once, also where it fails or its worker dies. An answer
+-- Invariant: every job is answered exactly once, also if it fails or its worker dies. An answer
 -- belongs to its job: whoever awaits a job never gets another's answer, and the answer to a job
 -- that nobody holds any more is dropped. A pool belongs to the state that made it. One that is
 -- collected lets its workers end after the job that they are at; nobody waits.
@@ -12,7 +12,7 @@
 --    pool:close()                               -- waits until the workers have ended
 --
 -- Send to all workers first and then receive from each: they work at the same time. Functions of
--- Lua and dpt go by their names. Worker 0 is the first that is free (`take` gives its answers).
+-- Lua and dpt go by their names. Worker 0 is the first that is free (`take` returns its answers).
 -- Tensors and storages are shared, not copied, unless the pool was made with share = false;
 -- everything else is copied.
 local dptffi = require 'dpt.ffi'

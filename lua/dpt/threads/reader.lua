@@ -15,7 +15,7 @@ local objects = require 'dpt.threads.objects'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 local tensorType, storageType = core.tensorType, core.storageType
 
-local tape, at           -- what is being read
+local items, at           -- what is being read
 local known, count       -- number -> object
 local cells, cellCount   -- number -> {function, which of its upvalues}
 
@@ -23,15 +23,15 @@ local readers = {}
 
 local function take()
    at = at + 1
-   return tape[at]
+   return items[at]
 end
 
 local function get()
    at = at + 1
-   local v = tape[at]
+   local v = items[at]
    if v ~= false then return v end
    at = at + 1
-   return readers[tape[at]]()
+   return readers[items[at]]()
 end
 
 local function know(v)
@@ -137,19 +137,19 @@ end
 
 local function readAll(mail)
    local list = buffer.new():set(mail.bytes, mail.size):decode()
-   tape, at, known, count, cells, cellCount = list, 0, {}, 0, {}, 0
+   items, at, known, count, cells, cellCount = list, 0, {}, 0, {}, 0
    local values, length = {}, take()
    for i = 1, length do values[i] = get() end
    return values, length
 end
 
---- The values in a mail, as a list and their number. Raises where this state cannot make one of
+--- The values in a mail, as a list and their number. Raises if this state cannot make one of
 -- them.
 return function(mail)
    -- a class's __read may get here while another mail is being read
-   local tape_, at_, known_, count_, cells_, cellCount_ = tape, at, known, count, cells, cellCount
+   local items_, at_, known_, count_, cells_, cellCount_ = items, at, known, count, cells, cellCount
    local ok, values, length = pcall(readAll, mail)
-   tape, at, known, count, cells, cellCount = tape_, at_, known_, count_, cells_, cellCount_
+   items, at, known, count, cells, cellCount = items_, at_, known_, count_, cells_, cellCount_
    if not ok then error(values, 0) end
    return values, length
 end

@@ -1,5 +1,5 @@
---- dpt.threads.worker: what a worker's thread does: takes jobs and answers them until it is told to
--- end.
+--- dpt.threads.worker: what a worker's thread does: takes jobs and answers them until its pool
+-- ends it.
 --
 -- Invariant: every job is answered, whatever it does; an error is a message with the traceback of
 -- this state. Before it sleeps, a worker lets go of the memory that jobs left behind.

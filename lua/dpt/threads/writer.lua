@@ -1,11 +1,11 @@
 --- dpt.threads.writer: Lua values as mail for another Lua state: bytes, and references to memory.
 --
--- Invariant: the bytes are a flat list (the tape) that LuaJIT's string.buffer encodes; a tensor on
--- it is its struct, so its size does not matter: the mail holds a reference to its storage. What
--- occurs twice is written once (tables, functions, tensors, storages, and upvalues that functions
--- share). On the tape numbers, strings and `true` stand for themselves; `false` is followed by a
--- number that says what comes. Globals are not carried, and neither are metatables other than those
--- of classes. Mail is only valid inside the process.
+-- Invariant: the bytes are a flat list that LuaJIT's string.buffer encodes; a tensor on it is its
+-- struct, so its size does not matter: the mail holds a reference to its storage. What occurs twice
+-- is written once (tables, functions, tensors, storages, and upvalues that functions share). On the
+-- list numbers, strings and `true` stand for themselves; `false` is followed by a number that says
+-- what comes. Globals are not carried, and neither are metatables other than those of classes. Mail
+-- is only valid inside the process.
 local hasBuffer, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -22,7 +22,7 @@ local ffi, C, torch = dptffi.ffi, dptffi.C, class.torch
 local istype, getmetatable, next, rawget, type = ffi.istype, getmetatable, next, rawget, type
 local tensorType, storageType = core.tensorType, core.storageType
 
-local tape, n          -- what is being written
+local items, n          -- what is being written
 local seen, count      -- object -> its number
 local cells, cellCount -- upvalue -> its number
 local kept             -- C data whose memory the mail is to refer to
@@ -32,11 +32,11 @@ local put
 
 local function add(v)
    n = n + 1
-   tape[n] = v
+   items[n] = v
 end
 
 local function op(code)
-   tape[n + 1], tape[n + 2] = false, code
+   items[n + 1], items[n + 2] = false, code
    n = n + 2
 end
 
@@ -130,7 +130,7 @@ local function putFields(t, skip)
    op(codes.NIL)
 end
 
---- An object that writes itself: numbers and strings go to a file, objects to the tape; either is
+--- An object that writes itself: numbers and strings go to a file, objects to the list; either is
 -- read in the order of writing.
 local function putCustom(object, methods, write)
    op(codes.CUSTOM)
@@ -143,7 +143,7 @@ local function putCustom(object, methods, write)
       return file
    end
    write(object, file)
-   tape[slot] = file:storage():string()
+   items[slot] = file:storage():string()
 end
 
 local function putObject(object, methods)
@@ -219,7 +219,7 @@ function put(v)
    local kind = type(v)
    if kind == 'number' or kind == 'string' or kind == 'boolean' and v then
       n = n + 1
-      tape[n] = v
+      items[n] = v
    elseif kind == 'nil' then
       op(codes.NIL)
    elseif kind == 'boolean' then
@@ -265,13 +265,13 @@ local encoder = hasBuffer and buffer.new()
 -- made
 return function(share, label, ...)
    -- a class's __write may get here while another mail is being written
-   local tape_, n_, seen_, count_, cells_, cellCount_, kept_, copies_ = tape, n, seen, count, cells,
-      cellCount, kept, copies
-   tape, n, seen, count, cells, cellCount, kept = {}, 0, {}, 0, {}, 0, {}
+   local items_, n_, seen_, count_, cells_, cellCount_, kept_, copies_ = items, n, seen, count,
+      cells, cellCount, kept, copies
+   items, n, seen, count, cells, cellCount, kept = {}, 0, {}, 0, {}, 0, {}
    copies = not share and {} or nil
    local ok, why = pcall(putAll, ...)
-   local list, held = tape, kept
-   tape, n, seen, count, cells, cellCount, kept, copies = tape_, n_, seen_, count_, cells_,
+   local list, held = items, kept
+   items, n, seen, count, cells, cellCount, kept, copies = items_, n_, seen_, count_, cells_,
       cellCount_, kept_, copies_
    if not ok then dptffi.raise(explain(why, label, ...)) end
    encoder:reset()

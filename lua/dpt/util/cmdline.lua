@@ -155,7 +155,7 @@ function CmdLine:addTime(name, format)
    self.dateformat = format .. (name and '[' .. name .. ']: ' or '')
 end
 
---- Replaces the global print; dpt.compat, which writes the globals, gives it.
+--- Replaces the global print; dpt.compat, which writes the globals, returns it.
 CmdLine.setPrint = nil
 
 --- Whatever is printed from now on is also written to a file, the parameters first.

@@ -50,7 +50,7 @@ local function storages(a, b, tolerance)
    end
 end
 
---- nil where a and b are equal, else a text that says why not.
+--- nil if a and b are equal, else a text that says why not.
 -- @param tolerance how far numbers may be apart
 function difference(a, b, tolerance)
    if torch.type(a) ~= torch.type(b) then

@@ -20,7 +20,7 @@ function torch.isatty(file)
    return false
 end
 
---- The value of an environment variable, nil where it is not set (torch.getenv).
+--- The value of an environment variable, nil if it is not set (torch.getenv).
 torch.getenv = os.getenv
 
 --- Sets an environment variable of this process; value nil takes it away (torch.setenv).
@@ -28,7 +28,7 @@ function torch.setenv(name, value)
    dptffi.lib.setenv(name, value ~= nil and tostring(value) or nil)
 end
 
---- Torch7 told its collector about tensor memory if asked to; dpt always knows it, so this only
+--- Torch7 informed its collector about tensor memory if asked to; dpt always knows it, so this only
 -- remembers what was said, as torch._heaptracking (torch.setheaptracking).
 function torch.setheaptracking(on) torch._heaptracking = on end
 torch._heaptracking = true
@@ -42,7 +42,7 @@ function torch.version() return ffi.string(C.dpt_version()) end
 
 --- The folder of a package's Lua files (torch.packageLuaPath).
 -- @param name a package's name; those that dpt brings, such as 'nn', lie in dpt's folder
--- @return the path, nil where there is no such package; without a name the folder above dpt's
+-- @return the path, nil if there is no such package; without a name the folder above dpt's
 function torch.packageLuaPath(name)
    if name ~= nil then want('torch.packageLuaPath', 'name', name, 'string') end
    local module = name == nil and 'dpt' or package.preload[name] and 'dpt' or name

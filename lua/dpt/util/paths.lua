@@ -1,7 +1,7 @@
 --- paths: Torch7's names for files and folders.
 --
--- Invariant: paths.concat gives an absolute path without `.` and `..`; a function that looks for
--- something gives nil or false where there is nothing, it does not raise.
+-- Invariant: paths.concat returns an absolute path without `.` and `..`; a function that looks for
+-- something returns nil or false if there is nothing, it does not raise.
 local dptffi = require 'dpt.ffi'
 local wantKind = require 'dpt.class.want'
 local C, ffi = dptffi.C, dptffi.ffi
@@ -56,7 +56,7 @@ function paths.concat(...)
    return '/' .. table.concat(parts, '/')
 end
 
---- The last part of a path. @param suffix is taken off with its dot, where the name ends with it
+--- The last part of a path. @param suffix is taken off with its dot, if the name ends with it
 function paths.basename(path, suffix)
    local name = want('basename', path):gsub('(.)/+$', '%1'):match('([^/]+)/*$') or '/'
    if suffix then
@@ -76,10 +76,10 @@ function paths.dirname(path)
    return folder == '' and '/' or folder
 end
 
---- What follows the last dot of the name, nil where there is none.
+--- What follows the last dot of the name, nil if there is none.
 function paths.extname(path) return paths.basename(path):match('^.+%.([^.]*)$') end
 
---- The names in a folder, `.` and `..` among them, sorted; nil where it cannot be read.
+--- The names in a folder, `.` and `..` among them, sorted; nil if it cannot be read.
 function paths.dir(path)
    local text = C.dpt_folder_list(want('dir', path))
    if text == nil then return nil end
@@ -199,7 +199,7 @@ function paths.getregistryvalue() return nil end
 
 paths.require = require
 
---- Runs a command and gives what it printed.
+--- Runs a command and returns what it printed.
 function paths.execute(command)
    local pipe = assert(io.popen(want('execute', command)))
    local text = pipe:read '*a'

@@ -65,7 +65,7 @@ function session.log(path, append)
    end)
 end
 
---- set(name, value) writes a global; dpt.compat, the only writer of globals, gives it.
+--- set(name, value) writes a global; dpt.compat, the only writer of globals, returns it.
 session.set = nil
 
 return session

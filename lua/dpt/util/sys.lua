@@ -11,7 +11,8 @@ function sys.clock() return C.dpt_epoch() end
 
 local started = C.dpt_clock()
 
---- Starts the one stop watch; sys.toc gives the seconds since then. @param verbose also prints them
+--- Starts the one stop watch; sys.toc returns the seconds since then.
+-- @param verbose also prints them
 function sys.tic() started = C.dpt_clock() end
 
 function sys.toc(verbose)
@@ -36,7 +37,7 @@ sys.OS = sys.uname()
 --- The folder above the bin/ in which the running LuaJIT lies.
 sys.prefix = paths.execdir():gsub('/bin$', '')
 
---- What `ls` (and `ls -l`, `-a`, `-la`) tells about a folder, default the current one.
+--- What `ls` (and `ls -l`, `-a`, `-la`) prints of a folder, default the current one.
 function sys.ls(folder) return sys.execute('ls ' .. (folder or '')) end
 function sys.ll(folder) return sys.execute('ls -l ' .. (folder or '')) end
 function sys.la(folder) return sys.execute('ls -a ' .. (folder or '')) end

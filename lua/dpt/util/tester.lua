@@ -194,7 +194,7 @@ local function report(self, names)
    return failures + errors
 end
 
---- run([names]): runs all tests or those whose names match; returns 0, raises where one failed.
+--- run([names]): runs all tests or those whose names match; returns 0, raises if one failed.
 function Tester:run(names)
    names = choose(self, names)
    self.countasserts = 0

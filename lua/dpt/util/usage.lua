@@ -92,7 +92,7 @@ end
 
 --- Reads a function's arguments by their descriptions.
 -- @param args what the function got, as {...}
--- @param name its name, for the help that is printed where an argument is missing
+-- @param name its name, for the help that is printed if an argument is missing
 -- @return a table: name or place -> value, usage -> the help; then the values in order
 function usage.unpack(args, name, description, ...)
    want('xlua.unpack', 'args', args, 'table')

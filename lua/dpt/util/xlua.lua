@@ -34,7 +34,7 @@ end
 local width = 77 -- of the bar
 local bar -- of the loop that runs now: start, and time and index of the last step
 
---- A progress bar on stdout, drawn over itself: share done, time left, time of the last step. Where
+--- A progress bar on stdout, drawn over itself: share done, time left, time of the last step. If
 -- stdout is no terminal it is drawn only when it got longer.
 -- @param current how many steps are done, from 1; going back begins a new bar
 -- @param goal how many there are
@@ -101,7 +101,7 @@ function xlua.require(name)
    return false
 end
 
---- A table of settings, each replaced by the environment variable of its name where there is one.
+--- A table of settings, each replaced by the environment variable of its name if there is one.
 function xlua.envparams(defaults)
    want('xlua.envparams', 'defaults', defaults, 'table')
    local params = {}
@@ -122,7 +122,7 @@ function xlua.envparams(defaults)
    return params
 end
 
---- Calls try(); where it raises, catch(error).
+--- Calls try(); if it raises, catch(error).
 function xlua.trycatch(try, catch)
    want('xlua.trycatch', 'catch', catch, 'callable')
    local ok, why = pcall(try)

@@ -39,7 +39,7 @@ function serial.write(owner, file)
    file:writeObject(fields)
 end
 
--- The devices for a file's network: the first n where the class's deserializeNGPUs says so, else
+-- The devices for a file's network: the first n if the class's deserializeNGPUs says so, else
 -- those of the file that are here, else the current one.
 local function devicesFor(owner, listed)
    local count, wanted, devices = cutorch.getDeviceCount(), owner.deserializeNGPUs, {}

@@ -17,7 +17,7 @@ local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
 end
 
--- Makes the replicas where they are missing.
+-- Makes the replicas if they are missing.
 function follow:_replicas()
    if self.impl.modules or not self.modules[1] then return end
    self.impl:setup()
@@ -37,12 +37,12 @@ end
 -- Lets the replicas be made anew, with all that they know of gradients and statistics in replica 1.
 function follow:_renew()
    if not self.params:changed(self.modules[1]) then self:syncGradients() end
-   self.statistics:settle(self.buffers)
+   self.statistics:flush(self.buffers)
    self.impl:applyChanges()
 end
 
 -- Lets the replicas follow what a script has changed in replica 1 since the last pass.
--- @return the snapshot's version where it has changed no field
+-- @return the snapshot's version if it has changed no field
 function follow:_follow()
    local first = self:_first()
    if not self.impl.modules then return end
@@ -62,8 +62,8 @@ function follow:_follow()
    end
 end
 
--- Lays the parameters of the replicas out where replica 1's are others than before or elsewhere.
--- @param version of replica 1's fields, where it is known
+-- Lays the parameters of the replicas out if replica 1's are others than before or elsewhere.
+-- @param version of replica 1's fields, if it is known
 function follow:_layOut(version)
    local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
    local change = params:changed(module, version)
@@ -79,7 +79,7 @@ function follow:_layOut(version)
    self.flattenedParams = self.flattenParams and params.flat or nil
 end
 
--- Makes replicas and their flat buffers where they are missing or replica 1 has changed.
+-- Makes replicas and their flat buffers if they are missing or replica 1 has changed.
 function follow:_prepare()
    self:_layOut(self:_follow())
 end

@@ -39,7 +39,7 @@ function methods:parameters()
    return self:_first():parameters()
 end
 
---- The lists of parameters and gradients of every replica; where they are flat, each list holds
+--- The lists of parameters and gradients of every replica; if they are flat, each list holds
 -- the flat tensors.
 -- @return list of {parameters, gradients}
 function methods:moduleParameters()

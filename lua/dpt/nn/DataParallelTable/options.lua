@@ -90,7 +90,7 @@ end
 --- Sets fields of an object by the options of a user.
 -- @param given nil or a table: outputDevice = device on which results are joined (the first of the
 -- network's), gather = whether they are (true), buffers = whose running statistics count ('first'),
--- weights = list of how large the share of each device is (alike)
+-- weights = list of how large the part of each device is (alike)
 function options.set(object, given, owner)
    for name, value in pairs(options.read(given, options.names, owner, 4)) do
       object[name] = value

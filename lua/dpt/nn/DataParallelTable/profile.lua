@@ -1,7 +1,7 @@
 --- dpt.nn.DataParallelTable.profile: how long the parts of a step take.
 --
 -- Invariant: without a table of times nothing is measured and nothing waits; with one all devices
--- are idle when a phase begins and when it ends, so what phases do at once is not seen.
+-- are idle when a part begins and when it ends, so what parts do at once is not seen.
 local cutorch = require 'dpt.device'
 local clock = require('dpt.util.sys').clock
 
@@ -11,7 +11,7 @@ local function ended(times, name, before, ...)
    return ...
 end
 
---- Calls f(...), a phase of that name.
+--- Calls f(...), the part of a step with that name.
 -- @param times nil, or a table to whose field of that name the seconds are added
 -- @return what f returns
 return function(times, name, f, ...)

@@ -67,7 +67,7 @@ local function make(i, owner)
    return i == 1 and owner.modules[1] or owner:replicate()
 end
 
---- The list of the replicas that live here; makes all replicas where that has not been done.
+--- The list of the replicas that live here; makes all replicas if that has not been done.
 function Basic:setup()
    if not self.modules then
       self.modules = runAll(self, #self.dpt.gpuAssignments, make, self.dpt)
@@ -75,7 +75,7 @@ function Basic:setup()
    return self.modules
 end
 
---- Replica i; nil where there is none yet.
+--- Replica i; nil if there is none yet.
 function Basic:get(i)
    return self.modules and self.modules[i]
 end
@@ -127,7 +127,7 @@ function Basic:run(f, ...)
 end
 
 --- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
--- The owner hears of it before and after (scriptBegins, scriptEnded), where it has these methods.
+-- The owner hears of it before and after (scriptBegins, scriptEnded), if it has these methods.
 -- @return list of results
 function Basic:exec(closure, count)
    local owner = self.dpt

@@ -13,10 +13,10 @@ function devices.all()
    return list
 end
 
---- What is wrong with devices that are to be added to a list; nil where nothing is.
+--- What is wrong with devices that are to be added to a list; nil if nothing is.
 -- @param list the devices that are in use already
 -- @param more what is to be added: a number or a list of numbers
--- @return nil and the list of new devices, or a sentence
+-- @return nil and the list of new devices, or an error message
 function devices.check(list, more)
    local new, count = type(more) == 'number' and {more} or more, cutorch.getDeviceCount()
    if type(new) ~= 'table' or #new == 0 then

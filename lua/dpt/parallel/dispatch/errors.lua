@@ -1,11 +1,11 @@
 --- dpt.parallel.dispatch.errors: what replicas raise, as one message.
 --
 -- Invariant: a message has the traceback of the place where it was raised, once, and says for every
--- replica that failed which one it is and on which device. What is no string is passed on as it is
--- where it is alone.
+-- replica that failed which one it is and on which device. A single error that is no
+-- string is raised unchanged.
 local errors = {}
 
---- For xpcall: adds a traceback where there is none yet.
+--- For xpcall: adds a traceback if there is none yet.
 function errors.handler(message)
    if type(message) ~= 'string' or message:find('\nstack traceback:', 1, true) then
       return message

@@ -1,7 +1,7 @@
 --- dpt.parallel.dispatch.replica: what a dispatcher does with one replica, where the replica lives.
 --
 -- Invariant: these functions take the replica, its number and values that can be sent to a thread,
--- and return such values (apply gives what its function does).
+-- and return such values (apply returns what its function does).
 local random = require 'dpt.parallel.dispatch.random'
 
 local replica = {}

@@ -1,10 +1,10 @@
---- dpt.parallel.dispatch.state_settings: what a Lua state's modules depend on apart from their own
--- fields, so that it must be the same in every state in which a network has a replica.
+--- dpt.parallel.dispatch.state_settings: settings of a Lua state (default type, seed, streams,
+-- flags of cudnn) that every worker mirrors.
 --
--- Invariant: the list below is the only place that knows these modes; whoever runs replicas in
--- other states sends a snapshot of them where one has changed. A mode's value is a plain value that
--- == compares. Modes of the whole process (dpt.setDeterministic, the generators of devices) reach
--- every state by themselves, and the current device is each replica's own.
+-- Invariant: the list below is the only place that knows these settings; whoever runs replicas in
+-- other states sends a snapshot of them if one has changed. A setting's value is a plain value that
+-- == compares. Settings of the whole process (dpt.setDeterministic, the generators of devices)
+-- reach every state by themselves, and the current device is each replica's own.
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
@@ -33,7 +33,7 @@ local function setSeed(value, i)
    torch.manualSeed(named, number)
    torch.manualSeed(own, (number + (i - 1) * 2654435761) % 2 ^ 32)
    local state = torch.getRNGState(own)
-   state:narrow(1, 1, 8):copy(torch.getRNGState(named):narrow(1, 1, 8)) -- the seed that is told
+   state:narrow(1, 1, 8):copy(torch.getRNGState(named):narrow(1, 1, 8)) -- what initialSeed returns
    torch.setRNGState(state)
 end
 
@@ -58,7 +58,7 @@ local function setStreams(value)
    end
 end
 
---- Every mode: {name, get(), set(value, i)}; set is called in the state of replica i.
+--- Every setting: {name, get(), set(value, i)}; set is called in the state of replica i.
 settings.list = {
    {name = 'default tensor type', get = torch.getdefaulttensortype,
       set = torch.setdefaulttensortype},
@@ -75,13 +75,13 @@ for _, name in ipairs{'benchmark', 'fastest', 'verbose'} do
    })
 end
 
---- The modes of this state.
+--- The settings of this state.
 -- @param last a snapshot of before, or nil
--- @return a list of values; `last` itself where nothing has changed
+-- @return a list of values; `last` itself if nothing has changed
 function settings.get(last)
    local snapshot, changed = {}, last == nil
-   for k, mode in ipairs(settings.list) do
-      snapshot[k] = mode.get()
+   for k, setting in ipairs(settings.list) do
+      snapshot[k] = setting.get()
       changed = changed or snapshot[k] ~= last[k]
    end
    return changed and snapshot or last
@@ -89,10 +89,10 @@ end
 
 local set = {} -- what this state was set to
 
---- Sets the modes of this state, that of replica i, where they differ from the last snapshot.
+--- Sets the settings of this state, that of replica i, if they differ from the last snapshot.
 function settings.set(snapshot, i)
-   for k, mode in ipairs(settings.list) do
-      if snapshot[k] ~= set[k] then mode.set(snapshot[k], i) end
+   for k, setting in ipairs(settings.list) do
+      if snapshot[k] ~= set[k] then setting.set(snapshot[k], i) end
    end
    set = snapshot
 end

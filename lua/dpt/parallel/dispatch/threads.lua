@@ -5,8 +5,8 @@
 -- in the caller's state and is run by the caller. A job is sent to all workers, then replica 1
 -- runs, then all are awaited, whatever happens; what cannot be sent raises before anything runs.
 -- Workers start at the first use and end when the dispatcher is closed or collected, and after one
--- of them has died; the next use then starts others. Modes (dpt.parallel.dispatch.state_settings)
--- travel with a job when they have changed.
+-- of them has died; the next use then starts others. Settings
+-- (dpt.parallel.dispatch.state_settings) travel with a job when they have changed.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 require 'dpt.parallel.dispatch.basic'
@@ -27,14 +27,14 @@ local Threads, parent = torch.class('nn.DataParallelTable.Threads', 'nn.DataPara
 function Threads:__init(owner, initFunc, syncCopies)
    parent.__init(self, owner)
    self.initFunc, self.syncCopies = initFunc, syncCopies or false
-   self.sentSettings = {} -- by worker: the modes that it has
+   self.sentSettings = {} -- by worker: those that it has
 end
 
 function Threads:newFor(owner)
    return dispatchers.Threads(owner, self.initFunc, self.syncCopies)
 end
 
--- Starts `count` workers where others are there.
+-- Starts `count` workers if others are there.
 local function start(self, count)
    if self.pool and self.pool.n == count or count == 0 and not self.pool then return end
    self:close()
@@ -44,7 +44,7 @@ local function start(self, count)
    self.pool, self.sentSettings = Pool.new(count, {init and function(i) init(i + 1) end}), {}
 end
 
--- Sends a job, f(modes, ...), to replica i's worker, with the modes if they have changed.
+-- Sends a job, f(settings, ...), to replica i's worker, with the settings if they have changed.
 -- @return the job
 local function send(self, snapshot, i, f, ...)
    local changed = self.sentSettings[i] ~= snapshot and snapshot or nil
@@ -109,7 +109,7 @@ local function runHere(first, f, argumentsOf, ...)
    return f(first, 1, argumentsOf(1, ...))
 end
 
---- The list of the replicas that live here, which is the first one; makes all where that has not
+--- The list of the replicas that live here, which is the first one; makes all if that has not
 -- been done.
 function Threads:setup()
    if self.modules then return self.modules end
@@ -120,7 +120,7 @@ function Threads:setup()
    return self.modules
 end
 
---- Replica i; of one in a worker a copy that has the same tensors. nil where there is none yet.
+--- Replica i; of one in a worker a copy that has the same tensors. nil if there is none yet.
 function Threads:get(i)
    if not self.modules or i == 1 or not self.dpt.gpuAssignments[i] then
       return self.modules and self.modules[i]

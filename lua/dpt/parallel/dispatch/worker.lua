@@ -2,7 +2,7 @@
 -- where one replica lives.
 --
 -- Invariant: the replica is a copy of replica 1 on its own device; before it is called this state
--- has the caller's modes and the device is current.
+-- has the caller's settings and the device is current.
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
 local settings = require 'dpt.parallel.dispatch.state_settings'
@@ -12,7 +12,7 @@ local worker = {}
 
 local replica, number, device -- the replica, which one it is, and where
 
--- Before a job; snapshot is nil where modes have not changed.
+-- Before a job; snapshot is nil if settings have not changed.
 local function prepare(snapshot)
    if snapshot then settings.set(snapshot, number) end
    cutorch.setDevice(device)

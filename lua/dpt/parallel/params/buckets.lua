@@ -34,7 +34,7 @@ local function addRuns(runs, half, h, elementSize)
    end
 end
 
--- Adds a run to a bucket, joined with the one before where they touch.
+-- Adds a run to a bucket, joined with the one before if they touch.
 local function put(bucket, run)
    local last = bucket[#bucket]
    if last and last.half == run.half and last.first == run.last + 1 then

@@ -96,16 +96,16 @@ function Buffers:broadcast(lists)
    comm.count(self.bytes, 'buffers', comm.broadcastInto, lists[1], others)
 end
 
---- Lets replica 1 have its share of what the others know, before they are made anew.
+--- Lets replica 1 have what the others know, before they are made anew.
 -- @param policy as that of sync
-function Buffers:settle(policy)
+function Buffers:flush(policy)
    local lists = self.lists
    if policy == 'average' and lists and lists[1] and self.versions[1] ~= comm.version(lists[1]) then
       comm.count(self.bytes, 'buffers', self.average, self, lists)
    end
 end
 
---- Makes the statistics of all replicas the same where those of replica 1 have changed.
+--- Makes the statistics of all replicas the same if those of replica 1 have changed.
 -- @param module replica 1
 -- @param dispatcher what runs the replicas
 -- @param policy 'first': replica 1's count; 'average'

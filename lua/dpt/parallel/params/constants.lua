@@ -132,7 +132,7 @@ function Constants:written()
    return #tensors > 0 and {paths = paths, tensors = tensors} or nil
 end
 
---- The tensors at these places in a replica, false where there is none (run by a dispatcher).
+--- The tensors at these places in a replica, false if there is none (run by a dispatcher).
 function Constants.collect(replica, _, paths)
    local found = {}
    for k, path in ipairs(paths) do

@@ -42,7 +42,7 @@ function effects.take(replica, i)
    return kept
 end
 
---- Lets replica 1 do what the others did in a pass, where it did something itself.
+--- Lets replica 1 do what the others did in a pass, if it did something itself.
 -- @param module replica 1
 -- @param device where it is
 -- @return whether it has

@@ -27,15 +27,15 @@ end
 function M.isStale(flat) return given[flat] == 'stale' end
 
 -- Parameters of parallel networks of which gradients wait to be added up.
-local waiting = setmetatable({}, {__mode = 'k'})
+local pending = setmetatable({}, {__mode = 'k'})
 
---- Lets settle(x, dfdx) of an owner be called before an optimizer takes a step, until settled.
-function M.await(owner) waiting[owner] = true end
-function M.settled(owner) waiting[owner] = nil end
+--- Lets flush(x, dfdx) of an owner be called before an optimizer takes a step, until it is removed.
+function M.addPending(owner) pending[owner] = true end
+function M.removePending(owner) pending[owner] = nil end
 
 --- An optimizer is about to change x by the gradient dfdx.
-function M.settle(x, dfdx)
-   for owner in pairs(waiting) do owner:settle(x, dfdx) end
+function M.flushPending(x, dfdx)
+   for owner in pairs(pending) do owner:flush(x, dfdx) end
 end
 
 --- Whether a tensor lies in the storage of one of a list.
@@ -54,10 +54,10 @@ local function extent(t)
    return first, last, last - first + 1 == t:nElement()
 end
 
--- The steps of a contiguous tensor of t's sizes.
+-- The strides of a contiguous tensor of t's sizes.
 local function contiguousStride(t)
-   local strides, step = {}, 1
-   for d = t:dim(), 1, -1 do strides[d], step = step, step * t:size(d) end
+   local strides, stride = {}, 1
+   for d = t:dim(), 1, -1 do strides[d], stride = stride, stride * t:size(d) end
    return torch.LongStorage(strides)
 end
 
@@ -110,7 +110,7 @@ local function storagesOf(tensors)
    return storages
 end
 
--- Flat tensors that were given out are stale where tensors move out of them.
+-- Flat tensors that were given out are stale if tensors move out of them.
 local function markStale(tensors)
    for _, entry in ipairs(storagesOf(tensors)) do
       for flat in pairs(given) do
@@ -154,8 +154,8 @@ local function blocksOf(tensors)
    return blocks
 end
 
--- The place in the flat tensor of an element of an old storage.
-local function place(runs, offset)
+-- The offset in the flat tensor of an element of an old storage.
+local function offsetIn(runs, offset)
    local low, high = 1, #runs
    while low < high do
       local middle = math.floor((low + high + 1) / 2)
@@ -186,22 +186,22 @@ local function checkAlike(tensors, what, name)
 end
 
 --- Where the elements that tensors of one type reach would be in a flat tensor.
--- @return {pieces = list of views that together are those elements, each once, one-dimensional but
--- for tensors with gaps; places = where each tensor begins when the pieces stand one after the
--- other (from 1); strides = its steps there; total = number of elements}
+-- @return {segments = list of views that together are those elements, each once, one-dimensional
+-- but for tensors with gaps; offsets = where each tensor begins when the segments stand one after
+-- the other (from 1); strides = its strides there; total = number of elements}
 function M.layout(tensors)
    local blocks = blocksOf(tensors)
-   local layout = {pieces = {}, places = {}, strides = {}, total = 0}
-   local function add(piece)
-      table.insert(layout.pieces, piece)
-      layout.total = layout.total + piece:nElement()
+   local layout = {segments = {}, offsets = {}, strides = {}, total = 0}
+   local function add(segment)
+      table.insert(layout.segments, segment)
+      layout.total = layout.total + segment:nElement()
    end
-   for i, t in ipairs(tensors) do layout.places[i], layout.strides[i] = 1, t:stride() end
+   for i, t in ipairs(tensors) do layout.offsets[i], layout.strides[i] = 1, t:stride() end
    for _, block in ipairs(blocks) do
       local sample = block.items[1].t
       if block.alone then
          for _, item in ipairs(block.items) do
-            layout.places[item.i] = layout.total + 1
+            layout.offsets[item.i] = layout.total + 1
             layout.strides[item.i] = contiguousStride(sample)
          end
          add(sample)
@@ -211,43 +211,43 @@ function M.layout(tensors)
             add(sample.new():set(block.storage, run.first, run.last - run.first + 1, 1))
          end
          for _, item in ipairs(block.items) do
-            layout.places[item.i] = place(block.runs, item.first)
+            layout.offsets[item.i] = offsetIn(block.runs, item.first)
          end
       end
    end
    return layout
 end
 
--- The elements of pieces one after the other, on the current device.
-local function join(pieces)
-   for i, piece in ipairs(pieces) do
-      if not piece:isContiguous() then pieces[i] = piece:clone():view(-1) end
+-- The elements of segments one after the other, on the current device.
+local function join(segments)
+   for i, segment in ipairs(segments) do
+      if not segment:isContiguous() then segments[i] = segment:clone():view(-1) end
    end
-   return torch.cat(pieces[1].new(), pieces, 1)
+   return torch.cat(segments[1].new(), segments, 1)
 end
 
 --- Makes the given tensors views of one flat tensor, where they are.
 -- @param what whose they are, for an error
 -- @param name nil, or function(tensor) that says where a tensor stands
--- @return the flat tensor, the list of places (from 1) at which the tensors begin in it
+-- @return the flat tensor, the list of offsets (from 1) at which the tensors begin in it
 function M.one(tensors, what, name)
    if #tensors == 0 then return torch.Tensor(), {} end
    checkAlike(tensors, what, name)
    local layout = M.layout(tensors)
-   local pieces = layout.pieces
-   if #pieces == 1 and pieces[1]:dim() == 1 and pieces[1]:stride(1) == 1 then -- flat already
-      return pieces[1], layout.places
+   local segments = layout.segments
+   if #segments == 1 and segments[1]:dim() == 1 and segments[1]:stride(1) == 1 then -- flat already
+      return segments[1], layout.offsets
    end
-   if #pieces == 0 then return tensors[1].new(), layout.places end
-   local device = comm.device(pieces[1])
-   local flat = device == 0 and join(pieces) or cutorch.withDevice(device, join, pieces)
+   if #segments == 0 then return tensors[1].new(), layout.offsets end
+   local device = comm.device(segments[1])
+   local flat = device == 0 and join(segments) or cutorch.withDevice(device, join, segments)
    markStale(tensors)
    for i, t in ipairs(tensors) do
       if t:nElement() > 0 then
-         t:set(flat:storage(), layout.places[i], t:size(), layout.strides[i])
+         t:set(flat:storage(), layout.offsets[i], t:size(), layout.strides[i])
       end
    end
-   return flat, layout.places
+   return flat, layout.offsets
 end
 
 --- Flattens parameters and gradients alike.
@@ -255,10 +255,10 @@ function M.pair(parameters, gradients, what, name)
    if #parameters ~= #gradients then
       fail('%s: getParameters found %d parameters but %d gradients', what, #parameters, #gradients)
    end
-   local p, places = M.one(parameters, what, name)
-   local g, gradPlaces = M.one(gradients, what, name)
+   local p, offsets = M.one(parameters, what, name)
+   local g, gradOffsets = M.one(gradients, what, name)
    local same = p:nElement() == g:nElement()
-   for i = 1, #places do same = same and places[i] == gradPlaces[i] end
+   for i = 1, #offsets do same = same and offsets[i] == gradOffsets[i] end
    if not same then
       fail('%s: getParameters wants gradients shared exactly as the parameters are: share '
          .. 'gradWeight and gradBias along with weight and bias', what)

@@ -1,12 +1,12 @@
 --- dpt.parallel.params: the parameters and gradients of all replicas as flat buffers.
 --
--- Invariant: replica 1 is the source. Seen as pieces (runs of elements of one storage, each element
--- in one piece), its tensors stay where they are; those of replicas 2..n are laid out after it
--- (dpt.parallel.params.layout). A broadcast moves the bytes of the pieces to each replica, and none
--- where nothing has written to replica 1 since the last one; a reduction adds in the order of the
--- replicas and leaves the gradients of replicas 2..n zero. While it is put off (pending), nobody
--- but the replicas themselves may write to gradients, and nobody but a pass to parameters: what
--- would make a wrong number raises.
+-- Invariant: replica 1 is the source. Seen as segments (runs of elements of one storage, each
+-- element in one segment), its tensors stay where they are; those of replicas 2..n are laid out
+-- after it (dpt.parallel.params.layout). A broadcast moves the bytes of the segments to each
+-- replica, and none if nothing has written to replica 1 since the last one; a reduction adds in the
+-- order of the replicas and leaves the gradients of replicas 2..n zero. While it is put off
+-- (pending), nobody but the replicas themselves may write to gradients, and nobody but a pass to
+-- parameters: what would make a wrong number raises.
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -33,7 +33,7 @@ end
 
 --- Whether replica 1's tensors lie elsewhere than at the last build ('moved'), or are others
 -- ('other'), so that the replicas' may not fit them.
--- @param version of replica 1's fields, where it is known (dpt.parallel.params.snapshot): the same
+-- @param version of replica 1's fields, if it is known (dpt.parallel.params.snapshot): the same
 -- fields hold the same tensors
 function Params:changed(module, version)
    if not self.seen then return 'moved' end
@@ -49,32 +49,32 @@ function Params:hasMoved()
    return not self.seen or layout.hasMoved(self.seen)
 end
 
--- Appends views of a flat tensor, one for each piece and as long as it, to a list.
-local function cut(list, flat, pieces)
+-- Appends views of a flat tensor, one for each segment and as long as it, to a list.
+local function cut(list, flat, segments)
    local first = 1
-   for _, piece in ipairs(pieces) do
-      list[#list + 1] = flat:narrow(1, first, piece:nElement())
-      first = first + piece:nElement()
+   for _, segment in ipairs(segments) do
+      list[#list + 1] = flat:narrow(1, first, segment:nElement())
+      first = first + segment:nElement()
    end
 end
 
--- What travels in place of the pieces: a piece with gaps has a contiguous copy, noted in staged.
-local function travelling(pieces, staged, device)
+-- What travels in place of the segments: one with gaps has a contiguous copy, noted in staged.
+local function travelling(segments, staged, device)
    local list = {}
-   for k, piece in ipairs(pieces) do
-      list[k] = piece
-      if not piece:isContiguous() then
-         list[k] = cutorch.withDevice(device, piece.clone, piece)
-         staged[#staged + 1] = {piece, list[k]}
+   for k, segment in ipairs(segments) do
+      list[k] = segment
+      if not segment:isContiguous() then
+         list[k] = cutorch.withDevice(device, segment.clone, segment)
+         staged[#staged + 1] = {segment, list[k]}
       end
    end
    return list
 end
 
--- The tensor that all pieces of a half are; false: they are several.
-local function single(pieces)
-   local piece = #pieces == 1 and pieces[1]
-   return piece and piece:dim() == 1 and piece:isContiguous() and piece or false
+-- The tensor that all segments of a half are; false: they are several.
+local function single(segments)
+   local segment = #segments == 1 and segments[1]
+   return segment and segment:dim() == 1 and segment:isContiguous() and segment or false
 end
 
 --- Lays out the parameters and gradients of the replicas after those of replica 1.
@@ -90,17 +90,17 @@ function Params:build(module, device, dispatcher)
    self.seen, self.fields = nil, nil -- an error on the way leaves it to be built again
    local seen = layout.describe(module)
    layout.checkPlace(seen, device)
-   local plan, pieces = layout.plan(seen)
+   local plan, segments = layout.plan(seen)
    local flat = dispatcher:run(layout.flattenReplica, plan)
    self.source, self.gradient, flat[1] = {}, {}, {}
-   for h, half in ipairs(pieces) do
+   for h, half in ipairs(segments) do
       local list = h % 2 == 1 and self.source or self.gradient
-      for _, piece in ipairs(half) do list[#list + 1] = piece end
-      flat[1][h] = single(half) -- replica 1 is flat where its memory is one run
+      for _, segment in ipairs(half) do list[#list + 1] = segment end
+      flat[1][h] = single(half) -- replica 1 is flat if its memory is one run
    end
    self.values, self.sums = {}, {} -- of replicas 2..n, one list
    for i = 2, #flat do
-      for h, half in ipairs(pieces) do
+      for h, half in ipairs(segments) do
          cut(h % 2 == 1 and self.values or self.sums, flat[i][h], half)
       end
    end
@@ -134,7 +134,7 @@ local function repair(self, dispatcher)
          end
       end
    end
-   for _, piece in ipairs(self.sums) do piece:zero() end
+   for _, segment in ipairs(self.sums) do segment:zero() end
    self.version, self.suspect = nil, nil
    return true
 end
@@ -158,7 +158,7 @@ local function checkUpdate(self)
    end
 end
 
---- Copies the parameters of replica 1 to the others where something has written to them.
+--- Copies the parameters of replica 1 to the others if something has written to them.
 function Params:broadcast()
    checkUpdate(self)
    local version = comm.version(self.source)
@@ -174,7 +174,7 @@ function Params:passed()
    if self.pending then self.held = comm.version(self.source) end
 end
 
---- Lets the next reduce begin while the gradients are computed, where they are flat.
+--- Lets the next reduce begin while the gradients are computed, if they are flat.
 -- @param dispatcher what runs the replicas
 -- @param used how many compute something
 -- @return the function by which the dispatcher must call them for that, or nil
@@ -202,7 +202,7 @@ local function reduceAll(self)
    for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
 end
 
---- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also where it fails.
+--- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also if it fails.
 function Params:reduce()
    local begun, before = self.copied, self.copied or comm.copied()
    self.copied = nil
@@ -223,19 +223,19 @@ end
 --- Leaves every replica its gradients until the next reduce.
 function Params:defer()
    self.pending, self.held = comm.version(self.gradient), comm.version(self.source)
-   flatten.await(self)
+   flatten.addPending(self)
 end
 
 function Params:forgetPending()
    self.pending, self.held, self.spoiled = nil, nil, nil
-   flatten.settled(self)
+   flatten.removePending(self)
 end
 
---- Whether gradients of replicas 2..n wait; raises where they are of no use.
+--- Whether gradients of replicas 2..n wait; raises if they are of no use.
 function Params:checkPending()
    if self.spoiled then
       fail('a backward failed after it had added to gradients that waited (noSync), which cannot be'
-         .. ' told apart any more: ' .. CLEAR)
+         .. ' separated any more: ' .. CLEAR)
    end
    if self.pending and self.pending ~= comm.version(self.gradient) then
       fail('gradients were written to while replicas hold parts of them (noSync): call'
@@ -244,8 +244,8 @@ function Params:checkPending()
    return self.pending ~= nil
 end
 
---- Adds up what waits where x, which an optimizer is about to change by dfdx, is this network's.
-function Params:settle(x, dfdx)
+--- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
+function Params:flush(x, dfdx)
    if not self.pending or not flatten.meet(self.source, x) then return end
    if not flatten.meet(self.gradient, dfdx) then
       fail("the gradient that opfunc returned is a copy of one replica's part, since gradients wait"
@@ -262,13 +262,13 @@ end
 
 --- Sets replica 1's gradients to zero.
 function Params:zero()
-   for _, piece in ipairs(self.gradient) do piece:zero() end
+   for _, segment in ipairs(self.gradient) do segment:zero() end
 end
 
 --- Sets the gradients of replicas 2..n to zero.
 function Params:zeroOthers()
    cancel(self)
-   for _, piece in ipairs(self.sums) do piece:zero() end
+   for _, segment in ipairs(self.sums) do segment:zero() end
    self:forgetPending()
 end
 

@@ -4,7 +4,7 @@
 -- Invariant: a network's parameters and gradients stand in one list of 2n; a parameter that has no
 -- gradient (`gradWeight = nil`, for inference) has false there and takes part in broadcasts alone.
 -- On replicas 2..n parameters and gradients are views of one flat buffer each for an element type,
--- with the pieces of replica 1 one after the other. A replica whose tensors lie so already (the
+-- with the segments of replica 1 one after the other. A replica whose tensors lie so already (the
 -- copy of a flat network, one that was laid out before) stays where it is: nothing is allocated.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
@@ -128,20 +128,20 @@ end
 --- What a replica must know to lay out its tensors: a list of halves, each with its type, its
 -- number of elements and, for every tensor that has elements, its place in the replica's list and
 -- in the flat tensor.
--- @return the plan; for each half the pieces of replica 1
+-- @return the plan; for each half the segments of replica 1
 function layout.plan(list)
-   local plan, pieces = {}, {}
+   local plan, segments = {}, {}
    for h, half in ipairs(layout.halves(list)) do
-      local layed = flatten.layout(half.tensors)
-      plan[h], pieces[h] = {type = half.type, total = layed.total}, layed.pieces
+      local laid = flatten.layout(half.tensors)
+      plan[h], segments[h] = {type = half.type, total = laid.total}, laid.segments
       for k, index in ipairs(half.indices) do
          if list[index]:nElement() > 0 then
-            table.insert(plan[h], {index = index, first = layed.places[k],
-               size = list[index]:size(), stride = layed.strides[k]})
+            table.insert(plan[h], {index = index, first = laid.offsets[k],
+               size = list[index]:size(), stride = laid.strides[k]})
          end
       end
    end
-   return plan, pieces
+   return plan, segments
 end
 
 local function isSame(storage, list)
@@ -165,7 +165,7 @@ local function flatOf(tensors, half)
    return one.new():set(one:storage(), 1, half.total, 1)
 end
 
---- The flat tensors of a replica that was laid out (run by a dispatcher); false where its tensors
+--- The flat tensors of a replica that was laid out (run by a dispatcher); false if its tensors
 -- are not views of one any more.
 function layout.flats(replica, _, plan)
    local tensors, flat = layout.describe(replica), {}

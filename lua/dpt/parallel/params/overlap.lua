@@ -7,7 +7,7 @@
 -- known to leave the gradients of the modules in it alone owns them, so that one that begins to
 -- clip, scale or freeze them is in time. Every pass is verified by the write counters of the
 -- gradients: a write from elsewhere lets the replica's buckets wait for the end from then on, and
--- where a sum may have begun the pass raises. Hooks stand on modules only while a backward pass
+-- if a sum may have begun the pass raises. Hooks stand on modules only while a backward pass
 -- runs, so nobody meets them in a file or a clone. Every element is summed in the order of
 -- comm.reduceInto: the bits are the same.
 local dptffi = require 'dpt.ffi'
@@ -41,7 +41,7 @@ end
 -- @param flat flat[i][h] is replica i's flat tensor for plan[h]
 -- @param count how many parameters there are
 -- @param dispatcher what runs the replicas
--- @return nil where there is nothing to add up, or replica 1's gradients are not flat
+-- @return nil if there is nothing to add up, or replica 1's gradients are not flat
 function Overlap.new(plan, flat, count, dispatcher)
    if not isFlat(plan, flat) then return nil end
    local list, place = buckets.cut(plan, flat[1], count)
@@ -60,7 +60,7 @@ function Overlap.new(plan, flat, count, dispatcher)
    core.hold(tensors)
    local reducer = ffi.gc(out[0], C.dpt_reducer_free)
    local address = tonumber(ffi.cast('uintptr_t', reducer))
-   dispatcher:run(Overlap.watch, address, place, #list)
+   dispatcher:run(Overlap.track, address, place, #list)
    return setmetatable({reducer = reducer}, Overlap)
 end
 
@@ -79,122 +79,123 @@ function Overlap:cancel()
    lib.reducer_cancel(self.reducer)
 end
 
--- What follows runs where a replica lives. A watch knows the modules of a replica that own
+-- What follows runs where a replica lives. A tracker knows the modules of a replica that own
 -- gradients (`modules`, weak: it shall not keep them), how many calls of each fill its gradients
 -- (`expected`, by method), and what has happened in the pass that runs. A container of whose
 -- methods nobody knows that they leave the gradients of the modules in it alone owns those as well
 -- (dpt.parallel.params.owners): their buckets wait until it returns.
-local watches = setmetatable({}, {__mode = 'k'}) -- by replica
+local trackers = setmetatable({}, {__mode = 'k'}) -- by replica
 
 local HOOKED = {'backward', 'accGradParameters'}
 
 -- How often something has written to the gradients; the running sums do not count before their end.
-local function writes(watch)
+local function writes(tracker)
    local sum = 0
-   for _, t in ipairs(watch.gradients) do
+   for _, t in ipairs(tracker.gradients) do
       sum = sum + tonumber(C.dpt_storage_writes(t.storage_))
    end
    return sum
 end
 
 -- Finds writes outside of the calls of those that own the gradients.
-local function verify(watch)
-   if writes(watch) == watch.last then return end
-   watch.loose = true
-   watch.late = watch.late or watch.marked
+local function verify(tracker)
+   if writes(tracker) == tracker.last then return end
+   tracker.loose = true
+   tracker.late = tracker.late or tracker.marked
 end
 
 -- A module is called from outside, perhaps more often than it ever was.
-local function enter(watch, k)
-   if watch.inside == 0 then verify(watch) end
-   watch.inside = watch.inside + 1
-   local depth = watch.depth[k]
-   watch.depth[k] = depth + 1
-   if depth > 0 or watch.calls[k] < watch.wanted[k] then return end
-   for _, b in ipairs(watch.buckets[k]) do
-      if watch.wanted[k] > 0 then
-         lib.reducer_unmark(watch.reducer, watch.replica, b - 1)
+local function enter(tracker, k)
+   if tracker.inside == 0 then verify(tracker) end
+   tracker.inside = tracker.inside + 1
+   local depth = tracker.depth[k]
+   tracker.depth[k] = depth + 1
+   if depth > 0 or tracker.calls[k] < tracker.wanted[k] then return end
+   for _, b in ipairs(tracker.buckets[k]) do
+      if tracker.wanted[k] > 0 then
+         lib.reducer_unmark(tracker.reducer, tracker.replica, b - 1)
          -- it may do anything to gradients whose sum may have begun
-         watch.late = watch.late or watch.holds[k] and watch.missing[b] == 0
+         tracker.late = tracker.late or tracker.holds[k] and tracker.missing[b] == 0
       end
-      watch.missing[b] = math.huge
+      tracker.missing[b] = math.huge
    end
 end
 
 -- It returns: with its last call its buckets may be full.
-local function leave(watch, k, ...)
-   watch.inside = watch.inside - 1
-   if watch.inside == 0 then watch.last = writes(watch) end
-   local depth = watch.depth[k] - 1
-   watch.depth[k] = depth
+local function leave(tracker, k, ...)
+   tracker.inside = tracker.inside - 1
+   if tracker.inside == 0 then tracker.last = writes(tracker) end
+   local depth = tracker.depth[k] - 1
+   tracker.depth[k] = depth
    if depth > 0 then return ... end
-   local calls = watch.calls[k] + 1
-   watch.calls[k] = calls
-   if calls == watch.wanted[k] then
-      for _, b in ipairs(watch.buckets[k]) do
-         local missing = watch.missing[b] - 1
-         watch.missing[b] = missing
+   local calls = tracker.calls[k] + 1
+   tracker.calls[k] = calls
+   if calls == tracker.wanted[k] then
+      for _, b in ipairs(tracker.buckets[k]) do
+         local missing = tracker.missing[b] - 1
+         tracker.missing[b] = missing
          if missing == 0 then
-            watch.marked = true
-            lib.reducer_mark(watch.reducer, watch.replica, b - 1)
+            tracker.marked = true
+            lib.reducer_mark(tracker.reducer, tracker.replica, b - 1)
          end
       end
    end
    return ...
 end
 
-local function hook(watch, k, name)
+local function hook(tracker, k, name)
    return function(module, ...)
-      enter(watch, k)
-      return leave(watch, k, watch.original[name][k](module, ...))
+      enter(tracker, k)
+      return leave(tracker, k, tracker.original[name][k](module, ...))
    end
 end
 
--- Adds a module that owns gradients to a watch.
-local function observe(watch, module, places)
+-- Adds a module that owns gradients to a tracker.
+local function observe(tracker, module, places)
    local list, had = {}, {}
    for key in pairs(owners.gradientsOf(module)) do
       local b = places[key]
-      if not b then watch.unfit = true end
+      if not b then tracker.unfit = true end
       if b and not had[b] then
          had[b] = true
          list[#list + 1] = b
       end
    end
    if #list == 0 then return end
-   local k = #watch.buckets + 1
-   watch.buckets[k], watch.modules[k], watch.holds[k] = list, module, #(module.modules or {}) > 0
-   for _, b in ipairs(list) do watch.owners[b] = watch.owners[b] + 1 end
-   for _, name in ipairs(HOOKED) do watch.hooks[name][k] = hook(watch, k, name) end
+   local k = #tracker.buckets + 1
+   tracker.buckets[k], tracker.modules[k] = list, module
+   tracker.holds[k] = #(module.modules or {}) > 0
+   for _, b in ipairs(list) do tracker.owners[b] = tracker.owners[b] + 1 end
+   for _, name in ipairs(HOOKED) do tracker.hooks[name][k] = hook(tracker, k, name) end
 end
 
 --- Lets a replica mark the buckets of a reducer (run by a dispatcher).
 -- @param address of the reducer, which its owner keeps
 -- @param place in which bucket each parameter is; 0: in none
 -- @param count how many buckets there are
-function Overlap.watch(replica, i, address, place, count)
-   local watch = {
+function Overlap.track(replica, i, address, place, count)
+   local tracker = {
       reducer = ffi.cast('dpt_reducer *', ffi.cast('uintptr_t', address)), replica = i - 1,
       modules = setmetatable({}, {__mode = 'v'}), buckets = {}, owners = {}, expected = {},
       holds = {}, leaving = setmetatable({}, {__mode = 'v'}), address = address, place = place,
       hooks = {}, original = {}, kept = {}, gradients = {},
    }
-   for b = 1, count do watch.owners[b] = 0 end
+   for b = 1, count do tracker.owners[b] = 0 end
    for _, name in ipairs(HOOKED) do
-      watch.hooks[name], watch.original[name], watch.kept[name] = {}, {}, {}
+      tracker.hooks[name], tracker.original[name], tracker.kept[name] = {}, {}, {}
    end
    local places, stores, seen = {}, {}, {}
    local tensors, gradients = replica:parameters()
    for k = 1, #tensors do
       local t = gradients[k]
       if not t then
-         watch.unfit = true
+         tracker.unfit = true
          break
       end
       if place[k] > 0 then places[owners.keyOf(t)] = place[k] end
       if t:nElement() > 0 and not stores[comm.address(t)] then
          stores[comm.address(t)] = true
-         table.insert(watch.gradients, t)
+         table.insert(tracker.gradients, t)
       elseif t:nElement() == 0 then
          places[owners.keyOf(t)] = places[owners.keyOf(t)] or 1 -- nothing to wait for
       end
@@ -202,76 +203,76 @@ function Overlap.watch(replica, i, address, place, count)
    for _, module in ipairs(replica:listModules()) do
       if not seen[module] then
          seen[module] = true
-         observe(watch, module, places)
+         observe(tracker, module, places)
          if #(module.modules or {}) > 0 and owners.leavesInner(module) then
-            table.insert(watch.leaving, module)
+            table.insert(tracker.leaving, module)
          end
       end
    end
-   watch.containers = #watch.leaving
-   watches[replica] = not watch.unfit and watch or nil
+   tracker.containers = #tracker.leaving
+   trackers[replica] = not tracker.unfit and tracker or nil
 end
 
--- The watch of a replica, made anew where a container that left gradients alone may write to them
+-- The tracker of a replica, made anew if a container that left gradients alone may write to them
 -- from now on.
-local function watchOf(replica, i)
-   local watch = watches[replica]
-   for k = 1, watch and watch.containers or 0 do
-      local module = watch.leaving[k]
+local function trackerOf(replica, i)
+   local tracker = trackers[replica]
+   for k = 1, tracker and tracker.containers or 0 do
+      local module = tracker.leaving[k]
       if module and not owners.leavesInner(module) then
-         Overlap.watch(replica, i, watch.address, watch.place, #watch.owners)
-         return watches[replica]
+         Overlap.track(replica, i, tracker.address, tracker.place, #tracker.owners)
+         return trackers[replica]
       end
    end
-   return watch
+   return tracker
 end
 
-local function start(watch, method)
-   local expected = watch.expected[method] or {}
-   watch.expected[method], watch.wanted = expected, expected
-   watch.calls, watch.depth, watch.missing, watch.inside = {}, {}, {}, 0
-   watch.marked, watch.late, watch.loose = false, false, false
-   for b, count in ipairs(watch.owners) do watch.missing[b] = count end
-   watch.last = writes(watch)
-   for k in ipairs(watch.buckets) do
-      watch.calls[k], watch.depth[k], expected[k] = 0, 0, expected[k] or 0
-      local module = watch.modules[k]
+local function start(tracker, method)
+   local expected = tracker.expected[method] or {}
+   tracker.expected[method], tracker.wanted = expected, expected
+   tracker.calls, tracker.depth, tracker.missing, tracker.inside = {}, {}, {}, 0
+   tracker.marked, tracker.late, tracker.loose = false, false, false
+   for b, count in ipairs(tracker.owners) do tracker.missing[b] = count end
+   tracker.last = writes(tracker)
+   for k in ipairs(tracker.buckets) do
+      tracker.calls[k], tracker.depth[k], expected[k] = 0, 0, expected[k] or 0
+      local module = tracker.modules[k]
       for _, name in ipairs(HOOKED) do
-         watch.kept[name][k], watch.original[name][k] = rawget(module, name), module[name]
-         rawset(module, name, watch.hooks[name][k])
+         tracker.kept[name][k], tracker.original[name][k] = rawget(module, name), module[name]
+         rawset(module, name, tracker.hooks[name][k])
       end
    end
 end
 
 -- Takes the hooks away and learns from a pass that went well.
-local function stop(watch, ok)
-   local expected = watch.wanted
-   for k in ipairs(watch.buckets) do
-      local module = watch.modules[k]
+local function stop(tracker, ok)
+   local expected = tracker.wanted
+   for k in ipairs(tracker.buckets) do
+      local module = tracker.modules[k]
       for _, name in ipairs(HOOKED) do
-         rawset(module, name, watch.kept[name][k])
-         watch.kept[name][k], watch.original[name][k] = nil, nil
+         rawset(module, name, tracker.kept[name][k])
+         tracker.kept[name][k], tracker.original[name][k] = nil, nil
       end
-      if ok then expected[k] = math.max(expected[k], watch.calls[k]) end
+      if ok then expected[k] = math.max(expected[k], tracker.calls[k]) end
    end
-   verify(watch)
+   verify(tracker)
 end
 
---- Calls a method of a replica that adds to its gradients (run by a dispatcher). Raises where
+--- Calls a method of a replica that adds to its gradients (run by a dispatcher). Raises if
 -- something has written to gradients whose sum may have begun: it may have been too late.
 -- @param pass of dpt.parallel.dispatch.random
 function Overlap.call(replica, i, pass, method, input, other, scale)
-   local watch = watchOf(replica, i)
-   if not watch then
+   local tracker = trackerOf(replica, i)
+   if not tracker then
       return random.within(pass, replica[method], replica, input, other, scale)
    end
-   start(watch, method)
+   start(tracker, method)
    local ok, result = xpcall(random.within, errors.handler, pass, replica[method], replica, input,
       other, scale)
-   stop(watch, ok)
-   if watch.loose or watch.late then watches[replica] = nil end
+   stop(tracker, ok)
+   if tracker.loose or tracker.late then trackers[replica] = nil end
    if not ok then error(result, 0) end
-   if watch.late then
+   if tracker.late then
       fail('overlap: gradients were written to after their sum over the devices had begun, by'
          .. ' something outside of their module and its containers: zeroGradParameters() and do'
          .. ' this step again; sums wait for the end from now on (net.overlap = false: always)')

@@ -2,7 +2,7 @@
 -- changed since.
 --
 -- Invariant: a snapshot has every field of replica 1's modules and of the plain tables in them, in
--- the order in which next gives them. It is taken when replicas are made and whenever dpt itself
+-- the order in which next returns them. It is taken when replicas are made and whenever dpt itself
 -- has changed all of them alike, above all at the end of each pass; so a difference is the work of
 -- a script and never of a module. Fields that a pass makes anew (output, gradInput and what the
 -- class lists as transient) do not count, nor does what tensors hold: parameters, running
@@ -109,7 +109,7 @@ local function describe(self, root)
       'inside', 'forms'} do
       self[name] = {}
    end
-   -- A field that was dropped is not kept alive; value 0 tells that the collector has been here.
+   -- A field that was dropped is not kept alive; value 0 says that the collector has been here.
    self.values = setmetatable({[0] = {}}, {__mode = 'v'})
    self.root, self.count, self.version = root, 0, self.version + 1
    add(self, root, nil, nil, {[root] = true})
@@ -126,7 +126,7 @@ local function hasLost(self)
    return false
 end
 
--- The first object from `o` that is not what it was where no value was lost; nil: all are.
+-- The first object from `o` that is not what it was if no value was lost; nil: all are.
 local function firstOther(self, o)
    local objects, metas, ends = self.objects, self.metas, self.ends
    local isAlike, values, n = self.forms, self.values, ends[o - 1] or 0
@@ -140,7 +140,7 @@ local function firstOther(self, o)
    end
 end
 
--- Takes the new values of object o where it has the same fields with the same tables in them;
+-- Takes the new values of object o if it has the same fields with the same tables in them;
 -- whether it has.
 local function updateOne(self, o)
    local object, n, last = self.objects[o], self.ends[o - 1] or 0, self.ends[o]
@@ -155,7 +155,7 @@ local function updateOne(self, o)
    return n == last and (getmetatable(object) or false) == self.metas[o]
 end
 
--- Takes new values where the tables are the same ones; whether they are.
+-- Takes new values if the tables are the same ones; whether they are.
 local function update(self)
    if hasLost(self) then return false end
    local o = firstOther(self, 1)
@@ -171,7 +171,7 @@ function Snapshot:isSame(root)
    return self.root == root and not hasLost(self) and not firstOther(self, 1)
 end
 
---- The version, or nil where replica 1 is not what it was at the last take.
+--- The version, or nil if replica 1 is not what it was at the last take.
 function Snapshot:current(root)
    return self:isSame(root) and self.version or nil
 end
@@ -228,8 +228,8 @@ local function compare(self, o, list)
 end
 
 --- What a script has changed since the last take.
--- @return nothing where it has changed nothing; else true, and a list of settings {path = keys from
--- the network to the table, key, value}, or nil where replicas must be made anew
+-- @return nothing if it has changed nothing; else true, and a list of settings {path = keys from
+-- the network to the table, key, value}, or nil if replicas must be made anew
 function Snapshot:changes(root)
    if self:isSame(root) then return nil end
    if self.root ~= root then return true, nil end

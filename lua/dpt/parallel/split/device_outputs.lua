@@ -1,4 +1,4 @@
---- dpt.parallel.split.device_outputs: what each replica gave, left where it is: a list with one
+--- dpt.parallel.split.device_outputs: what each replica returned, left where it is: a list with one
 -- tensor or tree of tensors for every replica that got rows.
 --
 -- Invariant: such a list is a plain table for users; its metatable, which files leave out, knows
@@ -9,18 +9,18 @@ local fail = require('dpt.ffi').fail
 
 local deviceOutputs = {}
 
---- Marks a list as shares.
+--- Marks a list as per-device outputs.
 -- @param devices those of all replicas
 -- @param dimension along which the batch was cut
 -- @return the list
 function deviceOutputs.mark(list, devices, dimension)
-   return setmetatable(list, {shares = {devices = devices, dimension = dimension}})
+   return setmetatable(list, {deviceOutputs = {devices = devices, dimension = dimension}})
 end
 
---- How a list of shares was cut: {devices =, dimension =}; nil for any other value.
+--- How a list of per-device outputs was cut: {devices =, dimension =}; nil for any other value.
 function deviceOutputs.plan(value)
    local meta = type(value) == 'table' and debug.getmetatable(value)
-   return type(meta) == 'table' and rawget(meta, 'shares') or nil
+   return type(meta) == 'table' and rawget(meta, 'deviceOutputs') or nil
 end
 
 -- Calls f for the tensors of a tree.
@@ -71,11 +71,11 @@ function deviceOutputs.check(value, count, devices, name)
    return value
 end
 
---- How a tensor is cut that belongs to shares: as they are, or in proportion (a target for each
--- word, outputs for each sentence).
--- @param counts rows of each share
+--- How a tensor is cut that belongs to per-device outputs: as they are, or in proportion (a target
+-- for each word, outputs for each text).
+-- @param counts rows of each output
 -- @param name what to call the tensor in an error
--- @return function(rows, part) that gives the rows of a part
+-- @return function(rows, part) that returns the rows of a part
 function deviceOutputs.cutting(counts, name)
    local total = 0
    for _, count in ipairs(counts) do total = total + count end

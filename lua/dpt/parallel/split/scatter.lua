@@ -21,7 +21,7 @@ local function typeFor(tensor, plan)
    return floating[name] and plan.type or comm.deviceType(name)
 end
 
--- The rows of each part; the tensor with the most rows tells where in the batch a part begins.
+-- The rows of each part; the tensor with the most rows says where in the batch a part begins.
 local function note(plan, counts, rows)
    local most = rows > plan.rows
    for i, count in ipairs(counts) do

@@ -1,4 +1,4 @@
---- dpt.parallel.split.weighted: shares of a batch for devices of different speed.
+--- dpt.parallel.split.weighted: parts of a batch for devices of different speed.
 --
 -- Invariant: with as many rows as parts or more every part gets one at least, and the rest in
 -- proportion to the weights; with fewer the first parts get one each. So the parts without rows are
@@ -19,7 +19,7 @@ end
 -- @param weights list of numbers above 0, one for each part; nil: balanced
 -- @param parts how many there are
 -- @param name of the owner's class
--- @return nil, or function(rows, part) that gives the rows of a part
+-- @return nil, or function(rows, part) that returns the rows of a part
 return function(weights, parts, name)
    if weights == nil then return nil end
    if #weights ~= parts then
