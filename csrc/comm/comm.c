@@ -28,22 +28,21 @@ void dpt__transport_drop(void) { atomic_store(&chosen, &dpt__transport_copy); }
 /* A list of groups of n tensors like model[0 .. n-1], each group on one device. */
 static int check(const char *fn, int64_t n, const dpt_tensor *const *model, int64_t groups,
                  const dpt_tensor *const *list) {
-  char one[DPT__TEXT], other[DPT__TEXT];
   for (int64_t i = 0; i < n * groups; i++) {
     const dpt_tensor *t = list[i], *first = list[i / n * n];
     if (!dpt__is_device(t->kind_) || !t->storage_)
       return dpt__fail("%s: tensor %lld is a %s%s, wanted elements on a device", fn,
-                       (long long)i + 1, dpt__describe(one, t),
+                       (long long)i + 1, dpt__describe(t),
                        dpt__is_device(t->kind_) ? "" : " in host memory");
     if (t->storage_->device != first->storage_->device)
       return dpt__fail("%s: tensor %lld is on device %d, wanted device %d as the first of its list",
                        fn, (long long)i + 1, t->storage_->device, first->storage_->device);
     if (t->kind_ != model[i % n]->kind_ || dpt__count(t) != dpt__count(model[i % n]))
       return dpt__fail("%s: tensor %lld is a %s, wanted the type and count of %s", fn,
-                       (long long)i + 1, dpt__describe(one, t), dpt__describe(other, model[i % n]));
+                       (long long)i + 1, dpt__describe(t), dpt__describe(model[i % n]));
     if (!dpt__contiguous(t))
       return dpt__fail("%s: tensor %lld, a %s, is not contiguous", fn, (long long)i + 1,
-                       dpt__describe(one, t));
+                       dpt__describe(t));
   }
   return 0;
 }
@@ -82,19 +81,17 @@ int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
 /* list[0 .. n-1] and `flat`, which is as long as all of them, are of one type. */
 static int check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
                       const dpt_tensor *flat) {
-  char text[DPT__TEXT];
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++) {
     count += dpt__count(list[i]);
     if (list[i]->kind_ != list[0]->kind_)
       return dpt__fail("%s: tensor %lld is a %s, wanted the type of tensor 1, %s", fn,
-                       (long long)i + 1, dpt__describe(text, list[i]),
-                       dpt__kind_name(list[0]->kind_));
+                       (long long)i + 1, dpt__describe(list[i]), dpt__kind_name(list[0]->kind_));
   }
   DPT__TRY(check(fn, 1, &flat, 1, &flat));
   if (flat->kind_ != list[0]->kind_ || dpt__count(flat) != count)
     return dpt__fail("%s: the flat tensor is a %s, wanted a %s of %lld elements", fn,
-                     dpt__describe(text, flat), dpt__kind_name(list[0]->kind_), (long long)count);
+                     dpt__describe(flat), dpt__kind_name(list[0]->kind_), (long long)count);
   return 0;
 }
 
@@ -157,7 +154,6 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
  * same one. */
 static int check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
                        const dpt_tensor *const *in) {
-  char text[DPT__TEXT];
   DPT__TRY(dpt__devices_ready(fn));
   for (int64_t i = 0; i < n; i++)
     for (int side = 0; side < 2; side++) {
@@ -165,11 +161,11 @@ static int check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
       const char *name = side ? "output" : "input";
       if (!dpt__is_device(t->kind_) || !t->storage_)
         return dpt__fail("%s: %s %lld is a %s%s, wanted elements on a device", fn, name,
-                         (long long)i + 1, dpt__describe(text, t),
+                         (long long)i + 1, dpt__describe(t),
                          dpt__is_device(t->kind_) ? "" : " in host memory");
       if (t->kind_ != in[0]->kind_ || !dpt__contiguous(t))
         return dpt__fail("%s: %s %lld is a %s, wanted a contiguous %s", fn, name, (long long)i + 1,
-                         dpt__describe(text, t), dpt__kind_name(in[0]->kind_));
+                         dpt__describe(t), dpt__kind_name(in[0]->kind_));
       if (t->storage_->device != in[i]->storage_->device)
         return dpt__fail("%s: input %lld is on device %d and its output on device %d, wanted both "
                          "on one",
@@ -185,10 +181,9 @@ static int check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
 
 static int check_count(const char *fn, const char *name, int64_t i, const dpt_tensor *t,
                        int64_t count) {
-  char text[DPT__TEXT];
   if (dpt__count(t) == count) return 0;
   return dpt__fail("%s: %s %lld is a %s, wanted %lld elements", fn, name, (long long)i + 1,
-                   dpt__describe(text, t), (long long)count);
+                   dpt__describe(t), (long long)count);
 }
 
 int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {

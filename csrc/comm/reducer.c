@@ -56,7 +56,6 @@ static int allocate(dpt_reducer *r) {
 
 /* The tensors of one bucket, those of replica 0 first. */
 static int fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors, int64_t first) {
-  char text[DPT__TEXT];
   b->lists = r->lists + first;
   for (int64_t i = 0; i < r->replicas * b->tensors; i++) {
     const dpt_tensor *t = tensors[first + i];
@@ -66,8 +65,7 @@ static int fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors, in
     if (!device || device != r->devices[replica])
       return dpt__fail("reducer: tensor %lld is a %s on device %d, wanted device %d as the first "
                        "of its replica",
-                       (long long)(first + i) + 1, dpt__describe(text, t), device,
-                       r->devices[replica]);
+                       (long long)(first + i) + 1, dpt__describe(t), device, r->devices[replica]);
     dpt__take(&r->own[first + i], t);
     b->lists[i] = &r->own[first + i];
   }

@@ -74,7 +74,6 @@ static int wait_for(const dpt_tensor *waiting, const dpt_tensor *t) {
 
 int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, const int64_t *rows,
                      const dpt_tensor *src, int dim) {
-  char text[DPT__TEXT];
   int64_t all = 0, first = 0;
   for (int64_t i = 0; i < n; i++) {
     if (rows[i] < 0)
@@ -82,12 +81,11 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
     all += rows[i];
   }
   if (src->ndim_ ? dim < 0 || dim >= src->ndim_ : all > 0)
-    return dpt__fail("scatter: dimension %d of a %s does not exist", dim + 1,
-                     dpt__describe(text, src));
+    return dpt__fail("scatter: dimension %d of a %s does not exist", dim + 1, dpt__describe(src));
   if (src->ndim_ && all != src->size_[dim])
     return dpt__fail(
         "scatter: the chunks have %lld entries together, dimension %d of a %s has %lld",
-        (long long)all, dim + 1, dpt__describe(text, src), (long long)src->size_[dim]);
+        (long long)all, dim + 1, dpt__describe(src), (long long)src->size_[dim]);
   dpt__event ready, *done = moves("scatter", n);
   int status = !done || record(src, &ready);
   for (int64_t i = 0; !status && i < n; i++) {
@@ -107,14 +105,12 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
 
 /* The sizes of the result: those of the first part that has elements, the dimension summed up. */
 static int joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tensor *size) {
-  char one[DPT__TEXT], other[DPT__TEXT];
   size->ndim_ = 0;
   for (int64_t i = 0; i < n; i++) {
     const dpt_tensor *t = in[i];
     if (!t->ndim_) continue;
     if (dim < 0 || dim >= t->ndim_)
-      return dpt__fail("gather: dimension %d of a %s does not exist", dim + 1,
-                       dpt__describe(one, t));
+      return dpt__fail("gather: dimension %d of a %s does not exist", dim + 1, dpt__describe(t));
     if (!size->ndim_) {
       *size = *t;
       continue;
@@ -125,8 +121,7 @@ static int joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tens
     size->size_[dim] = sum;
     if (!alike)
       return dpt__fail("gather: part %lld is a %s, wanted one that joins a %s along dimension %d",
-                       (long long)i + 1, dpt__describe(one, t), dpt__describe(other, in[0]),
-                       dim + 1);
+                       (long long)i + 1, dpt__describe(t), dpt__describe(in[0]), dim + 1);
   }
   return 0;
 }

@@ -172,10 +172,9 @@ dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, v
 
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,
                      const char *of) {
-  char text[DPT__TEXT];
   if (call->status || !t || dpt__count(t) == count) return;
   call->status = dpt__fail("%s: argument '%s' is a %s, wanted %lld elements, %s", call->fn, name,
-                           dpt__describe(text, t), (long long)count, of);
+                           dpt__describe(t), (long long)count, of);
 }
 
 void dpt__call_alike(dpt__call *call, const char *name, const dpt_tensor *t, const dpt_tensor *x) {
@@ -183,10 +182,9 @@ void dpt__call_alike(dpt__call *call, const char *name, const dpt_tensor *t, con
 }
 
 void dpt__call_wrong(dpt__call *call, const char *name, const dpt_tensor *t, const char *wanted) {
-  char text[DPT__TEXT];
   if (!call->status)
-    call->status = dpt__fail("%s: argument '%s' is a %s, wanted %s", call->fn, name,
-                             dpt__describe(text, t), wanted);
+    call->status =
+        dpt__fail("%s: argument '%s' is a %s, wanted %s", call->fn, name, dpt__describe(t), wanted);
 }
 
 void dpt__call_dims(dpt__call *call, const char *name, const dpt_tensor *t, int least, int most,
@@ -206,13 +204,12 @@ void dpt__call_planes(dpt__call *call, const dpt_tensor *t, int planes, int64_t 
 
 void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int ndim,
                     const int64_t *size) {
-  char got[DPT__TEXT], wanted[DPT__TEXT];
   if (call->status || !t) return;
   dpt_tensor want = {.kind_ = t->kind_, .ndim_ = ndim};
   memcpy(want.size_, size, (size_t)ndim * sizeof *size);
   if (dpt__same_size(t, &want)) return;
   call->status = dpt__fail("%s: argument '%s' is a %s, wanted size %s", call->fn, name,
-                           dpt__describe(got, t), dpt__describe_size(wanted, &want));
+                           dpt__describe(t), dpt__describe_size(&want));
 }
 
 /* All memory first, so that a call that lacks some has queued nothing. */

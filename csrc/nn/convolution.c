@@ -20,7 +20,6 @@ static int64_t kernel_count(const struct dpt__slide *s) {
 /* Planes and window; weight's first size and count say the planes. */
 static void start(dpt__call *call, const char *name, const dpt_tensor *weight,
                   const dpt_window *window, struct conv *conv) {
-  char text[DPT__TEXT];
   if (call->status) return;
   int64_t groups = window->groups ? window->groups : 1;
   dpt__slide_start(call, window, &conv->slide);
@@ -31,7 +30,7 @@ static void start(dpt__call *call, const char *name, const dpt_tensor *weight,
       first * (other / groups) * K != dpt__count(weight)) {
     call->status = dpt__fail(
         "%s: argument '%s' is a %s, wanted planes x planes x %lld kernel elements in %lld groups",
-        call->fn, name, dpt__describe(text, weight), (long long)K, (long long)groups);
+        call->fn, name, dpt__describe(weight), (long long)K, (long long)groups);
     return;
   }
   conv->O = window->transposed ? other : first;
@@ -41,12 +40,11 @@ static void start(dpt__call *call, const char *name, const dpt_tensor *weight,
 /* Reads `in` and computes the output sizes into out[3]. */
 static void shape(dpt__call *call, const dpt_tensor *in, const dpt_window *window,
                   struct conv *conv, dpt__images *images, int64_t out[3]) {
-  char text[DPT__TEXT];
   dpt__images_of(call, "input", in, window->ndim, images);
   if (call->status) return;
   if (images->C != conv->I) {
     call->status = dpt__fail("%s: argument 'input' is a %s with %lld planes, wanted %lld", call->fn,
-                             dpt__describe(text, in), (long long)images->C, (long long)conv->I);
+                             dpt__describe(in), (long long)images->C, (long long)conv->I);
     return;
   }
   struct dpt__slide *s = &conv->slide;
@@ -70,10 +68,9 @@ static void shape(dpt__call *call, const dpt_tensor *in, const dpt_window *windo
       s->out[d] = out[d];
     }
     if (out[d] < 1 || images->size[d] < 1) {
-      call->status =
-          dpt__fail("%s: argument 'input' is a %s, too small for a kernel that reaches "
-                    "over %lld elements with padding %lld",
-                    call->fn, dpt__describe(text, in), (long long)reach, (long long)s->pad[d]);
+      call->status = dpt__fail("%s: argument 'input' is a %s, too small for a kernel that reaches "
+                               "over %lld elements with padding %lld",
+                               call->fn, dpt__describe(in), (long long)reach, (long long)s->pad[d]);
       return;
     }
   }

@@ -5,7 +5,6 @@
 /* Sizes of the weight and of t, a vector or matrix, whose columns it must fit. */
 static void start(dpt__call *call, struct dpt__linear_args *args, int pass, const char *weight_name,
                   const dpt_tensor *weight, const char *name, const dpt_tensor *t) {
-  char text[DPT__TEXT];
   args->pass = pass;
   args->deterministic = dpt_deterministic_get();
   args->tf32 = dpt_tf32_get();
@@ -18,7 +17,7 @@ static void start(dpt__call *call, struct dpt__linear_args *args, int pass, cons
   if ((t->ndim_ != 1 && t->ndim_ != 2) || args->B > INT32_MAX || t->size_[t->ndim_ - 1] != columns)
     call->status =
         dpt__fail("%s: size mismatch: argument '%s' is a %s, wanted %lld or Bx%lld elements",
-                  call->fn, name, dpt__describe(text, t), (long long)columns, (long long)columns);
+                  call->fn, name, dpt__describe(t), (long long)columns, (long long)columns);
 }
 
 int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,

@@ -4,7 +4,6 @@
 /* Torch7's output sizes; with ceil the last window begins inside the image or its left padding. */
 static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *images, int ceil,
                   struct dpt__slide *s) {
-  char text[DPT__TEXT];
   for (int d = 0; d < 3 && !call->status; d++) {
     int64_t reach = s->dilation[d] * (s->kernel[d] - 1) + 1;
     int64_t room = images->size[d] + 2 * s->pad[d] - reach;
@@ -24,14 +23,13 @@ static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *imag
     if (s->out[d] < 1 || images->size[d] < 1 || bare)
       call->status = dpt__fail(
           "%s: argument 'input' is a %s, too small for a kernel of %lld with padding %lld",
-          call->fn, dpt__describe(text, in), (long long)s->kernel[d], (long long)s->pad[d]);
+          call->fn, dpt__describe(in), (long long)s->kernel[d], (long long)s->pad[d]);
   }
 }
 
 static void adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *in,
                            const dpt__images *images, int ndim, const int64_t *size,
                            struct dpt__slide *s) {
-  char text[DPT__TEXT];
   if (call->status) return;
   dpt__sizes3(ndim, size, s->out);
   for (int d = 0; d < 3; d++) {
@@ -40,7 +38,7 @@ static void adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *
     if (s->out[d] < 1 || s->in[d] < 1) {
       call->status = dpt__fail("%s: argument '%s' is a %s, and the output has size %lld in one "
                                "dimension, wanted at least 1 in both",
-                               call->fn, name, dpt__describe(text, in), (long long)s->out[d]);
+                               call->fn, name, dpt__describe(in), (long long)s->out[d]);
       return;
     }
   }
@@ -88,7 +86,6 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
                                    const int64_t *size) {
   dpt__call call;
   dpt__images images;
-  char text[DPT__TEXT];
   struct dpt__maxpool_args args = {.fractional = window->ndim};
   dpt__call_begin(&call, "fractional max pooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
@@ -101,11 +98,10 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
                     "one for each plane and dimension");
   for (int d = 0; d < 3 && !call.status; d++)
     if (args.slide.out[d] + args.slide.kernel[d] - 1 > args.slide.in[d])
-      call.status =
-          dpt__fail("%s: argument 'input' is a %s, too small for an output of %lld with a "
-                    "kernel of %lld",
-                    call.fn, dpt__describe(text, x), (long long)args.slide.out[d],
-                    (long long)args.slide.kernel[d]);
+      call.status = dpt__fail(
+          "%s: argument 'input' is a %s, too small for an output of %lld with a "
+          "kernel of %lld",
+          call.fn, dpt__describe(x), (long long)args.slide.out[d], (long long)args.slide.kernel[d]);
   return maxpool(&call, out, idx, &images, window->ndim, &args);
 }
 

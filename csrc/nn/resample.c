@@ -44,7 +44,6 @@ int dpt_upsample_nearest_backward(dpt_tensor *gin, const dpt_tensor *gout, const
 int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
                                 const int64_t *size) {
   dpt__call call;
-  char text[DPT__TEXT];
   dpt__images images = {0};
   struct dpt__upsample_args args = {.linear = 1};
   dpt__call_begin(&call, "upsampling", "input", in);
@@ -56,7 +55,7 @@ int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
     if (args.outsize[d] < 1 || args.insize[d] < 1)
       call.status = dpt__fail("upsampling: argument 'input' is a %s for an output of size %lld, "
                               "wanted at least 1 in both",
-                              dpt__describe(text, x), (long long)args.outsize[d]);
+                              dpt__describe(x), (long long)args.outsize[d]);
   }
   return upsample(&call, out, x, &images, ndim, &args);
 }
@@ -81,7 +80,6 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
 static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int mode,
                int ndim, const int64_t *below, const int64_t *above, int backward) {
   dpt__call call;
-  char text[DPT__TEXT];
   int64_t size[DPT_MAXDIM], room[3] = {0};
   struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
   dpt__call_begin(&call, "padding", backward ? "gradOutput" : "input", operand);
@@ -91,7 +89,7 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
     call.status = dpt__fail("padding: argument 'mode' is %d, wanted one of DPT_PAD_", mode);
   if (!call.status && (ndim < 1 || ndim > 3 || in->ndim_ < ndim))
     call.status = dpt__fail("padding: argument 'input' is a %s, wanted %d dimensions or more",
-                            dpt__describe(text, in), ndim);
+                            dpt__describe(in), ndim);
   if (call.status) return dpt__call_end(&call);
   int first = in->ndim_ - ndim;
   for (int d = 0; d < in->ndim_; d++) size[d] = in->size_[d];
@@ -111,7 +109,7 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
       call.status =
           dpt__fail("padding: argument 'input' is a %s, which %lld and %lld more elements "
                     "do not fit to%s",
-                    dpt__describe(text, in), (long long)args.below[d], (long long)room[d],
+                    dpt__describe(in), (long long)args.below[d], (long long)room[d],
                     mode == DPT_PAD_REFLECT ? ": reflection wants fewer than it has" : "");
     if (d >= 3 - ndim) size[first + d - (3 - ndim)] = args.outsize[d];
   }

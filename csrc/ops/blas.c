@@ -30,9 +30,7 @@ static view row(const dpt_tensor *t) {
 }
 
 static int wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted) {
-  char text[DPT__TEXT];
-  return dpt__fail("%s: argument '%s' is a %s, wanted %s", fn, name, dpt__describe(text, t),
-                   wanted);
+  return dpt__fail("%s: argument '%s' is a %s, wanted %s", fn, name, dpt__describe(t), wanted);
 }
 
 static int same_kinds(const char *fn, const dpt_tensor *r, const dpt_tensor *m, const dpt_tensor *a,
@@ -91,13 +89,11 @@ typedef view see(const dpt_tensor *t);
 
 static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor *m, double alpha,
                    const dpt_tensor *a, const dpt_tensor *b, see *see_m, see *see_a, see *see_b) {
-  char text[3][DPT__TEXT];
   view va = see_a(a), vb = see_b(b), vm = see_m(m);
   if (va.size[0] != vb.size[0] || va.size[2] != vb.size[1] || vm.size[1] != va.size[1] ||
       vm.size[2] != vb.size[2] || (vm.size[0] != va.size[0] && vm.size[0] != 1))
-    return dpt__fail("%s: sizes do not fit: m is %s, a is %s, b is %s", fn,
-                     dpt__describe_size(text[0], m), dpt__describe_size(text[1], a),
-                     dpt__describe_size(text[2], b));
+    return dpt__fail("%s: sizes do not fit: m is %s, a is %s, b is %s", fn, dpt__describe_size(m),
+                     dpt__describe_size(a), dpt__describe_size(b));
   dpt_tensor aside = {.kind_ = r->kind_};
   dpt_tensor *c = r;
   int failed = 0;

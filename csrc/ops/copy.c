@@ -156,11 +156,10 @@ static int across(dpt_tensor *r, const dpt_tensor *a, int wire) {
 }
 
 static int copy(dpt_tensor *r, const dpt_tensor *a, int async) {
-  char text[DPT__TEXT];
   int64_t n = dpt__count(a);
   if (dpt__count(r) != n)
     return dpt__fail("copy: argument 'a' has %" PRId64 " elements, wanted %" PRId64 " as in %s", n,
-                     dpt__count(r), dpt__describe(text, r));
+                     dpt__count(r), dpt__describe(r));
   if (n == 0) return 0;
   int wire =
       dpt__dtype_size(dpt__type(a)) < dpt__dtype_size(dpt__type(r)) ? dpt__type(a) : dpt__type(r);

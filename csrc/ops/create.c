@@ -72,10 +72,9 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
 }
 
 int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
-  char text[DPT__TEXT];
   DPT__TRY(dpt__check_kind("diag", r, a));
   if (a->ndim_ < 1 || a->ndim_ > 2)
-    return dpt__fail("diag: wanted a vector or a matrix, got a %s", dpt__describe(text, a));
+    return dpt__fail("diag: wanted a vector or a matrix, got a %s", dpt__describe(a));
   dpt_tensor line;
   if (a->ndim_ == 1) {
     int64_t n = a->size_[0] + (k < 0 ? -k : k);
@@ -89,7 +88,7 @@ int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
     return failed;
   }
   if (!diagonal(&line, a, k))
-    return dpt__fail("diag: a %s has no diagonal %lld", dpt__describe(text, a), (long long)k);
+    return dpt__fail("diag: a %s has no diagonal %lld", dpt__describe(a), (long long)k);
   return dpt__result(r, 1, line.size_, dpt_tensor_device(a)) || dpt_copy(r, &line);
 }
 
@@ -98,7 +97,6 @@ static int64_t size_of(const dpt_tensor *t, int d) { return d < t->ndim_ ? t->si
 
 /* The sizes of the joined tensor; dims 0 where all are empty. */
 static int joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int64_t *size) {
-  char text[2][DPT__TEXT];
   const dpt_tensor *first = NULL;
   *dims = 0;
   for (int i = 0; i < n; i++)
@@ -118,8 +116,8 @@ static int joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int
       else if (d == *dim)
         size[d] += here;
       else if (size[d] != here)
-        return dpt__fail("cat: a %s and a %s do not fit along dimension %d",
-                         dpt__describe(text[0], first), dpt__describe(text[1], t), *dim + 1);
+        return dpt__fail("cat: a %s and a %s do not fit along dimension %d", dpt__describe(first),
+                         dpt__describe(t), *dim + 1);
     }
     if (!first) first = t;
   }

@@ -52,12 +52,10 @@ int dpt_device_rng_get(int device, dpt_tensor *r) {
 }
 
 int dpt_device_rng_set(int device, const dpt_tensor *from) {
-  char text[DPT__TEXT];
   dpt__draws now;
   DPT__TRY(find("setRNGState", &device));
   if (from->kind_ != DPT_U8 || dpt__count(from) != sizeof now || !dpt__contiguous(from))
-    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s",
-                     dpt__describe(text, from));
+    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s", dpt__describe(from));
   memcpy(&now, dpt__at(from), sizeof now);
   dpt__draws_set(device, now);
   return 0;

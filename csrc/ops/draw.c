@@ -117,19 +117,18 @@ static int rows_of_sums(double *p, int64_t rows, int64_t c, int64_t n, int repla
 
 int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_t n,
                     int replacement) {
-  char text[DPT__TEXT];
   words w;
   if (p->ndim_ < 1 || p->ndim_ > 2 || !dpt__is_real(dpt__type(p)))
     return dpt__fail("multinomial: the probabilities are a %s, wanted a vector or matrix of real "
                      "numbers",
-                     dpt__describe(text, p));
+                     dpt__describe(p));
   if (dpt__type(r) != DPT_I64)
     return dpt__fail("multinomial: the result is a %s, wanted a Long tensor",
                      dpt__kind_name(r->kind_));
   if (n <= 0) return dpt__fail("multinomial: %lld draws, wanted 1 or more", (long long)n);
   int64_t c = p->size_[p->ndim_ - 1], rows = p->ndim_ == 2 ? p->size_[0] : 1;
   const int64_t size[] = {rows, n};
-  if (!c) return dpt__fail("multinomial: got no probabilities, a %s", dpt__describe(text, p));
+  if (!c) return dpt__fail("multinomial: got no probabilities, a %s", dpt__describe(p));
   if (!rows) return dpt_resize(r, 2, size);
   DPT__TRY(check_capture("multinomial", p));
   dpt_tensor sums = {0}, list = {0};
@@ -191,10 +190,9 @@ static int alias_sum(const double *p, int64_t n, double *sum) {
 
 int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *p) {
   static const char fn[] = "multinomialAliasSetup";
-  char text[DPT__TEXT];
   if (p->ndim_ != 1 || !dpt__is_real(dpt__type(p)))
     return dpt__fail("%s: the probabilities are a %s, wanted a vector of real numbers", fn,
-                     dpt__describe(text, p));
+                     dpt__describe(p));
   if (dpt__type(J) != DPT_I64 || q->kind_ != p->kind_)
     return dpt__fail("%s: the tables are a %s and a %s, wanted a Long tensor and a %s", fn,
                      dpt__kind_name(J->kind_), dpt__kind_name(q->kind_), dpt__kind_name(p->kind_));

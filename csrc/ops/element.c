@@ -25,12 +25,11 @@ int dpt_fill(dpt_tensor *r, double value) {
 }
 
 static int check_offset(const char *fn, const dpt_tensor *t, int64_t offset) {
-  char text[DPT__TEXT];
   int64_t size = t->storage_ ? t->storage_->size : 0;
   if (offset >= -t->offset_ && offset < size - t->offset_) return 0;
   return dpt__fail("%s: offset %" PRId64 " of a %s lies outside its storage of %" PRId64
                    " elements",
-                   fn, offset, dpt__describe(text, t), size);
+                   fn, offset, dpt__describe(t), size);
 }
 
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
@@ -68,15 +67,13 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value) {
 
 static int offset_at(const char *fn, const dpt_tensor *t, int n, const int64_t *index,
                      int64_t *offset) {
-  char text[DPT__TEXT];
   if (n != t->ndim_ || n == 0)
-    return dpt__fail("%s: got %d indices for a %s, wanted %d", fn, n, dpt__describe(text, t),
-                     t->ndim_);
+    return dpt__fail("%s: got %d indices for a %s, wanted %d", fn, n, dpt__describe(t), t->ndim_);
   *offset = 0;
   for (int d = 0; d < n; d++) {
     if (index[d] < 0 || index[d] >= t->size_[d])
       return dpt__fail("%s: index %" PRId64 " is out of range of dimension %d of a %s", fn,
-                       dpt__from_one(index[d]), d + 1, dpt__describe(text, t));
+                       dpt__from_one(index[d]), d + 1, dpt__describe(t));
     *offset += index[d] * t->stride_[d];
   }
   return 0;

@@ -107,11 +107,9 @@ int dpt_generator_get(const dpt_generator *g, dpt_tensor *r) {
 }
 
 int dpt_generator_set(dpt_generator *g, const dpt_tensor *state) {
-  char text[DPT__TEXT];
   struct state in;
   if (state->kind_ != DPT_U8 || dpt__count(state) != sizeof in || !dpt__contiguous(state))
-    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s",
-                     dpt__describe(text, state));
+    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s", dpt__describe(state));
   memcpy(&in, dpt__at(state), sizeof in);
   if (in.left < 1 || in.left > WORDS + 1 || (in.kept & ~1) || !isfinite(in.angle) ||
       !isfinite(in.radius))

@@ -41,9 +41,8 @@ static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim
 }
 
 static int check_vector(const char *fn, const dpt_tensor *idx) {
-  char text[DPT__TEXT];
   if (idx->ndim_ <= 1) return 0;
-  return dpt__fail("%s: the indices are a %s, wanted a vector", fn, dpt__describe(text, idx));
+  return dpt__fail("%s: the indices are a %s, wanted a vector", fn, dpt__describe(idx));
 }
 
 int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *indices) {
@@ -65,7 +64,6 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *in
 /* indexCopy and indexAdd. */
 static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
                       const dpt_tensor *a) {
-  char text[2][DPT__TEXT];
   dpt_tensor moved = {0};
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
   int64_t n = idx->ndim_ ? idx->size_[0] : 0;
@@ -74,7 +72,7 @@ static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dp
     fits = a->size_[d] == (d == dim ? n : r->size_[d]);
   if (!fits)
     return dpt__fail("%s: a %s does not fit %lld slices of dimension %d of a %s", fn,
-                     dpt__describe(text[0], a), (long long)n, dim + 1, dpt__describe(text[1], r));
+                     dpt__describe(a), (long long)n, dim + 1, dpt__describe(r));
   if (n == 0) return 0;
   int failed = places(fn, &idx, r, &moved);
   failed = failed || index_launch(fn, mode, r, dim, idx, a, 0);
@@ -104,7 +102,6 @@ int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) 
 /* gather (read), scatter (write), scatterAdd, scatter of a number (fill, small NULL). */
 static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
                          const dpt_tensor *idx, const dpt_tensor *small, double value) {
-  char text[2][DPT__TEXT];
   DPT__TRY(dpt__check_dim(fn, big, dim));
   int fits = idx->ndim_ == big->ndim_ && (!small || small->ndim_ == idx->ndim_);
   for (int d = 0; d < big->ndim_ && fits; d++)
@@ -112,12 +109,11 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
            (!small || (mode == DPT__INDEX_read ? small->size_[d] == idx->size_[d]
                                                : small->size_[d] >= idx->size_[d]));
   if (!fits && small)
-    return dpt__fail("%s: indices of size %s do not fit %s and %s", fn,
-                     dpt__describe_size((char[DPT__TEXT]){0}, idx), dpt__describe(text[0], big),
-                     dpt__describe(text[1], small));
+    return dpt__fail("%s: indices of size %s do not fit %s and %s", fn, dpt__describe_size(idx),
+                     dpt__describe(big), dpt__describe(small));
   if (!fits)
-    return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(text[0], idx),
-                     dpt__describe(text[1], big));
+    return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(idx),
+                     dpt__describe(big));
   dpt__launch l;
   dpt__gather_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
   g.n = idx->size_[dim], g.limit = big->size_[dim];

@@ -28,9 +28,8 @@ void dpt__lanes_start(dpt__lanes *lanes, const dpt_tensor *shape, int dim, int n
 }
 
 int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim) {
-  char text[DPT__TEXT];
   if (dim >= 0 && dim < t->ndim_) return 0;
-  return dpt__fail("%s: there is no dimension %d in a %s", fn, dim + 1, dpt__describe(text, t));
+  return dpt__fail("%s: there is no dimension %d in a %s", fn, dim + 1, dpt__describe(t));
 }
 
 int dpt__check_places(const char *fn, const dpt_tensor *idx, const dpt_tensor *a) {

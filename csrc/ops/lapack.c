@@ -54,12 +54,11 @@ static dpt_tensor matrix(const dpt__columns *c, int64_t rows, int64_t cols) {
 
 dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt_tensor *a,
                              int rows) {
-  char text[DPT__TEXT];
   if (!call->status &&
       ((call->type != DPT_F32 && call->type != DPT_F64) || a->ndim_ < 1 || a->ndim_ > 2 ||
        dpt__count(a) == 0 || a->size_[0] > INT32_MAX || (a->ndim_ == 2 && a->size_[1] > INT32_MAX)))
     call->status = dpt__fail("%s: argument '%s' is a %s, wanted a matrix of floats or doubles",
-                             call->fn, name, dpt__describe(text, a));
+                             call->fn, name, dpt__describe(a));
   int n = (int)a->size_[0], m = a->ndim_ == 2 ? (int)a->size_[1] : 1;
   dpt__columns *c = dpt__lapack_new(call, n > rows ? n : rows, m);
   dpt_tensor view = matrix(c, n, m);
@@ -68,10 +67,9 @@ dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt
 }
 
 dpt__columns *dpt__lapack_in_square(dpt__lapack_call *call, const char *name, const dpt_tensor *a) {
-  char text[DPT__TEXT];
   if (!call->status && (a->ndim_ != 2 || a->size_[0] != a->size_[1]))
     call->status = dpt__fail("%s: argument '%s' is a %s, wanted a square matrix", call->fn, name,
-                             dpt__describe(text, a));
+                             dpt__describe(a));
   return dpt__lapack_in(call, name, a, 0);
 }
 
@@ -109,7 +107,7 @@ int dpt__lapack_work(dpt__lapack_call *call, dpt__work *work) {
 }
 
 void dpt__lapack_check(dpt__lapack_call *call, const char *format, ...) {
-  char text[DPT__TEXT];
+  char text[160];
   va_list list;
   if (call->status || !call->info) return;
   va_start(list, format);

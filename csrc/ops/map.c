@@ -47,7 +47,6 @@ static int check_type(int op, int kind, double p) {
 }
 
 static int check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in, double p) {
-  char text[DPT__TEXT];
   if (op < 0 || op >= DPT__NMAP) return dpt__fail("map: there is no operation %d", op);
   if (ops[op].operands != n)
     return dpt__fail("%s: takes %d tensors beside the result, got %d", ops[op].name,
@@ -59,7 +58,7 @@ static int check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in
     if (dpt__count(in[k]) != dpt__count(in[0]))
       return dpt__fail("%s: argument '%c' has %" PRId64 " elements, wanted %" PRId64 " as in %s",
                        ops[op].known, 'a' + k, dpt__count(in[k]), dpt__count(in[0]),
-                       dpt__describe(text, in[0]));
+                       dpt__describe(in[0]));
   }
   int bytes = dpt__map_traits(op) & DPT__COMPARES && dpt__type(r) == DPT_U8 &&
               dpt__is_device(r->kind_) == dpt__is_device(in[0]->kind_);

@@ -11,14 +11,13 @@
 #include "tensor/tensor.h"
 
 static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mask) {
-  char text[2][DPT__TEXT];
   int wanted = DPT_U8 | (a->kind_ & DPT_ON_DEVICE);
   if (mask->kind_ != wanted)
     return dpt__fail("%s: the mask is a %s, wanted a %s", fn, dpt__kind_name(mask->kind_),
                      dpt__kind_name(wanted));
   if (dpt__count(mask) == dpt__count(a)) return 0;
   return dpt__fail("%s: the mask is a %s, wanted as many elements as in a %s", fn,
-                   dpt__describe(text[0], mask), dpt__describe(text[1], a));
+                   dpt__describe(mask), dpt__describe(a));
 }
 
 /* Walks a and its mask; where they have no common rows, through a contiguous copy of the mask. */

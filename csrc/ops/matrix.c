@@ -6,10 +6,9 @@
 #include <math.h>
 
 static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t k, int upper) {
-  char text[DPT__TEXT];
   dpt__launch l;
   DPT__TRY(dpt__check_kind(fn, r, a));
-  if (a->ndim_ != 2) return dpt__fail("%s: wanted a matrix, got a %s", fn, dpt__describe(text, a));
+  if (a->ndim_ != 2) return dpt__fail("%s: wanted a matrix, got a %s", fn, dpt__describe(a));
   if (!dpt_is_set_to(r, a)) {
     const dpt_tensor view = *a;
     DPT__TRY(dpt__result(r, 2, a->size_, dpt_tensor_device(a)) || dpt_copy(r, &view));
@@ -74,9 +73,8 @@ int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, doub
 }
 
 int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
-  char text[DPT__TEXT];
   DPT__TRY(dpt__check_kind("bhistc", r, a));
-  if (a->ndim_ != 2) return dpt__fail("bhistc: wanted a matrix, got a %s", dpt__describe(text, a));
+  if (a->ndim_ != 2) return dpt__fail("bhistc: wanted a matrix, got a %s", dpt__describe(a));
   return histogram("bhistc", 2, r, a, bins, min, max);
 }
 
@@ -105,7 +103,6 @@ int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max
 static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full,
                   int flip) {
   static const char fn[] = "conv";
-  char text[2][DPT__TEXT];
   int many = a->ndim_ - ndim, summed = k->ndim_ == ndim + 2;
   int64_t size[DPT_MAXDIM];
   dpt__planes_args g = {.dtype = dpt__type(a), .flip = flip, .outputs = 1, .inputs = 1};
@@ -124,8 +121,8 @@ static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int n
     g.pad[i] = full ? g.k_size[i] - 1 : 0;
     g.r_size[i] = g.a_size[i] + 2 * g.pad[i] - g.k_size[i] + 1;
     if (g.r_size[i] < 1 || (many && (summed ? k->size_[1] : k->size_[0]) != a->size_[0]))
-      return dpt__fail("%s: a %s does not fit a kernel of size %s", fn, dpt__describe(text[0], a),
-                       dpt__describe_size(text[1], k));
+      return dpt__fail("%s: a %s does not fit a kernel of size %s", fn, dpt__describe(a),
+                       dpt__describe_size(k));
     if (d >= 0) size[d + many] = g.r_size[i];
   }
   if (many) size[0] = g.outputs;
@@ -144,11 +141,10 @@ static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int n
 
 int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full,
              int flip) {
-  char text[2][DPT__TEXT];
   DPT__TRY(dpt__check_kind("conv", r, a) || dpt__check_kind("conv", r, k));
   int many = a->ndim_ - ndim, more = k->ndim_ - ndim;
   if ((many == 0 && more == 0) || (many == 1 && (more == 1 || more == 2)))
     return planes(r, a, k, ndim, full, flip);
-  return dpt__fail("conv%d: a %s and a kernel of size %s", ndim, dpt__describe(text[0], a),
-                   dpt__describe_size(text[1], k));
+  return dpt__fail("conv%d: a %s and a kernel of size %s", ndim, dpt__describe(a),
+                   dpt__describe_size(k));
 }

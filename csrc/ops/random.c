@@ -167,14 +167,13 @@ static int bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, const
 }
 
 int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
-  char text[DPT__TEXT];
   dpt__walk walk;
   int dtype = dpt__type(p);
   if ((dtype != DPT_F32 && dtype != DPT_F64) ||
       dpt__is_device(p->kind_) != dpt__is_device(r->kind_) || dpt__count(p) != dpt__count(r))
     return dpt__fail("bernoulli: the probabilities are a %s, wanted floats or doubles beside r, as "
                      "many",
-                     dpt__describe(text, p));
+                     dpt__describe(p));
   if (dpt__count(r) == 0) return 0;
   const dpt_tensor *operands[] = {r, p};
   dpt_tensor copies[2] = {{0}, {0}};

@@ -139,13 +139,12 @@ int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p) {
 }
 
 static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
-  char text[2][DPT__TEXT];
   if (a->kind_ != b->kind_)
     return dpt__fail("%s: argument 'b' is a %s, wanted a %s", fn, dpt__kind_name(b->kind_),
                      dpt__kind_name(a->kind_));
   if (dpt__count(a) != dpt__count(b))
     return dpt__fail("%s: argument 'b' is a %s, wanted as many elements as in a %s", fn,
-                     dpt__describe(text[0], b), dpt__describe(text[1], a));
+                     dpt__describe(b), dpt__describe(a));
   return 0;
 }
 
@@ -209,8 +208,7 @@ int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value) {
 }
 
 int dpt_trace(const dpt_tensor *a, double *value) {
-  char text[DPT__TEXT];
-  if (a->ndim_ != 2) return dpt__fail("trace: wanted a matrix, got a %s", dpt__describe(text, a));
+  if (a->ndim_ != 2) return dpt__fail("trace: wanted a matrix, got a %s", dpt__describe(a));
   dpt_tensor diagonal = *a; /* a view that owns nothing */
   diagonal.ndim_ = 1;
   diagonal.size_[0] = a->size_[0] < a->size_[1] ? a->size_[0] : a->size_[1];

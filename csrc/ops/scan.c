@@ -40,18 +40,15 @@ static int launch_cross(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int
 }
 
 int dpt_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim) {
-  char text[2][DPT__TEXT];
   DPT__TRY(dpt__check_kind("cross", r, a) || dpt__check_kind("cross", r, b));
   if (!dpt__same_size(a, b))
-    return dpt__fail("cross: a %s and a %s have different sizes", dpt__describe(text[0], a),
-                     dpt__describe(text[1], b));
+    return dpt__fail("cross: a %s and a %s have different sizes", dpt__describe(a),
+                     dpt__describe(b));
   for (int d = 0; d < a->ndim_ && dim < 0; d++)
     if (a->size_[d] == 3) dim = d;
-  if (dim < 0)
-    return dpt__fail("cross: no dimension of a %s has size 3", dpt__describe(text[0], a));
+  if (dim < 0) return dpt__fail("cross: no dimension of a %s has size 3", dpt__describe(a));
   DPT__TRY(dpt__check_dim("cross", a, dim));
   if (a->size_[dim] != 3)
-    return dpt__fail("cross: dimension %d of a %s has not size 3", dim + 1,
-                     dpt__describe(text[0], a));
+    return dpt__fail("cross: dimension %d of a %s has not size 3", dim + 1, dpt__describe(a));
   return launch_cross(r, *a, *b, dim);
 }

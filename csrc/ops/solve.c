@@ -6,10 +6,9 @@
 /* b, which has as many rows as a; with zeros below if a has more columns. */
 static dpt__columns *right_side(dpt__lapack_call *l, const dpt_tensor *b, const dpt_tensor *a,
                                 int rows) {
-  char text[2][DPT__TEXT];
   if (!l->status && (a->ndim_ != 2 || b->ndim_ < 1 || a->size_[0] != b->size_[0]))
-    l->status = dpt__fail("%s: a %s and a %s do not have as many rows", l->fn,
-                          dpt__describe(text[0], a), dpt__describe(text[1], b));
+    l->status = dpt__fail("%s: a %s and a %s do not have as many rows", l->fn, dpt__describe(a),
+                          dpt__describe(b));
   return dpt__lapack_in(l, "b", b, rows);
 }
 

@@ -126,11 +126,10 @@ typedef struct rnn_call {
 } rnn_call;
 
 static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
-  char text[DPT__TEXT];
   if (lengths->kind_ != DPT_I64 || lengths->ndim_ != 1 || lengths->size_[0] != c->B)
     return dpt__fail("rnn: argument 'lengths' is a %s, wanted a torch.LongTensor of %lld elements, "
                      "one for each sequence",
-                     dpt__describe(text, lengths), (long long)c->B);
+                     dpt__describe(lengths), (long long)c->B);
   const int64_t *n = dpt__at(lengths);
   c->steps = 0;
   for (int64_t b = 0; b < c->B; b++) {
@@ -148,7 +147,6 @@ static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
 /* Begins a call over sequences of the size of `like`, whose last dimension has `columns`. */
 static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
                  int64_t columns, const dpt_tensor *lengths) {
-  char text[DPT__TEXT];
   c->rnn = rnn;
   c->args = NULL;
   dpt__call_begin(&c->call, "rnn", name, like);
@@ -157,7 +155,7 @@ static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_te
   if (like->ndim_ != 3 || like->size_[2] != columns || like->size_[0] > limit ||
       like->size_[1] > limit)
     return dpt__fail(
-        "rnn: argument '%s' is a %s, wanted %s of %lld columns", name, dpt__describe(text, like),
+        "rnn: argument '%s' is a %s, wanted %s of %lld columns", name, dpt__describe(like),
         rnn->batch_first ? "sequences x steps" : "steps x sequences", (long long)columns);
   c->T = like->size_[rnn->batch_first ? 1 : 0];
   c->B = like->size_[rnn->batch_first ? 0 : 1];
@@ -262,14 +260,13 @@ static void reserve_out(rnn_call *c, dpt_tensor *reserve, int ndim, const int64_
 
 /* The reserve that forward left. */
 static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
-  char text[DPT__TEXT];
   dpt__call_present(&c->call, "reserve", reserve);
   if (c->call.status) return;
   int64_t bytes = reserve_bytes(c);
   if (!c->call.status && (dpt__count(reserve) != bytes || !dpt__contiguous(reserve)))
     c->call.status = dpt__fail("rnn: argument 'reserve' is a %s, wanted the %lld bytes that "
                                "forward left",
-                               dpt__describe(text, reserve), (long long)bytes);
+                               dpt__describe(reserve), (long long)bytes);
   c->args->reserve_bytes = bytes;
   dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8, &c->args->reserve);
 }

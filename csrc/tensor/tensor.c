@@ -9,31 +9,40 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *dpt__describe_size(char text[DPT__TEXT], const dpt_tensor *t) {
+enum { TEXT = 160 };
+
+static char *next_text(void) {
+  static _Thread_local char texts[DPT__TEXTS][TEXT];
+  static _Thread_local unsigned last;
+  return texts[++last % DPT__TEXTS];
+}
+
+/* Plain sizes, also such as no tensor can have. */
+static void write_size(char text[TEXT], int ndim, const int64_t *size) {
   size_t used = 0;
   text[0] = 0;
-  for (int d = 0; d < t->ndim_ && used < DPT__TEXT - 24; d++)
-    used +=
-        (size_t)snprintf(text + used, DPT__TEXT - used, "%s%" PRId64, d ? "x" : "", t->size_[d]);
-  if (t->ndim_ == 0) snprintf(text, DPT__TEXT, "empty");
+  for (int d = 0; d < ndim && d < DPT_MAXDIM && used < TEXT - 24; d++)
+    used += (size_t)snprintf(text + used, TEXT - used, "%s%" PRId64, d ? "x" : "", size[d]);
+  if (ndim == 0) snprintf(text, TEXT, "empty");
+}
+
+static const char *size_text(int ndim, const int64_t *size) {
+  char *text = next_text();
+  write_size(text, ndim, size);
   return text;
 }
 
-const char *dpt__describe(char text[DPT__TEXT], const dpt_tensor *t) {
-  char size[DPT__TEXT];
+const char *dpt__describe_size(const dpt_tensor *t) { return size_text(t->ndim_, t->size_); }
+
+const char *dpt__describe(const dpt_tensor *t) {
+  char size[TEXT], *text = next_text();
   const char *kind = dpt__kind_name(t->kind_);
+  write_size(size, t->ndim_, t->size_);
   if (t->ndim_ == 0)
-    snprintf(text, DPT__TEXT, "%s without dimensions", kind);
+    snprintf(text, TEXT, "%s without dimensions", kind);
   else
-    snprintf(text, DPT__TEXT, "%s of size %.*s", kind, 120, dpt__describe_size(size, t));
+    snprintf(text, TEXT, "%s of size %.*s", kind, 120, size);
   return text;
-}
-
-/* "2x-3" of plain sizes, for messages about sizes that no tensor can have. */
-static const char *size_text(char text[DPT__TEXT], int ndim, const int64_t *size) {
-  dpt_tensor t = {.ndim_ = ndim > DPT_MAXDIM ? DPT_MAXDIM : ndim};
-  memcpy(t.size_, size, sizeof(int64_t) * (size_t)t.ndim_);
-  return dpt__describe_size(text, &t);
 }
 
 static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
@@ -42,20 +51,19 @@ static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
  * elements that t needs from its first one on; checks that all of it fits an address. */
 static int plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size, const int64_t *step,
                 int64_t *extent) {
-  char text[DPT__TEXT];
   if (ndim < 0 || ndim > DPT_MAXDIM)
     return dpt__fail("%s: got %d dimensions, wanted 0 to %d", fn, ndim, DPT_MAXDIM);
   int64_t next = 1, count = 1, reach = 0, limit = INT64_MAX / 16;
   for (int d = ndim - 1; d >= 0; d--) {
     int64_t steps = step && step[d] >= 0 ? step[d] : next, far;
     if (size[d] < 0)
-      return dpt__fail("%s: got size %s, wanted no negative size", fn, size_text(text, ndim, size));
+      return dpt__fail("%s: got size %s, wanted no negative size", fn, size_text(ndim, size));
     if (__builtin_mul_overflow(at_least_1(size[d]), count, &count) ||
         __builtin_mul_overflow(at_least_1(size[d]), steps, &next) ||
         __builtin_mul_overflow(at_least_1(size[d]) - 1, steps, &far) || far > limit ||
         count > limit || next > limit || (reach += far) > limit)
       return dpt__fail("%s: size %s has more elements than memory can hold", fn,
-                       size_text(text, ndim, size));
+                       size_text(ndim, size));
     t->size_[d] = size[d];
     t->stride_[d] = steps;
   }

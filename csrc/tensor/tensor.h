@@ -46,9 +46,10 @@ int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 /* An index as the user counts it, for messages. */
 static inline int64_t dpt__from_one(int64_t i) { return i < INT64_MAX ? i + 1 : i; }
 
-/* "torch.FloatTensor of size 2x3" into text; returns text, so that it can stand in dpt__fail. */
-enum { DPT__TEXT = 160 };
-const char *dpt__describe(char text[DPT__TEXT], const dpt_tensor *t);
-const char *dpt__describe_size(char text[DPT__TEXT], const dpt_tensor *t); /* "2x3" */
+/* "torch.FloatTensor of size 2x3", and "2x3"; the text holds until this thread has asked for
+ * DPT__TEXTS more, so that several can stand in one dpt__fail. */
+enum { DPT__TEXTS = 4 };
+const char *dpt__describe(const dpt_tensor *t);
+const char *dpt__describe_size(const dpt_tensor *t);
 
 #endif

@@ -9,10 +9,9 @@
 #include <string.h>
 
 static int check_dim(const char *fn, const dpt_tensor *t, int dim) {
-  char text[DPT__TEXT];
   if (dim >= 0 && dim < t->ndim_) return 0;
   return dpt__fail("%s: dimension %" PRId64 " is out of range of a %s", fn, dpt__from_one(dim),
-                   dpt__describe(text, t));
+                   dpt__describe(t));
 }
 
 static void drop_dim(dpt_tensor *v, int dim) {
@@ -29,26 +28,24 @@ static int give(const char *fn, dpt_tensor *out, const dpt_tensor *view) {
 }
 
 int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int64_t n) {
-  char text[DPT__TEXT];
   dpt_tensor v = *t;
   DPT__TRY(check_dim("narrow", t, dim));
   if (first < 0 || n < 0 || first > t->size_[dim] || n > t->size_[dim] - first)
     return dpt__fail("narrow: %" PRId64 " elements from %" PRId64
                      " do not lie in dimension %d of a %s",
-                     n, dpt__from_one(first), dim + 1, dpt__describe(text, t));
+                     n, dpt__from_one(first), dim + 1, dpt__describe(t));
   if (n > 0) v.offset_ += first * v.stride_[dim];
   v.size_[dim] = n;
   return give("narrow", out, &v);
 }
 
 int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
-  char text[DPT__TEXT];
   dpt_tensor v = *t;
   DPT__TRY(check_dim("select", t, dim));
   if (t->ndim_ == 1) return dpt__fail("select: a vector has no slices; read or set its element");
   if (i < 0 || i >= t->size_[dim])
     return dpt__fail("select: index %" PRId64 " is out of range of dimension %d of a %s",
-                     dpt__from_one(i), dim + 1, dpt__describe(text, t));
+                     dpt__from_one(i), dim + 1, dpt__describe(t));
   v.offset_ += i * v.stride_[dim];
   drop_dim(&v, dim);
   return give("select", out, &v);
@@ -80,13 +77,12 @@ int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order) {
 }
 
 int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t step) {
-  char text[DPT__TEXT];
   dpt_tensor v = *t;
   DPT__TRY(check_dim("unfold", t, dim));
   if (n < 1 || n > t->size_[dim] || step < 1)
     return dpt__fail("unfold: windows of %" PRId64 " every %" PRId64
                      " do not lie in dimension %d of a %s",
-                     n, step, dim + 1, dpt__describe(text, t));
+                     n, step, dim + 1, dpt__describe(t));
   if (t->ndim_ == DPT_MAXDIM)
     return dpt__fail("unfold: a tensor has at most %d dimensions", DPT_MAXDIM);
   int64_t windows = (t->size_[dim] - n) / step + 1, apart;
@@ -101,18 +97,16 @@ int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t
 }
 
 int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size) {
-  char text[DPT__TEXT];
   dpt_tensor v = *t;
   int64_t count = 1;
   if (ndim != t->ndim_)
-    return dpt__fail("expand: got %d sizes for a %s, wanted %d", ndim, dpt__describe(text, t),
-                     t->ndim_);
+    return dpt__fail("expand: got %d sizes for a %s, wanted %d", ndim, dpt__describe(t), t->ndim_);
   for (int d = 0; d < ndim; d++) {
     if (size[d] != t->size_[d]) {
       if (t->size_[d] != 1 || size[d] < 0)
         return dpt__fail("expand: dimension %d of a %s can't become %" PRId64
                          ", only one of size 1 is repeated",
-                         d + 1, dpt__describe(text, t), size[d]);
+                         d + 1, dpt__describe(t), size[d]);
       v.size_[d] = size[d];
       v.stride_[d] = 0;
     }
@@ -134,7 +128,6 @@ static int64_t spread(int ndim, const int64_t *size, int *zeros) {
 }
 
 int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size) {
-  char text[DPT__TEXT], want[DPT__TEXT];
   dpt_tensor v = {.storage_ = t->storage_, .offset_ = t->offset_, .kind_ = t->kind_, .ndim_ = ndim};
   int64_t count = dpt__count(t), known = 1, left = -1;
   int open = -1;
@@ -142,7 +135,7 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
     return dpt__fail("view: got %d dimensions, wanted 0 to %d", ndim, DPT_MAXDIM);
   if (!dpt__contiguous(t))
     return dpt__fail("view: the %s is not contiguous; call contiguous() first or use reshape()",
-                     dpt__describe(text, t));
+                     dpt__describe(t));
   for (int d = 0; d < ndim; d++) {
     v.size_[d] = size[d];
     if (size[d] == -1) {
@@ -166,14 +159,14 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
   if (ndim == 0) fits = count == 0;
   if (!fits)
     return dpt__fail("view: a %s has %" PRId64 " elements, wanted those of size %s",
-                     dpt__describe(text, t), count, dpt__describe_size(want, &v));
+                     dpt__describe(t), count, dpt__describe_size(&v));
   if (open >= 0) v.size_[open] = left;
   int64_t step = 1;
   for (int d = ndim - 1; d >= 0; d--) {
     v.stride_[d] = step;
     if (__builtin_mul_overflow(step, v.size_[d] > 1 ? v.size_[d] : 1, &step))
       return dpt__fail("view: the sizes %s are more than memory can hold",
-                       dpt__describe_size(want, &v)); /* there are no elements */
+                       dpt__describe_size(&v)); /* there are no elements */
   }
   return give("view", out, &v);
 }
