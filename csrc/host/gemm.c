@@ -1,11 +1,9 @@
-/* gemm.c: matrix products by OpenBLAS on one thread a block (gemm.h has the rules). */
+/* gemm.c: matrix products by OpenBLAS on one thread a block (see gemm.h). */
 #include "host/gemm.h"
-#include "base/half.h"
+#include "base/element.h"
 #include "base/number.h"
 #include "host/team.h"
 #include "ops/blas_library.h"
-
-#include <string.h>
 
 enum { ALIGN_SPLIT = 16 };
 
@@ -22,19 +20,9 @@ static inline void *to(int dtype, void *p, int64_t i) {
 /* Copies a strided matrix to or from a dense one, row-major (ld) or transposed. */
 static void spread(int dtype, void *to_, int64_t to_row, int64_t to_col, const void *from,
                    int64_t from_row, int64_t from_col, int64_t rows, int64_t cols) {
-  if (dtype == DPT_F32) {
-    float *t = to_;
-    const float *f = from;
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < cols; j++)
-        t[i * to_row + j * to_col] = f[i * from_row + j * from_col];
-  } else {
-    double *t = to_;
-    const double *f = from;
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < cols; j++)
-        t[i * to_row + j * to_col] = f[i * from_row + j * from_col];
-  }
+  for (int64_t i = 0; i < rows; i++)
+    dpt__move(width(dtype), to(dtype, to_, i * to_row), to_col, at(dtype, from, i * from_row),
+              from_col, cols);
 }
 
 /* A product whose c is row-major and whose operands have BLAS forms. */

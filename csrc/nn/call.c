@@ -182,9 +182,7 @@ void dpt__call_alike(dpt__call *call, const char *name, const dpt_tensor *t, con
 }
 
 void dpt__call_wrong(dpt__call *call, const char *name, const dpt_tensor *t, const char *wanted) {
-  if (!call->status)
-    call->status =
-        dpt__fail("%s: argument '%s' is a %s, wanted %s", call->fn, name, dpt__describe(t), wanted);
+  if (!call->status) call->status = dpt__wrong(call->fn, name, t, wanted);
 }
 
 void dpt__call_dims(dpt__call *call, const char *name, const dpt_tensor *t, int least, int most,

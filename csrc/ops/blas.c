@@ -15,42 +15,35 @@ typedef struct view {
   int64_t size[3], step[3];
 } view;
 
-static view matrix(const dpt_tensor *t) {
+static view see_matrix(const dpt_tensor *t) {
   return (view){t, {1, t->size_[0], t->size_[1]}, {0, t->stride_[0], t->stride_[1]}};
 }
-static view batches(const dpt_tensor *t) {
+static view see_batch(const dpt_tensor *t) {
   return (view){
       t, {t->size_[0], t->size_[1], t->size_[2]}, {t->stride_[0], t->stride_[1], t->stride_[2]}};
 }
-static view column(const dpt_tensor *t) {
+static view see_column(const dpt_tensor *t) {
   return (view){t, {1, t->size_[0], 1}, {0, t->stride_[0], 1}};
 }
-static view row(const dpt_tensor *t) {
+static view see_row(const dpt_tensor *t) {
   return (view){t, {1, 1, t->size_[0]}, {0, 1, t->stride_[0]}};
 }
 
-static int wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted) {
-  return dpt__fail("%s: argument '%s' is a %s, wanted %s", fn, name, dpt__describe(t), wanted);
-}
+/* What an operand has to be, and how it looks as matrices. */
+typedef const struct form {
+  int ndim;
+  const char *wanted;
+  view (*see)(const dpt_tensor *t);
+} form;
+static form matrix = {2, "a matrix", see_matrix}, batch = {3, "a 3-D tensor", see_batch};
+static form column = {1, "a vector", see_column}, row = {1, "a vector", see_row};
 
-static int same_kinds(const char *fn, const dpt_tensor *r, const dpt_tensor *m, const dpt_tensor *a,
-                      const dpt_tensor *b) {
-  const dpt_tensor *const list[] = {m, a, b};
-  static const char *const names[] = {"m", "a", "b"};
-  for (int i = 0; i < 3; i++)
-    if (list[i]->kind_ != r->kind_)
-      return dpt__fail("%s: argument '%s' is a %s, wanted a %s as the result", fn, names[i],
-                       dpt__kind_name(list[i]->kind_), dpt__kind_name(r->kind_));
-  return 0;
-}
-
-static int dims(const char *fn, const dpt_tensor *m, int dm, const dpt_tensor *a, int da,
-                const dpt_tensor *b, int db) {
-  static const char *const wanted[] = {"", "a vector", "a matrix", "a 3-D tensor"};
-  if (a->ndim_ != da) return wrong(fn, "a", a, wanted[da]);
-  if (b->ndim_ != db) return wrong(fn, "b", b, wanted[db]);
-  if (m->ndim_ != dm) return wrong(fn, "m", m, wanted[dm]);
-  return 0;
+static int check(const char *fn, const dpt_tensor *r, const char *name, const dpt_tensor *t,
+                 form *wanted) {
+  if (t->kind_ != r->kind_)
+    return dpt__fail("%s: argument '%s' is a %s, wanted a %s as the result", fn, name,
+                     dpt__kind_name(t->kind_), dpt__kind_name(r->kind_));
+  return t->ndim_ == wanted->ndim ? 0 : dpt__wrong(fn, name, t, wanted->wanted);
 }
 
 /* c += or = the product of views. */
@@ -84,14 +77,16 @@ static int launch(const char *fn, double beta, view c, double alpha, view a, vie
   return dpt__launch_run(&l, gemm, &args);
 }
 
-/* Checks shapes, makes r hold what m holds and runs; see_* say how operands look as matrices. */
-typedef view see(const dpt_tensor *t);
-
-static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor *m, double alpha,
-                   const dpt_tensor *a, const dpt_tensor *b, see *see_m, see *see_a, see *see_b) {
-  view va = see_a(a), vb = see_b(b), vm = see_m(m);
+/* Checks operands, makes r hold what m holds and runs. */
+static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor *m, form *m_form,
+                   double alpha, const dpt_tensor *a, form *a_form, const dpt_tensor *b,
+                   form *b_form) {
+  DPT__TRY(check(fn, r, "a", a, a_form) || check(fn, r, "b", b, b_form) ||
+           check(fn, r, "m", m, m_form));
+  view va = a_form->see(a), vb = b_form->see(b), vm = m_form->see(m);
+  int sums = m_form == &matrix && a_form == &batch; /* one m for all products */
   if (va.size[0] != vb.size[0] || va.size[2] != vb.size[1] || vm.size[1] != va.size[1] ||
-      vm.size[2] != vb.size[2] || (vm.size[0] != va.size[0] && vm.size[0] != 1))
+      vm.size[2] != vb.size[2] || (vm.size[0] != va.size[0] && !sums))
     return dpt__fail("%s: sizes do not fit: m is %s, a is %s, b is %s", fn, dpt__describe_size(m),
                      dpt__describe_size(a), dpt__describe_size(b));
   dpt_tensor aside = {.kind_ = r->kind_};
@@ -105,12 +100,12 @@ static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor 
         dpt__result(r, m->ndim_, m->size_, dpt_tensor_device(a)) || (beta != 0 && dpt_copy(r, m));
   }
   if (!failed) {
-    view vc = see_m(c);
+    view vc = m_form->see(c);
     for (int64_t i = 0; i < va.size[0] && !failed && vc.size[0] < va.size[0]; i++) {
       /* addbmm: one product after another into one matrix */
       dpt_tensor ai = {.kind_ = a->kind_}, bi = {.kind_ = b->kind_};
       failed = dpt_select(&ai, a, 0, i) || dpt_select(&bi, b, 0, i) ||
-               launch(fn, i ? 1 : beta, vc, alpha, matrix(&ai), matrix(&bi));
+               launch(fn, i ? 1 : beta, vc, alpha, see_matrix(&ai), see_matrix(&bi));
       dpt_tensor_free(&ai);
       dpt_tensor_free(&bi);
     }
@@ -124,36 +119,25 @@ static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor 
 
 int dpt_addmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
               const dpt_tensor *b) {
-  DPT__TRY(same_kinds("addmm", r, m, a, b));
-  DPT__TRY(dims("addmm", m, 2, a, 2, b, 2));
-  return product("addmm", r, beta, m, alpha, a, b, matrix, matrix, matrix);
+  return product("addmm", r, beta, m, &matrix, alpha, a, &matrix, b, &matrix);
 }
 
 int dpt_addmv(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
               const dpt_tensor *b) {
-  DPT__TRY(same_kinds("addmv", r, m, a, b));
-  DPT__TRY(dims("addmv", m, 1, a, 2, b, 1));
-  return product("addmv", r, beta, m, alpha, a, b, column, matrix, column);
+  return product("addmv", r, beta, m, &column, alpha, a, &matrix, b, &column);
 }
 
 int dpt_addr(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
              const dpt_tensor *b) {
-  DPT__TRY(same_kinds("addr", r, m, a, b));
-  DPT__TRY(dims("addr", m, 2, a, 1, b, 1));
-  return product("addr", r, beta, m, alpha, a, b, matrix, column, row);
+  return product("addr", r, beta, m, &matrix, alpha, a, &column, b, &row);
 }
 
 int dpt_addbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
                const dpt_tensor *b) {
-  DPT__TRY(same_kinds("addbmm", r, m, a, b));
-  DPT__TRY(dims("addbmm", m, 2, a, 3, b, 3));
-  return product("addbmm", r, beta, m, alpha, a, b, matrix, batches, batches);
+  return product("addbmm", r, beta, m, &matrix, alpha, a, &batch, b, &batch);
 }
 
 int dpt_baddbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
                 const dpt_tensor *b) {
-  DPT__TRY(same_kinds("baddbmm", r, m, a, b));
-  DPT__TRY(dims("baddbmm", m, 3, a, 3, b, 3));
-  if (m->size_[0] != a->size_[0]) return wrong("baddbmm", "m", m, "as many products as 'a'");
-  return product("baddbmm", r, beta, m, alpha, a, b, batches, batches, batches);
+  return product("baddbmm", r, beta, m, &batch, alpha, a, &batch, b, &batch);
 }

@@ -60,13 +60,6 @@ static int fits(const dpt_tensor *t, int dtype) {
   return dpt__contiguous(t) && dpt__type(t) == dtype;
 }
 
-/* Queues a copy of all bytes between contiguous tensors of one size and type on device's current
- * stream. */
-static int move(const dpt_tensor *to, const dpt_tensor *from, int device) {
-  return dpt__copy_on(dpt__current_stream(device), "copy", dpt__at(to), to->storage_, dpt__at(from),
-                      from->storage_, bytes_of(to));
-}
-
 enum { STRAIGHT = 1 << 20 }; /* bytes from which on a copy to a device is worth waiting for */
 
 int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
@@ -85,71 +78,38 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
   return dpt__event_record(stream, event);
 }
 
-static int to_device(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
-  int device = dpt_tensor_device(r), status;
-  if (!(async && a->storage_->block && fits(a, wire)))
+/* Queues a copy of all bytes between contiguous tensors of one size and type. */
+static int move(const dpt_tensor *to, const dpt_tensor *from) {
+  int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
+  size_t width = dpt__dtype_size(dpt__type(to));
+  if (device && source)
+    return dpt__copy_between("copy", to->storage_, (size_t)to->offset_ * width, from->storage_,
+                             (size_t)from->offset_ * width, bytes_of(to));
+  return dpt__copy_on(dpt__current_stream(device ? device : source), "copy", dpt__at(to),
+                      to->storage_, dpt__at(from), from->storage_, bytes_of(to));
+}
+
+/* Between host and device, or two devices, of which 0 is the host: what travels is a itself or
+ * `sent`, of type `wire`, and becomes r itself or `got`. */
+static int transfer(dpt_tensor *r, int device, const dpt_tensor *a, int source, int wire,
+                    int async) {
+  int sends = fits(a, wire) && (source || (async && a->storage_->block));
+  int gets = fits(r, wire), wait = !device && !(async && gets && r->storage_->block);
+  if (!source && !sends)
     DPT__TRY(dpt__capture_rejects("copy", "it reads ordinary host memory (copy before the graph is "
                                           "replayed, or copyAsync from page-locked memory)"));
-  dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
-  if (!async) {
+  if (wait) DPT__TRY(dpt__capture_rejects("copy", "it waits for the device"));
+  if (!source && !async) {
     dpt__event event;
     DPT__TRY(dpt__copy_straight("copy", r, a, &event));
     if (event.stream) return dpt__event_wait(event);
   }
-  if (async && a->storage_->block && fits(a, wire)) {
-    dpt__take(&sent, a);
-  } else {
-    DPT__TRY(dense(&sent, a, wire, 0));
-    if (convert(&sent, a)) {
-      dpt_tensor_free(&sent);
-      return 1;
-    }
-  }
-  if (fits(r, wire))
-    status = move(r, &sent, device);
-  else
-    status = dense(&got, r, wire, device) || move(&got, &sent, device) || convert(r, &got);
-  dpt_tensor_free(&got);
-  dpt_tensor_free(&sent);
-  return status;
-}
-
-static int to_host(dpt_tensor *r, const dpt_tensor *a, int wire, int async) {
-  int device = dpt_tensor_device(a), status = 0;
-  int direct = fits(r, wire), wait = !(async && direct && r->storage_->block);
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
-  if (wait) DPT__TRY(dpt__capture_rejects("copy", "it waits for the device"));
-  if (fits(a, wire))
-    dpt__take(&sent, a);
-  else
-    status = dense(&sent, a, wire, device) || convert(&sent, a);
-  if (!status && direct) {
-    status = move(r, &sent, device);
-  } else if (!status) {
-    status = dense(&got, r, wire, 0) || move(&got, &sent, device);
-  }
-  if (!status && wait) status = dpt__stream_synchronize(dpt__current_stream(device));
-  if (!status && !direct) status = convert(r, &got);
-  dpt_tensor_free(&got);
-  dpt_tensor_free(&sent);
-  return status;
-}
-
-static int across(dpt_tensor *r, const dpt_tensor *a, int wire) {
-  dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
-  size_t size = dpt__dtype_size(wire);
-  int status = 0;
-  if (fits(a, wire))
-    dpt__take(&sent, a);
-  else
-    status = dense(&sent, a, wire, dpt_tensor_device(a)) || convert(&sent, a);
-  if (!status && fits(r, wire))
-    dpt__take(&got, r);
-  else if (!status)
-    status = dense(&got, r, wire, dpt_tensor_device(r));
-  status = status || dpt__copy_between("copy", got.storage_, (size_t)got.offset_ * size,
-                                       sent.storage_, (size_t)sent.offset_ * size, bytes_of(&sent));
-  if (!status && got.storage_ != r->storage_) status = convert(r, &got);
+  int status = sends ? 0 : dense(&sent, a, wire, source) || convert(&sent, a);
+  if (!gets) status = status || dense(&got, r, wire, device);
+  status = status || move(gets ? r : &got, sends ? a : &sent);
+  if (wait) status = status || dpt__stream_synchronize(dpt__current_stream(source));
+  if (!gets) status = status || convert(r, &got);
   dpt_tensor_free(&got);
   dpt_tensor_free(&sent);
   return status;
@@ -164,10 +124,7 @@ static int copy(dpt_tensor *r, const dpt_tensor *a, int async) {
   int wire =
       dpt__dtype_size(dpt__type(a)) < dpt__dtype_size(dpt__type(r)) ? dpt__type(a) : dpt__type(r);
   int device = dpt_tensor_device(r), source = dpt_tensor_device(a);
-  if (device == source) return convert(r, a);
-  if (!source) return to_device(r, a, wire, async);
-  if (!device) return to_host(r, a, wire, async);
-  return across(r, a, wire);
+  return device == source ? convert(r, a) : transfer(r, device, a, source, wire, async);
 }
 
 int dpt_copy(dpt_tensor *r, const dpt_tensor *a) { return copy(r, a, 0); }

@@ -73,8 +73,7 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
 
 int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   DPT__TRY(dpt__check_kind("diag", r, a));
-  if (a->ndim_ < 1 || a->ndim_ > 2)
-    return dpt__fail("diag: wanted a vector or a matrix, got a %s", dpt__describe(a));
+  if (a->ndim_ < 1 || a->ndim_ > 2) return dpt__wrong("diag", "x", a, "a vector or a matrix");
   dpt_tensor line;
   if (a->ndim_ == 1) {
     int64_t n = a->size_[0] + (k < 0 ? -k : k);

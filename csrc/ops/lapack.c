@@ -57,8 +57,7 @@ dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt
   if (!call->status &&
       ((call->type != DPT_F32 && call->type != DPT_F64) || a->ndim_ < 1 || a->ndim_ > 2 ||
        dpt__count(a) == 0 || a->size_[0] > INT32_MAX || (a->ndim_ == 2 && a->size_[1] > INT32_MAX)))
-    call->status = dpt__fail("%s: argument '%s' is a %s, wanted a matrix of floats or doubles",
-                             call->fn, name, dpt__describe(a));
+    call->status = dpt__wrong(call->fn, name, a, "a matrix of floats or doubles");
   int n = (int)a->size_[0], m = a->ndim_ == 2 ? (int)a->size_[1] : 1;
   dpt__columns *c = dpt__lapack_new(call, n > rows ? n : rows, m);
   dpt_tensor view = matrix(c, n, m);
@@ -68,8 +67,7 @@ dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt
 
 dpt__columns *dpt__lapack_in_square(dpt__lapack_call *call, const char *name, const dpt_tensor *a) {
   if (!call->status && (a->ndim_ != 2 || a->size_[0] != a->size_[1]))
-    call->status = dpt__fail("%s: argument '%s' is a %s, wanted a square matrix", call->fn, name,
-                             dpt__describe(a));
+    call->status = dpt__wrong(call->fn, name, a, "a square matrix");
   return dpt__lapack_in(call, name, a, 0);
 }
 

@@ -8,7 +8,7 @@
 static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t k, int upper) {
   dpt__launch l;
   DPT__TRY(dpt__check_kind(fn, r, a));
-  if (a->ndim_ != 2) return dpt__fail("%s: wanted a matrix, got a %s", fn, dpt__describe(a));
+  if (a->ndim_ != 2) return dpt__wrong(fn, "x", a, "a matrix");
   if (!dpt_is_set_to(r, a)) {
     const dpt_tensor view = *a;
     DPT__TRY(dpt__result(r, 2, a->size_, dpt_tensor_device(a)) || dpt_copy(r, &view));
@@ -35,9 +35,7 @@ static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *
   int type = dpt__type(a), device = dpt_tensor_device(a);
   int64_t rows = dims == 2 ? a->size_[0] : 1;
   const int64_t size[] = {rows, bins};
-  if (type != DPT_F32 && type != DPT_F64)
-    return dpt__fail("%s: wanted a tensor of floats or doubles, got a %s", fn,
-                     dpt__kind_name(a->kind_));
+  if (type != DPT_F32 && type != DPT_F64) return dpt__wrong(fn, "x", a, "floats or doubles");
   if (bins < 1) return dpt__fail("%s: %lld bins", fn, (long long)bins);
   if (dpt__count(a) == 0) return dpt__fail("%s: the tensor is empty", fn);
   if (low == high) {
@@ -74,15 +72,14 @@ int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, doub
 
 int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
   DPT__TRY(dpt__check_kind("bhistc", r, a));
-  if (a->ndim_ != 2) return dpt__fail("bhistc: wanted a matrix, got a %s", dpt__describe(a));
+  if (a->ndim_ != 2) return dpt__wrong("bhistc", "x", a, "a matrix");
   return histogram("bhistc", 2, r, a, bins, min, max);
 }
 
 int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max_norm) {
   static const char fn[] = "renorm";
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
-  if (!dpt__is_real(dpt__type(a)))
-    return dpt__fail("%s: wanted a tensor of reals, got a %s", fn, dpt__kind_name(a->kind_));
+  if (!dpt__is_real(dpt__type(a))) return dpt__wrong(fn, "x", a, "a tensor of reals");
   if (!(p > 0)) return dpt__fail("%s: the norm's exponent is %g, wanted a positive one", fn, p);
   dpt_tensor front = {.kind_ = a->kind_}, rows = {.kind_ = a->kind_};
   dpt__launch l;

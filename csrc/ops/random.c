@@ -128,42 +128,38 @@ static int fill_there(const char *fn, const dpt_tensor *r, const source *s, cons
   return dpt__launch_run(&l, philox, &g);
 }
 
-int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b) {
-  source s;
-  dpt__walk walk;
-  int dtype = dpt__type(r);
-  DPT__TRY(check(&s, distribution, dtype, a, b));
-  if (dpt__count(r) == 0) return 0;
-  DPT__TRY(dpt__walk_start(&walk, 1, (const dpt_tensor *const[]){r}));
-  if (dpt__is_device(r->kind_)) return fill_there(table[distribution].name, r, &s, &walk, NULL);
+/* On the host; the walk has r and perhaps bernoulli's probabilities. */
+static int fill_here(const dpt_tensor *r, source s, const dpt__walk *walk, dpt_generator *g) {
+  int last = walk->ndim - 1, chances = walk->noperand > 1;
+  int64_t step = walk->step[0][last] * (int64_t)dpt__dtype_size(walk->dtype[0]);
+  int64_t p_step = chances ? walk->step[1][last] * (int64_t)dpt__dtype_size(walk->dtype[1]) : 0;
   dpt__written(r);
   dpt__drawer from = dpt__draw_from(g);
-  int64_t step = walk.step[0][walk.ndim - 1] * (int64_t)dpt__dtype_size(dtype);
-  dpt__cursor c;
-  dpt__walk_at(&walk, &c, 0, dpt__walk_count(&walk));
-  while (dpt__walk_row(&walk, &c))
-    for (int64_t i = 0; i < c.n; i++) dpt__put_element(dtype, c.data[0] + i * step, draw(&s, from));
-  return 0;
-}
-
-static int bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, const dpt__walk *walk) {
-  source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
-  if (dpt__is_device(r->kind_)) return fill_there("bernoulli", r, &s, walk, p);
-  dpt__written(r);
-  dpt__drawer from = dpt__draw_from(g);
-  int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(walk->dtype[0]);
-  int64_t p_step = walk->step[1][walk->ndim - 1];
   dpt__cursor c;
   dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
   while (dpt__walk_row(walk, &c))
     for (int64_t i = 0; i < c.n; i++) {
-      s.a = walk->dtype[1] == DPT_F32 ? (double)((const float *)c.data[1])[i * p_step]
-                                      : ((const double *)c.data[1])[i * p_step];
-      if (!(s.a >= 0 && s.a <= 1))
+      if (chances) s.a = dpt__get_real(walk->dtype[1], c.data[1] + i * p_step);
+      if (chances && !(s.a >= 0 && s.a <= 1))
         return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
       dpt__put_element(walk->dtype[0], c.data[0] + i * step, draw(&s, from));
     }
   return 0;
+}
+
+static int fill(const dpt_tensor *r, const source *s, const dpt__walk *walk, const dpt_tensor *p,
+                dpt_generator *g) {
+  return dpt__is_device(r->kind_) ? fill_there(table[s->distribution].name, r, s, walk, p)
+                                  : fill_here(r, *s, walk, g);
+}
+
+int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b) {
+  source s;
+  dpt__walk walk;
+  DPT__TRY(check(&s, distribution, dpt__type(r), a, b));
+  if (dpt__count(r) == 0) return 0;
+  DPT__TRY(dpt__walk_start(&walk, 1, (const dpt_tensor *const[]){r}));
+  return fill(r, &s, &walk, NULL, g);
 }
 
 int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
@@ -171,13 +167,12 @@ int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
   int dtype = dpt__type(p);
   if ((dtype != DPT_F32 && dtype != DPT_F64) ||
       dpt__is_device(p->kind_) != dpt__is_device(r->kind_) || dpt__count(p) != dpt__count(r))
-    return dpt__fail("bernoulli: the probabilities are a %s, wanted floats or doubles beside r, as "
-                     "many",
-                     dpt__describe(p));
+    return dpt__wrong("bernoulli", "p", p, "floats or doubles beside r, as many");
   if (dpt__count(r) == 0) return 0;
+  source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
   const dpt_tensor *operands[] = {r, p};
   dpt_tensor copies[2] = {{0}, {0}};
-  int failed = dpt__walk_over(&walk, 2, operands, copies, 0) || bernoulli(r, g, operands[1], &walk);
+  int failed = dpt__walk_over(&walk, 2, operands, copies, 0) || fill(r, &s, &walk, operands[1], g);
   dpt_tensor_free(&copies[1]);
   return failed;
 }

@@ -34,11 +34,9 @@ static int check(int op, const dpt_tensor *a) {
   char types = table[op].types;
   int type = dpt__type(a);
   if (types == 'r' && !dpt__is_real(type))
-    return dpt__fail("%s: wanted a tensor of reals, got a %s", table[op].name,
-                     dpt__kind_name(a->kind_));
+    return dpt__wrong(table[op].name, "x", a, "a tensor of reals");
   if (types == 'b' && type != DPT_U8)
-    return dpt__fail("%s: wanted a tensor of bytes, got a %s", table[op].name,
-                     dpt__kind_name(a->kind_));
+    return dpt__wrong(table[op].name, "x", a, "a tensor of bytes");
   return 0;
 }
 
@@ -208,7 +206,7 @@ int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value) {
 }
 
 int dpt_trace(const dpt_tensor *a, double *value) {
-  if (a->ndim_ != 2) return dpt__fail("trace: wanted a matrix, got a %s", dpt__describe(a));
+  if (a->ndim_ != 2) return dpt__wrong("trace", "x", a, "a matrix");
   dpt_tensor diagonal = *a; /* a view that owns nothing */
   diagonal.ndim_ = 1;
   diagonal.size_[0] = a->size_[0] < a->size_[1] ? a->size_[0] : a->size_[1];

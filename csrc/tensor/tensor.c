@@ -45,6 +45,10 @@ const char *dpt__describe(const dpt_tensor *t) {
   return text;
 }
 
+int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted) {
+  return dpt__fail("%s: argument '%s' is a %s, wanted %s", fn, name, dpt__describe(t), wanted);
+}
+
 static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
 
 /* Fills t's sizes and steps (contiguous where step is NULL or negative) and *extent, the number of

@@ -43,6 +43,9 @@ void dpt__take(dpt_tensor *r, const dpt_tensor *view);
 /* Fails with "fn: the result is a ..." where the kinds differ. */
 int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 
+/* Fails with "fn: argument 'name' is a ..., wanted ...". */
+int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted);
+
 /* An index as the user counts it, for messages. */
 static inline int64_t dpt__from_one(int64_t i) { return i < INT64_MAX ? i + 1 : i; }
 

@@ -34,12 +34,14 @@ static void single_row(dpt__walk *walk, int64_t count) {
   for (int k = 0; k < walk->noperand; k++) walk->step[k][0] = 1;
 }
 
+static void swap(int64_t *list, int i, int j) {
+  int64_t x = list[i];
+  list[i] = list[j];
+  list[j] = x;
+}
+
 static void reverse(int64_t *list, int n) {
-  for (int i = 0; i < n / 2; i++) {
-    int64_t x = list[i];
-    list[i] = list[n - 1 - i];
-    list[n - 1 - i] = x;
-  }
+  for (int i = 0; i < n / 2; i++) swap(list, i, n - 1 - i);
 }
 
 int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
@@ -81,14 +83,8 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
 }
 
 static void swap_dims(dpt__walk *walk, int i, int j) {
-  int64_t size = walk->size[i];
-  walk->size[i] = walk->size[j];
-  walk->size[j] = size;
-  for (int k = 0; k < walk->noperand; k++) {
-    int64_t step = walk->step[k][i];
-    walk->step[k][i] = walk->step[k][j];
-    walk->step[k][j] = step;
-  }
+  swap(walk->size, i, j);
+  for (int k = 0; k < walk->noperand; k++) swap(walk->step[k], i, j);
 }
 
 void dpt__walk_sort(dpt__walk *walk) {
@@ -164,11 +160,8 @@ static int64_t reach(const runs *run, int n) {
 static void sort_runs(runs *run) {
   for (int i = 1; i < run->n; i++)
     for (int d = i; d > 0 && run->step[d] < run->step[d - 1]; d--) {
-      int64_t size = run->size[d], step = run->step[d];
-      run->size[d] = run->size[d - 1];
-      run->step[d] = run->step[d - 1];
-      run->size[d - 1] = size;
-      run->step[d - 1] = step;
+      swap(run->size, d, d - 1);
+      swap(run->step, d, d - 1);
     }
 }
 

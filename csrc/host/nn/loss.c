@@ -8,25 +8,13 @@
 
 enum { BLOCK = 4096 };
 
-static inline __attribute__((always_inline)) double value_of(int loss, double x, double t,
-                                                             double p) {
+/* The loss is a constant in every call: what remains is its formula. */
+static inline __attribute__((always_inline)) double formula(int loss, int slope, double x, double t,
+                                                            double p) {
   switch (loss) {
 #define DPT_LOSS(name, has_target, value, gradient)                                                \
   case DPT__LOSS_##name:                                                                           \
-    return value;
-#include "nn/loss.def"
-#undef DPT_LOSS
-  default:
-    return 0;
-  }
-}
-
-static inline __attribute__((always_inline)) double gradient_of(int loss, double x, double t,
-                                                                double p) {
-  switch (loss) {
-#define DPT_LOSS(name, has_target, value, gradient)                                                \
-  case DPT__LOSS_##name:                                                                           \
-    return gradient;
+    return slope ? (gradient) : (value);
 #include "nn/loss.def"
 #undef DPT_LOSS
   default:

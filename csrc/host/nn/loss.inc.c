@@ -4,7 +4,7 @@ static inline __attribute__((always_inline)) double
 FN(sum_of)(int loss, int64_t n, const T *in, const T *target, const T *weight, double p) {
   double sum = 0;
   for (int64_t i = 0; i < n; i++) {
-    double v = value_of(loss, in[i], target ? target[i] : 0, p);
+    double v = formula(loss, 0, in[i], target ? target[i] : 0, p);
     sum += weight ? v * weight[i] : v;
   }
   return sum;
@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) void FN(gradient)(int loss, int64_t
                                                                const T *target, const T *weight,
                                                                double p, double factor, T *gin) {
   for (int64_t i = 0; i < n; i++) {
-    double g = gradient_of(loss, in[i], target ? target[i] : 0, p) * factor;
+    double g = formula(loss, 1, in[i], target ? target[i] : 0, p) * factor;
     gin[i] = (T)(weight ? g * weight[i] : g);
   }
 }
