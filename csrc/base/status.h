@@ -29,7 +29,7 @@ struct dpt__local {
   uint32_t effects;           /* what can't be taken back: work queued or done, numbers drawn */
   int threads;                /* for OpenMP (device/threads.c); 0: not asked for yet */
   void (*after_kernel)(void); /* NULL, or: frees what the kernel that ran took (device/scratch.c) */
-  struct dpt__runner *runner; /* device/leaving.h */
+  struct dpt__runner *runner; /* device/shutdown.h */
 };
 extern _Thread_local struct dpt__local dpt__local;
 static inline void dpt__effect(void) { dpt__local.effects++; }

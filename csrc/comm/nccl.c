@@ -6,7 +6,7 @@
  * (deterministic mode), is left to copies. Ranks are the devices by rising number. Tensors that lie
  * in many small pieces go by copies, too: they take lists of pieces.
  */
-#include "comm/groups.h"
+#include "comm/communicators.h"
 
 #include "comm/comm.h"
 
@@ -39,7 +39,7 @@ static int begin(job *j, const char *fn, int64_t n, const int *device, int *can)
     if (i && j->device[i] == j->device[i - 1]) return 0;
     j->stream[i] = dpt__current_stream(j->device[i]);
   }
-  DPT__TRY(dpt__group_of(j->n, j->device, &j->batch.group));
+  DPT__TRY(dpt__communicator_of(j->n, j->device, &j->batch.group));
   j->batch.ranks = j->n;
   j->batch.calls = 0;
   *can = j->batch.group != NULL;
@@ -52,7 +52,7 @@ static int rank_of(const job *j, int device) {
 }
 
 static int flush(job *j) {
-  DPT__TRY(dpt__group_run(j->fn, j->stream, &j->batch));
+  DPT__TRY(dpt__communicator_run(j->fn, j->stream, &j->batch));
   j->batch.calls = 0;
   return 0;
 }
@@ -64,7 +64,7 @@ static int add(job *j, enum dpt__collective what, int dtype, int root, int64_t c
   if (b->calls == DPT__CALLS || (b->calls + 1) * b->ranks > DPT__PLACES) DPT__TRY(flush(j));
   *place = b->place + b->calls * b->ranks;
   for (int i = 0; i < b->ranks; i++) (*place)[i] = (dpt__place){NULL, NULL};
-  b->call[b->calls++] = (dpt__group_call){what, dtype, root, count};
+  b->call[b->calls++] = (dpt__collective_call){what, dtype, root, count};
   return 0;
 }
 
@@ -300,7 +300,7 @@ static int sum_of(int n, dpt_tensor *t) {
   return 0;
 }
 
-/* A small sum over devices, on their communication streams, within dpt__groups_limit. */
+/* A small sum over devices, on their communication streams, within dpt__communicators_limit. */
 static int test(int n, const int *device) {
   dpt_tensor t[DPT__MAX_DEVICES] = {{0}};
   const int64_t count = TEST;
@@ -320,7 +320,7 @@ static int test(int n, const int *device) {
 static int find_pair(int n, int *a, int *b) {
   for (*a = 1; *a < n; ++*a)
     for (*b = *a + 1; *b <= n; ++*b)
-      if (!dpt__groups_open() && test(2, (int[]){*a, *b})) return 1;
+      if (!dpt__communicators_open() && test(2, (int[]){*a, *b})) return 1;
   return 0;
 }
 
@@ -370,13 +370,13 @@ static int available(void) {
     return refuse(text);
   }
   DPT__TRY(check_apart(n));
-  if (dpt__groups_open()) {
+  if (dpt__communicators_open()) {
     snprintf(text, sizeof text, "%s", dpt_message());
     return refuse(text);
   }
-  dpt__groups_testing(1);
+  dpt__communicators_testing(1);
   int status = test_all(n);
-  dpt__groups_testing(0);
+  dpt__communicators_testing(0);
   return status;
 }
 

@@ -61,18 +61,19 @@ int dpt__cuda_launched(dpt__context *context, const char *kernel) {
   char call[96];
   snprintf(call, sizeof call, "launch of %s", kernel);
   if (dpt__cuda_status(cudaPeekAtLastError(), call)) return 1;
-  if (!dpt__cuda_checks_launches() || dpt__queue_of(context)->captures) return 0;
+  if (!dpt__cuda_checks_launches() || dpt__native_stream_of(context)->captures) return 0;
   snprintf(call, sizeof call, "run of %s", kernel);
-  if (dpt__cuda_status(cudaStreamSynchronize(dpt__queue_of(context)->stream), call)) return 1;
+  if (dpt__cuda_status(cudaStreamSynchronize(dpt__native_stream_of(context)->stream), call))
+    return 1;
   uint64_t number;
   const char *name;
-  return dpt__cuda_queue_fault(context->queue, &number, &name);
+  return dpt__cuda_stream_fault(context->native_stream, &number, &name);
 }
 
 #ifdef DPT_EMULATED
 /* A kernel of the host's, which works at once: no graph can have it. */
 template <int kernel> static int borrowed(dpt__context *context, const void *args) {
-  if (dpt__queue_of(context)->captures)
+  if (dpt__native_stream_of(context)->captures)
     return dpt__cuda_fail("the emulation has no such kernel that a graph can record");
   return dpt__cuda_services->host->kernels[kernel](context, args);
 }
@@ -106,7 +107,7 @@ dpt_backend(int abi, const dpt__services *services) {
 #endif
 #undef DPT_KERNEL
   dpt__cuda_devices(&backend);
-  dpt__cuda_queues(&backend);
+  dpt__cuda_streams(&backend);
   backend.collectives = &dpt__cuda_collectives;
   return &backend;
 }

@@ -67,7 +67,7 @@ int fill_all(dpt__context *context, const dpt__walk &walk, int64_t count, T valu
 int move(dpt__context *context, const dpt__walk &walk, int64_t count, size_t width) {
   if (dpt__walk_is_dense(&walk)) {
     DPT__CUDA(cudaMemcpyAsync(walk.data[0], walk.data[1], (size_t)count * width, cudaMemcpyDefault,
-                              dpt__queue_of(context)->stream));
+                              dpt__native_stream_of(context)->stream));
     return 0;
   }
   return dpt__of_width((int)width, [&](auto zero) {

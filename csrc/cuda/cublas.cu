@@ -36,11 +36,11 @@ int prepare(dpt__context *context, cublasHandle_t handle) {
   void *workspace;
   int index;
   DPT__CUDA(cudaGetDevice(&index));
-  if (context->backend->memory_take(index, WORKSPACE, &workspace)) return 1;
+  if (context->backend->memory_alloc(index, WORKSPACE, &workspace)) return 1;
   if (!workspace)
     return dpt__cuda_fail("out of memory: %zu bytes wanted as cuBLAS's workspace", WORKSPACE);
   /* the stream comes first: setting it takes the workspace away */
-  DPT__CUBLAS(functions.cublasSetStream_v2(handle, dpt__queue_of(context)->stream));
+  DPT__CUBLAS(functions.cublasSetStream_v2(handle, dpt__native_stream_of(context)->stream));
   DPT__CUBLAS(functions.cublasSetWorkspace_v2(handle, workspace, WORKSPACE));
   /* halves are added up as floats, also where a sum is cut into parts */
   int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
@@ -56,7 +56,7 @@ int make(dpt__context *context) {
     DPT__CUBLAS(functions.cublasDestroy_v2(handle));
     return 1;
   }
-  dpt__queue_of(context)->cublas = handle;
+  dpt__native_stream_of(context)->cublas = handle;
   return 0;
 }
 
@@ -69,9 +69,9 @@ int dpt__cublas_status(cublasStatus_t status, const char *call) {
 }
 
 int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas) {
-  dpt__queue *queue = dpt__queue_of(context);
-  if (!queue->cublas && make(context)) return 1;
+  dpt__native_stream *native = dpt__native_stream_of(context);
+  if (!native->cublas && make(context)) return 1;
   cublas->call = &functions;
-  cublas->handle = (cublasHandle_t)queue->cublas;
+  cublas->handle = (cublasHandle_t)native->cublas;
   return 0;
 }

@@ -39,9 +39,9 @@ struct dpt__visit {
   }
 };
 
-/* They fill in the table: devices and memory (devices.cu), queues and marks (queue.cu). */
+/* They fill in the table: devices and memory (devices.cu), streams and events (stream.cu). */
 void dpt__cuda_devices(dpt__backend *backend);
-void dpt__cuda_queues(dpt__backend *backend);
+void dpt__cuda_streams(dpt__backend *backend);
 extern const dpt__collectives dpt__cuda_collectives; /* nccl.cu */
 extern const struct dpt__rnn_library dpt__cuda_rnn;  /* cudnn/rnn_plan.cu */
 
@@ -50,14 +50,14 @@ extern const struct dpt__rnn_library dpt__cuda_rnn;  /* cudnn/rnn_plan.cu */
 bool dpt__cuda_checks_launches(void);
 int dpt__cuda_launched(dpt__context *context, const char *kernel);
 /* 1 and a sentence, once, where a kernel of the queue has left a fault; *number: of its item. */
-int dpt__cuda_queue_fault(void *queue, uint64_t *number, const char **name);
+int dpt__cuda_stream_fault(void *queue, uint64_t *number, const char **name);
 /* Whether work has come to the event; that it has not leaves no error behind on this thread. */
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
 /* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
  * an index into dimension `place`, or at element `place` of 'indices' or of classes 'target'; a
  * mask of `value` elements for a list of `limit`; a tensor that is not what it was when counted.
- * queue.cu has the sentences. */
+ * stream.cu has the messages. */
 enum dpt__cuda_fault {
   DPT__FAULT_NONE,
   DPT__FAULT_DIVISOR,
@@ -98,26 +98,26 @@ static __device__ inline void dpt__fault_set(dpt__fault fault, int code, const c
   *(volatile int *)&record->whole = 1;
 }
 
-/* context->queue. */
-struct dpt__queue {
+/* context->native_stream. */
+struct dpt__native_stream {
   cudaStream_t stream;
   dpt__fault_record *fault;
   bool captures;        /* a graph is recorded: nothing can be waited for */
   void *cublas, *cudnn; /* handles, once there was work for them (cublas.h, cudnn/cudnn.h) */
 };
 
-static inline dpt__queue *dpt__queue_of(const dpt__context *context) {
-  return (dpt__queue *)context->queue;
+static inline dpt__native_stream *dpt__native_stream_of(const dpt__context *context) {
+  return (dpt__native_stream *)context->native_stream;
 }
 static inline dpt__fault dpt__fault_of(const dpt__context *context) {
-  return {dpt__queue_of(context)->fault, context->number};
+  return {dpt__native_stream_of(context)->fault, context->number};
 }
 
 /* `kernel` is a name without commas: take an instance of a template into a variable first.
  * DPT_UNROLL stands before a loop whose arrays must be registers. */
 #ifdef __CUDACC__
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
-  (kernel<<<(grid), (block), (shared), dpt__queue_of(context)->stream>>>(__VA_ARGS__),             \
+  (kernel<<<(grid), (block), (shared), dpt__native_stream_of(context)->stream>>>(__VA_ARGS__),     \
    dpt__cuda_launched((context), #kernel))
 #define DPT_UNROLL _Pragma("unroll")
 #define DPT_SHARED(type, name)                                                                     \
@@ -126,7 +126,7 @@ static inline dpt__fault dpt__fault_of(const dpt__context *context) {
 #else
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
   ((void)emulated_launch_of(                                                                       \
-       dpt__queue_of(context)->stream, #kernel, (grid), (block), (shared), (team),                 \
+       dpt__native_stream_of(context)->stream, #kernel, (grid), (block), (shared), (team),         \
        [&] { kernel(__VA_ARGS__); }, [&] { return emulated_bind(kernel, __VA_ARGS__); }),          \
    dpt__cuda_launched((context), #kernel))
 #define DPT_UNROLL

@@ -86,7 +86,7 @@ static int memory_left(int index, int64_t *bytes) {
   return 0;
 }
 
-static int memory_take(int index, size_t bytes, void **p) {
+static int memory_alloc(int index, size_t bytes, void **p) {
   *p = NULL;
   dpt__visit there(index);
   if (there.failed) return 1;
@@ -100,12 +100,12 @@ static int memory_take(int index, size_t bytes, void **p) {
 }
 
 /* A device that failed: its memory is gone with it. */
-static void memory_give(int index, void *p, size_t bytes) {
+static void memory_free(int index, void *p, size_t bytes) {
   dpt__visit there(index);
   if (there.failed || dpt__cuda_status(cudaFree(p), "cudaFree")) return;
 }
 
-static int pinned_take(size_t bytes, void **p) {
+static int pinned_alloc(size_t bytes, void **p) {
   *p = NULL;
   cudaError_t error = cudaHostAlloc(p, bytes, cudaHostAllocPortable);
   if (error == cudaErrorMemoryAllocation) {
@@ -116,7 +116,7 @@ static int pinned_take(size_t bytes, void **p) {
   return dpt__cuda_status(error, "cudaHostAlloc");
 }
 
-static void pinned_give(void *p, size_t bytes) {
+static void pinned_free(void *p, size_t bytes) {
   if (dpt__cuda_status(cudaFreeHost(p), "cudaFreeHost")) return;
 }
 
@@ -148,9 +148,9 @@ void dpt__cuda_devices(dpt__backend *backend) {
   backend->versions = versions;
   backend->properties = properties;
   backend->memory_left = memory_left;
-  backend->memory_take = memory_take;
-  backend->memory_give = memory_give;
-  backend->pinned_take = pinned_take;
-  backend->pinned_give = pinned_give;
+  backend->memory_alloc = memory_alloc;
+  backend->memory_free = memory_free;
+  backend->pinned_alloc = pinned_alloc;
+  backend->pinned_free = pinned_free;
   backend->peer = peer;
 }

@@ -199,7 +199,7 @@ int launch_operands(dpt__context *context, const struct dpt__map_args *a, const 
   return launch_map<T, R, operands, false>(context, a, refused);
 }
 
-/* Notes in *refused and in the queue's fault whether operand k has an element 0. */
+/* Notes in *refused and in the stream's fault whether operand k has an element 0. */
 template <typename T>
 __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused, dpt__fault fault,
                           const char *name) {
@@ -216,8 +216,8 @@ __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused, dp
 template <typename T>
 int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refused) {
   int64_t count = dpt__walk_count(&a->walk);
-  dpt__queue *queue = dpt__queue_of(context);
-  DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, queue->stream));
+  dpt__native_stream *native = dpt__native_stream_of(context);
+  DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, native->stream));
   auto kernel = find_zero<T>;
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, a->walk,
                     dpt__map_divisor(a), count, refused, dpt__fault_of(context), context->name);

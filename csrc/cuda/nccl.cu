@@ -1,9 +1,9 @@
 /* nccl.cu: NCCL behind device/collectives.h.
  *
  * Invariant: communicators are non-blocking, so that no call waits for another rank; one thread at
- * a time is in NCCL, and all ranks of a group are served by it, within one ncclGroupStart and
- * ncclGroupEnd. Kernels of two groups never run at once on one device: each waits there for the one
- * before, so that the order is the same on all devices.
+ * a time is in NCCL, and all ranks of a communicator are served by it, within one ncclGroupStart
+ * and ncclGroupEnd. Kernels of two communicators never run at once on one device: each waits there
+ * for the one before, so that the order is the same on all devices.
  */
 #include "cuda/library.h"
 
@@ -65,30 +65,30 @@ dpt__library library = {"NCCL",
                         NULL,
                         "libnccl.so"};
 
-struct group;
+struct communicator;
 
-/* What is behind the last collective of a device: of which group it was. */
+/* What is behind the last collective of a device: of which communicator it was. */
 struct {
   cudaEvent_t event;
-  const group *by;
+  const communicator *by;
 } latest[256];
 
-struct ticket {
-  ticket *next; /* of those that are not used */
-  group *of;
+struct pending {
+  pending *next; /* of those that are not used */
+  communicator *of;
   int passed; /* ranks, from the first on */
   cudaEvent_t event[1];
 };
 
-struct group {
-  group *next;
+struct communicator {
+  communicator *next;
   int n;
   int *unit;        /* (n) */
   ncclComm_t *comm; /* (n) */
-  ticket *spare;
+  pending *spare;
 };
 
-group *groups; /* that live */
+communicator *communicators; /* that live */
 
 int open() {
 #ifdef DPT_EMULATED
@@ -99,9 +99,9 @@ int open() {
   return dpt__library_open(&library);
 }
 
-/* ---- groups ---- */
+/* ---- communicators ---- */
 
-int start_ranks(group *g) {
+int start_ranks(communicator *g) {
   ncclUniqueId id;
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
@@ -119,7 +119,7 @@ int start_ranks(group *g) {
 }
 
 int join(int n, const int *unit, void **out) {
-  group *g = (group *)calloc(1, sizeof *g);
+  communicator *g = (communicator *)calloc(1, sizeof *g);
   int *units = (int *)calloc((size_t)n, sizeof *units);
   ncclComm_t *comm = (ncclComm_t *)calloc((size_t)n, sizeof *comm);
   if (!g || !units || !comm) {
@@ -129,13 +129,13 @@ int join(int n, const int *unit, void **out) {
     return dpt__cuda_fail("no host memory for communicators of %d devices", n);
   }
   for (int i = 0; i < n; i++) units[i] = unit[i];
-  *g = {groups, n, units, comm, NULL};
-  *out = groups = g;
+  *g = {communicators, n, units, comm, NULL};
+  *out = communicators = g;
   return start_ranks(g);
 }
 
-int state(void *group_, int *ready) {
-  group *g = (group *)group_;
+int state(void *communicator_, int *ready) {
+  communicator *g = (communicator *)communicator_;
   *ready = 1;
   for (int i = 0; i < g->n; i++) {
     ncclResult_t now = ncclInternalError;
@@ -167,7 +167,7 @@ ncclDataType_t type_of(int dtype) {
   }
 }
 
-int issue_call(const dpt__group_call *call, const dpt__place *place, ncclComm_t comm,
+int issue_call(const dpt__collective_call *call, const dpt__place *place, ncclComm_t comm,
                cudaStream_t stream) {
   size_t count = (size_t)call->count;
   ncclDataType_t type = type_of(call->dtype);
@@ -192,33 +192,33 @@ int issue_call(const dpt__group_call *call, const dpt__place *place, ncclComm_t 
   }
 }
 
-/* Rank i of all calls; before them its queue waits for another group's last collective. */
-int issue_rank(group *g, int i, dpt__queue *queue, int n, const dpt__group_call *call,
-               const dpt__place *place) {
+/* Rank i of all calls; before them its stream waits for another communicator's last collective. */
+int issue_rank(communicator *g, int i, dpt__native_stream *native, int n,
+               const dpt__collective_call *call, const dpt__place *place) {
   dpt__visit visit(g->unit[i]);
   if (visit.failed) return 1;
   if (latest[g->unit[i]].by && latest[g->unit[i]].by != g)
-    DPT__CUDA(cudaStreamWaitEvent(queue->stream, latest[g->unit[i]].event, 0));
+    DPT__CUDA(cudaStreamWaitEvent(native->stream, latest[g->unit[i]].event, 0));
   for (int k = 0; k < n; k++)
-    if (issue_call(&call[k], &place[k * g->n + i], g->comm[i], queue->stream)) return 1;
+    if (issue_call(&call[k], &place[k * g->n + i], g->comm[i], native->stream)) return 1;
   return 0;
 }
 
-int issue(void *group_, void *const *queues, int n, const dpt__group_call *call,
+int issue(void *communicator_, void *const *streams, int n, const dpt__collective_call *call,
           const dpt__place *place) {
-  group *g = (group *)group_;
+  communicator *g = (communicator *)communicator_;
   int status = 0;
   DPT__NCCL(nccl.ncclGroupStart());
   for (int i = 0; i < g->n && !status; i++)
-    status = issue_rank(g, i, (dpt__queue *)queues[i], n, call, place);
+    status = issue_rank(g, i, (dpt__native_stream *)streams[i], n, call, place);
   ncclResult_t end = nccl.ncclGroupEnd();
   return status || status_of(end, "ncclGroupEnd");
 }
 
-/* ---- tickets ---- */
+/* ---- pending collectives ---- */
 
-int new_ticket(group *g, ticket **out) {
-  ticket *t = (ticket *)calloc(1, sizeof *t + (size_t)g->n * sizeof *t->event);
+int new_pending(communicator *g, pending **out) {
+  pending *t = (pending *)calloc(1, sizeof *t + (size_t)g->n * sizeof *t->event);
   if (!t) return dpt__cuda_fail("no host memory for the events of a collective");
   t->of = g;
   t->next = g->spare;
@@ -232,31 +232,31 @@ int new_ticket(group *g, ticket **out) {
   return 0;
 }
 
-int mark_rank(group *g, int i, dpt__queue *queue, cudaEvent_t event) {
+int record_rank(communicator *g, int i, dpt__native_stream *native, cudaEvent_t event) {
   auto &last = latest[g->unit[i]];
   dpt__visit visit(g->unit[i]);
   if (visit.failed) return 1;
   if (!last.event) DPT__CUDA(cudaEventCreateWithFlags(&last.event, cudaEventDisableTiming));
-  DPT__CUDA(cudaEventRecord(event, queue->stream));
-  DPT__CUDA(cudaEventRecord(last.event, queue->stream));
+  DPT__CUDA(cudaEventRecord(event, native->stream));
+  DPT__CUDA(cudaEventRecord(last.event, native->stream));
   last.by = g;
   return 0;
 }
 
-int mark(void *group_, void *const *queues, void **out) {
-  group *g = (group *)group_;
-  ticket *t = g->spare;
-  if (!t && new_ticket(g, &t)) return 1;
+int record(void *communicator_, void *const *streams, void **out) {
+  communicator *g = (communicator *)communicator_;
+  pending *t = g->spare;
+  if (!t && new_pending(g, &t)) return 1;
   for (int i = 0; i < g->n; i++)
-    if (mark_rank(g, i, (dpt__queue *)queues[i], t->event[i])) return 1;
+    if (record_rank(g, i, (dpt__native_stream *)streams[i], t->event[i])) return 1;
   g->spare = t->next;
   t->passed = 0;
   *out = t;
   return 0;
 }
 
-int passed(void *ticket_, int *over) {
-  ticket *t = (ticket *)ticket_;
+int query(void *pending_, int *over) {
+  pending *t = (pending *)pending_;
   *over = 0;
   for (; t->passed < t->of->n; t->passed++) {
     if (dpt__cuda_passed(t->event[t->passed], over)) return 1;
@@ -271,7 +271,7 @@ int passed(void *ticket_, int *over) {
 /* All at once: to end one, NCCL may wait for kernels of another. */
 void abort_all() {
   if (status_of(nccl.ncclGroupStart(), "ncclGroupStart")) return;
-  for (group *g = groups; g; g = g->next)
+  for (communicator *g = communicators; g; g = g->next)
     for (int i = 0; i < g->n; i++) {
       if (!g->comm[i] || status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort")) continue;
       g->comm[i] = NULL;
@@ -279,14 +279,14 @@ void abort_all() {
   if (status_of(nccl.ncclGroupEnd(), "ncclGroupEnd")) return;
 }
 
-/* What is left of a group stays: queued work may name it. */
+/* What is left of a communicator stays: queued work may name it. */
 void end_all() {
   abort_all();
-  groups = NULL;
+  communicators = NULL;
   for (auto &last : latest) last.by = NULL;
 }
 
 } // namespace
 
-const dpt__collectives dpt__cuda_collectives = {"NCCL", open, join,   state,
-                                                issue,  mark, passed, end_all};
+const dpt__collectives dpt__cuda_collectives = {"NCCL", open,   join,  state,
+                                                issue,  record, query, end_all};

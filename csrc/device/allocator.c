@@ -64,17 +64,17 @@ static const dpt__backend *pinned_backend(void) {
 }
 
 static int raw_take(int device, size_t bytes, void **data) {
-  if (!device) return pinned_backend()->pinned_take(bytes, data);
+  if (!device) return pinned_backend()->pinned_alloc(bytes, data);
   dpt__device *d = dpt__device_at(device);
-  return d->backend->memory_take(d->index, bytes, data);
+  return d->backend->memory_alloc(d->index, bytes, data);
 }
 
 static void raw_give(dpt__block *block) {
   if (block->device) {
     dpt__device *d = dpt__device_at(block->device);
-    d->backend->memory_give(d->index, block->data, block->bytes);
+    d->backend->memory_free(d->index, block->data, block->bytes);
   } else {
-    pinned_backend()->pinned_give(block->data, block->bytes);
+    pinned_backend()->pinned_free(block->data, block->bytes);
   }
 }
 
@@ -105,7 +105,7 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
 }
 
 static int is_done(const dpt__block *block) {
-  if (dpt__cache_off() && !dpt__event_done((dpt__event){block->birth, block->freed})) return 0;
+  if (dpt__cache_off() && !dpt__event_done((dpt__event){block->stream, block->freed})) return 0;
   for (int i = 0; i < block->nuser; i++)
     if (!dpt__event_done(block->users[i])) return 0;
   return 1;
@@ -153,7 +153,7 @@ static int look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
   return n;
 }
 
-void dpt__block_give(dpt__block *block) {
+void dpt__block_free(dpt__block *block) {
   if (dpt__forked()) return; /* the lock may be held by a thread that is not here */
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
@@ -164,13 +164,13 @@ void dpt__block_give(dpt__block *block) {
   }
   p->live -= (int64_t)block->asked;
   atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
-  if (block->birth) block->freed = dpt__event_last(block->birth).number;
+  if (block->stream) block->freed = dpt__event_last(block->stream).number;
   for (int i = 0; i < block->nuser; i++) block->users[i] = dpt__event_last(block->users[i].stream);
   retire(p, block);
   dpt__unlock(&p->lock);
 }
 
-int dpt__block_hold(dpt__block *block, dpt__capture *capture) {
+int dpt__block_pin(dpt__block *block, dpt__capture *capture) {
   if (block->graph == capture->id) return 0;
   if (dpt__list_add(&capture->blocks, block))
     return dpt__no_memory("cutorch.graph: no host memory to note what it uses");
@@ -182,14 +182,14 @@ int dpt__block_hold(dpt__block *block, dpt__capture *capture) {
   return 0;
 }
 
-void dpt__block_release(dpt__block *block) {
+void dpt__block_unpin(dpt__block *block) {
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
   dpt__assert(block->held > 0);
   int last = --block->held == 0 && block->given;
   if (last) block->given = 0;
   dpt__unlock(&p->lock);
-  if (last) dpt__block_give(block);
+  if (last) dpt__block_free(block);
 }
 
 /* ---- segments ---- */
@@ -201,7 +201,7 @@ static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list, int passed) {
       for (dpt__block *b = bins->first[row][column], *next; b; b = next) {
         next = b->next;
         if (b->before || b->after) continue;
-        if (passed && !dpt__event_done((dpt__event){b->birth, b->freed})) continue;
+        if (passed && !dpt__event_done((dpt__event){b->stream, b->freed})) continue;
         dpt__bins_remove(bins, b);
         b->next = list;
         list = b;
@@ -218,7 +218,7 @@ static void await_temporary(pool *p) DPT__REQUIRES(p->emptying) {
     if (h->in_use) streams[n++] = h->stream;
   dpt__unlock(&p->lock);
   (void)dpt__sync_point("temporary memory is awaited");
-  for (int i = 0; i < n; i++) dpt__event_settle(dpt__event_last(streams[i]));
+  for (int i = 0; i < n; i++) dpt__event_wait_quietly(dpt__event_last(streams[i]));
 }
 
 /* Waits for the other streams' use of the blocks that are pending now, and says how many of those
@@ -230,8 +230,8 @@ static int await_pending(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__unlock(&p->lock);
   (void)dpt__sync_point("pending blocks are taken");
   for (dpt__block *b = pending; b; b = b->next) {
-    for (int i = 0; i < b->nuser; i++) dpt__event_settle(b->users[i]);
-    if (dpt__cache_off()) dpt__event_settle((dpt__event){b->birth, b->freed});
+    for (int i = 0; i < b->nuser; i++) dpt__event_wait_quietly(b->users[i]);
+    if (dpt__cache_off()) dpt__event_wait_quietly((dpt__event){b->stream, b->freed});
   }
   dpt__lock(&p->lock);
   while (pending) {
@@ -275,7 +275,8 @@ static int give_segments(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__block *list = collect_segments(p, 0);
   dpt__unlock(&p->lock);
   (void)dpt__sync_point("free segments are taken");
-  for (dpt__block *b = list; b; b = b->next) dpt__event_settle((dpt__event){b->birth, b->freed});
+  for (dpt__block *b = list; b; b = b->next)
+    dpt__event_wait_quietly((dpt__event){b->stream, b->freed});
   int n;
   int64_t bytes = raw_give_all(list, &n);
   dpt__lock(&p->lock);
@@ -317,7 +318,7 @@ static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bi
   block->bytes = bytes;
   block->device = device;
   block->home = home;
-  block->birth = stream;
+  block->stream = stream;
   p->taken += (int64_t)bytes;
   p->segments++;
   return block;
@@ -394,7 +395,7 @@ static dpt__block *reclaim(pool *p, int device, dpt__stream *stream, size_t byte
   return block;
 }
 
-int dpt__block_take(int device, size_t bytes, dpt__block **block) {
+int dpt__block_alloc(int device, size_t bytes, dpt__block **block) {
   DPT__TRY(dpt__devices_ready("allocation"));
   pool *p = &pools[device];
   dpt__stream *stream = device ? dpt__current_stream(device) : NULL;
@@ -409,7 +410,7 @@ int dpt__block_take(int device, size_t bytes, dpt__block **block) {
 
 /* Without a wait for other streams, since they may wait for this one. */
 static dpt__block *reclaim_passed(pool *p, dpt__stream *stream, uint64_t number, size_t bytes) {
-  dpt__event_settle((dpt__event){stream, number - 1});
+  dpt__event_wait_quietly((dpt__event){stream, number - 1});
   int n;
   dpt__lock(&p->lock);
   p->taken -= raw_give_all(collect_segments(p, 1), &n);
@@ -418,7 +419,7 @@ static dpt__block *reclaim_passed(pool *p, dpt__stream *stream, uint64_t number,
   return block;
 }
 
-dpt__block *dpt__block_take_temporary(dpt__stream *stream, uint64_t number, size_t bytes) {
+dpt__block *dpt__block_alloc_temporary(dpt__stream *stream, uint64_t number, size_t bytes) {
   pool *p = &pools[stream->device];
   bytes = whole_grains(bytes);
   dpt__lock(&p->lock);
@@ -429,10 +430,10 @@ dpt__block *dpt__block_take_temporary(dpt__stream *stream, uint64_t number, size
   return block;
 }
 
-void dpt__block_give_temporary(dpt__block *block, uint64_t number) {
+void dpt__block_free_temporary(dpt__block *block, uint64_t number) {
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
-  find_heap(p, block->birth, 1)->in_use--;
+  find_heap(p, block->stream, 1)->in_use--;
   block->freed = number;
   retire(p, block);
   dpt__unlock(&p->lock);

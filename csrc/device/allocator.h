@@ -12,20 +12,20 @@
 
 /* Memory of a device, 64-byte aligned; device 0: page-locked host memory. A sentence with the live,
  * cached and asked bytes where there is none. */
-int dpt__block_take(int device, size_t bytes, dpt__block **block);
-void dpt__block_give(dpt__block *block);
+int dpt__block_alloc(int device, size_t bytes, dpt__block **block);
+void dpt__block_free(dpt__block *block);
 
 /* Temporary memory of item `number` of the stream, taken and given back by the stream's thread
  * while the item runs. It counts as cached memory: what a tensor is given out at a call, kernels
  * that run before must not touch, so they have blocks of their own, which the next item may use at
  * once. NULL: there is none though everything was given back that can be without a wait for other
  * streams; an error message. */
-dpt__block *dpt__block_take_temporary(dpt__stream *stream, uint64_t number, size_t bytes);
-void dpt__block_give_temporary(dpt__block *block, uint64_t number);
+dpt__block *dpt__block_alloc_temporary(dpt__stream *stream, uint64_t number, size_t bytes);
+void dpt__block_free_temporary(dpt__block *block, uint64_t number);
 
 /* Captured work uses the block: it is given back only when the graph has released it, too. */
-int dpt__block_hold(dpt__block *block, dpt__capture *capture);
-void dpt__block_release(dpt__block *block);
+int dpt__block_pin(dpt__block *block, dpt__capture *capture);
+void dpt__block_unpin(dpt__block *block);
 
 /* Out of line: a stream uses the block for the first time. */
 int dpt__block_use_first(dpt__block *block, dpt__stream *stream);
@@ -33,8 +33,8 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream);
 /* Work that is queued on stream from now on uses the block. */
 static inline int dpt__block_use(dpt__block *block, dpt__stream *stream) {
   dpt__capture *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
-  if (capture && capture == dpt__own_capture) DPT__TRY(dpt__block_hold(block, capture));
-  if (stream == block->birth) return 0;
+  if (capture && capture == dpt__own_capture) DPT__TRY(dpt__block_pin(block, capture));
+  if (stream == block->stream) return 0;
   if (stream == atomic_load_explicit(&block->last_user, memory_order_acquire)) return 0;
   return dpt__block_use_first(block, stream);
 }

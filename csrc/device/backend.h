@@ -1,4 +1,4 @@
-/* backend.h: the one door between the generic rooms and a backend.
+/* backend.h: the interface between generic code and a backend.
  *
  * Invariant: nothing above this file knows which backend it calls. A generic function checks its
  * operands, resolves shapes, fills a plain args struct and launches it (device/launch.h); whether
@@ -21,11 +21,11 @@ enum dpt__kernel {
 typedef struct dpt__stream dpt__stream; /* device/stream.h */
 typedef struct dpt__backend dpt__backend;
 
-/* What a kernel is told beside its arguments. */
+/* What a kernel gets beside its arguments. */
 typedef struct dpt__context {
   const dpt__backend *backend;
   dpt__stream *stream; /* NULL: host memory, on the caller's thread, at once */
-  void *queue;         /* the stream's, of a backend that has queues */
+  void *native_stream; /* the backend's own, if it has streams */
   int device;          /* from 1; 0: host memory */
   int threads;         /* how many OpenMP threads a kernel of this context may use */
   const char *name;    /* of the operation: a literal */
@@ -33,7 +33,7 @@ typedef struct dpt__context {
 } dpt__context;
 
 /* Returns 0 or leaves an error message, which does not name the operation: who runs the kernel puts
- * that in front. On a stream it waits for the next wait. */
+ * that in front. A stream keeps it until the next wait. */
 typedef int dpt__kernel_fn(dpt__context *context, const void *args);
 
 struct dpt__backend {
@@ -43,46 +43,45 @@ struct dpt__backend {
   /* NULL, or: the thread that launches a kernel calls this first, so that what the kernel needs
    * (a library) is there, or the launch fails with an error message. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
-  /* How many devices the machine has (or a sentence why none can be used), and what one of them
-   * (from 0) is; memory: bytes in all. */
+  /* How many devices the machine has (or an error message: why none can be used), and what one of
+   * them (from 0) is; memory: bytes in all. */
   int (*count)(int *n);
   int (*properties)(int index, dpt_device_info *info, int64_t *memory);
   /* NULL on the host: versions of the runtime and of the driver, as CUDA writes them; bytes that
    * the device could give now. */
   int (*versions)(int *runtime, int *driver);
   int (*memory_left)(int index, int64_t *bytes);
-  /* NULL where all memory is one: kernels and copies of device index reach the memory of another
-   * one from now on, where *reached says so (on 0: not any more). */
+  /* NULL if all memory is one: kernels and copies of device index reach the memory of another one
+   * from now on, if *reached says so (on 0: not any more). */
   int (*peer)(int index, int other, int on, int *reached);
   /* Raw memory, 64-byte aligned; the caching allocator above is shared by all backends.
-   * memory_take returns 0 with *p == NULL when there is no more. */
-  int (*memory_take)(int index, size_t bytes, void **p);
-  void (*memory_give)(int index, void *p, size_t bytes);
+   * memory_alloc returns 0 with *p == NULL if there is no more. */
+  int (*memory_alloc)(int index, size_t bytes, void **p);
+  void (*memory_free)(int index, void *p, size_t bytes);
   /* Page-locked host memory (plain memory where that means nothing). */
-  int (*pinned_take)(size_t bytes, void **p);
-  void (*pinned_give)(void *p, size_t bytes);
-  /* A backend whose kernels only issue work, to a queue that a device works off (a GPU), fills in
-   * the rest; NULL where a kernel's return is its end. A mark stands in a queue behind what was
-   * issued; mark_set makes one where *mark is NULL, and may set one again that others waited for.
-   * enter is called first by each stream's thread. None of them changes which device the calling
-   * thread works for. */
+  int (*pinned_alloc)(size_t bytes, void **p);
+  void (*pinned_free)(void *p, size_t bytes);
+  /* A backend whose kernels only issue work, to a native stream that a device works off (a GPU),
+   * fills in the rest; NULL if a kernel's return is its end. event_record makes an event if *event
+   * is NULL, and may record one again that others waited for. enter is called first by each
+   * stream's thread. None of them changes which device the calling thread works for. */
   int (*enter)(int index);
-  int (*queue_new)(int index, void **queue);
-  int (*mark_set)(int index, void *queue, void **mark);
-  int (*mark_await)(void *queue, void *mark); /* later work of the queue waits for the mark */
-  int (*mark_query)(void *mark, int *passed);
-  int (*mark_wait)(void *mark); /* the caller waits, asleep if it takes long */
-  /* 1 and an error message, once, if a kernel of the queue has found something wrong; *number,
+  int (*stream_new)(int index, void **stream);
+  int (*event_record)(int index, void *stream, void **event);
+  int (*stream_wait_event)(void *stream, void *event);
+  int (*event_query)(void *event, int *done);
+  int (*event_synchronize)(void *event); /* the caller waits, asleep if it takes long */
+  /* 1 and an error message, once, if a kernel of the stream has found something wrong; *number,
    * *name: of the item that it was launched for. */
-  int (*queue_fault)(void *queue, uint64_t *number, const char **name);
+  int (*stream_fault)(void *stream, uint64_t *number, const char **name);
   const dpt__collectives *collectives; /* NULL: there are none */
-  /* NULL where recurrent networks are computed with weights of our own layout (rnn/rnn.h). */
+  /* NULL if recurrent networks are computed with weights of our own layout (rnn/layout.h). */
   const struct dpt__rnn_library *rnn;
-  /* NULL where there are no graphs. Between begin and end what is issued to the queue is recorded;
+  /* NULL if there are no graphs. Between begin and end what is issued to the stream is recorded;
    * launch issues all of it. */
-  int (*capture_begin)(void *queue);
-  int (*capture_end)(void *queue, void **graph);
-  int (*graph_launch)(void *queue, void *graph);
+  int (*capture_begin)(void *stream);
+  int (*capture_end)(void *stream, void **graph);
+  int (*graph_launch)(void *stream, void *graph);
   void (*graph_free)(void *graph);
 };
 
@@ -91,7 +90,7 @@ struct dpt__backend {
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 
 /* Temporary memory for the running kernel, 64-byte aligned, uninitialised; it belongs to the
- * context's stream (or thread) and is valid until the kernel returns. NULL leaves a sentence.
+ * context's stream (or thread) and is valid until the kernel returns. NULL leaves an error message.
  * A second call in one kernel gives further memory. */
 void *dpt__scratch(dpt__context *context, size_t bytes);
 

@@ -358,7 +358,7 @@ int dpt_device_synchronize(int number) {
   for (int n = first; n <= last; n++)
     for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
       dpt__stream *stream = stream_at(devices[n], i);
-      if (stream) dpt__event_settle(dpt__event_last(stream));
+      if (stream) dpt__event_wait_quietly(dpt__event_last(stream));
     }
   for (int n = first; n <= last; n++)
     for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {

@@ -88,10 +88,10 @@ static const uint64_t LANE = 0x9E3779B97F4A7C15;
 static int captured(dpt__capture *capture, dpt_draw *draw) {
   if (!capture->live) {
     dpt__block *block;
-    DPT__TRY(dpt__block_take(capture->stream->device, sizeof(dpt__draws), &block));
-    int failed = dpt__block_hold(block, capture);
+    DPT__TRY(dpt__block_alloc(capture->stream->device, sizeof(dpt__draws), &block));
+    int failed = dpt__block_pin(block, capture);
     if (!failed) capture->live = block->data;
-    dpt__block_give(block);
+    dpt__block_free(block);
     if (failed) return 1;
   }
   *draw = (dpt_draw){.offset = capture->draws++, .live_ = capture->live};

@@ -7,10 +7,10 @@
 #include "device/graph.h"
 
 #include "device/allocator.h"
+#include "device/backend_events.h"
 #include "device/bytes.h"
 #include "device/device.h"
 #include "device/draws.h"
-#include "device/marks.h"
 #include "device/scratch.h"
 #include "device/storage.h"
 
@@ -32,7 +32,7 @@ static void destroy(dpt_graph *graph) {
   if (graph->work) graph->capture.stream->backend->graph_free(graph->work);
   dpt__scratch_free(graph->scratch);
   dpt__list *blocks = &graph->capture.blocks, *written = &graph->capture.written;
-  for (int i = 0; i < blocks->n; i++) dpt__block_release(blocks->item[i]);
+  for (int i = 0; i < blocks->n; i++) dpt__block_unpin(blocks->item[i]);
   for (int i = 0; i < written->n; i++) dpt_storage_release(written->item[i]);
   free(blocks->item);
   free(written->item);
@@ -65,7 +65,7 @@ void dpt__graphs_sweep(void) {
 static int run_begin(dpt__context *context, const void *args) {
   dpt_graph *graph = *(dpt_graph *const *)args;
   dpt__scratch_divert();
-  graph->status = context->backend->capture_begin(context->queue);
+  graph->status = context->backend->capture_begin(context->native_stream);
   return graph->status;
 }
 
@@ -73,7 +73,7 @@ static int run_end(dpt__context *context, const void *args) {
   dpt_graph *graph = *(dpt_graph *const *)args;
   graph->scratch = dpt__scratch_restore();
   if (graph->status) return 0; /* it never began */
-  graph->status = context->backend->capture_end(context->queue, &graph->work);
+  graph->status = context->backend->capture_end(context->native_stream, &graph->work);
   return graph->status;
 }
 
@@ -113,9 +113,9 @@ int dpt_graph_begin(dpt_graph **out) {
     return dpt__capture_mismatch(fn, stream);
   }
   /* Others may have queued something meanwhile; from here on they can't. */
-  dpt__event_settle(dpt__event_last(stream));
+  dpt__event_wait_quietly(dpt__event_last(stream));
   dpt__own_capture = &graph->capture;
-  dpt__marks_close(stream, 1);
+  dpt__backend_events_close(stream, 1);
   run(graph, run_begin);
   *out = graph;
   return 0;
@@ -126,7 +126,7 @@ int dpt_graph_end(dpt_graph *graph) {
   if (dpt__own_capture != &graph->capture)
     return dpt__fail("cutorch.graph: this thread does not capture that graph");
   int status = run(graph, run_end);
-  dpt__marks_close(stream, 0);
+  dpt__backend_events_close(stream, 0);
   dpt__own_capture = NULL;
   atomic_store(&stream->capture, NULL);
   /* what failed while the work was recorded */
@@ -150,7 +150,7 @@ static int run_launch(dpt__context *context, const void *args) {
         .way = DPT__WITHIN, .count = 1, .piece = {{live, &l->from, sizeof l->from}}};
     DPT__TRY(context->backend->kernels[DPT__KERNEL_copy_bytes](context, &copy));
   }
-  return context->backend->graph_launch(context->queue, l->graph->work);
+  return context->backend->graph_launch(context->native_stream, l->graph->work);
 }
 
 int dpt_graph_launch(dpt_graph *graph) {

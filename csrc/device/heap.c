@@ -62,7 +62,7 @@ void dpt__block_cut(dpt__block *block, size_t bytes) {
   rest->bytes = block->bytes - bytes;
   rest->device = block->device;
   rest->home = block->home;
-  rest->birth = block->birth;
+  rest->stream = block->stream;
   rest->freed = block->freed;
   rest->before = block;
   rest->after = block->after;

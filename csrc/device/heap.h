@@ -20,10 +20,10 @@ struct dpt__block {
   size_t asked; /* of them what its user wanted, in grains; 0: free */
   int device;   /* 0: page-locked host memory */
   dpt__bins *home;
-  dpt__stream *birth;         /* NULL: page-locked host memory */
+  dpt__stream *stream;        /* that it is allocated on; NULL: page-locked host memory */
   dpt__block *before, *after; /* neighbours in the segment */
   dpt__block *prev, *next;    /* in a bin, or in a list of the allocator */
-  uint64_t freed;             /* the birth stream's last item when it was given back */
+  uint64_t freed;             /* of that stream: the last item when it was freed */
   _Atomic(dpt__stream *) last_user;
   dpt__event *users; /* other streams that used it; the numbers are set when it is given back */
   int nuser, user_room;

@@ -4,8 +4,8 @@
 #include "device/capture.h"
 #include "device/copy.h"
 #include "device/device.h"
-#include "device/leaving.h"
 #include "device/peer.h"
+#include "device/shutdown.h"
 #include "device/storage.h"
 
 #include <stdio.h>

@@ -24,7 +24,7 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
   DPT__TRY(dpt__storage_bytes(s->kind, size, &bytes));
   void *data;
   dpt__block *block;
-  DPT__TRY(dpt__storage_take(s, bytes, &data, &block));
+  DPT__TRY(dpt__storage_alloc(s, bytes, &data, &block));
   size_t kept = (size_t)(size < s->size ? size : s->size) * dpt__dtype_size(dpt__dtype(s->kind));
   dpt_storage old = *s;
   s->data = data;
@@ -32,7 +32,7 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
   if (kept && s->device) {
     dpt__stream *stream = dpt__current_stream(s->device);
     if (dpt__copy_on(stream, "resize", data, s, old.data, &old, kept)) {
-      dpt__block_give(block);
+      dpt__block_free(block);
       s->data = old.data;
       s->block = old.block;
       return 1;
@@ -40,7 +40,7 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
   } else if (kept) {
     memcpy(data, old.data, kept);
   }
-  dpt__storage_give(&old);
+  dpt__storage_free(&old);
   s->size = s->capacity = size;
   return 0;
 }

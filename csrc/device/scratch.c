@@ -27,7 +27,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void free_chunks(void *first) {
   for (chunk *c = first; c;) {
     chunk *next = c->next;
-    dpt__host.memory_give(0, c->bytes, c->size);
+    dpt__host.memory_free(0, c->bytes, c->size);
     free(c);
     c = next;
   }
@@ -39,7 +39,7 @@ static chunk *push_chunk(size_t size) {
   chunk *c = malloc(sizeof *c);
   if (!c) return NULL;
   *c = (chunk){top, size, 0, NULL};
-  if (dpt__host.memory_take(0, size, &c->bytes) || !c->bytes) {
+  if (dpt__host.memory_alloc(0, size, &c->bytes) || !c->bytes) {
     free(c);
     return NULL;
   }
@@ -98,7 +98,7 @@ static void *take_block(dpt__context *context, size_t bytes) {
     }
   piece *p = malloc(sizeof *p);
   dpt__block *block =
-      p ? dpt__block_take_temporary(context->stream, context->number, bytes ? bytes : 1) : NULL;
+      p ? dpt__block_alloc_temporary(context->stream, context->number, bytes ? bytes : 1) : NULL;
   if (!block) {
     if (!p) dpt__fail("no host memory to note a kernel's temporary memory");
     free(p);
@@ -113,7 +113,7 @@ static void *take_block(dpt__context *context, size_t bytes) {
 static void give_blocks(piece *p, uint64_t number) {
   while (p) {
     piece *next = p->next;
-    dpt__block_give_temporary(p->block, number);
+    dpt__block_free_temporary(p->block, number);
     free(p);
     p = next;
   }

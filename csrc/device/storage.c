@@ -28,7 +28,7 @@ static int take_host(size_t bytes, void **data) {
   if (dpt__fault(DPT__FAULT_MALLOC)) {
     *data = NULL;
   } else {
-    dpt__host.memory_take(0, bytes, data);
+    dpt__host.memory_alloc(0, bytes, data);
   }
   if (!*data)
     return dpt__no_memory("no host memory: %zu bytes wanted, %lld bytes are live", bytes,
@@ -39,25 +39,25 @@ static int take_host(size_t bytes, void **data) {
 
 static void give_host(void *data, size_t bytes) {
   if (!data) return;
-  dpt__host.memory_give(0, data, bytes);
+  dpt__host.memory_free(0, data, bytes);
   atomic_fetch_sub_explicit(&live, (long long)bytes, memory_order_relaxed);
 }
 
-int dpt__storage_take(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
+int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
   *data = NULL;
   *block = NULL;
   if (!s->device && !(s->flags & DPT__PINNED)) return take_host(bytes, data);
   if (!bytes) return 0;
-  DPT__TRY(dpt__block_take(s->device, bytes, block));
+  DPT__TRY(dpt__block_alloc(s->device, bytes, block));
   *data = (*block)->data;
   return 0;
 }
 
-void dpt__storage_give(dpt_storage *s) {
+void dpt__storage_free(dpt_storage *s) {
   if (s->mapping) dpt__unmap(s->mapping, s->data);
   if (s->flags & DPT__FOREIGN) return;
   if (s->block) {
-    dpt__block_give(s->block);
+    dpt__block_free(s->block);
   } else {
     give_host(s->data, (size_t)s->capacity * dpt__dtype_size(dpt__dtype(s->kind)));
   }
@@ -76,7 +76,7 @@ static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int 
   s->size = s->capacity = size;
   s->parent = NULL;
   s->mapping = NULL;
-  if (dpt__storage_take(s, bytes, &s->data, &s->block)) {
+  if (dpt__storage_alloc(s, bytes, &s->data, &s->block)) {
     free(s);
     return 1;
   }
@@ -146,7 +146,7 @@ void dpt_storage_release(dpt_storage *s) {
   if (s->parent) {
     dpt_storage_release(s->parent);
   } else {
-    dpt__storage_give(s);
+    dpt__storage_free(s);
   }
   free(s);
 }

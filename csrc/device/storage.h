@@ -38,8 +38,8 @@ int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
                       struct dpt__mapping *mapping);
 void dpt__unmap(struct dpt__mapping *mapping, void *data);
 /* Memory of a storage whose kind, device and flags are set; it goes back. */
-int dpt__storage_take(dpt_storage *s, size_t bytes, void **data, struct dpt__block **block);
-void dpt__storage_give(dpt_storage *s);
+int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, struct dpt__block **block);
+void dpt__storage_free(dpt_storage *s);
 int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elements */
 
 /* Captured work writes to the storage: its replays count that, too. */

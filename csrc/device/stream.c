@@ -1,13 +1,15 @@
 /* stream.c: the threads of streams, queueing, and waits (see stream.h). */
 #include "device/stream.h"
 
+#include "device/backend_events.h"
 #include "device/capture.h"
 #include "device/fault.h"
-#include "device/marks.h"
 #include "device/threads.h"
 
 /* Whether the stream has what its backend gives a stream that starts. */
-static int has_queue(dpt__stream *stream) { return stream->queue || !stream->backend->queue_new; }
+static int has_native_stream(dpt__stream *stream) {
+  return stream->native_stream || !stream->backend->stream_new;
+}
 
 static atomic_uint_least64_t waits;
 uint64_t dpt_waits(void) { return atomic_load(&waits); }
@@ -18,7 +20,7 @@ static void *run_stream(void *arg) {
   dpt__stream *stream = arg;
   dpt__context context = {.backend = stream->backend,
                           .stream = stream,
-                          .queue = stream->queue,
+                          .native_stream = stream->native_stream,
                           .device = stream->device,
                           .threads = stream->threads};
   uint64_t random = 0;
@@ -35,7 +37,7 @@ static void *run_stream(void *arg) {
     /* at the end of the process only kernels are waited for: a wait may never end */
     if (kind == DPT__ITEM_KERNEL) dpt__runner_enter(&stream->runner);
     if ((lost && kind != DPT__ITEM_RENDEZVOUS) || item->fn(&context, item + 1))
-      dpt__stream_keep(stream, context.name, number);
+      dpt__stream_set_error(stream, context.name, number);
     dpt__runner_done(&stream->runner);
     dpt__after_kernel(&dpt__local);
     dpt__ring_pop(stream->read, size);
@@ -51,7 +53,7 @@ static int start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
   if (!stream->write) stream->write = stream->read = dpt__ring_new();
   if (!stream->write || dpt__stream_reserve_error(stream))
     return dpt__no_memory("%s: no host memory for its queue", what);
-  if (!has_queue(stream)) DPT__TRY(dpt__marks_new(stream));
+  if (!has_native_stream(stream)) DPT__TRY(dpt__backend_events_new(stream));
   pthread_t thread;
   dpt__runner_add(&stream->runner);
   stream->announces = dpt__gomp_claim(stream->threads);
@@ -113,9 +115,9 @@ int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const ch
 static int run_wait(dpt__context *context, const void *args) {
   dpt__event event = *(const dpt__event *)args;
   dpt__stream *stream = context->stream;
-  if (stream->queue) {
-    DPT__TRY(dpt__marks_await(stream, event));
-    DPT__TRY(dpt__marks_follow(stream, context->number, event));
+  if (stream->native_stream) {
+    DPT__TRY(dpt__backend_stream_wait_event(stream, event));
+    DPT__TRY(dpt__backend_events_follow(stream, context->number, event));
   } else {
     dpt__counter_wait(&event.stream->done, event.number);
   }
@@ -128,9 +130,9 @@ static int wait_for(dpt__stream *stream, dpt__event event) {
   if (dpt__own_capture && !dpt__event_done(event))
     return dpt__capture_mismatch(
         "a wait", atomic_load(&stream->capture) == dpt__own_capture ? event.stream : stream);
-  if (dpt__event_over(event) && has_queue(stream)) {
+  if (dpt__event_over(event) && has_native_stream(stream)) {
     dpt__stream_inherit(stream, 0, event);
-    return stream->queue ? dpt__marks_follow(stream, 0, event) : 0;
+    return stream->native_stream ? dpt__backend_events_follow(stream, 0, event) : 0;
   }
   return push(1, &stream, DPT__ITEM_WAIT, run_wait, "stream wait", &event, sizeof event);
 }
@@ -187,12 +189,12 @@ int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other) {
 
 int dpt__event_done(dpt__event event) {
   if (dpt__event_over(event)) return 1;
-  return event.stream->queue ? dpt__marks_done(event) : 0;
+  return event.stream->native_stream ? dpt__backend_event_query(event) : 0;
 }
 
-int dpt__event_settle(dpt__event event) {
+int dpt__event_wait_quietly(dpt__event event) {
   if (!event.stream) return 0;
-  if (event.stream->backend->queue_new) return dpt__marks_settle(event);
+  if (event.stream->backend->stream_new) return dpt__backend_event_synchronize(event);
   dpt__counter_wait(&event.stream->done, event.number);
   return 0;
 }
@@ -201,8 +203,8 @@ int dpt__event_wait(dpt__event event) {
   DPT__TRY(dpt__capture_rejects("synchronize", "it waits for the device"));
   if (!event.stream) return 0;
   atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);
-  int status = dpt__event_settle(event);
-  if (event.stream->queue) dpt__marks_look(event.stream, event.number);
+  int status = dpt__event_wait_quietly(event);
+  if (event.stream->native_stream) dpt__backend_events_poll(event.stream, event.number);
   return dpt__stream_report(event) || status;
 }
 

@@ -32,10 +32,10 @@ int dpt__event_done(dpt__event event);
 int dpt__stream_wait(dpt__stream *stream, dpt__event event);
 /* The same for everything that is queued on `other` now. */
 int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other);
-/* The caller waits, and gets the error that the stream keeps. dpt__event_settle only waits: the
- * error stays. */
+/* The caller waits, and gets the error that the stream keeps. dpt__event_wait_quietly only waits:
+ * the error stays. */
 int dpt__event_wait(dpt__event event);
-int dpt__event_settle(dpt__event event);
+int dpt__event_wait_quietly(dpt__event event);
 int dpt__stream_synchronize(dpt__stream *stream);
 
 #endif

@@ -109,7 +109,7 @@ static dpt__error *error_for(dpt__stream *stream, size_t size) {
   return error;
 }
 
-void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number) {
+void dpt__stream_set_error(dpt__stream *stream, const char *name, uint64_t number) {
   atomic_fetch_add(&failures, 1);
   const char *text = dpt_message();
   char where[DPT__STREAM_NAME];

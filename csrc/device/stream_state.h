@@ -17,8 +17,8 @@
 #include "base/lock.h"
 #include "device/backend.h"
 #include "device/counter.h"
-#include "device/leaving.h"
 #include "device/ring.h"
+#include "device/shutdown.h"
 
 enum { DPT__MAX_STREAMS = 256 };
 
@@ -50,10 +50,10 @@ struct dpt__stream {
   int threads;       /* OpenMP threads for its kernels */
   int announces;     /* its thread lets libgomp know of the streams' threads */
   int blocking;      /* ordered with the device's stream 0 */
-  /* NULL: not started, or of a backend without queues, where `issued` is not used. Set after
-   * `marks`, so that whoever sees a queue sees its marks. */
-  _Atomic(void *) queue;
-  struct dpt__marks *marks;
+  /* The backend's; NULL: not started, or of a backend without streams, which does not use `issued`.
+   * Set after `events`, so that whoever sees it sees them. */
+  _Atomic(void *) native_stream;
+  struct dpt__backend_events *events;
   _Atomic(struct dpt__capture *) capture; /* capture.h; NULL: what is queued is done */
   /* What those who queue write. */
   _Alignas(DPT__LINE) dpt__mutex lock;
@@ -90,13 +90,13 @@ typedef struct dpt__event {
 static inline dpt__event dpt__event_last(dpt__stream *stream) {
   return (dpt__event){stream, dpt__counter_value(&stream->submitted)};
 }
-/* Whether it is known to be over; dpt__event_done asks the queue. */
+/* Whether it is known to be over; dpt__event_done asks the backend. */
 static inline int dpt__event_over(dpt__event event) {
   return !event.stream || dpt__counter_value(&event.stream->done) >= event.number;
 }
 /* What a stream's thread advances when it has run an item. */
 static inline dpt__counter *dpt__stream_progress(dpt__stream *stream) {
-  return stream->backend->queue_new ? &stream->issued : &stream->done;
+  return stream->backend->stream_new ? &stream->issued : &stream->done;
 }
 /* For an item's function: the item of its stream that runs now. */
 static inline dpt__event dpt__event_running(dpt__stream *stream) {
@@ -111,7 +111,7 @@ static inline void dpt__event_run(dpt__event event) {
 
 /* This thread's error message becomes the stream's error, of its item `number`, unless it has one;
  * name: of the operation, which no kernel's message names itself. */
-void dpt__stream_keep(dpt__stream *stream, const char *name, uint64_t number);
+void dpt__stream_set_error(dpt__stream *stream, const char *name, uint64_t number);
 /* The stream, from its item `number` on, takes over the error that lies before an event that it
  * waited for. */
 void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event);

@@ -70,8 +70,8 @@ const dpt__backend dpt__host = {
     .prepare = prepare,
     .count = count,
     .properties = properties,
-    .memory_take = take,
-    .memory_give = give,
-    .pinned_take = take_pinned,
-    .pinned_give = give_pinned,
+    .memory_alloc = take,
+    .memory_free = give,
+    .pinned_alloc = take_pinned,
+    .pinned_free = give_pinned,
 };

@@ -3,7 +3,7 @@
 #include "ops/blas_library.h"
 
 #include "base/lock.h"
-#include "device/leaving.h"
+#include "device/shutdown.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -223,7 +223,7 @@ int dpt__blas_open(const char *fn) {
     char **before = lend_environment();
     int opened = look();
     take_environment_back(before);
-    if (opened) dpt__leave_first();
+    if (opened) dpt__shutdown_first();
     atomic_store_explicit(&is_open, opened, memory_order_release);
   }
   dpt__unlock(&lock);

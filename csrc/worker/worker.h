@@ -13,7 +13,7 @@
 #include "base/lock.h"
 #include "base/status.h"
 #include "device/counter.h"
-#include "device/leaving.h"
+#include "device/shutdown.h"
 #include <signal.h>
 
 typedef struct dpt__mail {

@@ -234,15 +234,15 @@ static pthread_mutex_t mailbox_lock = PTHREAD_MUTEX_INITIALIZER;
 /* B1 of docs/user-issues.md: memory of one thread is freed by another, 1,000,000 random operations.
  * Writes a stamp on the current stream, or on another one with an event between. */
 static void stamp(dpt_storage *s, uint64_t old, uint64_t new, uint64_t *seed) {
-  dpt__stream *birth = s->block->birth, *stream = birth;
+  dpt__stream *own = s->block->stream, *stream = own;
   if (draw(seed, 3) == 0) {
     stream = dpt__device_at((int)draw(seed, 2) + 1)->streams[draw(seed, 2)];
-    OK(dpt__stream_wait(stream, dpt__event_last(birth)));
+    OK(dpt__stream_wait(stream, dpt__event_last(own)));
     OK(dpt__block_use(s->block, stream));
   }
   struct stamp_args args = {s->data, (size_t)s->size / 2, old, new, &wrong};
   OK(dpt__stream_push(stream, run_stamp, "stamp", &args, sizeof args));
-  OK(dpt__stream_wait(birth, dpt__event_last(stream)));
+  OK(dpt__stream_wait(own, dpt__event_last(stream)));
 }
 
 static void *random_thread(void *arg) {

@@ -2,8 +2,8 @@
  * (base/assert.h). A backend with queues is played by functions of this file.
  */
 #include "device/allocator.h"
+#include "device/backend_events.h"
 #include "device/device.h"
-#include "device/marks.h"
 #include "device/storage.h"
 
 #include "gate.h"
@@ -16,33 +16,33 @@ static int run_fail(dpt__context *context, const void *args) { return dpt__fail(
 static dpt__stream *starting; /* whose queue is being made */
 static int looks;             /* waits while it was being made */
 
-static int queue_new(int index, void **queue) {
+static int stream_new(int index, void **queue) {
   static int queues;
   *queue = &queues;
   if (!starting) return 0;
   looks++;
   return dpt__stream_synchronize(starting);
 }
-static int mark_set(int index, void *queue, void **m) {
-  static int marks;
-  *m = &marks;
+static int event_record(int index, void *queue, void **m) {
+  static int event;
+  *m = &event;
   return 0;
 }
-static int mark_await(void *queue, void *m) { return 0; }
-static int mark_query(void *m, int *passed) {
+static int stream_wait_event(void *queue, void *m) { return 0; }
+static int event_query(void *m, int *passed) {
   *passed = 1;
   return 0;
 }
-static int mark_wait(void *m) { return 0; }
-static int queue_fault(void *queue, uint64_t *number, const char **name) { return 0; }
+static int event_synchronize(void *m) { return 0; }
+static int stream_fault(void *queue, uint64_t *number, const char **name) { return 0; }
 
 static const dpt__backend played = {.name = "played",
-                                    .queue_new = queue_new,
-                                    .mark_set = mark_set,
-                                    .mark_await = mark_await,
-                                    .mark_query = mark_query,
-                                    .mark_wait = mark_wait,
-                                    .queue_fault = queue_fault};
+                                    .stream_new = stream_new,
+                                    .event_record = event_record,
+                                    .stream_wait_event = stream_wait_event,
+                                    .event_query = event_query,
+                                    .event_synchronize = event_synchronize,
+                                    .stream_fault = stream_fault};
 
 static dpt__device device = {.backend = &played, .number = 1, .threads = 1};
 
@@ -62,7 +62,7 @@ static int when_full(const char *name) {
   if (strcmp(name, "stream full")) return 0;
   visits++;
   gate_open(&held);
-  dpt__event_settle(dpt__event_last(watched));
+  dpt__event_wait_quietly(dpt__event_last(watched));
   return 0;
 }
 
@@ -102,11 +102,11 @@ static void start_that_is_seen(void) {
 }
 
 static int when_settling(const char *name) {
-  if (strcmp(name, "settle")) return 0;
+  if (strcmp(name, "wait quietly")) return 0;
   dpt__sync_set(NULL);
   visits++;
-  CHECK(dpt__marks_done((dpt__event){watched, 1}));
-  dpt__marks_close(watched, 1);
+  CHECK(dpt__backend_event_query((dpt__event){watched, 1}));
+  dpt__backend_events_close(watched, 1);
   return 0;
 }
 
@@ -123,9 +123,9 @@ static void settled_meanwhile(void) {
   visits = 0;
   dpt__sync_set(when_settling);
   soil_stack();
-  OK(dpt__event_settle((dpt__event){watched, 1}));
+  OK(dpt__event_wait_quietly((dpt__event){watched, 1}));
   CHECK(visits == 1);
-  dpt__marks_close(watched, 0);
+  dpt__backend_events_close(watched, 0);
   CHECK(dpt__counter_value(&watched->done) == 1);
 }
 
@@ -139,7 +139,7 @@ static void error_without_memory(void) {
     OK(dpt__stream_synchronize(stream));
     dpt__sync_set(i < 2 ? no_memory_for_errors : NULL);
     OK(dpt__stream_push(stream, run_fail, "failing", NULL, 0));
-    dpt__event_settle(dpt__event_last(stream));
+    dpt__event_wait_quietly(dpt__event_last(stream));
     dpt__sync_set(NULL);
     FAILS(dpt__stream_synchronize(stream), "failing: it failed (queued on stream 0");
   }

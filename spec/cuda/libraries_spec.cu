@@ -198,16 +198,16 @@ static void recurrent(void) {
 
 /* Without a GPU there is no handle, but a sentence; with one this proves nothing. */
 static void handles(void) {
-  dpt__queue queue = {};
+  dpt__native_stream queue = {};
   dpt__context context = {};
   dpt__backend backend = {};
   dpt__cublas cublas;
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   int n;
-  backend.memory_take = take_memory;
+  backend.memory_alloc = take_memory;
   context.backend = &backend;
-  context.queue = &queue;
+  context.native_stream = &queue;
   if (cudaGetDeviceCount(&n) == cudaSuccess && n > 0) return;
   CHECK(dpt__cublas_begin(&context, &cublas) == 1);
   CHECK(strstr(said, "cublasCreate_v2: ") == said && strstr(said, "CUBLAS_STATUS_NOT_INITIALIZED"));

@@ -22,7 +22,7 @@ describe('scripts/cuda-calls', function()
          '  if (DPT_LAUNCH_TEAM(k, 1, 1, 0, c, x)) return 1;', '  puts("; cudaGetDevice(&n);");'} do
          assert.equal('', check(good), good)
       end
-      assert.equal('', check('  return cudaStreamSynchronize(s);', 'queue.cu'))
+      assert.equal('', check('  return cudaStreamSynchronize(s);', 'stream.cu'))
    end)
 
    it('finds what is planted', function()

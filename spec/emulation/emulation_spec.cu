@@ -66,7 +66,7 @@ __global__ void wait_in_a_branch(float *x) {
   x[threadIdx.x] = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1);
 }
 
-static dpt__queue queue;
+static dpt__native_stream queue;
 static dpt__context context;
 
 static int total_is_right(const std::vector<float> &parts, float wanted) {
@@ -125,9 +125,9 @@ static int too_many_threads() {
 
 static int default_queue() {
   float x[1];
-  dpt__queue none = {};
+  dpt__native_stream none = {};
   dpt__context on_default = {};
-  on_default.queue = &none;
+  on_default.native_stream = &none;
   return !DPT_LAUNCH(add_one, 1, 1, 0, &on_default, x, 1);
 }
 
@@ -151,7 +151,7 @@ static int succeeds(int (*f)()) {
 }
 
 int main() {
-  context.queue = &queue;
+  context.native_stream = &queue;
   if (cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking)) return 1;
   const struct {
     const char *name;

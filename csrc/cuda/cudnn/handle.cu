@@ -24,17 +24,17 @@ dpt__library library = {"cuDNN",
                         take,
                         PTHREAD_MUTEX_INITIALIZER};
 
-int make(dpt__queue *queue) {
+int make(dpt__native_stream *native) {
   cudnnHandle_t handle;
   dpt__cudnn *cudnn = (dpt__cudnn *)calloc(1, sizeof *cudnn);
   if (!cudnn) return dpt__cuda_fail("no host memory for cuDNN's handle");
   if (dpt__cudnn_status(functions.cudnnCreate(&handle), "cudnnCreate") ||
-      dpt__cudnn_status(functions.cudnnSetStream(handle, queue->stream), "cudnnSetStream")) {
+      dpt__cudnn_status(functions.cudnnSetStream(handle, native->stream), "cudnnSetStream")) {
     free(cudnn);
     return 1;
   }
   cudnn->handle = handle;
-  queue->cudnn = cudnn;
+  native->cudnn = cudnn;
   return 0;
 }
 
@@ -52,9 +52,9 @@ const dpt__cudnn_functions *dpt__cudnn_open(void) {
 }
 
 int dpt__cudnn_begin(dpt__context *context, const dpt__cudnn_functions **call, dpt__cudnn **cudnn) {
-  dpt__queue *queue = dpt__queue_of(context);
-  if (!queue->cudnn && (!dpt__cudnn_open() || make(queue))) return 1;
+  dpt__native_stream *native = dpt__native_stream_of(context);
+  if (!native->cudnn && (!dpt__cudnn_open() || make(native))) return 1;
   *call = &functions;
-  *cudnn = (dpt__cudnn *)queue->cudnn;
+  *cudnn = (dpt__cudnn *)native->cudnn;
   return 0;
 }

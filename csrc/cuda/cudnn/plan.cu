@@ -304,7 +304,7 @@ static int make(dpt__context *context, const dpt__cudnn_functions *f, const dpt_
                 const operands &o, dpt__conv_plan **plan) {
   size_t limit;
   /* nothing can be measured while a graph is recorded: that would wait for the queue */
-  bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__queue_of(context)->captures;
+  bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
   if (limit_of(key, &limit) || dpt__conv_describe(f, key, plan)) return 1;
   if (!(*plan)->works || !choose(context, *plan, o, limit, measures)) return 0;
   dpt__conv_drop(f, *plan);

@@ -45,7 +45,7 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   r->a = (const dpt__rnn_args *)args;
   if (dpt__cudnn_begin(context, &r->call, &cudnn)) return 1;
   r->handle = cudnn->handle;
-  r->stream = dpt__queue_of(context)->stream;
+  r->stream = dpt__native_stream_of(context)->stream;
   if (dpt__rnn_plan_of(&cudnn->networks, r->call, r->handle, r->a, kept, &r->plan)) return 1;
   if (r->a->reserve && (size_t)r->a->reserve_bytes < r->plan->reserve())
     return dpt__cuda_fail("cuDNN wants a reserve of %zu bytes now, not %lld", r->plan->reserve(),

@@ -86,7 +86,7 @@ template <typename T> int histogram(dpt__context *context, const dpt__histogram_
                           (long long)g->n);
   unsigned long long *counts = (unsigned long long *)dpt__cuda_services->scratch(context, bytes);
   if (!counts) return 1;
-  DPT__CUDA(cudaMemsetAsync(counts, 0, bytes, dpt__queue_of(context)->stream));
+  DPT__CUDA(cudaMemsetAsync(counts, 0, bytes, dpt__native_stream_of(context)->stream));
   auto count = count_numbers<T>;
   auto end = write_counts<T>;
   size_t shared = g->bins <= SHARED_BINS ? (size_t)g->bins * sizeof(unsigned) : 0;

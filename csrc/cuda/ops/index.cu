@@ -45,7 +45,7 @@ int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
   int64_t count = g.lanes.count * g.n;
   unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / (CHECK_THREADS / DPT__BLOCK));
   if (blocks > 1)
-    DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, dpt__queue_of(context)->stream));
+    DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, dpt__native_stream_of(context)->stream));
   unsigned threads = count < CHECK_THREADS ? (unsigned)(count + 31) / 32 * 32 : CHECK_THREADS;
   return DPT_LAUNCH_TEAM(check_indices, blocks, threads, 0, context, g, count, refused,
                          dpt__fault_of(context), context->name);

@@ -224,7 +224,7 @@ int modes(dpt__context *context, const dpt__sort_args *g, const typename dpt__ke
   size_t bytes = (size_t)lanes * sizeof(unsigned long long);
   unsigned long long *best = (unsigned long long *)dpt__cuda_services->scratch(context, bytes);
   if (!best) return 1;
-  DPT__CUDA(cudaMemsetAsync(best, 0, bytes, dpt__queue_of(context)->stream));
+  DPT__CUDA(cudaMemsetAsync(best, 0, bytes, dpt__native_stream_of(context)->stream));
   auto score = score_runs<typename dpt__keys<T>::key>;
   if (DPT_LAUNCH(score, dpt__blocks(lanes * g->n), DPT__BLOCK, 0, context, keys, g->n, lanes * g->n,
                  best))
@@ -261,7 +261,7 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   }
   uint32_t *chunk_sums = words + counts, *places = chunk_sums + (size_t)passes * sums;
   DPT__CUDA(cudaMemsetAsync(chunk_sums, 0, (size_t)passes * sums * sizeof *words,
-                            dpt__queue_of(context)->stream));
+                            dpt__native_stream_of(context)->stream));
   auto count = count_digits<T>;
   auto add = add_counts<key>;
   auto put = put_items<T>;

@@ -1,6 +1,6 @@
 /* conv_plan.c: makes and keeps oneDNN's convolution primitives (conv_dnnl.h has the rules). */
 #include "base/lock.h"
-#include "device/leaving.h"
+#include "device/shutdown.h"
 #include "host/nn/conv_dnnl.h"
 
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static int make(dpt__conv_plan *plan) {
     dnnl_primitive_desc_destroy(pd);
   }
   dnnl_primitive_attr_destroy(attr);
-  dpt__leave_first(); /* oneDNN may have made something that its destructors drop */
+  dpt__shutdown_first(); /* oneDNN may have made something that its destructors drop */
   return status;
 }
 

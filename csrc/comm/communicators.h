@@ -1,38 +1,38 @@
 /* groups.h: devices joined by their backend's library for collectives, and the watch over it.
  *
  * Invariant: whatever the library does not end in time is aborted, and the streams that took part
- * keep one sentence about it; from then on tensors travel by copies, until dpt__groups_open is
- * called again. Nothing here waits for a device but dpt__group_of, which waits for the library when
- * devices are joined for the first time.
+ * keep one sentence about it; from then on tensors travel by copies, until dpt__communicators_open
+ * is called again. Nothing here waits for a device but dpt__communicator_of, which waits for the
+ * library when devices are joined for the first time.
  */
 #ifndef DPT_COMM_GROUPS_H
 #define DPT_COMM_GROUPS_H
 #include "device/collectives.h"
 #include "device/device.h"
 
-typedef struct dpt__group dpt__group;
+typedef struct dpt__communicator dpt__communicator;
 
 /* Calls that go into the ranks' queues as one. */
 enum { DPT__CALLS = 64, DPT__PLACES = 1024 };
 typedef struct dpt__batch {
-  dpt__group *group;
+  dpt__communicator *group;
   int32_t ranks, calls;
-  dpt__group_call call[DPT__CALLS];
+  dpt__collective_call call[DPT__CALLS];
   dpt__place place[DPT__PLACES]; /* (calls, ranks): only these are queued */
 } dpt__batch;
 
 /* The library of this process's devices is there and works, as far as that can be seen without
  * using it; what was joined and then aborted is forgotten. */
-int dpt__groups_open(void);
+int dpt__communicators_open(void);
 /* Seconds after which a collective is taken to be stuck: DPT_NCCL_TIMEOUT, or 600; while a test
  * runs (on = 1), 30 at most. */
-double dpt__groups_limit(void);
-void dpt__groups_testing(int on);
+double dpt__communicators_limit(void);
+void dpt__communicators_testing(int on);
 
 /* *group = n devices (by rising number, which are the ranks); NULL where these are to use copies:
  * too many sets of devices have been joined, or the library was aborted. */
-int dpt__group_of(int n, const int *device, dpt__group **group);
+int dpt__communicator_of(int n, const int *device, dpt__communicator **group);
 /* Queues a batch: after what is queued on the n streams, one of each device. */
-int dpt__group_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch);
+int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch);
 
 #endif

@@ -1,10 +1,10 @@
-/* stream_meeting_spec.c: work of several streams at once: order, errors, no circle of waits.
+/* stream_rendezvous_spec.c: work of several streams at once: order, errors, no circle of waits.
  *
  * Every wait here must end: a circle of streams that wait for each other is found by the test's
  * time limit.
  */
 #include "device/device.h"
-#include "device/meeting.h"
+#include "device/rendezvous.h"
 
 #include "check.h"
 
@@ -53,14 +53,14 @@ static void keeps_order(void) {
       cell[i].value = 0;
       add(i, i);
     }
-    OK(dpt__meet(DEVICES, streams, meet_sum, "sum", &extra, sizeof extra));
+    OK(dpt__stream_rendezvous(DEVICES, streams, meet_sum, "sum", &extra, sizeof extra));
     for (int i = 1; i <= DEVICES; i++) add(i, i);
     OK(dpt_device_synchronize(-1));
     for (int i = 1; i <= DEVICES; i++)
       CHECK(cell[i].value == 1000 + DEVICES * (DEVICES + 1) / 2 + i);
   }
   int64_t one = 1;
-  OK(dpt__meet(1, streams, meet_sum, "sum", &one, sizeof one));
+  OK(dpt__stream_rendezvous(1, streams, meet_sum, "sum", &one, sizeof one));
   OK(dpt_device_synchronize(-1));
   CHECK(cell[1].value == 1000 + DEVICES * (DEVICES + 1) / 2 + 2);
 }
@@ -71,7 +71,7 @@ static void tells_its_error_once(void) {
   list(streams);
   for (int round = 0; round < torture(200); round++) {
     int told = 0;
-    OK(dpt__meet(DEVICES, streams, meet_fail, "sum", NULL, 0));
+    OK(dpt__stream_rendezvous(DEVICES, streams, meet_fail, "sum", NULL, 0));
     for (int i = 0; i < DEVICES; i++)
       if (dpt_stream_synchronize(1 + (round + i) % DEVICES, 0)) {
         told++;
@@ -102,7 +102,7 @@ static void *mix(void *arg) {
       some[i] = some[k];
       some[k] = other;
     }
-    if (n) OK(dpt__meet(n, some, meet_sum, "sum", &nothing, sizeof nothing));
+    if (n) OK(dpt__stream_rendezvous(n, some, meet_sum, "sum", &nothing, sizeof nothing));
   }
   return NULL;
 }

@@ -1,6 +1,6 @@
-/* queue.cu: queues of work on a GPU, the marks in them, and what their kernels found wrong.
+/* stream.cu: native streams and events of a GPU, and what their kernels found wrong.
  *
- * Invariant: every queue is a stream of its own that is not ordered with CUDA's default stream.
+ * Invariant: no native stream is ordered with CUDA's default stream.
  * Events are made and streams are used by threads whose device they belong to; waiting for an event
  * is legal on any thread.
  */
@@ -15,46 +15,46 @@ static int enter(int index) {
   return 0;
 }
 
-static int queue_make(dpt__queue *q) {
+static int native_init(dpt__native_stream *q) {
   DPT__CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
   DPT__CUDA(cudaHostAlloc((void **)&q->fault, sizeof *q->fault, cudaHostAllocPortable));
   memset(q->fault, 0, sizeof *q->fault);
   return 0;
 }
 
-/* *queue stays as it is where it fails: a stream without a queue may start another time. */
-static int queue_new(int index, void **queue) {
-  dpt__queue *q = (dpt__queue *)calloc(1, sizeof *q);
-  if (!q) return dpt__cuda_fail("no host memory for a queue");
+/* *out stays as it is if it fails: a stream without a native one may start another time. */
+static int stream_new(int index, void **out) {
+  dpt__native_stream *q = (dpt__native_stream *)calloc(1, sizeof *q);
+  if (!q) return dpt__cuda_fail("no host memory for a native stream");
   dpt__visit there(index);
-  if (there.failed || queue_make(q)) {
+  if (there.failed || native_init(q)) {
     free(q);
     return 1;
   }
-  *queue = q;
+  *out = q;
   return 0;
 }
 
-struct mark {
+struct event {
   cudaEvent_t event;
 };
 
-static int mark_set(int index, void *queue, void **out) {
-  mark *m = (mark *)*out;
+static int event_record(int index, void *native, void **out) {
+  event *m = (event *)*out;
   dpt__visit there(index);
   if (there.failed) return 1;
   if (!m) {
-    m = (mark *)calloc(1, sizeof *m);
-    if (!m) return dpt__cuda_fail("no host memory for a mark");
+    m = (event *)calloc(1, sizeof *m);
+    if (!m) return dpt__cuda_fail("no host memory for an event");
     *out = m;
     DPT__CUDA(cudaEventCreateWithFlags(&m->event, cudaEventDisableTiming | cudaEventBlockingSync));
   }
-  DPT__CUDA(cudaEventRecord(m->event, ((dpt__queue *)queue)->stream));
+  DPT__CUDA(cudaEventRecord(m->event, ((dpt__native_stream *)native)->stream));
   return 0;
 }
 
-static int mark_await(void *queue, void *m) {
-  DPT__CUDA(cudaStreamWaitEvent(((dpt__queue *)queue)->stream, ((mark *)m)->event, 0));
+static int stream_wait_event(void *native, void *m) {
+  DPT__CUDA(cudaStreamWaitEvent(((dpt__native_stream *)native)->stream, ((event *)m)->event, 0));
   return 0;
 }
 
@@ -66,24 +66,26 @@ int dpt__cuda_passed(cudaEvent_t event, int *passed) {
   return 0;
 }
 
-static int mark_query(void *m, int *passed) { return dpt__cuda_passed(((mark *)m)->event, passed); }
+static int event_query(void *m, int *passed) {
+  return dpt__cuda_passed(((event *)m)->event, passed);
+}
 
 /* Spins at most 50 us, then sleeps. */
-static int mark_wait(void *m) {
+static int event_synchronize(void *m) {
   auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
   do {
     int passed;
-    if (mark_query(m, &passed)) return 1;
+    if (event_query(m, &passed)) return 1;
     if (passed) return 0;
   } while (std::chrono::steady_clock::now() < end);
-  DPT__CUDA(cudaEventSynchronize(((mark *)m)->event));
+  DPT__CUDA(cudaEventSynchronize(((event *)m)->event));
   return 0;
 }
 
 /* ---- faults ---- */
 
-int dpt__cuda_queue_fault(void *queue, uint64_t *number, const char **name) {
-  dpt__fault_record *at = ((dpt__queue *)queue)->fault;
+int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
+  dpt__fault_record *at = ((dpt__native_stream *)native)->fault;
   if (!__atomic_load_n(&at->whole, __ATOMIC_ACQUIRE)) return 0;
   dpt__fault_record f = *at;
   *number = f.number;
@@ -112,15 +114,15 @@ int dpt__cuda_queue_fault(void *queue, uint64_t *number, const char **name) {
 /* ---- graphs ---- */
 
 /* Relaxed: the stream's thread may take memory for kernels while it captures (device/scratch.c). */
-static int capture_begin(void *queue) {
-  dpt__queue *q = (dpt__queue *)queue;
+static int capture_begin(void *native) {
+  dpt__native_stream *q = (dpt__native_stream *)native;
   DPT__CUDA(cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeRelaxed));
   q->captures = true;
   return 0;
 }
 
-static int capture_end(void *queue, void **out) {
-  dpt__queue *q = (dpt__queue *)queue;
+static int capture_end(void *native, void **out) {
+  dpt__native_stream *q = (dpt__native_stream *)native;
   cudaGraph_t graph = NULL;
   cudaGraphExec_t work = NULL;
   q->captures = false;
@@ -131,8 +133,8 @@ static int capture_end(void *queue, void **out) {
   return status;
 }
 
-static int graph_launch(void *queue, void *graph) {
-  DPT__CUDA(cudaGraphLaunch((cudaGraphExec_t)graph, ((dpt__queue *)queue)->stream));
+static int graph_launch(void *native, void *graph) {
+  DPT__CUDA(cudaGraphLaunch((cudaGraphExec_t)graph, ((dpt__native_stream *)native)->stream));
   return 0;
 }
 
@@ -141,14 +143,14 @@ static void graph_free(void *graph) {
     return; /* a device that failed: the graph is gone with it */
 }
 
-void dpt__cuda_queues(dpt__backend *backend) {
+void dpt__cuda_streams(dpt__backend *backend) {
   backend->enter = enter;
-  backend->queue_new = queue_new;
-  backend->mark_set = mark_set;
-  backend->mark_await = mark_await;
-  backend->mark_query = mark_query;
-  backend->mark_wait = mark_wait;
-  backend->queue_fault = dpt__cuda_queue_fault;
+  backend->stream_new = stream_new;
+  backend->event_record = event_record;
+  backend->stream_wait_event = stream_wait_event;
+  backend->event_query = event_query;
+  backend->event_synchronize = event_synchronize;
+  backend->stream_fault = dpt__cuda_stream_fault;
   backend->capture_begin = capture_begin;
   backend->capture_end = capture_end;
   backend->graph_launch = graph_launch;

@@ -1,5 +1,5 @@
 /* meeting.c: one piece of work of several streams (meeting.h has the rules). */
-#include "device/meeting.h"
+#include "device/rendezvous.h"
 
 #include "device/capture.h"
 
@@ -9,7 +9,7 @@
 typedef struct meeting {
   atomic_int coming, leaving; /* streams that are not there yet; those that still need this */
   int n, status;
-  dpt__meeting_fn *fn;
+  dpt__rendezvous_fn *fn;
   dpt__event work;   /* the item that ran fn */
   dpt__counter over; /* 1: fn has returned */
   const void *args;  /* behind the streams */
@@ -45,8 +45,8 @@ static int by_id(const void *a, const void *b) {
   return (*(dpt__stream *const *)a)->id - (*(dpt__stream *const *)b)->id;
 }
 
-int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const char *name,
-              const void *args, size_t size) {
+int dpt__stream_rendezvous(int n, dpt__stream *const *streams, dpt__rendezvous_fn *fn,
+                           const char *name, const void *args, size_t size) {
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   dpt__stream *sorted[DPT__PUSH_MAX];
   size_t head = (sizeof(meeting) + (size_t)n * sizeof *streams + 15) / 16 * 16;

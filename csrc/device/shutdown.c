@@ -1,5 +1,5 @@
 /* leaving.c: the threads that run kernels, and waiting for them at the end (leaving.h). */
-#include "device/leaving.h"
+#include "device/shutdown.h"
 
 #include "base/lock.h"
 
@@ -28,7 +28,7 @@ static void leave(void) {
   for (int patience = 10000; patience > 0 && !all_rest(); patience--) usleep(100);
 }
 
-void dpt__leave_first(void) {
+void dpt__shutdown_first(void) {
   dpt__lock(&lock);
   if (!owner) owner = getpid();
   atexit(leave);
@@ -36,7 +36,7 @@ void dpt__leave_first(void) {
 }
 
 void dpt__runner_add(dpt__runner *runner) {
-  if (!atomic_exchange(&begun, 1)) dpt__leave_first();
+  if (!atomic_exchange(&begun, 1)) dpt__shutdown_first();
   dpt__lock(&lock);
   *runner = (dpt__runner){.next = list};
   if (list) list->before = runner;

@@ -18,7 +18,7 @@ typedef struct dpt__runner {
 
 /* exit() ends first what was registered last: to be called when a library that kernels use has been
  * opened or has made what its own destructors drop, so that the wait for kernels is before them. */
-void dpt__leave_first(void);
+void dpt__shutdown_first(void);
 
 /* To the list, and away from it. */
 void dpt__runner_add(dpt__runner *runner);

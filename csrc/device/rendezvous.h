@@ -10,13 +10,14 @@
 #define DPT_DEVICE_MEETING_H
 #include "device/stream.h"
 
-/* Runs on the thread of one of the streams, in its context; streams are those of dpt__meet. */
-typedef int dpt__meeting_fn(dpt__context *context, int n, dpt__stream *const *streams,
-                            const void *args);
+/* Runs on the thread of one of the streams, in its context; streams are those of
+ * dpt__stream_rendezvous. */
+typedef int dpt__rendezvous_fn(dpt__context *context, int n, dpt__stream *const *streams,
+                               const void *args);
 
 /* Queues fn(context, n, streams, a copy of args): after everything that is queued on the n streams,
  * DPT__PUSH_MAX at most, each there once, before everything that is queued there later. */
-int dpt__meet(int n, dpt__stream *const *streams, dpt__meeting_fn *fn, const char *name,
-              const void *args, size_t size);
+int dpt__stream_rendezvous(int n, dpt__stream *const *streams, dpt__rendezvous_fn *fn,
+                           const char *name, const void *args, size_t size);
 
 #endif

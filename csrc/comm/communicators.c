@@ -3,17 +3,17 @@
  * Invariant: the library is called by one thread at a time, under `lock`. That is held while NCCL
  * connects devices, up to the limit of 600 s; so who only looks for a group takes `table` (the
  * inner lock) alone, and whoever changes what `table` guards has both: either is enough to read. A
- * batch is a meeting of its streams (device/meeting.h): the thread of the last one issues it for
- * all, waits until the library has put it into their queues, and leaves a ticket behind it. One
- * thread watches over the tickets; it sleeps while there is none.
+ * batch is a meeting of its streams (device/rendezvous.h): the thread of the last one issues it for
+ * all, waits until the library has put it into their queues, and leaves a pending behind it. One
+ * thread watches over the pending collectives; it sleeps while there is none.
  */
-#include "comm/groups.h"
+#include "comm/communicators.h"
 
 #include "base/lock.h"
 #include "comm/comm.h"
 #include "device/capture.h"
 #include "device/fault.h"
-#include "device/meeting.h"
+#include "device/rendezvous.h"
 #include "device/threads.h"
 
 #include <stdio.h>
@@ -22,8 +22,8 @@
 
 enum { GROUPS = 16, POLL_MS = 20, TEST_SECONDS = 30 };
 
-struct dpt__group {
-  dpt__group *next; /* of those that were given up */
+struct dpt__communicator {
+  dpt__communicator *next; /* of those that were given up */
   int n;
   int *device; /* (n) */
   void *joined;
@@ -32,9 +32,9 @@ struct dpt__group {
 
 typedef struct watched {
   struct watched *next;
-  void *ticket;
+  void *pending;
   const char *fn;
-  const dpt__group *group;
+  const dpt__communicator *group;
   int64_t until;
   dpt__event item[]; /* (group->n) */
 } watched;
@@ -50,23 +50,23 @@ static atomic_int testing;
 static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &first; /* by age */
 static char why[512] DPT__GUARDED_BY(lock); /* the library was aborted */
 /* queued items may still name them, so they stay */
-static dpt__group *given_up DPT__GUARDED_BY(lock);
+static dpt__communicator *given_up DPT__GUARDED_BY(lock);
 
 /* clang proves the writers: it knows no "either" */
 static enum state state DPT__GUARDED_BY(lock);
 static int ngroup DPT__GUARDED_BY(lock);
-static dpt__group *groups[GROUPS] DPT__GUARDED_BY(lock);
+static dpt__communicator *groups[GROUPS] DPT__GUARDED_BY(lock);
 
-double dpt__groups_limit(void) {
+double dpt__communicators_limit(void) {
   const char *text = getenv("DPT_NCCL_TIMEOUT");
   double seconds = text ? strtod(text, NULL) : 0;
   if (!(seconds > 0) || seconds > 1e6) seconds = 600;
   return atomic_load(&testing) && seconds > TEST_SECONDS ? TEST_SECONDS : seconds;
 }
 
-void dpt__groups_testing(int on) { atomic_store(&testing, on); }
+void dpt__communicators_testing(int on) { atomic_store(&testing, on); }
 
-static int64_t deadline(void) { return dpt__now() + (int64_t)(dpt__groups_limit() * 1e9); }
+static int64_t deadline(void) { return dpt__now() + (int64_t)(dpt__communicators_limit() * 1e9); }
 
 /* n: how many groups are left. */
 static void set_state(enum state next, int n) DPT__REQUIRES(lock) {
@@ -77,7 +77,7 @@ static void set_state(enum state next, int n) DPT__REQUIRES(lock) {
   dpt__unlock(&table);
 }
 
-static void add(dpt__group *group) DPT__REQUIRES(lock) {
+static void add(dpt__communicator *group) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__lock(&table);
   groups[ngroup++] = group;
@@ -88,7 +88,7 @@ static void add(dpt__group *group) DPT__REQUIRES(lock) {
 
 /* All streams of an item keep this thread's sentence, as one error. */
 static void blame(const watched *w) {
-  dpt__stream_keep(w->item[0].stream, w->fn, w->item[0].number);
+  dpt__stream_set_error(w->item[0].stream, w->fn, w->item[0].number);
   for (int i = 1; i < w->group->n; i++)
     dpt__stream_inherit(w->item[i].stream, w->item[i].number, w->item[0]);
 }
@@ -107,7 +107,7 @@ static void give_up(void) DPT__REQUIRES(lock) {
   snprintf(why, sizeof why, "%s", dpt_message());
   while ((w = first)) {
     int over = 0;
-    if (library->passed(w->ticket, &over) || !over) {
+    if (library->query(w->pending, &over) || !over) {
       dpt__say("%s", why);
       blame(w);
     }
@@ -124,7 +124,7 @@ static void give_up(void) DPT__REQUIRES(lock) {
 }
 
 /* A sentence about a library that will be given up; what went wrong is this thread's sentence. */
-static int fail_for_good(const dpt__group *group) DPT__REQUIRES(lock) {
+static int fail_for_good(const dpt__communicator *group) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   char what[512];
   const char *after =
@@ -136,13 +136,14 @@ static int fail_for_good(const dpt__group *group) DPT__REQUIRES(lock) {
 }
 
 /* What was begun on the group is done. */
-static int settle(const dpt__group *group) DPT__REQUIRES(lock) {
+static int settle(const dpt__communicator *group) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int64_t until = deadline(), pause = 1000;
   for (int ready = 0;;) {
     DPT__TRY(library->state(group->joined, &ready));
     if (ready) return 0;
-    if (dpt__now() > until) return dpt__fail("it did not begin within %g s", dpt__groups_limit());
+    if (dpt__now() > until)
+      return dpt__fail("it did not begin within %g s", dpt__communicators_limit());
     dpt__sleep(pause);
     if (pause < 200000) pause *= 2;
   }
@@ -155,11 +156,11 @@ static int look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int ready;
   *over = 0;
-  DPT__TRY(library->passed(w->ticket, over));
+  DPT__TRY(library->query(w->pending, over));
   if (*over) return 0;
   DPT__TRY(library->state(w->group->joined, &ready));
   if (dpt__now() < w->until) return 0;
-  return dpt__fail("it did not end within %g s", dpt__groups_limit());
+  return dpt__fail("it did not end within %g s", dpt__communicators_limit());
 }
 
 /* Forgets what is over, from the oldest on. */
@@ -201,7 +202,7 @@ static int start_watch(void) DPT__REQUIRES(lock) {
 
 /* ---- groups ---- */
 
-int dpt__groups_open(void) {
+int dpt__communicators_open(void) {
   dpt__lock(&lock);
   int status = state == ENDING ? dpt__fail("%s is still being aborted", library->name) : 0;
   library = dpt__device_at(1)->backend->collectives;
@@ -211,17 +212,17 @@ int dpt__groups_open(void) {
   return status;
 }
 
-static void name_devices(dpt__group *g) {
+static void name_devices(dpt__communicator *g) {
   int n = snprintf(g->name, sizeof g->name, "device%s", g->n > 1 ? "s" : "");
   for (int i = 0; i < g->n && n < (int)sizeof g->name - 16; i++)
     n += snprintf(g->name + n, sizeof g->name - (size_t)n, "%s %d", i ? "," : "", g->device[i]);
   if (n >= (int)sizeof g->name - 16) snprintf(g->name, sizeof g->name, "%d devices", g->n);
 }
 
-static int join(int n, const int *device, dpt__group **group) DPT__REQUIRES(lock) {
+static int join(int n, const int *device, dpt__communicator **group) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int unit[DPT__MAX_DEVICES];
-  dpt__group *g = calloc(1, sizeof *g);
+  dpt__communicator *g = calloc(1, sizeof *g);
   if (g) g->device = malloc((size_t)n * sizeof *device);
   if (!g || !g->device) {
     free(g);
@@ -250,7 +251,7 @@ static int join(int n, const int *device, dpt__group **group) DPT__REQUIRES(lock
 }
 
 /* Under one of the locks; NULL where these have not been joined. */
-static dpt__group *find(int n, const int *device) DPT__UNPROVED {
+static dpt__communicator *find(int n, const int *device) DPT__UNPROVED {
   dpt__assert(dpt__is_held(&lock) || dpt__is_held(&table));
   for (int i = 0; i < ngroup; i++)
     if (groups[i]->n == n && !memcmp(groups[i]->device, device, (size_t)n * sizeof *device))
@@ -259,7 +260,7 @@ static dpt__group *find(int n, const int *device) DPT__UNPROVED {
 }
 
 /* Under `table` alone; whether more may be joined. */
-static int look_up(int n, const int *device, dpt__group **group) DPT__UNPROVED {
+static int look_up(int n, const int *device, dpt__communicator **group) DPT__UNPROVED {
   dpt__lock(&table);
   *group = find(n, device);
   int more_fit = state == OPEN && ngroup < GROUPS;
@@ -267,7 +268,7 @@ static int look_up(int n, const int *device, dpt__group **group) DPT__UNPROVED {
   return more_fit;
 }
 
-int dpt__group_of(int n, const int *device, dpt__group **group) {
+int dpt__communicator_of(int n, const int *device, dpt__communicator **group) {
   int more_fit = look_up(n, device, group);
   if (*group || !more_fit) return 0;
   int status = 0;
@@ -280,13 +281,13 @@ int dpt__group_of(int n, const int *device, dpt__group **group) {
 
 /* ---- what runs ---- */
 
-static int begin_to_watch(const char *fn, const dpt__group *g, dpt__stream *const *streams,
+static int begin_to_watch(const char *fn, const dpt__communicator *g, dpt__stream *const *streams,
                           void *const *queues) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   watched *w = malloc(sizeof *w + (size_t)g->n * sizeof *w->item);
   if (!w) return dpt__no_memory("no host memory to watch over %s", g->name);
   *w = (watched){.fn = fn, .group = g, .until = deadline()};
-  if (library->mark(g->joined, queues, &w->ticket)) {
+  if (library->record(g->joined, queues, &w->pending)) {
     free(w);
     return 1;
   }
@@ -298,7 +299,7 @@ static int begin_to_watch(const char *fn, const dpt__group *g, dpt__stream *cons
   return 0;
 }
 
-static int is_known(const dpt__group *g) DPT__REQUIRES(lock) {
+static int is_known(const dpt__communicator *g) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   for (int i = 0; i < ngroup; i++)
     if (groups[i] == g) return 1;
@@ -307,10 +308,10 @@ static int is_known(const dpt__group *g) DPT__REQUIRES(lock) {
 
 static int run(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
   const dpt__batch *b = args;
-  const dpt__group *g = b->group;
+  const dpt__communicator *g = b->group;
   const dpt__place *place = (const dpt__place *)b->place;
   void *queues[DPT__MAX_DEVICES];
-  for (int i = 0; i < n; i++) queues[i] = streams[i]->queue;
+  for (int i = 0; i < n; i++) queues[i] = streams[i]->native_stream;
   dpt__lock(&lock);
   int status = 1;
   if (!is_known(g)) {
@@ -334,9 +335,10 @@ static int run_failure(dpt__context *context, int n, dpt__stream *const *streams
   return dpt__fail("%s of %d devices: failed on demand (DPT_FAULT)", name, n);
 }
 
-int dpt__group_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {
+int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {
   size_t places = (size_t)batch->calls * (size_t)batch->ranks;
   if (!places) return 0;
-  return dpt__meet(batch->ranks, streams, dpt__fault(DPT__FAULT_COPY) ? run_failure : run, fn,
-                   batch, offsetof(dpt__batch, place) + places * sizeof *batch->place);
+  return dpt__stream_rendezvous(batch->ranks, streams,
+                                dpt__fault(DPT__FAULT_COPY) ? run_failure : run, fn, batch,
+                                offsetof(dpt__batch, place) + places * sizeof *batch->place);
 }

@@ -1,5 +1,5 @@
-/* comm_groups_spec.c: the transport that leaves work to a backend's library, and the watch over it,
- * with a library of this test's own on host devices: it can hang, fail, or not be there.
+/* comm_communicators_spec.c: the transport that leaves work to a backend's library, and the watch
+ * over it, with a library of this test's own on host devices: it can hang, fail, or not be there.
  *
  * Invariant: two threads are never in the library at once; under ThreadSanitizer a missing order
  * between streams is a race on the tensors' memory.
@@ -16,9 +16,9 @@ enum { DEVICES = 4, THREADS = 3, F32 = DPT_F32 | DPT_ON_DEVICE };
 
 /* ---- the library ---- */
 
-typedef struct group {
+typedef struct joined {
   int n, pending;
-} group;
+} joined;
 
 static atomic_int inside, aborts, issued, hang_at, fail_at, absent;
 
@@ -31,16 +31,16 @@ static int library_open(void) {
 
 static int library_join(int n, const int *unit, void **out) {
   enter();
-  group *g = calloc(1, sizeof *g);
+  joined *g = calloc(1, sizeof *g);
   for (int i = 1; i < n; i++) CHECK(unit[i] > unit[i - 1]);
-  *g = (group){n, 3};
+  *g = (joined){n, 3};
   *out = g; /* lives as long as the process: queued work may name it */
   leave();
   return 0;
 }
 
-static int library_state(void *group_, int *ready) {
-  group *g = group_;
+static int library_state(void *communicator, int *ready) {
+  joined *g = communicator;
   enter();
   *ready = !g->pending;
   if (g->pending > 0) g->pending--;
@@ -48,7 +48,7 @@ static int library_state(void *group_, int *ready) {
   return 0;
 }
 
-static void compute(int n, const dpt__group_call *c, const dpt__place *p) {
+static void compute(int n, const dpt__collective_call *c, const dpt__place *p) {
   size_t count = (size_t)c->count, bytes = count;
   if (c->what == DPT__BROADCAST) {
     for (int i = 0; i < n; i++) memmove(p[i].to, p[c->root].from, bytes);
@@ -67,9 +67,9 @@ static void compute(int n, const dpt__group_call *c, const dpt__place *p) {
   }
 }
 
-static int library_issue(void *group_, void *const *queues, int n, const dpt__group_call *call,
-                         const dpt__place *place) {
-  group *g = group_;
+static int library_issue(void *communicator, void *const *queues, int n,
+                         const dpt__collective_call *call, const dpt__place *place) {
+  joined *g = communicator;
   int number = ++issued;
   enter();
   CHECK(!g->pending);
@@ -79,16 +79,16 @@ static int library_issue(void *group_, void *const *queues, int n, const dpt__gr
   return number == fail_at ? dpt__fail("a cable was pulled") : 0;
 }
 
-static int never; /* the ticket of what hangs */
+static int never; /* the pending of what hangs */
 
-static int library_mark(void *group_, void *const *queues, void **ticket) {
-  *ticket = issued == hang_at ? &never : malloc(1);
+static int library_record(void *communicator, void *const *queues, void **pending) {
+  *pending = issued == hang_at ? &never : malloc(1);
   return 0;
 }
 
-static int library_passed(void *ticket, int *over) {
-  *over = ticket != &never;
-  if (*over) free(ticket);
+static int library_query(void *pending, int *over) {
+  *over = pending != &never;
+  if (*over) free(pending);
   return 0;
 }
 
@@ -98,9 +98,9 @@ static void library_abort(void) {
   leave();
 }
 
-static const dpt__collectives library = {"LIB",          library_open,  library_join,
-                                         library_state,  library_issue, library_mark,
-                                         library_passed, library_abort};
+static const dpt__collectives library = {"LIB",         library_open,  library_join,
+                                         library_state, library_issue, library_record,
+                                         library_query, library_abort};
 
 /* ---- tests ---- */
 
