@@ -88,14 +88,8 @@ struct dpt__avgpool_args {
 struct dpt__softmax_args {
   int32_t type, log;
   int64_t N, C, S;
-  const void *in;
-  void *out;
-};
-struct dpt__softmax_backward_args {
-  int32_t type, log;
-  int64_t N, C, S;
-  const void *gout, *out;
-  void *gin;
+  const void *in, *gout;
+  void *out, *gin; /* gin: not NULL backward, which reads gout and out */
 };
 
 struct dpt__batchnorm_args {
@@ -168,30 +162,17 @@ struct dpt__nll_args {
   int32_t type, target_type, average;
   int64_t N, C, S, ignore;
   const void *in, *target, *weight; /* weight (C) or NULL */
-  void *out, *total;                /* (1) */
+  void *out, *total, *gin;          /* out, total (1); gin: not NULL backward, which reads total */
 };
-struct dpt__nll_backward_args {
-  int32_t type, target_type, average;
-  int64_t N, C, S, ignore;
-  const void *target, *weight, *total;
-  void *gin;
-};
-/* loss: a place in nn/loss.def */
+/* loss: its number in nn/loss.def. gin NULL: the loss goes to out; else its gradient to gin. */
 struct dpt__loss_args {
   int32_t type, loss, average;
   int64_t n;
   double p;
   const void *in, *target, *weight; /* (n); target and weight may be NULL */
-  void *out;                        /* (1) */
+  void *out, *gin;                  /* out (1) */
 };
-struct dpt__loss_backward_args {
-  int32_t type, loss, average;
-  int64_t n;
-  double p;
-  const void *in, *target, *weight;
-  void *gin;
-};
-/* gin NULL: the loss goes to out; else its gradient to gin */
+/* out and gin as of other losses */
 struct dpt__multimargin_args {
   int32_t type, target_type, average, p;
   int64_t N, C;
@@ -222,30 +203,17 @@ struct dpt__pad_args {
 struct dpt__prelu_args {
   int32_t type, shared;
   int64_t N, C, S;
-  const void *in, *weight;
-  void *out;
-};
-struct dpt__prelu_backward_args {
-  int32_t type, shared;
-  int64_t N, C, S;
   double scale;
   const void *in, *gout, *weight;
-  void *gin, *gw; /* one of them is NULL */
+  void *out, *gin, *gw; /* one of them is not NULL: what is computed */
 };
 
 struct dpt__lrn_args {
   int32_t type;
   int64_t N, C, S, size;
   double alpha, beta, k;
-  const void *in;
-  void *denom, *out;
-};
-struct dpt__lrn_backward_args {
-  int32_t type;
-  int64_t N, C, S, size;
-  double alpha, beta;
-  const void *in, *out, *denom, *gout;
-  void *gin;
+  const void *in, *gout;
+  void *out, *denom, *gin; /* gin: not NULL backward, which reads the others */
 };
 
 struct dpt__sgd_args {

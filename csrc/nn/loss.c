@@ -58,11 +58,11 @@ int dpt_loss_forward(int loss, dpt_tensor *out, const dpt_tensor *in, const dpt_
 int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *target,
                       const dpt_tensor *weight, int average, double p) {
   dpt__call call;
-  struct dpt__loss_backward_args args = {.loss = loss, .average = average, .p = p};
+  struct dpt__loss_args args = {.loss = loss, .average = average, .p = p};
   const dpt_tensor *x =
       operands(&call, loss, in, &args.in, target, &args.target, weight, &args.weight, &args.n);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
-  return dpt__call_run(&call, dpt__call_some(gx), loss_backward, &args);
+  return dpt__call_run(&call, dpt__call_some(gx), loss, &args);
 }
 
 /* in C, NxC or NxCxS with a class for each of N*S places. */
@@ -93,7 +93,7 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
                      const dpt_tensor *weight, const dpt_tensor *total, int average,
                      int64_t ignore) {
   dpt__call call;
-  struct dpt__nll_backward_args args = {.average = average, .ignore = ignore};
+  struct dpt__nll_args args = {.average = average, .ignore = ignore};
   dpt__call_begin(&call, "ClassNLLCriterion", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
@@ -102,7 +102,7 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
   classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   dpt__call_count(&call, "total", sum, 1, "as forward left it");
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
-  return dpt__call_run(&call, dpt__call_some(gx), nll_backward, &args);
+  return dpt__call_run(&call, dpt__call_some(gx), nll, &args);
 }
 
 static int multimargin(dpt_tensor *r, int backward, const dpt_tensor *in, const dpt_tensor *target,

@@ -20,7 +20,7 @@ static void slopes(dpt__call *call, const dpt_tensor *in, const char *name,
 
 int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight) {
   dpt__call call;
-  struct dpt__prelu_args args;
+  struct dpt__prelu_args args = {0};
   dpt__call_begin(&call, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
@@ -32,7 +32,7 @@ int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *w
 int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                             const dpt_tensor *weight) {
   dpt__call call;
-  struct dpt__prelu_backward_args args = {.gw = NULL};
+  struct dpt__prelu_args args = {0};
   dpt__call_begin(&call, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
@@ -40,20 +40,20 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
   slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
   dpt__call_alike(&call, "gradOutput", gy, x);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
-  return dpt__call_run(&call, dpt__call_some(gx), prelu_backward, &args);
+  return dpt__call_run(&call, dpt__call_some(gx), prelu, &args);
 }
 
 int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_tensor *in,
                               double scale) {
   dpt__call call;
-  struct dpt__prelu_backward_args args = {.scale = scale};
+  struct dpt__prelu_args args = {.scale = scale};
   dpt__call_begin(&call, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
   slopes(&call, x, "gw", w, &args.N, &args.C, &args.S, &args.shared);
   dpt__call_alike(&call, "gradOutput", gy, x);
-  return dpt__call_run(&call, dpt__call_some(x), prelu_backward, &args);
+  return dpt__call_run(&call, dpt__call_some(x), prelu, &args);
 }
 
 static void images(dpt__call *call, const dpt_tensor *in, int64_t size, int64_t *N, int64_t *C,
@@ -81,7 +81,7 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
                      const dpt_tensor *out, const dpt_tensor *denom, int64_t size, double alpha,
                      double beta) {
   dpt__call call;
-  struct dpt__lrn_backward_args args = {.size = size, .alpha = alpha, .beta = beta};
+  struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta};
   dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
@@ -92,5 +92,5 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
   dpt__call_alike(&call, "output", y, x);
   dpt__call_alike(&call, "denom", sums, x);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
-  return dpt__call_run(&call, dpt__call_some(gx), lrn_backward, &args);
+  return dpt__call_run(&call, dpt__call_some(gx), lrn, &args);
 }

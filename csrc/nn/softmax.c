@@ -21,12 +21,12 @@ int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
 
 int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *out, int log) {
   dpt__call call;
-  struct dpt__softmax_backward_args args = {.log = log};
+  struct dpt__softmax_args args = {.log = log};
   dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "output", out);
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   classes(&call, "output", y, &args.N, &args.C, &args.S);
   dpt__call_alike(&call, "gradOutput", gy, y);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, y, &args.gin);
-  return dpt__call_run(&call, dpt__call_some(gx), softmax_backward, &args);
+  return dpt__call_run(&call, dpt__call_some(gx), softmax, &args);
 }

@@ -21,7 +21,7 @@ template <typename T> struct operands {
   int loss;
   bool packs;
   double p;
-  template <typename Args> explicit operands(const Args &a) {
+  explicit operands(const dpt__loss_args &a) {
     in = (const T *)a.in;
     target = (const T *)a.target;
     weight = (const T *)a.weight;
@@ -36,28 +36,18 @@ template <typename T> struct operands {
   }
 };
 
-/* v[i] = the value, or the gradient, at x[i] and t[i]. */
-#define EACH(formula)                                                                              \
-  for (int i = 0; i < DPT__PACK; i++) {                                                            \
-    const double x = (double)xs.v[i], t = (double)ts.v[i];                                         \
-    (void)x, (void)t, v[i] = (formula);                                                            \
-  }
-#define CASE(name, formula)                                                                        \
-  case DPT__LOSS_##name:                                                                           \
-    EACH(formula) break;
-#define DPT_LOSS(name, has_target, value, gradient) CASE(name, value)
-template <typename T>
-__device__ void values(int loss, double p, const dpt__pack<T> &xs, const dpt__pack<T> &ts,
-                       double *v) {
-  switch (loss) {
-#include "nn/loss.def"
-  }
+template <typename T, typename F>
+__device__ void each(const dpt__pack<T> &xs, const dpt__pack<T> &ts, double *v, F formula) {
+  for (int i = 0; i < DPT__PACK; i++) v[i] = formula((double)xs.v[i], (double)ts.v[i]);
 }
-#undef DPT_LOSS
-#define DPT_LOSS(name, has_target, value, gradient) CASE(name, gradient)
-template <typename T>
-__device__ void gradients(int loss, double p, const dpt__pack<T> &xs, const dpt__pack<T> &ts,
-                          double *v) {
+
+/* v[i] = the value, or the slope, at x[i] and t[i]. */
+#define DPT_LOSS(name, has_target, value, gradient)                                                \
+  case DPT__LOSS_##name:                                                                           \
+    return each(xs, ts, v, [=](double x, double t) { return slope ? (gradient) : (value); });
+template <bool slope, typename T>
+__device__ void formulas(int loss, double p, const dpt__pack<T> &xs, const dpt__pack<T> &ts,
+                         double *v) {
   switch (loss) {
 #include "nn/loss.def"
   }
@@ -77,8 +67,8 @@ template <typename T> struct loss_sum {
       bool whole = of.packs && m == DPT__PACK;
       dpt__pack<T> w = of.load(of.weight, first, m, whole);
       double v[DPT__PACK];
-      values(of.loss, of.p, of.load(of.in, first, m, whole), of.load(of.target, first, m, whole),
-             v);
+      formulas<false>(of.loss, of.p, of.load(of.in, first, m, whole),
+                      of.load(of.target, first, m, whole), v);
       for (int i = 0; i < DPT__PACK; i++)
         if (i < m) sum[0] += of.weight ? v[i] * (double)w.v[i] : v[i];
     }
@@ -96,8 +86,8 @@ template <typename T> __global__ void loss_gradient(operands<T> of, double facto
     bool whole = of.packs && m == DPT__PACK;
     dpt__pack<T> w = of.load(of.weight, first, m, whole), g;
     double v[DPT__PACK];
-    gradients(of.loss, of.p, of.load(of.in, first, m, whole), of.load(of.target, first, m, whole),
-              v);
+    formulas<true>(of.loss, of.p, of.load(of.in, first, m, whole),
+                   of.load(of.target, first, m, whole), v);
     for (int i = 0; i < DPT__PACK; i++) {
       double slope = v[i] * factor;
       g.v[i] = (T)(of.weight ? slope * (double)w.v[i] : slope);
@@ -112,20 +102,12 @@ int64_t packs_of(int64_t n) { return (n + DPT__PACK - 1) / DPT__PACK; }
 
 int dpt__cuda_loss(dpt__context *context, const void *args) {
   const dpt__loss_args &a = *(const dpt__loss_args *)args;
-  return dpt__of_real(a.type, [&](auto zero) {
-    typedef decltype(zero) T;
-    loss_sum<T> f = {operands<T>(a), a.average != 0, (T *)a.out};
-    return dpt__sum(context, f, dpt__sum_blocks(packs_of(a.n)));
-  });
-}
-
-int dpt__cuda_loss_backward(dpt__context *context, const void *args) {
-  const dpt__loss_backward_args &a = *(const dpt__loss_backward_args *)args;
   double factor = a.average && a.n ? 1 / (double)a.n : 1;
-  if (!a.n) return 0;
   return dpt__of_real(a.type, [&](auto zero) {
     typedef decltype(zero) T;
     operands<T> of(a);
+    loss_sum<T> f = {of, a.average != 0, (T *)a.out};
+    if (!a.gin) return dpt__sum(context, f, dpt__sum_blocks(packs_of(a.n)));
     of.packs = of.packs && dpt__packs_at<T>(a.gin);
     auto kernel = loss_gradient<T>;
     return DPT_LAUNCH(kernel, dpt__blocks(packs_of(a.n)), DPT__BLOCK, 0, context, of, factor,

@@ -52,7 +52,7 @@ template <typename T, typename Index> __global__ void forward(dpt__lrn_args a) {
   }
 }
 
-template <typename T, typename Index> __global__ void backward(dpt__lrn_backward_args a) {
+template <typename T, typename Index> __global__ void backward(dpt__lrn_args a) {
   Index C = (Index)a.C, S = (Index)a.S;
   group<Index> g = mine<Index>((Index)a.N, C, S);
   if (!g.here) return;
@@ -70,24 +70,16 @@ template <typename T, typename Index> __global__ void backward(dpt__lrn_backward
   }
 }
 
-template <typename Args, typename F> int launch(dpt__context *context, const Args *a, F kernels) {
+} // namespace
+
+int dpt__cuda_lrn(dpt__context *context, const void *args) {
+  const struct dpt__lrn_args *a = (const struct dpt__lrn_args *)args;
   int64_t threads = a->N * ((a->C + EACH - 1) / EACH) * a->S;
   int64_t most = EACH * threads + a->size;
   if (!threads) return 0;
   return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
-    auto kernel = kernels(zero, index);
+    auto kernel = forward<decltype(zero), decltype(index)>;
+    if (a->gin) kernel = backward<decltype(zero), decltype(index)>;
     return DPT_LAUNCH(kernel, dpt__blocks(threads), DPT__BLOCK, 0, context, *a);
   });
-}
-
-} // namespace
-
-int dpt__cuda_lrn(dpt__context *context, const void *args) {
-  return launch(context, (const struct dpt__lrn_args *)args,
-                [](auto zero, auto index) { return forward<decltype(zero), decltype(index)>; });
-}
-
-int dpt__cuda_lrn_backward(dpt__context *context, const void *args) {
-  return launch(context, (const struct dpt__lrn_backward_args *)args,
-                [](auto zero, auto index) { return backward<decltype(zero), decltype(index)>; });
 }

@@ -38,7 +38,7 @@ template <typename T> struct nll_sum {
 
 /* Every element of gin is written here, most with 0. */
 template <typename T>
-__global__ void nll_gradient(dpt__nll_backward_args a, dpt__class_fault fault, bool packs) {
+__global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs) {
   const T *weight = (const T *)a.weight;
   const double total = (double)*(const T *)a.total;
   const bool divides = a.average && total != 0;
@@ -70,20 +70,14 @@ __global__ void nll_gradient(dpt__nll_backward_args a, dpt__class_fault fault, b
 
 int dpt__cuda_nll(dpt__context *context, const void *args) {
   const dpt__nll_args &a = *(const dpt__nll_args *)args;
-  return dpt__of_real(a.type, [&](auto zero) {
-    nll_sum<decltype(zero)> f = {a, dpt__class_fault_of(context, a.C)};
-    return dpt__sum(context, f, dpt__sum_blocks(a.N * a.S));
-  });
-}
-
-int dpt__cuda_nll_backward(dpt__context *context, const void *args) {
-  const dpt__nll_backward_args &a = *(const dpt__nll_backward_args *)args;
-  int64_t count = a.N * a.C * a.S;
-  if (!count) return 0;
+  dpt__class_fault fault = dpt__class_fault_of(context, a.C);
+  int64_t packs = (a.N * a.C * a.S + DPT__PACK - 1) / DPT__PACK;
   return dpt__of_real(a.type, [&](auto zero) {
     typedef decltype(zero) T;
-    auto kernel = nll_gradient<T>;
-    return DPT_LAUNCH(kernel, dpt__blocks((count + DPT__PACK - 1) / DPT__PACK), DPT__BLOCK, 0,
-                      context, a, dpt__class_fault_of(context, a.C), dpt__packs_at<T>(a.gin));
+    auto gradient = nll_gradient<T>;
+    nll_sum<T> loss = {a, fault};
+    if (!a.gin) return dpt__sum(context, loss, dpt__sum_blocks(a.N * a.S));
+    return DPT_LAUNCH(gradient, dpt__blocks(packs), DPT__BLOCK, 0, context, a, fault,
+                      dpt__packs_at<T>(a.gin));
   });
 }

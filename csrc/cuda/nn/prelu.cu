@@ -22,8 +22,7 @@ __global__ void scale_negative(const T *in, const T *g, const T *weight, T *out,
   dpt__pack_store(out + at, y, m, packs);
 }
 
-template <typename Args>
-int launch(dpt__context *context, const Args *a, const void *g, void *out) {
+int launch(dpt__context *context, const dpt__prelu_args *a, const void *g, void *out) {
   int64_t count = a->N * a->C * a->S;
   if (!count) return 0;
   return dpt__of_real_index(a->type, count, [&](auto zero, auto index) {
@@ -56,11 +55,7 @@ template <typename T, int n> struct slope_gradient {
 
 int dpt__cuda_prelu(dpt__context *context, const void *args) {
   const struct dpt__prelu_args *a = (const struct dpt__prelu_args *)args;
-  return launch(context, a, a->in, a->out);
-}
-
-int dpt__cuda_prelu_backward(dpt__context *context, const void *args) {
-  const struct dpt__prelu_backward_args *a = (const struct dpt__prelu_backward_args *)args;
+  if (a->out) return launch(context, a, a->in, a->out);
   if (a->gin) return launch(context, a, a->gout, a->gin);
   if (!a->N || !a->C || !a->S) return 0;
   dpt__cut k = a->shared ? dpt__cut_of(1, 1, a->N * a->C * a->S) : dpt__cut_of(a->N, a->C, a->S);

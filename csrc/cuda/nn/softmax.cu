@@ -40,7 +40,7 @@ struct columns {
   }
 };
 
-template <typename T, typename Team> __global__ void softmax(dpt__softmax_args a) {
+template <typename T, typename Team> __global__ void forward(dpt__softmax_args a) {
   DPT_SHARED(double, shared);
   classes k = Team::mine(a.N, a.C, a.S);
   const T *in = (const T *)a.in + k.from;
@@ -59,7 +59,7 @@ template <typename T, typename Team> __global__ void softmax(dpt__softmax_args a
   }
 }
 
-template <typename T, typename Team> __global__ void backward(dpt__softmax_backward_args a) {
+template <typename T, typename Team> __global__ void backward(dpt__softmax_args a) {
   DPT_SHARED(double, shared);
   classes k = Team::mine(a.N, a.C, a.S);
   const T *gout = (const T *)a.gout + k.from, *out = (const T *)a.out + k.from;
@@ -87,14 +87,15 @@ dim3 block_of(int64_t C, int64_t S) {
   return dim3(threads, DPT__BLOCK / threads);
 }
 
-template <typename Args, typename Rows, typename Columns>
-int launch(dpt__context *context, const Args *a, Rows by_rows, Columns by_columns) {
+typedef void kernel(dpt__softmax_args a);
+
+int launch(dpt__context *context, const dpt__softmax_args *a, kernel *by_rows, kernel *by_columns) {
   dim3 block = block_of(a->C, a->S);
   int64_t places = a->N * a->S, side = a->S > 1 ? block.x : block.y;
   int64_t blocks = (places + side - 1) / side;
   if (!a->C || !blocks) return 0;
-  auto kernel = a->S > 1 ? by_columns : by_rows;
-  return DPT_LAUNCH_TEAM(kernel, (unsigned)blocks, block, DPT__BLOCK * sizeof(double), context, *a);
+  kernel *run = a->S > 1 ? by_columns : by_rows;
+  return DPT_LAUNCH_TEAM(run, (unsigned)blocks, block, DPT__BLOCK * sizeof(double), context, *a);
 }
 
 } // namespace
@@ -103,14 +104,7 @@ int dpt__cuda_softmax(dpt__context *context, const void *args) {
   const struct dpt__softmax_args *a = (const struct dpt__softmax_args *)args;
   return dpt__of_real(a->type, [&](auto zero) {
     typedef decltype(zero) T;
-    return launch(context, a, softmax<T, rows>, softmax<T, columns>);
-  });
-}
-
-int dpt__cuda_softmax_backward(dpt__context *context, const void *args) {
-  const struct dpt__softmax_backward_args *a = (const struct dpt__softmax_backward_args *)args;
-  return dpt__of_real(a->type, [&](auto zero) {
-    typedef decltype(zero) T;
-    return launch(context, a, backward<T, rows>, backward<T, columns>);
+    return a->gin ? launch(context, a, backward<T, rows>, backward<T, columns>)
+                  : launch(context, a, forward<T, rows>, forward<T, columns>);
   });
 }

@@ -26,4 +26,3 @@ static inline __attribute__((always_inline)) double formula(int loss, int slope,
 #include "host/each_real.h"
 
 DPT_REAL_KERNEL(loss)
-DPT_REAL_KERNEL(loss_backward)

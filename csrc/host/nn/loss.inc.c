@@ -35,8 +35,8 @@ static double FN(block_sum)(const struct dpt__loss_args *a, int64_t first, int64
   }
 }
 
-static void FN(block_gradient)(const struct dpt__loss_backward_args *a, double factor,
-                               int64_t first, int64_t n) {
+static void FN(block_gradient)(const struct dpt__loss_args *a, double factor, int64_t first,
+                               int64_t n) {
   const T *in = (const T *)a->in + first, *target = a->target, *weight = a->weight;
   T *gin = (T *)a->gin + first;
   if (target) target += first;
@@ -55,20 +55,19 @@ static void FN(block_gradient)(const struct dpt__loss_backward_args *a, double f
 
 static int FN(loss)(dpt__context *context, const struct dpt__loss_args *a) {
   int64_t blocks = (a->n + BLOCK - 1) / BLOCK;
-  double *part = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *part), sum = 0;
-  if (!part) return 1;
+  double factor = a->average && a->n ? 1 / (double)a->n : 1, sum = 0;
+  double *part = a->gin ? NULL : dpt__scratch(context, (size_t)(blocks + 1) * sizeof *part);
+  if (!a->gin && !part) return 1;
 #pragma omp parallel for num_threads(dpt__threads(context, a->n)) schedule(static)
-  for (int64_t b = 0; b < blocks; b++)
-    part[b] = FN(block_sum)(a, b * BLOCK, BLOCK < a->n - b * BLOCK ? BLOCK : a->n - b * BLOCK);
+  for (int64_t b = 0; b < blocks; b++) {
+    int64_t first = b * BLOCK, n = BLOCK < a->n - first ? BLOCK : a->n - first;
+    if (a->gin)
+      FN(block_gradient)(a, factor, first, n);
+    else
+      part[b] = FN(block_sum)(a, first, n);
+  }
+  if (a->gin) return 0;
   for (int64_t b = 0; b < blocks; b++) sum += part[b];
   *(T *)a->out = (T)(a->average && a->n ? sum / (double)a->n : sum);
-  return 0;
-}
-
-static int FN(loss_backward)(dpt__context *context, const struct dpt__loss_backward_args *a) {
-  double factor = a->average && a->n ? 1 / (double)a->n : 1;
-#pragma omp parallel for num_threads(dpt__threads(context, a->n)) schedule(static)
-  for (int64_t first = 0; first < a->n; first += BLOCK)
-    FN(block_gradient)(a, factor, first, BLOCK < a->n - first ? BLOCK : a->n - first);
   return 0;
 }

@@ -19,6 +19,5 @@ static double share_of(int average, int64_t N, int64_t C) {
 #include "host/each_real.h"
 
 DPT_REAL_KERNEL(nll)
-DPT_REAL_KERNEL(nll_backward)
 DPT_REAL_KERNEL(multimargin)
 DPT_REAL_KERNEL(multilabel)

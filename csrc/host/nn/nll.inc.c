@@ -1,7 +1,6 @@
 /* nll.inc.c: rows of nll.c. */
 
-static int FN(nll)(dpt__context *context, const struct dpt__nll_args *a) {
-  (void)context;
+static int FN(nll_loss)(const struct dpt__nll_args *a) {
   const T *in = a->in, *weight = a->weight;
   double sum = 0, total = 0;
   for (int64_t i = 0; i < a->N * a->S; i++) {
@@ -17,8 +16,7 @@ static int FN(nll)(dpt__context *context, const struct dpt__nll_args *a) {
   return 0;
 }
 
-static int FN(nll_backward)(dpt__context *context, const struct dpt__nll_backward_args *a) {
-  (void)context;
+static int FN(nll_gradient)(const struct dpt__nll_args *a) {
   const T *weight = a->weight;
   T *gin = a->gin;
   double total = *(const T *)a->total;
@@ -31,6 +29,11 @@ static int FN(nll_backward)(dpt__context *context, const struct dpt__nll_backwar
     gin[(n * a->C + class - 1) * a->S + s] = (T)(a->average && total != 0 ? -w / total : -w);
   }
   return 0;
+}
+
+static int FN(nll)(dpt__context *context, const struct dpt__nll_args *a) {
+  (void)context;
+  return a->gin ? FN(nll_gradient)(a) : FN(nll_loss)(a);
 }
 
 static int FN(multimargin)(dpt__context *context, const struct dpt__multimargin_args *a) {

@@ -10,6 +10,4 @@ enum { BLOCK = 64 }; /* places that LRN works on together */
 #include "host/each_real.h"
 
 DPT_REAL_KERNEL(prelu)
-DPT_REAL_KERNEL(prelu_backward)
 DPT_REAL_KERNEL(lrn)
-DPT_REAL_KERNEL(lrn_backward)

@@ -1,29 +1,20 @@
 /* planes.inc.c: rows of planes.c. */
 
-static int FN(prelu)(dpt__context *context, const struct dpt__prelu_args *a) {
+/* out = g where in is positive, else slope * g. */
+static int FN(scale_negative)(dpt__context *context, const struct dpt__prelu_args *a,
+                              const T *gradients, T *outs) {
   const T *weight = a->weight;
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
   for (int64_t i = 0; i < a->N * a->C; i++) {
-    const T *in = (const T *)a->in + i * a->S;
-    T *out = (T *)a->out + i * a->S, slope = weight[a->shared ? 0 : i % a->C];
-    for (int64_t s = 0; s < a->S; s++) out[s] = in[s] > 0 ? in[s] : slope * in[s];
-  }
-  return 0;
-}
-
-static int FN(prelu_data)(const dpt__context *context, const struct dpt__prelu_backward_args *a) {
-  const T *weight = a->weight;
-#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
-  for (int64_t i = 0; i < a->N * a->C; i++) {
-    const T *in = (const T *)a->in + i * a->S, *gout = (const T *)a->gout + i * a->S;
-    T *gin = (T *)a->gin + i * a->S, slope = weight[a->shared ? 0 : i % a->C];
-    for (int64_t s = 0; s < a->S; s++) gin[s] = in[s] > 0 ? gout[s] : slope * gout[s];
+    const T *in = (const T *)a->in + i * a->S, *g = gradients + i * a->S;
+    T *out = outs + i * a->S, slope = weight[a->shared ? 0 : i % a->C];
+    for (int64_t s = 0; s < a->S; s++) out[s] = in[s] > 0 ? g[s] : slope * g[s];
   }
   return 0;
 }
 
 /* A sum for each plane, over images in their order. */
-static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_backward_args *a) {
+static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_args *a) {
   double *sum = dpt__scratch(context, (size_t)a->C * sizeof *sum);
   if (!sum) return 1;
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
@@ -42,8 +33,10 @@ static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_backw
   return 0;
 }
 
-static int FN(prelu_backward)(dpt__context *context, const struct dpt__prelu_backward_args *a) {
-  return a->gin ? FN(prelu_data)(context, a) : FN(prelu_weight)(context, a);
+static int FN(prelu)(dpt__context *context, const struct dpt__prelu_args *a) {
+  if (a->gw) return FN(prelu_weight)(context, a);
+  return a->gin ? FN(scale_negative)(context, a, a->gout, a->gin)
+                : FN(scale_negative)(context, a, a->in, a->out);
 }
 
 /* r[c] = the sum over the `size` planes around c of in (squared) at one row of places. */
@@ -59,7 +52,7 @@ static void FN(around)(const T *in, double *r, int64_t C, int64_t S, int64_t siz
     }
 }
 
-static int FN(lrn)(dpt__context *context, const struct dpt__lrn_args *a) {
+static int FN(lrn_forward)(dpt__context *context, const struct dpt__lrn_args *a) {
   int64_t blocks = (a->S + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {
@@ -80,7 +73,7 @@ static int FN(lrn)(dpt__context *context, const struct dpt__lrn_args *a) {
   return 0;
 }
 
-static int FN(lrn_backward)(dpt__context *context, const struct dpt__lrn_backward_args *a) {
+static int FN(lrn_backward)(dpt__context *context, const struct dpt__lrn_args *a) {
   int threads = dpt__threads(context, a->N * a->C * a->S);
   /* gout * out / denom: C * BLOCK elements for each thread */
   T *ratios = dpt__scratch(context, (size_t)(threads * a->C * BLOCK) * sizeof *ratios);
@@ -109,4 +102,8 @@ static int FN(lrn_backward)(dpt__context *context, const struct dpt__lrn_backwar
     }
   }
   return 0;
+}
+
+static int FN(lrn)(dpt__context *context, const struct dpt__lrn_args *a) {
+  return a->gin ? FN(lrn_backward)(context, a) : FN(lrn_forward)(context, a);
 }

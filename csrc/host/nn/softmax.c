@@ -12,4 +12,3 @@ enum { BLOCK = 64 }; /* places of an image that are computed together */
 #include "host/each_real.h"
 
 DPT_REAL_KERNEL(softmax)
-DPT_REAL_KERNEL(softmax_backward)

@@ -47,7 +47,7 @@ static void FN(places)(int log_, const T *in, T *out, int64_t C, int64_t S, int6
       out[c * S + s] = log_ ? in[c * S + s] - shift[s] : exps[c * BLOCK + s] * shift[s];
 }
 
-static int FN(softmax)(dpt__context *context, const struct dpt__softmax_args *a) {
+static int FN(forward)(dpt__context *context, const struct dpt__softmax_args *a) {
   int threads = dpt__threads(context, a->N * a->C * a->S * 4);
   int64_t each = a->C * (a->S == 1 ? 1 : BLOCK); /* exponentials of a thread */
   T *exps = dpt__scratch(context, (size_t)(each * threads) * sizeof *exps);
@@ -97,7 +97,7 @@ static void FN(places_backward)(int log_, const T *gout, const T *out, T *gin, i
   }
 }
 
-static int FN(softmax_backward)(dpt__context *context, const struct dpt__softmax_backward_args *a) {
+static int FN(backward)(dpt__context *context, const struct dpt__softmax_args *a) {
   int threads = dpt__threads(context, a->N * a->C * a->S * 4);
   int64_t each = a->S == 1 ? a->C : 0;
   T *exps = dpt__scratch(context, (size_t)(each * threads + 1) * sizeof *exps);
@@ -116,4 +116,8 @@ static int FN(softmax_backward)(dpt__context *context, const struct dpt__softmax
       FN(places_backward)(a->log, gout, out, gin, a->C, a->S, n, exp_);
   }
   return 0;
+}
+
+static int FN(softmax)(dpt__context *context, const struct dpt__softmax_args *a) {
+  return a->gin ? FN(backward)(context, a) : FN(forward)(context, a);
 }
