@@ -43,7 +43,7 @@ describe('torch.class', function()
       assert.equal('parent', tostring(m.OpParent()))
    end)
 
-   it('gives __index__ and __newindex__ the first word', function()
+   it('asks __index__ and __newindex__ first', function()
       local m = {}
       local C = torch.class('classSpec.Indexed', m)
       function C.__index__(_, key) if type(key) == 'number' then return key * 2, true end end
@@ -128,7 +128,7 @@ describe('torch.class', function()
       assert.equal(methods, torch.getmetatable 'classSpec.Metatype')
    end)
 
-   it('refuses a second class of one name, an unknown parent, a missing package', function()
+   it('rejects a second class of one name, an unknown parent, a missing package', function()
       local m, name = {}, fresh 'Once'
       torch.class(name, m)
       assert.error_matches(function() torch.class(name, m) end, 'exists already')
@@ -148,7 +148,7 @@ describe('torch.class', function()
    end)
 end)
 
-describe('questions about types', function()
+describe('Of the functions about types,', function()
    it('isTypeOf takes whole names, patterns of whole names and constructors', function()
       local m = {}
       torch.class('classSpec.Base', m)

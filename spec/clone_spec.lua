@@ -2,7 +2,7 @@
 local torch = require 'dpt.tensor'
 local clone = require 'dpt.clone'
 
-describe('clone', function()
+describe('dpt.clone', function()
    it('copies tables and leaves the original alone', function()
       local t = {1, 'a', {x = true}}
       local u = clone(t)

@@ -4,8 +4,8 @@ local torch = dpt.torch
 local compat = require 'dpt.compat'
 local run = require 'spec.support.run'
 
-describe('compat', function()
-   it('makes the rooms globals and lets require find them', function()
+describe('dpt.compat', function()
+   it('makes the packages globals and lets require find them', function()
       for _, name in ipairs{'torch', 'nn', 'optim', 'cutorch', 'xlua', 'paths', 'sys'} do
          assert.equal('table', type(dpt[name]), name)
          assert.equal(dpt[name], rawget(_G, name), name)
@@ -14,7 +14,7 @@ describe('compat', function()
       assert.equal(dpt.nn, package.preload.cunn())
    end)
 
-   it('tells in one line what can be done where a package is not there', function()
+   it('says in one line what can be done if a package is not there', function()
       for name, text in pairs{image = 'needs a C library made for Torch7',
          ['lua-nothing'] = '', nngraph = 'luarocks install --deps-mode none nngraph',
          lfs2 = ''} do
@@ -55,9 +55,9 @@ describe('compat', function()
       local out = run.lua [[
          require 'dpt'
          local count = {}
-         for name, room in pairs{nn = nn, cudnn = cudnn, optim = optim} do
+         for name, package_ in pairs{nn = nn, cudnn = cudnn, optim = optim} do
             count[name] = 0
-            for key, value in pairs(room) do
+            for key, value in pairs(package_) do
                local methods = getmetatable(value)
                if type(value) == 'function' or methods and methods.__typename == name .. '.' .. key
                then count[name] = count[name] + 1 end
@@ -106,7 +106,7 @@ describe('compat', function()
       assert.equal('nil\ttrue\ttrue\n', out)
    end)
 
-   it('leaves the names to the package rnn where it is installed', function()
+   it('leaves the names to the package rnn if it is installed', function()
       local folder = os.tmpname()
       os.remove(folder)
       assert(dpt.paths.mkdir(folder))

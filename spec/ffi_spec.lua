@@ -6,7 +6,7 @@ local torch = dpt.torch
 --- The line after "file:" in an error message of this file.
 local function lineOf(message) return tonumber(message:match('ffi_spec%.lua:(%d+):')) end
 
-describe('lib', function()
+describe('dpt.ffi.lib', function()
    it('has one wrapper for each declared function that returns a status', function()
       assert.is_true(dptffi.has 'narrow')
       assert.is_false(dptffi.has 'message') -- returns a string
@@ -15,7 +15,7 @@ describe('lib', function()
       assert.error_matches(function() return dptffi.lib.noSuchFunction end, 'dpt_noSuchFunction')
    end)
 
-   it("raises the library's sentence at the line of dpt's caller", function()
+   it("raises the library's message at the line of dpt's caller", function()
       local x = torch.FloatTensor(2, 3)
       local line = debug.getinfo(1, 'l').currentline + 1
       local ok, why = pcall(function() x:view(5) end)
@@ -24,7 +24,7 @@ describe('lib', function()
       assert.truthy(why:find('torch.FloatTensor of size 2x3', 1, true))
    end)
 
-   it('blames the caller also where the method itself is called by pcall', function()
+   it('blames the caller also if the method itself is called by pcall', function()
       local x = torch.FloatTensor(2, 3)
       local line = debug.getinfo(1, 'l').currentline + 1
       local ok, why = pcall(x.narrow, x, 3, 1, 1)
@@ -48,7 +48,7 @@ describe('lib', function()
    end)
 end)
 
-describe('loading', function()
+describe('Loading dpt', function()
    --- What a fresh process prints, stderr included.
    local function run(code, environment)
       local here = debug.getinfo(dptffi.raise, 'S').source:match('^@(.*)dpt/ffi%.lua$')
@@ -87,7 +87,7 @@ describe('loading', function()
       assert.equal(0, flushes)
    end)
 
-   it('refuses what is no tensor, except where a function takes none', function()
+   it('rejects what is no tensor, except where a function takes none', function()
       local lib, x = require('dpt.ffi').lib, torch.ones(2)
       for _, bad in ipairs{'text', 5, {}, false} do
          assert.has_error(function() lib.copy(x, bad) end,

@@ -19,7 +19,7 @@ local function define()
    Loss.transient = {'cache'}
 end
 
-describe('transient fields', function()
+describe('Transient fields', function()
    local pool
 
    setup(function()
@@ -93,7 +93,7 @@ describe('transient fields', function()
    end)
 end)
 
-describe('transient fields of dpt\'s classes', function()
+describe('Transient fields of dpt\'s classes', function()
    local function rnn(x)
       local net = nn.RNN('CUDNN_LSTM', 3, 4)
       net:forward(x)

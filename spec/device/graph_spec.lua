@@ -64,7 +64,7 @@ describe('cutorch.graph', function()
       end
    end)
 
-   it('gives what f returned, also nothing and nil', function()
+   it('returns what f returned, also nothing and nil', function()
       local x = torch.CudaTensor(3):fill(1)
       local g = cutorch.graph(function(a) return nil, a, x:add(1), nil end, 'given')
       g()
@@ -193,7 +193,7 @@ describe('cutorch.graph', function()
       assert.is_true(cutorch.memoryStats(1).live <= live - 8000) -- two tensors of 1000 floats
    end)
 
-   it('refuses what can not be replayed, by name', function()
+   it('rejects what can not be replayed, by name', function()
       local x, host = torch.CudaTensor(4, 4):fill(1), torch.FloatTensor(4, 4):fill(3)
       local other = cutorch.withDevice(2, function() return torch.CudaTensor(4, 4):fill(1) end)
       local function refused(f, ...)

@@ -12,7 +12,7 @@ local function time(f)
    return timer:time().real * 1000
 end
 
-describe('devices', function()
+describe('Devices', function()
    after_each(function()
       cutorch.setDevice(1)
       cutorch.setDefaultStream()
@@ -26,7 +26,7 @@ describe('devices', function()
       assert.equal(2, torch.CudaTensor(3):getDevice())
    end)
 
-   it('that do not exist are refused by name', function()
+   it('that do not exist are rejected by name', function()
       local n = cutorch.getDeviceCount()
       for _, bad in ipairs{0, -1, n + 1} do
          assert.error_matches(function() cutorch.setDevice(bad) end,
@@ -50,7 +50,7 @@ describe('devices', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
-   it('tell their properties #devices2', function()
+   it('have their properties #devices2', function()
       local properties = cutorch.getDeviceProperties(2)
       assert.is_string(properties.name)
       assert.is_true(properties.multiProcessorCount >= 1)
@@ -68,7 +68,7 @@ describe('devices', function()
       assert.is_true(cutorch.hasHalf)
    end)
 
-   it('refuse operands of two devices, and work afterwards #devices2', function()
+   it('reject operands of two devices, and work afterwards #devices2', function()
       local a = torch.CudaTensor(3):fill(1)
       local b = cutorch.withDevice(2, function() return torch.CudaTensor(3):fill(2) end)
       assert.error_matches(function() a:add(b) end, 'add: got torch.CudaTensor on device %d with'
@@ -80,7 +80,7 @@ describe('devices', function()
    end)
 end)
 
-describe('asynchrony', function()
+describe('Queued work', function()
    after_each(function()
       cutorch.synchronizeAll()
       cutorch.setDevice(1)
@@ -110,7 +110,7 @@ describe('asynchrony', function()
       end)
    end)
 
-   it('orders streams by events, and without them random delays show it', function()
+   it('is ordered by events, and random delays show where it is not', function()
       cutorch.reserveStreams(2, true)
       local C = dptffi.C
       -- stream 1 doubles x, stream 2 adds 1, twenty times: with the events (0 + 1) * 2 + 1 ...
@@ -139,14 +139,14 @@ describe('asynchrony', function()
       assert.is_true(wrong > 0)
    end)
 
-   it('keeps a failure of queued work for the next wait, names it, goes on #devices2', function()
+   it('that fails raises at the next wait, by its name, and what follows runs #devices2', function()
       local x = torch.CudaTensor(4):fill(1)
       local y = cutorch.withDevice(2, function() return torch.CudaTensor(4):fill(0) end)
       cutorch.synchronizeAll()
       dptffi.lib.fault_set('copy:1')
       y:copy(x) -- queued: no error here
       assert.error_matches(function() cutorch.synchronizeAll() end, 'copy.*DPT_FAULT')
-      cutorch.synchronizeAll() -- told once
+      cutorch.synchronizeAll() -- raised once
       dptffi.lib.fault_set('copy:1')
       y:copy(x)
       assert.error_matches(function() return y[1] end, 'copy.*DPT_FAULT') -- reading is a wait
@@ -156,14 +156,14 @@ describe('asynchrony', function()
    end)
 end)
 
-describe('streams', function()
+describe('Streams', function()
    after_each(function()
       cutorch.synchronizeAll()
       cutorch.setDevice(1)
       cutorch.setDefaultStream()
    end)
 
-   it('are reserved, chosen for every device, and refused where there is none #devices2', function()
+   it('are reserved, chosen for every device, and rejected if there is none #devices2', function()
       cutorch.reserveStreams(3)
       assert.is_true(cutorch.getNumStreams() >= 3)
       assert.equal(0, cutorch.getStream())
@@ -205,7 +205,7 @@ describe('streams', function()
    end)
 end)
 
-describe('memory', function()
+describe('Memory', function()
    after_each(function() cutorch.setMemoryLimit(1, 0) end)
 
    it('is counted by device #devices2', function()
@@ -265,7 +265,7 @@ describe('memory', function()
    end)
 end)
 
-describe('seeds', function()
+describe('Seeds', function()
    after_each(function() cutorch.setDevice(1) end)
 
    it('give the same numbers again, on every device #devices2', function()
@@ -309,7 +309,7 @@ describe('seeds', function()
 end)
 
 -- Each of these needs a process of its own: the devices are set once.
-describe('users issues', function()
+describe('Users found:', function()
    it('J2: setting the devices after their first use is an error', function()
       local out = run.lua [[
          local dpt = require 'dpt'
@@ -370,7 +370,7 @@ describe('users issues', function()
       assert.equal(('%d\ntrue\n'):format(sum), out)
    end)
 
-   it('I5: nothing of CUDA is loaded where there is none', function()
+   it('I5: nothing of CUDA is loaded if there is none', function()
       local out = run.lua([[
          require 'dpt'
          torch.CudaTensor(3):fill(1):sum()
@@ -382,15 +382,15 @@ describe('users issues', function()
       assert.equal('done\n', out)
    end)
 
-   it('GPUs that are asked for in vain are told, and host devices stand in', function()
+   it('GPUs that are not there are reported, and host devices stand in', function()
       local out = run.lua("print(require('dpt').devices())", {DPT_DEVICES = 'cuda:0,2,3'})
       -- there is no plugin, no driver or no such GPU
       assert.matches('3 host devices.*; GPUs were asked for, but %S+', out)
    end)
 end)
 
-describe('fork', function()
-   it('leaves a child host tensors, and tells it about devices', function()
+describe('A child of fork', function()
+   it('has host tensors, and raises for devices', function()
       local out = run.lua [[
          require 'dpt'
          local ffi = require 'ffi'
@@ -421,7 +421,7 @@ describe('Ctrl-C #noasan', function()
    for name, code in pairs(places) do
       it('ends the process within a second in ' .. name, function()
          local status, inTime, text = run.interrupted("require 'dpt' print 'ready' " .. code)
-         -- as the shell tells a death by SIGINT, or LuaJIT's own error between two operations
+         -- as the shell reports a death by SIGINT, or LuaJIT's own error between two operations
          assert.is_true(status == 130 or status == 1 and text:find('interrupted!', 1, true) ~= nil)
          assert.is_true(inTime)
       end)

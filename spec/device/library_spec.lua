@@ -23,12 +23,12 @@ end
 local name = require('dpt').cutorch.getDeviceProperties(1).name
 local cuda = name ~= 'host device'
 
-describe('a library that is opened when it is needed', function()
-   it('computes where nothing is said about it', function()
+describe('A library that is opened when it is needed', function()
+   it('computes if nothing is said about it', function()
       assert.equal('true\t8000\ntrue\t6\ntrue\t8000\n', with(''))
    end)
 
-   it('is told with what the loader said where there is none, and told again', function()
+   it('raises what the loader said if it is not there, and raises again', function()
       if not cuda then return pending('needs CUDA devices, emulated ones will do') end
       local text = with('/nowhere/libcublas.so')
       local first, other, again = text:match('^(false.-)\n(true\t6)\n(false.-)\n$')
@@ -39,7 +39,7 @@ describe('a library that is opened when it is needed', function()
       assert.equal(first:match('addmm.*'), again:match('addmm.*'))
    end)
 
-   it('is told with the function that it lacks where it is another one', function()
+   it('raises with the function that it lacks if it is another one', function()
       if not cuda then return pending('needs CUDA devices, emulated ones will do') end
       local text = with('libm.so.6')
       assert.truthy(text:find('cuBLAS has no function cublasGetProperty', 1, true), text)

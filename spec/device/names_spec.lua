@@ -29,7 +29,7 @@ describe("cutorch's other names", function()
       for name in names:gmatch('%w+') do assert.is_function(cutorch[name], name) end
    end)
 
-   it('TF32 is off, and a switch that products follow within its rounding', function()
+   it('have TF32 off, and products follow its switch within its rounding', function()
       assert.is_false(cutorch.getTF32())
       finally(function() cutorch.setTF32(false) end)
       local a, b = torch.rand(40, 50), torch.rand(50, 30)
@@ -43,7 +43,7 @@ describe("cutorch's other names", function()
       end
    end)
 
-   it('keep the number of a BLAS handle, and refuse one that was not reserved', function()
+   it('keep the number of a BLAS handle, and reject one that was not reserved', function()
       assert.equal(1, cutorch.getBlasHandle())
       cutorch.reserveBlasHandles(3)
       assert.equal(3, cutorch.getNumBlasHandles())
@@ -54,14 +54,14 @@ describe("cutorch's other names", function()
       cutorch.setBlasHandle(1)
    end)
 
-   it('do nothing where nothing is to do', function()
+   it('do nothing if nothing is to do', function()
       cutorch.setHeapTracking(true)
       cutorch.deviceReset()
       assert.equal(cutorch._state, cutorch.getState())
       assert.is_false(cutorch.isManaged(torch.FloatTensor(1)))
    end)
 
-   it('say what to do instead where dpt has no such thing', function()
+   it('say what to do instead if dpt has no such thing', function()
       assert.error_matches(function() cutorch.createCudaUVATensor(3) end,
          'cutorch.createCudaUVATensor: dpt has no managed memory: use createCudaHostTensor')
       assert.error_matches(function() cutorch.test() end, "cutorch.test: Torch7's own tests")
@@ -101,7 +101,7 @@ describe("cutorch's other names", function()
       assert.equal(2, x:sum())
    end)
 
-   it('tell every property that CUDA has, 0 for what a host device has not', function()
+   it('have every property that CUDA has, 0 for what a host device has not', function()
       local properties = cutorch.getDeviceProperties(1)
       for name in ([[canMapHostMemory clockRate computeMode deviceOverlap integrated freeGlobalMem
          kernelExecTimeoutEnabled major maxTexture1D maxTexture1DLinear maxThreadsPerBlock memPitch

@@ -78,7 +78,7 @@ local operations = {
    ['adam'] = function(a, b) optim.adam(function() return 0, b end, a, {}) end,
 }
 
-describe('operands on two devices are refused, both are named: #devices2', function()
+describe('Operands on two devices are rejected, and both named, #devices2', function()
    for name, operation in pairs(operations) do
       it(name, function()
          local a, b = matrix(1), matrix(2)

@@ -26,8 +26,8 @@ local function emulated(code, environment)
    return run.lua(start .. code, environment)
 end
 
-describe('what a kernel finds wrong #hostonly', function()
-   it('is told by the next wait on its stream, once, as host devices tell it', function()
+describe('What a kernel finds wrong #hostonly', function()
+   it('is raised by the next wait on its stream, once, as on host devices', function()
       local code = [[
          divide()
          message(cutorch.synchronize)
@@ -42,7 +42,7 @@ describe('what a kernel finds wrong #hostonly', function()
       assert.equal(1, select(2, text:gsub('nothing', '')), text)
    end)
 
-   it('is told by a wait on a stream that waited for it, and then by no other', function()
+   it('is raised by a wait on a stream that waited for it, and then by no other', function()
       local text = emulated [[
          cutorch.reserveStreams(3, true)
          divide()
@@ -55,7 +55,7 @@ describe('what a kernel finds wrong #hostonly', function()
       assert.matches('^nothing\n[^\n]*a divisor is 0[^\n]*of device 1%)\nnothing\n$', text)
    end)
 
-   it('is told also where the event was known to be over before it was waited for', function()
+   it('is raised also if the event was known to be over before it was waited for', function()
       local text = emulated [[
          cutorch.reserveStreams(1, true)
          divide()
@@ -69,7 +69,7 @@ describe('what a kernel finds wrong #hostonly', function()
       assert.matches('^[^\n]*a divisor is 0[^\n]*\nnothing\n$', text)
    end)
 
-   it('is told across devices', function()
+   it('is raised across devices', function()
       local text = emulated [[
          divide()
          local y = cutorch.withDevice(2, function() return torch.CudaIntTensor(4) end)
@@ -82,7 +82,7 @@ describe('what a kernel finds wrong #hostonly', function()
    end)
 end)
 
-describe('an error of CUDA #hostonly', function()
+describe('An error of CUDA #hostonly', function()
    it('that lasts says so, names the call and what finds the kernel', function()
       local text = emulated [[
          emulated.emulated_break(700)
@@ -98,7 +98,7 @@ describe('an error of CUDA #hostonly', function()
       assert.matches('launch of [%w_]+', text)
    end)
 
-   it('comes in the name of the kernel where launches are checked', function()
+   it('comes in the name of the kernel if launches are checked', function()
       local text = emulated([[
          divide()
          message(cutorch.synchronize)
@@ -111,7 +111,7 @@ describe('an error of CUDA #hostonly', function()
    end)
 end)
 
-describe('devices that do not reach each other #hostonly', function()
+describe('Devices that do not reach each other #hostonly', function()
    it('say so, and copies between them work', function()
       local text = emulated([[
          emulated.emulated_separate(2) -- the third device on
@@ -146,7 +146,7 @@ describe('devices that do not reach each other #hostonly', function()
       for i, number in ipairs(want) do assert.is_true(math.abs(sums[i] / number - 1) < 1e-6) end
    end)
 
-   it('may be asked and refused again and again', function()
+   it('may be asked and rejected again and again', function()
       local text = emulated [[
          local a = torch.CudaTensor{1, 2}
          local b = cutorch.withDevice(2, function() return torch.CudaTensor(2) end)
@@ -199,7 +199,7 @@ describe('DPT_CACHE=off #hostonly', function()
    end)
 end)
 
-describe('a steady training step #hostonly', function()
+describe('A steady training step #hostonly', function()
    it('takes no memory and waits for nothing', function()
       local code = [[
          require 'dpt'

@@ -3,7 +3,7 @@ local dpt = require 'dpt'
 local torch, paths = dpt.torch, dpt.paths
 local torture = require 'spec.support.torture'
 
--- Saves again and again, each time a table that tells its number in every element.
+-- Saves again and again, each time a table that has its number in every element.
 local SAVER = [[
    package.path = './lua/?.lua;./lua/?/init.lua;' .. package.path
    local torch = require('dpt').torch

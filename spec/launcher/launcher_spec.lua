@@ -31,7 +31,7 @@ local function program(text)
    return name
 end
 
-describe('the launcher', function()
+describe('The launcher', function()
    after_each(clean)
 
    it('runs a file with arg as luajit sets it', function()
@@ -85,7 +85,7 @@ describe('the launcher', function()
       assert.equal(7, status)
    end)
 
-   it('warns in the doctor where products are slow, with the remedy', function()
+   it('warns in the doctor if products are slow, with the remedy', function()
       if not io.open '/proc/cpuinfo':read '*a':find(' avx2 ', 1, true) then return end
       local text, status = run('DPT_DEVICES=host:3 OPENBLAS_CORETYPE=Prescott ' .. command
          .. ' doctor')
@@ -98,7 +98,7 @@ describe('the launcher', function()
       assert.equal(1, memories) -- devices made of one CPU have one memory
    end)
 
-   it('tells devices and libraries in the doctor, also where the library is missing', function()
+   it('prints devices and libraries in the doctor, also if the library is missing', function()
       local text, status = run(command .. ' doctor')
       assert.equal(0, status)
       for _, word in ipairs{'LuaJIT', 'OpenBLAS', 'oneDNN', 'SLEEF', 'OpenMP', 'all is well'} do
@@ -113,7 +113,7 @@ describe('the launcher', function()
    end)
 end)
 
-describe('the prompt', function()
+describe('The prompt', function()
    it('prints values as th did', function()
       local typed = [[1 + 1
 = 'x'

@@ -36,11 +36,11 @@ describe('LuaJIT', function()
          "env -u DPT_LUAJIT scripts/dpt -e 'print(#nn.Sequential():add(nn.Tanh()))'")
    end)
 
-   it('with them gives #net the number of its modules', function()
+   it('with them returns the number of modules for #net', function()
       assert.equal('2\t0\ttrue\t3\tuserdata\n', under(own))
    end)
 
-   it('without them is told of once, and #net is 0', function()
+   it('without them prints one line about it, and #net is 0', function()
       local text = under 'luajit'
       local line, rest = text:match '^(dpt: this LuaJIT lacks[^\n]*\n)(.*)$'
       assert.truthy(line and line:find('write net:size()', 1, true))

@@ -34,7 +34,7 @@ describe('nn.DataParallelCriterion', function()
 
    for _, case in ipairs(criterions) do
       if not case.whole then
-         it(case.name .. ' is that of one device', function()
+         it('with ' .. case.name .. ' is that of one device', function()
             local one = case.make():type(double)
             local original = one:clone()
             for n = 1, most do
@@ -134,7 +134,7 @@ describe('nn.DataParallelCriterion', function()
          net:backward(x, many:backward(net.output, y)), 1e-13)
    end)
 
-   it('follows shares that the user chose', function()
+   it('follows parts that the user chose', function()
       local n = math.min(3, most)
       local net = nn.DataParallelTable(1, false, false, {gather = false}):type(double)
          :add(nn.SelectTable(1):cudaDouble(), same.range(n))
@@ -149,7 +149,7 @@ describe('nn.DataParallelCriterion', function()
       same.close(one:backward(x, y), dpt.comm.gather(gradients, 1, 1), 1e-14)
    end)
 
-   it('sees what changes in the criterion', function()
+   it('sees what a script changes in the criterion', function()
       local one = nn.ClassNLLCriterion(torch.rand(3):add(0.5)):type(double)
       local many = nn.DataParallelCriterion(one, {devices = {1, 2}})
       local x, y = torch.randn(5, 3):type(double), torch.Tensor{1, 2, 3, 1, 2}
@@ -184,7 +184,7 @@ describe('nn.DataParallelCriterion', function()
       assert.same({'queue 1', 'queue 2', 'wait 1', 'wait 2'}, order)
    end)
 
-   it('G8: gives one number, weighted by samples, on any number of devices', function()
+   it('G8: returns one number, weighted by samples, on any number of devices', function()
       local x, y = torch.randn(9, 3):type(double), torch.randn(9, 3):type(double)
       local loss = nn.MSECriterion():type(double):forward(x, y)
       local means = {}
@@ -217,13 +217,13 @@ describe('nn.DataParallelCriterion', function()
       end
    end)
 
-   describe('says what is wrong:', function()
+   describe('raises one error message for', function()
       local function mse(options)
          return nn.DataParallelCriterion(nn.MSECriterion():type(double), options)
       end
       local x = torch.randn(4, 3):type(double)
 
-      it('arguments', function()
+      it('wrong arguments', function()
          assert.error_matches(function() nn.DataParallelCriterion(nn.Linear(1, 1)) end,
             'wants an nn.Criterion as argument 1, got nn.Linear')
          assert.error_matches(function() mse{devices = {1, 1}} end, 'device 1 twice')
@@ -234,7 +234,7 @@ describe('nn.DataParallelCriterion', function()
          assert.error_matches(function() mse(7) end, 'table of options')
       end)
 
-      it('a criterion that cannot tell, with its replica', function()
+      it('a criterion without a denominator, naming its replica', function()
          local many = nn.DataParallelCriterion(nn.L1HingeEmbeddingCriterion():type(double))
          local _, message = pcall(many.forward, many, {x, x}, 1)
          assert.matches('In replica 2 of .* on device 2 of nn.DataParallelCriterion:.*'
@@ -249,7 +249,7 @@ describe('nn.DataParallelCriterion', function()
             'the target has 3 rows, which cannot be cut as the 4 of the output are')
       end)
 
-      it('a class out of range, with its replica, and goes on', function()
+      it('a class out of range, naming its replica, and goes on', function()
          local many = nn.DataParallelCriterion(nn.ClassNLLCriterion():type(double),
             {devices = {1, 2}})
          local y = torch.Tensor{1, 2, 3, 4}

@@ -36,7 +36,7 @@ for form, dispatch in pairs(same.dispatchers) do
       local function gradients(many) return select(2, many:parameters()) end
 
       for _, flat in ipairs{false, true} do
-         describe('flat ' .. tostring(flat), function()
+         describe('with flat = ' .. tostring(flat) .. ',', function()
             it('G17: noSync moves no gradient, syncGradients adds them up', function()
                local many, one = make(flat)
                many:zeroGradParameters()

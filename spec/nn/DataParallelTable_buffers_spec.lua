@@ -5,7 +5,7 @@ local same = require 'spec.support.parallel'
 local RowCounter = require('spec.support.modules').RowCounter
 
 for form, dispatch in pairs(same.dispatchers) do
-   describe('A9, G12: running statistics on replicas, ' .. form .. ',', function()
+   describe('A9, G12: Running statistics on replicas, ' .. form .. ',', function()
       local most = math.min(cutorch.getDeviceCount(), 3)
 
       before_each(function()
@@ -47,7 +47,7 @@ for form, dispatch in pairs(same.dispatchers) do
       end
 
       for _, policy in ipairs{'first', 'average'} do
-         describe('by policy ' .. policy, function()
+         describe('by the rule ' .. policy, function()
             local ways = {
                evaluate = function(many) many:evaluate() return many end,
                clone = function(many) return many:clone() end,
@@ -101,7 +101,7 @@ for form, dispatch in pairs(same.dispatchers) do
          end)
       end
 
-      it('of replicas without rows do not count in an average', function()
+      it('do not count in an average if their replica has no rows', function()
          if most < 3 then return pending('needs 3 devices') end
          local many = make('average')
          many:forward(input())
@@ -129,7 +129,7 @@ for form, dispatch in pairs(same.dispatchers) do
          same.bits(mean, copy:get(1):get(1).running_mean)
       end)
 
-      it('may be what a module says', function()
+      it('are what a module says that they are', function()
          local net = nn.Sequential():add(RowCounter()):cuda()
          net:get(1).calls = torch.CudaLongTensor{0}
          local many = dispatch(nn.DataParallelTable(1, true, false, {buffers = 'average'}))
@@ -143,7 +143,7 @@ for form, dispatch in pairs(same.dispatchers) do
          end
       end)
 
-      it('wrong policies raise', function()
+      it('raise for a rule that does not exist', function()
          local many = make('first')
          many:forward(input())
          many.buffers = 'last'

@@ -129,7 +129,7 @@ for form, dispatch in pairs(same.dispatchers) do
             end,
          }
          for name, way in pairs(ways) do
-            it('after ' .. name, function()
+            it('in a pass after ' .. name, function()
                local one = nn.Sequential():add(nn.Dropout(0.4)):add(nn.SpatialDropout(0.5))
                   :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.5)):cuda()
                local many = dispatch(nn.DataParallelTable(1, true))

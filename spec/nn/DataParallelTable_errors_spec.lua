@@ -11,8 +11,8 @@ same.dispatched('nn.DataParallelTable', function()
       cutorch.setDevice(1)
    end)
 
-   describe('A20: add', function()
-      it('takes a number or a list', function()
+   describe('A20: nn.DataParallelTable.add', function()
+      it('takes the number of a device or a list of them', function()
          local net = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1)
          for i = 1, most do many:add(net:clone(), i) end
@@ -21,7 +21,7 @@ same.dispatched('nn.DataParallelTable', function()
          same.compare(net, many, randomInput({5}, 2 * most), 1e-5)
       end)
 
-      it('says what is wrong', function()
+      it('raises one error message for wrong arguments', function()
          local net = nn.Tanh():cuda()
          local function adds(...)
             local arguments = {...}
@@ -40,19 +40,19 @@ same.dispatched('nn.DataParallelTable', function()
       end)
    end)
 
-   describe('says what to do instead', function()
+   describe('nn.DataParallelTable says what to do instead', function()
       local many
       before_each(function()
          many = nn.DataParallelTable(1):add(nn.Linear(5, 2):cuda(), same.range(most))
       end)
 
-      it('of share and accUpdateGradParameters', function()
+      it('for share and accUpdateGradParameters', function()
          assert.error_matches(function() many:share(nn.Tanh(), 'weight') end, 'share get%(1%)')
          assert.error_matches(function() many:accUpdateGradParameters() end,
             'call backward and then updateParameters')
       end)
 
-      it('of a missing dimension or module, or a backward too early', function()
+      it('for a missing dimension or module, or a backward too early', function()
          assert.error_matches(function() nn.DataParallelTable() end, 'dimension to split along')
          assert.error_matches(function() nn.DataParallelTable(1):forward(torch.CudaTensor(2)) end,
             'call add')
@@ -62,7 +62,7 @@ same.dispatched('nn.DataParallelTable', function()
             'flat parameters')
       end)
 
-      it('of a network that is not on the first device', function()
+      it('for a network that is not on the first device', function()
          local host = nn.DataParallelTable(1):add(nn.Linear(5, 2), {1})
          assert.error_matches(function() host:forward(torch.CudaTensor(1, 5)) end,
             'in host memory, wanted it on device 1')
@@ -78,14 +78,14 @@ same.dispatched('nn.DataParallelTable', function()
          assert.equal(2, other.output:getDevice())
       end)
 
-      it('of an input that cannot be split', function()
+      it('for an input that cannot be split', function()
          local wide = nn.DataParallelTable(2):add(nn.Identity():cuda(), {1})
          local given = {torch.CudaTensor(3, 2), torch.CudaTensor(3)}
          assert.error_matches(function() wide:forward(given) end,
             'input%[2%] is a torch.CudaTensor of 1 dimension')
       end)
 
-      it('of outputs of different forms', function()
+      it('for outputs of different forms', function()
          if most < 2 then return pending('needs 2 devices') end
          local odd = nn.DataParallelTable(1):add(Probe(function(input)
             return {a = {input, input:getDevice() == 2 and 'two' or input}}
@@ -95,7 +95,7 @@ same.dispatched('nn.DataParallelTable', function()
       end)
    end)
 
-   describe('an error in a replica', function()
+   describe('An error in a replica', function()
       it('names replica, device and module, and the table works on', function()
          if most < 3 then return pending('needs 3 devices') end
          local function fails(value, self)
@@ -133,7 +133,7 @@ same.dispatched('nn.DataParallelTable', function()
          end
       end)
 
-      it('found by queued work comes back at the next wait', function()
+      it('that queued work finds is raised by the next wait', function()
          local many = nn.DataParallelTable(1):add(nn.LookupTable(10, 3):cuda(), same.range(most))
          local good = torch.CudaLongTensor(2 * most, 2):fill(4)
          local bad = good:clone()

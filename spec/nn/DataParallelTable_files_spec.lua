@@ -46,7 +46,7 @@ end
 
 local function distance(a, b) return (a:double() - b:double()):abs():max() end
 
-describe('nn.DataParallelTable in files', function()
+describe('A file with nn.DataParallelTable', function()
    local most = math.min(cutorch.getDeviceCount(), 8)
    local x, path
 
@@ -96,7 +96,7 @@ describe('nn.DataParallelTable in files', function()
       assert.is_true(#torch.serialize(net) < #torch.serialize(one) + 2000)
    end)
 
-   it('is what cunn reads: the devices, then the fields it expects', function()
+   it('has what cunn reads: the devices, then the fields that it expects', function()
       local net = nn.DataParallelTable(1, true):add(network():cuda(), same.range(most))
       net.note = 'mine'
       local parameters = net:getParameters()
@@ -127,7 +127,7 @@ describe('nn.DataParallelTable in files', function()
       assert.is_true(loaded:getParameters():storage() == flat:storage())
    end)
 
-   it('of version 1 has all replicas and the dispatcher among its fields #devices2', function()
+   it('of version 1, with all replicas and the dispatcher in it, is read #devices2', function()
       local one = network():cuda()
       for _, impl in ipairs{'none', 'nn.DataParallelTable.Basic', 'nn.DataParallelTable.Threads'} do
          local f = torch.MemoryFile():binary()
@@ -149,7 +149,7 @@ describe('nn.DataParallelTable in files', function()
       end
    end)
 
-   it('of versions 2 and 3 has the devices before the fields #devices2', function()
+   it('of version 2 or 3, with the devices before the fields, is read #devices2', function()
       local one = network():cuda()
       for version = 2, 3 do
          local f = torch.MemoryFile():binary()
@@ -208,7 +208,7 @@ describe('nn.DataParallelTable in files', function()
       end
    end)
 
-   it('of cunn that was run by threads has their function', function()
+   it('of cunn that was run by threads keeps their function', function()
       local one = network():cuda()
       local f = torch.MemoryFile():binary()
       writeAs(f, 1000, 'nn.DataParallelTable', 3, function()
@@ -240,7 +240,7 @@ describe('nn.DataParallelTable in files', function()
       end
    end)
 
-   it('that is damaged raises a sentence', function()
+   it('that is damaged raises one error message', function()
       for _, bad in ipairs{{false, {}}, {{1}, 5}, {{1}, {}}, {{1}, {modules = {4}}}, {{}, {}}} do
          local f = torch.MemoryFile():binary()
          writeAs(f, 1000, 'nn.DataParallelTable', 3, function()

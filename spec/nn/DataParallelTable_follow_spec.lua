@@ -210,7 +210,7 @@ for form, dispatch in pairs(same.dispatchers) do
          same.close(select(2, one:getParameters()), gradient, 1e-5)
       end)
 
-      it('gives parameters to replicas by exec: the next sync repairs them', function()
+      it('writes to parameters of replicas by exec, which the next sync repairs', function()
          local one, many = pair(true)
          same.compare(one, many, input(), 1e-5)
          local ways = {
@@ -243,7 +243,7 @@ for form, dispatch in pairs(same.dispatchers) do
          end
       end)
 
-      it('does nothing, at no cost in bytes and replicas', function()
+      it('changes nothing, at no cost in bytes and replicas', function()
          local _, many = pair(true)
          local x = input()
          local function step()
@@ -265,7 +265,7 @@ for form, dispatch in pairs(same.dispatchers) do
          same.bits(many:get(1):parameters()[1], many:get(most):parameters()[1])
       end)
 
-      it('shares settings only when they can be sent', function()
+      it('sets what can be sent, and has replicas copied anew for what cannot', function()
          if form ~= 'threads' or most < 2 then return end
          local one, many = pair(true)
          same.compare(one, many, input(), 1e-5)

@@ -23,7 +23,7 @@ for form, dispatch in pairs(same.dispatchers) do
          return net
       end
 
-      it('parameters with gaps', function()
+      it('parameters with gaps and trains them', function()
          for _, flat in ipairs{false, true} do
             local one = strided()
             local many = dispatch(nn.DataParallelTable(1, flat)):add(strided(), same.range(most))
@@ -75,7 +75,7 @@ for form, dispatch in pairs(same.dispatchers) do
          end
       end)
 
-      it('trains the layers that have gradients', function()
+      it('a network in which some layers have no gradients, and trains the others', function()
          local one = nn.Sequential():add(nn.Linear(5, 4)):add(nn.Tanh()):add(nn.Linear(4, 3)):cuda()
          local frozen = one:get(1)
          frozen.gradWeight, frozen.gradBias = nil, nil
@@ -99,7 +99,7 @@ for form, dispatch in pairs(same.dispatchers) do
       end)
 
       -- In a process of its own: workers of other specs free memory when their states end.
-      it('the memory of the parameters once for each replica, when they become flat', function()
+      it('memory for the parameters once for each replica, when they become flat', function()
          assert.equal('nothing else', run.lua(([=[
             local dpt = require 'dpt'
             local nn, same = dpt.nn, require 'spec.support.parallel'

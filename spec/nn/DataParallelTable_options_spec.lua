@@ -15,7 +15,7 @@ same.dispatched('nn.DataParallelTable options:', function()
       cutorch.setDevice(1)
    end)
 
-   it('are fields with values where none is given', function()
+   it('are fields with values if none is given', function()
       local many = table()
       assert.is_true(many.gather)
       assert.equal('first', many.buffers)
@@ -26,7 +26,7 @@ same.dispatched('nn.DataParallelTable options:', function()
       assert.equal(1, many.outputDevice)
    end)
 
-   it('raise where they are wrong', function()
+   it('raise if they are wrong', function()
       local function makes(options)
          return function() nn.DataParallelTable(1, false, false, options) end
       end
@@ -46,7 +46,7 @@ same.dispatched('nn.DataParallelTable options:', function()
       end
    end)
 
-   it('outputDevice: results and gradients of inputs lie there', function()
+   it('may name an outputDevice, on which results and gradients of inputs lie', function()
       for device = 1, cutorch.getDeviceCount() do -- also one without a replica
          local many = table{outputDevice = device}
          if device % 2 == 0 then many:threads() end

@@ -15,7 +15,7 @@ original.each('nn.DataParallelTable bit for bit', function(typename, n, dispatch
             cutorch.setStream(0)
          end)
 
-         it('streams', function()
+         it('on other streams', function()
             cutorch.reserveStreams(1)
             local net = linear(typename)
             local input, gradOutput = random(typename, 8, 3), random(typename, 8, 7)
@@ -36,14 +36,14 @@ original.each('nn.DataParallelTable bit for bit', function(typename, n, dispatch
             end
          end)
 
-         it('clone', function()
+         it('in a clone', function()
             local net = linear(typename)
             local many, input = table(net, {1}, true), random(typename, 8, 3)
             same.bits(net:forward(input), many:forward(input))
             same.bits(net.output, many:clone():forward(input))
          end)
 
-         it('empty data', function()
+         it('after empty batches', function()
             local identity = nn.Linear(5, 5)
             identity.bias:zero()
             identity.weight = torch.eye(5)

@@ -86,7 +86,7 @@ original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, 
       close(net:backward(input, gradOutput)[2], many:backward(input, gradOutput)[2], typename)
    end)
 
-   it('refuses types of the host', function()
+   it('rejects types of the host', function()
       local many = table(nn.SpatialConvolution(3, 3, 3, 5))
       local wanted = 'wants a floating type of devices'
       assert.error_matches(function() many:type(typename:gsub('Cuda', 'Float')) end, wanted)
@@ -94,7 +94,7 @@ original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, 
       assert.equal(many, many:type(typename))
    end)
 
-   it('syncs where the script forgets it', function()
+   it('syncs by itself if the script forgets it', function()
       local net = nn.Sequential():add(nn.Linear(10, 10)):add(nn.ReLU(true))
          :add(nn.Linear(10, 10)):type(typename)
       local criterion, nets = nn.MSECriterion():type(typename), {net, table(net)}

@@ -11,8 +11,8 @@ same.dispatched('nn.DataParallelTable:', function()
       cutorch.setDevice(1)
    end)
 
-   describe('parameters', function()
-      it('A7: several backwards are one of the joined batch, nothing moves in between', function()
+   describe('Parameters', function()
+      it('A7: get the gradient of the joined batch in several backwards', function()
          local one = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
          local flat, gradient = many:getParameters()
@@ -38,7 +38,7 @@ same.dispatched('nn.DataParallelTable:', function()
          assert.equal(before + (most - 1) * flat:nElement() * 4, same.copied())
       end)
 
-      it('A5: a sync moves the bytes of the unique parameters, a second one none', function()
+      it('A5: are moved once by a sync, their unique bytes, and not by a second one', function()
          for _, flat in ipairs{false, true} do
             local net = nn.Sequential():add(nn.Linear(6, 6)):add(nn.Tanh()):add(nn.Linear(6, 6))
                :add(nn.BatchNormalization(6)):cuda()
@@ -57,7 +57,7 @@ same.dispatched('nn.DataParallelTable:', function()
          end
       end)
 
-      it('A5: the count sees one copy more', function()
+      it('A5: are counted, so that one copy more is seen', function()
          if most < 2 then return pending('needs 2 devices') end
          local many = nn.DataParallelTable(1, true):add(nn.Linear(6, 6):cuda(), {1, 2})
          local flat = many:getParameters()
@@ -159,7 +159,7 @@ same.dispatched('nn.DataParallelTable:', function()
          same.compare(net:clone(), many, randomInput({5}, 2 * most), 1e-5)
       end)
 
-      it('E1: flat tensors from before a change are refused by optimizers', function()
+      it('E1: flat tensors from before a change are rejected by optimizers', function()
          local many = nn.DataParallelTable(1):add(networks.linear.make():cuda(), same.range(most))
          local flat, gradient = many:getParameters()
          local function step(x, g) dpt.optim.sgd(function() return 0, g end, x, {}) end
@@ -175,7 +175,7 @@ same.dispatched('nn.DataParallelTable:', function()
          step(many:getParameters())
       end)
 
-      it('A6: zeroing the flat gradient is zeroGradParameters', function()
+      it('A6: have a flat gradient, and zeroing it is zeroGradParameters', function()
          local many = nn.DataParallelTable(1, true):add(nn.Linear(5, 2):cuda(), same.range(most))
          local _, gradient = many:getParameters()
          local input = randomInput({5}, 2 * most)
@@ -192,7 +192,7 @@ same.dispatched('nn.DataParallelTable:', function()
          same.checkReplicas(many)
       end)
 
-      it('A22: may be missing', function()
+      it('A22: may be missing, in a network that has none', function()
          local net = nn.Sequential():add(nn.Tanh()):add(nn.MulConstant(3)):cuda()
          for _, flat in ipairs{false, true} do
             local many = nn.DataParallelTable(1, flat):add(net:clone(), same.range(most))

@@ -5,7 +5,7 @@ local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 local torch, cutorch = dpt.torch, dpt.cutorch
 
-describe('a training run that goes on in another process', function()
+describe('A training run that goes on in another process', function()
    local saved, first, second
 
    before_each(function() saved, first, second = os.tmpname(), os.tmpname(), os.tmpname() end)
@@ -36,7 +36,7 @@ describe('a training run that goes on in another process', function()
    end
 end)
 
-describe('the generators of all devices', function()
+describe('The generators of all devices', function()
    it('are saved and set at once', function()
       local states, list = cutorch.getRNGStateAll(), {}
       assert.equal(cutorch.getDeviceCount(), #states)

@@ -46,7 +46,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
 
    for _, class in ipairs{'RNNTanh', 'BLSTM', 'GRU'} do
       for _, batchFirst in ipairs{false, true} do
-         it(('%s%s: sequences, states and lengths each along theirs'):format(class,
+         it(('%s%s splits sequences, states and lengths, each along its dimension'):format(class,
             batchFirst and ', batch first' or ''), function()
             for devices = 1, most do
                local rnn = cudnn[class](I, H, 2, batchFirst)
@@ -64,7 +64,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       end
    end
 
-   it('a sync moves the bytes of the weights, and none without a change', function()
+   it('are synced by the bytes of their weights, and by none without a change', function()
       local rnn = cudnn.LSTM(I, H, 2)
       local many = wrap(rnn, most)
       local x = random(T, 2 * most, I)
@@ -83,7 +83,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       assert.same(zeros(most), compactions(many))
    end)
 
-   it('a whole network: words in, words out, trained like one device', function()
+   it('train a whole network, from words to words, as one device does', function()
       local B, words = 2 * most + 1, 7
       local net = nn.Sequential():add(nn.LookupTable(words, I))
          :add(cudnn.BLSTM(I, H, 2, true)):add(nn.Bottle(nn.Linear(2 * H, words)))
@@ -103,7 +103,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       end
    end)
 
-   it('remembered states stay with their sequences', function()
+   it('keep remembered states with their sequences', function()
       for _, batchFirst in ipairs{false, true} do
          local rnn = cudnn.LSTM(I, H, 1, batchFirst, 0, true)
          local many, B = wrap(rnn, most), 2 * most
@@ -115,7 +115,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       end
    end)
 
-   it('dropout between layers drops what one device would', function()
+   it('drop between layers what one device would', function()
       for _, batchFirst in ipairs{false, true} do
          local rnn = cudnn.GRU(I, H, 3, batchFirst, 0.5)
          local many, B = wrap(rnn, most, batchFirst and 1 or 2), 2 * most + 1
@@ -129,7 +129,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       end
    end)
 
-   it('gather = false leaves sequences where they are', function()
+   it('leave sequences where they are with gather = false', function()
       local rnn = cudnn.LSTM(I, H)
       local many = nn.DataParallelTable(1, true, false, {gather = false})
          :add(rnn:clone(), same.range(most))
@@ -140,7 +140,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       for i = 1, most do same.close(expected:narrow(2, 2 * i - 1, 2), shares[i], 1e-5) end
    end)
 
-   it('packed sequences cannot be split, and it says what can', function()
+   it('reject packed sequences and say what can be split', function()
       local many = wrap(cudnn.LSTM(I, H), most)
       assert.error_matches(function() many:forward{random(5, I), {2, 2, 1}} end,
          'packed sequences cannot be split: give {x, lengths}', 1, true)

@@ -12,7 +12,7 @@ same.dispatched('nn.DataParallelTable', function()
       cutorch.setDevice(1)
    end)
 
-   describe('on n devices', function()
+   describe('nn.DataParallelTable on n devices', function()
       for name, network in pairs(networks) do
          for _, flat in ipairs{false, true} do
             it(('is one device, %s, flat %s'):format(name, flat), function()
@@ -38,7 +38,7 @@ same.dispatched('nn.DataParallelTable', function()
          end
       end)
 
-      it('gives the bits of one device in deterministic mode', function()
+      it('returns the bits of one device in deterministic mode', function()
          finally(function() dpt.setDeterministic(false) end)
          dpt.setDeterministic(true)
          for _, network in pairs(networks) do
@@ -72,7 +72,7 @@ same.dispatched('nn.DataParallelTable', function()
       end)
    end)
 
-   it('gives every device its rows', function()
+   it('hands every device its rows', function()
       if most < 4 then return pending('needs 4 devices') end
       local many = nn.DataParallelTable(1):add(nn.Linear(5, 2):cuda(), {1, 2, 3, 4})
       many:forward(randomInput({5}, 9))
@@ -169,7 +169,7 @@ same.dispatched('nn.DataParallelTable', function()
       end
    end)
 
-   it('sends the parameters again where a copy of them failed', function()
+   it('sends the parameters again if a copy of them failed', function()
       local lib = require('dpt.ffi').lib
       local input = torch.randn(2 * most, 5):cuda()
       for fault = 1, most - 1 do
@@ -189,7 +189,7 @@ same.dispatched('nn.DataParallelTable', function()
       end
    end)
 
-   it('asks for NCCL in vain, says so and copies', function()
+   it('copies, with a line on stderr, if NCCL is asked for and not there', function()
       local text = run.lua([[
          require 'dpt'
          for i = 1, 2 do

@@ -19,7 +19,7 @@ same.dispatched('G10: policies of inputs', function()
    end
 
    for form, dispatch in pairs(same.dispatchers) do
-      it('split along a dimension of their own, replicate, ' .. form, function()
+      it('split along a dimension of their own, or replicate, ' .. form, function()
          local rows = 2 * most + 1
          -- x (rows, 3), times (4, rows), table (3, 4): x * table + times'
          local net = nn.Sequential():add(nn.ConcatTable()
@@ -118,7 +118,7 @@ same.dispatched('G10: policies of inputs', function()
    end
 
    for form, dispatch in pairs(same.dispatchers) do
-      it('H22: dropout drops by the rows that each replica got, ' .. form, function()
+      it('H22: let dropout drop by the rows that each replica got, ' .. form, function()
          local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Dropout(0.5)):cuda()
          local many = table(net, {function(value, list)
             local parts = {}
@@ -135,13 +135,13 @@ same.dispatched('G10: policies of inputs', function()
       end)
    end
 
-   it('where nothing is split, every replica gets all', function()
+   it('hand everything to every replica if nothing is split', function()
       local many = table(Probe(function(input) return input[1] end), {'replicate'})
       local input = torch.randn(2, 3):cuda()
       assert.equal(2 * most, many:forward{input}:size(1))
    end)
 
-   it('stay with clones; a file has the place of a function only', function()
+   it('stay with clones, and leave the place of a function in a file', function()
       local many = table(nn.SelectTable(1):cuda(), {1, 'replicate', {x = 2}})
       assert.same({1, 'replicate', {x = 2}}, many:clone().splitSpec)
       assert.same({1, 'replicate', {x = 2}}, torch.deserialize(torch.serialize(many)).splitSpec)
@@ -152,7 +152,7 @@ same.dispatched('G10: policies of inputs', function()
       assert.equal(1, torch.deserialize(torch.serialize(many)).splitSpec)
    end)
 
-   it('that are wrong raise', function()
+   it('raise if they are wrong', function()
       local many = table(Probe(function(input) return input[1] end))
       local input = {torch.randn(4, 2):cuda(), torch.randn(4, 2):cuda(), {torch.randn(4):cuda()}}
       for _, case in ipairs{

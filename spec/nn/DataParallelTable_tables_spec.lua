@@ -11,7 +11,7 @@ same.dispatched('nn.DataParallelTable with', function()
       cutorch.setDevice(1)
    end)
 
-   describe('with tables', function()
+   describe('tables', function()
       local function make()
          return nn.Sequential()
             :add(nn.ParallelTable():add(nn.Linear(4, 3)):add(
@@ -25,7 +25,7 @@ same.dispatched('nn.DataParallelTable with', function()
             torch.randn(rows, 3):cuda()}}
       end
 
-      it('of tables in and out is one device', function()
+      it('in and out is one device', function()
          for n = 1, most do
             local one = make()
             local many = nn.DataParallelTable(1, n % 2 == 0):add(one:clone(), same.range(n))
@@ -35,7 +35,7 @@ same.dispatched('nn.DataParallelTable with', function()
          end
       end)
 
-      it('hands what is no tensor to every replica', function()
+      it('hands on what is no tensor to every replica', function()
          local x = torch.randn(3, 2):cuda()
          local many = nn.DataParallelTable(1):add(Probe(function(given)
             return {x = given.x, name = given.name, deep = {given.deep[1]}}
@@ -45,7 +45,7 @@ same.dispatched('nn.DataParallelTable with', function()
          same.bits(x, out.x)
       end)
 
-      it('G8: a number that replicas do not agree about raises', function()
+      it('G8: raises for a number that replicas do not agree about', function()
          if most < 2 then return end
          local many = nn.DataParallelTable(1):add(Probe(function(given)
             return {given.x, loss = given.by * given.x:size(1)}
@@ -58,7 +58,7 @@ same.dispatched('nn.DataParallelTable with', function()
          assert.are_not.equal(nan, nan)
       end)
 
-      it('G9: trees of any form come in and go out', function()
+      it('G9: takes and returns trees of any form', function()
          local function x() return torch.randn(2 * most + 1, 2):cuda() end
          local many = nn.DataParallelTable(1):add(Probe(function(given) return given end,
             function(_, gradOutput) return gradOutput end), same.range(most))
@@ -72,7 +72,7 @@ same.dispatched('nn.DataParallelTable with', function()
          end
       end)
 
-      it('G9: a difference between the outputs names the place', function()
+      it('G9: raises for a difference between the outputs, naming the place', function()
          if most < 2 then return pending('needs 2 devices') end
          local given = torch.randn(2, 2):cuda()
          for _, case in ipairs{
@@ -115,7 +115,7 @@ same.dispatched('nn.DataParallelTable with', function()
       end)
    end)
 
-   describe('inputs', function()
+   describe('inputs which', function()
       it('may be host tensors, which have been read on return', function()
          local one = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
@@ -154,8 +154,8 @@ same.dispatched('nn.DataParallelTable with', function()
       end)
    end)
 
-   describe('gradInput', function()
-      it('is left out where it is nil', function()
+   describe('a gradInput that', function()
+      it('is left out if it is nil', function()
          local many = nn.DataParallelTable(1, true):add(nn.Linear(5, 2):cuda(), same.range(most))
          many.gradInput = nil
          local input = randomInput({5}, most)
@@ -164,7 +164,7 @@ same.dispatched('nn.DataParallelTable with', function()
          assert.is_true(select(2, many:getParameters()):ne(0):sum() > 0)
       end)
 
-      it('is zero where the network gives none', function()
+      it('is zero if the network returns none', function()
          local table = nn.LookupTable(9, 3):cuda()
          local many = nn.DataParallelTable(1):add(table, same.range(most))
          local given = torch.CudaTensor(most, 2):fill(3)
@@ -172,7 +172,7 @@ same.dispatched('nn.DataParallelTable with', function()
          same.bits(given:clone():zero(), gradInput)
       end)
 
-      it('and gradients come in two calls as well', function()
+      it('comes in two calls as well, with the gradients', function()
          local one = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
          local input, gradOutput = randomInput({5}, most + 1), randomInput({3}, most + 1)

@@ -12,7 +12,7 @@ describe('nn.DataParallel', function()
       cutorch.setDevice(1)
    end)
 
-   it('is one device, from any type and place', function()
+   it('computes what one device does, from a network of any type and place', function()
       local made = {
          function() return nn.Linear(5, 3):float() end,
          function() return nn.Linear(5, 3) end, -- of doubles: the type that cuda() gives
@@ -47,7 +47,7 @@ describe('nn.DataParallel', function()
       end
    end)
 
-   it('has options', function()
+   it('takes options', function()
       local last = cutorch.getDeviceCount()
       local many = nn.DataParallel(nn.Linear(5, 3), {devices = {2, 1}, outputDevice = last})
       assert.equal(last, many:forward(torch.randn(4, 5)):getDevice())
@@ -58,7 +58,7 @@ describe('nn.DataParallel', function()
       assert.same({3, 2}, parts[2]:size():totable())
    end)
 
-   it('says what is wrong', function()
+   it('raises one error message for wrong arguments', function()
       assert.error_matches(function() nn.DataParallel(nn.MSECriterion()) end,
          'DataParallel: wants an nn.Module as argument 1, got nn.MSECriterion')
       assert.error_matches(function() nn.DataParallel(nn.Identity(), {device_ids = {1}}) end,

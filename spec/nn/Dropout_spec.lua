@@ -60,7 +60,7 @@ local chains = {
    end,
 }
 
-describe('H22: what modules draw on a device', function()
+describe('H22: What modules draw on a device', function()
    before_each(function()
       torch.manualSeed(3)
       cutorch.setDevice(1)
@@ -97,7 +97,7 @@ describe('H22: what modules draw on a device', function()
       assert.is_false(first:equal(one:forward(x)))
    end)
 
-   it('comes again with the state of the generator, and with its seed', function()
+   it('is drawn again with the state of the generator, and with its seed', function()
       local net = nn.Sequential():add(nn.Dropout(0.3)):add(nn.WhiteNoise(0, 1)):add(nn.RReLU())
          :add(nn.View(5, 8, 8)):add(cudnn.GRU(8, 8, 2, false, 0.5)):cuda()
       local x = torch.randn(5, 64):cuda()
@@ -137,7 +137,7 @@ describe('H22: what modules draw on a device', function()
       end
    end)
 
-   it('counts no draw of nothing', function()
+   it('does not count a draw of nothing', function()
       local before = cutorch.getRNGState()
       for _, m in ipairs{nn.Dropout(0.5), nn.WhiteNoise(), nn.RReLU()} do
          m:cuda():forward(torch.CudaTensor())

@@ -48,7 +48,7 @@ describe('nn.GPU', function()
    end)
 
    for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
-      it('is the module itself, ' .. typename, function()
+      it('is the module itself on a ' .. typename, function()
          local one, split = both(typename)
          for step = 1, 3 do
             local x = torch.randn(2 + step, 5):type(typename)
@@ -76,7 +76,7 @@ describe('nn.GPU', function()
       end)
    end
 
-   it('has the gradients that differences tell, as every module', function()
+   it('has the gradients that differences show, as every module', function()
       jacobian.module(function()
          return nn.GPU(nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()), 2, 1)
       end, function() return torch.randn(3, 4) end)
@@ -97,7 +97,7 @@ describe('nn.GPU', function()
       assert.equal(1, one.output:getDevice())
    end)
 
-   it('takes tables, and gives gradients back to where the inputs are', function()
+   it('takes tables, and returns gradients to where the inputs are', function()
       local module = nn.GPU(nn.CAddTable():cuda(), 2, 3)
       local x = {torch.ones(2, 2):cuda(),
          cutorch.withDevice(3, function() return torch.ones(2, 2):cuda() end)}
@@ -123,7 +123,7 @@ describe('nn.GPU', function()
       assert.equal(7, split:get(2):get(1).weight:max())
    end)
 
-   it('goes to the current device where a file names one that is not here', function()
+   it('goes to the current device if a file names one that is not here', function()
       local module = nn.GPU(nn.Linear(2, 2):cuda(), 2)
       module.device, module.outdevice = 99, 99 -- as a machine with more devices wrote it
       local bytes
@@ -168,7 +168,7 @@ describe('nn.GPU', function()
       end)
    end
 
-   it('tells the way to an error', function()
+   it('names the way to an error', function()
       local _, split = both('torch.CudaTensor')
       local ok, message = pcall(split.forward, split, torch.randn(3, 6):cuda())
       assert.is_false(ok)
@@ -189,7 +189,7 @@ describe('nn.GPU', function()
       assert.equal(3, split:forward(torch.randn(3, 5):cuda()):size(2))
    end)
 
-   it('says what is wrong', function()
+   it('raises one error message for wrong arguments', function()
       assert.error_matches(function() nn.GPU(7, 1) end, 'wants an nn.Module as argument 1')
       assert.error_matches(function() nn.GPU(nn.Identity(), 'one') end, 'argument 2, got one')
       assert.error_matches(function() nn.GPU(nn.Identity(), 1, 0) end, 'argument 3, got 0')

@@ -6,7 +6,7 @@ end
 local function same(a, b) return (a - b):abs():max() == 0 end
 
 describe('nn.Module', function()
-   it('gives parameters with their gradients, or nothing', function()
+   it('returns parameters with their gradients, or nothing', function()
       local w, gw = nn.Linear(3, 2):parameters()
       assert.are.equal(2, #w)
       assert.are.equal(2, #gw)
@@ -23,7 +23,7 @@ describe('nn.Module', function()
       assert.are.equal(m.gradInput, gradInput)
    end)
 
-   it('gives out one tensor as output for ever', function()
+   it('returns one tensor object as output for ever', function()
       local m = nn.Linear(3, 2)
       local first = m:forward(torch.rand(4, 3))
       assert.are.equal(first, m:forward(torch.rand(5, 3)))
@@ -100,7 +100,7 @@ describe('nn.Module', function()
       assert.are.equal('nn.Sigmoid', torch.type(net:get(1):get(1)))
    end)
 
-   it('tells training and evaluation to every module', function()
+   it('sets training and evaluation in every module', function()
       local net = nn.Sequential():add(nn.Dropout()):add(nn.Sequential():add(nn.Tanh()))
       net:evaluate()
       assert.is_false(net:get(2):get(1).train)
@@ -120,12 +120,12 @@ describe('nn.Module', function()
       assert.is_true(same(out, net:forward(x)))
    end)
 
-   it('has Torch7\'s message for nothing: unknown modules and methods raise', function()
+   it('raises for unknown modules and methods', function()
       assert.has_error(function() return nn.NoSuchModule() end)
       assert.has_error(function() return nn.Linear(2, 2):noSuchMethod() end)
    end)
 
-   it('computes no gradient for the input where gradInput is nil', function()
+   it('computes no gradient for the input if gradInput is nil', function()
       for _, case in ipairs{{nn.Linear(3, 2), torch.rand(4, 3)},
          {nn.SpatialConvolution(1, 2, 2, 2), torch.rand(2, 1, 3, 3)}} do
          local m, x = case[1], case[2]

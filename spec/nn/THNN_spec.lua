@@ -15,7 +15,7 @@ local function both(module, input, gradOutput)
 end
 
 for _, kind in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
-   describe('kernels by name, ' .. kind, function()
+   describe('Kernels by name, ' .. kind .. ',', function()
       local input = torch.randn(2, 3, 5, 6):type(kind)
 
       local function agree(name, module, forward, backward, numbers)
@@ -82,7 +82,7 @@ for _, kind in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
    end)
 end
 
-describe('kernels by name', function()
+describe('Kernels by name', function()
    it('raise at the script for what is not there or does not fit', function()
       local x = torch.FloatTensor(2)
       assert.error_matches(function() x.THNN.Nothing_updateOutput(x, x) end,

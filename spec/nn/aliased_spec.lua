@@ -5,7 +5,7 @@ local aliased = require 'spec.support.aliased'
 
 local forms = {['torch.FloatTensor'] = {'itself', 'shifted'}, ['torch.CudaTensor'] = {'itself'}}
 
-describe('a result that shares memory with', function()
+describe('A result that shares memory with', function()
    for typename, names in pairs(forms) do
       for what in pairs(aliased.pairs) do
          it(('%s is computed beside it (%s)'):format(what, typename), function()

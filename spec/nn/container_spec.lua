@@ -14,30 +14,30 @@ local function randomTable(sizes)
    end
 end
 
-describe('containers, which are an nn.Container,', function()
-   it('Sequential', function()
+describe('The containers (nn.Container):', function()
+   it('nn.Sequential has the gradients that differences show', function()
       check.module(function()
          return nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):add(nn.Linear(3, 2))
       end, random(2, 4))
    end)
-   it('Concat', function()
+   it('nn.Concat has the gradients that differences show', function()
       check.module(function() return nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 4)) end,
          random(2, 3))
       check.module(function() return nn.Concat(1):add(nn.Linear(3, 2)):add(nn.Tanh()) end,
          random(3))
    end)
-   it('DepthConcat', function()
+   it('nn.DepthConcat has the gradients that differences show', function()
       check.module(function()
          return nn.DepthConcat(1):add(nn.SpatialConvolution(1, 2, 1, 1))
             :add(nn.SpatialConvolution(1, 1, 3, 3))
       end, random(1, 4, 4))
    end)
-   it('Parallel', function()
+   it('nn.Parallel has the gradients that differences show', function()
       check.module(function()
          return nn.Parallel(2, 1):add(nn.Linear(4, 2)):add(nn.Linear(4, 1))
       end, random(4, 2))
    end)
-   it('ConcatTable, of a tensor and of a table', function()
+   it('nn.ConcatTable has its gradients for a tensor and for a table', function()
       check.module(function()
          return nn.ConcatTable():add(nn.Linear(3, 2)):add(nn.Identity()):add(nn.Tanh())
       end, random(2, 3))
@@ -46,11 +46,11 @@ describe('containers, which are an nn.Container,', function()
       end,
          randomTable{{2, 3}, {2, 3}})
    end)
-   it('ParallelTable and MapTable', function()
+   it('nn.ParallelTable and nn.MapTable have their gradients', function()
       check.module(function() return nn.ParallelTable():add(nn.Linear(3, 2)):add(nn.Tanh()) end,
          randomTable{{2, 3}, {4}})
    end)
-   it('MapTable shares its module among the entries', function()
+   it('nn.MapTable shares its module among the entries', function()
       local m = nn.MapTable(nn.Linear(3, 2))
       local out = m:forward{torch.rand(3), torch.rand(2, 3), torch.rand(3)}
       assert.are.equal(3, #out)
@@ -64,12 +64,12 @@ describe('containers, which are an nn.Container,', function()
       end
       assert.are.equal(2, m:size())
    end)
-   it('Bottle', function()
+   it('nn.Bottle has the gradients that differences show', function()
       check.module(function() return nn.Bottle(nn.Linear(3, 2)) end, random(2, 2, 3))
       check.module(function() return nn.Bottle(nn.TemporalConvolution(2, 3, 2), 3, 3) end,
          random(2, 2, 3, 2))
    end)
-   it('Decorator, DontCast, WeightNorm', function()
+   it('nn.Decorator, nn.DontCast and nn.WeightNorm have their gradients', function()
       check.module(function() return nn.Decorator(nn.Linear(3, 2)) end, random(2, 3))
       check.module(function() return nn.WeightNorm(nn.Linear(4, 3)) end, random(2, 4))
       local m = nn.DontCast(nn.Linear(3, 2):float(), true):double()
@@ -86,35 +86,35 @@ describe('containers, which are an nn.Container,', function()
       DotProduct = {{}, {{3, 4}, {3, 4}}},
       CosineDistance = {{}, {{3, 4}, {3, 4}}}, Bilinear = {{3, 2, 4}, {{5, 3}, {5, 2}}},
    } do
-      it(name, function()
+      it('nn.' .. name .. ' has the gradients that differences show', function()
          check.module(function() return nn[name](unpack(case[1])) end, randomTable(case[2]))
       end)
    end
-   it('MM with turned matrices', function()
+   it('nn.MM has its gradients for turned matrices', function()
       check.module(function() return nn.MM(true, true) end, randomTable{{2, 3, 4}, {2, 5, 3}})
    end)
-   it('PairwiseDistance', function()
+   it('nn.PairwiseDistance has the gradients that differences show', function()
       for p = 1, 3 do
          check.module(function() return nn.PairwiseDistance(p) end, randomTable{{3, 4}, {3, 4}},
             {tolerance = 1e-4})
       end
    end)
-   it('CDivTable', function()
+   it('nn.CDivTable has the gradients that differences show', function()
       check.module(nn.CDivTable, function()
          return {torch.rand(2, 3), torch.rand(2, 3):add(0.5)}
       end)
    end)
-   it('SplitTable', function()
+   it('nn.SplitTable has the gradients that differences show', function()
       check.module(function() return nn.SplitTable(1) end, random(3, 2))
       check.module(function() return nn.SplitTable(1, 1) end, random(2, 3))
    end)
-   it('MixtureTable', function()
+   it('nn.MixtureTable has the gradients that differences show', function()
       check.module(nn.MixtureTable, function()
          return {torch.rand(3, 2), {torch.rand(3, 4), torch.rand(3, 4)}}
       end)
       check.module(nn.MixtureTable, function() return {torch.rand(3, 2), torch.rand(3, 2, 4)} end)
    end)
-   it('FlattenTable and ZipTable keep the tensors', function()
+   it('nn.FlattenTable and nn.ZipTable keep the tensors', function()
       local a, b, c = torch.rand(2), torch.rand(3), torch.rand(1)
       local out = nn.FlattenTable():forward{a, {b, {c}}}
       assert.are.equal(a, out[1])
@@ -123,7 +123,7 @@ describe('containers, which are an nn.Container,', function()
       assert.are.equal(c, zipped[2][2])
    end)
 
-   it('tell the way to the module that failed, with one traceback', function()
+   it('they name the way to the module that failed, with one traceback', function()
       local net = nn.Sequential():add(nn.Identity())
          :add(nn.ParallelTable():add(nn.Identity()):add(nn.Sequential():add(nn.Linear(4, 2))))
       local ok, why = pcall(net.forward, net, {torch.rand(3), torch.rand(3)})
@@ -136,7 +136,7 @@ describe('containers, which are an nn.Container,', function()
       assert.are.equal(2, out[2]:size(1))
    end)
 
-   it('pass errors that are no strings as they are', function()
+   it('they pass errors that are no strings as they are', function()
       local Raises = torch.class('nn.SpecRaises', 'nn.Module')
       local value = {}
       function Raises:updateOutput() error(value) end
@@ -146,7 +146,7 @@ describe('containers, which are an nn.Container,', function()
       assert.are.equal(value, why)
    end)
 
-   it('insert and remove modules', function()
+   it('they insert and remove modules', function()
       local net = nn.Sequential():add(nn.Tanh()):add(nn.ReLU())
       net:insert(nn.Sigmoid(), 1)
       assert.are.equal('nn.Sigmoid', torch.type(net:get(1)))
@@ -157,7 +157,7 @@ describe('containers, which are an nn.Container,', function()
       assert.has_error(function() net:remove(5) end, 'nn.Sequential: remove of 5 is not in 1..2')
    end)
 
-   it('print as Torch7 did', function()
+   it('they print as Torch7 did', function()
       assert.are.equal([[
 nn.Sequential {
   [input -> (1) -> (2) -> output]

@@ -46,12 +46,13 @@ local function near(wanted, got, tolerance, what)
    assert(difference <= tolerance, ('%s: differs by %g'):format(what, difference))
 end
 
-describe('convolutions on devices:', function()
+describe('Convolutions on devices:', function()
    for _, case in ipairs(cases) do
       local name, make, size = unpack(case)
       for kind, tolerance in pairs{CudaTensor = rounding, CudaDoubleTensor = 1e-12} do
          for _, deterministic in ipairs{false, true} do
-            it(name .. ', ' .. kind .. (deterministic and ', deterministic' or ''), function()
+            local mode = deterministic and ', deterministic' or ''
+            it(name .. ' equals the host, ' .. kind .. mode, function()
                dpt.setDeterministic(deterministic)
                finally(function() dpt.setDeterministic(false) end)
                torch.manualSeed(5)
@@ -80,7 +81,7 @@ describe('convolutions on devices:', function()
       end
    end
 
-   it('an image does not depend on the others in deterministic mode', function()
+   it('the bits of an image do not depend on the others in deterministic mode', function()
       dpt.setDeterministic(true)
       finally(function() dpt.setDeterministic(false) end)
       local net = nn.SpatialConvolution(3, 5, 3, 3, 1, 1, 1, 1):cuda()

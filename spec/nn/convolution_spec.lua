@@ -15,7 +15,7 @@ local function scattered(...)
    end
 end
 
-describe('convolutions', function()
+describe('The convolution', function()
    for i, case in ipairs{
       {'SpatialConvolution', {2, 3, 2, 2}, {2, 4, 4}},
       {'SpatialConvolution', {2, 2, 3, 3}, {2, 2, 4, 4}},
@@ -41,11 +41,11 @@ describe('convolutions', function()
          check.module(function() return nn[name](unpack(arguments)) end, random(unpack(size)))
       end)
    end
-   it('SpatialConvolution without bias', function()
+   it('nn.SpatialConvolution has its gradients without a bias', function()
       check.module(function() return nn.SpatialConvolution(2, 2, 2, 2):noBias() end,
          random(2, 3, 3))
    end)
-   it('SpatialConvolutionMap and SpatialFullConvolutionMap', function()
+   it('by tables (SpatialConvolutionMap, SpatialFullConvolutionMap) has gradients', function()
       check.module(function() return nn.SpatialConvolutionMap(nn.tables.full(2, 3), 2, 2) end,
          random(2, 3, 4))
       check.module(function()
@@ -54,7 +54,7 @@ describe('convolutions', function()
       check.module(function() return nn.SpatialFullConvolutionMap(nn.tables.full(2, 2), 2, 2) end,
          random(2, 2, 3))
    end)
-   it('the whole table is the plain convolution', function()
+   it('by a whole table is the plain convolution', function()
       local map, plain = nn.SpatialConvolutionMap(nn.tables.full(2, 3), 2, 2),
          nn.SpatialConvolution(2, 3, 2, 2)
       plain.weight:copy(map.weight:view(3, 2, 2, 2))
@@ -62,7 +62,7 @@ describe('convolutions', function()
       local x = torch.rand(2, 4, 4)
       assert.is_true((map:forward(x) - plain:forward(x)):abs():max() < 1e-12)
    end)
-   it('the transposed one is the gradient of the other', function()
+   it('that is transposed is the gradient of the other', function()
       local full, plain = nn.SpatialFullConvolution(2, 3, 3, 3, 2, 2, 1, 1):noBias(),
          nn.SpatialConvolution(3, 2, 3, 3, 2, 2, 1, 1):noBias()
       plain.weight:copy(full.weight)
@@ -70,7 +70,7 @@ describe('convolutions', function()
       plain:forward(x)
       assert.is_true((plain:backward(x, y) - full:forward(y)):abs():max() < 1e-12)
    end)
-   it('refuse what does not fit by a sentence', function()
+   it('rejects what does not fit by one error message', function()
       for _, case in ipairs{{nn.SpatialConvolution(2, 3, 2, 2), torch.rand(3, 4, 4)},
          {nn.SpatialConvolution(1, 1, 3, 3), torch.rand(1, 2, 2)},
          {nn.SpatialConvolution(1, 1, 1, 1), torch.rand(4, 4)},
@@ -86,7 +86,7 @@ describe('convolutions', function()
    end)
 end)
 
-describe('pooling', function()
+describe('Pooling', function()
    for i, case in ipairs{
       {'SpatialMaxPooling', {2, 2, 2, 2}, {2, 4, 4}},
       {'SpatialMaxPooling', {3, 3, 2, 2, 1, 1}, {2, 2, 4, 4}},
@@ -129,7 +129,7 @@ describe('pooling', function()
       local y = scattered(1, 2, 4, 4)()
       assert.is_true(math.abs(volume:forward(y):sum() - back:forward(y):sum()) < 1e-9)
    end)
-   it('SpatialFractionalMaxPooling keeps its regions where told to', function()
+   it('in fractions keeps its regions after fixPoolingRegions', function()
       local m = nn.SpatialFractionalMaxPooling(2, 2, 3, 3):fixPoolingRegions()
       local x = scattered(1, 2, 6, 6)()
       local first = m:forward(x):clone()

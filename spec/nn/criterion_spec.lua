@@ -3,11 +3,11 @@ local torch, nn = dpt.torch, dpt.nn
 local jacobian = require 'spec.support.jacobian'
 local criterions = require 'spec.support.criterions'
 
-describe('nn criterions', function()
+describe('The criterions of nn:', function()
    before_each(function() torch.manualSeed(7) end)
 
    for _, case in ipairs(criterions) do
-      it(case.name .. ': gradients are the differences, on host and device', function()
+      it(case.name .. ' has the gradients that differences show, on host and device', function()
          jacobian.criterion(function() return case.make():double() end,
             function() return case.input(4) end,
             case.target and function() return case.target(4) end)
@@ -17,7 +17,7 @@ describe('nn criterions', function()
    local function number(value) return torch.isTensor(value) and value[1] or value end
 
    for _, case in ipairs(criterions) do
-      it(case.name .. (case.whole and ': refuses to be split' or ': its terms are the loss'),
+      it(case.name .. (case.whole and ' rejects being split' or ' has terms that sum to the loss'),
          function()
             local criterion, input = case.make():double(), case.input(6)
             local target = case.target and case.target(6)
@@ -36,7 +36,7 @@ describe('nn criterions', function()
          end)
    end
 
-   it('tell their terms also where a subclass changes updateOutput', function()
+   it('have terms also if a subclass changes updateOutput', function()
       local classes = {}
       local Twice, parent = torch.class('dptspec.Twice', 'nn.MSECriterion', classes)
       function Twice:updateOutput(input, target)
@@ -48,7 +48,7 @@ describe('nn criterions', function()
       assert.equal(criterion.output, criterion:terms(x, y)[1].loss)
    end)
 
-   it('say so where they have no loss', function()
+   it('raise if they have no loss', function()
       assert.error_matches(function() nn.Criterion():forward(torch.randn(2), torch.randn(2)) end,
          'nn%.Criterion has no updateOutput')
    end)

@@ -39,7 +39,7 @@ end
 local N = 7 -- rows; no size is this
 
 for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
-   describe('0 rows, ' .. typename, function()
+   describe('0 rows of a ' .. typename, function()
       if cutorch.getDeviceCount() == 0 and typename:find 'Cuda' then return end
       setup(function() cutorch.setDevice(1) end)
       for _, case in ipairs(catalogue) do
@@ -75,7 +75,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
    end)
 end
 
-describe('spec/support/catalogue.lua', function()
+describe('The catalogue of modules (spec/support/catalogue.lua)', function()
    it('has every class of nn, once', function()
       local known = {}
       for _, case in ipairs(catalogue) do known[case.name] = true end

@@ -51,8 +51,8 @@ for _, name in ipairs(signatures.names()) do
    classes[name] = assert(dpt[package][last], name)
 end
 
-describe('the check of arguments', function()
-   it('refuses what forward of a module does not take', function()
+describe('The check of arguments', function()
+   it('rejects what forward of a module does not take', function()
       local count = 0
       for _, case in ipairs(catalogue) do
          local module = case.make()
@@ -71,7 +71,7 @@ describe('the check of arguments', function()
       assert.is_true(count > 700, count)
    end)
 
-   it('refuses a gradOutput of another kind than the output', function()
+   it('rejects a gradOutput of another kind than the output', function()
       local count = 0
       for _, case in ipairs(catalogue) do
          local module = case.make()
@@ -95,7 +95,7 @@ describe('the check of arguments', function()
       assert.is_true(count > 700, count)
    end)
 
-   it('refuses what a criterion does not take', function()
+   it('rejects what a criterion does not take', function()
       for _, case in ipairs(criterions) do
          local criterion = case.make()
          local signature = signatureOf(criterion, 'updateGradInput')
@@ -126,15 +126,15 @@ describe('the check of arguments', function()
    end)
 
    it('leaves the methods of scripts alone, and checks what they pass to the parent', function()
-      local room = {}
-      local Own, parent = torch.class('guardspec.Own', 'nn.CAddTable', room)
+      local place = {}
+      local Own, parent = torch.class('guardspec.Own', 'nn.CAddTable', place)
       function Own:updateOutput(input)
          return torch.isTensor(input) and input or parent.updateOutput(self, input)
       end
       local x = torch.rand(3)
-      assert.equal(x, room.Own():forward(x))
+      assert.equal(x, place.Own():forward(x))
       refused('a number', 'input', function()
-         local output = room.Own():forward(3)
+         local output = place.Own():forward(3)
          return output
       end)
       local m = nn.CAddTable()
@@ -148,7 +148,7 @@ describe('the check of arguments', function()
       assert.same({3, 3}, {output, gradient})
    end)
 
-   it('refuses what constructors do not take, the first wrong argument by name', function()
+   it('rejects what constructors do not take, the first wrong argument by name', function()
       for name, class in pairs(classes) do
          local parameters = signatures.of(name).parameters
          local good = {}
@@ -170,7 +170,7 @@ describe('the check of arguments', function()
       end
    end)
 
-   it('refuses a constructor without arguments at the first that must be there', function()
+   it('rejects a constructor without arguments at the first that must be there', function()
       for name, class in pairs(classes) do
          for _, parameter in ipairs(signatures.of(name).parameters) do
             if not parameter.optional and parameter.kind ~= 'any' then
@@ -184,7 +184,7 @@ describe('the check of arguments', function()
       end
    end)
 
-   it('leaves values of the right kind to constructors, which refuse them at the same line',
+   it('leaves values of the right kind to constructors, which reject them at the same line',
       function()
          local odd = {
             number = {0, -1, 0.5, 3, 5, 0 / 0}, string = {'', 'x'}, boolean = {true, false},
@@ -227,9 +227,9 @@ describe('the check of arguments', function()
    end)
 
    it('names a class of a script that leaves the constructor to its parent', function()
-      local room = {}
-      torch.class('guardspec.Plain', 'nn.Linear', room)
-      assert.error_matches(function() return (room.Plain()) end,
+      local place = {}
+      torch.class('guardspec.Plain', 'nn.Linear', place)
+      assert.error_matches(function() return (place.Plain()) end,
          "guardspec.Plain: argument 'inputSize', wanted a number, got nil")
    end)
 end)

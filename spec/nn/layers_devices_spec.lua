@@ -25,7 +25,7 @@ local function compare(cases)
    end
 end
 
-describe('pooling of many planes', function()
+describe('Pooling of many planes', function()
    compare{
       {'SpatialMaxPooling', {3, 3, 2, 2, 1, 1}, {2, 5, 37, 41}},
       {'SpatialMaxPooling', {7, 7, 1, 1, 3, 3}, {2, 3, 13, 31}}, -- many windows share a maximum
@@ -47,7 +47,7 @@ describe('pooling of many planes', function()
       {'SpatialDilatedMaxPooling', {9, 7, 16, 12, 4, 2, 2, 3}, {3, 4, 29, 43}},
       {'SpatialAveragePooling', {9, 11, 9, 10, 4, 5}, {3, 4, 29, 43}},
    }
-   it('the first of equal maxima, and NaN before all, in large windows', function()
+   it('takes the first of equal maxima, and NaN before all, in large windows', function()
       for _, size in ipairs{{2, 2}, {40, 40}} do
          local x = torch.zeros(3, unpack(size))
          x[2][{2, 2}] = 0 / 0
@@ -68,7 +68,7 @@ describe('pooling of many planes', function()
          return nn.Sequential():add(pool):add(nn.SpatialMaxUnpooling(pool))
       end, shuffled(2, 2, 30, 41))
    end)
-   it('refuses places that are none, and writes nothing there', function()
+   it('rejects places that are none, and writes nothing there', function()
       local pool = nn.SpatialMaxPooling(2, 2):cuda()
       local x = torch.rand(1, 4, 4):cuda()
       local g = pool:forward(x):clone():fill(1)
@@ -84,7 +84,7 @@ describe('pooling of many planes', function()
 end)
 
 -- Sums of few summands, which no kernel need make in another order.
-describe('the gradient of', function()
+describe('The gradient of', function()
    for _, case in ipairs{
       {'SpatialMaxPooling', {5, 3, 1, 2, 2, 1}, {2, 3, 23, 31}},
       {'SpatialAveragePooling', {5, 3, 1, 2, 2, 1}, {2, 3, 23, 31}},
@@ -107,7 +107,7 @@ describe('the gradient of', function()
    end
 end)
 
-describe('softmax of', function()
+describe('Softmax of', function()
    describe('few, many and very many classes', function()
       local cases = {}
       for _, name in ipairs{'SoftMax', 'LogSoftMax'} do
@@ -118,7 +118,7 @@ describe('softmax of', function()
       end
       compare(cases)
    end)
-   it('numbers that are too large for exp, and NaN and infinities', function()
+   it('numbers that are too large for exp, of NaN and of infinities equals the host', function()
       for _, typename in ipairs{'torch.FloatTensor', 'torch.CudaTensor'} do
          local x = torch.Tensor{{1000, 1000, -1000}, {1, 0 / 0, 2}, {0, -math.huge, 0}}
          local y = nn.SoftMax():type(typename):forward(x:type(typename)):double()
@@ -129,7 +129,7 @@ describe('softmax of', function()
    end)
 end)
 
-describe('upsampling and padding of', function()
+describe('Upsampling and padding of', function()
    compare{
       {'SpatialUpSamplingNearest', {3}, {3, 4, 17, 13}},
       {'SpatialUpSamplingBilinear', {3}, {2, 3, 17, 13}},
@@ -145,7 +145,7 @@ describe('upsampling and padding of', function()
    }
 end)
 
-describe('normalization and slopes of', function()
+describe('Normalization and slopes of', function()
    local cases, evaluated = {}, {}
    for _, size in ipairs{{5, 1}, {1300, 3}, {40, 70}, {3, 600}, {2, 1, 1, 1}, {3, 2, 3, 3},
       {40, 5, 4, 4}, {2, 3, 90, 92}, {3, 2, 51, 101}, {600, 3, 6, 6}, {2, 513, 3, 11},
@@ -166,7 +166,7 @@ describe('normalization and slopes of', function()
    cases[#cases + 1] = {'SpatialCrossMapLRN', {3, 0.5, 0.75, 1}, {3, 64, 3, 5}}
    cases[#cases + 1] = {'SpatialCrossMapLRN', {11, 0.5, 1.5, 1}, {4, 9, 3}}
    compare(cases)
-   it('a large mean, of which a small variance is not lost', function()
+   it('a large mean do not lose a small variance', function()
       for _, size in ipairs{{3000, 2}, {2, 2, 100, 100}} do
          local x = torch.rand(unpack(size)):add(1e6)
          local class = #size == 2 and nn.BatchNormalization or nn.SpatialBatchNormalization

@@ -53,12 +53,12 @@ local modules = {
    {nn.BatchNormalization(4), rows, without('save_mean', 'save_std', 'affine')},
 }
 
-describe('files of an older nn', function()
+describe('Files of an older nn', function()
    before_each(function() torch.manualSeed(9) end)
 
    for _, case in ipairs(modules) do
       local module, makeInput, change = unpack(case)
-      it('hold ' .. torch.type(module), function()
+      it('are read with the fields of today: ' .. torch.type(module), function()
          local input = makeInput()
          local old = older(module, change)
          local y, z = module:forward(input), old:forward(input)
@@ -105,7 +105,7 @@ describe('files of an older nn', function()
       assert.equal(7, new[1]:get(1).weight[3][2][1][1])
    end)
 
-   it('hold criterions', function()
+   it('are read with criterions', function()
       local target = torch.LongTensor{1, 2, 3, 4}
       for _, case in ipairs{
          {nn.ClassNLLCriterion(), without('ignoreIndex', 'sizeAverage', 'total_weight_tensor',
@@ -118,7 +118,7 @@ describe('files of an older nn', function()
       end
    end)
 
-   it('hold cudnn layers, without descriptors', function()
+   it('are read with cudnn layers, without descriptors', function()
       local module = dpt.cudnn.SpatialConvolution(2, 3, 3, 3)
       local old = older(module, function(m)
          m.groups, m.padding = nil, nil
@@ -131,7 +131,7 @@ describe('files of an older nn', function()
       assert.equal(1, old.groups)
    end)
 
-   it('are not what threads send: fields that no file has arrive', function()
+   it('are not what threads send, where fields arrive that no file has', function()
       local module, found = nn.Linear(2, 2), nil
       module.hook = math.floor
       local pool = require('dpt').threads.Threads(1, function() require 'dpt' end)

@@ -14,7 +14,7 @@ describe('nn.Linear on devices', function()
       for _, size in ipairs{{1, 1, 1}, {3, 4, 5}, {300, 8, 16}, {1, 300, 200}, {65, 129, 70},
          {64, 64, 64}, {0, 30, 20}} do
          local rows, inputs, outputs = unpack(size)
-         it(('%s, %d x %d to %d'):format(kind, rows, inputs, outputs), function()
+         it(('equals the host: %s, %d x %d to %d'):format(kind, rows, inputs, outputs), function()
             torch.manualSeed(2)
             for _, bias in ipairs{true, false} do
                local host = nn.Linear(inputs, outputs, bias)
@@ -38,7 +38,7 @@ describe('nn.Linear on devices', function()
       end
    end
 
-   it('gives a row the same bits among others, in deterministic mode and where it is small',
+   it('returns the same bits for a row among others, in deterministic mode and where it is small',
       function()
          finally(function() dpt.setDeterministic(false) end)
          for _, deterministic in ipairs{true, false} do

@@ -6,7 +6,7 @@ local function random(...)
    return function() return torch.rand(unpack(size)):mul(2):add(-1) end
 end
 
-describe('layers with parameters', function()
+describe('Layers with parameters:', function()
    for i, case in ipairs{
       {'Linear', {5, 3}, {5}}, {'Linear', {5, 3}, {4, 5}}, {'Linear', {5, 3, false}, {4, 5}},
       {'Linear', {6, 1}, {3, 6}}, {'LinearWeightNorm', {4, 3}, {2, 4}},
@@ -29,7 +29,7 @@ describe('layers with parameters', function()
       end)
    end
 
-   it('PartialLinear computes the outputs that were chosen', function()
+   it('nn.PartialLinear computes the outputs that were chosen', function()
       local m = nn.PartialLinear(4, 6)
       local x = torch.rand(3, 4)
       local all = m:forward(x):clone()
@@ -49,7 +49,7 @@ describe('layers with parameters', function()
       end, function() return torch.rand(3, 4) end)
    end)
 
-   it('SparseLinear agrees with Linear', function()
+   it('nn.SparseLinear agrees with nn.Linear', function()
       local sparse, dense = nn.SparseLinear(8, 3), nn.Linear(8, 3)
       dense.weight:copy(sparse.weight)
       dense.bias:copy(sparse.bias)
@@ -65,8 +65,8 @@ describe('layers with parameters', function()
       assert.is_true((sparse.gradBias - dense.gradBias):abs():max() < 1e-12)
    end)
 
-   describe('LookupTable', function()
-      it('gives rows of the weight, for a vector and a matrix of any type', function()
+   describe('nn.LookupTable', function()
+      it('returns rows of the weight, for a vector and a matrix of any type', function()
          for _, typename in ipairs{'Double', 'Float', 'Long', 'Int', 'Byte'} do
             local m = nn.LookupTable(6, 3)
             local out = m:forward(torch[typename .. 'Tensor']{{1, 6}, {2, 2}})
@@ -82,7 +82,7 @@ describe('layers with parameters', function()
          m:backward(x, torch.ones(3, 2), 0.5)
          assert.are.same({{0, 0}, {0, 0}, {1, 1}, {0, 0}}, m.gradWeight:totable())
       end)
-      it('on devices gives what it gives on the host', function()
+      it('returns on devices what it returns on the host', function()
          if not cutorch then return end
          local m = nn.LookupTable(5, 3):float()
          local d = m:clone():cuda()
@@ -91,7 +91,7 @@ describe('layers with parameters', function()
             assert.are.equal(0, (d:forward(index):float() - m:forward(x)):abs():max())
          end
       end)
-      it('refuses indices that are not there', function()
+      it('rejects indices that are not there', function()
          assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{1, 4}) end)
          assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{0}) end)
          assert.has_error(function()
@@ -101,14 +101,14 @@ describe('layers with parameters', function()
       end)
    end)
 
-   it('begin with Torch7\'s values for a seed', function()
+   it('all begin with the values of Torch7 for a seed', function()
       torch.manualSeed(7)
       local m = nn.Linear(3, 2)
       assert.is_true(math.abs(m.weight[1][1] + 0.48923704428981385) < 1e-12)
       assert.is_true(math.abs(m.bias[2] + 0.051286131023956252) < 1e-12)
    end)
 
-   it('refuse wrong sizes and types by one sentence, and work afterwards', function()
+   it('all reject wrong sizes and types by one error message, and work afterwards', function()
       local m = nn.Linear(4, 2)
       for _, bad in ipairs{torch.rand(3, 5), torch.rand(2, 3, 4), torch.rand(4):float(), false,
          'text', {}} do

@@ -43,11 +43,11 @@ local function classes(...)
    return torch.rand(unpack(sizes)):mul(C):floor():add(1):long()
 end
 
-describe('on devices', function()
+describe('On devices', function()
    before_each(function() torch.manualSeed(11) end)
 
    for _, case in ipairs(criterions) do
-      it(case.name .. ' of many rows', function()
+      it(case.name .. ' of many rows equals the host', function()
          local made = case.make()
          local x, t = case.input(1200), case.target and case.target(1200)
          if not torch.isTensor(x) or not torch.isTensor(t) then return end
@@ -60,7 +60,7 @@ describe('on devices', function()
    end
 
    for _, name in ipairs{'MSE', 'Abs', 'SmoothL1', 'BCE', 'SoftMargin', 'DistKLDiv', 'Margin'} do
-      it(name .. ' of any number of elements, at odd addresses', function()
+      it(name .. ' equals the host for any number of elements, at odd addresses', function()
          for _, n in ipairs{1, 3, 4, 1023, 16385, 70001} do
             local x, t = torch.rand(n):mul(0.9):add(0.05), torch.rand(n):gt(0.5):double()
             agree(function() return nn[name .. 'Criterion']() end, x, t)
@@ -68,7 +68,7 @@ describe('on devices', function()
       end)
    end
 
-   it('ClassNLL with weights, ignored classes and targets of any type', function()
+   it('nn.ClassNLLCriterion takes weights, ignored classes and targets of any type', function()
       local C = 7
       local weights = torch.rand(C):add(0.5)
       for _, N in ipairs{1, 130, 4097, 9000} do
@@ -86,26 +86,26 @@ describe('on devices', function()
          classes(3, 61, 53, C))
    end)
 
-   it('a class out of range is told as on the host, and what comes after is right', function()
+   it('a class out of range raises as on the host, and what comes after is right', function()
       local x, t = torch.randn(600, 4), classes(600, 4)
       t[577] = 5
       for _, name in ipairs{'ClassNLL', 'MultiMargin'} do
-         local sentence = name .. "Criterion: argument 'target' has class 5 at element 577, wanted"
+         local message = name .. "Criterion: argument 'target' has class 5 at element 577, wanted"
          for _, step in ipairs{'forward', 'backward'} do
             local here = nn[name .. 'Criterion']():double()
             local other = nn[name .. 'Criterion']():type('torch.CudaDoubleTensor')
-            assert.error_matches(function() here[step](here, x, t) end, sentence, 1, true)
+            assert.error_matches(function() here[step](here, x, t) end, message, 1, true)
             assert.error_matches(function()
                other[step](other, there(x), there(t))
                dpt.cutorch.synchronize()
-            end, sentence, 1, true)
+            end, message, 1, true)
             local good = there(torch.ones(600):long())
             assert.near(here:forward(x, good:long()), other:forward(there(x), good), 1e-12)
          end
       end
    end)
 
-   it('MultiMargin of many classes', function()
+   it('nn.MultiMarginCriterion of many classes equals the host', function()
       local weights = torch.rand(3)
       for _, p in ipairs{1, 2} do
          agree(function() return nn.MultiMarginCriterion(p) end, torch.randn(300, 77),
@@ -115,7 +115,7 @@ describe('on devices', function()
       end
    end)
 
-   it('MultiLabelMargin of many classes, none, all, and labels named twice', function()
+   it('nn.MultiLabelMarginCriterion takes many classes, none, all, and labels twice', function()
       for _, C in ipairs{1, 33, 700} do
          local N = C == 1 and 1100 or 9
          local t = torch.LongTensor(N, C):zero()
@@ -129,7 +129,7 @@ describe('on devices', function()
       end
    end)
 
-   it('a lookup of many indices: rows and gradients', function()
+   it('a lookup of many indices has the rows and gradients of the host', function()
       for _, case in ipairs{{1, 5, 3}, {31, 9, 130}, {33, 2, 4}, {700, 40, 17}, {9000, 30, 5}} do
          local n, V, D = unpack(case)
          local idx = classes(n, V)
@@ -159,19 +159,19 @@ describe('on devices', function()
       local net = nn.LookupTable(6, 8, 0, 0.1):cuda()
       local idx = there(classes(3000, 6))
       idx[2999] = 7
-      local sentence = "lookup: argument 'indices' has 7 at element 2999, wanted 1 to 6"
+      local message = "lookup: argument 'indices' has 7 at element 2999, wanted 1 to 6"
       local weight, gradient = net.weight:clone(), net.gradWeight:clone()
       for _, f in ipairs{
          function() net:forward(idx) end,
          function() net:accGradParameters(idx, torch.ones(3000, 8):cuda(), 1) end,
       } do
-         assert.error_matches(function() f() dpt.cutorch.synchronize() end, sentence, 1, true)
+         assert.error_matches(function() f() dpt.cutorch.synchronize() end, message, 1, true)
          assert.is_true(weight:equal(net.weight))
          assert.is_true(gradient:equal(net.gradWeight))
       end
    end)
 
-   it('a mask has the words that Philox gives', function()
+   it('a mask has the words that Philox returns', function()
       for _, name in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor'} do
          local text = {}
          local mask = torch.factory(name)():resize(4, 7)
@@ -189,7 +189,7 @@ describe('on devices', function()
       end
    end)
 
-   it('steps of sgd and adam give the bits of host tensors', function()
+   it('steps of sgd and adam have the bits of host tensors', function()
       for _, typename in ipairs{'torch.FloatTensor', 'torch.DoubleTensor'} do
          for _, odd in ipairs{false, true} do
             for i, config in ipairs{

@@ -16,7 +16,7 @@ local function evaluated(make)
    end
 end
 
-describe('normalization', function()
+describe('Normalization', function()
    for i, case in ipairs{
       {'BatchNormalization', {3}, {5, 3}}, {'BatchNormalization', {3, 1e-3, 0.1, false}, {5, 3}},
       {'SpatialBatchNormalization', {2}, {3, 2, 2, 3}},
@@ -38,7 +38,7 @@ describe('normalization', function()
       m:forward(torch.Tensor{{5}, {9}})
       assert.are.equal(1, m.running_mean[1])
    end)
-   it('refuses wrong sizes by a sentence', function()
+   it('rejects wrong sizes by one error message', function()
       assert.has_error(function() nn.BatchNormalization(3):forward(torch.rand(2, 4)) end,
          'nn.BatchNormalization: input of size 2x4,'
             .. ' wanted 2 dimensions of which the second has size 3')
@@ -48,13 +48,13 @@ describe('normalization', function()
       end,
          'nn.BatchNormalization: backward wants a forward before it')
    end)
-   it('LayerNormalization', function()
+   it('of layers has its gradients (LayerNormalization)', function()
       check.module(function() return nn.LayerNormalization(5) end, random(3, 5), {tolerance = 1e-5})
    end)
-   it('SpatialCrossMapLRN', function()
+   it('over maps has its gradients (SpatialCrossMapLRN)', function()
       check.module(function() return nn.SpatialCrossMapLRN(3, 0.5, 0.75, 2) end, random(2, 4, 2, 2))
    end)
-   it('subtractive, divisive and contrastive', function()
+   it('that is subtractive, divisive or contrastive has its gradients', function()
       local kernel = torch.ones(3, 3)
       check.module(function() return nn.SpatialSubtractiveNormalization(2, kernel) end,
          random(2, 4, 4))
@@ -69,7 +69,7 @@ describe('normalization', function()
    end)
 end)
 
-describe('dropout', function()
+describe('Dropout', function()
    it('drops and scales in training, passes on in evaluation', function()
       local m = nn.Dropout(0.25)
       local x = torch.ones(100, 100)
@@ -81,7 +81,7 @@ describe('dropout', function()
       m:evaluate()
       assert.are.equal(1, m:forward(x):min())
    end)
-   it('without v1 and with it, in place, whole planes', function()
+   it('works without v1 and with it, in place, and on whole planes', function()
       local m = nn.Dropout(0.5, true)
       assert.are.equal(1, m:forward(torch.ones(50, 50)):max())
       m:evaluate()
@@ -94,12 +94,12 @@ describe('dropout', function()
       sums = nn.VolumetricDropout(0.5):forward(torch.ones(3, 8, 2, 2, 2)):sum(5):sum(4):sum(3)
       assert.are.equal(24, sums:eq(8):sum() + sums:eq(0):sum())
    end)
-   it('refuses a probability of 1 and others that are none', function()
+   it('rejects a probability of 1 and others that are none', function()
       for _, p in ipairs{1, 1.5, -0.1, 0 / 0} do
          assert.has_error(function() nn.Dropout(p) end)
       end
    end)
-   it('WhiteNoise adds noise in training only', function()
+   it('is like nn.WhiteNoise, which adds noise in training only', function()
       local m = nn.WhiteNoise(0, 0.5)
       local x = torch.zeros(100, 100)
       assert.is_true(math.abs(m:forward(x):std() - 0.5) < 0.05)

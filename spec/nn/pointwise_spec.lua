@@ -23,21 +23,21 @@ local layers = {
    GatedLinearUnit = {{}, {2}}, Contiguous = {{}},
 }
 
-describe('layers on elements and rows', function()
+describe('The layer on elements or rows', function()
    for name, cases in pairs(layers) do
       for i, arguments in ipairs(cases) do
-         it(name .. ' ' .. i, function()
+         it(name .. ' has its gradients, form ' .. i, function()
             check.module(function() return nn[name](unpack(arguments)) end, values(-2, 2, 3, 4))
          end)
       end
    end
    for name, arguments in pairs{Log = {}, Sqrt = {}, Power = {1.5}} do
-      it(name .. ' of positive numbers', function()
+      it(name .. ' has its gradients for positive numbers', function()
          check.module(function() return nn[name](unpack(arguments)) end, values(0.5, 3, 3, 4))
       end)
    end
    for _, name in ipairs{'SoftMax', 'LogSoftMax', 'SpatialSoftMax', 'SpatialLogSoftMax'} do
-      it(name .. ' over planes', function()
+      it(name .. ' has its gradients over planes', function()
          check.module(nn[name], values(-2, 2, 3, 2, 2))
          check.module(nn[name], values(-2, 2, 2, 3, 2, 2))
       end)
@@ -47,7 +47,7 @@ describe('layers on elements and rows', function()
       LeakyReLU = {0.2, true}, HardTanh = {-1, 1, true}, MulConstant = {2, true},
       AddConstant = {2, true},
    } do
-      it(name .. ' in place gives what it gives elsewhere, in the input\'s memory', function()
+      it(name .. ' computes in place what it computes elsewhere', function()
          local x, g = values(-2, 2, 3, 4)(), torch.rand(3, 4)
          local other = {unpack(arguments)}
          other[#other] = false
@@ -62,7 +62,7 @@ describe('layers on elements and rows', function()
       end)
    end
 
-   it('RReLU in evaluation, and with the slopes of a seed in training', function()
+   it('RReLU has the mean slope in evaluation, and slopes of a seed in training', function()
       check.module(function()
          local m = nn.RReLU(0.2, 0.6)
          m:evaluate()

@@ -45,7 +45,7 @@ describe('Recurrent modules:', function()
       end)
    end
 
-   it('have gradients, in lists and tensors', function()
+   it('all have gradients, in lists and tensors', function()
       local function lists() return sequence(B, I) end
       local function tensors() return R(T, B, I) end
       for _, make in ipairs{
@@ -87,7 +87,7 @@ describe('Recurrent modules:', function()
          for t = 1, T do same.close(again[t], net:forward(x[t]), 1e-12) end
       end)
 
-   it('are nn.AbstractRecurrent, by nn.StepRNN for steps and nn.SeqRNN for sequences', function()
+   it('all are nn.AbstractRecurrent, as nn.StepRNN for steps, or an nn.SeqRNN', function()
       for name, parent in pairs{LSTM = 'StepRNN', GRU = 'StepRNN', Recurrent = 'AbstractRecurrent',
          StepRNN = 'AbstractRecurrent', Recursor = 'AbstractRecurrent', SeqLSTM = 'SeqRNN',
          SeqGRU = 'SeqRNN', SeqRNN = 'RNN'} do
@@ -121,7 +121,7 @@ describe('Recurrent modules:', function()
       same.close(before - 0.5, input.weight, 1e-12)
    end)
 
-   it('rho limits how far gradients go', function()
+   it('the argument rho limits how far gradients go', function()
       local net = nn.LSTM(I, H, 2):double()
       local x = sequence(B, I)
       for t = 1, T do net:forward(x[t]) end
@@ -132,7 +132,7 @@ describe('Recurrent modules:', function()
       assert.equal(0, net:backward(x[1], g):abs():max())
    end)
 
-   it('remember goes on from the state that is there, forget does not', function()
+   it('the method remember goes on from the state that is there, forget does not', function()
       for _, inner in ipairs{nn.LSTM(I, H), nn.Sequential():add(nn.GRU(I, H))} do
          local net, x = nn.Sequencer(inner):double(), R(2 * T, B, I)
          local expected = net:forward(x):clone()
@@ -156,7 +156,7 @@ describe('Recurrent modules:', function()
       same.close(expected:narrow(1, T + 1, T), seq:forward(x:narrow(1, T + 1, T)), 1e-12)
    end)
 
-   it('keep their parameters shared over steps when these move, are saved and copied', function()
+   it('all share their parameters over steps, also when these move or are saved', function()
       local net = nn.Sequencer(nn.Sequential():add(nn.LSTM(I, H)):add(nn.Linear(H, 2)))
       local x = torch.randn(T, B, I)
       local first = net:forward(x):clone()
@@ -204,7 +204,7 @@ describe('Recurrent modules:', function()
          'the input has 3 steps, the target 2')
    end)
 
-   it('nn.LookupTableMaskZero gives zeros for index 0, and nn.NoBackprop no gradient', function()
+   it('nn.LookupTableMaskZero returns zeros for index 0, and nn.NoBackprop no gradient', function()
       local net = nn.LookupTableMaskZero(5, 2)
       local input = torch.LongTensor{{0, 3}, {5, 0}}
       local y = net:forward(input)

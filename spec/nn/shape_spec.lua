@@ -41,7 +41,7 @@ local cases = {
    {'Contiguous', {}, {2, 3}}, {'FeatureLPPooling', {2, 1, 2.5, true}, {2, 4}},
 }
 
-describe('layers that change sizes', function()
+describe('Layers that change sizes:', function()
    for i, case in ipairs(cases) do
       local name, arguments, size = case[1], case[2], case[3]
       it(('%d %s'):format(i, name), function()
@@ -49,18 +49,18 @@ describe('layers that change sizes', function()
       end)
    end
 
-   it('View takes the last dimensions where told to', function()
+   it('nn.View takes the last dimensions after setNumInputDims', function()
       check.module(function() return nn.View(-1):setNumInputDims(2) end, random(4, 2, 3))
       assert.are.same({4, 6}, nn.View(-1):setNumInputDims(2):forward(torch.rand(4, 2,
          3)):size():totable())
    end)
 
-   it('OneHot puts a 1 at each number\'s place', function()
+   it('nn.OneHot puts a 1 at each number\'s place', function()
       local y = nn.OneHot(3):forward(torch.LongTensor{3, 1})
       assert.are.same({{0, 0, 1}, {1, 0, 0}}, y:totable())
    end)
 
-   it('Index and MaskedSelect take tables', function()
+   it('nn.Index and nn.MaskedSelect take tables', function()
       check.module(function() return nn.Index(1) end, function()
          return {torch.rand(4, 3), torch.LongTensor{3, 1, 3}}
       end)
@@ -70,7 +70,7 @@ describe('layers that change sizes', function()
       assert.are.same({{5, 0}, {0, 6}}, m:backward({x, x:gt(0)}, torch.Tensor{5, 6})[1]:totable())
    end)
 
-   it('raise a sentence for sizes that do not fit', function()
+   it('all raise one error message for sizes that do not fit', function()
       for _, case in ipairs{
          {nn.View(5, 5), torch.rand(2, 3),
             'nn.View: input of size 2x3 does not divide into views of size 5x5'},

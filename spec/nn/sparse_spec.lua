@@ -10,7 +10,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
    local Long = device and torch.CudaLongTensor or torch.LongTensor
    local function tensor(...) return torch.DoubleTensor(...):type(typename) end
 
-   describe('IndexLinear on a ' .. typename, function()
+   describe('nn.IndexLinear on a ' .. typename, function()
       local dense, sparse
       local keys, values = {{2, 5}, {1, 5, 3}}, {{0.5, -1}, {2, 0.25, 1}}
       local input = {{}, {}}
@@ -42,7 +42,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
          end
       end)
 
-      it('has its gradients, twice added, and takes its step', function()
+      it('has its gradients, added twice, and takes its step', function()
          local g = tensor(2, 4):fill(0.5)
          for _, layer in ipairs{dense, sparse} do
             local into = layer == dense and x or input
@@ -72,7 +72,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
          assert.is_true(distance(before[1], sparse.weight[1]) == 0)
       end)
 
-      it('says what it wants', function()
+      it('raises one error message for wrong inputs', function()
          assert.error_matches(function() sparse:forward(x) end, 'wanted {keys, values}')
          assert.error_matches(function() sparse:forward{Long{1}, tensor{1, 2}} end, 'of one length')
          local normal = nn.IndexLinear(4, 4, true, 0, nil, nil, true):type(typename)
@@ -81,7 +81,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
             'no gradInput')
       end)
 
-      it('divides by the largest value of a key where it is to normalize', function()
+      it('divides by the largest value of a key if it is to normalize', function()
          local m = nn.IndexLinear(3, 2, false, nil, nil, nil, true):type(typename)
          m.weight:narrow(2, 5, 2):copy(torch.Tensor{{1, 2}, {3, 4}, {5, 6}})
          m:training()
@@ -103,7 +103,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
       end)
    end)
 
-   describe('Kmeans on a ' .. typename, function()
+   describe('nn.Kmeans on a ' .. typename, function()
       it('finds the clusters', function()
          torch.manualSeed(5)
          local data = torch.DoubleTensor(60, 2):normal(0, 0.1)
@@ -130,8 +130,8 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
    end)
 end
 
-describe('hessian', function()
-   it('is the diagonal of a linear network, and part of the parameters', function()
+describe('nn.hessian', function()
+   it('computes the diagonal of a linear network, as a part of the parameters', function()
       -- enable() changes the classes, so in a process of its own
       local out = run.lua [[
          require 'dpt'

@@ -23,14 +23,14 @@ local cases = {
    {'UpSampling', {{odepth = 1, oheight = 3, owidth = 2}, 'linear'}, '(1x3x2, linear)'},
 }
 
-describe('the text of', function()
+describe('The text of', function()
    for i, case in ipairs(cases) do
       it(('%d %s is Torch7\'s'):format(i, case[1]), function()
          assert.equal('nn.' .. case[1] .. case[3], tostring(nn[case[1]](unpack(case[2]))))
       end)
    end
 
-   it('layers without bias says so where Torch7 does', function()
+   it('layers without bias says so if that of Torch7 does', function()
       local flat, deep = {1, 2, 3, 3}, {1, 2, 3, 3, 3}
       for name, arguments in pairs{SpatialConvolution = flat, SpatialFullConvolution = flat,
          SpatialDilatedConvolution = flat, VolumetricDilatedConvolution = deep} do

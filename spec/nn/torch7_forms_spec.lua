@@ -15,7 +15,7 @@ local function eachSide(f)
    end
 end
 
-describe('nn for scripts of Torch7', function()
+describe('For scripts of Torch7', function()
    before_each(function() torch.manualSeed(17) end)
 
    for name, size in pairs{BatchNormalization = {3}, SpatialBatchNormalization = {3, 2, 4},
@@ -39,7 +39,7 @@ describe('nn for scripts of Torch7', function()
       end)
    end
 
-   it('PReLU finds its planes in batches and in an image', function()
+   it('nn.PReLU finds its planes in batches and in an image', function()
       for _, size in ipairs{{3}, {2, 3}, {3, 2, 4}, {2, 3, 4}, {2, 3, 2, 2}} do
          check.module(function()
             local m = nn.PReLU(3)
@@ -86,7 +86,7 @@ describe('nn for scripts of Torch7', function()
       end)
    end)
 
-   it('Parallel calls as many modules as there are slices', function()
+   it('nn.Parallel calls as many modules as there are slices', function()
       local m = nn.Parallel(2, 1)
       for _ = 1, 3 do m:add(nn.Linear(2, 2)) end
       local x = torch.rand(2, 2)
@@ -134,7 +134,7 @@ describe('nn for scripts of Torch7', function()
       end
    end)
 
-   it('FlattenTable keeps its table while the input holds the same tensors', function()
+   it('nn.FlattenTable keeps its table while the input holds the same tensors', function()
       local m, a, b = nn.FlattenTable(), torch.rand(2), torch.rand(3)
       local y = m:forward{a, {b}}
       assert.is_true(rawequal(y, m:forward{a, {b}}))
@@ -143,7 +143,7 @@ describe('nn for scripts of Torch7', function()
       assert.same(3, #m.output)
    end)
 
-   it('FeatureLPPooling has no gradient where everything is zero', function()
+   it('nn.FeatureLPPooling has no gradient where everything is zero', function()
       eachSide(function(typename, on)
          local m = nn.FeatureLPPooling(3, 1, 2, false):type(typename)
          local x = on(torch.zeros(6))
@@ -188,7 +188,7 @@ describe('nn for scripts of Torch7', function()
       end)
    end)
 
-   it('SparseLinear has a gradient for every element where it is asked to', function()
+   it('nn.SparseLinear has a gradient for every element if it is asked to', function()
       eachSide(function(typename, on)
          local m = nn.SparseLinear(4, 2, true):type(typename)
          local rows = on(torch.Tensor{{1, 0.5}, {3, 2}})
@@ -231,7 +231,7 @@ describe('nn for scripts of Torch7', function()
       around:forward(torch.rand(2))
    end)
 
-   it('Decorator.decorate gives a class with another parent its methods', function()
+   it('nn.Decorator.decorate hands its methods to a class with another parent', function()
       local classes = {}
       local Both, parent = torch.class('torch7FormsSpec.Both', 'nn.Container', classes)
       function Both:__init(m)
@@ -274,7 +274,7 @@ describe('nn for scripts of Torch7', function()
       assert.is_true(out:find '%f[%w]ok%s*$' ~= nil, out)
    end)
 
-   it('SparseJacobian looks at the values of rows {index, value}', function()
+   it('nn.SparseJacobian looks at the values of rows {index, value}', function()
       local m = nn.SparseLinear(5, 3, false)
       local rows = torch.Tensor{{1, 0}, {4, 0}}
       assert.is_true(nn.SparseJacobian.testJacobianParameters(m, rows, m.weight, m.gradWeight)

@@ -64,16 +64,16 @@ local methods = [[
    isContiguous unfold nonzero viewAs stride le sigmoid cmax elementSize
 ]]
 
-describe('names that scripts use are there:', function()
-   for room, list in pairs(names) do
-      it(room, function()
+describe('Names that scripts use are there:', function()
+   for package_, list in pairs(names) do
+      it('of the package ' .. package_, function()
          for name in list:gmatch('%w+') do
-            assert.not_nil(dpt[room][name], room .. '.' .. name)
+            assert.not_nil(dpt[package_][name], package_ .. '.' .. name)
          end
       end)
    end
 
-   it('methods of tensors', function()
+   it('of methods of tensors', function()
       for _, x in ipairs{torch.FloatTensor(2), torch.CudaTensor(2)} do
          for name in methods:gmatch('%w+') do
             assert.is_function(x[name], x:type() .. ':' .. name)

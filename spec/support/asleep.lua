@@ -6,7 +6,7 @@ local dptffi = require 'dpt.ffi'
 local ffi, lib = dptffi.ffi, dptffi.lib
 local cutorch = require('dpt').cutorch
 
--- Lets the devices sleep on their current streams; a function that tells whether one has woken up.
+-- Lets the devices sleep on their current streams; a function that returns whether one is awake.
 local function sleep(devices, milliseconds)
    local events, done = {}, ffi.new 'int[1]'
    for i, device in ipairs(devices) do
@@ -31,5 +31,5 @@ return function(devices, f)
       cutorch.synchronizeAll()
       if f(sleep(devices, 20 * 2 ^ attempt)) then return end
    end
-   error('this waits for a device that sleeps, or the machine is too slow to tell', 2)
+   error('this waits for a device that sleeps, or the machine is too slow to see', 2)
 end

@@ -2,7 +2,7 @@
 -- function(rows) in doubles, target = function(rows) or nil}; `whole`: a batch cannot be split.
 --
 -- Invariant: a row of input and target is a sample; values keep away from the kinks, so that
--- differences tell the gradient; sizes are small.
+-- differences show the gradient; sizes are small.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 

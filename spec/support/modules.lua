@@ -15,7 +15,7 @@ end
 
 local function burn(self, method, value)
    local how = (self.blows[method] or {})[value:getDevice()]
-   if how == 'sentence' then
+   if how == 'message' then
       torch.CudaTensor(2, 3):zero():addmm(value, value)
    elseif how then
       error(how)
@@ -186,7 +186,7 @@ function Trouble:__init() troubleParent.__init(self) end
 
 local ways = {
    lua = function() error 'trouble in Lua' end,
-   sentence = function(x) torch.CudaTensor(2, 3):zero():addmm(x, x) end,
+   message = function(x) torch.CudaTensor(2, 3):zero():addmm(x, x) end,
    index = function(x) return x:index(1, torch.CudaLongTensor{x:size(1) + 5}) end, -- when it runs
    memory = function() return torch.CudaTensor(2 ^ 26) end, -- where there is a limit
 }

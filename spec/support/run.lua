@@ -45,7 +45,7 @@ function run.ended(code, before)
 end
 
 -- Starts a program, waits until it has printed `ready` and for 0.3 s of work, sends SIGINT, kills
--- it a minute later; prints the exit status as a shell tells it, the seconds until it was ready
+-- it a minute later; prints the exit status as a shell reports it, the seconds until it was ready
 -- and those from the signal to the end. A shell would make the program ignore the signal.
 local interrupter = [[
    use Time::HiRes qw(time sleep);

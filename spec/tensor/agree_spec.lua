@@ -59,8 +59,8 @@ local function elements(x)
    return list
 end
 
-describe('agreement, seed ' .. seed, function()
-   it('of indexing with nested tables', function()
+describe('Agreement, seed ' .. seed, function()
+   it('holds between indexing and nested tables', function()
       local draw = generator(seed)
       for _ = 1, 300 do
          local x, sizes = counted(draw, 'DoubleTensor')
@@ -90,7 +90,7 @@ describe('agreement, seed ' .. seed, function()
       end
    end)
 
-   it('of views with element by element reading, on the host and on a device', function()
+   it('holds between views and reading by elements, on the host and on a device', function()
       for k = 1, 300 do
          local x = view(generator(seed + k), (counted(generator(seed + k), 'FloatTensor')))
          local y = view(generator(seed + k), (counted(generator(seed + k), 'CudaTensor')))
@@ -104,7 +104,7 @@ describe('agreement, seed ' .. seed, function()
       end
    end)
 
-   it('of operations on views with loops', function()
+   it('holds between operations on views and loops', function()
       for k = 1, 300 do
          local draw = generator(seed + k)
          local names = {'Float', 'Double', 'Int', 'Long', 'Cuda', 'CudaLong'}
@@ -132,7 +132,7 @@ describe('agreement, seed ' .. seed, function()
       end
    end)
 
-   it('of clone, contiguous and copies between all types', function()
+   it('holds between clone, contiguous and copies of all types', function()
       local draw = generator(seed)
       local names = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
       for _ = 1, 100 do

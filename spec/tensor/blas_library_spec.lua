@@ -71,7 +71,7 @@ describe('The BLAS', function()
          {DPT_BLAS = build .. 'libblas_fake_named.so'}))
    end)
 
-   it('is refused if it counts with 64-bit integers, or is none', function()
+   it('is rejected if it counts with 64-bit integers, or is none', function()
       local function refusal(file)
          return prints('try(function() return torch.mm(a, b) end)', {DPT_BLAS = file})
       end
@@ -80,7 +80,7 @@ describe('The BLAS', function()
       assert.matches('libm.so.6: has no function cblas_sgemm\n$', refusal 'libm.so.6')
    end)
 
-   it('takes kernels that the CPU can run, unless they are named, and tells no child', function()
+   it('takes kernels that the CPU can run, unless they are named, in no child', function()
       local code = [[
          local C, ffi = require('dpt.ffi').C, require('dpt.ffi').ffi
          torch.mm(a, b)

@@ -57,7 +57,7 @@ local cases = {
    ['elements of a temporary'] = function() x:clone()[2][3] = 5 return x:clone()[2][3], 2 end,
 }
 
-describe('an eager collector', function()
+describe('An eager collector', function()
    for name, f in pairs(cases) do
       it('leaves alone ' .. name, function()
          eagerly(function()

@@ -12,7 +12,7 @@ local function storageTypes()
    return list
 end
 
-describe('a copy', function()
+describe('A copy', function()
    after_each(function() cutorch.setDevice(1) end)
 
    it('goes from storages of every type to those of every type', function()

@@ -3,8 +3,8 @@ local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers
 
-describe('on a device as on the host:', function()
-   it('ramps', function()
+describe('On a device as on the host', function()
+   it('ramps are made', function()
       both.agree(both.types, function(make)
          local x = make(torch.zeros(3, 7))
          x:t():range(1, 21)
@@ -18,7 +18,7 @@ describe('on a device as on the host:', function()
       both.agree({'Double'}, function(make) return make{0}:logspace(-30, 30, 50) end, 1e-14)
    end)
 
-   it('triangles', function()
+   it('triangles are cut out', function()
       both.agree(both.types, function(make)
          local x, list = make(numbers(1, 9, 13, 7)), {}
          for k = -14, 8 do
@@ -33,7 +33,7 @@ describe('on a device as on the host:', function()
       both.agree({'Float'}, function(make) return make(numbers(1, 9, 300, 301)):triu(1) end)
    end)
 
-   it('cross products', function()
+   it('cross products are computed', function()
       both.agree(both.types, function(make)
          local a, b = make(numbers(0, 5, 700, 3)), make(numbers(0, 5, 700, 3))
          local c = make(numbers(0, 5, 4, 3, 5))
@@ -44,12 +44,12 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('tensors, where the dimension is a NULL', function()
+   it('cross products are computed without a dimension', function()
       local x = torch.ones(2, 3)
       assert.same({2, 6}, torch.cat(x, x, require('ffi').new 'void *'):size():totable())
    end)
 
-   it('many tensors side by side', function()
+   it('many tensors are joined side by side', function()
       both.agree({'Byte', 'Float', 'Half'}, function(make)
          local lists = {{}, {}, {}}
          for i = 1, 300 do
@@ -63,7 +63,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('small convolutions', function()
+   it('small convolutions are computed', function()
       both.agree(both.types, function(make)
          local plane, kernel = make(numbers(0, 3, 9, 8)), make(numbers(0, 3, 3, 4))
          local planes, kernels = make(numbers(0, 3, 5, 9, 8)), make(numbers(0, 3, 2, 5, 3, 2))

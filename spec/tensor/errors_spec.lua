@@ -1,9 +1,9 @@
--- What bad calls say: one sentence, at the caller's line, naming function, argument and sizes.
+-- What bad calls say: one error message, at the caller's line, naming function, argument and sizes.
 local torch = require 'dpt.tensor'
 
 local x, y = torch.FloatTensor(2, 3):fill(1), torch.FloatTensor(4):fill(1)
 
---- By call: what its sentence must hold.
+--- By call: what its message must hold.
 local cases = {
    {'a method that is not there', function() x:foo() end,
       "attempt to call method 'foo' %(a nil value%)"},
@@ -57,19 +57,19 @@ local cases = {
       'returned a table'},
 }
 
-describe('bad calls', function()
+describe('A bad call', function()
    for _, case in ipairs(cases) do
-      it(case[1] .. ' says so', function()
+      it('raises one message that says so: ' .. case[1], function()
          local ok, why = pcall(case[2])
          assert.is_false(ok)
          assert.equal('string', type(why))
-         local line, sentence = why:match '^[^:]*errors_spec%.lua:(%d+): (.*)$'
+         local line, message = why:match '^[^:]*errors_spec%.lua:(%d+): (.*)$'
          assert.truthy(line, 'no line of this file in: ' .. why)
          local info = debug.getinfo(case[2], 'S')
          line = tonumber(line)
          assert.is_true(line >= info.linedefined and line <= info.lastlinedefined, why)
-         assert.truthy(sentence:find(case[3]), why)
-         assert.is_nil(sentence:find '\n')
+         assert.truthy(message:find(case[3]), why)
+         assert.is_nil(message:find '\n')
          assert.equal(6, x:sum())
       end)
    end

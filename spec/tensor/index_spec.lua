@@ -1,11 +1,11 @@
 -- index, gather, scatter and relatives: what host memory gives, a device gives too; bad indices are
--- told, and nothing is written then.
+-- raised, and nothing is written then.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers
 
-describe('on a device as on the host:', function()
-   it('slices by index', function()
+describe('On a device as on the host', function()
+   it('slices are chosen by index', function()
       both.agree(both.types, function(make)
          local x, y = make(numbers(0, 99, 40, 6, 8)), make(numbers(0, 99, 8, 64))
          local few, many = make({3, 1, 3, 6}, 'Long'), make(numbers(1, 40, 300), 'Long')
@@ -21,7 +21,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('writes by index, in the order of the indices', function()
+   it('slices are written by index, in the order of the indices', function()
       both.agree(both.types, function(make)
          local idx = make(numbers(1, 9, 60), 'Long') -- each place several times
          local source, across = make(numbers(0, 99, 60, 5)), make(numbers(0, 99, 5, 60))
@@ -41,7 +41,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('elements by index', function()
+   it('elements are chosen by index', function()
       both.agree(both.types, function(make)
          local x, idx = make(numbers(0, 99, 30, 20)), numbers(1, 20, 30, 45)
          local down, wide = make(numbers(1, 30, 7, 20), 'Long'), make(idx, 'Long')
@@ -50,7 +50,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('writes of elements, in the order of the indices', function()
+   it('elements are written by index, in the order of the indices', function()
       both.agree(both.types, function(make)
          local idx, down = make(numbers(1, 6, 30, 45), 'Long'), make(numbers(1, 9, 50, 8), 'Long')
          local function zeros(...) return make(torch.zeros(...)) end
@@ -70,7 +70,7 @@ describe('on a device as on the host:', function()
    end)
 end)
 
-describe('an index out of range', function()
+describe('An index out of range', function()
    local cutorch = require('dpt').cutorch
 
    --- f fails, at the latest when it is waited for, with a message that has the text.
@@ -83,7 +83,7 @@ describe('an index out of range', function()
       assert.truthy(message:find(text, 1, true), message)
    end
 
-   it('is told, and nothing is written', function()
+   it('raises, and nothing is written', function()
       for _, n in ipairs{4, 40000} do
          local idx = numbers(1, 5, n)
          idx[n - 1] = 6

@@ -5,8 +5,8 @@ local cutorch = require('dpt').cutorch
 local both = require 'spec.support.both'
 local numbers = both.numbers
 
-describe('on a device as on the host:', function()
-   it('elements where a mask is set', function()
+describe('On a device as on the host', function()
+   it('elements are chosen where a mask is set', function()
       both.agree(both.types, function(make)
          local list = {}
          for _, n in ipairs{1, 31, 600, 4096, 4097, 20000} do
@@ -21,7 +21,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('also of views, in row-major order', function()
+   it('elements of views are chosen in row-major order', function()
       both.agree({'Byte', 'Half', 'Float', 'Double'}, function(make)
          local x, mask = make(numbers(0, 99, 60, 90)), make(numbers(0, 2, 90, 60), 'Byte')
          local none = make(torch.zeros(90, 60), 'Byte')
@@ -36,7 +36,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('the places of what is not 0', function()
+   it('the places of what is not 0 are found', function()
       both.agree(both.types, function(make)
          local x = make(numbers(0, 2, 7, 50, 30))
          return x:nonzero(), x:transpose(1, 3):nonzero(), x:view(-1):nonzero(),
@@ -48,8 +48,8 @@ describe('on a device as on the host:', function()
    end)
 end)
 
-describe('a list that is too short for a mask', function()
-   it('is told, and nothing is written', function()
+describe('A list that is too short for a mask', function()
+   it('raises, and nothing is written', function()
       for _, n in ipairs{10, 10000} do
          local x, mask = torch.CudaTensor(n):fill(1), torch.CudaByteTensor(n):fill(1)
          local text = ('maskedCopy: the mask names %d elements, there are %d'):format(n, n - 1)

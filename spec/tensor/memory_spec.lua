@@ -5,7 +5,7 @@ local torch = require 'dpt.tensor'
 local function live() return tonumber(dptffi.C.dpt_host_live_bytes()) end
 local function collect() collectgarbage() collectgarbage() end
 
-describe('memory', function()
+describe('Memory', function()
    it('of a tensor goes with the last view of it', function()
       collect()
       local before = live()
@@ -48,7 +48,7 @@ describe('memory', function()
       assert.equal(9, s[2])
    end)
 
-   it('a constructor that fails leaves none', function()
+   it('is not left behind by a constructor that fails', function()
       collect()
       local before = live()
       assert.is_false(pcall(torch.FloatTensor, {{1, 2}, {3}}))

@@ -16,7 +16,7 @@ local ways = {
       and 'torch.CudaLongTensor' or 'torch.LongTensor'), v) end,
 }
 
-describe('a number', function()
+describe('A number', function()
    it('that an integer cannot hold is what Torch7 made of it', function()
       for _, kind in ipairs{'', 'Cuda'} do
          local function given(name, v)

@@ -2,7 +2,7 @@
 -- (what spec/golden pins is not repeated here).
 local torch = require 'dpt.tensor'
 
-describe('methods', function()
+describe('Methods', function()
    it('added to one type are seen by its tensors at once', function()
       local x, y = torch.FloatTensor(2), torch.DoubleTensor(2)
       torch.getmetatable('torch.FloatTensor').specAdded = function(t) return t:dim() end
@@ -42,7 +42,7 @@ describe("dpt's own functions", function()
    end)
 end)
 
-describe('comparison', function()
+describe('Comparison', function()
    it('with == is of objects', function()
       local x = torch.FloatTensor(2)
       local y = torch.FloatTensor(x)
@@ -58,7 +58,7 @@ describe('comparison', function()
    end)
 end)
 
-describe('indices', function()
+describe('Indices', function()
    it('reach every element by all forms', function()
       local x = torch.range(1, 24):resize(2, 3, 4)
       for i = 1, 2 do
@@ -115,7 +115,7 @@ describe('indices', function()
    end)
 end)
 
-describe('constructors', function()
+describe('Constructors', function()
    it('of device types put the data on the device', function()
       local x = torch.CudaTensor{{1, 2}, {3, 4}}
       assert.equal('torch.CudaTensor', x:type())
@@ -142,7 +142,7 @@ describe('constructors', function()
    end)
 end)
 
-describe('prints', function()
+describe('Printed texts', function()
    it('of device tensors have their type and the same numbers', function()
       local host = tostring(torch.FloatTensor{{0.5, 100}, {3, 4}})
       local device = tostring(torch.CudaTensor{{0.5, 100}, {3, 4}})
@@ -150,7 +150,7 @@ describe('prints', function()
    end)
 end)
 
-describe('generators', function()
+describe('Generators:', function()
    it('torch.manualSeed seeds devices too', function()
       torch.manualSeed(7)
       local a = torch.CudaTensor(5):uniform():float()
@@ -159,7 +159,7 @@ describe('generators', function()
       assert.is_false(a:equal(torch.CudaTensor(5):uniform():float()))
    end)
 
-   it('given for a device tensor fill it with their numbers', function()
+   it('one that is given for a device tensor fills it with its numbers', function()
       local g = torch.Generator()
       torch.manualSeed(g, 3)
       local host = torch.FloatTensor(4):uniform(g)

@@ -61,7 +61,7 @@ local function same(wanted, got, what)
    assert(difference == 0, what .. ': differs by ' .. difference)
 end
 
-describe('products on devices, as the host has them:', function()
+describe('Products on devices, as on the host:', function()
    for _, name in ipairs(types) do
       local host, device = constructors(name)
       -- halves hold the host's sums exactly; the host has products of all types but halves
@@ -120,7 +120,7 @@ describe('products on devices, as the host has them:', function()
       end)
    end
 
-   it('beta 0 clears what is no number', function()
+   it('beta 0 clears NaNs in the result', function()
       for _, name in ipairs{'Half', 'Float', 'Double'} do
          local _, device = constructors(name)
          local c = device(torch.DoubleTensor(2, 3):fill(0 / 0))

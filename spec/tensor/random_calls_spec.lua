@@ -1,5 +1,5 @@
 -- Random calls of every function and method with random arguments: each ends well, or with one
--- sentence at the caller's line; nothing crashes, hangs or answers with an error from inside dpt.
+-- error message at the caller's line; nothing crashes, hangs or raises an error from inside dpt.
 local torch = require 'dpt.tensor'
 local dpt = require 'dpt'
 
@@ -85,8 +85,8 @@ local function call()
    end, {}, 0, 'index'
 end
 
-describe('random calls', function()
-   it(('end well or with a sentence, seed %d'):format(seed), function()
+describe('Random calls', function()
+   it(('end well or with one error message, seed %d'):format(seed), function()
       math.randomseed(seed)
       local succeeded = 0
       for k = 1, calls do

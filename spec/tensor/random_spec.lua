@@ -10,7 +10,7 @@ local function shares(drawn, n)
    return counts:div(drawn:nElement())
 end
 
-describe('draws', function()
+describe('Draws', function()
    for _, kind in ipairs{'Double', 'Float', 'Half', 'Cuda', 'CudaDouble', 'CudaHalf'} do
       local onDevice = kind:find '^Cuda' ~= nil
       local Long = torch[onDevice and 'CudaLongTensor' or 'LongTensor']
@@ -43,7 +43,7 @@ describe('draws', function()
       end)
    end
 
-   it('refuse tables and probabilities that are none', function()
+   it('reject tables and probabilities that are none', function()
       local state = torch.multinomialAliasSetup(torch.Tensor(P))
       state[1][2] = 5
       assert.has_error(function() torch.multinomialAlias(torch.LongTensor(2), state) end,

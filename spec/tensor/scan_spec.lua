@@ -4,8 +4,8 @@ local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers
 
-describe('on a device as on the host:', function()
-   it('running sums', function()
+describe('On a device as on the host', function()
+   it('running sums are computed', function()
       both.agree(both.types, function(make)
          local x, long = make(numbers(0, 3, 40, 9, 50)), make(numbers(0, 1, 2000))
          local here = make(numbers(0, 3, 7, 130))
@@ -26,7 +26,7 @@ describe('on a device as on the host:', function()
       end, 1e-7)
    end)
 
-   it('running products', function()
+   it('running products are computed', function()
       both.agree(both.types, function(make)
          local x = numbers(1, 2, 6, 12)
          return make(x):cumprod(1), make(x):cumprod(2), make(x:t()):cumprod(1)
@@ -38,7 +38,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('sums with infinities and no numbers', function()
+   it('sums with infinities and NaNs are computed', function()
       both.agree(both.reals, function(make)
          local x = torch.ones(3, 300)
          x[1][40], x[2][70], x[2][200], x[3][299] = math.huge, math.huge, -math.huge, 0 / 0
@@ -46,7 +46,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('histograms', function()
+   it('histograms are counted', function()
       both.agree({'Float', 'Double'}, function(make)
          local x = make(numbers(-500, 500, 30, 400):div(7))
          x[3][5] = 0 / 0
@@ -56,7 +56,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('renorm', function()
+   it('slices get a maximal norm by renorm', function()
       for _, p in ipairs{1, 2, 3} do
          both.agree(both.reals, function(make)
             local x = make(numbers(-20, 20, 9, 8, 5):div(8))

@@ -39,7 +39,7 @@ local masked = {
 --- Where the result and the other tensor begin in one storage.
 local places = {itself = {1, 1}, before = {1, 2}, behind = {2, 1}}
 
-describe('memory of the result is read before it is written by', function()
+describe('Memory of the result is read before it is written by', function()
    local function check(name, f, numbers, typename)
       it(('%s (%s)'):format(name, typename), function()
          local function new(t) return torch.DoubleTensor(t):type(typename) end

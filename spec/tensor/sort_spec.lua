@@ -19,7 +19,7 @@ local function everything(x, dim)
    return unpack(list)
 end
 
-describe('on a device as on the host:', function()
+describe('On a device as on the host, sort orders', function()
    it('many short lanes', function()
       both.agree(both.types, function(make) return everything(make(numbers(0, 9, 37, 1)), 2) end)
       both.agree(both.types, function(make) return everything(make(numbers(0, 9, 65, 3)), 2) end)
@@ -54,7 +54,7 @@ describe('on a device as on the host:', function()
       end)
    end)
 
-   it('equals, zeros of both signs, infinities and no numbers', function()
+   it('equals, zeros of both signs, infinities and NaNs', function()
       local odd = {0, -1, 0 / 0, math.huge, -math.huge, 1, -0.5, 3}
       for _, n in ipairs{20, 5000} do
          both.agree(both.reals, function(make)
@@ -63,7 +63,7 @@ describe('on a device as on the host:', function()
             x = make(x)
             local up, places = x:sort()
             local down = x:sort(true)
-            -- 1 / x tells the zeros apart
+            -- 1 / x differs between the zeros
             return up, places, down, make(up, 'Double'):pow(-1), (x:kthvalue(3)),
                (x:topk(4, 1, true, true))
          end)

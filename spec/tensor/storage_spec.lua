@@ -16,7 +16,7 @@ local function fails(pattern, ...)
    assert.is_truthy(why:find(pattern), why)
 end
 
-describe('a storage', function()
+describe('A storage', function()
    local path
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)

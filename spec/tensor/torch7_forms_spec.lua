@@ -58,7 +58,7 @@ local function forms()
    }
 end
 
-describe('torch has the form of Torch7:', function()
+describe('The package torch has the form of Torch7:', function()
    for name, case in pairs(forms()) do
       it(name, function() assert.same(case[2], case[1]) end)
    end

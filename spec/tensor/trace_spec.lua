@@ -30,7 +30,7 @@ local paths = {
    ['set'] = function() a:set(b) a:set(torch.FloatTensor(16):fill(1)) end,
 }
 
-describe('traces', function()
+describe('The trace of', function()
    for name, f in pairs(paths) do
       it(name .. ' compiles', function()
          local vmdef = require 'jit.vmdef'

@@ -45,7 +45,7 @@ describe('10,000 errors', function()
    end
 
    local kinds = {}
-   for _, how in ipairs{'lua', 'sentence', 'index', 'memory'} do
+   for _, how in ipairs{'lua', 'message', 'index', 'memory'} do
       kinds['forward ' .. how] = function(many, x, _, device)
          return forward(many, x, {'forward', device, how})
       end
@@ -110,10 +110,10 @@ describe('10,000 errors', function()
       assert.is_false(ok, name .. ' raised nothing')
       assert.equal('string', type(message))
       assert.equal(1, cutorch.getDevice())
-      local drained = 0 -- what other devices have to tell of the same
+      local drained = 0 -- what other devices report of the same
       while not pcall(cutorch.synchronizeAll) do
          drained = drained + 1
-         assert.is_true(drained <= n, name .. ' is told for ever')
+         assert.is_true(drained <= n, name .. ' is raised for ever')
       end
       return took
    end

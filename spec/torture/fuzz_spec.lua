@@ -42,7 +42,7 @@ describe('the harness of the fuzzers', function()
       end)
    end
 
-   it("tells LuaJIT's own messages about dpt's files from those for a script", function()
+   it("separates LuaJIT's own messages about dpt's files from those for a script", function()
       assert.equal("own: tensor/x.lua:3: attempt to index local 'x' (a nil value)",
          judge "/a/lua/dpt/tensor/x.lua:3: attempt to index local 'x' (a nil value)")
       assert.matches('^remark: ',

@@ -22,7 +22,7 @@ describe('users of DataParallelTable', function()
 
    local function wrap(net) return nn.DataParallelTable(1, true):add(net, same.range(most)) end
 
-   it('A15: a transport can be asked for; an absent one is told, or raises #devices2', function()
+   it('A15: a transport can be set; an absent one is reported, or raises #devices2', function()
       assert.error_matches(function()
          comm.setTransport('carrier pigeon', true)
       end, 'carrier pigeon')
@@ -35,8 +35,8 @@ describe('users of DataParallelTable', function()
          end
          print(comm.transport())
       ]], {DPT_DEVICES = 'host:2'})
-      local _, told = out:gsub('dpt: NCCL', '')
-      assert.equal(1, told, out)
+      local _, reported = out:gsub('dpt: NCCL', '')
+      assert.equal(1, reported, out)
       assert.truthy(out:find '\ncopy\n$', out)
    end)
 

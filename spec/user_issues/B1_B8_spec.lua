@@ -20,7 +20,7 @@ describe('users of cutorch', function()
       cutorch.setDevice(1)
    end)
 
-   it('B2: the cache tells its size, can be emptied, and is, before memory is short #devices2',
+   it('B2: the cache has a size, can be emptied, and is, before memory is short #devices2',
       function()
          finally(function() cutorch.setMemoryLimit(2, 0) end)
          cutorch.setDevice(2)
@@ -38,7 +38,7 @@ describe('users of cutorch', function()
          assert.is_true(after.peak >= before.live + 16 * MiB)
          cutorch.emptyCache(2)
          assert.is_true(cutorch.memoryStats(2).cached <= before.cached)
-         -- what is cached makes room for what has another size
+         -- what is cached makes space for what has another size
          torch.CudaTensor(16 * MiB / 4):fill(1)
          collect()
          cutorch.setMemoryLimit(2, before.live + before.cached + 24 * MiB)

@@ -1,5 +1,5 @@
 -- Rows C1 to C7 of what users of NCCL complained about (docs/user-issues.md). Where NCCL itself is
--- wanted, a stand-in under emulated devices serves, which does wrong what it is told to.
+-- wanted, a stand-in under emulated devices serves, which does wrong what it is asked to.
 local standIn = require 'spec.support.stand_in'
 
 -- What a call to allReduce gives afterwards, whatever the transport.
@@ -17,12 +17,12 @@ local STRICT = [[
 ]] .. SUM
 
 describe('users of NCCL #hostonly', function()
-   it('C1: what the loader says is told, and copies serve instead #noasan', function()
+   it('C1: what the loader says is reported, and copies serve instead #noasan', function()
       local out = standIn.run(STRICT, 2, '', {DPT_NCCL = '/nowhere/libnccl.so.2'})
       assert.matches('NCCL was asked for, but NCCL can', out)
       assert.matches('/nowhere/libnccl%.so%.2: cannot open shared object file', out)
       assert.matches('tensors travel between devices by copies\ncopy\n$', out)
-      -- a library without the functions; one without what it needs itself is told in the same way
+      -- a library without the functions; one without what it needs itself is reported alike
       out = standIn.run(STRICT, 2, '', {DPT_NCCL = standIn.library:gsub('nccl_fake', 'dpt')})
       assert.matches('has no function ncclGetVersion.*\ncopy\n$', out)
       out = standIn.run("for _ = 1, 2 do assert(not comm.setTransport 'nccl') end" .. SUM, 2, '',
@@ -32,7 +32,7 @@ describe('users of NCCL #hostonly', function()
       assert.matches('emulated devices have none', out)
    end)
 
-   it('C2: a version that dpt does not know is refused #noasan', function()
+   it('C2: a version that dpt does not know is rejected #noasan', function()
       for _, version in ipairs{10800, 21805, 30000} do
          local out = standIn.run(STRICT, 2, 'version=' .. version)
          assert.matches('NCCL has version ' .. version .. '.*wanted 22200 to 29999', out)
@@ -67,17 +67,17 @@ describe('users of NCCL #hostonly', function()
       assert.matches('3 devices failed, though every two of them can sum', out)
    end)
 
-   it('C4: what is stuck or fails later is aborted, told once, and can be tried again #noasan',
+   it('C4: what is stuck or fails later is aborted, raised once, and can be tried again #noasan',
       function()
       local later = [[
          assert(comm.setTransport 'nccl')
          local list = tensors(5)
          nccl.allReduce(list) -- the second group
-         local told = 0
+         local raised = 0
          local function attempt(f)
             local ok, why = pcall(f)
             if not ok then
-               told = told + 1
+               raised = raised + 1
                print(why)
             end
          end
@@ -86,13 +86,13 @@ describe('users of NCCL #hostonly', function()
          for i = 1, n do
             attempt(function() cutorch.withDevice(i, cutorch.synchronize) end)
          end
-         assert(told == 1, told)
+         assert(raised == 1, raised)
          assert(comm.transport() == 'copy')
       ]] .. SUM .. "assert(comm.setTransport 'nccl')" .. SUM
-      for fault, sentence in pairs{['hang=3'] = 'it did not end within 1 s',
+      for fault, message in pairs{['hang=3'] = 'it did not end within 1 s',
          ['fail=3'] = 'a link went down on demand'} do
          local out = standIn.run(later, 3, fault, {DPT_NCCL_TIMEOUT = '1'})
-         assert.matches('allReduce: NCCL of devices 1, 2, 3: [^\n]*' .. sentence, out)
+         assert.matches('allReduce: NCCL of devices 1, 2, 3: [^\n]*' .. message, out)
          assert.matches('by copies from now on', out)
          assert.matches('\ncopy\n[^\n]*\n?nccl\n$', out)
       end
@@ -120,7 +120,7 @@ describe('users of NCCL #hostonly', function()
       assert.matches('\nnccl\n$', out)
    end)
 
-   it('C6: two devices that are one GPU are told, and copies serve them #noasan', function()
+   it('C6: two devices that are one GPU are reported, and copies serve them #noasan', function()
       local out = standIn.run(STRICT, '0,1,0')
       assert.matches('devices 1 and 3 are one GPU, which NCCL does not take', out)
       assert.matches('tensors travel between devices by copies\ncopy\n$', out)

@@ -4,7 +4,7 @@ local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
--- A module with a life of its own: it counts its calls and fails where it is told to.
+-- A module with a life of its own: it counts its calls and fails where it is asked to.
 local classes = {}
 local Alive, parent = torch.class('dptspec.Alive', 'nn.Module', classes)
 function Alive:__init(fails)
@@ -80,7 +80,7 @@ describe('users of DataParallel', function()
          return text
       end
 
-      it('tells replica, device, module path, traceback and the C sentence', function()
+      it('names replica, device, module path, traceback and the message of C', function()
          if most < 4 then return pending('needs 4 devices') end
          local text = message{[2] = 'lua'}
          local first = 'In replica 2 of 4 on device 2 of nn.DataParallelTable:\n'

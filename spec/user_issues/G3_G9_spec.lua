@@ -7,7 +7,7 @@ local queued = require 'spec.support.queued'
 local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 
--- A module that tells what it was called with.
+-- A module that notes what it was called with.
 local classes = {}
 local Probe, parentProbe = torch.class('dptspec.Calls', 'nn.Module', classes)
 function Probe:__init(calls)

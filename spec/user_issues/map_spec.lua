@@ -37,11 +37,11 @@ describe('docs/user-issues.md', function()
       assert.is_true(count > 10)
    end)
 
-   it('has every id, but for five at most, with a sentence each', function()
+   it('has every id, but for five at most, with a line each', function()
       local missing = {}
-      for room, last in pairs{A = 22, B = 8, C = 7, D = 14, E = 6, F = 10, G = 20} do
+      for letter, last in pairs{A = 22, B = 8, C = 7, D = 14, E = 6, F = 10, G = 20} do
          for i = 1, last do
-            local id = room .. i
+            local id = letter .. i
             -- B3, B7 and G2 are for GPUs
             if id ~= 'B3' and id ~= 'B7' and id ~= 'G2' and not text:find('\n| ' .. id .. ' |') then
                assert.truthy(text:find('\n%- ' .. id .. ': '), id .. ' is not there')

@@ -11,7 +11,7 @@ describe('torch.CmdLine', function()
       function cmd.error(_, message) error(message, 0) end -- instead of ending the process
    end)
 
-   it('gives defaults, values and arguments', function()
+   it('returns defaults, values and arguments', function()
       assert.same({file = 'f', size = 3, name = 'abc', flag = false}, cmd:parse{'f'})
       assert.same({file = 'f', size = 0.5, name = '-5', flag = true},
          cmd:parse{'-size', '0.5', 'f', '-flag', '-name', '-5'})

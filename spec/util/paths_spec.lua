@@ -1,6 +1,6 @@
 local paths = require('dpt').paths
 
-describe('paths', function()
+describe('The package paths', function()
    local folder
    before_each(function()
       folder = os.tmpname()
@@ -14,7 +14,7 @@ describe('paths', function()
    end)
    after_each(function() assert(paths.rmall(folder, 'yes')) end)
 
-   it('concat makes one absolute path', function()
+   it('makes one absolute path by concat', function()
       assert.equal('/a/b/c', paths.concat('/a', 'b', 'c'))
       assert.equal('/c', paths.concat('/a', '/b', '../c'))
       assert.equal('/', paths.concat('/a', '../..'))

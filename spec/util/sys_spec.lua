@@ -2,7 +2,7 @@ local dpt = require 'dpt'
 local sys, torch = dpt.sys, dpt.torch
 
 describe('sys', function()
-   it('tells and measures time', function()
+   it('reads and measures time', function()
       local before = os.time()
       local now = sys.clock()
       assert.is_true(now >= before and now <= os.time() + 1)
@@ -32,7 +32,7 @@ describe('sys', function()
       assert.same({'one', 'two'}, sys.split('one  two', '%s+'))
    end)
 
-   it('has colours', function()
+   it('has colours for a terminal', function()
       assert.equal('\27[0;31m', sys.COLORS.red)
       assert.equal('\27[1;31m', sys.COLORS.Red)
       assert.equal('\27[41m', sys.COLORS._red)

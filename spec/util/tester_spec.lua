@@ -10,7 +10,7 @@ local function run(tester, ...)
 end
 
 describe('torch.Tester', function()
-   it('tells where an assertion failed and why', function()
+   it('reports where an assertion failed and why', function()
       local tester = torch.Tester()
       tester:add(function() tester:asserteq(1, 2, 'one is two') end, 'numbers')
       local ok = run(tester)
@@ -39,14 +39,14 @@ describe('torch.Tester', function()
       assert.equal(1, #tester.warnings)
    end)
 
-   it('tells where an assertion stands that warns', function()
+   it('reports where an assertion stands that warns', function()
       local tester = torch.Tester()
       tester:add(function() tester:assert({}) end, 'truth')
       run(tester)
       assert.truthy(tester.warnings[1]:find('given a table\n  at .*tester_spec.lua:%d+'))
    end)
 
-   it('chooses tests by a part of the name, each once, and refuses what matches none', function()
+   it('chooses tests by a part of the name, each once, and rejects what matches none', function()
       local tester, ran = torch.Tester(), {}
       for _, name in ipairs{'alpha', 'alpine', 'beta'} do
          tester:add(function() ran[#ran + 1] = name end, name)
@@ -89,7 +89,7 @@ describe("the Tester's inner hooks", function()
       end
    end)
 
-   it('refuse what an assertion does not take, and name what a test did oddly', function()
+   it('reject what an assertion does not take, and name what a test did oddly', function()
       local tester = torch.Tester()
       assert.error_matches(function() tester:assert(true, 'a', 'b') end, 'Unexpected arguments')
       assert.error_matches(function() tester:eq(1, 1, 'a', 'b') end, 'two messages')
@@ -109,7 +109,7 @@ describe("the Tester's inner hooks", function()
 end)
 
 describe('torch.TestSuite', function()
-   it('refuses a name twice and what is no function', function()
+   it('rejects a name twice and what is no function', function()
       local suite = torch.TestSuite()
       function suite.one() end
       assert.has_error(function() function suite.one() end end,

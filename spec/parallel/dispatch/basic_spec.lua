@@ -31,7 +31,7 @@ describe('dpt.parallel.dispatch.basic', function()
       for _, method in ipairs{'updateOutput', 'updateGradInput'} do
          arm{}
          many:forward(input)
-         arm{[method] = {[2] = 'the second is blown', [n] = 'sentence'}}
+         arm{[method] = {[2] = 'the second is blown', [n] = 'message'}}
          many.impl:exec(function(module) module.output = nil end)
          local ok, message = pcall(function()
             if method == 'updateOutput' then return many:forward(input) end
@@ -55,7 +55,7 @@ describe('dpt.parallel.dispatch.basic', function()
       end
    end)
 
-   it('passes on what is no string where it is alone', function()
+   it('raises a single error that is no string unchanged', function()
       local mark = {}
       local ok, got = pcall(many.impl.exec, many.impl, function(_, i)
          if i == n then error(mark) end

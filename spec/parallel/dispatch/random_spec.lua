@@ -90,7 +90,7 @@ same.dispatched('H22: what replicas draw', function()
       same.bits(states, others)
    end)
 
-   it('differs where the dimension that is split is not the first', function()
+   it('differs if the dimension that is split is not the first', function()
       local many = wrap(beside{Dropout = modules.Dropout, WhiteNoise = modules.WhiteNoise,
          RReLU = modules.RReLU}, 2)
       for steps = 40, 41 do -- as many for each row, or not
@@ -100,7 +100,7 @@ same.dispatched('H22: what replicas draw', function()
       end
    end)
 
-   it('differs where rows cannot be told', function()
+   it('differs if nobody knows which rows a replica has', function()
       -- a table whose entry is the same for all, and what has the size of no row
       local many = wrap(nn.Sequential():add(nn.SelectTable(2)):add(nn.Dropout(0.5)):cuda())
       many.splitSpec = {1, 'replicate'}
@@ -184,7 +184,7 @@ same.dispatched('H22: what replicas draw', function()
    end)
 end)
 
-describe('draws outside a pass', function()
+describe('Draws outside a pass', function()
    it('are the same on all devices after equal seeds', function()
       cutorch.manualSeedAll(5)
       local first
@@ -197,7 +197,7 @@ describe('draws outside a pass', function()
       end
    end)
 
-   it('are those of before where a replica has raised', function()
+   it('are those of before if a replica has raised', function()
       local probe = same.Probe(function(input)
          input:clone():uniform()
          error('stop')
@@ -218,7 +218,7 @@ describe('draws outside a pass', function()
    end)
 end)
 
-describe('a pass', function()
+describe('A pass', function()
    local function uniform() return torch.CudaTensor(6, 5):uniform():float() end
 
    before_each(function() cutorch.manualSeed(5) end)

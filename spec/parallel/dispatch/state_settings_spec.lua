@@ -59,7 +59,7 @@ for kind, choose in pairs(same.dispatchers) do
 
       for _, mode in ipairs(table_) do
          local name, look, set, values, wanted = unpack(mode)
-         it('G15: reach every replica: ' .. name, function()
+         it('G15: copies to every replica: ' .. name, function()
             if n < 2 then return pending('needs 2 devices') end
             finally(function() set(values[#values], many) end)
             for _ = 1, 2 do
@@ -73,7 +73,7 @@ for kind, choose in pairs(same.dispatchers) do
          end)
       end
 
-      it('are the same after an error', function()
+      it('copies them also after an error', function()
          torch.setdefaulttensortype 'torch.FloatTensor'
          finally(function() torch.setdefaulttensortype 'torch.DoubleTensor' end)
          pcall(many.impl.exec, many.impl, function(_, i) if i == n then error('no') end end)
@@ -81,7 +81,7 @@ for kind, choose in pairs(same.dispatchers) do
          for i = 1, n do assert.equal('torch.FloatTensor', names[i]) end
       end)
 
-      it('a seed begins anew, and replicas draw different numbers', function()
+      it('lets a seed begin anew, and replicas draw different numbers', function()
          local function draw()
             local list = many.impl:exec(function() return torch.uniform() end)
             for i = 1, #list do
@@ -101,7 +101,7 @@ for kind, choose in pairs(same.dispatchers) do
 end
 
 describe('dpt.parallel.dispatch.state_settings', function()
-   it('gives the snapshot of before where nothing has changed', function()
+   it('returns the snapshot of before if nothing has changed', function()
       local first = settings.get()
       assert.equal(first, settings.get(first))
       torch.setdefaulttensortype 'torch.FloatTensor'
@@ -112,7 +112,7 @@ describe('dpt.parallel.dispatch.state_settings', function()
       assert.equal(#settings.list, #first)
    end)
 
-   it('are all in the table of this spec', function()
+   it('has no setting that this spec does not know', function()
       local names = {}
       for _, mode in ipairs(table_) do names[mode[1]] = true end
       for _, mode in ipairs(settings.list) do assert.is_true(names[mode.name], mode.name) end

@@ -60,7 +60,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.equal(before, threads())
    end)
 
-   it('A19: says why a thread cannot start, and starts later', function()
+   it('A19: raises with the reason if a thread cannot start, and starts later', function()
       if n < 2 then return pending('needs 2 devices') end
       local many = nn.DataParallelTable(1, true):add(nn.Linear(6, 6):cuda(), same.range(n))
          :threads()

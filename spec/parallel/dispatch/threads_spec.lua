@@ -54,7 +54,7 @@ describe('dpt.parallel.dispatch.threads', function()
    end
 
    for name, make in pairs(networks) do
-      it('gives the bits of one thread: ' .. name, function()
+      it('returns the bits of one thread: ' .. name, function()
          for devices = 1, most, most > 4 and 2 or 1 do
             local basic, other = pair(make():cuda(), devices, devices % 2 == 1)
             for k, rows in ipairs{2 * devices + 1, 1, 3 * devices, 2} do
@@ -106,7 +106,7 @@ describe('dpt.parallel.dispatch.threads', function()
       _G.dptspecCalls = nil
    end)
 
-   it('says which class a state does not know', function()
+   it('names the class that a state does not know', function()
       if n < 2 then return pending('needs 2 devices') end
       local many = nn.DataParallelTable(1):add(modules.Whole(6):cuda(), same.range(n)):threads()
       local input = torch.CudaTensor(n, 6):fill(1)
@@ -117,7 +117,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.equal(n, many:forward(input):size(1))
    end)
 
-   it('raises what an init function raises, and can be told another #devices2', function()
+   it('raises what an init function raises, and takes another #devices2', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n))
       many:threads(function(i) if i == n then error('no start') end end)
       for _ = 1, 2 do
@@ -129,7 +129,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.equal(n, many:forward(torch.CudaTensor(n, 6):fill(1)):size(1))
    end)
 
-   it('G14: tells the errors of all replicas, in time, and trains on', function()
+   it('G14: raises the errors of all replicas, in time, and trains on', function()
       if n < 3 then return pending('needs 3 devices') end
       local net = nn.Sequential():add(nn.Linear(6, 6)):add(modules.Fuse()):cuda()
       local basic, other = pair(net, n, true)
@@ -139,7 +139,7 @@ describe('dpt.parallel.dispatch.threads', function()
       local times, usual = {}, {}
       for round = 1, 20 do
          local method = round % 2 == 0 and 'updateOutput' or 'updateGradInput'
-         local blows = {[round % n + 1] = 'first', [(round + 1) % n + 1] = 'sentence'}
+         local blows = {[round % n + 1] = 'first', [(round + 1) % n + 1] = 'message'}
          local messages = {}
          for k, many in ipairs{basic, other} do
             many.impl:exec(function(replica) replica:get(2).blows = {[method] = blows} end)
@@ -186,7 +186,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.equal(n, many:forward(torch.CudaTensor(n, 6):fill(1)):size(1))
    end)
 
-   it('carries upvalues and gives results back', function()
+   it('carries upvalues and returns results', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads()
       local factor, list = 3, {1, 2}
       local results = many.impl:exec(function(replica, i)
@@ -199,7 +199,7 @@ describe('dpt.parallel.dispatch.threads', function()
       end
    end)
 
-   it('gives each call its own answers if one is left on the way and ends later', function()
+   it('returns to each call its own answers if one is left on the way and ends later', function()
       if n < 2 then return pending 'needs 2 devices' end
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads()
       local function call(text)
@@ -222,7 +222,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.same({true, wanted 'left'}, {coroutine.resume(left)})
    end)
 
-   it('gives each call its own answers if one stands inside another', function()
+   it('returns to each call its own answers if one stands inside another', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads()
       local input, inner = torch.randn(2 * n, 6):cuda(), nil
       local wanted = many:forward(input):clone()
@@ -283,7 +283,7 @@ describe('dpt.parallel.dispatch.threads', function()
       end
    end)
 
-   it('makes copies one after the other where that is asked for', function()
+   it('makes copies one after the other if that is asked for', function()
       local net = networks.deep():cuda()
       local many = nn.DataParallelTable(1, true):add(net:clone(), same.range(n)):threads(init, true)
       local basic = nn.DataParallelTable(1, true):add(net:clone(), same.range(n))

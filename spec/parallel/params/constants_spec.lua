@@ -29,7 +29,7 @@ end
 local function input() return torch.randn(2 * most + 1, 5):cuda() end
 
 for form, dispatch in pairs(same.dispatchers) do
-   describe('a write to a tensor of replica 1, ' .. form .. ',', function()
+   describe('A write to a tensor of replica 1, ' .. form .. ',', function()
       local one, many
 
       before_each(function()
@@ -83,7 +83,7 @@ for form, dispatch in pairs(same.dispatchers) do
          for _, got in ipairs(many:applyToReplicas(value)) do assert.equal(9, got) end
       end)
 
-      it('is none where passes and replica 1 alone write buffers: nothing is copied', function()
+      it('is none if passes and replica 1 alone write buffers: nothing is copied', function()
          if most < 2 then return pending('needs 2 devices') end
          local replicas, moved = many.impl.modules, many.copiedBytes.buffers
          for _ = 1, 3 do

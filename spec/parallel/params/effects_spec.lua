@@ -22,7 +22,7 @@ local networks = {
 }
 
 for form, dispatch in pairs(same.dispatchers) do
-   describe('a weight with a maximal norm, ' .. form .. ',', function()
+   describe('A weight with a maximal norm, ' .. form .. ',', function()
       before_each(function()
          torch.manualSeed(11)
          cutorch.setDevice(1)

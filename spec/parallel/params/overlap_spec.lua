@@ -77,14 +77,14 @@ describe('dpt.parallel.params.overlap', function()
    end
 
    for name, make in pairs(networks) do
-      it('gives the bits of a reduction at the end: ' .. name, function()
+      it('returns the bits of a reduction at the end: ' .. name, function()
          for devices = 2, most do
             local with, without = pair(make():cuda(), devices)
             agree(with, without, 7, {2 * devices + 1, 1, devices, devices - 1, 3 * devices})
          end
       end)
 
-      it('gives them with random delays in the streams: ' .. name, function()
+      it('returns them with random delays in the streams: ' .. name, function()
          if most < 2 then return pending('needs 2 devices') end
          finally(function() lib.delay_set(0) end)
          lib.delay_set(tonumber(os.getenv 'DPT_SEED') or 7)
@@ -93,7 +93,7 @@ describe('dpt.parallel.params.overlap', function()
       end)
    end
 
-   it('gives them in other types and with networks of two types', function()
+   it('returns them in other types and with networks of two types', function()
       if n < 2 then return pending('needs 2 devices') end
       local net = networks.deep():cudaDouble()
       local both = {}
@@ -197,7 +197,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.is_true(seen(200) or seen(800) or seen(3200) or seen(12800))
    end)
 
-   it('leaves nothing on the modules, also where a module raises', function()
+   it('leaves nothing on the modules, also if a module raises', function()
       local net = nn.Sequential():add(nn.Linear(6, 6)):add(modules.Fuse()):add(nn.Linear(6, 6))
       local mine = function() end
       net:get(1).accGradParameters = mine
@@ -293,7 +293,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.equal(0, with:get(1):get(3):get(1).gradWeight:ne(0):sum())
    end)
 
-   it('raises where a sum may have begun before somebody else writes, once', function()
+   it('raises if a sum may have begun before somebody else writes, once', function()
       if n < 2 then return pending('needs 2 devices') end
       local stranger = modules.Stranger()
       stranger.first = 3
@@ -324,7 +324,7 @@ describe('dpt.parallel.params.overlap', function()
       same.checkReplicas(with)
    end)
 
-   it('is not tried where replica 1 is not flat', function()
+   it('is not tried if replica 1 is not flat', function()
       local many = nn.DataParallelTable(1):add(networks.deep():cuda(), same.range(n))
       local input = torch.randn(2 * n, 6):cuda()
       for _ = 1, 2 do

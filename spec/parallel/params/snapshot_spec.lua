@@ -28,7 +28,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_true(Snapshot.new():changes(net))
    end)
 
-   it('finds settings wherever they are', function()
+   it('finds settings wherever they are in a network', function()
       assert.is_nil(changes())
       net:get(2):get(1).p, net.config.sizes[2], net.config.name = 0.25, 3, nil
       net.note = 'new'
@@ -40,7 +40,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_nil(changes())
    end)
 
-   it('takes a NaN that stays for no change', function()
+   it('sees no change in a NaN that stays', function()
       net.number = 0 / 0
       snapshot:take(net)
       assert.is_nil(changes())
@@ -132,7 +132,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_true(changes())
    end)
 
-   it('sets settings where there is a table for them', function()
+   it('sets settings if there is a table for them', function()
       local copy = net:clone()
       local settings = {{path = {'modules', 2, 'modules', 1}, key = 'p', value = 0.1},
          {path = {'config'}, key = 'name'}}

@@ -34,8 +34,8 @@ for _, name in ipairs(names(torch, 'torch')) do
    table.insert(templates[name] and functions or creators, name)
 end
 
--- Rooms by the text that names them, with what their functions mostly take.
-local rooms = {
+-- Packages by the text that names them, with what their functions mostly take.
+local packages = {
    {'torch', creators, {'k', 's', 't', 'x', 'w', 'x w', 'w x', 'G', 'G k', 't x'}},
    {'cutorch', names(cutorch or {}, 'cutorch'), {'D', 'D k', 'D D', 'D f', 'k', 'x', 'D T', 'L',
       'D D b', 'D k L', 'k T', 'b', 't', 's', 'f', ''}},
@@ -98,8 +98,8 @@ local function torchFunction(random, v)
       rest == '' and '' or ', ' .. rest))
 end
 
-local function room(random, v)
-   local at = random(rooms)
+local function ofPackage(random, v)
+   local at = random(packages)
    if #at[2] == 0 then return method(random, v) end
    return call(random, ('%s.%s(%s)'):format(at[1], random(at[2]), arguments(random, v, at[3])))
 end
@@ -185,7 +185,7 @@ local function creation(random, v)
 end
 
 local families = {method, method, method, method, torchFunction, torchFunction, torchFunction,
-   room, room,
+   ofPackage, ofPackage,
    storage, operator, indexing, optimizer, object, creation, creation}
 
 local M = {offers = {

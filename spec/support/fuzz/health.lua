@@ -1,7 +1,7 @@
 --- Whether this process still computes what it should, whatever was called before.
 --
 -- Invariant: tidy() puts back what scripts may change for the whole process; what queued work had
--- to report is read before it, and no error is told for ever.
+-- to report is read before it, and no error is raised for ever.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 
@@ -12,7 +12,7 @@ local function drain()
    for _ = 1, 64 * (devices + 1) do
       if pcall(cutorch.synchronizeAll) then return end
    end
-   error 'wrong: an error of queued work is told for ever'
+   error 'wrong: an error of queued work is raised for ever'
 end
 
 local function computes(where, make)

@@ -2,9 +2,9 @@
 -- nil: nothing.
 --
 -- Invariant: an error is a message for the script's author. One that LuaJIT made up about a line of
--- dpt's own sources is not; nor is a value that is no string. In the rooms below that is a finding
--- ('own: '), elsewhere, where fields of objects are not checked at every call, it is only counted
--- ('remark: '). What begins with 'wrong' is a result that a check found wrong.
+-- dpt's own sources is not; nor is a value that is no string. In the modules below that is a
+-- finding ('own: '); elsewhere, where fields of objects are not checked at every call, it is only
+-- counted ('remark: '). What begins with 'wrong' is a result that a check found wrong.
 local type = type -- Lua's own
 
 --- What LuaJIT's own messages begin with.
@@ -13,7 +13,7 @@ local own = {'attempt to', 'bad argument', 'cannot convert', "'for' ", 'stack ov
    'invalid order function', 'unable to dump', 'table index is', 'invalid key', 'number expected',
    'too many', 'invalid value', 'wrong type', 'assertion failed'}
 
---- Rooms whose functions check all that they are given.
+--- Modules whose functions check all that they are given.
 local checked = {tensor = true, device = true, file = true, threads = true, class = true,
    parallel = true, comm = true, util = true}
 

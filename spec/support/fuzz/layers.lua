@@ -13,8 +13,8 @@ local type = require('dpt.ffi').type -- Lua's own
 
 local byName, classes = {}, {}
 for i, case in ipairs(catalogue) do byName['nn.' .. case.name] = i end
-for prefix, room in pairs{nn = nn, cudnn = cudnn or {}} do
-   for name, value in pairs(room) do
+for prefix, package_ in pairs{nn = nn, cudnn = cudnn or {}} do
+   for name, value in pairs(package_) do
       if type(value) == 'table' and type(name) == 'string'
          and torch.getmetatable(prefix .. '.' .. name)
          and name ~= 'PrintSize' then -- prints
