@@ -12,7 +12,7 @@ return {
    programs = {'scripts', 'user_issues', 'torture', 'golden', 'porting_spec.lua'},
 
    groups = {
-      ['class'] = 'class.operators class.want',
+      ['class'] = 'class.operators class.types class.want',
       ['transient'] = 'class.transient',
       ['compat'] = 'init',
       ['device/init'] = 'generators streams',
