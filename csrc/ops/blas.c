@@ -5,6 +5,7 @@
  */
 #include "ops/blas.h"
 #include "device/launch.h"
+#include "ops/copy.h"
 #include "tensor/tensor.h"
 
 #include <stdint.h>
@@ -111,10 +112,7 @@ static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor 
     }
     if (!failed && vc.size[0] == va.size[0]) failed = launch(fn, beta, vc, alpha, va, vb);
   }
-  if (!failed && c == &aside)
-    failed = dpt__result(r, aside.ndim_, aside.size_, dpt_tensor_device(a)) || dpt_copy(r, c);
-  dpt_tensor_free(&aside);
-  return failed;
+  return c == &aside ? dpt__copy_made(failed, r, &aside) : failed;
 }
 
 int dpt_addmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,

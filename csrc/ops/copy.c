@@ -145,3 +145,10 @@ int dpt_clone(dpt_tensor *out, const dpt_tensor *t) {
 int dpt_contiguous(dpt_tensor *out, const dpt_tensor *t) {
   return dpt__contiguous(t) ? dpt_tensor_set(out, t) : dpt_clone(out, t);
 }
+
+int dpt__copy_made(int failed, dpt_tensor *r, dpt_tensor *made) {
+  failed = failed || dpt__result(r, made->ndim_, made->size_, dpt_tensor_device(made)) ||
+           dpt_copy(r, made);
+  dpt_tensor_free(made);
+  return failed;
+}

@@ -11,4 +11,8 @@
 int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
                        dpt__event *event);
 
+/* r becomes a copy of `made`, a result beside r's place, unless failed; `made` is freed. Returns
+ * the status. */
+int dpt__copy_made(int failed, dpt_tensor *r, dpt_tensor *made);
+
 #endif

@@ -4,6 +4,7 @@
  */
 #include "ops/create.h"
 #include "device/launch.h"
+#include "ops/copy.h"
 #include "tensor/tensor.h"
 
 #include <math.h>
@@ -149,7 +150,5 @@ int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
     shared |= r->storage_ && r->storage_ == list[i]->storage_;
   }
   if (!shared) return cat(r, n, list, dim);
-  int failed = cat(&aside, n, list, dim) || dpt_resize_as(r, &aside) || dpt_copy(r, &aside);
-  dpt_tensor_free(&aside);
-  return failed;
+  return dpt__copy_made(cat(&aside, n, list, dim), r, &aside);
 }

@@ -5,6 +5,7 @@
  * 0 counts as true. Order is row-major, each operand in its own shape.
  */
 #include "device/launch.h"
+#include "ops/copy.h"
 #include "ops/index.h"
 #include "ops/map.h"
 #include "ops/reduce.h"
@@ -47,9 +48,7 @@ int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask
   if (n == 0) return dpt_resize(r, 0, NULL);
   int failed = dpt__result(&list, 1, &n, dpt_tensor_device(a)) ||
                launch(fn, DPT__INDEX_read, a, mask, &list, 0);
-  failed = failed || dpt__result(r, 1, &n, dpt_tensor_device(a)) || dpt_copy(r, &list);
-  dpt_tensor_free(&list);
-  return failed;
+  return dpt__copy_made(failed, r, &list);
 }
 
 int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a) {
@@ -82,8 +81,6 @@ int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
   dpt__launch_begin(&l, fn);
   dpt__launch_out(&l, &list, &g.out);
   dpt__launch_in(&l, a, NULL);
-  failed = failed || dpt__launch_run(&l, nonzero, &g) ||
-           dpt__result(r, 2, size, dpt_tensor_device(a)) || dpt_copy(r, &list);
-  dpt_tensor_free(&list);
-  return failed;
+  failed = failed || dpt__launch_run(&l, nonzero, &g);
+  return dpt__copy_made(failed, r, &list);
 }

@@ -1,5 +1,6 @@
 /* matrix.c: triangles, histograms, renorm and torch.conv2 with its relatives. */
 #include "device/launch.h"
+#include "ops/copy.h"
 #include "ops/create.h"
 #include "tensor/tensor.h"
 
@@ -58,11 +59,9 @@ static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *
   dpt__launch_out(&l, &out, &g.out);
   dpt__launch_in(&l, &in, &g.a);
   int failed = dpt_contiguous(&in, a) || dpt__result(&out, dims, shape, device) ||
-               dpt__launch_run(&l, histogram, &g) || dpt__result(r, dims, shape, device) ||
-               dpt_copy(r, &out);
+               dpt__launch_run(&l, histogram, &g);
   dpt_tensor_free(&in);
-  dpt_tensor_free(&out);
-  return failed;
+  return dpt__copy_made(failed, r, &out);
 }
 
 int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
@@ -129,11 +128,9 @@ static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int n
   dpt__launch_out(&l, &out, &g.r);
   dpt__launch_in(&l, a, &g.a);
   dpt__launch_in(&l, k, &g.k);
-  int failed = dpt__result(&out, a->ndim_, size, dpt_tensor_device(a)) ||
-               dpt__launch_run(&l, planes, &g) ||
-               dpt__result(r, a->ndim_, size, dpt_tensor_device(a)) || dpt_copy(r, &out);
-  dpt_tensor_free(&out);
-  return failed;
+  int failed =
+      dpt__result(&out, a->ndim_, size, dpt_tensor_device(a)) || dpt__launch_run(&l, planes, &g);
+  return dpt__copy_made(failed, r, &out);
 }
 
 int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full,
