@@ -2,8 +2,8 @@
  *
  * Invariant: the text between the two marks is plain C declarations, no macros, since LuaJIT's FFI
  * reads this very text (the build compiles it into the library, dpt_cdef() gives it). Every
- * function that can fail returns 0, or nonzero and leaves one sentence in dpt_message() of the
- * calling thread: the sentence names the function, the argument, what it got and what it wanted.
+ * function that can fail returns 0, or nonzero and leaves one error message in dpt_message() of
+ * the calling thread: it names the function, the argument, what it got and what it wanted.
  * Dimensions and indices are counted from 0 here; Lua's 1-based numbers are translated in lua/dpt.
  * Tensor arguments named r, out, gin, gw ... are results; `const` ones are only read.
  */
@@ -18,7 +18,7 @@
 
 /* ---- base ---------------------------------------------------------------------------------- */
 
-/* The sentence of the last failure on this thread; "" if there was none. */
+/* The message of the last failure on this thread; "" if there was none. */
 const char *dpt_message(void);
 /* The count of what this thread has queued, done or drawn, as long as the thread lives; and whether
  * the function that has just failed, before which the count was that, lacked memory and has done
@@ -153,7 +153,7 @@ int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no stor
 /* The first element in host memory; NULL: a device tensor or no storage. */
 void *dpt_tensor_data(const dpt_tensor *t);
 
-/* The element `offset` places from t's first one (the sum of index * stride_); refused outside the
+/* The element `offset` places from t's first one (the sum of index * stride_); rejected outside the
  * storage. On devices it waits for the current stream (get) or is queued there (put). A number
  * becomes an integer as wherever one is given (fill, indexFill, scatter ...): truncated, by way of
  * 32 bits (64 for 64-bit elements); what does not fit into these is their least integer. */
@@ -197,7 +197,7 @@ int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, co
 
 /* Operations on tensors of any element type unless said otherwise, on the host or on one device.
  * Index tensors (idx) are Long tensors of the same place and count from 1, as Torch7's; given as
- * input, an index tensor of another element type is refused. On the host a bad index is an
+ * input, an index tensor of another element type is rejected. On the host a bad index is an
  * error before anything is written; on a device it is found by the work itself and comes back at
  * the next wait. Results are resized, except where it says "not resized". Non-contiguous operands
  * are legal; a result may be the operand itself. Half computes through float. */
@@ -442,7 +442,7 @@ typedef struct dpt_window {
 } dpt_window;
 /* Bits of dpt_window.search. BENCHMARK: algorithms are measured at the first use of a shape
  * (cuDNN's heuristics choose otherwise). FASTEST: a workspace may have as much memory as is free
- * (otherwise at most 1 GiB and half of what is free). VERBOSE: what is chosen is told on stderr. */
+ * (otherwise at most 1 GiB and half of what is free). VERBOSE: the choice is printed on stderr. */
 enum { DPT_SEARCH_BENCHMARK = 1, DPT_SEARCH_FASTEST = 2, DPT_SEARCH_VERBOSE = 4 };
 
 /* Convolution (cross-correlation), 1-D to 3-D. in (N)xIxS, weight Ox(I/groups)xK or any shape of
@@ -699,11 +699,11 @@ int dpt_device_properties(int device, dpt_device_info *info);
 /* One line: what the devices are and why. */
 const char *dpt_device_report(void);
 /* How many GPUs this machine has for dpt, whatever the devices are; the versions of CUDA's runtime
- * and driver. Where there is none: a sentence with the reason. */
+ * and driver. If there is none: an error message with the reason. */
 int dpt_gpu_count(int *n, int *runtime, int *driver);
 /* The versions that the devices use; 0 and 0 on host devices. */
 int dpt_device_versions(int *runtime, int *driver);
-/* Waits for every stream of the device, of all devices if it is -1; tells a kept error. */
+/* Waits for every stream of the device, of all devices if it is -1; reports a kept error. */
 int dpt_device_synchronize(int device);
 
 /* Every device has at least n streams beside its default one; blocking ones are ordered with the
@@ -726,7 +726,7 @@ int dpt_stream_sleep(double milliseconds);
  * to end what this thread queues on its current stream of that device is noted and not done; it can
  * not wait, nor use another stream: each such call fails. launch does it all again, on the memory
  * it was captured with, after what is queued on the current stream and before what will be; random
- * numbers are drawn anew. free: in any state. refuse: a sentence in fn's name where this thread
+ * numbers are drawn anew. free: in any state. reject: an error message in fn's name if this thread
  * captures. */
 typedef struct dpt_graph dpt_graph;
 int dpt_graph_supported(int *yes);
@@ -779,7 +779,7 @@ uint64_t dpt_storage_writes(const dpt_storage *storage);
 int64_t dpt_host_live_bytes(void);
 int64_t dpt_device_live_bytes(void);
 /* Lua's collector does not see this memory: whoever allocates for a Lua state asks first whether a
- * collection is due before size more elements of a kind, collects if so, and tells it. The soft
+ * collection is due before size more elements of a kind, collects if so, and reports it. The soft
  * limit belongs to the thread: 256 MiB, or twice what was live after its last collection. */
 int dpt_collect_due(int kind, int64_t size);
 void dpt_collect_done(void);
@@ -829,7 +829,7 @@ int dpt_link_set(const char *speed);
  * and ordered by events; nothing waits (host tensors excepted: they have been read or written on
  * return). Lists of n tensors; those of one list lie on one device. */
 
-/* Chooses the transport by name: "copy" is always there; where another one is missing the sentence
+/* Chooses the transport by name: "copy" is always there; if another one is missing the message
  * says why, and the choice stays. The name of the one in use. */
 int dpt_comm_use(const char *name);
 const char *dpt_comm_transport(void);
@@ -858,19 +858,20 @@ int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor 
 /* Sums the gradients of several replicas, each on one device, while they are still being computed:
  * as dpt_comm_reduce with add and clear into those of replica 0, a bucket at a time and on streams
  * of its own. Bucket b has counts[b] tensors of each replica; tensors holds buckets x replicas x
- * these. Replicas and buckets are counted from 0. In a step: begin; mark, from any thread, when
- * everything that a replica adds to a bucket is queued on its device's current stream (the last
- * replica's mark queues the sum); finish queues what is left and makes the current streams wait for
- * all of it. Replicas from `used` on have nothing to add. unmark comes before a replica adds
- * something after its mark: the current stream waits for the sum if it is queued, and the bucket is
- * summed again at the end. cancel ends a step that failed: what is queued is waited for. */
+ * these. Replicas and buckets are counted from 0. In a step: begin; bucket_ready, from any
+ * thread, when everything that a replica adds to a bucket is queued on its device's current stream
+ * (the last replica's call queues the sum); finish queues what is left and makes the current
+ * streams wait for all of it. Replicas from `used` on have nothing to add. invalidate comes before
+ * a replica adds more to a ready bucket: the current stream waits for the sum if it is queued, and
+ * the bucket is summed again at the end. cancel ends a step that failed: what is queued is waited
+ * for. */
 typedef struct dpt_reducer dpt_reducer;
 int dpt_reducer_new(dpt_reducer **r, int64_t buckets, const int64_t *counts, int64_t replicas,
                     dpt_tensor *const *tensors);
 void dpt_reducer_free(dpt_reducer *r /* or NULL */);
 int dpt_reducer_begin(dpt_reducer *r, int64_t used);
-int dpt_reducer_mark(dpt_reducer *r, int64_t replica, int64_t bucket);
-int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t bucket);
+int dpt_reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t bucket);
+int dpt_reducer_invalidate(dpt_reducer *r, int64_t replica, int64_t bucket);
 int dpt_reducer_finish(dpt_reducer *r);
 int dpt_reducer_cancel(dpt_reducer *r);
 /* out[i] = the next rows[i] entries of src along dim, 0 of them: empty. Resized; one without memory
@@ -894,7 +895,7 @@ typedef struct dpt_reference {
   int64_t kind;
 } dpt_reference;
 /* tag: the sender's number; an answer has its job's. ended: the worker died before it answered,
- * bytes are the sentence why. */
+ * bytes are the message why. */
 typedef struct dpt_mail {
   const char *bytes;
   int64_t size, tag;
@@ -932,7 +933,7 @@ int64_t dpt_shared_id(const dpt_shared *shared);
 int dpt_shared_kind(const dpt_shared *shared);
 void dpt_shared_retain(dpt_shared *shared);
 void dpt_shared_release(dpt_shared *shared);
-/* A thread that locks twice, or unlocks what it has not locked, gets a sentence. wait needs the
+/* A thread that locks twice, or unlocks what it has not locked, gets an error. wait needs the
  * mutex locked. */
 int dpt_mutex_lock(dpt_shared *mutex);
 int dpt_mutex_unlock(dpt_shared *mutex);

@@ -1,4 +1,4 @@
-/* file.c: what Lua's io library lacks for the file room: blocks of memory read and written without
+/* file.c: what Lua's io library lacks for lua/dpt/file: blocks of memory read and written without
  * a Lua string between, single bytes, how much is left, a new file that shall replace another.
  *
  * Invariant: `file` is a FILE of Lua's io library (LuaJIT passes its handle as one), which opens
@@ -73,17 +73,17 @@ static void number_name(char *name, int length, int i) {
   snprintf(name + length, 32, ".dpt-%d.tmp", i);
 }
 
-int dpt_file_replacement(const char *path, char *target, char *name, int64_t room,
+int dpt_file_replacement(const char *path, char *target, char *name, int64_t capacity,
                          int *descriptor) {
   struct stat status;
   int there = stat(path, &status) == 0;
   char *real = there ? realpath(path, NULL) : NULL;
-  int length = snprintf(target, (size_t)room, "%s", real ? real : path);
+  int length = snprintf(target, (size_t)capacity, "%s", real ? real : path);
   free(real);
   *descriptor = -1;
-  if (length < 0 || length + 32 > room) {
+  if (length < 0 || length + 32 > capacity) {
     return dpt__fail("save: the path has %d bytes, wanted less than %lld", length,
-                     (long long)room - 32);
+                     (long long)capacity - 32);
   }
   memcpy(name, target, (size_t)length + 1);
   if (there && !S_ISREG(status.st_mode)) return 0;
@@ -99,7 +99,7 @@ int dpt_file_replacement(const char *path, char *target, char *name, int64_t roo
   if (*descriptor < 0) return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
   for (int k = i + 1; number_name(name, length, k), access(name, F_OK) == 0; k++) remove_left(name);
   number_name(name, length, i);
-  /* a file system without permissions refuses this, and nothing is lost by that */
+  /* a file system without permissions rejects this, and nothing is lost by that */
   if (there && fchmod(*descriptor, status.st_mode & 07777) != 0) errno = 0;
   return 0;
 }

@@ -51,7 +51,7 @@ static DPT__EVERYWHERE inline uint16_t dpt__half_from_double(double value) {
   memcpy(&bits, &near, 4);
   double back = near, size = value < 0 ? -value : value, found = back < 0 ? -back : back;
   bits -= found > size;  /* towards zero */
-  bits |= back != value; /* odd where something was lost */
+  bits |= back != value; /* odd if something was lost */
   if (value != value) bits = 0x7fc00000;
   memcpy(&near, &bits, 4);
   return dpt__half_from_float(near);

@@ -1,7 +1,7 @@
 /* lock.h: mutexes that know who holds them, and what they guard.
  *
  * Invariant: dpt's C locks these only. In test builds (assert.h) a mutex knows its owner, so that
- * locking it twice, unlocking another thread's and coming without it where it is needed end the
+ * locking it twice, unlocking another thread's and coming without it if it is needed end the
  * process; in other builds it is a pthread_mutex_t. What a mutex guards is said where that is
  * declared (DPT__GUARDED_BY), and functions that need it say so (DPT__REQUIRES) and assert it.
  * clang proves these words in `scripts/test thread_safety`, which defines DPT_THREAD_SAFETY; older

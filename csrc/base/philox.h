@@ -1,7 +1,7 @@
 /* philox.h: Philox 4x32-10, the counter-based generator of device tensors (Salmon et al., 2011).
  *
  * Invariant: words depend on key and counter alone, so every backend and every split of the work
- * draws the same numbers. Counter 0 under key 0 gives 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+ * draws the same numbers. Counter 0 under key 0 is 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
  */
 #ifndef DPT_BASE_PHILOX_H
 #define DPT_BASE_PHILOX_H

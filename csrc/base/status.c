@@ -1,4 +1,4 @@
-/* status.c: the thread-local sentence (status.h has the rules). */
+/* status.c: the thread-local error message (see status.h). */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -32,6 +32,6 @@ void dpt__say_in(const char *format, ...) {
   char old[sizeof message];
   memcpy(old, message, sizeof old);
   SAY();
-  size_t n = strlen(message), room = sizeof message - n;
-  snprintf(message + n, room, ": %.*s", (int)room, old);
+  size_t n = strlen(message), left = sizeof message - n;
+  snprintf(message + n, left, ": %.*s", (int)left, old);
 }

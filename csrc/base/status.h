@@ -1,9 +1,10 @@
 /* status.h: how a C function fails.
  *
- * Invariant: a function that can fail returns 0, or nonzero after leaving one sentence in this
- * thread's buffer; it never jumps, prints or ends the process, and it has cleaned up after itself.
- * A caller's mistake is a status; our own is an assertion (assert.h). A function that failed for
- * lack of memory may be called again if this thread's count of effects is what it was before.
+ * Invariant: a function that can fail returns 0, or nonzero after leaving one error message in
+ * this thread's buffer; it never jumps, prints or ends the process, and it has cleaned up after
+ * itself. A caller's mistake is a status; our own is an assertion (assert.h). A function that
+ * failed for lack of memory may be called again if this thread's count of effects is what it was
+ * before.
  */
 #ifndef DPT_BASE_STATUS_H
 #define DPT_BASE_STATUS_H
@@ -14,8 +15,8 @@ void dpt__say_in(const char *format, ...) __attribute__((format(printf, 1, 2), c
 
 static inline int dpt__failed(void) { return 1; }
 
-/* Formats the sentence and is 1, so that `return dpt__fail(...)` reads well (and the compiler sees
- * that it is not 0). dpt__fail_in puts "context: " before the sentence that is there. */
+/* Formats the error message and is 1, so that `return dpt__fail(...)` reads well (and the compiler
+ * sees that it is not 0). dpt__fail_in puts "context: " before the message that is there. */
 #define dpt__fail(...) (dpt__say(__VA_ARGS__), dpt__failed())
 #define dpt__fail_in(...) (dpt__say_in(__VA_ARGS__), dpt__failed())
 
@@ -39,7 +40,7 @@ static inline void dpt__after_kernel(struct dpt__local *local) {
 }
 #endif
 
-/* `DPT__TRY(f(x));` returns the status of f where it is not 0. */
+/* `DPT__TRY(f(x));` returns the status of f if it is not 0. */
 #define DPT__TRY(call)                                                                             \
   do {                                                                                             \
     if (call) return 1;                                                                            \

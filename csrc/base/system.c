@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static double seconds(clockid_t clock) {
+static double system_seconds(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double dpt_clock(void) { return seconds(CLOCK_MONOTONIC); }
+double dpt_clock(void) { return system_seconds(CLOCK_MONOTONIC); }
 
-double dpt_epoch(void) { return seconds(CLOCK_REALTIME); }
+double dpt_epoch(void) { return system_seconds(CLOCK_REALTIME); }
 
 void dpt_sleep(double time) {
   struct timespec left = {(time_t)time, (long)(1e9 * (time - (double)(time_t)time))};
@@ -66,13 +66,13 @@ const char *dpt_folder_list(const char *path) {
     dpt__fail("dir: cannot read the folder '%s': %s", path, strerror(errno));
     return NULL;
   }
-  size_t used = 0, room = 256;
-  char *names = malloc(room);
+  size_t used = 0, capacity = 256;
+  char *names = malloc(capacity);
   for (struct dirent *entry; names && (entry = readdir(folder));) {
     size_t length = strlen(entry->d_name);
-    if (used + length + 2 > room) {
-      room = 2 * room + length;
-      char *larger = realloc(names, room);
+    if (used + length + 2 > capacity) {
+      capacity = 2 * capacity + length;
+      char *larger = realloc(names, capacity);
       if (!larger) free(names);
       names = larger;
       if (!names) break;

@@ -10,13 +10,13 @@
 
 enum { LONGEST = 63 };
 
-/* Where the bytes come from: file, or memory where it is NULL. */
+/* Where the bytes come from: file, or memory if that is NULL. */
 struct source {
   FILE *file;
   const unsigned char *at, *end;
 };
 
-static int next(struct source *from) {
+static int text_next(struct source *from) {
   if (from->file) return getc_unlocked(from->file);
   return from->at < from->end ? *from->at++ : -1;
 }
@@ -36,14 +36,14 @@ static int is_part(int byte, int real) {
 
 /* The bytes of the next number; a sign stands first, or behind the e of an exponent. */
 static void read_word(struct source *from, int real, char *word) {
-  int byte = next(from), before = 'e', n = 0;
-  while (byte == ' ' || (byte >= '\t' && byte <= '\r')) byte = next(from);
+  int byte = text_next(from), before = 'e', n = 0;
+  while (byte == ' ' || (byte >= '\t' && byte <= '\r')) byte = text_next(from);
   while (n < LONGEST) {
     int sign = (byte == '+' || byte == '-') && (before | 32) == 'e' && (n == 0 || real);
     if (!sign && !is_part(byte, real)) break;
     word[n++] = (char)byte;
     before = byte;
-    byte = next(from);
+    byte = text_next(from);
   }
   back(from, byte);
   word[n] = 0;

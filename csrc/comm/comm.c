@@ -26,8 +26,8 @@ const char *dpt_comm_transport(void) { return atomic_load(&chosen)->name; }
 void dpt__transport_drop(void) { atomic_store(&chosen, &dpt__transport_copy); }
 
 /* A list of groups of n tensors like model[0 .. n-1], each group on one device. */
-static int check(const char *fn, int64_t n, const dpt_tensor *const *model, int64_t groups,
-                 const dpt_tensor *const *list) {
+static int comm_check(const char *fn, int64_t n, const dpt_tensor *const *model, int64_t groups,
+                      const dpt_tensor *const *list) {
   for (int64_t i = 0; i < n * groups; i++) {
     const dpt_tensor *t = list[i], *first = list[i / n * n];
     if (!dpt__is_device(t->kind_) || !t->storage_)
@@ -47,23 +47,23 @@ static int check(const char *fn, int64_t n, const dpt_tensor *const *model, int6
   return 0;
 }
 
-static dpt__row row_of(int64_t n, const dpt_tensor *const *t) { return (dpt__row){n, t, 0}; }
+static dpt__row comm_row(int64_t n, const dpt_tensor *const *t) { return (dpt__row){n, t, 0}; }
 
 /* `count` rows in fresh memory, the c-th of n tensors from list[c * n] on, behind `more` others. */
-static dpt__row *rows_of(const char *fn, int64_t more, int64_t count, int64_t n,
-                         const dpt_tensor *const *list) {
+static dpt__row *comm_rows(const char *fn, int64_t more, int64_t count, int64_t n,
+                           const dpt_tensor *const *list) {
   dpt__row *rows = malloc(sizeof *rows * (size_t)(more + count));
   if (!rows) dpt__no_memory("%s: no host memory", fn);
-  for (int64_t c = 0; rows && c < count; c++) rows[more + c] = row_of(n, list + c * n);
+  for (int64_t c = 0; rows && c < count; c++) rows[more + c] = comm_row(n, list + c * n);
   return rows;
 }
 
 /* The n tensors of src go to rows of m tensors each. */
-static int broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies, int64_t m,
-                     const dpt_tensor *const *to) {
-  dpt__row *rows = rows_of("broadcast", 0, copies, m, to);
+static int comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies, int64_t m,
+                          const dpt_tensor *const *to) {
+  dpt__row *rows = comm_rows("broadcast", 0, copies, m, to);
   if (!rows) return 1;
-  int status = atomic_load(&chosen)->broadcast(row_of(n, src), copies, rows);
+  int status = atomic_load(&chosen)->broadcast(comm_row(n, src), copies, rows);
   free(rows);
   return status;
 }
@@ -73,9 +73,9 @@ int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
   const dpt_tensor *const *to = (const dpt_tensor *const *)out;
   if (n < 1 || copies < 1) return 0;
   DPT__TRY(dpt__devices_ready("broadcast"));
-  DPT__TRY(check("broadcast", n, src, 1, src));
-  DPT__TRY(check("broadcast", n, src, copies, to));
-  return broadcast(n, src, copies, n, to);
+  DPT__TRY(comm_check("broadcast", n, src, 1, src));
+  DPT__TRY(comm_check("broadcast", n, src, copies, to));
+  return comm_broadcast(n, src, copies, n, to);
 }
 
 /* list[0 .. n-1] and `flat`, which is as long as all of them, are of one type. */
@@ -88,7 +88,7 @@ static int check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
       return dpt__fail("%s: tensor %lld is a %s, wanted the type of tensor 1, %s", fn,
                        (long long)i + 1, dpt__describe(list[i]), dpt__kind_name(list[0]->kind_));
   }
-  DPT__TRY(check(fn, 1, &flat, 1, &flat));
+  DPT__TRY(comm_check(fn, 1, &flat, 1, &flat));
   if (flat->kind_ != list[0]->kind_ || dpt__count(flat) != count)
     return dpt__fail("%s: the flat tensor is a %s, wanted a %s of %lld elements", fn,
                      dpt__describe(flat), dpt__kind_name(list[0]->kind_), (long long)count);
@@ -100,15 +100,15 @@ int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t cop
   const dpt_tensor *const *to = (const dpt_tensor *const *)out;
   if (n < 1 || copies < 1) return 0;
   DPT__TRY(dpt__devices_ready("broadcast"));
-  DPT__TRY(check("broadcast", n, src, 1, src));
+  DPT__TRY(comm_check("broadcast", n, src, 1, src));
   for (int64_t c = 0; c < copies; c++) DPT__TRY(check_flat("broadcast", n, src, to[c]));
-  return broadcast(n, src, copies, 1, to);
+  return comm_broadcast(n, src, copies, 1, to);
 }
 
 /* The row becomes 0, run by run. */
 static int clear_row(dpt__row row) {
   char *start;
-  for (int64_t count;; dpt__row_on(&row, count)) {
+  for (int64_t count;; dpt__row_advance(&row, count)) {
     DPT__TRY(dpt__row_run(&row, INT64_MAX, NULL, &start, &count));
     if (!count) return 0;
     dpt_tensor run = *row.t[0];
@@ -125,13 +125,13 @@ int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tens
   const dpt_tensor *const *to = (const dpt_tensor *const *)out;
   if (n < 1 || sources < 1) return 0;
   DPT__TRY(dpt__devices_ready("reduceAdd"));
-  DPT__TRY(check("reduceAdd", n, to, 1, to));
-  DPT__TRY(check("reduceAdd", n, to, sources, (const dpt_tensor *const *)in));
+  DPT__TRY(comm_check("reduceAdd", n, to, 1, to));
+  DPT__TRY(comm_check("reduceAdd", n, to, sources, (const dpt_tensor *const *)in));
   add = !!add;
-  dpt__row *rows = rows_of("reduceAdd", add, sources, n, (const dpt_tensor *const *)in);
+  dpt__row *rows = comm_rows("reduceAdd", add, sources, n, (const dpt_tensor *const *)in);
   if (!rows) return 1;
-  if (add) rows[0] = row_of(n, to);
-  int status = atomic_load(&chosen)->reduce(row_of(n, to), add + sources, rows);
+  if (add) rows[0] = comm_row(n, to);
+  int status = atomic_load(&chosen)->reduce(comm_row(n, to), add + sources, rows);
   for (int64_t s = 0; clear && !status && s < sources; s++) status = clear_row(rows[add + s]);
   free(rows);
   return status;
@@ -141,11 +141,11 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
   const dpt_tensor *to = out;
   if (n < 1 || sources < 1) return 0;
   DPT__TRY(dpt__devices_ready("reduceAdd"));
-  DPT__TRY(check("reduceAdd", n, in, sources, in));
+  DPT__TRY(comm_check("reduceAdd", n, in, sources, in));
   DPT__TRY(check_flat("reduceAdd", n, in, to));
-  dpt__row *rows = rows_of("reduceAdd", 0, sources, n, in);
+  dpt__row *rows = comm_rows("reduceAdd", 0, sources, n, in);
   if (!rows) return 1;
-  int status = atomic_load(&chosen)->reduce(row_of(1, &to), sources, rows);
+  int status = atomic_load(&chosen)->reduce(comm_row(1, &to), sources, rows);
   free(rows);
   return status;
 }

@@ -11,8 +11,8 @@
 #include "device/copy.h"
 #include "tensor/tensor.h"
 
-/* Tensors of one device seen as one row of elements, and a place in it: element `first` of t[0],
- * where n tensors are left. Several of them are rows of the same elements, cut differently. */
+/* Tensors of one device seen as one row of elements, and a cursor in it: element `first` of t[0],
+ * with n tensors left. Several of them are rows of the same elements, cut differently. */
 typedef struct dpt__row {
   int64_t n;
   const dpt_tensor *const *t;
@@ -21,7 +21,7 @@ typedef struct dpt__row {
 
 typedef struct dpt__transport {
   const char *name;
-  int (*available)(void); /* 0, or a sentence that says why not */
+  int (*available)(void); /* 0, or an error message: why not */
   /* Each out row = src. */
   int (*broadcast)(dpt__row src, int64_t copies, const dpt__row *out);
   /* out = the sum of the rows in[0], in[1] ..., one of which may be out itself. */
@@ -39,22 +39,22 @@ extern const dpt__transport dpt__transport_copy, dpt__transport_nccl;
 /* The one in use has failed: from now on it is the one that copies. */
 void dpt__transport_drop(void);
 
-/* row.c: all of these begin at the row's place; those that end in `_on` move it on. dpt__row_count
+/* row.c: these read at the row's cursor; functions ending in _advance also move it. dpt__row_count
  * and dpt__row_run leave t[0] as the tensor that has the element there. */
 
 static inline int dpt__row_device(const dpt__row *row) { return row->t[0]->storage_->device; }
-/* Elements of the type at the row's place, at most `most` of them; 0 at the end. */
+/* Elements of the type at the row's cursor, at most `most` of them; 0 at the end. */
 int64_t dpt__row_count(dpt__row *row, int64_t most);
 /* *run: how many of the next elements, at most `most`, follow each other in memory from *at on, 0
  * at the end. The stream, or NULL for none, uses them. */
 int dpt__row_run(dpt__row *row, int64_t most, dpt__stream *stream, char **at, int64_t *run);
-static inline void dpt__row_on(dpt__row *row, int64_t count) { row->first += count; }
+static inline void dpt__row_advance(dpt__row *row, int64_t count) { row->first += count; }
 /* Bytes of all tensors that are left. */
 uint64_t dpt__row_bytes(const dpt__row *row);
 /* Adds copies of the next count elements to plain memory, or from it. */
 enum dpt__direction { DPT__GATHER, DPT__SPREAD };
-int dpt__row_move_on(dpt__row *row, int64_t count, dpt__copies *copies, enum dpt__direction where,
-                     void *memory, dpt_storage *storage);
+int dpt__row_copy_advance(dpt__row *row, int64_t count, dpt__copies *copies,
+                          enum dpt__direction direction, void *memory, dpt_storage *storage);
 /* Adds copies of the elements of one row to another, at most `most`. */
 int dpt__row_copy(dpt__row to, dpt__row from, int64_t most, dpt__copies *copies);
 /* All of the row's storages have been written. */
@@ -62,7 +62,7 @@ void dpt__row_written(const dpt__row *row);
 
 /* sum.c: reduce, and one part of a sum on each of n devices: elements first[i] to first[i + 1] - 1
  * of all `in` are added up in out[i], from element to[i] on. */
-int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in);
+int dpt__sum_rows(dpt__row out, int64_t sources, const dpt__row *in);
 int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
                    const dpt_tensor *const *in, const int64_t *first);
 

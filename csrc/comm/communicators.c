@@ -1,11 +1,11 @@
-/* groups.c: joins devices, issues collectives, aborts what is stuck (groups.h has the rules).
+/* communicators.c: joins devices, issues collectives, aborts what is stuck.
  *
  * Invariant: the library is called by one thread at a time, under `lock`. That is held while NCCL
- * connects devices, up to the limit of 600 s; so who only looks for a group takes `table` (the
- * inner lock) alone, and whoever changes what `table` guards has both: either is enough to read. A
- * batch is a meeting of its streams (device/rendezvous.h): the thread of the last one issues it for
- * all, waits until the library has put it into their queues, and leaves a pending behind it. One
- * thread watches over the pending collectives; it sleeps while there is none.
+ * connects devices, up to the limit of 600 s; so who only looks for a communicator takes `table`
+ * (the inner lock) alone, and whoever changes what `table` guards has both: either is enough to
+ * read. A batch is a rendezvous of its streams (device/rendezvous.h): the thread of the last one
+ * issues it for all, waits until the library has put it into their native streams, and notes it as
+ * pending. One thread watches over the pending collectives; it sleeps while there is none.
  */
 #include "comm/communicators.h"
 
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 16, POLL_MS = 20, TEST_SECONDS = 30 };
+enum { COMMUNICATORS = 16, POLL_MS = 20, TEST_SECONDS = 30 };
 
 struct dpt__communicator {
   dpt__communicator *next; /* of those that were given up */
@@ -34,9 +34,9 @@ typedef struct watched {
   struct watched *next;
   void *pending;
   const char *fn;
-  const dpt__communicator *group;
+  const dpt__communicator *communicator;
   int64_t until;
-  dpt__event item[]; /* (group->n) */
+  dpt__event item[]; /* (communicator->n) */
 } watched;
 
 enum state { CLOSED, OPEN, ENDING };
@@ -54,8 +54,8 @@ static dpt__communicator *given_up DPT__GUARDED_BY(lock);
 
 /* clang proves the writers: it knows no "either" */
 static enum state state DPT__GUARDED_BY(lock);
-static int ngroup DPT__GUARDED_BY(lock);
-static dpt__communicator *groups[GROUPS] DPT__GUARDED_BY(lock);
+static int ncommunicator DPT__GUARDED_BY(lock);
+static dpt__communicator *communicators[COMMUNICATORS] DPT__GUARDED_BY(lock);
 
 double dpt__communicators_limit(void) {
   const char *text = getenv("DPT_NCCL_TIMEOUT");
@@ -68,39 +68,39 @@ void dpt__communicators_testing(int on) { atomic_store(&testing, on); }
 
 static int64_t deadline(void) { return dpt__now() + (int64_t)(dpt__communicators_limit() * 1e9); }
 
-/* n: how many groups are left. */
+/* n: how many communicators are left. */
 static void set_state(enum state next, int n) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__lock(&table);
   state = next;
-  ngroup = n;
+  ncommunicator = n;
   dpt__unlock(&table);
 }
 
-static void add(dpt__communicator *group) DPT__REQUIRES(lock) {
+static void communicator_add(dpt__communicator *communicator) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__lock(&table);
-  groups[ngroup++] = group;
+  communicators[ncommunicator++] = communicator;
   dpt__unlock(&table);
 }
 
 /* ---- when it goes wrong ---- */
 
-/* All streams of an item keep this thread's sentence, as one error. */
-static void blame(const watched *w) {
+/* This thread's error message becomes the error of all streams of an item, as one. */
+static void watch_blame(const watched *w) {
   dpt__stream_set_error(w->item[0].stream, w->fn, w->item[0].number);
-  for (int i = 1; i < w->group->n; i++)
+  for (int i = 1; i < w->communicator->n; i++)
     dpt__stream_inherit(w->item[i].stream, w->item[i].number, w->item[0]);
 }
 
-/* The lock is given away meanwhile. This thread's sentence says what went wrong. The streams of
- * what has not ended know of it before the abort lets them go on. */
+/* This thread's error message says what went wrong. The lock is not held during the abort. The
+ * streams of what has not ended know of it before the abort lets them go on. */
 static void give_up(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   watched *w;
-  for (int i = 0; i < ngroup; i++) {
-    groups[i]->next = given_up;
-    given_up = groups[i];
+  for (int i = 0; i < ncommunicator; i++) {
+    communicators[i]->next = given_up;
+    given_up = communicators[i];
   }
   set_state(ENDING, 0);
   dpt__transport_drop();
@@ -109,7 +109,7 @@ static void give_up(void) DPT__REQUIRES(lock) {
     int over = 0;
     if (library->query(w->pending, &over) || !over) {
       dpt__say("%s", why);
-      blame(w);
+      watch_blame(w);
     }
     first = w->next;
     free(w);
@@ -123,8 +123,8 @@ static void give_up(void) DPT__REQUIRES(lock) {
   dpt__say("%s", why);
 }
 
-/* A sentence about a library that will be given up; what went wrong is this thread's sentence. */
-static int fail_for_good(const dpt__communicator *group) DPT__REQUIRES(lock) {
+/* A message about a library that will be given up; what went wrong is this thread's message. */
+static int fail_for_good(const dpt__communicator *communicator) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   char what[512];
   const char *after =
@@ -132,15 +132,15 @@ static int fail_for_good(const dpt__communicator *group) DPT__REQUIRES(lock) {
           ? ""
           : "; it was aborted, and tensors travel between devices by copies from now on";
   snprintf(what, sizeof what, "%s", dpt_message());
-  return dpt__fail("%s of %s: %s%s", library->name, group->name, what, after);
+  return dpt__fail("%s of %s: %s%s", library->name, communicator->name, what, after);
 }
 
-/* What was begun on the group is done. */
-static int settle(const dpt__communicator *group) DPT__REQUIRES(lock) {
+/* What was begun on the communicator is done. */
+static int wait_until_ready(const dpt__communicator *communicator) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int64_t until = deadline(), pause = 1000;
   for (int ready = 0;;) {
-    DPT__TRY(library->state(group->joined, &ready));
+    DPT__TRY(library->state(communicator->joined, &ready));
     if (ready) return 0;
     if (dpt__now() > until)
       return dpt__fail("it did not begin within %g s", dpt__communicators_limit());
@@ -151,24 +151,24 @@ static int settle(const dpt__communicator *group) DPT__REQUIRES(lock) {
 
 /* ---- the watch ---- */
 
-/* Whether it is over; 1 and a sentence where something is wrong. */
-static int look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
+/* Whether it is over; 1 and an error message if something is wrong. */
+static int watch_look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int ready;
   *over = 0;
   DPT__TRY(library->query(w->pending, over));
   if (*over) return 0;
-  DPT__TRY(library->state(w->group->joined, &ready));
+  DPT__TRY(library->state(w->communicator->joined, &ready));
   if (dpt__now() < w->until) return 0;
   return dpt__fail("it did not end within %g s", dpt__communicators_limit());
 }
 
 /* Forgets what is over, from the oldest on. */
-static int look(void) DPT__REQUIRES(lock) {
+static int watch_look(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int over = 1;
   for (watched *w; over && (w = first);) {
-    if (look_at(w, &over)) return fail_for_good(w->group);
+    if (watch_look_at(w, &over)) return fail_for_good(w->communicator);
     if (!over) return 0;
     first = w->next;
     if (!first) last = &first;
@@ -181,7 +181,7 @@ static void *watch(void *arg) {
   dpt__lock(&lock);
   for (;;) {
     while (!first) dpt__cond_wait(&more, &lock);
-    if (look()) give_up();
+    if (watch_look()) give_up();
     dpt__unlock(&lock);
     dpt__sleep((int64_t)POLL_MS * 1000000);
     dpt__lock(&lock);
@@ -200,14 +200,14 @@ static int start_watch(void) DPT__REQUIRES(lock) {
   return 0;
 }
 
-/* ---- groups ---- */
+/* ---- communicators ---- */
 
 int dpt__communicators_open(void) {
   dpt__lock(&lock);
   int status = state == ENDING ? dpt__fail("%s is still being aborted", library->name) : 0;
   library = dpt__device_at(1)->backend->collectives;
   if (!status) status = library->open() || start_watch();
-  if (!status) set_state(OPEN, ngroup);
+  if (!status) set_state(OPEN, ncommunicator);
   dpt__unlock(&lock);
   return status;
 }
@@ -219,7 +219,7 @@ static void name_devices(dpt__communicator *g) {
   if (n >= (int)sizeof g->name - 16) snprintf(g->name, sizeof g->name, "%d devices", g->n);
 }
 
-static int join(int n, const int *device, dpt__communicator **group) DPT__REQUIRES(lock) {
+static int join(int n, const int *device, dpt__communicator **communicator) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int unit[DPT__MAX_DEVICES];
   dpt__communicator *g = calloc(1, sizeof *g);
@@ -238,43 +238,45 @@ static int join(int n, const int *device, dpt__communicator **group) DPT__REQUIR
     free(g);
     return 1;
   }
-  if (status || settle(g)) {
+  if (status || wait_until_ready(g)) {
     fail_for_good(g);
     g->next = given_up;
     given_up = g;
     give_up();
     return 1;
   }
-  *group = g;
-  add(g);
+  *communicator = g;
+  communicator_add(g);
   return 0;
 }
 
-/* Under one of the locks; NULL where these have not been joined. */
-static dpt__communicator *find(int n, const int *device) DPT__UNPROVED {
+/* Under one of the locks; NULL if these have not been joined. */
+static dpt__communicator *communicator_find(int n, const int *device) DPT__UNPROVED {
   dpt__assert(dpt__is_held(&lock) || dpt__is_held(&table));
-  for (int i = 0; i < ngroup; i++)
-    if (groups[i]->n == n && !memcmp(groups[i]->device, device, (size_t)n * sizeof *device))
-      return groups[i];
+  for (int i = 0; i < ncommunicator; i++)
+    if (communicators[i]->n == n &&
+        !memcmp(communicators[i]->device, device, (size_t)n * sizeof *device))
+      return communicators[i];
   return NULL;
 }
 
 /* Under `table` alone; whether more may be joined. */
-static int look_up(int n, const int *device, dpt__communicator **group) DPT__UNPROVED {
+static int look_up(int n, const int *device, dpt__communicator **communicator) DPT__UNPROVED {
   dpt__lock(&table);
-  *group = find(n, device);
-  int more_fit = state == OPEN && ngroup < GROUPS;
+  *communicator = communicator_find(n, device);
+  int more_fit = state == OPEN && ncommunicator < COMMUNICATORS;
   dpt__unlock(&table);
   return more_fit;
 }
 
-int dpt__communicator_of(int n, const int *device, dpt__communicator **group) {
-  int more_fit = look_up(n, device, group);
-  if (*group || !more_fit) return 0;
+int dpt__communicator_of(int n, const int *device, dpt__communicator **communicator) {
+  int more_fit = look_up(n, device, communicator);
+  if (*communicator || !more_fit) return 0;
   int status = 0;
   dpt__lock(&lock);
-  *group = find(n, device);
-  if (!*group && state == OPEN && ngroup < GROUPS) status = join(n, device, group);
+  *communicator = communicator_find(n, device);
+  if (!*communicator && state == OPEN && ncommunicator < COMMUNICATORS)
+    status = join(n, device, communicator);
   dpt__unlock(&lock);
   return status;
 }
@@ -282,16 +284,16 @@ int dpt__communicator_of(int n, const int *device, dpt__communicator **group) {
 /* ---- what runs ---- */
 
 static int begin_to_watch(const char *fn, const dpt__communicator *g, dpt__stream *const *streams,
-                          void *const *queues) DPT__REQUIRES(lock) {
+                          void *const *native) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   watched *w = malloc(sizeof *w + (size_t)g->n * sizeof *w->item);
   if (!w) return dpt__no_memory("no host memory to watch over %s", g->name);
-  *w = (watched){.fn = fn, .group = g, .until = deadline()};
-  if (library->record(g->joined, queues, &w->pending)) {
+  *w = (watched){.fn = fn, .communicator = g, .until = deadline()};
+  if (library->record(g->joined, native, &w->pending)) {
     free(w);
     return 1;
   }
-  /* every stream is in this meeting */
+  /* every stream is in this rendezvous */
   for (int i = 0; i < g->n; i++) w->item[i] = dpt__event_running(streams[i]);
   if (!first) pthread_cond_signal(&more);
   *last = w;
@@ -301,24 +303,24 @@ static int begin_to_watch(const char *fn, const dpt__communicator *g, dpt__strea
 
 static int is_known(const dpt__communicator *g) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
-  for (int i = 0; i < ngroup; i++)
-    if (groups[i] == g) return 1;
+  for (int i = 0; i < ncommunicator; i++)
+    if (communicators[i] == g) return 1;
   return 0;
 }
 
-static int run(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
+static int batch_run(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
   const dpt__batch *b = args;
-  const dpt__communicator *g = b->group;
+  const dpt__communicator *g = b->communicator;
   const dpt__place *place = (const dpt__place *)b->place;
-  void *queues[DPT__MAX_DEVICES];
-  for (int i = 0; i < n; i++) queues[i] = streams[i]->native_stream;
+  void *native[DPT__MAX_DEVICES];
+  for (int i = 0; i < n; i++) native[i] = streams[i]->native_stream;
   dpt__lock(&lock);
   int status = 1;
   if (!is_known(g)) {
     dpt__say("%s", why);
   } else {
-    status = library->issue(g->joined, queues, b->calls, b->call, place) || settle(g) ||
-             begin_to_watch(context->name, g, streams, queues);
+    status = library->issue(g->joined, native, b->calls, b->call, place) || wait_until_ready(g) ||
+             begin_to_watch(context->name, g, streams, native);
     if (status) {
       fail_for_good(g);
       give_up();
@@ -329,8 +331,7 @@ static int run(dpt__context *context, int n, dpt__stream *const *streams, const 
 }
 
 /* What DPT_FAULT asks to fail is counted with the copies. */
-static int run_failure(dpt__context *context, int n, dpt__stream *const *streams,
-                       const void *args) {
+static int batch_fail(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
   const char *name = streams[0]->backend->collectives->name;
   return dpt__fail("%s of %d devices: failed on demand (DPT_FAULT)", name, n);
 }
@@ -339,6 +340,6 @@ int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt
   size_t places = (size_t)batch->calls * (size_t)batch->ranks;
   if (!places) return 0;
   return dpt__stream_rendezvous(batch->ranks, streams,
-                                dpt__fault(DPT__FAULT_COPY) ? run_failure : run, fn, batch,
+                                dpt__fault(DPT__FAULT_COPY) ? batch_fail : batch_run, fn, batch,
                                 offsetof(dpt__batch, place) + places * sizeof *batch->place);
 }

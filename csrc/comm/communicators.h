@@ -1,21 +1,22 @@
-/* groups.h: devices joined by their backend's library for collectives, and the watch over it.
+/* communicators.h: devices joined by their backend's library for collectives, and the watch over
+ * it.
  *
  * Invariant: whatever the library does not end in time is aborted, and the streams that took part
- * keep one sentence about it; from then on tensors travel by copies, until dpt__communicators_open
+ * keep one error about it; from then on tensors travel by copies, until dpt__communicators_open
  * is called again. Nothing here waits for a device but dpt__communicator_of, which waits for the
  * library when devices are joined for the first time.
  */
-#ifndef DPT_COMM_GROUPS_H
-#define DPT_COMM_GROUPS_H
+#ifndef DPT_COMM_COMMUNICATORS_H
+#define DPT_COMM_COMMUNICATORS_H
 #include "device/collectives.h"
 #include "device/device.h"
 
 typedef struct dpt__communicator dpt__communicator;
 
-/* Calls that go into the ranks' queues as one. */
+/* Calls that go into the ranks' native streams as one. */
 enum { DPT__CALLS = 64, DPT__PLACES = 1024 };
 typedef struct dpt__batch {
-  dpt__communicator *group;
+  dpt__communicator *communicator;
   int32_t ranks, calls;
   dpt__collective_call call[DPT__CALLS];
   dpt__place place[DPT__PLACES]; /* (calls, ranks): only these are queued */
@@ -29,9 +30,9 @@ int dpt__communicators_open(void);
 double dpt__communicators_limit(void);
 void dpt__communicators_testing(int on);
 
-/* *group = n devices (by rising number, which are the ranks); NULL where these are to use copies:
- * too many sets of devices have been joined, or the library was aborted. */
-int dpt__communicator_of(int n, const int *device, dpt__communicator **group);
+/* *communicator = n devices (by rising number, which are the ranks); NULL where these are to use
+ * copies: too many sets of devices have been joined, or the library was aborted. */
+int dpt__communicator_of(int n, const int *device, dpt__communicator **communicator);
 /* Queues a batch: after what is queued on the n streams, one of each device. */
 int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch);
 

@@ -11,10 +11,11 @@
 
 enum { LINE = 64, LITTLE = 1 << 15 }; /* elements that no two devices share; bytes */
 
-static int available(void) { return 0; }
+static int copy_available(void) { return 0; }
 
 /* to = from, at most `most` elements, on the receiver's current stream, behind `ready`. */
-static int receive(const char *fn, dpt__row to, dpt__row from, int64_t most, dpt__event ready) {
+static int copy_receive(const char *fn, dpt__row to, dpt__row from, int64_t most,
+                        dpt__event ready) {
   dpt__stream *stream = dpt__current_stream(dpt__row_device(&to));
   dpt__copies copies;
   DPT__TRY(dpt__stream_wait(stream, ready));
@@ -24,12 +25,12 @@ static int receive(const char *fn, dpt__row to, dpt__row from, int64_t most, dpt
   return 0;
 }
 
-static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
+static int copy_broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
   dpt__stream *source = dpt__current_stream(dpt__row_device(&src));
   dpt__event event;
   DPT__TRY(dpt__event_record(source, &event));
   for (int64_t c = 0; c < copies; c++)
-    DPT__TRY(receive("broadcast", out[c], src, INT64_MAX, event));
+    DPT__TRY(copy_receive("broadcast", out[c], src, INT64_MAX, event));
   for (int64_t c = 0; c < copies; c++)
     DPT__TRY(dpt__stream_wait_all(source, dpt__current_stream(dpt__row_device(&out[c]))));
   return 0;
@@ -43,8 +44,8 @@ static int ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *ready) {
 
 /* Part s, elements first[s] to first[s + 1] - 1 of all out, comes from in[s], from element from[s]
  * on. */
-static int spread(const char *fn, int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
-                  const int64_t *from, const int64_t *first) {
+static int copy_spread(const char *fn, int64_t n, dpt_tensor *const *out,
+                       const dpt_tensor *const *in, const int64_t *from, const int64_t *first) {
   dpt__event ready[DPT__MAX_DEVICES];
   DPT__TRY(ready_all(n, in, ready));
   for (int64_t i = 0; i < n; i++)
@@ -53,7 +54,7 @@ static int spread(const char *fn, int64_t n, dpt_tensor *const *out, const dpt_t
       const dpt_tensor *to = out[i];
       dpt__row source = {1, &in[s], from[s]}, result = {1, &to, first[s]};
       if (dpt__at(to) == dpt__at(in[s]) && from[s] == first[s]) continue;
-      DPT__TRY(receive(fn, result, source, first[s + 1] - first[s], ready[s]));
+      DPT__TRY(copy_receive(fn, result, source, first[s + 1] - first[s], ready[s]));
     }
   DPT__TRY(ready_all(n, in, ready));
   for (int64_t i = 0; i < n; i++)
@@ -62,14 +63,14 @@ static int spread(const char *fn, int64_t n, dpt_tensor *const *out, const dpt_t
   return 0;
 }
 
-static int all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
-                      const int64_t *first) {
+static int copy_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                           const int64_t *first) {
   static const int64_t from[DPT__MAX_DEVICES];
-  return spread("allGather", n, out, in, from, first);
+  return copy_spread("allGather", n, out, in, from, first);
 }
 
-static int reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
-                          const int64_t *first) {
+static int copy_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                               const int64_t *first) {
   static const int64_t to[DPT__MAX_DEVICES];
   return dpt__sum_parts(n, out, to, in, first);
 }
@@ -79,22 +80,23 @@ static int all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_tensor
   const dpt_tensor *const *results = (const dpt_tensor *const *)out;
   dpt__row rows[DPT__MAX_DEVICES];
   for (int64_t i = 0; i < n; i++) rows[i] = (dpt__row){1, &in[i], 0};
-  DPT__TRY(dpt__sum((dpt__row){1, &results[0], 0}, n, rows));
+  DPT__TRY(dpt__sum_rows((dpt__row){1, &results[0], 0}, n, rows));
   for (int64_t i = 1; i < n; i++) rows[i - 1] = (dpt__row){1, &results[i], 0};
-  return broadcast((dpt__row){1, &results[0], 0}, n - 1, rows);
+  return copy_broadcast((dpt__row){1, &results[0], 0}, n - 1, rows);
 }
 
 /* Every device sums a part, then all parts go to all: each device receives twice the bytes less its
  * own part, whatever n is (DPT_LINK=1GB/s, 42 MB, 4 devices: 66 ms; by sum and copies 88). */
-static int all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+static int copy_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   int64_t first[DPT__MAX_DEVICES + 1], count = dpt__count(in[0]);
   if (count * (int64_t)dpt__dtype_size(dpt__type(in[0])) < LITTLE)
     return all_reduce_little(n, out, in);
   int64_t part = ((count + n - 1) / n + LINE - 1) / LINE * LINE;
   for (int64_t i = 0; i <= n; i++) first[i] = i * part < count ? i * part : count;
   DPT__TRY(dpt__sum_parts(n, out, first, in, first));
-  return spread("allReduce", n, out, (const dpt_tensor *const *)out, first, first);
+  return copy_spread("allReduce", n, out, (const dpt_tensor *const *)out, first, first);
 }
 
-const dpt__transport dpt__transport_copy = {"copy",     available,  broadcast,     dpt__sum,
-                                            all_reduce, all_gather, reduce_scatter};
+const dpt__transport dpt__transport_copy = {
+    "copy",          copy_available,  copy_broadcast,     dpt__sum_rows,
+    copy_all_reduce, copy_all_gather, copy_reduce_scatter};

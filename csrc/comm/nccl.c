@@ -1,8 +1,8 @@
 /* nccl.c: the transport that leaves sums and broadcasts to NCCL, or to whatever the devices'
  * backend has in its place.
  *
- * Invariant: it does what the transport that copies does, but that sums of floats are taken in the
- * library's order and precision; so what it cannot do, or what is promised about bits
+ * Invariant: it does what the transport that copies does, except that sums of floats are taken in
+ * the library's order and precision; so what it cannot do, or what is promised about bits
  * (deterministic mode), is left to copies. Ranks are the devices by rising number. Tensors that lie
  * in many small pieces go by copies, too: they take lists of pieces.
  */
@@ -17,18 +17,18 @@
 enum { PIECE = 1 << 16, TEST = 1024 };
 
 /* The devices of one operation and what is to be issued on them. */
-typedef struct job {
+typedef struct operation {
   const char *fn;
   int n;
   int device[DPT__MAX_DEVICES];
   dpt__stream *stream[DPT__MAX_DEVICES];
   dpt__batch batch;
-} job;
+} operation;
 
 static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
 /* *can = 0: these devices are to use copies. */
-static int begin(job *j, const char *fn, int64_t n, const int *device, int *can) {
+static int nccl_begin(operation *j, const char *fn, int64_t n, const int *device, int *can) {
   *can = 0;
   j->fn = fn;
   j->n = 0;
@@ -39,50 +39,51 @@ static int begin(job *j, const char *fn, int64_t n, const int *device, int *can)
     if (i && j->device[i] == j->device[i - 1]) return 0;
     j->stream[i] = dpt__current_stream(j->device[i]);
   }
-  DPT__TRY(dpt__communicator_of(j->n, j->device, &j->batch.group));
+  DPT__TRY(dpt__communicator_of(j->n, j->device, &j->batch.communicator));
   j->batch.ranks = j->n;
   j->batch.calls = 0;
-  *can = j->batch.group != NULL;
+  *can = j->batch.communicator != NULL;
   return 0;
 }
 
-static int rank_of(const job *j, int device) {
+static int rank_of(const operation *j, int device) {
   const int *found = bsearch(&device, j->device, (size_t)j->n, sizeof device, by_number);
   return (int)(found - j->device);
 }
 
-static int flush(job *j) {
+static int nccl_flush(operation *j) {
   DPT__TRY(dpt__communicator_run(j->fn, j->stream, &j->batch));
   j->batch.calls = 0;
   return 0;
 }
 
 /* A further call; *place: its ranks', all NULL. */
-static int add(job *j, enum dpt__collective what, int dtype, int root, int64_t count,
-               dpt__place **place) {
+static int nccl_add(operation *j, enum dpt__collective what, int dtype, int root, int64_t count,
+                    dpt__place **place) {
   dpt__batch *b = &j->batch;
-  if (b->calls == DPT__CALLS || (b->calls + 1) * b->ranks > DPT__PLACES) DPT__TRY(flush(j));
+  if (b->calls == DPT__CALLS || (b->calls + 1) * b->ranks > DPT__PLACES) DPT__TRY(nccl_flush(j));
   *place = b->place + b->calls * b->ranks;
   for (int i = 0; i < b->ranks; i++) (*place)[i] = (dpt__place){NULL, NULL};
   b->call[b->calls++] = (dpt__collective_call){what, dtype, root, count};
   return 0;
 }
 
-static int use(job *j, int rank, const dpt_tensor *t) {
+static int use(operation *j, int rank, const dpt_tensor *t) {
   dpt__block *block = t->storage_->block; /* NULL: no bytes */
   return block ? dpt__block_use(block, j->stream[rank]) : 0;
 }
 
 /* The element of a tensor that is `first` elements behind its own first one. */
-static char *at(const dpt_tensor *t, int64_t first) {
+static char *nccl_at(const dpt_tensor *t, int64_t first) {
   return (char *)dpt__at(t) + (size_t)first * dpt__dtype_size(dpt__type(t));
 }
 
 /* ---- rows ---- */
 
 /* *run: the next elements that follow each other in memory in all n rows, which the streams of a
- * job (or NULL) use; 0 at the end. */
-static int next_run(const job *j, int n, dpt__row *const *rows, char **start, int64_t *run) {
+ * operation (or NULL) use; 0 at the end. */
+static int nccl_next_run(const operation *j, int n, dpt__row *const *rows, char **start,
+                         int64_t *run) {
   *run = dpt__row_count(rows[0], INT64_MAX);
   for (int i = 0; i < n && *run; i++) {
     dpt__stream *stream = j ? j->stream[rank_of(j, dpt__row_device(rows[i]))] : NULL;
@@ -100,41 +101,41 @@ static int is_coarse(int n, const dpt__row *rows) {
     own[i] = rows[i];
     list[i] = &own[i];
   }
-  for (int64_t run; !next_run(NULL, n, list, start, &run) && run;) {
+  for (int64_t run; !nccl_next_run(NULL, n, list, start, &run) && run;) {
     if (++runs > 1 && runs > most) return 0;
-    for (int i = 0; i < n; i++) dpt__row_on(list[i], run);
+    for (int i = 0; i < n; i++) dpt__row_advance(list[i], run);
   }
   return 1;
 }
 
 /* What is done run by run: rows[0] is the root's, or where the sum goes beside the root's own row,
  * which is then rows[own]. */
-static int rows_go(job *j, enum dpt__collective what, int n, dpt__row *rows, int own) {
+static int rows_go(operation *j, enum dpt__collective what, int n, dpt__row *rows, int own) {
   dpt__row *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
   int root = rank_of(j, dpt__row_device(&rows[0]));
   for (int i = 0; i < n; i++) list[i] = &rows[i];
   for (int64_t run;;) {
     dpt__place *place;
-    DPT__TRY(next_run(j, n, list, start, &run));
-    if (!run) return flush(j);
+    DPT__TRY(nccl_next_run(j, n, list, start, &run));
+    if (!run) return nccl_flush(j);
     int dtype = dpt__type(rows[0].t[0]);
     int64_t count = what == DPT__REDUCE ? run : run * (int64_t)dpt__dtype_size(dtype);
-    DPT__TRY(add(j, what, dtype, root, count, &place));
+    DPT__TRY(nccl_add(j, what, dtype, root, count, &place));
     for (int i = 0; i < n; i++) {
       int rank = rank_of(j, dpt__row_device(&rows[i]));
       if (what == DPT__BROADCAST)
         place[rank] = (dpt__place){start[i], start[i]};
       else if (i)
         place[rank].from = start[i];
-      dpt__row_on(list[i], run);
+      dpt__row_advance(list[i], run);
     }
     if (what == DPT__REDUCE) place[root] = (dpt__place){start[own], start[0]};
   }
 }
 
-static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
-  job j;
+static int nccl_broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
+  operation j;
   dpt__row rows[DPT__MAX_DEVICES + 1] = {src};
   int device[DPT__MAX_DEVICES] = {dpt__row_device(&src)}, can = copies < DPT__MAX_DEVICES;
   for (int64_t c = 0; can && c < copies; c++) {
@@ -142,7 +143,7 @@ static int broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
     device[c + 1] = dpt__row_device(&out[c]);
   }
   if (can && is_coarse((int)copies + 1, rows))
-    DPT__TRY(begin(&j, "broadcast", copies + 1, device, &can));
+    DPT__TRY(nccl_begin(&j, "broadcast", copies + 1, device, &can));
   else
     can = 0;
   if (!can) return dpt__transport_copy.broadcast(src, copies, out);
@@ -159,8 +160,8 @@ static int is_summed(const dpt__row *row) {
   return !dpt_deterministic_get();
 }
 
-static int reduce(dpt__row out, int64_t sources, const dpt__row *in) {
-  job j;
+static int nccl_reduce(dpt__row out, int64_t sources, const dpt__row *in) {
+  operation j;
   dpt__row rows[DPT__MAX_DEVICES + 1] = {out};
   int device[DPT__MAX_DEVICES], own = 0, can = sources <= DPT__MAX_DEVICES && is_summed(&out);
   for (int64_t s = 0; can && s < sources; s++) {
@@ -169,7 +170,7 @@ static int reduce(dpt__row out, int64_t sources, const dpt__row *in) {
     if (device[s] == dpt__row_device(&out)) own = (int)s + 1;
   }
   if (can && own && is_coarse((int)sources + 1, rows))
-    DPT__TRY(begin(&j, "reduceAdd", sources, device, &can));
+    DPT__TRY(nccl_begin(&j, "reduceAdd", sources, device, &can));
   else
     can = 0;
   if (!can) return dpt__transport_copy.reduce(out, sources, in);
@@ -182,11 +183,11 @@ static int reduce(dpt__row out, int64_t sources, const dpt__row *in) {
 /* ---- a tensor of each device ---- */
 
 /* The devices of tensors, and that their streams use them. */
-static int begin_all(job *j, const char *fn, int64_t n, dpt_tensor *const *out,
+static int begin_all(operation *j, const char *fn, int64_t n, dpt_tensor *const *out,
                      const dpt_tensor *const *in, int *can) {
   int device[DPT__MAX_DEVICES] = {0};
   for (int64_t i = 0; i < n; i++) device[i] = in[i]->storage_->device;
-  DPT__TRY(begin(j, fn, n, device, can));
+  DPT__TRY(nccl_begin(j, fn, n, device, can));
   for (int64_t i = 0; *can && i < n; i++) {
     DPT__TRY(use(j, rank_of(j, device[i]), in[i]));
     DPT__TRY(use(j, rank_of(j, device[i]), out[i]));
@@ -194,9 +195,9 @@ static int begin_all(job *j, const char *fn, int64_t n, dpt_tensor *const *out,
   return 0;
 }
 
-static int end_all(job *j, int64_t n, dpt_tensor *const *out, uint64_t elements) {
+static int end_all(operation *j, int64_t n, dpt_tensor *const *out, uint64_t elements) {
   dpt__copied_add(elements * (uint64_t)(n - 1) * dpt__dtype_size(dpt__type(out[0])));
-  DPT__TRY(flush(j));
+  DPT__TRY(nccl_flush(j));
   for (int64_t i = 0; i < n; i++) dpt__written(out[i]);
   return 0;
 }
@@ -204,18 +205,18 @@ static int end_all(job *j, int64_t n, dpt_tensor *const *out, uint64_t elements)
 /* *can = 0: nothing has been done. */
 static int try_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
                           int *can) {
-  job j;
+  operation j;
   dpt__place *place;
   int64_t count = dpt__count(in[0]);
   DPT__TRY(begin_all(&j, "allReduce", n, out, in, can));
   if (!*can || !count) return 0;
-  DPT__TRY(add(&j, DPT__ALL_REDUCE, dpt__type(in[0]), 0, count, &place));
+  DPT__TRY(nccl_add(&j, DPT__ALL_REDUCE, dpt__type(in[0]), 0, count, &place));
   for (int64_t i = 0; i < n; i++)
     place[rank_of(&j, in[i]->storage_->device)] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
   return end_all(&j, n, out, 2 * (uint64_t)count);
 }
 
-static int all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+static int nccl_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   dpt__row row = {1, &in[0], 0};
   int can = is_summed(&row);
   if (can) DPT__TRY(try_all_reduce(n, out, in, &can));
@@ -223,56 +224,57 @@ static int all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const
 }
 
 /* The parts are of one size and their order is that of the ranks. */
-static int is_even(const job *j, int64_t n, const dpt_tensor *const *in, const int64_t *first) {
+static int is_even(const operation *j, int64_t n, const dpt_tensor *const *in,
+                   const int64_t *first) {
   for (int64_t i = 0; i < n; i++)
     if (first[i] != i * first[1] || j->device[i] != in[i]->storage_->device) return 0;
   return first[n] == n * first[1];
 }
 
-static int all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
-                      const int64_t *first) {
-  job j;
+static int nccl_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                           const int64_t *first) {
+  operation j;
   dpt__place *place;
   int64_t size = (int64_t)dpt__dtype_size(dpt__type(in[0]));
   int can;
   DPT__TRY(begin_all(&j, "allGather", n, out, in, &can));
   if (!can) return dpt__transport_copy.all_gather(n, out, in, first);
   if (is_even(&j, n, in, first) && first[1]) {
-    DPT__TRY(add(&j, DPT__ALL_GATHER, DPT_U8, 0, first[1] * size, &place));
+    DPT__TRY(nccl_add(&j, DPT__ALL_GATHER, DPT_U8, 0, first[1] * size, &place));
     for (int64_t i = 0; i < n; i++) place[i] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
     return end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) { /* every part by itself */
     int root = rank_of(&j, in[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
-    DPT__TRY(add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &place));
+    DPT__TRY(nccl_add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &place));
     for (int64_t i = 0; i < n; i++) {
-      void *to = at(out[i], first[s]);
+      void *to = nccl_at(out[i], first[s]);
       place[rank_of(&j, out[i]->storage_->device)] = (dpt__place){i == s ? dpt__at(in[s]) : to, to};
     }
   }
   return end_all(&j, n, out, (uint64_t)first[n]);
 }
 
-static int reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
-                          const int64_t *first) {
-  job j;
+static int nccl_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                               const int64_t *first) {
+  operation j;
   dpt__row row = {1, &in[0], 0};
   dpt__place *place;
   int can = is_summed(&row), dtype = dpt__type(in[0]);
   if (can) DPT__TRY(begin_all(&j, "reduceScatter", n, out, in, &can));
   if (!can) return dpt__transport_copy.reduce_scatter(n, out, in, first);
   if (is_even(&j, n, in, first) && first[1]) {
-    DPT__TRY(add(&j, DPT__REDUCE_SCATTER, dtype, 0, first[1], &place));
+    DPT__TRY(nccl_add(&j, DPT__REDUCE_SCATTER, dtype, 0, first[1], &place));
     for (int64_t i = 0; i < n; i++) place[i] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
     return end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) {
     int root = rank_of(&j, out[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
-    DPT__TRY(add(&j, DPT__REDUCE, dtype, root, first[s + 1] - first[s], &place));
+    DPT__TRY(nccl_add(&j, DPT__REDUCE, dtype, root, first[s + 1] - first[s], &place));
     for (int64_t i = 0; i < n; i++)
-      place[rank_of(&j, in[i]->storage_->device)].from = at(in[i], first[s]);
+      place[rank_of(&j, in[i]->storage_->device)].from = nccl_at(in[i], first[s]);
     place[root].to = dpt__at(out[s]);
   }
   return end_all(&j, n, out, (uint64_t)first[n]);
@@ -316,7 +318,7 @@ static int test(int n, const int *device) {
   return dpt_device_set(before) || status;
 }
 
-/* 1 and a sentence: devices *a and *b can not sum. */
+/* 1 and an error message: devices *a and *b can not sum. */
 static int find_pair(int n, int *a, int *b) {
   for (*a = 1; *a < n; ++*a)
     for (*b = *a + 1; *b <= n; ++*b)
@@ -324,11 +326,11 @@ static int find_pair(int n, int *a, int *b) {
   return 0;
 }
 
-static int refuse(const char *reason) {
+static int nccl_reject(const char *reason) {
   return dpt__fail("NCCL was asked for, but %s: tensors travel between devices by copies", reason);
 }
 
-/* All devices, then, where that fails, every two of them. */
+/* All devices, then, if that fails, every two of them. */
 static int test_all(int n) {
   int device[DPT__MAX_DEVICES] = {0}, a = 1, b = 2;
   char reason[640], text[800];
@@ -343,36 +345,36 @@ static int test_all(int n) {
   else
     snprintf(text, sizeof text, "a small sum of %d device%s failed%s: %s", n, n > 1 ? "s" : "",
              n > 1 ? ", though every two of them can sum" : "", reason);
-  return refuse(text);
+  return nccl_reject(text);
 }
 
 /* Two logical devices that are one GPU. */
-static int check_apart(int n) {
+static int check_distinct(int n) {
   char text[160];
   for (int a = 1; a <= n; a++)
     for (int b = a + 1; b <= n; b++)
       if (dpt__device_at(a)->index == dpt__device_at(b)->index) {
         snprintf(text, sizeof text, "devices %d and %d are one GPU, which NCCL does not take", a,
                  b);
-        return refuse(text);
+        return nccl_reject(text);
       }
   return 0;
 }
 
-static int available(void) {
+static int nccl_available(void) {
   char text[1024];
   DPT__TRY(dpt__devices_ready("use"));
   int n = dpt__device_count();
-  if (!n) return refuse("there is no device");
+  if (!n) return nccl_reject("there is no device");
   const dpt__backend *backend = dpt__device_at(1)->backend;
   if (!backend->collectives) {
     snprintf(text, sizeof text, "%s devices have none", backend->name);
-    return refuse(text);
+    return nccl_reject(text);
   }
-  DPT__TRY(check_apart(n));
+  DPT__TRY(check_distinct(n));
   if (dpt__communicators_open()) {
     snprintf(text, sizeof text, "%s", dpt_message());
-    return refuse(text);
+    return nccl_reject(text);
   }
   dpt__communicators_testing(1);
   int status = test_all(n);
@@ -380,5 +382,6 @@ static int available(void) {
   return status;
 }
 
-const dpt__transport dpt__transport_nccl = {"nccl",     available,  broadcast,     reduce,
-                                            all_reduce, all_gather, reduce_scatter};
+const dpt__transport dpt__transport_nccl = {
+    "nccl",          nccl_available,  nccl_broadcast,     nccl_reduce,
+    nccl_all_reduce, nccl_all_gather, nccl_reduce_scatter};

@@ -1,9 +1,9 @@
 /* reducer.c: sums the gradients of several replicas while they are still being computed.
  *
- * Invariant: a bucket's sum is queued when its last replica has marked it, on the communication
- * streams, behind everything that each replica had queued when it marked; it is the sum that
- * dpt_comm_reduce gives, element for element; until the pass ends, storages do not count what sums
- * write. Nothing waits on the host. Replicas may be marked by different threads at once.
+ * Invariant: a bucket's sum is queued when it is ready in the last replica, on the communication
+ * streams, behind everything that each replica had queued when it was ready there; it is the sum of
+ * dpt_comm_reduce, element for element; until the pass ends, storages do not count what sums write.
+ * Nothing waits on the host. Replicas may be ready on different threads at once.
  *
  * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
  * the sums of two buckets do not mix in the streams; the streams' own locks are inside it.
@@ -17,7 +17,7 @@
 typedef struct bucket {
   int64_t tensors;    /* of one replica */
   dpt_tensor **lists; /* (replicas, tensors) */
-  int64_t missing;    /* replicas that have not marked it */
+  int64_t missing;    /* replicas in which it is not ready */
   int queued, again;  /* its sum; a replica wrote to it after that */
   int written;        /* by sums of this pass */
 } bucket;
@@ -27,7 +27,7 @@ struct dpt_reducer {
   int64_t buckets, replicas, tensors;         /* tensors: of all replicas together */
   int *devices;                               /* (replicas) */
   bucket *bucket DPT__PT_GUARDED_BY(lock);    /* (buckets) */
-  dpt__event *marks DPT__PT_GUARDED_BY(lock); /* (buckets, replicas); stream NULL: not marked */
+  dpt__event *ready DPT__PT_GUARDED_BY(lock); /* (buckets, replicas); stream NULL: not ready */
   dpt_tensor *own;                            /* (tensors), each with a reference to its storage */
   dpt_tensor **lists;                         /* (tensors): what bucket[b].lists point into */
 };
@@ -38,19 +38,19 @@ void dpt_reducer_free(dpt_reducer *r) {
   dpt__mutex_destroy(&r->lock);
   free(r->devices);
   free(r->bucket);
-  free(r->marks);
+  free(r->ready);
   free(r->own);
   free(r->lists);
   free(r);
 }
 
-static int allocate(dpt_reducer *r) {
+static int reducer_allocate(dpt_reducer *r) {
   r->devices = calloc((size_t)r->replicas, sizeof *r->devices);
   r->bucket = calloc((size_t)r->buckets, sizeof *r->bucket);
-  r->marks = calloc((size_t)(r->buckets * r->replicas), sizeof *r->marks);
+  r->ready = calloc((size_t)(r->buckets * r->replicas), sizeof *r->ready);
   r->own = calloc((size_t)r->tensors, sizeof *r->own);
   r->lists = calloc((size_t)r->tensors, sizeof *r->lists);
-  if (r->devices && r->bucket && r->marks && r->own && r->lists) return 0;
+  if (r->devices && r->bucket && r->ready && r->own && r->lists) return 0;
   return dpt__no_memory("reducer: no host memory for %lld buckets", (long long)r->buckets);
 }
 
@@ -85,7 +85,7 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
   r->buckets = buckets;
   r->replicas = replicas;
   for (int64_t b = 0; b < buckets; b++) r->tensors += counts[b] * replicas;
-  int status = allocate(r);
+  int status = reducer_allocate(r);
   int64_t first = 0;
   for (int64_t b = 0; b < buckets && !status; b++) {
     r->bucket[b].tensors = counts[b];
@@ -107,17 +107,17 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
 }
 
 /* Everything that is queued now on this thread's current stream of the replica's device. */
-static int record(dpt_reducer *r, int64_t replica, dpt__event *event) {
+static int reducer_record(dpt_reducer *r, int64_t replica, dpt__event *event) {
   return dpt__event_record(dpt__current_stream(r->devices[replica]), event);
 }
 
-/* Queues the sum of a bucket that all replicas have marked. */
-static int queue(dpt_reducer *r, int64_t b) DPT__REQUIRES(r->lock) {
+/* Queues the sum of a bucket that is ready in all replicas. */
+static int reducer_queue_sum(dpt_reducer *r, int64_t b) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   bucket *one = &r->bucket[b];
   for (int64_t i = 0; i < r->replicas; i++)
     DPT__TRY(
-        dpt__stream_wait(dpt__communication_stream(r->devices[i]), r->marks[b * r->replicas + i]));
+        dpt__stream_wait(dpt__communication_stream(r->devices[i]), r->ready[b * r->replicas + i]));
   dpt__communicate(1);
   one->written = dpt__writes_later = 1;
   int status =
@@ -128,19 +128,19 @@ static int queue(dpt_reducer *r, int64_t b) DPT__REQUIRES(r->lock) {
   return status;
 }
 
-/* A mark whose sum could not be queued is taken back: it may be tried once more. */
-static int mark(dpt_reducer *r, int64_t replica, int64_t b) DPT__REQUIRES(r->lock) {
+/* If the sum can not be queued, the bucket is not ready after all: it may be tried once more. */
+static int bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
-  dpt__event *event = &r->marks[b * r->replicas + replica];
+  dpt__event *event = &r->ready[b * r->replicas + replica];
   if (event->stream) return 0;
-  DPT__TRY(record(r, replica, event));
-  if (--r->bucket[b].missing || !queue(r, b)) return 0;
+  DPT__TRY(reducer_record(r, replica, event));
+  if (--r->bucket[b].missing || !reducer_queue_sum(r, b)) return 0;
   r->bucket[b].missing = 1;
   event->stream = NULL;
   return 1;
 }
 
-static int check(const dpt_reducer *r, int64_t replica, int64_t b) {
+static int reducer_check(const dpt_reducer *r, int64_t replica, int64_t b) {
   if (replica >= 0 && replica < r->replicas && b >= 0 && b < r->buckets) return 0;
   return dpt__fail("reducer: there is no bucket %lld of replica %lld, wanted 1 to %lld of 1 to "
                    "%lld",
@@ -148,10 +148,10 @@ static int check(const dpt_reducer *r, int64_t replica, int64_t b) {
                    (long long)r->buckets, (long long)r->replicas);
 }
 
-int dpt_reducer_mark(dpt_reducer *r, int64_t replica, int64_t b) {
-  DPT__TRY(check(r, replica, b));
+int dpt_reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) {
+  DPT__TRY(reducer_check(r, replica, b));
   dpt__lock(&r->lock);
-  int status = mark(r, replica, b);
+  int status = bucket_ready(r, replica, b);
   dpt__unlock(&r->lock);
   return status;
 }
@@ -162,11 +162,11 @@ static int wait_for_sums(dpt_reducer *r, int64_t replica) {
   return dpt__stream_wait_all(dpt__current_stream(device), dpt__communication_stream(device));
 }
 
-int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t b) {
-  DPT__TRY(check(r, replica, b));
+int dpt_reducer_invalidate(dpt_reducer *r, int64_t replica, int64_t b) {
+  DPT__TRY(reducer_check(r, replica, b));
   int status = 0;
   dpt__lock(&r->lock);
-  dpt__event *event = &r->marks[b * r->replicas + replica];
+  dpt__event *event = &r->ready[b * r->replicas + replica];
   if (r->bucket[b].queued) {
     r->bucket[b].again = 1;
     status = wait_for_sums(r, replica);
@@ -179,7 +179,7 @@ int dpt_reducer_unmark(dpt_reducer *r, int64_t replica, int64_t b) {
 }
 
 /* The pass is over: storages hear of what sums have written. */
-static void clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
+static void reducer_clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   for (int64_t b = 0; b < r->buckets; b++) {
     for (int64_t i = 0; r->bucket[b].written && i < r->replicas * r->bucket[b].tensors; i++)
@@ -187,22 +187,22 @@ static void clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
     r->bucket[b].written = 0;
     r->bucket[b].missing = r->replicas;
     r->bucket[b].queued = r->bucket[b].again = 0;
-    for (int64_t i = 0; i < r->replicas; i++) r->marks[b * r->replicas + i].stream = NULL;
+    for (int64_t i = 0; i < r->replicas; i++) r->ready[b * r->replicas + i].stream = NULL;
   }
 }
 
-/* Marks what is not marked, in the order of the buckets. */
-static int mark_all(dpt_reducer *r, int64_t first_replica) DPT__REQUIRES(r->lock) {
+/* What is not ready becomes so, in the order of the buckets. */
+static int all_ready(dpt_reducer *r, int64_t first_replica) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   for (int64_t b = 0; b < r->buckets; b++)
-    for (int64_t i = first_replica; i < r->replicas; i++) DPT__TRY(mark(r, i, b));
+    for (int64_t i = first_replica; i < r->replicas; i++) DPT__TRY(bucket_ready(r, i, b));
   return 0;
 }
 
 int dpt_reducer_begin(dpt_reducer *r, int64_t used) {
   dpt__lock(&r->lock);
-  clear(r);
-  int status = used > 0 && used < r->replicas ? mark_all(r, used) : 0;
+  reducer_clear(r);
+  int status = used > 0 && used < r->replicas ? all_ready(r, used) : 0;
   dpt__unlock(&r->lock);
   return status;
 }
@@ -211,19 +211,19 @@ int dpt_reducer_cancel(dpt_reducer *r) {
   int status = 0;
   dpt__lock(&r->lock);
   for (int64_t i = 0; i < r->replicas; i++) status |= wait_for_sums(r, i);
-  clear(r);
+  reducer_clear(r);
   dpt__unlock(&r->lock);
   return status;
 }
 
 int dpt_reducer_finish(dpt_reducer *r) {
   dpt__lock(&r->lock);
-  int status = mark_all(r, 0);
+  int status = all_ready(r, 0);
   for (int64_t b = 0; b < r->buckets && !status; b++) {
     if (!r->bucket[b].again) continue;
     for (int64_t i = 0; i < r->replicas && !status; i++)
-      status = record(r, i, &r->marks[b * r->replicas + i]);
-    if (!status) status = queue(r, b);
+      status = reducer_record(r, i, &r->ready[b * r->replicas + i]);
+    if (!status) status = reducer_queue_sum(r, b);
   }
   dpt__unlock(&r->lock);
   return dpt_reducer_cancel(r) || status;

@@ -1,6 +1,6 @@
 /* split.c: a tensor cut into parts on several devices, and parts joined into one tensor.
  *
- * Invariant: parts and result are resized only where their form changes, so that a loop allocates
+ * Invariant: parts and result are resized only if their form changes, so that a loop allocates
  * nothing. Between devices, the streams of all receivers wait for the sender before the sender
  * waits for any of them.
  */
@@ -28,8 +28,8 @@ static int is_plain(const dpt_tensor *to, const dpt_tensor *from) {
  * the receiver's current stream, which waits for `ready`, an event of the sender; the sender is to
  * wait for the receiver later. Bytes between host and device may be queued as well: *done is then
  * to be awaited. Everything else orders itself. */
-static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__event ready,
-                dpt__event *done) {
+static int split_move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__event ready,
+                      dpt__event *done) {
   *done = (dpt__event){NULL, 0};
   if (!dpt__count(from)) return 0;
   if (!is_plain(to, from)) {
@@ -43,7 +43,7 @@ static int move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__eve
 }
 
 /* The host waits for what move has queued, whatever has failed. */
-static int finish(int status, int64_t n, dpt__event *done) {
+static int split_finish(int status, int64_t n, dpt__event *done) {
   for (int64_t i = 0; i < n; i++)
     if (done[i].stream) status |= dpt__event_wait(done[i]);
   free(done);
@@ -58,16 +58,16 @@ static dpt__event *moves(const char *fn, int64_t n) {
 }
 
 /* Everything that is queued now on the device's current stream; nothing for the host. */
-static int record(const dpt_tensor *t, dpt__event *event) {
+static int split_record(const dpt_tensor *t, dpt__event *event) {
   *event = (dpt__event){NULL, 0};
   if (!t->storage_ || !t->storage_->device) return 0;
   return dpt__event_record(dpt__current_stream(t->storage_->device), event);
 }
 
 /* The device of `waiting` waits for everything that is queued on that of `t`. */
-static int wait_for(const dpt_tensor *waiting, const dpt_tensor *t) {
+static int split_wait_for(const dpt_tensor *waiting, const dpt_tensor *t) {
   dpt__event event;
-  DPT__TRY(record(t, &event));
+  DPT__TRY(split_record(t, &event));
   if (!event.stream || !waiting->storage_ || !waiting->storage_->device) return 0;
   return dpt__stream_wait(dpt__current_stream(waiting->storage_->device), event);
 }
@@ -87,7 +87,7 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
         "scatter: the chunks have %lld entries together, dimension %d of a %s has %lld",
         (long long)all, dim + 1, dpt__describe(src), (long long)src->size_[dim]);
   dpt__event ready, *done = moves("scatter", n);
-  int status = !done || record(src, &ready);
+  int status = !done || split_record(src, &ready);
   for (int64_t i = 0; !status && i < n; i++) {
     if (!rows[i]) {
       status = dpt_resize(out[i], 0, NULL);
@@ -96,11 +96,11 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
     dpt_tensor part = part_of(src, dim, first, rows[i]);
     first += rows[i];
     status = dpt__result(out[i], part.ndim_, part.size_, devices[i]) ||
-             move("scatter", out[i], &part, ready, &done[i]);
+             split_move("scatter", out[i], &part, ready, &done[i]);
   }
   for (int64_t i = 0; !status && i < n; i++)
-    if (rows[i]) status = wait_for(src, out[i]);
-  return finish(status, done ? n : 0, done);
+    if (rows[i]) status = split_wait_for(src, out[i]);
+  return split_finish(status, done ? n : 0, done);
 }
 
 /* The sizes of the result: those of the first part that has elements, the dimension summed up. */
@@ -139,9 +139,9 @@ int dpt_comm_gather(dpt_tensor *out, int device, int64_t n, const dpt_tensor *co
     dpt__event ready;
     dpt_tensor part = part_of(out, dim, first, in[i]->size_[dim]);
     first += in[i]->size_[dim];
-    status = record(in[i], &ready) || move("gather", &part, in[i], ready, &done[i]);
+    status = split_record(in[i], &ready) || split_move("gather", &part, in[i], ready, &done[i]);
   }
   for (int64_t i = 0; !status && i < n; i++)
-    if (in[i]->ndim_) status = wait_for(in[i], out);
-  return finish(status, done ? n : 0, done);
+    if (in[i]->ndim_) status = split_wait_for(in[i], out);
+  return split_finish(status, done ? n : 0, done);
 }

@@ -17,41 +17,46 @@
 enum { CHUNK = 1 << 18, HELP = 4 * CHUNK };
 
 /* The rows of a sum, all at the same element. */
-typedef struct job {
+typedef struct reduction {
   dpt__row out;
   int64_t sources;
   dpt__row *in; /* (sources) */
-} job;
+} reduction;
 
 /* A device that sums, or collects sums. */
-typedef struct worker {
+typedef struct participant {
   dpt__stream *stream;
   dpt__event ready;    /* what was queued there before */
   dpt_storage *buffer; /* parts of CHUNK bytes: one for each summand, the last for the sum */
   dpt_storage *sums;   /* of a helper: two of CHUNK bytes */
   dpt__event taken[2]; /* when each of the two may be written again */
   int half;            /* the one that was written last */
-} worker;
+} participant;
 
-static int hire(worker *w, int device) {
-  *w = (worker){.stream = dpt__current_stream(device)};
+static int participant_init(participant *w, int device) {
+  *w = (participant){.stream = dpt__current_stream(device)};
   return dpt__event_record(w->stream, &w->ready);
 }
 
-/* Each of the workers waits for what was queued on all of them before. */
-static int wait_all(worker *w, int64_t n) {
+static void participant_destroy(participant *w) {
+  dpt_storage_release(w->buffer);
+  dpt_storage_release(w->sums);
+}
+
+/* Each of the participants waits for what was queued on all of them before. */
+static int participants_wait(participant *w, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = 0; k < n; k++) DPT__TRY(dpt__stream_wait(w[i].stream, w[k].ready));
   return 0;
 }
 
-static int64_t last_part(const job *j) {
+static int64_t last_part(const reduction *j) {
   return j->sources < DPT__SOURCES ? j->sources : DPT__SOURCES;
 }
 
 /* All memory that w will need; before anything is queued, so that a sum that fails for lack of
  * memory has changed nothing. */
-static int equip(worker *w, const job *j, int helps) {
+static int participant_alloc(participant *w, const reduction *j, int helps) {
   int device = w->stream->device, parts = j->sources > DPT__SOURCES;
   for (int64_t s = 0; s < j->sources; s++) parts |= dpt__row_device(&j->in[s]) != device;
   if (parts && !w->buffer)
@@ -60,29 +65,32 @@ static int equip(worker *w, const job *j, int helps) {
   return helps ? dpt__storage_new_on(&w->sums, DPT_U8 | DPT_ON_DEVICE, 2 * CHUNK, device) : 0;
 }
 
-static void *part(const worker *w, int64_t i) { return (char *)w->buffer->data + i * CHUNK; }
+static void *participant_part(const participant *w, int64_t i) {
+  return (char *)w->buffer->data + i * CHUNK;
+}
 
-/* Elements that a kernel of a worker reaches: those of a row, run by run, or plain memory. */
+/* Elements that a kernel of a participant reaches: those of a row, run by run, or plain memory. */
 typedef struct span {
   dpt__row *row; /* NULL: plain memory */
   char *at;
 } span;
 
 /* The next elements of summand s: as they lie on w's device, or brought to part i. */
-static int fetch(worker *w, job *j, int64_t s, int64_t count, int64_t i, span *found) {
+static int sum_fetch(participant *w, reduction *j, int64_t s, int64_t count, int64_t i,
+                     span *found) {
   dpt__row *row = &j->in[s];
   *found = (span){row, NULL};
   if (dpt__row_device(row) == w->stream->device) return 0;
-  void *to = part(w, i);
+  void *to = participant_part(w, i);
   dpt__copies copies;
   *found = (span){NULL, to};
   dpt__copies_start(&copies, w->stream, "reduceAdd");
-  DPT__TRY(dpt__row_move_on(row, count, &copies, DPT__GATHER, to, w->buffer));
+  DPT__TRY(dpt__row_copy_advance(row, count, &copies, DPT__GATHER, to, w->buffer));
   return dpt__copies_end(&copies);
 }
 
 /* How many elements, at most `most`, follow each other in all spans. */
-static int next_run(worker *w, span *spans, int n, int64_t most, int64_t *run) {
+static int sum_next_run(participant *w, span *spans, int n, int64_t most, int64_t *run) {
   *run = most;
   for (int i = 0; i < n; i++) {
     if (!spans[i].row) continue;
@@ -91,7 +99,7 @@ static int next_run(worker *w, span *spans, int n, int64_t most, int64_t *run) {
   return 0;
 }
 
-static int queue_sums(worker *w, const struct dpt__comm_sum_args *args) {
+static int sum_launch(participant *w, const struct dpt__comm_sum_args *args) {
   size_t words = (size_t)(args->runs * (2 + args->sources));
   if (!words) return 0;
   return dpt__launch_on(w->stream, DPT__KERNEL_comm_sum, "reduceAdd", args,
@@ -99,38 +107,38 @@ static int queue_sums(worker *w, const struct dpt__comm_sum_args *args) {
 }
 
 /* spans[0] = the sum of spans[1] to spans[n]. */
-static int add_up(worker *w, span *spans, int n, int64_t count, int dtype) {
+static int sum_add_up(participant *w, span *spans, int n, int64_t count, int dtype) {
   struct dpt__comm_sum_args args;
   args.sources = n;
   args.dtype = dtype;
   args.runs = 0;
   for (int64_t run; count > 0; count -= run) {
     if ((args.runs + 1) * (2 + n) > DPT__SUM_WORDS) {
-      DPT__TRY(queue_sums(w, &args));
+      DPT__TRY(sum_launch(w, &args));
       args.runs = 0;
     }
     dpt__word *word = args.word + args.runs++ * (2 + n);
-    DPT__TRY(next_run(w, spans, n + 1, count, &run));
+    DPT__TRY(sum_next_run(w, spans, n + 1, count, &run));
     word[0].count = run;
     word[1].sum = spans[0].at;
     for (int i = 1; i <= n; i++) word[1 + i].source = spans[i].at;
     for (int i = 0; i <= n; i++) {
       spans[i].at += (size_t)run * dpt__dtype_size(dtype);
-      if (spans[i].row) dpt__row_on(spans[i].row, run);
+      if (spans[i].row) dpt__row_advance(spans[i].row, run);
     }
   }
-  return queue_sums(w, &args);
+  return sum_launch(w, &args);
 }
 
 /* dst = the sum of the next elements, at most CHUNK bytes; with more than DPT__SOURCES summands dst
  * is plain memory and none of them. */
-static int sum(worker *w, job *j, int64_t count, int dtype, span dst) {
+static int sum_chunk_on(participant *w, reduction *j, int64_t count, int dtype, span dst) {
   span spans[DPT__SOURCES + 1] = {dst};
   int n = 0;
   for (int64_t s = 0; s < j->sources; s++) {
-    DPT__TRY(fetch(w, j, s, count, n, &spans[n + 1]));
+    DPT__TRY(sum_fetch(w, j, s, count, n, &spans[n + 1]));
     if (++n < DPT__SOURCES && s + 1 < j->sources) continue;
-    DPT__TRY(add_up(w, spans, n, count, dtype));
+    DPT__TRY(sum_add_up(w, spans, n, count, dtype));
     spans[0] = spans[1] = dst;
     n = 1;
   }
@@ -138,7 +146,7 @@ static int sum(worker *w, job *j, int64_t count, int dtype, span dst) {
 }
 
 /* How many elements to sum next: of one type, at most CHUNK and `most` bytes. */
-static int64_t chunk(dpt__row *out, int64_t most) {
+static int64_t sum_chunk_count(dpt__row *out, int64_t most) {
   int64_t count = dpt__row_count(out, CHUNK);
   if (!count) return 0;
   if (most > CHUNK) most = CHUNK;
@@ -147,69 +155,68 @@ static int64_t chunk(dpt__row *out, int64_t most) {
 }
 
 /* Sums the next elements, at most `most` bytes, into out, which is on w's device. */
-static int sum_out(worker *w, job *j, int64_t most) {
-  for (int64_t count; (count = chunk(&j->out, most));) {
+static int sum_out(participant *w, reduction *j, int64_t most) {
+  for (int64_t count; (count = sum_chunk_count(&j->out, most));) {
     const dpt_tensor *t = j->out.t[0];
     most -= count * (int64_t)dpt__dtype_size(dpt__type(t));
     if (j->sources <= DPT__SOURCES) {
-      DPT__TRY(sum(w, j, count, dpt__type(t), (span){&j->out, NULL}));
+      DPT__TRY(sum_chunk_on(w, j, count, dpt__type(t), (span){&j->out, NULL}));
       continue;
     }
-    void *dst = part(w, last_part(j));
+    void *dst = participant_part(w, last_part(j));
     dpt__copies copies;
-    DPT__TRY(sum(w, j, count, dpt__type(t), (span){NULL, dst}));
+    DPT__TRY(sum_chunk_on(w, j, count, dpt__type(t), (span){NULL, dst}));
     dpt__copies_start(&copies, w->stream, "reduceAdd");
-    DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, dst, w->buffer));
+    DPT__TRY(dpt__row_copy_advance(&j->out, count, &copies, DPT__SPREAD, dst, w->buffer));
     DPT__TRY(dpt__copies_end(&copies));
   }
   return 0;
 }
 
-/* The next chunk: a helper sums it, the worker of the result collects it. */
-static int help(worker *result, worker *helper, job *j, int64_t count) {
+/* The next chunk: a helper sums it, the participant of the result collects it. */
+static int sum_chunk(participant *result, participant *helper, reduction *j, int64_t count) {
   int half = helper->half = !helper->half, dtype = dpt__type(j->out.t[0]);
   dpt__copies copies;
   char *to = (char *)helper->sums->data + half * CHUNK;
   DPT__TRY(dpt__stream_wait(helper->stream, helper->taken[half]));
-  DPT__TRY(sum(helper, j, count, dtype, (span){NULL, to}));
+  DPT__TRY(sum_chunk_on(helper, j, count, dtype, (span){NULL, to}));
   DPT__TRY(dpt__stream_wait_all(result->stream, helper->stream));
   dpt__copies_start(&copies, result->stream, "reduceAdd");
-  DPT__TRY(dpt__row_move_on(&j->out, count, &copies, DPT__SPREAD, to, helper->sums));
+  DPT__TRY(dpt__row_copy_advance(&j->out, count, &copies, DPT__SPREAD, to, helper->sums));
   DPT__TRY(dpt__copies_end(&copies));
   return dpt__event_record(result->stream, &helper->taken[half]);
 }
 
 /* w[0] has the result, w[1] to w[n - 1] the summands of other devices. */
-static int sum_all(worker *w, int64_t n, job *j) {
+static int sum_all(participant *w, int64_t n, reduction *j) {
   if (n < 3 || dpt__row_bytes(&j->out) < HELP) {
-    DPT__TRY(equip(w, j, 0));
+    DPT__TRY(participant_alloc(w, j, 0));
     for (int64_t i = 1; i < n; i++) DPT__TRY(dpt__stream_wait(w->stream, w[i].ready));
     return sum_out(w, j, INT64_MAX);
   }
-  for (int64_t i = 1; i < n; i++) DPT__TRY(equip(&w[i], j, 1));
-  DPT__TRY(wait_all(w, n));
+  for (int64_t i = 1; i < n; i++) DPT__TRY(participant_alloc(&w[i], j, 1));
+  DPT__TRY(participants_wait(w, n));
   int64_t turn = 0;
-  for (int64_t count; (count = chunk(&j->out, CHUNK)); turn++)
-    DPT__TRY(help(w, &w[1 + turn % (n - 1)], j, count));
+  for (int64_t count; (count = sum_chunk_count(&j->out, CHUNK)); turn++)
+    DPT__TRY(sum_chunk(w, &w[1 + turn % (n - 1)], j, count));
   return 0;
 }
 
-int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
-  worker *w = malloc(sizeof *w * (size_t)(sources + 1));
-  job j = {out, sources, malloc(sizeof *in * (size_t)sources)};
+int dpt__sum_rows(dpt__row out, int64_t sources, const dpt__row *in) {
+  participant *w = malloc(sizeof *w * (size_t)(sources + 1));
+  reduction j = {out, sources, malloc(sizeof *in * (size_t)sources)};
   int64_t n = 0;
   int status = w && j.in ? 0 : dpt__no_memory("reduceAdd: no host memory");
   for (int64_t s = -1; !status && s < sources; s++) {
     int device = dpt__row_device(s < 0 ? &out : &in[s]), known = 0;
     for (int64_t i = 0; i < n; i++) known |= w[i].stream->device == device;
-    if (!known) status = hire(&w[n++], device);
+    if (!known) status = participant_init(&w[n++], device);
     if (s >= 0) j.in[s] = in[s];
   }
   if (!status) status = sum_all(w, n, &j);
   dpt__row_written(&out);
   for (int64_t i = 0; i < n; i++) {
-    dpt_storage_release(w[i].buffer);
-    dpt_storage_release(w[i].sums);
+    participant_destroy(&w[i]);
     if (i) status |= dpt__stream_wait_all(w[i].stream, w->stream);
   }
   free(j.in);
@@ -219,29 +226,28 @@ int dpt__sum(dpt__row out, int64_t sources, const dpt__row *in) {
 
 int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
                    const dpt_tensor *const *in, const int64_t *first) {
-  worker w[DPT__MAX_DEVICES];
+  participant w[DPT__MAX_DEVICES];
   dpt__row rows[DPT__MAX_DEVICES];
-  int64_t size = (int64_t)dpt__dtype_size(dpt__type(in[0])), hired = 0;
+  int64_t size = (int64_t)dpt__dtype_size(dpt__type(in[0])), joined = 0;
   int status = 0;
-  while (!status && hired < n) {
-    status = hire(&w[hired], out[hired]->storage_->device);
-    hired++;
+  while (!status && joined < n) {
+    status = participant_init(&w[joined], out[joined]->storage_->device);
+    joined++;
   }
   for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], 0};
   for (int64_t i = 0; !status && i < n; i++)
-    status = equip(&w[i], &(job){.sources = n, .in = rows}, 0);
-  if (!status) status = wait_all(w, n);
+    status = participant_alloc(&w[i], &(reduction){.sources = n, .in = rows}, 0);
+  if (!status) status = participants_wait(w, n);
   for (int64_t i = 0; !status && i < n; i++) {
     const dpt_tensor *sum = out[i];
     for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], first[i]};
-    job j = {{1, &sum, to[i]}, n, rows};
+    reduction j = {{1, &sum, to[i]}, n, rows};
     status = sum_out(&w[i], &j, (first[i + 1] - first[i]) * size);
     dpt__written(sum);
   }
-  for (int64_t i = 0; i < hired; i++) {
+  for (int64_t i = 0; i < joined; i++) {
     status |= dpt__event_record(w[i].stream, &w[i].ready);
-    dpt_storage_release(w[i].buffer);
-    dpt_storage_release(w[i].sums);
+    participant_destroy(&w[i]);
   }
-  return status || wait_all(w, n);
+  return status || participants_wait(w, n);
 }

@@ -1,4 +1,4 @@
-/* allocator.c: blocks of device memory in stream order (allocator.h has the rules).
+/* allocator.c: blocks of device memory in stream order (see allocator.h).
  *
  * Small blocks come out of segments of 2 MiB, larger ones out of 20 MiB, those above 10 MiB have
  * segments of their own size; near the limit a segment is only as large as the block. A block that
@@ -6,10 +6,11 @@
  * is taken.
  *
  * Locks: each pool has two. `lock` is held for short steps, never while work of a device is waited
- * for; but the backend takes and gives memory under it, which may take long (cudaMalloc, cudaFree).
- * Under it only the locks of marks are taken (dpt__event_done). `emptying` is outside of it and
- * held while the cache is emptied, waits included, so that another thread that finds no memory
- * waits for what this one is about to give back. A stream's thread takes `lock` alone.
+ * for; but the backend allocates and frees memory under it, which may take long (cudaMalloc,
+ * cudaFree). Under it only the locks of backend events are taken (dpt__event_done). `emptying` is
+ * outside of it and held while the cache is emptied, waits included, so that another thread that
+ * finds no memory waits for what this one is about to give back. A stream's thread takes `lock`
+ * alone.
  */
 #include "device/allocator.h"
 
@@ -25,7 +26,7 @@
 static const size_t SMALL = MiB, SMALL_SEGMENT = 2 * MiB, MEDIUM = 10 * MiB,
                     MEDIUM_SEGMENT = 20 * MiB;
 
-/* The free blocks that were born on one stream: for tensors, in the order of calls, or for running
+/* The free blocks of one stream: for tensors, in the order of calls, or for running
  * kernels, in the order of items. */
 typedef struct heap {
   dpt__stream *stream;
@@ -63,13 +64,13 @@ static const dpt__backend *pinned_backend(void) {
   return dpt__device_count() ? dpt__device_at(1)->backend : &dpt__host;
 }
 
-static int raw_take(int device, size_t bytes, void **data) {
+static int raw_alloc(int device, size_t bytes, void **data) {
   if (!device) return pinned_backend()->pinned_alloc(bytes, data);
   dpt__device *d = dpt__device_at(device);
   return d->backend->memory_alloc(d->index, bytes, data);
 }
 
-static void raw_give(dpt__block *block) {
+static void raw_free(dpt__block *block) {
   if (block->device) {
     dpt__device *d = dpt__device_at(block->device);
     d->backend->memory_free(d->index, block->data, block->bytes);
@@ -86,12 +87,12 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
   dpt__lock(&p->lock);
   int i = 0;
   while (i < block->nuser && block->users[i].stream != stream) i++;
-  if (i == block->nuser && i == block->user_room) {
-    int room = i ? i * 2 : 4;
-    dpt__event *users = realloc(block->users, (size_t)room * sizeof *users);
+  if (i == block->nuser && i == block->user_capacity) {
+    int capacity = i ? i * 2 : 4;
+    dpt__event *users = realloc(block->users, (size_t)capacity * sizeof *users);
     if (users) {
       block->users = users;
-      block->user_room = room;
+      block->user_capacity = capacity;
     } else {
       status = dpt__no_memory("no host memory to note a stream that uses a block");
     }
@@ -115,7 +116,7 @@ static void make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   if (dpt__cache_off()) {
     p->taken -= (int64_t)block->bytes;
-    raw_give(block);
+    raw_free(block);
     free(block->users);
     free(block);
     return;
@@ -157,8 +158,8 @@ void dpt__block_free(dpt__block *block) {
   if (dpt__forked()) return; /* the lock may be held by a thread that is not here */
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
-  if (block->held) {
-    block->given = 1;
+  if (block->pins) {
+    block->freed_by_user = 1;
     dpt__unlock(&p->lock);
     return;
   }
@@ -176,7 +177,7 @@ int dpt__block_pin(dpt__block *block, dpt__capture *capture) {
     return dpt__no_memory("cutorch.graph: no host memory to note what it uses");
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
-  block->held++;
+  block->pins++;
   block->graph = capture->id;
   dpt__unlock(&p->lock);
   return 0;
@@ -185,9 +186,9 @@ int dpt__block_pin(dpt__block *block, dpt__capture *capture) {
 void dpt__block_unpin(dpt__block *block) {
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
-  dpt__assert(block->held > 0);
-  int last = --block->held == 0 && block->given;
-  if (last) block->given = 0;
+  dpt__assert(block->pins > 0);
+  int last = --block->pins == 0 && block->freed_by_user;
+  if (last) block->freed_by_user = 0;
   dpt__unlock(&p->lock);
   if (last) dpt__block_free(block);
 }
@@ -246,12 +247,12 @@ static int await_pending(pool *p) DPT__REQUIRES(p->emptying) {
 }
 
 /* Segments that no work uses: their bytes, and how many they are. */
-static int64_t raw_give_all(dpt__block *list, int *n) {
+static int64_t raw_free_all(dpt__block *list, int *n) {
   int64_t bytes = 0;
   for (*n = 0; list; ++*n) {
     dpt__block *next = list->next;
     bytes += (int64_t)list->bytes;
-    raw_give(list);
+    raw_free(list);
     free(list->users);
     free(list);
     list = next;
@@ -270,7 +271,7 @@ static dpt__block *collect_segments(pool *p, int passed) DPT__REQUIRES(p->lock) 
 
 /* Gives whole free segments back to the system and says how many. Waits for the work that uses
  * them. */
-static int give_segments(pool *p) DPT__REQUIRES(p->emptying) {
+static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__lock(&p->lock);
   dpt__block *list = collect_segments(p, 0);
   dpt__unlock(&p->lock);
@@ -278,7 +279,7 @@ static int give_segments(pool *p) DPT__REQUIRES(p->emptying) {
   for (dpt__block *b = list; b; b = b->next)
     dpt__event_wait_quietly((dpt__event){b->stream, b->freed});
   int n;
-  int64_t bytes = raw_give_all(list, &n);
+  int64_t bytes = raw_free_all(list, &n);
   dpt__lock(&p->lock);
   p->taken -= bytes;
   dpt__unlock(&p->lock);
@@ -311,7 +312,7 @@ static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bi
   if (p->limit && p->taken + (int64_t)bytes > p->limit) return NULL;
   dpt__block *block = calloc(1, sizeof *block);
   if (!block) return NULL;
-  if (raw_take(device, bytes, &block->data) || !block->data) {
+  if (raw_alloc(device, bytes, &block->data) || !block->data) {
     free(block);
     return NULL;
   }
@@ -388,7 +389,7 @@ static dpt__block *reclaim(pool *p, int device, dpt__stream *stream, size_t byte
   await_temporary(p);
   for (int i = 0, more = 1; !block && more && i < ROUNDS; i++) {
     more = await_pending(p);
-    more += give_segments(p);
+    more += free_segments(p);
     block = find_live(p, device, stream, bytes, 1);
   }
   dpt__unlock(&p->emptying);
@@ -413,7 +414,7 @@ static dpt__block *reclaim_passed(pool *p, dpt__stream *stream, uint64_t number,
   dpt__event_wait_quietly((dpt__event){stream, number - 1});
   int n;
   dpt__lock(&p->lock);
-  p->taken -= raw_give_all(collect_segments(p, 1), &n);
+  p->taken -= raw_free_all(collect_segments(p, 1), &n);
   dpt__block *block = find_block(p, stream->device, stream, bytes, 1, 1);
   dpt__unlock(&p->lock);
   return block;
@@ -489,7 +490,7 @@ int dpt_memory_limit_set(int device, int64_t bytes) {
 void dpt__cache_empty(int device) {
   pool *p = &pools[device];
   dpt__lock(&p->emptying);
-  give_segments(p);
+  free_segments(p);
   dpt__unlock(&p->emptying);
 }
 

@@ -1,8 +1,8 @@
-/* allocator.h: device memory and page-locked host memory, given out again in stream order.
+/* allocator.h: device memory and page-locked host memory, allocated in stream order.
  *
- * Invariant: a block is born on a stream, the current one of its device (page-locked memory on
- * none). Given back, it is given out again on that stream without a wait, and only after the last
- * events of the other streams that used it. Giving back is legal on any thread and never waits.
+ * Invariant: a block is allocated on a stream, the current one of its device (page-locked memory on
+ * none). After it is freed it is allocated again on that stream without a wait, and only after the
+ * last events of the other streams that used it. Freeing is legal on any thread and never waits.
  * Memory goes back to the system only when the work that was queued on it has run.
  */
 #ifndef DPT_DEVICE_ALLOCATOR_H
@@ -10,8 +10,8 @@
 #include "device/capture.h"
 #include "device/heap.h"
 
-/* Memory of a device, 64-byte aligned; device 0: page-locked host memory. A sentence with the live,
- * cached and asked bytes where there is none. */
+/* Memory of a device, 64-byte aligned; device 0: page-locked host memory. If there is
+ * none, an error message with the live, cached and wanted bytes. */
 int dpt__block_alloc(int device, size_t bytes, dpt__block **block);
 void dpt__block_free(dpt__block *block);
 
@@ -23,7 +23,7 @@ void dpt__block_free(dpt__block *block);
 dpt__block *dpt__block_alloc_temporary(dpt__stream *stream, uint64_t number, size_t bytes);
 void dpt__block_free_temporary(dpt__block *block, uint64_t number);
 
-/* Captured work uses the block: it is given back only when the graph has released it, too. */
+/* Captured work uses the block: it is free only when the graph has unpinned it, too. */
 int dpt__block_pin(dpt__block *block, dpt__capture *capture);
 void dpt__block_unpin(dpt__block *block);
 

@@ -81,7 +81,7 @@ int dpt__backend_event_query(dpt__event event) {
   recorded *ring = events->pending;
   int done = 1;
   if (dpt__counter_value(&stream->issued) < event.number) return 0;
-  dpt__lock(&events->lock);
+  dpt__lock(&stream->events->lock);
   const recorded *last =
       events->npending ? &ring[(events->first + events->npending - 1) % PENDING] : NULL;
   if (!dpt__event_over(event) && !events->closed && events->npending < PENDING &&
@@ -96,7 +96,7 @@ int dpt__backend_event_query(dpt__event event) {
     events->first = (events->first + 1) % PENDING;
     events->npending--;
   }
-  dpt__unlock(&events->lock);
+  dpt__unlock(&stream->events->lock);
   return dpt__event_over(event);
 }
 

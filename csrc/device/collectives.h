@@ -21,7 +21,7 @@ typedef struct dpt__collective_call {
   int64_t count;
 } dpt__collective_call;
 
-/* Where a rank reads and writes; NULL where it does not. */
+/* Where a rank reads and writes; NULL if it does not. */
 typedef struct dpt__place {
   const void *from;
   void *to;

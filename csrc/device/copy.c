@@ -1,4 +1,4 @@
-/* copy.c: moving bytes (copy.h has the rules). */
+/* copy.c: moving bytes (see copy.h). */
 #include "device/copy.h"
 
 #include "device/device.h"
@@ -12,17 +12,17 @@ uint64_t dpt_copied_bytes(void) { return atomic_load(&copied); }
 void dpt__copied_add(uint64_t bytes) { atomic_fetch_add(&copied, bytes); }
 
 /* A copy that DPT_FAULT asks to fail, on any backend. */
-static int run_failure(dpt__context *context, const void *args) {
+static int copy_run_failure(dpt__context *context, const void *args) {
   const struct dpt__copy_bytes_args *a = args;
   unsigned long long bytes = 0;
   for (int i = 0; i < a->count; i++) bytes += a->piece[i].bytes;
   return dpt__fail("copy of %llu bytes: failed on demand (DPT_FAULT)", bytes);
 }
 
-static int device_of(const dpt__block *block) { return block ? block->device : 0; }
+static int copy_device(const dpt__block *block) { return block ? block->device : 0; }
 
-static enum dpt__way way(const dpt__block *to, const dpt__block *from) {
-  int a = device_of(to), b = device_of(from);
+static enum dpt__way copy_way(const dpt__block *to, const dpt__block *from) {
+  int a = copy_device(to), b = copy_device(from);
   if (!a || !b || a == b) return DPT__WITHIN;
   return dpt__peers(a, b) ? DPT__PEERS : DPT__STAGED;
 }
@@ -40,7 +40,7 @@ int dpt__copies_end(dpt__copies *copies) {
   uint64_t bytes = 0;
   for (int i = 0; i < args->count; i++) bytes += args->piece[i].bytes;
   dpt__kernel_fn *run = stream->backend->kernels[DPT__KERNEL_copy_bytes];
-  if (dpt__fault(DPT__FAULT_COPY)) run = run_failure;
+  if (dpt__fault(DPT__FAULT_COPY)) run = copy_run_failure;
   DPT__TRY(dpt__stream_push(stream, run, copies->fn, args,
                             offsetof(struct dpt__copy_bytes_args, piece) +
                                 (size_t)args->count * sizeof *args->piece));
@@ -54,7 +54,7 @@ int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, cons
   dpt__block *to_block = to_storage ? to_storage->block : NULL;
   dpt__block *from_block = from_storage ? from_storage->block : NULL;
   struct dpt__copy_bytes_args *args = &copies->args;
-  int32_t between = way(to_block, from_block);
+  int32_t between = copy_way(to_block, from_block);
   if (args->count && args->way == between && copies->to == to_block && copies->from == from_block) {
     dpt__piece *last = &args->piece[args->count - 1];
     if ((char *)last->to + last->bytes == to && (const char *)last->from + last->bytes == from) {

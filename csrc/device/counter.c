@@ -1,4 +1,4 @@
-/* counter.c: growing counters over futexes (counter.h has the rules).
+/* counter.c: growing counters over futexes (see counter.h).
  *
  * Why no wake-up is lost: a waiter reads the generation, registers its value, then reads the
  * counter; the owner writes the counter, then reads the registered value, all sequentially

@@ -19,7 +19,7 @@ typedef struct dpt__counter {
 void dpt__counter_init(dpt__counter *counter);
 void dpt__counter_advance(dpt__counter *counter, uint64_t value);
 void dpt__counter_wait(dpt__counter *counter, uint64_t value);
-/* The same for one who waits again and again: where spinning was in vain, the next 1, 3, 7, 15, 15
+/* The same for one who waits again and again: if spinning did not help, the next 1, 3, 7, 15, 15
  * ... waits do without. Others at work on the machine may need the core. Zero at first. */
 typedef struct dpt__wary {
   int failed, skip;

@@ -45,7 +45,7 @@ static void write_report(const dpt__device_list *list, const char *why_not) {
     snprintf(report + n, sizeof report - (size_t)n, "; GPUs were asked for, but %s", why_not);
 }
 
-static void after_fork(void) { atomic_store(&forked, atomic_load(&ready)); }
+static void device_after_fork(void) { atomic_store(&forked, atomic_load(&ready)); }
 
 static int add_device(const dpt__backend *backend, int number, int unit, int threads)
     DPT__REQUIRES(lock) {
@@ -111,7 +111,7 @@ static int make_devices(void) DPT__REQUIRES(lock) {
   ndevice = list.count;
   write_report(&list, why_not);
   if (*why_not && is_given(&list)) fprintf(stderr, "dpt: %s\n", report);
-  pthread_atfork(NULL, NULL, after_fork);
+  pthread_atfork(NULL, NULL, device_after_fork);
   atomic_store(&ready, 1);
   return 0;
 }
@@ -350,7 +350,7 @@ static dpt__stream *stream_at(dpt__device *device, int index) {
 }
 
 /* number 0: the current device; -1: all of them. Every stream is waited for; the first error that
- * one of them kept is told, others stay for their next wait. */
+ * one of them kept is reported, others stay for their next wait. */
 int dpt_device_synchronize(int number) {
   dpt__device *device;
   DPT__TRY(dpt__device_find("synchronize", number < 0 ? 0 : number, &device));

@@ -1,8 +1,8 @@
 /* device.h: the logical devices of this process.
  *
  * Invariant: the list is made once, at the first use of a device, from DPT_DEVICES or
- * dpt_devices_set; afterwards it never changes. Devices are numbered from 1. Which device and which
- * stream of each device are current is a matter of each thread. A child of fork that inherits
+ * dpt_devices_set; afterwards it never changes. Devices are numbered from 1. The
+ * current device and the current streams are thread-local. A child of fork that inherits
  * devices can not use them: every call that would queue or wait says so.
  */
 #ifndef DPT_DEVICE_DEVICE_H
@@ -10,16 +10,18 @@
 #include "device/device_list.h"
 #include "device/stream.h"
 
-/* Makes the list if that was not done; a sentence where DPT_DEVICES is nonsense, or after fork. */
+/* Makes the list if that was not done; an error message if DPT_DEVICES is nonsense, or after fork.
+ */
 int dpt__devices_ready(const char *fn);
-/* The device of that number, 0 being the current one; a sentence in fn's name if there is none. */
+/* The device of that number, 0 being the current one; an error message in fn's name if there is
+ * none. */
 int dpt__device_find(const char *fn, int number, dpt__device **device);
 /* A device that is known to exist, and this thread's current stream of it. */
 dpt__device *dpt__device_at(int number);
 dpt__stream *dpt__current_stream(int number);
-/* The device's stream for communication, made at the first call; NULL leaves a sentence. Between
- * dpt__communicate(1) and dpt__communicate(0) it is this thread's current stream of every device
- * that has one. It is ordered with no other stream. */
+/* The device's stream for communication, made at the first call; NULL leaves an error message.
+ * Between dpt__communicate(1) and dpt__communicate(0) it is this thread's current stream of every
+ * device that has one. It is ordered with no other stream. */
 dpt__stream *dpt__communication_stream(int number);
 void dpt__communicate(int on);
 int dpt__device_count(void); /* of the list, once it is made */

@@ -1,4 +1,4 @@
-/* draws.c: the random state of every device, and the passes of threads (draws.h has the rules). */
+/* draws.c: the random state of every device, and the passes of threads (see draws.h). */
 #include "device/draws.h"
 
 #include "base/lock.h"
@@ -35,12 +35,12 @@ static _Thread_local struct {
   } list[DEPTH];
 } passes;
 
-static dpt_pass *pass_on(int device) {
+static dpt_pass *draws_pass_on(int device) {
   int last = passes.n - 1;
   return last >= 0 && passes.list[last].device == device ? &passes.list[last].pass : NULL;
 }
 
-static dpt__draws *at(int device) DPT__REQUIRES(lock) {
+static dpt__draws *draws_at(int device) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   if (!states[device].seeded) {
     states[device].seeded = 1;
@@ -50,7 +50,7 @@ static dpt__draws *at(int device) DPT__REQUIRES(lock) {
 }
 
 dpt__draws dpt__draws_take(int device, uint64_t count) {
-  dpt_pass *pass = pass_on(device);
+  dpt_pass *pass = draws_pass_on(device);
   dpt__draws now;
   if (count) dpt__effect();
   if (pass) {
@@ -59,7 +59,7 @@ dpt__draws dpt__draws_take(int device, uint64_t count) {
     return now;
   }
   dpt__lock(&lock);
-  dpt__draws *state = at(device);
+  dpt__draws *state = draws_at(device);
   now = *state;
   state->offset += count;
   dpt__unlock(&lock);
@@ -69,7 +69,7 @@ dpt__draws dpt__draws_take(int device, uint64_t count) {
 dpt__draws dpt__draws_get(int device) { return dpt__draws_take(device, 0); }
 
 void dpt__draws_set(int device, dpt__draws state) {
-  dpt_pass *pass = pass_on(device);
+  dpt_pass *pass = draws_pass_on(device);
   if (pass) pass->seed = state.seed, pass->offset = state.offset;
   dpt__lock(&lock);
   states[device].seeded = 1;
@@ -78,14 +78,14 @@ void dpt__draws_set(int device, dpt__draws state) {
 }
 
 void dpt__draws_seed(int device, uint64_t seed) {
-  if (pass_on(device)) passes.list[passes.n - 1].device = 0;
+  if (draws_pass_on(device)) passes.list[passes.n - 1].device = 0;
   dpt__draws_set(device, (dpt__draws){seed, 0});
 }
 
 /* What a replica's seed is moved by: odd, so that replicas never meet, and far from small seeds. */
 static const uint64_t LANE = 0x9E3779B97F4A7C15;
 
-static int captured(dpt__capture *capture, dpt_draw *draw) {
+static int draws_captured(dpt__capture *capture, dpt_draw *draw) {
   if (!capture->live) {
     dpt__block *block;
     DPT__TRY(dpt__block_alloc(capture->stream->device, sizeof(dpt__draws), &block));
@@ -99,10 +99,10 @@ static int captured(dpt__capture *capture, dpt_draw *draw) {
 }
 
 int dpt__draws_next(const char *fn, int device, int64_t rows, dpt_draw *draw) {
-  const dpt_pass *pass = pass_on(device);
+  const dpt_pass *pass = draws_pass_on(device);
   if (dpt__own_capture) {
     if (pass) return dpt__capture_reject(fn, "it draws what goes by the replica");
-    return captured(dpt__own_capture, draw);
+    return draws_captured(dpt__own_capture, draw);
   }
   dpt__draws state = dpt__draws_take(device, 1);
   *draw = (dpt_draw){.seed = state.seed, .offset = state.offset};
@@ -137,13 +137,13 @@ void dpt_pass_leave(void) {
   passes.n--;
   if (!passes.list[passes.n].device) return;
   const dpt_pass *pass = &passes.list[passes.n].pass;
-  dpt_pass *outer = pass_on(pass->device);
+  dpt_pass *outer = draws_pass_on(pass->device);
   if (outer) {
     if (outer->seed == pass->seed && outer->offset < pass->offset) outer->offset = pass->offset;
     return;
   }
   dpt__lock(&lock);
-  dpt__draws *state = at(pass->device);
+  dpt__draws *state = draws_at(pass->device);
   if (state->seed == pass->seed && state->offset < pass->offset) state->offset = pass->offset;
   dpt__unlock(&lock);
 }

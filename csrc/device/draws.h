@@ -9,7 +9,7 @@
  * draw under the seed of the first one's device and from the same offset on. A tensor whose rows
  * are the replica's, or as many for each of them, has the words that one device would have drawn
  * for these rows; any other one draws under the seed moved by the replica's number. (Replicas that
- * draw tensors of one size, whatever their rows, do not meet either, unless weights give a later
+ * draw tensors of one size, whatever their rows, share no words either, unless weights give a later
  * replica more rows than an earlier one: its words may then be some of that one's, elsewhere.)
  *
  * While a graph is captured its draws are numbered from 0, and added to what stands in a little

@@ -1,4 +1,4 @@
-/* fault.c: faults, delays and link speeds on demand (fault.h has the rules). */
+/* fault.c: faults, delays and link speeds on demand (see fault.h). */
 #include "device/fault.h"
 
 #include "base/lock.h"

@@ -15,7 +15,7 @@ enum dpt__fault { DPT__FAULT_THREAD, DPT__FAULT_MALLOC, DPT__FAULT_COPY, DPT__NF
 int dpt__fault(enum dpt__fault fault);
 /* Reads the variables, once; while one of them is nonsense, every call fails with a message. */
 int dpt__fault_init(void);
-/* A random delay before a stream's next item, where DPT_DELAY is set; *random is the stream's own
+/* A random delay before a stream's next item, if DPT_DELAY is set; *random is the stream's own
  * state, 0 at first, id tells the streams apart. */
 void dpt__delay(uint64_t *random, int id);
 /* DPT_CACHE=off: memory that is given back goes back to the system as soon as nobody works on it,

@@ -28,7 +28,7 @@ struct dpt_graph {
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static dpt_graph *freed DPT__GUARDED_BY(lock);
 
-static void destroy(dpt_graph *graph) {
+static void graph_destroy(dpt_graph *graph) {
   if (graph->work) graph->capture.stream->backend->graph_free(graph->work);
   dpt__scratch_free(graph->scratch);
   dpt__list *blocks = &graph->capture.blocks, *written = &graph->capture.written;
@@ -55,21 +55,21 @@ void dpt__graphs_sweep(void) {
   dpt__unlock(&lock);
   while (done) {
     dpt_graph *next = done->next;
-    destroy(done);
+    graph_destroy(done);
     done = next;
   }
 }
 
 /* ---- capturing ---- */
 
-static int run_begin(dpt__context *context, const void *args) {
+static int graph_run_begin(dpt__context *context, const void *args) {
   dpt_graph *graph = *(dpt_graph *const *)args;
   dpt__scratch_divert();
   graph->status = context->backend->capture_begin(context->native_stream);
   return graph->status;
 }
 
-static int run_end(dpt__context *context, const void *args) {
+static int graph_run_end(dpt__context *context, const void *args) {
   dpt_graph *graph = *(dpt_graph *const *)args;
   graph->scratch = dpt__scratch_restore();
   if (graph->status) return 0; /* it never began */
@@ -78,7 +78,7 @@ static int run_end(dpt__context *context, const void *args) {
 }
 
 /* Queues fn(graph) and waits until it has run. */
-static int run(dpt_graph *graph, dpt__kernel_fn *fn) {
+static int graph_run(dpt_graph *graph, dpt__kernel_fn *fn) {
   dpt__stream *stream = graph->capture.stream;
   DPT__TRY(dpt__stream_push_unordered(stream, fn, "cutorch.graph", &graph, sizeof graph));
   dpt__event_run(dpt__event_last(stream));
@@ -116,7 +116,7 @@ int dpt_graph_begin(dpt_graph **out) {
   dpt__event_wait_quietly(dpt__event_last(stream));
   dpt__own_capture = &graph->capture;
   dpt__backend_events_close(stream, 1);
-  run(graph, run_begin);
+  graph_run(graph, graph_run_begin);
   *out = graph;
   return 0;
 }
@@ -125,7 +125,7 @@ int dpt_graph_end(dpt_graph *graph) {
   dpt__stream *stream = graph->capture.stream;
   if (dpt__own_capture != &graph->capture)
     return dpt__fail("cutorch.graph: this thread does not capture that graph");
-  int status = run(graph, run_end);
+  int status = graph_run(graph, graph_run_end);
   dpt__backend_events_close(stream, 0);
   dpt__own_capture = NULL;
   atomic_store(&stream->capture, NULL);
@@ -142,7 +142,7 @@ typedef struct launch {
   dpt__draws from;
 } launch;
 
-static int run_launch(dpt__context *context, const void *args) {
+static int graph_run_launch(dpt__context *context, const void *args) {
   const launch *l = args;
   void *live = l->graph->capture.live;
   if (live) {
@@ -163,7 +163,7 @@ int dpt_graph_launch(dpt_graph *graph) {
   DPT__TRY(dpt__stream_wait_all(stream, current));
   launch l = {.graph = graph};
   if (graph->capture.draws) l.from = dpt__draws_take(stream->device, graph->capture.draws);
-  DPT__TRY(dpt__stream_push(stream, run_launch, fn, &l, sizeof l));
+  DPT__TRY(dpt__stream_push(stream, graph_run_launch, fn, &l, sizeof l));
   graph->last = dpt__event_last(stream);
   dpt__list *written = &graph->capture.written;
   for (int i = 0; i < written->n; i++) dpt__storage_written(written->item[i]);

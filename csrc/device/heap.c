@@ -1,11 +1,11 @@
-/* heap.c: bins of free blocks (heap.h has the rules). */
+/* heap.c: bins of free blocks (see heap.h). */
 #include "device/heap.h"
 
 #include <stdlib.h>
 
 enum { LOOK = 32 }; /* how many blocks of its own bin a search compares */
 
-static void place(size_t bytes, int *row, int *column) {
+static void heap_bin(size_t bytes, int *row, int *column) {
   uint64_t grains = bytes / DPT__GRAIN;
   int log = 63 - __builtin_clzll(grains);
   *row = log < DPT__BIN_ROWS ? log : DPT__BIN_ROWS - 1;
@@ -14,7 +14,7 @@ static void place(size_t bytes, int *row, int *column) {
 
 void dpt__bins_add(dpt__bins *bins, dpt__block *block) {
   int row, column;
-  place(block->bytes, &row, &column);
+  heap_bin(block->bytes, &row, &column);
   dpt__block **first = &bins->first[row][column];
   block->prev = NULL;
   block->next = *first;
@@ -26,7 +26,7 @@ void dpt__bins_add(dpt__bins *bins, dpt__block *block) {
 
 void dpt__bins_remove(dpt__bins *bins, dpt__block *block) {
   int row, column;
-  place(block->bytes, &row, &column);
+  heap_bin(block->bytes, &row, &column);
   if (block->next) block->next->prev = block->prev;
   if (block->prev) {
     block->prev->next = block->next;
@@ -40,7 +40,7 @@ void dpt__bins_remove(dpt__bins *bins, dpt__block *block) {
 
 dpt__block *dpt__bins_find(dpt__bins *bins, size_t bytes) {
   int row, column;
-  place(bytes, &row, &column);
+  heap_bin(bytes, &row, &column);
   dpt__block *best = NULL;
   int left = LOOK;
   for (dpt__block *b = bins->first[row][column]; b && left; b = b->next, left--)
@@ -73,7 +73,7 @@ void dpt__block_cut(dpt__block *block, size_t bytes) {
 }
 
 /* `second`, in no bin, is joined to its neighbour `first`, in no bin either. */
-static void swallow(dpt__block *first, dpt__block *second) {
+static void heap_merge(dpt__block *first, dpt__block *second) {
   first->bytes += second->bytes;
   first->after = second->after;
   if (first->after) first->after->before = first;
@@ -89,12 +89,12 @@ void dpt__block_join(dpt__block *block) {
   block->asked = 0;
   if (is_free(block->after)) {
     dpt__bins_remove(block->home, block->after);
-    swallow(block, block->after);
+    heap_merge(block, block->after);
   }
   if (is_free(block->before)) {
     dpt__block *first = block->before;
     dpt__bins_remove(first->home, first);
-    swallow(first, block);
+    heap_merge(first, block);
     block = first;
   }
   dpt__assert(!is_free(block->before) && !is_free(block->after));

@@ -26,9 +26,9 @@ struct dpt__block {
   uint64_t freed;             /* of that stream: the last item when it was freed */
   _Atomic(dpt__stream *) last_user;
   dpt__event *users; /* other streams that used it; the numbers are set when it is given back */
-  int nuser, user_room;
-  int held, given; /* by how many graphs; its user gave it back and they have not yet */
-  uint64_t graph;  /* the last one that held it */
+  int nuser, user_capacity;
+  int pins, freed_by_user; /* how many graphs use it; its user has freed it and they have not yet */
+  uint64_t graph;          /* the last one that pinned it */
 };
 
 /* Block sizes double from row to row, in DPT__BIN_COLUMNS steps. */
@@ -44,7 +44,7 @@ void dpt__bins_remove(dpt__bins *bins, dpt__block *block);
  * NULL: none. */
 dpt__block *dpt__bins_find(dpt__bins *bins, size_t bytes);
 /* Cuts what is beyond `bytes` off a block that is in no bin and adds it to the bins. Nothing
- * happens where there is no host memory for the record. */
+ * happens if there is no host memory for the record. */
 void dpt__block_cut(dpt__block *block, size_t bytes);
 /* Joins a block that becomes free with its free neighbours and adds the result to the bins. */
 void dpt__block_join(dpt__block *block);

@@ -20,14 +20,14 @@ struct dpt__mapping {
   char *name; /* of the object to remove, or NULL */
 };
 
-static int check_kind(int kind) {
+static int mapped_check_kind(int kind) {
   if (!dpt__is_device(kind)) return 0;
   return dpt__fail("storage: got %s, wanted a type of host memory", dpt__kind_name(kind));
 }
 
 int dpt_storage_over(dpt_storage **r, int kind, void *data, int64_t size) {
   size_t bytes;
-  DPT__TRY(check_kind(kind));
+  DPT__TRY(mapped_check_kind(kind));
   DPT__TRY(dpt__storage_bytes(kind, size, &bytes));
   size_t each = dpt__dtype_size(dpt__dtype(kind));
   const uintptr_t lowest = 65536; /* the kernel maps nothing below */
@@ -49,7 +49,7 @@ void dpt__unmap(struct dpt__mapping *mapping, void *data) {
   forget(mapping);
 }
 
-/* Sets the bytes to map, and the size where it is the file's; grows the file if it is shared. */
+/* Sets the bytes to map, and the size if it is the file's; grows the file if it is shared. */
 static int measure(int file, const char *path, int kind, int shared, int64_t *size, size_t *bytes) {
   struct stat about;
   if (fstat(file, &about) != 0)
@@ -65,7 +65,7 @@ static int measure(int file, const char *path, int kind, int shared, int64_t *si
   return 0;
 }
 
-static int map(int file, const char *path, int shared, size_t bytes, void **data) {
+static int mapped_map(int file, const char *path, int shared, size_t bytes, void **data) {
   *data = NULL;
   if (!bytes) return 0;
   int flags = shared ? MAP_SHARED : MAP_PRIVATE;
@@ -77,7 +77,7 @@ static int map(int file, const char *path, int shared, size_t bytes, void **data
 
 int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int memory,
                     int64_t size) {
-  DPT__TRY(check_kind(kind));
+  DPT__TRY(mapped_check_kind(kind));
   int mode = shared ? O_RDWR | O_CREAT : O_RDONLY;
   int file = memory ? shm_open(path, mode, 0600) : open(path, mode | O_CLOEXEC, 0600);
   if (file < 0) return dpt__fail("storage: cannot open '%s': %s", path, strerror(errno));
@@ -87,7 +87,7 @@ int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int
   if (!mapping || (memory && !(mapping->name = strdup(path))))
     failed = dpt__no_memory("no host memory for a storage");
   failed = failed || measure(file, path, kind, shared, &size, &mapping->bytes) ||
-           map(file, path, shared, mapping->bytes, &data) ||
+           mapped_map(file, path, shared, mapping->bytes, &data) ||
            dpt__storage_over(r, kind, data, size, mapping);
   close(file);
   if (!failed) return 0;

@@ -3,13 +3,13 @@
 
 #include "device/device.h"
 
-enum { NOT_ASKED, REACHED, REFUSED };
+enum { NOT_ASKED, REACHED, REJECTED };
 static atomic_uchar known[DPT__MAX_DEVICES][DPT__MAX_DEVICES];
 
 static int change(dpt__device *from, dpt__device *to, int on, int *reached) {
   *reached = on;
   if (from->backend->peer) DPT__TRY(from->backend->peer(from->index, to->index, on, reached));
-  atomic_store(&known[from->number - 1][to->number - 1], *reached ? REACHED : REFUSED);
+  atomic_store(&known[from->number - 1][to->number - 1], *reached ? REACHED : REJECTED);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-/* plugin.c: finds and loads a backend's library (plugin.h has the rules). */
+/* plugin.c: finds and loads a backend's library (see plugin.h). */
 #define _GNU_SOURCE
 #include "device/plugin.h"
 

@@ -11,13 +11,14 @@
 /* What a plugin's code may call of libdpt. */
 typedef struct dpt__services {
   int (*fail)(const char *format, ...) __attribute__((format(printf, 1, 2))); /* is 1 */
-  const char *(*message)(void); /* the sentence of this thread's last failure */
-  /* Memory of the running kernel's device, in the order of its queue; NULL leaves a sentence. */
+  const char *(*message)(void); /* this thread's last error message */
+  /* Memory of the running kernel's device, in the order of its stream; NULL leaves an error
+   * message. */
   void *(*scratch)(dpt__context *context, size_t bytes);
   const dpt__backend *host; /* kernels that an emulated device borrows */
 } dpt__services;
 
-/* The backend, or NULL and a sentence in dpt_message(). */
+/* The backend, or NULL and an error message in dpt_message(). */
 typedef const dpt__backend *dpt__plugin_fn(int abi, const dpt__services *services);
 
 /* name: "cuda" or "emulated", of lib/libdpt_NAME.so. */

@@ -1,4 +1,4 @@
-/* meeting.c: one piece of work of several streams (meeting.h has the rules). */
+/* rendezvous.c: one piece of work of several streams (see rendezvous.h). */
 #include "device/rendezvous.h"
 
 #include "device/capture.h"
@@ -6,26 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct meeting {
-  atomic_int coming, leaving; /* streams that are not there yet; those that still need this */
+typedef struct rendezvous {
+  atomic_int arriving, leaving; /* streams that are not there yet; those that still need this */
   int n, status;
   dpt__rendezvous_fn *fn;
   dpt__event work;   /* the item that ran fn */
   dpt__counter over; /* 1: fn has returned */
   const void *args;  /* behind the streams */
   dpt__stream *stream[];
-} meeting;
+} rendezvous;
 
-static void leave(meeting *m) {
+static void rendezvous_leave(rendezvous *m) {
   if (atomic_fetch_sub(&m->leaving, 1) == 1) free(m);
 }
 
-static int run(dpt__context *context, const void *args) {
-  meeting *m = *(meeting *const *)args;
+static int rendezvous_run(dpt__context *context, const void *args) {
+  rendezvous *m = *(rendezvous *const *)args;
   dpt__stream *stream = context->stream;
   dpt__event self = dpt__event_running(stream);
   int status = 0;
-  if (atomic_fetch_sub(&m->coming, 1) == 1) {
+  if (atomic_fetch_sub(&m->arriving, 1) == 1) {
     dpt__runner_enter(&stream->runner);
     status = m->status = m->fn(context, m->n, m->stream, m->args);
     m->work = self;
@@ -33,11 +33,11 @@ static int run(dpt__context *context, const void *args) {
   } else {
     dpt__counter_wait(&m->over, 1);
     if (m->status) {
-      dpt__event_run(m->work); /* the error is kept by then */
+      dpt__event_run(m->work); /* the error is set by then */
       dpt__stream_inherit(stream, self.number, m->work);
     }
   }
-  leave(m);
+  rendezvous_leave(m);
   return status;
 }
 
@@ -49,19 +49,19 @@ int dpt__stream_rendezvous(int n, dpt__stream *const *streams, dpt__rendezvous_f
                            const char *name, const void *args, size_t size) {
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   dpt__stream *sorted[DPT__PUSH_MAX];
-  size_t head = (sizeof(meeting) + (size_t)n * sizeof *streams + 15) / 16 * 16;
+  size_t head = (sizeof(rendezvous) + (size_t)n * sizeof *streams + 15) / 16 * 16;
   DPT__TRY(dpt__capture_rejects(name, "it is work of several devices together"));
-  meeting *m = malloc(head + size);
+  rendezvous *m = malloc(head + size);
   if (!m) return dpt__no_memory("%s: no host memory", name);
-  *m = (meeting){.n = n, .fn = fn, .args = (char *)m + head};
-  atomic_init(&m->coming, n);
+  *m = (rendezvous){.n = n, .fn = fn, .args = (char *)m + head};
+  atomic_init(&m->arriving, n);
   atomic_init(&m->leaving, n);
   dpt__counter_init(&m->over);
   memcpy(m->stream, streams, (size_t)n * sizeof *streams);
   if (size) memcpy((char *)m + head, args, size);
   memcpy(sorted, streams, (size_t)n * sizeof *streams);
   qsort(sorted, (size_t)n, sizeof *sorted, by_id);
-  int status = dpt__stream_push_all(n, sorted, run, name, &m, sizeof m);
+  int status = dpt__stream_push_all(n, sorted, rendezvous_run, name, &m, sizeof m);
   if (status) free(m);
   return status;
 }

@@ -1,13 +1,13 @@
-/* meeting.h: one piece of work of several streams.
+/* rendezvous.h: one piece of work of several streams.
  *
- * Invariant: a meeting is one item of each stream, all queued at once, so that whatever others
+ * Invariant: a rendezvous is one item of each stream, all queued at once, so that whatever others
  * queue lies before it on every stream or behind it on every stream: streams never wait for each
  * other in a circle. The stream that comes last runs the work, for all of them; the others' threads
- * wait until it has returned. Its error is one error, told once, by whichever stream is waited for
- * first.
+ * wait until it has returned. Its error is one error, reported once, by whichever stream is waited
+ * for first.
  */
-#ifndef DPT_DEVICE_MEETING_H
-#define DPT_DEVICE_MEETING_H
+#ifndef DPT_DEVICE_RENDEZVOUS_H
+#define DPT_DEVICE_RENDEZVOUS_H
 #include "device/stream.h"
 
 /* Runs on the thread of one of the streams, in its context; streams are those of

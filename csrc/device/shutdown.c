@@ -1,4 +1,4 @@
-/* leaving.c: the threads that run kernels, and waiting for them at the end (leaving.h). */
+/* shutdown.c: the threads that run kernels, and waiting for them at the end (see shutdown.h). */
 #include "device/shutdown.h"
 
 #include "base/lock.h"
@@ -9,10 +9,10 @@
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static dpt__runner *list DPT__GUARDED_BY(lock);
 static pid_t owner; /* the process that has the threads: not its children; set once */
-static atomic_int begun, leaving;
-static pthread_t leaver;
+static atomic_int registered, ending;
+static pthread_t ending_thread;
 
-static int all_rest(void) {
+static int shutdown_all_idle(void) {
   int rest = 1;
   dpt__lock(&lock);
   for (dpt__runner *r = list; r; r = r->next)
@@ -21,22 +21,22 @@ static int all_rest(void) {
   return rest;
 }
 
-static void leave(void) {
+static void shutdown_wait(void) {
   if (getpid() != owner) return;
-  leaver = pthread_self();
-  atomic_store(&leaving, 1);
-  for (int patience = 10000; patience > 0 && !all_rest(); patience--) usleep(100);
+  ending_thread = pthread_self();
+  atomic_store(&ending, 1);
+  for (int patience = 10000; patience > 0 && !shutdown_all_idle(); patience--) usleep(100);
 }
 
 void dpt__shutdown_first(void) {
   dpt__lock(&lock);
   if (!owner) owner = getpid();
-  atexit(leave);
+  atexit(shutdown_wait);
   dpt__unlock(&lock);
 }
 
 void dpt__runner_add(dpt__runner *runner) {
-  if (!atomic_exchange(&begun, 1)) dpt__shutdown_first();
+  if (!atomic_exchange(&registered, 1)) dpt__shutdown_first();
   dpt__lock(&lock);
   *runner = (dpt__runner){.next = list};
   if (list) list->before = runner;
@@ -62,7 +62,7 @@ void dpt__runner_own(void) {
 
 void dpt__runner_enter(dpt__runner *runner) {
   atomic_store(&runner->busy, 1);
-  if (!atomic_load(&leaving) || pthread_equal(leaver, pthread_self())) return;
+  if (!atomic_load(&ending) || pthread_equal(ending_thread, pthread_self())) return;
   atomic_store(&runner->busy, 0);
   for (;;) pause();
 }

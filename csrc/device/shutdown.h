@@ -1,12 +1,12 @@
-/* leaving.h: the end of the process, while other threads still compute.
+/* shutdown.h: the end of the process, while other threads still compute.
  *
  * Invariant: exit() runs the destructors of the libraries that kernels use (OpenBLAS gives its
  * buffers back), so no kernel may run then: no thread but the one that called exit() begins another
  * one, and those that run are awaited, but not longer than a second. What was queued behind them is
  * dropped: nobody can read it any more.
  */
-#ifndef DPT_DEVICE_LEAVING_H
-#define DPT_DEVICE_LEAVING_H
+#ifndef DPT_DEVICE_SHUTDOWN_H
+#define DPT_DEVICE_SHUTDOWN_H
 #include "base/status.h"
 #include <stdatomic.h>
 
@@ -16,15 +16,15 @@ typedef struct dpt__runner {
   struct dpt__runner *before, *next; /* of the list that the end of the process walks */
 } dpt__runner;
 
-/* exit() ends first what was registered last: to be called when a library that kernels use has been
- * opened or has made what its own destructors drop, so that the wait for kernels is before them. */
+/* Call this when a library that kernels use has been opened, or has made what its own destructors
+ * drop: exit() ends first what was registered last, so the wait for kernels is before them. */
 void dpt__shutdown_first(void);
 
 /* To the list, and away from it. */
 void dpt__runner_add(dpt__runner *runner);
 void dpt__runner_remove(dpt__runner *runner);
 
-/* Before a kernel (where the process ends, the thread stays here for good) and after it. */
+/* Before a kernel (if the process ends, the thread stays here for good) and after it. */
 void dpt__runner_enter(dpt__runner *runner);
 static inline void dpt__runner_done(dpt__runner *runner) {
   atomic_store_explicit(&runner->busy, 0, memory_order_release);

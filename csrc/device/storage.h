@@ -1,8 +1,8 @@
 /* storage.h: counted memory, the only counted thing in dpt.
  *
  * Invariant: the count is atomic, a storage may be released by any thread, and releasing never
- * waits. Device memory goes back to the allocator with the set of streams that used it since its
- * birth; the block is given out again on its birth stream only after their last events. `data` and
+ * waits. Device memory goes back to the allocator with the set of streams that used it; its block
+ * is allocated again, on its own stream, only after their last events. `data` and
  * `size` change only in dpt_storage_resize. Elements are of the type in `kind`.
  */
 #ifndef DPT_DEVICE_STORAGE_H
@@ -59,7 +59,7 @@ static inline void dpt__written(const dpt_tensor *t) {
   if (t->storage_) dpt__storage_written(t->storage_);
 }
 
-/* The first element; NULL where there is no storage. */
+/* The first element; NULL if there is no storage. */
 static inline void *dpt__at(const dpt_tensor *t) {
   if (!t->storage_) return NULL;
   return (char *)t->storage_->data + (size_t)t->offset_ * dpt__dtype_size(dpt__dtype(t->kind_));

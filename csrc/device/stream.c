@@ -16,7 +16,7 @@ uint64_t dpt_waits(void) { return atomic_load(&waits); }
 
 /* ---- the thread ---- */
 
-static void *run_stream(void *arg) {
+static void *stream_run(void *arg) {
   dpt__stream *stream = arg;
   dpt__context context = {.backend = stream->backend,
                           .stream = stream,
@@ -46,7 +46,7 @@ static void *run_stream(void *arg) {
   return NULL;
 }
 
-static int start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
+static int stream_start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
   dpt__assert_held(&stream->lock);
   char what[DPT__STREAM_NAME];
   dpt__stream_name(what, stream);
@@ -57,7 +57,7 @@ static int start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
   pthread_t thread;
   dpt__runner_add(&stream->runner);
   stream->announces = dpt__gomp_claim(stream->threads);
-  if (dpt__thread_start(&thread, run_stream, stream, what)) {
+  if (dpt__thread_start(&thread, stream_run, stream, what)) {
     if (stream->announces) dpt__gomp_unclaim();
     dpt__runner_remove(&stream->runner);
     return 1;
@@ -72,21 +72,22 @@ static int start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
 
 /* Under the locks of n streams, which clang cannot count: each is started and has capacity for an
  * item of that size, at tail[i]. */
-static int prepare(int n, dpt__stream *const *streams, const char *name, size_t size,
-                   size_t *tail) DPT__UNPROVED {
+static int stream_prepare(int n, dpt__stream *const *streams, const char *name, size_t size,
+                          size_t *tail) DPT__UNPROVED {
   for (int i = 0; i < n; i++) {
     dpt__stream *stream = streams[i];
     dpt__assert_held(&stream->lock);
     if (atomic_load(&stream->capture) != dpt__own_capture)
       return dpt__capture_mismatch(name, stream);
-    if (!stream->started) DPT__TRY(start(stream));
+    if (!stream->started) DPT__TRY(stream_start(stream));
     DPT__TRY(dpt__ring_reserve(&stream->write, dpt__stream_progress(stream), size, &tail[i]));
   }
   return 0;
 }
 
-static int push(int n, dpt__stream *const *streams, enum dpt__item_kind kind, dpt__kernel_fn *fn,
-                const char *name, const void *args, size_t size) DPT__UNPROVED {
+static int stream_push(int n, dpt__stream *const *streams, enum dpt__item_kind kind,
+                       dpt__kernel_fn *fn, const char *name, const void *args,
+                       size_t size) DPT__UNPROVED {
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   size_t tail[DPT__PUSH_MAX];
   const dpt__item head = {fn, name, dpt__item_size(size), kind};
@@ -94,7 +95,7 @@ static int push(int n, dpt__stream *const *streams, enum dpt__item_kind kind, dp
     dpt__assert(i == 0 || streams[i]->id > streams[i - 1]->id);
     dpt__lock(&streams[i]->lock);
   }
-  int status = prepare(n, streams, name, head.size, tail);
+  int status = stream_prepare(n, streams, name, head.size, tail);
   for (int i = 0; i < n && !status; i++) {
     dpt__counter *submitted = &streams[i]->submitted;
     dpt__ring_put(streams[i]->write, tail[i], &head, args, size);
@@ -107,12 +108,12 @@ static int push(int n, dpt__stream *const *streams, enum dpt__item_kind kind, dp
 
 int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const char *name,
                                const void *args, size_t size) {
-  return push(1, &stream, DPT__ITEM_KERNEL, fn, name, args, size);
+  return stream_push(1, &stream, DPT__ITEM_KERNEL, fn, name, args, size);
 }
 
 /* ---- events ---- */
 
-static int run_wait(dpt__context *context, const void *args) {
+static int stream_run_wait(dpt__context *context, const void *args) {
   dpt__event event = *(const dpt__event *)args;
   dpt__stream *stream = context->stream;
   if (stream->native_stream) {
@@ -125,7 +126,7 @@ static int run_wait(dpt__context *context, const void *args) {
   return 0;
 }
 
-static int wait_for(dpt__stream *stream, dpt__event event) {
+static int stream_wait_for(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
   if (dpt__own_capture && !dpt__event_done(event))
     return dpt__capture_mismatch(
@@ -134,52 +135,54 @@ static int wait_for(dpt__stream *stream, dpt__event event) {
     dpt__stream_inherit(stream, 0, event);
     return stream->native_stream ? dpt__backend_events_follow(stream, 0, event) : 0;
   }
-  return push(1, &stream, DPT__ITEM_WAIT, run_wait, "stream wait", &event, sizeof event);
+  return stream_push(1, &stream, DPT__ITEM_WAIT, stream_run_wait, "stream wait", &event,
+                     sizeof event);
 }
 
 /* `stream` waits for what is queued on `other`, unless it has waited for that before. */
-static int follow(dpt__stream *stream, dpt__stream *other, _Atomic uint64_t *seen) {
+static int stream_catch_up(dpt__stream *stream, dpt__stream *other, _Atomic uint64_t *seen) {
   dpt__event event = dpt__event_last(other);
   if (event.number <= atomic_load(seen)) return 0;
-  DPT__TRY(wait_for(stream, event));
+  DPT__TRY(stream_wait_for(stream, event));
   atomic_store(seen, event.number);
   return 0;
 }
 
 /* Queues the waits that order a blocking stream and its device's stream 0. Cheap if the device has
  * no blocking stream. */
-static int order(dpt__stream *stream) {
+static int stream_order(dpt__stream *stream) {
   dpt__device *device = stream->owner;
   if (!atomic_load_explicit(&device->nblocking, memory_order_acquire)) return 0;
   if (stream->index)
-    return stream->blocking ? follow(stream, device->streams[0], &stream->seen_default) : 0;
+    return stream->blocking ? stream_catch_up(stream, device->streams[0], &stream->seen_default)
+                            : 0;
   int count = atomic_load(&device->nstream);
   for (int i = 1; i < count; i++) {
     dpt__stream *other = device->streams[i];
-    if (other->blocking) DPT__TRY(follow(stream, other, &other->seen_by_default));
+    if (other->blocking) DPT__TRY(stream_catch_up(stream, other, &other->seen_by_default));
   }
   return 0;
 }
 
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size) {
-  for (int i = 0; i < n; i++) DPT__TRY(order(streams[i]));
-  return push(n, streams, DPT__ITEM_RENDEZVOUS, fn, name, args, size);
+  for (int i = 0; i < n; i++) DPT__TRY(stream_order(streams[i]));
+  return stream_push(n, streams, DPT__ITEM_RENDEZVOUS, fn, name, args, size);
 }
 
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
                      size_t size) {
-  return order(stream) || push(1, &stream, DPT__ITEM_KERNEL, fn, name, args, size);
+  return stream_order(stream) || stream_push(1, &stream, DPT__ITEM_KERNEL, fn, name, args, size);
 }
 
 int dpt__event_record(dpt__stream *stream, dpt__event *event) {
-  DPT__TRY(order(stream));
+  DPT__TRY(stream_order(stream));
   *event = dpt__event_last(stream);
   return 0;
 }
 
 int dpt__stream_wait(dpt__stream *stream, dpt__event event) {
-  return order(stream) || wait_for(stream, event);
+  return stream_order(stream) || stream_wait_for(stream, event);
 }
 
 int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other) {

@@ -1,4 +1,4 @@
-/* threads.c: starting threads (threads.h has the rules), and how many OpenMP threads an operation
+/* threads.c: starting threads (see threads.h), and how many OpenMP threads an operation
  * on host tensors uses, for each OS thread.
  *
  * Invariant: a child of fork computes with one thread, since gomp's team of its parent is not there
@@ -99,13 +99,13 @@ static int is_child;
 enum { MOST = 4096 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void after_fork(void) {
+static void threads_after_fork(void) {
   is_child = 1;
   dpt__local.threads = 1;
   omp_set_num_threads(1);
 }
 
-static void watch_fork(void) { pthread_atfork(NULL, NULL, after_fork); }
+static void threads_watch_fork(void) { pthread_atfork(NULL, NULL, threads_after_fork); }
 
 int dpt_threads_set(int n) {
   if (n < 1 || n > MOST) /* gomp ends the process if a thread cannot start */
@@ -113,7 +113,7 @@ int dpt_threads_set(int n) {
   if (n > 1 && is_child)
     return dpt__fail("setnumthreads: got %d threads, wanted 1, as this process is a child of fork",
                      n);
-  pthread_once(&once, watch_fork);
+  pthread_once(&once, threads_watch_fork);
   omp_set_num_threads(n);
   dpt__local.threads = n;
   return 0;
@@ -122,7 +122,7 @@ int dpt_threads_set(int n) {
 int dpt_threads_get(void) {
   struct dpt__local *local = &dpt__local;
   if (!local->threads) {
-    pthread_once(&once, watch_fork);
+    pthread_once(&once, threads_watch_fork);
     local->threads = is_child ? 1 : omp_get_max_threads();
   }
   return local->threads;

@@ -26,7 +26,7 @@ int dpt__host_map(dpt__context *context, const void *args) {
   const dpt__rows *rows = dpt__rows_pick();
   int dtype = a->dtype == DPT_F16 ? DPT_F32 : a->dtype, result = dtype;
   int divisor = dpt__map_divisor(a), calls = dpt__map_traits(a->op) & DPT__CALLS;
-  dpt__row *row = rows->map[a->op][dtype];
+  dpt__row_fn *row = rows->map[a->op][dtype];
   if (rows->compare[a->op][dtype] && a->walk.dtype[0] == DPT_U8) {
     row = rows->compare[a->op][dtype];
     result = DPT_U8;

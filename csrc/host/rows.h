@@ -10,15 +10,15 @@
 #define DPT_HOST_ROWS_H
 #include "ops/map.h"
 
-typedef void dpt__row(int64_t n, void *r, const void *a, const void *b, const void *c, double p,
-                      double q);
+typedef void dpt__row_fn(int64_t n, void *r, const void *a, const void *b, const void *c, double p,
+                         double q);
 
 typedef struct dpt__rows {
   const char *name; /* "avx2" and so on */
-  dpt__row *map[DPT__NMAP][DPT_NDTYPE];
-  dpt__row *compare[DPT__NMAP][DPT_NDTYPE];  /* comparisons again, with a result in bytes */
-  dpt__row *convert[DPT_NDTYPE][DPT_NDTYPE]; /* [to][from] */
-  dpt__row *fill[DPT_NDTYPE];                /* r = p */
+  dpt__row_fn *map[DPT__NMAP][DPT_NDTYPE];
+  dpt__row_fn *compare[DPT__NMAP][DPT_NDTYPE];  /* comparisons again, with a result in bytes */
+  dpt__row_fn *convert[DPT_NDTYPE][DPT_NDTYPE]; /* [to][from] */
+  dpt__row_fn *fill[DPT_NDTYPE];                /* r = p */
 } dpt__rows;
 
 extern const dpt__rows dpt__rows_sse2, dpt__rows_avx2, dpt__rows_avx512;

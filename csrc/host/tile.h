@@ -11,7 +11,7 @@
 #include "host/rows.h"
 
 typedef struct dpt__task {
-  dpt__row *row;
+  dpt__row_fn *row;
   double p, q;
   int32_t dtype[DPT__OPERANDS]; /* what the row function reads and writes */
   int costly;                   /* worth several threads sooner */

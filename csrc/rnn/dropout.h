@@ -12,7 +12,7 @@
 DPT__EVERYWHERE static inline uint64_t dpt__rnn_keep(const dpt_rnn *r) {
   return (uint64_t)((1 - r->dropout) * 4294967296.0);
 }
-/* The place of column 0 of step t (of T), in what a layer of so many columns gives. */
+/* The place of column 0 of step t (of T), in the output of a layer of so many columns. */
 DPT__EVERYWHERE static inline int64_t dpt__rnn_place(int layer, int64_t T, int64_t t,
                                                      int64_t columns) {
   return (layer * T + t) * columns;

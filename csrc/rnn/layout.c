@@ -2,7 +2,7 @@
 #include "rnn/layout.h"
 
 /* A part of n elements, or -1. */
-static int64_t part(int64_t *end, int64_t n) {
+static int64_t layout_part(int64_t *end, int64_t n) {
   if (!n) return -1;
   int64_t at = *end;
   *end += n;
@@ -16,11 +16,11 @@ dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *r, int pseudo_layer) {
   int rec_bias = r->bias >= DPT_RNN_DOUBLE_BIAS;
   for (int p = 0; p <= pseudo_layer; p++) {
     int layer = p / r->directions;
-    at.input = part(&at.end, !layer && r->skip_input ? 0 : sums * dpt__rnn_input(r, layer));
-    at.recurrent = part(&at.end, sums * O);
-    at.projection = part(&at.end, r->projection ? O * H : 0);
-    at.input_bias = part(&at.end, in_bias ? sums : 0);
-    at.recurrent_bias = part(&at.end, rec_bias ? sums : 0);
+    at.input = layout_part(&at.end, !layer && r->skip_input ? 0 : sums * dpt__rnn_input(r, layer));
+    at.recurrent = layout_part(&at.end, sums * O);
+    at.projection = layout_part(&at.end, r->projection ? O * H : 0);
+    at.input_bias = layout_part(&at.end, in_bias ? sums : 0);
+    at.recurrent_bias = layout_part(&at.end, rec_bias ? sums : 0);
   }
   return at;
 }
@@ -28,11 +28,11 @@ dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *r, int pseudo_layer) {
 dpt__rnn_block dpt__rnn_block_of(const dpt_rnn *r, int64_t N) {
   dpt__rnn_block b = {0};
   int64_t H = r->hidden, O = dpt__rnn_width(r);
-  b.gates = part(&b.end, N * dpt__rnn_row(r));
-  b.before = part(&b.end, N * O);
-  b.cell = part(&b.end, r->cell == DPT_RNN_LSTM ? N * H : 0);
-  b.whole = part(&b.end, r->projection ? N * H : 0);
-  b.given = part(&b.end, r->projection ? N * O : 0);
+  b.gates = layout_part(&b.end, N * dpt__rnn_row(r));
+  b.before = layout_part(&b.end, N * O);
+  b.cell = layout_part(&b.end, r->cell == DPT_RNN_LSTM ? N * H : 0);
+  b.whole = layout_part(&b.end, r->projection ? N * H : 0);
+  b.given = layout_part(&b.end, r->projection ? N * O : 0);
   return b;
 }
 

@@ -1,4 +1,4 @@
-/* rnn.c: recurrent networks: checks and shapes, then the backend's kernels (dpt.h has the rules).
+/* rnn.c: recurrent networks: checks and shapes, then the backend's kernels (see dpt.h).
  *
  * Invariant: kernels get a network that check_network has seen, lengths of 1 to T by value, and a
  * reserve of exactly the bytes that the device's backend asked for.
@@ -13,7 +13,7 @@
 
 static const char *const cell_names[] = {"RELU", "TANH", "LSTM", "GRU"};
 
-static int number(const char *name, int64_t got, int64_t low, int64_t high) {
+static int rnn_check_number(const char *name, int64_t got, int64_t low, int64_t high) {
   if (got >= low && got <= high) return 0;
   return dpt__fail("rnn: '%s' of the network is %lld, wanted %lld to %lld", name, (long long)got,
                    (long long)low, (long long)high);
@@ -21,13 +21,13 @@ static int number(const char *name, int64_t got, int64_t low, int64_t high) {
 
 static int check_network(const dpt_rnn *r) {
   if (!r) return dpt__fail("rnn: argument 'rnn' is missing, wanted a network");
-  DPT__TRY(number("cell", r->cell, DPT_RNN_RELU, DPT_RNN_GRU));
-  DPT__TRY(number("bias", r->bias, DPT_RNN_NO_BIAS, DPT_RNN_RECURRENT_BIAS));
-  DPT__TRY(number("directions", r->directions, 1, 2));
-  DPT__TRY(number("layers", r->layers, 1, 1024));
-  DPT__TRY(number("input", r->input, 1, 1 << 24));
-  DPT__TRY(number("hidden", r->hidden, 1, 1 << 24));
-  DPT__TRY(number("projection", r->projection, 0, r->hidden - 1));
+  DPT__TRY(rnn_check_number("cell", r->cell, DPT_RNN_RELU, DPT_RNN_GRU));
+  DPT__TRY(rnn_check_number("bias", r->bias, DPT_RNN_NO_BIAS, DPT_RNN_RECURRENT_BIAS));
+  DPT__TRY(rnn_check_number("directions", r->directions, 1, 2));
+  DPT__TRY(rnn_check_number("layers", r->layers, 1, 1024));
+  DPT__TRY(rnn_check_number("input", r->input, 1, 1 << 24));
+  DPT__TRY(rnn_check_number("hidden", r->hidden, 1, 1 << 24));
+  DPT__TRY(rnn_check_number("projection", r->projection, 0, r->hidden - 1));
   if (r->projection && r->cell != DPT_RNN_LSTM)
     return dpt__fail("rnn: 'projection' of the network is %d, but only an LSTM has one: this is a "
                      "%s",
@@ -80,7 +80,7 @@ static int64_t input_gate(const dpt_rnn *rnn, int id) {
   return rnn->cell == DPT_RNN_GRU ? (id + 1) % 3 : id;
 }
 
-static dpt_rnn_part find(const dpt_rnn *rnn, int pseudo_layer, int id) {
+static dpt_rnn_part rnn_find_part(const dpt_rnn *rnn, int pseudo_layer, int id) {
   dpt__rnn_layer at = dpt__rnn_layer_at(rnn, pseudo_layer);
   dpt_rnn_part part = {0};
   int64_t H = rnn->hidden, O = dpt__rnn_width(rnn);
@@ -110,7 +110,7 @@ int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer,
     return dpt__fail("rnn: argument 'id' is %d, wanted 0 to %d", id, ids - 1);
   if (o.library)
     return o.library->find(o.index, rnn, o.type, pseudo_layer, id, part) ? dpt__fail_in("rnn") : 0;
-  *part = find(rnn, pseudo_layer, id);
+  *part = rnn_find_part(rnn, pseudo_layer, id);
   return 0;
 }
 
@@ -145,8 +145,8 @@ static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
 }
 
 /* Begins a call over sequences of the size of `like`, whose last dimension has `columns`. */
-static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
-                 int64_t columns, const dpt_tensor *lengths) {
+static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
+                     int64_t columns, const dpt_tensor *lengths) {
   c->rnn = rnn;
   c->args = NULL;
   dpt__call_begin(&c->call, "rnn", name, like);
@@ -173,7 +173,7 @@ static int begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_te
   return lengths ? copy_lengths(c, lengths) : 0;
 }
 
-static int end(rnn_call *c) {
+static int rnn_end(rnn_call *c) {
   free(c->args);
   return dpt__call_end(&c->call);
 }
@@ -271,7 +271,7 @@ static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
   dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8, &c->args->reserve);
 }
 
-static int launch(rnn_call *c, enum dpt__kernel kernel) {
+static int rnn_launch(rnn_call *c, enum dpt__kernel kernel) {
   if (c->call.status) return 1;
   dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
   return c->call.status;
@@ -295,7 +295,7 @@ static int forward(rnn_call *c, dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, d
     int64_t bytes = reserve_bytes(c);
     reserve_out(c, reserve, 1, &bytes, bytes);
   }
-  return launch(c, DPT__KERNEL_rnn_forward);
+  return rnn_launch(c, DPT__KERNEL_rnn_forward);
 }
 
 int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *reserve,
@@ -303,9 +303,9 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *r
                     const dpt_tensor *c0, const dpt_tensor *weight, const dpt_tensor *lengths) {
   rnn_call c;
   DPT__TRY(check_network(rnn));
-  c.call.status = begin(&c, rnn, "x", x, rnn->input, lengths);
+  c.call.status = rnn_begin(&c, rnn, "x", x, rnn->input, lengths);
   if (!c.call.status) forward(&c, y, hn, cn, reserve, x, h0, c0, weight);
-  return end(&c);
+  return rnn_end(&c);
 }
 
 static int backward_data(rnn_call *c, dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0,
@@ -328,7 +328,7 @@ static int backward_data(rnn_call *c, dpt_tensor *gx, dpt_tensor *gh0, dpt_tenso
   sequence_out(c, &a->gx, "gx", gx, r->input);
   state_out(c, &a->gh0, "gh0", gh0, dpt__rnn_width(r));
   state_out(c, &a->gc0, "gc0", gc0, r->hidden);
-  return launch(c, DPT__KERNEL_rnn_data);
+  return rnn_launch(c, DPT__KERNEL_rnn_data);
 }
 
 int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_tensor *reserve,
@@ -338,9 +338,9 @@ int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_
                           const dpt_tensor *lengths) {
   rnn_call c;
   DPT__TRY(check_network(rnn));
-  c.call.status = begin(&c, rnn, "gy", gy, out_columns(rnn), lengths);
+  c.call.status = rnn_begin(&c, rnn, "gy", gy, out_columns(rnn), lengths);
   if (!c.call.status) backward_data(&c, gx, gh0, gc0, reserve, y, gy, ghn, gcn, h0, c0, weight);
-  return end(&c);
+  return rnn_end(&c);
 }
 
 static int backward_weight(rnn_call *c, dpt_tensor *gw, const dpt_tensor *x, const dpt_tensor *h0,
@@ -353,7 +353,7 @@ static int backward_weight(rnn_call *c, dpt_tensor *gw, const dpt_tensor *x, con
   sequence_in(c, &a->y, "y", y, out_columns(r));
   check_weight(c, "gw", g);
   reserve_in(c, reserve);
-  return launch(c, DPT__KERNEL_rnn_weight);
+  return rnn_launch(c, DPT__KERNEL_rnn_weight);
 }
 
 int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor *x,
@@ -361,10 +361,10 @@ int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor
                             dpt_tensor *reserve, double scale) {
   rnn_call c;
   DPT__TRY(check_network(rnn));
-  c.call.status = begin(&c, rnn, "x", x, rnn->input, lengths);
+  c.call.status = rnn_begin(&c, rnn, "x", x, rnn->input, lengths);
   if (!c.call.status) {
     c.args->scale = scale;
     backward_weight(&c, gw, x, h0, y, reserve);
   }
-  return end(&c);
+  return rnn_end(&c);
 }

@@ -1,4 +1,4 @@
-/* rnn.h: what recurrent networks tell their kernels.
+/* rnn.h: the arguments of recurrent networks' kernels.
  *
  * Invariant: the generic functions have checked everything, values of lengths included. A backend
  * whose library has a layout of its own says so in its table (`rnn`); if that is NULL the layout of
@@ -20,7 +20,7 @@ struct dpt__rnn_args {
   void *x, *h0, *c0, *weight, *gy, *ghn, *gcn;
   void *y, *hn, *cn, *gx, *gh0, *gc0, *gw, *reserve;
   int64_t reserve_bytes;
-  int32_t lengths[]; /* B of them, where ragged */
+  int32_t lengths[]; /* B of them, if ragged */
 };
 
 /* What a backend answers whose library has a layout of its own: of device `index`, its own number,

@@ -2,8 +2,8 @@
  * mail.
  *
  * Invariant: an object lives as long as one reference to it; its id is a number that no
- * other object of the process ever had, so that an old id is a sentence and not another object. A
- * thread that would wait for itself, or unlock what it has not locked, gets a sentence.
+ * other object of the process ever had, so that an old id is an error and not another object. A
+ * thread that would wait for itself, or unlock what it has not locked, gets an error message.
  */
 #include "worker/worker.h"
 

@@ -2,9 +2,9 @@
  *
  * Invariant: Lua comes from the process that loaded libdpt, which is one that runs LuaJIT; the
  * library brings none along, so that there is never a second one whose states could be mixed up
- * with the first one's. So its functions are weak here, and missing ones are a sentence. The thread
- * enters the state by lua_cpcall only: an error, also for want of memory, ends the worker and not
- * the process.
+ * with the first one's. So its functions are weak here, and missing ones are an error message. The
+ * thread enters the state by lua_cpcall only: an error, also for want of memory, ends the worker
+ * and not the process.
  */
 #include "worker/worker.h"
 
@@ -23,7 +23,7 @@
 #pragma weak lua_tolstring
 #pragma weak lua_touserdata
 
-static int run(lua_State *L) {
+static int state_run(lua_State *L) {
   dpt__worker *worker = lua_touserdata(L, 1);
   luaL_openlibs(L);
   if (luaL_loadbuffer(L, worker->workers->boot, worker->workers->boot_size, "=worker"))
@@ -41,7 +41,7 @@ void *dpt__worker_run(void *arg) {
     dpt__worker_end(worker, luaL_newstate ? "there is no memory for a Lua state"
                                           : "this process has no LuaJIT");
   } else {
-    const char *why = lua_cpcall(L, run, worker) ? lua_tolstring(L, -1, NULL) : NULL;
+    const char *why = lua_cpcall(L, state_run, worker) ? lua_tolstring(L, -1, NULL) : NULL;
     dpt__worker_end(worker, why);
     lua_close(L);
   }

@@ -3,7 +3,7 @@
  *
  * Invariant: a Lua state is only ever entered by its own thread; states share nothing but mail:
  * bytes, and counted objects (storages, locks) to which a mail holds references until it is freed.
- * Every mail that is sent is answered exactly once: where a worker dies, by the sentence why.
+ * Every mail that is sent is answered exactly once: if a worker dies, by the message why.
  * Starting counts as a worker's first job, which nobody sends.
  *
  * Locks: workers->lock guards queues and states; nothing is called under it but counters.
@@ -77,8 +77,8 @@ struct dpt_workers {
 
 /* state.c: the thread's body; arg is its dpt__worker. */
 void *dpt__worker_run(void *arg);
-/* workers.c, for the thread of a worker: its first and last calls. why: a sentence, NULL where it
- * was told to end. Each thread and the owner hold one reference to the set. */
+/* workers.c, for the thread of a worker: its first and last calls. why: a message, NULL if it was
+ * asked to end. Each thread and the owner hold one reference to the set. */
 void dpt__worker_begin(dpt__worker *worker);
 void dpt__worker_end(dpt__worker *worker, const char *why); /* its state is there still */
 void dpt__worker_gone(dpt__worker *worker);

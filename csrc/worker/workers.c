@@ -22,9 +22,9 @@ static _Thread_local dpt__worker *self;
 
 static atomic_int forks; /* raised in every child of fork */
 
-static void after_fork(void) { atomic_fetch_add(&forks, 1); }
+static void workers_after_fork(void) { atomic_fetch_add(&forks, 1); }
 
-static void watch_fork(void) { pthread_atfork(NULL, NULL, after_fork); }
+static void workers_watch_fork(void) { pthread_atfork(NULL, NULL, workers_after_fork); }
 
 /* ---- mail ---- */
 
@@ -143,8 +143,8 @@ static void set_alive(dpt__worker *worker, int alive) {
 static int has_room(const char *what, int workers) {
   enum { EACH = 32 << 20, SPARE = 128 << 20 };
   size_t bytes = (size_t)workers * EACH + SPARE;
-  void *room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room != MAP_FAILED) return munmap(room, bytes) == 0;
+  void *reserved = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved != MAP_FAILED) return munmap(reserved, bytes) == 0;
   struct rlimit limit = {0};
   getrlimit(RLIMIT_AS, &limit);
   dpt__fail("%s: there is no room for its stack and state: RLIMIT_AS (ulimit -v) is %llu kB", what,
@@ -186,7 +186,7 @@ static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
 
 int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_fork);
+  pthread_once(&once, workers_watch_fork);
   dpt__runner_own();
   *workers = NULL;
   if (n < 1 || n > 4096) return dpt__fail("Threads: got %d threads, wanted 1 to 4096", n);

@@ -76,11 +76,11 @@ static void *work(void *arg) {
     int64_t b = (i + w->replica * w->step) % BUCKETS;
     add_to(w->replica, b, addend(w->replica, b, w->step));
     if (w->late && b == 3) continue;
-    OK(dpt_reducer_mark(reducer, w->replica, b));
-    OK(dpt_reducer_mark(reducer, w->replica, b)); /* once more does nothing */
+    OK(dpt_reducer_bucket_ready(reducer, w->replica, b));
+    OK(dpt_reducer_bucket_ready(reducer, w->replica, b)); /* once more does nothing */
   }
   if (w->late) {
-    OK(dpt_reducer_unmark(reducer, w->replica, 1));
+    OK(dpt_reducer_invalidate(reducer, w->replica, 1));
     add_to(w->replica, 1, 0.5);
   }
   if (w->replica % 2) {
@@ -146,7 +146,7 @@ static void test_overlap(void) {
   for (int64_t r = 0; r < REPLICAS; r++) {
     OK(dpt_device_set((int)r + 1));
     add_to(r, 2, 1);
-    OK(dpt_reducer_mark(reducer, r, 2));
+    OK(dpt_reducer_bucket_ready(reducer, r, 2));
     gate_close(&busy[r], (int)r + 1);
   }
   OK(dpt_device_set(1));
@@ -163,8 +163,8 @@ static void test_cancel(void) {
     OK(dpt_reducer_begin(reducer, REPLICAS));
     for (int r = 0; r < REPLICAS; r++) {
       add_to(r, 0, 7);
-      OK(dpt_reducer_mark(reducer, r, 0));
-      if (r < tries) OK(dpt_reducer_mark(reducer, r, 2));
+      OK(dpt_reducer_bucket_ready(reducer, r, 0));
+      if (r < tries) OK(dpt_reducer_bucket_ready(reducer, r, 2));
     }
     OK(dpt_reducer_cancel(reducer));
     clear();
@@ -178,9 +178,9 @@ static void test_cancel(void) {
 }
 
 static void test_errors(void) {
-  FAILS(dpt_reducer_mark(reducer, REPLICAS, 0), "replica 5, wanted 1 to 5 of 1 to 4");
-  FAILS(dpt_reducer_mark(reducer, 0, -1), "bucket 0");
-  FAILS(dpt_reducer_unmark(reducer, 0, BUCKETS), "bucket 6");
+  FAILS(dpt_reducer_bucket_ready(reducer, REPLICAS, 0), "replica 5, wanted 1 to 5 of 1 to 4");
+  FAILS(dpt_reducer_bucket_ready(reducer, 0, -1), "bucket 0");
+  FAILS(dpt_reducer_invalidate(reducer, 0, BUCKETS), "bucket 6");
   dpt_reducer *none;
   FAILS(dpt_reducer_new(&none, 0, counts, REPLICAS, tensors), "0 buckets");
   int64_t zero[2] = {0, 0};

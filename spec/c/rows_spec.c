@@ -256,7 +256,7 @@ static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int s
   size_t size = dpt__dtype_size(dtype);
   char *x = a + (size_t)shift * size, *y = b + (size_t)(3 - shift) * size, *z = c,
        *out = r + 2 * size;
-  dpt__row *row = rows->map[op][dtype];
+  dpt__row_fn *row = rows->map[op][dtype];
   int exponent = op == DPT__MAP_cpow,
       small = op == DPT__MAP_cube || op == DPT__MAP_addcmul || op == DPT__MAP_addcdiv;
   int shifts = op == DPT__MAP_clshift || op == DPT__MAP_crshift;
@@ -288,7 +288,7 @@ static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int s
     row(1, one, x + (size_t)i * size, y + (size_t)i * size, z + (size_t)i * size, p, q);
     if (memcmp(one, out + (size_t)i * size, size)) fail(op, dtype, i, n, "alone it has other bits");
   }
-  dpt__row *bytes = rows->compare[op][dtype];
+  dpt__row_fn *bytes = rows->compare[op][dtype];
   if (bytes) {
     char byte[MOST];
     bytes(n, byte, x, ops[op].operands > 1 ? y : NULL, NULL, p, q);

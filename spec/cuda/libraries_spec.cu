@@ -66,7 +66,7 @@ static struct dpt__convolution_args args_of(int ndim, int64_t groups, int64_t ke
 
 static void check_sizes(const dpt__cudnn_functions *f, const struct dpt__convolution_args *a) {
   dpt__conv_key key = dpt__conv_key_of(a, a->N);
-  dpt__conv_plan *plan = NULL;
+  dpt__cudnn_conv_plan *plan = NULL;
   CHECK(!dpt__conv_describe(f, &key, &plan));
   if (!plan) return;
   CHECK(plan->works);
@@ -97,7 +97,7 @@ static void cudnn(void) {
   /* what cuDNN refuses is no plan that works, and no error */
   struct dpt__convolution_args a = args_of(2, 1, 3, 1, 0, 1);
   dpt__conv_key key = dpt__conv_key_of(&a, 0), other = dpt__conv_key_of(&a, 0);
-  dpt__conv_plan *plan = NULL;
+  dpt__cudnn_conv_plan *plan = NULL;
   CHECK(!memcmp(&key, &other, sizeof key));
   CHECK(!dpt__conv_describe(f, &key, &plan) && !plan->works);
   if (plan) dpt__conv_drop(f, plan);
@@ -135,16 +135,16 @@ static cudnnStatus_t temporary_space(cudnnHandle_t, cudnnRNNDescriptor_t, cudnnF
 
 /* Recurrent networks: cuDNN takes every network and every data that csrc/rnn/rnn.c lets through. */
 static void check_network(const dpt__cudnn_functions *f, dpt__rnn_args *a) {
-  static dpt__plans<dpt__rnn_plan> plans;
-  dpt__rnn_plan *plan = NULL, *again = NULL;
-  CHECK(!dpt__rnn_plan_of(&plans, f, NULL, a, true, &plan));
+  static dpt__plans<dpt__cudnn_rnn_plan> plans;
+  dpt__cudnn_rnn_plan *plan = NULL, *again = NULL;
+  CHECK(!dpt__cudnn_rnn_plan_of(&plans, f, NULL, a, true, &plan));
   if (!plan) return;
   CHECK((plan->first.c != NULL) == (a->rnn.cell == DPT_RNN_LSTM));
   CHECK(plans.count <= DPT__PLANS);
   int before = made;
-  CHECK(!dpt__rnn_plan_of(&plans, f, NULL, a, true, &again) && again == plan);
+  CHECK(!dpt__cudnn_rnn_plan_of(&plans, f, NULL, a, true, &again) && again == plan);
   a->ragged = !a->ragged;
-  CHECK(!dpt__rnn_plan_of(&plans, f, NULL, a, true, &again) && again == plan);
+  CHECK(!dpt__cudnn_rnn_plan_of(&plans, f, NULL, a, true, &again) && again == plan);
   CHECK(plan->lengths[0] == (a->ragged ? a->lengths[0] : a->T));
   CHECK(made == before);
 }
@@ -183,7 +183,7 @@ static void recurrent(void) {
   }
   CHECK(made > ended && ended > 0); /* there were more than a cache keeps */
   /* the parts of a reserve lie behind each other */
-  dpt__rnn_plan plan = {};
+  dpt__cudnn_rnn_plan plan = {};
   plan.key.layers = 3;
   plan.first.reserve = 300;
   plan.other.reserve = 256;

@@ -21,8 +21,8 @@ size_t width_of(const struct dpt__convolution_args *a) {
 
 /* The call itself; beta: what becomes of what is there. */
 cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
-                        const dpt__conv_plan *plan, int type, double alpha, double beta, void *in,
-                        void *weight, void *out, void *workspace) {
+                        const dpt__cudnn_conv_plan *plan, int type, double alpha, double beta,
+                        void *in, void *weight, void *out, void *workspace) {
   float narrow[2] = {(float)alpha, (float)beta};
   double wide[2] = {alpha, beta};
   const void *a = type == DPT_F32 ? (void *)&narrow[0] : &wide[0];
@@ -46,7 +46,7 @@ cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
 /* weight += scale * gradient, by way of temporary memory. */
 cudnnStatus_t add_aside(dpt__context *context, const struct dpt__convolution_args *a,
                         const dpt__cudnn_functions *f, cudnnHandle_t handle,
-                        const dpt__conv_plan *plan, void *in, void *out, void *workspace,
+                        const dpt__cudnn_conv_plan *plan, void *in, void *out, void *workspace,
                         int *failed) {
   size_t bytes = dpt__conv_weight_bytes(&plan->key);
   void *part = dpt__cuda_services->scratch(context, bytes);
@@ -65,7 +65,7 @@ cudnnStatus_t add_aside(dpt__context *context, const struct dpt__convolution_arg
 }
 
 /* One part of the images; the plan does not work any more where cuDNN refuses after all. */
-int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__conv_plan *plan,
+int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn_conv_plan *plan,
         void *in, void *out) {
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
@@ -125,9 +125,9 @@ int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_ar
     char *out = (char *)a->out + (size_t)(i * small) * width_of(a);
     dpt__conv_key key = dpt__conv_key_of(a, n);
     if (dpt__conv_weight_bytes(&key) / width_of(a) > INT32_MAX) return 0;
-    dpt__conv_plan *plan;
-    if (dpt__conv_plan_of(context, &key, a->search & DPT_SEARCH_VERBOSE, {in, a->weight, out},
-                          &plan))
+    dpt__cudnn_conv_plan *plan;
+    if (dpt__cudnn_conv_plan_of(context, &key, a->search & DPT_SEARCH_VERBOSE, {in, a->weight, out},
+                                &plan))
       return 1;
     if (plan->works && run(context, a, plan, in, out)) return 1;
     if (!plan->works) {

@@ -16,14 +16,14 @@ struct dpt__cudnn_functions {
 #undef DPT_FUNCTION
 };
 
-struct dpt__conv_plan; /* plan.h */
-struct dpt__rnn_plan;  /* rnn_plan.h */
+struct dpt__cudnn_conv_plan; /* plan.h */
+struct dpt__cudnn_rnn_plan;  /* rnn_plan.h */
 
 /* What a queue has of cuDNN. */
 struct dpt__cudnn {
   cudnnHandle_t handle;
-  dpt__plans<dpt__conv_plan> convolutions;
-  dpt__plans<dpt__rnn_plan> networks;
+  dpt__plans<dpt__cudnn_conv_plan> convolutions;
+  dpt__plans<dpt__cudnn_rnn_plan> networks;
 };
 
 /* cuDNN's functions, opened at the first call; NULL leaves a sentence. */

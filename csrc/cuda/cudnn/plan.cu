@@ -19,19 +19,19 @@ struct forward {
   typedef cudnnConvolutionFwdAlgoPerf_t result;
   static const int count = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
   static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                             const dpt__conv_plan *p, int *n, result *list) {
+                             const dpt__cudnn_conv_plan *p, int *n, result *list) {
     return f->cudnnGetConvolutionForwardAlgorithm_v7(h, p->in, p->weight, p->conv, p->out, MOST, n,
                                                      list);
   }
   static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                               const dpt__conv_plan *p, const operands &o, void *workspace,
+                               const dpt__cudnn_conv_plan *p, const operands &o, void *workspace,
                                size_t bytes, int *n, result *list) {
     return f->cudnnFindConvolutionForwardAlgorithmEx(h, p->in, o.in, p->weight, o.weight, p->conv,
                                                      p->out, o.out, MOST, n, list, workspace,
                                                      bytes);
   }
   static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                                 const dpt__conv_plan *p, algorithm a, size_t *bytes) {
+                                 const dpt__cudnn_conv_plan *p, algorithm a, size_t *bytes) {
     return f->cudnnGetConvolutionForwardWorkspaceSize(h, p->in, p->weight, p->conv, p->out, a,
                                                       bytes);
   }
@@ -42,19 +42,19 @@ struct backward_data {
   typedef cudnnConvolutionBwdDataAlgoPerf_t result;
   static const int count = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
   static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                             const dpt__conv_plan *p, int *n, result *list) {
+                             const dpt__cudnn_conv_plan *p, int *n, result *list) {
     return f->cudnnGetConvolutionBackwardDataAlgorithm_v7(h, p->weight, p->out, p->conv, p->in,
                                                           MOST, n, list);
   }
   static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                               const dpt__conv_plan *p, const operands &o, void *workspace,
+                               const dpt__cudnn_conv_plan *p, const operands &o, void *workspace,
                                size_t bytes, int *n, result *list) {
     return f->cudnnFindConvolutionBackwardDataAlgorithmEx(h, p->weight, o.weight, p->out, o.out,
                                                           p->conv, p->in, o.in, MOST, n, list,
                                                           workspace, bytes);
   }
   static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                                 const dpt__conv_plan *p, algorithm a, size_t *bytes) {
+                                 const dpt__cudnn_conv_plan *p, algorithm a, size_t *bytes) {
     return f->cudnnGetConvolutionBackwardDataWorkspaceSize(h, p->weight, p->out, p->conv, p->in, a,
                                                            bytes);
   }
@@ -65,19 +65,19 @@ struct backward_weight {
   typedef cudnnConvolutionBwdFilterAlgoPerf_t result;
   static const int count = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
   static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                             const dpt__conv_plan *p, int *n, result *list) {
+                             const dpt__cudnn_conv_plan *p, int *n, result *list) {
     return f->cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, p->in, p->out, p->conv, p->weight,
                                                             MOST, n, list);
   }
   static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                               const dpt__conv_plan *p, const operands &o, void *workspace,
+                               const dpt__cudnn_conv_plan *p, const operands &o, void *workspace,
                                size_t bytes, int *n, result *list) {
     return f->cudnnFindConvolutionBackwardFilterAlgorithmEx(h, p->in, o.in, p->out, o.out, p->conv,
                                                             p->weight, o.weight, MOST, n, list,
                                                             workspace, bytes);
   }
   static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                                 const dpt__conv_plan *p, algorithm a, size_t *bytes) {
+                                 const dpt__cudnn_conv_plan *p, algorithm a, size_t *bytes) {
     return f->cudnnGetConvolutionBackwardFilterWorkspaceSize(h, p->in, p->out, p->conv, p->weight,
                                                              a, bytes);
   }
@@ -90,7 +90,7 @@ bool short_floats(const dpt__conv_key *key) { return key->type != DPT_F32 || key
 /* The first algorithm of a list, which is best first, that may be used. An entry that leaves the
  * arithmetic open is held to floats, for which it may want another workspace. */
 template <typename Pass>
-int pick(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__conv_plan *plan,
+int pick(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
          const typename Pass::result *list, int n, size_t limit) {
   bool exact = !short_floats(&plan->key);
   plan->works = false;
@@ -125,7 +125,7 @@ int limit_of(const dpt__conv_key *key, size_t *limit) {
 
 /* As much workspace as the most demanding algorithm within the limit wants. */
 template <typename Pass>
-size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__conv_plan *plan,
+size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__cudnn_conv_plan *plan,
               size_t limit) {
   size_t most = 0, bytes;
   for (int i = 0; i < Pass::count; i++) {
@@ -138,7 +138,7 @@ size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__co
 /* By measuring; gradients of weights go to temporary memory. */
 template <typename Pass>
 int measure(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
-            dpt__conv_plan *plan, operands o, size_t limit) {
+            dpt__cudnn_conv_plan *plan, operands o, size_t limit) {
   typename Pass::result list[MOST];
   int n = 0;
   if (plan->key.pass == DPT__CONV_WEIGHT) {
@@ -155,7 +155,8 @@ int measure(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t 
 
 /* By what cuDNN knows. */
 template <typename Pass>
-int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__conv_plan *plan, size_t limit) {
+int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
+          size_t limit) {
   typename Pass::result list[MOST];
   int n = 0;
   cudnnStatus_t status = Pass::guess(f, handle, plan, &n, list);
@@ -164,7 +165,7 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__conv_plan *p
 }
 
 template <typename Pass>
-int choose_of(dpt__context *context, dpt__conv_plan *plan, const operands &o, size_t limit,
+int choose_of(dpt__context *context, dpt__cudnn_conv_plan *plan, const operands &o, size_t limit,
               bool measures) {
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
@@ -175,7 +176,7 @@ int choose_of(dpt__context *context, dpt__conv_plan *plan, const operands &o, si
                   : guess<Pass>(f, cudnn->handle, plan, limit);
 }
 
-int choose(dpt__context *context, dpt__conv_plan *plan, const operands &o, size_t limit,
+int choose(dpt__context *context, dpt__cudnn_conv_plan *plan, const operands &o, size_t limit,
            bool measures) {
   if (plan->key.pass == DPT__CONV_FORWARD)
     return choose_of<forward>(context, plan, o, limit, measures);
@@ -184,7 +185,7 @@ int choose(dpt__context *context, dpt__conv_plan *plan, const operands &o, size_
   return choose_of<backward_weight>(context, plan, o, limit, measures);
 }
 
-void tell(const dpt__conv_plan *plan) {
+void tell(const dpt__cudnn_conv_plan *plan) {
   static const char *const names[] = {"forward", "backward data", "backward weight"};
   const dpt__conv_key *k = &plan->key;
   const int64_t *in = k->slide.in, *kernel = k->slide.kernel;
@@ -211,7 +212,7 @@ cudnnStatus_t set_tensor(const dpt__cudnn_functions *f, cudnnTensorDescriptor_t 
   return f->cudnnSetTensorNdDescriptor(tensor, type, ndim + 2, dims, steps);
 }
 
-cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   const dpt__conv_key *k = &plan->key;
   cudnnDataType_t type = k->type == DPT_F32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_DOUBLE;
   int ndim = (int)k->ndim, weight[5] = {(int)k->O, (int)(k->I / k->groups)};
@@ -234,7 +235,7 @@ cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
   return status;
 }
 
-int create(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+int create(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   DPT__CUDNN(f->cudnnCreateTensorDescriptor(&plan->in));
   DPT__CUDNN(f->cudnnCreateTensorDescriptor(&plan->out));
   DPT__CUDNN(f->cudnnCreateFilterDescriptor(&plan->weight));
@@ -245,7 +246,7 @@ int create(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
   return 0;
 }
 
-int destroy(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+int destroy(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   if (plan->in) DPT__CUDNN(f->cudnnDestroyTensorDescriptor(plan->in));
   if (plan->out) DPT__CUDNN(f->cudnnDestroyTensorDescriptor(plan->out));
   if (plan->weight) DPT__CUDNN(f->cudnnDestroyFilterDescriptor(plan->weight));
@@ -272,8 +273,8 @@ dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *a, int64_t N)
 }
 
 int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
-                       dpt__conv_plan **result) {
-  dpt__conv_plan *plan = (dpt__conv_plan *)calloc(1, sizeof *plan);
+                       dpt__cudnn_conv_plan **result) {
+  dpt__cudnn_conv_plan *plan = (dpt__cudnn_conv_plan *)calloc(1, sizeof *plan);
   if (!plan) return dpt__cuda_fail("no host memory for a plan");
   plan->key = *key;
   if (create(f, plan)) {
@@ -284,7 +285,7 @@ int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
   return 0;
 }
 
-void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__conv_plan *plan) {
+void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   if (destroy(f, plan)) return; /* what cuDNN does not give back is not touched again */
   free(plan);
 }
@@ -294,14 +295,14 @@ size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
          (key->type == DPT_F32 ? sizeof(float) : sizeof(double));
 }
 
-int dpt__conv_choose_small(dpt__context *context, dpt__conv_plan *plan) {
+int dpt__conv_choose_small(dpt__context *context, dpt__cudnn_conv_plan *plan) {
   operands none = {};
   return choose(context, plan, none, 0, false);
 }
 
 /* A new plan for the queue. */
 static int make(dpt__context *context, const dpt__cudnn_functions *f, const dpt__conv_key *key,
-                const operands &o, dpt__conv_plan **plan) {
+                const operands &o, dpt__cudnn_conv_plan **plan) {
   size_t limit;
   /* nothing can be measured while a graph is recorded: that would wait for the queue */
   bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
@@ -311,18 +312,18 @@ static int make(dpt__context *context, const dpt__cudnn_functions *f, const dpt_
   return 1;
 }
 
-int dpt__conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose, operands o,
-                      dpt__conv_plan **result) {
+int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose,
+                            operands o, dpt__cudnn_conv_plan **result) {
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
-  dpt__conv_plan *plan = cudnn->convolutions.find(*key);
+  dpt__cudnn_conv_plan *plan = cudnn->convolutions.find(*key);
   if (plan) {
     plan->workspace = NULL;
   } else {
     if (make(context, f, key, o, &plan)) return 1;
     if (verbose) tell(plan);
-    cudnn->convolutions.keep(plan, [&](dpt__conv_plan *old) { dpt__conv_drop(f, old); });
+    cudnn->convolutions.keep(plan, [&](dpt__cudnn_conv_plan *old) { dpt__conv_drop(f, old); });
   }
   *result = plan;
   return 0;

@@ -14,8 +14,8 @@ struct dpt__conv_key {
   dpt__slide slide;
 };
 
-struct dpt__conv_plan {
-  dpt__conv_plan *next;
+struct dpt__cudnn_conv_plan {
+  dpt__cudnn_conv_plan *next;
   uint64_t used;
   dpt__conv_key key;
   cudnnTensorDescriptor_t in, out;
@@ -33,16 +33,16 @@ dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *args, int64_t
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
 /* Descriptors of a key; where cuDNN refuses them the plan does not work. 1: no plan, a sentence. */
 int dpt__conv_describe(const dpt__cudnn_functions *call, const dpt__conv_key *key,
-                       dpt__conv_plan **plan);
-void dpt__conv_drop(const dpt__cudnn_functions *call, dpt__conv_plan *plan);
+                       dpt__cudnn_conv_plan **plan);
+void dpt__conv_drop(const dpt__cudnn_functions *call, dpt__cudnn_conv_plan *plan);
 /* The queue's plan of a key, chosen where it is new (verbose: which is told). Measuring reads the
  * operands, and leaves rubbish in what FORWARD and DATA write. */
 struct dpt__conv_operands {
   void *in, *weight, *out;
 };
-int dpt__conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose,
-                      dpt__conv_operands operands, dpt__conv_plan **plan);
+int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose,
+                            dpt__conv_operands operands, dpt__cudnn_conv_plan **plan);
 /* Chooses again, among algorithms that need no workspace. */
-int dpt__conv_choose_small(dpt__context *context, dpt__conv_plan *plan);
+int dpt__conv_choose_small(dpt__context *context, dpt__cudnn_conv_plan *plan);
 
 #endif

@@ -23,8 +23,8 @@ struct run {
   const dpt__cudnn_functions *call;
   cudnnHandle_t handle;
   cudaStream_t stream;
-  dpt__rnn_plan *plan; /* the queue's */
-  size_t width;        /* bytes of an element */
+  dpt__cudnn_rnn_plan *plan; /* the queue's */
+  size_t width;              /* bytes of an element */
   int64_t rows, columns;
   void *work;
   struct { /* results of the layer that are copied to where they belong */
@@ -46,7 +46,7 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   if (dpt__cudnn_begin(context, &r->call, &cudnn)) return 1;
   r->handle = cudnn->handle;
   r->stream = dpt__native_stream_of(context)->stream;
-  if (dpt__rnn_plan_of(&cudnn->networks, r->call, r->handle, r->a, kept, &r->plan)) return 1;
+  if (dpt__cudnn_rnn_plan_of(&cudnn->networks, r->call, r->handle, r->a, kept, &r->plan)) return 1;
   if (r->a->reserve && (size_t)r->a->reserve_bytes < r->plan->reserve())
     return dpt__cuda_fail("cuDNN wants a reserve of %zu bytes now, not %lld", r->plan->reserve(),
                           (long long)r->a->reserve_bytes);

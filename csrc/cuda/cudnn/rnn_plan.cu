@@ -19,7 +19,7 @@ dpt__rnn_layer_plan::~dpt__rnn_layer_plan() {
   if (destroy(this)) return; /* nobody is left to hear of it */
 }
 
-dpt__rnn_plan::~dpt__rnn_plan() { free(lengths); }
+dpt__cudnn_rnn_plan::~dpt__cudnn_rnn_plan() { free(lengths); }
 
 namespace {
 
@@ -86,7 +86,8 @@ int set_sequences(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int6
 }
 
 /* Makes the descriptors those of args' lengths, if they are not. */
-int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a, dpt__rnn_plan *plan) {
+int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a,
+                dpt__cudnn_rnn_plan *plan) {
   int32_t *set = plan->lengths;
   bool same = set != NULL;
   for (int b = 0; same && b < a->B; b++) same = set[b] == (a->ragged ? a->lengths[b] : a->T);
@@ -107,7 +108,7 @@ int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a, dpt__r
 }
 
 int make(const dpt__cudnn_functions *call, cudnnHandle_t handle, const dpt__rnn_args *a,
-         dpt__rnn_plan *plan) {
+         dpt__cudnn_rnn_plan *plan) {
   cudnnForwardMode_t mode = plan->key.kept ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE;
   bool data = plan->key.T > 0;
   for (int layer = 0; layer < plan->layers() && layer < 2; layer++) {
@@ -134,20 +135,20 @@ dpt__rnn_key dpt__rnn_key_of(const dpt__rnn_args *a, bool kept) {
           (int64_t)a->type, a->tf32,  kept,          a->T,          a->B};
 }
 
-int dpt__rnn_plan_of(dpt__plans<dpt__rnn_plan> *plans, const dpt__cudnn_functions *call,
-                     cudnnHandle_t handle, const dpt__rnn_args *a, bool kept,
-                     dpt__rnn_plan **result) {
+int dpt__cudnn_rnn_plan_of(dpt__plans<dpt__cudnn_rnn_plan> *plans, const dpt__cudnn_functions *call,
+                           cudnnHandle_t handle, const dpt__rnn_args *a, bool kept,
+                           dpt__cudnn_rnn_plan **result) {
   dpt__rnn_key key = dpt__rnn_key_of(a, kept);
-  dpt__rnn_plan *plan = plans->find(key);
+  dpt__cudnn_rnn_plan *plan = plans->find(key);
   if (!plan) {
-    plan = new (std::nothrow) dpt__rnn_plan();
+    plan = new (std::nothrow) dpt__cudnn_rnn_plan();
     if (!plan) return dpt__cuda_fail("no host memory for a plan");
     plan->key = key;
     if (make(call, handle, a, plan)) {
       delete plan;
       return 1;
     }
-    plans->keep(plan, [](dpt__rnn_plan *old) { delete old; });
+    plans->keep(plan, [](dpt__cudnn_rnn_plan *old) { delete old; });
   }
   *result = plan;
   return a->T ? set_lengths(call, a, plan) : 0;
@@ -163,13 +164,13 @@ enum { MOST_DEVICES = 256 };
 struct desk {
   std::mutex lock;
   cudnnHandle_t handle;
-  dpt__plans<dpt__rnn_plan> plans;
+  dpt__plans<dpt__cudnn_rnn_plan> plans;
 } desks[MOST_DEVICES];
 
 /* ask(cuDNN's functions, a handle of the device, its plan), one thread at a time. */
 template <typename F> int with_plan(int index, const dpt__rnn_args *args, F ask) {
   const dpt__cudnn_functions *call = dpt__cudnn_open();
-  dpt__rnn_plan *plan;
+  dpt__cudnn_rnn_plan *plan;
   if (!call) return 1;
   if (index < 0 || index >= MOST_DEVICES) return dpt__cuda_fail("there is no GPU %d", index);
   dpt__visit visit(index);
@@ -177,7 +178,7 @@ template <typename F> int with_plan(int index, const dpt__rnn_args *args, F ask)
   desk *d = &desks[index];
   std::lock_guard<std::mutex> guard(d->lock);
   if (!d->handle && dpt__cudnn_status(call->cudnnCreate(&d->handle), "cudnnCreate")) return 1;
-  if (dpt__rnn_plan_of(&d->plans, call, d->handle, args, true, &plan)) return 1;
+  if (dpt__cudnn_rnn_plan_of(&d->plans, call, d->handle, args, true, &plan)) return 1;
   return ask(call, d->handle, plan);
 }
 

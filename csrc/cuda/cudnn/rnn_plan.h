@@ -46,15 +46,15 @@ struct dpt__rnn_key {
 dpt__rnn_key dpt__rnn_key_of(const dpt__rnn_args *args, bool kept);
 
 /* The whole network: all layers behind the first are alike. */
-struct dpt__rnn_plan {
-  dpt__rnn_plan *next;
+struct dpt__cudnn_rnn_plan {
+  dpt__cudnn_rnn_plan *next;
   uint64_t used;
   dpt__rnn_key key;
   dpt__rnn_layer_plan first, other;
   size_t between;          /* bytes of what a layer gives to the next, rounded up */
   int32_t *lengths = NULL; /* of the sequences that the descriptors are for now, or NULL */
 
-  ~dpt__rnn_plan();
+  ~dpt__cudnn_rnn_plan();
   dpt__rnn_layer_plan &at(int layer) { return layer ? other : first; }
   size_t weight_at(int layer) const { /* bytes from the weights' begin */
     return layer ? dpt__rnn_round(first.weight) + (layer - 1) * dpt__rnn_round(other.weight) : 0;
@@ -72,8 +72,8 @@ struct dpt__rnn_plan {
   size_t reserve() const { return read_at(layers() - 1); }
 };
 /* The plan of args in a cache, made where it is new, with descriptors for these lengths. */
-int dpt__rnn_plan_of(dpt__plans<dpt__rnn_plan> *plans, const dpt__cudnn_functions *call,
-                     cudnnHandle_t handle, const dpt__rnn_args *args, bool kept,
-                     dpt__rnn_plan **plan);
+int dpt__cudnn_rnn_plan_of(dpt__plans<dpt__cudnn_rnn_plan> *plans, const dpt__cudnn_functions *call,
+                           cudnnHandle_t handle, const dpt__rnn_args *args, bool kept,
+                           dpt__cudnn_rnn_plan **plan);
 
 #endif

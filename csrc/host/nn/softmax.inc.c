@@ -15,7 +15,7 @@ static double FN(total)(const T *in, int64_t n) {
 }
 
 /* One row of C classes; in may be out. */
-static void FN(row)(int log_, const T *in, T *out, int64_t C, T *exps, dpt__row *exp_) {
+static void FN(row)(int log_, const T *in, T *out, int64_t C, T *exps, dpt__row_fn *exp_) {
   T max = FN(largest)(in, C);
   for (int64_t c = 0; c < C; c++) exps[c] = in[c] - max;
   exp_(C, exps, exps, NULL, NULL, 0, 0);
@@ -29,7 +29,7 @@ static void FN(row)(int log_, const T *in, T *out, int64_t C, T *exps, dpt__row 
 
 /* n neighbouring places (at most BLOCK) of an image whose classes lie S apart. */
 static void FN(places)(int log_, const T *in, T *out, int64_t C, int64_t S, int64_t n, T *exps,
-                       dpt__row *exp_) {
+                       dpt__row_fn *exp_) {
   T max[BLOCK], shift[BLOCK];
   double sum[BLOCK] = {0};
   memcpy(max, in, (size_t)n * sizeof *max);
@@ -52,7 +52,7 @@ static int FN(forward)(dpt__context *context, const struct dpt__softmax_args *a)
   int64_t each = a->C * (a->S == 1 ? 1 : BLOCK); /* exponentials of a thread */
   T *exps = dpt__scratch(context, (size_t)(each * threads) * sizeof *exps);
   if (!exps) return 1;
-  dpt__row *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
+  dpt__row_fn *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
   int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {
@@ -68,7 +68,7 @@ static int FN(forward)(dpt__context *context, const struct dpt__softmax_args *a)
 }
 
 static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, T *exps,
-                             dpt__row *exp_) {
+                             dpt__row_fn *exp_) {
   double sum = 0;
   if (log_) {
     exp_(C, exps, out, NULL, NULL, 0, 0);
@@ -82,7 +82,7 @@ static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int6
 }
 
 static void FN(places_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, int64_t S,
-                                int64_t n, dpt__row *exp_) {
+                                int64_t n, dpt__row_fn *exp_) {
   double sum[BLOCK] = {0};
   T exps[BLOCK];
   for (int64_t c = 0; c < C; c++)
@@ -102,7 +102,7 @@ static int FN(backward)(dpt__context *context, const struct dpt__softmax_args *a
   int64_t each = a->S == 1 ? a->C : 0;
   T *exps = dpt__scratch(context, (size_t)(each * threads + 1) * sizeof *exps);
   if (!exps) return 1;
-  dpt__row *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
+  dpt__row_fn *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
   int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {

@@ -31,7 +31,7 @@ typedef struct dpt__rnn_pass {
   const void *bias;        /* a row of gates */
   dpt__rnn_matrix input, recurrent, projection;
   void *dh, *dc, *dm, *tanhs; /* backward: (B, O), thrice (B, H): gradients on the way, tanh of c */
-  dpt__row *sigmoid, *tanh;
+  dpt__row_fn *sigmoid, *tanh;
 } dpt__rnn_pass;
 
 /* What both ways have in common; the caller adds the rest. states: of all pseudo-layers, or NULL.

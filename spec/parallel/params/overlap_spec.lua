@@ -130,9 +130,10 @@ describe('dpt.parallel.params.overlap', function()
          buckets.first, buckets.rest = limit, limit
          local many = pair(networks.deep():cuda())
          local input = torch.randn(2 * n, 6):cuda()
-         assert.equal(0, count('reducer_mark', function() step(many, input, input) end))
-         assert.equal(expected * n, count('reducer_mark', function() step(many, input, input) end))
-         assert.equal(0, count('reducer_unmark', function() step(many, input, input) end))
+         local function again() step(many, input, input) end
+         assert.equal(0, count('reducer_bucket_ready', again))
+         assert.equal(expected * n, count('reducer_bucket_ready', again))
+         assert.equal(0, count('reducer_invalidate', again))
       end
    end)
 
@@ -244,10 +245,10 @@ describe('dpt.parallel.params.overlap', function()
          local input = torch.randn(2 * n, 6):cuda()
          with:zeroGradParameters()
          without:zeroGradParameters()
-         local unmarks = count('reducer_unmark', function()
+         local late = count('reducer_invalidate', function()
             same.close(step(without, input, input), step(with, input, input), 1e-6)
          end)
-         assert.equal(k > 2, unmarks > 0)
+         assert.equal(k > 2, late > 0)
          with:zeroGradParameters()
          without:zeroGradParameters()
          agree(with, without, 2) -- learned

@@ -113,7 +113,7 @@ local function enter(tracker, k)
    if depth > 0 or tracker.calls[k] < tracker.wanted[k] then return end
    for _, b in ipairs(tracker.buckets[k]) do
       if tracker.wanted[k] > 0 then
-         lib.reducer_unmark(tracker.reducer, tracker.replica, b - 1)
+         lib.reducer_invalidate(tracker.reducer, tracker.replica, b - 1)
          -- it may do anything to gradients whose sum may have begun
          tracker.late = tracker.late or tracker.holds[k] and tracker.missing[b] == 0
       end
@@ -136,7 +136,7 @@ local function leave(tracker, k, ...)
          tracker.missing[b] = missing
          if missing == 0 then
             tracker.marked = true
-            lib.reducer_mark(tracker.reducer, tracker.replica, b - 1)
+            lib.reducer_bucket_ready(tracker.reducer, tracker.replica, b - 1)
          end
       end
    end
