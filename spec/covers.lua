@@ -9,7 +9,7 @@ return {
    mirrored = {'parallel', 'comm', 'cudnn', 'rnn', 'optim', 'threads', 'file'},
 
    -- Specs of whole programs, of what users asked for, and of what the clock or chance finds.
-   programs = {'scripts', 'user_issues', 'torture', 'golden', 'porting_spec.lua'},
+   programs = {'scripts', 'user_issues', 'torture', 'golden', 'porting_spec.lua', 'tour_spec.lua'},
 
    groups = {
       ['class'] = 'class.operators class.types class.want',

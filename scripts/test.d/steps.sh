@@ -40,6 +40,7 @@ steps=(
   'cuda         rest setup     the plugin builds where there is a toolkit, and opens its libraries'
   'leaks        rest build     valgrind finds no leak after many networks'
   'rock         rest setup     luarocks installs dpt; it works from another directory'
+  'tour         rest setup     the worked examples of docs/tour.md, built in a copy'
 )
 
 # What a sanitizer is to see at every change: C that is given sizes, strides, offsets and bytes by
@@ -342,6 +343,21 @@ run_rock() {
     luajit -e \"require 'torch'\" 2>/dev/null
     luajit -e \"require 'dpt' for l in io.lines('/proc/self/maps') do
       local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\"" || status=1
+  return $status
+}
+
+# The changes of docs/tour.md in a copy of the tree, with their specs.
+run_tour() {
+  local tree=$work/tree list status=0
+  mkdir "$tree"
+  files '*' | tar -c -T - | tar -x -C "$tree"
+  cd "$tree" || return 1
+  list=$(luajit spec/support/tour.lua .) && git init -q && git add -A || return 1
+  scripts/build build -DDPT_WERROR=ON -DDPT_CUDA=OFF && scripts/layers || return 1
+  for devices in host:2 emulated:2; do
+    # shellcheck disable=SC2086 # several files
+    DPT_DEVICES=$devices specs $list spec/nn/empty_spec.lua || status=1
+  done
   return $status
 }
 

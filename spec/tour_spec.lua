@@ -1,0 +1,61 @@
+-- docs/tour.md: its changes fit the files that they name, and what it names is there. The step
+-- `tour` of scripts/test makes them, builds the result and runs its specs.
+local tour = require 'spec.support.tour'
+
+local function read(path)
+   local file = io.open(path)
+   local text = file and file:read '*a'
+   if file then file:close() end
+   return text
+end
+
+describe('docs/tour.md', function()
+   local page = read 'docs/tour.md'
+   local changes = tour.changes(page)
+
+   it('has changes that fit the files that they name', function()
+      assert.is_true(#changes > 10)
+      for _, change in ipairs(changes) do
+         local text = read(change.file)
+         if change.side then
+            assert.truthy(text, change.file)
+            assert.equal(#text + #change.text, #tour.changed(text, change))
+         else
+            assert.is_nil(text, change.file)
+         end
+      end
+   end)
+
+   it('names files and functions that are there, or that it makes', function()
+      local made, count = {}, 0
+      for _, change in ipairs(changes) do
+         if not change.side then made[change.file] = true end
+      end
+      local sources = {}
+      for _, change in ipairs(changes) do sources[#sources + 1] = change.text end
+      local pipe = io.popen "cat $(find csrc -name '*.[ch]' -o -name '*.def' -o -name '*.cu')"
+      sources = table.concat(sources) .. pipe:read '*a'
+      pipe:close()
+      for name in page:gsub('```.-```', ''):gmatch '`([^`\n]+)`' do
+         if name:find '^[%w_]+/[%w_/]+%.%l+$' then
+            count = count + 1
+            assert.is_true(made[name] or read(name) ~= nil, name)
+         elseif name:find '^dpt_[%w_]+$' and not name:find '^dpt__%l+_channel_shuffle$'
+            and name ~= 'dpt__host_map' and name ~= 'dpt__cuda_map' then
+            count = count + 1
+            assert.truthy(sources:find(name, 1, true), name)
+         end
+      end
+      assert.is_true(count > 20)
+   end)
+
+   it('raises for a change that fits no line, or several', function()
+      local change = {file = 'x', side = 'after', line = 'b', text = 'new\n'}
+      assert.equal('a\nb\nnew\nc\n', tour.changed('a\nb\nc\n', change))
+      change.side = 'before'
+      assert.equal('a\nnew\nb\nc\n', tour.changed('a\nb\nc\n', change))
+      assert.error_matches(function() tour.changed('a\n', change) end, '0 lines of x have `b`')
+      assert.error_matches(function() tour.changed('b\nab\n', change) end, '2 lines of x')
+      assert.error_matches(function() tour.changes '```c\nx\n```\n' end, 'belongs to no file')
+   end)
+end)
