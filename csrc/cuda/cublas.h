@@ -1,9 +1,10 @@
-/* cublas.h: cuBLAS: its functions, and a handle for each queue.
+/* cublas.h: cuBLAS: its functions, and a handle for each native stream.
  *
- * Invariant: a handle is made at its queue's first product and used by its queue's thread alone, so
- * nothing locks. It has a workspace of its own for as long as the queue lives, so that products of
- * several queues never share one (and give the same bits every time) and recorded graphs find it
- * where it was. Scalars are read from host memory when a function is called.
+ * Invariant: a handle is made at its native stream's first product and used by its native stream's
+ * thread alone, so nothing locks. It has a workspace of its own for as long as the native stream
+ * lives, so that products of several queues never share one (and give the same bits every time) and
+ * recorded graphs find it where it was. Scalars are read from host memory when a function is
+ * called.
  */
 #ifndef DPT_CUDA_CUBLAS_H
 #define DPT_CUDA_CUBLAS_H
@@ -22,7 +23,7 @@ struct dpt__cublas {
   cublasHandle_t handle;
 };
 
-/* For the running kernel: its queue's handle. */
+/* For the running kernel: its native stream's handle. */
 int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas);
 
 /* 0, or a sentence that names the call. */

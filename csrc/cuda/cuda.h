@@ -1,9 +1,9 @@
 /* cuda.h: what the files of this folder share: services of libdpt, queues, statuses, launches.
  *
  * Invariant: no status of a CUDA call is ignored; a launch goes through DPT_LAUNCH (a kernel whose
- * threads never meet) or DPT_LAUNCH_TEAM, on the context's queue, so that the same text runs on a
- * GPU and under the emulation (spec/emulation). Kernel functions of the backend never wait. A
- * kernel that finds a bad value leaves a fault in its queue: the next wait tells it.
+ * threads never meet) or DPT_LAUNCH_TEAM, on the context's native stream, so that the same text
+ * runs on a GPU and under the emulation (spec/emulation). Kernel functions of the backend never
+ * wait. A kernel that finds a bad value leaves a fault in its stream: the next wait reports it.
  */
 #ifndef DPT_CUDA_CUDA_H
 #define DPT_CUDA_CUDA_H
@@ -49,8 +49,9 @@ extern const struct dpt__rnn_library dpt__cuda_rnn;  /* cudnn/rnn_plan.cu */
  * told in its name. launched is what follows each launch. */
 bool dpt__cuda_checks_launches(void);
 int dpt__cuda_launched(dpt__context *context, const char *kernel);
-/* 1 and a sentence, once, where a kernel of the queue has left a fault; *number: of its item. */
-int dpt__cuda_stream_fault(void *queue, uint64_t *number, const char **name);
+/* 1 and an error message, once, if a kernel of the native stream has left a fault; *number: of its
+ * item. */
+int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name);
 /* Whether work has come to the event; that it has not leaves no error behind on this thread. */
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 

@@ -380,8 +380,8 @@ static size_t whole_grains(size_t bytes) {
   return dpt__cache_off() ? bytes : (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
 }
 
-/* After the first try: gives back what is cached and tries once more, as long as anything was given
- * back: another thread may have been quicker to take it, and may have cached it since. */
+/* After the first try: frees what is cached and tries once more, as long as anything was freed:
+ * another thread may have been quicker to take it, and may have cached it since. */
 static dpt__block *reclaim(pool *p, int device, dpt__stream *stream, size_t bytes) {
   enum { ROUNDS = 8 }; /* others may go on for ever */
   dpt__block *block = NULL;

@@ -91,7 +91,7 @@ extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 
 /* Temporary memory for the running kernel, 64-byte aligned, uninitialised; it belongs to the
  * context's stream (or thread) and is valid until the kernel returns. NULL leaves an error message.
- * A second call in one kernel gives further memory. */
+ * A second call in one kernel returns further memory. */
 void *dpt__scratch(dpt__context *context, size_t bytes);
 
 #endif

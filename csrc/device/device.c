@@ -259,14 +259,11 @@ int dpt_stream_reserve(int n, int nonblocking) {
     return dpt__fail("reserveStreams: got %d streams, wanted 0 to %d", n, DPT__MAX_STREAMS - 1);
   int status = 0;
   dpt__lock(&lock);
-  for (int number = 1; number <= ndevice && !status; number++) {
+  for (int number = 1; number <= ndevice; number++) {
     device = devices[number];
     for (int i = atomic_load(&device->nstream); i <= n && !status; i++) {
       device->streams[i] = dpt__stream_new(device, i, !nonblocking);
-      if (!device->streams[i]) {
-        status = 1;
-        break;
-      }
+      if ((status = !device->streams[i])) break;
       atomic_store(&device->nstream, i + 1);
       if (!nonblocking) atomic_fetch_add(&device->nblocking, 1);
     }
@@ -355,16 +352,17 @@ int dpt_device_synchronize(int number) {
   dpt__device *device;
   DPT__TRY(dpt__device_find("synchronize", number < 0 ? 0 : number, &device));
   int first = number < 0 ? 1 : device->number, last = number < 0 ? ndevice : device->number;
-  for (int n = first; n <= last; n++)
-    for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
-      dpt__stream *stream = stream_at(devices[n], i);
-      if (stream) dpt__event_wait_quietly(dpt__event_last(stream));
-    }
-  for (int n = first; n <= last; n++)
-    for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
-      dpt__stream *stream = stream_at(devices[n], i);
-      if (stream) DPT__TRY(dpt__event_wait(dpt__event_last(stream)));
-    }
+  for (int reports = 0; reports < 2; reports++)
+    for (int n = first; n <= last; n++)
+      for (int i = -1; i < atomic_load(&devices[n]->nstream); i++) {
+        dpt__stream *stream = stream_at(devices[n], i);
+        if (!stream) continue;
+        dpt__event event = dpt__event_last(stream);
+        if (reports)
+          DPT__TRY(dpt__event_wait(event));
+        else
+          dpt__event_wait_quietly(event);
+      }
   return 0;
 }
 

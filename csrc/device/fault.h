@@ -16,7 +16,7 @@ int dpt__fault(enum dpt__fault fault);
 /* Reads the variables, once; while one of them is nonsense, every call fails with a message. */
 int dpt__fault_init(void);
 /* A random delay before a stream's next item, if DPT_DELAY is set; *random is the stream's own
- * state, 0 at first, id tells the streams apart. */
+ * state, 0 at first; id: of the stream. */
 void dpt__delay(uint64_t *random, int id);
 /* DPT_CACHE=off: memory that is given back goes back to the system as soon as nobody works on it,
  * and is never cut out of a larger piece, so that tools that watch memory see each block's ends. */

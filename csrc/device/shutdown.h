@@ -1,7 +1,7 @@
 /* shutdown.h: the end of the process, while other threads still compute.
  *
- * Invariant: exit() runs the destructors of the libraries that kernels use (OpenBLAS gives its
- * buffers back), so no kernel may run then: no thread but the one that called exit() begins another
+ * Invariant: exit() runs the destructors of the libraries that kernels use (OpenBLAS frees its
+ * buffers), so no kernel may run then: no thread but the one that called exit() begins another
  * one, and those that run are awaited, but not longer than a second. What was queued behind them is
  * dropped: nobody can read it any more.
  */

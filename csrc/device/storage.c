@@ -63,19 +63,22 @@ void dpt__storage_free(dpt_storage *s) {
   }
 }
 
-static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int flags) {
-  size_t bytes;
-  DPT__TRY(dpt__storage_bytes(kind, size, &bytes));
+/* A storage without memory. */
+static int storage_init(dpt_storage **r, int kind, int device, int flags, int64_t size) {
   dpt_storage *s = malloc(sizeof *s);
   if (!s) return dpt__no_memory("no host memory for a storage");
+  *s =
+      (dpt_storage){.kind = kind, .device = device, .flags = flags, .size = size, .capacity = size};
   atomic_init(&s->references, 1);
-  atomic_init(&s->writes, 0);
-  s->kind = kind;
-  s->device = device;
-  s->flags = flags;
-  s->size = s->capacity = size;
-  s->parent = NULL;
-  s->mapping = NULL;
+  *r = s;
+  return 0;
+}
+
+static int storage_new(dpt_storage **r, int kind, int64_t size, int device, int flags) {
+  size_t bytes;
+  dpt_storage *s;
+  DPT__TRY(dpt__storage_bytes(kind, size, &bytes));
+  DPT__TRY(storage_init(&s, kind, device, flags, size));
   if (dpt__storage_alloc(s, bytes, &s->data, &s->block)) {
     free(s);
     return 1;
@@ -114,19 +117,13 @@ int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_
   if (first < 0 || size < 0 || first > parent->size || size > parent->size - first)
     return dpt__fail("storage: got a view of %lld elements from %lld on, wanted it within %lld",
                      (long long)size, (long long)first + 1, (long long)parent->size);
-  dpt_storage *s = malloc(sizeof *s);
-  if (!s) return dpt__no_memory("no host memory for a storage");
-  atomic_init(&s->references, 1);
-  atomic_init(&s->writes, 0);
-  s->kind = parent->kind;
-  s->device = parent->device;
-  s->flags = (parent->flags & DPT__PINNED) | DPT__FIXED | DPT__FOREIGN;
-  s->size = s->capacity = size;
+  dpt_storage *s;
+  int flags = (parent->flags & DPT__PINNED) | DPT__FIXED | DPT__FOREIGN;
+  DPT__TRY(storage_init(&s, parent->kind, parent->device, flags, size));
   s->data = parent->data;
   if (size) s->data = (char *)parent->data + (size_t)first * dpt__dtype_size(dpt__dtype(s->kind));
   s->block = parent->block;
   s->parent = parent;
-  s->mapping = NULL;
   parent->flags |= DPT__FIXED; /* its memory must not move any more */
   dpt_storage_retain(parent);
   *r = s;

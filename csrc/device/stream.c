@@ -25,7 +25,7 @@ static void *stream_run(void *arg) {
                           .threads = stream->threads};
   uint64_t random = 0;
   dpt__counter_worker();
-  dpt__gomp_begin(stream->threads, stream->announces);
+  dpt__gomp_begin(stream->threads);
   int lost = stream->backend->enter && stream->backend->enter(stream->unit);
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
@@ -56,14 +56,12 @@ static int stream_start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
   if (!has_native_stream(stream)) DPT__TRY(dpt__backend_events_new(stream));
   pthread_t thread;
   dpt__runner_add(&stream->runner);
-  stream->announces = dpt__gomp_claim(stream->threads);
   if (dpt__thread_start(&thread, stream_run, stream, what)) {
-    if (stream->announces) dpt__gomp_unclaim();
     dpt__runner_remove(&stream->runner);
     return 1;
   }
   pthread_detach(thread);
-  if (stream->announces) dpt__gomp_wait();
+  dpt__gomp_wait(stream->threads);
   stream->started = 1;
   return 0;
 }

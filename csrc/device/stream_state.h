@@ -48,7 +48,6 @@ struct dpt__stream {
                       * one for communication */
   int id;            /* different for every stream of the process, from 0 */
   int threads;       /* OpenMP threads for its kernels */
-  int announces;     /* its thread lets libgomp know of the streams' threads */
   int blocking;      /* ordered with the device's stream 0 */
   /* The backend's; NULL: not started, or of a backend without streams, which does not use `issued`.
    * Set after `events`, so that whoever sees it sees them. */

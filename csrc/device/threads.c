@@ -58,7 +58,7 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
 /* ---- libgomp's ---- */
 
 static atomic_flag known = ATOMIC_FLAG_INIT;
-static dpt__counter announced;
+static dpt__counter announced = {.wake_at = UINT64_MAX};
 
 static void *nothing(void *arg) { return arg; }
 
@@ -73,24 +73,18 @@ static void announce(void) {
   __asm__ volatile(""); /* or there would be no region */
 }
 
-int dpt__gomp_claim(int threads) {
-  if (threads != 1 || omp_get_max_threads() == 1 || atomic_flag_test_and_set(&known)) return 0;
-  dpt__counter_init(&announced);
-  return 1;
-}
-
-void dpt__gomp_unclaim(void) { atomic_flag_clear(&known); }
-
-void dpt__gomp_begin(int threads, int announces) {
-  if (announces) {
-    announce();
+void dpt__gomp_begin(int threads) {
+  if (threads == 1 && !atomic_flag_test_and_set(&known)) {
+    if (omp_get_max_threads() > 1) announce();
     dpt__counter_advance(&announced, 1);
   }
   omp_set_num_threads(threads);
 }
 
-/* Until the second thread is there: a limit of threads may come next. */
-void dpt__gomp_wait(void) { dpt__counter_wait(&announced, 1); }
+/* A limit of threads may come next: until the second thread is there. */
+void dpt__gomp_wait(int threads) {
+  if (threads == 1) dpt__counter_wait(&announced, 1);
+}
 
 /* ---- how many ---- */
 

@@ -13,12 +13,9 @@
  * message of a failure ("stream 0 of device 2"). */
 int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what);
 
-/* A thread that will compute with so many threads is to start: 1 if it is the one to announce. The
- * thread calls begin with that answer; who has started it waits then, or takes the claim back if it
- * did not start. */
-int dpt__gomp_claim(int threads);
-void dpt__gomp_unclaim(void);
-void dpt__gomp_begin(int threads, int announces);
-void dpt__gomp_wait(void);
+/* The calling thread, which is new, will compute with so many threads; who started it waits until
+ * what has to be announced is. */
+void dpt__gomp_begin(int threads);
+void dpt__gomp_wait(int threads);
 
 #endif

@@ -35,7 +35,7 @@ typedef struct dpt__rnn_block {
   int64_t before; /* (N, O): h before each step */
   int64_t cell;   /* (N, H): c after each step of an LSTM */
   int64_t whole;  /* (N, H): h before its projection */
-  int64_t given;  /* (N, O): gradient by what the projection gives */
+  int64_t given;  /* (N, O): gradient by the projection's output */
   int64_t end;
 } dpt__rnn_block;
 dpt__rnn_block dpt__rnn_block_of(const dpt_rnn *rnn, int64_t N);

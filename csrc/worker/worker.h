@@ -55,7 +55,7 @@ enum dpt__worker_state { DPT__WORKER_DEAD, DPT__WORKER_BUSY, DPT__WORKER_IDLE };
 
 struct dpt_workers {
   atomic_int references; /* the owner's and the threads' */
-  int forks;             /* at birth: a child of fork has no threads */
+  int forks;             /* when it was made: a child of fork has no threads */
   int n;
   char *boot; /* the Lua program that every worker runs */
   size_t boot_size;

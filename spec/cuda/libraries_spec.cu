@@ -198,7 +198,7 @@ static void recurrent(void) {
 
 /* Without a GPU there is no handle, but a sentence; with one this proves nothing. */
 static void handles(void) {
-  dpt__native_stream queue = {};
+  dpt__native_stream native = {};
   dpt__context context = {};
   dpt__backend backend = {};
   dpt__cublas cublas;
@@ -207,13 +207,13 @@ static void handles(void) {
   int n;
   backend.memory_alloc = take_memory;
   context.backend = &backend;
-  context.native_stream = &queue;
+  context.native_stream = &native;
   if (cudaGetDeviceCount(&n) == cudaSuccess && n > 0) return;
   CHECK(dpt__cublas_begin(&context, &cublas) == 1);
   CHECK(strstr(said, "cublasCreate_v2: ") == said && strstr(said, "CUBLAS_STATUS_NOT_INITIALIZED"));
   CHECK(dpt__cudnn_begin(&context, &f, &cudnn) == 1);
   CHECK(strstr(said, "cudnnCreate: ") == said && strstr(said, "CUDNN_STATUS_"));
-  CHECK(!queue.cublas && !queue.cudnn);
+  CHECK(!native.cublas && !native.cudnn);
 }
 
 /* Without a driver no communicator can be made: that is told, and the abort comes back. */

@@ -66,7 +66,7 @@ __global__ void wait_in_a_branch(float *x) {
   x[threadIdx.x] = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1);
 }
 
-static dpt__native_stream queue;
+static dpt__native_stream native;
 static dpt__context context;
 
 static int total_is_right(const std::vector<float> &parts, float wanted) {
@@ -151,8 +151,8 @@ static int succeeds(int (*f)()) {
 }
 
 int main() {
-  context.native_stream = &queue;
-  if (cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking)) return 1;
+  context.native_stream = &native;
+  if (cudaStreamCreateWithFlags(&native.stream, cudaStreamNonBlocking)) return 1;
   const struct {
     const char *name;
     int (*run)();
@@ -167,8 +167,8 @@ int main() {
       {"a barrier that not all threads reach", branch, 0},
       {"a barrier in a kernel launched as plain", barrier_in_plain, 0},
       {"a block of too many threads is refused", too_many_threads, 1},
-      {"a launch on the default queue is refused", default_queue, 1},
-      {"a launch on another device's queue is refused", other_device, 1},
+      {"a launch on the default stream is rejected", default_queue, 1},
+      {"a launch on another device's stream is rejected", other_device, 1},
   };
   int wrong = 0;
   for (const auto &c : cases) {

@@ -1,7 +1,7 @@
-/* handle.h: cuDNN: its functions, and a handle for each queue.
+/* handle.h: cuDNN: its functions, and a handle for each native stream.
  *
- * Invariant: a handle, and what is kept for its queue, is used by its queue's thread alone, so
- * nothing locks. Scalars are read from host memory when a function is called.
+ * Invariant: a handle, and what is kept for its native stream, is used by its native stream's
+ * thread alone, so nothing locks. Scalars are read from host memory when a function is called.
  */
 #ifndef DPT_CUDA_CUDNN_HANDLE_H
 #define DPT_CUDA_CUDNN_HANDLE_H
@@ -19,7 +19,7 @@ struct dpt__cudnn_functions {
 struct dpt__cudnn_conv_plan; /* plan.h */
 struct dpt__cudnn_rnn_plan;  /* rnn_plan.h */
 
-/* What a queue has of cuDNN. */
+/* What a native stream has of cuDNN. */
 struct dpt__cudnn {
   cudnnHandle_t handle;
   dpt__plans<dpt__cudnn_conv_plan> convolutions;
@@ -28,7 +28,7 @@ struct dpt__cudnn {
 
 /* cuDNN's functions, opened at the first call; NULL leaves a sentence. */
 const dpt__cudnn_functions *dpt__cudnn_open(void);
-/* The same and, for the running kernel, its queue's handle. */
+/* The same and, for the running kernel, its native stream's handle. */
 int dpt__cudnn_begin(dpt__context *context, const dpt__cudnn_functions **call, dpt__cudnn **cudnn);
 
 /* Whether cuDNN says that there is no such operation, rather than that something went wrong. */

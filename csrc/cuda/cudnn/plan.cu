@@ -300,11 +300,11 @@ int dpt__conv_choose_small(dpt__context *context, dpt__cudnn_conv_plan *plan) {
   return choose(context, plan, none, 0, false);
 }
 
-/* A new plan for the queue. */
+/* A new plan for the native stream. */
 static int make(dpt__context *context, const dpt__cudnn_functions *f, const dpt__conv_key *key,
                 const operands &o, dpt__cudnn_conv_plan **plan) {
   size_t limit;
-  /* nothing can be measured while a graph is recorded: that would wait for the queue */
+  /* nothing can be measured while a graph is recorded: that would wait for the native stream */
   bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
   if (limit_of(key, &limit) || dpt__conv_describe(f, key, plan)) return 1;
   if (!(*plan)->works || !choose(context, *plan, o, limit, measures)) return 0;

@@ -1,4 +1,5 @@
-/* plan.h: how cuDNN computes one convolution: descriptors, algorithm, workspace; kept for a queue.
+/* plan.h: how cuDNN computes one convolution: descriptors, algorithm, workspace; kept for a native
+ * stream.
  *
  * Invariant: a plan is found by its whole key. Only algorithms that give the same bits every time
  * are chosen, and only such as multiply floats as floats unless TF32 is allowed.
@@ -35,8 +36,8 @@ size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
 int dpt__conv_describe(const dpt__cudnn_functions *call, const dpt__conv_key *key,
                        dpt__cudnn_conv_plan **plan);
 void dpt__conv_drop(const dpt__cudnn_functions *call, dpt__cudnn_conv_plan *plan);
-/* The queue's plan of a key, chosen where it is new (verbose: which is told). Measuring reads the
- * operands, and leaves rubbish in what FORWARD and DATA write. */
+/* The native stream's plan of a key, chosen where it is new (verbose: which is told). Measuring
+ * reads the operands, and leaves rubbish in what FORWARD and DATA write. */
 struct dpt__conv_operands {
   void *in, *weight, *out;
 };

@@ -1,9 +1,9 @@
 /* rnn.cu: recurrent networks by cuDNN, layer after layer (rnn_plan.h has the rules).
  *
  * Invariant: cuDNN sees addresses as aligned as memory of its own would be; what is not goes
- * through temporary memory, in the order of the queue. Padding that a result has is cleared before
- * cuDNN writes, whether cuDNN clears it or not. Lengths are read from the arguments, which live
- * until the kernel function returns.
+ * through temporary memory, in the order of the native stream. Padding that a result has is cleared
+ * before cuDNN writes, whether cuDNN clears it or not. Lengths are read from the arguments, which
+ * live until the kernel function returns.
  */
 #include "cuda/cudnn/rnn_plan.h"
 #include "cuda/element.h"
@@ -23,7 +23,7 @@ struct run {
   const dpt__cudnn_functions *call;
   cudnnHandle_t handle;
   cudaStream_t stream;
-  dpt__cudnn_rnn_plan *plan; /* the queue's */
+  dpt__cudnn_rnn_plan *plan; /* the native stream's */
   size_t width;              /* bytes of an element */
   int64_t rows, columns;
   void *work;

@@ -5,7 +5,7 @@
  * weights are the layers' weight spaces behind each other, as cuDNN says they are: within one,
  * places come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves, then what
  * each layer but the last gives, then (with dropout) what the next one read of it. Plans are kept:
- * those of a queue for its kernels, those of a device for the caller's questions.
+ * those of a native stream for its kernels, those of a device for the caller's questions.
  */
 #ifndef DPT_CUDA_CUDNN_RNN_PLAN_H
 #define DPT_CUDA_CUDNN_RNN_PLAN_H
