@@ -2,8 +2,8 @@
  *
  * Invariant: values accumulate wide (integers modulo 2^64, reals in double). How the elements are
  * cut and in which order parts are joined depends on sizes and steps alone, so the same call gives
- * the same bits; how many lanes a block has changes none. Of equal extremes the first counts, and a
- * NaN before all.
+ * the same bits; how many slices a block has changes none. Of equal extremes the first counts, and
+ * a NaN before all.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"
@@ -92,16 +92,16 @@ template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, 
 
 /* ---- where numbers come from ---- */
 
-/* Lanes of a tensor. */
-template <typename T> struct lanes_source {
+/* Slices of a tensor. */
+template <typename T> struct slices_source {
   const T *a;
   int64_t step;
-  __device__ dpt__sum_of<T> at(int64_t lane, int64_t i) const {
-    return dpt__widen(a[lane + i * step]);
+  __device__ dpt__sum_of<T> at(int64_t slice, int64_t i) const {
+    return dpt__widen(a[slice + i * step]);
   }
 };
 
-/* All elements of an operand, or of a pair of them, as one lane. */
+/* All elements of an operand, or of a pair of them, as one slice. */
 template <typename T, int pairing> struct walk_source {
   dpt__walk walk;
   __device__ dpt__sum_of<T> at(int64_t, int64_t i) const {
@@ -127,7 +127,7 @@ template <typename T, int pairing> struct dense_source {
 template <typename A> struct result {
   void *r;
   int64_t *idx; /* NULL, or places */
-  dpt__lanes lanes;
+  dpt__slices slices;
   int op, dtype;
   double p;
 };
@@ -139,18 +139,18 @@ __device__ void put(const result<uint64_t> &r, char *to, const part<uint64_t> &v
   dpt__put_whole(r.dtype, to, dpt__finish_whole(r.op, (int64_t)v.value, v.n));
 }
 
-/* The threads of a block: `side` lanes, `deep` threads for each. Neighbouring threads are those of
- * a lane if `along`, otherwise those of neighbouring lanes. */
+/* The threads of a block: `side` slices, `deep` threads for each. Neighbouring threads are those of
+ * a slice if `along`, otherwise those of neighbouring slices. */
 struct shape {
   int side, deep, along;
-  __device__ int lane() const { return along ? threadIdx.y : threadIdx.x; }
+  __device__ int slice() const { return along ? threadIdx.y : threadIdx.x; }
   __device__ int depth() const { return along ? threadIdx.x : threadIdx.y; }
 };
 
-/* The parts of a lane's threads become one, which depth 0 returns. */
+/* The parts of a slice's threads become one, which depth 0 returns. */
 template <int kind, typename A>
 __device__ part<A> join_block(const shape &s, const part<A> &v, part<A> *shared) {
-  int self = s.depth() * s.side + s.lane();
+  int self = s.depth() * s.side + s.slice();
   shared[self] = v;
   for (int half = s.deep / 2; half; half /= 2) {
     __syncthreads();
@@ -165,52 +165,53 @@ __device__ void finish(const result<A> &r, const int64_t *at, const part<A> &v) 
   put(r, (char *)r.r + at[1] * dpt__width_of(r.dtype), v);
 }
 
-/* Block (x, y) has the lanes from x * side on and `chunk` elements of them from y * chunk on. Its
- * parts go to parts[lane * gridDim.y + y], or are the results if there is one block for a lane. */
+/* Block (x, y) has the slices from x * side on and `chunk` elements of them from y * chunk on. Its
+ * parts go to parts[slice * gridDim.y + y], or are the results if there is one block for a slice.
+ */
 template <typename T, typename A, int kind, typename Source>
 __global__ void reduce_parts(shape s, Source source, result<A> r, int64_t n, int64_t chunk,
                              part<A> *parts) {
   DPT_SHARED(part<A>, shared);
-  int64_t lane = (int64_t)blockIdx.x * s.side + s.lane(), at[DPT__LANE_OPERANDS];
+  int64_t slice = (int64_t)blockIdx.x * s.side + s.slice(), at[DPT__SLICE_OPERANDS];
   int64_t first = (int64_t)blockIdx.y * chunk, end = first + chunk < n ? first + chunk : n;
   part<A> v = nothing<kind, A>();
-  if (lane < r.lanes.count) {
-    dpt__places<int64_t, DPT__LANE_OPERANDS>(r.lanes, lane, at);
+  if (slice < r.slices.count) {
+    dpt__places<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
     for (int64_t i = first + s.depth(); i < end; i += s.deep)
       add<kind>(&v, source.at(at[0], i), i, r.p);
   }
   v = join_block<kind>(s, v, shared);
-  if (s.depth() || lane >= r.lanes.count) return;
+  if (s.depth() || slice >= r.slices.count) return;
   if (gridDim.y == 1)
     finish(r, at, v);
   else
-    parts[lane * gridDim.y + blockIdx.y] = v;
+    parts[slice * gridDim.y + blockIdx.y] = v;
 }
 
-/* Joins the parts of each lane and writes the results. */
+/* Joins the parts of each slice and writes the results. */
 template <typename A, int kind>
 __global__ void reduce_end(shape s, result<A> r, const part<A> *parts, int64_t blocks) {
   DPT_SHARED(part<A>, shared);
-  int64_t lane = (int64_t)blockIdx.x * s.side + s.lane(), at[DPT__LANE_OPERANDS];
-  bool here = lane < r.lanes.count;
+  int64_t slice = (int64_t)blockIdx.x * s.side + s.slice(), at[DPT__SLICE_OPERANDS];
+  bool here = slice < r.slices.count;
   part<A> v = nothing<kind, A>();
   /* a thread's parts are neighbours: the order of elements is kept */
   int64_t each = (blocks + s.deep - 1) / s.deep, first = s.depth() * each;
   for (int64_t b = first; here && b < first + each && b < blocks; b++)
-    join<kind>(&v, parts[lane * blocks + b]);
+    join<kind>(&v, parts[slice * blocks + b]);
   v = join_block<kind>(s, v, shared);
   if (s.depth() || !here) return;
-  dpt__places<int64_t, DPT__LANE_OPERANDS>(r.lanes, lane, at);
+  dpt__places<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
   finish(r, at, v);
 }
 
 /* ---- launches ---- */
 
-/* A block that has at most `deep` threads for a lane of n numbers. */
-shape shape_of(int side, int deep, bool along, int64_t n, int64_t lanes) {
+/* A block that has at most `deep` threads for a slice of n numbers. */
+shape shape_of(int side, int deep, bool along, int64_t n, int64_t slices) {
   while (deep > 1 && deep / 2 >= n) deep /= 2;
   if (along) side = THREADS / deep;
-  while (along && side > 1 && side / 2 >= lanes) side /= 2;
+  while (along && side > 1 && side / 2 >= slices) side /= 2;
   return {side, deep, along};
 }
 dim3 threads_of(const shape &s) {
@@ -218,17 +219,17 @@ dim3 threads_of(const shape &s) {
                  : dim3((unsigned)s.side, (unsigned)s.deep);
 }
 
-/* along: elements of a lane are closer together than lanes. */
+/* along: elements of a slice are closer together than slices. */
 template <typename T, int kind, typename Source>
 int launch_kind(dpt__context *context, const Source &source, int64_t n, bool along,
                 const result<dpt__sum_of<T>> &r) {
   typedef dpt__sum_of<T> A;
-  int64_t count = r.lanes.count;
+  int64_t count = r.slices.count;
   shape s = shape_of(SIDE, along ? THREADS : THREADS / SIDE, along, n, count);
   int64_t chunk = (int64_t)s.deep * EACH, groups = dpt__ceil_div(count, s.side);
   if (dpt__ceil_div(n, chunk) > MOST_BLOCKS) chunk = dpt__ceil_div(n, MOST_BLOCKS);
   unsigned blocks = (unsigned)dpt__ceil_div(n, chunk);
-  if (groups > INT32_MAX) return dpt__cuda_fail("%lld lanes are too many", (long long)count);
+  if (groups > INT32_MAX) return dpt__cuda_fail("%lld slices are too many", (long long)count);
   part<A> *parts = NULL;
   if (blocks > 1) {
     parts = (part<A> *)dpt__cuda_services->scratch(context, (size_t)count * blocks * sizeof *parts);
@@ -261,11 +262,11 @@ int launch(dpt__context *context, int kind, const Source &source, int64_t n, boo
 #undef CASE
 
 template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *g) {
-  lanes_source<T> source = {(const T *)g->a, g->step};
-  result<dpt__sum_of<T>> r = {g->r, g->idx, g->lanes, g->op, g->dtype, g->p};
+  slices_source<T> source = {(const T *)g->a, g->step};
+  result<dpt__sum_of<T>> r = {g->r, g->idx, g->slices, g->op, g->dtype, g->p};
   int64_t step = g->step < 0 ? -g->step : g->step;
-  int last = g->lanes.ndim - 1;
-  bool along = last < 0 || g->lanes.size[last] == 1 || g->lanes.step[0][last] >= step;
+  int last = g->slices.ndim - 1;
+  bool along = last < 0 || g->slices.size[last] == 1 || g->slices.step[0][last] >= step;
   return launch<T>(context, dpt__accumulation(g->op, g->p), source, g->n, along, r);
 }
 
@@ -273,7 +274,7 @@ template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *
 template <typename A> result<A> one_number(void *out, int op, int dtype, double p) {
   result<A> r = {};
   r.r = out;
-  r.lanes.count = 1;
+  r.slices.count = 1;
   r.op = op;
   r.dtype = dtype;
   r.p = p;

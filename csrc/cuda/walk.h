@@ -1,4 +1,4 @@
-/* walk.h: a thread's elements of a walk (tensor/walk.h), or its lane (ops/lanes.h).
+/* walk.h: a thread's elements of a walk (tensor/walk.h), or its slice (ops/slices.h).
  *
  * Invariant: element i of a walk is at place(k, i) of operand k. A walk whose operands are all
  * contiguous is read in vectors of 16 bytes where their addresses allow it. Results that lie on
@@ -13,8 +13,8 @@ extern "C" {
 
 enum { DPT__BLOCK = 256 };
 
-/* The offset in elements of element i of a walk, or of lane i, for `operands` operands. Index is as
- * wide as the number of elements needs. */
+/* The offset in elements of element i of a walk, or of slice i, for `operands` operands. Index is
+ * as wide as the number of elements needs. */
 template <typename Index, int operands, typename Shape>
 __device__ __forceinline__ void dpt__places(const Shape &shape, Index i, int64_t *place) {
   for (int k = 0; k < operands; k++) place[k] = 0;

@@ -25,19 +25,19 @@ _Static_assert(sizeof types / sizeof *types == DPT_NDTYPE, "one for each element
 
 int dpt__host_scan(dpt__context *context, const void *args) {
   const dpt__scan_args *g = args;
-  int last = g->lanes.ndim - 1;
+  int last = g->slices.ndim - 1;
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);
-  int64_t across = last < 0 ? 1 : g->lanes.size[last];
-  int64_t a_col = last < 0 ? 1 : g->lanes.step[0][last],
-          r_col = last < 0 ? 1 : g->lanes.step[1][last];
-  /* Lanes side by side where they lie closer together than the elements of one. */
+  int64_t across = last < 0 ? 1 : g->slices.size[last];
+  int64_t a_col = last < 0 ? 1 : g->slices.step[0][last],
+          r_col = last < 0 ? 1 : g->slices.step[1][last];
+  /* Slices side by side where they lie closer together than the elements of one. */
   int64_t tile = last >= 0 && a_col < g->a_step ? TILE : 1;
-  int64_t strips = (across + tile - 1) / tile, tasks = g->lanes.count / across * strips;
+  int64_t strips = (across + tile - 1) / tile, tasks = g->slices.count / across * strips;
 #pragma omp parallel for num_threads(context->threads)                                             \
-    schedule(static) if (g->lanes.count * g->n > PARALLEL)
+    schedule(static) if (g->slices.count * g->n > PARALLEL)
   for (int64_t t = 0; t < tasks; t++) {
-    int64_t first = t % strips * tile, at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, t / strips * across + first, at);
+    int64_t first = t % strips * tile, at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, t / strips * across + first, at);
     types[g->dtype].scan(g, (const char *)g->a + at[0] * width, (char *)g->r + at[1] * width,
                          across - first < tile ? across - first : tile, a_col, r_col);
   }
@@ -47,10 +47,10 @@ int dpt__host_scan(dpt__context *context, const void *args) {
 int dpt__host_cross(dpt__context *context, const void *args) {
   const dpt__cross_args *g = args;
 #pragma omp parallel for num_threads(context->threads)                                             \
-    schedule(static) if (g->lanes.count > PARALLEL)
-  for (int64_t i = 0; i < g->lanes.count; i++) {
-    int64_t at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, i, at);
+    schedule(static) if (g->slices.count > PARALLEL)
+  for (int64_t i = 0; i < g->slices.count; i++) {
+    int64_t at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, i, at);
     types[g->dtype].cross(g, at[0], at[1], at[2]);
   }
   return 0;

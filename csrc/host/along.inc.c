@@ -1,6 +1,6 @@
 /* along.inc.c: running sums, cross products, ramps and planes for one element type. */
 
-/* `cols` lanes side by side: r[i] = a[0] + ... + a[i], or the product. */
+/* `cols` slices side by side: r[i] = a[0] + ... + a[i], or the product. */
 static void FN(scan)(const dpt__scan_args *g, const void *from, void *to, int64_t cols,
                      int64_t a_col, int64_t r_col) {
   const T *a = from;

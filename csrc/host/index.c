@@ -1,7 +1,7 @@
 /* index.c: reads and writes along a dimension by index, in host memory (ops/index.h).
  *
- * Invariant: all indices are looked at first; threads share lanes, never the indices of one lane,
- * so that writes to one place keep their order. STRIP lanes side by side are one task.
+ * Invariant: all indices are looked at first; threads share slices, never the indices of one slice,
+ * so that writes to one place keep their order. STRIP slices side by side are one task.
  */
 #include "ops/index.h"
 #include "base/element.h"
@@ -46,22 +46,22 @@ int dpt__host_index(dpt__context *context, const void *args) {
   }
   if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
   /* Rows run along the last of the other dimensions; without one they have one element. */
-  int last = g->lanes.ndim - 1;
-  int64_t across = last < 0 ? 1 : g->lanes.size[last];
-  int64_t big_across = last < 0 ? 1 : g->lanes.step[0][last];
-  int64_t small_across = last < 0 ? 1 : g->lanes.step[1][last];
-  int64_t strips = (across + STRIP - 1) / STRIP, tasks = g->lanes.count / across * strips;
+  int last = g->slices.ndim - 1;
+  int64_t across = last < 0 ? 1 : g->slices.size[last];
+  int64_t big_across = last < 0 ? 1 : g->slices.step[0][last];
+  int64_t small_across = last < 0 ? 1 : g->slices.step[1][last];
+  int64_t strips = (across + STRIP - 1) / STRIP, tasks = g->slices.count / across * strips;
   int filling = g->mode == DPT__INDEX_fill;
-  int along = across < g->n && g->big_step < big_across; /* lanes lie apart: go lane by lane */
+  int along = across < g->n && g->big_step < big_across; /* slices lie apart: go slice by slice */
   /* Reads may share the indices too. */
   int64_t cuts = g->mode == DPT__INDEX_read && tasks < context->threads ? context->threads : 1;
 #pragma omp parallel for num_threads(context->threads)                                             \
-    schedule(static) if (g->lanes.count * g->n > PARALLEL)
+    schedule(static) if (g->slices.count * g->n > PARALLEL)
   for (int64_t t = 0; t < tasks * cuts; t++) {
-    int64_t task = t / cuts, strip = task % strips * STRIP, at[DPT__LANE_OPERANDS];
+    int64_t task = t / cuts, strip = task % strips * STRIP, at[DPT__SLICE_OPERANDS];
     int64_t from = g->n * (t % cuts) / cuts, to = g->n * (t % cuts + 1) / cuts;
     int64_t many = across - strip < STRIP ? across - strip : STRIP;
-    dpt__lane_at(&g->lanes, task / strips * across + strip, at);
+    dpt__slice_at(&g->slices, task / strips * across + strip, at);
     char *big = (char *)g->big + at[0] * (int64_t)width;
     char *small = filling ? (char *)&fill : (char *)g->small + at[1] * (int64_t)width;
     int64_t small_step = filling ? 0 : g->small_step, small_row = filling ? 0 : small_across;
@@ -82,11 +82,11 @@ int dpt__host_gather(dpt__context *context, const void *args) {
   size_t width = dpt__dtype_size(g->dtype);
   double fill;
   int64_t wrong = 0;
-  int parallel = g->lanes.count * g->n > PARALLEL, found = 0;
+  int parallel = g->slices.count * g->n > PARALLEL, found = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
-  for (int64_t t = 0; t < g->lanes.count; t++) {
-    int64_t at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, t, at);
+  for (int64_t t = 0; t < g->slices.count; t++) {
+    int64_t at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, t, at);
     for (int64_t i = 0; i < g->n; i++) {
       int64_t place = g->idx[at[0] + i * g->idx_step];
       if (place >= 1 && place <= g->limit) continue;
@@ -98,9 +98,9 @@ int dpt__host_gather(dpt__context *context, const void *args) {
   if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
   int filling = g->mode == DPT__INDEX_fill;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
-  for (int64_t t = 0; t < g->lanes.count; t++) {
-    int64_t at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, t, at);
+  for (int64_t t = 0; t < g->slices.count; t++) {
+    int64_t at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, t, at);
     char *big = (char *)g->big + at[1] * (int64_t)width;
     char *small = filling ? (char *)&fill : (char *)g->small + at[2] * (int64_t)width;
     int64_t small_step = filling ? 0 : g->small_step;

@@ -1,8 +1,8 @@
 /* reduce.c: reductions over a dimension and over everything, in host memory.
  *
  * Invariant: work is cut into blocks by sizes and steps alone, blocks are joined in their order, so
- * that no result depends on the number of threads. A lane whose elements lie closer together than
- * its neighbours' is summed as a run, otherwise TILE lanes side by side.
+ * that no result depends on the number of threads. A slice whose elements lie closer together than
+ * its neighbours' is summed as a run, otherwise TILE slices side by side.
  */
 #include "ops/reduce.h"
 #include "base/number.h"
@@ -46,17 +46,17 @@ static void put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *v) {
   types[g->dtype].store((char *)g->r + (size_t)r * dpt__dtype_size(g->dtype), v);
 }
 
-/* Each lane is a run, cut into blocks. */
+/* Each slice is a run, cut into blocks. */
 static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p);
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
-  int64_t blocks = (g->n + BLOCK - 1) / BLOCK, tasks = g->lanes.count * blocks;
-  int parallel = g->lanes.count * g->n > PARALLEL && context->threads > 1;
+  int64_t blocks = (g->n + BLOCK - 1) / BLOCK, tasks = g->slices.count * blocks;
+  int parallel = g->slices.count * g->n > PARALLEL && context->threads > 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t t = 0; t < tasks; t++) {
-    int64_t first = t % blocks * BLOCK, at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, t / blocks, at);
+    int64_t first = t % blocks * BLOCK, at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, t / blocks, at);
     const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
     int64_t n = dpt__min(BLOCK, g->n - first);
     part v = {.at = 0};
@@ -67,24 +67,24 @@ static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part 
     else
       parts[t] = v;
   }
-  for (int64_t lane = 0; lane < g->lanes.count && blocks > 1; lane++) {
-    part *v = parts + lane * blocks;
+  for (int64_t slice = 0; slice < g->slices.count && blocks > 1; slice++) {
+    part *v = parts + slice * blocks;
     for (int64_t b = 1; b < blocks; b++)
       type->join(kind, v, b * BLOCK, v + b, dpt__min(BLOCK, g->n - b * BLOCK));
-    int64_t at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, lane, at);
+    int64_t at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, slice, at);
     put(g, at[1], at[2], v);
   }
   return 0;
 }
 
-/* Strips of lanes side by side (the last of the other dimensions), cut into blocks of rows. */
+/* Strips of slices side by side (the last of the other dimensions), cut into blocks of rows. */
 typedef struct strips {
   int64_t across, strips, rows, blocks; /* rows: of a block */
 } strips;
 
 static strips strips_of(const dpt__reduce_args *g) {
-  strips s = {.across = g->lanes.size[g->lanes.ndim - 1]};
+  strips s = {.across = g->slices.size[g->slices.ndim - 1]};
   s.strips = (s.across + TILE - 1) / TILE;
   int64_t width = dpt__min(TILE, s.across);
   s.rows = 4 * BLOCK / width;
@@ -93,35 +93,35 @@ static strips strips_of(const dpt__reduce_args *g) {
 }
 
 static int by_columns(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
-  int kind = dpt__accumulation(g->op, g->p), last = g->lanes.ndim - 1;
+  int kind = dpt__accumulation(g->op, g->p), last = g->slices.ndim - 1;
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
   strips s = strips_of(g);
-  int64_t outer = g->lanes.count / s.across, tasks = outer * s.strips * s.blocks;
-  int parallel = g->lanes.count * g->n > PARALLEL && context->threads > 1;
+  int64_t outer = g->slices.count / s.across, tasks = outer * s.strips * s.blocks;
+  int parallel = g->slices.count * g->n > PARALLEL && context->threads > 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t t = 0; t < tasks; t++) {
     int64_t block = t % s.blocks, strip = t / s.blocks % s.strips, out = t / s.blocks / s.strips;
-    int64_t lane = out * s.across + strip * TILE, cols = dpt__min(TILE, s.across - strip * TILE);
-    int64_t first = block * s.rows, at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, lane, at);
+    int64_t slice = out * s.across + strip * TILE, cols = dpt__min(TILE, s.across - strip * TILE);
+    int64_t first = block * s.rows, at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, slice, at);
     const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
-    part local[TILE], *v = s.blocks == 1 ? local : parts + (lane * s.blocks + block * cols);
-    type->columns(kind, x, dpt__min(s.rows, g->n - first), g->step, cols, g->lanes.step[0][last],
+    part local[TILE], *v = s.blocks == 1 ? local : parts + (slice * s.blocks + block * cols);
+    type->columns(kind, x, dpt__min(s.rows, g->n - first), g->step, cols, g->slices.step[0][last],
                   g->p, v);
     for (int64_t j = 0; j < cols && s.blocks == 1; j++)
-      put(g, at[1] + j * g->lanes.step[1][last], at[2] + j * g->lanes.step[2][last], v + j);
+      put(g, at[1] + j * g->slices.step[1][last], at[2] + j * g->slices.step[2][last], v + j);
   }
   for (int64_t i = 0; i < outer * s.strips && s.blocks > 1; i++) {
-    int64_t strip = i % s.strips, lane = i / s.strips * s.across + strip * TILE;
+    int64_t strip = i % s.strips, slice = i / s.strips * s.across + strip * TILE;
     int64_t cols = dpt__min(TILE, s.across - strip * TILE);
-    int64_t at[DPT__LANE_OPERANDS];
-    dpt__lane_at(&g->lanes, lane, at);
+    int64_t at[DPT__SLICE_OPERANDS];
+    dpt__slice_at(&g->slices, slice, at);
     for (int64_t j = 0; j < cols; j++) {
-      part *v = parts + lane * s.blocks + j;
+      part *v = parts + slice * s.blocks + j;
       for (int64_t b = 1; b < s.blocks; b++)
         type->join(kind, v, b * s.rows, v + b * cols, dpt__min(s.rows, g->n - b * s.rows));
-      put(g, at[1] + j * g->lanes.step[1][last], at[2] + j * g->lanes.step[2][last], v);
+      put(g, at[1] + j * g->slices.step[1][last], at[2] + j * g->slices.step[2][last], v);
     }
   }
   return 0;
@@ -130,12 +130,12 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
 int dpt__host_reduce(dpt__context *context, const void *args) {
   const dpt__reduce_args *g = args;
   int64_t step = g->step < 0 ? -g->step : g->step;
-  int last = g->lanes.ndim - 1;
-  int columns = last >= 0 && g->n > 1 && g->lanes.size[last] > 1 && g->lanes.step[0][last] < step;
+  int last = g->slices.ndim - 1;
+  int columns = last >= 0 && g->n > 1 && g->slices.size[last] > 1 && g->slices.step[0][last] < step;
   int64_t blocks = columns ? strips_of(g).blocks : (g->n + BLOCK - 1) / BLOCK;
   part *parts = NULL;
   if (blocks > 1 &&
-      !(parts = dpt__scratch(context, (size_t)(g->lanes.count * blocks) * sizeof *parts)))
+      !(parts = dpt__scratch(context, (size_t)(g->slices.count * blocks) * sizeof *parts)))
     return 1;
   return columns ? by_columns(context, g, parts) : by_runs(context, g, parts);
 }

@@ -1,9 +1,9 @@
 /* sort.c: sort, topk, kthvalue and mode along a dimension, in host memory.
  *
- * Invariant: a lane becomes (key, place) items whose keys are unsigned numbers of the elements'
- * order; they are sorted by key, stably: short lanes by insertion, long ones by bytes of the key
+ * Invariant: a slice becomes (key, place) items whose keys are unsigned numbers of the elements'
+ * order; they are sorted by key, stably: short slices by insertion, long ones by bytes of the key
  * from the lowest (bytes in which all keys agree are skipped). The first few of many are found with
- * a heap of that size. One lane is one task.
+ * a heap of that size. One slice is one task.
  */
 #include "ops/sort.h"
 #include "host/kernels.h"
@@ -111,10 +111,10 @@ static int64_t most_frequent(const item *x, int64_t n) {
   return best;
 }
 
-static void lane(const dpt__sort_args *g, int64_t i, item *x) {
-  int64_t at[DPT__LANE_OPERANDS], n = g->n;
+static void slice(const dpt__sort_args *g, int64_t i, item *x) {
+  int64_t at[DPT__SLICE_OPERANDS], n = g->n;
   size_t width = dpt__dtype_size(g->dtype);
-  dpt__lane_at(&g->lanes, i, at);
+  dpt__slice_at(&g->slices, i, at);
   const char *a = (const char *)g->a + (size_t)at[0] * width;
   char *r = (char *)g->r + (size_t)at[1] * width;
   int64_t *idx = g->idx + at[2], first = 0, many = 1;
@@ -138,15 +138,15 @@ static void lane(const dpt__sort_args *g, int64_t i, item *x) {
 
 int dpt__host_sort(dpt__context *context, const void *args) {
   const dpt__sort_args *g = args;
-  int threads = g->lanes.count * g->n > PARALLEL ? context->threads : 1;
-  if (threads > g->lanes.count) threads = (int)g->lanes.count;
+  int threads = g->slices.count * g->n > PARALLEL ? context->threads : 1;
+  if (threads > g->slices.count) threads = (int)g->slices.count;
   int64_t room = g->n > SHORT ? 2 * g->n : g->n;
   item *x = dpt__scratch(context, (size_t)(threads * room) * sizeof *x);
   if (!x) return 1;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int t = 0; t < threads; t++) {
-    int64_t end = g->lanes.count * (t + 1) / threads;
-    for (int64_t i = g->lanes.count * t / threads; i < end; i++) lane(g, i, x + t * room);
+    int64_t end = g->slices.count * (t + 1) / threads;
+    for (int64_t i = g->slices.count * t / threads; i < end; i++) slice(g, i, x + t * room);
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-/* sort_keys.inc.c: the elements of a lane as unsigned numbers of the same order, for one type. */
+/* sort_keys.inc.c: the elements of a slice as unsigned numbers of the same order, for one type. */
 static void FN(keys)(const void *data, int64_t n, int64_t step, uint64_t flip, item *out) {
   const T *x = data;
   for (int64_t i = 0; i < n; i++) {

@@ -4,7 +4,7 @@
  */
 #ifndef DPT_OPS_CREATE_H
 #define DPT_OPS_CREATE_H
-#include "ops/lanes.h"
+#include "ops/slices.h"
 #include "tensor/walk.h"
 
 /* Element i, in row-major order, becomes from + i * step, or ten to that power. */
@@ -25,7 +25,7 @@ typedef struct dpt__triangle_args {
 typedef struct dpt__scan_args {
   int32_t product, dtype;
   int64_t n, a_step, r_step;
-  dpt__lanes lanes; /* of a, r */
+  dpt__slices slices; /* of a, r */
   const void *a;
   void *r;
 } dpt__scan_args;
@@ -34,7 +34,7 @@ typedef struct dpt__scan_args {
 typedef struct dpt__cross_args {
   int32_t dtype;
   int64_t a_step, b_step, r_step;
-  dpt__lanes lanes; /* of a, b, r */
+  dpt__slices slices; /* of a, b, r */
   const void *a, *b;
   void *r;
 } dpt__cross_args;

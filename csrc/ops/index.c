@@ -31,8 +31,8 @@ static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim
   g.n = idx->size_[0], g.limit = big->size_[dim];
   g.big_step = big->stride_[dim], g.idx_step = idx->stride_[0];
   if (small) g.small_step = small->stride_[dim];
-  dpt__lanes_start(&g.lanes, big, dim, 2, (const dpt_tensor *const[]){big, small});
-  if (g.n == 0 || g.lanes.count == 0) return 0;
+  dpt__slices_start(&g.slices, big, dim, 2, (const dpt_tensor *const[]){big, small});
+  if (g.n == 0 || g.slices.count == 0) return 0;
   dpt__launch_begin(&l, fn);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, big, &g.big);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, small, &g.small);
@@ -119,8 +119,8 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
   g.n = idx->size_[dim], g.limit = big->size_[dim];
   g.big_step = big->stride_[dim], g.idx_step = idx->stride_[dim];
   if (small) g.small_step = small->stride_[dim];
-  dpt__lanes_start(&g.lanes, idx, dim, 3, (const dpt_tensor *const[]){idx, big, small});
-  if (g.n == 0 || g.lanes.count == 0) return 0;
+  dpt__slices_start(&g.slices, idx, dim, 3, (const dpt_tensor *const[]){idx, big, small});
+  if (g.n == 0 || g.slices.count == 0) return 0;
   dpt__launch_begin(&l, fn);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, big, &g.big);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, small, &g.small);

@@ -6,7 +6,7 @@
  */
 #ifndef DPT_OPS_INDEX_H
 #define DPT_OPS_INDEX_H
-#include "ops/lanes.h"
+#include "ops/slices.h"
 #include "tensor/walk.h"
 
 enum dpt__indexing { DPT__INDEX_read, DPT__INDEX_write, DPT__INDEX_add, DPT__INDEX_fill };
@@ -16,18 +16,18 @@ typedef struct dpt__index_args {
   int32_t mode, dtype, dim;               /* dim: from 1, for the sentence */
   int64_t n, limit;                       /* limit: slices in big */
   int64_t big_step, small_step, idx_step; /* along the dimension */
-  dpt__lanes lanes;                       /* of big, small */
+  dpt__slices slices;                     /* of big, small */
   double value;                           /* fill */
   void *big, *small;
   const int64_t *idx;
 } dpt__index_args;
 
-/* big[i][idx[i][j]] and small[i][j]: lanes of n indices each. */
+/* big[i][idx[i][j]] and small[i][j]: slices of n indices each. */
 typedef struct dpt__gather_args {
   int32_t mode, dtype, dim;
   int64_t n, limit;
   int64_t big_step, small_step, idx_step;
-  dpt__lanes lanes; /* of idx, big, small */
+  dpt__slices slices; /* of idx, big, small */
   double value;
   void *big, *small;
   const int64_t *idx;

@@ -73,8 +73,8 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   dpt__reduce_args g = {.op = op, .dtype = dpt__type(a), .p = p};
   g.n = a->size_[dim];
   g.step = a->stride_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
-  if (g.lanes.count == 0) return 0;
+  dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
+  if (g.slices.count == 0) return 0;
   double nothing;
   if (g.n == 0) return of_nothing(op, &nothing) || dpt_fill(r, nothing);
   dpt__launch_begin(&l, table[op].name);

@@ -6,7 +6,7 @@
 #ifndef DPT_OPS_REDUCE_H
 #define DPT_OPS_REDUCE_H
 #include "base/element.h"
-#include "ops/lanes.h"
+#include "ops/slices.h"
 #include "tensor/walk.h"
 
 enum dpt__reduction {
@@ -111,12 +111,12 @@ static DPT__EVERYWHERE inline int64_t dpt__finish_whole(int op, int64_t x, int64
   }
 }
 
-/* Lanes of n elements, one for each place of the other dimensions. */
+/* Slices of n elements, one for each place of the other dimensions. */
 typedef struct dpt__reduce_args {
   int32_t op, dtype; /* of a and r */
   double p;
   int64_t n, step;
-  dpt__lanes lanes; /* of a, r, idx */
+  dpt__slices slices; /* of a, r, idx */
   const void *a;
   void *r;
   int64_t *idx; /* NULL, or for max and min places from 1 */

@@ -10,8 +10,8 @@ static int scan(const char *fn, dpt_tensor *r, const dpt_tensor *in, int dim, in
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
   dpt__scan_args g = {.product = product, .dtype = dpt__type(a), .n = a->size_[dim]};
   g.a_step = a->stride_[dim], g.r_step = r->stride_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 2, (const dpt_tensor *const[]){a, r});
-  if (g.n == 0 || g.lanes.count == 0) return 0;
+  dpt__slices_start(&g.slices, a, dim, 2, (const dpt_tensor *const[]){a, r});
+  if (g.n == 0 || g.slices.count == 0) return 0;
   dpt__launch_begin(&l, fn);
   dpt__launch_operand(&l, dpt_is_set_to(r, a) ? DPT__IN_PLACE : DPT__IN, a, &g.a);
   dpt__launch_out(&l, r, &g.r);
@@ -30,8 +30,8 @@ static int launch_cross(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
   dpt__cross_args g = {.dtype = dpt__type(a)};
   g.a_step = a->stride_[dim], g.b_step = b->stride_[dim], g.r_step = r->stride_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, b, r});
-  if (g.lanes.count == 0) return 0;
+  dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, b, r});
+  if (g.slices.count == 0) return 0;
   dpt__launch_begin(&l, "cross");
   dpt__launch_in(&l, a, &g.a);
   dpt__launch_in(&l, b, &g.b);

@@ -16,8 +16,8 @@ static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, cons
   dpt__sort_args g = {.mode = mode, .dtype = dpt__type(a), .descending = descending, .k = k};
   g.n = a->size_[dim];
   g.a_step = a->stride_[dim], g.r_step = r->stride_[dim], g.idx_step = idx->stride_[dim];
-  dpt__lanes_start(&g.lanes, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
-  if (g.lanes.count == 0 || g.n == 0) return 0;
+  dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
+  if (g.slices.count == 0 || g.n == 0) return 0;
   dpt__launch_begin(&l, fn);
   dpt__launch_in(&l, a, &g.a);
   dpt__launch_out(&l, r, &g.r);

@@ -5,7 +5,7 @@
  */
 #ifndef DPT_OPS_SORT_H
 #define DPT_OPS_SORT_H
-#include "ops/lanes.h"
+#include "ops/slices.h"
 
 enum dpt__sorting {
   DPT__SORT_all,  /* n of them */
@@ -18,7 +18,7 @@ typedef struct dpt__sort_args {
   int32_t mode, dtype, descending;
   int64_t n, k;
   int64_t a_step, r_step, idx_step; /* along the dimension */
-  dpt__lanes lanes;                 /* of a, r, idx */
+  dpt__slices slices;               /* of a, r, idx */
   const void *a;
   void *r;
   int64_t *idx;

@@ -29,9 +29,9 @@ static void slices(void) {
   sample idx = places(kind, 1, &many, big[dim]);
   double *want = mode == READ ? y.v : x.v;
   for (int64_t i = 0; i < many; i++)
-    for (int64_t lane = 0; lane < x.n / big[dim]; lane++) {
-      int64_t from = lane_of(n, small, dim, lane, &other) + i * other;
-      int64_t to = lane_of(n, big, dim, lane, &step) + ((int64_t)idx.v[i] - 1) * step;
+    for (int64_t slice = 0; slice < x.n / big[dim]; slice++) {
+      int64_t from = slice_of(n, small, dim, slice, &other) + i * other;
+      int64_t to = slice_of(n, big, dim, slice, &step) + ((int64_t)idx.v[i] - 1) * step;
       if (mode == READ) y.v[from] = x.v[to];
       if (mode == WRITE) x.v[to] = y.v[from];
       if (mode == ADD) x.v[to] = add(dtype, x.v[to], y.v[from]);
@@ -61,10 +61,10 @@ static void elements(void) {
   sample x = sample_new(&seed, kind, n, big, 0, 3), y = sample_new(&seed, kind, n, small, 0, 3);
   sample idx = places(kind, n, small, big[dim]);
   double *want = mode == READ ? y.v : x.v;
-  for (int64_t lane = 0; lane < y.n / small[dim]; lane++)
+  for (int64_t slice = 0; slice < y.n / small[dim]; slice++)
     for (int64_t i = 0; i < small[dim]; i++) {
-      int64_t from = lane_of(n, small, dim, lane, &other) + i * other;
-      int64_t to = lane_of(n, big, dim, lane, &step) + ((int64_t)idx.v[from] - 1) * step;
+      int64_t from = slice_of(n, small, dim, slice, &other) + i * other;
+      int64_t to = slice_of(n, big, dim, slice, &step) + ((int64_t)idx.v[from] - 1) * step;
       if (mode == READ) y.v[from] = x.v[to];
       if (mode == WRITE) x.v[to] = y.v[from];
       if (mode == ADD) x.v[to] = add(dtype, x.v[to], y.v[from]);

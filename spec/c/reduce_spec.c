@@ -65,7 +65,7 @@ static void one_dimension(const char *op, const sample *a, int dim, double p) {
   double *want = calloc((size_t)count, sizeof *want), *place = calloc((size_t)count, sizeof *place);
   for (int d = 0; d < n; d++) size[d] = d == dim ? 1 : a->t.size_[d];
   for (int64_t i = 0; i < count; i++) {
-    const double *v = a->v + lane_of(n, a->t.size_, dim, i, &step);
+    const double *v = a->v + slice_of(n, a->t.size_, dim, i, &step);
     want[i] = naive(op, v, a->t.size_[dim], step, p, &at);
     if (!dpt__is_real(dtype)) want[i] = wrapped(dtype, (int64_t)want[i]);
     place[i] = (double)at + 1;
@@ -153,7 +153,7 @@ static void scans(int64_t count) {
   sample a = sample_new(&seed, kind, n, size, 0, product ? 1 : 3);
   double *want = calloc((size_t)a.n, sizeof *want);
   for (int64_t i = 0; i < a.n / size[dim]; i++) {
-    int64_t first = lane_of(n, size, dim, i, &step);
+    int64_t first = slice_of(n, size, dim, i, &step);
     double sum = product;
     for (int64_t k = 0; k < size[dim]; k++) {
       double x = a.v[first + k * step];
@@ -194,7 +194,7 @@ static void sorting(int64_t count) {
   memcpy(small, size, sizeof size);
   small[dim] = k;
   for (int64_t i = 0; i < a.n / many; i++) {
-    int64_t from = lane_of(n, size, dim, i, &step), to = lane_of(n, small, dim, i, &step);
+    int64_t from = slice_of(n, size, dim, i, &step), to = slice_of(n, small, dim, i, &step);
     for (int64_t x = 0; x < many; x++) {
       int64_t rank = 0;
       for (int64_t y = 0; y < many; y++) {

@@ -132,8 +132,8 @@ static inline double wrapped(int dtype, int64_t v) {
   }
 }
 
-/* Lane i along dim of a row-major array: where it begins and the step to its next element. */
-static inline int64_t lane_of(int n, const int64_t *size, int dim, int64_t i, int64_t *step) {
+/* Slice i along dim of a row-major array: where it begins and the step to its next element. */
+static inline int64_t slice_of(int n, const int64_t *size, int dim, int64_t i, int64_t *step) {
   *step = 1;
   for (int d = n - 1; d > dim; d--) *step *= size[d];
   return i / *step * *step * size[dim] + i % *step;

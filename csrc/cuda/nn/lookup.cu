@@ -130,12 +130,12 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
   g.dtype = at.type;
   g.n = at.n;
   g.a_step = g.r_step = g.idx_step = 1;
-  g.lanes.count = 1;
+  g.slices.count = 1;
   g.a = at.idx;
   g.r = rows;
   g.idx = places;
   *by = {rows, places, at.n, at.type};
-  return dpt__sort_lanes(context, &g, bits);
+  return dpt__sort_slices(context, &g, bits);
 }
 
 /* Block (x, y) adds chunk x for the columns of y. What belongs to a row that began before the chunk

@@ -10,13 +10,13 @@ extern "C" {
 
 namespace {
 
-/* A lane is read before it is written: r may be an operand. */
+/* A slice is read before it is written: r may be an operand. */
 template <typename T> __global__ void cross_kernel(dpt__cross_args g) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  int64_t lane = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; lane < g.lanes.count; lane += threads) {
+  int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (; slice < g.slices.count; slice += threads) {
     int64_t at[3];
-    dpt__places<uint64_t, 3>(g.lanes, (uint64_t)lane, at);
+    dpt__places<uint64_t, 3>(g.slices, (uint64_t)slice, at);
     const T *a = (const T *)g.a + at[0], *b = (const T *)g.b + at[1];
     T *r = (T *)g.r + at[2];
     dpt__sum_of<T> x[3], y[3];
@@ -65,10 +65,10 @@ template <typename T> __global__ void plane_kernel(dpt__planes_args g, int64_t c
 
 int dpt__cuda_cross(dpt__context *context, const void *args) {
   const dpt__cross_args *g = (const dpt__cross_args *)args;
-  if (!g->lanes.count) return 0;
+  if (!g->slices.count) return 0;
   return dpt__of_type(g->dtype, [&](auto zero) {
     auto kernel = cross_kernel<decltype(zero)>;
-    return DPT_LAUNCH(kernel, dpt__blocks(g->lanes.count), DPT__BLOCK, 0, context, *g);
+    return DPT_LAUNCH(kernel, dpt__blocks(g->slices.count), DPT__BLOCK, 0, context, *g);
   });
 }
 

@@ -1,9 +1,9 @@
 /* index.cu: reads and writes along a dimension by index (ops/index.h).
  *
  * Invariant: a launch looks at all indices before another one writes anything. Where several
- * indices of a lane name one place, the writes happen in the order of the indices: the lane is
- * sorted by place, stably, and one thread has all writes to a place. An index vector is a lane that
- * all other lanes have in common.
+ * indices of a slice name one place, the writes happen in the order of the indices: the slice is
+ * sorted by place, stably, and one thread has all writes to a place. An index vector is a slice
+ * that all other slices have in common.
  */
 #include "cuda/ops/sort.h"
 extern "C" {
@@ -15,10 +15,10 @@ namespace {
 constexpr unsigned CHECK_THREADS = 1024;
 constexpr int64_t CHECK_ALONE = 16 * CHECK_THREADS; /* indices that one block looks at */
 
-/* Lanes of g.lanes have `order_step` indices each in sorted and order, or share those (0). */
+/* Slices of g.slices have `order_step` indices each in sorted and order, or share those (0). */
 struct job {
   dpt__gather_args g;
-  int across;            /* neighbouring threads have neighbouring lanes, not indices */
+  int across;            /* neighbouring threads have neighbouring slices, not indices */
   const int64_t *sorted; /* places in order; NULL: as they are in g.idx */
   const int64_t *order;  /* which index (from 1) each of them was */
   int64_t order_step;
@@ -30,9 +30,9 @@ __global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, d
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   int bad = 0;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
-    int64_t at[1], lane = t / g.n;
-    dpt__places<uint64_t, 1>(g.lanes, (uint64_t)lane, at);
-    int64_t place = g.idx[at[0] + (t - lane * g.n) * g.idx_step];
+    int64_t at[1], slice = t / g.n;
+    dpt__places<uint64_t, 1>(g.slices, (uint64_t)slice, at);
+    int64_t place = g.idx[at[0] + (t - slice * g.n) * g.idx_step];
     if (place >= 1 && place <= g.limit) continue;
     bad = 1;
     dpt__fault_set(fault, DPT__FAULT_INDEX, name, place, g.dim, g.limit);
@@ -42,7 +42,7 @@ __global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, d
 }
 
 int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
-  int64_t count = g.lanes.count * g.n;
+  int64_t count = g.slices.count * g.n;
   unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / (CHECK_THREADS / DPT__BLOCK));
   if (blocks > 1)
     DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, dpt__native_stream_of(context)->stream));
@@ -52,15 +52,15 @@ int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
 }
 
 template <typename Index> struct slot { /* a thread's work */
-  Index lane, j;
+  Index slice, j;
   __device__ slot(const job &w, Index t) {
-    Index inner = (Index)(w.across ? w.g.lanes.count : w.g.n), outer = t / inner;
-    lane = w.across ? t - outer * inner : outer;
+    Index inner = (Index)(w.across ? w.g.slices.count : w.g.n), outer = t / inner;
+    slice = w.across ? t - outer * inner : outer;
     j = w.across ? outer : t - outer * inner;
   }
 };
 
-/* read, fill, and write: big[its place] and small[j] of each lane. */
+/* read, fill, and write: big[its place] and small[j] of each slice. */
 template <typename U, typename Index>
 __global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
   const dpt__gather_args &g = w.g;
@@ -69,12 +69,12 @@ __global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
     slot<Index> s(w, (Index)t);
     int64_t at[3], from = s.j, place;
-    dpt__places<Index, 3>(g.lanes, s.lane, at);
+    dpt__places<Index, 3>(g.slices, s.slice, at);
     if (w.sorted) {
-      const int64_t *sorted = w.sorted + (int64_t)s.lane * w.order_step;
+      const int64_t *sorted = w.sorted + (int64_t)s.slice * w.order_step;
       place = sorted[s.j];
       if ((int64_t)s.j + 1 < g.n && sorted[s.j + 1] == place) continue; /* a later one writes */
-      from = w.order[(int64_t)s.lane * w.order_step + s.j] - 1;
+      from = w.order[(int64_t)s.slice * w.order_step + s.j] - 1;
     } else {
       place = g.idx[at[0] + from * g.idx_step];
     }
@@ -95,8 +95,8 @@ __global__ void add_slices(job w, int64_t count, const int *refused) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
     slot<Index> s(w, (Index)t);
-    int64_t at[3], row = (int64_t)s.lane * w.order_step, end = (int64_t)s.j + 1;
-    dpt__places<Index, 3>(g.lanes, s.lane, at);
+    int64_t at[3], row = (int64_t)s.slice * w.order_step, end = (int64_t)s.j + 1;
+    dpt__places<Index, 3>(g.slices, s.slice, at);
     int64_t place = w.sorted ? w.sorted[row + s.j] : g.idx[at[0] + (int64_t)s.j * g.idx_step];
     if (w.sorted && s.j && w.sorted[row + s.j - 1] == place) continue; /* an earlier one adds */
     while (w.sorted && end < g.n && w.sorted[row + end] == place) end++;
@@ -111,10 +111,10 @@ __global__ void add_slices(job w, int64_t count, const int *refused) {
   }
 }
 
-/* Sorts the indices of `lanes`; a lane's order goes to row `lane` of w->sorted and w->order. */
-int sort_indices(dpt__context *context, const dpt__lanes &lanes, job *w) {
+/* Sorts the indices of `slices`; a slice's order goes to row `slice` of w->sorted and w->order. */
+int sort_indices(dpt__context *context, const dpt__slices &slices, job *w) {
   const dpt__gather_args &g = w->g;
-  int64_t count = lanes.count * g.n, row = g.n;
+  int64_t count = slices.count * g.n, row = g.n;
   int64_t *memory =
       (int64_t *)dpt__cuda_services->scratch(context, 2 * (size_t)count * sizeof *memory);
   if (!memory) return 1;
@@ -124,10 +124,10 @@ int sort_indices(dpt__context *context, const dpt__lanes &lanes, job *w) {
   s.n = g.n;
   s.a_step = g.idx_step;
   s.r_step = s.idx_step = 1;
-  s.lanes = lanes;
-  for (int d = lanes.ndim - 1; d >= 0; d--) {
-    s.lanes.step[1][d] = s.lanes.step[2][d] = row;
-    row *= lanes.size[d];
+  s.slices = slices;
+  for (int d = slices.ndim - 1; d >= 0; d--) {
+    s.slices.step[1][d] = s.slices.step[2][d] = row;
+    row *= slices.size[d];
   }
   s.a = g.idx;
   s.r = memory;
@@ -136,11 +136,11 @@ int sort_indices(dpt__context *context, const dpt__lanes &lanes, job *w) {
   w->order = memory + count;
   int bits = 1;
   while (bits < 63 && g.limit >> bits) bits++;
-  return dpt__sort_lanes(context, &s, bits);
+  return dpt__sort_slices(context, &s, bits);
 }
 
 template <typename U> int move(dpt__context *context, const job &w, U fill, const int *refused) {
-  int64_t count = w.g.lanes.count * w.g.n;
+  int64_t count = w.g.slices.count * w.g.n;
   auto kernel = count <= UINT32_MAX ? move_slices<U, uint32_t> : move_slices<U, uint64_t>;
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, w, count, fill, refused);
 }
@@ -148,7 +148,7 @@ template <typename U> int move(dpt__context *context, const job &w, U fill, cons
 /* Rows that are dense in both operands are moved in units of 16 bytes where they allow it. */
 bool widened(dpt__gather_args *g, int width) {
   int64_t units = 16 / width;
-  dpt__lanes *l = &g->lanes;
+  dpt__slices *l = &g->slices;
   if (l->ndim != 1 || l->step[0][0] != 0 || l->step[1][0] != 1 || l->step[2][0] != 1 ||
       l->count % units || g->big_step % units || g->small_step % units || (uintptr_t)g->big % 16 ||
       (uintptr_t)g->small % 16)
@@ -160,20 +160,20 @@ bool widened(dpt__gather_args *g, int width) {
   return true;
 }
 
-/* lanes: of the indices alone. */
-int run(dpt__context *context, job *w, const dpt__lanes &lanes) {
+/* slices: of the indices alone. */
+int run(dpt__context *context, job *w, const dpt__slices &slices) {
   dpt__gather_args *g = &w->g;
   int width = dpt__width_of(g->dtype);
   dpt__gather_args looked = *g;
-  looked.lanes = lanes;
+  looked.slices = slices;
   int *refused = (int *)dpt__cuda_services->scratch(context, sizeof *refused);
   if (!refused || check(context, looked, refused)) return 1;
   bool ordered = g->mode == DPT__INDEX_write || g->mode == DPT__INDEX_add;
-  if (ordered && g->n > 1 && sort_indices(context, lanes, w)) return 1;
+  if (ordered && g->n > 1 && sort_indices(context, slices, w)) return 1;
   if (g->mode == DPT__INDEX_add)
     return dpt__of_type(g->dtype, [&](auto zero) {
       typedef decltype(zero) T;
-      int64_t count = g->lanes.count * g->n;
+      int64_t count = g->slices.count * g->n;
       auto kernel = count <= UINT32_MAX ? add_slices<T, uint32_t> : add_slices<T, uint64_t>;
       return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *w, count, refused);
     });
@@ -185,10 +185,10 @@ int run(dpt__context *context, job *w, const dpt__lanes &lanes) {
   });
 }
 
-/* Whether lanes lie closer together than the elements of one that `step` leads to. */
-bool lies_across(const dpt__lanes &lanes, int operand, int64_t step) {
-  int last = lanes.ndim - 1;
-  return last >= 0 && lanes.step[operand][last] < step;
+/* Whether slices lie closer together than the elements of one that `step` leads to. */
+bool lies_across(const dpt__slices &slices, int operand, int64_t step) {
+  int last = slices.ndim - 1;
+  return last >= 0 && slices.step[operand][last] < step;
 }
 
 } // namespace
@@ -205,18 +205,18 @@ int dpt__cuda_index(dpt__context *context, const void *args) {
   g->big_step = a->big_step;
   g->small_step = a->small_step;
   g->idx_step = a->idx_step;
-  g->lanes = a->lanes;
-  for (int d = 0; d < a->lanes.ndim; d++) {
-    g->lanes.step[0][d] = 0;
-    g->lanes.step[1][d] = a->lanes.step[0][d];
-    g->lanes.step[2][d] = a->lanes.step[1][d];
+  g->slices = a->slices;
+  for (int d = 0; d < a->slices.ndim; d++) {
+    g->slices.step[0][d] = 0;
+    g->slices.step[1][d] = a->slices.step[0][d];
+    g->slices.step[2][d] = a->slices.step[1][d];
   }
   g->value = a->value;
   g->big = a->big;
   g->small = a->small;
   g->idx = a->idx;
-  w.across = lies_across(g->lanes, 1, g->big_step);
-  dpt__lanes one = {};
+  w.across = lies_across(g->slices, 1, g->big_step);
+  dpt__slices one = {};
   one.count = 1;
   return run(context, &w, one);
 }
@@ -224,7 +224,7 @@ int dpt__cuda_index(dpt__context *context, const void *args) {
 int dpt__cuda_gather(dpt__context *context, const void *args) {
   job w = {};
   w.g = *(const dpt__gather_args *)args;
-  w.across = lies_across(w.g.lanes, 0, w.g.idx_step);
+  w.across = lies_across(w.g.slices, 0, w.g.idx_step);
   w.order_step = w.g.n;
-  return run(context, &w, w.g.lanes);
+  return run(context, &w, w.g.slices);
 }

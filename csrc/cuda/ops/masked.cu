@@ -147,7 +147,7 @@ int launch(dpt__context *context, const List &list, int64_t room) {
     dpt__scan_args g = {};
     g.dtype = DPT_I64;
     g.n = tiles;
-    g.a_step = g.r_step = g.lanes.count = 1;
+    g.a_step = g.r_step = g.slices.count = 1;
     g.a = g.r = sums;
     if (dpt__cuda_scan(context, &g)) return 1;
   }

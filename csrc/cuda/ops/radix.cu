@@ -1,4 +1,4 @@
-/* radix.cu: sorts long lanes by bytes of their keys, from the lowest.
+/* radix.cu: sorts long slices by bytes of their keys, from the lowest.
  *
  * Invariant: a pass is stable, and where an item goes follows from counts alone, so the same call
  * gives the same order. A pass counts the bytes of each tile, adds the counts up, and puts each
@@ -15,31 +15,31 @@ static_assert(THREADS == DIGITS, "a thread for each digit");
 /* Items of a thread; a tile has THREADS times as many. */
 template <typename T> constexpr int EACH = sizeof(T) == 8 ? 8 : 16;
 
-/* One pass. Lanes of n items; NULL: from the tensor, or into the results. */
+/* One pass. Slices of n items; NULL: from the tensor, or into the results. */
 template <typename Key> struct pass {
   const Key *from_key;
   const uint32_t *from_at;
   Key *to_key;
   uint32_t *to_at;
-  uint32_t *counts; /* (lanes, tiles, DIGITS) */
-  uint32_t *chunks; /* (lanes, number of chunks, DIGITS): sums of `chunk` tiles' counts */
+  uint32_t *counts; /* (slices, tiles, DIGITS) */
+  uint32_t *chunks; /* (slices, number of chunks, DIGITS): sums of `chunk` tiles' counts */
   int64_t tiles, chunk, first, many;
   int shift;
 };
 
-/* Item i of a lane: its key, and its place. */
+/* Item i of a slice: its key, and its place. */
 template <typename T>
 __device__ __forceinline__ typename dpt__keys<T>::key
-key_of(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64_t lane,
+key_of(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64_t slice,
        int64_t start, int64_t i) {
   typedef dpt__keys<T> K;
-  if (p.from_key) return p.from_key[lane * g.n + i];
+  if (p.from_key) return p.from_key[slice * g.n + i];
   return K::of(((const T *)g.a)[start + i * g.a_step]) ^ (g.descending ? K::ALL : 0);
 }
 template <typename Key>
-__device__ __forceinline__ uint32_t place_of(const pass<Key> &p, int64_t n, int64_t lane,
+__device__ __forceinline__ uint32_t place_of(const pass<Key> &p, int64_t n, int64_t slice,
                                              int64_t i) {
-  return p.from_at ? p.from_at[lane * n + i] : (uint32_t)i;
+  return p.from_at ? p.from_at[slice * n + i] : (uint32_t)i;
 }
 
 /* A tile's items are the warps' by parts, in order, and a part's are its lanes' in turns. */
@@ -51,23 +51,23 @@ template <int each> __device__ __forceinline__ int64_t item_of(int64_t tile, int
 template <typename T>
 __global__ void count_digits(dpt__sort_args g, pass<typename dpt__keys<T>::key> p) {
   __shared__ uint32_t counts[WARPS][DIGITS];
-  const int64_t lane = (int64_t)blockIdx.x / p.tiles, tile = (int64_t)blockIdx.x % p.tiles;
+  const int64_t slice = (int64_t)blockIdx.x / p.tiles, tile = (int64_t)blockIdx.x % p.tiles;
   const int warp = (int)threadIdx.x / 32;
   int64_t start[1];
-  dpt__places<uint64_t, 1>(g.lanes, (uint64_t)lane, start);
+  dpt__places<uint64_t, 1>(g.slices, (uint64_t)slice, start);
   for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] = 0;
   __syncthreads();
   for (int round = 0; round < EACH<T>; round++) {
     int64_t i = item_of<EACH<T>>(tile, round);
     if (i >= g.n) continue;
-    atomicAdd(&counts[warp][(unsigned)(key_of<T>(g, p, lane, start[0], i) >> p.shift) & 255], 1u);
+    atomicAdd(&counts[warp][(unsigned)(key_of<T>(g, p, slice, start[0], i) >> p.shift) & 255], 1u);
   }
   __syncthreads();
   uint32_t sum = 0;
   for (int w = 0; w < WARPS; w++) sum += counts[w][threadIdx.x];
-  p.counts[(lane * p.tiles + tile) * DIGITS + threadIdx.x] = sum;
+  p.counts[(slice * p.tiles + tile) * DIGITS + threadIdx.x] = sum;
   int64_t chunks = (p.tiles + p.chunk - 1) / p.chunk;
-  if (sum) atomicAdd(&p.chunks[(lane * chunks + tile / p.chunk) * DIGITS + threadIdx.x], sum);
+  if (sum) atomicAdd(&p.chunks[(slice * chunks + tile / p.chunk) * DIGITS + threadIdx.x], sum);
 }
 
 /* The sum of the values of threads before this one; all threads of a block call it. */
@@ -87,11 +87,11 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value) {
   return before;
 }
 
-/* A block for each chunk of tiles of a lane: counts become the places in the lane where a tile's
+/* A block for each chunk of tiles of a slice: counts become the places in the slice where a tile's
  * items of a digit begin. */
 template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) {
-  const int64_t lane = (int64_t)blockIdx.x / chunks, chunk = (int64_t)blockIdx.x % chunks;
-  const uint32_t *sums = p.chunks + lane * chunks * DIGITS + threadIdx.x;
+  const int64_t slice = (int64_t)blockIdx.x / chunks, chunk = (int64_t)blockIdx.x % chunks;
+  const uint32_t *sums = p.chunks + slice * chunks * DIGITS + threadIdx.x;
   uint32_t before = 0, all = 0;
   for (int64_t c = 0; c < chunks; c++) {
     uint32_t sum = sums[c * DIGITS];
@@ -99,7 +99,7 @@ template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) 
     if (c < chunk) before += sum;
   }
   before += sum_before(all);
-  uint32_t *counts = p.counts + lane * p.tiles * DIGITS + threadIdx.x;
+  uint32_t *counts = p.counts + slice * p.tiles * DIGITS + threadIdx.x;
   int64_t end = (chunk + 1) * p.chunk < p.tiles ? (chunk + 1) * p.chunk : p.tiles;
   for (int64_t tile = chunk * p.chunk; tile < end; tile++) {
     uint32_t count = counts[tile * DIGITS];
@@ -108,7 +108,7 @@ template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) 
   }
 }
 
-/* Item number i of a lane's order becomes part of the result. */
+/* Item number i of a slice's order becomes part of the result. */
 template <typename T>
 __device__ __forceinline__ void give(const dpt__sort_args &g, int64_t start, int64_t r, int64_t idx,
                                      int64_t i, typename dpt__keys<T>::key key, uint32_t at) {
@@ -129,11 +129,11 @@ __global__ void __launch_bounds__(THREADS, 3)
   __shared__ uint32_t counts[WARPS][DIGITS]; /* then: where a warp's items of a digit begin */
   uint32_t(*same)[DIGITS] = (uint32_t(*)[DIGITS])keys; /* a bit for each lane of a warp */
   static_assert(sizeof keys >= sizeof counts, "its memory serves twice");
-  __shared__ uint32_t begins[DIGITS]; /* in the lane, less where they begin in the tile */
-  const int64_t lane = (int64_t)blockIdx.x / p.tiles, tile = (int64_t)blockIdx.x % p.tiles;
+  __shared__ uint32_t begins[DIGITS]; /* in the slice, less where they begin in the tile */
+  const int64_t slice = (int64_t)blockIdx.x / p.tiles, tile = (int64_t)blockIdx.x % p.tiles;
   const int warp = (int)threadIdx.x / 32, self = (int)threadIdx.x % 32;
   int64_t start[3];
-  dpt__places<uint64_t, 3>(g.lanes, (uint64_t)lane, start);
+  dpt__places<uint64_t, 3>(g.slices, (uint64_t)slice, start);
   for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] = same[w][threadIdx.x] = 0;
   __syncthreads();
   key k[EACH<T>];
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(THREADS, 3)
   DPT_UNROLL
   for (int round = 0; round < EACH<T>; round++) {
     int64_t i = item_of<EACH<T>>(tile, round);
-    k[round] = i < g.n ? key_of<T>(g, p, lane, start[0], i) : 0;
+    k[round] = i < g.n ? key_of<T>(g, p, slice, start[0], i) : 0;
   }
   DPT_UNROLL
   for (int round = 0; round < EACH<T>; round++) {
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(THREADS, 3)
   }
   uint32_t begin = sum_before(sum);
   for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] += begin;
-  begins[threadIdx.x] = p.counts[(lane * p.tiles + tile) * DIGITS + threadIdx.x] - begin;
+  begins[threadIdx.x] = p.counts[(slice * p.tiles + tile) * DIGITS + threadIdx.x] - begin;
   __syncthreads();
   DPT_UNROLL
   for (int round = 0; round < EACH<T>; round++) {
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     if (i >= g.n) continue;
     uint32_t to = counts[warp][(unsigned)(k[round] >> p.shift) & 255] + rank[round];
     keys[to] = k[round];
-    places[to] = place_of(p, g.n, lane, i);
+    places[to] = place_of(p, g.n, slice, i);
   }
   __syncthreads();
   int64_t left = g.n - tile * TILE, count = left < TILE ? left : TILE;
@@ -183,25 +183,25 @@ __global__ void __launch_bounds__(THREADS, 3)
     key moved = keys[i];
     int64_t to = (uint32_t)(begins[(unsigned)(moved >> p.shift) & 255] + (uint32_t)i);
     if (p.to_key) {
-      p.to_key[lane * g.n + to] = moved;
-      p.to_at[lane * g.n + to] = places[i];
+      p.to_key[slice * g.n + to] = moved;
+      p.to_at[slice * g.n + to] = places[i];
     } else if (to >= p.first && to - p.first < p.many) {
       give<T>(g, start[0], start[1], start[2], to - p.first, moved, places[i]);
     }
   }
 }
 
-/* ---- the most frequent element of sorted lanes ---- */
+/* ---- the most frequent element of sorted slices ---- */
 
 template <typename Key>
 __global__ void score_runs(const Key *keys, int64_t n, int64_t count, unsigned long long *best) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
-    int64_t lane = t / n, i = t - lane * n;
-    const Key *x = keys + lane * n;
+    int64_t slice = t / n, i = t - slice * n;
+    const Key *x = keys + slice * n;
     if (i + 1 < n && x[i + 1] == x[i]) continue;
     unsigned long long score = dpt__run_score(i + 1 - dpt__keys_below(x, i, x[i]), i);
-    atomicMax(&best[lane], score);
+    atomicMax(&best[slice], score);
   }
 }
 
@@ -209,10 +209,10 @@ template <typename T>
 __global__ void give_modes(dpt__sort_args g, const typename dpt__keys<T>::key *keys,
                            const uint32_t *at, const unsigned long long *best) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  int64_t lane = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; lane < g.lanes.count; lane += threads) {
-    int64_t start[3], i = lane * g.n + dpt__run_end(best[lane]);
-    dpt__places<uint64_t, 3>(g.lanes, (uint64_t)lane, start);
+  int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (; slice < g.slices.count; slice += threads) {
+    int64_t start[3], i = slice * g.n + dpt__run_end(best[slice]);
+    dpt__places<uint64_t, 3>(g.slices, (uint64_t)slice, start);
     give<T>(g, start[0], start[1], start[2], 0, keys[i], at[i]);
   }
 }
@@ -220,17 +220,17 @@ __global__ void give_modes(dpt__sort_args g, const typename dpt__keys<T>::key *k
 template <typename T>
 int modes(dpt__context *context, const dpt__sort_args *g, const typename dpt__keys<T>::key *keys,
           const uint32_t *at) {
-  int64_t lanes = g->lanes.count;
-  size_t bytes = (size_t)lanes * sizeof(unsigned long long);
+  int64_t slices = g->slices.count;
+  size_t bytes = (size_t)slices * sizeof(unsigned long long);
   unsigned long long *best = (unsigned long long *)dpt__cuda_services->scratch(context, bytes);
   if (!best) return 1;
   DPT__CUDA(cudaMemsetAsync(best, 0, bytes, dpt__native_stream_of(context)->stream));
   auto score = score_runs<typename dpt__keys<T>::key>;
-  if (DPT_LAUNCH(score, dpt__blocks(lanes * g->n), DPT__BLOCK, 0, context, keys, g->n, lanes * g->n,
-                 best))
+  if (DPT_LAUNCH(score, dpt__blocks(slices * g->n), DPT__BLOCK, 0, context, keys, g->n,
+                 slices * g->n, best))
     return 1;
   auto end = give_modes<T>;
-  return DPT_LAUNCH(end, dpt__blocks(lanes), DPT__BLOCK, 0, context, *g, keys, at, best);
+  return DPT_LAUNCH(end, dpt__blocks(slices), DPT__BLOCK, 0, context, *g, keys, at, best);
 }
 
 /* ---- the passes ---- */
@@ -240,17 +240,17 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   constexpr int TILE = THREADS * EACH<T>;
   const int mode = g->mode == DPT__SORT_mode;
   const int passes = ((bits < 8 * (int)sizeof(T) ? bits : 8 * (int)sizeof(T)) + 7) / 8;
-  const int64_t lanes = g->lanes.count, tiles = (g->n + TILE - 1) / TILE;
+  const int64_t slices = g->slices.count, tiles = (g->n + TILE - 1) / TILE;
   int64_t chunk = 16;
   while (chunk * chunk < tiles) chunk *= 2;
   const int64_t chunks = (tiles + chunk - 1) / chunk;
-  if (tiles > INT32_MAX / lanes)
-    return dpt__cuda_fail("%lld lanes of %lld elements are too many", (long long)lanes,
+  if (tiles > INT32_MAX / slices)
+    return dpt__cuda_fail("%lld slices of %lld elements are too many", (long long)slices,
                           (long long)g->n);
   /* Every pass but the last leaves items behind, by turns in two places; a mode's last one, too. */
   const int left = passes - 1 + mode, copies = left < 2 ? left : 2;
-  const size_t items = (size_t)(lanes * g->n), sums = (size_t)(lanes * chunks * DIGITS);
-  const size_t counts = (size_t)(lanes * tiles * DIGITS);
+  const size_t items = (size_t)(slices * g->n), sums = (size_t)(slices * chunks * DIGITS);
+  const size_t counts = (size_t)(slices * tiles * DIGITS);
   key *keys = NULL;
   uint32_t *words = (uint32_t *)dpt__cuda_services->scratch(
       context, (counts + (size_t)passes * sums + (size_t)copies * items) * sizeof *words);
@@ -278,9 +278,9 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
     p.from_at = p.to_at;
     p.to_key = i < left ? keys + (size_t)(i % 2) * items : NULL;
     p.to_at = i < left ? places + (size_t)(i % 2) * items : NULL;
-    if (DPT_LAUNCH_TEAM(count, (unsigned)(lanes * tiles), THREADS, 0, context, *g, p) ||
-        DPT_LAUNCH_TEAM(add, (unsigned)(lanes * chunks), THREADS, 0, context, p, chunks) ||
-        DPT_LAUNCH_TEAM(put, (unsigned)(lanes * tiles), THREADS, 0, context, *g, p))
+    if (DPT_LAUNCH_TEAM(count, (unsigned)(slices * tiles), THREADS, 0, context, *g, p) ||
+        DPT_LAUNCH_TEAM(add, (unsigned)(slices * chunks), THREADS, 0, context, p, chunks) ||
+        DPT_LAUNCH_TEAM(put, (unsigned)(slices * tiles), THREADS, 0, context, *g, p))
       return 1;
   }
   return mode ? modes<T>(context, g, p.to_key, p.to_at) : 0;

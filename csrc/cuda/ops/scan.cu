@@ -1,7 +1,7 @@
 /* scan.cu: running sums and products along a dimension (ops/create.h).
  *
  * Invariant: sums are wide; in which order terms are joined depends on sizes and steps alone. A
- * lane is cut into parts where there are too few lanes: a first launch sums the parts, a scan of
+ * slice is cut into parts where there are too few slices: a first launch sums the parts, a scan of
  * those sums says what each part begins with, and a last launch writes. A thread reads its elements
  * before it writes them, so r may be a.
  */
@@ -15,37 +15,37 @@ extern "C" {
 namespace {
 
 constexpr int THREADS = 256, WARP = 32, PER = DPT__PACK, MOST_PARTS = 1024;
-enum { WHOLE, SUMS, REST }; /* lanes of one part; the parts' sums; results that begin with those */
+enum { WHOLE, SUMS, REST }; /* slices of one part; the parts' sums; results that begin with those */
 
 template <typename A> struct cut {
-  int64_t chunk, parts; /* elements of a part, parts of a lane */
+  int64_t chunk, parts; /* elements of a part, parts of a slice */
   int what;
-  A *sums; /* (lanes, parts); for REST running ones */
+  A *sums; /* (slices, parts); for REST running ones */
 };
 
 template <typename A> __device__ __forceinline__ A join(int product, A a, A b) {
   return product ? a * b : a + b;
 }
 
-/* What part `part` of a lane begins with. */
+/* What part `part` of a slice begins with. */
 template <typename A>
-__device__ __forceinline__ A carried(const cut<A> &c, int product, int64_t lane, int64_t part) {
-  return c.what == REST && part ? c.sums[lane * c.parts + part - 1] : (A)product;
+__device__ __forceinline__ A carried(const cut<A> &c, int product, int64_t slice, int64_t part) {
+  return c.what == REST && part ? c.sums[slice * c.parts + part - 1] : (A)product;
 }
 
-/* A thread for each lane, or for part blockIdx.y of it: for lanes that lie side by side. */
+/* A thread for each slice, or for part blockIdx.y of it: for slices that lie side by side. */
 template <typename T> __global__ void scan_across(dpt__scan_args g, cut<dpt__sum_of<T>> c) {
   typedef dpt__sum_of<T> A;
-  int64_t lane = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, part = blockIdx.y, at[2];
-  if (lane >= g.lanes.count) return;
-  dpt__places<uint64_t, 2>(g.lanes, (uint64_t)lane, at);
+  int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, part = blockIdx.y, at[2];
+  if (slice >= g.slices.count) return;
+  dpt__places<uint64_t, 2>(g.slices, (uint64_t)slice, at);
   int64_t end = (part + 1) * c.chunk < g.n ? (part + 1) * c.chunk : g.n;
-  A sum = carried(c, g.product, lane, part);
+  A sum = carried(c, g.product, slice, part);
   for (int64_t i = part * c.chunk; i < end; i++) {
     sum = join(g.product, sum, dpt__widen(((const T *)g.a)[at[0] + i * g.a_step]));
     if (c.what != SUMS) ((T *)g.r)[at[1] + i * g.r_step] = dpt__narrow<T>(sum);
   }
-  if (c.what == SUMS) c.sums[lane * c.parts + part] = sum;
+  if (c.what == SUMS) c.sums[slice * c.parts + part] = sum;
 }
 
 /* What the threads before this one of its row have, joined, after *carry; *carry then has all. All
@@ -72,17 +72,17 @@ template <typename A> __device__ A scan_row(int product, A value, A *carry) {
   return self ? join(product, start, before) : start;
 }
 
-/* A row of threads for each part of a lane, with PER elements side by side for each thread. */
+/* A row of threads for each part of a slice, with PER elements side by side for each thread. */
 template <typename T> __global__ void scan_along(dpt__scan_args g, cut<dpt__sum_of<T>> c) {
   typedef dpt__sum_of<T> A;
   int64_t unit = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
-  int64_t lane = unit / c.parts, part = unit - lane * c.parts, at[2];
-  bool here = lane < g.lanes.count;
-  dpt__places<uint64_t, 2>(g.lanes, (uint64_t)(here ? lane : 0), at);
+  int64_t slice = unit / c.parts, part = unit - slice * c.parts, at[2];
+  bool here = slice < g.slices.count;
+  dpt__places<uint64_t, 2>(g.slices, (uint64_t)(here ? slice : 0), at);
   const T *a = (const T *)g.a + at[0];
   T *r = (T *)g.r + at[1];
   int64_t begin = part * c.chunk, end = begin + c.chunk < g.n ? begin + c.chunk : g.n;
-  A carry = here ? carried(c, g.product, lane, part) : A(0);
+  A carry = here ? carried(c, g.product, slice, part) : A(0);
   for (int64_t tile = 0; tile < c.chunk; tile += blockDim.x * PER) {
     int64_t i = begin + tile + threadIdx.x * PER;
     int n = !here || i >= end ? 0 : end - i < PER ? (int)(end - i) : PER;
@@ -106,17 +106,17 @@ template <typename T> __global__ void scan_along(dpt__scan_args g, cut<dpt__sum_
       for (int k = 0; k < PER; k++)
         if (k < n) r[(i + k) * g.r_step] = x.v[k];
   }
-  if (c.what == SUMS && here && threadIdx.x == 0) c.sums[lane * c.parts + part] = carry;
+  if (c.what == SUMS && here && threadIdx.x == 0) c.sums[slice * c.parts + part] = carry;
 }
 
 template <typename T>
 int launch(dpt__context *context, const dpt__scan_args *g, const cut<dpt__sum_of<T>> &c,
            bool across) {
-  int64_t lanes = g->lanes.count, threads = WARP, units = lanes * c.parts;
+  int64_t slices = g->slices.count, threads = WARP, units = slices * c.parts;
   auto beside = scan_across<T>;
   auto along = scan_along<T>;
   if (across)
-    return DPT_LAUNCH(beside, dim3(dpt__blocks(lanes), (unsigned)c.parts), DPT__BLOCK, 0, context,
+    return DPT_LAUNCH(beside, dim3(dpt__blocks(slices), (unsigned)c.parts), DPT__BLOCK, 0, context,
                       *g, c);
   while (threads < THREADS && threads * PER < c.chunk) threads *= 2;
   int64_t rows = THREADS / threads;
@@ -126,13 +126,13 @@ int launch(dpt__context *context, const dpt__scan_args *g, const cut<dpt__sum_of
 
 template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
   typedef dpt__sum_of<T> A;
-  int last = g->lanes.ndim - 1;
-  int64_t lanes = g->lanes.count;
-  bool across = g->n < 16 || (last >= 0 && g->lanes.step[0][last] < g->a_step);
-  if (lanes > (int64_t)INT32_MAX * (across ? DPT__BLOCK : 1))
-    return dpt__cuda_fail("%lld lanes are too many", (long long)lanes);
+  int last = g->slices.ndim - 1;
+  int64_t slices = g->slices.count;
+  bool across = g->n < 16 || (last >= 0 && g->slices.step[0][last] < g->a_step);
+  if (slices > (int64_t)INT32_MAX * (across ? DPT__BLOCK : 1))
+    return dpt__cuda_fail("%lld slices are too many", (long long)slices);
   /* So many parts that the work fills a device, none of them too small to be worth it. */
-  int64_t least = across ? 64 : 4 * THREADS * PER, wanted = (across ? 65536 : 1024) / lanes;
+  int64_t least = across ? 64 : 4 * THREADS * PER, wanted = (across ? 65536 : 1024) / slices;
   cut<A> c = {};
   c.parts = (g->n + least - 1) / least;
   if (c.parts > wanted) c.parts = wanted > 1 ? wanted : 1;
@@ -140,16 +140,16 @@ template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
   c.chunk = (g->n + c.parts - 1) / c.parts;
   c.parts = (g->n + c.chunk - 1) / c.chunk;
   if (c.parts == 1) return launch<T>(context, g, c, across);
-  c.sums = (A *)dpt__cuda_services->scratch(context, (size_t)(lanes * c.parts) * sizeof *c.sums);
+  c.sums = (A *)dpt__cuda_services->scratch(context, (size_t)(slices * c.parts) * sizeof *c.sums);
   if (!c.sums) return 1;
   dpt__scan_args sums = {};
   sums.product = g->product;
   sums.dtype = std::is_same<A, double>::value ? DPT_F64 : DPT_I64;
   sums.n = c.parts;
   sums.a_step = sums.r_step = 1;
-  sums.lanes.ndim = 1;
-  sums.lanes.count = sums.lanes.size[0] = lanes;
-  sums.lanes.step[0][0] = sums.lanes.step[1][0] = c.parts;
+  sums.slices.ndim = 1;
+  sums.slices.count = sums.slices.size[0] = slices;
+  sums.slices.step[0][0] = sums.slices.step[1][0] = c.parts;
   sums.a = sums.r = c.sums;
   c.what = SUMS;
   if (launch<T>(context, g, c, across) || dpt__cuda_scan(context, &sums)) return 1;
@@ -161,6 +161,6 @@ template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
 
 int dpt__cuda_scan(dpt__context *context, const void *args) {
   const dpt__scan_args *g = (const dpt__scan_args *)args;
-  if (!g->n || !g->lanes.count) return 0;
+  if (!g->n || !g->slices.count) return 0;
   return dpt__of_type(g->dtype, [&](auto zero) { return scan<decltype(zero)>(context, g); });
 }

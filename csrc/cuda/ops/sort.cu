@@ -1,8 +1,8 @@
 /* sort.cu: sort, topk, kthvalue and mode along a dimension (ops/sort.h).
  *
- * Invariant: no two items of a lane are equal, since each has its place in the lane behind its key:
- * so a sorting network gives the one stable order. Short lanes are sorted in shared memory, several
- * to a block, in one launch; long ones by radix.cu.
+ * Invariant: no two items of a slice are equal, since each has its place in the slice behind its
+ * key: so a sorting network gives the one stable order. Short slices are sorted in shared memory,
+ * several to a block, in one launch; long ones by radix.cu.
  */
 #include "cuda/ops/sort.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 enum { MOST_BYTES = 32768, MOST_THREADS = 1024, LITTLE = 512 };
 
-/* Items in shared memory; those that fill a lane up are greater than all others. */
+/* Items in shared memory; those that fill a slice up are greater than all others. */
 template <typename Key> struct items;
 template <> struct items<uint32_t> { /* the key above the place */
   enum { BYTES = 8 };
@@ -47,11 +47,11 @@ template <> struct items<uint64_t> {
   }
 };
 
-/* Sorts runs of `lane` items, both powers of two. A warp's pairs whose places differ by at most 32
+/* Sorts runs of `slice` items, both powers of two. A warp's pairs whose places differ by at most 32
  * are in 64 items that no other warp touches. */
-template <typename Key> __device__ void sort_items(items<Key> x, int count, int lane) {
+template <typename Key> __device__ void sort_items(items<Key> x, int count, int slice) {
   int before = count;
-  for (int run = 2; run <= lane; run *= 2)
+  for (int run = 2; run <= slice; run *= 2)
     for (int apart = run / 2; apart; apart /= 2) {
       if (apart > 32 || before > 32)
         __syncthreads();
@@ -60,19 +60,19 @@ template <typename Key> __device__ void sort_items(items<Key> x, int count, int 
       before = apart;
       for (int t = (int)threadIdx.x; t < count / 2; t += (int)blockDim.x) {
         int i = 2 * t - (t & (apart - 1));
-        x.order(i, i + apart, (i & (lane - 1) & run) == 0);
+        x.order(i, i + apart, (i & (slice - 1) & run) == 0);
       }
     }
   __syncthreads();
 }
 
-/* The place in a lane's order that a run of most equals ends at, of each lane: best[lane]. */
+/* The place in a slice's order that a run of most equals ends at, of each slice: best[slice]. */
 template <typename Key>
-__device__ void most_frequent(items<Key> x, int count, int lane, int n, unsigned long long *best) {
-  for (int i = (int)threadIdx.x; i < count / lane; i += (int)blockDim.x) best[i] = 0;
+__device__ void most_frequent(items<Key> x, int count, int slice, int n, unsigned long long *best) {
+  for (int i = (int)threadIdx.x; i < count / slice; i += (int)blockDim.x) best[i] = 0;
   __syncthreads();
   for (int t = (int)threadIdx.x; t < count; t += (int)blockDim.x) {
-    int j = t & (lane - 1), first = t - j;
+    int j = t & (slice - 1), first = t - j;
     if (j >= n || (j + 1 < n && x.key(t + 1) == x.key(t))) continue;
     int low = first, high = t; /* the run begins there */
     while (low < high) {
@@ -82,43 +82,43 @@ __device__ void most_frequent(items<Key> x, int count, int lane, int n, unsigned
       else
         high = middle;
     }
-    atomicMax(&best[t / lane], dpt__run_score(t - low + 1, j));
+    atomicMax(&best[t / slice], dpt__run_score(t - low + 1, j));
   }
   __syncthreads();
 }
 
-/* A block has count / lane lanes. across: neighbouring threads read and write neighbouring lanes,
- * not elements. first, many: which of a lane's order are the result. */
+/* A block has count / slice slices. across: neighbouring threads read and write neighbouring
+ * slices, not elements. first, many: which of a slice's order are the result. */
 template <typename T>
 __global__ void __launch_bounds__(MOST_THREADS)
-    sort_block(dpt__sort_args g, int count, int lane, int across, int first, int many) {
+    sort_block(dpt__sort_args g, int count, int slice, int across, int first, int many) {
   typedef dpt__keys<T> K;
   typedef typename K::key key;
   DPT_SHARED(unsigned char, memory);
   items<key> x(memory, count);
   unsigned long long *best = (unsigned long long *)(memory + count * items<key>::BYTES);
   const key flip = g.descending ? K::ALL : 0;
-  const int lanes = count / lane, n = (int)g.n;
-  const int64_t first_lane = (int64_t)blockIdx.x * lanes;
+  const int slices = count / slice, n = (int)g.n;
+  const int64_t first_slice = (int64_t)blockIdx.x * slices;
   for (int t = (int)threadIdx.x; t < count; t += (int)blockDim.x) {
-    int l = across ? t % lanes : t / lane, j = across ? t / lanes : t % lane;
+    int l = across ? t % slices : t / slice, j = across ? t / slices : t % slice;
     int64_t at[1];
     key k = (key)-1;
-    bool real = first_lane + l < g.lanes.count && j < n;
+    bool real = first_slice + l < g.slices.count && j < n;
     if (real) {
-      dpt__places<uint64_t, 1>(g.lanes, (uint64_t)(first_lane + l), at);
+      dpt__places<uint64_t, 1>(g.slices, (uint64_t)(first_slice + l), at);
       k = K::of(((const T *)g.a)[at[0] + j * g.a_step]) ^ flip;
     }
-    x.put(l * lane + j, k, real ? (uint32_t)j : UINT32_MAX);
+    x.put(l * slice + j, k, real ? (uint32_t)j : UINT32_MAX);
   }
-  sort_items<key>(x, count, lane);
-  if (g.mode == DPT__SORT_mode) most_frequent<key>(x, count, lane, n, best);
-  for (int t = (int)threadIdx.x; t < lanes * many; t += (int)blockDim.x) {
-    int l = across ? t % lanes : t / many, j = across ? t / lanes : t % many;
-    if (first_lane + l >= g.lanes.count) continue;
+  sort_items<key>(x, count, slice);
+  if (g.mode == DPT__SORT_mode) most_frequent<key>(x, count, slice, n, best);
+  for (int t = (int)threadIdx.x; t < slices * many; t += (int)blockDim.x) {
+    int l = across ? t % slices : t / many, j = across ? t / slices : t % many;
+    if (first_slice + l >= g.slices.count) continue;
     int64_t at[3], from = g.mode == DPT__SORT_mode ? dpt__run_end(best[l]) : first + j;
-    dpt__places<uint64_t, 3>(g.lanes, (uint64_t)(first_lane + l), at);
-    int64_t place = x.at(l * lane + (int)from);
+    dpt__places<uint64_t, 3>(g.slices, (uint64_t)(first_slice + l), at);
+    int64_t place = x.at(l * slice + (int)from);
     ((T *)g.r)[at[1] + j * g.r_step] = ((const T *)g.a)[at[0] + place * g.a_step];
     g.idx[at[2] + j * g.idx_step] = place + 1;
   }
@@ -131,26 +131,26 @@ int64_t power_of_two(int64_t n, int64_t least) {
 }
 
 template <typename T>
-int sort_short(dpt__context *context, const dpt__sort_args *g, int lane, int item_bytes) {
-  int64_t lanes = power_of_two(g->lanes.count, 1), most = LITTLE / lane;
-  if (lanes > most) lanes = most ? most : 1;
-  int count = (int)power_of_two(lanes * lane, 64), threads = count / 2;
+int sort_short(dpt__context *context, const dpt__sort_args *g, int slice, int item_bytes) {
+  int64_t slices = power_of_two(g->slices.count, 1), most = LITTLE / slice;
+  if (slices > most) slices = most ? most : 1;
+  int count = (int)power_of_two(slices * slice, 64), threads = count / 2;
   if (threads > MOST_THREADS) threads = MOST_THREADS;
-  lanes = count / lane;
-  int64_t blocks = (g->lanes.count + lanes - 1) / lanes;
+  slices = count / slice;
+  int64_t blocks = (g->slices.count + slices - 1) / slices;
   if (blocks > INT32_MAX)
-    return dpt__cuda_fail("%lld lanes are too many", (long long)g->lanes.count);
-  int last = g->lanes.ndim - 1, across = last >= 0 && g->lanes.step[0][last] < g->a_step;
+    return dpt__cuda_fail("%lld slices are too many", (long long)g->slices.count);
+  int last = g->slices.ndim - 1, across = last >= 0 && g->slices.step[0][last] < g->a_step;
   size_t shared = (size_t)count * (size_t)item_bytes;
-  if (g->mode == DPT__SORT_mode) shared += (size_t)lanes * sizeof(unsigned long long);
+  if (g->mode == DPT__SORT_mode) shared += (size_t)slices * sizeof(unsigned long long);
   auto kernel = sort_block<T>;
   return DPT_LAUNCH_TEAM(kernel, (unsigned)blocks, (unsigned)threads, shared, context, *g, count,
-                         lane, across, (int)dpt__sort_first(g), (int)dpt__sort_many(g));
+                         slice, across, (int)dpt__sort_first(g), (int)dpt__sort_many(g));
 }
 
 } // namespace
 
-int dpt__sort_lanes(dpt__context *context, const dpt__sort_args *g, int bits) {
+int dpt__sort_slices(dpt__context *context, const dpt__sort_args *g, int bits) {
   if (g->n >= UINT32_MAX)
     return dpt__cuda_fail("a dimension of %lld elements is too long to sort, wanted less than "
                           "2^32 - 1",
@@ -158,13 +158,13 @@ int dpt__sort_lanes(dpt__context *context, const dpt__sort_args *g, int bits) {
   return dpt__of_type(g->dtype, [&](auto zero) {
     typedef decltype(zero) T;
     const int bytes = items<typename dpt__keys<T>::key>::BYTES;
-    int64_t lane = power_of_two(g->n, 2);
-    if (lane * bytes <= MOST_BYTES) return sort_short<T>(context, g, (int)lane, bytes);
+    int64_t slice = power_of_two(g->n, 2);
+    if (slice * bytes <= MOST_BYTES) return sort_short<T>(context, g, (int)slice, bytes);
     return dpt__radix_sort(context, g, bits);
   });
 }
 
 int dpt__cuda_sort(dpt__context *context, const void *args) {
   const dpt__sort_args *g = (const dpt__sort_args *)args;
-  return dpt__sort_lanes(context, g, 64);
+  return dpt__sort_slices(context, g, 64);
 }

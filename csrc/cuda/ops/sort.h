@@ -1,7 +1,7 @@
 /* sort.h: what the two ways of sorting share: keys of elements; and the order of indices.
  *
  * Invariant: a key is an unsigned number in as many bits as its element has, in the order of
- * ops/sort.h: NaN's is the greatest, -0 has that of 0. Places in a lane are 32 bits wide.
+ * ops/sort.h: NaN's is the greatest, -0 has that of 0. Places in a slice are 32 bits wide.
  */
 #ifndef DPT_CUDA_OPS_SORT_H
 #define DPT_CUDA_OPS_SORT_H
@@ -46,7 +46,7 @@ template <typename T> struct dpt__keys {
   }
 };
 
-/* The first element of the result in a lane's order, and how many there are. */
+/* The first element of the result in a slice's order, and how many there are. */
 static inline int64_t dpt__sort_first(const dpt__sort_args *g) {
   return g->mode == DPT__SORT_kth ? g->k - 1 : 0;
 }
@@ -54,7 +54,7 @@ static inline int64_t dpt__sort_many(const dpt__sort_args *g) {
   return g->mode == DPT__SORT_all ? g->n : g->mode == DPT__SORT_some ? g->k : 1;
 }
 
-/* The longest run of equal keys in a sorted lane, the first of those, as a number that is the
+/* The longest run of equal keys in a sorted slice, the first of those, as a number that is the
  * greater the better; ends is the place of a run's last key. */
 static __device__ __forceinline__ unsigned long long dpt__run_score(int64_t length, int64_t end) {
   return (unsigned long long)length << 32 | (0xffffffffu - (uint32_t)end);
@@ -63,7 +63,7 @@ static __device__ __forceinline__ int64_t dpt__run_end(unsigned long long score)
   return 0xffffffffu - (uint32_t)score;
 }
 
-/* How many keys of a sorted lane's first n are below k. */
+/* How many keys of a sorted slice's first n are below k. */
 template <typename Key>
 __device__ __forceinline__ int64_t dpt__keys_below(const Key *keys, int64_t n, Key k) {
   int64_t low = 0;
@@ -76,10 +76,10 @@ __device__ __forceinline__ int64_t dpt__keys_below(const Key *keys, int64_t n, K
   return low;
 }
 
-/* Lanes of any length by bytes of the keys; `bits` of them count (radix.cu). */
+/* Slices of any length by bytes of the keys; `bits` of them count (radix.cu). */
 int dpt__radix_sort(dpt__context *context, const dpt__sort_args *g, int bits);
 
 /* Sorts; of whole numbers' keys only the lowest `bits` differ, where that is known. */
-int dpt__sort_lanes(dpt__context *context, const dpt__sort_args *g, int bits);
+int dpt__sort_slices(dpt__context *context, const dpt__sort_args *g, int bits);
 
 #endif

@@ -1,12 +1,12 @@
-/* lanes.c: orders and merges the dimensions beside the one that is worked along (lanes.h). */
-#include "ops/lanes.h"
+/* slices.c: orders and merges the dimensions beside the one that is worked along (slices.h). */
+#include "ops/slices.h"
 #include "tensor/tensor.h"
 
-void dpt__lanes_start(dpt__lanes *lanes, const dpt_tensor *shape, int dim, int n,
-                      const dpt_tensor *const *operands) {
+void dpt__slices_start(dpt__slices *slices, const dpt_tensor *shape, int dim, int n,
+                       const dpt_tensor *const *operands) {
   int order[DPT_MAXDIM], dims = 0;
   const int64_t *first = operands[0]->stride_;
-  *lanes = (dpt__lanes){.count = 1};
+  *slices = (dpt__slices){.count = 1};
   for (int d = 0; d < shape->ndim_; d++) {
     if (d == dim || shape->size_[d] == 1) continue;
     int at = dims++;
@@ -14,16 +14,16 @@ void dpt__lanes_start(dpt__lanes *lanes, const dpt_tensor *shape, int dim, int n
     order[at] = d;
   }
   for (int i = 0; i < dims; i++) {
-    int d = order[i], last = lanes->ndim - 1, joins = last >= 0;
-    int64_t size = shape->size_[d], step[DPT__LANE_OPERANDS] = {0};
-    lanes->count *= size;
+    int d = order[i], last = slices->ndim - 1, joins = last >= 0;
+    int64_t size = shape->size_[d], step[DPT__SLICE_OPERANDS] = {0};
+    slices->count *= size;
     for (int k = 0; k < n; k++) {
       if (operands[k]) step[k] = operands[k]->stride_[d];
-      joins = joins && lanes->step[k][last] == size * step[k];
+      joins = joins && slices->step[k][last] == size * step[k];
     }
-    if (!joins) lanes->size[last = lanes->ndim++] = 1;
-    lanes->size[last] *= size;
-    for (int k = 0; k < n; k++) lanes->step[k][last] = step[k];
+    if (!joins) slices->size[last = slices->ndim++] = 1;
+    slices->size[last] *= size;
+    for (int k = 0; k < n; k++) slices->step[k][last] = step[k];
   }
 }
 
