@@ -1,4 +1,4 @@
-/* backend.cu: the table behind device/backend.h; statuses of CUDA's calls as sentences.
+/* backend.cu: the table behind device/backend.h; statuses of CUDA's calls as messages.
  *
  * Invariant: one symbol is exported, dpt_backend.
  */

@@ -26,7 +26,7 @@ struct dpt__cublas {
 /* For the running kernel: its native stream's handle. */
 int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas);
 
-/* 0, or a sentence that names the call. */
+/* 0, or an error message that names the call. */
 int dpt__cublas_status(cublasStatus_t status, const char *call);
 #define DPT__CUBLAS(call)                                                                          \
   do {                                                                                             \

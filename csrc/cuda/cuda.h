@@ -17,7 +17,7 @@ extern "C" {
 extern const dpt__services *dpt__cuda_services;
 #define dpt__cuda_fail(...) (dpt__cuda_services->fail(__VA_ARGS__))
 
-/* 0, or a sentence that names the call. */
+/* 0, or an error message that names the call. */
 int dpt__cuda_status(cudaError_t error, const char *call);
 #define DPT__CUDA(call)                                                                            \
   do {                                                                                             \
@@ -46,7 +46,7 @@ extern const dpt__collectives dpt__cuda_collectives; /* nccl.cu */
 extern const struct dpt__rnn_library dpt__cuda_rnn;  /* cudnn/rnn_plan.cu */
 
 /* DPT_CHECK_LAUNCHES=1: whoever launches a kernel waits for it, so that what goes wrong in it is
- * told in its name. launched is what follows each launch. */
+ * raised in its name. launched is what follows each launch. */
 bool dpt__cuda_checks_launches(void);
 int dpt__cuda_launched(dpt__context *context, const char *kernel);
 /* 1 and an error message, once, if a kernel of the native stream has left a fault; *number: of its
@@ -69,7 +69,7 @@ enum dpt__cuda_fault {
   DPT__FAULT_CHANGED
 };
 
-/* In page-locked memory that kernels see: the first fault since the last one was told. The host
+/* In page-locked memory that kernels see: the first fault since the last one was raised. The host
  * reads it while kernels run, once `whole` says that it may. */
 struct dpt__fault_record {
   int code;

@@ -10,7 +10,7 @@
 
 enum { MOST = 256 };
 
-static int version_sentence(const char *why) {
+static int version_message(const char *why) {
   int runtime = 0, driver = 0;
   DPT__CUDA(cudaRuntimeGetVersion(&runtime));
   DPT__CUDA(cudaDriverGetVersion(&driver));
@@ -26,7 +26,7 @@ static int count(int *n) {
   if (error == cudaErrorNoDevice || (!error && !*n))
     return dpt__cuda_fail("the NVIDIA driver sees no GPU (are they hidden by "
                           "CUDA_VISIBLE_DEVICES?)");
-  if (error == cudaErrorInsufficientDriver) return version_sentence(cudaGetErrorString(error));
+  if (error == cudaErrorInsufficientDriver) return version_message(cudaGetErrorString(error));
   if (error == cudaErrorStubLibrary)
     return dpt__cuda_fail("the libcuda.so.1 that is found first is the toolkit's stub, not the "
                           "NVIDIA driver's: take its folder out of LD_LIBRARY_PATH");

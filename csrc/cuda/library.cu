@@ -71,7 +71,8 @@ int dpt__library_open(dpt__library *library) {
   int failed = library->failed;
   pthread_mutex_unlock(&library->lock);
   if (tried && failed)
-    return dpt__cuda_fail("%s", library->why ? library->why : "no host memory for a sentence");
+    return dpt__cuda_fail("%s",
+                          library->why ? library->why : "no host memory for an error message");
   return failed;
 }
 

@@ -1,8 +1,8 @@
 /* index.h: the arguments of the indexing kernels.
  *
  * Invariant: indices count from 1 and are all looked at before anything is written; a bad one fails
- * with a sentence that begins with `fn`. Writes to one place happen in the order of the indices.
- * Operands share no memory.
+ * with an error message that begins with `fn`. Writes to one place happen in the order of the
+ * indices. Operands share no memory.
  */
 #ifndef DPT_OPS_INDEX_H
 #define DPT_OPS_INDEX_H
@@ -13,7 +13,7 @@ enum dpt__indexing { DPT__INDEX_read, DPT__INDEX_write, DPT__INDEX_add, DPT__IND
 
 /* Slices of `big` along a dimension, named by a vector of n indices, and those of `small`. */
 typedef struct dpt__index_args {
-  int32_t mode, dtype, dim;               /* dim: from 1, for the sentence */
+  int32_t mode, dtype, dim;               /* dim: from 1, for the message */
   int64_t n, limit;                       /* limit: slices in big */
   int64_t big_step, small_step, idx_step; /* along the dimension */
   dpt__slices slices;                     /* of big, small */

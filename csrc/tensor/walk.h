@@ -23,7 +23,7 @@ typedef struct dpt__walk {
 } dpt__walk;
 
 /* Fills walk for operands of equal count, 1 to DPT__OPERANDS of them, in row-major order. Returns
- * 0, or 1 (no sentence) where the shapes have no common cut. No elements: one row of length 0. */
+ * 0, or 1 (no message) where the shapes have no common cut. No elements: one row of length 0. */
 int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
 
 /* Reorders dimensions so that rows run along the smallest step of operand 0, for work that may

@@ -342,7 +342,7 @@ static void answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
 
 void dpt__worker_end(dpt__worker *worker, const char *why) {
   dpt_workers *w = worker->workers;
-  snprintf(worker->why, sizeof worker->why, "%s", why ? why : "it was told to end");
+  snprintf(worker->why, sizeof worker->why, "%s", why ? why : "its pool ended it");
   dpt__lock(&w->lock);
   worker->state = DPT__WORKER_DEAD;
   w->alive--;

@@ -28,7 +28,7 @@ static inline int check(int good, const char *what, const char *file, int line) 
 
 #define CHECK(condition) check((condition) != 0, #condition, __FILE__, __LINE__)
 #define OK(call) check((call) == 0, #call, __FILE__, __LINE__)
-/* The call fails with a sentence that holds `part`. */
+/* The call fails with an error message that holds `part`. */
 #define FAILS(call, part)                                                                          \
   check((call) != 0 && strstr(dpt_message(), part), #call " should say: " part, __FILE__, __LINE__)
 

@@ -180,10 +180,10 @@ static void computes(uint64_t seed) {
 }
 
 /* Copies take over; the streams tell it once; the library can be asked for again. */
-static void gives_up(int fails, const char *sentence) {
+static void gives_up(int fails, const char *message) {
   dpt_tensor a = tensor(1, 9, 1), b = tensor(2, 9, 2), *both[] = {&a, &b};
   const dpt_tensor *const *from = (const dpt_tensor *const *)both;
-  int told = 0, before = aborts;
+  int raised = 0, before = aborts;
   OK(dpt_comm_use("nccl"));
   OK(dpt_comm_all_reduce(2, both, from));
   OK(dpt_device_synchronize(-1));
@@ -194,11 +194,11 @@ static void gives_up(int fails, const char *sentence) {
   CHECK(aborts == before + 1);
   for (int i = 1; i <= DEVICES; i++)
     if (dpt_stream_synchronize(i, 0)) {
-      told++;
-      CHECK(strstr(dpt_message(), sentence) &&
+      raised++;
+      CHECK(strstr(dpt_message(), message) &&
             strstr(dpt_message(), "allReduce: LIB of devices 1, 2"));
     }
-  CHECK(told == 1);
+  CHECK(raised == 1);
   collect(1, DEVICES, 100);
   dpt_tensor_free(&a);
   dpt_tensor_free(&b);

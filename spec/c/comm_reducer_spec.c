@@ -197,7 +197,7 @@ static void test_errors(void) {
   dpt_reducer_free(NULL);
 }
 
-/* A copy that fails is told at the next wait, and the next step is right. */
+/* A copy that fails is raised at the next wait, and the next step is right. */
 static void test_fault(void) {
   OK(dpt_fault_set("copy:2"));
   run_step(REPLICAS, 1, 0);

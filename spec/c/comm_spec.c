@@ -285,7 +285,7 @@ static void test_host(void) {
                           : dpt_comm_scatter(DEVICES, to, devices, rows, &src, 0);
       CHECK(failed && strstr(dpt_message(), "DPT_FAULT"));
       CHECK(!dpt_fault_set(""));
-      CHECK(!dpt_device_synchronize(-1)); /* it was told once */
+      CHECK(!dpt_device_synchronize(-1)); /* it was raised once */
     }
   for (int i = 0; i < DEVICES; i++) dpt_tensor_free(&part[i]);
   dpt_tensor_free(&src);

@@ -309,7 +309,8 @@ static void asynchrony(void) {
   dpt_tensor_free(&other);
 }
 
-/* Memory that fails at any place, a copy that fails: a sentence, nothing lost, and it works again.
+/* Memory that fails at any place, a copy that fails: an error message, nothing lost, and it works
+ * again.
  */
 static void faults(void) {
   dpt_tensor start, one, two, end;

@@ -171,7 +171,7 @@ static int inner_child_is_refused(void) {
   return check_end();
 }
 
-static int fork_is_told(void) {
+static int fork_is_reported(void) {
   OK(dpt_stream_sleep(0));
   dpt_storage *storage = NULL;
   OK(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1));
@@ -298,7 +298,7 @@ int main(void) {
   CHECK(in_child("none", plugin_is_loaded_once) == 0);
   CHECK(in_child("none", setting_late_is_refused) == 0);
   CHECK(in_child("host:3", current_is_per_thread) == 0);
-  CHECK(in_child("host:2", fork_is_told) == 0);
+  CHECK(in_child("host:2", fork_is_reported) == 0);
   CHECK(in_child("host:64", idles) == 0);
   CHECK(in_child("host:2", is_interrupted) == 128 + SIGINT);
   CHECK(in_child("host:2", own_handler_stays) == 0);

@@ -1,7 +1,7 @@
 /* index_spec.c: indexing, gathering, masks and nonzero against naive loops.
  *
  * Invariant: every element type, odd views, host and device; a bad index changes nothing on the
- * host and is told at the next wait on a device; repeated indices keep their order.
+ * host and is raised at the next wait on a device; repeated indices keep their order.
  */
 #include "samples.h"
 

@@ -151,7 +151,7 @@ static void compare_margins(int kind, int labels) {
   free(x.v), free(one.v), free(m.t.v), free(m.w.v), free(y.v), free(gx.v);
 }
 
-/* A bad class is told at once on the host, at the next wait on a device; then all goes on. */
+/* A bad class is raised at once on the host, at the next wait on a device; then all goes on. */
 static void refusals(void) {
   array x = ARRAY(2, 3), t = ARRAY(2), good = ARRAY(2);
   t.v[0] = 1, t.v[1] = 4, good.v[0] = good.v[1] = 3;

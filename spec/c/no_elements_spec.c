@@ -1,7 +1,7 @@
 /* no_elements_spec.c: every operation with tensors that have no elements, each in turn.
  *
  * Invariant: nothing crashes; an operation that returns 0 leaves usable results, one that does not
- * leaves a sentence; guards around the other operands stay.
+ * leaves an error message; guards around the other operands stay.
  */
 #include "samples.h"
 

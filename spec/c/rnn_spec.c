@@ -271,7 +271,7 @@ static void many_rows(void) {
   drop(&p);
 }
 
-/* Every network that is none, and every operand that does not fit it: one sentence each. */
+/* Every network that is none, and every operand that does not fit it: one error message each. */
 static void refusals(void) {
   dpt_rnn net = {
       .cell = DPT_RNN_LSTM, .bias = 2, .directions = 1, .layers = 2, .input = 3, .hidden = 4};

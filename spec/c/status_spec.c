@@ -1,11 +1,11 @@
-/* status_spec.c: sentences, also long ones, nested ones and those of other threads. */
+/* status_spec.c: messages, also long ones, nested ones and those of other threads. */
 #include "check.h"
 
 #include <pthread.h>
 
 static void *other_thread(void *arg) {
   CHECK(!*dpt_message());
-  CHECK(dpt__fail("another sentence") == 1);
+  CHECK(dpt__fail("another message") == 1);
   return NULL;
 }
 

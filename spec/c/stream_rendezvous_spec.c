@@ -65,19 +65,19 @@ static void keeps_order(void) {
   CHECK(cell[1].value == 1000 + DEVICES * (DEVICES + 1) / 2 + 2);
 }
 
-/* One error, told once, with the name of the work. */
+/* One error, raised once, with the name of the work. */
 static void tells_its_error_once(void) {
   dpt__stream *streams[DEVICES];
   list(streams);
   for (int round = 0; round < torture(200); round++) {
-    int told = 0;
+    int raised = 0;
     OK(dpt__stream_rendezvous(DEVICES, streams, meet_fail, "sum", NULL, 0));
     for (int i = 0; i < DEVICES; i++)
       if (dpt_stream_synchronize(1 + (round + i) % DEVICES, 0)) {
-        told++;
+        raised++;
         CHECK(strstr(dpt_message(), "sum: 6 streams met in vain") != NULL);
       }
-    CHECK(told == 1);
+    CHECK(raised == 1);
     OK(dpt_device_synchronize(-1));
   }
 }

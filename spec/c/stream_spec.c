@@ -139,7 +139,8 @@ static void blocking_is_ordered(void) {
   FAILS(dpt_stream_synchronize(1, 77), "no stream 77");
 }
 
-/* An error is kept, told once, at the next wait, with the operation's name; the stream goes on. */
+/* An error is kept, raised once, at the next wait, with the operation's name; the stream goes on.
+ */
 static void keeps_errors(void) {
   dpt__stream *one = dpt__current_stream(1), *two = dpt__current_stream(2);
   int number = 7;
@@ -149,7 +150,8 @@ static void keeps_errors(void) {
   FAILS(dpt__stream_synchronize(one), "gather: index 7 is out of range");
   OK(dpt__stream_synchronize(one));
 
-  /* A stream that waits for the event inherits it: told by the one, not told again by the other. */
+  /* A stream that waits for the event inherits it: raised by the one, not raised again by the
+   * other. */
   OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
   OK(dpt__stream_wait(two, dpt__event_last(one)));
   FAILS(dpt__stream_synchronize(two), "gather: index 8");
@@ -179,7 +181,7 @@ static void keeps_errors(void) {
   OK(dpt_device_synchronize(-1));
 }
 
-static void thread_failure_is_told(void) {
+static void thread_failure_is_raised(void) {
   OK(dpt_stream_reserve(5, 1));
   OK(dpt_stream_set(1, 5));
   OK(dpt_fault_set("thread:1"));
@@ -215,7 +217,7 @@ int main(void) {
   is_asynchronous();
   blocking_is_ordered();
   keeps_errors();
-  thread_failure_is_told();
+  thread_failure_is_raised();
   bad_faults_are_refused();
   return check_end();
 }

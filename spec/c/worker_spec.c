@@ -132,7 +132,7 @@ static void tells_death(void) {
   dpt_workers_free(w);
 }
 
-/* Where a thread does not start, those before it end and the sentence comes back. */
+/* Where a thread does not start, those before it end and the message comes back. */
 static void reports_no_thread(void) {
   dpt_workers *w;
   for (int nth = 1; nth <= 3; nth++) {

@@ -1,5 +1,5 @@
 /* libraries_spec.cu: what can be proved of cuBLAS, cuDNN and NCCL without a GPU: they open, have
- * every function of the lists, know the sizes of outputs as dpt does, and fail by a sentence.
+ * every function of the lists, know the sizes of outputs as dpt does, and fail by an error message.
  *
  * Invariant: it runs where there is no driver. Exit status 0: all is well.
  */
@@ -196,7 +196,7 @@ static void recurrent(void) {
   free(a);
 }
 
-/* Without a GPU there is no handle, but a sentence; with one this proves nothing. */
+/* Without a GPU there is no handle, but an error message; with one this proves nothing. */
 static void handles(void) {
   dpt__native_stream native = {};
   dpt__context context = {};
@@ -216,7 +216,7 @@ static void handles(void) {
   CHECK(!native.cublas && !native.cudnn);
 }
 
-/* Without a driver no communicator can be made: that is told, and the abort comes back. */
+/* Without a driver no communicator can be made: that is an error, and the abort comes back. */
 static void nccl(void) {
   const dpt__collectives *c = &dpt__cuda_collectives;
   int unit[2] = {0, 1}, ready = 0, devices = 0;

@@ -102,8 +102,8 @@ int64_t part_of(const struct dpt__convolution_args *a) {
 
 /* One line for the process: that it is slow should not be a riddle. */
 void tell_missing(void) {
-  static bool told;
-  if (__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) return;
+  static bool warned;
+  if (__atomic_exchange_n(&warned, true, __ATOMIC_RELAXED)) return;
   fprintf(stderr, "dpt: convolutions are computed without cuDNN, slowly: %s\n",
           dpt__cuda_services->message());
 }

@@ -26,7 +26,7 @@ struct dpt__cudnn {
   dpt__plans<dpt__cudnn_rnn_plan> networks;
 };
 
-/* cuDNN's functions, opened at the first call; NULL leaves a sentence. */
+/* cuDNN's functions, opened at the first call; NULL leaves an error message. */
 const dpt__cudnn_functions *dpt__cudnn_open(void);
 /* The same and, for the running kernel, its native stream's handle. */
 int dpt__cudnn_begin(dpt__context *context, const dpt__cudnn_functions **call, dpt__cudnn **cudnn);
@@ -37,7 +37,7 @@ static inline bool dpt__cudnn_refused(cudnnStatus_t status) {
          CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_BAD_PARAM;
 }
 
-/* 0, or a sentence that names the call. */
+/* 0, or an error message that names the call. */
 int dpt__cudnn_status(cudnnStatus_t status, const char *call);
 #define DPT__CUDNN(call)                                                                           \
   do {                                                                                             \

@@ -32,11 +32,12 @@ struct dpt__cudnn_conv_plan {
 /* The key of N of the images of args; bytes of its weight. */
 dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *args, int64_t N);
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
-/* Descriptors of a key; where cuDNN refuses them the plan does not work. 1: no plan, a sentence. */
+/* Descriptors of a key; where cuDNN refuses them the plan does not work. 1: no plan, an error
+ * message. */
 int dpt__conv_describe(const dpt__cudnn_functions *call, const dpt__conv_key *key,
                        dpt__cudnn_conv_plan **plan);
 void dpt__conv_drop(const dpt__cudnn_functions *call, dpt__cudnn_conv_plan *plan);
-/* The native stream's plan of a key, chosen where it is new (verbose: which is told). Measuring
+/* The native stream's plan of a key, chosen where it is new (verbose: and printed). Measuring
  * reads the operands, and leaves rubbish in what FORWARD and DATA write. */
 struct dpt__conv_operands {
   void *in, *weight, *out;

@@ -1,4 +1,4 @@
-/* rnn_plan.h: what cuDNN is told of a recurrent network, and where its memory is cut.
+/* rnn_plan.h: what cuDNN gets of a recurrent network, and where its memory is cut.
  *
  * Invariant: cuDNN is asked for one layer at a time (both directions), so that dropout between
  * layers is dpt's own: what it draws does not depend on the device or on how a batch is split. The

@@ -8,7 +8,7 @@ struct dpt__class_fault {
   dpt__fault record;
   const char *name;
   int64_t classes;
-  /* Class number `place` (from 0) is not one of the classes: told if so. */
+  /* Class number `place` (from 0) is not one of the classes: raised if so. */
   __device__ __forceinline__ bool refuses(int64_t wanted, int64_t place) const {
     if (wanted >= 1 && wanted <= classes) return false;
     dpt__fault_set(record, DPT__FAULT_CLASS, name, wanted, place + 1, classes);

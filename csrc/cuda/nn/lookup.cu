@@ -122,7 +122,7 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
   void *rows = dpt__cuda_services->scratch(context, (size_t)(at.n * width));
   int64_t *places = (int64_t *)dpt__cuda_services->scratch(context, (size_t)at.n * sizeof *places);
   if (!rows || !places) return 1;
-  int bits = 1; /* of the rows' numbers; all bits of a real are told to differ */
+  int bits = 1; /* of the rows' numbers; all bits of a real are taken to differ */
   while (bits < 63 && (int64_t)1 << bits <= at.rows) bits++;
   if (bits > 8 * width || at.type == DPT_F32 || at.type == DPT_F64) bits = (int)(8 * width);
   dpt__sort_args g = {};

@@ -155,7 +155,7 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
 }
 
 /* Windows that share little are large where there are many elements for each: a warp reads such a
- * one. That is told by the planes' sizes alone, so that a plane does not depend on the others. */
+ * one. That depends on the planes' sizes alone, so that a plane does not depend on the others. */
 enum { WARP = 32 };
 bool shared_by_warps(const dpt__slide &s) { return dpt__volume(s.in) >= WARP * dpt__volume(s.out); }
 

@@ -3,7 +3,7 @@
  *
  * Invariant: what comes to one place comes in the order of its elements, so sums have the host's
  * bits: a plane is one block's, which takes THREADS elements after the other; of those that go to
- * one place the first goes, then the next. A bad index is told and nothing is written for it.
+ * one place the first goes, then the next. A bad index is raised and nothing is written for it.
  */
 #include "cuda/nn/nn.h"
 

@@ -38,7 +38,8 @@ typedef struct dpt__conv_plan {
   size_t scratch_bytes;
 } dpt__conv_plan;
 
-/* A plan for the key, which the caller gives back; nonzero with a sentence where oneDNN fails. */
+/* A plan for the key, which the caller gives back; nonzero with an error message where oneDNN
+ * fails. */
 int dpt__conv_plan_take(dpt__conv_plan **plan, const dpt__conv_key *key);
 void dpt__conv_plan_give(dpt__conv_plan *plan);
 dnnl_engine_t dpt__dnnl_engine(void); /* valid once a plan was taken */

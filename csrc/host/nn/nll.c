@@ -1,4 +1,4 @@
-/* nll.c: losses that are told a class: ClassNLL, MultiMargin, MultiLabelMargin.
+/* nll.c: losses that get a class: ClassNLL, MultiMargin, MultiLabelMargin.
  *
  * Invariant: one thread in the order of rows (the work is small), sums in double; a class out of
  * range is an error that names it.
