@@ -43,7 +43,7 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
 int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask) {
   static const char fn[] = "maskedSelect";
   int64_t n;
-  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, a, mask) || dpt__count_nonzero(mask, &n));
+  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, a, mask) || dpt__count_nonzero(fn, mask, &n));
   dpt_tensor list = {.kind_ = r->kind_};
   if (n == 0) return dpt_resize(r, 0, NULL);
   int failed = dpt__result(&list, 1, &n, dpt_tensor_device(a)) ||
@@ -70,7 +70,7 @@ int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value) {
 int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
   static const char fn[] = "nonzero";
   int64_t n;
-  DPT__TRY(dpt__check_places(fn, r, a) || dpt__count_nonzero(a, &n));
+  DPT__TRY(dpt__check_places(fn, r, a) || dpt__count_nonzero(fn, a, &n));
   if (n == 0) return dpt_resize(r, 0, NULL);
   const int64_t size[] = {n, a->ndim_};
   dpt_tensor list = {.kind_ = r->kind_};

@@ -91,9 +91,11 @@ typedef struct number {
   dpt_tensor there; /* on a device */
 } number;
 
-static int number_start(number *x, const dpt_tensor *a) {
+static int number_start(number *x, const char *fn, const dpt_tensor *a) {
   *x = (number){.there = {.kind_ = DPT_F64 | DPT_ON_DEVICE}};
-  return dpt__is_device(a->kind_) ? dpt__result(&x->there, 1, &one, dpt_tensor_device(a)) : 0;
+  if (!dpt__is_device(a->kind_)) return 0;
+  DPT__TRY(dpt__capture_rejects(fn, "it waits for the device"));
+  return dpt__result(&x->there, 1, &one, dpt_tensor_device(a));
 }
 
 static int number_end(number *x, int failed, double *value) {
@@ -119,7 +121,7 @@ int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
   DPT__TRY(check(op, a));
   if (dpt__count(a) == 0) return of_nothing(op, value);
   number x;
-  DPT__TRY(number_start(&x, a));
+  DPT__TRY(number_start(&x, table[op].name, a));
   int failed = launch_all(op, a, x.there.storage_ ? &x.there : NULL, &x.value, DPT_F64, p);
   return number_end(&x, failed, value);
 }
@@ -168,7 +170,7 @@ static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_te
 static int pair_number(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b, double p,
                        double *value) {
   number x;
-  DPT__TRY(number_start(&x, a));
+  DPT__TRY(number_start(&x, fn, a));
   const dpt_tensor *there = x.there.storage_ ? &x.there : NULL;
   return number_end(&x, launch_pair(fn, op, a, b, there, &x.value, DPT_F64, p), value);
 }
@@ -214,11 +216,11 @@ int dpt_trace(const dpt_tensor *a, double *value) {
   return dpt_reduce_all(DPT__REDUCE_sum, &diagonal, 0, value);
 }
 
-int dpt__count_nonzero(const dpt_tensor *a, int64_t *n) {
+int dpt__count_nonzero(const char *fn, const dpt_tensor *a, int64_t *n) {
   double value = 0;
   if (dpt__count(a)) {
     number x;
-    DPT__TRY(number_start(&x, a));
+    DPT__TRY(number_start(&x, fn, a));
     const dpt_tensor *there = x.there.storage_ ? &x.there : NULL;
     /* The 0-norm, which the kernel counts for every element type. */
     int failed = launch_all(DPT__REDUCE_norm, a, there, &x.value, DPT_F64, 0);

@@ -152,6 +152,6 @@ typedef struct dpt__pair_args {
 } dpt__pair_args;
 
 /* How many elements are not 0; on a device it waits. */
-int dpt__count_nonzero(const dpt_tensor *a, int64_t *n);
+int dpt__count_nonzero(const char *fn, const dpt_tensor *a, int64_t *n);
 
 #endif

@@ -233,10 +233,16 @@ describe('cutorch.graph', function()
       local x, y = torch.CudaTensor(4):fill(1), torch.CudaTensor(4):fill(1)
       local half = torch.CudaHalfTensor(4):fill(1) -- would be copied for the kernel
       local other = torch.CudaHalfTensor(4):fill(1)
-      local locked, host = cutorch.createCudaHostTensor(4), torch.FloatTensor(4)
+      local locked, host = cutorch.createCudaHostTensor(4):fill(7), torch.FloatTensor(4):fill(7)
+      local mask = torch.CudaByteTensor(4):fill(1)
       local rejected = {
          {function() return x[1] end, 'waits'},
+         {function() return x:sum() end, 'sum: it waits'},
+         {function() return x:dot(y) end, 'dot: it waits'},
+         {function() return x:equal(y) end, 'equal: it waits'},
+         {function() return x:maskedSelect(mask) end, 'maskedSelect: it waits'},
          {function() return x:float() end, 'waits'},
+         {function() host:copy(x) end, 'waits'},
          {function() locked:copy(x) end, 'waits'},
          {function() x:copy(host) end, 'reads ordinary host memory'},
          {function() x:randperm(4) end, 'draws on the host'},
@@ -257,6 +263,7 @@ describe('cutorch.graph', function()
          g()
          assert.equal(8, x:sum())
       end
+      assert.same({28, 28}, {host:sum(), locked:sum()}) -- no replay writes there
    end)
 
    it('copies from page-locked memory anew each time', function()
