@@ -59,4 +59,12 @@ describe('cudnn.convert', function()
       local groups = nn.Sequential():add(cudnn.SpatialConvolution(4, 4, 3, 3, 1, 1, 1, 1, 2))
       assert.error_matches(function() cudnn.convert(groups, nn) end, 'groups = 2')
    end)
+
+   it('raises for what is no module', function()
+      for _, bad in ipairs{'net', {}, torch.Tensor(2)} do
+         assert.error_matches(function() cudnn.convert(bad, cudnn) end,
+            'cudnn.convert: got a ' .. torch.type(bad) .. ', wanted a module')
+      end
+      assert.error_matches(function() cudnn.convert() end, 'got a nil, wanted a module')
+   end)
 end)

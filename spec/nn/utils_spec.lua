@@ -25,6 +25,18 @@ describe('nn.utils', function()
       end
    end)
 
+   it('raises for a table that is inside itself, and takes one that is there twice', function()
+      local ring, shared = {}, {torch.ones(2)}
+      ring[1] = {ring}
+      for _, name in ipairs{'ResizeAs', 'Fill', 'Add', 'Copy'} do
+         local f = nn.utils['recursive' .. name]
+         assert.error_matches(function() f(ring, name == 'Fill' and 1 or ring) end,
+            'nn.utils.recursive' .. name .. ': got a table that is inside itself')
+      end
+      nn.utils.recursiveFill({shared, shared}, 3)
+      assert.equal(6, shared[1]:sum())
+   end)
+
    it('makes a tensor if it gets no result', function()
       local y = nn.utils.addSingletonDimension(torch.ones(2, 3), 2)
       assert.same({2, 1, 3}, y:size():totable())

@@ -24,6 +24,14 @@ describe('sys', function()
       assert.equal('linux', sys.uname())
    end)
 
+   it('raises for arguments of other kinds', function()
+      for name, argument in pairs{sleep = 'seconds', usleep = 'microseconds',
+         execute = 'command'} do
+         assert.error_matches(function() sys[name]() end,
+            ("sys.%s: argument '%s' is nil, wanted a "):format(name, argument))
+      end
+   end)
+
    it('splits texts', function()
       assert.same({'a', 'b', 'c'}, sys.split('a,b,c', ','))
       assert.same({'a', '', 'c'}, sys.split('a,,c', ','))

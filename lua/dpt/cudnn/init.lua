@@ -78,6 +78,9 @@ end
 -- @param exclude function(module) that is true for modules to leave as they are
 -- @return the network
 function cudnn.convert(net, dst, exclude)
+   if not torch.isTypeOf(net, 'nn.Module') then
+      raise('cudnn.convert: got a ' .. torch.type(net) .. ', wanted a module')
+   end
    local from = dst == cudnn and 'nn' or 'cudnn'
    local to = dst == cudnn and 'cudnn' or 'nn'
    return net:replace(function(module)

@@ -111,12 +111,19 @@ local function likeTable(a, b)
    return a
 end
 
---- Resizes the tensors in a as those in b; makes what is missing.
--- @return a, b
-function utils.recursiveResizeAs(a, b)
+-- depth + 1; a tree of tensors is never 1000 tables deep.
+local function deeper(name, depth)
+   if depth == 1000 then
+      fail('nn.utils.%s: got a table that is inside itself, wanted a tree of tensors', name)
+   end
+   return depth + 1
+end
+
+local function resizeAs(a, b, depth)
    if torch.type(b) == 'table' then
+      depth = deeper('recursiveResizeAs', depth)
       a = likeTable(a, b)
-      for k in pairs(b) do a[k] = utils.recursiveResizeAs(a[k], b[k]) end
+      for k in pairs(b) do a[k] = resizeAs(a[k], b[k], depth) end
    elseif torch.isTensor(b) then
       a = torch.isTensor(a) and a or b.new()
       a:resize(b:size())
@@ -126,10 +133,14 @@ function utils.recursiveResizeAs(a, b)
    return a, b
 end
 
---- Fills every tensor with a number.
-function utils.recursiveFill(t, value)
+--- Resizes the tensors in a as those in b; makes what is missing.
+-- @return a, b
+function utils.recursiveResizeAs(a, b) return resizeAs(a, b, 0) end
+
+local function fill(t, value, depth)
    if torch.type(t) == 'table' then
-      for k in pairs(t) do t[k] = utils.recursiveFill(t[k], value) end
+      depth = deeper('recursiveFill', depth)
+      for k in pairs(t) do t[k] = fill(t[k], value, depth) end
    elseif torch.isTensor(t) then
       t:fill(value)
    else
@@ -138,13 +149,14 @@ function utils.recursiveFill(t, value)
    return t
 end
 
---- a = a + factor * b; without a factor (a, b) it is 1.
--- @return a, b
-function utils.recursiveAdd(a, factor, b)
-   if b == nil then factor, b = 1, factor end
+--- Fills every tensor with a number.
+function utils.recursiveFill(t, value) return fill(t, value, 0) end
+
+local function add(a, factor, b, depth)
    if torch.type(b) == 'table' then
+      depth = deeper('recursiveAdd', depth)
       a = torch.type(a) == 'table' and a or {a}
-      for k in pairs(b) do a[k] = utils.recursiveAdd(a[k], factor, b[k]) end
+      for k in pairs(b) do a[k] = add(a[k], factor, b[k], depth) end
    elseif torch.isTensor(a) and torch.isTensor(b) then
       a:add(factor, b)
    else
@@ -153,12 +165,18 @@ function utils.recursiveAdd(a, factor, b)
    return a, b
 end
 
---- Copies b into a, which is resized; makes what is missing.
+--- a = a + factor * b; without a factor (a, b) it is 1.
 -- @return a, b
-function utils.recursiveCopy(a, b, async)
+function utils.recursiveAdd(a, factor, b)
+   if b == nil then factor, b = 1, factor end
+   return add(a, factor, b, 0)
+end
+
+local function copy(a, b, async, depth)
    if torch.type(b) == 'table' then
+      depth = deeper('recursiveCopy', depth)
       a = likeTable(a, b)
-      for k in pairs(b) do a[k] = utils.recursiveCopy(a[k], b[k], async) end
+      for k in pairs(b) do a[k] = copy(a[k], b[k], async, depth) end
    elseif torch.isTensor(b) then
       a = torch.isTensor(a) and a or b.new()
       a:resize(b:size())
@@ -168,6 +186,10 @@ function utils.recursiveCopy(a, b, async)
    end
    return a, b
 end
+
+--- Copies b into a, which is resized; makes what is missing.
+-- @return a, b
+function utils.recursiveCopy(a, b, async) return copy(a, b, async, 0) end
 
 --- A view with one more dimension of size 1 at place dim (1).
 -- @param result may be left out

@@ -21,11 +21,15 @@ function sys.toc(verbose)
    return seconds
 end
 
-function sys.sleep(seconds) C.dpt_sleep(seconds) end
-function sys.usleep(microseconds) C.dpt_sleep(1e-6 * microseconds) end
+function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'number')) end
+
+function sys.usleep(microseconds)
+   C.dpt_sleep(1e-6 * want('sys.usleep', 'microseconds', microseconds, 'number'))
+end
 
 --- What a shell command printed, errors too, without white space around it.
 function sys.execute(command)
+   want('sys.execute', 'command', command, 'string')
    return (paths.execute('{ ' .. command .. '\n} 2>&1'):gsub('^%s+', ''):gsub('%s+$', ''))
 end
 sys.fexecute = sys.execute
