@@ -3,6 +3,8 @@
 
 #include "base/element.h"
 
+#include <math.h>
+
 /* b, which has as many rows as a; with zeros below if a has more columns. */
 static dpt__columns *right_side(dpt__lapack_call *l, const dpt_tensor *b, const dpt_tensor *a,
                                 int rows) {
@@ -68,12 +70,21 @@ int dpt_inverse(dpt_tensor *r, const dpt_tensor *a) {
   return dpt__lapack_end(&l);
 }
 
+/* Which number of the diagonal, from 1, is the first NaN; 0: none. */
+static int first_nan(const dpt__lapack_call *call, const dpt__columns *c) {
+  size_t step = ((size_t)c->rows + 1) * dpt__dtype_size(call->type);
+  for (int i = 0; i < c->rows; i++)
+    if (isnan(dpt__get_real(call->type, (const char *)c->data + (size_t)i * step))) return i + 1;
+  return 0;
+}
+
 int dpt_potrf(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   dpt__lapack_call l;
   DPT__LAPACK_BEGIN(&l, "potrf", a, r);
   char u = dpt__lapack_letter(&l, "uplo", uplo, "UL");
   dpt__columns *c = dpt__lapack_in_square(&l, "a", a);
   if (!l.status) DPT__LAPACK(&l, potrf)(&u, &c->rows, c->data, &c->rows, &l.info);
+  if (!l.status && !l.info) l.info = first_nan(&l, c); /* not every library looks for them */
   dpt__lapack_check(&l, "the matrix is not positive definite (minor %d)", l.info);
   dpt__columns_triangle(&l, c, u, 0);
   dpt__lapack_out(&l, r, c, c->rows, c->cols);

@@ -116,6 +116,12 @@ static void convolutions(void) {
   free(want);
 }
 
+static int has_nan(const dpt_tensor *t) {
+  double sum = 0;
+  OK(dpt_reduce_all(dpt_reduction("sum"), t, 0, &sum));
+  return isnan(sum);
+}
+
 /* a * inverse(a) = 1, and what cannot be solved. */
 static void factors(int on) {
   static const int64_t size[] = {5, 5}, two[] = {2, 5};
@@ -138,6 +144,15 @@ static void factors(int on) {
   FAILS(dpt_inverse(&r, &a.t), "singular");
   FAILS(dpt_gesv(&x, &r, &a.t, &a.t), "singular");
   FAILS(dpt_potrf(&r, &a.t, "U"), "positive definite");
+  /* NaN is not positive; what has no such condition passes it on */
+  v[12] = NAN;
+  put_numbers(&a.t, v);
+  FAILS(dpt_potrf(&r, &a.t, "U"), "positive definite (minor 3)");
+  FAILS(dpt_potrf(&r, &a.t, "L"), "positive definite (minor 3)");
+  CHECK(!dpt_inverse(&r, &a.t) && has_nan(&r));
+  CHECK(!dpt_gesv(&x, &r, &a.t, &a.t) && has_nan(&x));
+  CHECK(!dpt_gels(&x, &r, &a.t, &a.t) && has_nan(&x));
+  CHECK(!dpt_qr(&x, &r, &a.t) && has_nan(&x) && has_nan(&r));
   dpt_tensor_free(&r);
   dpt_tensor_free(&x);
   dpt_tensor_free(&e);
