@@ -1,6 +1,8 @@
 -- Modules whose result shares memory with what they read compute what they compute beside it.
 -- Scripts that save memory share such buffers (optnet, shareGradInput). Here are the forms that
 -- they make; spec/torture/aliasing_spec.lua has the others.
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
 local aliased = require 'spec.support.aliased'
 
 local forms = {['torch.FloatTensor'] = {'itself', 'shifted'}, ['torch.CudaTensor'] = {'itself'}}
@@ -20,4 +22,25 @@ describe('A result that shares memory with', function()
          end)
       end
    end
+
+   -- What a call resizes moves their memory after they were looked at.
+   it('weights, targets or regions is computed beside it', function()
+      for typename in pairs(forms) do
+         local function behind(t) return t.new(t:storage(), 2, 1) end
+         local x, target = torch.rand(4, 3):type(typename), torch.Tensor{1, 2, 3, 1}:type(typename)
+         local weights = torch.Tensor{0.2, 0.5, 0.7}
+         for _, name in ipairs{'weights', 'target'} do
+            local m = nn.ClassNLLCriterion(weights):type(typename)
+            m:forward(x, target)
+            local wanted = m:backward(x, target):totable()
+            m.gradInput = behind(name == 'target' and target or m.weights)
+            assert.same(wanted, m:backward(x, target):totable(), name)
+         end
+         local m = nn.SpatialFractionalMaxPooling(2, 2, 3, 3):type(typename):fixPoolingRegions()
+         x = torch.rand(2, 2, 8, 8):type(typename)
+         local wanted = m:forward(x):totable()
+         m.output = behind(m.randomSamples)
+         assert.same(wanted, m:forward(x):totable())
+      end
+   end)
 end)
