@@ -64,17 +64,16 @@ template <typename V> struct integers {
 template <typename V, int operands, bool calls, bool real> struct formulas;
 
 #define EACH(formula)                                                                              \
-  {                                                                                                \
-    for (int i = 0; i < PER; i++) {                                                                \
-      V a = x[i], b = y[i], c = z[i];                                                              \
-      (void)a, (void)b, (void)c;                                                                   \
-      r[i] = (V)(formula);                                                                         \
-    }                                                                                              \
-    return;                                                                                        \
+  for (int i = 0; i < PER; i++) {                                                                  \
+    const V a = x[i], b = y[i], c = z[i];                                                          \
+    (void)a, (void)b, (void)c, r[i] = (V)(formula);                                                \
   }
 #define CASE(name, n, trait, formula)                                                              \
   if constexpr ((n) == operands && !!(DPT__TRAIT_##trait & DPT__CALLS) == calls)                   \
-    if (op == DPT__MAP_##name) EACH(formula)
+    if (op == DPT__MAP_##name) {                                                                   \
+      EACH(formula)                                                                                \
+      return;                                                                                      \
+    }
 
 template <typename V, int operands, bool calls> struct formulas<V, operands, calls, true> {
   static __device__ __forceinline__ void run(int op, V *r, const V *x, const V *y, const V *z, V p,
