@@ -374,8 +374,8 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
                           const dpt_tensor *q);
 
 /* LAPACK on float and double matrices; device tensors are computed on the host, so these wait.
- * Options are Torch7's letters. A singular matrix is an error, and so are inf and NaN in what symeig,
- * eig and svd iterate on, and NaN in potrf; others pass them on. */
+ * Options are Torch7's letters. A singular matrix is an error, and so are inf and NaN in what
+ * symeig, eig and svd iterate on, and NaN in potrf; others pass them on. */
 int dpt_gesv(dpt_tensor *x, dpt_tensor *lu, const dpt_tensor *b, const dpt_tensor *a);
 int dpt_trtrs(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tensor *a,
               const char *uplo, const char *trans, const char *diag);

@@ -43,7 +43,8 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
 int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask) {
   static const char fn[] = "maskedSelect";
   int64_t n;
-  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, a, mask) || dpt__count_nonzero(fn, mask, &n));
+  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, a, mask) ||
+           dpt__count_nonzero(fn, mask, &n));
   dpt_tensor list = {.kind_ = r->kind_};
   if (n == 0) return dpt_resize(r, 0, NULL);
   int failed = dpt__result(&list, 1, &n, dpt_tensor_device(a)) ||
