@@ -21,6 +21,7 @@ return {
       ['device/library'] = 'init',
       ['device/operands'] = 'init',
       ['device/queues'] = 'streams',
+      ['device/scratch'] = 'init',
       ['launcher/launcher'] = 'main doctor repl',
       ['launcher/luajit'] = 'main',
       ['nn/Module'] = 'Jacobian init sharing',

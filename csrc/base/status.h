@@ -29,15 +29,10 @@ void dpt__say_no_memory(const char *format, ...) __attribute__((format(printf, 1
 struct dpt__local {
   uint32_t effects;           /* what can't be taken back: work queued or done, numbers drawn */
   int threads;                /* for OpenMP (device/threads.c); 0: not asked for yet */
-  void (*after_kernel)(void); /* NULL, or: frees what the kernel that ran took (device/scratch.c) */
   struct dpt__runner *runner; /* device/shutdown.h */
 };
 extern _Thread_local struct dpt__local dpt__local;
 static inline void dpt__effect(void) { dpt__local.effects++; }
-/* Who runs a kernel calls this then. */
-static inline void dpt__after_kernel(struct dpt__local *local) {
-  if (local->after_kernel) local->after_kernel();
-}
 #endif
 
 /* `DPT__TRY(f(x));` returns the status of f if it is not 0. */

@@ -70,10 +70,16 @@ int dpt__cuda_launched(dpt__context *context, const char *kernel) {
   return dpt__cuda_stream_fault(context->native_stream, &number, &name);
 }
 
+int dpt__cuda_clear(dpt__context *context, void *p, size_t bytes) {
+  if (context->measures) return 0;
+  return dpt__cuda_status(cudaMemsetAsync(p, 0, bytes, dpt__native_stream_of(context)->stream),
+                          "cudaMemsetAsync");
+}
+
 #ifdef DPT_EMULATED
 /* A kernel of the host's, which works at once: no graph can have it. */
 template <int kernel> static int borrowed(dpt__context *context, const void *args) {
-  if (dpt__native_stream_of(context)->captures)
+  if (!context->measures && dpt__native_stream_of(context)->captures)
     return dpt__cuda_fail("the emulation has no such kernel that a graph can record");
   return dpt__cuda_services->host->kernels[kernel](context, args);
 }
@@ -99,7 +105,9 @@ dpt_backend(int abi, const dpt__services *services) {
   backend.name = "cuda";
 #endif
   backend.abi = DPT__BACKEND_ABI;
-#define DPT_KERNEL(kernel) backend.kernels[DPT__KERNEL_##kernel] = dpt__cuda_##kernel;
+#define DPT_KERNEL(kernel, asking)                                                                 \
+  backend.kernels[DPT__KERNEL_##kernel] = dpt__cuda_##kernel;                                      \
+  backend.asks = (backend.asks & ~DPT__ASKS(kernel)) | (asking ? DPT__ASKS(kernel) : 0);
 #include "cuda/kernels.def"
 #ifndef DPT_EMULATED
 #include "cuda/libraries.def"

@@ -3,7 +3,8 @@
  * Invariant: no status of a CUDA call is ignored; a launch goes through DPT_LAUNCH (a kernel whose
  * threads never meet) or DPT_LAUNCH_TEAM, on the context's native stream, so that the same text
  * runs on a GPU and under the emulation (spec/emulation). Kernel functions of the backend never
- * wait. A kernel that finds a bad value leaves a fault in its stream: the next wait reports it.
+ * wait. A kernel that finds a bad value leaves a fault in its stream: the next wait reports it. A
+ * kernel function whose context measures (device/backend.h) goes all its way and launches nothing.
  */
 #ifndef DPT_CUDA_CUDA_H
 #define DPT_CUDA_CUDA_H
@@ -52,6 +53,8 @@ int dpt__cuda_launched(dpt__context *context, const char *kernel);
 /* 1 and an error message, once, if a kernel of the native stream has left a fault; *number: of its
  * item. */
 int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name);
+/* The bytes become 0, in the order of the context's stream. */
+int dpt__cuda_clear(dpt__context *context, void *p, size_t bytes);
 /* Whether work has come to the event; that it has not leaves no error behind on this thread. */
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
@@ -111,25 +114,31 @@ static inline dpt__native_stream *dpt__native_stream_of(const dpt__context *cont
   return (dpt__native_stream *)context->native_stream;
 }
 static inline dpt__fault dpt__fault_of(const dpt__context *context) {
-  return {dpt__native_stream_of(context)->fault, context->number};
+  dpt__native_stream *queue = dpt__native_stream_of(context); /* none where the context measures */
+  return {queue ? queue->fault : NULL, context->number};
 }
 
 /* `kernel` is a name without commas: take an instance of a template into a variable first.
  * DPT_UNROLL stands before a loop whose arrays must be registers. */
 #ifdef __CUDACC__
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
-  (kernel<<<(grid), (block), (shared), dpt__native_stream_of(context)->stream>>>(__VA_ARGS__),     \
-   dpt__cuda_launched((context), #kernel))
+  ((context)->measures                                                                             \
+       ? 0                                                                                         \
+       : (kernel<<<(grid), (block), (shared), dpt__native_stream_of(context)->stream>>>(           \
+              __VA_ARGS__),                                                                        \
+          dpt__cuda_launched((context), #kernel)))
 #define DPT_UNROLL _Pragma("unroll")
 #define DPT_SHARED(type, name)                                                                     \
   extern __shared__ __align__(16) unsigned char dpt__shared[];                                     \
   type *name = reinterpret_cast<type *>(dpt__shared)
 #else
 #define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
-  ((void)emulated_launch_of(                                                                       \
-       dpt__native_stream_of(context)->stream, #kernel, (grid), (block), (shared), (team),         \
-       [&] { kernel(__VA_ARGS__); }, [&] { return emulated_bind(kernel, __VA_ARGS__); }),          \
-   dpt__cuda_launched((context), #kernel))
+  ((context)->measures                                                                             \
+       ? 0                                                                                         \
+       : ((void)emulated_launch_of(                                                                \
+              dpt__native_stream_of(context)->stream, #kernel, (grid), (block), (shared), (team),  \
+              [&] { kernel(__VA_ARGS__); }, [&] { return emulated_bind(kernel, __VA_ARGS__); }),   \
+          dpt__cuda_launched((context), #kernel)))
 #define DPT_UNROLL
 #define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())
 #endif
@@ -138,7 +147,7 @@ static inline dpt__fault dpt__fault_of(const dpt__context *context) {
 
 /* Every kernel of kernels.def that this folder has, by its name there; libraries.def: those that
  * cuDNN computes, which the emulation has no part of. */
-#define DPT_KERNEL(name) int dpt__cuda_##name(dpt__context *context, const void *args);
+#define DPT_KERNEL(name, asks) int dpt__cuda_##name(dpt__context *context, const void *args);
 #include "cuda/kernels.def"
 #include "cuda/libraries.def"
 #undef DPT_KERNEL

@@ -215,8 +215,7 @@ __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused, dp
 template <typename T>
 int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refused) {
   int64_t count = dpt__walk_count(&a->walk);
-  dpt__native_stream *native = dpt__native_stream_of(context);
-  DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, native->stream));
+  if (dpt__cuda_clear(context, refused, sizeof *refused)) return 1;
   auto kernel = find_zero<T>;
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, a->walk,
                     dpt__map_divisor(a), count, refused, dpt__fault_of(context), context->name);
@@ -225,9 +224,10 @@ int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refu
 template <typename T> int launch_type(dpt__context *context, const struct dpt__map_args *a) {
   int *refused = NULL;
   if (dpt__map_divisor(a)) {
-    refused = (int *)dpt__cuda_services->scratch(context, sizeof *refused);
-    if (!refused || refuse_zeros<T>(context, a, refused)) return 1;
+    refused = (int *)dpt__scratch(context, sizeof *refused);
+    if (refuse_zeros<T>(context, a, refused)) return 1;
   }
+  if (context->measures) return 0;
   if (dpt__map_traits(a->op) & DPT__COMPARES && a->walk.dtype[0] == DPT_U8)
     return launch_operands<T, uint8_t, 1>(context, a, refused);
   return launch_operands<T, T, 1>(context, a, refused);

@@ -232,8 +232,7 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
   if (groups > INT32_MAX) return dpt__cuda_fail("%lld slices are too many", (long long)count);
   part<A> *parts = NULL;
   if (blocks > 1) {
-    parts = (part<A> *)dpt__cuda_services->scratch(context, (size_t)count * blocks * sizeof *parts);
-    if (!parts) return 1;
+    parts = (part<A> *)dpt__scratch(context, (size_t)count * blocks * sizeof *parts);
   }
   auto first = reduce_parts<T, A, kind, Source>;
   if (DPT_LAUNCH_TEAM(first, dim3((unsigned)groups, blocks), threads_of(s),

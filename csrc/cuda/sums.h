@@ -68,8 +68,7 @@ template <typename F> int dpt__sum(dpt__context *context, const F &f, unsigned b
   double *parts = NULL;
   if (blocks > 1) {
     size_t bytes = (size_t)blocks * F::SUMS * sizeof *parts;
-    parts = (double *)dpt__cuda_services->scratch(context, bytes);
-    if (!parts) return 1;
+    parts = (double *)dpt__scratch(context, bytes);
   }
   auto first = dpt__sum_parts<F>;
   auto end = dpt__sum_end<F>;

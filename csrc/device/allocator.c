@@ -9,8 +9,7 @@
  * for; but the backend allocates and frees memory under it, which may take long (cudaMalloc,
  * cudaFree). Under it only the locks of backend events are taken (dpt__event_done). `emptying` is
  * outside of it and held while the cache is emptied, waits included, so that another thread that
- * finds no memory waits for what this one is about to give back. A stream's thread takes `lock`
- * alone.
+ * finds no memory waits for what this one is about to give back.
  */
 #include "device/allocator.h"
 
@@ -26,12 +25,10 @@
 static const size_t SMALL = MiB, SMALL_SEGMENT = 2 * MiB, MEDIUM = 10 * MiB,
                     MEDIUM_SEGMENT = 20 * MiB;
 
-/* The free blocks of one stream: for tensors, in the order of calls, or for running
- * kernels, in the order of items. */
+/* The free blocks of one stream. */
 typedef struct heap {
   dpt__stream *stream;
   struct heap *next;
-  int temporary, in_use; /* blocks that running items have */
   dpt__bins small, large;
 } heap;
 
@@ -44,7 +41,7 @@ typedef struct pool {
   int64_t taken DPT__GUARDED_BY(lock);       /* of all segments */
   int64_t peak DPT__GUARDED_BY(lock);        /* of live */
   int64_t limit DPT__GUARDED_BY(lock);       /* 0: none */
-  /* how many were taken since the start */
+  /* how many tensors and segments were taken since the start */
   int64_t blocks DPT__GUARDED_BY(lock), segments DPT__GUARDED_BY(lock);
 } pool;
 
@@ -195,31 +192,18 @@ void dpt__block_unpin(dpt__block *block) {
 
 /* ---- segments ---- */
 
-/* Takes whole free segments out of the bins; passed: only those that no queued work uses. */
-static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list, int passed) {
+/* Takes whole free segments out of the bins. */
+static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list) {
   for (int row = 0; row < DPT__BIN_ROWS; row++)
     for (int column = 0; column < DPT__BIN_COLUMNS; column++)
       for (dpt__block *b = bins->first[row][column], *next; b; b = next) {
         next = b->next;
         if (b->before || b->after) continue;
-        if (passed && !dpt__event_done((dpt__event){b->stream, b->freed})) continue;
         dpt__bins_remove(bins, b);
         b->next = list;
         list = b;
       }
   return list;
-}
-
-/* Waits for the streams of which an item has temporary memory now. */
-static void await_temporary(pool *p) DPT__REQUIRES(p->emptying) {
-  dpt__stream *streams[DPT__MAX_STREAMS + 1]; /* with the one for communication */
-  int n = 0;
-  dpt__lock(&p->lock);
-  for (heap *h = p->heaps; h; h = h->next)
-    if (h->in_use) streams[n++] = h->stream;
-  dpt__unlock(&p->lock);
-  (void)dpt__sync_point("temporary memory is awaited");
-  for (int i = 0; i < n; i++) dpt__event_wait_quietly(dpt__event_last(streams[i]));
 }
 
 /* Waits for the other streams' use of the blocks that are pending now, and says how many of those
@@ -246,10 +230,21 @@ static int await_pending(pool *p) DPT__REQUIRES(p->emptying) {
   return n;
 }
 
-/* Segments that no work uses: their bytes, and how many they are. */
-static int64_t raw_free_all(dpt__block *list, int *n) {
+/* Gives whole free segments back to the system and says how many. Waits for the work that uses
+ * them. */
+static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
+  dpt__block *list = NULL;
+  dpt__lock(&p->lock);
+  look_at_pending(p);
+  for (heap *h = p->heaps; h; h = h->next)
+    list = collect_bins(&h->large, collect_bins(&h->small, list));
+  dpt__unlock(&p->lock);
+  (void)dpt__sync_point("free segments are taken");
+  for (dpt__block *b = list; b; b = b->next)
+    dpt__event_wait_quietly((dpt__event){b->stream, b->freed});
   int64_t bytes = 0;
-  for (*n = 0; list; ++*n) {
+  int n = 0;
+  for (; list; n++) {
     dpt__block *next = list->next;
     bytes += (int64_t)list->bytes;
     raw_free(list);
@@ -257,29 +252,6 @@ static int64_t raw_free_all(dpt__block *list, int *n) {
     free(list);
     list = next;
   }
-  return bytes;
-}
-
-static dpt__block *collect_segments(pool *p, int passed) DPT__REQUIRES(p->lock) {
-  dpt__assert_held(&p->lock);
-  look_at_pending(p);
-  dpt__block *list = NULL;
-  for (heap *h = p->heaps; h; h = h->next)
-    list = collect_bins(&h->large, collect_bins(&h->small, list, passed), passed);
-  return list;
-}
-
-/* Gives whole free segments back to the system and says how many. Waits for the work that uses
- * them. */
-static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
-  dpt__lock(&p->lock);
-  dpt__block *list = collect_segments(p, 0);
-  dpt__unlock(&p->lock);
-  (void)dpt__sync_point("free segments are taken");
-  for (dpt__block *b = list; b; b = b->next)
-    dpt__event_wait_quietly((dpt__event){b->stream, b->freed});
-  int n;
-  int64_t bytes = raw_free_all(list, &n);
   dpt__lock(&p->lock);
   p->taken -= bytes;
   dpt__unlock(&p->lock);
@@ -287,13 +259,12 @@ static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
 }
 
 /* The free blocks of a stream; NULL without host memory. */
-static heap *find_heap(pool *p, dpt__stream *stream, int temporary) DPT__REQUIRES(p->lock) {
+static heap *find_heap(pool *p, dpt__stream *stream) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   heap *h = p->heaps;
-  while (h && (h->stream != stream || h->temporary != temporary)) h = h->next;
+  while (h && h->stream != stream) h = h->next;
   if (h || !(h = calloc(1, sizeof *h))) return h;
   h->stream = stream;
-  h->temporary = temporary;
   h->next = p->heaps;
   p->heaps = h;
   return h;
@@ -326,10 +297,10 @@ static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bi
 }
 
 /* A block in no bin, cut to size; NULL: none. exact: a segment of just that size will do. */
-static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t bytes, int exact,
-                              int temporary) DPT__REQUIRES(p->lock) {
+static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t bytes, int exact)
+    DPT__REQUIRES(p->lock) {
   look_at_pending(p);
-  heap *h = find_heap(p, stream, temporary);
+  heap *h = find_heap(p, stream);
   if (!h) return NULL;
   dpt__bins *bins = bytes <= SMALL ? &h->small : &h->large;
   dpt__block *block = NULL;
@@ -342,17 +313,17 @@ static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t b
   if (!block) return NULL;
   if (block->bytes - bytes >= (bytes <= SMALL ? DPT__GRAIN : SMALL)) dpt__block_cut(block, bytes);
   block->asked = bytes;
-  h->in_use += temporary;
   return block;
 }
 
-/* A tensor's block, counted. */
-static dpt__block *find_live(pool *p, int device, dpt__stream *stream, size_t bytes, int exact) {
+/* The same, counted: as a tensor's, or in bytes alone. */
+static dpt__block *find_live(pool *p, int device, dpt__stream *stream, size_t bytes, int exact,
+                             int tensors) {
   dpt__lock(&p->lock);
-  dpt__block *block = find_block(p, device, stream, bytes, exact, 0);
+  dpt__block *block = find_block(p, device, stream, bytes, exact);
   if (block) {
     p->live += (int64_t)bytes;
-    p->blocks++;
+    p->blocks += tensors;
     if (p->live > p->peak) p->peak = p->live;
     atomic_fetch_add_explicit(&live_everywhere, (long long)bytes, memory_order_relaxed);
   }
@@ -382,62 +353,35 @@ static size_t whole_grains(size_t bytes) {
 
 /* After the first try: frees what is cached and tries once more, as long as anything was freed:
  * another thread may have been quicker to take it, and may have cached it since. */
-static dpt__block *reclaim(pool *p, int device, dpt__stream *stream, size_t bytes) {
+static dpt__block *reclaim(pool *p, int device, dpt__stream *stream, size_t bytes, int tensors) {
   enum { ROUNDS = 8 }; /* others may go on for ever */
   dpt__block *block = NULL;
   dpt__lock(&p->emptying);
-  await_temporary(p);
   for (int i = 0, more = 1; !block && more && i < ROUNDS; i++) {
     more = await_pending(p);
     more += free_segments(p);
-    block = find_live(p, device, stream, bytes, 1);
+    block = find_live(p, device, stream, bytes, 1, tensors);
   }
   dpt__unlock(&p->emptying);
   return block;
 }
 
-int dpt__block_alloc(int device, size_t bytes, dpt__block **block) {
-  DPT__TRY(dpt__devices_ready("allocation"));
+static int take(int device, dpt__stream *stream, size_t bytes, int tensors, dpt__block **block) {
   pool *p = &pools[device];
-  dpt__stream *stream = device ? dpt__current_stream(device) : NULL;
   bytes = whole_grains(bytes);
   if (dpt__fault(DPT__FAULT_MALLOC)) return out_of_memory(p, device, bytes);
-  *block = find_live(p, device, stream, bytes, 0);
-  if (!*block) *block = reclaim(p, device, stream, bytes);
+  *block = find_live(p, device, stream, bytes, 0, tensors);
+  if (!*block) *block = reclaim(p, device, stream, bytes, tensors);
   return *block ? 0 : out_of_memory(p, device, bytes);
 }
 
-/* ---- of running kernels ---- */
-
-/* Without a wait for other streams, since they may wait for this one. */
-static dpt__block *reclaim_passed(pool *p, dpt__stream *stream, uint64_t number, size_t bytes) {
-  dpt__event_wait_quietly((dpt__event){stream, number - 1});
-  int n;
-  dpt__lock(&p->lock);
-  p->taken -= raw_free_all(collect_segments(p, 1), &n);
-  dpt__block *block = find_block(p, stream->device, stream, bytes, 1, 1);
-  dpt__unlock(&p->lock);
-  return block;
+int dpt__block_alloc(int device, size_t bytes, dpt__block **block) {
+  DPT__TRY(dpt__devices_ready("allocation"));
+  return take(device, device ? dpt__current_stream(device) : NULL, bytes, 1, block);
 }
 
-dpt__block *dpt__block_alloc_temporary(dpt__stream *stream, uint64_t number, size_t bytes) {
-  pool *p = &pools[stream->device];
-  bytes = whole_grains(bytes);
-  dpt__lock(&p->lock);
-  dpt__block *block = find_block(p, stream->device, stream, bytes, 0, 1);
-  dpt__unlock(&p->lock);
-  if (!block) block = reclaim_passed(p, stream, number, bytes);
-  if (!block) out_of_memory(p, stream->device, bytes);
-  return block;
-}
-
-void dpt__block_free_temporary(dpt__block *block, uint64_t number) {
-  pool *p = &pools[block->device];
-  dpt__lock(&p->lock);
-  find_heap(p, block->stream, 1)->in_use--;
-  block->freed = number;
-  retire(p, block);
-  dpt__unlock(&p->lock);
+int dpt__block_alloc_on(dpt__stream *stream, size_t bytes, dpt__block **block) {
+  return take(stream->device, stream, bytes, 0, block);
 }
 
 /* ---- what users ask ---- */

@@ -13,15 +13,9 @@
 /* Memory of a device, 64-byte aligned; device 0: page-locked host memory. If there is
  * none, an error message with the live, cached and wanted bytes. */
 int dpt__block_alloc(int device, size_t bytes, dpt__block **block);
+/* The same of a stream's device, born on that stream; it counts as no tensor's block. */
+int dpt__block_alloc_on(dpt__stream *stream, size_t bytes, dpt__block **block);
 void dpt__block_free(dpt__block *block);
-
-/* Temporary memory of item `number` of the stream, taken and given back by the stream's thread
- * while the item runs. It counts as cached memory: what a tensor is given out at a call, kernels
- * that run before must not touch, so they have blocks of their own, which the next item may use at
- * once. NULL: there is none though everything was given back that can be without a wait for other
- * streams; an error message. */
-dpt__block *dpt__block_alloc_temporary(dpt__stream *stream, uint64_t number, size_t bytes);
-void dpt__block_free_temporary(dpt__block *block, uint64_t number);
 
 /* Captured work uses the block: it is free only when the graph has unpinned it, too. */
 int dpt__block_pin(dpt__block *block, dpt__capture *capture);

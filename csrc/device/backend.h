@@ -7,6 +7,7 @@
  */
 #ifndef DPT_DEVICE_BACKEND_H
 #define DPT_DEVICE_BACKEND_H
+#include "base/assert.h"
 #include "base/dtype.h"
 #include "base/status.h"
 #include "device/collectives.h"
@@ -19,7 +20,11 @@ enum dpt__kernel {
 };
 
 typedef struct dpt__stream dpt__stream; /* device/stream.h */
+typedef struct dpt__block dpt__block;   /* device/heap.h */
 typedef struct dpt__backend dpt__backend;
+
+/* For a context's `measures`: for as little as the kernel can do with, though it takes longer. */
+enum { DPT__MEASURES_LEAST = 2 };
 
 /* What a kernel gets beside its arguments. */
 typedef struct dpt__context {
@@ -30,6 +35,11 @@ typedef struct dpt__context {
   int threads;         /* how many OpenMP threads a kernel of this context may use */
   const char *name;    /* of the operation: a literal */
   uint64_t number;     /* of the stream's item that runs */
+  int unit;            /* the backend's number of the device */
+  int measures;        /* the kernel is to do nothing but ask for temporary memory (or LEAST) */
+  char *scratch;       /* that memory: `room` bytes, of which `used` were handed out */
+  size_t used, room;
+  dpt__block *block; /* while a kernel is launched: where that memory is */
 } dpt__context;
 
 /* Returns 0 or leaves an error message, which does not name the operation: who runs the kernel puts
@@ -40,6 +50,10 @@ struct dpt__backend {
   int abi;
   const char *name; /* "host", "cuda", "emulated" */
   dpt__kernel_fn *kernels[DPT__NKERNEL];
+  /* A bit for each kernel: it may ask for temporary memory. The thread that launches it runs it
+   * first with a context that `measures` and has no queue: it must do nothing else then. */
+  uint64_t asks;
+#define DPT__ASKS(name) ((uint64_t)1 << DPT__KERNEL_##name)
   /* NULL, or: the thread that launches a kernel calls this first, so that what the kernel needs
    * (a library) is there, or the launch fails with an error message. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
@@ -85,13 +99,22 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 9
+#define DPT__BACKEND_ABI 10
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 
-/* Temporary memory for the running kernel, 64-byte aligned, uninitialised; it belongs to the
- * context's stream (or thread) and is valid until the kernel returns. NULL leaves an error message.
- * A second call in one kernel returns further memory. */
-void *dpt__scratch(dpt__context *context, size_t bytes);
+/* Temporary memory of the running kernel, uninitialised, valid until it returns; a second call has
+ * further memory, and what was taken since `used` had a value may be used again when it gets that
+ * value back. A kernel whose context measures gets an address that must not be touched. What it
+ * asks for goes by its arguments and its context alone, so that it asks for no more when it runs.
+ */
+enum { DPT__SCRATCH_ALIGN = 256 };
+static inline void *dpt__scratch(dpt__context *context, size_t bytes) {
+  size_t from = context->used;
+  context->used += (bytes / DPT__SCRATCH_ALIGN + 1) * DPT__SCRATCH_ALIGN;
+  if (context->measures && context->room < context->used) context->room = context->used;
+  dpt__assert(context->used <= context->room);
+  return context->scratch + from;
+}
 
 #endif

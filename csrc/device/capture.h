@@ -17,9 +17,10 @@ typedef struct dpt__list {
 typedef struct dpt__capture {
   uint64_t id; /* never used again */
   dpt__stream *stream;
-  dpt__list blocks, written; /* dpt__block, dpt_storage */
-  int failed;                /* something that is needed could not be noted */
-  uint64_t draws;            /* that a replay takes of the device's random numbers */
+  dpt__list blocks, written;  /* dpt__block, dpt_storage */
+  struct dpt__block *scratch; /* one of `blocks`: what its kernels share, the largest they took */
+  int failed;                 /* something that is needed could not be noted */
+  uint64_t draws;             /* that a replay takes of the device's random numbers */
   uint64_t *live; /* where its kernels find from which on: device memory, one of `blocks` */
 } dpt__capture;
 

@@ -11,15 +11,13 @@
 #include "device/bytes.h"
 #include "device/device.h"
 #include "device/draws.h"
-#include "device/scratch.h"
 #include "device/storage.h"
 
 #include <stdlib.h>
 
 struct dpt_graph {
   dpt__capture capture;
-  void *work; /* the backend's */
-  void *scratch;
+  void *work;      /* the backend's */
   int status;      /* of the items that begin and end the capture */
   dpt__event last; /* replay */
   dpt_graph *next; /* of those that were freed */
@@ -30,7 +28,6 @@ static dpt_graph *freed DPT__GUARDED_BY(lock);
 
 static void graph_destroy(dpt_graph *graph) {
   if (graph->work) graph->capture.stream->backend->graph_free(graph->work);
-  dpt__scratch_free(graph->scratch);
   dpt__list *blocks = &graph->capture.blocks, *written = &graph->capture.written;
   for (int i = 0; i < blocks->n; i++) dpt__block_unpin(blocks->item[i]);
   for (int i = 0; i < written->n; i++) dpt_storage_release(written->item[i]);
@@ -64,14 +61,12 @@ void dpt__graphs_sweep(void) {
 
 static int graph_run_begin(dpt__context *context, const void *args) {
   dpt_graph *graph = *(dpt_graph *const *)args;
-  dpt__scratch_divert();
   graph->status = context->backend->capture_begin(context->native_stream);
   return graph->status;
 }
 
 static int graph_run_end(dpt__context *context, const void *args) {
   dpt_graph *graph = *(dpt_graph *const *)args;
-  graph->scratch = dpt__scratch_restore();
   if (graph->status) return 0; /* it never began */
   graph->status = context->backend->capture_end(context->native_stream, &graph->work);
   return graph->status;

@@ -1,8 +1,8 @@
 /* graph.h: work of one stream that is captured once and done again and again.
  *
- * Invariant: a graph holds every block that its work uses, and the stream's temporary memory of
- * that time, until it is freed and the device is through with it: what is given back before that is
- * nobody else's.
+ * Invariant: a graph holds every block that its work uses, its kernels' temporary memory included,
+ * until it is freed and the device is through with it: what is given back before that is nobody
+ * else's.
  */
 #ifndef DPT_DEVICE_GRAPH_H
 #define DPT_DEVICE_GRAPH_H

@@ -5,6 +5,7 @@
 #include "device/copy.h"
 #include "device/device.h"
 #include "device/peer.h"
+#include "device/scratch.h"
 #include "device/shutdown.h"
 #include "device/storage.h"
 
@@ -63,6 +64,7 @@ static dpt__context context_of(dpt__stream *stream, const char *name) {
   return (dpt__context){.backend = stream->backend,
                         .stream = stream,
                         .device = stream->device,
+                        .unit = stream->unit,
                         .threads = stream->threads,
                         .name = name};
 }
@@ -202,40 +204,40 @@ static int order_others(const dpt__launch *l, int done) {
 
 static int submit(dpt__context *context, enum dpt__kernel kernel, const void *args, size_t size) {
   dpt__kernel_fn *run = context->backend->kernels[kernel];
-  if (context->stream) return dpt__stream_push(context->stream, run, context->name, args, size);
+  if (context->stream) return dpt__stream_push_kernel(context, run, args, size);
   struct dpt__local *local = &dpt__local;
   dpt__runner *runner = local->runner;
   if (runner) dpt__runner_enter(runner);
   local->effects++;
   int status = run(context, args);
   if (runner) dpt__runner_done(runner);
-  dpt__after_kernel(local);
   return status ? dpt__fail_in("%s", context->name) : 0;
 }
 
-static int begin(dpt__launch *l, enum dpt__kernel kernel, const void *args) {
-  if (!l->checked)
-    DPT__TRY(dpt__launch_check(l, kernel));
-  else if (l->checked != 1 + (int)kernel)
-    DPT__TRY(check_kernel(&l->context, kernel));
-  DPT__TRY(prepare(&l->context, kernel, args) || take_copies(l) || record_uses(l) ||
-           order_others(l, 0));
+static int check(dpt__launch *l, enum dpt__kernel kernel) {
+  if (!l->checked) return dpt__launch_check(l, kernel);
+  return l->begun || l->checked != 1 + (int)kernel ? check_kernel(&l->context, kernel) : 0;
+}
+
+static int begin(dpt__launch *l) {
+  DPT__TRY(record_uses(l) || order_others(l, 0));
   l->begun = 1;
   return copy_shared(l);
 }
 
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
-  if (!l->begun)
-    DPT__TRY(begin(l, kernel, args));
-  else
-    DPT__TRY(check_kernel(&l->context, kernel) || prepare(&l->context, kernel, args));
+  DPT__TRY(check(l, kernel) || prepare(&l->context, kernel, args));
+  if (!l->begun) DPT__TRY(take_copies(l));
   for (int i = 0; i < l->n && l->fields; i++) {
     if (!l->operand[i].field) continue;
     const dpt_tensor *t = l->operand[i].t;
     const void *at = l->operand[i].copy ? l->operand[i].copy->data : t ? dpt__at(t) : NULL;
     memcpy(l->operand[i].field, &at, sizeof at);
   }
-  return submit(&l->context, kernel, args, size) || order_others(l, 1);
+  DPT__TRY(dpt__scratch_alloc(&l->context, kernel, args));
+  int status = (!l->begun && begin(l)) || submit(&l->context, kernel, args, size);
+  dpt__scratch_free(&l->context);
+  return status || order_others(l, 1);
 }
 
 int dpt__launch_free(dpt__launch *l, int status) {
@@ -247,6 +249,7 @@ int dpt__launch_free(dpt__launch *l, int status) {
 int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_tensor *r,
                             const void *args) {
   dpt__context context = context_of(NULL, fn);
+  dpt__assert(!(context.backend->asks >> kernel & 1));
   DPT__TRY(prepare(&context, kernel, args));
   dpt__written(r);
   return submit(&context, kernel, args, 0);
@@ -255,6 +258,9 @@ int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_t
 int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,
                    size_t size) {
   dpt__context context = context_of(stream, fn);
-  return check_kernel(&context, kernel) || prepare(&context, kernel, args) ||
-         submit(&context, kernel, args, size);
+  DPT__TRY(check_kernel(&context, kernel) || prepare(&context, kernel, args) ||
+           dpt__scratch_alloc(&context, kernel, args));
+  int status = submit(&context, kernel, args, size);
+  dpt__scratch_free(&context);
+  return status;
 }

@@ -8,9 +8,10 @@
  *   return dpt__launch_run(&l, scan, &args);
  *
  * Invariant: who launches lists operands and says no more. With the first kernel, and in this
- * order: what can not be done is rejected; all memory is taken; storages record who uses and who
- * writes them; streams are ordered; the arguments get the operands' addresses, which nothing moves
- * any more; the kernel runs. So a launch that is rejected has changed and queued nothing.
+ * order: what can not be done is rejected; the arguments get the operands' addresses, which nothing
+ * moves any more; all memory is taken, the kernel's temporary memory included; storages record who
+ * uses and who writes them; streams are ordered; the kernel runs. So a launch that is rejected has
+ * changed and queued nothing. A further kernel takes its temporary memory when its turn comes.
  *
  * Operands are all in host memory, where the kernel runs at once, or on one device, whose current
  * stream runs it; if a script allows it (dpt_peer_kernels_set) on several: the first one's works,

@@ -20,7 +20,7 @@ static int fail(const char *format, ...) {
   return dpt__fail("%s", text);
 }
 
-static const dpt__services services = {fail, dpt_message, dpt__scratch, &dpt__host};
+static const dpt__services services = {fail, dpt_message, &dpt__host};
 
 /* The library is beside libdpt.so, or where the system looks. */
 static void *open_library(const char *name) {

@@ -12,10 +12,7 @@
 typedef struct dpt__services {
   int (*fail)(const char *format, ...) __attribute__((format(printf, 1, 2))); /* is 1 */
   const char *(*message)(void); /* this thread's last error message */
-  /* Memory of the running kernel's device, in the order of its stream; NULL leaves an error
-   * message. */
-  void *(*scratch)(dpt__context *context, size_t bytes);
-  const dpt__backend *host; /* kernels that an emulated device borrows */
+  const dpt__backend *host;     /* kernels that an emulated device borrows */
 } dpt__services;
 
 /* The backend, or NULL and an error message in dpt_message(). */

@@ -22,8 +22,10 @@ enum dpt__item_kind { DPT__ITEM_KERNEL, DPT__ITEM_WAIT, DPT__ITEM_RENDEZVOUS };
 typedef struct dpt__item {
   dpt__kernel_fn *fn; /* NULL: the rest of the ring is not used */
   const char *name;
-  size_t size; /* with the arguments, a multiple of the head's */
-  size_t kind;
+  uint64_t size : 28; /* with the arguments, a multiple of the head's */
+  uint64_t kind : 2;
+  uint64_t room : 34; /* of temporary memory, in DPT__SCRATCH_ALIGN bytes */
+  char *scratch;
 } dpt__item;
 
 dpt__ring *dpt__ring_new(void); /* NULL: no memory */

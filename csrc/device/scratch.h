@@ -1,19 +1,27 @@
-/* scratch.h: temporary memory of a running kernel, per thread (dpt__scratch is in backend.h).
+/* scratch.h: temporary memory of kernels (dpt__scratch is in backend.h).
  *
- * Invariant: memory that was taken stays where it is until the kernel returns. A kernel runs on a
- * stream's thread or on its caller's. The stream's takes blocks of its device's allocator, so that
- * limits, statistics and emptyCache see them, and gives them back when the kernel has returned: in
- * the order of the stream's queue the next item may use them at once. Many kernels know only while
- * they run how much they need (it goes by the values, or by what a library chooses), so all take it
- * then; where there is none although everything that is cached was given back, the stream keeps an
- * error. The caller's takes plain memory.
+ * Invariant: a launch takes it before anything is queued, so that a lack of memory is an error of
+ * the call. How much that is only the kernel says: it is run with a context that measures. On a
+ * stream it is a block of the device's allocator, seen by limits, statistics and emptyCache, and
+ * given back as soon as the kernel is queued: whoever gets it next comes behind the kernel, in the
+ * stream's order. Captured kernels share what their graph keeps. On host memory it is the
+ * calling thread's, which keeps it for its next kernel.
  */
 #ifndef DPT_DEVICE_SCRATCH_H
 #define DPT_DEVICE_SCRATCH_H
-/* While a stream's thread records a graph, the memory that its kernels take is the graph's: restore
- * hands it over, free gives it back when the graph is not at work any more. */
-void dpt__scratch_divert(void);
-void *dpt__scratch_restore(void);
-void dpt__scratch_free(void *memory /* or NULL */);
+#include "device/allocator.h"
+
+/* Memory for the kernel, in the context. The arguments have the operands' addresses. */
+int dpt__scratch_measure(dpt__context *context, enum dpt__kernel kernel, const void *args);
+static inline int dpt__scratch_alloc(dpt__context *context, enum dpt__kernel kernel,
+                                     const void *args) {
+  context->block = NULL;
+  context->used = context->room = 0;
+  return context->backend->asks >> kernel & 1 ? dpt__scratch_measure(context, kernel, args) : 0;
+}
+/* The kernel is queued, or will not be. */
+static inline void dpt__scratch_free(const dpt__context *context) {
+  if (context->block) dpt__block_free(context->block);
+}
 
 #endif

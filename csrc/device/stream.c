@@ -22,6 +22,7 @@ static void *stream_run(void *arg) {
                           .stream = stream,
                           .native_stream = stream->native_stream,
                           .device = stream->device,
+                          .unit = stream->unit,
                           .threads = stream->threads};
   uint64_t random = 0;
   dpt__counter_worker();
@@ -33,13 +34,15 @@ static void *stream_run(void *arg) {
     size_t size = item->size, kind = item->kind;
     context.name = item->name;
     context.number = number;
+    context.scratch = item->scratch;
+    context.room = item->room * DPT__SCRATCH_ALIGN;
+    context.used = 0;
     dpt__delay(&random, stream->id);
     /* at the end of the process only kernels are waited for: a wait may never end */
     if (kind == DPT__ITEM_KERNEL) dpt__runner_enter(&stream->runner);
     if ((lost && kind != DPT__ITEM_RENDEZVOUS) || item->fn(&context, item + 1))
       dpt__stream_set_error(stream, context.name, number);
     dpt__runner_done(&stream->runner);
-    dpt__after_kernel(&dpt__local);
     dpt__ring_pop(stream->read, size);
     dpt__counter_advance(dpt__stream_progress(stream), number);
   }
@@ -83,30 +86,30 @@ static int stream_prepare(int n, dpt__stream *const *streams, const char *name, 
   return 0;
 }
 
-static int stream_push(int n, dpt__stream *const *streams, enum dpt__item_kind kind,
-                       dpt__kernel_fn *fn, const char *name, const void *args,
+/* head: all but the size. */
+static int stream_push(int n, dpt__stream *const *streams, dpt__item head, const void *args,
                        size_t size) DPT__UNPROVED {
-  dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
+  dpt__assert(n > 0 && n <= DPT__PUSH_MAX && dpt__item_size(size) < 1 << 28);
   size_t tail[DPT__PUSH_MAX];
-  const dpt__item head = {fn, name, dpt__item_size(size), kind};
+  head.size = dpt__item_size(size);
   for (int i = 0; i < n; i++) {
     dpt__assert(i == 0 || streams[i]->id > streams[i - 1]->id);
     dpt__lock(&streams[i]->lock);
   }
-  int status = stream_prepare(n, streams, name, head.size, tail);
+  int status = stream_prepare(n, streams, head.name, head.size, tail);
   for (int i = 0; i < n && !status; i++) {
     dpt__counter *submitted = &streams[i]->submitted;
     dpt__ring_put(streams[i]->write, tail[i], &head, args, size);
     dpt__counter_advance(submitted, dpt__counter_value(submitted) + 1);
   }
-  if (!status && kind != DPT__ITEM_WAIT) dpt__effect();
+  if (!status && head.kind != DPT__ITEM_WAIT) dpt__effect();
   for (int i = 0; i < n; i++) dpt__unlock(&streams[i]->lock);
   return status;
 }
 
 int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const char *name,
                                const void *args, size_t size) {
-  return stream_push(1, &stream, DPT__ITEM_KERNEL, fn, name, args, size);
+  return stream_push(1, &stream, (dpt__item){.fn = fn, .name = name}, args, size);
 }
 
 /* ---- events ---- */
@@ -133,8 +136,8 @@ static int stream_wait_for(dpt__stream *stream, dpt__event event) {
     dpt__stream_inherit(stream, 0, event);
     return stream->native_stream ? dpt__backend_events_follow(stream, 0, event) : 0;
   }
-  return stream_push(1, &stream, DPT__ITEM_WAIT, stream_run_wait, "stream wait", &event,
-                     sizeof event);
+  dpt__item head = {.fn = stream_run_wait, .name = "stream wait", .kind = DPT__ITEM_WAIT};
+  return stream_push(1, &stream, head, &event, sizeof event);
 }
 
 /* `stream` waits for what is queued on `other`, unless it has waited for that before. */
@@ -165,12 +168,24 @@ static int stream_order(dpt__stream *stream) {
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size) {
   for (int i = 0; i < n; i++) DPT__TRY(stream_order(streams[i]));
-  return stream_push(n, streams, DPT__ITEM_RENDEZVOUS, fn, name, args, size);
+  dpt__item head = {.fn = fn, .name = name, .kind = DPT__ITEM_RENDEZVOUS};
+  return stream_push(n, streams, head, args, size);
 }
 
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
                      size_t size) {
-  return stream_order(stream) || stream_push(1, &stream, DPT__ITEM_KERNEL, fn, name, args, size);
+  return stream_order(stream) ||
+         stream_push(1, &stream, (dpt__item){.fn = fn, .name = name}, args, size);
+}
+
+int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, const void *args,
+                            size_t size) {
+  dpt__stream *stream = context->stream;
+  dpt__item head = {.fn = fn,
+                    .name = context->name,
+                    .room = context->room / DPT__SCRATCH_ALIGN,
+                    .scratch = context->scratch};
+  return stream_order(stream) || stream_push(1, &stream, head, args, size);
 }
 
 int dpt__event_record(dpt__stream *stream, dpt__event *event) {

@@ -17,6 +17,9 @@
  * function here that queues or records, it first orders a blocking stream with stream 0. */
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
                      size_t size);
+/* The same for a kernel, on its context's stream and with its temporary memory. */
+int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, const void *args,
+                            size_t size);
 /* The same for n streams at once, DPT__PUSH_MAX at most, each there once and in the order of their
  * ids: whatever others queue comes before all of these items, or after all. They are the items of a
  * rendezvous. */

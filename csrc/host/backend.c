@@ -67,6 +67,13 @@ const dpt__backend dpt__host = {
 #include "device/kernels.def"
 #undef DPT_KERNEL
         },
+    .asks = DPT__ASKS(gemm) | DPT__ASKS(reduce) | DPT__ASKS(reduce_all) | DPT__ASKS(pair) |
+            DPT__ASKS(sort) | DPT__ASKS(masked) | DPT__ASKS(nonzero) | DPT__ASKS(histogram) |
+            DPT__ASKS(linear) | DPT__ASKS(convolution) | DPT__ASKS(maxpool) | DPT__ASKS(avgpool) |
+            DPT__ASKS(softmax) | DPT__ASKS(lookup_backward) | DPT__ASKS(lookup_renorm) |
+            DPT__ASKS(loss) | DPT__ASKS(multilabel) | DPT__ASKS(upsample) | DPT__ASKS(pad) |
+            DPT__ASKS(prelu) | DPT__ASKS(lrn) | DPT__ASKS(rnn_forward) | DPT__ASKS(rnn_data) |
+            DPT__ASKS(rnn_weight),
     .prepare = prepare,
     .count = count,
     .properties = properties,

@@ -10,18 +10,15 @@
 
 #include <string.h>
 
-enum { STAGE = 1 << 16 };
+enum { STAGE = 1 << 14 };
 
-static int copy_staged(dpt__context *context, const dpt__piece *piece) {
-  char *stage = dpt__scratch(context, STAGE);
-  if (!stage) return 1;
+static void copy_staged(const dpt__piece *piece) {
+  char stage[STAGE];
   for (size_t done = 0, n; done < piece->bytes; done += n) {
     n = piece->bytes - done < STAGE ? piece->bytes - done : STAGE;
     memcpy(stage, (const char *)piece->from + done, n);
     memcpy((char *)piece->to + done, stage, n);
   }
-  dpt__after_kernel(&dpt__local);
-  return 0;
 }
 
 int dpt__host_copy_bytes(dpt__context *context, const void *args) {
@@ -32,7 +29,7 @@ int dpt__host_copy_bytes(dpt__context *context, const void *args) {
   for (int i = 0; i < a->count; i++) {
     const dpt__piece *piece = &a->piece[i];
     if (a->way == DPT__STAGED)
-      DPT__TRY(copy_staged(context, piece));
+      copy_staged(piece);
     else
       memmove(piece->to, piece->from, piece->bytes);
   }

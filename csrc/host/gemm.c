@@ -5,7 +5,7 @@
 #include "host/team.h"
 #include "ops/blas_library.h"
 
-enum { ALIGN_SPLIT = 16 };
+enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512 };
 
 typedef dpt__blas_form form;
 
@@ -73,19 +73,44 @@ static product cut(const product *p, int64_t r0, int64_t rows, int64_t c0, int64
   return q;
 }
 
+/* Whether OpenBLAS is faster with the transposed product: few rows by a wide transposed matrix, as
+ * in a linear layer's forward (16 rows, 128 to 512: 27 us instead of 31; scripts/bench gemm). */
+static int is_flat(const product *p) {
+  return p->fb.trans && !p->fa.trans && p->m >= 8 && p->m <= FLAT && p->n >= 8 * p->m && p->k >= 64;
+}
+
+/* c = beta * c + (alpha * b^T * a^T)^T, for no more than STRIP columns. */
+static void turned(const product *p) {
+  double inner[FLAT * STRIP];
+  product q = {p->dtype, p->n, p->m, p->k, p->alpha, 0, p->b, p->a, inner, p->fb, p->fa, p->m};
+  q.fa.trans = 0;
+  q.fb.trans = 1;
+  blas(&q);
+  for (int64_t i = 0; i < p->m; i++)
+    for (int64_t j = 0; j < p->n; j++)
+      if (p->dtype == DPT_F32) {
+        float *c = (float *)p->c + i * p->ldc + j, t = ((float *)inner)[j * p->m + i];
+        *c = p->beta == 0 ? t : (float)p->beta * *c + t;
+      } else {
+        double *c = (double *)p->c + i * p->ldc + j, t = inner[j * p->m + i];
+        *c = p->beta == 0 ? t : p->beta * *c + t;
+      }
+}
+
 /* One product on the threads of this context: a block of rows or of columns for each. */
 static void split(const dpt__context *context, const product *p) {
-  int threads = context->threads;
+  int threads = context->threads, flat = is_flat(p);
   double work = (double)p->m * (double)p->n * (double)p->k;
   if (work < 5e5 * threads) threads = 1 + (int)(work / 5e5);
   if (threads > context->threads) threads = context->threads;
-  if (threads == 1) {
-    blas(p);
+  if (threads == 1 && (!flat || p->n <= STRIP)) {
+    (flat ? turned : blas)(p);
     return;
   }
   int by_rows = p->m >= p->n;
   int64_t size = by_rows ? p->m : p->n, part = (size + threads - 1) / threads;
   part = (part + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT;
+  if (flat) part = dpt__min(part, STRIP);
   int64_t parts = (size + part - 1) / part;
   dpt__team *team = dpt__team_begin(threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -93,35 +118,9 @@ static void split(const dpt__context *context, const product *p) {
     dpt__team_here(team);
     int64_t first = i * part, n = dpt__min(part, size - first);
     product q = by_rows ? cut(p, first, n, 0, p->n) : cut(p, 0, p->m, first, n);
-    blas(&q);
+    (flat ? turned : blas)(&q);
   }
   dpt__team_end(team);
-}
-
-/* Whether OpenBLAS is faster with the transposed product: few rows by a wide transposed matrix, as
- * in a linear layer's forward (16 rows, 128 to 512: 27 us instead of 31; scripts/bench gemm). */
-static int is_flat(const product *p) {
-  return p->fb.trans && !p->fa.trans && p->m >= 8 && p->m <= 16 && p->n >= 8 * p->m && p->k >= 64;
-}
-
-/* c = beta * c + (alpha * b^T * a^T)^T, with scratch for the inner product. */
-static int turned(dpt__context *context, const product *p) {
-  void *scratch = dpt__scratch(context, (size_t)(p->m * p->n) * width(p->dtype));
-  if (!scratch) return 1;
-  product q = {p->dtype, p->n, p->m, p->k, p->alpha, 0, p->b, p->a, scratch, p->fb, p->fa, p->m};
-  q.fa.trans = 0;
-  q.fb.trans = 1;
-  split(context, &q);
-  for (int64_t i = 0; i < p->m; i++)
-    for (int64_t j = 0; j < p->n; j++)
-      if (p->dtype == DPT_F32) {
-        float *c = (float *)p->c + i * p->ldc + j, t = ((float *)scratch)[j * p->m + i];
-        *c = p->beta == 0 ? t : (float)p->beta * *c + t;
-      } else {
-        double *c = (double *)p->c + i * p->ldc + j, t = ((double *)scratch)[j * p->m + i];
-        *c = p->beta == 0 ? t : p->beta * *c + t;
-      }
-  return 0;
 }
 
 /* y = beta * y + alpha * matrix * x, rows split among the threads. */
@@ -145,55 +144,56 @@ static int one(dpt__context *context, const dpt__gemm_args *g);
 static int copied(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, int c_fits) {
   dpt__gemm_args h = *g;
   size_t w = width(g->dtype);
-  if (!fa.fits) {
-    void *a = dpt__scratch(context, (size_t)(g->m * g->k) * w);
-    if (!a) return 1;
+  void *a = fa.fits ? NULL : dpt__scratch(context, (size_t)(g->m * g->k) * w);
+  void *b = fb.fits ? NULL : dpt__scratch(context, (size_t)(g->k * g->n) * w);
+  void *c = c_fits ? NULL : dpt__scratch(context, (size_t)(g->m * g->n) * w);
+  if (context->measures) return 0; /* the copies need none */
+  if (a) {
     spread(g->dtype, a, g->k, 1, g->a, g->a_row, g->a_col, g->m, g->k);
     h.a = a, h.a_row = g->k, h.a_col = 1;
   }
-  if (!fb.fits) {
-    void *b = dpt__scratch(context, (size_t)(g->k * g->n) * w);
-    if (!b) return 1;
+  if (b) {
     spread(g->dtype, b, g->n, 1, g->b, g->b_row, g->b_col, g->k, g->n);
     h.b = b, h.b_row = g->n, h.b_col = 1;
   }
-  if (!c_fits) {
-    void *c = dpt__scratch(context, (size_t)(g->m * g->n) * w);
-    if (!c) return 1;
+  if (c) {
     if (g->beta != 0) spread(g->dtype, c, g->n, 1, g->c, g->c_row, g->c_col, g->m, g->n);
     h.c = c, h.c_row = g->n, h.c_col = 1;
   }
   if (one(context, &h)) return 1;
-  if (!c_fits) spread(g->dtype, g->c, g->c_row, g->c_col, h.c, g->n, 1, g->m, g->n);
+  if (c) spread(g->dtype, g->c, g->c_row, g->c_col, h.c, g->n, 1, g->m, g->n);
   return 0;
 }
 
 /* One product of real numbers. */
 static int one(dpt__context *context, const dpt__gemm_args *g) {
   form fa = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col),
-       fb = dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col);
-  if (fb.fits && g->m == 1 && g->a_col > 0 && g->c_col > 0 && g->a_col < INT32_MAX &&
-      g->c_col < INT32_MAX) {
+       fb = dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col),
+       fc = dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col);
+  int row = fb.fits && g->m == 1 && g->a_col > 0 && g->c_col > 0 && g->a_col < INT32_MAX &&
+            g->c_col < INT32_MAX;
+  int column = fa.fits && g->n == 1 && g->b_row > 0 && g->c_row > 0 && g->b_row < INT32_MAX &&
+               g->c_row < INT32_MAX;
+  if (!row && !column && (!fa.fits || !fb.fits || !fc.fits))
+    return copied(context, g, fa, fb, fc.fits);
+  if (context->measures) return 0;
+  if (row) {
     fb.trans = !fb.trans; /* c^T = b^T * a^T */
     matrix_vector(context, g->dtype, fb, g->n, g->k, g->alpha, g->b, g->a, g->a_col, g->beta, g->c,
                   g->c_col);
     return 0;
   }
-  if (fa.fits && g->n == 1 && g->b_row > 0 && g->c_row > 0 && g->b_row < INT32_MAX &&
-      g->c_row < INT32_MAX) {
+  if (column) {
     matrix_vector(context, g->dtype, fa, g->m, g->k, g->alpha, g->a, g->b, g->b_row, g->beta, g->c,
                   g->c_row);
     return 0;
   }
-  form fc = dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col);
-  if (!fa.fits || !fb.fits || !fc.fits) return copied(context, g, fa, fb, fc.fits);
   product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead};
   if (fc.trans) { /* c^T = b^T * a^T */
     p.m = g->n, p.n = g->m;
     p.a = g->b, p.b = g->a;
     p.fa = (form){1, !fb.trans, fb.lead}, p.fb = (form){1, !fa.trans, fa.lead};
   }
-  if (is_flat(&p)) return turned(context, &p);
   split(context, &p);
   return 0;
 }
@@ -216,7 +216,7 @@ static void scale(const dpt__gemm_args *g) {
 static int real(dpt__context *context, const dpt__gemm_args *g) {
   if (g->k > 0 && g->fixed) return dpt__host_gemm_fixed(context, g);
   if (g->k > 0) return one(context, g);
-  scale(g);
+  if (!context->measures) scale(g);
   return 0;
 }
 
@@ -241,13 +241,13 @@ static void narrow(const dpt__context *context, dpt__half *to, int64_t row, int6
 static int halves(dpt__context *context, const dpt__gemm_args *g) {
   int64_t mk = g->m * g->k, kn = g->k * g->n;
   float *a = dpt__scratch(context, (size_t)(mk + kn + g->m * g->n) * sizeof *a);
-  if (!a) return 1;
   dpt__gemm_args h = *g;
   h.dtype = DPT_F32;
   h.batch = 1;
   h.a = a, h.b = a + mk, h.c = a + mk + kn;
   h.a_row = g->k, h.b_row = h.c_row = g->n;
   h.a_col = h.b_col = h.c_col = 1;
+  if (context->measures) return dpt__host_gemm(context, &h);
   for (int64_t i = 0; i < g->batch; i++) {
     dpt__half *c = (dpt__half *)g->c + i * g->c_batch;
     widen(context, a, (const dpt__half *)g->a + i * g->a_batch, g->a_row, g->a_col, g->m, g->k);
@@ -264,12 +264,14 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
   const dpt__gemm_args *g = args;
   if (g->m == 0 || g->n == 0) return 0;
   if (g->dtype == DPT_F16) return halves(context, g);
-  if (g->dtype != DPT_F32 && g->dtype != DPT_F64) return dpt__host_gemm_integer(context, g);
+  if (g->dtype != DPT_F32 && g->dtype != DPT_F64)
+    return context->measures ? 0 : dpt__host_gemm_integer(context, g);
   /* Many small products: one a thread, each on a context of its own when no copies are needed. */
   dpt__gemm_args h = *g;
   int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&
               dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col).fits &&
               dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col).fits && !g->fixed;
+  if (plain && context->measures) return 0;
   if (plain && g->batch >= context->threads && context->threads > 1 &&
       (double)g->batch * (double)g->m * (double)g->n * (double)g->k > 1e5) {
     int failed = 0;
@@ -285,11 +287,15 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
     }
     return failed;
   }
+  size_t used = context->used;
   for (int64_t i = 0; i < g->batch; i++) {
     h.a = at(g->dtype, g->a, i * g->a_batch);
     h.b = at(g->dtype, g->b, i * g->b_batch);
     h.c = to(g->dtype, g->c, i * g->c_batch);
+    context->used = used;
     DPT__TRY(real(context, &h));
+    if (context->measures) break; /* the others need as much */
   }
+  context->used = used;
   return 0;
 }

@@ -20,11 +20,10 @@ static int64_t count_set(const dpt__walk *walk, int k, int64_t first, int64_t ma
   return sum;
 }
 
-/* starts[b]: how many are set before block b; the last one is the sum. */
-static int64_t *count_blocks(dpt__context *context, const dpt__walk *walk, int k, int64_t blocks) {
+/* starts[b] = how many are set before block b; the last one is the sum. */
+static void count_blocks(const dpt__context *context, const dpt__walk *walk, int k, int64_t blocks,
+                         int64_t *starts) {
   int64_t count = dpt__walk_count(walk);
-  int64_t *starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
-  if (!starts) return NULL;
   starts[0] = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
   for (int64_t b = 0; b < blocks; b++) {
@@ -32,7 +31,6 @@ static int64_t *count_blocks(dpt__context *context, const dpt__walk *walk, int k
     starts[b + 1] = count_set(walk, k, b * BLOCK, left < BLOCK ? left : BLOCK);
   }
   for (int64_t b = 0; b < blocks; b++) starts[b + 1] += starts[b];
-  return starts;
 }
 
 int dpt__host_masked(dpt__context *context, const void *args) {
@@ -45,7 +43,9 @@ int dpt__host_masked(dpt__context *context, const void *args) {
   double fill;
   int filling = g->mode == DPT__INDEX_fill;
   if (filling) dpt__put_element(walk->dtype[0], &fill, g->value);
-  if (!filling && !(starts = count_blocks(context, walk, 1, blocks))) return 1;
+  if (!filling) starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
+  if (context->measures) return 0;
+  if (!filling) count_blocks(context, walk, 1, blocks, starts);
   if (!filling && starts[blocks] > g->room)
     return dpt__fail("the mask names %lld elements, there are %lld", (long long)starts[blocks],
                      (long long)g->room);
@@ -76,8 +76,9 @@ int dpt__host_nonzero(dpt__context *context, const void *args) {
   int dtype = walk->dtype[0];
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
   int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
-  int64_t *starts = count_blocks(context, walk, 0, blocks);
-  if (!starts) return 1;
+  int64_t *starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
+  if (context->measures) return 0;
+  count_blocks(context, walk, 0, blocks, starts);
   if (starts[blocks] > g->room) return dpt__fail("the tensor changed meanwhile");
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
   for (int64_t b = 0; b < blocks; b++) {

@@ -134,9 +134,8 @@ int dpt__host_reduce(dpt__context *context, const void *args) {
   int columns = last >= 0 && g->n > 1 && g->slices.size[last] > 1 && g->slices.step[0][last] < step;
   int64_t blocks = columns ? strips_of(g).blocks : (g->n + BLOCK - 1) / BLOCK;
   part *parts = NULL;
-  if (blocks > 1 &&
-      !(parts = dpt__scratch(context, (size_t)(g->slices.count * blocks) * sizeof *parts)))
-    return 1;
+  if (blocks > 1) parts = dpt__scratch(context, (size_t)(g->slices.count * blocks) * sizeof *parts);
+  if (context->measures) return 0;
   return columns ? by_columns(context, g, parts) : by_runs(context, g, parts);
 }
 
@@ -161,7 +160,8 @@ int dpt__host_reduce_all(dpt__context *context, const void *args) {
   const struct type *type = &types[dtype];
   int64_t count = dpt__walk_count(&g->walk), blocks = (count + BLOCK - 1) / BLOCK;
   part one, *parts = &one;
-  if (blocks > 1 && !(parts = dpt__scratch(context, (size_t)blocks * sizeof *parts))) return 1;
+  if (blocks > 1) parts = dpt__scratch(context, (size_t)blocks * sizeof *parts);
+  if (context->measures) return 0;
   if (count <= PARALLEL) { /* entering a region of one thread costs more than little work */
     for (int64_t t = 0; t < blocks; t++) parts[t] = block_of(g, kind, type, count, t);
   } else {

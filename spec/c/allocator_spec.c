@@ -118,96 +118,6 @@ static void respects_the_limit(void) {
   FAILS(dpt_storage_new(&b, DPT_F32 | DPT_ON_DEVICE, INT64_MAX / 16), "out of memory on device 1");
 }
 
-/* ---- of running kernels ---- */
-
-struct temporary_args {
-  size_t bytes;
-  void **data;
-};
-
-static int run_temporary(dpt__context *context, const void *args) {
-  const struct temporary_args *a = args;
-  char *p = dpt__scratch(context, a->bytes);
-  if (!p) return 1;
-  memset(p, 1, a->bytes);
-  if (a->data) *a->data = p;
-  return 0;
-}
-
-static int run_stamped(dpt__context *context, const void *args) {
-  char *p;
-  memcpy(&p, args, sizeof p);
-  memset(p, 2, (size_t)9 << 20);
-  return 0;
-}
-
-static void queue_temporary(size_t bytes, void **data) {
-  struct temporary_args args = {bytes, data};
-  OK(dpt__stream_push(dpt__current_stream(1), run_temporary, "kernel", &args, sizeof args));
-}
-
-/* A kernel's temporary memory is of the pool: counted, limited, given back. */
-static void temporary_memory(void) {
-  size_t bytes = (size_t)8 << 20;
-  OK(dpt_memory_empty_cache(1));
-  dpt_memory_stats before = stats(1);
-  CHECK(before.live == 0 && before.cached == 0);
-  queue_temporary(bytes, NULL);
-  OK(dpt_device_synchronize(1));
-  dpt_memory_stats after = stats(1);
-  CHECK(after.live == 0 && after.cached >= 8 << 20 && after.segments == before.segments + 1);
-  /* a steady step takes none */
-  for (int i = 0; i < 5; i++) queue_temporary(bytes - 1000 * (size_t)i, NULL);
-  OK(dpt_device_synchronize(1));
-  CHECK(stats(1).segments == after.segments && stats(1).blocks == before.blocks);
-  OK(dpt_memory_empty_cache(1));
-  CHECK(stats(1).cached == 0);
-
-  /* The limit is full of cached free blocks, which no work uses. */
-  OK(dpt_memory_limit_set(1, 10 << 20));
-  dpt_storage *a = floats(9 << 18);
-  dpt_storage_release(a);
-  queue_temporary(bytes, NULL);
-  OK(dpt_device_synchronize(1));
-  CHECK(stats(1).cached == 8 << 20);
-  /* It stays with what is queued behind the kernel. */
-  a = floats(9 << 18);
-  gate busy;
-  gate_close(&busy, 1);
-  queue_temporary(bytes, NULL);
-  dpt__event behind;
-  OK(dpt__stream_push(dpt__current_stream(1), run_stamped, "stamp", &(char *){dpt_storage_data(a)},
-                      sizeof(char *)));
-  OK(dpt__event_record(dpt__current_stream(1), &behind));
-  dpt_storage_release(a);
-  gate_open(&busy);
-  FAILS(dpt__event_wait(behind), "kernel: out of memory on device 1");
-  a = floats(9 << 18);
-  CHECK(stats(1).live == 9 << 20);
-  /* What does not fit is an error, once. */
-  queue_temporary(bytes, NULL);
-  FAILS(dpt_device_synchronize(1), "kernel: out of memory on device 1: 8388608 bytes asked");
-  OK(dpt_device_synchronize(1));
-  dpt_storage_release(a);
-  OK(dpt_memory_limit_set(1, 0));
-}
-
-/* A tensor that is dropped while items that read it are queued still has its memory when a kernel
- * before them takes some. */
-static void temporary_memory_is_apart(void) {
-  void *data = NULL;
-  gate busy;
-  OK(dpt_memory_empty_cache(1));
-  gate_close(&busy, 1);
-  dpt_storage *a = floats(1000);
-  void *own = dpt_storage_data(a);
-  queue_temporary(4000, &data);
-  dpt_storage_release(a);
-  gate_open(&busy);
-  OK(dpt_device_synchronize(1));
-  CHECK(data && data != own);
-}
-
 /* ---- torture ---- */
 
 struct stamp_args {
@@ -304,8 +214,6 @@ int main(void) {
   counts();
   joins();
   respects_the_limit();
-  temporary_memory();
-  temporary_memory_is_apart();
   random_programs(seed);
   return check_end();
 }

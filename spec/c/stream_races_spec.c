@@ -203,34 +203,6 @@ static void two_at_the_limit(const char *where, int used_elsewhere) {
   OK(dpt_memory_limit_set(1, 0));
 }
 
-static atomic_int taken;
-
-static int run_temporary(dpt__context *context, const void *args) {
-  int status = !dpt__scratch(context, 5 << 20);
-  atomic_store(&taken, 1);
-  return status || gate_run(context, args);
-}
-
-static int when_awaited(const char *name) {
-  if (!strcmp(name, "temporary memory is awaited")) gate_open(&held);
-  return 0;
-}
-
-/* A thread at the limit comes while a kernel has temporary memory: it waits for the kernel. */
-static void kernel_at_the_limit(void) {
-  gate *g = &held;
-  OK(dpt_memory_empty_cache(1));
-  OK(dpt_memory_limit_set(1, 7 << 20));
-  atomic_store(&held.open, 0);
-  OK(dpt__stream_push(dpt__current_stream(1), run_temporary, "kernel", &g, sizeof g));
-  while (!atomic_load(&taken)) dpt__sleep(1000000);
-  dpt__sync_set(when_awaited);
-  dpt_storage_release(floats(3 * MB));
-  dpt__sync_set(NULL);
-  gate_open(&held);
-  OK(dpt_memory_limit_set(1, 0));
-}
-
 int main(void) {
   OK(dpt_devices_set("host:2"));
   OK(dpt_stream_reserve(1, 1));
@@ -240,6 +212,5 @@ int main(void) {
   error_without_memory();
   two_at_the_limit("pending blocks are taken", 1);
   two_at_the_limit("free segments are taken", 0);
-  kernel_at_the_limit();
   return check_end();
 }

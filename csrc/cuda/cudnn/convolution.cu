@@ -44,53 +44,71 @@ cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
 }
 
 /* weight += scale * gradient, by way of temporary memory. */
-cudnnStatus_t add_aside(dpt__context *context, const struct dpt__convolution_args *a,
-                        const dpt__cudnn_functions *f, cudnnHandle_t handle,
-                        const dpt__cudnn_conv_plan *plan, void *in, void *out, void *workspace,
-                        int *failed) {
-  size_t bytes = dpt__conv_weight_bytes(&plan->key);
-  void *part = dpt__cuda_services->scratch(context, bytes);
-  *failed = part == NULL;
-  if (*failed) return CUDNN_STATUS_SUCCESS;
-  cudnnStatus_t status = call_pass(f, handle, plan, a->type, a->scale, 0, in, part, out, workspace);
-  if (status != CUDNN_STATUS_SUCCESS) return status;
-  *failed = dpt__of_real(a->type, [&](auto zero) {
+int add_aside(dpt__context *context, const struct dpt__convolution_args *a, const void *part) {
+  return dpt__of_real(a->type, [&](auto zero) {
     typedef decltype(zero) T;
-    int64_t count = (int64_t)(bytes / sizeof zero);
+    int64_t count = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
     auto kernel = add_to<T>;
     return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, (T *)a->weight,
                       (const T *)part, count);
   });
-  return CUDNN_STATUS_SUCCESS;
 }
 
-/* One part of the images; the plan does not work any more where cuDNN refuses after all. */
+/* The plan does not work any more where cuDNN refuses after all. part: room for a gradient of the
+ * weights. */
 int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn_conv_plan *plan,
-        void *in, void *out) {
+        void *part, void *workspace) {
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
-  void *workspace = plan->workspace;
-  if (plan->memory && !workspace) {
-    workspace = dpt__cuda_services->scratch(context, plan->memory);
-    /* what was free when this algorithm was chosen is in use now */
-    if (!workspace && dpt__conv_choose_small(context, plan)) return 1;
-    if (!plan->works) return 0;
-  }
   bool adds = a->pass == DPT__CONV_WEIGHT;
   cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED;
-  int failed = 0;
   if (!plan->aside)
-    status = call_pass(f, cudnn->handle, plan, a->type, adds ? a->scale : 1, adds ? 1 : 0, in,
-                       a->weight, out, workspace);
+    status = call_pass(f, cudnn->handle, plan, a->type, adds ? a->scale : 1, adds ? 1 : 0, a->in,
+                       a->weight, a->out, workspace);
   if (adds && dpt__cudnn_refused(status)) {
     plan->aside = true;
-    status = add_aside(context, a, f, cudnn->handle, plan, in, out, workspace, &failed);
-    if (failed) return 1;
+    status =
+        call_pass(f, cudnn->handle, plan, a->type, a->scale, 0, a->in, part, a->out, workspace);
+    if (status == CUDNN_STATUS_SUCCESS && add_aside(context, a, part)) return 1;
   }
   plan->works = !dpt__cudnn_refused(status);
   if (plan->works) DPT__CUDNN(status);
   return 0;
+}
+
+/* The convolution if cuDNN computes it (*works), or what it takes for that. */
+int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const dpt__conv_key *key,
+             bool *works) {
+  void *part = NULL;
+  if (a->pass == DPT__CONV_WEIGHT) part = dpt__scratch(context, dpt__conv_weight_bytes(key));
+  if (context->measures) {
+    dpt__conv_need need;
+    if (dpt__conv_need_of(context, key, &need)) return 1;
+    if (need.works) dpt__scratch(context, need.memory);
+    *works = need.works;
+    return 0;
+  }
+  dpt__cudnn_conv_plan *plan;
+  dpt__conv_operands o = {a->in, part ? part : a->weight, a->out, context->scratch + context->used,
+                          context->room - context->used};
+  if (dpt__cudnn_conv_plan_of(context, key, a->search & DPT_SEARCH_VERBOSE, o, &plan) ||
+      (plan->works && run(context, a, plan, part, o.workspace)))
+    return 1;
+  *works = plan->works;
+  return *works ? 0 : dpt__conv_found(context, key, false, 0);
+}
+
+/* What cuDNN does not compute; if it was thought to when memory was taken, that may be too little:
+ * the next call takes enough. */
+int by_columns(dpt__context *context, const struct dpt__convolution_args *a) {
+  dpt__context asks = *context;
+  asks.measures = 1;
+  if (dpt__cuda_conv_columns(&asks, a)) return 1;
+  if (!context->measures && asks.room > context->room)
+    return dpt__cuda_fail("cuDNN refused a convolution that it had accepted: from now on it is "
+                          "computed without cuDNN");
+  return dpt__cuda_conv_columns(context, a);
 }
 
 /* As many images as have fewer than 2^31 elements on either side. */
@@ -119,24 +137,19 @@ int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_ar
   int64_t each = part_of(a), image = a->I * dpt__volume(a->slide.in);
   int64_t small = a->O * dpt__volume(a->slide.out);
   if (each < 1) return 0;
+  size_t used = context->used;
   for (int64_t i = 0; i < a->N; i += each) {
-    int64_t n = a->N - i < each ? a->N - i : each;
-    char *in = (char *)a->in + (size_t)(i * image) * width_of(a);
-    char *out = (char *)a->out + (size_t)(i * small) * width_of(a);
-    dpt__conv_key key = dpt__conv_key_of(a, n);
+    bool works;
+    struct dpt__convolution_args part = *a;
+    part.N = a->N - i < each ? a->N - i : each;
+    part.in = (char *)a->in + (size_t)(i * image) * width_of(a);
+    part.out = (char *)a->out + (size_t)(i * small) * width_of(a);
+    dpt__conv_key key = dpt__conv_key_of(a, part.N);
     if (dpt__conv_weight_bytes(&key) / width_of(a) > INT32_MAX) return 0;
-    dpt__cudnn_conv_plan *plan;
-    if (dpt__cudnn_conv_plan_of(context, &key, a->search & DPT_SEARCH_VERBOSE, {in, a->weight, out},
-                                &plan))
-      return 1;
-    if (plan->works && run(context, a, plan, in, out)) return 1;
-    if (!plan->works) {
-      struct dpt__convolution_args rest = *a;
-      rest.in = in;
-      rest.out = out;
-      rest.N = n;
-      if (dpt__cuda_conv_columns(context, &rest)) return 1;
-    }
+    context->used = used;
+    if (by_cudnn(context, &part, &key, &works)) return 1;
+    context->used = used;
+    if (!works && by_columns(context, &part)) return 1;
   }
   *done = 1;
   return 0;

@@ -38,6 +38,9 @@ int make(dpt__native_stream *native) {
   return 0;
 }
 
+enum { MOST_DEVICES = 256 };
+dpt__cudnn_desk desks[MOST_DEVICES];
+
 } // namespace
 
 int dpt__cudnn_status(cudnnStatus_t status, const char *call) {
@@ -57,4 +60,16 @@ int dpt__cudnn_begin(dpt__context *context, const dpt__cudnn_functions **call, d
   *call = &functions;
   *cudnn = (dpt__cudnn *)native->cudnn;
   return 0;
+}
+
+int dpt__cudnn_ask(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk **desk,
+                   std::unique_lock<std::mutex> *guard) {
+  *call = dpt__cudnn_open();
+  if (!*call) return 1;
+  if (index < 0 || index >= MOST_DEVICES) return dpt__cuda_fail("there is no GPU %d", index);
+  *desk = &desks[index];
+  *guard = std::unique_lock<std::mutex>((*desk)->lock);
+  if ((*desk)->handle) return 0;
+  dpt__visit visit(index);
+  return visit.failed || dpt__cudnn_status((*call)->cudnnCreate(&(*desk)->handle), "cudnnCreate");
 }

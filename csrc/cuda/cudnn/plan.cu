@@ -135,20 +135,14 @@ size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__cu
   return most;
 }
 
-/* By measuring; gradients of weights go to temporary memory. */
+/* By measuring. */
 template <typename Pass>
-int measure(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
-            dpt__cudnn_conv_plan *plan, operands o, size_t limit) {
+int measure(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
+            const operands &o) {
   typename Pass::result list[MOST];
   int n = 0;
-  if (plan->key.pass == DPT__CONV_WEIGHT) {
-    o.weight = dpt__cuda_services->scratch(context, dpt__conv_weight_bytes(&plan->key));
-    if (!o.weight) return 1;
-  }
-  size_t bytes = wanted<Pass>(f, handle, plan, limit);
-  if (bytes) plan->workspace = dpt__cuda_services->scratch(context, bytes);
-  if (!plan->workspace) bytes = 0;
-  cudnnStatus_t status = Pass::measure(f, handle, plan, o, plan->workspace, bytes, &n, list);
+  size_t bytes = wanted<Pass>(f, handle, plan, o.room);
+  cudnnStatus_t status = Pass::measure(f, handle, plan, o, o.workspace, bytes, &n, list);
   if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
   return pick<Pass>(f, handle, plan, list, n, bytes);
 }
@@ -164,25 +158,25 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_p
   return pick<Pass>(f, handle, plan, list, n, limit);
 }
 
+/* measures: on these operands, and what is found so comes first. *most: bytes that measuring may
+ * want within the room, NULL: nobody asks. */
 template <typename Pass>
-int choose_of(dpt__context *context, dpt__cudnn_conv_plan *plan, const operands &o, size_t limit,
-              bool measures) {
-  const dpt__cudnn_functions *f;
-  dpt__cudnn *cudnn;
-  if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
+int choose_of(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
+              const operands &o, bool measures, size_t *most) {
   DPT__CUDNN(f->cudnnSetConvolutionMathType(
       plan->conv, short_floats(&plan->key) ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH));
-  return measures ? measure<Pass>(context, f, cudnn->handle, plan, o, limit)
-                  : guess<Pass>(f, cudnn->handle, plan, limit);
+  if (most) *most = wanted<Pass>(f, handle, plan, o.room);
+  if (measures && measure<Pass>(f, handle, plan, o)) return 1;
+  return measures && plan->works ? 0 : guess<Pass>(f, handle, plan, o.room);
 }
 
-int choose(dpt__context *context, dpt__cudnn_conv_plan *plan, const operands &o, size_t limit,
-           bool measures) {
+int choose(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
+           const operands &o, bool measures, size_t *most) {
   if (plan->key.pass == DPT__CONV_FORWARD)
-    return choose_of<forward>(context, plan, o, limit, measures);
+    return choose_of<forward>(f, handle, plan, o, measures, most);
   if (plan->key.pass == DPT__CONV_DATA)
-    return choose_of<backward_data>(context, plan, o, limit, measures);
-  return choose_of<backward_weight>(context, plan, o, limit, measures);
+    return choose_of<backward_data>(f, handle, plan, o, measures, most);
+  return choose_of<backward_weight>(f, handle, plan, o, measures, most);
 }
 
 void tell(const dpt__cudnn_conv_plan *plan) {
@@ -295,19 +289,16 @@ size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
          (key->type == DPT_F32 ? sizeof(float) : sizeof(double));
 }
 
-int dpt__conv_choose_small(dpt__context *context, dpt__cudnn_conv_plan *plan) {
-  operands none = {};
-  return choose(context, plan, none, 0, false);
-}
-
 /* A new plan for the native stream. */
-static int make(dpt__context *context, const dpt__cudnn_functions *f, const dpt__conv_key *key,
-                const operands &o, dpt__cudnn_conv_plan **plan) {
-  size_t limit;
+static int make(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
+                const dpt__conv_key *key, const operands &o, dpt__cudnn_conv_plan **plan) {
   /* nothing can be measured while a graph is recorded: that would wait for the native stream */
   bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
-  if (limit_of(key, &limit) || dpt__conv_describe(f, key, plan)) return 1;
-  if (!(*plan)->works || !choose(context, *plan, o, limit, measures)) return 0;
+  if (dpt__conv_describe(f, key, plan)) return 1;
+  if (!(*plan)->works) return 0;
+  if (!choose(f, handle, *plan, o, measures, NULL) &&
+      (!measures || !dpt__conv_found(context, key, (*plan)->works, (*plan)->memory)))
+    return 0;
   dpt__conv_drop(f, *plan);
   return 1;
 }
@@ -317,14 +308,68 @@ int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, boo
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
-  dpt__cudnn_conv_plan *plan = cudnn->convolutions.find(*key);
-  if (plan) {
-    plan->workspace = NULL;
-  } else {
-    if (make(context, f, key, o, &plan)) return 1;
-    if (verbose) tell(plan);
-    cudnn->convolutions.keep(plan, [&](dpt__cudnn_conv_plan *old) { dpt__conv_drop(f, old); });
-  }
+  dpt__cudnn_conv_plan *plan = *result = cudnn->convolutions.find(*key);
+  if (plan)
+    return plan->works && plan->memory > o.room ? choose(f, cudnn->handle, plan, o, false, NULL)
+                                                : 0;
+  if (make(context, f, cudnn->handle, key, o, &plan)) return 1;
+  if (verbose) tell(plan);
+  cudnn->convolutions.keep(plan, [&](dpt__cudnn_conv_plan *old) { dpt__conv_drop(f, old); });
   *result = plan;
+  return 0;
+}
+
+/* ---- the desk ---- */
+
+/* tight: there is no memory for what was wanted. */
+static int decide(const dpt__cudnn_functions *f, cudnnHandle_t handle, bool tight,
+                  dpt__conv_need *need) {
+  operands none = {};
+  dpt__cudnn_conv_plan *plan;
+  size_t most = 0;
+  if ((!tight && limit_of(&need->key, &none.room)) || dpt__conv_describe(f, &need->key, &plan))
+    return 1;
+  int failed = plan->works && choose(f, handle, plan, none, false, &most);
+  need->works = plan->works;
+  need->memory = plan->works ? plan->memory : 0;
+  if (need->key.search & DPT_SEARCH_BENCHMARK && most > need->memory) need->memory = most;
+  dpt__conv_drop(f, plan);
+  return failed;
+}
+
+int dpt__conv_need_of(const dpt__context *context, const dpt__conv_key *key, dpt__conv_need *need) {
+  const dpt__cudnn_functions *f;
+  dpt__cudnn_desk *desk;
+  std::unique_lock<std::mutex> guard;
+  if (dpt__cudnn_ask(context->unit, &f, &desk, &guard)) return 1;
+  dpt__conv_need *found = desk->convolutions.find(*key);
+  bool tight = context->measures == DPT__MEASURES_LEAST;
+  if (!found || tight) {
+    dpt__visit visit(context->unit);
+    need->key = *key;
+    if (visit.failed || decide(f, desk->handle, tight, need)) return 1;
+    if (!found) {
+      found = (dpt__conv_need *)malloc(sizeof *found);
+      if (!found) return dpt__cuda_fail("no host memory for what a convolution needs");
+      found->key = *key;
+      desk->convolutions.keep(found, [](dpt__conv_need *old) { free(old); });
+    }
+    found->works = need->works;
+    found->memory = need->memory;
+  }
+  *need = *found;
+  return 0;
+}
+
+int dpt__conv_found(const dpt__context *context, const dpt__conv_key *key, bool works,
+                    size_t memory) {
+  const dpt__cudnn_functions *f;
+  dpt__cudnn_desk *desk;
+  std::unique_lock<std::mutex> guard;
+  if (dpt__cudnn_ask(context->unit, &f, &desk, &guard)) return 1;
+  dpt__conv_need *need = desk->convolutions.find(*key);
+  if (!need) return 0;
+  need->works = works;
+  need->memory = memory;
   return 0;
 }

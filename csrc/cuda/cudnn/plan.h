@@ -3,6 +3,12 @@
  *
  * Invariant: a plan is found by its whole key. Only algorithms that give the same bits every time
  * are chosen, and only such as multiply floats as floats unless TF32 is allowed.
+ *
+ * The workspace is taken at the launch, where only the device's desk can be asked: it has cuDNN's
+ * own choice, or (where the queue will measure) the most that any algorithm may want, until the
+ * queue has measured. The queue then chooses among what fits into the memory that is there: with
+ * cuDNN's choice that is the same algorithm, since only such come before it as want more than the
+ * desk's limit.
  */
 #ifndef DPT_CUDA_CUDNN_PLAN_H
 #define DPT_CUDA_CUDNN_PLAN_H
@@ -22,11 +28,19 @@ struct dpt__cudnn_conv_plan {
   cudnnTensorDescriptor_t in, out;
   cudnnFilterDescriptor_t weight;
   cudnnConvolutionDescriptor_t conv;
-  bool works;      /* else cuDNN has no algorithm */
-  bool aside;      /* WEIGHT cannot add to what is there: it is computed aside */
-  int algorithm;   /* of the pass's enum */
-  size_t memory;   /* bytes of its workspace */
-  void *workspace; /* while the kernel runs that has measured: what it measured with */
+  bool works;    /* else cuDNN has no algorithm */
+  bool aside;    /* WEIGHT cannot add to what is there: it is computed aside */
+  int algorithm; /* of the pass's enum */
+  size_t memory; /* bytes of its workspace */
+};
+
+/* What a launch is to take. */
+struct dpt__conv_need {
+  dpt__conv_need *next;
+  uint64_t used;
+  dpt__conv_key key;
+  bool works;
+  size_t memory;
 };
 
 /* The key of N of the images of args; bytes of its weight. */
@@ -37,14 +51,18 @@ size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
 int dpt__conv_describe(const dpt__cudnn_functions *call, const dpt__conv_key *key,
                        dpt__cudnn_conv_plan **plan);
 void dpt__conv_drop(const dpt__cudnn_functions *call, dpt__cudnn_conv_plan *plan);
-/* The native stream's plan of a key, chosen where it is new (verbose: and printed). Measuring
- * reads the operands, and leaves rubbish in what FORWARD and DATA write. */
+/* The native stream's plan of a key, chosen if it is new (verbose: and printed) or wants more than
+ * the `room` bytes of workspace. Measuring reads the operands and leaves rubbish in the result's:
+ * `out` of FORWARD, `in` of DATA, `weight` of WEIGHT. */
 struct dpt__conv_operands {
-  void *in, *weight, *out;
+  void *in, *weight, *out, *workspace;
+  size_t room;
 };
 int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose,
                             dpt__conv_operands operands, dpt__cudnn_conv_plan **plan);
-/* Chooses again, among algorithms that need no workspace. */
-int dpt__conv_choose_small(dpt__context *context, dpt__cudnn_conv_plan *plan);
+/* For who launches; and what the queue has found out. */
+int dpt__conv_need_of(const dpt__context *context, const dpt__conv_key *key, dpt__conv_need *need);
+int dpt__conv_found(const dpt__context *context, const dpt__conv_key *key, bool works,
+                    size_t memory);
 
 #endif

@@ -23,8 +23,9 @@ struct run {
   const dpt__cudnn_functions *call;
   cudnnHandle_t handle;
   cudaStream_t stream;
-  dpt__cudnn_rnn_plan *plan; /* the native stream's */
-  size_t width;              /* bytes of an element */
+  dpt__cudnn_rnn_plan *plan; /* the native stream's, or the desk's if the context measures */
+  dpt__rnn_answer answer;
+  size_t width; /* bytes of an element */
   int64_t rows, columns;
   void *work;
   struct { /* results of the layer that are copied to where they belong */
@@ -35,7 +36,7 @@ struct run {
   int nlate;
 };
 
-void *take(run *r, size_t bytes) { return dpt__cuda_services->scratch(r->context, bytes); }
+void *take(run *r, size_t bytes) { return dpt__scratch(r->context, bytes); }
 
 bool aligned(const void *p, uintptr_t align) { return (uintptr_t)p % align == 0; }
 
@@ -43,10 +44,16 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   dpt__cudnn *cudnn;
   r->context = context;
   r->a = (const dpt__rnn_args *)args;
-  if (dpt__cudnn_begin(context, &r->call, &cudnn)) return 1;
-  r->handle = cudnn->handle;
-  r->stream = dpt__native_stream_of(context)->stream;
-  if (dpt__cudnn_rnn_plan_of(&cudnn->networks, r->call, r->handle, r->a, kept, &r->plan)) return 1;
+  if (context->measures) {
+    if (dpt__rnn_ask(context->unit, r->a, kept, &r->answer)) return 1;
+    r->plan = r->answer.plan;
+  } else {
+    if (dpt__cudnn_begin(context, &r->call, &cudnn)) return 1;
+    r->handle = cudnn->handle;
+    r->stream = dpt__native_stream_of(context)->stream;
+    if (dpt__cudnn_rnn_plan_of(&cudnn->networks, r->call, r->handle, r->a, kept, &r->plan))
+      return 1;
+  }
   if (r->a->reserve && (size_t)r->a->reserve_bytes < r->plan->reserve())
     return dpt__cuda_fail("cuDNN wants a reserve of %zu bytes now, not %lld", r->plan->reserve(),
                           (long long)r->a->reserve_bytes);
@@ -60,7 +67,7 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
       r->plan->first.work > r->plan->other.work ? r->plan->first.work : r->plan->other.work;
   r->work = most ? take(r, most) : NULL;
   r->nlate = 0;
-  return most && !r->work;
+  return 0;
 }
 
 /* *to = p, or an aligned copy of it; NULL stays NULL. */
@@ -68,22 +75,21 @@ int read_from(run *r, void *p, size_t bytes, uintptr_t align, void **to) {
   *to = p;
   if (aligned(p, align)) return 0;
   *to = take(r, bytes);
-  if (!*to) return 1;
+  if (r->context->measures) return 0;
   DPT__CUDA(cudaMemcpyAsync(*to, p, bytes, cudaMemcpyDeviceToDevice, r->stream));
   return 0;
 }
 
 /* *to = p, or aligned memory that finish() copies to p. */
-int write_to(run *r, void *p, size_t bytes, void **to) {
+void write_to(run *r, void *p, size_t bytes, void **to) {
   *to = p;
-  if (aligned(p, DATA_ALIGN)) return 0;
+  if (aligned(p, DATA_ALIGN)) return;
   *to = take(r, bytes);
   r->late[r->nlate++] = {p, *to, bytes};
-  return !*to;
 }
 
 int finish(run *r) {
-  for (int i = 0; i < r->nlate; i++)
+  for (int i = 0; i < r->nlate && !r->context->measures; i++)
     DPT__CUDA(cudaMemcpyAsync(r->late[i].to, r->late[i].from, r->late[i].bytes,
                               cudaMemcpyDeviceToDevice, r->stream));
   r->nlate = 0;
@@ -93,8 +99,7 @@ int finish(run *r) {
 /* The padding of a sequence that cuDNN is about to write becomes 0. */
 int clear_padding(run *r, void *p, int64_t columns) {
   if (!r->a->ragged) return 0;
-  DPT__CUDA(cudaMemsetAsync(p, 0, (size_t)(r->rows * columns) * r->width, r->stream));
-  return 0;
+  return dpt__cuda_clear(r->context, p, (size_t)(r->rows * columns) * r->width);
 }
 
 size_t state_bytes(const run *r, int64_t columns) {
@@ -107,8 +112,8 @@ void *state_of(const run *r, void *all, int layer, int64_t columns) {
 int read_state(run *r, void *all, int layer, int64_t columns, void **to) {
   return read_from(r, state_of(r, all, layer, columns), state_bytes(r, columns), DATA_ALIGN, to);
 }
-int write_state(run *r, void *all, int layer, int64_t columns, void **to) {
-  return write_to(r, state_of(r, all, layer, columns), state_bytes(r, columns), to);
+void write_state(run *r, void *all, int layer, int64_t columns, void **to) {
+  write_to(r, state_of(r, all, layer, columns), state_bytes(r, columns), to);
 }
 
 int read_weight(run *r, int layer, void **to) {
@@ -162,9 +167,11 @@ int forward_layer(run *r, int layer, const void *x, void *y) {
   int64_t O = dpt__rnn_width(&a->rnn), H = a->rnn.hidden;
   void *w, *h0, *c0, *hn, *cn;
   if (read_weight(r, layer, &w) || read_state(r, a->h0, layer, O, &h0) ||
-      read_state(r, a->c0, layer, H, &c0) || write_state(r, a->hn, layer, O, &hn) ||
-      write_state(r, a->cn, layer, H, &cn) || clear_padding(r, y, r->columns))
+      read_state(r, a->c0, layer, H, &c0) || clear_padding(r, y, r->columns))
     return 1;
+  write_state(r, a->hn, layer, O, &hn);
+  write_state(r, a->cn, layer, H, &cn);
+  if (r->context->measures) return finish(r);
   cudnnForwardMode_t mode = a->reserve ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE;
   DPT__CUDNN(r->call->cudnnRNNForward(r->handle, l.rnn, mode, NULL, l.x, x, l.y, y, l.h, h0, hn,
                                       l.c, c0, cn, l.weight, w, l.work, r->work,
@@ -179,9 +186,11 @@ int data_layer(run *r, int layer, const void *y, const void *gy, void *gx, int64
   void *w, *h0, *c0, *ghn, *gcn, *gh0, *gc0;
   if (read_weight(r, layer, &w) || read_state(r, a->h0, layer, O, &h0) ||
       read_state(r, a->c0, layer, H, &c0) || read_state(r, a->ghn, layer, O, &ghn) ||
-      read_state(r, a->gcn, layer, H, &gcn) || write_state(r, a->gh0, layer, O, &gh0) ||
-      write_state(r, a->gc0, layer, H, &gc0) || clear_padding(r, gx, columns))
+      read_state(r, a->gcn, layer, H, &gcn) || clear_padding(r, gx, columns))
     return 1;
+  write_state(r, a->gh0, layer, O, &gh0);
+  write_state(r, a->gc0, layer, H, &gc0);
+  if (r->context->measures) return finish(r);
   DPT__CUDNN(r->call->cudnnRNNBackwardData_v8(r->handle, l.rnn, NULL, l.y, y, gy, l.x, gx, l.h, h0,
                                               ghn, gh0, l.c, c0, gcn, gc0, l.weight, w, l.work,
                                               r->work, l.reserve, reserve_of(r, layer)));
@@ -200,8 +209,10 @@ int weight_layer(run *r, int layer, const void *x, const void *y) {
   char *to = (char *)a->gw + r->plan->weight_at(layer);
   bool aside = a->scale != 1 || !aligned(to, WEIGHT_ALIGN);
   void *h0, *sum = aside ? take(r, l.weight) : to;
-  if (!sum || read_state(r, a->h0, layer, dpt__rnn_width(&a->rnn), &h0)) return 1;
-  if (aside) DPT__CUDA(cudaMemsetAsync(sum, 0, l.weight, r->stream));
+  if (read_state(r, a->h0, layer, dpt__rnn_width(&a->rnn), &h0) ||
+      (aside && dpt__cuda_clear(r->context, sum, l.weight)))
+    return 1;
+  if (r->context->measures) return 0;
   DPT__CUDNN(r->call->cudnnRNNBackwardWeights_v8(r->handle, l.rnn, CUDNN_WGRAD_MODE_ADD, NULL, l.x,
                                                  x, l.h, h0, l.y, y, l.weight, sum, l.work, r->work,
                                                  l.reserve, reserve_of(r, layer)));
@@ -243,13 +254,12 @@ int dpt__cuda_rnn_forward(dpt__context *context, const void *args) {
   for (int layer = 0; layer < r.plan->layers(); layer++) {
     bool last = layer == r.plan->layers() - 1;
     if (last) {
-      if (write_to(&r, a->y, (size_t)(r.rows * r.columns) * r.width, &y)) return 1;
+      write_to(&r, a->y, (size_t)(r.rows * r.columns) * r.width, &y);
     } else if (a->reserve) {
       y = (char *)a->reserve + r.plan->given_at(layer);
     } else {
       void *&turn = turns[layer % 2];
       if (!turn) turn = take(&r, r.plan->between);
-      if (!turn) return 1;
       y = turn;
     }
     if (forward_layer(&r, layer, x, y)) return 1;
@@ -275,10 +285,9 @@ int dpt__cuda_rnn_data(dpt__context *context, const void *args) {
     if (layer) {
       void *&turn = turns[layer % 2];
       if (!turn) turn = take(&r, r.plan->between);
-      if (!turn) return 1;
       gx = turn;
-    } else if (write_to(&r, a->gx, (size_t)(r.rows * columns) * r.width, &gx)) {
-      return 1;
+    } else {
+      write_to(&r, a->gx, (size_t)(r.rows * columns) * r.width, &gx);
     }
     if (data_layer(&r, layer, y, gy, gx, columns)) return 1;
     if (layer && r.plan->drops() && drop(&r, gx, gx, layer - 1)) return 1;

@@ -2,7 +2,6 @@
 #include "cuda/cudnn/rnn_plan.h"
 
 #include <cstdlib>
-#include <mutex>
 #include <new>
 
 static int destroy(dpt__rnn_layer_plan *plan) {
@@ -154,33 +153,18 @@ int dpt__cudnn_rnn_plan_of(dpt__plans<dpt__cudnn_rnn_plan> *plans, const dpt__cu
   return a->T ? set_lengths(call, a, plan) : 0;
 }
 
-/* ---- questions of the caller's thread, beside what the streams do ---- */
+/* ---- questions of the thread that launches ---- */
+
+int dpt__rnn_ask(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer) {
+  dpt__cudnn_desk *desk;
+  if (dpt__cudnn_ask(index, &answer->call, &desk, &answer->guard)) return 1;
+  dpt__visit visit(index);
+  answer->handle = desk->handle;
+  return visit.failed || dpt__cudnn_rnn_plan_of(&desk->networks, answer->call, desk->handle, args,
+                                                kept, &answer->plan);
+}
 
 namespace {
-
-enum { MOST_DEVICES = 256 };
-
-/* What answers questions about a device. */
-struct desk {
-  std::mutex lock;
-  cudnnHandle_t handle;
-  dpt__plans<dpt__cudnn_rnn_plan> plans;
-} desks[MOST_DEVICES];
-
-/* ask(cuDNN's functions, a handle of the device, its plan), one thread at a time. */
-template <typename F> int with_plan(int index, const dpt__rnn_args *args, F ask) {
-  const dpt__cudnn_functions *call = dpt__cudnn_open();
-  dpt__cudnn_rnn_plan *plan;
-  if (!call) return 1;
-  if (index < 0 || index >= MOST_DEVICES) return dpt__cuda_fail("there is no GPU %d", index);
-  dpt__visit visit(index);
-  if (visit.failed) return 1;
-  desk *d = &desks[index];
-  std::lock_guard<std::mutex> guard(d->lock);
-  if (!d->handle && dpt__cudnn_status(call->cudnnCreate(&d->handle), "cudnnCreate")) return 1;
-  if (dpt__cudnn_rnn_plan_of(&d->plans, call, d->handle, args, true, &plan)) return 1;
-  return ask(call, d->handle, plan);
-}
 
 /* Arguments without data. */
 dpt__rnn_args weights_of(const dpt_rnn *r, int type) {
@@ -192,10 +176,10 @@ dpt__rnn_args weights_of(const dpt_rnn *r, int type) {
 
 int size(int index, const dpt_rnn *r, int type, int64_t *elements) {
   dpt__rnn_args args = weights_of(r, type);
-  return with_plan(index, &args, [&](const dpt__cudnn_functions *, cudnnHandle_t, auto plan) {
-    *elements = (int64_t)(plan->weight_at(r->layers) / dpt__rnn_element(type));
-    return 0;
-  });
+  dpt__rnn_answer of;
+  if (dpt__rnn_ask(index, &args, true, &of)) return 1;
+  *elements = (int64_t)(of.plan->weight_at(r->layers) / dpt__rnn_element(type));
+  return 0;
 }
 
 /* Where what lies at `address` begins, in elements, and its last two sizes; 0 where it is NULL. */
@@ -218,38 +202,38 @@ int place(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, cons
 
 int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rnn_part *part) {
   dpt__rnn_args args = weights_of(r, type);
-  return with_plan(
-      index, &args, [&](const dpt__cudnn_functions *call, cudnnHandle_t handle, auto plan) {
-        int layer = pseudo_layer / r->directions;
-        dpt__rnn_layer_plan parts, &l = plan->at(layer);
-        /* cuDNN adds to the address and does not look at what is there. */
-        char *base = (char *)((uintptr_t)1 << 30);
-        void *matrix_at = NULL, *bias_at = NULL;
-        int64_t columns;
-        cudnnTensorDescriptor_t &matrix = parts.h, &bias = parts.c; /* they end with it */
-        parts.call = call;
-        DPT__CUDNN(call->cudnnCreateTensorDescriptor(&matrix));
-        DPT__CUDNN(call->cudnnCreateTensorDescriptor(&bias));
-        DPT__CUDNN(call->cudnnGetRNNWeightParams(handle, l.rnn, pseudo_layer % r->directions,
-                                                 l.weight, base, id, matrix, &matrix_at, bias,
-                                                 &bias_at));
-        if (place(call, matrix, base, matrix_at, type, &part->matrix, &part->rows,
-                  &part->columns) ||
-            place(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
-          return 1;
-        part->biases *= columns; /* one of the two is 1 */
-        int64_t first = (int64_t)(plan->weight_at(layer) / dpt__rnn_element(type));
-        if (part->rows) part->matrix += first;
-        if (part->biases) part->bias += first;
-        return 0;
-      });
+  dpt__rnn_answer of;
+  if (dpt__rnn_ask(index, &args, true, &of)) return 1;
+  const dpt__cudnn_functions *call = of.call;
+  int layer = pseudo_layer / r->directions;
+  dpt__rnn_layer_plan parts, &l = of.plan->at(layer);
+  /* cuDNN adds to the address and does not look at what is there. */
+  char *base = (char *)((uintptr_t)1 << 30);
+  void *matrix_at = NULL, *bias_at = NULL;
+  int64_t columns;
+  cudnnTensorDescriptor_t &matrix = parts.h, &bias = parts.c; /* they end with it */
+  dpt__visit visit(index);
+  if (visit.failed) return 1;
+  parts.call = call;
+  DPT__CUDNN(call->cudnnCreateTensorDescriptor(&matrix));
+  DPT__CUDNN(call->cudnnCreateTensorDescriptor(&bias));
+  DPT__CUDNN(call->cudnnGetRNNWeightParams(of.handle, l.rnn, pseudo_layer % r->directions, l.weight,
+                                           base, id, matrix, &matrix_at, bias, &bias_at));
+  if (place(call, matrix, base, matrix_at, type, &part->matrix, &part->rows, &part->columns) ||
+      place(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
+    return 1;
+  part->biases *= columns; /* one of the two is 1 */
+  int64_t first = (int64_t)(of.plan->weight_at(layer) / dpt__rnn_element(type));
+  if (part->rows) part->matrix += first;
+  if (part->biases) part->bias += first;
+  return 0;
 }
 
 int reserve(int index, const dpt__rnn_args *args, int64_t *bytes) {
-  return with_plan(index, args, [&](const dpt__cudnn_functions *, cudnnHandle_t, auto plan) {
-    *bytes = (int64_t)plan->reserve();
-    return 0;
-  });
+  dpt__rnn_answer of;
+  if (dpt__rnn_ask(index, args, true, &of)) return 1;
+  *bytes = (int64_t)of.plan->reserve();
+  return 0;
 }
 
 } // namespace

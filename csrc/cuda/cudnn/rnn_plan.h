@@ -5,7 +5,7 @@
  * weights are the layers' weight spaces behind each other, as cuDNN says they are: within one,
  * places come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves, then what
  * each layer but the last gives, then (with dropout) what the next one read of it. Plans are kept:
- * those of a native stream for its kernels, those of a device for the caller's questions.
+ * those of a native stream for its kernels, those of a device for who launches them.
  */
 #ifndef DPT_CUDA_CUDNN_RNN_PLAN_H
 #define DPT_CUDA_CUDNN_RNN_PLAN_H
@@ -75,5 +75,14 @@ struct dpt__cudnn_rnn_plan {
 int dpt__cudnn_rnn_plan_of(dpt__plans<dpt__cudnn_rnn_plan> *plans, const dpt__cudnn_functions *call,
                            cudnnHandle_t handle, const dpt__rnn_args *args, bool kept,
                            dpt__cudnn_rnn_plan **plan);
+
+/* That of the device's desk, which is locked for as long as the answer lives. */
+struct dpt__rnn_answer {
+  std::unique_lock<std::mutex> guard;
+  const dpt__cudnn_functions *call;
+  cudnnHandle_t handle;
+  dpt__rnn_plan *plan;
+};
+int dpt__rnn_ask(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer);
 
 #endif

@@ -59,8 +59,7 @@ __global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark, dp
 
 int launch_check(dpt__context *context, const indices &at, const verdict **out, uint32_t *marks,
                  int64_t nmark) {
-  verdict *v = (verdict *)dpt__cuda_services->scratch(context, sizeof *v);
-  if (!v) return 1;
+  verdict *v = (verdict *)dpt__scratch(context, sizeof *v);
   *out = v;
   int64_t blocks = (at.n + CHECK_THREADS - 1) / CHECK_THREADS;
   if (blocks > CHECKERS) blocks = CHECKERS;
@@ -119,9 +118,8 @@ struct order {
 
 int sort_indices(dpt__context *context, const indices &at, order *by) {
   int64_t width = dpt__of_type(at.type, [](auto zero) { return (int)sizeof zero; });
-  void *rows = dpt__cuda_services->scratch(context, (size_t)(at.n * width));
-  int64_t *places = (int64_t *)dpt__cuda_services->scratch(context, (size_t)at.n * sizeof *places);
-  if (!rows || !places) return 1;
+  void *rows = dpt__scratch(context, (size_t)(at.n * width));
+  int64_t *places = (int64_t *)dpt__scratch(context, (size_t)at.n * sizeof *places);
   int bits = 1; /* of the rows' numbers; all bits of a real are taken to differ */
   while (bits < 63 && (int64_t)1 << bits <= at.rows) bits++;
   if (bits > 8 * width || at.type == DPT_F32 || at.type == DPT_F64) bits = (int)(8 * width);
@@ -216,8 +214,7 @@ int launch_add(dpt__context *context, const dpt__lookup_backward_args &a, const 
   double *parts = NULL, *tails = NULL;
   if (chunks > 1) {
     size_t bytes = 2 * (size_t)chunks * (size_t)a.D * sizeof *parts;
-    parts = (double *)dpt__cuda_services->scratch(context, bytes);
-    if (!parts) return 1;
+    parts = (double *)dpt__scratch(context, bytes);
     tails = parts + chunks * a.D;
   }
   auto add = add_chunks<T>;
@@ -288,8 +285,8 @@ int dpt__cuda_lookup_renorm(dpt__context *context, const void *args) {
   const verdict *v;
   if (!a.n) return 0;
   int64_t words = (a.V + 31) / 32;
-  uint32_t *marks = (uint32_t *)dpt__cuda_services->scratch(context, (size_t)words * sizeof *marks);
-  if (!marks || launch_check(context, at, &v, marks, words)) return 1;
+  uint32_t *marks = (uint32_t *)dpt__scratch(context, (size_t)words * sizeof *marks);
+  if (launch_check(context, at, &v, marks, words)) return 1;
   return dpt__of_real(a.type, [&](auto zero) {
     auto kernel = renorm_rows<decltype(zero)>;
     return DPT_LAUNCH_TEAM(kernel, dpt__blocks(a.n * WARP), DPT__BLOCK, 0, context, at, a, marks,

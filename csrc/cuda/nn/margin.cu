@@ -153,9 +153,7 @@ int dpt__cuda_multimargin(dpt__context *context, const void *args) {
 int dpt__cuda_multilabel(dpt__context *context, const void *args) {
   const dpt__multilabel_args &a = *(const dpt__multilabel_args *)args;
   unsigned blocks = (unsigned)(a.N < 1 ? 1 : a.N < DPT__SUM_BLOCKS ? a.N : DPT__SUM_BLOCKS);
-  int *tallies =
-      (int *)dpt__cuda_services->scratch(context, (size_t)blocks * (size_t)a.C * sizeof *tallies);
-  if (!tallies) return 1;
+  int *tallies = (int *)dpt__scratch(context, (size_t)blocks * (size_t)a.C * sizeof *tallies);
   return dpt__of_real(a.type, [&](auto zero) {
     multilabel<decltype(zero)> f = {a, dpt__class_fault_of(context, a.C),
                                     share_of(a.average, a.N, a.C), tallies};

@@ -115,8 +115,8 @@ template <typename F>
 int dpt__cut_launch(dpt__context *context, const dpt__cut &k, bool last, F launch) {
   if (k.chunks == 1) return launch(DPT__MEASURE | DPT__APPLY, (double *)NULL, 1u);
   size_t bytes = 2 * (size_t)k.C * k.chunks * sizeof(double);
-  double *sums = (double *)dpt__cuda_services->scratch(context, bytes);
-  if (!sums || launch(DPT__MEASURE, sums, k.chunks)) return 1;
+  double *sums = (double *)dpt__scratch(context, bytes);
+  if (launch(DPT__MEASURE, sums, k.chunks)) return 1;
   return launch(DPT__APPLY, sums, last ? k.chunks : 1u);
 }
 

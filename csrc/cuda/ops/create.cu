@@ -84,9 +84,8 @@ template <typename T> int histogram(dpt__context *context, const dpt__histogram_
   if (g->rows > INT32_MAX / blocks)
     return dpt__cuda_fail("%lld rows of %lld numbers are too many", (long long)g->rows,
                           (long long)g->n);
-  unsigned long long *counts = (unsigned long long *)dpt__cuda_services->scratch(context, bytes);
-  if (!counts) return 1;
-  DPT__CUDA(cudaMemsetAsync(counts, 0, bytes, dpt__native_stream_of(context)->stream));
+  unsigned long long *counts = (unsigned long long *)dpt__scratch(context, bytes);
+  if (dpt__cuda_clear(context, counts, bytes)) return 1;
   auto count = count_numbers<T>;
   auto end = write_counts<T>;
   size_t shared = g->bins <= SHARED_BINS ? (size_t)g->bins * sizeof(unsigned) : 0;

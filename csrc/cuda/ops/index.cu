@@ -44,8 +44,7 @@ __global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, d
 int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
   int64_t count = g.slices.count * g.n;
   unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / (CHECK_THREADS / DPT__BLOCK));
-  if (blocks > 1)
-    DPT__CUDA(cudaMemsetAsync(refused, 0, sizeof *refused, dpt__native_stream_of(context)->stream));
+  if (blocks > 1 && dpt__cuda_clear(context, refused, sizeof *refused)) return 1;
   unsigned threads = count < CHECK_THREADS ? (unsigned)(count + 31) / 32 * 32 : CHECK_THREADS;
   return DPT_LAUNCH_TEAM(check_indices, blocks, threads, 0, context, g, count, refused,
                          dpt__fault_of(context), context->name);
@@ -115,9 +114,7 @@ __global__ void add_slices(job w, int64_t count, const int *refused) {
 int sort_indices(dpt__context *context, const dpt__slices &slices, job *w) {
   const dpt__gather_args &g = w->g;
   int64_t count = slices.count * g.n, row = g.n;
-  int64_t *memory =
-      (int64_t *)dpt__cuda_services->scratch(context, 2 * (size_t)count * sizeof *memory);
-  if (!memory) return 1;
+  int64_t *memory = (int64_t *)dpt__scratch(context, 2 * (size_t)count * sizeof *memory);
   dpt__sort_args s = {};
   s.mode = DPT__SORT_all;
   s.dtype = DPT_I64;
@@ -166,8 +163,8 @@ int run(dpt__context *context, job *w, const dpt__slices &slices) {
   int width = dpt__width_of(g->dtype);
   dpt__gather_args looked = *g;
   looked.slices = slices;
-  int *refused = (int *)dpt__cuda_services->scratch(context, sizeof *refused);
-  if (!refused || check(context, looked, refused)) return 1;
+  int *refused = (int *)dpt__scratch(context, sizeof *refused);
+  if (check(context, looked, refused)) return 1;
   bool ordered = g->mode == DPT__INDEX_write || g->mode == DPT__INDEX_add;
   if (ordered && g->n > 1 && sort_indices(context, slices, w)) return 1;
   if (g->mode == DPT__INDEX_add)

@@ -139,10 +139,9 @@ int launch(dpt__context *context, const List &list, int64_t room) {
   int64_t count = dpt__walk_count(&list.walk), tiles = (count + TILE - 1) / TILE, *sums = NULL;
   if (tiles > INT32_MAX) return dpt__cuda_fail("%lld elements are too many", (long long)count);
   if (tiles > 1) {
-    sums = (int64_t *)dpt__cuda_services->scratch(context, (size_t)tiles * sizeof *sums);
+    sums = (int64_t *)dpt__scratch(context, (size_t)tiles * sizeof *sums);
     auto first = count_tiles<Index, List::OPERANDS>;
-    if (!sums ||
-        DPT_LAUNCH_TEAM(first, (unsigned)tiles, THREADS, 0, context, list.walk, count, sums))
+    if (DPT_LAUNCH_TEAM(first, (unsigned)tiles, THREADS, 0, context, list.walk, count, sums))
       return 1;
     dpt__scan_args g = {};
     g.dtype = DPT_I64;

@@ -222,9 +222,8 @@ int modes(dpt__context *context, const dpt__sort_args *g, const typename dpt__ke
           const uint32_t *at) {
   int64_t slices = g->slices.count;
   size_t bytes = (size_t)slices * sizeof(unsigned long long);
-  unsigned long long *best = (unsigned long long *)dpt__cuda_services->scratch(context, bytes);
-  if (!best) return 1;
-  DPT__CUDA(cudaMemsetAsync(best, 0, bytes, dpt__native_stream_of(context)->stream));
+  unsigned long long *best = (unsigned long long *)dpt__scratch(context, bytes);
+  if (dpt__cuda_clear(context, best, bytes)) return 1;
   auto score = score_runs<typename dpt__keys<T>::key>;
   if (DPT_LAUNCH(score, dpt__blocks(slices * g->n), DPT__BLOCK, 0, context, keys, g->n,
                  slices * g->n, best))
@@ -252,16 +251,11 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   const size_t items = (size_t)(slices * g->n), sums = (size_t)(slices * chunks * DIGITS);
   const size_t counts = (size_t)(slices * tiles * DIGITS);
   key *keys = NULL;
-  uint32_t *words = (uint32_t *)dpt__cuda_services->scratch(
+  uint32_t *words = (uint32_t *)dpt__scratch(
       context, (counts + (size_t)passes * sums + (size_t)copies * items) * sizeof *words);
-  if (!words) return 1;
-  if (copies) {
-    keys = (key *)dpt__cuda_services->scratch(context, (size_t)copies * items * sizeof *keys);
-    if (!keys) return 1;
-  }
+  if (copies) keys = (key *)dpt__scratch(context, (size_t)copies * items * sizeof *keys);
   uint32_t *chunk_sums = words + counts, *places = chunk_sums + (size_t)passes * sums;
-  DPT__CUDA(cudaMemsetAsync(chunk_sums, 0, (size_t)passes * sums * sizeof *words,
-                            dpt__native_stream_of(context)->stream));
+  if (dpt__cuda_clear(context, chunk_sums, (size_t)passes * sums * sizeof *words)) return 1;
   auto count = count_digits<T>;
   auto add = add_counts<key>;
   auto put = put_items<T>;

@@ -140,8 +140,7 @@ template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
   c.chunk = (g->n + c.parts - 1) / c.parts;
   c.parts = (g->n + c.chunk - 1) / c.chunk;
   if (c.parts == 1) return launch<T>(context, g, c, across);
-  c.sums = (A *)dpt__cuda_services->scratch(context, (size_t)(slices * c.parts) * sizeof *c.sums);
-  if (!c.sums) return 1;
+  c.sums = (A *)dpt__scratch(context, (size_t)(slices * c.parts) * sizeof *c.sums);
   dpt__scan_args sums = {};
   sums.product = g->product;
   sums.dtype = std::is_same<A, double>::value ? DPT_F64 : DPT_I64;

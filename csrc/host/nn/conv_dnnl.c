@@ -78,25 +78,21 @@ static int run(const struct run *r) {
   return side[result]->reorder ? reorder(r, side[result], plain[result], data[result], 1) : 0;
 }
 
-/* gw += scale * the gradient that a run leaves in scratch. */
-static int weight_gradient(dpt__context *context, struct run *r,
-                           const struct dpt__convolution_args *a) {
-  int64_t n = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
-  float *gw = a->weight, *fresh = dpt__scratch(context, (size_t)n * sizeof *fresh);
-  if (!fresh) return 1;
-  r->weight = fresh;
+/* WEIGHT adds scale * the gradient, which a run leaves in memory of its own. */
+static int whole(dpt__context *context, struct run *r, const struct dpt__convolution_args *a) {
+  int64_t n = 0;
+  float *gw = a->weight, scale = (float)a->scale;
+  r->scratch = dpt__scratch(context, scratch_of(r->plan) + 64);
+  if (a->pass == DPT__CONV_WEIGHT) {
+    n = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
+    r->weight = dpt__scratch(context, (size_t)n * sizeof *gw);
+  }
+  if (context->measures) return 0;
   DPT__TRY(run(r));
-  float scale = (float)a->scale;
+  const float *fresh = r->weight;
 #pragma omp parallel for simd num_threads(dpt__threads(context, n)) schedule(static)
   for (int64_t i = 0; i < n; i++) gw[i] += scale * fresh[i];
   return 0;
-}
-
-static int whole(dpt__context *context, struct run *r, const struct dpt__convolution_args *a) {
-  r->scratch = dpt__scratch(context, scratch_of(r->plan) + 64);
-  if (!r->scratch) return 1;
-  if (a->pass == DPT__CONV_WEIGHT) return weight_gradient(context, r, a);
-  return run(r);
 }
 
 /* FORWARD or DATA, image by image; the weights are reordered once. */
@@ -105,12 +101,9 @@ static int one_by_one(dpt__context *context, struct run *r, const struct dpt__co
   int64_t in = a->I * dpt__volume(a->slide.in), out = a->O * dpt__volume(a->slide.out);
   int failed = 0, threads = context->threads;
   char *scratch = dpt__scratch(context, each * (size_t)threads);
-  if (!scratch) return 1;
-  if (r->plan->weight.reorder) {
-    r->ready_weight = dpt__scratch(context, r->plan->weight.bytes);
-    if (!r->ready_weight) return 1;
-    DPT__TRY(reorder(r, &r->plan->weight, a->weight, r->ready_weight, 0));
-  }
+  if (r->plan->weight.reorder) r->ready_weight = dpt__scratch(context, r->plan->weight.bytes);
+  if (context->measures) return 0;
+  if (r->ready_weight) DPT__TRY(reorder(r, &r->plan->weight, a->weight, r->ready_weight, 0));
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t n = 0; n < a->N; n++) {
     struct run image = *r;

@@ -25,7 +25,7 @@ int dpt__host_convolution(dpt__context *context, const void *p) {
   int dnnl = 0;
 #endif
   DPT__TRY(dnnl ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
-  if (a->pass != DPT__CONV_DATA || !a->bias) return 0;
+  if (a->pass != DPT__CONV_DATA || !a->bias || context->measures) return 0;
   int64_t S = dpt__volume(a->slide.in);
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->I * S)) schedule(static)
   for (int64_t i = 0; i < a->N * a->I; i++)

@@ -14,10 +14,10 @@ static int FN(lookup)(dpt__context *context, const struct dpt__lookup_args *a) {
 /* Threads share out the columns, so that every element gets its terms in the order of idx. */
 static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_backward_args *a) {
   int64_t *count = NULL; /* how often a row is named */
+  if (a->by_frequency) count = dpt__scratch(context, (size_t)a->V * sizeof *count);
+  if (context->measures) return 0;
   DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
   if (a->by_frequency) {
-    count = dpt__scratch(context, (size_t)a->V * sizeof *count);
-    if (!count) return 1;
     memset(count, 0, (size_t)a->V * sizeof *count);
     for (int64_t i = 0; i < a->n; i++) count[dpt__index_at(a->idx, a->index_type, i) - 1]++;
   }
@@ -41,9 +41,9 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
 
 /* A row that is named twice is scaled once. */
 static int FN(lookup_renorm)(dpt__context *context, const struct dpt__lookup_renorm_args *a) {
-  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
   uint8_t *seen = dpt__scratch(context, (size_t)a->V);
-  if (!seen) return 1;
+  if (context->measures) return 0;
+  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
   memset(seen, 0, (size_t)a->V);
   T *weight = a->weight;
   for (int64_t i = 0; i < a->n; i++) {

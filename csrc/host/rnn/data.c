@@ -38,9 +38,10 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void 
   s.dm = dpt__rnn_at(p, s.dc, p->B * p->H);
   s.tanhs = dpt__rnn_at(p, s.dm, p->B * p->H);
   int64_t I = dpt__rnn_input(&a->rnn, layer);
-  DPT__TRY(dpt__rnn_matrix_make(&s, &s.input, at.input, p->gates, I, I, 1));
-  DPT__TRY(dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->gates, p->O, p->O, 1));
-  DPT__TRY(dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->O, p->H, p->H, 1));
+  dpt__rnn_matrix_make(&s, &s.input, at.input, p->gates, I, I, 1);
+  dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->gates, p->O, p->O, 1);
+  dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->O, p->H, p->H, 1);
+  if (p->context->measures) return 0;
   DPT__TRY(dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64));
   return give_input(&s, gx);
 }
@@ -48,27 +49,28 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void 
 int dpt__host_rnn_data(dpt__context *context, const void *args) {
   const struct dpt__rnn_args *a = args;
   dpt__rnn_plan p;
-  DPT__TRY(dpt__rnn_plan_make(&p, context, a));
+  dpt__rnn_plan_make(&p, context, a);
   int64_t between = p.N * p.columns, state = p.B * (p.O + 3 * p.H);
   void *gx = a->gx, *gout = a->gy, *turns[2] = {NULL, NULL};
   void *way = dpt__scratch(context, (size_t)state * p.width);
-  if (!way) return 1;
-  for (int i = 0; i < 2 && (a->rnn.layers > 1 || !p.plain); i++) {
+  for (int i = 0; i < 2 && (a->rnn.layers > 1 || !p.plain); i++)
     turns[i] = dpt__scratch(context, (size_t)between * p.width);
-    if (!turns[i]) return 1;
-  }
   if (!p.plain) {
     gout = turns[0];
-    dpt__rnn_pack(&p, gout, a->gy, p.columns);
     gx = dpt__scratch(context, (size_t)(p.N * a->rnn.input) * p.width);
-    if (!gx) return 1;
+    if (!context->measures) dpt__rnn_pack(&p, gout, a->gy, p.columns);
   }
+  size_t used = context->used;
   for (int layer = a->rnn.layers - 1; layer >= 0; layer--) {
     void *to = !layer ? gx : gout == turns[0] ? turns[1] : turns[0];
-    for (int d = 0; d < a->rnn.directions; d++) DPT__TRY(direction(&p, layer, d, gout, to, way));
+    for (int d = 0; d < a->rnn.directions; d++) {
+      context->used = used;
+      DPT__TRY(direction(&p, layer, d, gout, to, way));
+    }
+    if (context->measures) continue;
     if (layer) dpt__rnn_dropout(&p, layer - 1, to);
     gout = to;
   }
-  if (!p.plain) dpt__rnn_unpack(&p, a->gx, gx, a->rnn.input);
+  if (!p.plain && !context->measures) dpt__rnn_unpack(&p, a->gx, gx, a->rnn.input);
   return 0;
 }

@@ -23,18 +23,14 @@ static int read_input(const dpt__rnn_pass *s, const void *x) {
 }
 
 /* One row of what is added to the gates. */
-static int make_bias(dpt__rnn_pass *s, const dpt__rnn_layer *at) {
+static void make_bias(const dpt__rnn_pass *s, const dpt__rnn_layer *at, void *bias) {
   const dpt__rnn_plan *p = s->plan;
-  void *bias = dpt__scratch(p->context, (size_t)p->row * p->width);
-  if (!bias) return 1;
-  s->bias = bias;
   const void *in = dpt__rnn_weight(p, p->a->weight, at->input_bias);
   const void *rec = dpt__rnn_weight(p, p->a->weight, at->recurrent_bias);
   if (p->a->type == DPT_F32)
     bias_f32(p, bias, in, rec);
   else
     bias_f64(p, bias, in, rec);
-  return 0;
 }
 
 /* One direction of a layer: x (N, I) to its columns of out (N, directions*O). */
@@ -47,11 +43,14 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x, vo
   s.hn = dpt__rnn_states(&s, a->hn, p->O);
   s.cn = dpt__rnn_states(&s, a->cn, p->H);
   s.out = dpt__rnn_at(p, out, d * p->O);
-  DPT__TRY(make_bias(&s, &at));
+  void *bias = dpt__scratch(p->context, (size_t)p->row * p->width);
+  s.bias = bias;
   int64_t I = dpt__rnn_input(&a->rnn, layer);
-  DPT__TRY(dpt__rnn_matrix_make(&s, &s.input, at.input, I, p->gates, 1, I));
-  DPT__TRY(dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->O, p->gates, 1, p->O));
-  DPT__TRY(dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->H, p->O, 1, p->H));
+  dpt__rnn_matrix_make(&s, &s.input, at.input, I, p->gates, 1, I);
+  dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->O, p->gates, 1, p->O);
+  dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->H, p->O, 1, p->H);
+  if (p->context->measures) return 0;
+  make_bias(&s, &at, bias);
   DPT__TRY(read_input(&s, x));
   return dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
 }
@@ -59,20 +58,24 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x, vo
 int dpt__host_rnn_forward(dpt__context *context, const void *args) {
   const struct dpt__rnn_args *a = args;
   dpt__rnn_plan p;
-  DPT__TRY(dpt__rnn_plan_make(&p, context, a));
+  dpt__rnn_plan_make(&p, context, a);
   void *x = a->x, *y = a->y;
   if (!p.plain) {
     x = dpt__scratch(context, (size_t)(p.N * a->rnn.input) * p.width);
     y = dpt__scratch(context, (size_t)(p.N * p.columns) * p.width);
-    if (!x || !y) return 1;
-    dpt__rnn_pack(&p, x, a->x, a->rnn.input);
+    if (!context->measures) dpt__rnn_pack(&p, x, a->x, a->rnn.input);
   }
+  size_t used = context->used;
   for (int layer = 0; layer < a->rnn.layers; layer++) {
     void *out = layer + 1 < a->rnn.layers ? dpt__rnn_input_of(&p, layer + 1) : y;
-    for (int d = 0; d < a->rnn.directions; d++) DPT__TRY(direction(&p, layer, d, x, out));
+    for (int d = 0; d < a->rnn.directions; d++) {
+      context->used = used;
+      DPT__TRY(direction(&p, layer, d, x, out));
+    }
+    if (context->measures) continue;
     if (out != y) dpt__rnn_dropout(&p, layer, out);
     x = out;
   }
-  if (!p.plain) dpt__rnn_unpack(&p, a->y, y, p.columns);
+  if (!p.plain && !context->measures) dpt__rnn_unpack(&p, a->y, y, p.columns);
   return 0;
 }

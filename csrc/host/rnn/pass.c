@@ -31,16 +31,14 @@ void *dpt__rnn_states(const dpt__rnn_pass *s, void *states, int64_t columns) {
   return states ? dpt__rnn_at(s->plan, states, pseudo * s->plan->B * columns) : NULL;
 }
 
-int dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
-                         int64_t n, int64_t row, int64_t col) {
+void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
+                          int64_t n, int64_t row, int64_t col) {
   const dpt__rnn_plan *p = s->plan;
   *m = (dpt__rnn_matrix){k, n, row, col, dpt__rnn_weight(p, p->a->weight, part), NULL};
   /* By steps alone: which way is taken may not depend on the sequences beside one. */
-  if (!m->b || (p->steps < FEW_STEPS && !p->a->deterministic)) return 0;
+  if (!m->b || (p->steps < FEW_STEPS && !p->a->deterministic)) return;
   m->packed = dpt__scratch(p->context, (size_t)dpt__rnn_packed(s->product, k, n) * p->width);
-  if (!m->packed) return 1;
-  s->product->pack(m->packed, m->b, k, n, row, col);
-  return 0;
+  if (!p->context->measures) s->product->pack(m->packed, m->b, k, n, row, col);
 }
 
 int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,

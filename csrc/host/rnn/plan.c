@@ -4,10 +4,8 @@
 #include "rnn/dropout.h"
 
 /* Longest first, equals in the users' order. */
-static int sort(dpt__rnn_plan *p) {
+static void sort(const dpt__rnn_plan *p, int64_t *begins) {
   const struct dpt__rnn_args *a = p->a;
-  int64_t *begins = dpt__scratch(p->context, (size_t)(p->steps + 2) * sizeof *begins);
-  if (!begins) return 1;
   memset(begins, 0, (size_t)(p->steps + 2) * sizeof *begins);
   for (int64_t b = 0; b < p->B; b++) begins[p->steps - a->lengths[b] + 1]++;
   for (int64_t n = 0; n <= p->steps; n++) begins[n + 1] += begins[n];
@@ -17,10 +15,9 @@ static int sort(dpt__rnn_plan *p) {
     while (active && a->lengths[p->order[active - 1]] <= t) active--;
     p->active[t] = (int32_t)active;
   }
-  return 0;
 }
 
-int dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a) {
+void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a) {
   const dpt_rnn *r = &a->rnn;
   memset(p, 0, sizeof *p);
   p->a = a, p->context = context, p->width = dpt__width(a->type);
@@ -33,24 +30,24 @@ int dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt
   p->order = dpt__scratch(context, (size_t)p->B * sizeof *p->order);
   p->first = dpt__scratch(context, (size_t)p->steps * sizeof *p->first);
   p->active = dpt__scratch(context, (size_t)(p->steps + 2) * sizeof *p->active);
-  if (!p->order || !p->first || !p->active) return 1;
-  *p->active++ = 0;
-  p->active[p->steps] = 0;
-  for (int64_t b = 0; b < p->B; b++) p->order[b] = (int32_t)b;
-  for (int64_t t = 0; t < p->steps; t++) p->active[t] = a->B;
-  if (a->ragged) DPT__TRY(sort(p));
-  for (int64_t t = 0; t < p->steps; t++) p->first[t] = p->N, p->N += p->active[t];
+  int64_t *begins = dpt__scratch(context, (size_t)(p->steps + 2) * sizeof *begins);
+  for (int64_t b = 0; b < p->B; b++) p->N += a->ragged ? a->lengths[b] : a->T;
   p->at = dpt__rnn_block_of(r, p->N);
   p->block_step = a->reserve ? p->at.end : 0;
   p->blocks = a->reserve;
   if (!a->reserve) {
     int64_t inputs = (r->layers - 1) * p->N * p->columns;
     p->blocks = dpt__scratch(context, (size_t)(p->at.end + inputs) * p->width);
-    if (!p->blocks) return 1;
   }
   int64_t blocks = a->reserve ? r->layers * r->directions : 1;
   p->inputs = dpt__rnn_at(p, p->blocks, blocks * p->at.end);
-  return 0;
+  if (context->measures) return;
+  *p->active++ = 0;
+  p->active[p->steps] = 0;
+  for (int64_t b = 0; b < p->B; b++) p->order[b] = (int32_t)b;
+  for (int64_t t = 0; t < p->steps; t++) p->active[t] = a->B;
+  if (a->ragged) sort(p, begins);
+  for (int64_t t = 0, first = 0; t < p->steps; first += p->active[t++]) p->first[t] = first;
 }
 
 /* The users' row of step t of sorted sequence i. */

@@ -27,8 +27,8 @@ typedef struct dpt__rnn_plan {
   int64_t block_step;
 } dpt__rnn_plan;
 
-/* memory: the reserve, or as much temporary memory (dpt__rnn_reserve). */
-int dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a);
+/* Where the context measures only the sizes are set. */
+void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a);
 
 static inline void *dpt__rnn_at(const dpt__rnn_plan *p, const void *base, int64_t i) {
   return (char *)base + (size_t)i * p->width;

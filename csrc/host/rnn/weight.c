@@ -23,15 +23,14 @@ typedef struct sum {
   int64_t by_row, n;
 } sum;
 
-static int begin(sum *s, const dpt__rnn_pass *pass, const void *by, int64_t by_row, int64_t n,
-                 int64_t most_columns) {
+static void begin(sum *s, const dpt__rnn_pass *pass, const void *by, int64_t by_row, int64_t n,
+                  int64_t most_columns) {
   const dpt__rnn_plan *p = pass->plan;
   int64_t k = p->N < BLOCK ? p->N : BLOCK;
   *s = (sum){.p = p, .product = pass->product, .by = by, .by_row = by_row, .n = n};
   s->turned = dpt__scratch(p->context, (size_t)(n * k) * p->width);
   s->panels =
       dpt__scratch(p->context, (size_t)dpt__rnn_packed(s->product, k, most_columns) * p->width);
-  return !s->turned || !s->panels;
 }
 
 /* Rows first .. first+k-1 of `by`, turned over and scaled. */
@@ -63,12 +62,13 @@ static void add_product(const sum *s, int64_t part, int64_t shift, int64_t rows,
                     CHUNK < rows - i ? CHUNK : rows - i, k, columns, 1);
 }
 
-static int matrices(const dpt__rnn_pass *pass, const dpt__rnn_layer *at, const void *x) {
+static void matrices(const dpt__rnn_pass *pass, const dpt__rnn_layer *at, const void *x) {
   const dpt__rnn_plan *p = pass->plan;
   int64_t I = dpt__rnn_input(&p->a->rnn, pass->layer);
   sum gates, given;
-  DPT__TRY(begin(&gates, pass, pass->gates, p->row, p->row, I > p->O ? I : p->O));
-  if (pass->given) DPT__TRY(begin(&given, pass, pass->given, p->O, p->O, p->H));
+  begin(&gates, pass, pass->gates, p->row, p->row, I > p->O ? I : p->O);
+  if (pass->given) begin(&given, pass, pass->given, p->O, p->O, p->H);
+  if (p->context->measures) return;
   for (int64_t first = 0; first < p->N; first += BLOCK) {
     int64_t k = BLOCK < p->N - first ? BLOCK : p->N - first;
     turn(&gates, first, k);
@@ -78,7 +78,6 @@ static int matrices(const dpt__rnn_pass *pass, const dpt__rnn_layer *at, const v
     turn(&given, first, k);
     add_product(&given, at->projection, 0, p->O, pass->whole, p->H, first, k);
   }
-  return 0;
 }
 
 /* Adds n elements to a part of the gradient. */
@@ -94,7 +93,7 @@ static int biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *
   if (at->input_bias < 0 && at->recurrent_bias < 0) return 0;
   size_t bytes = (size_t)p->row * p->width;
   void *sums = dpt__scratch(p->context, bytes);
-  if (!sums) return 1;
+  if (p->context->measures) return 0;
   memset(sums, 0, bytes);
   struct dpt__plane_sum_args planes = {.type = p->a->type,
                                        .N = p->N,
@@ -112,23 +111,26 @@ static int biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *
 static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x) {
   dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d);
   dpt__rnn_layer at = dpt__rnn_layer_at(&p->a->rnn, layer * p->a->rnn.directions + d);
-  DPT__TRY(matrices(&pass, &at, x));
+  matrices(&pass, &at, x);
   return biases(p, &at, pass.gates);
 }
 
 int dpt__host_rnn_weight(dpt__context *context, const void *args) {
   const struct dpt__rnn_args *a = args;
   dpt__rnn_plan p;
-  DPT__TRY(dpt__rnn_plan_make(&p, context, a));
+  dpt__rnn_plan_make(&p, context, a);
   void *x = a->x;
   if (!p.plain) {
     x = dpt__scratch(context, (size_t)(p.N * a->rnn.input) * p.width);
-    if (!x) return 1;
-    dpt__rnn_pack(&p, x, a->x, a->rnn.input);
+    if (!context->measures) dpt__rnn_pack(&p, x, a->x, a->rnn.input);
   }
+  size_t used = context->used;
   for (int layer = 0; layer < a->rnn.layers; layer++) {
     const void *in = layer ? dpt__rnn_input_of(&p, layer) : x;
-    for (int d = 0; d < a->rnn.directions; d++) DPT__TRY(direction(&p, layer, d, in));
+    for (int d = 0; d < a->rnn.directions; d++) {
+      context->used = used;
+      DPT__TRY(direction(&p, layer, d, in));
+    }
   }
   return 0;
 }
