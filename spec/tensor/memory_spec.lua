@@ -76,7 +76,7 @@ describe('Memory', function()
    it('that kernels take is cached memory of the device', function()
       local device = cutorch.getDevice()
       local function stats() return cutorch.memoryStats(device) end
-      local x = torch.CudaTensor(2 ^ 14):uniform()
+      local x = torch.CudaTensor(2 ^ 17):uniform()
       local values, places = torch.sort(x)
       cutorch.synchronize()
       collect()
