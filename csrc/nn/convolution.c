@@ -147,10 +147,10 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt__call_begin(&call, "convolution", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &sum.gout);
-  dpt_tensor *w = dpt__call_update_maybe(&call, "gw", gw, NULL);
-  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb, &sum.gb);
+  dpt_tensor *w = dpt__call_update_maybe(&call, "gradWeight", gw, NULL);
+  dpt_tensor *b = dpt__call_update_maybe(&call, "gradBias", gb, &sum.gb);
   if (w) {
-    start(&call, "gw", w, x, window, &conv);
+    start(&call, "gradWeight", w, x, window, &conv);
     check_gradient(&call, gy, window, &conv);
   } else { /* the bias alone: planes are gout's */
     dpt__images_of(&call, "gradOutput", gy, window->ndim, &conv.images);
@@ -158,7 +158,7 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
     memcpy(conv.plane, conv.images.size, sizeof conv.plane);
   }
   if (call.status) return dpt__call_end(&call);
-  dpt__call_count(&call, "gb", b, conv.O, "one for each output plane");
+  dpt__call_count(&call, "gradBias", b, conv.O, "one for each output plane");
   sum.N = conv.images.N, sum.C = conv.O;
   sum.S = conv.plane[0] * conv.plane[1] * conv.plane[2];
   if (w) fill_args(&call, &args, DPT__CONV_WEIGHT, window, &conv, x, gy, w);

@@ -57,12 +57,12 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
   dpt__call_begin(&call, "linear", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.weight);
-  dpt_tensor *b = dpt__call_update_maybe(&call, "gb", gb, &args.bias);
-  start(&call, &args, DPT__CONV_WEIGHT, "gw", w, "input", x);
+  dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.weight);
+  dpt_tensor *b = dpt__call_update_maybe(&call, "gradBias", gb, &args.bias);
+  start(&call, &args, DPT__CONV_WEIGHT, "gradWeight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {args.B, args.O};
   dpt__call_same(&call, "gradOutput", gy, x->ndim_, size + 2 - x->ndim_);
-  dpt__call_count(&call, "gb", b, args.O, "one for each output");
+  dpt__call_count(&call, "gradBias", b, args.O, "one for each output");
   return dpt__call_run(&call, dpt__call_some(gy), linear, &args);
 }

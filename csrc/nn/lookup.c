@@ -54,11 +54,11 @@ int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor 
   dpt__call call;
   struct dpt__lookup_backward_args args = {
       .by_frequency = by_frequency, .padding = padding, .scale = scale};
-  dpt__call_begin(&call, "lookup", "gw", gw);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
+  dpt__call_begin(&call, "lookup", "gradWeight", gw);
+  dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
-  table(&call, "gw", w, &args.V, &args.D);
+  table(&call, "gradWeight", w, &args.V, &args.D);
   args.n = call.status ? 0 : dpt__count(i);
   dpt__call_count(&call, "gradOutput", gy, args.n * args.D, "a row for each index");
   return dpt__call_run(&call, dpt__call_some(i), lookup_backward, &args);

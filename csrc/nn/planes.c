@@ -50,8 +50,8 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   dpt__call_begin(&call, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
-  dpt_tensor *w = dpt__call_update(&call, "gw", gw, &args.gw);
-  slopes(&call, x, "gw", w, &args.N, &args.C, &args.S, &args.shared);
+  dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
+  slopes(&call, x, "gradWeight", w, &args.N, &args.C, &args.S, &args.shared);
   dpt__call_alike(&call, "gradOutput", gy, x);
   return dpt__call_run(&call, dpt__call_some(x), prelu, &args);
 }

@@ -284,11 +284,11 @@ static int forward(rnn_call *c, dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, d
   const dpt_rnn *r = c->rnn;
   only_lstm(c, "c0", c0);
   only_lstm(c, "cn", cn);
-  sequence_in(c, &a->x, "x", x, r->input);
+  sequence_in(c, &a->x, "input", x, r->input);
   state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
   state_in(c, &a->c0, "c0", c0, r->hidden);
   weight_in(c, weight);
-  sequence_out(c, &a->y, "y", y, out_columns(r));
+  sequence_out(c, &a->y, "output", y, out_columns(r));
   state_out(c, &a->hn, "hn", hn, dpt__rnn_width(r));
   state_out(c, &a->cn, "cn", cn, r->hidden);
   if (reserve) {
@@ -303,7 +303,7 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *r
                     const dpt_tensor *c0, const dpt_tensor *weight, const dpt_tensor *lengths) {
   rnn_call c;
   DPT__TRY(check_network(rnn));
-  c.call.status = rnn_begin(&c, rnn, "x", x, rnn->input, lengths);
+  c.call.status = rnn_begin(&c, rnn, "input", x, rnn->input, lengths);
   if (!c.call.status) forward(&c, y, hn, cn, reserve, x, h0, c0, weight);
   return rnn_end(&c);
 }
@@ -317,15 +317,15 @@ static int backward_data(rnn_call *c, dpt_tensor *gx, dpt_tensor *gh0, dpt_tenso
   only_lstm(c, "gcn", gcn);
   only_lstm(c, "c0", c0);
   only_lstm(c, "gc0", gc0);
-  sequence_in(c, &a->gy, "gy", gy, out_columns(r));
-  sequence_in(c, &a->y, "y", y, out_columns(r));
+  sequence_in(c, &a->gy, "gradOutput", gy, out_columns(r));
+  sequence_in(c, &a->y, "output", y, out_columns(r));
   state_in(c, &a->ghn, "ghn", ghn, dpt__rnn_width(r));
   state_in(c, &a->gcn, "gcn", gcn, r->hidden);
   state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
   state_in(c, &a->c0, "c0", c0, r->hidden);
   weight_in(c, weight);
   reserve_in(c, reserve);
-  sequence_out(c, &a->gx, "gx", gx, r->input);
+  sequence_out(c, &a->gx, "gradInput", gx, r->input);
   state_out(c, &a->gh0, "gh0", gh0, dpt__rnn_width(r));
   state_out(c, &a->gc0, "gc0", gc0, r->hidden);
   return rnn_launch(c, DPT__KERNEL_rnn_data);
@@ -338,7 +338,7 @@ int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_
                           const dpt_tensor *lengths) {
   rnn_call c;
   DPT__TRY(check_network(rnn));
-  c.call.status = rnn_begin(&c, rnn, "gy", gy, out_columns(rnn), lengths);
+  c.call.status = rnn_begin(&c, rnn, "gradOutput", gy, out_columns(rnn), lengths);
   if (!c.call.status) backward_data(&c, gx, gh0, gc0, reserve, y, gy, ghn, gcn, h0, c0, weight);
   return rnn_end(&c);
 }
@@ -347,11 +347,11 @@ static int backward_weight(rnn_call *c, dpt_tensor *gw, const dpt_tensor *x, con
                            const dpt_tensor *y, dpt_tensor *reserve) {
   struct dpt__rnn_args *a = c->args;
   const dpt_rnn *r = c->rnn;
-  dpt_tensor *g = dpt__call_update(&c->call, "gw", gw, &a->gw);
-  sequence_in(c, &a->x, "x", x, r->input);
+  dpt_tensor *g = dpt__call_update(&c->call, "gradWeight", gw, &a->gw);
+  sequence_in(c, &a->x, "input", x, r->input);
   state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
-  sequence_in(c, &a->y, "y", y, out_columns(r));
-  check_weight(c, "gw", g);
+  sequence_in(c, &a->y, "output", y, out_columns(r));
+  check_weight(c, "gradWeight", g);
   reserve_in(c, reserve);
   return rnn_launch(c, DPT__KERNEL_rnn_weight);
 }
@@ -361,7 +361,7 @@ int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor
                             dpt_tensor *reserve, double scale) {
   rnn_call c;
   DPT__TRY(check_network(rnn));
-  c.call.status = rnn_begin(&c, rnn, "x", x, rnn->input, lengths);
+  c.call.status = rnn_begin(&c, rnn, "input", x, rnn->input, lengths);
   if (!c.call.status) {
     c.args->scale = scale;
     backward_weight(&c, gw, x, h0, y, reserve);

@@ -97,7 +97,7 @@ static void missing(void) {
   FAILS(dpt_linear_forward(&y, NULL, &m, NULL), "'input' is missing");
   FAILS(dpt_linear_forward(&y, &m, NULL, NULL), "'weight' is missing");
   FAILS(dpt_linear_forward(NULL, &m, &m, NULL), "'output' is missing");
-  FAILS(dpt_linear_backward_weight(NULL, NULL, &m, &m, 1), "'gw' is missing");
+  FAILS(dpt_linear_backward_weight(NULL, NULL, &m, &m, 1), "'gradWeight' is missing");
   FAILS(dpt_conv_forward(&y, &x, NULL, NULL, &k), "'weight' is missing");
   FAILS(dpt_conv_backward_data(&y, &x, NULL, &m, &k), "'input' is missing");
   FAILS(dpt_maxpool_forward(&y, NULL, &x, &k), "'indices' is missing");

@@ -294,16 +294,17 @@ static void refusals(void) {
   REFUSED((net.projection = 2, net.cell = DPT_RNN_GRU), "only an LSTM has one: this is a GRU");
   REFUSED(net.skip_input = 1, "'input' 3 must be 'hidden' 4");
   REFUSED(net.dropout = 1, "'dropout' of the network is 1, wanted 0 <= dropout < 1");
-  REFUSED(net.input = 5, "'x' is a torch.FloatTensor of size 5x2x3, wanted steps x sequences of 5");
+  REFUSED(net.input = 5,
+          "'input' is a torch.FloatTensor of size 5x2x3, wanted steps x sequences of 5");
   REFUSED(net.hidden = 5, "'weight' is a torch.FloatTensor of size 304, wanted 440 elements");
   net = p.net;
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, NULL, &x, 0, 0, &w, 0), "'rnn' is missing");
-  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, NULL, 0, 0, &w, 0), "'x' is missing");
+  FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, NULL, 0, 0, &w, 0), "'input' is missing");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &k, 0, 0, &w, 0), "torch.LongTensor");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &none, 0, 0, &w, 0),
-        "'x' is a torch.FloatTensor without dimensions");
+        "'input' is a torch.FloatTensor without dimensions");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, NULL, 0), "'weight' is missing");
-  FAILS(dpt_rnn_forward(&device, 0, 0, 0, &net, &x, 0, 0, &w, 0), "'y' is a torch.CudaTensor");
+  FAILS(dpt_rnn_forward(&device, 0, 0, 0, &net, &x, 0, 0, &w, 0), "'output' is a torch.CudaTensor");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, &x, 0, &w, 0), "size 5x2x3, wanted size 2x2x4");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, &x, 0, 0, &w, &h), "wanted a torch.LongTensor of 2");
   net.cell = DPT_RNN_GRU;
@@ -320,8 +321,9 @@ static void refusals(void) {
   FAILS(dpt_rnn_backward_data(&gx, 0, 0, &bytes, &net, &y, &y, 0, 0, 0, 0, &w, &n), "that forward");
   FAILS(dpt_rnn_backward_data(&gx, 0, 0, &reserve, &net, &y, &y, 0, 0, 0, 0, &w, 0),
         "that forward");
-  FAILS(dpt_rnn_backward_data(&gx, 0, 0, &reserve, &net, &y, &x, 0, 0, 0, 0, &w, &n), "'gy' is a");
-  FAILS(dpt_rnn_backward_weight(&x, &net, &x, 0, &y, &n, &reserve, 1), "'gw' is a");
+  FAILS(dpt_rnn_backward_data(&gx, 0, 0, &reserve, &net, &y, &x, 0, 0, 0, 0, &w, &n),
+        "'gradOutput' is a");
+  FAILS(dpt_rnn_backward_weight(&x, &net, &x, 0, &y, &n, &reserve, 1), "'gradWeight' is a");
   FAILS(dpt_rnn_find(&net, &w, 2, 0, &part), "'pseudo_layer' is 2, wanted 0 to 1");
   FAILS(dpt_rnn_find(&net, &w, 0, 8, &part), "'id' is 8, wanted 0 to 7");
   FAILS(dpt_rnn_size(&net, &k, &count), "'weight' is a torch.LongTensor");

@@ -242,7 +242,7 @@ describe('cudnn.RNN', function()
          ['gradients of another size'] = {function()
             rnn:forward(random(T, B, I))
             rnn:backward(random(T, B, I), random(T, B, H + 1))
-         end, "'gy' is a torch.CudaTensor of size 4x3x4"},
+         end, "'gradOutput' is a torch.CudaTensor of size 4x3x4"},
          ['half precision on the host'] = {function() rnn:half() end, 'is for devices'},
          ['half a layer'] = {function() cudnn.LSTM(I, H, 1.5) end,
             'numLayers wants to be a whole number from 1, got 1.5'},
