@@ -85,9 +85,9 @@ run_lint() {
     bad=1
   fi
   long=$(files 'csrc/*.[ch]' 'csrc/*.cu' | xargs awk '/^ *# *define/ {n = 1}
-    n && /\\$/ {n++; next} {if (n > 6) print FILENAME ":" FNR; n = 0}')
+    n && /\\$/ {n++; next} {if (n > 7) print FILENAME ":" FNR; n = 0}')
   if [ -n "$long" ]; then
-    echo 'macros of more than six lines, by their last:'
+    echo 'macros of more than seven lines, by their last:'
     echo "$long"
     bad=1
   fi
