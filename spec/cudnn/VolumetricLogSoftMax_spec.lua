@@ -1,34 +1,11 @@
 -- cudnn.VolumetricLogSoftMax: nn.SpatialLogSoftMax for volumes.
 local dpt = require 'dpt'
-local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 
-local types = {'torch.DoubleTensor', 'torch.CudaDoubleTensor'}
-
-local function same(a, b) assert.is_true((a:double() - b:double()):abs():max() < 1e-12) end
+require('spec.support.cudnn_layers').volumes('VolumetricLogSoftMax', 'SpatialLogSoftMax')
 
 describe('cudnn.VolumetricLogSoftMax', function()
-   before_each(function() torch.manualSeed(5) end)
-
-   it('computes what nn.SpatialLogSoftMax does on a volume laid out as an image', function()
-      for _, typename in ipairs(types) do
-         local x = torch.randn(2, 3, 2, 2, 3):type(typename)
-         local flat, g = x:view(2, 3, 4, 3), torch.randn(2, 3, 2, 2, 3):type(typename)
-         local m = cudnn.VolumetricLogSoftMax():type(typename)
-         local image = nn.SpatialLogSoftMax():type(typename)
-         same(image:forward(flat), m:forward(x):view(2, 3, 4, 3))
-         same(image:backward(flat, g:view(2, 3, 4, 3)), m:backward(x, g):view(2, 3, 4, 3))
-         same(m:forward(x)[1], m:forward(x[1]):clone())
-         assert.equal(0, m:clearState().output:nElement())
-      end
-   end)
-
-   it('rejects inputs that are no volumes', function()
-      local m = cudnn.VolumetricLogSoftMax()
-      assert.error_matches(function() m:forward(torch.randn(2, 3, 4)) end,
-         'cudnn.VolumetricLogSoftMax: input has 3 dimensions, wanted 4 or 5')
-   end)
-
    it('is a cudnn.VolumetricSoftMax around another module', function()
-      assert.is_true(torch.isTypeOf(cudnn.VolumetricLogSoftMax(), 'cudnn.VolumetricSoftMax'))
+      assert.is_true(dpt.torch.isTypeOf(dpt.cudnn.VolumetricLogSoftMax(),
+         'cudnn.VolumetricSoftMax'))
    end)
 end)

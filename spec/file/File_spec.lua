@@ -1,17 +1,13 @@
 -- torch.File: flags, positions and strings, as Torch7's documentation and its C code have them.
 local dpt = require 'dpt'
 local torch = dpt.torch
+local memoryFile = require 'spec.support.memory_file'
+local memory = memoryFile.of
 
 describe('torch.File', function()
    local path
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)
-
-   local function memory(bytes)
-      local f = torch.MemoryFile()
-      f:writeString(bytes)
-      return f:seek(1)
-   end
 
    it('is ascii and pedantic at first, with automatic spacing and references', function()
       for _, f in ipairs{torch.MemoryFile(), torch.DiskFile(path, 'rw')} do

@@ -1,21 +1,13 @@
 -- dpt.file.numbers: readInt, writeFloat and the like.
 local dpt = require 'dpt'
 local torch = dpt.torch
+local memoryFile = require 'spec.support.memory_file'
+local memory, bytesOf = memoryFile.of, memoryFile.bytes
 
 describe('Numbers in a torch.File', function()
    local path
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)
-
-   local function memory(bytes)
-      local f = torch.MemoryFile()
-      f:writeString(bytes)
-      return f:seek(1)
-   end
-
-   local function bytesOf(f)
-      return f:storage():string():sub(1, -2)
-   end
 
    it('are converted to the type that the method names', function()
       local f = torch.MemoryFile():binary()

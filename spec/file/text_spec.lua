@@ -1,18 +1,10 @@
 -- dpt.file.text: numbers and lines of files in ascii mode.
 local dpt = require 'dpt'
 local torch = dpt.torch
+local memoryFile = require 'spec.support.memory_file'
+local memory, bytesOf = memoryFile.of, memoryFile.bytes
 
 describe('A torch.File in ascii mode', function()
-   local function memory(bytes)
-      local f = torch.MemoryFile()
-      f:writeString(bytes)
-      return f:seek(1)
-   end
-
-   local function bytesOf(f)
-      return f:storage():string():sub(1, -2)
-   end
-
    it('writes text with spaces between elements and a newline behind them', function()
       local f = torch.MemoryFile()
       f:writeInt(5)

@@ -1,11 +1,5 @@
 -- optim.Logger: rows on disk and in plots.
-local function bad(text, f)
-   local line = debug.getinfo(f, 'S').linedefined
-   local ok, why = pcall(f)
-   assert.is_false(ok)
-   assert.equal(text, (why:gsub('^.-:%d+: ', '')))
-   assert.equal(line, tonumber(why:match '%w+_spec%.lua:(%d+): '))
-end
+local bad = require 'spec.support.raises'
 
 describe('optim.Logger', function()
    local name

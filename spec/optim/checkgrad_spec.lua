@@ -1,11 +1,5 @@
 -- optim.checkgrad: a gradient against differences.
-local function bad(text, f)
-   local line = debug.getinfo(f, 'S').linedefined
-   local ok, why = pcall(f)
-   assert.is_false(ok)
-   assert.equal(text, (why:gsub('^.-:%d+: ', '')))
-   assert.equal(line, tonumber(why:match '%w+_spec%.lua:(%d+): '))
-end
+local bad = require 'spec.support.raises'
 
 describe('optim.checkgrad', function()
    local function cube(x) return torch.pow(x, 3):sum(), torch.pow(x, 2):mul(3) end

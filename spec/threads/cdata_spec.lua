@@ -1,23 +1,10 @@
 -- dpt.threads.cdata: C data that dpt does not know, on its way to another Lua state.
 local ffi = require 'ffi'
 local cdata = require 'dpt.threads.cdata'
-local Pool = require 'dpt.threads.pool'
+local worker = require 'spec.support.remote'
 
 describe('dpt.threads.cdata', function()
-   local pool
-
-   setup(function() pool = Pool.new(1) end)
-   teardown(function() pool:close() end)
-
-   local function remote(...)
-      local values, count = pool:receive(pool:send(1, ...))
-      if not values then error(count, 0) end
-      return unpack(values, 1, count)
-   end
-
-   local function echo(...)
-      return remote(function(...) return ... end, ...)
-   end
+   local remote, echo = worker()
 
    it('copies structs, arrays and C numbers whose type the worker has declared', function()
       local array = ffi.new('int[3]', 1, 2, 3)

@@ -1,25 +1,12 @@
 -- dpt.threads.named: what goes to another Lua state by its name, and what does not.
 local named = require 'dpt.threads.named'
-local Pool = require 'dpt.threads.pool'
+local worker = require 'spec.support.remote'
 local nn = require 'nn'
 local torch = require 'torch'
 local threads = require 'threads'
 
 describe('dpt.threads.named', function()
-   local pool
-
-   setup(function() pool = Pool.new(1) end)
-   teardown(function() pool:close() end)
-
-   local function remote(...)
-      local values, count = pool:receive(pool:send(1, ...))
-      if not values then error(count, 0) end
-      return unpack(values, 1, count)
-   end
-
-   local function echo(...)
-      return remote(function(...) return ... end, ...)
-   end
+   local remote, echo = worker()
 
    it('sends functions of Lua and of dpt by their names', function()
       local insert, ceil, randn, Linear = table.insert, math.ceil, torch.randn, nn.Linear

@@ -1,23 +1,10 @@
 -- dpt.threads.reader: objects and classes in a mail, made in the state that reads it.
-local Pool = require 'dpt.threads.pool'
+local worker = require 'spec.support.remote'
 local nn = require 'nn'
 local torch = require 'torch'
 
 describe('dpt.threads.reader', function()
-   local pool
-
-   setup(function() pool = Pool.new(1) end)
-   teardown(function() pool:close() end)
-
-   local function remote(...)
-      local values, count = pool:receive(pool:send(1, ...))
-      if not values then error(count, 0) end
-      return unpack(values, 1, count)
-   end
-
-   local function echo(...)
-      return remote(function(...) return ... end, ...)
-   end
+   local remote, echo = worker()
 
    it('makes objects of classes, and finds classes and their methods', function()
       local net = nn.Sequential():add(nn.Linear(3, 2)):add(nn.Tanh())

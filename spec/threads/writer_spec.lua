@@ -1,22 +1,9 @@
 --- spec for what travels between Lua states, by way of dpt.threads.writer and reader.
-local Pool = require 'dpt.threads.pool'
+local worker = require 'spec.support.remote'
 local torch = require 'torch'
 
 describe('Values that go to a worker and back', function()
-   local pool
-
-   setup(function() pool = Pool.new(1) end)
-   teardown(function() pool:close() end)
-
-   local function remote(...)
-      local values, count = pool:receive(pool:send(1, ...))
-      if not values then error(count, 0) end
-      return unpack(values, 1, count)
-   end
-
-   local function echo(...)
-      return remote(function(...) return ... end, ...)
-   end
+   local remote, echo = worker()
 
    it('are numbers, strings, booleans and nils, in their places', function()
       local list = {nil, true, false, nil, 0.1, -0.0, 1 / 0, 2 ^ 53, 'a\0b', '', nil}
@@ -107,7 +94,7 @@ describe('Values that go to a worker and back', function()
    end)
 
    it('are light userdata, as they are', function()
-      local light = debug.upvalueid(function() return pool end, 1)
+      local light = debug.upvalueid(function() return remote end, 1)
       assert.equals('userdata', type(light))
       assert.is_true(echo(light) == light)
    end)

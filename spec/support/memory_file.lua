@@ -1,0 +1,16 @@
+--- Files in memory with given bytes, and the bytes of one.
+local torch = require 'torch'
+
+local M = {}
+
+--- A torch.MemoryFile that holds the bytes, at its beginning.
+function M.of(bytes)
+   local f = torch.MemoryFile()
+   f:writeString(bytes)
+   return f:seek(1)
+end
+
+--- All that was written to a torch.MemoryFile.
+function M.bytes(f) return f:storage():string():sub(1, -2) end
+
+return M
