@@ -113,11 +113,11 @@ int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a);
 /* r becomes a view of storage (NULL: empty) from element first; step NULL or negative entries:
  * contiguous. A storage that is too small grows, as in Torch7. */
 int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
-                    const int64_t *size, const int64_t *step);
+                    const int64_t *size, const int64_t *stride);
 /* Torch7's resize: the same sizes (and steps, where given) change nothing; else r is contiguous (or
  * has the given steps; negative ones: contiguous) and its storage grows where it is too small. */
 int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size);
-int dpt_resize_step(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *step);
+int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride);
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a);
 /* Elements first .. first+n-1 of a dimension. */
 int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int64_t n);

@@ -13,30 +13,30 @@
 #define DPT__INLINE inline __attribute__((always_inline))
 
 /* n elements from one strided row to another; steps in elements. */
-static DPT__INLINE void dpt__move_by(int width, char *to, int64_t to_step, const char *from,
-                                     int64_t from_step, int64_t n) {
+static DPT__INLINE void dpt__move_by(int width, char *to, int64_t to_stride, const char *from,
+                                     int64_t from_stride, int64_t n) {
   for (int64_t i = 0; i < n; i++)
-    memcpy(to + i * to_step * width, from + i * from_step * width, (size_t)width);
+    memcpy(to + i * to_stride * width, from + i * from_stride * width, (size_t)width);
 }
 
-static inline void dpt__move(size_t width, char *to, int64_t to_step, const char *from,
-                             int64_t from_step, int64_t n) {
-  if (to_step == 1 && from_step == 1) {
+static inline void dpt__move(size_t width, char *to, int64_t to_stride, const char *from,
+                             int64_t from_stride, int64_t n) {
+  if (to_stride == 1 && from_stride == 1) {
     memcpy(to, from, (size_t)n * width);
     return;
   }
   switch (width) {
   case 1:
-    dpt__move_by(1, to, to_step, from, from_step, n);
+    dpt__move_by(1, to, to_stride, from, from_stride, n);
     break;
   case 2:
-    dpt__move_by(2, to, to_step, from, from_step, n);
+    dpt__move_by(2, to, to_stride, from, from_stride, n);
     break;
   case 4:
-    dpt__move_by(4, to, to_step, from, from_step, n);
+    dpt__move_by(4, to, to_stride, from, from_stride, n);
     break;
   default:
-    dpt__move_by(8, to, to_step, from, from_step, n);
+    dpt__move_by(8, to, to_stride, from, from_stride, n);
   }
 }
 

@@ -16,7 +16,7 @@ __global__ void convert_kernel(dpt__walk walk, Index count) {
   Index threads = (Index)gridDim.x * blockDim.x;
   for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
     int64_t place[2];
-    dpt__places<Index, 2>(walk, i, place);
+    dpt__offsets<Index, 2>(walk, i, place);
     ((To *)walk.data[0])[place[0]] =
         dpt__store<To>::from(dpt__load(((const From *)walk.data[1])[place[1]]));
     if (count - i <= threads) break;
@@ -28,7 +28,7 @@ __global__ void fill_kernel(dpt__walk walk, Index count, T value) {
   Index threads = (Index)gridDim.x * blockDim.x;
   for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
     int64_t place[1];
-    dpt__places<Index, 1>(walk, i, place);
+    dpt__offsets<Index, 1>(walk, i, place);
     ((T *)walk.data[0])[place[0]] = value;
     if (count - i <= threads) break;
   }

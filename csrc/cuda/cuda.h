@@ -1,10 +1,11 @@
 /* cuda.h: what the files of this folder share: services of libdpt, queues, statuses, launches.
  *
  * Invariant: no status of a CUDA call is ignored; a launch goes through DPT_LAUNCH (a kernel whose
- * threads never meet) or DPT_LAUNCH_TEAM, on the context's native stream, so that the same text
- * runs on a GPU and under the emulation (spec/emulation). Kernel functions of the backend never
- * wait. A kernel that finds a bad value leaves a fault in its stream: the next wait reports it. A
- * kernel function whose context measures (device/backend.h) goes all its way and launches nothing.
+ * threads never meet) or DPT_LAUNCH_COOPERATIVE, on the context's native stream, so that the same
+ * text runs on a GPU and under the emulation (spec/emulation). Kernel functions of the backend
+ * never wait. A kernel that finds a bad value leaves a fault in its stream: the next wait reports
+ * it. A kernel function whose context measures (device/backend.h) goes all its way and launches
+ * nothing.
  */
 #ifndef DPT_CUDA_CUDA_H
 #define DPT_CUDA_CUDA_H
@@ -121,7 +122,7 @@ static inline dpt__fault dpt__fault_of(const dpt__context *context) {
 /* `kernel` is a name without commas: take an instance of a template into a variable first.
  * DPT_UNROLL stands before a loop whose arrays must be registers. */
 #ifdef __CUDACC__
-#define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
+#define DPT__LAUNCH(cooperative, kernel, grid, block, shared, context, ...)                        \
   ((context)->measures                                                                             \
        ? 0                                                                                         \
        : (kernel<<<(grid), (block), (shared), dpt__native_stream_of(context)->stream>>>(           \
@@ -132,18 +133,18 @@ static inline dpt__fault dpt__fault_of(const dpt__context *context) {
   extern __shared__ __align__(16) unsigned char dpt__shared[];                                     \
   type *name = reinterpret_cast<type *>(dpt__shared)
 #else
-#define DPT__LAUNCH(team, kernel, grid, block, shared, context, ...)                               \
-  ((context)->measures                                                                             \
-       ? 0                                                                                         \
-       : ((void)emulated_launch_of(                                                                \
-              dpt__native_stream_of(context)->stream, #kernel, (grid), (block), (shared), (team),  \
-              [&] { kernel(__VA_ARGS__); }, [&] { return emulated_bind(kernel, __VA_ARGS__); }),   \
-          dpt__cuda_launched((context), #kernel)))
+#define DPT__LAUNCH(cooperative, kernel, grid, block, shared, context, ...)                        \
+  ((context)->measures ? 0                                                                         \
+                       : ((void)emulated_launch_of(                                                \
+                              dpt__native_stream_of(context)->stream, #kernel, (grid), (block),    \
+                              (shared), (cooperative), [&] { kernel(__VA_ARGS__); },               \
+                              [&] { return emulated_bind(kernel, __VA_ARGS__); }),                 \
+                          dpt__cuda_launched((context), #kernel)))
 #define DPT_UNROLL
 #define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())
 #endif
 #define DPT_LAUNCH(...) DPT__LAUNCH(0, __VA_ARGS__)
-#define DPT_LAUNCH_TEAM(...) DPT__LAUNCH(1, __VA_ARGS__)
+#define DPT_LAUNCH_COOPERATIVE(...) DPT__LAUNCH(1, __VA_ARGS__)
 
 /* Every kernel of kernels.def that this folder has, by its name there; libraries.def: those that
  * cuDNN computes, which the emulation has no part of. */

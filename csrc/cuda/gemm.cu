@@ -74,8 +74,8 @@ dpt__gemm_args exchanged(const dpt__gemm_args *g) {
 }
 
 /* A matrix of each product; `dense` has no gaps. */
-int spread(dpt__context *context, int dtype, void *to, const int64_t *to_step, const void *from,
-           const int64_t *from_step, int64_t batch, int64_t rows, int64_t cols) {
+int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride, const void *from,
+           const int64_t *from_stride, int64_t batch, int64_t rows, int64_t cols) {
   struct dpt__convert_args args = {};
   args.walk.noperand = 2;
   args.walk.ndim = 3;
@@ -83,8 +83,8 @@ int spread(dpt__context *context, int dtype, void *to, const int64_t *to_step, c
   args.walk.size[1] = rows;
   args.walk.size[2] = cols;
   for (int d = 0; d < 3; d++) {
-    args.walk.step[0][d] = to_step[d];
-    args.walk.step[1][d] = from_step[d];
+    args.walk.stride[0][d] = to_stride[d];
+    args.walk.stride[1][d] = from_stride[d];
   }
   args.walk.data[0] = (char *)to;
   args.walk.data[1] = (char *)from;
@@ -119,7 +119,7 @@ int product(dpt__context *context, const dpt__gemm_args *args) {
   }
   if (fa.fits && fb.fits && fc.fits) return multiply(context, &g, fa, fb, fc);
   const void *c = g.c;
-  int64_t c_step[3] = {g.c_batch, g.c_row, g.c_col};
+  int64_t c_stride[3] = {g.c_batch, g.c_row, g.c_col};
   if (!fa.fits && dense(context, &g, true, &g.a, g.m, g.k, &g.a_row, &g.a_col, &g.a_batch))
     return 1;
   if (!fb.fits && dense(context, &g, true, &g.b, g.k, g.n, &g.b_row, &g.b_col, &g.b_batch))
@@ -129,7 +129,7 @@ int product(dpt__context *context, const dpt__gemm_args *args) {
   g.c = (void *)c;
   if (product(context, &g)) return 1;
   int64_t step[3] = {g.c_batch, g.c_row, g.c_col};
-  return fc.fits ? 0 : spread(context, g.dtype, args->c, c_step, c, step, g.batch, g.m, g.n);
+  return fc.fits ? 0 : spread(context, g.dtype, args->c, c_stride, c, step, g.batch, g.m, g.n);
 }
 
 } // namespace

@@ -31,15 +31,15 @@ template <> __device__ double scalar<double>(double x) { return x; }
  * DEPTH columns of a matrix from (row, col) on, 0 beyond its ends. Neighbouring threads read along
  * the smaller step. */
 template <typename T, typename A>
-__device__ void fetch(A (*shared)[TILE + 1], const T *matrix, int64_t row_step, int64_t col_step,
-                      int64_t row, int64_t rows, int64_t col, int64_t cols) {
+__device__ void fetch(A (*shared)[TILE + 1], const T *matrix, int64_t row_stride,
+                      int64_t col_stride, int64_t row, int64_t rows, int64_t col, int64_t cols) {
   int thread = threadIdx.y * SIDE + threadIdx.x;
   for (int e = thread; e < TILE * DEPTH; e += THREADS) {
-    int r = col_step <= row_step ? e / DEPTH : e % TILE;
-    int c = col_step <= row_step ? e % DEPTH : e / TILE;
+    int r = col_stride <= row_stride ? e / DEPTH : e % TILE;
+    int c = col_stride <= row_stride ? e % DEPTH : e / TILE;
     bool inside = row + r < rows && col + c < cols;
     shared[c][r] =
-        inside ? (A)dpt__load(matrix[(row + r) * row_step + (col + c) * col_step]) : A(0);
+        inside ? (A)dpt__load(matrix[(row + r) * row_stride + (col + c) * col_stride]) : A(0);
   }
 }
 
@@ -87,8 +87,8 @@ template <typename T> int launch(dpt__context *context, const dpt__gemm_args *g)
   int64_t across = (g->n + TILE - 1) / TILE, tiles = across * ((g->m + TILE - 1) / TILE);
   int64_t all = tiles * g->batch;
   auto kernel = ordered<T>;
-  return DPT_LAUNCH_TEAM(kernel, (unsigned)(all < 1 << 30 ? all : 1 << 30), dim3(SIDE, SIDE), 0,
-                         context, *g, across, tiles);
+  return DPT_LAUNCH_COOPERATIVE(kernel, (unsigned)(all < 1 << 30 ? all : 1 << 30), dim3(SIDE, SIDE),
+                                0, context, *g, across, tiles);
 }
 
 } // namespace

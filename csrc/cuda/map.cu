@@ -154,7 +154,7 @@ __global__ void map_kernel(int op, double p_, double q_, dpt__walk walk, int64_t
       for (int i = 0; i < PER; i++) {
         int64_t at = first + i * threads + thread;
         if (at >= count) break;
-        dpt__places<Index, operands + 1>(walk, (Index)at, place[i]);
+        dpt__offsets<Index, operands + 1>(walk, (Index)at, place[i]);
         n = i + 1;
       }
     }
@@ -205,7 +205,7 @@ __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused, dp
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
     int64_t place[DPT__OPERANDS];
-    dpt__places<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, place);
+    dpt__offsets<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, place);
     if (dpt__load(((const T *)walk.data[k])[place[k]]) != 0) continue;
     *refused = 1;
     dpt__fault_set(fault, DPT__FAULT_DIVISOR, name, 0, 0, 0);

@@ -95,9 +95,9 @@ template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, 
 /* Slices of a tensor. */
 template <typename T> struct slices_source {
   const T *a;
-  int64_t step;
+  int64_t stride;
   __device__ dpt__sum_of<T> at(int64_t slice, int64_t i) const {
-    return dpt__widen(a[slice + i * step]);
+    return dpt__widen(a[slice + i * stride]);
   }
 };
 
@@ -106,7 +106,7 @@ template <typename T, int pairing> struct walk_source {
   dpt__walk walk;
   __device__ dpt__sum_of<T> at(int64_t, int64_t i) const {
     int64_t place[2];
-    dpt__places<uint64_t, pairing == DPT__PAIR_first ? 1 : 2>(walk, (uint64_t)i, place);
+    dpt__offsets<uint64_t, pairing == DPT__PAIR_first ? 1 : 2>(walk, (uint64_t)i, place);
     auto x = dpt__widen(((const T *)walk.data[0])[place[0]]);
     if constexpr (pairing == DPT__PAIR_first) return x;
     return pair_of(pairing, x, dpt__widen(((const T *)walk.data[1])[place[1]]));
@@ -176,7 +176,7 @@ __global__ void reduce_parts(shape s, Source source, result<A> r, int64_t n, int
   int64_t first = (int64_t)blockIdx.y * chunk, end = first + chunk < n ? first + chunk : n;
   part<A> v = nothing<kind, A>();
   if (slice < r.slices.count) {
-    dpt__places<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
+    dpt__offsets<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
     for (int64_t i = first + s.depth(); i < end; i += s.deep)
       add<kind>(&v, source.at(at[0], i), i, r.p);
   }
@@ -201,7 +201,7 @@ __global__ void reduce_end(shape s, result<A> r, const part<A> *parts, int64_t b
     join<kind>(&v, parts[slice * blocks + b]);
   v = join_block<kind>(s, v, shared);
   if (s.depth() || !here) return;
-  dpt__places<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
+  dpt__offsets<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
   finish(r, at, v);
 }
 
@@ -235,14 +235,16 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
     parts = (part<A> *)dpt__scratch(context, (size_t)count * blocks * sizeof *parts);
   }
   auto first = reduce_parts<T, A, kind, Source>;
-  if (DPT_LAUNCH_TEAM(first, dim3((unsigned)groups, blocks), threads_of(s),
-                      s.side * s.deep * sizeof *parts, context, s, source, r, n, chunk, parts))
+  if (DPT_LAUNCH_COOPERATIVE(first, dim3((unsigned)groups, blocks), threads_of(s),
+                             s.side * s.deep * sizeof *parts, context, s, source, r, n, chunk,
+                             parts))
     return 1;
   if (blocks == 1) return 0;
   shape e = shape_of(1, THREADS, true, blocks, count);
   auto end = reduce_end<A, kind>;
-  return DPT_LAUNCH_TEAM(end, dim3((unsigned)dpt__ceil_div(count, e.side)), threads_of(e),
-                         e.side * e.deep * sizeof *parts, context, e, r, parts, (int64_t)blocks);
+  return DPT_LAUNCH_COOPERATIVE(end, dim3((unsigned)dpt__ceil_div(count, e.side)), threads_of(e),
+                                e.side * e.deep * sizeof *parts, context, e, r, parts,
+                                (int64_t)blocks);
 }
 
 #define CASE(kind)                                                                                 \
@@ -261,11 +263,11 @@ int launch(dpt__context *context, int kind, const Source &source, int64_t n, boo
 #undef CASE
 
 template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *g) {
-  slices_source<T> source = {(const T *)g->a, g->step};
+  slices_source<T> source = {(const T *)g->a, g->stride};
   result<dpt__sum_of<T>> r = {g->r, g->idx, g->slices, g->op, g->dtype, g->p};
-  int64_t step = g->step < 0 ? -g->step : g->step;
+  int64_t stride = g->stride < 0 ? -g->stride : g->stride;
   int last = g->slices.ndim - 1;
-  bool along = last < 0 || g->slices.size[last] == 1 || g->slices.step[0][last] >= step;
+  bool along = last < 0 || g->slices.size[last] == 1 || g->slices.stride[0][last] >= stride;
   return launch<T>(context, dpt__accumulation(g->op, g->p), source, g->n, along, r);
 }
 

@@ -72,9 +72,9 @@ template <typename F> int dpt__sum(dpt__context *context, const F &f, unsigned b
   }
   auto first = dpt__sum_parts<F>;
   auto end = dpt__sum_end<F>;
-  if (DPT_LAUNCH_TEAM(first, blocks, DPT__SUM_THREADS, 0, context, f, parts)) return 1;
+  if (DPT_LAUNCH_COOPERATIVE(first, blocks, DPT__SUM_THREADS, 0, context, f, parts)) return 1;
   if (blocks == 1) return 0;
-  return DPT_LAUNCH_TEAM(end, 1, DPT__SUM_THREADS, 0, context, f, parts, blocks);
+  return DPT_LAUNCH_COOPERATIVE(end, 1, DPT__SUM_THREADS, 0, context, f, parts, blocks);
 }
 
 #endif

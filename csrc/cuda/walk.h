@@ -16,11 +16,11 @@ enum { DPT__BLOCK = 256 };
 /* The offset in elements of element i of a walk, or of slice i, for `operands` operands. Index is
  * as wide as the number of elements needs. */
 template <typename Index, int operands, typename Shape>
-__device__ __forceinline__ void dpt__places(const Shape &shape, Index i, int64_t *place) {
+__device__ __forceinline__ void dpt__offsets(const Shape &shape, Index i, int64_t *place) {
   for (int k = 0; k < operands; k++) place[k] = 0;
   for (int d = shape.ndim - 1; d >= 0; d--) {
     Index size = (Index)shape.size[d], quotient = d ? i / size : 0, at = i - quotient * size;
-    for (int k = 0; k < operands; k++) place[k] += (int64_t)at * shape.step[k][d];
+    for (int k = 0; k < operands; k++) place[k] += (int64_t)at * shape.stride[k][d];
     i = quotient;
   }
 }
@@ -28,7 +28,7 @@ __device__ __forceinline__ void dpt__places(const Shape &shape, Index i, int64_t
 static inline bool dpt__walk_is_dense(const dpt__walk *walk) {
   if (walk->ndim != 1) return false;
   for (int k = 0; k < walk->noperand; k++)
-    if (walk->step[k][0] != 1) return false;
+    if (walk->stride[k][0] != 1) return false;
   return true;
 }
 

@@ -28,10 +28,10 @@ int dpt__host_scan(dpt__context *context, const void *args) {
   int last = g->slices.ndim - 1;
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);
   int64_t across = last < 0 ? 1 : g->slices.size[last];
-  int64_t a_col = last < 0 ? 1 : g->slices.step[0][last],
-          r_col = last < 0 ? 1 : g->slices.step[1][last];
+  int64_t a_col = last < 0 ? 1 : g->slices.stride[0][last],
+          r_col = last < 0 ? 1 : g->slices.stride[1][last];
   /* Slices side by side where they lie closer together than the elements of one. */
-  int64_t tile = last >= 0 && a_col < g->a_step ? TILE : 1;
+  int64_t tile = last >= 0 && a_col < g->a_stride ? TILE : 1;
   int64_t strips = (across + tile - 1) / tile, tasks = g->slices.count / across * strips;
 #pragma omp parallel for num_threads(context->threads)                                             \
     schedule(static) if (g->slices.count * g->n > PARALLEL)

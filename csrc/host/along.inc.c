@@ -7,7 +7,7 @@ static void FN(scan)(const dpt__scan_args *g, const void *from, void *to, int64_
   T *r = to;
   WRAP sum[TILE];
   for (int64_t j = 0; j < cols; j++) sum[j] = g->product;
-  for (int64_t i = 0; i < g->n; i++, a += g->a_step, r += g->r_step)
+  for (int64_t i = 0; i < g->n; i++, a += g->a_stride, r += g->r_stride)
     for (int64_t j = 0; j < cols; j++) {
       WRAP x = (WRAP)LOAD(a[j * a_col]);
       sum[j] = g->product ? sum[j] * x : sum[j] + x;
@@ -20,12 +20,12 @@ static void FN(cross)(const dpt__cross_args *g, int64_t a_at, int64_t b_at, int6
   T *r = (T *)g->r + r_at;
   WRAP x[3], y[3];
   for (int i = 0; i < 3; i++) {
-    x[i] = (WRAP)LOAD(a[i * g->a_step]);
-    y[i] = (WRAP)LOAD(b[i * g->b_step]);
+    x[i] = (WRAP)LOAD(a[i * g->a_stride]);
+    y[i] = (WRAP)LOAD(b[i * g->b_stride]);
   }
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
-    r[i * g->r_step] = STORE(x[j] * y[k] - x[k] * y[j]);
+    r[i * g->r_stride] = STORE(x[j] * y[k] - x[k] * y[j]);
   }
 }
 
@@ -44,13 +44,13 @@ static void FN(plane)(const dpt__planes_args *g, const void *from, const void *k
     for (int64_t z = first[0]; z < last[0]; z++)
       for (int64_t y = first[1]; y < last[1]; y++)
         for (int64_t x = first[2]; x < last[2]; x++) {
-          int64_t in = (place[0] + z - g->pad[0]) * g->a_step[0] +
-                       (place[1] + y - g->pad[1]) * g->a_step[1] +
-                       (place[2] + x - g->pad[2]) * g->a_step[2];
+          int64_t in = (place[0] + z - g->pad[0]) * g->a_stride[0] +
+                       (place[1] + y - g->pad[1]) * g->a_stride[1] +
+                       (place[2] + x - g->pad[2]) * g->a_stride[2];
           int64_t kz = g->flip ? g->k_size[0] - 1 - z : z, ky = g->flip ? g->k_size[1] - 1 - y : y,
                   kx = g->flip ? g->k_size[2] - 1 - x : x;
           sum += (WRAP)LOAD(a[in]) *
-                 (WRAP)LOAD(k[kz * g->k_step[0] + ky * g->k_step[1] + kx * g->k_step[2]]);
+                 (WRAP)LOAD(k[kz * g->k_stride[0] + ky * g->k_stride[1] + kx * g->k_stride[2]]);
         }
   *(T *)to = STORE(sum);
 }

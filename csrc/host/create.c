@@ -12,7 +12,7 @@ int dpt__host_ramp(dpt__context *context, const void *args) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0];
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
-  int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
+  int64_t step = walk->stride[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
 #pragma omp parallel for num_threads(context->threads)                                             \
     schedule(static) if (blocks > 2 && !walk->serial)
   for (int64_t b = 0; b < blocks; b++) {
@@ -36,8 +36,8 @@ int dpt__host_triangle(dpt__context *context, const void *args) {
     if (edge < 0) edge = 0;
     if (edge > g->cols) edge = g->cols;
     int64_t first = g->upper ? 0 : edge, n = g->upper ? edge : g->cols - edge;
-    char *row = (char *)g->data + (i * g->row_step + first * g->col_step) * g->width;
-    dpt__move((size_t)g->width, row, g->col_step, zero, 0, n);
+    char *row = (char *)g->data + (i * g->row_stride + first * g->col_stride) * g->width;
+    dpt__move((size_t)g->width, row, g->col_stride, zero, 0, n);
   }
   return 0;
 }

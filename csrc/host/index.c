@@ -12,7 +12,7 @@
 
 enum { STRIP = 2048, PARALLEL = 32768 };
 
-typedef void add_fn(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
+typedef void add_fn(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n);
 static add_fn *const adds[] = {
 #define X(id, type, acc, suffix, name) [id] = add_row_##suffix,
     DPT_DTYPES(X)
@@ -26,14 +26,14 @@ static int bad(int64_t index, int dim, int64_t limit) {
 }
 
 /* One row of `big` meets one of `small` (fill: one element with step 0). */
-static inline void meet(int mode, int dtype, size_t width, char *big, int64_t big_step, char *small,
-                        int64_t small_step, int64_t n) {
+static inline void meet(int mode, int dtype, size_t width, char *big, int64_t big_stride,
+                        char *small, int64_t small_stride, int64_t n) {
   if (mode == DPT__INDEX_read)
-    dpt__move(width, small, small_step, big, big_step, n);
+    dpt__move(width, small, small_stride, big, big_stride, n);
   else if (mode == DPT__INDEX_add)
-    adds[dtype](big, big_step, small, small_step, n);
+    adds[dtype](big, big_stride, small, small_stride, n);
   else
-    dpt__move(width, big, big_step, small, small_step, n);
+    dpt__move(width, big, big_stride, small, small_stride, n);
 }
 
 int dpt__host_index(dpt__context *context, const void *args) {
@@ -41,18 +41,18 @@ int dpt__host_index(dpt__context *context, const void *args) {
   size_t width = dpt__dtype_size(g->dtype);
   double fill;
   for (int64_t i = 0; i < g->n; i++) {
-    int64_t at = g->idx[i * g->idx_step];
+    int64_t at = g->idx[i * g->idx_stride];
     if (at < 1 || at > g->limit) return bad(at, g->dim, g->limit);
   }
   if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
   /* Rows run along the last of the other dimensions; without one they have one element. */
   int last = g->slices.ndim - 1;
   int64_t across = last < 0 ? 1 : g->slices.size[last];
-  int64_t big_across = last < 0 ? 1 : g->slices.step[0][last];
-  int64_t small_across = last < 0 ? 1 : g->slices.step[1][last];
+  int64_t big_across = last < 0 ? 1 : g->slices.stride[0][last];
+  int64_t small_across = last < 0 ? 1 : g->slices.stride[1][last];
   int64_t strips = (across + STRIP - 1) / STRIP, tasks = g->slices.count / across * strips;
   int filling = g->mode == DPT__INDEX_fill;
-  int along = across < g->n && g->big_step < big_across; /* slices lie apart: go slice by slice */
+  int along = across < g->n && g->big_stride < big_across; /* slices lie apart: go slice by slice */
   /* Reads may share the indices too. */
   int64_t cuts = g->mode == DPT__INDEX_read && tasks < context->threads ? context->threads : 1;
 #pragma omp parallel for num_threads(context->threads)                                             \
@@ -64,13 +64,13 @@ int dpt__host_index(dpt__context *context, const void *args) {
     dpt__slice_at(&g->slices, task / strips * across + strip, at);
     char *big = (char *)g->big + at[0] * (int64_t)width;
     char *small = filling ? (char *)&fill : (char *)g->small + at[1] * (int64_t)width;
-    int64_t small_step = filling ? 0 : g->small_step, small_row = filling ? 0 : small_across;
+    int64_t small_stride = filling ? 0 : g->small_stride, small_row = filling ? 0 : small_across;
     for (int64_t j = 0; j < (along ? many : 1); j++)
       for (int64_t i = from; i < to; i++) {
-        int64_t place = g->idx[i * g->idx_step] - 1;
+        int64_t place = g->idx[i * g->idx_stride] - 1;
         meet(g->mode, g->dtype, width,
-             big + (place * g->big_step + j * big_across) * (int64_t)width, big_across,
-             small + (i * small_step + j * small_row) * (int64_t)width, small_row,
+             big + (place * g->big_stride + j * big_across) * (int64_t)width, big_across,
+             small + (i * small_stride + j * small_row) * (int64_t)width, small_row,
              along ? 1 : many);
       }
   }
@@ -88,7 +88,7 @@ int dpt__host_gather(dpt__context *context, const void *args) {
     int64_t at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, t, at);
     for (int64_t i = 0; i < g->n; i++) {
-      int64_t place = g->idx[at[0] + i * g->idx_step];
+      int64_t place = g->idx[at[0] + i * g->idx_stride];
       if (place >= 1 && place <= g->limit) continue;
 #pragma omp critical(dpt_gather)
       found = 1, wrong = place;
@@ -103,11 +103,11 @@ int dpt__host_gather(dpt__context *context, const void *args) {
     dpt__slice_at(&g->slices, t, at);
     char *big = (char *)g->big + at[1] * (int64_t)width;
     char *small = filling ? (char *)&fill : (char *)g->small + at[2] * (int64_t)width;
-    int64_t small_step = filling ? 0 : g->small_step;
+    int64_t small_stride = filling ? 0 : g->small_stride;
     for (int64_t i = 0; i < g->n; i++) {
-      int64_t place = g->idx[at[0] + i * g->idx_step] - 1;
-      meet(g->mode, g->dtype, width, big + place * g->big_step * (int64_t)width, 0,
-           small + i * small_step * (int64_t)width, 0, 1);
+      int64_t place = g->idx[at[0] + i * g->idx_stride] - 1;
+      meet(g->mode, g->dtype, width, big + place * g->big_stride * (int64_t)width, 0,
+           small + i * small_stride * (int64_t)width, 0, 1);
     }
   }
   return 0;

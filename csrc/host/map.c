@@ -12,12 +12,12 @@
 static int has_zero(const dpt__walk *walk, int k) {
   static const char zero[8];
   size_t size = dpt__dtype_size(walk->dtype[k]);
-  int64_t step = walk->step[k][walk->ndim - 1] * (int64_t)size;
+  int64_t stride = walk->stride[k][walk->ndim - 1] * (int64_t)size;
   dpt__cursor c;
   dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
   while (dpt__walk_row(walk, &c))
     for (int64_t i = 0; i < c.n; i++)
-      if (memcmp(c.data[k] + i * step, zero, size) == 0) return 1;
+      if (memcmp(c.data[k] + i * stride, zero, size) == 0) return 1;
   return 0;
 }
 

@@ -12,11 +12,11 @@ enum { BLOCK = 16384 };
 /* How many elements of operand k are set in a block. */
 static int64_t count_set(const dpt__walk *walk, int k, int64_t first, int64_t many) {
   int dtype = walk->dtype[k];
-  int64_t step = walk->step[k][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype), sum = 0;
+  int64_t stride = walk->stride[k][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype), sum = 0;
   dpt__cursor c;
   dpt__walk_at(walk, &c, first, many);
   while (dpt__walk_row(walk, &c))
-    for (int64_t i = 0; i < c.n; i++) sum += dpt__element_set(dtype, c.data[k] + i * step);
+    for (int64_t i = 0; i < c.n; i++) sum += dpt__element_set(dtype, c.data[k] + i * stride);
   return sum;
 }
 
@@ -38,8 +38,8 @@ int dpt__host_masked(dpt__context *context, const void *args) {
   const dpt__walk *walk = &g->walk;
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK, *starts = NULL;
   size_t width = dpt__dtype_size(walk->dtype[0]);
-  int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)width;
-  int64_t mask_step = walk->step[1][walk->ndim - 1];
+  int64_t stride = walk->stride[0][walk->ndim - 1] * (int64_t)width;
+  int64_t mask_stride = walk->stride[1][walk->ndim - 1];
   double fill;
   int filling = g->mode == DPT__INDEX_fill;
   if (filling) dpt__put_element(walk->dtype[0], &fill, g->value);
@@ -58,8 +58,8 @@ int dpt__host_masked(dpt__context *context, const void *args) {
     dpt__walk_at(walk, &c, b * BLOCK, left < BLOCK ? left : BLOCK);
     while (dpt__walk_row(walk, &c))
       for (int64_t i = 0; i < c.n; i++) {
-        if (!c.data[1][i * mask_step]) continue;
-        char *at = c.data[0] + i * step;
+        if (!c.data[1][i * mask_stride]) continue;
+        char *at = c.data[0] + i * stride;
         if (g->mode == DPT__INDEX_read)
           dpt__move(width, list, 0, at, 0, 1);
         else
@@ -75,7 +75,7 @@ int dpt__host_nonzero(dpt__context *context, const void *args) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0];
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
-  int64_t step = walk->step[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
+  int64_t stride = walk->stride[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
   int64_t *starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
   if (context->measures) return 0;
   count_blocks(context, walk, 0, blocks, starts);
@@ -88,7 +88,7 @@ int dpt__host_nonzero(dpt__context *context, const void *args) {
     dpt__walk_at(walk, &c, at, left < BLOCK ? left : BLOCK);
     while (dpt__walk_row(walk, &c))
       for (int64_t i = 0; i < c.n; i++, at++) {
-        if (!dpt__element_set(dtype, c.data[0] + i * step)) continue;
+        if (!dpt__element_set(dtype, c.data[0] + i * stride)) continue;
         int64_t rest = at;
         for (int d = g->ndim - 1; d >= 0; d--) {
           out[d] = rest % g->size[d] + 1;

@@ -27,7 +27,7 @@ int dpt__host_pair(dpt__context *context, const void *args) {
   int op = dpt__pair_reduction(g->op), kind = dpt__accumulation(op, g->p);
   int dtype = g->walk.dtype[0], real = dpt__is_real(dtype);
   int64_t count = dpt__walk_count(&g->walk), blocks = (count + BLOCK - 1) / BLOCK;
-  int64_t xs = g->walk.step[0][g->walk.ndim - 1], ys = g->walk.step[1][g->walk.ndim - 1];
+  int64_t xs = g->walk.stride[0][g->walk.ndim - 1], ys = g->walk.stride[1][g->walk.ndim - 1];
   part one = {.whole = 0}, *parts = &one;
   if (blocks > 1) parts = dpt__scratch(context, (size_t)blocks * sizeof *parts);
   if (context->measures) return 0;

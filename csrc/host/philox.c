@@ -55,13 +55,14 @@ static void numbers(const dpt__philox_args *g, int single, int64_t i, int64_t n,
 static void fill_row(const dpt__philox_args *g, int64_t i, int64_t n, char *r) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0];
-  int64_t step = walk->step[0][walk->ndim - 1], bytes = step * (int64_t)dpt__dtype_size(dtype);
+  int64_t stride = walk->stride[0][walk->ndim - 1],
+          bytes = stride * (int64_t)dpt__dtype_size(dtype);
   double piece[PIECE];
   for (int64_t done = 0; done < n; done += PIECE) {
     int64_t m = n - done < PIECE ? n - done : PIECE;
     numbers(g, dtype != DPT_F64, i + done, m, piece);
     if (dtype == DPT_F32)
-      for (int64_t j = 0; j < m; j++) ((float *)r)[(done + j) * step] = (float)piece[j];
+      for (int64_t j = 0; j < m; j++) ((float *)r)[(done + j) * stride] = (float)piece[j];
     else
       for (int64_t j = 0; j < m; j++) dpt__put_element(dtype, r + (done + j) * bytes, piece[j]);
   }
@@ -71,11 +72,11 @@ static void fill_row(const dpt__philox_args *g, int64_t i, int64_t n, char *r) {
 static void fill_given(const dpt__philox_args *g, int64_t i, const dpt__cursor *c) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0], last = walk->ndim - 1;
-  int64_t bytes = walk->step[0][last] * (int64_t)dpt__dtype_size(dtype);
-  int64_t step = walk->step[1][last];
+  int64_t bytes = walk->stride[0][last] * (int64_t)dpt__dtype_size(dtype);
+  int64_t stride = walk->stride[1][last];
   for (int64_t j = 0; j < c->n; j++) {
-    double p = walk->dtype[1] == DPT_F32 ? (double)((float *)c->data[1])[j * step]
-                                         : ((double *)c->data[1])[j * step];
+    double p = walk->dtype[1] == DPT_F32 ? (double)((float *)c->data[1])[j * stride]
+                                         : ((double *)c->data[1])[j * stride];
     dpt__put_element(dtype, c->data[0] + j * bytes,
                      dpt__philox_number(g, dtype != DPT_F64, i + j, p));
   }

@@ -18,11 +18,11 @@ enum { SPREAD = 16, BEST = 32, TILE = 256, BLOCK = DPT__REDUCE_BLOCK, PARALLEL =
 #include "host/all_types.inc.c"
 
 static const struct type {
-  void (*run)(int kind, const void *data, int64_t n, int64_t step, double p, part *out);
-  void (*columns)(int kind, const void *data, int64_t rows, int64_t row_step, int64_t cols,
-                  int64_t step, double p, part *out);
+  void (*run)(int kind, const void *data, int64_t n, int64_t stride, double p, part *out);
+  void (*columns)(int kind, const void *data, int64_t rows, int64_t row_stride, int64_t cols,
+                  int64_t stride, double p, part *out);
   void (*join)(int kind, part *to, int64_t n, const part *from, int64_t more);
-  int64_t (*find)(const void *data, int64_t n, int64_t step, const part *best);
+  int64_t (*find)(const void *data, int64_t n, int64_t stride, const part *best);
   void (*store)(void *to, const part *value);
 } types[] = {
 #define X(id, type, acc, suffix, name)                                                             \
@@ -57,11 +57,11 @@ static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part 
   for (int64_t t = 0; t < tasks; t++) {
     int64_t first = t % blocks * BLOCK, at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, t / blocks, at);
-    const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
+    const char *x = (const char *)g->a + (size_t)(at[0] + first * g->stride) * width;
     int64_t n = dpt__min(BLOCK, g->n - first);
     part v = {.at = 0};
-    type->run(kind, x, n, g->step, g->p, &v);
-    if (g->idx) v.at = type->find(x, n, g->step, &v);
+    type->run(kind, x, n, g->stride, g->p, &v);
+    if (g->idx) v.at = type->find(x, n, g->stride, &v);
     if (blocks == 1)
       put(g, at[1], at[2], &v);
     else
@@ -105,12 +105,12 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
     int64_t slice = out * s.across + strip * TILE, cols = dpt__min(TILE, s.across - strip * TILE);
     int64_t first = block * s.rows, at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, slice, at);
-    const char *x = (const char *)g->a + (size_t)(at[0] + first * g->step) * width;
+    const char *x = (const char *)g->a + (size_t)(at[0] + first * g->stride) * width;
     part local[TILE], *v = s.blocks == 1 ? local : parts + (slice * s.blocks + block * cols);
-    type->columns(kind, x, dpt__min(s.rows, g->n - first), g->step, cols, g->slices.step[0][last],
-                  g->p, v);
+    type->columns(kind, x, dpt__min(s.rows, g->n - first), g->stride, cols,
+                  g->slices.stride[0][last], g->p, v);
     for (int64_t j = 0; j < cols && s.blocks == 1; j++)
-      put(g, at[1] + j * g->slices.step[1][last], at[2] + j * g->slices.step[2][last], v + j);
+      put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last], v + j);
   }
   for (int64_t i = 0; i < outer * s.strips && s.blocks > 1; i++) {
     int64_t strip = i % s.strips, slice = i / s.strips * s.across + strip * TILE;
@@ -121,7 +121,7 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
       part *v = parts + slice * s.blocks + j;
       for (int64_t b = 1; b < s.blocks; b++)
         type->join(kind, v, b * s.rows, v + b * cols, dpt__min(s.rows, g->n - b * s.rows));
-      put(g, at[1] + j * g->slices.step[1][last], at[2] + j * g->slices.step[2][last], v);
+      put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last], v);
     }
   }
   return 0;
@@ -129,9 +129,10 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
 
 int dpt__host_reduce(dpt__context *context, const void *args) {
   const dpt__reduce_args *g = args;
-  int64_t step = g->step < 0 ? -g->step : g->step;
+  int64_t stride = g->stride < 0 ? -g->stride : g->stride;
   int last = g->slices.ndim - 1;
-  int columns = last >= 0 && g->n > 1 && g->slices.size[last] > 1 && g->slices.step[0][last] < step;
+  int columns =
+      last >= 0 && g->n > 1 && g->slices.size[last] > 1 && g->slices.stride[0][last] < stride;
   int64_t blocks = columns ? strips_of(g).blocks : (g->n + BLOCK - 1) / BLOCK;
   part *parts = NULL;
   if (blocks > 1) parts = dpt__scratch(context, (size_t)(g->slices.count * blocks) * sizeof *parts);
@@ -142,12 +143,12 @@ int dpt__host_reduce(dpt__context *context, const void *args) {
 /* What block t contributes. */
 static part block_of(const dpt__reduce_all_args *g, int kind, const struct type *type,
                      int64_t count, int64_t t) {
-  int64_t step = g->walk.step[0][g->walk.ndim - 1], seen = 0;
+  int64_t stride = g->walk.stride[0][g->walk.ndim - 1], seen = 0;
   dpt__cursor c;
   part sum = {.at = 0}, v = {.at = 0};
   dpt__walk_at(&g->walk, &c, t * BLOCK, dpt__min(BLOCK, count - t * BLOCK));
   while (dpt__walk_row(&g->walk, &c)) {
-    type->run(kind, c.data[0], c.n, step, g->p, seen ? &v : &sum);
+    type->run(kind, c.data[0], c.n, stride, g->p, seen ? &v : &sum);
     if (seen) type->join(kind, &sum, seen, &v, c.n);
     seen += c.n;
   }

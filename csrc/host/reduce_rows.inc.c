@@ -20,28 +20,28 @@
 #define KIND(kind) (kind)
 #endif
 
-static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t step, double p) {
+static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, double p) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
   for (; i + SPREAD <= n; i += SPREAD)
-    for (int64_t j = 0; j < SPREAD; j++) s[j] += TERM(kind, LOAD(x[(i + j) * step]), p);
-  for (int64_t j = 0; i + j < n; j++) s[j] += TERM(kind, LOAD(x[(i + j) * step]), p);
+    for (int64_t j = 0; j < SPREAD; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]), p);
+  for (int64_t j = 0; i + j < n; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]), p);
   for (int h = SPREAD / 2; h; h /= 2)
     for (int j = 0; j < h; j++) s[j] += s[j + h];
   return (ACC)s[0];
 }
 
 #if REAL
-static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t step, ACC mean) {
+static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t stride, ACC mean) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
   for (; i + SPREAD <= n; i += SPREAD)
     for (int64_t j = 0; j < SPREAD; j++) {
-      WRAP d = (WRAP)(LOAD(x[(i + j) * step]) - mean);
+      WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - mean);
       s[j] += d * d;
     }
   for (int64_t j = 0; i + j < n; j++) {
-    WRAP d = (WRAP)(LOAD(x[(i + j) * step]) - mean);
+    WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - mean);
     s[j] += d * d;
   }
   for (int h = SPREAD / 2; h; h /= 2)
@@ -64,19 +64,19 @@ static INLINE B FN(better)(int kind, B x, B y) {
 }
 
 /* The greatest or least value, or NaN where there is one. */
-static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
+static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t stride) {
   B s[BEST];
   int32_t nan[BEST] = {0};
   int64_t i = 0;
   for (int j = 0; j < BEST; j++) s[j] = VALUE(x[0]);
   for (; i + BEST <= n; i += BEST)
     for (int64_t j = 0; j < BEST; j++) {
-      B v = VALUE(x[(i + j) * step]);
+      B v = VALUE(x[(i + j) * stride]);
       nan[j] |= IS_NAN(v);
       s[j] = FN(better)(kind, v, s[j]);
     }
   for (; i < n; i++) {
-    B v = VALUE(x[i * step]);
+    B v = VALUE(x[i * stride]);
     nan[0] |= IS_NAN(v);
     s[0] = FN(better)(kind, v, s[0]);
   }
@@ -87,74 +87,75 @@ static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t step) {
   return nan[0] ? NOT_A_NUMBER : (ACC)s[0];
 }
 
-static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t step, double p, part *out) {
+static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, double p,
+                              part *out) {
   switch (KIND(kind)) {
 #define X(sum)                                                                                     \
   case sum:                                                                                        \
-    V(out) = FN(add_run)(sum, x, n, step, p);                                                      \
+    V(out) = FN(add_run)(sum, x, n, stride, p);                                                    \
     break;
     SUMS(X)
 #undef X
   case DPT__PRODUCT: {
     WRAP s = 1;
-    for (int64_t i = 0; i < n; i++) s *= (WRAP)LOAD(x[i * step]);
+    for (int64_t i = 0; i < n; i++) s *= (WRAP)LOAD(x[i * stride]);
     V(out) = (ACC)s;
     break;
   }
 #if REAL
   case DPT__VARIANCE: {
-    ACC mean = FN(add_run)(DPT__SUM, x, n, step, p) / (ACC)n;
+    ACC mean = FN(add_run)(DPT__SUM, x, n, stride, p) / (ACC)n;
     V(out) = mean;
-    out->m2 = (double)FN(square_run)(x, n, step, mean);
+    out->m2 = (double)FN(square_run)(x, n, stride, mean);
     break;
   }
 #endif
   case DPT__MAX:
-    V(out) = FN(best_run)(DPT__MAX, x, n, step);
+    V(out) = FN(best_run)(DPT__MAX, x, n, stride);
     break;
   case DPT__MIN:
-    V(out) = FN(best_run)(DPT__MIN, x, n, step);
+    V(out) = FN(best_run)(DPT__MIN, x, n, stride);
     break;
   }
 }
 
 /* A run of n >= 1 elements. */
-DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t step, double p,
+DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t stride, double p,
                                 part *out) {
-  if (step == 1)
+  if (stride == 1)
     FN(run_by)(kind, data, n, 1, p, out);
   else
-    FN(run_by)(kind, data, n, step, p, out);
+    FN(run_by)(kind, data, n, stride, p, out);
 }
 
 /* The place in a run where its best value stands first. */
-static int64_t FN(find)(const void *data, int64_t n, int64_t step, const part *best) {
+static int64_t FN(find)(const void *data, int64_t n, int64_t stride, const part *best) {
   const T *x = data;
   B wanted = (B)V(best);
   int nan = IS_NAN(wanted);
   for (int64_t i = 0; i < n; i++) {
-    B v = VALUE(x[i * step]);
+    B v = VALUE(x[i * stride]);
     if (v == wanted || (nan && IS_NAN(v))) return i;
   }
   return 0;
 }
 
-static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
-                                int64_t step, double p, part *out) {
+static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_stride,
+                                int64_t cols, int64_t stride, double p, part *out) {
   WRAP s[TILE] = {0};
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < cols; j++) s[j] += TERM(kind, LOAD(x[i * row_step + j * step]), p);
+    for (int64_t j = 0; j < cols; j++) s[j] += TERM(kind, LOAD(x[i * row_stride + j * stride]), p);
   for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
 }
 
-static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
-                                 int64_t step, part *out) {
+static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row_stride,
+                                 int64_t cols, int64_t stride, part *out) {
   B s[TILE];
   int32_t at[TILE] = {0}; /* a block has less than 2^31 rows */
-  for (int64_t j = 0; j < cols; j++) s[j] = VALUE(x[j * step]);
+  for (int64_t j = 0; j < cols; j++) s[j] = VALUE(x[j * stride]);
   for (int64_t i = 1; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) {
-      B v = VALUE(x[i * row_step + j * step]);
+      B v = VALUE(x[i * row_stride + j * stride]);
       int better = (kind == DPT__MAX ? !(v <= s[j]) : !(v >= s[j])) & !IS_NAN(s[j]);
       s[j] = better ? v : s[j];
       at[j] = better ? (int32_t)i : at[j];
@@ -165,12 +166,12 @@ static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row
   }
 }
 
-static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_step, int64_t cols,
-                               int64_t step, double p, part *out) {
+static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_stride, int64_t cols,
+                               int64_t stride, double p, part *out) {
   switch (KIND(kind)) {
 #define X(sum)                                                                                     \
   case sum:                                                                                        \
-    FN(add_cols)(sum, x, rows, row_step, cols, step, p, out);                                      \
+    FN(add_cols)(sum, x, rows, row_stride, cols, stride, p, out);                                  \
     break;
     SUMS(X)
 #undef X
@@ -178,18 +179,18 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
     WRAP s[TILE];
     for (int64_t j = 0; j < cols; j++) s[j] = 1;
     for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < cols; j++) s[j] *= (WRAP)LOAD(x[i * row_step + j * step]);
+      for (int64_t j = 0; j < cols; j++) s[j] *= (WRAP)LOAD(x[i * row_stride + j * stride]);
     for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
     break;
   }
 #if REAL
   case DPT__VARIANCE: {
     WRAP m2[TILE] = {0};
-    FN(add_cols)(DPT__SUM, x, rows, row_step, cols, step, p, out);
+    FN(add_cols)(DPT__SUM, x, rows, row_stride, cols, stride, p, out);
     for (int64_t j = 0; j < cols; j++) V(out + j) /= (ACC)rows;
     for (int64_t i = 0; i < rows; i++)
       for (int64_t j = 0; j < cols; j++) {
-        WRAP d = (WRAP)(LOAD(x[i * row_step + j * step]) - V(out + j));
+        WRAP d = (WRAP)(LOAD(x[i * row_stride + j * stride]) - V(out + j));
         m2[j] += d * d;
       }
     for (int64_t j = 0; j < cols; j++) out[j].m2 = (double)m2[j];
@@ -197,21 +198,21 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
   }
 #endif
   case DPT__MAX:
-    FN(best_cols)(DPT__MAX, x, rows, row_step, cols, step, out);
+    FN(best_cols)(DPT__MAX, x, rows, row_stride, cols, stride, out);
     break;
   case DPT__MIN:
-    FN(best_cols)(DPT__MIN, x, rows, row_step, cols, step, out);
+    FN(best_cols)(DPT__MIN, x, rows, row_stride, cols, stride, out);
     break;
   }
 }
 
 /* `cols` columns of rows >= 1 elements, cols <= TILE. */
-DPT__CLONES static void FN(columns)(int kind, const void *data, int64_t rows, int64_t row_step,
-                                    int64_t cols, int64_t step, double p, part *out) {
-  if (step == 1)
-    FN(cols_by)(kind, data, rows, row_step, cols, 1, p, out);
+DPT__CLONES static void FN(columns)(int kind, const void *data, int64_t rows, int64_t row_stride,
+                                    int64_t cols, int64_t stride, double p, part *out) {
+  if (stride == 1)
+    FN(cols_by)(kind, data, rows, row_stride, cols, 1, p, out);
   else
-    FN(cols_by)(kind, data, rows, row_step, cols, step, p, out);
+    FN(cols_by)(kind, data, rows, row_stride, cols, stride, p, out);
 }
 
 /* Adds a later block of `more` elements to one of n. */

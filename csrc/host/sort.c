@@ -21,7 +21,7 @@ enum { SHORT = 40, PARALLEL = 8192 };
 #define BODY "host/sort_keys.inc.c"
 #include "host/all_types.inc.c"
 
-typedef void keys_fn(const void *data, int64_t n, int64_t step, uint64_t flip, item *out);
+typedef void keys_fn(const void *data, int64_t n, int64_t stride, uint64_t flip, item *out);
 static keys_fn *const keys[] = {
 #define X(id, type, acc, suffix, name) [id] = keys_##suffix,
     DPT_DTYPES(X)
@@ -118,7 +118,7 @@ static void slice(const dpt__sort_args *g, int64_t i, item *x) {
   const char *a = (const char *)g->a + (size_t)at[0] * width;
   char *r = (char *)g->r + (size_t)at[1] * width;
   int64_t *idx = g->idx + at[2], first = 0, many = 1;
-  keys[g->dtype](a, n, g->a_step, g->descending ? UINT64_MAX : 0, x);
+  keys[g->dtype](a, n, g->a_stride, g->descending ? UINT64_MAX : 0, x);
   if (g->mode == DPT__SORT_some && g->k <= SHORT && g->k < n)
     first_few(x, n, g->k);
   else if (n <= SHORT)
@@ -131,8 +131,8 @@ static void slice(const dpt__sort_args *g, int64_t i, item *x) {
   if (g->mode == DPT__SORT_mode) first = most_frequent(x, n);
   for (int64_t j = 0; j < many; j++) {
     int64_t from = x[first + j].at;
-    idx[j * g->idx_step] = from + 1;
-    memcpy(r + j * g->r_step * (int64_t)width, a + from * g->a_step * (int64_t)width, width);
+    idx[j * g->idx_stride] = from + 1;
+    memcpy(r + j * g->r_stride * (int64_t)width, a + from * g->a_stride * (int64_t)width, width);
   }
 }
 

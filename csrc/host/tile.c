@@ -167,14 +167,14 @@ static void find_tile(const layout *plan, int64_t number, tile *t) {
   t->nj = plan->sj - at_j < plan->bj ? plan->sj - at_j : plan->bj;
   int64_t place[DPT__OPERANDS];
   for (int k = 0; k < walk->noperand; k++) {
-    t->step_i[k] = walk->step[k][plan->di];
-    t->step_j[k] = plan->dj >= 0 ? walk->step[k][plan->dj] : 0;
+    t->step_i[k] = walk->stride[k][plan->di];
+    t->step_j[k] = plan->dj >= 0 ? walk->stride[k][plan->dj] : 0;
     place[k] = at_i * t->step_i[k] + at_j * t->step_j[k];
   }
   for (int d = plan->dj - 1; d >= 0; d--) {
     int64_t i = outer % walk->size[d];
     outer /= walk->size[d];
-    for (int k = 0; k < walk->noperand; k++) place[k] += i * walk->step[k][d];
+    for (int k = 0; k < walk->noperand; k++) place[k] += i * walk->stride[k][d];
   }
   for (int k = 0; k < walk->noperand; k++)
     t->data[k] = walk->data[k] + place[k] * (int64_t)dpt__dtype_size(walk->dtype[k]);
@@ -279,8 +279,8 @@ static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   plan->si = walk->size[plan->di];
   plan->sj = plan->dj >= 0 ? walk->size[plan->dj] : 1;
   for (int k = 0; k < walk->noperand; k++) {
-    int64_t step_i = walk->step[k][plan->di];
-    int64_t step_j = plan->dj >= 0 ? walk->step[k][plan->dj] : 0;
+    int64_t step_i = walk->stride[k][plan->di];
+    int64_t step_j = plan->dj >= 0 ? walk->stride[k][plan->dj] : 0;
     int64_t line = LINE / (int64_t)dpt__dtype_size(walk->dtype[k]);
     dense = dense && step_i == 1;
     if (plan->dj >= 0 && step_j == 1 && step_i > 1 && line > high) high = line;
@@ -314,7 +314,7 @@ void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__t
   if (walk->ndim == 1 && count < limit) {
     int plain = 1;
     for (int k = 0; k < walk->noperand; k++)
-      plain = plain && walk->step[k][0] == 1 && walk->dtype[k] == task->dtype[k];
+      plain = plain && walk->stride[k][0] == 1 && walk->dtype[k] == task->dtype[k];
     if (plain) {
       task->row(count, walk->data[0], walk->data[1], walk->data[2], walk->data[3], task->p,
                 task->q);

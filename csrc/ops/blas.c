@@ -13,7 +13,7 @@
 /* An operand seen as batch x row x column. */
 typedef struct view {
   const dpt_tensor *t;
-  int64_t size[3], step[3];
+  int64_t size[3], stride[3];
 } view;
 
 static view see_matrix(const dpt_tensor *t) {
@@ -62,15 +62,15 @@ static int launch(const char *fn, double beta, view c, double alpha, view a, vie
                          .batch = c.size[0],
                          .alpha = alpha,
                          .beta = beta,
-                         .a_row = a.step[1],
-                         .a_col = a.step[2],
-                         .a_batch = a.step[0],
-                         .b_row = b.step[1],
-                         .b_col = b.step[2],
-                         .b_batch = b.step[0],
-                         .c_row = c.step[1],
-                         .c_col = c.step[2],
-                         .c_batch = c.step[0]};
+                         .a_row = a.stride[1],
+                         .a_col = a.stride[2],
+                         .a_batch = a.stride[0],
+                         .b_row = b.stride[1],
+                         .b_col = b.stride[2],
+                         .b_batch = b.stride[0],
+                         .c_row = c.stride[1],
+                         .c_col = c.stride[2],
+                         .c_batch = c.stride[0]};
   dpt__launch_begin(&l, fn);
   dpt__launch_out(&l, c.t, &args.c);
   dpt__launch_in(&l, a.t, &args.a);

@@ -17,14 +17,14 @@ typedef struct dpt__ramp_args {
 /* Clears elements (i, j) with j - i > k (below 0: with j - i < k). */
 typedef struct dpt__triangle_args {
   int32_t width, upper; /* bytes of an element; upper: keep j - i >= k, else j - i <= k */
-  int64_t rows, cols, row_step, col_step, k;
+  int64_t rows, cols, row_stride, col_stride, k;
   void *data;
 } dpt__triangle_args;
 
 /* Running sums or products along a dimension; r may be a itself. */
 typedef struct dpt__scan_args {
   int32_t product, dtype;
-  int64_t n, a_step, r_step;
+  int64_t n, a_stride, r_stride;
   dpt__slices slices; /* of a, r */
   const void *a;
   void *r;
@@ -33,7 +33,7 @@ typedef struct dpt__scan_args {
 /* Cross products along a dimension of size 3; r may be an operand itself. */
 typedef struct dpt__cross_args {
   int32_t dtype;
-  int64_t a_step, b_step, r_step;
+  int64_t a_stride, b_stride, r_stride;
   dpt__slices slices; /* of a, b, r */
   const void *a, *b;
   void *r;
@@ -62,7 +62,7 @@ typedef struct dpt__planes_args {
   int64_t outputs, inputs; /* planes; inputs are summed for each output */
   int64_t a_size[3], k_size[3], r_size[3];
   int64_t pad[3]; /* of a, on each side */
-  int64_t a_step[3], k_step[3];
+  int64_t a_stride[3], k_stride[3];
   int64_t a_output, a_input; /* steps to the planes of the next output or input */
   int64_t k_output, k_input;
   const void *a, *k;

@@ -15,7 +15,7 @@ static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, d
   int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE), kind = (*idx)->kind_;
   int converted = kind != wanted && dpt__is_device(wanted) &&
                   (kind == DPT_I64 || kind == (DPT_F32 | DPT_ON_DEVICE));
-  if (!converted) return dpt__check_places(fn, *idx, a);
+  if (!converted) return dpt__check_indices(fn, *idx, a);
   aside->kind_ = wanted;
   DPT__TRY(dpt__result(aside, (*idx)->ndim_, (*idx)->size_, dpt_tensor_device(a)) ||
            dpt_copy(aside, *idx));
@@ -29,8 +29,8 @@ static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim
   dpt__launch l;
   dpt__index_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
   g.n = idx->size_[0], g.limit = big->size_[dim];
-  g.big_step = big->stride_[dim], g.idx_step = idx->stride_[0];
-  if (small) g.small_step = small->stride_[dim];
+  g.big_stride = big->stride_[dim], g.idx_stride = idx->stride_[0];
+  if (small) g.small_stride = small->stride_[dim];
   dpt__slices_start(&g.slices, big, dim, 2, (const dpt_tensor *const[]){big, small});
   if (g.n == 0 || g.slices.count == 0) return 0;
   dpt__launch_begin(&l, fn);
@@ -117,8 +117,8 @@ static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int di
   dpt__launch l;
   dpt__gather_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
   g.n = idx->size_[dim], g.limit = big->size_[dim];
-  g.big_step = big->stride_[dim], g.idx_step = idx->stride_[dim];
-  if (small) g.small_step = small->stride_[dim];
+  g.big_stride = big->stride_[dim], g.idx_stride = idx->stride_[dim];
+  if (small) g.small_stride = small->stride_[dim];
   dpt__slices_start(&g.slices, idx, dim, 3, (const dpt_tensor *const[]){idx, big, small});
   if (g.n == 0 || g.slices.count == 0) return 0;
   dpt__launch_begin(&l, fn);

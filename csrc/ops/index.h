@@ -13,11 +13,11 @@ enum dpt__indexing { DPT__INDEX_read, DPT__INDEX_write, DPT__INDEX_add, DPT__IND
 
 /* Slices of `big` along a dimension, named by a vector of n indices, and those of `small`. */
 typedef struct dpt__index_args {
-  int32_t mode, dtype, dim;               /* dim: from 1, for the message */
-  int64_t n, limit;                       /* limit: slices in big */
-  int64_t big_step, small_step, idx_step; /* along the dimension */
-  dpt__slices slices;                     /* of big, small */
-  double value;                           /* fill */
+  int32_t mode, dtype, dim;                     /* dim: from 1, for the message */
+  int64_t n, limit;                             /* limit: slices in big */
+  int64_t big_stride, small_stride, idx_stride; /* along the dimension */
+  dpt__slices slices;                           /* of big, small */
+  double value;                                 /* fill */
   void *big, *small;
   const int64_t *idx;
 } dpt__index_args;
@@ -26,7 +26,7 @@ typedef struct dpt__index_args {
 typedef struct dpt__gather_args {
   int32_t mode, dtype, dim;
   int64_t n, limit;
-  int64_t big_step, small_step, idx_step;
+  int64_t big_stride, small_stride, idx_stride;
   dpt__slices slices; /* of idx, big, small */
   double value;
   void *big, *small;

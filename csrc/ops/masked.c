@@ -71,7 +71,7 @@ int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value) {
 int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
   static const char fn[] = "nonzero";
   int64_t n;
-  DPT__TRY(dpt__check_places(fn, r, a) || dpt__count_nonzero(fn, a, &n));
+  DPT__TRY(dpt__check_indices(fn, r, a) || dpt__count_nonzero(fn, a, &n));
   if (n == 0) return dpt_resize(r, 0, NULL);
   const int64_t size[] = {n, a->ndim_};
   dpt_tensor list = {.kind_ = r->kind_};

@@ -19,8 +19,8 @@ static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t 
                           .upper = upper,
                           .rows = r->size_[0],
                           .cols = r->size_[1],
-                          .row_step = r->stride_[0],
-                          .col_step = r->stride_[1],
+                          .row_stride = r->stride_[0],
+                          .col_stride = r->stride_[1],
                           .k = k};
   dpt__launch_begin(&l, fn);
   dpt__launch_out(&l, r, &g.data);
@@ -112,8 +112,8 @@ static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int n
     int d = i - (3 - ndim); /* missing dimensions come first */
     g.a_size[i] = d < 0 ? 1 : a->size_[d + many];
     g.k_size[i] = d < 0 ? 1 : k->size_[d + k->ndim_ - ndim];
-    g.a_step[i] = d < 0 ? 0 : a->stride_[d + many];
-    g.k_step[i] = d < 0 ? 0 : k->stride_[d + k->ndim_ - ndim];
+    g.a_stride[i] = d < 0 ? 0 : a->stride_[d + many];
+    g.k_stride[i] = d < 0 ? 0 : k->stride_[d + k->ndim_ - ndim];
     g.pad[i] = full ? g.k_size[i] - 1 : 0;
     g.r_size[i] = g.a_size[i] + 2 * g.pad[i] - g.k_size[i] + 1;
     if (g.r_size[i] < 1 || (many && (summed ? k->size_[1] : k->size_[0]) != a->size_[0]))

@@ -131,18 +131,18 @@ static int fill_there(const char *fn, const dpt_tensor *r, const source *s, cons
 /* On the host; the walk has r and perhaps bernoulli's probabilities. */
 static int fill_here(const dpt_tensor *r, source s, const dpt__walk *walk, dpt_generator *g) {
   int last = walk->ndim - 1, chances = walk->noperand > 1;
-  int64_t step = walk->step[0][last] * (int64_t)dpt__dtype_size(walk->dtype[0]);
-  int64_t p_step = chances ? walk->step[1][last] * (int64_t)dpt__dtype_size(walk->dtype[1]) : 0;
+  int64_t stride = walk->stride[0][last] * (int64_t)dpt__dtype_size(walk->dtype[0]);
+  int64_t p_stride = chances ? walk->stride[1][last] * (int64_t)dpt__dtype_size(walk->dtype[1]) : 0;
   dpt__written(r);
   dpt__drawer from = dpt__draw_from(g);
   dpt__cursor c;
   dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
   while (dpt__walk_row(walk, &c))
     for (int64_t i = 0; i < c.n; i++) {
-      if (chances) s.a = dpt__get_real(walk->dtype[1], c.data[1] + i * p_step);
+      if (chances) s.a = dpt__get_real(walk->dtype[1], c.data[1] + i * p_stride);
       if (chances && !(s.a >= 0 && s.a <= 1))
         return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
-      dpt__put_element(walk->dtype[0], c.data[0] + i * step, draw(&s, from));
+      dpt__put_element(walk->dtype[0], c.data[0] + i * stride, draw(&s, from));
     }
   return 0;
 }

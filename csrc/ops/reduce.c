@@ -61,7 +61,7 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   DPT__TRY(check(op, in));
   const char *fn = table[op].name;
   DPT__TRY(dpt__check_dim(fn, in, dim) || dpt__check_kind(fn, r, in));
-  if (idx) DPT__TRY(dpt__check_places(fn, idx, in));
+  if (idx) DPT__TRY(dpt__check_indices(fn, idx, in));
   if (idx && op != DPT__REDUCE_max && op != DPT__REDUCE_min) idx = NULL;
   const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
   int64_t size[DPT_MAXDIM];
@@ -72,7 +72,7 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   dpt__launch l;
   dpt__reduce_args g = {.op = op, .dtype = dpt__type(a), .p = p};
   g.n = a->size_[dim];
-  g.step = a->stride_[dim];
+  g.stride = a->stride_[dim];
   dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.slices.count == 0) return 0;
   double nothing;

@@ -115,7 +115,7 @@ static DPT__EVERYWHERE inline int64_t dpt__finish_whole(int op, int64_t x, int64
 typedef struct dpt__reduce_args {
   int32_t op, dtype; /* of a and r */
   double p;
-  int64_t n, step;
+  int64_t n, stride;
   dpt__slices slices; /* of a, r, idx */
   const void *a;
   void *r;

@@ -9,7 +9,7 @@ static int scan(const char *fn, dpt_tensor *r, const dpt_tensor *in, int dim, in
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
   dpt__scan_args g = {.product = product, .dtype = dpt__type(a), .n = a->size_[dim]};
-  g.a_step = a->stride_[dim], g.r_step = r->stride_[dim];
+  g.a_stride = a->stride_[dim], g.r_stride = r->stride_[dim];
   dpt__slices_start(&g.slices, a, dim, 2, (const dpt_tensor *const[]){a, r});
   if (g.n == 0 || g.slices.count == 0) return 0;
   dpt__launch_begin(&l, fn);
@@ -29,7 +29,7 @@ static int launch_cross(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int
   dpt__launch l;
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
   dpt__cross_args g = {.dtype = dpt__type(a)};
-  g.a_step = a->stride_[dim], g.b_step = b->stride_[dim], g.r_step = r->stride_[dim];
+  g.a_stride = a->stride_[dim], g.b_stride = b->stride_[dim], g.r_stride = r->stride_[dim];
   dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, b, r});
   if (g.slices.count == 0) return 0;
   dpt__launch_begin(&l, "cross");

@@ -15,15 +15,15 @@ void dpt__slices_start(dpt__slices *slices, const dpt_tensor *shape, int dim, in
   }
   for (int i = 0; i < dims; i++) {
     int d = order[i], last = slices->ndim - 1, joins = last >= 0;
-    int64_t size = shape->size_[d], step[DPT__SLICE_OPERANDS] = {0};
+    int64_t size = shape->size_[d], stride[DPT__SLICE_OPERANDS] = {0};
     slices->count *= size;
     for (int k = 0; k < n; k++) {
-      if (operands[k]) step[k] = operands[k]->stride_[d];
-      joins = joins && slices->step[k][last] == size * step[k];
+      if (operands[k]) stride[k] = operands[k]->stride_[d];
+      joins = joins && slices->stride[k][last] == size * stride[k];
     }
     if (!joins) slices->size[last = slices->ndim++] = 1;
     slices->size[last] *= size;
-    for (int k = 0; k < n; k++) slices->step[k][last] = step[k];
+    for (int k = 0; k < n; k++) slices->stride[k][last] = stride[k];
   }
 }
 
@@ -32,7 +32,7 @@ int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim) {
   return dpt__fail("%s: there is no dimension %d in a %s", fn, dim + 1, dpt__describe(t));
 }
 
-int dpt__check_places(const char *fn, const dpt_tensor *idx, const dpt_tensor *a) {
+int dpt__check_indices(const char *fn, const dpt_tensor *idx, const dpt_tensor *a) {
   int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE);
   if (idx->kind_ == wanted) return 0;
   return dpt__fail("%s: the indices are a %s, wanted a %s", fn, dpt__kind_name(idx->kind_),

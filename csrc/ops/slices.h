@@ -14,7 +14,7 @@ typedef struct dpt__slices {
   int32_t ndim;
   int64_t count; /* slices */
   int64_t size[DPT_MAXDIM];
-  int64_t step[DPT__SLICE_OPERANDS][DPT_MAXDIM];
+  int64_t stride[DPT__SLICE_OPERANDS][DPT_MAXDIM];
 } dpt__slices;
 
 /* Sizes are those of `shape` without dimension dim (-1: with all); NULL operands have steps 0. */
@@ -24,7 +24,7 @@ void dpt__slices_start(dpt__slices *slices, const dpt_tensor *shape, int dim, in
 /* Fails with an error message that counts dimensions from 1. */
 int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim);
 /* An index tensor is Long and on the side of `a`. */
-int dpt__check_places(const char *fn, const dpt_tensor *idx, const dpt_tensor *a);
+int dpt__check_indices(const char *fn, const dpt_tensor *idx, const dpt_tensor *a);
 
 /* Where slice i begins in each operand. */
 static inline void dpt__slice_at(const dpt__slices *slices, int64_t i,
@@ -33,7 +33,7 @@ static inline void dpt__slice_at(const dpt__slices *slices, int64_t i,
   for (int d = slices->ndim - 1; d >= 0; d--) {
     int64_t place = d ? i % slices->size[d] : i;
     i = d ? i / slices->size[d] : 0;
-    for (int k = 0; k < DPT__SLICE_OPERANDS; k++) at[k] += place * slices->step[k][d];
+    for (int k = 0; k < DPT__SLICE_OPERANDS; k++) at[k] += place * slices->stride[k][d];
   }
 }
 

@@ -9,13 +9,13 @@ static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, cons
   int device = dpt_tensor_device(in);
   const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
   DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a) ||
-           dpt__check_places(fn, idx, a));
+           dpt__check_indices(fn, idx, a));
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? size_along : a->size_[d];
   DPT__TRY(dpt__result(r, a->ndim_, size, device) || dpt__result(idx, a->ndim_, size, device));
   dpt__launch l;
   dpt__sort_args g = {.mode = mode, .dtype = dpt__type(a), .descending = descending, .k = k};
   g.n = a->size_[dim];
-  g.a_step = a->stride_[dim], g.r_step = r->stride_[dim], g.idx_step = idx->stride_[dim];
+  g.a_stride = a->stride_[dim], g.r_stride = r->stride_[dim], g.idx_stride = idx->stride_[dim];
   dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.slices.count == 0 || g.n == 0) return 0;
   dpt__launch_begin(&l, fn);
@@ -27,7 +27,7 @@ static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, cons
 
 int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int descending) {
   if (a->ndim_ == 0) { /* nothing to sort, as in Torch7 */
-    return dpt__check_kind("sort", r, a) || dpt__check_places("sort", idx, a) ||
+    return dpt__check_kind("sort", r, a) || dpt__check_indices("sort", idx, a) ||
            dpt_resize_as(r, a) || dpt_resize_as(idx, a);
   }
   DPT__TRY(dpt__check_dim("sort", a, dim));

@@ -17,8 +17,8 @@ enum dpt__sorting {
 typedef struct dpt__sort_args {
   int32_t mode, dtype, descending;
   int64_t n, k;
-  int64_t a_step, r_step, idx_step; /* along the dimension */
-  dpt__slices slices;               /* of a, r, idx */
+  int64_t a_stride, r_stride, idx_stride; /* along the dimension */
+  dpt__slices slices;                     /* of a, r, idx */
   const void *a;
   void *r;
   int64_t *idx;

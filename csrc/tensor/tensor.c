@@ -51,25 +51,25 @@ int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char
 
 static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
 
-/* Fills t's sizes and steps (contiguous where step is NULL or negative) and *extent, the number of
+/* Fills t's sizes and strides (contiguous if stride is NULL or negative) and *extent, the number of
  * elements that t needs from its first one on; checks that all of it fits an address. */
-static int plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size, const int64_t *step,
+static int plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size, const int64_t *stride,
                 int64_t *extent) {
   if (ndim < 0 || ndim > DPT_MAXDIM)
     return dpt__fail("%s: got %d dimensions, wanted 0 to %d", fn, ndim, DPT_MAXDIM);
   int64_t next = 1, count = 1, reach = 0, limit = INT64_MAX / 16;
   for (int d = ndim - 1; d >= 0; d--) {
-    int64_t steps = step && step[d] >= 0 ? step[d] : next, far;
+    int64_t own = stride && stride[d] >= 0 ? stride[d] : next, far;
     if (size[d] < 0)
       return dpt__fail("%s: got size %s, wanted no negative size", fn, size_text(ndim, size));
     if (__builtin_mul_overflow(at_least_1(size[d]), count, &count) ||
-        __builtin_mul_overflow(at_least_1(size[d]), steps, &next) ||
-        __builtin_mul_overflow(at_least_1(size[d]) - 1, steps, &far) || far > limit ||
+        __builtin_mul_overflow(at_least_1(size[d]), own, &next) ||
+        __builtin_mul_overflow(at_least_1(size[d]) - 1, own, &far) || far > limit ||
         count > limit || next > limit || (reach += far) > limit)
       return dpt__fail("%s: size %s has more elements than memory can hold", fn,
                        size_text(ndim, size));
     t->size_[d] = size[d];
-    t->stride_[d] = steps;
+    t->stride_[d] = own;
   }
   t->ndim_ = ndim;
   *extent = dpt__count(t) > 0 ? reach + 1 : 0;
@@ -88,17 +88,17 @@ static int make_room(const char *fn, dpt_tensor *t, int64_t extent, int device) 
 }
 
 /* device < 0: a missing storage comes from the host or the current device, as kind_ says. */
-static int resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size, const int64_t *step,
-                  int device) {
+static int resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size,
+                  const int64_t *stride, int device) {
   if (ndim == r->ndim_) {
     int same = 1;
     for (int d = 0; d < ndim && same; d++)
-      same = r->size_[d] == size[d] && (!step || step[d] < 0 || step[d] == r->stride_[d]);
+      same = r->size_[d] == size[d] && (!stride || stride[d] < 0 || stride[d] == r->stride_[d]);
     if (same) return 0;
   }
   dpt_tensor t = *r;
   int64_t extent;
-  DPT__TRY(plan(fn, &t, ndim, size, step, &extent));
+  DPT__TRY(plan(fn, &t, ndim, size, stride, &extent));
   DPT__TRY(make_room(fn, &t, extent, device));
   *r = t;
   return 0;
@@ -108,8 +108,8 @@ int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size) {
   return resize("resize", r, ndim, size, NULL, -1);
 }
 
-int dpt_resize_step(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *step) {
-  return resize("resize", r, ndim, size, step, -1);
+int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride) {
+  return resize("resize", r, ndim, size, stride, -1);
 }
 
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a) {
@@ -156,7 +156,7 @@ int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a) {
 }
 
 int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
-                    const int64_t *size, const int64_t *step) {
+                    const int64_t *size, const int64_t *stride) {
   dpt_tensor t = {.kind_ = r->kind_, .storage_ = storage, .offset_ = first};
   int64_t extent;
   if (storage && storage->kind != r->kind_)
@@ -164,7 +164,7 @@ int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim
                      dpt__kind_name(storage->kind), dpt__kind_name(r->kind_));
   if (first < 0)
     return dpt__fail("set: got storage offset %" PRId64 ", wanted none below 0", first);
-  DPT__TRY(plan("set", &t, ndim, size, step, &extent));
+  DPT__TRY(plan("set", &t, ndim, size, stride, &extent));
   if (!storage && extent > 0) {
     DPT__TRY(make_room("set", &t, extent, -1));
     dpt_tensor_free(r);

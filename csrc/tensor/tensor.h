@@ -18,11 +18,11 @@ static inline int64_t dpt__count(const dpt_tensor *t) {
 
 /* A dimension of size 1 never breaks contiguity, as in Torch7; no elements are contiguous. */
 static inline int dpt__contiguous(const dpt_tensor *t) {
-  int64_t step = 1;
+  int64_t stride = 1;
   for (int d = t->ndim_ - 1; d >= 0; d--) {
     if (t->size_[d] == 1) continue;
-    if (t->stride_[d] != step) return dpt__count(t) == 0;
-    step *= t->size_[d];
+    if (t->stride_[d] != stride) return dpt__count(t) == 0;
+    stride *= t->size_[d];
   }
   return 1;
 }

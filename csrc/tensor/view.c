@@ -161,10 +161,10 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
     return dpt__fail("view: a %s has %" PRId64 " elements, wanted those of size %s",
                      dpt__describe(t), count, dpt__describe_size(&v));
   if (open >= 0) v.size_[open] = left;
-  int64_t step = 1;
+  int64_t stride = 1;
   for (int d = ndim - 1; d >= 0; d--) {
-    v.stride_[d] = step;
-    if (__builtin_mul_overflow(step, v.size_[d] > 1 ? v.size_[d] : 1, &step))
+    v.stride_[d] = stride;
+    if (__builtin_mul_overflow(stride, v.size_[d] > 1 ? v.size_[d] : 1, &stride))
       return dpt__fail("view: the sizes %s are more than memory can hold",
                        dpt__describe_size(&v)); /* there are no elements */
   }

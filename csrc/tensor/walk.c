@@ -1,8 +1,8 @@
 /* walk.c: common rows of several operands, and whether two operands overlap.
  *
  * Invariant: see walk.h. The cut works from the innermost dimension outwards: each operand is a
- * list of (size, step) runs, merged as far as its own steps allow; the smallest run in front is one
- * dimension of the walk and must divide the other fronts.
+ * list of (size, stride) runs, merged as far as its own strides allow; the smallest run in front is
+ * one dimension of the walk and must divide the other fronts.
  */
 #include "tensor/walk.h"
 #include "tensor/tensor.h"
@@ -11,7 +11,7 @@
 
 typedef struct runs {
   int n;
-  int64_t size[DPT_MAXDIM], step[DPT_MAXDIM]; /* innermost first */
+  int64_t size[DPT_MAXDIM], stride[DPT_MAXDIM]; /* innermost first */
 } runs;
 
 static void merge(runs *out, const dpt_tensor *t) {
@@ -19,11 +19,11 @@ static void merge(runs *out, const dpt_tensor *t) {
   for (int d = t->ndim_ - 1; d >= 0; d--) {
     int last = out->n - 1;
     if (t->size_[d] == 1) continue;
-    if (last >= 0 && t->stride_[d] == out->size[last] * out->step[last]) {
+    if (last >= 0 && t->stride_[d] == out->size[last] * out->stride[last]) {
       out->size[last] *= t->size_[d];
     } else {
       out->size[out->n] = t->size_[d];
-      out->step[out->n++] = t->stride_[d];
+      out->stride[out->n++] = t->stride_[d];
     }
   }
 }
@@ -31,7 +31,7 @@ static void merge(runs *out, const dpt_tensor *t) {
 static void single_row(dpt__walk *walk, int64_t count) {
   walk->ndim = 1;
   walk->size[0] = count;
-  for (int k = 0; k < walk->noperand; k++) walk->step[k][0] = 1;
+  for (int k = 0; k < walk->noperand; k++) walk->stride[k][0] = 1;
 }
 
 static void swap(int64_t *list, int i, int j) {
@@ -69,41 +69,41 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
     int d = walk->ndim++;
     walk->size[d] = cut;
     for (int k = 0; k < n; k++) {
-      int64_t *size = &run[k].size[at[k]], *step = &run[k].step[at[k]];
+      int64_t *size = &run[k].size[at[k]], *stride = &run[k].stride[at[k]];
       if (*size % cut) return 1;
-      walk->step[k][d] = *step;
+      walk->stride[k][d] = *stride;
       *size /= cut;
-      *step *= cut;
+      *stride *= cut;
       if (*size == 1) at[k]++;
     }
   }
   reverse(walk->size, walk->ndim);
-  for (int k = 0; k < n; k++) reverse(walk->step[k], walk->ndim);
+  for (int k = 0; k < n; k++) reverse(walk->stride[k], walk->ndim);
   return 0;
 }
 
 static void swap_dims(dpt__walk *walk, int i, int j) {
   swap(walk->size, i, j);
-  for (int k = 0; k < walk->noperand; k++) swap(walk->step[k], i, j);
+  for (int k = 0; k < walk->noperand; k++) swap(walk->stride[k], i, j);
 }
 
 void dpt__walk_sort(dpt__walk *walk) {
   dpt__walk sorted;
   int64_t inner = 0;
   if (walk->ndim == 1) {
-    walk->serial = walk->step[0][0] == 0 && walk->size[0] > 1;
+    walk->serial = walk->stride[0][0] == 0 && walk->size[0] > 1;
     return;
   }
   sorted = *walk;
   for (int i = 1; i < sorted.ndim; i++)
-    for (int d = i; d > 0 && sorted.step[0][d] > sorted.step[0][d - 1]; d--)
+    for (int d = i; d > 0 && sorted.stride[0][d] > sorted.stride[0][d - 1]; d--)
       swap_dims(&sorted, d, d - 1);
   for (int d = sorted.ndim - 1; d >= 0; d--) {
-    if (sorted.step[0][d] <= inner) {
+    if (sorted.stride[0][d] <= inner) {
       walk->serial = 1;
       return;
     }
-    inner += (sorted.size[d] - 1) * sorted.step[0][d];
+    inner += (sorted.size[d] - 1) * sorted.stride[0][d];
   }
   *walk = sorted;
 }
@@ -123,7 +123,7 @@ void dpt__walk_at(const dpt__walk *walk, dpt__cursor *cursor, int64_t first, int
     first /= walk->size[d];
     for (int k = 0; k < walk->noperand; k++)
       cursor->data[k] +=
-          cursor->at[d] * walk->step[k][d] * (int64_t)dpt__dtype_size(walk->dtype[k]);
+          cursor->at[d] * walk->stride[k][d] * (int64_t)dpt__dtype_size(walk->dtype[k]);
   }
 }
 
@@ -141,7 +141,7 @@ int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor) {
       ahead = 1;
     }
     for (int k = 0; k < walk->noperand; k++)
-      cursor->data[k] += move * walk->step[k][d] * (int64_t)dpt__dtype_size(walk->dtype[k]);
+      cursor->data[k] += move * walk->stride[k][d] * (int64_t)dpt__dtype_size(walk->dtype[k]);
   }
   int64_t row = walk->size[walk->ndim - 1] - cursor->at[walk->ndim - 1];
   cursor->n = row < cursor->left ? row : cursor->left;
@@ -153,29 +153,29 @@ int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor) {
 
 static int64_t reach(const runs *run, int n) {
   int64_t sum = 0;
-  for (int i = 0; i < n; i++) sum += (run->size[i] - 1) * run->step[i];
+  for (int i = 0; i < n; i++) sum += (run->size[i] - 1) * run->stride[i];
   return sum;
 }
 
 static void sort_runs(runs *run) {
   for (int i = 1; i < run->n; i++)
-    for (int d = i; d > 0 && run->step[d] < run->step[d - 1]; d--) {
+    for (int d = i; d > 0 && run->stride[d] < run->stride[d - 1]; d--) {
       swap(run->size, d, d - 1);
-      swap(run->step, d, d - 1);
+      swap(run->stride, d, d - 1);
     }
 }
 
 /* Whether index differences below the sizes of runs 0 .. n-1 can sum up to a distance. */
 static int meets(const runs *run, int n, int64_t distance) {
   if (n == 0) return distance == 0;
-  int64_t step = run->step[n - 1], last = run->size[n - 1] - 1, inner = reach(run, n - 1);
-  if (step == 0) return meets(run, n - 1, distance);
-  int64_t low = (distance - inner) / step - 1, high = (distance + inner) / step + 1;
+  int64_t stride = run->stride[n - 1], last = run->size[n - 1] - 1, inner = reach(run, n - 1);
+  if (stride == 0) return meets(run, n - 1, distance);
+  int64_t low = (distance - inner) / stride - 1, high = (distance + inner) / stride + 1;
   if (low < -last) low = -last;
   if (high > last) high = last;
   if (high - low > 3) return 1; /* steps nest into each other: too much to try */
   for (int64_t i = low; i <= high; i++)
-    if (llabs(distance - i * step) <= inner && meets(run, n - 1, distance - i * step)) return 1;
+    if (llabs(distance - i * stride) <= inner && meets(run, n - 1, distance - i * stride)) return 1;
   return 0;
 }
 
@@ -188,7 +188,7 @@ int dpt__overlap(const dpt_tensor *r, const dpt_tensor *a) {
   if (r->offset_ > a->offset_ + reach(&y, y.n) || a->offset_ > r->offset_ + reach(&x, x.n))
     return 0;
   int same = x.n == y.n && memcmp(x.size, y.size, sizeof(int64_t) * (size_t)x.n) == 0 &&
-             memcmp(x.step, y.step, sizeof(int64_t) * (size_t)x.n) == 0;
+             memcmp(x.stride, y.stride, sizeof(int64_t) * (size_t)x.n) == 0;
   if (!same) return 1;
   if (r->offset_ == a->offset_) return 0;
   sort_runs(&x);

@@ -14,10 +14,10 @@
 enum { DPT__OPERANDS = 4 };
 
 typedef struct dpt__walk {
-  int32_t noperand, ndim;                  /* ndim >= 1; the last dimension is the row */
-  int64_t size[DPT_MAXDIM];                /* common sizes after merging and splitting */
-  int64_t step[DPT__OPERANDS][DPT_MAXDIM]; /* in elements of each operand */
-  char *data[DPT__OPERANDS];               /* first element */
+  int32_t noperand, ndim;                    /* ndim >= 1; the last dimension is the row */
+  int64_t size[DPT_MAXDIM];                  /* common sizes after merging and splitting */
+  int64_t stride[DPT__OPERANDS][DPT_MAXDIM]; /* in elements of each operand */
+  char *data[DPT__OPERANDS];                 /* first element */
   int32_t dtype[DPT__OPERANDS];
   int32_t serial; /* operand 0 has several elements in one place: keep the order */
 } dpt__walk;
@@ -26,7 +26,7 @@ typedef struct dpt__walk {
  * 0, or 1 (no message) where the shapes have no common cut. No elements: one row of length 0. */
 int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
 
-/* Reorders dimensions so that rows run along the smallest step of operand 0, for work that may
+/* Reorders dimensions so that rows run along the smallest stride of operand 0, for work that may
  * visit elements in any order. Does nothing where operand 0 has several elements in one place. */
 void dpt__walk_sort(dpt__walk *walk);
 /* Only tells whether operand 0 has several elements in one place: for work whose order counts. */
@@ -41,7 +41,7 @@ static inline int64_t dpt__walk_count(const dpt__walk *walk) {
 /* Rows one after the other, from any element on:
  *   dpt__cursor c;
  *   dpt__walk_at(walk, &c, first, count);
- *   while (dpt__walk_row(walk, &c)) row(c.n, c.data[0], walk->step[0][walk->ndim - 1], ...);
+ *   while (dpt__walk_row(walk, &c)) row(c.n, c.data[0], walk->stride[0][walk->ndim - 1], ...);
  * Two threads may walk two parts of one walk. c.n is at most the row length. */
 typedef struct dpt__cursor {
   int64_t n, left;

@@ -95,12 +95,12 @@ static void resizing(void) {
   OK(dpt_resize(&v, 1, (int64_t[]){9}));
   CHECK(v.offset_ == 3 && t.storage_->size == 12);
   CHECK(*(int64_t *)dpt_tensor_data(&v) == 3);
-  OK(dpt_resize_step(&v, 2, (int64_t[]){2, 2}, (int64_t[]){1, 5}));
+  OK(dpt_resize_strided(&v, 2, (int64_t[]){2, 2}, (int64_t[]){1, 5}));
   CHECK(v.stride_[0] == 1 && v.stride_[1] == 5);
   FAILS(dpt_resize(&v, 2, (int64_t[]){-1, 2}), "resize: got size -1x2");
   FAILS(dpt_resize(&v, 13, (int64_t[13]){0}), "13 dimensions");
   FAILS(dpt_resize(&v, 3, (int64_t[]){1 << 30, 1 << 30, 1 << 30}), "more elements");
-  FAILS(dpt_resize_step(&v, 2, (int64_t[]){2, 2}, (int64_t[]){INT64_MAX, 1}), "more elements");
+  FAILS(dpt_resize_strided(&v, 2, (int64_t[]){2, 2}, (int64_t[]){INT64_MAX, 1}), "more elements");
   CHECK(v.size_[0] == 2 && v.stride_[1] == 5);
   OK(dpt_set_storage(&v, t.storage_, 2, 1, (int64_t[]){20}, NULL));
   CHECK(t.storage_->size == 22);
@@ -135,7 +135,7 @@ static void walking(int round) {
       for (int64_t j = 0; j < cursor.n; j++)
         for (int k = 0; k < operands; k++) {
           int64_t size_k = (int64_t)dpt__dtype_size(dpt__type(&t[k]));
-          good &= cursor.data[k] + j * walk.step[k][walk.ndim - 1] * size_k ==
+          good &= cursor.data[k] + j * walk.stride[k][walk.ndim - 1] * size_k ==
                   (char *)dpt__at(&t[k]) + place_of(&t[k], i + j) * size_k;
         }
     CHECK(good && i == count);
@@ -148,14 +148,14 @@ static void walking(int round) {
       for (int64_t j = 0; j < cursor.n; j++) {
         for (i = 0; i < count; i++)
           if (cursor.data[0] +
-                  j * walk.step[0][walk.ndim - 1] * (int64_t)dpt__dtype_size(walk.dtype[0]) ==
+                  j * walk.stride[0][walk.ndim - 1] * (int64_t)dpt__dtype_size(walk.dtype[0]) ==
               (char *)dpt__at(&t[0]) + place_of(&t[0], i) * (int64_t)dpt__dtype_size(walk.dtype[0]))
             break;
         good &= i < count && !seen[i];
         if (i < count) seen[i] = 1;
         for (int k = 1; k < operands && i < count; k++) {
           int64_t size_k = (int64_t)dpt__dtype_size(dpt__type(&t[k]));
-          good &= cursor.data[k] + j * walk.step[k][walk.ndim - 1] * size_k ==
+          good &= cursor.data[k] + j * walk.stride[k][walk.ndim - 1] * size_k ==
                   (char *)dpt__at(&t[k]) + place_of(&t[k], i) * size_k;
         }
       }

@@ -149,10 +149,10 @@ extern "C" __attribute__((visibility("default"))) long long emulated_launches(vo
 
 /* ---- launches ---- */
 
-/* Runs call(argument) for every thread of every block. team: threads may meet. name: the kernel's,
- * for messages. */
+/* Runs call(argument) for every thread of every block. cooperative: threads may meet. name: the
+ * kernel's, for messages. */
 cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
-                            size_t shared, int team, void (*call)(void *), void *argument);
+                            size_t shared, int cooperative, void (*call)(void *), void *argument);
 /* The dynamic shared memory of the running block. */
 void *emulated_shared(void);
 
@@ -170,15 +170,15 @@ std::function<void()> emulated_bind(void (*kernel)(P...), A &&...values) {
 /* body: the call; bound: gives that call with copies of its arguments. */
 template <typename F, typename G>
 cudaError_t emulated_launch_of(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
-                               size_t shared, int team, F body, G bound) {
+                               size_t shared, int cooperative, F body, G bound) {
   if (!emulated_records(queue))
     return emulated_launch(
-        queue, name, grid, block, shared, team, [](void *f) { (*(F *)f)(); }, &body);
+        queue, name, grid, block, shared, cooperative, [](void *f) { (*(F *)f)(); }, &body);
   std::function<void()> call = bound();
   return emulated_do(queue, [=]() mutable {
     emulated_launch(
-        queue, name, grid, block, shared, team, [](void *f) { (*(std::function<void()> *)f)(); },
-        &call);
+        queue, name, grid, block, shared, cooperative,
+        [](void *f) { (*(std::function<void()> *)f)(); }, &call);
   });
 }
 

@@ -93,8 +93,8 @@ static int sums(int waits) {
   for (int i = 0; i < N; i++) x[i] = (float)(i % 7);
   float wanted = 0;
   for (float v : x) wanted += v;
-  if (DPT_LAUNCH_TEAM(sum, 4, BLOCK, BLOCK * sizeof(float), &context, x.data(), parts.data(), N,
-                      waits))
+  if (DPT_LAUNCH_COOPERATIVE(sum, 4, BLOCK, BLOCK * sizeof(float), &context, x.data(), parts.data(),
+                             N, waits))
     return 1;
   return !total_is_right(parts, wanted);
 }
@@ -104,13 +104,14 @@ static int without_barriers() { return sums(0); }
 
 static int warps() {
   std::vector<float> x(N, 2), parts(4);
-  if (DPT_LAUNCH_TEAM(sum_by_warps, 4, BLOCK, 0, &context, x.data(), parts.data(), N)) return 1;
+  if (DPT_LAUNCH_COOPERATIVE(sum_by_warps, 4, BLOCK, 0, &context, x.data(), parts.data(), N))
+    return 1;
   return !total_is_right(parts, 2 * N);
 }
 
 static int branch() {
   std::vector<float> x(32, 1);
-  return DPT_LAUNCH_TEAM(wait_in_a_branch, 1, 32, 0, &context, x.data());
+  return DPT_LAUNCH_COOPERATIVE(wait_in_a_branch, 1, 32, 0, &context, x.data());
 }
 
 static int barrier_in_plain() {

@@ -17,10 +17,10 @@ typedef int size;
 #endif
 enum { TRANS = 112 };
 
-double CBLAS(ddot)(size n, const double *x, size x_step, const double *y, size y_step);
-double CBLAS(ddot)(size n, const double *x, size x_step, const double *y, size y_step) {
+double CBLAS(ddot)(size n, const double *x, size x_stride, const double *y, size y_stride);
+double CBLAS(ddot)(size n, const double *x, size x_stride, const double *y, size y_stride) {
   double sum = 0;
-  for (size i = 0; i < n; i++) sum += x[i * x_step] * y[i * y_step];
+  for (size i = 0; i < n; i++) sum += x[i * x_stride] * y[i * y_stride];
   return sum;
 }
 

@@ -14,13 +14,13 @@ void GEMM(int layout, int ta, int tb, size m, size n, size k, REAL alpha, const 
 }
 
 void GEMV(int layout, int ta, size m, size n, REAL alpha, const REAL *a, size lda, const REAL *x,
-          size x_step, REAL beta, REAL *y, size y_step);
+          size x_stride, REAL beta, REAL *y, size y_stride);
 void GEMV(int layout, int ta, size m, size n, REAL alpha, const REAL *a, size lda, const REAL *x,
-          size x_step, REAL beta, REAL *y, size y_step) {
+          size x_stride, REAL beta, REAL *y, size y_stride) {
   for (size i = 0; i < (ta == TRANS ? n : m); i++) {
-    REAL sum = 0, *to = &y[i * y_step];
+    REAL sum = 0, *to = &y[i * y_stride];
     for (size l = 0; l < (ta == TRANS ? m : n); l++)
-      sum += (ta == TRANS ? a[l * lda + i] : a[i * lda + l]) * x[l * x_step];
+      sum += (ta == TRANS ? a[l * lda + i] : a[i * lda + l]) * x[l * x_stride];
     *to = (beta == 0 ? 0 : beta * *to) + alpha * sum;
   }
 }

@@ -141,8 +141,8 @@ __global__ void backward(dpt__batchnorm_backward_args a, dpt__cut k, int whole, 
 template <typename Args, typename Kernel>
 int launch(dpt__context *context, const Args *a, const dpt__cut &k, Kernel kernel, int whole,
            int phase, double *sums, unsigned chunks) {
-  return DPT_LAUNCH_TEAM(kernel, dpt__cut_grid(k, chunks), dpt__cut_block(k), DPT__CUT_SHARED,
-                         context, *a, k, whole, phase, sums);
+  return DPT_LAUNCH_COOPERATIVE(kernel, dpt__cut_grid(k, chunks), dpt__cut_block(k),
+                                DPT__CUT_SHARED, context, *a, k, whole, phase, sums);
 }
 
 } // namespace

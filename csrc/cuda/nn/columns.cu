@@ -23,7 +23,8 @@ template <typename T, typename Index>
 __global__ void columns(dpt__slide s, const T *in, T *col, Index count) {
   Index i = dpt__thread<Index>();
   if (i >= count) return;
-  dpt__spot<Index> o = dpt__spot_of(i, s.out), k = dpt__spot_of(o.plane, s.kernel);
+  dpt__plane_index<Index> o = dpt__plane_index_of(i, s.out),
+                          k = dpt__plane_index_of(o.plane, s.kernel);
   Index x[3];
   bool inside = true;
   for (int d = 0; d < 3; d++) {
@@ -39,7 +40,7 @@ template <typename T, typename Index>
 __global__ void uncolumns(dpt__slide s, const T *col, T *in, Index count) {
   Index i = dpt__thread<Index>();
   if (i >= count) return;
-  dpt__spot<Index> x = dpt__spot_of(i, s.in);
+  dpt__plane_index<Index> x = dpt__plane_index_of(i, s.in);
   int64_t S = s.out[0] * s.out[1] * s.out[2], K = s.kernel[0] * s.kernel[1] * s.kernel[2];
   col += (int64_t)x.plane * K * S;
   T sum = 0;
@@ -137,16 +138,16 @@ int products(dpt__context *context, const struct dpt__convolution_args *a, int64
   int64_t S = dpt__volume(a->slide.out), K = a->I * dpt__volume(a->slide.kernel);
   int64_t of_weight = a->O / a->groups * (K / a->groups);
   bool images = a->groups == 1 && a->pass != DPT__CONV_WEIGHT;
-  int64_t col_step = images ? K * S : K / a->groups * S;
+  int64_t col_stride = images ? K * S : K / a->groups * S;
   int64_t out_step = images ? a->O * S : a->O / a->groups * S;
   int64_t weight_step = images ? 0 : of_weight;
   for (int64_t i = 0; i < n; i += images ? n : 1) {
     dpt__gemm_args g = product_of<T>(a, col + i * K * S, out + i * a->O * S, (T *)a->weight);
     g.batch = images ? n : a->groups;
     g.a_batch = a->pass == DPT__CONV_WEIGHT ? out_step : weight_step;
-    g.b_batch = a->pass == DPT__CONV_DATA ? out_step : col_step;
+    g.b_batch = a->pass == DPT__CONV_DATA ? out_step : col_stride;
     g.c_batch = a->pass == DPT__CONV_FORWARD ? out_step
-                : a->pass == DPT__CONV_DATA  ? col_step
+                : a->pass == DPT__CONV_DATA  ? col_stride
                                              : weight_step;
     if (dpt__cuda_gemm(context, &g)) return 1;
   }

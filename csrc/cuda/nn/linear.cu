@@ -15,8 +15,8 @@ int repeat(dpt__context *context, int type, void *out, const void *row, int64_t 
   args.walk.ndim = 2;
   args.walk.size[0] = rows;
   args.walk.size[1] = cols;
-  args.walk.step[0][0] = cols;
-  args.walk.step[0][1] = args.walk.step[1][1] = 1;
+  args.walk.stride[0][0] = cols;
+  args.walk.stride[0][1] = args.walk.stride[1][1] = 1;
   args.walk.data[0] = (char *)out;
   args.walk.data[1] = (char *)row;
   args.walk.dtype[0] = args.walk.dtype[1] = type;

@@ -63,8 +63,8 @@ int launch_check(dpt__context *context, const indices &at, const verdict **out, 
   *out = v;
   int64_t blocks = (at.n + CHECK_THREADS - 1) / CHECK_THREADS;
   if (blocks > CHECKERS) blocks = CHECKERS;
-  return DPT_LAUNCH_TEAM(check, (unsigned)blocks, (unsigned)CHECK_THREADS, 0, context, at, v, marks,
-                         nmark, dpt__fault_of(context), context->name);
+  return DPT_LAUNCH_COOPERATIVE(check, (unsigned)blocks, (unsigned)CHECK_THREADS, 0, context, at, v,
+                                marks, nmark, dpt__fault_of(context), context->name);
 }
 
 /* ---- rows by index ---- */
@@ -127,7 +127,7 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
   g.mode = DPT__SORT_all;
   g.dtype = at.type;
   g.n = at.n;
-  g.a_step = g.r_step = g.idx_step = 1;
+  g.a_stride = g.r_stride = g.idx_stride = 1;
   g.slices.count = 1;
   g.a = at.idx;
   g.r = rows;
@@ -219,7 +219,7 @@ int launch_add(dpt__context *context, const dpt__lookup_backward_args &a, const 
   }
   auto add = add_chunks<T>;
   auto join = join_chunks<T>;
-  if (DPT_LAUNCH_TEAM(add, grid, threads, 0, context, by, a, parts, tails, v)) return 1;
+  if (DPT_LAUNCH_COOPERATIVE(add, grid, threads, 0, context, by, a, parts, tails, v)) return 1;
   if (chunks == 1) return 0;
   return DPT_LAUNCH(join, grid, threads, 0, context, by, a, parts, tails, v);
 }
@@ -289,7 +289,7 @@ int dpt__cuda_lookup_renorm(dpt__context *context, const void *args) {
   if (launch_check(context, at, &v, marks, words)) return 1;
   return dpt__of_real(a.type, [&](auto zero) {
     auto kernel = renorm_rows<decltype(zero)>;
-    return DPT_LAUNCH_TEAM(kernel, dpt__blocks(a.n * WARP), DPT__BLOCK, 0, context, at, a, marks,
-                           v);
+    return DPT_LAUNCH_COOPERATIVE(kernel, dpt__blocks(a.n * WARP), DPT__BLOCK, 0, context, at, a,
+                                  marks, v);
   });
 }

@@ -30,17 +30,18 @@ template <typename F> int dpt__of_real_index(int type, int64_t most, F f) {
 static inline int64_t dpt__volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 
 /* Element i of planes of three sizes. */
-template <typename Index> struct dpt__spot { Index plane, at[3]; };
+template <typename Index> struct dpt__plane_index { Index plane, at[3]; };
 template <typename Index>
-__device__ __forceinline__ dpt__spot<Index> dpt__spot_of(Index i, const int64_t *size) {
-  dpt__spot<Index> spot;
+__device__ __forceinline__ dpt__plane_index<Index> dpt__plane_index_of(Index i,
+                                                                       const int64_t *size) {
+  dpt__plane_index<Index> index;
   Index row = i / (Index)size[2];
-  spot.at[2] = i - row * (Index)size[2];
+  index.at[2] = i - row * (Index)size[2];
   Index slice = row / (Index)size[1];
-  spot.at[1] = row - slice * (Index)size[1];
-  spot.plane = size[0] == 1 ? slice : slice / (Index)size[0];
-  spot.at[0] = slice - spot.plane * (Index)size[0];
-  return spot;
+  index.at[1] = row - slice * (Index)size[1];
+  index.plane = size[0] == 1 ? slice : slice / (Index)size[0];
+  index.at[0] = slice - index.plane * (Index)size[0];
+  return index;
 }
 
 #endif

@@ -32,8 +32,8 @@ int dpt__plane_sum_launch(dpt__context *context, const dpt__cut &k, const Value 
                           double scale) {
   auto kernel = dpt__plane_sums<T, Value>;
   return dpt__cut_launch(context, k, false, [&](int phase, double *sums, unsigned chunks) {
-    return DPT_LAUNCH_TEAM(kernel, dpt__cut_grid(k, chunks), dpt__cut_block(k), DPT__CUT_SHARED,
-                           context, value, k, r, scale, phase, sums);
+    return DPT_LAUNCH_COOPERATIVE(kernel, dpt__cut_grid(k, chunks), dpt__cut_block(k),
+                                  DPT__CUT_SHARED, context, value, k, r, scale, phase, sums);
   });
 }
 

@@ -7,9 +7,9 @@
  */
 #ifndef DPT_CUDA_NN_PLANES_H
 #define DPT_CUDA_NN_PLANES_H
+#include "cuda/block_reduce.h"
 #include "cuda/nn/nn.h"
 #include "cuda/pack.h"
-#include "cuda/team.h"
 
 enum { DPT__MEASURE = 1, DPT__APPLY = 2 };
 
@@ -106,7 +106,8 @@ __device__ __forceinline__ double *dpt__cut_sums(const dpt__cut &k, double *sums
 
 /* The sum of v over the threads of a plane, for each of them. */
 __device__ __forceinline__ double dpt__cut_sum(const dpt__cut &k, double v, double *shared) {
-  return k.side == 1 ? dpt__join_x(v, dpt__plus(), shared) : dpt__join_y(v, dpt__plus(), shared);
+  return k.side == 1 ? dpt__block_reduce_x(v, dpt__plus(), shared)
+                     : dpt__block_reduce_y(v, dpt__plus(), shared);
 }
 
 /* launch(phase, sums, blocks of a plane), once or twice; sums: room for two numbers of each chunk.

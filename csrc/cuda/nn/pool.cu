@@ -8,10 +8,10 @@
 
 namespace {
 
-template <typename Index> struct places {
-#include "nn/places.inc.h"
+template <typename Index> struct reads {
+#include "nn/reads.inc.h"
 };
-template <typename Index> using range = typename places<Index>::range;
+template <typename Index> using range = typename reads<Index>::range;
 
 /* The windows of dimension d that have element e: first .. end-1. */
 template <typename Index>
@@ -83,13 +83,13 @@ __global__ void maxpool(dpt__maxpool_args a, Index count) {
   Index o = dpt__thread<Index>() / lanes;
   if (o >= count) return; /* whole warps */
   const dpt__slide &s = a.slide;
-  dpt__spot<Index> spot = dpt__spot_of(o, s.out);
+  dpt__plane_index<Index> index = dpt__plane_index_of(o, s.out);
   range<Index> r[3];
   for (int d = 0; d < 3; d++)
-    r[d] = a.samples ? fractional<T, Index>(a, d, spot.plane, spot.at[d])
-                     : places<Index>::window_of(&s, d, spot.at[d], a.adaptive, 0);
+    r[d] = a.samples ? fractional<T, Index>(a, d, index.plane, index.at[d])
+                     : reads<Index>::window_of(&s, d, index.at[d], a.adaptive, 0);
   Index height = (Index)s.in[1], width = (Index)s.in[2];
-  const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * height * width;
+  const T *in = (const T *)a.in + index.plane * (Index)s.in[0] * height * width;
   Index best = (r[0].first * height + r[1].first) * width + r[2].first;
   T value = in[best];
   each<lanes, T, Index>(in, s, r, [&](Index at, T v) {
@@ -116,11 +116,11 @@ __global__ void average(dpt__avgpool_args a, Index count) {
   Index o = dpt__thread<Index>() / lanes;
   if (o >= count) return; /* whole warps */
   const dpt__slide &s = a.slide;
-  dpt__spot<Index> spot = dpt__spot_of(o, s.out);
+  dpt__plane_index<Index> index = dpt__plane_index_of(o, s.out);
   range<Index> r[3];
   for (int d = 0; d < 3; d++)
-    r[d] = places<Index>::window_of(&s, d, spot.at[d], a.adaptive, a.count_pad);
-  const T *in = (const T *)a.in + spot.plane * (Index)s.in[0] * (Index)s.in[1] * (Index)s.in[2];
+    r[d] = reads<Index>::window_of(&s, d, index.at[d], a.adaptive, a.count_pad);
+  const T *in = (const T *)a.in + index.plane * (Index)s.in[0] * (Index)s.in[1] * (Index)s.in[2];
   double sum = 0;
   each<lanes, T, Index>(in, s, r, [&](Index, T v) { sum += v; });
   for (int other = lanes / 2; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
@@ -133,22 +133,21 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
   Index e = dpt__thread<Index>();
   if (e >= count) return;
   const dpt__slide &s = a.slide;
-  dpt__spot<Index> spot = dpt__spot_of(e, s.in);
+  dpt__plane_index<Index> index = dpt__plane_index_of(e, s.in);
   range<Index> r[3];
-  for (int d = 0; d < 3; d++) r[d] = windows_of<Index>(s, d, spot.at[d], a.adaptive);
+  for (int d = 0; d < 3; d++) r[d] = windows_of<Index>(s, d, index.at[d], a.adaptive);
   Index height = (Index)s.out[1], width = (Index)s.out[2];
-  const T *gout = (const T *)a.out + spot.plane * (Index)s.out[0] * height * width;
+  const T *gout = (const T *)a.out + index.plane * (Index)s.out[0] * height * width;
   T sum = 0;
   for (Index i = r[0].first; i < r[0].end; i++) {
-    double deep = (double)places<Index>::window_of(&s, 0, i, a.adaptive, a.count_pad).count;
+    double deep = (double)reads<Index>::window_of(&s, 0, i, a.adaptive, a.count_pad).count;
     for (Index j = r[1].first; j < r[1].end; j++) {
-      double area =
-          deep * (double)places<Index>::window_of(&s, 1, j, a.adaptive, a.count_pad).count;
+      double area = deep * (double)reads<Index>::window_of(&s, 1, j, a.adaptive, a.count_pad).count;
       const T *row = gout + (i * height + j) * width;
       for (Index k = r[2].first; k < r[2].end; k++)
         sum +=
             (T)(row[k] /
-                (area * (double)places<Index>::window_of(&s, 2, k, a.adaptive, a.count_pad).count));
+                (area * (double)reads<Index>::window_of(&s, 2, k, a.adaptive, a.count_pad).count));
     }
   }
   ((T *)a.in)[e] = sum;
@@ -184,8 +183,8 @@ int dpt__cuda_maxpool(dpt__context *context, const void *args) {
     auto warps = maxpool<T, Index, WARP>;
     if (!shared_by_warps(a->slide))
       return DPT_LAUNCH(threads, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
-    return DPT_LAUNCH_TEAM(warps, dpt__blocks(count * WARP), DPT__BLOCK, 0, context, *a,
-                           (Index)count);
+    return DPT_LAUNCH_COOPERATIVE(warps, dpt__blocks(count * WARP), DPT__BLOCK, 0, context, *a,
+                                  (Index)count);
   });
 }
 
@@ -202,7 +201,7 @@ int dpt__cuda_avgpool(dpt__context *context, const void *args) {
     auto kernel = a->backward ? backward : threads;
     if (a->backward || !shared_by_warps(a->slide))
       return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
-    return DPT_LAUNCH_TEAM(warps, dpt__blocks(count * WARP), DPT__BLOCK, 0, context, *a,
-                           (Index)count);
+    return DPT_LAUNCH_COOPERATIVE(warps, dpt__blocks(count * WARP), DPT__BLOCK, 0, context, *a,
+                                  (Index)count);
   });
 }

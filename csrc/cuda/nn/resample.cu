@@ -7,22 +7,22 @@
 
 namespace {
 
-template <typename Index> struct places {
-#include "nn/places.inc.h"
+template <typename Index> struct reads {
+#include "nn/reads.inc.h"
 };
-template <typename Index> using tap = typename places<Index>::tap;
+template <typename Index> using tap = typename reads<Index>::tap;
 
 /* ---- upsampling ---- */
 
 template <typename T, typename Index> __global__ void upsample(dpt__upsample_args a, Index count) {
   Index o = dpt__thread<Index>();
   if (o >= count) return;
-  dpt__spot<Index> spot = dpt__spot_of(o, a.outsize);
+  dpt__plane_index<Index> index = dpt__plane_index_of(o, a.outsize);
   tap<Index> t[3];
   for (int d = 0; d < 3; d++)
-    t[d] = places<Index>::tap_of((Index)a.insize[d], (Index)a.outsize[d], spot.at[d], a.linear);
+    t[d] = reads<Index>::tap_of((Index)a.insize[d], (Index)a.outsize[d], index.at[d], a.linear);
   Index height = (Index)a.insize[1], width = (Index)a.insize[2];
-  const T *in = (const T *)a.in + spot.plane * (Index)a.insize[0] * height * width;
+  const T *in = (const T *)a.in + index.plane * (Index)a.insize[0] * height * width;
   double sum = 0;
   for (int corner = 0; corner < 8; corner++) {
     int c0 = corner >> 2, c1 = corner >> 1 & 1, c2 = corner & 1;
@@ -37,7 +37,7 @@ template <typename Index> struct span { Index first, end; };
 template <typename Index>
 __device__ __forceinline__ span<Index> takers(Index n, Index m, Index e, int linear) {
   if (!linear) return {e * (m / n), (e + 1) * (m / n)};
-  double step = places<Index>::step_of(n, m), slack = 1 + 1e-6 * (double)(e + 1);
+  double step = reads<Index>::step_of(n, m), slack = 1 + 1e-6 * (double)(e + 1);
   if (step == 0) return {0, m};
   double first = floor(((double)e - slack) / step), end = ceil(((double)e + slack) / step) + 1;
   return {first < 0 ? 0 : (Index)first, end > (double)m ? m : (Index)end};
@@ -46,7 +46,7 @@ __device__ __forceinline__ span<Index> takers(Index n, Index m, Index e, int lin
 /* What element o of out takes of element e of in. */
 template <typename Index>
 __device__ __forceinline__ double share(Index n, Index m, Index o, Index e, int linear) {
-  tap<Index> t = places<Index>::tap_of(n, m, o, linear);
+  tap<Index> t = reads<Index>::tap_of(n, m, o, linear);
   return (t.at[0] == e ? t.weight[0] : 0) + (t.at[1] == e ? t.weight[1] : 0);
 }
 
@@ -54,25 +54,25 @@ template <typename T, typename Index>
 __global__ void upsample_backward(dpt__upsample_args a, Index count) {
   Index e = dpt__thread<Index>();
   if (e >= count) return;
-  dpt__spot<Index> spot = dpt__spot_of(e, a.insize);
+  dpt__plane_index<Index> index = dpt__plane_index_of(e, a.insize);
   Index n[3], m[3];
   span<Index> s[3];
   for (int d = 0; d < 3; d++) {
     n[d] = (Index)a.insize[d];
     m[d] = (Index)a.outsize[d];
-    s[d] = takers<Index>(n[d], m[d], spot.at[d], a.linear);
+    s[d] = takers<Index>(n[d], m[d], index.at[d], a.linear);
   }
-  const T *gout = (const T *)a.out + spot.plane * m[0] * m[1] * m[2];
+  const T *gout = (const T *)a.out + index.plane * m[0] * m[1] * m[2];
   T sum = 0;
   for (Index i = s[0].first; i < s[0].end; i++) {
-    double deep = share<Index>(n[0], m[0], i, spot.at[0], a.linear);
+    double deep = share<Index>(n[0], m[0], i, index.at[0], a.linear);
     if (deep == 0) continue;
     for (Index j = s[1].first; j < s[1].end; j++) {
-      double area = deep * share<Index>(n[1], m[1], j, spot.at[1], a.linear);
+      double area = deep * share<Index>(n[1], m[1], j, index.at[1], a.linear);
       if (area == 0) continue;
       const T *row = gout + (i * m[1] + j) * m[2];
       for (Index k = s[2].first; k < s[2].end; k++) {
-        double w = area * share<Index>(n[2], m[2], k, spot.at[2], a.linear);
+        double w = area * share<Index>(n[2], m[2], k, index.at[2], a.linear);
         if (w != 0) sum += (T)w * row[k];
       }
     }
@@ -85,12 +85,12 @@ __global__ void upsample_backward(dpt__upsample_args a, Index count) {
 template <typename T, typename Index> __global__ void pad(dpt__pad_args a, Index count) {
   Index o = dpt__thread<Index>();
   if (o >= count) return;
-  dpt__spot<Index> spot = dpt__spot_of(o, a.outsize);
-  Index place = spot.plane;
+  dpt__plane_index<Index> index = dpt__plane_index_of(o, a.outsize);
+  Index place = index.plane;
   bool zero = false;
   for (int d = 0; d < 3; d++) {
     Index n = (Index)a.insize[d];
-    Index at = places<Index>::padded(a.mode, n, spot.at[d] - (Index)a.below[d]);
+    Index at = reads<Index>::padded(a.mode, n, index.at[d] - (Index)a.below[d]);
     zero |= at < 0;
     place = place * n + (at < 0 ? 0 : at);
   }
@@ -128,11 +128,11 @@ __device__ __forceinline__ Index next(const copies<Index> &c, Index o, Index m) 
 template <typename T, typename Index> __global__ void pad_backward(dpt__pad_args a, Index count) {
   Index e = dpt__thread<Index>();
   if (e >= count) return;
-  dpt__spot<Index> spot = dpt__spot_of(e, a.insize);
-  copies<Index> t = copies_of<Index>(a, 0, spot.at[0]), y = copies_of<Index>(a, 1, spot.at[1]);
-  copies<Index> x = copies_of<Index>(a, 2, spot.at[2]);
+  dpt__plane_index<Index> index = dpt__plane_index_of(e, a.insize);
+  copies<Index> t = copies_of<Index>(a, 0, index.at[0]), y = copies_of<Index>(a, 1, index.at[1]);
+  copies<Index> x = copies_of<Index>(a, 2, index.at[2]);
   Index m0 = (Index)a.outsize[0], m1 = (Index)a.outsize[1], m2 = (Index)a.outsize[2];
-  const T *gout = (const T *)a.out + spot.plane * m0 * m1 * m2;
+  const T *gout = (const T *)a.out + index.plane * m0 * m1 * m2;
   T sum = 0;
   for (Index i = next<Index>(t, -1, m0); i < m0; i = next(t, i, m0))
     for (Index j = next<Index>(y, -1, m1); j < m1; j = next(y, j, m1))

@@ -72,8 +72,8 @@ int dpt__cuda_plane_scatter(dpt__context *context, const void *args) {
   unsigned blocks = (unsigned)(a->planes < most ? a->planes : most);
   return dpt__of_real(a->type, [&](auto zero) {
     auto kernel = scatter<decltype(zero)>;
-    return DPT_LAUNCH_TEAM(kernel, blocks, threads, SLOTS * sizeof(int), context, *a,
-                           dpt__fault_of(context), context->name);
+    return DPT_LAUNCH_COOPERATIVE(kernel, blocks, threads, SLOTS * sizeof(int), context, *a,
+                                  dpt__fault_of(context), context->name);
   });
 }
 

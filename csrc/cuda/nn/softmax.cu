@@ -3,8 +3,8 @@
  * Invariant: a row's threads and the order of its sums depend on C alone, so it does not depend on
  * the other rows. Sums are double; the largest class is taken off first, so nothing overflows.
  */
+#include "cuda/block_reduce.h"
 #include "cuda/nn/nn.h"
-#include "cuda/team.h"
 
 namespace {
 
@@ -25,7 +25,7 @@ struct rows {
     return {n * C, 1, threadIdx.x, blockDim.x, C, n < N};
   }
   template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
-    return dpt__join_x(v, f, shared);
+    return dpt__block_reduce_x(v, f, shared);
   }
 };
 
@@ -36,22 +36,22 @@ struct columns {
     return {n * C * S + (place - n * S), S, threadIdx.y, blockDim.y, C, n < N};
   }
   template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
-    return dpt__join_y(v, f, shared);
+    return dpt__block_reduce_y(v, f, shared);
   }
 };
 
-template <typename T, typename Team> __global__ void forward(dpt__softmax_args a) {
+template <typename T, typename Layout> __global__ void forward(dpt__softmax_args a) {
   DPT_SHARED(double, shared);
-  classes k = Team::mine(a.N, a.C, a.S);
+  classes k = Layout::mine(a.N, a.C, a.S);
   const T *in = (const T *)a.in + k.from;
   T *out = (T *)a.out + k.from;
   if (!k.here) k.first = k.C; /* it only meets the others */
   T max = T(-INFINITY);
   for (int64_t c = k.first; c < k.C; c += k.stride) max = dpt__larger()(max, in[c * k.step]);
-  max = Team::join(max, dpt__larger(), (T *)shared);
+  max = Layout::join(max, dpt__larger(), (T *)shared);
   double sum = 0;
   for (int64_t c = k.first; c < k.C; c += k.stride) sum += exp(in[c * k.step] - max);
-  sum = Team::join(sum, dpt__plus(), shared);
+  sum = Layout::join(sum, dpt__plus(), shared);
   T shift = (T)(a.log ? max + log(sum) : 1 / sum);
   for (int64_t c = k.first; c < k.C; c += k.stride) {
     T x = in[c * k.step];
@@ -59,9 +59,9 @@ template <typename T, typename Team> __global__ void forward(dpt__softmax_args a
   }
 }
 
-template <typename T, typename Team> __global__ void backward(dpt__softmax_args a) {
+template <typename T, typename Layout> __global__ void backward(dpt__softmax_args a) {
   DPT_SHARED(double, shared);
-  classes k = Team::mine(a.N, a.C, a.S);
+  classes k = Layout::mine(a.N, a.C, a.S);
   const T *gout = (const T *)a.gout + k.from, *out = (const T *)a.out + k.from;
   T *gin = (T *)a.gin + k.from;
   if (!k.here) k.first = k.C;
@@ -70,7 +70,7 @@ template <typename T, typename Team> __global__ void backward(dpt__softmax_args 
     double g = gout[c * k.step];
     sum += a.log ? g : g * out[c * k.step];
   }
-  T total = (T)Team::join(sum, dpt__plus(), shared);
+  T total = (T)Layout::join(sum, dpt__plus(), shared);
   for (int64_t c = k.first; c < k.C; c += k.stride) {
     T g = gout[c * k.step], y = out[c * k.step];
     gin[c * k.step] = a.log ? g - exp(y) * total : y * (g - total);
@@ -95,7 +95,8 @@ int launch(dpt__context *context, const dpt__softmax_args *a, kernel *by_rows, k
   int64_t blocks = (places + side - 1) / side;
   if (!a->C || !blocks) return 0;
   kernel *run = a->S > 1 ? by_columns : by_rows;
-  return DPT_LAUNCH_TEAM(run, (unsigned)blocks, block, DPT__BLOCK * sizeof(double), context, *a);
+  return DPT_LAUNCH_COOPERATIVE(run, (unsigned)blocks, block, DPT__BLOCK * sizeof(double), context,
+                                *a);
 }
 
 } // namespace

@@ -16,17 +16,17 @@ template <typename T> __global__ void cross_kernel(dpt__cross_args g) {
   int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (; slice < g.slices.count; slice += threads) {
     int64_t at[3];
-    dpt__places<uint64_t, 3>(g.slices, (uint64_t)slice, at);
+    dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)slice, at);
     const T *a = (const T *)g.a + at[0], *b = (const T *)g.b + at[1];
     T *r = (T *)g.r + at[2];
     dpt__sum_of<T> x[3], y[3];
     for (int i = 0; i < 3; i++) {
-      x[i] = dpt__widen(a[i * g.a_step]);
-      y[i] = dpt__widen(b[i * g.b_step]);
+      x[i] = dpt__widen(a[i * g.a_stride]);
+      y[i] = dpt__widen(b[i * g.b_stride]);
     }
     r[0] = dpt__narrow<T>(x[1] * y[2] - x[2] * y[1]);
-    r[g.r_step] = dpt__narrow<T>(x[2] * y[0] - x[0] * y[2]);
-    r[2 * g.r_step] = dpt__narrow<T>(x[0] * y[1] - x[1] * y[0]);
+    r[g.r_stride] = dpt__narrow<T>(x[2] * y[0] - x[0] * y[2]);
+    r[2 * g.r_stride] = dpt__narrow<T>(x[0] * y[1] - x[1] * y[0]);
   }
 }
 
@@ -52,10 +52,10 @@ template <typename T> __global__ void plane_kernel(dpt__planes_args g, int64_t c
             int64_t kz = g.flip ? g.k_size[0] - 1 - z : z;
             int64_t ky = g.flip ? g.k_size[1] - 1 - y : y;
             int64_t kx = g.flip ? g.k_size[2] - 1 - x : x;
-            sum += dpt__widen(a[(place[0] + z - g.pad[0]) * g.a_step[0] +
-                                (place[1] + y - g.pad[1]) * g.a_step[1] +
-                                (place[2] + x - g.pad[2]) * g.a_step[2]]) *
-                   dpt__widen(k[kz * g.k_step[0] + ky * g.k_step[1] + kx * g.k_step[2]]);
+            sum += dpt__widen(a[(place[0] + z - g.pad[0]) * g.a_stride[0] +
+                                (place[1] + y - g.pad[1]) * g.a_stride[1] +
+                                (place[2] + x - g.pad[2]) * g.a_stride[2]]) *
+                   dpt__widen(k[kz * g.k_stride[0] + ky * g.k_stride[1] + kx * g.k_stride[2]]);
           }
     ((T *)g.r)[t] = dpt__narrow<T>(sum);
   }

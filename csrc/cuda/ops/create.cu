@@ -16,7 +16,7 @@ template <typename Index> __global__ void ramp_kernel(dpt__ramp_args g, int64_t 
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
     int64_t place[1];
-    dpt__places<Index, 1>(g.walk, (Index)i, place);
+    dpt__offsets<Index, 1>(g.walk, (Index)i, place);
     double value = g.from + (double)i * g.step;
     char *to = g.walk.data[0] + place[0] * dpt__width_of(g.walk.dtype[0]);
     dpt__put_element(g.walk.dtype[0], to, g.power ? pow(10.0, value) : value);
@@ -30,14 +30,14 @@ template <typename T> __global__ void triangle_kernel(dpt__triangle_args g, int 
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
     int64_t outer = t / inner, rest = t - outer * inner;
     int64_t i = down ? rest : outer, j = down ? outer : rest;
-    if (g.upper ? j - i < g.k : j - i > g.k) ((T *)g.data)[i * g.row_step + j * g.col_step] = 0;
+    if (g.upper ? j - i < g.k : j - i > g.k) ((T *)g.data)[i * g.row_stride + j * g.col_stride] = 0;
   }
 }
 
 template <typename T> int triangle(dpt__context *context, const dpt__triangle_args *g) {
   auto kernel = triangle_kernel<T>;
   return DPT_LAUNCH(kernel, dpt__blocks(g->rows * g->cols), DPT__BLOCK, 0, context, *g,
-                    g->row_step < g->col_step);
+                    g->row_stride < g->col_stride);
 }
 
 /* ---- histograms ---- */
@@ -89,8 +89,8 @@ template <typename T> int histogram(dpt__context *context, const dpt__histogram_
   auto count = count_numbers<T>;
   auto end = write_counts<T>;
   size_t shared = g->bins <= SHARED_BINS ? (size_t)g->bins * sizeof(unsigned) : 0;
-  if (DPT_LAUNCH_TEAM(count, (unsigned)(g->rows * blocks), DPT__BLOCK, shared, context, *g, blocks,
-                      counts))
+  if (DPT_LAUNCH_COOPERATIVE(count, (unsigned)(g->rows * blocks), DPT__BLOCK, shared, context, *g,
+                             blocks, counts))
     return 1;
   return DPT_LAUNCH(end, dpt__blocks(n), DPT__BLOCK, 0, context, (T *)g->out, counts, n);
 }
@@ -120,7 +120,7 @@ template <typename T> __global__ void renorm_rows(dpt__renorm_args g) {
 template <typename T> int renorm(dpt__context *context, const dpt__renorm_args *g) {
   auto kernel = renorm_rows<T>;
   if (g->rows > INT32_MAX) return dpt__cuda_fail("%lld rows are too many", (long long)g->rows);
-  return DPT_LAUNCH_TEAM(kernel, (unsigned)g->rows, DPT__SUM_THREADS, 0, context, *g);
+  return DPT_LAUNCH_COOPERATIVE(kernel, (unsigned)g->rows, DPT__SUM_THREADS, 0, context, *g);
 }
 
 } // namespace

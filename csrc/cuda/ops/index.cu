@@ -31,8 +31,8 @@ __global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, d
   int bad = 0;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
     int64_t at[1], slice = t / g.n;
-    dpt__places<uint64_t, 1>(g.slices, (uint64_t)slice, at);
-    int64_t place = g.idx[at[0] + (t - slice * g.n) * g.idx_step];
+    dpt__offsets<uint64_t, 1>(g.slices, (uint64_t)slice, at);
+    int64_t place = g.idx[at[0] + (t - slice * g.n) * g.idx_stride];
     if (place >= 1 && place <= g.limit) continue;
     bad = 1;
     dpt__fault_set(fault, DPT__FAULT_INDEX, name, place, g.dim, g.limit);
@@ -46,8 +46,8 @@ int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
   unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / (CHECK_THREADS / DPT__BLOCK));
   if (blocks > 1 && dpt__cuda_clear(context, refused, sizeof *refused)) return 1;
   unsigned threads = count < CHECK_THREADS ? (unsigned)(count + 31) / 32 * 32 : CHECK_THREADS;
-  return DPT_LAUNCH_TEAM(check_indices, blocks, threads, 0, context, g, count, refused,
-                         dpt__fault_of(context), context->name);
+  return DPT_LAUNCH_COOPERATIVE(check_indices, blocks, threads, 0, context, g, count, refused,
+                                dpt__fault_of(context), context->name);
 }
 
 template <typename Index> struct slot { /* a thread's work */
@@ -68,17 +68,17 @@ __global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
     slot<Index> s(w, (Index)t);
     int64_t at[3], from = s.j, place;
-    dpt__places<Index, 3>(g.slices, s.slice, at);
+    dpt__offsets<Index, 3>(g.slices, s.slice, at);
     if (w.sorted) {
       const int64_t *sorted = w.sorted + (int64_t)s.slice * w.order_step;
       place = sorted[s.j];
       if ((int64_t)s.j + 1 < g.n && sorted[s.j + 1] == place) continue; /* a later one writes */
       from = w.order[(int64_t)s.slice * w.order_step + s.j] - 1;
     } else {
-      place = g.idx[at[0] + from * g.idx_step];
+      place = g.idx[at[0] + from * g.idx_stride];
     }
-    U *big = (U *)g.big + at[1] + (place - 1) * g.big_step;
-    U *small = (U *)g.small + at[2] + from * g.small_step;
+    U *big = (U *)g.big + at[1] + (place - 1) * g.big_stride;
+    U *small = (U *)g.small + at[2] + from * g.small_stride;
     if (g.mode == DPT__INDEX_read)
       *small = *big;
     else
@@ -95,16 +95,16 @@ __global__ void add_slices(job w, int64_t count, const int *refused) {
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
     slot<Index> s(w, (Index)t);
     int64_t at[3], row = (int64_t)s.slice * w.order_step, end = (int64_t)s.j + 1;
-    dpt__places<Index, 3>(g.slices, s.slice, at);
-    int64_t place = w.sorted ? w.sorted[row + s.j] : g.idx[at[0] + (int64_t)s.j * g.idx_step];
+    dpt__offsets<Index, 3>(g.slices, s.slice, at);
+    int64_t place = w.sorted ? w.sorted[row + s.j] : g.idx[at[0] + (int64_t)s.j * g.idx_stride];
     if (w.sorted && s.j && w.sorted[row + s.j - 1] == place) continue; /* an earlier one adds */
     while (w.sorted && end < g.n && w.sorted[row + end] == place) end++;
-    T *big = (T *)g.big + at[1] + (place - 1) * g.big_step;
+    T *big = (T *)g.big + at[1] + (place - 1) * g.big_stride;
     const T *small = (const T *)g.small + at[2];
     T sum = *big;
     for (int64_t j = s.j; j < end; j++) {
       int64_t from = w.sorted ? w.order[row + j] - 1 : j;
-      sum = dpt__narrow<T>(dpt__widen(sum) + dpt__widen(small[from * g.small_step]));
+      sum = dpt__narrow<T>(dpt__widen(sum) + dpt__widen(small[from * g.small_stride]));
     }
     *big = sum;
   }
@@ -119,11 +119,11 @@ int sort_indices(dpt__context *context, const dpt__slices &slices, job *w) {
   s.mode = DPT__SORT_all;
   s.dtype = DPT_I64;
   s.n = g.n;
-  s.a_step = g.idx_step;
-  s.r_step = s.idx_step = 1;
+  s.a_stride = g.idx_stride;
+  s.r_stride = s.idx_stride = 1;
   s.slices = slices;
   for (int d = slices.ndim - 1; d >= 0; d--) {
-    s.slices.step[1][d] = s.slices.step[2][d] = row;
+    s.slices.stride[1][d] = s.slices.stride[2][d] = row;
     row *= slices.size[d];
   }
   s.a = g.idx;
@@ -146,14 +146,14 @@ template <typename U> int move(dpt__context *context, const job &w, U fill, cons
 bool widened(dpt__gather_args *g, int width) {
   int64_t units = 16 / width;
   dpt__slices *l = &g->slices;
-  if (l->ndim != 1 || l->step[0][0] != 0 || l->step[1][0] != 1 || l->step[2][0] != 1 ||
-      l->count % units || g->big_step % units || g->small_step % units || (uintptr_t)g->big % 16 ||
-      (uintptr_t)g->small % 16)
+  if (l->ndim != 1 || l->stride[0][0] != 0 || l->stride[1][0] != 1 || l->stride[2][0] != 1 ||
+      l->count % units || g->big_stride % units || g->small_stride % units ||
+      (uintptr_t)g->big % 16 || (uintptr_t)g->small % 16)
     return false;
   l->count /= units;
   l->size[0] /= units;
-  g->big_step /= units;
-  g->small_step /= units;
+  g->big_stride /= units;
+  g->small_stride /= units;
   return true;
 }
 
@@ -182,10 +182,10 @@ int run(dpt__context *context, job *w, const dpt__slices &slices) {
   });
 }
 
-/* Whether slices lie closer together than the elements of one that `step` leads to. */
-bool lies_across(const dpt__slices &slices, int operand, int64_t step) {
+/* Whether slices lie closer together than the elements of one that `stride` leads to. */
+bool lies_across(const dpt__slices &slices, int operand, int64_t stride) {
   int last = slices.ndim - 1;
-  return last >= 0 && slices.step[operand][last] < step;
+  return last >= 0 && slices.stride[operand][last] < stride;
 }
 
 } // namespace
@@ -199,20 +199,20 @@ int dpt__cuda_index(dpt__context *context, const void *args) {
   g->dim = a->dim;
   g->n = a->n;
   g->limit = a->limit;
-  g->big_step = a->big_step;
-  g->small_step = a->small_step;
-  g->idx_step = a->idx_step;
+  g->big_stride = a->big_stride;
+  g->small_stride = a->small_stride;
+  g->idx_stride = a->idx_stride;
   g->slices = a->slices;
   for (int d = 0; d < a->slices.ndim; d++) {
-    g->slices.step[0][d] = 0;
-    g->slices.step[1][d] = a->slices.step[0][d];
-    g->slices.step[2][d] = a->slices.step[1][d];
+    g->slices.stride[0][d] = 0;
+    g->slices.stride[1][d] = a->slices.stride[0][d];
+    g->slices.stride[2][d] = a->slices.stride[1][d];
   }
   g->value = a->value;
   g->big = a->big;
   g->small = a->small;
   g->idx = a->idx;
-  w.across = lies_across(g->slices, 1, g->big_step);
+  w.across = lies_across(g->slices, 1, g->big_stride);
   dpt__slices one = {};
   one.count = 1;
   return run(context, &w, one);
@@ -221,7 +221,7 @@ int dpt__cuda_index(dpt__context *context, const void *args) {
 int dpt__cuda_gather(dpt__context *context, const void *args) {
   job w = {};
   w.g = *(const dpt__gather_args *)args;
-  w.across = lies_across(w.g.slices, 0, w.g.idx_step);
+  w.across = lies_across(w.g.slices, 0, w.g.idx_stride);
   w.order_step = w.g.n;
   return run(context, &w, w.g.slices);
 }

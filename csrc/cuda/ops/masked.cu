@@ -51,7 +51,7 @@ __device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
   for (int round = 0; round < ROUNDS; round++) {
     int64_t i = element_of(round), place[operands];
     if (i >= count) break;
-    dpt__places<Index, operands>(walk, (Index)i, place);
+    dpt__offsets<Index, operands>(walk, (Index)i, place);
     if (is_set(walk.dtype[k], walk.data[k], place[k])) bits |= 1u << round;
   }
   return bits;
@@ -86,7 +86,7 @@ template <typename U, typename Index> struct elements {
   int read;
   __device__ void meet(int64_t i, int64_t at) const {
     int64_t place[1];
-    dpt__places<Index, 1>(walk, (Index)i, place);
+    dpt__offsets<Index, 1>(walk, (Index)i, place);
     U *element = (U *)walk.data[0] + place[0];
     if (read)
       list[at] = *element;
@@ -141,18 +141,18 @@ int launch(dpt__context *context, const List &list, int64_t room) {
   if (tiles > 1) {
     sums = (int64_t *)dpt__scratch(context, (size_t)tiles * sizeof *sums);
     auto first = count_tiles<Index, List::OPERANDS>;
-    if (DPT_LAUNCH_TEAM(first, (unsigned)tiles, THREADS, 0, context, list.walk, count, sums))
+    if (DPT_LAUNCH_COOPERATIVE(first, (unsigned)tiles, THREADS, 0, context, list.walk, count, sums))
       return 1;
     dpt__scan_args g = {};
     g.dtype = DPT_I64;
     g.n = tiles;
-    g.a_step = g.r_step = g.slices.count = 1;
+    g.a_stride = g.r_stride = g.slices.count = 1;
     g.a = g.r = sums;
     if (dpt__cuda_scan(context, &g)) return 1;
   }
   auto kernel = meet_all<List, Index>;
-  return DPT_LAUNCH_TEAM(kernel, (unsigned)tiles, THREADS, 0, context, list, count, room, sums,
-                         dpt__fault_of(context), context->name);
+  return DPT_LAUNCH_COOPERATIVE(kernel, (unsigned)tiles, THREADS, 0, context, list, count, room,
+                                sums, dpt__fault_of(context), context->name);
 }
 
 /* One thread, for elements that lie on each other: the last one counts. */
@@ -162,7 +162,7 @@ __global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int
   for (int writes = 0; writes < 2; writes++) {
     int64_t at = 0, place[2];
     for (int64_t i = 0; i < count; i++) {
-      dpt__places<uint64_t, 2>(walk, (uint64_t)i, place);
+      dpt__offsets<uint64_t, 2>(walk, (uint64_t)i, place);
       if (!walk.data[1][place[1]]) continue;
       if (writes) ((U *)walk.data[0])[place[0]] = list[at];
       at++;
@@ -178,7 +178,7 @@ __global__ void fill_masked(dpt__walk walk, int64_t count, U value) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
     int64_t place[2];
-    dpt__places<Index, 2>(walk, (Index)i, place);
+    dpt__offsets<Index, 2>(walk, (Index)i, place);
     if (walk.data[1][place[1]]) ((U *)walk.data[0])[place[0]] = value;
   }
 }

@@ -19,11 +19,11 @@ template <int distribution> __global__ void draw(dpt__philox_args g, int64_t cou
     int64_t place[2] = {0, 0};
     double a = g.a;
     if (given) {
-      dpt__places<uint64_t, 2>(g.walk, (uint64_t)i, place);
+      dpt__offsets<uint64_t, 2>(g.walk, (uint64_t)i, place);
       a = g.walk.dtype[1] == DPT_F32 ? (double)((const float *)g.walk.data[1])[place[1]]
                                      : ((const double *)g.walk.data[1])[place[1]];
     } else {
-      dpt__places<uint64_t, 1>(g.walk, (uint64_t)i, place);
+      dpt__offsets<uint64_t, 1>(g.walk, (uint64_t)i, place);
     }
     dpt__put_element(dtype, g.walk.data[0] + place[0] * dpt__width_of(dtype),
                      dpt__philox_drawn(&g, distribution, dtype != DPT_F64, i, a));

@@ -34,7 +34,7 @@ key_of(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64
        int64_t start, int64_t i) {
   typedef dpt__keys<T> K;
   if (p.from_key) return p.from_key[slice * g.n + i];
-  return K::of(((const T *)g.a)[start + i * g.a_step]) ^ (g.descending ? K::ALL : 0);
+  return K::of(((const T *)g.a)[start + i * g.a_stride]) ^ (g.descending ? K::ALL : 0);
 }
 template <typename Key>
 __device__ __forceinline__ uint32_t place_of(const pass<Key> &p, int64_t n, int64_t slice,
@@ -54,7 +54,7 @@ __global__ void count_digits(dpt__sort_args g, pass<typename dpt__keys<T>::key> 
   const int64_t slice = (int64_t)blockIdx.x / p.tiles, tile = (int64_t)blockIdx.x % p.tiles;
   const int warp = (int)threadIdx.x / 32;
   int64_t start[1];
-  dpt__places<uint64_t, 1>(g.slices, (uint64_t)slice, start);
+  dpt__offsets<uint64_t, 1>(g.slices, (uint64_t)slice, start);
   for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] = 0;
   __syncthreads();
   for (int round = 0; round < EACH<T>; round++) {
@@ -114,9 +114,9 @@ __device__ __forceinline__ void give(const dpt__sort_args &g, int64_t start, int
                                      int64_t i, typename dpt__keys<T>::key key, uint32_t at) {
   typedef dpt__keys<T> K;
   if (g.descending) key ^= K::ALL;
-  ((T *)g.r)[r + i * g.r_step] =
-      K::shared(key) ? ((const T *)g.a)[start + (int64_t)at * g.a_step] : K::element(key);
-  g.idx[idx + i * g.idx_step] = (int64_t)at + 1;
+  ((T *)g.r)[r + i * g.r_stride] =
+      K::shared(key) ? ((const T *)g.a)[start + (int64_t)at * g.a_stride] : K::element(key);
+  g.idx[idx + i * g.idx_stride] = (int64_t)at + 1;
 }
 
 template <typename T>
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(THREADS, 3)
   const int64_t slice = (int64_t)blockIdx.x / p.tiles, tile = (int64_t)blockIdx.x % p.tiles;
   const int warp = (int)threadIdx.x / 32, self = (int)threadIdx.x % 32;
   int64_t start[3];
-  dpt__places<uint64_t, 3>(g.slices, (uint64_t)slice, start);
+  dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)slice, start);
   for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] = same[w][threadIdx.x] = 0;
   __syncthreads();
   key k[EACH<T>];
@@ -212,7 +212,7 @@ __global__ void give_modes(dpt__sort_args g, const typename dpt__keys<T>::key *k
   int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (; slice < g.slices.count; slice += threads) {
     int64_t start[3], i = slice * g.n + dpt__run_end(best[slice]);
-    dpt__places<uint64_t, 3>(g.slices, (uint64_t)slice, start);
+    dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)slice, start);
     give<T>(g, start[0], start[1], start[2], 0, keys[i], at[i]);
   }
 }
@@ -272,9 +272,9 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
     p.from_at = p.to_at;
     p.to_key = i < left ? keys + (size_t)(i % 2) * items : NULL;
     p.to_at = i < left ? places + (size_t)(i % 2) * items : NULL;
-    if (DPT_LAUNCH_TEAM(count, (unsigned)(slices * tiles), THREADS, 0, context, *g, p) ||
-        DPT_LAUNCH_TEAM(add, (unsigned)(slices * chunks), THREADS, 0, context, p, chunks) ||
-        DPT_LAUNCH_TEAM(put, (unsigned)(slices * tiles), THREADS, 0, context, *g, p))
+    if (DPT_LAUNCH_COOPERATIVE(count, (unsigned)(slices * tiles), THREADS, 0, context, *g, p) ||
+        DPT_LAUNCH_COOPERATIVE(add, (unsigned)(slices * chunks), THREADS, 0, context, p, chunks) ||
+        DPT_LAUNCH_COOPERATIVE(put, (unsigned)(slices * tiles), THREADS, 0, context, *g, p))
       return 1;
   }
   return mode ? modes<T>(context, g, p.to_key, p.to_at) : 0;

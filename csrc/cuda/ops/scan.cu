@@ -38,12 +38,12 @@ template <typename T> __global__ void scan_across(dpt__scan_args g, cut<dpt__sum
   typedef dpt__sum_of<T> A;
   int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, part = blockIdx.y, at[2];
   if (slice >= g.slices.count) return;
-  dpt__places<uint64_t, 2>(g.slices, (uint64_t)slice, at);
+  dpt__offsets<uint64_t, 2>(g.slices, (uint64_t)slice, at);
   int64_t end = (part + 1) * c.chunk < g.n ? (part + 1) * c.chunk : g.n;
   A sum = carried(c, g.product, slice, part);
   for (int64_t i = part * c.chunk; i < end; i++) {
-    sum = join(g.product, sum, dpt__widen(((const T *)g.a)[at[0] + i * g.a_step]));
-    if (c.what != SUMS) ((T *)g.r)[at[1] + i * g.r_step] = dpt__narrow<T>(sum);
+    sum = join(g.product, sum, dpt__widen(((const T *)g.a)[at[0] + i * g.a_stride]));
+    if (c.what != SUMS) ((T *)g.r)[at[1] + i * g.r_stride] = dpt__narrow<T>(sum);
   }
   if (c.what == SUMS) c.sums[slice * c.parts + part] = sum;
 }
@@ -78,7 +78,7 @@ template <typename T> __global__ void scan_along(dpt__scan_args g, cut<dpt__sum_
   int64_t unit = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
   int64_t slice = unit / c.parts, part = unit - slice * c.parts, at[2];
   bool here = slice < g.slices.count;
-  dpt__places<uint64_t, 2>(g.slices, (uint64_t)(here ? slice : 0), at);
+  dpt__offsets<uint64_t, 2>(g.slices, (uint64_t)(here ? slice : 0), at);
   const T *a = (const T *)g.a + at[0];
   T *r = (T *)g.r + at[1];
   int64_t begin = part * c.chunk, end = begin + c.chunk < g.n ? begin + c.chunk : g.n;
@@ -87,11 +87,11 @@ template <typename T> __global__ void scan_along(dpt__scan_args g, cut<dpt__sum_
     int64_t i = begin + tile + threadIdx.x * PER;
     int n = !here || i >= end ? 0 : end - i < PER ? (int)(end - i) : PER;
     dpt__pack<T> x = {};
-    if (g.a_step == 1)
+    if (g.a_stride == 1)
       x = dpt__pack_load(a + i, n, n == PER && (uintptr_t)(a + i) % sizeof x == 0);
     else
       for (int k = 0; k < PER; k++)
-        if (k < n) x.v[k] = a[(i + k) * g.a_step];
+        if (k < n) x.v[k] = a[(i + k) * g.a_stride];
     A sum[PER], total = (A)g.product;
     for (int k = 0; k < PER; k++) {
       if (k < n) total = join(g.product, total, dpt__widen(x.v[k]));
@@ -100,11 +100,11 @@ template <typename T> __global__ void scan_along(dpt__scan_args g, cut<dpt__sum_
     A before = scan_row(g.product, total, &carry);
     if (c.what == SUMS) continue;
     for (int k = 0; k < PER; k++) x.v[k] = dpt__narrow<T>(join(g.product, before, sum[k]));
-    if (g.r_step == 1)
+    if (g.r_stride == 1)
       dpt__pack_store(r + i, x, n, n == PER && (uintptr_t)(r + i) % sizeof x == 0);
     else
       for (int k = 0; k < PER; k++)
-        if (k < n) r[(i + k) * g.r_step] = x.v[k];
+        if (k < n) r[(i + k) * g.r_stride] = x.v[k];
   }
   if (c.what == SUMS && here && threadIdx.x == 0) c.sums[slice * c.parts + part] = carry;
 }
@@ -120,15 +120,15 @@ int launch(dpt__context *context, const dpt__scan_args *g, const cut<dpt__sum_of
                       *g, c);
   while (threads < THREADS && threads * PER < c.chunk) threads *= 2;
   int64_t rows = THREADS / threads;
-  return DPT_LAUNCH_TEAM(along, (unsigned)((units + rows - 1) / rows),
-                         dim3((unsigned)threads, (unsigned)rows), 0, context, *g, c);
+  return DPT_LAUNCH_COOPERATIVE(along, (unsigned)((units + rows - 1) / rows),
+                                dim3((unsigned)threads, (unsigned)rows), 0, context, *g, c);
 }
 
 template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
   typedef dpt__sum_of<T> A;
   int last = g->slices.ndim - 1;
   int64_t slices = g->slices.count;
-  bool across = g->n < 16 || (last >= 0 && g->slices.step[0][last] < g->a_step);
+  bool across = g->n < 16 || (last >= 0 && g->slices.stride[0][last] < g->a_stride);
   if (slices > (int64_t)INT32_MAX * (across ? DPT__BLOCK : 1))
     return dpt__cuda_fail("%lld slices are too many", (long long)slices);
   /* So many parts that the work fills a device, none of them too small to be worth it. */
@@ -145,10 +145,10 @@ template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
   sums.product = g->product;
   sums.dtype = std::is_same<A, double>::value ? DPT_F64 : DPT_I64;
   sums.n = c.parts;
-  sums.a_step = sums.r_step = 1;
+  sums.a_stride = sums.r_stride = 1;
   sums.slices.ndim = 1;
   sums.slices.count = sums.slices.size[0] = slices;
-  sums.slices.step[0][0] = sums.slices.step[1][0] = c.parts;
+  sums.slices.stride[0][0] = sums.slices.stride[1][0] = c.parts;
   sums.a = sums.r = c.sums;
   c.what = SUMS;
   if (launch<T>(context, g, c, across) || dpt__cuda_scan(context, &sums)) return 1;

@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(MOST_THREADS)
     key k = (key)-1;
     bool real = first_slice + l < g.slices.count && j < n;
     if (real) {
-      dpt__places<uint64_t, 1>(g.slices, (uint64_t)(first_slice + l), at);
-      k = K::of(((const T *)g.a)[at[0] + j * g.a_step]) ^ flip;
+      dpt__offsets<uint64_t, 1>(g.slices, (uint64_t)(first_slice + l), at);
+      k = K::of(((const T *)g.a)[at[0] + j * g.a_stride]) ^ flip;
     }
     x.put(l * slice + j, k, real ? (uint32_t)j : UINT32_MAX);
   }
@@ -117,10 +117,10 @@ __global__ void __launch_bounds__(MOST_THREADS)
     int l = across ? t % slices : t / many, j = across ? t / slices : t % many;
     if (first_slice + l >= g.slices.count) continue;
     int64_t at[3], from = g.mode == DPT__SORT_mode ? dpt__run_end(best[l]) : first + j;
-    dpt__places<uint64_t, 3>(g.slices, (uint64_t)(first_slice + l), at);
+    dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)(first_slice + l), at);
     int64_t place = x.at(l * slice + (int)from);
-    ((T *)g.r)[at[1] + j * g.r_step] = ((const T *)g.a)[at[0] + place * g.a_step];
-    g.idx[at[2] + j * g.idx_step] = place + 1;
+    ((T *)g.r)[at[1] + j * g.r_stride] = ((const T *)g.a)[at[0] + place * g.a_stride];
+    g.idx[at[2] + j * g.idx_stride] = place + 1;
   }
 }
 
@@ -140,12 +140,13 @@ int sort_short(dpt__context *context, const dpt__sort_args *g, int slice, int it
   int64_t blocks = (g->slices.count + slices - 1) / slices;
   if (blocks > INT32_MAX)
     return dpt__cuda_fail("%lld slices are too many", (long long)g->slices.count);
-  int last = g->slices.ndim - 1, across = last >= 0 && g->slices.step[0][last] < g->a_step;
+  int last = g->slices.ndim - 1, across = last >= 0 && g->slices.stride[0][last] < g->a_stride;
   size_t shared = (size_t)count * (size_t)item_bytes;
   if (g->mode == DPT__SORT_mode) shared += (size_t)slices * sizeof(unsigned long long);
   auto kernel = sort_block<T>;
-  return DPT_LAUNCH_TEAM(kernel, (unsigned)blocks, (unsigned)threads, shared, context, *g, count,
-                         slice, across, (int)dpt__sort_first(g), (int)dpt__sort_many(g));
+  return DPT_LAUNCH_COOPERATIVE(kernel, (unsigned)blocks, (unsigned)threads, shared, context, *g,
+                                count, slice, across, (int)dpt__sort_first(g),
+                                (int)dpt__sort_many(g));
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 #include "host/nn/real.h"
 
 #define Index int64_t
-#include "nn/places.inc.h"
+#include "nn/reads.inc.h"
 
 static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 

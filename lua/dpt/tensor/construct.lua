@@ -112,7 +112,7 @@ function core.newTensor(kind, a, b, ...)
    local n = sizes.read(name, a)
    if b ~= nil then
       sizes.readSteps(name, b, n)
-      lib.resize_step(t, n, sizes.size, sizes.step)
+      lib.resize_strided(t, n, sizes.size, sizes.step)
    else
       lib.resize(t, n, sizes.size)
    end
@@ -140,7 +140,7 @@ core.method('resize', function(t, a, b, ...)
    if b ~= nil and sizes.isLongs(a) then
       local n = sizes.read('resize', a)
       sizes.readSteps('resize', b, n)
-      lib.resize_step(t, n, sizes.size, sizes.step)
+      lib.resize_strided(t, n, sizes.size, sizes.step)
    else
       lib.resize(t, sizes.read('resize', a, b, ...), sizes.size)
    end

@@ -1,11 +1,11 @@
-/* team.h: what threads of a block make of their values together.
+/* block_reduce.h: what threads of a block make of their values together.
  *
  * Invariant: all threads of the block call; which values meet in which order depends on the block's
  * size alone. `shared` has room for a value of each warp (along x) or thread (along y), and may be
  * used again by the next call.
  */
-#ifndef DPT_CUDA_TEAM_H
-#define DPT_CUDA_TEAM_H
+#ifndef DPT_CUDA_BLOCK_REDUCE_H
+#define DPT_CUDA_BLOCK_REDUCE_H
 #include "cuda/cuda.h"
 
 struct dpt__plus {
@@ -16,7 +16,8 @@ struct dpt__larger {
 };
 
 /* Of the threads along x, for each of them: a power of 2; beyond a warp, they are the block. */
-template <typename V, typename F> __device__ __forceinline__ V dpt__join_x(V v, F f, V *shared) {
+template <typename V, typename F>
+__device__ __forceinline__ V dpt__block_reduce_x(V v, F f, V *shared) {
   enum { WARP = 32 };
   int threads = (int)blockDim.x, width = threads < WARP ? threads : WARP;
   for (int other = width / 2; other; other /= 2)
@@ -31,7 +32,8 @@ template <typename V, typename F> __device__ __forceinline__ V dpt__join_x(V v, 
 }
 
 /* Of the threads along y, for each of them. */
-template <typename V, typename F> __device__ __forceinline__ V dpt__join_y(V v, F f, V *shared) {
+template <typename V, typename F>
+__device__ __forceinline__ V dpt__block_reduce_y(V v, F f, V *shared) {
   int side = (int)blockDim.x, deep = (int)blockDim.y, x = (int)threadIdx.x;
   if (deep == 1) return v;
   __syncthreads();

@@ -1,4 +1,4 @@
-/* places.inc.h: what an element of a result reads along one dimension, on every backend: a window,
+/* reads.inc.h: what an element of a result reads along one dimension, on every backend: a window,
  * two elements to interpolate, or an element of what was padded.
  *
  * Invariant: included with Index, the type of numbers to compute in (wide enough for the sums and
