@@ -81,7 +81,7 @@ struct dpt__rnn_answer {
   std::unique_lock<std::mutex> guard;
   const dpt__cudnn_functions *call;
   cudnnHandle_t handle;
-  dpt__rnn_plan *plan;
+  dpt__cudnn_rnn_plan *plan;
 };
 int dpt__rnn_ask(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer);
 
