@@ -19,7 +19,8 @@ describe('scripts/cuda-calls', function()
          '  cudaError_t e = cudaEventQuery(event);', '  (void)cudaGetLastError();',
          '  e = on ? cudaA(1) : cudaB(2);', '  // cudaGetDevice(&n);',
          '  DPT__CUBLAS(functions.cublasSetStream_v2(handle, s));',
-         '  if (DPT_LAUNCH_COOPERATIVE(k, 1, 1, 0, c, x)) return 1;', '  puts("; cudaGetDevice(&n);");'} do
+         '  if (DPT_LAUNCH_COOPERATIVE(k, 1, 1, 0, c, x)) return 1;',
+         '  puts("; cudaGetDevice(&n);");'} do
          assert.equal('', check(good), good)
       end
       assert.equal('', check('  return cudaStreamSynchronize(s);', 'stream.cu'))
