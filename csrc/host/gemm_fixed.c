@@ -27,7 +27,9 @@ static int thread_number(void) {
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g) {
   double work = (double)g->m * (double)g->n * (double)g->k;
   int threads = work < 1e5 ? 1 : context->threads;
-  void *panels = dpt__scratch(context, (size_t)threads * (size_t)g->k * 64);
+  size_t bytes = (size_t)threads * (size_t)g->k * 64;
+  _Alignas(64) char few[1 << 14]; /* enough for the panels of a small layer */
+  void *panels = bytes <= sizeof few ? few : dpt__scratch(context, bytes);
   if (context->measures) return 0;
   if (g->dtype == DPT_F32)
     product_f32(g, threads, panels);

@@ -94,24 +94,6 @@ local function declare(name, parent, file, replaceable, load, guard)
    return constructor
 end
 
---- Lets objects of a class have fields under older names, too.
--- @param name of the class, which need not be loaded
--- @param fields older name -> name
-local function alias(name, fields)
-   local methods = classes[name]
-   rawset(methods, '__index__', function(object, key)
-      local field = fields[key]
-      if field then return object[field], true end
-   end)
-   rawset(methods, '__newindex__', function(object, key, value)
-      local field = fields[key]
-      if field then object[field] = value end
-      return field ~= nil
-   end)
-   install(methods, '__index__')
-   install(methods, '__newindex__')
-end
-
 --- The names in `nn` (without 'nn.') of the classes that others may replace.
 local function withdrawn()
    local names = {}
@@ -267,7 +249,6 @@ return {
    classes = classes,
    packages = packages,
    declare = declare,
-   alias = alias,
    withdrawn = withdrawn,
    withdraw = withdraw,
    methodsOf = types.methodsOf,

@@ -36,19 +36,18 @@ local aliases = {['sys.colors'] = 'COLORS', ['threads.queue'] = 'Queue',
    ['threads.threads'] = 'Threads', ['torch.FFInterface'] = 'Tensor'}
 
 --- Public names of older versions of dpt: of a package's function, or of a field of a class's
--- objects (in scripts and in files), each with the name that it has now.
+-- objects (in scripts and in files), each with the name that it has now. Such fields the class
+-- itself looks for under both names.
 compat.renamed = {
    comm = {use = 'setTransport'},
    ['nn.DataParallelTable'] = {policy = 'splitSpec', times = 'profile'},
 }
 
--- Lets the older names mean what the present ones do.
+-- Lets the older names of functions mean what the present ones do.
 local function keepRenamed(packages)
    for owner, list in pairs(compat.renamed) do
-      if owner:find('.', 1, true) then
-         class.alias(owner, list)
-      else
-         for old, new in pairs(list) do packages[owner][old] = packages[owner][new] end
+      for old, new in pairs(packages[owner] and list or {}) do
+         packages[owner][old] = packages[owner][new]
       end
    end
 end

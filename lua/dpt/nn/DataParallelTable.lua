@@ -42,6 +42,10 @@ DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradIn
 
 local NAME = 'nn.DataParallelTable'
 
+-- Scripts and files may still have a field under its older name (compat.renamed). A metamethod for
+-- that would cost every call of a method.
+local function profileOf(self) return self.profile or self.times end
+
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
 --- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
@@ -127,7 +131,7 @@ end
 --- Copies replica 1's parameters, in evaluation also running statistics, if they have changed.
 function DataParallelTable:syncParameters()
    self:_prepare()
-   timed(self.profile, 'broadcast', self.params.broadcast, self.params)
+   timed(profileOf(self), 'broadcast', self.params.broadcast, self.params)
    if self.train == false then self:syncBuffers() end
    self.needsSync = false
 end
@@ -145,7 +149,7 @@ end
 function DataParallelTable:_scatterInto(field, name, value, splitSpec, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
       spec = splitSpec, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
-   return timed(self.profile, 'scatter', scatter, self.state[name], self[field], value, plan,
+   return timed(profileOf(self), 'scatter', scatter, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end
 
@@ -154,14 +158,14 @@ end
 function DataParallelTable:_join(name, parts, splitSpec)
    local joined = self.state.joined
    joined[name] = joined[name] or self.used == 0 and torch.getmetatable(self._type).new() or nil
-   joined[name] = timed(self.profile, 'gather', gather, joined[name], parts, self.used,
+   joined[name] = timed(profileOf(self), 'gather', gather, joined[name], parts, self.used,
       self.dimension, self.outputDevice or self.gpuAssignments[1], NAME .. ': result', splitSpec)
    return joined[name]
 end
 
 -- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
 function DataParallelTable:_call(name, ...)
-   local ok, results = pcall(timed, self.profile, name, self.impl.call, self.impl, ...)
+   local ok, results = pcall(timed, profileOf(self), name, self.impl.call, self.impl, ...)
    self:_taken(true)
    self.params:passed()
    if not ok then error(results, 0) end
@@ -172,7 +176,7 @@ function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
-   state.inputSplit = self.splitSpec or module:inputSplit(input)
+   state.inputSplit = self.splitSpec or self.policy or module:inputSplit(input)
    local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
@@ -217,7 +221,7 @@ function DataParallelTable:_accumulate(method, gradOutput, scale)
       error(result, 0)
    end
    if self.deferred then self.params:defer()
-   else timed(self.profile, 'reduce', self.params.reduce, self.params) end
+   else timed(profileOf(self), 'reduce', self.params.reduce, self.params) end
    self.needsSync = true
    return result
 end

@@ -32,7 +32,7 @@ function serial.write(owner, file)
    owner:_flush()
    local fields = transient.kept(owner)
    fields.typeStr = owner._type
-   fields.splitSpec = splitSpec.saved(owner.splitSpec)
+   fields.splitSpec = splitSpec.saved(owner.splitSpec or owner.policy) -- its older name
    for _, name in ipairs(EMPTY) do fields[name] = {} end
    fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
    file:writeObject(owner.gpuAssignments)
