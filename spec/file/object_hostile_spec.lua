@@ -21,18 +21,7 @@ describe('A file that is damaged', function()
       local count = torture(100000)
       for i = 1, count do
          local bytes, mode = spoiled.one(random, list)
-         local file
-         if i % 2 == 0 then
-            local out = assert(io.open(path, 'wb'))
-            out:write(bytes)
-            out:close()
-            file = torch.DiskFile(path)
-         else
-            file = torch.MemoryFile(torch.CharStorage():string(bytes .. '\0'), 'r')
-            file:allowFunctions 'skip'
-         end
-         file[mode == 'ascii' and 'ascii' or 'binary'](file)
-         if mode == 'b32' then file:longSize(4) end
+         local file = spoiled.open(bytes, mode, i % 2 == 0 and path or nil)
          if random(10) == 1 then file:referenced(false) end
          local begin = dpt.sys.clock()
          local ok, result = pcall(file.readObject, file)

@@ -107,4 +107,22 @@ function M.one(random, list)
    return bytes, mode
 end
 
+--- Opens bytes of that mode for reading, as scripts do.
+-- @param path of a file to write them to; nil: from memory
+function M.open(bytes, mode, path)
+   local file
+   if path then
+      local out = assert(io.open(path, 'wb'))
+      out:write(bytes)
+      out:close()
+      file = torch.DiskFile(path)
+   else
+      file = torch.MemoryFile(torch.CharStorage():string(bytes .. '\0'), 'r')
+      file:allowFunctions 'skip'
+   end
+   file[mode == 'ascii' and 'ascii' or 'binary'](file)
+   if mode == 'b32' then file:longSize(4) end
+   return file
+end
+
 return M

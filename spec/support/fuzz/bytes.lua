@@ -37,16 +37,7 @@ local M = {offers = {}}
 function M.offers.object(seed)
    local random = newRandom(seed)
    local bytes, mode = bytesOf(random)
-   local file
-   if random() then
-      write(bytes)
-      file = torch.DiskFile('bytes')
-   else
-      file = torch.MemoryFile(torch.CharStorage():string(bytes .. '\0'), 'r')
-      file:allowFunctions 'skip'
-   end
-   file[mode == 'ascii' and 'ascii' or 'binary'](file)
-   if mode == 'b32' then file:longSize(4) end
+   local file = spoiled.open(bytes, mode, random() and 'bytes' or nil)
    if random(8) == 1 then file:referenced(false) end
    for _ = 1, random(2) do spoiled.touch(file:readObject()) end
    file:close()
