@@ -113,7 +113,7 @@ int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
 
 /* ---- graphs ---- */
 
-/* Relaxed: the stream's thread may take memory for kernels while it captures (device/scratch.c). */
+/* Relaxed: other threads may take memory while this stream captures. */
 static int capture_begin(void *native) {
   dpt__native_stream *q = (dpt__native_stream *)native;
   DPT__CUDA(cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeRelaxed));
