@@ -70,18 +70,20 @@ local function loop(n)
    end
 end
 
--- Seconds of the caller for one step, of each side, in turn.
+-- Seconds of the caller for one step, of each side, in turn, once LuaJIT has compiled what they run
+-- (that takes some hundreds of steps).
+local warm, rounds = 20, 40
 local function all(n)
    local times = {{}, {}, {}}
    local sides = {table(n), table(n, true), loop(n)}
-   for round = 1, 15 do
+   for round = 1 - warm, rounds do
       for i, side in ipairs(sides) do
          local spent = 0
          for _ = 1, steps do
             spent = spent + frame.time(side)
             cutorch.synchronizeAll()
          end
-         if round > 2 then times[i][round - 2] = spent / steps end
+         if round > 0 then times[i][round] = spent / steps end
       end
    end
    return frame.median(times[1]), frame.median(times[2]), frame.median(times[3])
@@ -94,7 +96,7 @@ for _, n in ipairs{1, 2, 4} do
    cells[#cells + 1] = {n, ('%.0f us'):format(mine * 1e6), ('%.0f us'):format(threads * 1e6),
       ('%.0f us'):format(plain * 1e6), ('%.2f'):format(mine / plain)}
 end
-frame.head(('queueing one step of %d layers of %d values, %d rows a device, median of 13 rounds')
-   :format(2 * layers, width, rows))
+frame.head(('queueing one step of %d layers of %d values, %d rows a device, median of %d rounds')
+   :format(2 * layers, width, rows, rounds))
 frame.rows(cells)
 frame.finish{{'overhead', ('%.2f times'):format(worst), 'at most 2 times', worst <= 2}}
