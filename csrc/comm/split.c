@@ -80,8 +80,7 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
       return dpt__fail("scatter: chunk %lld has size %lld", (long long)i + 1, (long long)rows[i]);
     all += rows[i];
   }
-  if (src->ndim_ ? dim < 0 || dim >= src->ndim_ : all > 0)
-    return dpt__fail("scatter: dimension %d of a %s does not exist", dim + 1, dpt__describe(src));
+  if (src->ndim_ || all > 0) DPT__TRY(dpt__check_dim("scatter", src, dim));
   if (src->ndim_ && all != src->size_[dim])
     return dpt__fail(
         "scatter: the chunks have %lld entries together, dimension %d of a %s has %lld",
@@ -109,8 +108,7 @@ static int joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tens
   for (int64_t i = 0; i < n; i++) {
     const dpt_tensor *t = in[i];
     if (!t->ndim_) continue;
-    if (dim < 0 || dim >= t->ndim_)
-      return dpt__fail("gather: dimension %d of a %s does not exist", dim + 1, dpt__describe(t));
+    DPT__TRY(dpt__check_dim("gather", t, dim));
     if (!size->ndim_) {
       *size = *t;
       continue;

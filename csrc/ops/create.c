@@ -103,7 +103,8 @@ static int joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int
     if (list[i]->ndim_ > *dims) *dims = list[i]->ndim_;
   if (*dim < 0) *dim = *dims ? *dims - 1 : 0;
   if (*dims && *dim > *dims)
-    return dpt__fail("cat: dimension %d of tensors with %d dimensions", *dim + 1, *dims);
+    return dpt__fail("cat: dimension %lld of tensors with %d dimensions",
+                     (long long)dpt__from_one(*dim), *dims);
   if (*dims && *dim == *dims) ++*dims;
   if (*dims > DPT_MAXDIM) return dpt__fail("cat: more than %d dimensions", DPT_MAXDIM);
   for (int i = 0; i < n; i++) {

@@ -27,11 +27,6 @@ void dpt__slices_start(dpt__slices *slices, const dpt_tensor *shape, int dim, in
   }
 }
 
-int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim) {
-  if (dim >= 0 && dim < t->ndim_) return 0;
-  return dpt__fail("%s: there is no dimension %d in a %s", fn, dim + 1, dpt__describe(t));
-}
-
 int dpt__check_indices(const char *fn, const dpt_tensor *idx, const dpt_tensor *a) {
   int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE);
   if (idx->kind_ == wanted) return 0;

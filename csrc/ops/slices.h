@@ -21,8 +21,6 @@ typedef struct dpt__slices {
 void dpt__slices_start(dpt__slices *slices, const dpt_tensor *shape, int dim, int n,
                        const dpt_tensor *const *operands);
 
-/* Fails with an error message that counts dimensions from 1. */
-int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim);
 /* An index tensor is Long and on the side of `a`. */
 int dpt__check_indices(const char *fn, const dpt_tensor *idx, const dpt_tensor *a);
 

@@ -43,6 +43,11 @@ void dpt__take(dpt_tensor *r, const dpt_tensor *view);
 /* Fails with "fn: the result is a ..." where the kinds differ. */
 int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 
+/* Fails with "fn: dimension d is out of range of a ..." (d counts from 1) if t has no such
+ * dimension.
+ */
+int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim);
+
 /* Fails with "fn: argument 'name' is a ..., wanted ...". */
 int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted);
 

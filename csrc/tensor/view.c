@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int check_dim(const char *fn, const dpt_tensor *t, int dim) {
+int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim) {
   if (dim >= 0 && dim < t->ndim_) return 0;
   return dpt__fail("%s: dimension %" PRId64 " is out of range of a %s", fn, dpt__from_one(dim),
                    dpt__describe(t));
@@ -29,7 +29,7 @@ static int give(const char *fn, dpt_tensor *out, const dpt_tensor *view) {
 
 int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int64_t n) {
   dpt_tensor v = *t;
-  DPT__TRY(check_dim("narrow", t, dim));
+  DPT__TRY(dpt__check_dim("narrow", t, dim));
   if (first < 0 || n < 0 || first > t->size_[dim] || n > t->size_[dim] - first)
     return dpt__fail("narrow: %" PRId64 " elements from %" PRId64
                      " do not lie in dimension %d of a %s",
@@ -41,7 +41,7 @@ int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int
 
 int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
   dpt_tensor v = *t;
-  DPT__TRY(check_dim("select", t, dim));
+  DPT__TRY(dpt__check_dim("select", t, dim));
   if (t->ndim_ == 1) return dpt__fail("select: a vector has no slices; read or set its element");
   if (i < 0 || i >= t->size_[dim])
     return dpt__fail("select: index %" PRId64 " is out of range of dimension %d of a %s",
@@ -53,8 +53,8 @@ int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
 
 int dpt_transpose(dpt_tensor *out, const dpt_tensor *t, int dim1, int dim2) {
   dpt_tensor v = *t;
-  DPT__TRY(check_dim("transpose", t, dim1));
-  DPT__TRY(check_dim("transpose", t, dim2));
+  DPT__TRY(dpt__check_dim("transpose", t, dim1));
+  DPT__TRY(dpt__check_dim("transpose", t, dim2));
   v.size_[dim1] = t->size_[dim2];
   v.stride_[dim1] = t->stride_[dim2];
   v.size_[dim2] = t->size_[dim1];
@@ -66,7 +66,7 @@ int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order) {
   dpt_tensor v = *t;
   unsigned seen = 0;
   for (int d = 0; d < t->ndim_; d++) {
-    DPT__TRY(check_dim("permute", t, order[d]));
+    DPT__TRY(dpt__check_dim("permute", t, order[d]));
     if (seen & (1u << order[d]))
       return dpt__fail("permute: dimension %d is named twice", order[d] + 1);
     seen |= 1u << order[d];
@@ -78,7 +78,7 @@ int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order) {
 
 int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t step) {
   dpt_tensor v = *t;
-  DPT__TRY(check_dim("unfold", t, dim));
+  DPT__TRY(dpt__check_dim("unfold", t, dim));
   if (n < 1 || n > t->size_[dim] || step < 1)
     return dpt__fail("unfold: windows of %" PRId64 " every %" PRId64
                      " do not lie in dimension %d of a %s",
@@ -180,7 +180,7 @@ int dpt_squeeze(dpt_tensor *out, const dpt_tensor *t) {
 
 int dpt_squeeze_dim(dpt_tensor *out, const dpt_tensor *t, int dim) {
   dpt_tensor v = *t;
-  DPT__TRY(check_dim("squeeze", t, dim));
+  DPT__TRY(dpt__check_dim("squeeze", t, dim));
   if (v.size_[dim] == 1 && v.ndim_ > 1) drop_dim(&v, dim);
   return give("squeeze", out, &v);
 }

@@ -121,6 +121,7 @@ describe('dpt.comm', function()
       assert.error_matches(function() comm.scatter(t, {1}, {2}) end, '2 entries together')
       assert.error_matches(function() comm.scatter(t, {1}, nil, 2) end, 'dimension 2')
       assert.error_matches(function() comm.gather({torch.CudaTensor(2, 3), t}) end, 'part 2')
+      assert.error_matches(function() comm.gather({t}, 2 ^ 31) end, 'dimension 2147483648 is out')
       if count > 1 then
          local other = cutorch.withDevice(2, function() return torch.CudaTensor(2) end)
          assert.error_matches(function() comm.broadcastCoalesced({t, other}, devices) end,
