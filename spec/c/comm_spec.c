@@ -310,7 +310,8 @@ static void test_errors(void) {
   int64_t rows[] = {2, 1};
   dpt_tensor *two[] = {&a, &d};
   expect(dpt_comm_scatter(2, two, devices, rows, &b, 0), "3 entries together");
-  expect(dpt_comm_scatter(2, two, devices, rows, &b, 1), "dimension 2 of a torch.CudaTensor");
+  expect(dpt_comm_scatter(2, two, devices, rows, &b, 1),
+         "dimension 2 is out of range of a torch.CudaTensor");
   int64_t wide[] = {2, 3};
   dpt_tensor m, out = {.kind_ = F32};
   CHECK(!dpt_tensor_new(&m, F32, 2, wide));

@@ -173,7 +173,7 @@ static void refusals(void) {
          y = sample_new(&seed, DPT_F32, 2, size, 0, 3);
   sample idx = places(DPT_F32, 1, &four, 3), mask = sample_new(&seed, DPT_U8, 1, &four, 0, 1);
   dpt_tensor r = {.kind_ = DPT_F32}, d = {.kind_ = DPT_F64};
-  FAILS(dpt_index(&r, &x.t, 2, &idx.t), "no dimension 3");
+  FAILS(dpt_index(&r, &x.t, 2, &idx.t), "dimension 3 is out of range");
   FAILS(dpt_index(&r, &x.t, 0, &mask.t), "torch.LongTensor");
   FAILS(dpt_index(&d, &x.t, 0, &idx.t), "torch.DoubleTensor");
   FAILS(dpt_index(&r, &x.t, 0, &x.t), "vector");

@@ -297,8 +297,8 @@ static void refusals(void) {
   int sum = dpt_reduction("sum"), max = dpt_reduction("max"), mean = dpt_reduction("mean");
   CHECK(dpt_reduction("nonsense") == -1);
   FAILS(dpt_reduce(99, &r, NULL, &t, 0, 0), "no reduction");
-  FAILS(dpt_reduce(sum, &r, NULL, &t, 2, 0), "no dimension 3");
-  FAILS(dpt_reduce(sum, &r, NULL, &t, -1, 0), "no dimension 0");
+  FAILS(dpt_reduce(sum, &r, NULL, &t, 2, 0), "dimension 3 is out of range");
+  FAILS(dpt_reduce(sum, &r, NULL, &t, -1, 0), "dimension 0 is out of range");
   FAILS(dpt_reduce(sum, &r, NULL, &bytes, 0, 0), "torch.DoubleTensor");
   FAILS(dpt_reduce(max, &r, &idx, &t, 0, 0), "torch.LongTensor");
   FAILS(dpt_reduce_all(mean, &bytes, 0, &value), "tensor of reals");
@@ -313,7 +313,7 @@ static void refusals(void) {
   FAILS(dpt_dot(&t, &bytes, &value), "'b'");
   FAILS(dpt_topk(&r, &places, &t, 4, 1, 1, 1), "k is 4");
   FAILS(dpt_kthvalue(&r, &places, &t, 0, 1), "k is 0");
-  FAILS(dpt_cumsum(&r, &t, 5), "no dimension 6");
+  FAILS(dpt_cumsum(&r, &t, 5), "dimension 6 is out of range");
   dpt_tensor_free(&bytes);
   dpt_tensor_free(&t);
   dpt_tensor_free(&r);
