@@ -253,5 +253,4 @@ return {
    withdraw = withdraw,
    methodsOf = types.methodsOf,
    setCdata = types.setCdata,
-   getCdata = types.getCdata,
 }

@@ -4,6 +4,7 @@
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local compat = require 'dpt.compat'
+local type = dptffi.type
 
 local dpt = {_VERSION = dptffi.ffi.string(dptffi.C.dpt_version())}
 compat.reject()

@@ -1,5 +1,6 @@
 --- dpt.class.transient: what a class may list as transient (dpt.transient has what that means).
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 --- Raises if the list of the class `name` is not one of names of fields.
 return function(name, list)

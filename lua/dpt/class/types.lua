@@ -6,8 +6,7 @@ local type = require('dpt.ffi').type
 
 --- Adds typename, type and isTypeOf to torch.
 -- @param children method table -> what is known of a class, for every class
--- @return {methodsOf = function(object) that returns its class's method table or nil, setCdata,
--- getCdata}
+-- @return {methodsOf = function(object) that returns its class's method table or nil, setCdata}
 return function(torch, children)
    --- The method table of C data; dpt.tensor replaces this (nothing else is C data).
    local function cdataMethods() return nil end
@@ -56,6 +55,5 @@ return function(torch, children)
       methodsOf = methodsOf,
       --- Sets how the method table of C data is found: f(object) returns it or nil.
       setCdata = function(f) cdataMethods = f end,
-      getCdata = function() return cdataMethods end,
    }
 end

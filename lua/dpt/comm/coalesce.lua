@@ -8,7 +8,7 @@ local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
 local lists = require 'dpt.comm.lists'
-local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
+local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local coalesce = {}
 

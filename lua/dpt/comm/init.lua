@@ -11,7 +11,7 @@ local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
 local coalesce = require 'dpt.comm.coalesce'
 local lists = require 'dpt.comm.lists'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local pointers, constant, integers = lists.pointers, lists.constant, lists.integers
 local checkInteger, want = core.checkInteger, require 'dpt.class.want'
 

@@ -5,7 +5,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
-local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
+local ffi, C, fail, type = dptffi.ffi, dptffi.C, dptffi.fail, dptffi.type
 
 local lists = {}
 
@@ -31,8 +31,8 @@ function lists.pointers(list, count) return fill(tensorArray(count), list, count
 function lists.constant(list, count) return fill(constantArray(count), list, count) end
 
 --- A C array of numbers.
-function lists.integers(type, list, count)
-   local array = ffi.new(type, count)
+function lists.integers(ctype, list, count)
+   local array = ffi.new(ctype, count)
    for i = 1, count do array[i - 1] = core.checkInteger('comm', 'entry ' .. i, list[i]) end
    return array
 end

@@ -10,7 +10,7 @@ local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
 local lists = require 'dpt.comm.lists'
 local want = require 'dpt.class.want'
-local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
+local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local nccl = {}
 

@@ -2,7 +2,8 @@
 -- Invariant: it is nn.HardTanh(0, ceiling, inplace).
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local ClippedReLU, parent = torch.class('cudnn.ClippedReLU', 'nn.HardTanh')
 

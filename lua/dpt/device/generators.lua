@@ -5,7 +5,7 @@
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
-local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
+local ffi, lib, fail, type = dptffi.ffi, dptffi.lib, dptffi.fail, dptffi.type
 
 local seedSlot = ffi.new 'uint64_t[1]'
 

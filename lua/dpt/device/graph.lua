@@ -4,7 +4,7 @@
 -- memory; whatever a replay could not do alike is rejected with an error message while it is
 -- captured.
 local dptffi = require 'dpt.ffi'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local torch = require('dpt.class').torch
 
 local slot = ffi.new 'int[1]'

@@ -6,7 +6,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
 local File = require 'dpt.file.File'
-local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
+local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local construct
 local DiskFile = torch.newmetatable('torch.DiskFile', 'torch.File',

@@ -9,7 +9,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
 local text = require 'dpt.file.text'
-local ffi, fail = dptffi.ffi, dptffi.fail
+local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 
 local File = torch.newmetatable('torch.File', nil, function()
    fail('torch.File: wanted torch.DiskFile, torch.PipeFile or torch.MemoryFile')

@@ -6,7 +6,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
 local File = require 'dpt.file.File'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local construct
 local MemoryFile = torch.newmetatable('torch.MemoryFile', 'torch.File',

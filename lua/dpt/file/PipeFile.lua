@@ -6,7 +6,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
 local File = require 'dpt.file.File'
-local fail = dptffi.fail
+local fail, type = dptffi.fail, dptffi.type
 
 require 'dpt.file.DiskFile'
 local construct

@@ -4,7 +4,7 @@
 -- while they are written have one number in the file, and are shared again if both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
-local fail = dptffi.fail
+local fail, type = dptffi.fail, dptffi.type
 
 local functions = {}
 

@@ -12,7 +12,7 @@ local MemoryFile = require 'dpt.file.MemoryFile'
 require 'dpt.file.PipeFile'
 require 'dpt.file.numbers'
 require 'dpt.file.object'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 --- Sets a file to 'binary' (the default), 'ascii', 'b32' or 'b64' (binary, Longs of 4 or 8 bytes).
 local function setMode(fn, file, mode)

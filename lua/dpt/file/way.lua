@@ -2,6 +2,7 @@
 --
 -- Invariant: file.path_[d] is set by whoever writes the value at depth d: a key of a table, false
 -- for an object's fields, or the list of a function's upvalues, of which the next entry is one.
+local type = require('dpt.ffi').type
 
 --- The way to the value, such as ' at <?>.modules.2.hook': the name of the whole, keys of the
 -- tables around the value, names of upvalues.

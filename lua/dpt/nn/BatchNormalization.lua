@@ -8,7 +8,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
 local dptffi = require 'dpt.ffi'
-local fail, raise = dptffi.fail, dptffi.raise
+local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
 
 local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
 

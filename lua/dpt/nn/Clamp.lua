@@ -2,7 +2,8 @@
 -- Invariant: it is nn.HardTanh whose bounds must be given.
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local Clamp, parent = torch.class('nn.Clamp', 'nn.HardTanh')
 

@@ -4,7 +4,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local ClassSimplexCriterion, parent = torch.class('nn.ClassSimplexCriterion', 'nn.MSECriterion')
 

@@ -3,7 +3,8 @@
 -- gradInput is zero.
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local Constant, parent = torch.class('nn.Constant', 'nn.Module')
 

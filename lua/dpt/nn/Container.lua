@@ -3,6 +3,7 @@
 -- way to the module that failed, "In 2 module of nn.Sequential:", with one traceback.
 
 local torch = require 'dpt.tensor'
+local type = require('dpt.ffi').type
 
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 Container.leavesGradients = true

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'
+local type = require('dpt.ffi').type
 
 local CosineEmbeddingCriterion, parent = torch.class('nn.CosineEmbeddingCriterion', 'nn.Criterion')
 

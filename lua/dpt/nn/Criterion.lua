@@ -6,7 +6,7 @@
 -- devices (nn.DataParallelCriterion) has its denominator as well.
 
 local dptffi = require 'dpt.ffi'
-local C = dptffi.C
+local C, type = dptffi.C, dptffi.type
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'

@@ -20,6 +20,7 @@ local gather = require 'dpt.parallel.split.gather'
 local readOptions = require('dpt.nn.DataParallelTable.options').read
 local scatter = require 'dpt.parallel.split.scatter'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
+local type = dptffi.type
 
 local DataParallelCriterion, parent = torch.class('nn.DataParallelCriterion', 'nn.Criterion')
 

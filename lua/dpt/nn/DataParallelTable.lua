@@ -28,6 +28,7 @@ local serial = require 'dpt.nn.DataParallelTable.files'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 local Snapshot = require 'dpt.parallel.params.snapshot'
 local weighted = require 'dpt.parallel.split.weighted'
+local type = dptffi.type
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3

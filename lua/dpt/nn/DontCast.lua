@@ -3,7 +3,8 @@
 -- Invariant: self._type is the outside type, self.moduleType the inside one.
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local DontCast, parent = torch.class('nn.DontCast', 'nn.Decorator')
 

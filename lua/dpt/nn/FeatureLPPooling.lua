@@ -3,7 +3,8 @@
 -- Invariant: windows that do not fit at the end are left out.
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local FeatureLPPooling, parent = torch.class('nn.FeatureLPPooling', 'nn.Module')
 

@@ -4,6 +4,7 @@
 -- same nesting, of which input_map holds the places.
 
 local torch = require 'dpt.tensor'
+local type = require('dpt.ffi').type
 
 local FlattenTable, parent = torch.class('nn.FlattenTable', 'nn.Module')
 

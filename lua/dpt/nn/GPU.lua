@@ -10,6 +10,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local type = dptffi.type
 
 local GPU, parent = torch.class('nn.GPU', 'nn.Container')
 GPU.ownDevices = true -- moving a network leaves it where it is

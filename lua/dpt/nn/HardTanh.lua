@@ -3,7 +3,8 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local HardTanh, parent = torch.class('nn.HardTanh', 'nn.Module')
 

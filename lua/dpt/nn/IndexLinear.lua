@@ -10,6 +10,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local fail = require 'dpt.ffi'.fail
+local type = require('dpt.ffi').type
 
 local IndexLinear, parent = torch.class('nn.IndexLinear', 'nn.Module')
 

@@ -4,7 +4,8 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 

@@ -5,7 +5,7 @@
 local torch = require 'dpt.tensor'
 local checkInteger = require('dpt.tensor.core').checkInteger
 local dptffi = require 'dpt.ffi'
-local fail, raise = dptffi.fail, dptffi.raise
+local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
 
 local MapTable, parent = torch.class('nn.MapTable', 'nn.Container')
 

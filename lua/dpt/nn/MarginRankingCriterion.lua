@@ -5,6 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'
+local type = require('dpt.ffi').type
 
 local MarginRankingCriterion, parent = torch.class('nn.MarginRankingCriterion', 'nn.Criterion')
 

@@ -3,7 +3,8 @@
 -- Invariant: dim defaults to 2 for a batch and to 1 otherwise.
 
 local torch = require 'dpt.tensor'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local MixtureTable, parent = torch.class('nn.MixtureTable', 'nn.Module')
 

@@ -3,7 +3,8 @@
 -- as it was before.
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local MulConstant, parent = torch.class('nn.MulConstant', 'nn.Module')
 

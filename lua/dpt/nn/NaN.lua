@@ -2,7 +2,8 @@
 -- Invariant: it looks at values, so it waits for the device: for searching faults only.
 
 local torch = require 'dpt.tensor'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local NaN, parent = torch.class('nn.NaN', 'nn.Decorator')
 

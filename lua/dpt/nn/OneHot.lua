@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local type = require('dpt.ffi').type
 
 local OneHot, parent = torch.class('nn.OneHot', 'nn.Module')
 

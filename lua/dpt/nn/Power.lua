@@ -2,7 +2,8 @@
 -- Invariant: the gradient is p x^(p-1).
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local Power, parent = torch.class('nn.Power', 'nn.Module')
 

@@ -2,6 +2,7 @@
 -- Invariant: output and gradInput are input and gradOutput themselves.
 
 local torch = require 'dpt.tensor'
+local type = require('dpt.ffi').type
 
 local PrintSize, parent = torch.class('nn.PrintSize', 'nn.Identity')
 

@@ -24,6 +24,7 @@ local network = require 'dpt.rnn.network'
 local packing = require 'dpt.rnn.packing'
 local weights = require 'dpt.rnn.weights'
 local transient = require 'dpt.transient'
+local type = dptffi.type
 
 local RNN, parent = torch.class('nn.RNN', 'nn.Module')
 

@@ -4,7 +4,8 @@
 -- for every element that is not positive, in order.
 
 local torch = require 'dpt.tensor'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local RReLU, parent = torch.class('nn.RReLU', 'nn.Module')
 

@@ -4,7 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
-local fail, raise = dptffi.fail, dptffi.raise
+local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
 
 local Replicate, parent = torch.class('nn.Replicate', 'nn.Module')
 

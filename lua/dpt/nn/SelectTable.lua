@@ -4,7 +4,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local SelectTable, parent = torch.class('nn.SelectTable', 'nn.Module')
 

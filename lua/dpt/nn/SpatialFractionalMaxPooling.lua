@@ -7,7 +7,8 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local SpatialFractionalMaxPooling, parent =
    torch.class('nn.SpatialFractionalMaxPooling', 'nn.Module')

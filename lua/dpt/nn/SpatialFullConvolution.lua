@@ -6,7 +6,8 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local SpatialFullConvolution, parent =
    torch.class('nn.SpatialFullConvolution', 'nn.SpatialConvolution')

@@ -3,7 +3,8 @@
 
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local SpatialUpSamplingNearest, parent = torch.class('nn.SpatialUpSamplingNearest', 'nn.Module')
 

@@ -6,7 +6,8 @@
 local torch = require 'dpt.tensor'
 local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local UpSampling, parent = torch.class('nn.UpSampling', 'nn.Module')
 

@@ -5,7 +5,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local dptffi = require 'dpt.ffi'
-local fail, raise = dptffi.fail, dptffi.raise
+local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
 
 local View, parent = torch.class('nn.View', 'nn.Module')
 

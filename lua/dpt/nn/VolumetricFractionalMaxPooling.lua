@@ -4,7 +4,8 @@
 -- three numbers.
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local VolumetricFractionalMaxPooling, parent =
    torch.class('nn.VolumetricFractionalMaxPooling', 'nn.SpatialFractionalMaxPooling')

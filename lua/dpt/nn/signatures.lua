@@ -7,6 +7,8 @@
 -- none. A parameter is a number unless its kind follows a colon; one with ? may be left out; the
 -- last one with ... stands for all that follow. Kinds joined by | are alternatives, any is not
 -- looked at, and an empty right side says that forward takes what the modules inside do.
+local type = require('dpt.ffi').type
+
 local text = [[
 Concat(dimension)
 Parallel(inputDimension, outputDimension) tensor -> tensor

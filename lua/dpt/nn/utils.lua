@@ -6,7 +6,8 @@ local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local want = require 'dpt.class.want'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local utils = {}
 

@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail
+local type = require('dpt.ffi').type
 
 local ConfusionMatrix = torch.class('optim.ConfusionMatrix')
 
@@ -60,7 +61,7 @@ function ConfusionMatrix:add(prediction, target)
    end
    if type(prediction) ~= 'number' or type(target) ~= 'number' then
       fail('optim.ConfusionMatrix: add wants classes or vectors, got a %s and a %s',
-         type(prediction), type(target))
+         torch.type(prediction), torch.type(target))
    end
    count(self, {prediction}, {target})
 end

@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'
 local fail = require 'dpt.ffi'.fail
+local type = require('dpt.ffi').type
 
 local Logger = torch.class('optim.Logger')
 

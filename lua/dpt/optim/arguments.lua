@@ -4,7 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
-local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
+local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local flatten = require 'dpt.parallel.params.flatten'
 
 local arguments = {}
@@ -12,7 +12,7 @@ local isTensor = torch.isTensor
 
 local function describe(value)
    if value == nil then return 'nil' end
-   if not isTensor(value) then return 'a ' .. type(value) end
+   if not isTensor(value) then return 'a ' .. torch.type(value) end
    return ('a %s of %d elements'):format(value:type(), value:nElement())
 end
 

@@ -6,6 +6,7 @@
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail
+local type = require('dpt.ffi').type
 
 -- The constants for n numbers and a population of lambda.
 local function constants(n, lambda)

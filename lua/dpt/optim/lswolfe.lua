@@ -4,6 +4,7 @@
 
 local arguments = require 'dpt.optim.arguments'
 local polyinterp = require 'dpt.optim.polyinterp'
+local type = require('dpt.ffi').type
 
 -- The place of the cubic's minimum between two trials, within bounds if given.
 local function between(a, b, low, high)

@@ -5,7 +5,8 @@
 -- there once. The script's functions are called with the device current that the caller had.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
-local C = require('dpt.ffi').C
+local dptffi = require 'dpt.ffi'
+local C, type = dptffi.C, dptffi.type
 
 local isTensor = torch.isTensor
 local home = setmetatable({}, {__mode = 'k'}) -- by table of state: the device where its tensors are

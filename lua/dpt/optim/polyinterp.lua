@@ -3,6 +3,7 @@
 
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail
+local type = require('dpt.ffi').type
 
 local function isRow(row)
    return type(row) == 'table' and tonumber(row[1]) and tonumber(row[2]) and tonumber(row[3])

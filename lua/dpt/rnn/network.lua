@@ -4,7 +4,7 @@
 -- so a script may set them by hand; nothing of the description is kept. The struct that is given
 -- out is one, filled anew at each call: use it before the next.
 local dptffi = require 'dpt.ffi'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 

@@ -4,7 +4,8 @@
 -- step of the sequences that have one, and so on; so sequences stand in the order of falling
 -- length. batchSizes[t] is how many sequences have a step t. Data is copied, never shared.
 local torch = require 'dpt.tensor'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local M = {}
 

@@ -1,4 +1,5 @@
---- dpt.tensor.core: the C types of tensors and storages, their classes, and their births.
+--- dpt.tensor.core: the C types of tensors, storages and generators, their classes, and the only
+-- functions that make them.
 --
 -- Invariant: a tensor or storage in Lua is a struct by value, and freed by its finalizer. Methods
 -- are looked up in the live method table of its kind (torch.getmetatable returns that very table),
@@ -17,6 +18,7 @@ local torch = class.torch
 
 local tensorType = ffi.typeof 'dpt_tensor'
 local storageType = ffi.typeof 'struct { dpt_storage *ptr_; int32_t kind_; }'
+local generatorType = ffi.typeof 'struct { dpt_generator *ptr_; }'
 
 local ON_DEVICE = C.DPT_ON_DEVICE
 local LONG, FLOAT, DOUBLE, BYTE = C.DPT_I64, C.DPT_F32, C.DPT_F64, C.DPT_U8
@@ -24,6 +26,8 @@ local LONG, FLOAT, DOUBLE, BYTE = C.DPT_I64, C.DPT_F32, C.DPT_F64, C.DPT_U8
 local core = {
    tensorType = tensorType,
    storageType = storageType,
+   generatorType = generatorType,
+   generatorMethods = nil, -- set by dpt.tensor.random
    names = {},          -- kind -> 'Float', 'CudaByte'
    tensorNames = {},    -- kind -> 'torch.FloatTensor'
    storageNames = {},   -- kind -> 'torch.FloatStorage'
@@ -75,6 +79,7 @@ end)
 class.setCdata(function(object)
    if istype(tensorType, object) then return core.tensorMethods[object.kind_] end
    if istype(storageType, object) then return core.storageMethods[object.kind_] end
+   if istype(generatorType, object) then return core.generatorMethods end
 end)
 
 function core.isTensor(v) return istype(tensorType, v) end

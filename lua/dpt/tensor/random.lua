@@ -19,7 +19,7 @@ local function isTensor(v) return istype(tensorType, v) end
 
 -- generators --------------------------------------------------------------------------------------
 
-local generatorType = ffi.typeof 'struct { dpt_generator *ptr_; }'
+local generatorType = core.generatorType
 local slot = ffi.new 'dpt_generator *[1]'
 
 local function newGenerator()
@@ -37,11 +37,7 @@ ffi.metatype(generatorType, {
    __index = generatorMethods,
    __tostring = function() return 'torch.Generator' end,
 })
-local cdataMethods = class.getCdata()
-class.setCdata(function(object)
-   if istype(generatorType, object) then return generatorMethods end
-   return cdataMethods(object)
-end)
+core.generatorMethods = generatorMethods
 
 local default = newGenerator()
 

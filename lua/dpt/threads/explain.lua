@@ -1,6 +1,7 @@
 --- dpt.threads.explain: says which value could not be sent, by the way that leads to it.
 local torch = require('dpt.class').torch
 local named = require 'dpt.threads.named'
+local type = require('dpt.ffi').type
 
 --- The way from `v`, called `name`, to the rejected value; nil: it does not lead there.
 local function find(v, rejected, name, visited)

@@ -12,7 +12,7 @@ local objects = require 'dpt.threads.objects'
 local Pool = require 'dpt.threads.pool'
 local Queue = require 'dpt.threads.queue'
 local Thread = require 'dpt.threads.thread'
-local fail = dptffi.fail
+local fail, type = dptffi.fail, dptffi.type
 
 local threads = {Mutex = objects.Mutex, Condition = objects.Condition,
    AtomicCounter = objects.AtomicCounter, Thread = Thread}
@@ -54,7 +54,7 @@ local function checkFunctions(fn, first, ...)
    for i = 1, select('#', ...) do
       local f = select(i, ...)
       if type(f) ~= 'function' then
-         fail('%s: argument %d is of type %s, wanted a function', fn, first + i - 1, type(f))
+         fail('%s: argument %d is of type %s, wanted a function', fn, first + i - 1, torch.type(f))
       end
    end
 end

@@ -4,7 +4,7 @@
 -- Invariant: an object is alive as long as a Lua state or a mail holds it. It travels to
 -- another thread as an upvalue, argument or result, or by its number: threads.Mutex(mutex:id()).
 local dptffi = require 'dpt.ffi'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local istype = ffi.istype
 
 local objects = {type = ffi.typeof 'struct { dpt_shared *shared_; }'}

@@ -6,7 +6,7 @@ local core = require 'dpt.tensor.core'
 local objects = require 'dpt.threads.objects'
 local write = require 'dpt.threads.writer'
 local read = require 'dpt.threads.reader'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local QUEUE = C.DPT_QUEUE
 local methods, pointer = objects.methods[QUEUE], objects.pointer
 

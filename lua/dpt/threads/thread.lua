@@ -4,7 +4,7 @@
 -- object is collected or this Lua state ends. Its error is written to stderr where it happens.
 local dptffi = require 'dpt.ffi'
 local Pool = require 'dpt.threads.pool'
-local ffi, fail = dptffi.ffi, dptffi.fail
+local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 
 local Thread = {}
 Thread.__index = Thread

@@ -18,8 +18,8 @@ local cdata = require 'dpt.threads.cdata'
 local explain = require 'dpt.threads.explain'
 local named = require 'dpt.threads.named'
 local objects = require 'dpt.threads.objects'
-local ffi, C, torch = dptffi.ffi, dptffi.C, class.torch
-local istype, getmetatable, next, rawget, type = ffi.istype, getmetatable, next, rawget, type
+local ffi, C, torch, type = dptffi.ffi, dptffi.C, class.torch, dptffi.type
+local istype, getmetatable, next, rawget = ffi.istype, getmetatable, next, rawget
 local tensorType, storageType = core.tensorType, core.storageType
 
 local items, n          -- what is being written

@@ -5,6 +5,7 @@
 local dptffi = require 'dpt.ffi'
 local compare = require 'dpt.util.compare'
 local torch = require('dpt.class').torch
+local type = dptffi.type
 
 local Tester = torch.getmetatable 'torch.Tester'
 
@@ -16,9 +17,9 @@ end
 --- The message of an assertion that takes nothing else.
 local function message(text, ...)
    if next{...} ~= nil then
-      dptffi.fail('Tester: Unexpected arguments (%s) behind the message', type((...)))
+      dptffi.fail('Tester: Unexpected arguments (%s) behind the message', torch.type((...)))
    elseif text ~= nil and type(text) ~= 'string' then
-      dptffi.fail('Tester: got a %s, wanted a message', type(text))
+      dptffi.fail('Tester: got a %s, wanted a message', torch.type(text))
    end
    return text
 end
@@ -37,7 +38,7 @@ local function options(default, ...)
          if label then dptffi.fail("Tester: got two messages, '%s' and '%s'", label, value) end
          label = value
       elseif value ~= nil then
-         dptffi.fail('Tester: got a %s, wanted a tolerance or a message', type(value))
+         dptffi.fail('Tester: got a %s, wanted a tolerance or a message', torch.type(value))
       end
    end
    return tolerance or default, label

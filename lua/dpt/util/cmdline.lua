@@ -4,6 +4,7 @@
 -- line prints what is wrong and the help, and ends the process with status 1.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
+local type = dptffi.type
 
 local CmdLine = torch.class('torch.CmdLine')
 
@@ -20,7 +21,7 @@ end
 --- A line of help between the options. @param text default: an empty line
 function CmdLine:text(text)
    if text ~= nil and type(text) ~= 'string' then
-      dptffi.fail("CmdLine:text: argument 'text' is a %s, wanted a string", type(text))
+      dptffi.fail("CmdLine:text: argument 'text' is a %s, wanted a string", torch.type(text))
    end
    table.insert(self.helplines, text or '')
 end
@@ -150,7 +151,7 @@ function CmdLine:silent() self.silentio = true end
 function CmdLine:addTime(name, format)
    format = format or '%Y-%m-%d %H:%M:%S'
    if type(format) ~= 'string' then
-      dptffi.fail("CmdLine:addTime: argument 'format' is a %s, wanted a string", type(format))
+      dptffi.fail("CmdLine:addTime: argument 'format' is a %s, wanted a string", torch.type(format))
    end
    self.dateformat = format .. (name and '[' .. name .. ']: ' or '')
 end

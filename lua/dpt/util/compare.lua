@@ -3,6 +3,7 @@
 -- Invariant: NaN equals NaN and an infinity itself; numbers inside tables, tensors and storages may
 -- differ by the tolerance; tensors of different types or sizes are not equal.
 local torch = require('dpt.class').torch
+local type = require('dpt.ffi').type
 
 local difference
 

@@ -4,6 +4,8 @@
 -- action = 'store' (the default, takes a value), 'store_true' or 'store_false', default = , req = ,
 -- help = , metavar = how the help names its value}; what is wrong is printed with the
 -- help and ends the process with status 1.
+local type = require('dpt.ffi').type
+
 local Parser = {}
 
 --- @param usage the text of the help's first line, in which %prog is the program

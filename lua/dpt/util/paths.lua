@@ -4,7 +4,7 @@
 -- something returns nil or false if there is nothing, it does not raise.
 local dptffi = require 'dpt.ffi'
 local wantKind = require 'dpt.class.want'
-local C, ffi = dptffi.C, dptffi.ffi
+local C, ffi, type = dptffi.C, dptffi.ffi, dptffi.type
 
 local paths = {}
 

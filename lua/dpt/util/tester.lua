@@ -6,6 +6,7 @@
 -- _success and _failure, every test through _pcall: testers of other packages override them.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
+local type = dptffi.type
 
 local Tester = torch.class('torch.Tester')
 
@@ -100,7 +101,7 @@ function Tester:add(f, name)
       return self
    end
    if type(f) ~= 'function' then
-      dptffi.fail("Tester:add: test '%s' is a %s, wanted a function", tostring(name), type(f))
+      dptffi.fail("Tester:add: test '%s' is a %s, wanted a function", tostring(name), torch.type(f))
    end
    name = name or 'unknown'
    if name == '_setUp' or name == '_tearDown' then

@@ -4,6 +4,7 @@
 -- already reaches __newindex.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
+local type = dptffi.type
 
 --- An empty suite: `function suite.name() ... end` adds a test; add it to a torch.Tester.
 function torch.TestSuite()
@@ -12,7 +13,7 @@ function torch.TestSuite()
       __index = tests,
       __newindex = function(_, name, f)
          if type(f) ~= 'function' then
-            dptffi.fail("TestSuite: test '%s' is a %s, wanted a function", tostring(name), type(f))
+            dptffi.fail("TestSuite: test '%s' is a %s, wanted a function", tostring(name), torch.type(f))
          end
          if tests[name] ~= nil then
             dptffi.fail('TestSuite: Test %s is already defined.', tostring(name))

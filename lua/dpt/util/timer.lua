@@ -1,7 +1,7 @@
 --- torch.Timer, torch.tic and torch.toc: elapsed time, on a clock that never goes back.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
-local C, ffi = dptffi.C, dptffi.ffi
+local C, ffi, type = dptffi.C, dptffi.ffi, dptffi.type
 
 local Timer = torch.class('torch.Timer')
 local user, system = ffi.new('double[1]'), ffi.new('double[1]')
@@ -57,7 +57,7 @@ function torch.tic() return C.dpt_clock() end
 --- Seconds since the time that torch.tic returned.
 function torch.toc(start)
    if type(start) ~= 'number' then
-      dptffi.fail('torch.toc: got a %s, wanted the number that torch.tic returned', type(start))
+      dptffi.fail('torch.toc: got a %s, wanted the number that torch.tic returned', torch.type(start))
    end
    return C.dpt_clock() - start
 end

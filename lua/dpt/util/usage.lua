@@ -6,6 +6,7 @@
 local torch = require('dpt.class').torch
 local colors = require('dpt.util.sys').COLORS
 local want = require 'dpt.class.want'
+local type = require('dpt.ffi').type
 
 local usage = {}
 

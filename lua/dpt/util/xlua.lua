@@ -5,7 +5,7 @@ local dptffi = require 'dpt.ffi'
 local paths = require 'dpt.util.paths'
 local sys = require 'dpt.util.sys'
 local want = require 'dpt.class.want'
-local C = dptffi.C
+local C, type = dptffi.C, dptffi.type
 
 local xlua = {
    OptionParser = require 'dpt.util.optionparser',

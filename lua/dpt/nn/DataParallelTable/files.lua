@@ -12,7 +12,8 @@ local transient = require 'dpt.transient'
 local options = require 'dpt.nn.DataParallelTable.options'
 local splitSpec = require 'dpt.parallel.split.split_spec'
 require 'dpt.parallel.dispatch.threads' -- its class must be known: cunn's files hold dispatchers
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local serial = {}
 

@@ -10,6 +10,7 @@ local copyTree = require 'dpt.clone'
 local Params = require 'dpt.parallel.params'
 local replica = require 'dpt.parallel.dispatch.replica'
 local Threads = require 'dpt.parallel.dispatch.threads'
+local type = dptffi.type
 
 local methods = {}
 

@@ -4,7 +4,8 @@
 -- that is left out is the class's.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local function isDevice(value)
    return type(value) == 'number' and value % 1 == 0 and value >= 1

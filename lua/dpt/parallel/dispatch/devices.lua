@@ -3,6 +3,7 @@
 -- Invariant: a list that passes names existing devices, each once.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
+local type = require('dpt.ffi').type
 
 local devices = {}
 

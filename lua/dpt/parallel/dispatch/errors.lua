@@ -3,6 +3,8 @@
 -- Invariant: a message has the traceback of the place where it was raised, once, and says for every
 -- replica that failed which one it is and on which device. A single error that is no
 -- string is raised unchanged.
+local type = require('dpt.ffi').type
+
 local errors = {}
 
 --- For xpcall: adds a traceback if there is none yet.

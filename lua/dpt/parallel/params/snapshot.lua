@@ -12,8 +12,9 @@
 -- function, of which LuaJIT knows the types.
 local class = require 'dpt.class'
 local transient = require 'dpt.transient'
-local fail = require('dpt.ffi').fail
-local torch, getmetatable, next, rawequal, type = class.torch, getmetatable, next, rawequal, type
+local dptffi = require 'dpt.ffi'
+local torch, fail, type = class.torch, dptffi.fail, dptffi.type
+local getmetatable, next, rawequal = getmetatable, next, rawequal
 
 local Snapshot = {}
 Snapshot.__index = Snapshot

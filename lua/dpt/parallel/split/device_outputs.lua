@@ -5,7 +5,8 @@
 -- the devices and the dimension along which the batch was cut.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local deviceOutputs = {}
 

@@ -6,7 +6,8 @@
 -- joined along it, what went to all is added up, and what a function of the user made stays a list.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 local cutorch = require 'dpt.device'
 local splitSpec = require 'dpt.parallel.split.split_spec'
 

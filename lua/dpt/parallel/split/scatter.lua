@@ -8,7 +8,8 @@
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 local splitSpec = require 'dpt.parallel.split.split_spec'
 local balanced = require 'dpt.parallel.split.balanced'
 

@@ -6,7 +6,8 @@
 -- device, or a table of split specs for the entries of a table. It holds for all that is inside its
 -- entry; if there is none, the network's dimension counts.
 local torch = require 'dpt.tensor'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local splitSpec = {}
 
