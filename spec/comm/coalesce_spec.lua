@@ -8,7 +8,7 @@ local TYPES = {'torch.CudaTensor', 'torch.CudaTensor', 'torch.CudaDoubleTensor',
    'torch.CudaHalfTensor', 'torch.CudaLongTensor', 'torch.CudaByteTensor'}
 
 describe('dpt.comm.coalesce', function()
-   local count = math.min(cutorch.getDeviceCount(), 4)
+   local count = same.most(4)
    local devices = same.range(count)
    local rounds = torture(300)
 

@@ -3,7 +3,7 @@ local torch, cutorch, comm, nn = dpt.torch, dpt.cutorch, dpt.comm, dpt.nn
 local same = require 'spec.support.parallel'
 
 describe('Between devices,', function()
-   local count = math.min(cutorch.getDeviceCount(), 4)
+   local count = same.most(4)
    local devices = same.range(count)
 
    local function eachPair(f)

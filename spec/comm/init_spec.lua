@@ -4,13 +4,10 @@ local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 
 describe('dpt.comm', function()
-   local count = math.min(cutorch.getDeviceCount(), 4)
+   local count = same.most(4)
    local devices = same.range(count)
 
-   before_each(function()
-      torch.manualSeed(3)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(3)
 
    it('broadcasts a tensor, which is itself the first copy', function()
       local t = torch.randn(3, 5):cuda()

@@ -7,7 +7,7 @@ local TYPES = {'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.CudaHalfTens
    'torch.CudaLongTensor'}
 
 describe('nccl', function()
-   local most = math.min(cutorch.getDeviceCount(), 5)
+   local most = same.most(5)
 
    -- Small whole numbers, exact in every type, on device i each.
    local function inputs(typename, n, count)

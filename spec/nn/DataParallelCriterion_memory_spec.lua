@@ -5,12 +5,8 @@ local same = require 'spec.support.parallel'
 describe('nn.DataParallelCriterion', function()
    if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
 
-   local most = math.min(cutorch.getDeviceCount(), 4)
-
-   before_each(function()
-      torch.manualSeed(5)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(4)
+   same.seeded(5)
 
    -- Bytes that each device needed at most in a step, the third and fourth.
    local function peaks(n, gathered)

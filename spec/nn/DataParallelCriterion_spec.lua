@@ -18,13 +18,10 @@ end
 describe('nn.DataParallelCriterion', function()
    if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
 
-   local most = math.min(cutorch.getDeviceCount(), 8)
+   local most = same.most(8)
    local double = 'torch.CudaDoubleTensor'
 
-   before_each(function()
-      torch.manualSeed(5)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(5)
 
    -- A network that gives what it gets, tensor or table, left on its devices.
    local function through(n)

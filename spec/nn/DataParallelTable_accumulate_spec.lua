@@ -4,7 +4,7 @@ local same = require 'spec.support.parallel'
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('nn.DataParallelTable accumulates, ' .. form .. ':', function()
-      local most = math.min(cutorch.getDeviceCount(), 4)
+      local most = same.most(4)
       local inputs, gradOutputs, joined, joinedGradOutput
 
       before_each(function()

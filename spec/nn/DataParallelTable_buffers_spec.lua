@@ -1,17 +1,13 @@
 local dpt = require 'dpt'
-local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local torch, nn = dpt.torch, dpt.nn
 local Buffers = require 'dpt.parallel.params.buffers'
 local same = require 'spec.support.parallel'
 local RowCounter = require('spec.support.modules').RowCounter
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('A9, G12: Running statistics on replicas, ' .. form .. ',', function()
-      local most = math.min(cutorch.getDeviceCount(), 3)
-
-      before_each(function()
-         torch.manualSeed(5)
-         cutorch.setDevice(1)
-      end)
+      local most = same.most(3)
+      same.seeded(5)
 
       local function make(policy)
          local net = nn.Sequential():add(nn.BatchNormalization(4)):add(nn.Linear(4, 2)):cuda()

@@ -2,53 +2,32 @@ local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
+local steps = require 'spec.support.steps'
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('nn.DataParallelTable on devices, ' .. form .. ':', function()
-      local most = math.min(cutorch.getDeviceCount(), 4)
-
-      before_each(function()
-         torch.manualSeed(13)
-         cutorch.setDevice(1)
-      end)
-
-      local function waits() return tonumber(dptffi.C.dpt_waits()) end
-
-      local function step(net, criterion, input, target)
-         net:zeroGradParameters()
-         local loss = criterion:forward(net:forward(input), target)
-         net:backward(input, criterion:backward(net.output, target))
-         net:updateParameters(0.1)
-         return loss
-      end
-
-      local function make()
-         local net = nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3, 1, 1, 1, 1))
-            :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true))
-            :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3))
-            :add(nn.Linear(4 * 36, 5)):cuda()
-         return dispatch(nn.DataParallelTable(1, true)):add(net, same.range(most))
-      end
+      local most = same.most(4)
+      same.seeded(13)
 
       it('A18: a step waits once, for the loss', function()
-         local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
+         local many, criterion = steps.network(dispatch, most), nn.CrossEntropyCriterion():cuda()
          local target = torch.Tensor(3 * most):random(5):cuda()
          local one = many:get(1):clone()
          for _, net in ipairs{many, one} do
             local input = torch.randn(3 * most, 2, 6, 6):cuda()
             for _ = 1, 3 do
-               local before = waits()
-               step(net, criterion, input, target)
-               assert.equal(1, waits() - before)
+               local before = steps.waits()
+               steps.step(net, criterion, input, target)
+               assert.equal(1, steps.waits() - before)
             end
          end
          -- of inputs in host memory the reading is waited for, once for each device
          local host = torch.randn(3 * most, 2, 6, 6):float()
-         local before = waits()
+         local before = steps.waits()
          many:forward(host)
-         local first = waits() - before
+         local first = steps.waits() - before
          many:forward(host)
-         assert.equal(2 * first, waits() - before)
+         assert.equal(2 * first, steps.waits() - before)
          assert.is_true(first <= most)
       end)
 
@@ -58,12 +37,12 @@ for form, dispatch in pairs(same.dispatchers) do
          local input = torch.randn(4 * most, 8):cuda()
          many:forward(input)
          many:backward(input, input)
-         local copied, waited = same.copied(), waits()
+         local copied, waited = same.copied(), steps.waits()
          for _ = 1, 10 do
             many:forward(input)
             many:backward(input, input)
          end
-         assert.equal(waited, waits())
+         assert.equal(waited, steps.waits())
          -- input and gradOutput go to the others, output and gradInput come back
          assert.equal(10 * 4 * (most - 1) * 4 * 8 * 4, same.copied() - copied)
       end)
@@ -81,7 +60,7 @@ for form, dispatch in pairs(same.dispatchers) do
          for k = 1, 3 do
             input:fill(k)
             for row = 1, 9 do input[row]:mul(row):add(torch.randn(2, 6, 6):cuda()) end
-            losses[k] = step(many, criterion, input, target)
+            losses[k] = steps.step(many, criterion, input, target)
             input:fill(0 / 0) -- what was queued before that reads the values before
          end
          return {losses, flat:clone()}
@@ -92,7 +71,7 @@ for form, dispatch in pairs(same.dispatchers) do
             dptffi.lib.delay_set(0)
             cutorch.setStream(0)
          end)
-         local many = make()
+         local many = steps.network(dispatch, most)
          local expected = train(many, function() return 0 end)
          for seed, streams in ipairs{
             function() return 0 end, function() return 3 end, function(i) return i % 5 end,

@@ -47,7 +47,7 @@ end
 local function distance(a, b) return (a:double() - b:double()):abs():max() end
 
 describe('A file with nn.DataParallelTable', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
+   local most = same.most(8)
    local x, path
 
    before_each(function()

@@ -1,6 +1,6 @@
 -- What a script changes in a network between steps, all replicas have at the next one.
 local dpt = require 'dpt'
-local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local torch, nn = dpt.torch, dpt.nn
 local same = require 'spec.support.parallel'
 
 local function make()
@@ -63,12 +63,8 @@ local changes = {
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('nn.DataParallelTable, ' .. form .. ', follows a script that', function()
-      local most = math.min(cutorch.getDeviceCount(), 4)
-
-      before_each(function()
-         torch.manualSeed(11)
-         cutorch.setDevice(1)
-      end)
+      local most = same.most(4)
+      same.seeded(11)
 
       -- One table for all: to start workers takes longer than all that is done here.
       local shared

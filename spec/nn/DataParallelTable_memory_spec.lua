@@ -1,17 +1,13 @@
 -- How parameters lie: with gaps, without gradients, and what flattening them costs.
 local dpt = require 'dpt'
-local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local torch, nn = dpt.torch, dpt.nn
 local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('nn.DataParallelTable, ' .. form .. ', takes', function()
-      local most = math.min(cutorch.getDeviceCount(), 4)
-
-      before_each(function()
-         torch.manualSeed(13)
-         cutorch.setDevice(1)
-      end)
+      local most = same.most(4)
+      same.seeded(13)
 
       -- A network of which a weight and its gradient are columns of larger tensors.
       local function strided()

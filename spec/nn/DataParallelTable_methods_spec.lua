@@ -4,12 +4,8 @@ local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
 
 same.dispatched('nn.DataParallelTable', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
-
-   before_each(function()
-      torch.manualSeed(11)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(8)
+   same.seeded(11)
 
    describe('Of nn.DataParallelTable', function()
       -- What module k of each replica gave, on device 1.

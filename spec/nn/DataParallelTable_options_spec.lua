@@ -3,17 +3,14 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
 same.dispatched('nn.DataParallelTable options:', function()
-   local most = math.min(cutorch.getDeviceCount(), 4)
+   local most = same.most(4)
 
    local function table(options, list)
       return nn.DataParallelTable(1, true, false, options)
          :add(nn.Linear(4, 3):cuda(), list or same.range(most))
    end
 
-   before_each(function()
-      torch.manualSeed(3)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(3)
 
    it('are fields with values if none is given', function()
       local many = table()

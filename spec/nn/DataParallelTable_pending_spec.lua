@@ -6,7 +6,7 @@ local Fuse = require('spec.support.modules').Fuse
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('nn.DataParallelTable, ' .. form .. ', after noSync', function()
-      local most = math.min(cutorch.getDeviceCount(), 3)
+      local most = same.most(3)
       local one, many, parameters, gradients, x, g
 
       before_each(function()

@@ -1,42 +1,22 @@
 -- dpt.nn.DataParallelTable.profile: how long the parts of a step take.
 local dpt = require 'dpt'
-local dptffi = require 'dpt.ffi'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
+local steps = require 'spec.support.steps'
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('nn.DataParallelTable, ' .. form .. ',', function()
-      local most = math.min(cutorch.getDeviceCount(), 4)
-
-      before_each(function()
-         torch.manualSeed(13)
-         cutorch.setDevice(1)
-      end)
-
-      local function waits() return tonumber(dptffi.C.dpt_waits()) end
-
-      local function step(net, criterion, input, target)
-         net:zeroGradParameters()
-         criterion:forward(net:forward(input), target)
-         net:backward(input, criterion:backward(net.output, target))
-         net:updateParameters(0.1)
-      end
-
-      local function make()
-         local net = nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3, 1, 1, 1, 1))
-            :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true))
-            :add(nn.View(-1):setNumInputDims(3)):add(nn.Linear(4 * 36, 5)):cuda()
-         return dispatch(nn.DataParallelTable(1, true)):add(net, same.range(most))
-      end
+      local most = same.most(4)
+      same.seeded(13)
 
       it('A16: has the seconds of each part of a step in its field profile', function()
-         local many, criterion = make(), nn.CrossEntropyCriterion():cuda()
+         local many, criterion = steps.network(dispatch, most), nn.CrossEntropyCriterion():cuda()
          local input, target = torch.randn(12, 2, 6, 6):cuda(), torch.Tensor(12):random(5):cuda()
-         step(many, criterion, input, target)
+         steps.step(many, criterion, input, target)
          many.profile = {}
          cutorch.synchronizeAll()
          local timer = torch.Timer()
-         for _ = 1, 3 do step(many, criterion, input, target) end
+         for _ = 1, 3 do steps.step(many, criterion, input, target) end
          local all, names, sum = timer:time().real, {}, 0
          for name, seconds in pairs(many.profile) do
             assert.is_true(seconds > 0)
@@ -46,9 +26,9 @@ for form, dispatch in pairs(same.dispatchers) do
          assert.same({'backward', 'broadcast', 'forward', 'gather', 'reduce', 'scatter'}, names)
          assert.is_true(sum <= all)
          many.profile = nil
-         local before = waits()
-         step(many, criterion, input, target)
-         assert.equal(1, waits() - before) -- nothing is waited for any more but the loss
+         local before = steps.waits()
+         steps.step(many, criterion, input, target)
+         assert.equal(1, steps.waits() - before) -- nothing is waited for any more but the loss
       end)
 
       it('returns what the profiled function returns, and raises what it raises', function()

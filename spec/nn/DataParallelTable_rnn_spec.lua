@@ -1,17 +1,13 @@
 --- Recurrent networks on several devices: the results of one, and weights that stay one chunk.
 local dpt = require 'dpt'
-local torch, nn, cudnn, cutorch = dpt.torch, dpt.nn, dpt.cudnn, dpt.cutorch
+local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 local same = require 'spec.support.parallel'
 
 local T, I, H = 4, 3, 5
 
 same.dispatched('recurrent networks in a DataParallelTable', function()
-   local most = math.min(cutorch.getDeviceCount(), 4)
-
-   before_each(function()
-      torch.manualSeed(9)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(4)
+   same.seeded(9)
 
    local function wrap(net, devices, dimension)
       return nn.DataParallelTable(dimension or 1, true):add(net:clone(), same.range(devices))

@@ -5,12 +5,8 @@ local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
 
 same.dispatched('nn.DataParallelTable', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
-
-   before_each(function()
-      torch.manualSeed(11)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(8)
+   same.seeded(11)
 
    describe('nn.DataParallelTable on n devices', function()
       for name, network in pairs(networks) do

@@ -1,15 +1,11 @@
 local dpt = require 'dpt'
-local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local torch, nn = dpt.torch, dpt.nn
 local same = require 'spec.support.parallel'
 local Probe = same.Probe
 
 same.dispatched('G10: policies of inputs', function()
-   local most = math.min(cutorch.getDeviceCount(), 4)
-
-   before_each(function()
-      torch.manualSeed(4)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(4)
+   same.seeded(4)
 
    local function table(net, spec, dispatch)
       local many = nn.DataParallelTable(1, true):add(net:clone(), same.range(most))

@@ -4,12 +4,8 @@ local same = require 'spec.support.parallel'
 local networks, Probe, randomInput = same.networks, same.Probe, same.randomInput
 
 same.dispatched('nn.DataParallelTable with', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
-
-   before_each(function()
-      torch.manualSeed(11)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(8)
+   same.seeded(11)
 
    describe('tables', function()
       local function make()

@@ -5,12 +5,8 @@ local same = require 'spec.support.parallel'
 describe('nn.DataParallel', function()
    if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
 
-   local most = math.min(cutorch.getDeviceCount(), 4)
-
-   before_each(function()
-      torch.manualSeed(4)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(4)
+   same.seeded(4)
 
    it('computes what one device does, from a network of any type and place', function()
       local made = {

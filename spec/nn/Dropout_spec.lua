@@ -61,10 +61,7 @@ local chains = {
 }
 
 describe('H22: What modules draw on a device', function()
-   before_each(function()
-      torch.manualSeed(3)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(3)
 
    for name, make in pairs(chains) do
       it('differs between Dropouts that are ' .. name, function()

@@ -13,10 +13,7 @@ end
 describe('nn.GPU', function()
    if cutorch.getDeviceCount() < 3 then return pending('needs 3 devices') end
 
-   before_each(function()
-      torch.manualSeed(9)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(9)
 
    local function layers()
       return nn.Linear(5, 7), nn.Linear(7, 4), nn.Linear(4, 3)

@@ -49,6 +49,17 @@ function M.range(n)
    return list
 end
 
+--- As many devices as there are, at most `count`.
+function M.most(count) return math.min(cutorch.getDeviceCount(), count) end
+
+--- Begins each test of a block with the same numbers and device 1.
+function M.seeded(seed)
+   busted.before_each(function()
+      torch.manualSeed(seed)
+      cutorch.setDevice(1)
+   end)
+end
+
 local function init() require 'spec.support.modules' end
 
 --- By its name: what lets a network be run by a dispatcher.

@@ -13,7 +13,7 @@ local torture = require 'spec.support.torture'
 local SECONDS, USUAL = 0.1, 10
 
 describe('10,000 errors', function()
-   local n = math.min(cutorch.getDeviceCount(), 4)
+   local n = same.most(4)
 
    after_each(function()
       lib.fault_set ''

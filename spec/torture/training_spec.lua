@@ -29,7 +29,7 @@ local function init() require 'spec.support.modules' end
 
 -- What the seed decides besides the network.
 local function planOf(seed, choose)
-   local most = math.min(cutorch.getDeviceCount(), 5)
+   local most = same.most(5)
    local devices, free = {}, same.range(most)
    for i = 1, choose(most) do devices[i] = table.remove(free, choose(#free)) end
    return {

@@ -9,12 +9,8 @@ local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 
 describe('users of DataParallelTable', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
-
-   before_each(function()
-      torch.manualSeed(4)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(8)
+   same.seeded(4)
 
    local function network()
       return nn.Sequential():add(nn.Linear(20, 30)):add(nn.Tanh()):add(nn.Linear(30, 4)):cuda()

@@ -35,12 +35,8 @@ local function collect()
 end
 
 describe('users of DataParallelTable', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
-
-   before_each(function()
-      torch.manualSeed(4)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(8)
+   same.seeded(4)
 
    describe('A1: every set of devices', function()
       it('gives the bits of one device, gradients as well', function()

@@ -13,7 +13,7 @@ local function network()
 end
 
 describe('users of DataParallelTable', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
+   local most = same.most(8)
    local file
 
    before_each(function()

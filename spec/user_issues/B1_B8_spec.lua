@@ -13,12 +13,8 @@ local function collect()
 end
 
 describe('users of cutorch', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
-
-   before_each(function()
-      torch.manualSeed(4)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(8)
+   same.seeded(4)
 
    it('B2: the cache has a size, can be emptied, and is, before memory is short #devices2',
       function()

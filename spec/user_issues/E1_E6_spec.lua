@@ -19,12 +19,8 @@ local function peak(device, f)
 end
 
 describe('users of nn', function()
-   local most = math.min(cutorch.getDeviceCount(), 4)
-
-   before_each(function()
-      torch.manualSeed(4)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(4)
+   same.seeded(4)
 
    local function mlp() return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Linear(4, 2)) end
 

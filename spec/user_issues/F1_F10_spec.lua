@@ -31,10 +31,7 @@ local function checkViews(rnn)
 end
 
 describe('F:', function()
-   before_each(function()
-      torch.manualSeed(3)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(3)
 
    it('F1: views of the weights after flatten, cast, move, share, clone, replicate', function()
       local rnn = cudnn.BLSTM(3, 4, 2)

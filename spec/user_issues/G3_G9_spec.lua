@@ -35,12 +35,8 @@ function Sleep:updateOutput(input)
 end
 
 describe('users of DataParallel', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
-
-   before_each(function()
-      torch.manualSeed(4)
-      cutorch.setDevice(1)
-   end)
+   local most = same.most(8)
+   same.seeded(4)
 
    local function wrap(net, n) return nn.DataParallelTable(1, true):add(net, same.range(n)) end
 

@@ -5,7 +5,7 @@ local modules = require 'spec.support.modules'
 local same = require 'spec.support.parallel'
 
 describe('dpt.parallel.dispatch.basic', function()
-   local n = math.min(cutorch.getDeviceCount(), 4)
+   local n = same.most(4)
    local net, many, input
 
    -- Lets the fuses of all replicas blow as the table says.

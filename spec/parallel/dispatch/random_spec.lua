@@ -8,10 +8,7 @@ local same = require 'spec.support.parallel'
 local most = math.min(4, cutorch.getDeviceCount())
 
 same.dispatched('H22: what replicas draw', function()
-   before_each(function()
-      torch.manualSeed(11)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(11)
 
    local function wrap(module, dimension)
       return nn.DataParallelTable(dimension or 1):add(module:clone(), same.range(most))

@@ -46,7 +46,7 @@ local table_ = {
 
 for kind, choose in pairs(same.dispatchers) do
    describe('dpt.parallel.dispatch.state_settings, ' .. kind, function()
-      local n = math.min(cutorch.getDeviceCount(), 4)
+      local n = same.most(4)
       local many
 
       setup(function()

@@ -12,12 +12,9 @@ local function threads()
 end
 
 describe('dpt.parallel.dispatch.threads', function()
-   local n = math.min(cutorch.getDeviceCount(), 4)
+   local n = same.most(4)
 
-   before_each(function()
-      torch.manualSeed(5)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(5)
 
    it('ends its workers when it is closed, changed or collected', function()
       if n < 2 then return pending('needs 2 devices') end

@@ -29,13 +29,10 @@ local networks = {
 }
 
 describe('dpt.parallel.dispatch.threads', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
+   local most = same.most(8)
    local n = math.min(most, 4)
 
-   before_each(function()
-      torch.manualSeed(5)
-      cutorch.setDevice(1)
-   end)
+   same.seeded(5)
 
    -- A network by each dispatcher.
    local function pair(net, devices, flat)

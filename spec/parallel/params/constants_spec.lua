@@ -3,7 +3,7 @@ local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
-local most = math.min(cutorch.getDeviceCount(), 3)
+local most = same.most(3)
 
 -- Two products with masks, one of them in a table inside its module, and a constant.
 local function Mask()

@@ -1,9 +1,9 @@
 --- What a forward does to rows of parameters on some replicas, all have.
 local dpt = require 'dpt'
-local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local torch, nn = dpt.torch, dpt.nn
 local same = require 'spec.support.parallel'
 
-local most = math.min(cutorch.getDeviceCount(), 3)
+local most = same.most(3)
 
 local networks = {
    ['of its own'] = function()
@@ -23,10 +23,7 @@ local networks = {
 
 for form, dispatch in pairs(same.dispatchers) do
    describe('A weight with a maximal norm, ' .. form .. ',', function()
-      before_each(function()
-         torch.manualSeed(11)
-         cutorch.setDevice(1)
-      end)
+      same.seeded(11)
 
       local function step(net, words, sync)
          local function pass()

@@ -5,7 +5,7 @@ local Params = require 'dpt.parallel.params'
 local same = require 'spec.support.parallel'
 
 describe('dpt.parallel.params', function()
-   local n = math.min(cutorch.getDeviceCount(), 3)
+   local n = same.most(3)
    local list, bytes, params, dispatcher
 
    before_each(function()

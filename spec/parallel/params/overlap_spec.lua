@@ -8,7 +8,7 @@ local same = require 'spec.support.parallel'
 local lib = dptffi.lib
 
 describe('dpt.parallel.params.overlap', function()
-   local most = math.min(cutorch.getDeviceCount(), 8)
+   local most = same.most(8)
    local n = math.min(most, 4)
    local limits = {buckets.first, buckets.rest}
 

@@ -5,7 +5,7 @@ local gather = require 'dpt.parallel.split.gather'
 local same = require 'spec.support.parallel'
 
 describe('dpt.parallel.split.gather', function()
-   local n = math.min(cutorch.getDeviceCount(), 3)
+   local n = same.most(3)
    before_each(function() cutorch.setDevice(1) end)
 
    local function values(make)

@@ -5,7 +5,7 @@ local scatter = require 'dpt.parallel.split.scatter'
 local same = require 'spec.support.parallel'
 
 describe('dpt.parallel.split.scatter', function()
-   local n = math.min(cutorch.getDeviceCount(), 3)
+   local n = same.most(3)
    local plan, state, parts
 
    before_each(function()
