@@ -13,7 +13,8 @@ function torch.TestSuite()
       __index = tests,
       __newindex = function(_, name, f)
          if type(f) ~= 'function' then
-            dptffi.fail("TestSuite: test '%s' is a %s, wanted a function", tostring(name), torch.type(f))
+            dptffi.fail("TestSuite: test '%s' is a %s, wanted a function", tostring(name),
+               torch.type(f))
          end
          if tests[name] ~= nil then
             dptffi.fail('TestSuite: Test %s is already defined.', tostring(name))

@@ -57,7 +57,8 @@ function torch.tic() return C.dpt_clock() end
 --- Seconds since the time that torch.tic returned.
 function torch.toc(start)
    if type(start) ~= 'number' then
-      dptffi.fail('torch.toc: got a %s, wanted the number that torch.tic returned', torch.type(start))
+      dptffi.fail('torch.toc: got a %s, wanted the number that torch.tic returned',
+         torch.type(start))
    end
    return C.dpt_clock() - start
 end
