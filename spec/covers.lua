@@ -24,7 +24,7 @@ return {
       ['device/scratch'] = 'init',
       ['launcher/launcher'] = 'main doctor repl',
       ['launcher/luajit'] = 'main',
-      ['nn/Module'] = 'Jacobian init sharing',
+      ['nn/Module'] = 'Jacobian init object sharing',
       ['nn/aliased'] = 'unalias',
       ['nn/container'] = [[
          Bilinear Bottle CAddTable CDivTable CMaxTable CMinTable CMulTable CSubTable

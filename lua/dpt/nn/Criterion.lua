@@ -10,11 +10,10 @@ local C, type = dptffi.C, dptffi.type
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
-local transient = require 'dpt.transient'
-local File = require('dpt.file').File
-local legacy = require 'dpt.nn.legacy'
+local addObjectMethods = require 'dpt.nn.object'
 
 local Criterion = torch.class('nn.Criterion')
+addObjectMethods(Criterion)
 
 function Criterion:__init()
    self.gradInput = torch.Tensor()
@@ -180,35 +179,6 @@ end
 
 function Criterion:clone()
    return deepcopy(self)
-end
-
-function Criterion:type(typename, tensorCache)
-   if not typename then return self._type end
-   transient.reset(self)
-   tensorCache = tensorCache or {}
-   nn.utils.convertFields(self, typename, tensorCache)
-   self._type = typename
-   return self
-end
-
-for method, typename in pairs{
-   float = 'torch.FloatTensor', double = 'torch.DoubleTensor', half = 'torch.HalfTensor',
-   cuda = 'torch.CudaTensor', cudaDouble = 'torch.CudaDoubleTensor',
-   cudaHalf = 'torch.CudaHalfTensor',
-} do
-   Criterion[method] = function(self, ...) return self:type(typename, ...) end
-end
-
---- What torch.save writes and torch.load reads; a class that overrides them calls its parent's.
-function Criterion:write(file) file:writeFields(self) end
-function Criterion:read(file)
-   file:readFields(self)
-   legacy(self)
-end
-File.plain[Criterion.write], File.plain[Criterion.read] = true, true
-
-function Criterion:__tostring__()
-   return torch.type(self)
 end
 
 --- Criterion(input, target): the loss and its gradient.

@@ -40,16 +40,19 @@ function Euclidean:factors(gradOutput, like)
    return quotient:view(like:size(1), 1, like:size(3)):expandAs(like)
 end
 
-function Euclidean:updateOutput(input)
-   local differences = self:differences(input)
+-- The output: |d_j| of the differences.
+function Euclidean:measure(input, differences)
    local lengths = differences:norm(2, 2)
    if input:dim() == 1 then
       self.output:resize(lengths:size(3))
    else
       self.output:resize(lengths:size(1), lengths:size(3))
    end
-   self.output:copy(lengths)
-   return self.output
+   return self.output:copy(lengths)
+end
+
+function Euclidean:updateOutput(input)
+   return self:measure(input, self:differences(input))
 end
 
 function Euclidean:updateGradInput(input, gradOutput)

@@ -10,11 +10,11 @@ local nn = require 'dpt.nn'
 local flatten = require 'dpt.parallel.params.flatten'
 local deepcopy = require 'dpt.clone'
 local transient = require 'dpt.transient'
-local File = require('dpt.file').File
-local legacy = require 'dpt.nn.legacy'
+local addObjectMethods = require 'dpt.nn.object'
 local sharing = require 'dpt.nn.sharing'
 
 local Module = torch.class('nn.Module')
+addObjectMethods(Module)
 -- Whether the backward methods that a class itself defines leave the gradients of modules inside to
 -- those modules (dpt.parallel.params.overlap).
 Module.leavesGradients = true
@@ -139,25 +139,6 @@ end
 --- Copies for further steps of a sequence, see dpt.nn.sharing.
 Module.sharedClone, Module.stepClone = sharing.clone, sharing.step
 
---- Without an argument the name of the tensor type; with one converts every tensor in the module.
--- @param tensorCache a table for several calls whose tensors stay shared among each other
-function Module:type(typename, tensorCache)
-   if not typename then return self._type end
-   transient.reset(self)
-   tensorCache = tensorCache or {}
-   nn.utils.convertFields(self, typename, tensorCache)
-   self._type = typename
-   return self
-end
-
-for method, typename in pairs{
-   float = 'torch.FloatTensor', double = 'torch.DoubleTensor', half = 'torch.HalfTensor',
-   cuda = 'torch.CudaTensor', cudaDouble = 'torch.CudaDoubleTensor',
-   cudaHalf = 'torch.CudaHalfTensor',
-} do
-   Module[method] = function(self, ...) return self:type(typename, ...) end
-end
-
 --- New initial values for the parameters.
 function Module:reset()
 end
@@ -254,18 +235,6 @@ function Module:replace(f)
    local out = f(self)
    for i, child in ipairs(self.modules or {}) do self.modules[i] = child:replace(f) end
    return out
-end
-
---- What torch.save writes and torch.load reads; a class that overrides them calls its parent's.
-function Module:write(file) file:writeFields(self) end
-function Module:read(file)
-   file:readFields(self)
-   legacy(self)
-end
-File.plain[Module.write], File.plain[Module.read] = true, true
-
-function Module:__tostring__()
-   return torch.type(self)
 end
 
 --- One flat tensor whose views the given tensors become; Torch7's name for it.

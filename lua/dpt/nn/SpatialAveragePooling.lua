@@ -18,15 +18,7 @@ function SpatialAveragePooling:__init(kW, kH, dW, dH, padW, padH)
    self.divide = true
 end
 
-function SpatialAveragePooling:ceil()
-   self.ceil_mode = true
-   return self
-end
-
-function SpatialAveragePooling:floor()
-   self.ceil_mode = false
-   return self
-end
+window.pooling(SpatialAveragePooling)
 
 function SpatialAveragePooling:setCountIncludePad()
    self.count_include_pad = true
@@ -50,14 +42,6 @@ function SpatialAveragePooling:updateGradInput(input, gradOutput)
       if self.divide == false then self.gradInput:mul(self.kW * self.kH) end
       return self.gradInput
    end
-end
-
-function SpatialAveragePooling:__tostring__()
-   local s = ('%s(%dx%d, %d,%d'):format(torch.type(self), self.kW, self.kH, self.dW, self.dH)
-   if self.padW ~= 0 or self.padH ~= 0 then
-      s = s .. (', %d,%d'):format(self.padW, self.padH)
-   end
-   return s .. ')'
 end
 
 return SpatialAveragePooling

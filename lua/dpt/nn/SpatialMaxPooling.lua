@@ -18,15 +18,7 @@ function SpatialMaxPooling:__init(kW, kH, dW, dH, padW, padH)
    self.indices = torch.LongTensor()
 end
 
-function SpatialMaxPooling:ceil()
-   self.ceil_mode = true
-   return self
-end
-
-function SpatialMaxPooling:floor()
-   self.ceil_mode = false
-   return self
-end
+window.pooling(SpatialMaxPooling)
 
 function SpatialMaxPooling:updateOutput(input)
    self.indices = nn.utils.indexTensor(self.indices, input)
@@ -43,14 +35,6 @@ end
 function SpatialMaxPooling:clearState()
    if self.indices then self.indices:set() end
    return parent.clearState(self)
-end
-
-function SpatialMaxPooling:__tostring__()
-   local s = ('%s(%dx%d, %d,%d'):format(torch.type(self), self.kW, self.kH, self.dW, self.dH)
-   if self.padW ~= 0 or self.padH ~= 0 then
-      s = s .. (', %d,%d'):format(self.padW, self.padH)
-   end
-   return s .. ')'
 end
 
 SpatialMaxPooling.empty = SpatialMaxPooling.clearState -- its old name

@@ -34,14 +34,7 @@ end
 
 function WeightedEuclidean:updateOutput(input)
    local differences = self:differences(input)
-   local lengths = differences:cmul(spread(self.diagCov, differences)):norm(2, 2)
-   if input:dim() == 1 then
-      self.output:resize(lengths:size(3))
-   else
-      self.output:resize(lengths:size(1), lengths:size(3))
-   end
-   self.output:copy(lengths)
-   return self.output
+   return self:measure(input, differences:cmul(spread(self.diagCov, differences)))
 end
 
 -- gradOutput_j / y_j c_ij^2 (x_i - w_ij)

@@ -4,7 +4,7 @@
 
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
-local ffi, C = dptffi.ffi, dptffi.C
+local ffi, C, torch = dptffi.ffi, dptffi.C, class.torch
 
 local M = {}
 
@@ -73,6 +73,29 @@ function M.text(module)
       text = text .. ', ' .. table.concat((values(module, 'dilation', 1)), ',')
    end
    return text
+end
+
+--- Gives a class of poolings ceil, floor and its text.
+function M.pooling(methods)
+   --- Rounds the sizes of outputs up.
+   function methods:ceil()
+      self.ceil_mode = true
+      return self
+   end
+
+   --- Rounds them down (the default).
+   function methods:floor()
+      self.ceil_mode = false
+      return self
+   end
+
+   function methods:__tostring__()
+      local s = ('%s(%dx%d, %d,%d'):format(torch.type(self), self.kW, self.kH, self.dW, self.dH)
+      if self.padW ~= 0 or self.padH ~= 0 then
+         s = s .. (', %d,%d'):format(self.padW, self.padH)
+      end
+      return s .. ')'
+   end
 end
 
 return M

@@ -1,0 +1,46 @@
+--- What modules and criterions have alike: their type, their text and how files hold them.
+-- Invariant: an object's tensors are of the type in its field _type; what is transient is made anew
+-- after a conversion.
+
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local transient = require 'dpt.transient'
+local File = require('dpt.file').File
+local legacy = require 'dpt.nn.legacy'
+
+local object = {}
+
+--- Without an argument the name of the tensor type; with one converts every tensor in the object.
+-- @param tensorCache a table for several calls whose tensors stay shared among each other
+function object:type(typename, tensorCache)
+   if not typename then return self._type end
+   transient.reset(self)
+   nn.utils.convertFields(self, typename, tensorCache or {})
+   self._type = typename
+   return self
+end
+
+for method, typename in pairs{
+   float = 'torch.FloatTensor', double = 'torch.DoubleTensor', half = 'torch.HalfTensor',
+   cuda = 'torch.CudaTensor', cudaDouble = 'torch.CudaDoubleTensor',
+   cudaHalf = 'torch.CudaHalfTensor',
+} do
+   object[method] = function(self, ...) return self:type(typename, ...) end
+end
+
+--- What torch.save writes and torch.load reads; a class that overrides them calls its parent's.
+function object:write(file) file:writeFields(self) end
+function object:read(file)
+   file:readFields(self)
+   legacy(self)
+end
+File.plain[object.write], File.plain[object.read] = true, true
+
+function object:__tostring__()
+   return torch.type(self)
+end
+
+--- Adds these methods to a class.
+return function(class)
+   for name, method in pairs(object) do class[name] = method end
+end
