@@ -36,22 +36,19 @@ static inline void meet(int mode, int dtype, size_t width, char *big, int64_t bi
     dpt__move(width, big, big_stride, small, small_stride, n);
 }
 
-int dpt__host_index(dpt__context *context, const void *args) {
-  const dpt__index_args *g = args;
+/* One vector of indices for all slices. */
+static int by_vector(dpt__context *context, const dpt__index_args *g, char *fill) {
   size_t width = dpt__dtype_size(g->dtype);
-  double fill;
   for (int64_t i = 0; i < g->n; i++) {
     int64_t at = g->idx[i * g->idx_stride];
     if (at < 1 || at > g->limit) return bad(at, g->dim, g->limit);
   }
-  if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
   /* Rows run along the last of the other dimensions; without one they have one element. */
   int last = g->slices.ndim - 1;
   int64_t across = last < 0 ? 1 : g->slices.size[last];
-  int64_t big_across = last < 0 ? 1 : g->slices.stride[0][last];
-  int64_t small_across = last < 0 ? 1 : g->slices.stride[1][last];
+  int64_t big_across = last < 0 ? 1 : g->slices.stride[1][last];
+  int64_t small_across = last < 0 ? 1 : g->slices.stride[2][last];
   int64_t strips = (across + STRIP - 1) / STRIP, tasks = g->slices.count / across * strips;
-  int filling = g->mode == DPT__INDEX_fill;
   int along = across < g->n && g->big_stride < big_across; /* slices lie apart: go slice by slice */
   /* Reads may share the indices too. */
   int64_t cuts = g->mode == DPT__INDEX_read && tasks < context->threads ? context->threads : 1;
@@ -62,9 +59,9 @@ int dpt__host_index(dpt__context *context, const void *args) {
     int64_t from = g->n * (t % cuts) / cuts, to = g->n * (t % cuts + 1) / cuts;
     int64_t many = across - strip < STRIP ? across - strip : STRIP;
     dpt__slice_at(&g->slices, task / strips * across + strip, at);
-    char *big = (char *)g->big + at[0] * (int64_t)width;
-    char *small = filling ? (char *)&fill : (char *)g->small + at[1] * (int64_t)width;
-    int64_t small_stride = filling ? 0 : g->small_stride, small_row = filling ? 0 : small_across;
+    char *big = (char *)g->big + at[1] * (int64_t)width;
+    char *small = fill ? fill : (char *)g->small + at[2] * (int64_t)width;
+    int64_t small_stride = fill ? 0 : g->small_stride, small_row = fill ? 0 : small_across;
     for (int64_t j = 0; j < (along ? many : 1); j++)
       for (int64_t i = from; i < to; i++) {
         int64_t place = g->idx[i * g->idx_stride] - 1;
@@ -77,10 +74,9 @@ int dpt__host_index(dpt__context *context, const void *args) {
   return 0;
 }
 
-int dpt__host_gather(dpt__context *context, const void *args) {
-  const dpt__gather_args *g = args;
+/* Each slice has indices of its own. */
+static int by_slices(dpt__context *context, const dpt__index_args *g, char *fill) {
   size_t width = dpt__dtype_size(g->dtype);
-  double fill;
   int64_t wrong = 0;
   int parallel = g->slices.count * g->n > PARALLEL, found = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
@@ -95,15 +91,13 @@ int dpt__host_gather(dpt__context *context, const void *args) {
     }
   }
   if (found) return bad(wrong, g->dim, g->limit);
-  if (g->mode == DPT__INDEX_fill) dpt__put_element(g->dtype, &fill, g->value);
-  int filling = g->mode == DPT__INDEX_fill;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t t = 0; t < g->slices.count; t++) {
     int64_t at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, t, at);
     char *big = (char *)g->big + at[1] * (int64_t)width;
-    char *small = filling ? (char *)&fill : (char *)g->small + at[2] * (int64_t)width;
-    int64_t small_stride = filling ? 0 : g->small_stride;
+    char *small = fill ? fill : (char *)g->small + at[2] * (int64_t)width;
+    int64_t small_stride = fill ? 0 : g->small_stride;
     for (int64_t i = 0; i < g->n; i++) {
       int64_t place = g->idx[at[0] + i * g->idx_stride] - 1;
       meet(g->mode, g->dtype, width, big + place * g->big_stride * (int64_t)width, 0,
@@ -111,4 +105,11 @@ int dpt__host_gather(dpt__context *context, const void *args) {
     }
   }
   return 0;
+}
+
+int dpt__host_index(dpt__context *context, const void *args) {
+  const dpt__index_args *g = args;
+  _Alignas(8) char element[8], *fill = g->mode == DPT__INDEX_fill ? element : NULL;
+  if (fill) dpt__put_element(g->dtype, fill, g->value);
+  return (g->shared ? by_vector : by_slices)(context, g, fill);
 }

@@ -23,21 +23,34 @@ static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, d
   return 0;
 }
 
-/* small is NULL for fill. */
+/* small is NULL for fill; shared: idx is a vector. */
 static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
-                        const dpt_tensor *idx, const dpt_tensor *small, double value) {
+                        const dpt_tensor *idx, const dpt_tensor *small, double value, int shared) {
   dpt__launch l;
-  dpt__index_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
-  g.n = idx->size_[0], g.limit = big->size_[dim];
-  g.big_stride = big->stride_[dim], g.idx_stride = idx->stride_[0];
+  int along = shared ? 0 : dim;
+  dpt__index_args g = {
+      .mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .shared = shared, .value = value};
+  g.n = idx->size_[along], g.limit = big->size_[dim];
+  g.big_stride = big->stride_[dim], g.idx_stride = idx->stride_[along];
   if (small) g.small_stride = small->stride_[dim];
-  dpt__slices_start(&g.slices, big, dim, 2, (const dpt_tensor *const[]){big, small});
+  dpt__slices_start(&g.slices, shared ? big : idx, dim, 3,
+                    (const dpt_tensor *const[]){shared ? NULL : idx, big, small});
   if (g.n == 0 || g.slices.count == 0) return 0;
   dpt__launch_begin(&l, fn);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, big, &g.big);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, small, &g.small);
   dpt__launch_in(&l, idx, &g.idx);
   return dpt__launch_run(&l, index, &g);
+}
+
+/* The same of indices that may have to be converted. */
+static int index_by(const char *fn, int mode, const dpt_tensor *big, int dim, const dpt_tensor *idx,
+                    const dpt_tensor *small, double value, int shared) {
+  dpt_tensor moved = {0};
+  int failed =
+      places(fn, &idx, big, &moved) || index_launch(fn, mode, big, dim, idx, small, value, shared);
+  dpt_tensor_free(&moved);
+  return failed;
 }
 
 static int check_vector(const char *fn, const dpt_tensor *idx) {
@@ -56,7 +69,7 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *in
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? idx->size_[0] : a->size_[d];
   failed = failed || dpt__result(r, a->ndim_, size, dpt_tensor_device(a)) ||
-           index_launch(fn, DPT__INDEX_read, a, dim, idx, r, 0);
+           index_launch(fn, DPT__INDEX_read, a, dim, idx, r, 0, 1);
   dpt_tensor_free(&moved);
   return failed;
 }
@@ -64,7 +77,6 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *in
 /* indexCopy and indexAdd. */
 static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
                       const dpt_tensor *a) {
-  dpt_tensor moved = {0};
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
   int64_t n = idx->ndim_ ? idx->size_[0] : 0;
   int fits = a->ndim_ == r->ndim_ || n == 0;
@@ -73,11 +85,7 @@ static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dp
   if (!fits)
     return dpt__fail("%s: a %s does not fit %lld slices of dimension %d of a %s", fn,
                      dpt__describe(a), (long long)n, dim + 1, dpt__describe(r));
-  if (n == 0) return 0;
-  int failed = places(fn, &idx, r, &moved);
-  failed = failed || index_launch(fn, mode, r, dim, idx, a, 0);
-  dpt_tensor_free(&moved);
-  return failed;
+  return n ? index_by(fn, mode, r, dim, idx, a, 0, 1) : 0;
 }
 
 int dpt_index_copy(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
@@ -90,71 +98,42 @@ int dpt_index_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tenso
 
 int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) {
   static const char fn[] = "indexFill";
-  dpt_tensor moved = {0};
   DPT__TRY(dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
-  if (idx->ndim_ == 0) return 0;
-  int failed =
-      places(fn, &idx, r, &moved) || index_launch(fn, DPT__INDEX_fill, r, dim, idx, NULL, value);
-  dpt_tensor_free(&moved);
-  return failed;
+  return idx->ndim_ ? index_by(fn, DPT__INDEX_fill, r, dim, idx, NULL, value, 1) : 0;
 }
 
 /* gather (read), scatter (write), scatterAdd, scatter of a number (fill, small NULL). */
-static int gather_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
-                         const dpt_tensor *idx, const dpt_tensor *small, double value) {
+static int gather(const char *fn, int mode, const dpt_tensor *big, int dim, const dpt_tensor *idx,
+                  const dpt_tensor *small, double value) {
+  int reads = mode == DPT__INDEX_read;
+  if (small) DPT__TRY(dpt__check_kind(fn, reads ? small : big, reads ? big : small));
   DPT__TRY(dpt__check_dim(fn, big, dim));
   int fits = idx->ndim_ == big->ndim_ && (!small || small->ndim_ == idx->ndim_);
   for (int d = 0; d < big->ndim_ && fits; d++)
-    fits = (d == dim || idx->size_[d] <= big->size_[d]) &&
-           (!small || (mode == DPT__INDEX_read ? small->size_[d] == idx->size_[d]
-                                               : small->size_[d] >= idx->size_[d]));
+    fits =
+        (d == dim || idx->size_[d] <= big->size_[d]) &&
+        (!small || (reads ? small->size_[d] == idx->size_[d] : small->size_[d] >= idx->size_[d]));
   if (!fits && small)
     return dpt__fail("%s: indices of size %s do not fit %s and %s", fn, dpt__describe_size(idx),
                      dpt__describe(big), dpt__describe(small));
   if (!fits)
     return dpt__fail("%s: indices of size %s do not fit a %s", fn, dpt__describe_size(idx),
                      dpt__describe(big));
-  dpt__launch l;
-  dpt__gather_args g = {.mode = mode, .dtype = dpt__type(big), .dim = dim + 1, .value = value};
-  g.n = idx->size_[dim], g.limit = big->size_[dim];
-  g.big_stride = big->stride_[dim], g.idx_stride = idx->stride_[dim];
-  if (small) g.small_stride = small->stride_[dim];
-  dpt__slices_start(&g.slices, idx, dim, 3, (const dpt_tensor *const[]){idx, big, small});
-  if (g.n == 0 || g.slices.count == 0) return 0;
-  dpt__launch_begin(&l, fn);
-  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, big, &g.big);
-  dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, small, &g.small);
-  dpt__launch_in(&l, idx, &g.idx);
-  return dpt__launch_run(&l, gather, &g);
+  return index_by(fn, mode, big, dim, idx, small, value, 0);
 }
 
 int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
-  dpt_tensor moved = {0};
-  DPT__TRY(dpt__check_kind("gather", r, a));
-  int failed = places("gather", &idx, a, &moved);
-  failed = failed || gather_launch("gather", DPT__INDEX_read, a, dim, idx, r, 0);
-  dpt_tensor_free(&moved);
-  return failed;
-}
-
-static int scatter(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
-                   const dpt_tensor *a, double value) {
-  dpt_tensor moved = {0};
-  if (a) DPT__TRY(dpt__check_kind(fn, r, a));
-  int failed = places(fn, &idx, r, &moved);
-  failed = failed || gather_launch(fn, mode, r, dim, idx, a, value);
-  dpt_tensor_free(&moved);
-  return failed;
+  return gather("gather", DPT__INDEX_read, a, dim, idx, r, 0);
 }
 
 int dpt_scatter(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
-  return scatter("scatter", DPT__INDEX_write, r, dim, idx, a, 0);
+  return gather("scatter", DPT__INDEX_write, r, dim, idx, a, 0);
 }
 
 int dpt_scatter_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
-  return scatter("scatterAdd", DPT__INDEX_add, r, dim, idx, a, 0);
+  return gather("scatterAdd", DPT__INDEX_add, r, dim, idx, a, 0);
 }
 
 int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) {
-  return scatter("scatter", DPT__INDEX_fill, r, dim, idx, NULL, value);
+  return gather("scatter", DPT__INDEX_fill, r, dim, idx, NULL, value);
 }

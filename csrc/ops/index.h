@@ -11,27 +11,18 @@
 
 enum dpt__indexing { DPT__INDEX_read, DPT__INDEX_write, DPT__INDEX_add, DPT__INDEX_fill };
 
-/* Slices of `big` along a dimension, named by a vector of n indices, and those of `small`. */
+/* big[i][idx[i][j]] and small[i][j]: slices of n indices each, or one vector of n for all slices.
+ */
 typedef struct dpt__index_args {
   int32_t mode, dtype, dim;                     /* dim: from 1, for the message */
-  int64_t n, limit;                             /* limit: slices in big */
+  int32_t shared;                               /* all slices have the same indices */
+  int64_t n, limit;                             /* limit: the size of big's dimension */
   int64_t big_stride, small_stride, idx_stride; /* along the dimension */
-  dpt__slices slices;                           /* of big, small */
+  dpt__slices slices;                           /* of idx (0 if it is shared), big, small */
   double value;                                 /* fill */
   void *big, *small;
   const int64_t *idx;
 } dpt__index_args;
-
-/* big[i][idx[i][j]] and small[i][j]: slices of n indices each. */
-typedef struct dpt__gather_args {
-  int32_t mode, dtype, dim;
-  int64_t n, limit;
-  int64_t big_stride, small_stride, idx_stride;
-  dpt__slices slices; /* of idx, big, small */
-  double value;
-  void *big, *small;
-  const int64_t *idx;
-} dpt__gather_args;
 
 /* Elements where a mask is not 0, in row-major order. read: list = those of the tensor; write: the
  * tensor's = list; fill: the tensor's = value. */

@@ -5,7 +5,7 @@
 void dpt__slices_start(dpt__slices *slices, const dpt_tensor *shape, int dim, int n,
                        const dpt_tensor *const *operands) {
   int order[DPT_MAXDIM], dims = 0;
-  const int64_t *first = operands[0]->stride_;
+  const int64_t *first = operands[operands[0] ? 0 : 1]->stride_;
   *slices = (dpt__slices){.count = 1};
   for (int d = 0; d < shape->ndim_; d++) {
     if (d == dim || shape->size_[d] == 1) continue;

@@ -17,7 +17,7 @@ constexpr int64_t CHECK_ALONE = 16 * CHECK_THREADS; /* indices that one block lo
 
 /* Slices of g.slices have `order_step` indices each in sorted and order, or share those (0). */
 struct job {
-  dpt__gather_args g;
+  dpt__index_args g;
   int across;            /* neighbouring threads have neighbouring slices, not indices */
   const int64_t *sorted; /* places in order; NULL: as they are in g.idx */
   const int64_t *order;  /* which index (from 1) each of them was */
@@ -25,7 +25,7 @@ struct job {
 };
 
 /* Whether there is a bad index, in *refused: a single block sets it, of several each may. */
-__global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, dpt__fault fault,
+__global__ void check_indices(dpt__index_args g, int64_t count, int *refused, dpt__fault fault,
                               const char *name) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   int bad = 0;
@@ -41,7 +41,7 @@ __global__ void check_indices(dpt__gather_args g, int64_t count, int *refused, d
   if (threadIdx.x == 0 && (bad || gridDim.x == 1)) *refused = bad;
 }
 
-int check(dpt__context *context, const dpt__gather_args &g, int *refused) {
+int check(dpt__context *context, const dpt__index_args &g, int *refused) {
   int64_t count = g.slices.count * g.n;
   unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / (CHECK_THREADS / DPT__BLOCK));
   if (blocks > 1 && dpt__cuda_clear(context, refused, sizeof *refused)) return 1;
@@ -62,7 +62,7 @@ template <typename Index> struct slot { /* a thread's work */
 /* read, fill, and write: big[its place] and small[j] of each slice. */
 template <typename U, typename Index>
 __global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
-  const dpt__gather_args &g = w.g;
+  const dpt__index_args &g = w.g;
   if (*refused) return;
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
@@ -89,7 +89,7 @@ __global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
 /* add: rounded each time, as the host does it. */
 template <typename T, typename Index>
 __global__ void add_slices(job w, int64_t count, const int *refused) {
-  const dpt__gather_args &g = w.g;
+  const dpt__index_args &g = w.g;
   if (*refused) return;
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
@@ -112,7 +112,7 @@ __global__ void add_slices(job w, int64_t count, const int *refused) {
 
 /* Sorts the indices of `slices`; a slice's order goes to row `slice` of w->sorted and w->order. */
 int sort_indices(dpt__context *context, const dpt__slices &slices, job *w) {
-  const dpt__gather_args &g = w->g;
+  const dpt__index_args &g = w->g;
   int64_t count = slices.count * g.n, row = g.n;
   int64_t *memory = (int64_t *)dpt__scratch(context, 2 * (size_t)count * sizeof *memory);
   dpt__sort_args s = {};
@@ -143,7 +143,7 @@ template <typename U> int move(dpt__context *context, const job &w, U fill, cons
 }
 
 /* Rows that are dense in both operands are moved in units of 16 bytes where they allow it. */
-bool widened(dpt__gather_args *g, int width) {
+bool widened(dpt__index_args *g, int width) {
   int64_t units = 16 / width;
   dpt__slices *l = &g->slices;
   if (l->ndim != 1 || l->stride[0][0] != 0 || l->stride[1][0] != 1 || l->stride[2][0] != 1 ||
@@ -159,9 +159,9 @@ bool widened(dpt__gather_args *g, int width) {
 
 /* slices: of the indices alone. */
 int run(dpt__context *context, job *w, const dpt__slices &slices) {
-  dpt__gather_args *g = &w->g;
+  dpt__index_args *g = &w->g;
   int width = dpt__width_of(g->dtype);
-  dpt__gather_args looked = *g;
+  dpt__index_args looked = *g;
   looked.slices = slices;
   int *refused = (int *)dpt__scratch(context, sizeof *refused);
   if (check(context, looked, refused)) return 1;
@@ -191,37 +191,12 @@ bool lies_across(const dpt__slices &slices, int operand, int64_t stride) {
 } // namespace
 
 int dpt__cuda_index(dpt__context *context, const void *args) {
-  const dpt__index_args *a = (const dpt__index_args *)args;
   job w = {};
-  dpt__gather_args *g = &w.g;
-  g->mode = a->mode;
-  g->dtype = a->dtype;
-  g->dim = a->dim;
-  g->n = a->n;
-  g->limit = a->limit;
-  g->big_stride = a->big_stride;
-  g->small_stride = a->small_stride;
-  g->idx_stride = a->idx_stride;
-  g->slices = a->slices;
-  for (int d = 0; d < a->slices.ndim; d++) {
-    g->slices.stride[0][d] = 0;
-    g->slices.stride[1][d] = a->slices.stride[0][d];
-    g->slices.stride[2][d] = a->slices.stride[1][d];
-  }
-  g->value = a->value;
-  g->big = a->big;
-  g->small = a->small;
-  g->idx = a->idx;
-  w.across = lies_across(g->slices, 1, g->big_stride);
+  w.g = *(const dpt__index_args *)args;
+  w.across = w.g.shared ? lies_across(w.g.slices, 1, w.g.big_stride)
+                        : lies_across(w.g.slices, 0, w.g.idx_stride);
+  w.order_step = w.g.shared ? 0 : w.g.n;
   dpt__slices one = {};
   one.count = 1;
-  return run(context, &w, one);
-}
-
-int dpt__cuda_gather(dpt__context *context, const void *args) {
-  job w = {};
-  w.g = *(const dpt__gather_args *)args;
-  w.across = lies_across(w.g.slices, 0, w.g.idx_stride);
-  w.order_step = w.g.n;
-  return run(context, &w, w.g.slices);
+  return run(context, &w, w.g.shared ? one : w.g.slices);
 }
