@@ -144,19 +144,22 @@ static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
   return 0;
 }
 
-/* Begins a call over sequences of the size of `like`, whose last dimension has `columns`. */
+static int64_t out_columns(const dpt_rnn *r) { return (int64_t)r->directions * dpt__rnn_width(r); }
+
+/* Begins a call over sequences of the size of `like`: of inputs, or of outputs. 1: there is none,
+ * and nothing to end. */
 static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
-                     int64_t columns, const dpt_tensor *lengths) {
-  c->rnn = rnn;
-  c->args = NULL;
+                     int outputs, const dpt_tensor *lengths) {
+  DPT__TRY(check_network(rnn));
   dpt__call_begin(&c->call, "rnn", name, like);
   if (c->call.status) return 1;
-  int64_t limit = INT_MAX / 8;
+  int64_t limit = INT_MAX / 8, columns = outputs ? out_columns(rnn) : rnn->input;
   if (like->ndim_ != 3 || like->size_[2] != columns || like->size_[0] > limit ||
       like->size_[1] > limit)
     return dpt__fail(
         "rnn: argument '%s' is a %s, wanted %s of %lld columns", name, dpt__describe(like),
         rnn->batch_first ? "sequences x steps" : "steps x sequences", (long long)columns);
+  c->rnn = rnn;
   c->T = like->size_[rnn->batch_first ? 1 : 0];
   c->B = like->size_[rnn->batch_first ? 0 : 1];
   c->steps = c->T * c->B;
@@ -170,52 +173,32 @@ static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dp
                                     .ragged = lengths != NULL,
                                     .T = (int32_t)c->T,
                                     .B = (int32_t)c->B};
-  return lengths ? copy_lengths(c, lengths) : 0;
+  if (lengths) c->call.status = copy_lengths(c, lengths);
+  return 0;
 }
 
-static int rnn_end(rnn_call *c) {
-  free(c->args);
-  return dpt__call_end(&c->call);
-}
-
-/* The sizes of y (or, with columns, of x) and of states of so many columns. */
-static void sequence_size(const rnn_call *c, int64_t columns, int64_t size[3]) {
-  size[0] = c->rnn->batch_first ? c->B : c->T;
-  size[1] = c->rnn->batch_first ? c->T : c->B;
+/* Operands by role; `field` of the arguments gets the operand's address. Sequences are x, y and
+ * their gradients, states have a matrix for each pseudo-layer. */
+enum role { SEQUENCE, STATE };
+static void role_size(const rnn_call *c, enum role role, int64_t columns, int64_t size[3]) {
+  int64_t layers = (int64_t)c->rnn->layers * c->rnn->directions;
+  size[0] = role == STATE ? layers : c->rnn->batch_first ? c->B : c->T;
+  size[1] = role == STATE || !c->rnn->batch_first ? c->B : c->T;
   size[2] = columns;
 }
-static void state_size(const rnn_call *c, int64_t columns, int64_t size[3]) {
-  size[0] = (int64_t)c->rnn->layers * c->rnn->directions;
-  size[1] = c->B;
-  size[2] = columns;
-}
-static int64_t out_columns(const dpt_rnn *r) { return (int64_t)r->directions * dpt__rnn_width(r); }
-
-/* Operands by role: states, sequences; `field` of the arguments gets the operand's address. */
-static void state_in(rnn_call *c, void *field, const char *name, const dpt_tensor *t,
-                     int64_t columns) {
+/* A state may be missing. */
+static void rnn_in(rnn_call *c, enum role role, void *field, const char *name, const dpt_tensor *t,
+                   int64_t columns) {
   int64_t size[3];
-  state_size(c, columns, size);
-  const dpt_tensor *s = dpt__call_in_maybe(&c->call, name, t, field);
-  dpt__call_same(&c->call, name, s, 3, size);
+  role_size(c, role, columns, size);
+  if (role == SEQUENCE) dpt__call_present(&c->call, name, t);
+  dpt__call_same(&c->call, name, dpt__call_in_maybe(&c->call, name, t, field), 3, size);
 }
-static void state_out(rnn_call *c, void *field, const char *name, dpt_tensor *t, int64_t columns) {
+static void rnn_out(rnn_call *c, enum role role, void *field, const char *name, dpt_tensor *t,
+                    int64_t columns) {
   int64_t size[3];
-  state_size(c, columns, size);
-  if (t) dpt__call_out(&c->call, name, t, 3, size, field);
-}
-static void sequence_in(rnn_call *c, void *field, const char *name, const dpt_tensor *t,
-                        int64_t columns) {
-  int64_t size[3];
-  sequence_size(c, columns, size);
-  const dpt_tensor *s = dpt__call_in(&c->call, name, t, field);
-  dpt__call_same(&c->call, name, s, 3, size);
-}
-static void sequence_out(rnn_call *c, void *field, const char *name, dpt_tensor *t,
-                         int64_t columns) {
-  int64_t size[3];
-  sequence_size(c, columns, size);
-  dpt__call_out(&c->call, name, t, 3, size, field);
+  role_size(c, role, columns, size);
+  if (t || role == SEQUENCE) dpt__call_out(&c->call, name, t, 3, size, field);
 }
 static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
   int64_t n;
@@ -252,12 +235,6 @@ static int64_t reserve_bytes(rnn_call *c) {
   return bytes;
 }
 
-static void reserve_out(rnn_call *c, dpt_tensor *reserve, int ndim, const int64_t *size,
-                        int64_t bytes) {
-  c->args->reserve_bytes = bytes;
-  dpt__call_out_type(&c->call, "reserve", reserve, DPT_U8, ndim, size, &c->args->reserve);
-}
-
 /* The reserve that forward left. */
 static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
   dpt__call_present(&c->call, "reserve", reserve);
@@ -271,64 +248,33 @@ static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
   dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8, &c->args->reserve);
 }
 
-static int rnn_launch(rnn_call *c, enum dpt__kernel kernel) {
-  if (c->call.status) return 1;
-  dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
-  return c->call.status;
-}
-
-static int forward(rnn_call *c, dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *reserve,
-                   const dpt_tensor *x, const dpt_tensor *h0, const dpt_tensor *c0,
-                   const dpt_tensor *weight) {
-  struct dpt__rnn_args *a = c->args;
-  const dpt_rnn *r = c->rnn;
-  only_lstm(c, "c0", c0);
-  only_lstm(c, "cn", cn);
-  sequence_in(c, &a->x, "input", x, r->input);
-  state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
-  state_in(c, &a->c0, "c0", c0, r->hidden);
-  weight_in(c, weight);
-  sequence_out(c, &a->y, "output", y, out_columns(r));
-  state_out(c, &a->hn, "hn", hn, dpt__rnn_width(r));
-  state_out(c, &a->cn, "cn", cn, r->hidden);
-  if (reserve) {
-    int64_t bytes = reserve_bytes(c);
-    reserve_out(c, reserve, 1, &bytes, bytes);
-  }
-  return rnn_launch(c, DPT__KERNEL_rnn_forward);
+/* Launches the kernel, unless the call has failed, and ends the call. */
+static int rnn_run(rnn_call *c, enum dpt__kernel kernel) {
+  if (!c->call.status) dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
+  free(c->args);
+  return dpt__call_end(&c->call);
 }
 
 int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *reserve,
                     const dpt_rnn *rnn, const dpt_tensor *x, const dpt_tensor *h0,
                     const dpt_tensor *c0, const dpt_tensor *weight, const dpt_tensor *lengths) {
   rnn_call c;
-  DPT__TRY(check_network(rnn));
-  c.call.status = rnn_begin(&c, rnn, "input", x, rnn->input, lengths);
-  if (!c.call.status) forward(&c, y, hn, cn, reserve, x, h0, c0, weight);
-  return rnn_end(&c);
-}
-
-static int backward_data(rnn_call *c, dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0,
-                         dpt_tensor *reserve, const dpt_tensor *y, const dpt_tensor *gy,
-                         const dpt_tensor *ghn, const dpt_tensor *gcn, const dpt_tensor *h0,
-                         const dpt_tensor *c0, const dpt_tensor *weight) {
-  struct dpt__rnn_args *a = c->args;
-  const dpt_rnn *r = c->rnn;
-  only_lstm(c, "gcn", gcn);
-  only_lstm(c, "c0", c0);
-  only_lstm(c, "gc0", gc0);
-  sequence_in(c, &a->gy, "gradOutput", gy, out_columns(r));
-  sequence_in(c, &a->y, "output", y, out_columns(r));
-  state_in(c, &a->ghn, "ghn", ghn, dpt__rnn_width(r));
-  state_in(c, &a->gcn, "gcn", gcn, r->hidden);
-  state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
-  state_in(c, &a->c0, "c0", c0, r->hidden);
-  weight_in(c, weight);
-  reserve_in(c, reserve);
-  sequence_out(c, &a->gx, "gradInput", gx, r->input);
-  state_out(c, &a->gh0, "gh0", gh0, dpt__rnn_width(r));
-  state_out(c, &a->gc0, "gc0", gc0, r->hidden);
-  return rnn_launch(c, DPT__KERNEL_rnn_data);
+  DPT__TRY(rnn_begin(&c, rnn, "input", x, 0, lengths));
+  struct dpt__rnn_args *a = c.args;
+  only_lstm(&c, "c0", c0);
+  only_lstm(&c, "cn", cn);
+  rnn_in(&c, SEQUENCE, &a->x, "input", x, rnn->input);
+  rnn_in(&c, STATE, &a->h0, "h0", h0, dpt__rnn_width(rnn));
+  rnn_in(&c, STATE, &a->c0, "c0", c0, rnn->hidden);
+  weight_in(&c, weight);
+  rnn_out(&c, SEQUENCE, &a->y, "output", y, out_columns(rnn));
+  rnn_out(&c, STATE, &a->hn, "hn", hn, dpt__rnn_width(rnn));
+  rnn_out(&c, STATE, &a->cn, "cn", cn, rnn->hidden);
+  if (reserve) {
+    int64_t bytes = a->reserve_bytes = reserve_bytes(&c);
+    dpt__call_out_type(&c.call, "reserve", reserve, DPT_U8, 1, &bytes, &a->reserve);
+  }
+  return rnn_run(&c, DPT__KERNEL_rnn_forward);
 }
 
 int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_tensor *reserve,
@@ -337,34 +283,37 @@ int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_
                           const dpt_tensor *c0, const dpt_tensor *weight,
                           const dpt_tensor *lengths) {
   rnn_call c;
-  DPT__TRY(check_network(rnn));
-  c.call.status = rnn_begin(&c, rnn, "gradOutput", gy, out_columns(rnn), lengths);
-  if (!c.call.status) backward_data(&c, gx, gh0, gc0, reserve, y, gy, ghn, gcn, h0, c0, weight);
-  return rnn_end(&c);
-}
-
-static int backward_weight(rnn_call *c, dpt_tensor *gw, const dpt_tensor *x, const dpt_tensor *h0,
-                           const dpt_tensor *y, dpt_tensor *reserve) {
-  struct dpt__rnn_args *a = c->args;
-  const dpt_rnn *r = c->rnn;
-  dpt_tensor *g = dpt__call_update(&c->call, "gradWeight", gw, &a->gw);
-  sequence_in(c, &a->x, "input", x, r->input);
-  state_in(c, &a->h0, "h0", h0, dpt__rnn_width(r));
-  sequence_in(c, &a->y, "output", y, out_columns(r));
-  check_weight(c, "gradWeight", g);
-  reserve_in(c, reserve);
-  return rnn_launch(c, DPT__KERNEL_rnn_weight);
+  DPT__TRY(rnn_begin(&c, rnn, "gradOutput", gy, 1, lengths));
+  struct dpt__rnn_args *a = c.args;
+  only_lstm(&c, "gcn", gcn);
+  only_lstm(&c, "c0", c0);
+  only_lstm(&c, "gc0", gc0);
+  rnn_in(&c, SEQUENCE, &a->gy, "gradOutput", gy, out_columns(rnn));
+  rnn_in(&c, SEQUENCE, &a->y, "output", y, out_columns(rnn));
+  rnn_in(&c, STATE, &a->ghn, "ghn", ghn, dpt__rnn_width(rnn));
+  rnn_in(&c, STATE, &a->gcn, "gcn", gcn, rnn->hidden);
+  rnn_in(&c, STATE, &a->h0, "h0", h0, dpt__rnn_width(rnn));
+  rnn_in(&c, STATE, &a->c0, "c0", c0, rnn->hidden);
+  weight_in(&c, weight);
+  reserve_in(&c, reserve);
+  rnn_out(&c, SEQUENCE, &a->gx, "gradInput", gx, rnn->input);
+  rnn_out(&c, STATE, &a->gh0, "gh0", gh0, dpt__rnn_width(rnn));
+  rnn_out(&c, STATE, &a->gc0, "gc0", gc0, rnn->hidden);
+  return rnn_run(&c, DPT__KERNEL_rnn_data);
 }
 
 int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor *x,
                             const dpt_tensor *h0, const dpt_tensor *y, const dpt_tensor *lengths,
                             dpt_tensor *reserve, double scale) {
   rnn_call c;
-  DPT__TRY(check_network(rnn));
-  c.call.status = rnn_begin(&c, rnn, "input", x, rnn->input, lengths);
-  if (!c.call.status) {
-    c.args->scale = scale;
-    backward_weight(&c, gw, x, h0, y, reserve);
-  }
-  return rnn_end(&c);
+  DPT__TRY(rnn_begin(&c, rnn, "input", x, 0, lengths));
+  struct dpt__rnn_args *a = c.args;
+  a->scale = scale;
+  dpt_tensor *g = dpt__call_update(&c.call, "gradWeight", gw, &a->gw);
+  rnn_in(&c, SEQUENCE, &a->x, "input", x, rnn->input);
+  rnn_in(&c, STATE, &a->h0, "h0", h0, dpt__rnn_width(rnn));
+  rnn_in(&c, SEQUENCE, &a->y, "output", y, out_columns(rnn));
+  check_weight(&c, "gradWeight", g);
+  reserve_in(&c, reserve);
+  return rnn_run(&c, DPT__KERNEL_rnn_weight);
 }
