@@ -29,6 +29,13 @@ typedef uint16_t dpt__half; /* the bits of an IEEE binary16 */
 #define DPT_DTYPES(X)                                                                              \
   DPT_INTEGER_DTYPES(X) X(DPT_F16, dpt__half, double, f16, Half) DPT_REAL_DTYPES(X)
 
+/* Entries of a table by element type: f_u8, f_i8 ... */
+#define DPT__BY_INTEGER(f)                                                                         \
+  [DPT_U8] = f##_u8, [DPT_I8] = f##_i8, [DPT_I16] = f##_i16, [DPT_I32] = f##_i32,                  \
+  [DPT_I64] = f##_i64
+#define DPT__BY_REAL(f) [DPT_F32] = f##_f32, [DPT_F64] = f##_f64
+#define DPT__BY_DTYPE(f) DPT__BY_INTEGER(f), [DPT_F16] = f##_f16, DPT__BY_REAL(f)
+
 /* Bytes of an element; "Float" and so on; "torch.CudaLongTensor" for a tensor's kind_. */
 extern const uint8_t dpt__dtype_sizes[];
 static inline size_t dpt__dtype_size(int dtype) { return dpt__dtype_sizes[dtype]; }

@@ -12,6 +12,13 @@
 
 #define DPT__INLINE inline __attribute__((always_inline))
 
+/* f(width, ...) with a width that is a constant. */
+#define DPT__BY_WIDTH(width, f, ...)                                                               \
+  ((width) == 1   ? f(1, __VA_ARGS__)                                                              \
+   : (width) == 2 ? f(2, __VA_ARGS__)                                                              \
+   : (width) == 4 ? f(4, __VA_ARGS__)                                                              \
+                  : f(8, __VA_ARGS__))
+
 /* n elements from one strided row to another; steps in elements. */
 static DPT__INLINE void dpt__move_by(int width, char *to, int64_t to_stride, const char *from,
                                      int64_t from_stride, int64_t n) {
@@ -25,19 +32,7 @@ static inline void dpt__move(size_t width, char *to, int64_t to_stride, const ch
     memcpy(to, from, (size_t)n * width);
     return;
   }
-  switch (width) {
-  case 1:
-    dpt__move_by(1, to, to_stride, from, from_stride, n);
-    break;
-  case 2:
-    dpt__move_by(2, to, to_stride, from, from_stride, n);
-    break;
-  case 4:
-    dpt__move_by(4, to, to_stride, from, from_stride, n);
-    break;
-  default:
-    dpt__move_by(8, to, to_stride, from, from_stride, n);
-  }
+  DPT__BY_WIDTH(width, dpt__move_by, to, to_stride, from, from_stride, n);
 }
 
 /* A number as an integer of 32 bits or fewer, and of 64: truncated; what does not fit is the least
@@ -114,7 +109,7 @@ static inline double dpt__get_element(int dtype, const void *from) {
 static inline double dpt__plain(double value) { return value == value ? value : (double)NAN; }
 
 /* Whether an element is other than 0; -0 is 0, NaN is not. */
-static DPT__INLINE int dpt__element_set(int dtype, const void *at) {
+static DPT__EVERYWHERE DPT__INLINE int dpt__element_set(int dtype, const void *at) {
   switch (dtype) {
   case DPT_U8:
   case DPT_I8:

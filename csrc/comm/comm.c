@@ -58,26 +58,6 @@ static dpt__row *comm_rows(const char *fn, int64_t more, int64_t count, int64_t 
   return rows;
 }
 
-/* The n tensors of src go to rows of m tensors each. */
-static int comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies, int64_t m,
-                          const dpt_tensor *const *to) {
-  dpt__row *rows = comm_rows("broadcast", 0, copies, m, to);
-  if (!rows) return 1;
-  int status = atomic_load(&chosen)->broadcast(comm_row(n, src), copies, rows);
-  free(rows);
-  return status;
-}
-
-int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
-                       dpt_tensor *const *out) {
-  const dpt_tensor *const *to = (const dpt_tensor *const *)out;
-  if (n < 1 || copies < 1) return 0;
-  DPT__TRY(dpt__devices_ready("broadcast"));
-  DPT__TRY(comm_check("broadcast", n, src, 1, src));
-  DPT__TRY(comm_check("broadcast", n, src, copies, to));
-  return comm_broadcast(n, src, copies, n, to);
-}
-
 /* list[0 .. n-1] and `flat`, which is as long as all of them, are of one type. */
 static int check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
                       const dpt_tensor *flat) {
@@ -95,14 +75,29 @@ static int check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
   return 0;
 }
 
-int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t copies,
-                            dpt_tensor *const *out) {
-  const dpt_tensor *const *to = (const dpt_tensor *const *)out;
+/* flat: each copy is one tensor. */
+static int comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
+                          const dpt_tensor *const *to, int flat) {
   if (n < 1 || copies < 1) return 0;
   DPT__TRY(dpt__devices_ready("broadcast"));
   DPT__TRY(comm_check("broadcast", n, src, 1, src));
-  for (int64_t c = 0; c < copies; c++) DPT__TRY(check_flat("broadcast", n, src, to[c]));
-  return comm_broadcast(n, src, copies, 1, to);
+  if (!flat) DPT__TRY(comm_check("broadcast", n, src, copies, to));
+  for (int64_t c = 0; flat && c < copies; c++) DPT__TRY(check_flat("broadcast", n, src, to[c]));
+  dpt__row *rows = comm_rows("broadcast", 0, copies, flat ? 1 : n, to);
+  if (!rows) return 1;
+  int status = atomic_load(&chosen)->broadcast(comm_row(n, src), copies, rows);
+  free(rows);
+  return status;
+}
+
+int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
+                       dpt_tensor *const *out) {
+  return comm_broadcast(n, src, copies, (const dpt_tensor *const *)out, 0);
+}
+
+int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t copies,
+                            dpt_tensor *const *out) {
+  return comm_broadcast(n, src, copies, (const dpt_tensor *const *)out, 1);
 }
 
 /* The row becomes 0, run by run. */

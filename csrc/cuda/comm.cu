@@ -29,12 +29,11 @@ template <typename T, int words> __global__ void sum_runs(runs<words> g) {
   int base = (int)blockIdx.y * (2 + g.sources);
   int64_t n = g.word[base].count;
   int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
   T *to = (T *)g.word[base + 1].sum;
   uintptr_t bits = (uintptr_t)to;
   for (int s = 0; s < g.sources; s++) bits |= (uintptr_t)g.word[base + 2 + s].source;
   int64_t packs = bits % 16 ? 0 : n / PER;
-  for (int64_t i = thread; i < packs; i += threads) {
+  for (int64_t i = thread; i < packs; i += dpt__grid_threads<int64_t>()) {
     A sum[PER];
     pack p = ((const pack *)g.word[base + 2].source)[i];
     for (int k = 0; k < PER; k++) sum[k] = dpt__widen(p.v[k]);
@@ -45,7 +44,7 @@ template <typename T, int words> __global__ void sum_runs(runs<words> g) {
     for (int k = 0; k < PER; k++) p.v[k] = dpt__narrow<T>(sum[k]);
     ((pack *)to)[i] = p;
   }
-  for (int64_t i = packs * PER + thread; i < n; i += threads) {
+  for (int64_t i = packs * PER + thread; i < n; i += dpt__grid_threads<int64_t>()) {
     A sum = dpt__widen(((const T *)g.word[base + 2].source)[i]);
     for (int s = 1; s < g.sources; s++)
       sum += dpt__widen(((const T *)g.word[base + 2 + s].source)[i]);

@@ -12,9 +12,9 @@ namespace {
 
 /* Threads take elements in turns, so that neighbours are neighbours. */
 template <typename To, typename From, typename Index>
-__global__ void convert_kernel(dpt__walk walk, Index count) {
-  Index threads = (Index)gridDim.x * blockDim.x;
-  for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+__global__ void convert_kernel(dpt__walk walk, int64_t n) {
+  Index count = (Index)n, threads = dpt__grid_threads<Index>();
+  for (Index i = dpt__thread<Index>(); i < count; i += threads) {
     int64_t place[2];
     dpt__offsets<Index, 2>(walk, i, place);
     ((To *)walk.data[0])[place[0]] =
@@ -24,9 +24,9 @@ __global__ void convert_kernel(dpt__walk walk, Index count) {
 }
 
 template <typename T, typename Index>
-__global__ void fill_kernel(dpt__walk walk, Index count, T value) {
-  Index threads = (Index)gridDim.x * blockDim.x;
-  for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+__global__ void fill_kernel(dpt__walk walk, int64_t n, T value) {
+  Index count = (Index)n, threads = dpt__grid_threads<Index>();
+  for (Index i = dpt__thread<Index>(); i < count; i += threads) {
     int64_t place[1];
     dpt__offsets<Index, 1>(walk, i, place);
     ((T *)walk.data[0])[place[0]] = value;
@@ -36,14 +36,10 @@ __global__ void fill_kernel(dpt__walk walk, Index count, T value) {
 
 template <typename To, typename From>
 int convert_from(dpt__context *context, const dpt__walk &walk, int64_t count) {
-  if (count <= UINT32_MAX) {
-    auto kernel = convert_kernel<To, From, uint32_t>;
-    return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
-                      walk, (uint32_t)count);
-  }
-  auto kernel = convert_kernel<To, From, uint64_t>;
+  auto kernel =
+      count <= UINT32_MAX ? convert_kernel<To, From, uint32_t> : convert_kernel<To, From, uint64_t>;
   return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
-                    walk, (uint64_t)count);
+                    walk, count);
 }
 
 template <typename To> int convert_to(dpt__context *context, const dpt__walk &walk, int64_t count) {
@@ -54,14 +50,9 @@ template <typename To> int convert_to(dpt__context *context, const dpt__walk &wa
 
 template <typename T>
 int fill_all(dpt__context *context, const dpt__walk &walk, int64_t count, T value) {
-  if (count <= UINT32_MAX) {
-    auto kernel = fill_kernel<T, uint32_t>;
-    return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
-                      walk, (uint32_t)count, value);
-  }
-  auto kernel = fill_kernel<T, uint64_t>;
+  auto kernel = count <= UINT32_MAX ? fill_kernel<T, uint32_t> : fill_kernel<T, uint64_t>;
   return DPT_LAUNCH(kernel, dpt__walk_blocks(&walk, count), dpt__walk_threads(&walk), 0, context,
-                    walk, (uint64_t)count, value);
+                    walk, count, value);
 }
 
 int move(dpt__context *context, const dpt__walk &walk, int64_t count, size_t width) {
@@ -86,6 +77,22 @@ int dpt__cuda_convert(dpt__context *context, const void *args) {
     if (walk.dtype[0] == walk.dtype[1]) return move(context, walk, count, sizeof zero);
     return convert_to<decltype(zero)>(context, walk, count);
   });
+}
+
+int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *size, void *to,
+                   const int64_t *to_stride, const void *from, const int64_t *from_stride) {
+  struct dpt__convert_args args = {};
+  args.walk.noperand = 2;
+  args.walk.ndim = ndim;
+  for (int d = 0; d < ndim; d++) {
+    args.walk.size[d] = size[d];
+    args.walk.stride[0][d] = to_stride[d];
+    args.walk.stride[1][d] = from_stride[d];
+  }
+  args.walk.data[0] = (char *)to;
+  args.walk.data[1] = (char *)from;
+  args.walk.dtype[0] = args.walk.dtype[1] = dtype;
+  return dpt__cuda_convert(context, &args);
 }
 
 int dpt__cuda_fill(dpt__context *context, const void *args) {

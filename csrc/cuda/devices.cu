@@ -86,17 +86,18 @@ static int memory_left(int index, int64_t *bytes) {
   return 0;
 }
 
-static int memory_alloc(int index, size_t bytes, void **p) {
+/* Of a call for memory: 0 and NULL if there is none. */
+static int allocated(cudaError_t error, const char *call, void **p) {
+  if (error == cudaSuccess) return 0;
   *p = NULL;
+  if (error != cudaErrorMemoryAllocation) return dpt__cuda_status(error, call);
+  (void)cudaGetLastError(); /* takes the error back: the caller sees that there is none */
+  return 0;
+}
+
+static int memory_alloc(int index, size_t bytes, void **p) {
   dpt__visit there(index);
-  if (there.failed) return 1;
-  cudaError_t error = cudaMalloc(p, bytes);
-  if (error == cudaErrorMemoryAllocation) {
-    *p = NULL;
-    (void)cudaGetLastError(); /* takes the error back: the caller sees that there is none */
-    return 0;
-  }
-  return dpt__cuda_status(error, "cudaMalloc");
+  return there.failed || allocated(cudaMalloc(p, bytes), "cudaMalloc", p);
 }
 
 /* A device that failed: its memory is gone with it. */
@@ -106,14 +107,7 @@ static void memory_free(int index, void *p, size_t bytes) {
 }
 
 static int pinned_alloc(size_t bytes, void **p) {
-  *p = NULL;
-  cudaError_t error = cudaHostAlloc(p, bytes, cudaHostAllocPortable);
-  if (error == cudaErrorMemoryAllocation) {
-    *p = NULL;
-    (void)cudaGetLastError();
-    return 0;
-  }
-  return dpt__cuda_status(error, "cudaHostAlloc");
+  return allocated(cudaHostAlloc(p, bytes, cudaHostAllocPortable), "cudaHostAlloc", p);
 }
 
 static void pinned_free(void *p, size_t bytes) {

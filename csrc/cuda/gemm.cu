@@ -7,9 +7,7 @@
 #include "cuda/cublas.h"
 #include "cuda/element.h"
 #include "cuda/gemm.h"
-extern "C" {
-#include "ops/map.h"
-}
+#include "cuda/walk.h"
 
 namespace {
 
@@ -24,12 +22,6 @@ cudaDataType type_of(int dtype) {
 cublasComputeType_t compute_of(const dpt__gemm_args *g) {
   if (g->dtype == DPT_F64) return CUBLAS_COMPUTE_64F;
   return g->dtype == DPT_F32 && g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-}
-
-int width_of(int dtype) { return dtype == DPT_F16 ? 2 : dtype == DPT_F32 ? 4 : 8; }
-
-const void *at(const dpt__gemm_args *g, const void *p, int64_t element) {
-  return (const char *)p + element * width_of(g->dtype);
 }
 
 /* All three have BLAS forms; c is row-major. */
@@ -54,10 +46,10 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   for (int64_t i = 0; i < g->batch; i += MOST_PRODUCTS) {
     int64_t count = g->batch - i;
     if (count > MOST_PRODUCTS) count = MOST_PRODUCTS;
+    dpt__gemm_args p = dpt__gemm_at(g, i, dpt__width_of(g->dtype));
     DPT__CUBLAS(cublas.call->cublasGemmStridedBatchedEx_64(
-        cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, at(g, g->b, i * g->b_batch), type,
-        fb.lead, g->b_batch, at(g, g->a, i * g->a_batch), type, fa.lead, g->a_batch, c_scale,
-        (void *)at(g, g->c, i * g->c_batch), type, fc.lead, g->c_batch, count, compute,
+        cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, p.b, type, fb.lead, g->b_batch, p.a, type,
+        fa.lead, g->a_batch, c_scale, p.c, type, fc.lead, g->c_batch, count, compute,
         CUBLAS_GEMM_DEFAULT));
   }
   return 0;
@@ -73,23 +65,10 @@ dpt__gemm_args exchanged(const dpt__gemm_args *g) {
   return t;
 }
 
-/* A matrix of each product; `dense` has no gaps. */
 int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride, const void *from,
            const int64_t *from_stride, int64_t batch, int64_t rows, int64_t cols) {
-  struct dpt__convert_args args = {};
-  args.walk.noperand = 2;
-  args.walk.ndim = 3;
-  args.walk.size[0] = batch;
-  args.walk.size[1] = rows;
-  args.walk.size[2] = cols;
-  for (int d = 0; d < 3; d++) {
-    args.walk.stride[0][d] = to_stride[d];
-    args.walk.stride[1][d] = from_stride[d];
-  }
-  args.walk.data[0] = (char *)to;
-  args.walk.data[1] = (char *)from;
-  args.walk.dtype[0] = args.walk.dtype[1] = dtype;
-  return dpt__cuda_convert(context, &args);
+  const int64_t size[3] = {batch, rows, cols};
+  return dpt__cuda_copy(context, dtype, 3, size, to, to_stride, from, from_stride);
 }
 
 /* *matrix = a dense copy of itself (or, not filled, room for one). The same matrix of all products
@@ -99,7 +78,7 @@ int dense(dpt__context *context, const dpt__gemm_args *g, bool fill, const void 
   int64_t count = g->batch, from[3] = {*batch, *row, *col};
   if (*batch == 0) count = 1;
   int64_t to[3] = {rows * cols, cols, 1};
-  void *copy = dpt__scratch(context, (size_t)(count * rows * cols) * width_of(g->dtype));
+  void *copy = dpt__scratch(context, (size_t)(count * rows * cols) * dpt__width_of(g->dtype));
   if (fill && spread(context, g->dtype, copy, to, *matrix, from, count, rows, cols)) return 1;
   *matrix = copy;
   *row = cols;

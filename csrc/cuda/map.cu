@@ -202,8 +202,7 @@ int launch_operands(dpt__context *context, const struct dpt__map_args *a, const 
 template <typename T>
 __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused, dpt__fault fault,
                           const char *name) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+  for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
     int64_t place[DPT__OPERANDS];
     dpt__offsets<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, place);
     if (dpt__load(((const T *)walk.data[k])[place[k]]) != 0) continue;

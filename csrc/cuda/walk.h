@@ -38,6 +38,15 @@ static inline unsigned dpt__blocks(int64_t count) {
   return (unsigned)(blocks < 1 << 30 ? blocks : 1 << 30);
 }
 
+/* The number of the running thread, of a launch of dpt__blocks(count) blocks, and how many there
+ * are in the grid. */
+template <typename Index> __device__ __forceinline__ Index dpt__thread() {
+  return (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
+}
+template <typename Index> __device__ __forceinline__ Index dpt__grid_threads() {
+  return (Index)gridDim.x * (Index)blockDim.x;
+}
+
 /* Blocks and threads of a walk with an element for each thread. */
 static inline unsigned dpt__walk_blocks(const dpt__walk *walk, int64_t count) {
   return walk->serial ? 1 : dpt__blocks(count);
@@ -45,5 +54,9 @@ static inline unsigned dpt__walk_blocks(const dpt__walk *walk, int64_t count) {
 static inline unsigned dpt__walk_threads(const dpt__walk *walk) {
   return walk->serial ? 1 : DPT__BLOCK;
 }
+
+/* to = from, of one type and ndim sizes (convert.cu). */
+int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *size, void *to,
+                   const int64_t *to_stride, const void *from, const int64_t *from_stride);
 
 #endif

@@ -5,15 +5,15 @@
  * consistent, so that one of them sees the other. Whoever clears the registration raises the
  * generation, so that a waiter whose registration was cleared before it slept does not sleep.
  */
-#define _GNU_SOURCE /* CPU_COUNT */
+#define _GNU_SOURCE /* syscall */
 #include "device/counter.h"
 
 #include "base/assert.h"
+#include "dpt.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -36,17 +36,11 @@ void dpt__counter_worker_end(void) {
   atomic_fetch_sub(&working, 1);
 }
 
-static void count_cores(int *cores) {
-  cpu_set_t set;
-  *cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  if (*cores < 1) *cores = 1;
-}
-
 int dpt__cores(void) {
   static atomic_int known;
   int cores = atomic_load_explicit(&known, memory_order_relaxed);
   if (!cores) {
-    count_cores(&cores);
+    cores = dpt_cores();
     atomic_store_explicit(&known, cores, memory_order_relaxed);
   }
   return cores;

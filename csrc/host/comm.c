@@ -14,12 +14,7 @@ enum { BLOCK = 1024, PARALLEL = 32768 };
 
 typedef void sum_fn(void *to, const void *const *sources, int count, int64_t first, int64_t n,
                     void *room);
-static sum_fn *const sums[] = {
-#define X(id, type, acc, suffix, name) [id] = sum_##suffix,
-    DPT_DTYPES(X)
-#undef X
-};
-_Static_assert(sizeof sums / sizeof *sums == DPT_NDTYPE, "one for each element type");
+static sum_fn *const sums[DPT_NDTYPE] = {DPT__BY_DTYPE(sum)};
 
 static void sum_run(const struct dpt__comm_sum_args *args, const dpt__word *run, int64_t first,
                     int64_t end) {

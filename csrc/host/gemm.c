@@ -267,7 +267,6 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
   if (g->dtype != DPT_F32 && g->dtype != DPT_F64)
     return context->measures ? 0 : dpt__host_gemm_integer(context, g);
   /* Many small products: one a thread, each on a context of its own when no copies are needed. */
-  dpt__gemm_args h = *g;
   int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&
               dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col).fits &&
               dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col).fits && !g->fixed;
@@ -279,21 +278,16 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
     for (int64_t i = 0; i < g->batch; i++) {
       dpt__context alone = *context;
       alone.threads = 1;
-      dpt__gemm_args q = *g;
-      q.a = at(g->dtype, g->a, i * g->a_batch);
-      q.b = at(g->dtype, g->b, i * g->b_batch);
-      q.c = to(g->dtype, g->c, i * g->c_batch);
-      failed |= real(&alone, &q);
+      dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)width(g->dtype));
+      failed |= real(&alone, &one);
     }
     return failed;
   }
   size_t used = context->used;
   for (int64_t i = 0; i < g->batch; i++) {
-    h.a = at(g->dtype, g->a, i * g->a_batch);
-    h.b = at(g->dtype, g->b, i * g->b_batch);
-    h.c = to(g->dtype, g->c, i * g->c_batch);
+    dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)width(g->dtype));
     context->used = used;
-    DPT__TRY(real(context, &h));
+    DPT__TRY(real(context, &one));
     if (context->measures) break; /* the others need as much */
   }
   context->used = used;

@@ -13,12 +13,7 @@
 enum { STRIP = 2048, PARALLEL = 32768 };
 
 typedef void add_fn(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n);
-static add_fn *const adds[] = {
-#define X(id, type, acc, suffix, name) [id] = add_row_##suffix,
-    DPT_DTYPES(X)
-#undef X
-};
-_Static_assert(sizeof adds / sizeof *adds == DPT_NDTYPE, "one for each element type");
+static add_fn *const adds[DPT_NDTYPE] = {DPT__BY_DTYPE(add_row)};
 
 static int bad(int64_t index, int dim, int64_t limit) {
   return dpt__fail("index %lld is out of range, dimension %d has %lld elements", (long long)index,

@@ -15,12 +15,7 @@ enum { SPREAD = 16, BLOCK = DPT__REDUCE_BLOCK };
 
 typedef void pair_fn(int pairing, int kind, const void *x, int64_t xs, const void *y, int64_t ys,
                      int64_t n, double p, part *sum);
-static pair_fn *const pairs[] = {
-#define X(id, type, acc, suffix, name) [id] = pair_##suffix,
-    DPT_DTYPES(X)
-#undef X
-};
-_Static_assert(sizeof pairs / sizeof *pairs == DPT_NDTYPE, "one for each element type");
+static pair_fn *const pairs[DPT_NDTYPE] = {DPT__BY_DTYPE(pair)};
 
 int dpt__host_pair(dpt__context *context, const void *args) {
   const dpt__pair_args *g = args;

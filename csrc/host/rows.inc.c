@@ -99,24 +99,22 @@
 #define SUFFIX f16
 #include "host/rows_convert.inc.c"
 
-#define INTEGERS(name)                                                                             \
-  [DPT_U8] = row_##name##_u8, [DPT_I8] = row_##name##_i8, [DPT_I16] = row_##name##_i16,            \
-  [DPT_I32] = row_##name##_i32, [DPT_I64] = row_##name##_i64
-#define REALS(name) [DPT_F32] = row_##name##_f32, [DPT_F64] = row_##name##_f64
+#define ALL(name) DPT__BY_INTEGER(row_##name), DPT__BY_REAL(row_##name)
 
 const dpt__rows PASTE(dpt__rows_, ISA) = {
     .name = ISA_NAME,
     .map =
         {
-#define DPT_REAL(name, known, operands, trait, formula) [DPT__MAP_##name] = {REALS(name)},
-#define DPT_INTEGER(name, known, operands, trait, formula) [DPT__MAP_##name] = {INTEGERS(name)},
-#define DPT_OP(name, known, operands, trait) [DPT__MAP_##name] = {INTEGERS(name), REALS(name)},
+#define DPT_REAL(name, known, operands, trait, formula)                                            \
+  [DPT__MAP_##name] = {DPT__BY_REAL(row_##name)},
+#define DPT_INTEGER(name, known, operands, trait, formula)                                         \
+  [DPT__MAP_##name] = {DPT__BY_INTEGER(row_##name)},
+#define DPT_OP(name, known, operands, trait) [DPT__MAP_##name] = {ALL(name)},
 #include "ops/map.def"
         },
     .compare =
         {
-#define DPT_COMPARE(name, known, operands, trait, condition)                                       \
-  [DPT__MAP_##name] = {INTEGERS(byte_##name), REALS(byte_##name)},
+#define DPT_COMPARE(name, known, operands, trait, condition) [DPT__MAP_##name] = {ALL(byte_##name)},
 #include "ops/map.def"
         },
     .convert =
@@ -130,5 +128,5 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
             DPT_DTYPES(X)
 #undef X
         },
-    .fill = {INTEGERS(fill), REALS(fill)},
+    .fill = {ALL(fill)},
 };

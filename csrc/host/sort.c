@@ -22,12 +22,7 @@ enum { SHORT = 40, PARALLEL = 8192 };
 #include "host/all_types.inc.c"
 
 typedef void keys_fn(const void *data, int64_t n, int64_t stride, uint64_t flip, item *out);
-static keys_fn *const keys[] = {
-#define X(id, type, acc, suffix, name) [id] = keys_##suffix,
-    DPT_DTYPES(X)
-#undef X
-};
-_Static_assert(sizeof keys / sizeof *keys == DPT_NDTYPE, "one for each element type");
+static keys_fn *const keys[DPT_NDTYPE] = {DPT__BY_DTYPE(keys)};
 
 static inline int before(item a, item b) {
   return a.key < b.key || (a.key == b.key && a.at < b.at);

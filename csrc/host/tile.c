@@ -6,6 +6,7 @@
  * that no other operand shares are written past the cache, in whole lines.
  */
 #include "host/tile.h"
+#include "base/element.h"
 #include "base/number.h"
 #include "tensor/tensor.h"
 #include <emmintrin.h>
@@ -60,73 +61,37 @@ static void block_64(uint64_t *to, int64_t to_pitch, const uint64_t *from, int64
 }
 
 #define ONE(to, to_pitch, from, pitch) (*(to) = *(from))
+#define FN(name) name##_1
+#define T uint8_t
 #define SIDE 1
 #define BLOCK ONE
-#define FN(name) name##_8
-#define T uint8_t
 #include "host/tile_move.inc.c"
-#undef FN
-#undef T
-#define FN(name) name##_16
+#define FN(name) name##_2
 #define T uint16_t
+#define SIDE 1
+#define BLOCK ONE
 #include "host/tile_move.inc.c"
-#undef FN
-#undef T
-#undef BLOCK
-#undef SIDE
+#define FN(name) name##_4
+#define T uint32_t
 #define SIDE 4
 #define BLOCK block_32
-#define FN(name) name##_32
-#define T uint32_t
 #include "host/tile_move.inc.c"
-#undef FN
-#undef T
-#undef BLOCK
-#undef SIDE
+#define FN(name) name##_8
+#define T uint64_t
 #define SIDE 2
 #define BLOCK block_64
-#define FN(name) name##_64
-#define T uint64_t
 #include "host/tile_move.inc.c"
-#undef FN
-#undef T
-#undef BLOCK
-#undef SIDE
 
+#define GATHER(width, ...) gather_##width(__VA_ARGS__)
 static void gather(size_t size, void *to, int64_t pitch, const void *from, int64_t nj, int64_t ni,
                    int64_t sj, int64_t si) {
-  switch (size) {
-  case 1:
-    gather_8(to, pitch, from, nj, ni, sj, si);
-    break;
-  case 2:
-    gather_16(to, pitch, from, nj, ni, sj, si);
-    break;
-  case 4:
-    gather_32(to, pitch, from, nj, ni, sj, si);
-    break;
-  default:
-    gather_64(to, pitch, from, nj, ni, sj, si);
-    break;
-  }
+  DPT__BY_WIDTH(size, GATHER, to, pitch, from, nj, ni, sj, si);
 }
 
+#define SCATTER(width, ...) scatter_##width(__VA_ARGS__)
 static void scatter(size_t size, void *to, const void *from, int64_t pitch, int64_t nj, int64_t ni,
                     int64_t sj, int64_t si) {
-  switch (size) {
-  case 1:
-    scatter_8(to, from, pitch, nj, ni, sj, si);
-    break;
-  case 2:
-    scatter_16(to, from, pitch, nj, ni, sj, si);
-    break;
-  case 4:
-    scatter_32(to, from, pitch, nj, ni, sj, si);
-    break;
-  default:
-    scatter_64(to, from, pitch, nj, ni, sj, si);
-    break;
-  }
+  DPT__BY_WIDTH(size, SCATTER, to, from, pitch, nj, ni, sj, si);
 }
 
 /* Copies whole cache lines past the cache; to is aligned to one. */

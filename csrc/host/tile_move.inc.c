@@ -1,8 +1,9 @@
 /* tile_move.inc.c: moves a tile of elements of type T between memory and rows of dense elements.
  *
- * Invariant: included with T, FN(name) and BLOCK defined, BLOCK(to, to_pitch, from, pitch)
- * transposing SIDE x SIDE elements. The dense side has rows `pitch` elements apart; memory has
- * steps sj and si. The inner loop runs along the smaller of memory's two steps.
+ * Invariant: included with T, FN(name), SIDE and BLOCK defined (these are gone afterwards),
+ * BLOCK(to, to_pitch, from, pitch) transposing SIDE x SIDE elements. The dense side has rows
+ * `pitch` elements apart; memory has steps sj and si. The inner loop runs along the smaller of
+ * memory's two steps.
  */
 
 /* to[x][y] = from[y][x]. */
@@ -43,3 +44,8 @@ static void FN(scatter)(T *to, const T *from, int64_t pitch, int64_t nj, int64_t
       for (int64_t i = 0; i < ni; i++) to[j * sj + i * si] = from[j * pitch + i];
   }
 }
+
+#undef FN
+#undef T
+#undef SIDE
+#undef BLOCK

@@ -14,6 +14,9 @@
 struct dpt__slide {
   int64_t in[3], out[3], kernel[3], stride[3], pad[3], dilation[3];
 };
+static DPT__EVERYWHERE inline int64_t dpt__volume(const int64_t size[3]) {
+  return size[0] * size[1] * size[2];
+}
 /* The first element from `first` on in steps of dilation that is not before the plane. */
 static inline int64_t dpt__slide_first(int64_t first, int64_t dilation) {
   return first < 0 ? first + (-first + dilation - 1) / dilation * dilation : first;
@@ -164,7 +167,13 @@ struct dpt__nll_args {
   const void *in, *target, *weight; /* weight (C) or NULL */
   void *out, *total, *gin;          /* out, total (1); gin: not NULL backward, which reads total */
 };
-/* loss: its number in nn/loss.def. gin NULL: the loss goes to out; else its gradient to gin. */
+enum dpt__loss {
+#define DPT_LOSS(name, target, value, gradient) DPT__LOSS_##name,
+#include "nn/loss.def"
+#undef DPT_LOSS
+  DPT__NLOSS
+};
+/* gin NULL: the loss goes to out; else its gradient to gin. */
 struct dpt__loss_args {
   int32_t type, loss, average;
   int64_t n;

@@ -3,7 +3,6 @@
  * Invariant: the value goes into a tensor of one element and nothing waits for it; values of
  * targets are checked by the kernels (on the host that is at once).
  */
-#include "nn/loss.h"
 #include "nn/call.h"
 #include "nn/kernels.h"
 

@@ -105,10 +105,6 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
   return maxpool(&call, out, idx, &images, window->ndim, &args);
 }
 
-static int64_t plane(const dpt__images *images) {
-  return images->size[0] * images->size[1] * images->size[2];
-}
-
 /* Indices of maxima in their planes. */
 static const dpt_tensor *take_indices(dpt__call *call, const dpt_tensor *idx, void *field) {
   int32_t type;
@@ -141,7 +137,8 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   check_planes(&call, "gradOutput", &small, "input", &large);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_, &args.to);
-  args.planes = large.N * large.C, args.small = plane(&small), args.large = plane(&large);
+  args.planes = large.N * large.C, args.small = dpt__volume(small.size),
+  args.large = dpt__volume(large.size);
   return dpt__call_run(&call, dpt__call_some(gx), plane_scatter, &args);
 }
 
@@ -161,8 +158,8 @@ int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tenso
   if (call.status) return dpt__call_end(&call);
   int n = dpt__images_size(&images, ndim, images.C, s.out, sizes5);
   dpt_tensor *y = dpt__call_out(&call, "output", out, n, sizes5, &args.to);
-  args.planes = images.N * images.C, args.small = plane(&images);
-  args.large = s.out[0] * s.out[1] * s.out[2];
+  args.planes = images.N * images.C, args.small = dpt__volume(images.size);
+  args.large = dpt__volume(s.out);
   return dpt__call_run(&call, dpt__call_some(y), plane_scatter, &args);
 }
 
@@ -179,7 +176,8 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   check_planes(&call, "indices", &small, "gradOutput", &large);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, i, &args.to);
-  args.planes = large.N * large.C, args.small = plane(&small), args.large = plane(&large);
+  args.planes = large.N * large.C, args.small = dpt__volume(small.size),
+  args.large = dpt__volume(large.size);
   return dpt__call_run(&call, dpt__call_some(gx), plane_gather, &args);
 }
 

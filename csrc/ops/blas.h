@@ -26,6 +26,16 @@ static inline int dpt__gemm_asks_blas(const dpt__gemm_args *g) {
          (g->dtype == DPT_F16 || g->dtype == DPT_F32 || g->dtype == DPT_F64);
 }
 
+/* Product i of a batch, by itself; width: bytes of an element. */
+static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, int64_t width) {
+  dpt__gemm_args one = *g;
+  one.a = (const char *)g->a + i * g->a_batch * width;
+  one.b = (const char *)g->b + i * g->b_batch * width;
+  one.c = (char *)g->c + i * g->c_batch * width;
+  one.batch = 1;
+  return one;
+}
+
 /* A matrix as BLAS wants it: row-major with a leading step, or the transposed of such a one. */
 typedef struct dpt__blas_form {
   int fits, trans;

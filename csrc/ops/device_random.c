@@ -4,8 +4,6 @@
 #include "ops/generator.h"
 #include "tensor/tensor.h"
 
-#include <string.h>
-
 /* Gives the number of an existing device; 0 means the current one. */
 static int find(const char *fn, int *device) {
   dpt__device *there;
@@ -37,26 +35,15 @@ int dpt_device_initial_seed(int device, uint64_t *seed) {
 }
 
 int dpt_device_rng_get(int device, dpt_tensor *r) {
-  const int64_t size = sizeof(dpt__draws);
   DPT__TRY(find("getRNGState", &device));
-  if (r->kind_ != DPT_U8)
-    return dpt__fail("getRNGState: the state goes into a torch.ByteTensor, got a %s",
-                     dpt__kind_name(r->kind_));
-  dpt_tensor fresh;
-  DPT__TRY(dpt_tensor_new(&fresh, DPT_U8, 1, &size));
   dpt__draws now = dpt__draws_get(device);
-  memcpy(dpt__at(&fresh), &now, sizeof now);
-  int failed = dpt_tensor_set(r, &fresh);
-  dpt_tensor_free(&fresh);
-  return failed;
+  return dpt__state_put(r, &now, sizeof now);
 }
 
 int dpt_device_rng_set(int device, const dpt_tensor *from) {
   dpt__draws now;
   DPT__TRY(find("setRNGState", &device));
-  if (from->kind_ != DPT_U8 || dpt__count(from) != sizeof now || !dpt__contiguous(from))
-    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s", dpt__describe(from));
-  memcpy(&now, dpt__at(from), sizeof now);
+  DPT__TRY(dpt__state_take(from, &now, sizeof now));
   dpt__draws_set(device, now);
   return 0;
 }

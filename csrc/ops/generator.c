@@ -83,12 +83,28 @@ struct state {
 };
 _Static_assert(sizeof(struct state) == 5048, "Torch7's size");
 
-int dpt_generator_get(const dpt_generator *g, dpt_tensor *r) {
-  struct state out;
-  const int64_t size = sizeof out;
+int dpt__state_put(dpt_tensor *r, const void *state, size_t size) {
+  const int64_t count = (int64_t)size;
   if (r->kind_ != DPT_U8)
     return dpt__fail("getRNGState: the state goes into a torch.ByteTensor, got a %s",
                      dpt__kind_name(r->kind_));
+  dpt_tensor fresh;
+  DPT__TRY(dpt_tensor_new(&fresh, DPT_U8, 1, &count));
+  memcpy(dpt__at(&fresh), state, size);
+  int failed = dpt_tensor_set(r, &fresh);
+  dpt_tensor_free(&fresh);
+  return failed;
+}
+
+int dpt__state_take(const dpt_tensor *from, void *state, size_t size) {
+  if (from->kind_ != DPT_U8 || dpt__count(from) != (int64_t)size || !dpt__contiguous(from))
+    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s", dpt__describe(from));
+  memcpy(state, dpt__at(from), size);
+  return 0;
+}
+
+int dpt_generator_get(const dpt_generator *g, dpt_tensor *r) {
+  struct state out;
   memset(&out, 0, sizeof out);
   out.seed = g->seed;
   out.left = WORDS + 1 - g->used;
@@ -98,19 +114,12 @@ int dpt_generator_get(const dpt_generator *g, dpt_tensor *r) {
   out.angle = g->angle;
   out.radius = g->radius;
   out.kept = g->kept;
-  dpt_tensor fresh;
-  DPT__TRY(dpt_tensor_new(&fresh, DPT_U8, 1, &size));
-  memcpy(dpt__at(&fresh), &out, sizeof out);
-  int failed = dpt_tensor_set(r, &fresh);
-  dpt_tensor_free(&fresh);
-  return failed;
+  return dpt__state_put(r, &out, sizeof out);
 }
 
 int dpt_generator_set(dpt_generator *g, const dpt_tensor *state) {
   struct state in;
-  if (state->kind_ != DPT_U8 || dpt__count(state) != sizeof in || !dpt__contiguous(state))
-    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s", dpt__describe(state));
-  memcpy(&in, dpt__at(state), sizeof in);
+  DPT__TRY(dpt__state_take(state, &in, sizeof in));
   if (in.left < 1 || in.left > WORDS + 1 || (in.kept & ~1) || !isfinite(in.angle) ||
       !isfinite(in.radius))
     return dpt__fail("setRNGState: these bytes are no state of a generator");

@@ -17,6 +17,10 @@ struct dpt_generator {
   double angle, radius; /* of the pair that it belongs to: angle in turns */
 };
 
+/* A state of a generator goes into a ByteTensor, and comes from one. */
+int dpt__state_put(dpt_tensor *r, const void *state, size_t size);
+int dpt__state_take(const dpt_tensor *from, void *state, size_t size);
+
 /* Leave to draw from a generator: an effect of the thread, which nothing takes back. */
 typedef struct dpt__drawer {
   dpt_generator *g;

@@ -8,6 +8,9 @@
 #include "cuda/gemm.h"
 #include "cuda/nn/convolution.h"
 #include "cuda/walk.h"
+extern "C" {
+#include "nn/products.h"
+}
 
 namespace {
 
@@ -100,37 +103,6 @@ bool pointwise(const dpt__slide *s) {
   return true;
 }
 
-/* The product of one group of one image; batch steps are to be filled in. */
-template <typename T>
-dpt__gemm_args product_of(const struct dpt__convolution_args *a, T *col, T *out, T *weight) {
-  int64_t O = a->O / a->groups, K = a->I / a->groups * dpt__volume(a->slide.kernel);
-  int64_t S = dpt__volume(a->slide.out);
-  dpt__gemm_args g = {};
-  g.dtype = a->type;
-  g.fixed = a->deterministic && a->pass != DPT__CONV_WEIGHT;
-  g.tf32 = a->tf32;
-  g.alpha = 1;
-  g.a_col = g.b_col = g.c_col = 1;
-  if (a->pass == DPT__CONV_FORWARD) {
-    g.m = O, g.n = S, g.k = K;
-    g.a = weight, g.a_row = K;
-    g.b = col, g.b_row = S;
-    g.c = out, g.c_row = S;
-  } else if (a->pass == DPT__CONV_DATA) {
-    g.m = K, g.n = S, g.k = O;
-    g.a = weight, g.a_row = 1, g.a_col = K;
-    g.b = out, g.b_row = S;
-    g.c = col, g.c_row = S;
-  } else {
-    g.m = O, g.n = K, g.k = S;
-    g.alpha = a->scale, g.beta = 1;
-    g.a = out, g.a_row = S;
-    g.b = col, g.b_row = 1, g.b_col = S;
-    g.c = weight, g.c_row = K;
-  }
-  return g;
-}
-
 /* The products of n images: all images at once where there is one group, else all groups. */
 template <typename T>
 int products(dpt__context *context, const struct dpt__convolution_args *a, int64_t n, T *col,
@@ -142,7 +114,8 @@ int products(dpt__context *context, const struct dpt__convolution_args *a, int64
   int64_t out_step = images ? a->O * S : a->O / a->groups * S;
   int64_t weight_step = images ? 0 : of_weight;
   for (int64_t i = 0; i < n; i += images ? n : 1) {
-    dpt__gemm_args g = product_of<T>(a, col + i * K * S, out + i * a->O * S, (T *)a->weight);
+    dpt__gemm_args g = dpt__convolution_product(a, a->deterministic && a->pass != DPT__CONV_WEIGHT,
+                                                0, col + i * K * S, out + i * a->O * S, a->weight);
     g.batch = images ? n : a->groups;
     g.a_batch = a->pass == DPT__CONV_WEIGHT ? out_step : weight_step;
     g.b_batch = a->pass == DPT__CONV_DATA ? out_step : col_stride;

@@ -20,9 +20,8 @@ static_assert(WORDS == (int)DPT__PACK, "a block of words is a pack of elements")
 template <typename T>
 __global__ void mask_kernel(dpt__dropout_mask_args a, uint64_t keep, int64_t blocks, int skew,
                             bool packs) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
   uint64_t seed = dpt__draw_seed(&a.draw), offset = dpt__draw_offset(&a.draw);
-  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < blocks; t += threads) {
+  for (int64_t t = dpt__thread<int64_t>(); t < blocks; t += dpt__grid_threads<int64_t>()) {
     uint32_t words[WORDS];
     dpt__philox_at(seed, offset, (uint64_t)(a.first / WORDS + t), words);
     dpt__pack<T> mask;

@@ -1,8 +1,8 @@
-/* linear.cu: nn.Linear's kernel: a product (see nn/linear.h). */
+/* linear.cu: nn.Linear's kernel: a product (see nn/products.h). */
 #include "cuda/gemm.h"
+#include "cuda/walk.h"
 extern "C" {
-#include "nn/linear.h"
-#include "ops/map.h"
+#include "nn/products.h"
 }
 
 namespace {
@@ -10,17 +10,8 @@ namespace {
 /* out (rows, cols) = the row, in every row */
 int repeat(dpt__context *context, int type, void *out, const void *row, int64_t rows,
            int64_t cols) {
-  struct dpt__convert_args args = {};
-  args.walk.noperand = 2;
-  args.walk.ndim = 2;
-  args.walk.size[0] = rows;
-  args.walk.size[1] = cols;
-  args.walk.stride[0][0] = cols;
-  args.walk.stride[0][1] = args.walk.stride[1][1] = 1;
-  args.walk.data[0] = (char *)out;
-  args.walk.data[1] = (char *)row;
-  args.walk.dtype[0] = args.walk.dtype[1] = type;
-  return dpt__cuda_convert(context, &args);
+  const int64_t size[2] = {rows, cols}, to[2] = {cols, 1}, from[2] = {0, 1};
+  return dpt__cuda_copy(context, type, 2, size, out, to, row, from);
 }
 
 } // namespace

@@ -43,14 +43,13 @@ __global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark, dp
   if (threadIdx.x == 0) bad = 0;
   __syncthreads();
   int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = thread; i < at.n; i += threads) {
+  for (int64_t i = thread; i < at.n; i += dpt__grid_threads<int64_t>()) {
     int64_t row = at[i];
     if (row >= 1 && row <= at.rows) continue;
     bad = 1; /* whoever writes it writes 1 */
     dpt__fault_set(fault, DPT__FAULT_ROW, name, row, i + 1, at.rows);
   }
-  for (int64_t i = thread; i < nmark; i += threads) marks[i] = 0;
+  for (int64_t i = thread; i < nmark; i += dpt__grid_threads<int64_t>()) marks[i] = 0;
   __syncthreads();
   if (threadIdx.x == 0) v->bad[blockIdx.x] = (uint8_t)bad;
   if (blockIdx.x == 0 && threadIdx.x >= gridDim.x && threadIdx.x < CHECKERS)

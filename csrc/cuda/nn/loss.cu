@@ -9,7 +9,6 @@
 #include "cuda/walk.h"
 extern "C" {
 #include "nn/kernels.h"
-#include "nn/loss.h"
 }
 
 namespace {

@@ -11,11 +11,6 @@ extern "C" {
 #include "nn/kernels.h"
 }
 
-/* The number of the running thread, of a launch of dpt__blocks(count) blocks. */
-template <typename Index> __device__ __forceinline__ Index dpt__thread() {
-  return (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
-}
-
 /* f(an index) or f(a float or double, an index), which returns a status; no index, and none plus
  * the threads of a block, is larger than `most`. */
 template <typename F> int dpt__of_index(int64_t most, F f) {
@@ -26,8 +21,6 @@ template <typename F> int dpt__of_real_index(int type, int64_t most, F f) {
     return dpt__of_index(most, [&](auto index) { return f(zero, index); });
   });
 }
-
-static inline int64_t dpt__volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 
 /* Element i of planes of three sizes. */
 template <typename Index> struct dpt__plane_index { Index plane, at[3]; };

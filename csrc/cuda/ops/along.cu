@@ -12,9 +12,8 @@ namespace {
 
 /* A slice is read before it is written: r may be an operand. */
 template <typename T> __global__ void cross_kernel(dpt__cross_args g) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; slice < g.slices.count; slice += threads) {
+  int64_t slice = dpt__thread<int64_t>();
+  for (; slice < g.slices.count; slice += dpt__grid_threads<int64_t>()) {
     int64_t at[3];
     dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)slice, at);
     const T *a = (const T *)g.a + at[0], *b = (const T *)g.b + at[1];
@@ -31,9 +30,8 @@ template <typename T> __global__ void cross_kernel(dpt__cross_args g) {
 }
 
 template <typename T> __global__ void plane_kernel(dpt__planes_args g, int64_t count) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
   int64_t size = g.r_size[0] * g.r_size[1] * g.r_size[2];
-  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
+  for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     int64_t output = t / size, rest = t - output * size, first[3], last[3], place[3];
     place[0] = rest / (g.r_size[1] * g.r_size[2]);
     place[1] = rest / g.r_size[2] % g.r_size[1];

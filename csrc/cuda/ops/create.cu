@@ -13,8 +13,7 @@ extern "C" {
 namespace {
 
 template <typename Index> __global__ void ramp_kernel(dpt__ramp_args g, int64_t count) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+  for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
     int64_t place[1];
     dpt__offsets<Index, 1>(g.walk, (Index)i, place);
     double value = g.from + (double)i * g.step;
@@ -73,8 +72,7 @@ __global__ void count_numbers(dpt__histogram_args g, int64_t blocks, unsigned lo
 
 template <typename T>
 __global__ void write_counts(T *out, const unsigned long long *counts, int64_t n) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads)
+  for (int64_t i = dpt__thread<int64_t>(); i < n; i += dpt__grid_threads<int64_t>())
     out[i] = (T)counts[i];
 }
 

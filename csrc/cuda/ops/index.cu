@@ -27,9 +27,8 @@ struct job {
 /* Whether there is a bad index, in *refused: a single block sets it, of several each may. */
 __global__ void check_indices(dpt__index_args g, int64_t count, int *refused, dpt__fault fault,
                               const char *name) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
   int bad = 0;
-  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
+  for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     int64_t at[1], slice = t / g.n;
     dpt__offsets<uint64_t, 1>(g.slices, (uint64_t)slice, at);
     int64_t place = g.idx[at[0] + (t - slice * g.n) * g.idx_stride];
@@ -64,8 +63,7 @@ template <typename U, typename Index>
 __global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
   const dpt__index_args &g = w.g;
   if (*refused) return;
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
+  for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     slot<Index> s(w, (Index)t);
     int64_t at[3], from = s.j, place;
     dpt__offsets<Index, 3>(g.slices, s.slice, at);
@@ -91,8 +89,7 @@ template <typename T, typename Index>
 __global__ void add_slices(job w, int64_t count, const int *refused) {
   const dpt__index_args &g = w.g;
   if (*refused) return;
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
+  for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     slot<Index> s(w, (Index)t);
     int64_t at[3], row = (int64_t)s.slice * w.order_step, end = (int64_t)s.j + 1;
     dpt__offsets<Index, 3>(g.slices, s.slice, at);

@@ -16,27 +16,6 @@ namespace {
 constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ROUNDS = 16;
 constexpr int64_t TILE = THREADS * ROUNDS;
 
-/* Whether an element is other than 0: dpt__element_set. */
-__device__ __forceinline__ bool is_set(int dtype, const void *data, int64_t at) {
-  switch (dtype) {
-  case DPT_U8:
-  case DPT_I8:
-    return ((const uint8_t *)data)[at] != 0;
-  case DPT_I16:
-    return ((const uint16_t *)data)[at] != 0;
-  case DPT_I32:
-    return ((const uint32_t *)data)[at] != 0;
-  case DPT_I64:
-    return ((const uint64_t *)data)[at] != 0;
-  case DPT_F16:
-    return (((const uint16_t *)data)[at] & 0x7fff) != 0;
-  case DPT_F32:
-    return ((const float *)data)[at] != 0;
-  default:
-    return ((const double *)data)[at] != 0;
-  }
-}
-
 /* A tile's elements are the warps' by parts, in order, and a part's are its lanes' in turns. */
 __device__ __forceinline__ int64_t element_of(int round) {
   int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
@@ -47,12 +26,13 @@ __device__ __forceinline__ int64_t element_of(int round) {
 template <typename Index, int operands>
 __device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
   constexpr int k = operands - 1;
+  const int dtype = walk.dtype[k], width = dpt__width_of(dtype);
   unsigned bits = 0;
   for (int round = 0; round < ROUNDS; round++) {
     int64_t i = element_of(round), place[operands];
     if (i >= count) break;
     dpt__offsets<Index, operands>(walk, (Index)i, place);
-    if (is_set(walk.dtype[k], walk.data[k], place[k])) bits |= 1u << round;
+    if (dpt__element_set(dtype, walk.data[k] + place[k] * width)) bits |= 1u << round;
   }
   return bits;
 }
@@ -175,8 +155,7 @@ __global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int
 
 template <typename U, typename Index>
 __global__ void fill_masked(dpt__walk walk, int64_t count, U value) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+  for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
     int64_t place[2];
     dpt__offsets<Index, 2>(walk, (Index)i, place);
     if (walk.data[1][place[1]]) ((U *)walk.data[0])[place[0]] = value;

@@ -14,8 +14,7 @@ namespace {
 /* A kernel for each distribution, so that the cheap ones need few registers. */
 template <int distribution> __global__ void draw(dpt__philox_args g, int64_t count) {
   const int dtype = g.walk.dtype[0], given = g.walk.noperand > 1;
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+  for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
     int64_t place[2] = {0, 0};
     double a = g.a;
     if (given) {

@@ -195,8 +195,7 @@ __global__ void __launch_bounds__(THREADS, 3)
 
 template <typename Key>
 __global__ void score_runs(const Key *keys, int64_t n, int64_t count, unsigned long long *best) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
+  for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     int64_t slice = t / n, i = t - slice * n;
     const Key *x = keys + slice * n;
     if (i + 1 < n && x[i + 1] == x[i]) continue;
@@ -208,9 +207,8 @@ __global__ void score_runs(const Key *keys, int64_t n, int64_t count, unsigned l
 template <typename T>
 __global__ void give_modes(dpt__sort_args g, const typename dpt__keys<T>::key *keys,
                            const uint32_t *at, const unsigned long long *best) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; slice < g.slices.count; slice += threads) {
+  int64_t slice = dpt__thread<int64_t>();
+  for (; slice < g.slices.count; slice += dpt__grid_threads<int64_t>()) {
     int64_t start[3], i = slice * g.n + dpt__run_end(best[slice]);
     dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)slice, start);
     give<T>(g, start[0], start[1], start[2], 0, keys[i], at[i]);

@@ -12,6 +12,4 @@ int dpt__conv_gemm(dpt__context *context, const struct dpt__convolution_args *a)
 /* oneDNN; float. */
 int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a);
 
-static inline int64_t dpt__volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
-
 #endif

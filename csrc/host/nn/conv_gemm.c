@@ -5,6 +5,7 @@
  */
 #include "host/gemm.h"
 #include "host/nn/conv.h"
+#include "nn/products.h"
 
 /* The row (of in[0] * in[1]) that kernel element k of output o reads; -1: padding. */
 static inline int64_t row_of(const struct dpt__slide *s, const int64_t *k, const int64_t *o) {

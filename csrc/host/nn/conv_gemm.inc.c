@@ -45,29 +45,11 @@ static int FN(image)(dpt__context *context, const struct dpt__convolution_args *
   for (int64_t g = 0; g < a->groups; g++) {
     T *gin = in + g * (in_size / a->groups), *gout = out + g * O * S;
     T *weight = (T *)a->weight + g * O * K;
-    dpt__gemm_args gemm = {.dtype = a->type, .batch = 1, .alpha = 1};
-    if (a->pass == DPT__CONV_FORWARD) {
-      FN(columns)(a, gin, col);
+    if (a->pass != DPT__CONV_DATA) FN(columns)(a, gin, col);
+    if (a->pass == DPT__CONV_FORWARD)
       for (int64_t o = 0; o < O && bias; o++)
         for (int64_t s = 0; s < S; s++) gout[o * S + s] = bias[g * O + o];
-      gemm.beta = bias ? 1 : 0;
-      gemm.m = O, gemm.n = S, gemm.k = K;
-      gemm.a = weight, gemm.a_row = K, gemm.a_col = 1;
-      gemm.b = col, gemm.b_row = S, gemm.b_col = 1;
-      gemm.c = gout, gemm.c_row = S, gemm.c_col = 1;
-    } else if (a->pass == DPT__CONV_DATA) {
-      gemm.m = K, gemm.n = S, gemm.k = O;
-      gemm.a = weight, gemm.a_row = 1, gemm.a_col = K;
-      gemm.b = gout, gemm.b_row = S, gemm.b_col = 1;
-      gemm.c = col, gemm.c_row = S, gemm.c_col = 1;
-    } else {
-      FN(columns)(a, gin, col);
-      gemm.alpha = a->scale, gemm.beta = 1;
-      gemm.m = O, gemm.n = K, gemm.k = S;
-      gemm.a = gout, gemm.a_row = S, gemm.a_col = 1;
-      gemm.b = col, gemm.b_row = 1, gemm.b_col = S;
-      gemm.c = weight, gemm.c_row = K, gemm.c_col = 1;
-    }
+    dpt__gemm_args gemm = dpt__convolution_product(a, 0, bias ? 1 : 0, col, gout, weight);
     DPT__TRY(dpt__host_gemm(context, &gemm));
     if (a->pass == DPT__CONV_DATA) FN(uncolumns)(a, col, gin);
   }

@@ -1,7 +1,7 @@
-/* linear.c: nn.Linear's kernel: a product (see nn/linear.h). */
-#include "nn/linear.h"
+/* linear.c: nn.Linear's kernel: a product (see nn/products.h). */
 #include "host/gemm.h"
 #include "host/nn/real.h"
+#include "nn/products.h"
 
 int dpt__host_linear(dpt__context *context, const void *p) {
   const struct dpt__linear_args *a = p;

@@ -3,7 +3,6 @@
  * Invariant: the sum of each block of BLOCK elements is one thread's, and the blocks' sums are
  * added in their order, so the value does not depend on the number of threads.
  */
-#include "nn/loss.h"
 #include "host/nn/real.h"
 
 enum { BLOCK = 4096 };

@@ -10,7 +10,6 @@
 #define Index int64_t
 #include "nn/reads.inc.h"
 
-static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 /* The windows of one dimension after the other. */
 static void lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
   for (int d = 0; d < 3; d++)

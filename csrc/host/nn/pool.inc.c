@@ -91,7 +91,8 @@ static void FN(max_row)(const T *in, const struct dpt__slide *s, struct range t,
 
 static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a) {
   const struct dpt__slide *s = &a->slide;
-  int64_t small = volume(s->out), large = volume(s->in), n = s->out[0] + s->out[1] + s->out[2];
+  int64_t small = dpt__volume(s->out), large = dpt__volume(s->in),
+          n = s->out[0] + s->out[1] + s->out[2];
   struct range *ranges = ranges_of(context, s, a->samples ? a->planes : 1);
   FN(place) *best = NULL; /* a row of outputs for each thread, if windows slide */
   if (!a->samples && !a->adaptive && large < INT32_MAX)
@@ -186,7 +187,7 @@ static int FN(avgpool)(dpt__context *context, const struct dpt__avgpool_args *a)
   if (context->measures) return 0;
   lay(s, a->adaptive, a->count_pad, t);
   const struct range *y = t + s->out[0], *x = y + s->out[1];
-  int64_t small = volume(s->out), large = volume(s->in);
+  int64_t small = dpt__volume(s->out), large = dpt__volume(s->in);
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
   for (int64_t p = 0; p < a->planes; p++) {
     T *in = (T *)a->in + p * large, *out = (T *)a->out + p * small;

@@ -7,8 +7,6 @@
 #define Index int64_t
 #include "nn/reads.inc.h"
 
-static int64_t volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
-
 static void lay_taps(const struct dpt__upsample_args *a, struct tap *t) {
   for (int d = 0; d < 3; d++)
     for (int64_t o = 0; o < a->outsize[d]; o++)

@@ -5,7 +5,7 @@
 static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct tap *t, T *in,
                                T *out) {
   const struct tap *y = t + a->outsize[0], *x = y + a->outsize[1];
-  if (a->backward) memset(in, 0, (size_t)volume(a->insize) * sizeof *in);
+  if (a->backward) memset(in, 0, (size_t)dpt__volume(a->insize) * sizeof *in);
   for (int64_t i = 0; i < a->outsize[0]; i++)
     for (int64_t j = 0; j < a->outsize[1]; j++)
       for (int64_t k = 0; k < a->outsize[2]; k++, out++) {
@@ -27,7 +27,7 @@ static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct 
 /* from[d] + o: the element of in that out's element comes from, -1 for a zero. */
 static void FN(pad_plane)(const struct dpt__pad_args *a, const int64_t *t, T *in, T *out) {
   const int64_t *y = t + a->outsize[0], *x = y + a->outsize[1];
-  if (a->backward) memset(in, 0, (size_t)volume(a->insize) * sizeof *in);
+  if (a->backward) memset(in, 0, (size_t)dpt__volume(a->insize) * sizeof *in);
   for (int64_t i = 0; i < a->outsize[0]; i++)
     for (int64_t j = 0; j < a->outsize[1]; j++, out += a->outsize[2]) {
       int outside = t[i] < 0 || y[j] < 0;
@@ -44,7 +44,7 @@ static void FN(pad_plane)(const struct dpt__pad_args *a, const int64_t *t, T *in
 
 static int FN(upsample)(dpt__context *context, const struct dpt__upsample_args *a) {
   int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
-  int64_t large = volume(a->outsize), small = volume(a->insize);
+  int64_t large = dpt__volume(a->outsize), small = dpt__volume(a->insize);
   struct tap *taps = dpt__scratch(context, (size_t)n * sizeof *taps);
   if (context->measures) return 0;
   lay_taps(a, taps);
@@ -56,7 +56,7 @@ static int FN(upsample)(dpt__context *context, const struct dpt__upsample_args *
 
 static int FN(pad)(dpt__context *context, const struct dpt__pad_args *a) {
   int64_t n = a->outsize[0] + a->outsize[1] + a->outsize[2];
-  int64_t large = volume(a->outsize), small = volume(a->insize);
+  int64_t large = dpt__volume(a->outsize), small = dpt__volume(a->insize);
   int64_t *from = dpt__scratch(context, (size_t)n * sizeof *from);
   if (context->measures) return 0;
   lay_pads(a, from);

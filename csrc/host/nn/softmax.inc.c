@@ -47,26 +47,6 @@ static void FN(places)(int log_, const T *in, T *out, int64_t C, int64_t S, int6
       out[c * S + s] = log_ ? in[c * S + s] - shift[s] : exps[c * BLOCK + s] * shift[s];
 }
 
-static int FN(forward)(dpt__context *context, const struct dpt__softmax_args *a) {
-  int threads = dpt__threads(context, a->N * a->C * a->S * 4);
-  int64_t each = a->C * (a->S == 1 ? 1 : BLOCK); /* exponentials of a thread */
-  T *exps = dpt__scratch(context, (size_t)(each * threads) * sizeof *exps);
-  if (context->measures) return 0;
-  dpt__row_fn *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
-  int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < a->N * blocks; i++) {
-    int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
-    const T *in = (const T *)a->in + i / blocks * a->C * a->S + first;
-    T *out = (T *)a->out + (in - (const T *)a->in), *mine = exps + each * dpt__thread_number();
-    if (a->S == 1)
-      FN(row)(a->log, in, out, a->C, mine, exp_);
-    else
-      FN(places)(a->log, in, out, a->C, a->S, n, mine, exp_);
-  }
-  return 0;
-}
-
 static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, T *exps,
                              dpt__row_fn *exp_) {
   double sum = 0;
@@ -97,27 +77,27 @@ static void FN(places_backward)(int log_, const T *gout, const T *out, T *gin, i
   }
 }
 
-static int FN(backward)(dpt__context *context, const struct dpt__softmax_args *a) {
-  int threads = dpt__threads(context, a->N * a->C * a->S * 4);
-  int64_t each = a->S == 1 ? a->C : 0;
+static int FN(softmax)(dpt__context *context, const struct dpt__softmax_args *a) {
+  int threads = dpt__threads(context, a->N * a->C * a->S * 4), rows = a->S == 1;
+  int64_t each = rows ? a->C : a->gin ? 0 : a->C * BLOCK; /* exponentials of a thread */
   T *exps = dpt__scratch(context, (size_t)(each * threads + 1) * sizeof *exps);
   if (context->measures) return 0;
   dpt__row_fn *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
-  int64_t blocks = a->S == 1 ? 1 : (a->S + BLOCK - 1) / BLOCK;
+  int64_t blocks = rows ? 1 : (a->S + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {
     int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
     int64_t place = i / blocks * a->C * a->S + first;
-    const T *gout = (const T *)a->gout + place, *out = (const T *)a->out + place;
-    T *gin = (T *)a->gin + place, *mine = exps + each * dpt__thread_number();
-    if (a->S == 1)
-      FN(row_backward)(a->log, gout, out, gin, a->C, mine, exp_);
+    const T *from = (const T *)(a->gin ? a->gout : a->in) + place;
+    T *out = (T *)a->out + place, *mine = exps + each * dpt__thread_number();
+    if (a->gin && rows)
+      FN(row_backward)(a->log, from, out, (T *)a->gin + place, a->C, mine, exp_);
+    else if (a->gin)
+      FN(places_backward)(a->log, from, out, (T *)a->gin + place, a->C, a->S, n, exp_);
+    else if (rows)
+      FN(row)(a->log, from, out, a->C, mine, exp_);
     else
-      FN(places_backward)(a->log, gout, out, gin, a->C, a->S, n, exp_);
+      FN(places)(a->log, from, out, a->C, a->S, n, mine, exp_);
   }
   return 0;
-}
-
-static int FN(softmax)(dpt__context *context, const struct dpt__softmax_args *a) {
-  return a->gin ? FN(backward)(context, a) : FN(forward)(context, a);
 }

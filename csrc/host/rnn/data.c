@@ -25,22 +25,16 @@ static int give_input(const dpt__rnn_pass *s, void *gx) {
 
 static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void *gx, void *way) {
   const struct dpt__rnn_args *a = p->a;
-  dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d);
-  dpt__rnn_layer at = dpt__rnn_layer_at(&a->rnn, layer * a->rnn.directions + d);
-  s.h0 = dpt__rnn_states(&s, a->gh0, p->O);
-  s.c0 = dpt__rnn_states(&s, a->gc0, p->H);
-  s.hn = dpt__rnn_states(&s, a->ghn, p->O);
-  s.cn = dpt__rnn_states(&s, a->gcn, p->H);
-  s.cells_before = dpt__rnn_states(&s, a->c0, p->H);
+  dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d, a->gh0, a->gc0, a->ghn, a->gcn);
   s.out = dpt__rnn_at(p, gout, d * p->O);
   s.dh = way;
   s.dc = dpt__rnn_at(p, way, p->B * p->O);
   s.dm = dpt__rnn_at(p, s.dc, p->B * p->H);
   s.tanhs = dpt__rnn_at(p, s.dm, p->B * p->H);
   int64_t I = dpt__rnn_input(&a->rnn, layer);
-  dpt__rnn_matrix_make(&s, &s.input, at.input, p->gates, I, I, 1);
-  dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->gates, p->O, p->O, 1);
-  dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->O, p->H, p->H, 1);
+  dpt__rnn_matrix_make(&s, &s.input, s.layout.input, p->gates, I, I, 1);
+  dpt__rnn_matrix_make(&s, &s.recurrent, s.layout.recurrent, p->gates, p->O, p->O, 1);
+  dpt__rnn_matrix_make(&s, &s.projection, s.layout.projection, p->O, p->H, p->H, 1);
   if (p->context->measures) return 0;
   DPT__TRY(dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64));
   return give_input(&s, gx);

@@ -23,10 +23,10 @@ static int read_input(const dpt__rnn_pass *s, const void *x) {
 }
 
 /* One row of what is added to the gates. */
-static void make_bias(const dpt__rnn_pass *s, const dpt__rnn_layer *at, void *bias) {
+static void make_bias(const dpt__rnn_pass *s, void *bias) {
   const dpt__rnn_plan *p = s->plan;
-  const void *in = dpt__rnn_weight(p, p->a->weight, at->input_bias);
-  const void *rec = dpt__rnn_weight(p, p->a->weight, at->recurrent_bias);
+  const void *in = dpt__rnn_weight(p, p->a->weight, s->layout.input_bias);
+  const void *rec = dpt__rnn_weight(p, p->a->weight, s->layout.recurrent_bias);
   if (p->a->type == DPT_F32)
     bias_f32(p, bias, in, rec);
   else
@@ -36,21 +36,16 @@ static void make_bias(const dpt__rnn_pass *s, const dpt__rnn_layer *at, void *bi
 /* One direction of a layer: x (N, I) to its columns of out (N, directions*O). */
 static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x, void *out) {
   const struct dpt__rnn_args *a = p->a;
-  dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d);
-  dpt__rnn_layer at = dpt__rnn_layer_at(&a->rnn, layer * a->rnn.directions + d);
-  s.h0 = dpt__rnn_states(&s, a->h0, p->O);
-  s.c0 = dpt__rnn_states(&s, a->c0, p->H);
-  s.hn = dpt__rnn_states(&s, a->hn, p->O);
-  s.cn = dpt__rnn_states(&s, a->cn, p->H);
+  dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d, a->h0, a->c0, a->hn, a->cn);
   s.out = dpt__rnn_at(p, out, d * p->O);
   void *bias = dpt__scratch(p->context, (size_t)p->row * p->width);
   s.bias = bias;
   int64_t I = dpt__rnn_input(&a->rnn, layer);
-  dpt__rnn_matrix_make(&s, &s.input, at.input, I, p->gates, 1, I);
-  dpt__rnn_matrix_make(&s, &s.recurrent, at.recurrent, p->O, p->gates, 1, p->O);
-  dpt__rnn_matrix_make(&s, &s.projection, at.projection, p->H, p->O, 1, p->H);
+  dpt__rnn_matrix_make(&s, &s.input, s.layout.input, I, p->gates, 1, I);
+  dpt__rnn_matrix_make(&s, &s.recurrent, s.layout.recurrent, p->O, p->gates, 1, p->O);
+  dpt__rnn_matrix_make(&s, &s.projection, s.layout.projection, p->H, p->O, 1, p->H);
   if (p->context->measures) return 0;
-  make_bias(&s, &at, bias);
+  make_bias(&s, bias);
   DPT__TRY(read_input(&s, x));
   return dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
 }

@@ -7,7 +7,13 @@ enum {
   CHUNK = 64     /* rows that a thread takes at once */
 };
 
-dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction) {
+/* A pseudo-layer's part of states of all of them, or NULL. */
+static void *states_of(const dpt__rnn_plan *p, void *states, int pseudo, int64_t columns) {
+  return states ? dpt__rnn_at(p, states, pseudo * p->B * columns) : NULL;
+}
+
+dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction, void *h0, void *c0,
+                               void *hn, void *cn) {
   const struct dpt__rnn_args *a = p->a;
   int pseudo = layer * a->rnn.directions + direction;
   const dpt__rows *rows = dpt__rows_pick();
@@ -22,13 +28,14 @@ dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction)
                          .cells = dpt__rnn_kept(p, pseudo, p->at.cell),
                          .whole = dpt__rnn_kept(p, pseudo, p->at.whole),
                          .given = dpt__rnn_kept(p, pseudo, p->at.given),
+                         .h0 = states_of(p, h0, pseudo, p->O),
+                         .c0 = states_of(p, c0, pseudo, p->H),
+                         .hn = states_of(p, hn, pseudo, p->O),
+                         .cn = states_of(p, cn, pseudo, p->H),
+                         .cells_before = states_of(p, a->c0, pseudo, p->H),
+                         .layout = dpt__rnn_layer_at(&a->rnn, pseudo),
                          .sigmoid = rows->map[DPT__MAP_sigmoid][a->type],
                          .tanh = rows->map[DPT__MAP_tanh][a->type]};
-}
-
-void *dpt__rnn_states(const dpt__rnn_pass *s, void *states, int64_t columns) {
-  int64_t pseudo = s->layer * s->plan->a->rnn.directions + s->direction;
-  return states ? dpt__rnn_at(s->plan, states, pseudo * s->plan->B * columns) : NULL;
 }
 
 void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,

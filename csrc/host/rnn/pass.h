@@ -22,7 +22,8 @@ typedef struct dpt__rnn_pass {
   const dpt__rnn_plan *plan;
   const dpt__rnn_product *product;
   int cell, layer, direction;
-  int64_t step; /* 1 or -1: from a step to the one behind it, as this direction reads */
+  dpt__rnn_layer layout; /* of the weights */
+  int64_t step;          /* 1 or -1: from a step to the one behind it, as this direction reads */
   void *gates, *before, *cells, *whole, *given; /* dpt__rnn_block */
   void *h0, *c0, *hn, *cn; /* this pseudo-layer's states, in the users' order, or NULL; backward:
                             * hn and cn are the gradients that come, h0 and c0 those that go */
@@ -34,10 +35,11 @@ typedef struct dpt__rnn_pass {
   dpt__row_fn *sigmoid, *tanh;
 } dpt__rnn_pass;
 
-/* What both ways have in common; the caller adds the rest. states: of all pseudo-layers, or NULL.
+/* What both ways have in common; the caller adds the rest. States are of all pseudo-layers, or
+ * NULL.
  */
-dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction);
-void *dpt__rnn_states(const dpt__rnn_pass *s, void *states, int64_t columns);
+dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction, void *h0, void *c0,
+                               void *hn, void *cn);
 /* Rows first .. end-1 of the sorted sequences, all steps. */
 typedef int dpt__rnn_run(const dpt__rnn_pass *s, int64_t first, int64_t end);
 /* The same for all sequences, on the threads of the context. */

@@ -62,8 +62,9 @@ static void add_product(const sum *s, int64_t part, int64_t shift, int64_t rows,
                     CHUNK < rows - i ? CHUNK : rows - i, k, columns, 1);
 }
 
-static void matrices(const dpt__rnn_pass *pass, const dpt__rnn_layer *at, const void *x) {
+static void matrices(const dpt__rnn_pass *pass, const void *x) {
   const dpt__rnn_plan *p = pass->plan;
+  const dpt__rnn_layer *at = &pass->layout;
   int64_t I = dpt__rnn_input(&p->a->rnn, pass->layer);
   sum gates, given;
   begin(&gates, pass, pass->gates, p->row, p->row, I > p->O ? I : p->O);
@@ -109,10 +110,9 @@ static int biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *
 }
 
 static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x) {
-  dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d);
-  dpt__rnn_layer at = dpt__rnn_layer_at(&p->a->rnn, layer * p->a->rnn.directions + d);
-  matrices(&pass, &at, x);
-  return biases(p, &at, pass.gates);
+  dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d, NULL, NULL, NULL, NULL);
+  matrices(&pass, x);
+  return biases(p, &pass.layout, pass.gates);
 }
 
 int dpt__host_rnn_weight(dpt__context *context, const void *args) {

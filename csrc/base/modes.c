@@ -1,0 +1,26 @@
+/* modes.c: switches of the process: deterministic mode, short float products on GPUs (TF32).
+ *
+ * Invariant: the value at a function's call counts and travels in the kernel's args, so that work
+ * in a queue is not changed by a later switch. DPT_DETERMINISTIC is read once.
+ */
+#include "dpt.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static atomic_int deterministic = -1; /* -1: the environment was not looked at yet */
+static atomic_int tf32;
+
+void dpt_deterministic_set(int on) { atomic_store(&deterministic, on != 0); }
+
+int dpt_deterministic_get(void) {
+  int now = atomic_load(&deterministic);
+  if (now >= 0) return now;
+  const char *text = getenv("DPT_DETERMINISTIC");
+  int from_environment = text && atoi(text) != 0;
+  atomic_compare_exchange_strong(&deterministic, &now, from_environment);
+  return atomic_load(&deterministic);
+}
+
+void dpt_tf32_set(int on) { atomic_store(&tf32, on != 0); }
+int dpt_tf32_get(void) { return atomic_load(&tf32); }
