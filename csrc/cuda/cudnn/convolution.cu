@@ -15,10 +15,6 @@ template <typename T> __global__ void add_to(T *to, const T *from, int64_t count
   if (i < count) to[i] += from[i];
 }
 
-size_t width_of(const struct dpt__convolution_args *a) {
-  return a->type == DPT_F32 ? sizeof(float) : sizeof(double);
-}
-
 /* The call itself; beta: what becomes of what is there. */
 cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
                         const dpt__cudnn_conv_plan *plan, int type, double alpha, double beta,
@@ -142,10 +138,10 @@ int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_ar
     bool works;
     struct dpt__convolution_args part = *a;
     part.N = a->N - i < each ? a->N - i : each;
-    part.in = (char *)a->in + (size_t)(i * image) * width_of(a);
-    part.out = (char *)a->out + (size_t)(i * small) * width_of(a);
+    part.in = (char *)a->in + (size_t)(i * image) * dpt__width_of(a->type);
+    part.out = (char *)a->out + (size_t)(i * small) * dpt__width_of(a->type);
     dpt__conv_key key = dpt__conv_key_of(a, part.N);
-    if (dpt__conv_weight_bytes(&key) / width_of(a) > INT32_MAX) return 0;
+    if (dpt__conv_weight_bytes(&key) / dpt__width_of(a->type) > INT32_MAX) return 0;
     context->used = used;
     if (by_cudnn(context, &part, &key, &works)) return 1;
     context->used = used;

@@ -12,76 +12,53 @@ enum : size_t { USUAL_WORKSPACE = 1 << 30 };
 
 /* ---- the three passes under one interface ---- */
 
+typedef dpt__cudnn_functions functions;
+typedef dpt__cudnn_conv_plan plan;
 typedef dpt__conv_operands operands;
 
+/* A pass: its algorithms, its functions, and its tensors in the order that these want: two that are
+ * read, the one that is written. */
 struct forward {
   typedef cudnnConvolutionFwdAlgo_t algorithm;
   typedef cudnnConvolutionFwdAlgoPerf_t result;
   static const int count = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
-  static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                             const dpt__cudnn_conv_plan *p, int *n, result *list) {
-    return f->cudnnGetConvolutionForwardAlgorithm_v7(h, p->in, p->weight, p->conv, p->out, MOST, n,
-                                                     list);
-  }
-  static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                               const dpt__cudnn_conv_plan *p, const operands &o, void *workspace,
-                               size_t bytes, int *n, result *list) {
-    return f->cudnnFindConvolutionForwardAlgorithmEx(h, p->in, o.in, p->weight, o.weight, p->conv,
-                                                     p->out, o.out, MOST, n, list, workspace,
-                                                     bytes);
-  }
-  static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                                 const dpt__cudnn_conv_plan *p, algorithm a, size_t *bytes) {
-    return f->cudnnGetConvolutionForwardWorkspaceSize(h, p->in, p->weight, p->conv, p->out, a,
-                                                      bytes);
+  static constexpr auto guess = &functions::cudnnGetConvolutionForwardAlgorithm_v7;
+  static constexpr auto measure = &functions::cudnnFindConvolutionForwardAlgorithmEx;
+  static constexpr auto workspace = &functions::cudnnGetConvolutionForwardWorkspaceSize;
+  template <typename F> static cudnnStatus_t with(const plan *p, const operands &o, F f) {
+    return f(p->in, o.in, p->weight, o.weight, p->out, o.out);
   }
 };
-
 struct backward_data {
   typedef cudnnConvolutionBwdDataAlgo_t algorithm;
   typedef cudnnConvolutionBwdDataAlgoPerf_t result;
   static const int count = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
-  static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                             const dpt__cudnn_conv_plan *p, int *n, result *list) {
-    return f->cudnnGetConvolutionBackwardDataAlgorithm_v7(h, p->weight, p->out, p->conv, p->in,
-                                                          MOST, n, list);
-  }
-  static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                               const dpt__cudnn_conv_plan *p, const operands &o, void *workspace,
-                               size_t bytes, int *n, result *list) {
-    return f->cudnnFindConvolutionBackwardDataAlgorithmEx(h, p->weight, o.weight, p->out, o.out,
-                                                          p->conv, p->in, o.in, MOST, n, list,
-                                                          workspace, bytes);
-  }
-  static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                                 const dpt__cudnn_conv_plan *p, algorithm a, size_t *bytes) {
-    return f->cudnnGetConvolutionBackwardDataWorkspaceSize(h, p->weight, p->out, p->conv, p->in, a,
-                                                           bytes);
+  static constexpr auto guess = &functions::cudnnGetConvolutionBackwardDataAlgorithm_v7;
+  static constexpr auto measure = &functions::cudnnFindConvolutionBackwardDataAlgorithmEx;
+  static constexpr auto workspace = &functions::cudnnGetConvolutionBackwardDataWorkspaceSize;
+  template <typename F> static cudnnStatus_t with(const plan *p, const operands &o, F f) {
+    return f(p->weight, o.weight, p->out, o.out, p->in, o.in);
   }
 };
-
 struct backward_weight {
   typedef cudnnConvolutionBwdFilterAlgo_t algorithm;
   typedef cudnnConvolutionBwdFilterAlgoPerf_t result;
   static const int count = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
-  static cudnnStatus_t guess(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                             const dpt__cudnn_conv_plan *p, int *n, result *list) {
-    return f->cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, p->in, p->out, p->conv, p->weight,
-                                                            MOST, n, list);
-  }
-  static cudnnStatus_t measure(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                               const dpt__cudnn_conv_plan *p, const operands &o, void *workspace,
-                               size_t bytes, int *n, result *list) {
-    return f->cudnnFindConvolutionBackwardFilterAlgorithmEx(h, p->in, o.in, p->out, o.out, p->conv,
-                                                            p->weight, o.weight, MOST, n, list,
-                                                            workspace, bytes);
-  }
-  static cudnnStatus_t workspace(const dpt__cudnn_functions *f, cudnnHandle_t h,
-                                 const dpt__cudnn_conv_plan *p, algorithm a, size_t *bytes) {
-    return f->cudnnGetConvolutionBackwardFilterWorkspaceSize(h, p->in, p->out, p->conv, p->weight,
-                                                             a, bytes);
+  static constexpr auto guess = &functions::cudnnGetConvolutionBackwardFilterAlgorithm_v7;
+  static constexpr auto measure = &functions::cudnnFindConvolutionBackwardFilterAlgorithmEx;
+  static constexpr auto workspace = &functions::cudnnGetConvolutionBackwardFilterWorkspaceSize;
+  template <typename F> static cudnnStatus_t with(const plan *p, const operands &o, F f) {
+    return f(p->in, o.in, p->out, o.out, p->weight, o.weight);
   }
 };
+
+template <typename Pass>
+cudnnStatus_t workspace(const functions *f, cudnnHandle_t handle, const plan *p,
+                        typename Pass::algorithm algorithm, size_t *bytes) {
+  return Pass::with(p, operands(), [&](auto x, void *, auto y, void *, auto r, void *) {
+    return (f->*Pass::workspace)(handle, x, y, p->conv, r, algorithm, bytes);
+  });
+}
 
 /* ---- the choice ---- */
 
@@ -102,7 +79,7 @@ int pick(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_pl
     DPT__CUDNN(
         f->cudnnSetConvolutionMathType(plan->conv, exact ? CUDNN_FMA_MATH : list[i].mathType));
     if (exact && list[i].mathType != CUDNN_FMA_MATH &&
-        Pass::workspace(f, handle, plan, list[i].algo, &bytes) != CUDNN_STATUS_SUCCESS)
+        workspace<Pass>(f, handle, plan, list[i].algo, &bytes) != CUDNN_STATUS_SUCCESS)
       continue;
     if (bytes > limit) continue;
     plan->works = true;
@@ -129,7 +106,7 @@ size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__cu
               size_t limit) {
   size_t most = 0, bytes;
   for (int i = 0; i < Pass::count; i++) {
-    cudnnStatus_t status = Pass::workspace(f, handle, plan, (typename Pass::algorithm)i, &bytes);
+    cudnnStatus_t status = workspace<Pass>(f, handle, plan, (typename Pass::algorithm)i, &bytes);
     if (status == CUDNN_STATUS_SUCCESS && bytes <= limit && bytes > most) most = bytes;
   }
   return most;
@@ -142,7 +119,11 @@ int measure(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv
   typename Pass::result list[MOST];
   int n = 0;
   size_t bytes = wanted<Pass>(f, handle, plan, o.room);
-  cudnnStatus_t status = Pass::measure(f, handle, plan, o, o.workspace, bytes, &n, list);
+  cudnnStatus_t status =
+      Pass::with(plan, o, [&](auto x, void *x_at, auto y, void *y_at, auto r, void *r_at) {
+        return (f->*Pass::measure)(handle, x, x_at, y, y_at, plan->conv, r, r_at, MOST, &n, list,
+                                   o.workspace, bytes);
+      });
   if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
   return pick<Pass>(f, handle, plan, list, n, bytes);
 }
@@ -153,7 +134,10 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_p
           size_t limit) {
   typename Pass::result list[MOST];
   int n = 0;
-  cudnnStatus_t status = Pass::guess(f, handle, plan, &n, list);
+  cudnnStatus_t status =
+      Pass::with(plan, operands(), [&](auto x, void *, auto y, void *, auto r, void *) {
+        return (f->*Pass::guess)(handle, x, y, plan->conv, r, MOST, &n, list);
+      });
   if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
   return pick<Pass>(f, handle, plan, list, n, limit);
 }

@@ -198,8 +198,8 @@ int data_layer(run *r, int layer, const void *y, const void *gy, void *gx, int64
 }
 
 template <typename T> __global__ void add_kernel(T *to, const T *from, double scale, int64_t n) {
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = dpt__thread<int64_t>(); i < n; i += threads) to[i] += (T)scale * from[i];
+  for (int64_t i = dpt__thread<int64_t>(); i < n; i += dpt__grid_threads<int64_t>())
+    to[i] += (T)scale * from[i];
 }
 
 /* cuDNN adds to what is there and knows no scale: where one is asked for, it adds aside. */
