@@ -41,7 +41,7 @@ local function readText()
    return #text >= 20 * opt.batch and text or error(path .. ' is too short for that many streams')
 end
 
--- The letters of a text, in order: their places are their classes.
+-- The letters of a text, in order: their indices are their classes.
 local function alphabet(text)
    local letters = {}
    for byte = 0, 255 do
@@ -91,7 +91,7 @@ local function begin() -- every stream anew
    net:applyToReplicas(function(replica) replica:get(2):resetStates() end)
 end
 
--- Reads all streams; f(input, target) gives the average loss of a part. Returns bits a letter.
+-- Reads all streams; f(input, target) returns the average loss of a part. Returns bits a letter.
 local function read(rows, f)
    begin()
    local sum, count, length = 0, 0, rows:size(2)
@@ -138,7 +138,7 @@ if opt.save ~= '' then
    torch.save(opt.save, {net = net:get(1):clearState(), letters = letters})
 end
 
--- One letter after the other, each drawn by what the network gives the letters after it.
+-- One letter after the other, each drawn from the distribution that the network predicts.
 begin()
 local written, class = {}, classes['\n'] or 1
 for i = 1, opt.sample do

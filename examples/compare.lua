@@ -32,7 +32,7 @@ local images = torch.randn(opt.batch, 100)
 local classes = select(2, torch.mm(images, torch.randn(100, 10)):max(2)):view(-1):float():cuda()
 images = images:cuda()
 
--- Each way is a function that gives a step, function() that returns the loss, and the parameters.
+-- Each way is a function that returns a step, function() that returns the loss, and the parameters.
 local ways = {}
 local function add(name, make) ways[#ways + 1] = {name = name, make = make} end
 

@@ -73,7 +73,7 @@ end
 --- The method table of the class with this name; nil: none.
 local function known(name) return loaded(classes[name]) end
 
---- Declares a class that is made when somebody touches it.
+--- Declares a class that is made at its first use.
 -- @param name e.g. 'nn.Linear'
 -- @param parent name of the parent, declared before, or nil
 -- @param file the module that defines it, for `require`
@@ -115,16 +115,17 @@ local function withdraw()
 end
 
 --- The table that a class of this name goes into: what the first parts name, or the globals.
-local function placeOf(name)
-   local place, folder = nil, name:match('^(.+)%.[^.]+$')
-   if not folder then return _G end
-   for part in folder:gmatch('[^.]+') do
-      if place then place = place[part] else place = packages[part] or rawget(_G, part) end
-      if type(place) ~= 'table' then
+local function namespaceOf(name)
+   local namespace, path = nil, name:match('^(.+)%.[^.]+$')
+   if not path then return _G end
+   for part in path:gmatch('[^.]+') do
+      if namespace then namespace = namespace[part]
+      else namespace = packages[part] or rawget(_G, part) end
+      if type(namespace) ~= 'table' then
          fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name, part)
       end
    end
-   return place
+   return namespace
 end
 
 --- Registers a class; returns its method table, its constructor and its parent's method table.
@@ -132,9 +133,9 @@ end
 -- @param parent name of a registered class, or nil
 -- @param construct function(...) that makes an object
 -- @param factory function() that makes one without initialising it
--- @param place table that gets the constructor; default: the table that the name's first parts
+-- @param namespace table that gets the constructor; default: the table that the name's first parts
 -- name, or the globals
-function torch.newmetatable(name, parent, construct, _, factory, place)
+function torch.newmetatable(name, parent, construct, _, factory, namespace)
    local methods = rawget(classes, name)
    local entry = methods and entries[methods]
    -- while a module is loaded, package.loaded has a mark for it
@@ -146,7 +147,7 @@ function torch.newmetatable(name, parent, construct, _, factory, place)
    if parent and not above then
       fail("torch.class: parent class '%s' of '%s' is unknown", parent, name)
    end
-   place = place or placeOf(name)
+   namespace = namespace or namespaceOf(name)
    local guard, file = entry and entry.guard, entry and entry.file
    local constructor
    if entry then
@@ -177,7 +178,7 @@ function torch.newmetatable(name, parent, construct, _, factory, place)
          if above[key] ~= nil then install(methods, key) end
       end
    end
-   rawset(place, name:match('([^.]+)$'), constructor)
+   rawset(namespace, name:match('([^.]+)$'), constructor)
    return methods, constructor, above
 end
 
@@ -218,7 +219,7 @@ function torch.metatype(name, methods)
    registry[name], registry[methods] = methods, name
 end
 
---- Gives a table the class with this name; returns the table.
+--- Makes a table an object of the class with this name; returns the table.
 function torch.setmetatable(object, name)
    local methods = known(name)
    if not methods then fail('torch.setmetatable: class %s is unknown', quote(name)) end

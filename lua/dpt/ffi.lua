@@ -1,4 +1,4 @@
---- dpt.ffi: the door to libdpt, the only file that loads it.
+--- dpt.ffi: the binding to libdpt, the only file that loads it.
 --
 -- Invariant: the declarations are read out of the library itself, so they cannot drift from it. A C
 -- function that fails leaves one error message; lib.NAME(...) turns it into an error at the line of
@@ -31,9 +31,9 @@ end
 local function load()
    local named = os.getenv 'DPT_LIBRARY'
    if named then return ffi.load(named, true) end
-   for _, place in ipairs{'', '../../build/', '../../lib/', '../../../../lib/lua/5.1/',
+   for _, folder in ipairs{'', '../../build/', '../../lib/', '../../../../lib/lua/5.1/',
       '../../../../lib/'} do
-      local path = here .. place .. 'libdpt.so'
+      local path = here .. folder .. 'libdpt.so'
       if exists(path) then return ffi.load(path, true) end
    end
    local path = package.searchpath('libdpt', package.cpath)

@@ -17,7 +17,7 @@ describe('A file that is damaged', function()
       local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
       print('object_hostile_spec: DPT_SEED=' .. seed)
       math.randomseed(seed)
-      local list, refused, loaded, slowest = spoiled.fixtures(), 0, 0, 0
+      local list, rejected, loaded, slowest = spoiled.fixtures(), 0, 0, 0
       local count = torture(100000)
       for i = 1, count do
          local bytes, mode = spoiled.one(random, list)
@@ -31,13 +31,13 @@ describe('A file that is damaged', function()
          if ok then
             loaded = loaded + 1
          else
-            refused = refused + 1
+            rejected = rejected + 1
             assert.equal('string', type(result))
          end
       end
-      print(('object_hostile_spec: %d raise, %d load, slowest in %.0f ms'):format(refused, loaded,
+      print(('object_hostile_spec: %d raise, %d load, slowest in %.0f ms'):format(rejected, loaded,
          slowest * 1e3))
-      assert.is_true(refused > count / 3 and loaded > count / 50)
+      assert.is_true(rejected > count / 3 and loaded > count / 50)
       assert.equal(1, dpt.cutorch.getDevice())
    end)
 

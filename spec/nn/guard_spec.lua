@@ -24,8 +24,8 @@ local function takes(declared, kind)
    return false
 end
 
---- Calls f, which must refuse an argument.
-local function refused(what, argument, f, ...)
+--- Calls f, which must reject an argument.
+local function rejected(what, argument, f, ...)
    local ok, why = pcall(f, ...)
    assert(not ok, what .. ' is taken')
    assert(type(why) == 'string', what)
@@ -60,7 +60,7 @@ describe('The check of arguments', function()
          for _, kind in ipairs(signature and signature.arguments and names or {}) do
             if not takes(signature.arguments[1].kind, kind) then
                count = count + 1
-               refused(case.name .. ' ' .. kind, 'input', function()
+               rejected(case.name .. ' ' .. kind, 'input', function()
                   local output = module:forward(values[kind])
                   return output
                end)
@@ -84,7 +84,7 @@ describe('The check of arguments', function()
             for _, kind in ipairs(names) do
                if not takes(arguments[2].kind, kind) then
                   count = count + 1
-                  refused(case.name .. ' ' .. kind, 'gradOutput', function()
+                  rejected(case.name .. ' ' .. kind, 'gradOutput', function()
                      local gradient = module:backward(input, values[kind])
                      return gradient
                   end)
@@ -104,7 +104,7 @@ describe('The check of arguments', function()
             for _, kind in ipairs(names) do
                if not takes(argument.kind, kind) then
                   for _, method in ipairs{'forward', 'backward'} do
-                     refused(case.name .. ' ' .. method .. ' ' .. kind, argument.name, function()
+                     rejected(case.name .. ' ' .. method .. ' ' .. kind, argument.name, function()
                         local x, y = input, target
                         if i == 1 then x = values[kind] else y = values[kind] end
                         local result = criterion[method](criterion, x, y)
@@ -133,7 +133,7 @@ describe('The check of arguments', function()
       end
       local x = torch.rand(3)
       assert.equal(x, place.Own():forward(x))
-      refused('a number', 'input', function()
+      rejected('a number', 'input', function()
          local output = place.Own():forward(3)
          return output
       end)
@@ -156,7 +156,7 @@ describe('The check of arguments', function()
             for _, kind in ipairs(names) do
                local absent = parameter.optional and kind == 'nil'
                if not takes(parameter.kind, kind) and not absent then
-                  refused(('%s argument %d: %s'):format(name, i, kind), parameter.name, function()
+                  rejected(('%s argument %d: %s'):format(name, i, kind), parameter.name, function()
                      local given = {unpack(good, 1, i - 1)}
                      given[i] = values[kind]
                      local made = class(unpack(given, 1, i))
@@ -174,7 +174,7 @@ describe('The check of arguments', function()
       for name, class in pairs(classes) do
          for _, parameter in ipairs(signatures.of(name).parameters) do
             if not parameter.optional and parameter.kind ~= 'any' then
-               refused(name, parameter.name, function()
+               rejected(name, parameter.name, function()
                   local made = class()
                   return made
                end)

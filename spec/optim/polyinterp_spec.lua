@@ -13,9 +13,9 @@ describe('optim.polyinterp', function()
       assert.equal(0.5, optim.polyinterp({cubic(0), cubic(2)}, 0, 0.5))
       assert.equal(0.5, optim.polyinterp{{0, 1, 0}, {1, 1, 0}}) -- flat
       assert.equal(3, optim.polyinterp{{3, 1, 1}, {3, 1, 1}}) -- one place
-      bad('optim.polyinterp: the points are a nil, wanted two rows {place, value, slope}',
+      bad('optim.polyinterp: the points are a nil, wanted two rows {x, value, slope}',
          optim.polyinterp)
-      bad('optim.polyinterp: the points are a list of 3, wanted two rows {place, value, slope}',
+      bad('optim.polyinterp: the points are a list of 3, wanted two rows {x, value, slope}',
          optim.polyinterp, {{0, 1, 1}, {1, 1, 1}, {2, 1, 1}})
    end)
 end)

@@ -48,7 +48,7 @@ describe('scripts/setup #noasan', function()
       assert.equal('setup: everything that dpt needs is installed\n', text)
    end)
 
-   it('refuses words that it does not know', function()
+   it('rejects words that it does not know', function()
       local text, status = setup 'nonsense'
       assert.equal(2, status)
       assert.truthy(text:find('usage', 1, true))

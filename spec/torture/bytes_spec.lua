@@ -3,5 +3,5 @@
 local fuzz = require 'spec.support.fuzz.run'
 
 describe('random bytes', function()
-   it('are read or refused', function() fuzz.check('bytes', 100000) end)
+   it('are read or rejected', function() fuzz.check('bytes', 100000) end)
 end)

@@ -180,7 +180,7 @@ describe("the users' row", function()
       pool:terminate()
    end)
 
-   it('D8: pointers keep all of their bits; a pool itself is refused', function()
+   it('D8: pointers keep all of their bits; a pool itself is rejected', function()
       local pool, seen = threads(1), {}
       local pointers = {ffi.cast('void *', 0xfedcba9876543210ULL), ffi.cast('void *', -1),
          ffi.cast('char *', 0x7fffffffffffULL), 0xffffffffffffffffULL,

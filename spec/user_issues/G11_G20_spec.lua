@@ -224,7 +224,7 @@ describe('users of DataParallel', function()
             assert.same({50, 4}, many:get(i):get(1).gradWeight:size():totable())
          end
       end
-      -- replicas whose gradient has another type than the parameter are refused, not converted
+      -- replicas whose gradient has another type than the parameter are rejected, not converted
       one:get(1).gradWeight = one:get(1).gradWeight:type('torch.CudaDoubleTensor')
       assert.error_matches(function() wrap(one):forward(torch.CudaTensor(1, 3):fill(1)) end,
          'parameter 1 is a torch.CudaTensor and its gradient a torch.CudaDoubleTensor')

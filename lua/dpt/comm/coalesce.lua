@@ -24,8 +24,8 @@ local function checkLimit(name, argument, limit)
    return limit
 end
 
--- The places of the tensors in buffers: a list of {kind = of tensor, count = elements, bytes = sum,
--- [k] = place}: full ones as they got full, then the others by the first tensor of their type.
+-- The indices of the tensors in buffers: a list of {kind = of tensor, count = elements, bytes =
+-- sum, [k] = index}: full ones as they got full, then the others by the first tensor of their type.
 local function group(tensors, limit)
    local full, open, order = {}, {}, {}
    for i = 1, #tensors do
@@ -59,12 +59,12 @@ function coalesce.takeTensors(tensors, sizeLimit)
    local result = {}
    for i, chunk in ipairs(group(tensors, checkLimit('takeTensors', 'sizeLimit', sizeLimit))) do
       result[i] = {}
-      for k, place in ipairs(chunk) do result[i][k] = tensors[place] end
+      for k, index in ipairs(chunk) do result[i][k] = tensors[index] end
    end
    return result
 end
 
--- Views of the chunk's flat tensor with the sizes of the models, into results at their places.
+-- Views of the chunk's flat tensor with the sizes of the models, into results at their indices.
 local function views(flat, chunk, models, results)
    local first = tonumber(flat.offset_)
    for k = 1, #chunk do
@@ -115,7 +115,7 @@ local function everything(tensors)
    return chunk
 end
 
---- Tensors of one type and place as one vector (PyTorch's _flatten_dense_tensors): their elements
+--- Tensors of one type and device as one vector (PyTorch's _flatten_dense_tensors): their elements
 -- one after the other. A single contiguous tensor is not copied.
 function coalesce.flatten(tensors)
    lists.checkTensors('flatten', 'tensors', tensors)

@@ -55,7 +55,7 @@ function comm.device(tensor)
    return C.dpt_tensor_device(tensor)
 end
 
---- Where a tensor's storage is, as a number; 0 without one.
+--- The address of a tensor's storage as a number; 0 without one.
 function comm.address(tensor)
    want('comm.address', 'tensor', tensor, 'tensor')
    return tonumber(ffi.cast('uintptr_t', tensor.storage_))
@@ -110,7 +110,7 @@ end
 
 --- Cuts a tensor along a dimension into the given tensors, which are resized.
 -- @param rows how many of the dimension each gets
--- @param devices where those lie that have no memory yet; 0 is the host
+-- @param devices of those that have no memory yet; 0 is the host
 function comm.scatterInto(parts, tensor, dimension, rows, devices)
    want('scatterInto', 'parts', parts, 'table')
    want('scatterInto', 'rows', rows, 'table')
@@ -121,7 +121,7 @@ function comm.scatterInto(parts, tensor, dimension, rows, devices)
 end
 
 --- Joins tensors (empty ones are skipped) along a dimension into the given one, which is resized.
--- @param device where it lies if it has no memory yet; 0 is the host
+-- @param device of the result if it has no memory yet; 0 is the host
 function comm.gatherInto(result, tensors, dimension, device)
    want('gatherInto', 'tensors', tensors, 'table')
    dimension = checkInteger('gatherInto', 'dimension', dimension)
@@ -175,7 +175,7 @@ function comm.allReduce(inputs, outputs)
    return outputs
 end
 
---- Cuts a tensor of any place into parts on devices.
+--- Cuts a tensor, on the host or a device, into parts on devices.
 -- @param chunkSizes how many entries of the dimension each gets (balanced, larger ones first)
 -- @param dim the dimension (1)
 -- @return list of tensors

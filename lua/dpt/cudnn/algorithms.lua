@@ -3,7 +3,7 @@
 
 local M = {}
 
---- Gives a class fastest, setMode and resetMode, all of which return the module.
+--- Adds fastest, setMode and resetMode to a class, all of which return the module.
 function M.add(class)
    --- Prefers speed to memory (mode nil or true).
    function class:fastest(mode)

@@ -1,7 +1,7 @@
 --- dpt.cudnn: the table `cudnn`: the layers under cuDNN's names, and its switches.
 -- Invariant: a cudnn class is the nn class of its name with what cudnn.torch added; which library
 -- computes is the device's affair, so every class works on every kind of device and on host
--- tensors. Every class is a field from the start and made when somebody touches it.
+-- tensors. Every class is a field from the start and made at its first use.
 
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'

@@ -56,7 +56,7 @@ return function(cutorch, optionalDevice)
 
    function cutorch.setRNGState(state, device)
       if not torch.isTensor(state) then
-         fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState gave",
+         fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState returned",
             torch.type(state))
       end
       lib.device_rng_set(optionalDevice('setRNGState', device), state)

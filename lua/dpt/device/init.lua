@@ -190,13 +190,13 @@ function cutorch.setMemoryLimit(device, bytes)
    lib.memory_limit_set(device == 0 and -1 or device, bytes)
 end
 
---- Gives cached memory of a device (of all) back to the system; waits for work that still uses it.
+--- Returns cached memory of a device (of all) to the system; waits for work that still uses it.
 function cutorch.emptyCache(device)
    if device ~= nil then return lib.memory_empty_cache(optionalDevice('emptyCache', device)) end
    for i = 1, cutorch.getDeviceCount() do lib.memory_empty_cache(i) end
 end
 
---- Whether memory that is given back is kept for later tensors: yes, unless DPT_CACHE=off.
+--- Whether freed memory is kept for later tensors: yes, unless DPT_CACHE=off.
 function cutorch.isCachingAllocatorEnabled() return C.dpt_memory_cached() ~= 0 end
 
 -- A tensor in page-locked host memory, of which copyAsync need not wait.

@@ -91,7 +91,7 @@ function DiskFile:noBuffer()
    return self
 end
 
---- Gives the system what was written so far.
+--- Flushes what was written so far.
 function DiskFile:synchronize()
    self:_usable()
    local ok, why = self.handle_:flush()

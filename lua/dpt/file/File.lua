@@ -1,5 +1,5 @@
---- dpt.file.File: torch.File, what all files share: flags, place and strings (numbers.lua has the
--- numbers, object.lua the objects).
+--- dpt.file.File: torch.File, what all files share: flags, position and strings (numbers.lua has
+-- the numbers, object.lua the objects).
 --
 -- Invariant: this file knows no medium. DiskFile, PipeFile and MemoryFile bring _read(pointer, n)
 -- -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n), _byte() -> the next
@@ -93,8 +93,8 @@ function File:referenced(on)
 end
 function File:isReferenced() return not self.force_ end
 
---- What readObject does with functions: true: loads them, 'skip': puts a function in their place
--- that raises when called, false: refuses. Bytes from elsewhere must not be loaded as functions.
+--- What readObject does with functions: true: loads them, 'skip': puts a function instead of them
+-- that raises when called, false: raises. Bytes from elsewhere must not be loaded as functions.
 function File:allowFunctions(how)
    if how ~= nil and type(how) ~= 'boolean' and how ~= 'skip' then
       fail("%s: functions are %s, wanted true, false or 'skip'", self.__typename, core.quote(how))
@@ -106,7 +106,7 @@ end
 function File:noBuffer() return self end
 function File:synchronize() return self end
 
--- place ------------------------------------------------------------------------------------------
+-- position ---------------------------------------------------------------------------------------
 
 function File:position()
    self:_usable()

@@ -48,7 +48,7 @@ function functions.check(file)
       file.__typename)
 end
 
---- Gives f its upvalues; named: they are {name, value, id}, else plain values.
+--- Sets the upvalues of f; named: they are {name, value, id}, else plain values.
 function functions.join(file, f, upvalues, named)
    if type(upvalues) ~= 'table' then
       fail("%s: a function's upvalues are of type %s, wanted a table", file.__typename,

@@ -2,8 +2,8 @@
 --
 -- Invariant: the numbers below are Torch7's. What occurs twice is written once and then named by
 -- its index; an object is known before what is inside it is read, so cycles close. What is read is
--- not trusted: sizes are held against what the file has, indices against what they name, nesting is
--- limited; functions are only loaded if the file allows it.
+-- not trusted: sizes are checked against what the file has, indices against what they name, nesting
+-- is limited; functions are only loaded if the file allows it.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

@@ -64,7 +64,7 @@ function Criterion:terms(input, target)
       denominator = self:denominator(input, target)}}
 end
 
--- Lets no criterion stand in two places of a tree.
+-- Lets no criterion occur twice in a tree.
 local function separate(tree, seen)
    for key, value in pairs(tree) do
       if type(value) == 'table' then

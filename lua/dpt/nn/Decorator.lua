@@ -37,7 +37,7 @@ function Decorator:__tostring__()
    return torch.type(self) .. ' @ ' .. tostring(self.modules[1])
 end
 
---- Gives another class these methods: for classes with two parents.
+--- Adds these methods to another class: for classes with two parents.
 function Decorator.decorate(class)
    for _, name in ipairs{'updateOutput', 'updateGradInput', 'accGradParameters',
       'accUpdateGradParameters', 'sharedAccUpdateGradParameters', '__tostring__'} do

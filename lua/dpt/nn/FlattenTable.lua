@@ -1,7 +1,7 @@
 --- nn.FlattenTable(): the tensors of nested tables in one list, depth first.
 -- Invariant: outputs are the input's own tensors; gradInput has the nesting of the input and holds
 -- gradOutput's own tensors. The output stays the same table while it holds the same tensors in the
--- same nesting, of which input_map holds the places.
+-- same nesting, of which input_map holds the indices.
 
 local torch = require 'dpt.tensor'
 local type = require('dpt.ffi').type
@@ -13,28 +13,28 @@ function FlattenTable:__init()
    self.output, self.input_map, self.gradInput = {}, {}, {}
 end
 
--- Appends the tensors of a value to a list; returns their places, nested like the value.
+-- Appends the tensors of a value to a list; returns their indices, nested like the value.
 local function flatten(list, value)
    if type(value) ~= 'table' then
       list[#list + 1] = value
       return #list
    end
-   local places = {}
-   for i, entry in ipairs(value) do places[i] = flatten(list, entry) end
-   return places
+   local indices = {}
+   for i, entry in ipairs(value) do indices[i] = flatten(list, entry) end
+   return indices
 end
 
--- Whether a list holds a value's tensors at these places.
-local function holds(list, value, places)
-   if type(value) ~= 'table' then return rawequal(list[places], value) end
-   if type(places) ~= 'table' or #places ~= #value then return false end
+-- Whether a list holds a value's tensors at these indices.
+local function holds(list, value, indices)
+   if type(value) ~= 'table' then return rawequal(list[indices], value) end
+   if type(indices) ~= 'table' or #indices ~= #value then return false end
    for i, entry in ipairs(value) do
-      if not holds(list, entry, places[i]) then return false end
+      if not holds(list, entry, indices[i]) then return false end
    end
    return true
 end
 
--- Puts the list's tensors, from place `at`, into a table nested like `form`.
+-- Puts the list's tensors, from index `at`, into a table nested like `form`.
 local function nest(list, form, at)
    if type(form) ~= 'table' then return list[at], at + 1 end
    local nested = {}

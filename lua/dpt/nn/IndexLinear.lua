@@ -9,8 +9,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local fail = require 'dpt.ffi'.fail
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local IndexLinear, parent = torch.class('nn.IndexLinear', 'nn.Module')
 

@@ -179,13 +179,13 @@ function Module:__call__(input, gradOutput)
 end
 
 -- Where a tensor stands in a module, as in 'modules[2].weight'.
-local function placeOf(module, tensor, path)
+local function pathOf(module, tensor, path)
    for key, value in pairs(module) do
       if rawequal(value, tensor) then return path .. tostring(key) end
    end
    for i, child in ipairs(module.modules or {}) do
-      local place = placeOf(child, tensor, ('%smodules[%d].'):format(path, i))
-      if place then return place end
+      local inner = pathOf(child, tensor, ('%smodules[%d].'):format(path, i))
+      if inner then return inner end
    end
 end
 
@@ -195,7 +195,7 @@ end
 function Module:getParameters()
    local parameters, gradParameters = self:parameters()
    return flatten.pair(parameters or {}, gradParameters or {}, torch.type(self),
-      function(tensor) return placeOf(self, tensor, '') or 'another one' end)
+      function(tensor) return pathOf(self, tensor, '') or 'another one' end)
 end
 
 --- Every module of a type and the containers that hold them.
@@ -229,8 +229,7 @@ function Module:apply(f)
    for _, child in ipairs(self.modules or {}) do child:apply(f) end
 end
 
---- Lets f(module) stand in place of every module, the outer ones first; returns what stands for
--- this one.
+--- Replaces every module, the outer ones first, by f(module); returns what replaces this one.
 function Module:replace(f)
    local out = f(self)
    for i, child in ipairs(self.modules or {}) do self.modules[i] = child:replace(f) end

@@ -1,5 +1,5 @@
---- nn.OneHot(outputSize): a number 1..outputSize becomes a vector with a 1 at its place.
--- Invariant: input of any size gives output of that size x outputSize; gradInput is zero.
+--- nn.OneHot(outputSize): a number 1..outputSize becomes a vector with a 1 at its index.
+-- Invariant: the output has the size of the input x outputSize; gradInput is zero.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -16,7 +16,7 @@ function Padding:__init(dim, pad, nInputDim, value, index)
 end
 
 -- The dimension and how many of the input's slices lie before the padding.
-function Padding:place(input)
+function Padding:axis(input)
    local dim = self.dim
    if self.nInputDim and input:dim() ~= self.nInputDim then dim = dim + 1 end
    local length = input:size(dim)
@@ -29,7 +29,7 @@ end
 
 -- Copies the slices around the padding between the padded tensor and the plain one.
 local function copyParts(self, plain, padded, into)
-   local dim, before, length = self:place(plain)
+   local dim, before, length = self:axis(plain)
    for _, part in ipairs{{1, before, 1}, {before + 1, length - before,
       before + 1 + math.abs(self.pad)}} do
       if part[2] > 0 then
@@ -40,7 +40,7 @@ local function copyParts(self, plain, padded, into)
 end
 
 function Padding:updateOutput(input)
-   local dim = self:place(input)
+   local dim = self:axis(input)
    self.outputSize = input:size()
    self.outputSize[dim] = self.outputSize[dim] + math.abs(self.pad)
    self.output:resize(self.outputSize):fill(self.value)

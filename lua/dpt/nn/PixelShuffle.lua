@@ -1,5 +1,5 @@
 --- nn.PixelShuffle(r): (N)x(C r^2)xHxW becomes (N)xCx(H r)x(W r), channels becoming pixels.
--- Invariant: channel c r^2 + i r + j gives pixel (i, j) of every r x r block.
+-- Invariant: channel c r^2 + i r + j becomes pixel (i, j) of every r x r block.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

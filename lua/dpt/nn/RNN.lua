@@ -203,7 +203,7 @@ function RNN:flattenParameters()
    return self
 end
 
-for method, place in pairs{
+for method, names in pairs{
    weights = {'weight', 'matrices'}, biases = {'weight', 'biases'},
    gradWeights = {'gradWeight', 'matrices'}, gradBiases = {'gradWeight', 'biases'},
 } do
@@ -211,7 +211,7 @@ for method, place in pairs{
    -- vectors by cuDNN's numbers from 1, which also has them by name: input.i is the matrix of an
    -- LSTM's input gate on the input, recurrent.i that on h, and projection.
    RNN[method] = function(self)
-      return weights.views(self)[place[1]][place[2]]
+      return weights.views(self)[names[1]][names[2]]
    end
 end
 

@@ -1,5 +1,5 @@
---- nn.Replicate(nFeatures, dim, nDim): a new dimension of nFeatures equal slices at place dim (1).
--- Invariant: output is a view with a step of 0; with nDim an input of one more dimension is a
+--- nn.Replicate(nFeatures, dim, nDim): nFeatures equal slices along a new dimension dim (1).
+-- Invariant: output is a view with a stride of 0; with nDim an input of one more dimension is a
 -- batch, whose dimension is not counted.
 
 local torch = require 'dpt.tensor'
@@ -18,13 +18,14 @@ function Replicate:__init(nFeatures, dim, nDim)
    end
 end
 
-function Replicate:place(input)
+-- The new dimension.
+function Replicate:axis(input)
    if self.ndim and input:dim() == self.ndim + 1 then return self.dim + 1 end
    return self.dim
 end
 
 function Replicate:updateOutput(input)
-   local dim = self:place(input)
+   local dim = self:axis(input)
    if type(dim) ~= 'number' or not (dim >= 1 and dim <= input:dim() + 1) then
       fail('nn.Replicate: dimension %s is not in 1..%d', tostring(dim), input:dim() + 1)
    end
@@ -42,7 +43,7 @@ end
 
 function Replicate:updateGradInput(input, gradOutput)
    self.gradInput:resizeAs(input)
-   local sum = gradOutput:sum(self:place(input))
+   local sum = gradOutput:sum(self:axis(input))
    self.gradInput:copy(sum)
    return self.gradInput
 end

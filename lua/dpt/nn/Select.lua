@@ -12,19 +12,20 @@ function Select:__init(dimension, index)
    self.index = index
 end
 
-function Select:place(input)
+-- The dimension and the index, both from 1.
+function Select:position(input)
    local dim = self.dimension < 0 and input:dim() + self.dimension + 1 or self.dimension
    return dim, self.index < 0 and input:size(dim) + self.index + 1 or self.index
 end
 
 function Select:updateOutput(input)
-   self.output:set(input:select(self:place(input)))
+   self.output:set(input:select(self:position(input)))
    return self.output
 end
 
 function Select:updateGradInput(input, gradOutput)
    self.gradInput:resizeAs(input):zero()
-   self.gradInput:select(self:place(input)):copy(gradOutput)
+   self.gradInput:select(self:position(input)):copy(gradOutput)
    return self.gradInput
 end
 

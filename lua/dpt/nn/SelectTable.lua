@@ -1,4 +1,4 @@
---- nn.SelectTable(index): one entry of the input table, by place (negative: from the end) or name.
+--- nn.SelectTable(index): one entry of the input table, by index (negative: from the end) or name.
 -- Invariant: output is the entry itself; gradInput has the input's form, with zeros for all other
 -- entries.
 

@@ -93,7 +93,7 @@ function SpatialConvolutionLocal:updateGradInput(input, gradOutput)
       :view(self.oH, self.oW, n, self.nInputPlane, self.kH, self.kW):permute(3, 4, 1, 2, 5, 6)
    local whole, part = padded(self, input, n)
    local windows = whole:unfold(3, self.kH, self.dH):unfold(4, self.kW, self.dW)
-   for i = 1, self.kH do -- one place of the kernel at a time: those do not overlap
+   for i = 1, self.kH do -- one element of the kernel at a time: those do not overlap
       for j = 1, self.kW do
          windows:select(6, j):select(5, i):add(1, cells:select(6, j):select(5, i))
       end

@@ -1,5 +1,5 @@
 --- nn.SpatialFractionalMaxPooling(poolW, poolH, outW, outH): max pooling to any size or (numbers
--- below 1) share of the input's size, over windows at random places.
+-- below 1) share of the input's size, over windows at random positions.
 -- Invariant: every row and plane draws two numbers at each forward, unless fixPoolingRegions keeps
 -- the first draw. The field newRandomPool is true while it does (sic).
 
@@ -37,7 +37,7 @@ function SpatialFractionalMaxPooling:__init(poolSizeW, poolSizeH, arg1, arg2)
    self.indices = torch.LongTensor()
 end
 
---- Keeps the places of the windows from the next forward on, or draws anew (val false).
+--- Keeps the positions of the windows from the next forward on, or draws anew (val false).
 function SpatialFractionalMaxPooling:fixPoolingRegions(val)
    self.newRandomPool = val == nil and true or val
    return self

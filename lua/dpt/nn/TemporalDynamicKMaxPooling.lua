@@ -22,8 +22,8 @@ function TemporalDynamicKMaxPooling:updateOutput(input)
    local time = input:dim() - 1
    local length = input:size(time)
    local k = math.min(length, math.max(self.minK, math.ceil(self.factor * length)))
-   local _, places = input:topk(k, time, true)
-   self.indices = places:sort(time)
+   local _, indices = input:topk(k, time, true)
+   self.indices = indices:sort(time)
    self.output:set(input:gather(time, self.indices))
    return self.output
 end

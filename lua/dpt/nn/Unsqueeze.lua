@@ -1,4 +1,4 @@
---- nn.Unsqueeze(pos, numInputDims): a new dimension of size 1 at place pos.
+--- nn.Unsqueeze(pos, numInputDims): a new dimension of size 1 at position pos.
 -- Invariant: output is a view; an input of more dimensions than numInputDims is a batch.
 
 local torch = require 'dpt.tensor'
@@ -9,7 +9,7 @@ local Unsqueeze, parent = torch.class('nn.Unsqueeze', 'nn.Module')
 
 function Unsqueeze:__init(pos, numInputDims)
    parent.__init(self)
-   if not pos then raise('nn.Unsqueeze: wants the place of the new dimension') end
+   if not pos then raise('nn.Unsqueeze: wants the position of the new dimension') end
    self.pos = pos
    self:setNumInputDims(numInputDims)
 end

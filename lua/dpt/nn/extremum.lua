@@ -1,5 +1,5 @@
 --- The extreme element over a dimension (nn.Max, nn.Min).
--- Invariant: the gradient goes to the element that gave the output; a negative dimension counts
+-- Invariant: the gradient goes to the element that is the output; a negative dimension counts
 -- from the end; with nInputDims an input of one more dimension is a batch.
 
 local torch = require 'dpt.tensor'

@@ -1,8 +1,8 @@
 --- dpt.nn: the table `nn`: layers, containers, criterions.
 --
 -- Invariant: the lists here are the one place that names what there is. Every class is a field of
--- nn from the start, so that pairs(nn) lists it, but its file is loaded when somebody touches it.
--- What dpt adds to Torch7's nn is no field before somebody asks for it, and gives way to a class
+-- nn from the start, so that pairs(nn) lists it, but its file is loaded at its first use.
+-- What dpt adds to Torch7's nn is no field before its first use, and gives way to a class
 -- that a script or a package (rnn) defines under that name.
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'

@@ -23,7 +23,7 @@ function M.rows(self, input)
    return self.sizeAverage and (input:dim() > 1 and input:size(1) or 1)
 end
 
---- Gives a criterion updateLoss, updateGradInput and denominator.
+--- Adds updateLoss, updateGradInput and denominator to a class of criterions.
 -- @param name of the loss
 -- @param p name of the field that holds the loss's number, or nil
 function M.define(class, name, p)

@@ -23,17 +23,17 @@ function M.define(name, mode)
       self.pad_b = b or l
    end
 
-   local function places(self)
+   local function pads(self)
       return window.sizes(self.pad_t, self.pad_l), window.sizes(self.pad_b, self.pad_r)
    end
 
    function class:updateOutput(input)
-      lib.pad_forward(self.output, input, mode, 2, places(self))
+      lib.pad_forward(self.output, input, mode, 2, pads(self))
       return self.output
    end
 
    function class:updateGradInput(input, gradOutput)
-      lib.pad_backward(self.gradInput, gradOutput, input, mode, 2, places(self))
+      lib.pad_backward(self.gradInput, gradOutput, input, mode, 2, pads(self))
       return self.gradInput
    end
 

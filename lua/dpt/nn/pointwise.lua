@@ -14,7 +14,7 @@ function M.id(name)
    return id
 end
 
---- Gives a class updateOutput and updateGradInput.
+--- Adds updateOutput and updateGradInput to a class.
 -- @param spec forward, backward: names of operations; of: 'input' or 'output', what backward looks
 -- at; p, q: names of the fields that hold the operations' numbers
 function M.define(class, spec)

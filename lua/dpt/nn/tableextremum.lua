@@ -1,5 +1,5 @@
 --- The extreme element over the tensors of a table (nn.CMaxTable, nn.CMinTable).
--- Invariant: of equal elements the first one gives the output and gets the gradient.
+-- Invariant: of equal elements the first one is the output and gets the gradient.
 
 local torch = require 'dpt.tensor'
 

@@ -192,7 +192,7 @@ end
 -- @return a, b
 function utils.recursiveCopy(a, b, async) return copy(a, b, async, 0) end
 
---- A view with one more dimension of size 1 at place dim (1).
+--- A view with one more dimension of size 1 at dimension dim (1).
 -- @param result may be left out
 function utils.addSingletonDimension(result, t, dim)
    if not torch.isTensor(t) then result, t, dim = nil, result, t end

@@ -75,7 +75,7 @@ function M.text(module)
    return text
 end
 
---- Gives a class of poolings ceil, floor and its text.
+--- Adds ceil, floor and the text to a class of poolings.
 function M.pooling(methods)
    --- Rounds the sizes of outputs up.
    function methods:ceil()

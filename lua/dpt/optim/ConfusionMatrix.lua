@@ -3,8 +3,8 @@
 -- all rates from mat.
 
 local torch = require 'dpt.tensor'
-local fail = require 'dpt.ffi'.fail
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local ConfusionMatrix = torch.class('optim.ConfusionMatrix')
 
@@ -44,11 +44,11 @@ local function count(self, predictions, targets)
    end
 end
 
--- The classes in a tensor: its numbers (a column is one), or the places of its rows' maxima.
+-- The classes in a tensor: its numbers (a column is one), or the indices of its rows' maxima.
 local function classesIn(t)
    if t:dim() > 1 and t:size(t:dim()) > 1 then
-      local _, places = torch.max(t, t:dim())
-      return places:view(-1):long():totable()
+      local _, indices = torch.max(t, t:dim())
+      return indices:view(-1):long():totable()
    end
    return t:contiguous():view(-1):long():totable()
 end

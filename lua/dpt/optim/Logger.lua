@@ -4,8 +4,8 @@
 
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'
-local fail = require 'dpt.ffi'.fail
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local Logger = torch.class('optim.Logger')
 

@@ -5,8 +5,8 @@
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'
-local fail = require 'dpt.ffi'.fail
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 -- The constants for n numbers and a population of lambda.
 local function constants(n, lambda)

@@ -4,8 +4,8 @@
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'
-local fail = require 'dpt.ffi'.fail
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 --- @param opfunc function(x) that returns f(x); a gradient is not used
 -- @param x returns size and type, and stays as it is

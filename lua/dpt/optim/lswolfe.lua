@@ -6,7 +6,7 @@ local arguments = require 'dpt.optim.arguments'
 local polyinterp = require 'dpt.optim.polyinterp'
 local type = require('dpt.ffi').type
 
--- The place of the cubic's minimum between two trials, within bounds if given.
+-- Where the minimum of the cubic through two trials lies, within bounds if given.
 local function between(a, b, low, high)
    return polyinterp({{a.t, a.f, a.slope}, {b.t, b.f, b.slope}}, low, high)
 end

@@ -2,20 +2,20 @@
 -- Invariant: the result lies between the bounds.
 
 local torch = require 'dpt.tensor'
-local fail = require 'dpt.ffi'.fail
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local function isRow(row)
    return type(row) == 'table' and tonumber(row[1]) and tonumber(row[2]) and tonumber(row[3])
 end
 
---- @param points a 2x3 tensor or table: rows {place, value, slope}
--- @param low, high bounds of the result (the two places)
--- @return the place of the minimum
+--- @param points a 2x3 tensor or table: rows {x, value, slope}
+-- @param low, high bounds of the result (the two x)
+-- @return the x of the minimum
 return function(points, low, high)
    if torch.isTensor(points) then points = points:totable() end
    if type(points) ~= 'table' or #points ~= 2 or not isRow(points[1]) or not isRow(points[2]) then
-      fail('optim.polyinterp: the points are %s, wanted two rows {place, value, slope}',
+      fail('optim.polyinterp: the points are %s, wanted two rows {x, value, slope}',
          type(points) == 'table' and 'a list of ' .. #points or 'a ' .. type(points))
    end
    local a, b = points[1], points[2]
@@ -26,6 +26,6 @@ return function(points, low, high)
    if square < 0 then return (low + high) / 2 end
    local d2 = math.sqrt(square)
    local t = b[1] - (b[1] - a[1]) * ((b[3] + d2 - d1) / (b[3] - a[3] + 2 * d2))
-   if t ~= t then return (low + high) / 2 end -- flat, or one place twice
+   if t ~= t then return (low + high) / 2 end -- flat, or one x twice
    return math.min(math.max(t, low), high)
 end

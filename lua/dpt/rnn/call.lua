@@ -1,6 +1,6 @@
---- dpt.rnn.call: what a forward of a recurrent module is given, and what its backward returns back.
+--- dpt.rnn.call: the input of a recurrent module's forward, and what its backward returns.
 --
--- Invariant: a call holds everything that its backward needs and no more; what the user gave is
+-- Invariant: a call holds everything that its backward needs and no more; the user's input is
 -- never changed. Sequences that come packed are padded in buffers of the module.
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

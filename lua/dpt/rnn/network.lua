@@ -91,7 +91,7 @@ end
 local part = ffi.new('dpt_rnn_part')
 
 --- Where everything is in a weight like `weight`: a list, in the order of files, of {layer (that of
--- cuDNN: layers times directions, from 1), id = cuDNN's number from 1, first = place from 1, rows,
+-- cuDNN: layers times directions, from 1), id = cuDNN's number from 1, first = offset from 1, rows,
 -- columns (nil for a bias)}: first all matrices, then all biases.
 function M.layout(module, weight)
    local network = M.describe(module)
@@ -116,6 +116,6 @@ function M.layout(module, weight)
 end
 
 --- How many elements a part of a layout has.
-function M.count(place) return place.rows * (place.columns or 1) end
+function M.count(entry) return entry.rows * (entry.columns or 1) end
 
 return M

@@ -13,25 +13,25 @@ local M = {}
 
 --- Whether two layouts are one.
 local function same(a, b)
-   for i, place in ipairs(a) do
-      if place.first ~= b[i].first then return false end
+   for i, entry in ipairs(a) do
+      if entry.first ~= b[i].first then return false end
    end
    return true
 end
 
-local function part(flat, place) return flat:narrow(1, place.first, network.count(place)) end
+local function part(flat, entry) return flat:narrow(1, entry.first, network.count(entry)) end
 
 local function copy(to, toLayout, from, fromLayout)
-   for i, place in ipairs(toLayout) do part(to, place):copy(part(from, fromLayout[i])) end
+   for i, entry in ipairs(toLayout) do part(to, entry):copy(part(from, fromLayout[i])) end
 end
 
 --- The layout of files for a module whose layout somewhere is known.
 -- @return the layout, its number of elements
 local function fileLayout(layout)
    local file, first = {}, 1
-   for i, place in ipairs(layout) do
-      file[i] = {rows = place.rows, columns = place.columns, first = first}
-      first = first + network.count(place)
+   for i, entry in ipairs(layout) do
+      file[i] = {rows = entry.rows, columns = entry.columns, first = first}
+      first = first + network.count(entry)
    end
    return file, first - 1
 end
@@ -90,7 +90,7 @@ function M.before(module, typename)
 end
 
 --- Lays the parts of a weight (a tensor, changed in place) out anew if its new type or device
--- has them in other places.
+-- has them at other offsets.
 -- @param before the layout that it has now
 -- @param cache as that of nn.Module:type: a weight that two modules share is changed once
 function M.moved(module, weight, before, cache)
@@ -107,9 +107,9 @@ end
 -- views ------------------------------------------------------------------------------------------
 
 -- A tensor over the elements of flat from `first`, matrix or vector.
-local function view(flat, place)
-   local t = part(flat, place)
-   return place.columns and t:view(place.rows, place.columns) or t
+local function view(flat, entry)
+   local t = part(flat, entry)
+   return entry.columns and t:view(entry.rows, entry.columns) or t
 end
 
 local function sideOf(module, id)
@@ -119,7 +119,7 @@ local function sideOf(module, id)
 end
 
 -- Views of the matrices or the biases of a flat tensor, and where they stand: slots is a list of
--- {the table, its key, the place}.
+-- {the table, its key, the entry}.
 local function name(module, layout, flat, matrices, slots)
    local lists = {}
    for layer = 1, module.numLayers * module.numDirections do
@@ -127,15 +127,15 @@ local function name(module, layout, flat, matrices, slots)
          layer = math.floor((layer - 1) / module.numDirections) + 1,
          direction = (layer - 1) % module.numDirections == 0 and 'forward' or 'backward'}
    end
-   local function give(list, key, place)
-      list[key] = view(flat, place)
-      slots[#slots + 1] = {list, key, place}
+   local function put(list, key, entry)
+      list[key] = view(flat, entry)
+      slots[#slots + 1] = {list, key, entry}
    end
-   for _, place in ipairs(layout) do
-      if (place.columns ~= nil) == matrices then
-         local list, side, gate = lists[place.layer], sideOf(module, place.id)
-         give(list, place.id, {first = place.first, rows = network.count(place)})
-         give(gate and list[side] or list, gate or side, place)
+   for _, entry in ipairs(layout) do
+      if (entry.columns ~= nil) == matrices then
+         local list, side, gate = lists[entry.layer], sideOf(module, entry.id)
+         put(list, entry.id, {first = entry.first, rows = network.count(entry)})
+         put(gate and list[side] or list, gate or side, entry)
       end
    end
    return lists
@@ -143,8 +143,8 @@ end
 
 local function begins(t) return t:storage(), t:storageOffset() end
 
--- A slot's tensor lies elsewhere than at its place in flat, which may have moved since.
-local function strayed(slot, flat)
+-- A slot's tensor lies elsewhere than its entry says in flat, which may have moved since.
+local function hasMoved(slot, flat)
    local t = slot[1][slot[2]]
    if not torch.isTensor(t) then return t ~= nil end
    local storage, first = begins(flat)
@@ -153,20 +153,20 @@ local function strayed(slot, flat)
 end
 
 local function take(module, slot, flat)
-   local t, place = slot[1][slot[2]], slot[3]
-   if not torch.isTensor(t) or t:nElement() ~= network.count(place) then
+   local t, entry = slot[1][slot[2]], slot[3]
+   if not torch.isTensor(t) or t:nElement() ~= network.count(entry) then
       fail('%s: weight %s was replaced by a %s of %s elements, wanted %d', torch.type(module),
          tostring(slot[2]), torch.type(t), torch.isTensor(t) and t:nElement() or 'no',
-         network.count(place))
+         network.count(entry))
    end
-   part(flat, place):copy(t)
+   part(flat, entry):copy(t)
 end
 
--- Looks after the views of one flat tensor: what strayed is copied into it, and all are set to it.
+-- Keeps the views of one flat tensor: those that lie elsewhere are copied into it and set to it.
 local function follow(module, views, field)
    local kept, flat, found = views[field], module[field], false
    for _, slot in ipairs(kept.slots) do
-      if strayed(slot, kept.flat) then
+      if hasMoved(slot, kept.flat) then
          take(module, slot, flat)
          found = true
       end

@@ -75,8 +75,7 @@ local function copyOf(t)
 end
 
 --- A contiguous double tensor on the host with t's elements (t itself if it is one), all of
--- which Lua takes for numbers, and a pointer to them. It calls no method: a script may have put its
--- own in their place.
+-- which Lua takes for numbers, and a pointer to them. It calls no method: scripts may replace them.
 local function doubles(t)
    local d = convert(t, DOUBLE)
    if C.dpt_is_contiguous(d) == 0 then d = copyOf(d) end

@@ -103,7 +103,7 @@ both('maskedSelect', function(a, b, c)
    return r
 end)
 
---- [r] x -> places of elements other than 0, a LongTensor; x:nonzero()
+--- [r] x -> indices of elements other than 0, a LongTensor; x:nonzero()
 both('nonzero', function(a, b)
    local r, x = a, b
    if b == nil then r, x = nil, a end

@@ -18,7 +18,7 @@ local value = ffi.new 'double[1]'
 local at = ffi.new 'int64_t[1]'
 
 --- The index, from 0, of number i (from 1, or negative from the end) in dimension d (from 0).
-local function place(t, i, d)
+local function zeroBased(t, i, d)
    local n = tonumber(t.size_[d])
    local from = i < 0 and n + i or i - 1
    if from < 0 or from >= n or from ~= from then
@@ -55,14 +55,14 @@ local function slice(t, list)
       local number = type(entry) == 'number' and entry
          or type(entry) == 'string' and tonumber(entry)
       if number then
-         number = place(view, number, d)
+         number = zeroBased(view, number, d)
          if view.ndim_ == 1 then return view, number * tonumber(view.stride_[0]) end
          lib.select(view, view, d, number)
       elseif type(entry) == 'table' then
          local first = tonumber(entry[1])
          if first then
-            local last = place(view, tonumber(entry[2]) or first, d)
-            first = place(view, first, d)
+            local last = zeroBased(view, tonumber(entry[2]) or first, d)
+            first = zeroBased(view, first, d)
             if last < first then
                fail('range {%s, %s} ends before it begins', entry[1], entry[2])
             end
@@ -86,7 +86,9 @@ local function offsetOf(t, s)
          t.ndim_, core.describeSize(t))
    end
    local offset = 0
-   for d = 0, t.ndim_ - 1 do offset = offset + place(t, s[d + 1], d) * tonumber(t.stride_[d]) end
+   for d = 0, t.ndim_ - 1 do
+      offset = offset + zeroBased(t, s[d + 1], d) * tonumber(t.stride_[d])
+   end
    return offset
 end
 
@@ -100,15 +102,15 @@ local function getNumber(t, i)
       at[0] = i - 1
       if i >= 1 then
          if C.dpt_get_at(t, 1, at, value) == 0 then return value[0] end
-         place(t, i, 0) -- a wrong index has its own message
+         zeroBased(t, i, 0) -- a wrong index has its own message
          dptffi.raiseMessage() -- work that was queued earlier failed: that is reported once
       end
-      lib.get(t, place(t, i, 0) * tonumber(t.stride_[0]), value)
+      lib.get(t, zeroBased(t, i, 0) * tonumber(t.stride_[0]), value)
       return value[0]
    end
    if ndim == 0 then noDimension(t) end
    local out = tensor(t.kind_)
-   lib.select(out, t, 0, place(t, i, 0))
+   lib.select(out, t, 0, zeroBased(t, i, 0))
    return out
 end
 
@@ -170,11 +172,11 @@ local function setNumber(t, i, v)
    if ndim == 1 then
       at[0] = i - 1
       if type(v) == 'number' and i >= 1 and C.dpt_put_at(t, 1, at, v) == 0 then return end
-      return put(t, place(t, i, 0) * tonumber(t.stride_[0]), v)
+      return put(t, zeroBased(t, i, 0) * tonumber(t.stride_[0]), v)
    end
    if ndim == 0 then noDimension(t) end
    local view = tensor(t.kind_)
-   lib.select(view, t, 0, place(t, i, 0))
+   lib.select(view, t, 0, zeroBased(t, i, 0))
    return assign(view, v)
 end
 

@@ -2,8 +2,8 @@
 --
 -- Invariant: each pattern of arguments is read by one function below, which serves the torch
 -- function and the method. The function without a result makes a new tensor; the method without one
--- changes its own tensor (comparisons give a new ByteTensor in both forms). Operations go by their
--- numbers in csrc/ops/map.def. These are hot paths: plain tests, no varargs, no tables.
+-- changes its own tensor (comparisons return a new ByteTensor in both forms). Operations go by
+-- their numbers in csrc/ops/map.def. These are hot paths: plain tests, no varargs, no tables.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

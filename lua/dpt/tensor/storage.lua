@@ -114,7 +114,7 @@ function core.newStorage(kind, a, offset, size, memory)
    return core.freshStorage(kind, n)
 end
 
-local function place(s, i)
+local function zeroBased(s, i)
    local n = length(s)
    if i < 1 or i >= n + 1 then
       fail('%s: index %s is out of range, wanted 1 to %d', core.storageNames[s.kind_], i, n)
@@ -123,7 +123,7 @@ local function place(s, i)
 end
 
 local function get(s, i)
-   local offset = place(s, i)
+   local offset = zeroBased(s, i)
    if s.kind_ <= core.LONG then -- a NaN of foreign bits is no number for Lua
       local v = tonumber(pointer(s)[offset])
       core.hold(s)
@@ -153,7 +153,7 @@ ffi.metatype(storageType, {
    end,
    __newindex = function(s, key, v)
       local name = core.storageNames[s.kind_]
-      lib.put(whole(s), place(s, core.checkNumber(name, 'index', key)),
+      lib.put(whole(s), zeroBased(s, core.checkNumber(name, 'index', key)),
          core.checkNumber(name, 'value', v))
    end,
 })

@@ -54,7 +54,7 @@ for kind in pairs(kinds) do
    local own = methods[kind]
    --- The number by which another thread finds it.
    function own.id(object) return tonumber(C.dpt_shared_id(pointer('id', object, kind))) end
-   --- Gives it back before the collector does; others may still hold it.
+   --- Releases it before the collector does; others may still hold it.
    function own.free(object)
       C.dpt_shared_release(pointer('free', object, kind))
       object.shared_ = nil

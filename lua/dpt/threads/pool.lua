@@ -2,8 +2,8 @@
 --
 -- Invariant: every job is answered exactly once, also if it fails or its worker dies. An answer
 -- belongs to its job: whoever awaits a job never gets another's answer, and the answer to a job
--- that nobody holds any more is dropped. A pool belongs to the state that made it. One that is
--- collected lets its workers end after the job that they are at; nobody waits.
+-- that was collected is dropped. A pool belongs to the state that made it. The workers
+-- of a collected pool end after their current job; nothing waits for them.
 --
 --    local pool = Pool.new(n, {init1, init2})   -- in worker i: init1(i), then init2(i)
 --    local job = pool:send(i, f, ...)           -- in worker i: f(...), f with its upvalues
@@ -84,7 +84,7 @@ function Pool.new(n, inits, share)
    return self, initial
 end
 
--- A job of worker i that is under way; its answer is found by its tag while somebody holds it.
+-- A job of worker i that is under way; its tag finds its answer as long as it is referenced.
 function Pool:expect(i, tag)
    local job = {worker = i, tag = tag}
    self.jobs[tag] = job

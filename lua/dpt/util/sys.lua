@@ -53,7 +53,7 @@ function sys.fpath()
    return paths.dirname(path), paths.basename(path)
 end
 
---- The parts of a text between the places that match a pattern; an empty first one is left out.
+--- The parts of a text between the matches of a pattern; an empty first one is left out.
 function sys.split(text, pattern)
    want('sys.split', 'text', text, 'string')
    want('sys.split', 'pattern', pattern, 'string')

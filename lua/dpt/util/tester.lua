@@ -31,7 +31,7 @@ function Tester:setSummaryOnly(yes) self.summaryOnly = yes end
 local function bump(counts, name) counts[name] = (counts[name] or 0) + 1 end
 
 --- Where in the test the assertion stands: the first line that is not of the harness itself.
-local function place()
+local function location()
    local own = debug.getinfo(1, 'S').source
    local assertions = own:gsub('tester%.lua$', 'assertions.lua')
    for level = 3, 20 do
@@ -45,7 +45,8 @@ local function place()
 end
 
 local function inTest(self, text)
-   return (self._currentTestName ~= '' and self._currentTestName .. '\n' or '') .. text .. place()
+   local name = self._currentTestName
+   return (name ~= '' and name .. '\n' or '') .. text .. location()
 end
 
 --- Counts an assertion that holds. @return true

@@ -94,7 +94,7 @@ end
 --- Reads a function's arguments by their descriptions.
 -- @param args what the function got, as {...}
 -- @param name its name, for the help that is printed if an argument is missing
--- @return a table: name or place -> value, usage -> the help; then the values in order
+-- @return a table: name or index -> value, usage -> the help; then the values in order
 function usage.unpack(args, name, description, ...)
    want('xlua.unpack', 'args', args, 'table')
    local list = {...}
@@ -136,7 +136,7 @@ function usage.unpack_class(object, args, name, description, ...)
    end
 end
 
---- Gives a package a text that tostring and print show. @return the text
+--- Sets the text of a package that tostring and print show. @return the text
 function usage.usage_module(package, name, description)
    want('xlua.usage_module', 'package', package, 'table')
    want('xlua.usage_module', 'name', name, 'string')

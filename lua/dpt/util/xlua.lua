@@ -136,7 +136,7 @@ xlua.filep = paths.filep
 local strings, tables = {}, {}
 xlua.libraries = {string = strings, table = tables}
 
---- The parts of a text between the places that match a pattern; an empty first one is left out.
+--- The parts of a text between the matches of a pattern; an empty first one is left out.
 strings.split = sys.split
 
 --- The value of an expression such as 'nn.Linear'.

@@ -19,9 +19,9 @@ describe('dpt.parallel.dispatch.errors', function()
 
    it('says which replica raised and on which device', function()
       assert.equal('In replica 2 of 3 on device 7 of nn.X:\noops',
-         errors.place('oops', 2, {5, 7, 9}, 'nn.X'))
+         errors.inReplica('oops', 2, {5, 7, 9}, 'nn.X'))
       local value = {}
-      assert.equal(value, errors.place(value, 2, {5, 7, 9}, 'nn.X'))
+      assert.equal(value, errors.inReplica(value, 2, {5, 7, 9}, 'nn.X'))
    end)
 
    it('raises one value as it is and several as one text', function()

@@ -1,8 +1,8 @@
 --- Results that share memory with operands: operations of tensors and modules against the same on
 -- copies.
 --
--- Invariant: the operation beside it has tensors of the same strides, so that what is refused there
--- is refused in both; memory around the result stays as it was.
+-- Invariant: the operation beside it has tensors of the same strides, so that what is rejected there
+-- is rejected in both; memory around the result stays as it was.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local aliased = require 'spec.support.aliased'
@@ -76,12 +76,12 @@ function M.offers.operation(number, typename, N, shared, relation)
    M.runs = M.runs + 1
    local operation = operations[number]
    if operation.draws then return end
-   local wanted, refused = outcome(operation, typename, N, shared, relation, true)
+   local wanted, rejected = outcome(operation, typename, N, shared, relation, true)
    local got, why = outcome(operation, typename, N, shared, relation, false)
    local title = ('wrong: %s of %s, r is %s %s, N is %d'):format(operation.text, typename,
       relation, shared, N)
    if wanted and not got then error(title .. ': ' .. why, 0) end
-   if got and not wanted then error(title .. ': is refused beside it: ' .. refused, 0) end
+   if got and not wanted then error(title .. ': is rejected beside it: ' .. rejected, 0) end
    if got and not equal(wanted, got) then error(title, 0) end
 end
 

@@ -25,7 +25,7 @@ return {
    ['tensor.free'] = 'counts by hand', ['tensor.retain'] = 'counts by hand',
    ['storage.free'] = 'counts by hand', ['storage.retain'] = 'counts by hand',
    -- (A storage over an address, torch.FloatStorage(n, address), trusts the address: child.lua.)
-   -- Captures what runs afterwards; what it refuses has spec/device/graph_spec.lua.
+   -- Captures what runs afterwards; what it rejects has spec/device/graph_spec.lua.
    ['cutorch.graph'] = 'captures calls',
    ['torch.CmdLine'] = 'ends the process on --help',
 }

@@ -75,8 +75,8 @@ end
 -- Whether a parameter of the module lies on another device.
 local function elsewhere(module, device)
    for _, t in ipairs(module:parameters() or {}) do
-      local place = comm.device(t)
-      if place > 0 and t:nElement() > 0 and place ~= device then return true end
+      local lies = comm.device(t)
+      if lies > 0 and t:nElement() > 0 and lies ~= device then return true end
    end
    return false
 end

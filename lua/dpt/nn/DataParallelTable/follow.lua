@@ -1,11 +1,11 @@
 --- dpt.nn.DataParallelTable.follow: how the replicas of a parallel network follow replica 1.
 --
--- Invariant: what a script does to replica 1 between two passes the others have at the next one:
+-- Invariant: what a script changes in replica 1 between two passes the next pass applies to all:
 -- settings are set on them, elements of tensors copied, a network that has another form is copied
 -- anew, tensors that lie elsewhere are laid out after it. What the others hold alone (gradients
 -- that wait, statistics) has reached replica 1 before they are made anew. The order is always:
 -- fields (dpt.parallel.params.snapshot) and elements (dpt.parallel.params.constants, buffers), then
--- places of tensors (dpt.parallel.params.layout), then values of parameters (dpt.parallel.params).
+-- memory of tensors (dpt.parallel.params.layout), then values of parameters (dpt.parallel.params).
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local flatten = require 'dpt.parallel.params.flatten'
@@ -25,7 +25,7 @@ function follow:_replicas()
    self:_taken()
 end
 
--- The replicas are what replica 1 is now.
+-- Records that the replicas are equal to replica 1.
 -- @param pass whether a pass has ended
 function follow:_taken(pass)
    if not self.impl.modules or #self.gpuAssignments == 1 then return end
@@ -34,14 +34,14 @@ function follow:_taken(pass)
    self.statistics:take()
 end
 
--- Lets the replicas be made anew, with all that they know of gradients and statistics in replica 1.
+-- Lets the replicas be made anew, after their gradients and statistics have reached replica 1.
 function follow:_renew()
    if not self.params:changed(self.modules[1]) then self:syncGradients() end
    self.statistics:flush(self.buffers)
    self.impl:applyChanges()
 end
 
--- Lets the replicas follow what a script has changed in replica 1 since the last pass.
+-- Applies what a script has changed in replica 1 since the last pass to the other replicas.
 -- @return the snapshot's version if it has changed no field
 function follow:_follow()
    local first = self:_first()
@@ -62,7 +62,7 @@ function follow:_follow()
    end
 end
 
--- Lays the parameters of the replicas out if replica 1's are others than before or elsewhere.
+-- Lays the replicas' parameters out anew if replica 1's were replaced or moved.
 -- @param version of replica 1's fields, if it is known
 function follow:_layOut(version)
    local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
@@ -84,14 +84,13 @@ function follow:_prepare()
    self:_layOut(self:_follow())
 end
 
---- A script is about to do something to the replicas: to those that replica 1 wants.
+--- A script is about to change the replicas: makes them, as replica 1 is now.
 function follow:scriptBegins()
    self:_follow()
    self:_replicas()
 end
 
---- What a script has done to replica 1 it has done to the others, too; but what their parameters
--- are nobody knows before the next sync.
+--- A script has changed all replicas alike, but their parameters are unknown until the next sync.
 function follow:scriptEnded()
    self:_taken()
    self.params:distrust()
@@ -136,7 +135,7 @@ function follow:syncGradients()
    if self.params:checkPending() then self.params:reduce() end
 end
 
--- Lets replica 1 have everything that only the others know.
+-- Copies everything that only the others have to replica 1.
 function follow:_flush()
    self:syncGradients()
    self:syncBuffers()

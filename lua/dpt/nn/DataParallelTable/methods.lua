@@ -108,7 +108,7 @@ function methods:apply(f)
    self.needsSync = true
 end
 
---- Lets f(module) stand in place of every module of replica 1, the outer ones first; the others
+--- Replaces every module of replica 1, the outer ones first, by f(module); the others
 -- follow.
 function methods:replace(f)
    self:_flush()

@@ -5,7 +5,7 @@
 -- the first use and anew after applyChanges; the current device is the same before and after a
 -- call, also when a replica raises; every replica is run, also after one has raised, and the errors
 -- of all of them make one message, each with its replica, its device, the way through the modules
--- and the traceback; nobody is left waiting.
+-- and the traceback; no worker is left waiting.
 --
 -- A dispatcher has setup, get, call, run, setRows, exec, collect, applyChanges, newFor and close.
 -- call and run take functions of dpt's own, which reach a thread by their names, and values that
@@ -32,17 +32,17 @@ function Basic:newFor(owner)
    return dispatchers.Basic(owner)
 end
 
---- An error of replica i with its place.
-function Basic:place(i, message)
-   return errors.place(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
+--- An error of replica i that names it and its device.
+function Basic:inReplica(i, message)
+   return errors.inReplica(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
 end
 
 --- Calls f(...) with the device of replica i current, which stays so.
--- @return true and f's result, or false and the error with its place
+-- @return true and f's result, or false and the error, which names the replica
 function Basic:attempt(i, f, ...)
    local ok, result = xpcall(cutorch.setDevice, errors.handler, self.dpt.gpuAssignments[i])
    if ok then ok, result = xpcall(f, errors.handler, ...) end
-   if not ok then result = self:place(i, result) end
+   if not ok then result = self:inReplica(i, result) end
    return ok, result
 end
 
@@ -91,8 +91,8 @@ function Basic:perform(count, f, argumentsOf, ...)
    return runAll(self, count, apply, self:setup(), f, argumentsOf, ...)
 end
 
---- Says where in the batch the rows of each replica begin, for what is called from now on: random
--- numbers go by them.
+--- Sets where in the batch the rows of each replica begin, for the calls that follow: random
+-- numbers depend on them.
 -- @param before list of the rows before each replica's first, and of all
 function Basic:setRows(before)
    self.before = before
@@ -127,7 +127,7 @@ function Basic:run(f, ...)
 end
 
 --- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
--- The owner hears of it before and after (scriptBegins, scriptEnded), if it has these methods.
+-- The owner's methods scriptBegins and scriptEnded, if there are any, are called before and after.
 -- @return list of results
 function Basic:exec(closure, count)
    local owner = self.dpt

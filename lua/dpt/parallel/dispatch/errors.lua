@@ -1,6 +1,6 @@
 --- dpt.parallel.dispatch.errors: what replicas raise, as one message.
 --
--- Invariant: a message has the traceback of the place where it was raised, once, and says for every
+-- Invariant: a message has the traceback of where it was raised, once, and says for every
 -- replica that failed which one it is and on which device. A single error that is no
 -- string is raised unchanged.
 local type = require('dpt.ffi').type
@@ -16,9 +16,9 @@ function errors.handler(message)
    return text
 end
 
---- A message with the place of the replica.
+--- A message that names the replica and its device.
 -- @param name of the owner's class
-function errors.place(message, i, devices, name)
+function errors.inReplica(message, i, devices, name)
    if type(message) ~= 'string' then return message end
    return ('In replica %d of %d on device %d of %s:\n%s'):format(i, #devices, devices[i], name,
       message)

@@ -53,12 +53,12 @@ local function send(self, snapshot, i, f, ...)
    return job
 end
 
--- Awaits a job of replica i: true and the result, or false and the error with its place.
+-- Awaits a job of replica i: true and the result, or false and the error, which names it.
 local function receive(self, pool, i, job)
    local values, message = pool:receive(job)
    if values then return true, values[1] end
    self.sentSettings[i] = nil -- it may have failed to take them
-   return false, self:place(i, message), message:find('^worker %d+ has ended')
+   return false, self:inReplica(i, message), message:find('^worker %d+ has ended')
 end
 
 -- Calls job(self, i, ...) for replicas 2 to count, which sends something, then here(...) for
@@ -75,7 +75,7 @@ local function runAll(self, count, single, job, here, ...)
       local ok, message = pcall(job, self, i, ...)
       sent[i] = ok and message
       if not ok and i == 2 then error(message, 0) end
-      if not ok then wrong[#wrong + 1] = {i, self:place(i, message)} end
+      if not ok then wrong[#wrong + 1] = {i, self:inReplica(i, message)} end
       if ok and single then await(i) end
    end
    if count > 0 then

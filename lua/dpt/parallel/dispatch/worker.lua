@@ -20,10 +20,10 @@ end
 
 --- Makes replica i.
 -- @param module replica 1, whose tensors are shared with the caller's state
-function worker.make(snapshot, i, place, module)
+function worker.make(snapshot, i, onDevice, module)
    replica = nil
    functions.collect() -- first the memory of the one before
-   number, device = i, place
+   number, device = i, onDevice
    prepare(snapshot)
    replica = copyTree(module)
 end

@@ -51,8 +51,8 @@ end
 -- @return list of buckets, each a list of {half, first, last}; for every parameter its bucket, 0:
 -- none
 function buckets.cut(plan, flat, count)
-   local runs, list, place = {}, {}, {}
-   for i = 1, count do place[i] = 0 end
+   local runs, list, bucketOf = {}, {}, {}
+   for i = 1, count do bucketOf[i] = 0 end
    for h = 2, #plan, 2 do addRuns(runs, plan[h], h, flat[h] and flat[h]:elementSize()) end
    table.sort(runs, function(a, b) return a.order > b.order end)
    local bytes, limit = 0, buckets.first
@@ -64,9 +64,9 @@ function buckets.cut(plan, flat, count)
       end
       bytes = bytes + more
       put(list[#list], run)
-      for _, item in ipairs(run.items) do place[item.index - count] = #list end
+      for _, item in ipairs(run.items) do bucketOf[item.index - count] = #list end
    end
-   return list, place
+   return list, bucketOf
 end
 
 return buckets

@@ -15,7 +15,7 @@ local floating = {
 local Buffers = {}
 Buffers.__index = Buffers
 
---- Nothing copied yet.
+--- Without replicas yet.
 -- @param bytes counts what is copied in its field buffers
 function Buffers.new(bytes)
    return setmetatable({bytes = bytes, versions = {}}, Buffers)
@@ -64,7 +64,7 @@ function Buffers:average(lists)
 end
 
 -- A number that changes when a tensor gets another storage.
-local function places(list)
+local function addresses(list)
    local sum = 0
    for _, t in ipairs(list) do
       if t.storage_ ~= nil then sum = sum + comm.address(t) end
@@ -72,16 +72,17 @@ local function places(list)
    return sum
 end
 
---- What replica 1's statistics are now all replicas go on from, or a pass has made them.
+--- All replicas go on from replica 1's present statistics, or a pass has made those.
 function Buffers:take()
    local list = self.lists and self.lists[1]
-   if list then self.left, self.storages = comm.version(list), places(list) end
+   if list then self.left, self.storages = comm.version(list), addresses(list) end
 end
 
---- Lets the other replicas have what a script has written to replica 1's statistics since.
+--- Copies what a script has written since to replica 1's statistics to the other replicas.
 function Buffers:follow()
    local lists = self.lists
-   if self.left and (self.left ~= comm.version(lists[1]) or self.storages ~= places(lists[1])) then
+   if not self.left then return end
+   if self.left ~= comm.version(lists[1]) or self.storages ~= addresses(lists[1]) then
       self:broadcast(lists)
       self:take()
    end
@@ -96,7 +97,7 @@ function Buffers:broadcast(lists)
    comm.count(self.bytes, 'buffers', comm.broadcastInto, lists[1], others)
 end
 
---- Lets replica 1 have what the others know, before they are made anew.
+--- Copies what only the others have to replica 1, before they are made anew.
 -- @param policy as that of sync
 function Buffers:flush(policy)
    local lists = self.lists

@@ -44,16 +44,16 @@ local function others(root)
 end
 
 local function empty(self)
-   self.list, self.places, self.n = setmetatable({}, WEAK), {}, 0
+   self.list, self.slots, self.n = setmetatable({}, WEAK), {}, 0
    self.writes, self.addresses = {}, {}
 end
 
-local function add(self, t, place)
+local function add(self, t, slot)
    self.n = self.n + 1
-   self.list[self.n], self.places[self.n] = t, place
+   self.list[self.n], self.slots[self.n] = t, slot
 end
 
---- Nothing watched yet.
+--- Watches nothing yet.
 -- @param bytes counts what is copied in its field buffers
 function Constants.new(bytes)
    local self = setmetatable({bytes = bytes, buffers = setmetatable({}, {__mode = 'k'})}, Constants)
@@ -65,7 +65,8 @@ end
 local function look(self, snapshot)
    local known, first = others(snapshot.root), 1
    empty(self)
-   self.values, self.parents, self.keys = snapshot.values, snapshot.parents, snapshot.places
+   self.values, self.parents = snapshot.values, snapshot.parents
+   self.parentKeys = snapshot.parentKeys
    for o in ipairs(snapshot.objects) do
       for n = first, snapshot.ends[o] do
          local t = snapshot.values[n]
@@ -92,20 +93,20 @@ end
 
 -- Leaves what the pass has written to out of the list.
 local function drop(self)
-   local list, places = {}, {}
+   local list, slots = {}, {}
    for k = 1, self.n do
       local t = self.list[k]
       if t and isOther(self, k) then
          self.buffers[t] = true
       elseif t then
-         list[#list + 1], places[#places + 1] = t, self.places[k]
+         list[#list + 1], slots[#slots + 1] = t, self.slots[k]
       end
    end
    empty(self)
-   for k, t in ipairs(list) do add(self, t, places[k]) end
+   for k, t in ipairs(list) do add(self, t, slots[k]) end
 end
 
---- All replicas have what replica 1 has.
+--- Records that all replicas have what replica 1 has.
 -- @param pass whether what was written since the last time a pass has written
 function Constants:take(snapshot, pass)
    if self.values ~= snapshot.values then
@@ -118,7 +119,7 @@ function Constants:take(snapshot, pass)
    note(self)
 end
 
---- Tensors that a script has written to since, and their places; nil: none.
+--- Tensors that a script has written to since, and their paths; nil: none.
 function Constants:written()
    if not isWritten(self) then return nil end
    local paths, tensors = {}, {}
@@ -126,13 +127,13 @@ function Constants:written()
       local t = self.list[k]
       if t and isOther(self, k) then
          tensors[#tensors + 1] = t
-         paths[#paths + 1] = Snapshot.path(self.parents, self.keys, unpack(self.places[k]))
+         paths[#paths + 1] = Snapshot.path(self.parents, self.parentKeys, unpack(self.slots[k]))
       end
    end
    return #tensors > 0 and {paths = paths, tensors = tensors} or nil
 end
 
---- The tensors at these places in a replica, false if there is none (run by a dispatcher).
+--- The tensors at these paths in a replica, false if there is none (run by a dispatcher).
 function Constants.collect(replica, _, paths)
    local found = {}
    for k, path in ipairs(paths) do

@@ -31,7 +31,7 @@ local function find(parameters, t)
    end
 end
 
---- What was noted for a replica, with numbers in place of parameters (run by a dispatcher).
+--- What was noted for a replica, with the numbers of parameters (run by a dispatcher).
 function effects.take(replica, i)
    local list, kept, parameters = noted[i] or {}, {}, replica:parameters()
    noted[i] = nil

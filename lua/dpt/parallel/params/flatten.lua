@@ -178,9 +178,9 @@ local function checkAlike(tensors, what, name)
    end
    for i = 2, #tensors do
       if torch.type(tensors[i]) ~= torch.type(tensors[1]) then
-         local places = name and (': %s and %s'):format(name(tensors[1]), name(tensors[i])) or ''
+         local which = name and (': %s and %s'):format(name(tensors[1]), name(tensors[i])) or ''
          fail('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s%s',
-            what, torch.type(tensors[1]), i, torch.type(tensors[i]), places)
+            what, torch.type(tensors[1]), i, torch.type(tensors[i]), which)
       end
    end
 end

@@ -5,8 +5,8 @@
 -- after it (dpt.parallel.params.layout). A broadcast moves the bytes of the segments to each
 -- replica, and none if nothing has written to replica 1 since the last one; a reduction adds in the
 -- order of the replicas and leaves the gradients of replicas 2..n zero. While it is put off
--- (pending), nobody but the replicas themselves may write to gradients, and nobody but a pass to
--- parameters: what would make a wrong number raises.
+-- (pending), only the replicas themselves may write to gradients, and only a pass to parameters: a
+-- write that would lead to a wrong number raises.
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -19,7 +19,7 @@ Params.__index = Params
 
 local CLEAR = 'begin again with zeroGradParameters()'
 
---- Nothing known yet: build() is to be called.
+--- Without replicas yet: build() must be called before use.
 -- @param bytes counts what is copied in its fields parameters and gradients
 function Params.new(bytes)
    return setmetatable({bytes = bytes}, Params)
@@ -58,7 +58,7 @@ local function cut(list, flat, segments)
    end
 end
 
--- What travels in place of the segments: one with gaps has a contiguous copy, noted in staged.
+-- The tensors that travel for the segments: one with gaps has a contiguous copy, noted in staged.
 local function travelling(segments, staged, device)
    local list = {}
    for k, segment in ipairs(segments) do
@@ -119,7 +119,7 @@ function Params:flatten(module, device, name)
    layout.flatten(list, name)
 end
 
---- A script may have done something to the replicas.
+--- Notes that a script may have changed the replicas.
 function Params:distrust()
    self.suspect = true
 end
@@ -139,9 +139,9 @@ local function repair(self, dispatcher)
    return true
 end
 
---- Finds out whether replicas that a script may have changed are laid out as they were, and lets
+--- Checks whether replicas that a script may have changed are still laid out as they were, and lets
 -- the next broadcast copy everything. Gradients that wait stay.
--- @return whether they are to be laid out anew
+-- @return whether they must be laid out anew
 function Params:isBroken(dispatcher)
    if not self.suspect then return false end
    if not self.pending then return not repair(self, dispatcher) end

@@ -73,7 +73,7 @@ function layout.checkPlace(list, wanted)
    end
 end
 
--- The parameters' places in the list by type, in order of appearance.
+-- The parameters' indices in the list by type, in order of appearance.
 local function byType(list)
    local groups, known = {}, {}
    for i = 1, list.n do
@@ -92,7 +92,7 @@ local function byType(list)
 end
 
 --- The halves of a list: for each type the parameters, then the gradients.
--- @return list of {type, indices = places in the list, tensors}
+-- @return list of {type, indices in the list, tensors}
 function layout.halves(list)
    local halves = {}
    for _, group in ipairs(byType(list)) do
@@ -126,8 +126,8 @@ function layout.flatten(list, name)
 end
 
 --- What a replica must know to lay out its tensors: a list of halves, each with its type, its
--- number of elements and, for every tensor that has elements, its place in the replica's list and
--- in the flat tensor.
+-- number of elements and, for every tensor that has elements, its index in the replica's list and
+-- its offset in the flat tensor.
 -- @return the plan; for each half the segments of replica 1
 function layout.plan(list)
    local plan, segments = {}, {}
@@ -155,10 +155,10 @@ end
 local function flatOf(tensors, half)
    local one = half[1] and tensors[half[1].index]
    if not one or one.storage_ == nil or #one:storage() ~= half.total then return nil end
-   for _, place in ipairs(half) do
-      local t = tensors[place.index]
-      if not t or t.storage_ ~= one.storage_ or t:storageOffset() ~= place.first
-         or not isSame(t:size(), place.size) or not isSame(t:stride(), place.stride) then
+   for _, entry in ipairs(half) do
+      local t = tensors[entry.index]
+      if not t or t.storage_ ~= one.storage_ or t:storageOffset() ~= entry.first
+         or not isSame(t:size(), entry.size) or not isSame(t:stride(), entry.stride) then
          return nil
       end
    end

@@ -1,15 +1,15 @@
 --- dpt.parallel.params.overlap: reduces gradients in buckets while the backward pass goes on.
 --
 -- Invariant: the flat gradients are cut into buckets of whole parameters, the last parameters
--- first. A bucket's sum begins when nobody who may write to it is still to return, on any replica,
--- as known from the backward passes before; what is not done early is done at the end. Each replica
--- learns for itself which modules fill a bucket, and in how many calls. A container that is not
--- known to leave the gradients of the modules in it alone owns them, so that one that begins to
--- clip, scale or freeze them is in time. Every pass is verified by the write counters of the
--- gradients: a write from elsewhere lets the replica's buckets wait for the end from then on, and
--- if a sum may have begun the pass raises. Hooks stand on modules only while a backward pass
--- runs, so nobody meets them in a file or a clone. Every element is summed in the order of
--- comm.reduceInto: the bits are the same.
+-- first. A bucket's sum begins when all modules that may write to it have returned, on every
+-- replica, as known from the backward passes before; what is not done early is done at the end.
+-- Each replica learns for itself which modules fill a bucket, and in how many calls. A container
+-- that is not known to leave the gradients of the modules in it alone owns them, so that one that
+-- begins to clip, scale or freeze them is in time. Every pass is verified by the write counters of
+-- the gradients: a write from elsewhere lets the replica's buckets wait for the end from then on,
+-- and if a sum may have begun the pass raises. Modules have hooks only while a backward pass runs,
+-- so files and clones never contain them. Every element is summed in the order of comm.reduceInto:
+-- the bits are the same.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
@@ -44,7 +44,7 @@ end
 -- @return nil if there is nothing to add up, or replica 1's gradients are not flat
 function Overlap.new(plan, flat, count, dispatcher)
    if not isFlat(plan, flat) then return nil end
-   local list, place = buckets.cut(plan, flat[1], count)
+   local list, bucketOf = buckets.cut(plan, flat[1], count)
    if #list == 1 then return nil end -- it would begin when all is over
    local counts, tensors = ffi.new('int64_t[?]', #list), {}
    for b, bucket in ipairs(list) do
@@ -60,7 +60,7 @@ function Overlap.new(plan, flat, count, dispatcher)
    core.hold(tensors)
    local reducer = ffi.gc(out[0], C.dpt_reducer_free)
    local address = tonumber(ffi.cast('uintptr_t', reducer))
-   dispatcher:run(Overlap.track, address, place, #list)
+   dispatcher:run(Overlap.track, address, bucketOf, #list)
    return setmetatable({reducer = reducer}, Overlap)
 end
 
@@ -81,8 +81,8 @@ end
 
 -- What follows runs where a replica lives. A tracker knows the modules of a replica that own
 -- gradients (`modules`, weak: it shall not keep them), how many calls of each fill its gradients
--- (`expected`, by method), and what has happened in the pass that runs. A container of whose
--- methods nobody knows that they leave the gradients of the modules in it alone owns those as well
+-- (`expected`, by method), and what has happened in the pass that runs. A container that is
+-- not known to leave the gradients of the modules in it alone owns those as well
 -- (dpt.parallel.params.owners): their buckets wait until it returns.
 local trackers = setmetatable({}, {__mode = 'k'}) -- by replica
 
@@ -104,7 +104,7 @@ local function verify(tracker)
    tracker.late = tracker.late or tracker.marked
 end
 
--- A module is called from outside, perhaps more often than it ever was.
+-- A module is called from outside, perhaps more often than ever before.
 local function enter(tracker, k)
    if tracker.inside == 0 then verify(tracker) end
    tracker.inside = tracker.inside + 1
@@ -150,11 +150,11 @@ local function hook(tracker, k, name)
    end
 end
 
--- Adds a module that owns gradients to a tracker.
-local function observe(tracker, module, places)
+-- Adds a module that owns gradients to a tracker; byKey: the bucket of each gradient.
+local function observe(tracker, module, byKey)
    local list, had = {}, {}
    for key in pairs(owners.gradientsOf(module)) do
-      local b = places[key]
+      local b = byKey[key]
       if not b then tracker.unfit = true end
       if b and not had[b] then
          had[b] = true
@@ -171,20 +171,20 @@ end
 
 --- Lets a replica mark the buckets of a reducer (run by a dispatcher).
 -- @param address of the reducer, which its owner keeps
--- @param place in which bucket each parameter is; 0: in none
+-- @param bucketOf in which bucket each parameter is; 0: in none
 -- @param count how many buckets there are
-function Overlap.track(replica, i, address, place, count)
+function Overlap.track(replica, i, address, bucketOf, count)
    local tracker = {
       reducer = ffi.cast('dpt_reducer *', ffi.cast('uintptr_t', address)), replica = i - 1,
       modules = setmetatable({}, {__mode = 'v'}), buckets = {}, owners = {}, expected = {},
-      holds = {}, leaving = setmetatable({}, {__mode = 'v'}), address = address, place = place,
-      hooks = {}, original = {}, kept = {}, gradients = {},
+      holds = {}, leaving = setmetatable({}, {__mode = 'v'}), address = address,
+      bucketOf = bucketOf, hooks = {}, original = {}, kept = {}, gradients = {},
    }
    for b = 1, count do tracker.owners[b] = 0 end
    for _, name in ipairs(HOOKED) do
       tracker.hooks[name], tracker.original[name], tracker.kept[name] = {}, {}, {}
    end
-   local places, stores, seen = {}, {}, {}
+   local byKey, stores, seen = {}, {}, {}
    local tensors, gradients = replica:parameters()
    for k = 1, #tensors do
       local t = gradients[k]
@@ -192,18 +192,18 @@ function Overlap.track(replica, i, address, place, count)
          tracker.unfit = true
          break
       end
-      if place[k] > 0 then places[owners.keyOf(t)] = place[k] end
+      if bucketOf[k] > 0 then byKey[owners.keyOf(t)] = bucketOf[k] end
       if t:nElement() > 0 and not stores[comm.address(t)] then
          stores[comm.address(t)] = true
          table.insert(tracker.gradients, t)
       elseif t:nElement() == 0 then
-         places[owners.keyOf(t)] = places[owners.keyOf(t)] or 1 -- nothing to wait for
+         byKey[owners.keyOf(t)] = byKey[owners.keyOf(t)] or 1 -- nothing to wait for
       end
    end
    for _, module in ipairs(replica:listModules()) do
       if not seen[module] then
          seen[module] = true
-         observe(tracker, module, places)
+         observe(tracker, module, byKey)
          if #(module.modules or {}) > 0 and owners.leavesInner(module) then
             table.insert(tracker.leaving, module)
          end
@@ -220,7 +220,7 @@ local function trackerOf(replica, i)
    for k = 1, tracker and tracker.containers or 0 do
       local module = tracker.leaving[k]
       if module and not owners.leavesInner(module) then
-         Overlap.track(replica, i, tracker.address, tracker.place, #tracker.owners)
+         Overlap.track(replica, i, tracker.address, tracker.bucketOf, #tracker.owners)
          return trackers[replica]
       end
    end

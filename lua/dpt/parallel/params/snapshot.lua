@@ -8,8 +8,8 @@
 -- class lists as transient) do not count, nor does what tensors hold: parameters, running
 -- statistics and other tensors (dpt.parallel.params.constants) have their own ways to the replicas.
 -- Comparing and taking allocate nothing as long as no table was added or removed. All objects are
--- looked at several times in each step: the fields of tables of one form are compared by one
--- function, of which LuaJIT knows the types.
+-- compared several times in each step: the fields of tables of one form are compared by one
+-- generated function, which LuaJIT compiles for their types.
 local class = require 'dpt.class'
 local transient = require 'dpt.transient'
 local dptffi = require 'dpt.ffi'
@@ -19,7 +19,7 @@ local getmetatable, next, rawequal = getmetatable, next, rawequal
 local Snapshot = {}
 Snapshot.__index = Snapshot
 
---- Nothing known yet: replica 1 then differs from it. The field version grows whenever a take finds
+--- An empty snapshot, from which replica 1 differs. The field version grows whenever a take finds
 -- other values than the one before.
 function Snapshot.new()
    return setmetatable({version = 0}, Snapshot)
@@ -88,7 +88,7 @@ end
 local function add(self, object, parent, key, seen)
    local o, inside = #self.objects + 1, {}
    self.objects[o], self.metas[o] = object, getmetatable(object) or false
-   self.parents[o], self.places[o] = parent, key
+   self.parents[o], self.parentKeys[o] = parent, key
    local names, first, n = exemptOf(object), self.count + 1, self.count
    for k, v in next, object do
       n = n + 1
@@ -106,8 +106,8 @@ local function add(self, object, parent, key, seen)
 end
 
 local function describe(self, root)
-   for _, name in ipairs{'objects', 'metas', 'parents', 'places', 'ends', 'keys', 'passing',
-      'inside', 'forms'} do
+   for _, name in ipairs{'objects', 'metas', 'parents', 'parentKeys', 'ends', 'keys',
+      'passing', 'inside', 'forms'} do
       self[name] = {}
    end
    -- A field that was dropped is not kept alive; value 0 says that the collector has been here.
@@ -141,8 +141,8 @@ local function firstOther(self, o)
    end
 end
 
--- Takes the new values of object o if it has the same fields with the same tables in them;
--- whether it has.
+-- Takes the new values of object o if it has the same fields with the same tables in them.
+-- Returns whether it has.
 local function updateOne(self, o)
    local object, n, last = self.objects[o], self.ends[o - 1] or 0, self.ends[o]
    for k, v in next, object do
@@ -156,7 +156,7 @@ local function updateOne(self, o)
    return n == last and (getmetatable(object) or false) == self.metas[o]
 end
 
--- Takes new values if the tables are the same ones; whether they are.
+-- Takes the new values if no table was added, removed or replaced. Returns whether that is so.
 local function update(self)
    if hasLost(self) then return false end
    local o = firstOther(self, 1)
@@ -177,7 +177,7 @@ function Snapshot:current(root)
    return self:isSame(root) and self.version or nil
 end
 
---- Replica 1 as it is now is what the replicas are.
+--- Records replica 1 as it is now: all replicas are equal to that.
 function Snapshot:take(root)
    if self.root ~= root or not update(self) then describe(self, root) end
 end
@@ -190,11 +190,11 @@ local function isSetting(key, value)
 end
 
 --- The keys that lead from the network to object o, and `key` behind them if there is one.
--- @param parents, places of a snapshot
-function Snapshot.path(parents, places, o, key)
+-- @param parents, parentKeys of a snapshot
+function Snapshot.path(parents, parentKeys, o, key)
    local path = {key}
    while parents[o] do
-      table.insert(path, 1, places[o])
+      table.insert(path, 1, parentKeys[o])
       o = parents[o]
    end
    return path
@@ -209,7 +209,7 @@ local function compare(self, o, list)
    local function note(key, before, after)
       if before ~= nil and not isSetting(key, before) then return false end
       if after ~= nil and not isSetting(key, after) then return false end
-      path = path or Snapshot.path(self.parents, self.places, o)
+      path = path or Snapshot.path(self.parents, self.parentKeys, o)
       list[#list + 1] = {path = path, key = key, value = after}
       return true
    end
@@ -274,7 +274,7 @@ local function nameOf(setting)
    return (name:gsub('^%.', ''))
 end
 
---- Lets the replicas have settings, too. A function that cannot be sent to a replica raises.
+--- Sets the fields on the other replicas, too. A function that cannot be sent to a replica raises.
 -- @param name of the network's class
 -- @return whether all replicas could take them
 function Snapshot.carry(settings, dispatcher, name)

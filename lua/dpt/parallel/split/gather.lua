@@ -1,7 +1,7 @@
 --- dpt.parallel.split.gather: joins what the replicas returned into one tensor, or a tree of them.
 --
 -- Invariant: the result lies on one device in tensors that are kept from one call to the next; all
--- replicas returned the same tree (else an error names the place); what is no tensor is the same in
+-- replicas returned the same tree (else an error names the path); what is no tensor is the same in
 -- all. If a split spec made the parts, it also says how they become one: parts of a dimension are
 -- joined along it, what went to all is added up, and what a function of the user made stays a list.
 local torch = require 'dpt.tensor'
@@ -72,12 +72,12 @@ local function gatherTables(kept, values, count, dimension, device, path, how)
       end
    end
    for k in pairs(first) do
-      local inner, place = {}, ('%s[%s]'):format(path, tostring(k))
+      local inner, inside = {}, ('%s[%s]'):format(path, tostring(k))
       for i = 1, count do
          inner[i] = values[i][k]
-         if inner[i] == nil then wrongForm(place, i, first[k], nil) end
+         if inner[i] == nil then wrongForm(inside, i, first[k], nil) end
       end
-      kept[k] = gather(kept[k], inner, count, dimension, device, place, splitSpec.at(how, k))
+      kept[k] = gather(kept[k], inner, count, dimension, device, inside, splitSpec.at(how, k))
    end
    return kept
 end

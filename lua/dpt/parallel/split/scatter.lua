@@ -77,7 +77,7 @@ local function scatterTensor(kept, tensor, plan, dimension, path, like)
 end
 
 -- A copy of a tensor or tree on the current device, in what is kept.
-local function place(kept, value, plan)
+local function copyTo(kept, value, plan)
    if torch.isTensor(value) then
       local typename = typeFor(value, plan)
       if torch.type(kept) ~= typename then kept = torch.getmetatable(typename).new() end
@@ -90,7 +90,7 @@ local function place(kept, value, plan)
    for k in pairs(kept) do
       if value[k] == nil then kept[k] = nil end
    end
-   for k, v in pairs(value) do kept[k] = place(kept[k], v, plan) end
+   for k, v in pairs(value) do kept[k] = copyTo(kept[k], v, plan) end
    return kept
 end
 
@@ -106,11 +106,11 @@ local function rowsOf(value, dimension)
    end
 end
 
--- Gives every replica its own value of a list, as a copy on its device.
+-- Every replica gets its own value of a list, as a copy on its device.
 local function spread(kept, values, plan, results, key)
    if type(kept) ~= 'table' or not kept.spread then kept = {spread = true} end
    for i, result in ipairs(results) do
-      kept[i] = cutorch.withDevice(plan.devices[i], place, kept[i], values[i], plan)
+      kept[i] = cutorch.withDevice(plan.devices[i], copyTo, kept[i], values[i], plan)
       result[key] = kept[i]
    end
    return kept
