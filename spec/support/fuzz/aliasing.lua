@@ -1,8 +1,8 @@
 --- Results that share memory with operands: operations of tensors and modules against the same on
 -- copies.
 --
--- Invariant: the operation beside it has tensors of the same strides, so that what is rejected there
--- is rejected in both; memory around the result stays as it was.
+-- Invariant: the operation beside it has tensors of the same strides, so that what is rejected
+-- there is rejected in both; memory around the result stays as it was.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local aliased = require 'spec.support.aliased'
