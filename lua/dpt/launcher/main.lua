@@ -42,11 +42,18 @@ local function explain(why)
    return (text:gsub("\n%s*%[C%]: in function 'xpcall'.*$", ''))
 end
 
+-- One of several ranks ends them all with its message, and does not return.
+local function fail(why)
+   local there, dptffi = pcall(require, 'dpt.ffi')
+   if there then dptffi.C.dpt_world_failed(why) end
+end
+
 local function protect(f, ...)
    local parameters, count = {...}, select('#', ...)
    local ok, why = xpcall(function() return f(unpack(parameters, 1, count)) end, explain)
    if not ok then
       io.stdout:flush()
+      fail(why)
       io.stderr:write('dpt: ', why, '\n')
       os.exit(1, true)
    end
