@@ -952,6 +952,71 @@ int dpt_queue_put(dpt_shared *queue, const void *bytes, int64_t size,
 dpt_mail *dpt_queue_take(dpt_shared *queue);
 void dpt_queue_about(dpt_shared *queue, int64_t *about); /* size, share, length */
 
+/* ---- ranks: the processes of a job that mpirun or srun started ---- */
+
+typedef struct dpt_world_info {
+  int rank, size, local_rank, local_size; /* local: among those of this host */
+  const char *library;                    /* "" for a world of one rank */
+} dpt_world_info;
+
+/* Joins the other ranks at the first call. */
+int dpt_world_join(dpt_world_info *info);
+/* *group = the number of a group of ranks; every rank of the world calls it, with the same list.
+ * Group 0 is all ranks. */
+int dpt_world_group(int n, const int *ranks, int *group);
+int dpt_world_group_rank(int group, int *rank /* -1: not in it */, int *size);
+/* This rank's script has raised: all ranks end with that message. */
+int dpt_world_failed(const char *why);
+
+/* What a rank has recorded of its last operations (the flight recorder). */
+typedef struct dpt_flight_entry {
+  uint64_t number, group;   /* of the group's operations, from 1; a hash of the group's ranks */
+  int64_t began, ended;     /* nanoseconds of the host's clock; ended 0: not */
+  int what;                 /* DPT_BARRIER ... */
+  char name[64], text[160]; /* text: the operation in words */
+} dpt_flight_entry;
+typedef struct dpt_flight {
+  int rank, size, pid, state; /* state: 0 starting, 1 running, 2 failed, 3 and 4 its script ended */
+  int64_t beat, count;        /* when the rank was alive last, by that clock; entries */
+  char host[64], text[2048];  /* text: why it failed */
+} dpt_flight;
+enum { DPT_FLIGHT_ENTRIES = 1024 };
+/* Reads a record of that file: the oldest entry first. */
+int dpt_flight_read(const char *path, dpt_flight *flight, dpt_flight_entry *entries);
+/* The folder of records. */
+const char *dpt_flight_folder(void);
+
+enum {
+  DPT_BARRIER,
+  DPT_ALL_REDUCE,
+  DPT_REDUCE,
+  DPT_RANKS_BROADCAST,
+  DPT_ALL_GATHER,
+  DPT_REDUCE_SCATTER,
+  DPT_RANKS_GATHER,
+  DPT_RANKS_SCATTER,
+  DPT_SEND,
+  DPT_RECEIVE
+};
+enum { DPT_RANKS_SUM, DPT_RANKS_MIN, DPT_RANKS_MAX, DPT_RANKS_MEAN };
+
+/* One operation of a group, which all its ranks call in the same order; send and receive: two of
+ * them. in and out are contiguous, of one type and in one place; NULL where a rank reads or writes
+ * nothing, or writes where it reads (out alone: all_reduce, reduce, broadcast). The whole is n
+ * times as long as a part: out of all_gather and of gather's root, in of reduce_scatter and of
+ * scatter's root. Host tensors: done on return. Device tensors: queued, in the order of their
+ * current stream. */
+typedef struct dpt_collective {
+  int what, how, root, group,
+      tag;          /* root: the other rank of send and receive; by the group's order */
+  const char *name; /* of what travels, for messages; or NULL */
+} dpt_collective;
+int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in /* or NULL */,
+                       dpt_tensor *out /* or NULL */, uint64_t *number);
+/* Whether operation `number` of this process is done; waits for it and raises what it met. */
+int dpt_collective_done(uint64_t number);
+int dpt_collective_wait(uint64_t number);
+
 /* dpt: cdef ends */
 
 #pragma GCC visibility pop

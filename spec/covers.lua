@@ -16,6 +16,7 @@ return {
       ['transient'] = 'class.transient',
       ['compat'] = 'init',
       ['device/init'] = 'generators streams',
+      ['distributed/faults'] = 'init',
       ['device/cuda_calls'] = 'init',
       ['device/launches'] = 'init',
       ['device/library'] = 'init',

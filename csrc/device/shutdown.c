@@ -1,4 +1,5 @@
 /* shutdown.c: the threads that run kernels, and waiting for them at the end (see shutdown.h). */
+#define _GNU_SOURCE /* on_exit */
 #include "device/shutdown.h"
 
 #include "base/lock.h"
@@ -21,8 +22,15 @@ static int shutdown_all_idle(void) {
   return rest;
 }
 
-static void shutdown_wait(void) {
+static _Atomic(dpt__shutdown_fn *) first;
+
+void dpt__shutdown_before(dpt__shutdown_fn *fn) { atomic_store(&first, fn); }
+
+static void shutdown_wait(int status, void *none) {
+  (void)none;
   if (getpid() != owner) return;
+  dpt__shutdown_fn *before = atomic_exchange(&first, NULL);
+  if (before) before(status);
   ending_thread = pthread_self();
   atomic_store(&ending, 1);
   for (int patience = 10000; patience > 0 && !shutdown_all_idle(); patience--) usleep(100);
@@ -31,7 +39,7 @@ static void shutdown_wait(void) {
 void dpt__shutdown_first(void) {
   dpt__lock(&lock);
   if (!owner) owner = getpid();
-  atexit(shutdown_wait);
+  on_exit(shutdown_wait, NULL);
   dpt__unlock(&lock);
 }
 

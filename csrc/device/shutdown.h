@@ -19,6 +19,9 @@ typedef struct dpt__runner {
 /* Call this when a library that kernels use has been opened, or has made what its own destructors
  * drop: exit() ends first what was registered last, so the wait for kernels is before them. */
 void dpt__shutdown_first(void);
+/* fn(exit status) is called before that wait, while kernels still run; one function, set once. */
+typedef void dpt__shutdown_fn(int status);
+void dpt__shutdown_before(dpt__shutdown_fn *fn);
 
 /* To the list, and away from it. */
 void dpt__runner_add(dpt__runner *runner);

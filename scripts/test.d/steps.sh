@@ -23,6 +23,7 @@ steps=(
   'asan_ctest   test sanitized the C tests under both'
   'ctest        test build     the C tests'
   'nccl         test build     Lua specs of comm and parallel networks by a stand-in for NCCL'
+  'ranks        test build     dpt.distributed on 1 to 3 ranks by mpirun, and one going wrong'
   'examples     test build     each example in its short mode'
   'install      test build     an installed tree works from another directory'
   'startup      test build     dpt loads quickly and brings no CUDA library along'
@@ -33,6 +34,7 @@ steps=(
   'emulated_nn  rest build     the Lua specs of spec/nn, with CUDA kernels run by the CPU'
   'asan_others  rest sanitized the Lua specs but those of spec/nn, under both'
   'asan_nn      rest sanitized the Lua specs of spec/nn, under both'
+  'ranks_more   rest build     the same on 5 and 8 ranks, with random faults'
   'delay        rest sanitized Lua specs of what runs at once, with random delays, under both'
   'fuzz         rest sanitized random calls, layers, bytes, failing allocations, under both'
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
@@ -159,8 +161,9 @@ specs() {
   return $status
 }
 
-# All specs but those of spec/nn.
-mapfile -t others < <(find spec -name '*_spec.lua' -not -path 'spec/nn/*' | sort)
+# All specs but those of spec/nn and those that start ranks.
+mapfile -t others < <(find spec -name '*_spec.lua' -not -path 'spec/nn/*' \
+  -not -path 'spec/distributed/*' -not -name 'ranks_spec.lua' | sort)
 
 run_specs_nn() { specs spec/nn; }
 
@@ -224,6 +227,10 @@ run_nccl() {
   export DPT_DEVICES=emulated:8 DPT_SPEC_TRANSPORT=nccl DPT_NCCL=$PWD/build/libnccl_fake.so
   specs spec/comm spec/parallel spec/nn/DataParallelTable_{spec,tables_spec}.lua
 }
+
+run_ranks() { specs spec/distributed; }
+
+run_ranks_more() { DPT_RANKS='5 8' specs spec/distributed/init_spec.lua spec/torture/ranks_spec.lua; }
 
 # golden [MODE]: the recorded cases, counted.
 golden() {

@@ -1,0 +1,178 @@
+/* watchdog.c: one thread of each rank looks after the job, so that nothing hangs (see world.h).
+ *
+ * Invariant: it never waits for another rank or for the threads of this one. It ends the job if an
+ * operation takes longer than the limit, if a rank of this host has died or failed, has left while
+ * this one needs it, or is in another operation than this one at the same place of a group's order.
+ * Time that passes outside of operations is the script's own; so is time in which this process was
+ * stopped itself.
+ */
+#include "device/timeout.h"
+#include "distributed/world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 50, EXPLAIN_MS = 700, ABORT_MS = 500, LINE = 8192, MS = 1000000 };
+
+static atomic_int running, ending, draining, drained;
+static pthread_t thread;
+
+/* ---- the end of all ---- */
+
+/* What may hang: writing what the script has printed; MPI_Abort, which is for ranks of other hosts:
+ * those of this one end by what they see in each other's records, and mpirun may hang if several of
+ * its children call it at once. */
+static void *leave(void *none) {
+  const dpt__world *w = &dpt__world_own;
+  if (!ftrylockfile(stdout)) {
+    fflush_unlocked(stdout);
+    funlockfile(stdout);
+  }
+  if (w->local_size < w->size) w->engine->abort(1);
+  return none;
+}
+
+void dpt__world_abort(const char *format, ...) {
+  dpt__world *w = &dpt__world_own;
+  char line[LINE] = "dpt: ";
+  va_list list;
+  va_start(list, format);
+  vsnprintf(line + 5, sizeof line - 6, format, list);
+  va_end(list);
+  if (!atomic_exchange(&ending, 1)) {
+    pthread_t helper;
+    snprintf(w->record->text, DPT__RECORD_TEXT, "%.*s", DPT__RECORD_TEXT - 1, line + 5);
+    atomic_store(&w->record->state, DPT__RANK_FAILED);
+    strcat(line, "\n");
+    if (write(STDERR_FILENO, line, strlen(line)) < 0) {}
+    dpt__sleep((int64_t)3 * LOOK_MS * MS); /* the others of this host see why */
+    if (!pthread_create(&helper, NULL, leave, NULL))
+      dpt__sleep((int64_t)(w->local_size < w->size ? ABORT_MS : LOOK_MS) * MS);
+    _exit(1);
+  }
+  for (;;) pause(); /* another thread ends this rank */
+}
+
+/* ---- operations that differ ---- */
+
+void dpt__watch_compare_one(const dpt__operation *own, int rank, const dpt__operation *its) {
+  char a[160], b[160];
+  unsigned long long number = own->number;
+  if (memcmp(&own->signature, &its->signature, sizeof own->signature))
+    dpt__world_abort("operation %llu is not the same on all ranks: %s on rank %d, %s on rank %d",
+                     number, dpt__signature_text(a, &own->signature), dpt__world_own.rank,
+                     dpt__signature_text(b, &its->signature), rank);
+  if (own->chain != its->chain)
+    dpt__world_abort("ranks %d and %d have called different operations before operation %llu, %s "
+                     "(`dpt flight` may say which)",
+                     dpt__world_own.rank, rank, number, dpt__signature_text(a, &own->signature));
+}
+
+void dpt__watch_compare(const dpt__operation *own) {
+  const dpt__world *w = &dpt__world_own;
+  const dpt__ranks *g = dpt__ranks_of(own->signature.group);
+  dpt__operation other;
+  if (dpt__is_paired(&own->signature)) return;
+  for (int i = 0; i < g->n; i++) {
+    const dpt__record *r = w->local[g->list[i]];
+    if (r && dpt__record_find(r, own->signature.group, own->number, &other))
+      dpt__watch_compare_one(own, g->list[i], &other);
+  }
+}
+
+void dpt__watch_explain(void) { dpt__sleep((int64_t)EXPLAIN_MS * MS); }
+
+/* ---- ranks of this host ---- */
+
+static int is_needed(int k, const dpt__operation *own) {
+  const dpt__ranks *g = dpt__ranks_of(own->signature.group);
+  dpt__operation other;
+  if (dpt__is_paired(&own->signature)) return (int)own->signature.root == k;
+  for (int i = 0; i < g->n; i++)
+    if (g->list[i] == k)
+      return !dpt__record_find(dpt__world_own.local[k], own->signature.group, own->number, &other);
+  return 0;
+}
+
+static void look_at(int k, const dpt__operation *pending) {
+  const dpt__record *r = dpt__world_own.local[k];
+  char what[160];
+  int state = atomic_load(&r->state);
+  if (state == DPT__RANK_FAILED) dpt__world_abort("%s", r->text);
+  if (state < DPT__RANK_LEFT && dpt__rank_died(r))
+    dpt__world_abort("rank %d (process %d) has died", k, r->pid);
+  if (state >= DPT__RANK_LEAVING && pending && is_needed(k, pending))
+    dpt__world_abort("rank %d has ended its script, and rank %d waits for it in %s", k,
+                     dpt__world_own.rank, dpt__signature_text(what, &pending->signature));
+}
+
+/* ---- the thread ---- */
+
+/* How long this thread has seen the same, in nanoseconds; what it did not see does not count. */
+static int64_t seen_for(uint64_t what, int64_t now) {
+  static uint64_t same;
+  static int64_t last, total;
+  int64_t most = (int64_t)20 * LOOK_MS * MS, passed = now - last;
+  total = what == same ? total + (passed < most ? passed : most) : 0;
+  same = what;
+  last = now;
+  return total;
+}
+
+static void look(void) {
+  const dpt__world *w = &dpt__world_own;
+  int64_t now = dpt__now(), limit = dpt__timeout();
+  uint64_t which = atomic_load(&w->pending);
+  dpt__operation own;
+  const dpt__operation *pending = NULL;
+  atomic_store(&w->record->beat, now);
+  int state = atomic_load(&w->record->state);
+  if (which && dpt__record_read(w->record, which, &own)) pending = &own;
+  int late = seen_for(which * 8 + (uint64_t)state, now) > limit;
+  if (state == DPT__RANK_STARTING) { /* records may be those of an earlier job */
+    if (late) dpt__report_start();
+    return;
+  }
+  for (int k = 0; k < w->size; k++)
+    if (w->local[k]) look_at(k, pending);
+  if (pending) dpt__watch_compare(pending);
+  if (pending && late) dpt__report_late(pending);
+  if (state == DPT__RANK_LEFT && late) dpt__report_end();
+  if (state == DPT__RANK_LEAVING && late) { /* others may go on, but not be stopped or away */
+    for (int k = 0; k < w->size; k++)
+      if (w->local[k] && now - atomic_load(&w->local[k]->beat) > limit) dpt__report_end();
+    if (dpt__hosts_silence() > limit) dpt__report_end();
+  }
+  if (!atomic_load(&draining))
+    dpt__hosts_exchange(pending);
+  else if (!atomic_load(&drained))
+    atomic_store(&drained, dpt__hosts_drain());
+}
+
+static void *watch(void *none) {
+  while (atomic_load(&running)) {
+    look();
+    dpt__sleep((int64_t)(atomic_load(&draining) ? 1 : LOOK_MS) * MS);
+  }
+  return none;
+}
+
+int dpt__watch_begin(void) {
+  atomic_store(&running, 1);
+  if (pthread_create(&thread, NULL, watch, NULL))
+    return dpt__fail("distributed: no thread can be started for the watchdog");
+  return 0;
+}
+
+void dpt__watch_drain(void) {
+  if (dpt__world_own.local_size == dpt__world_own.size) return;
+  atomic_store(&draining, 1);
+  while (!atomic_load(&drained)) dpt__sleep(MS);
+}
+
+void dpt__watch_end(void) {
+  atomic_store(&running, 0);
+  pthread_join(thread, NULL);
+}

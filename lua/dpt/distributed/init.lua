@@ -1,0 +1,224 @@
+--- dpt.distributed: the ranks of a job (processes that mpirun or srun started) and what they say to
+-- each other.
+--
+-- Invariant: all ranks of a group call the same operations in the same order; what differs ends the
+-- job with an error message instead of a hang. Ranks count from 0. An operation on host tensors is
+-- done when it returns; one on device tensors is queued, in the order of their current stream, so
+-- its results can be used at once. A process that nobody started as a rank is a world of one. Lists
+-- of tensors travel as one flat tensor for each type and device.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
+local values = require 'dpt.distributed.values'
+local pack = require 'dpt.distributed.pack'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+
+local distributed = {}
+
+local number, info = ffi.new 'uint64_t[1]', ffi.new 'dpt_world_info'
+local call = ffi.new 'dpt_collective'
+local reductions = {sum = C.DPT_RANKS_SUM, min = C.DPT_RANKS_MIN, max = C.DPT_RANKS_MAX,
+   mean = C.DPT_RANKS_MEAN}
+
+-- ---- the world ----
+
+local function world()
+   lib.world_join(info)
+   return info
+end
+
+--- This process's number among all, from 0; how many there are; the same among those of this host.
+function distributed.rank() return world().rank end
+function distributed.size() return world().size end
+function distributed.localRank() return world().local_rank end
+function distributed.localSize() return world().local_size end
+
+--- The library that connects the ranks, as 'Open MPI v4.1.4'; '' for a world of one rank.
+function distributed.library() return ffi.string(world().library) end
+
+-- ---- groups ----
+
+local Group = {}
+Group.__index = Group
+
+--- Some of the ranks as a group of their own, to be given to operations as their last argument.
+-- Every rank of the world calls it, with the same list; the order of the list is that of the group.
+-- @param ranks list of ranks, from 0
+function distributed.group(ranks)
+   if type(ranks) ~= 'table' then
+      fail('distributed.group: got %s, wanted a list of ranks', torch.type(ranks))
+   end
+   local list = ffi.new('int[?]', math.max(1, #ranks))
+   for i, rank in ipairs(ranks) do
+      list[i - 1] = core.checkInteger('distributed.group', 'rank ' .. i, rank)
+   end
+   local made = ffi.new 'int[1]'
+   lib.world_group(#ranks, list, made)
+   return setmetatable({number = made[0]}, Group)
+end
+
+local function about(place)
+   local rank, size = ffi.new 'int[1]', ffi.new 'int[1]'
+   lib.world_group_rank(place, rank, size)
+   return rank[0], size[0]
+end
+
+--- This rank's place in the group, from 0; nil: it is not in it.
+function Group:rank()
+   local rank = about(self.number)
+   return rank >= 0 and rank or nil
+end
+
+--- How many ranks are in the group.
+function Group:size() return (select(2, about(self.number))) end
+
+local function groupNumber(fn, group)
+   if group == nil then return 0 end
+   if getmetatable(group) ~= Group then
+      fail('distributed.%s: got %s, wanted a group of distributed.group', fn, torch.type(group))
+   end
+   return group.number
+end
+
+-- This rank's place in a group or the world, and how many ranks there are.
+local function placeIn(fn, group) return about(groupNumber(fn, group)) end
+
+-- ---- operations ----
+
+local Handle = {}
+Handle.__index = Handle
+
+--- Whether the operation is done.
+function Handle:done() return C.dpt_collective_done(self.number) ~= 0 end
+
+--- Waits until the operation is done; raises what it met.
+function Handle:wait()
+   lib.collective_wait(self.number)
+   return self
+end
+
+local function run(what, fn, input, output, root, op, group, tag, name)
+   call.what, call.how = what, reductions[op or 'sum'] or fail(
+      "distributed.%s: got the operation '%s', wanted sum, mean, min or max", fn, tostring(op))
+   call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or 0
+   call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name
+   lib.collective_run(call, input, output, number)
+   return setmetatable({number = number[0]}, Handle)
+end
+
+-- Runs an operation on tensors or lists of them, each of which is made contiguous and joined.
+local function onTensors(what, fn, input, output, parts, ...)
+   local ins = input ~= nil and pack.open('distributed.' .. fn, input, parts.input) or nil
+   local outs = output ~= nil and pack.open('distributed.' .. fn, output, parts.output) or nil
+   local handle
+   for i = 1, math.max(ins and #ins or 0, outs and #outs or 0) do
+      local from, to = ins and ins[i], outs and outs[i]
+      if from then from:load() end
+      if to and not from then to:load() end
+      handle = run(what, fn, from and from.flat, to and to.flat, ...)
+      if to then to:store() end
+   end
+   return handle or setmetatable({number = 0}, Handle)
+end
+
+local ONE = {input = 1, output = 1}
+
+--- Waits until all ranks of the group are here, on the host.
+function distributed.barrier(group)
+   return run(C.DPT_BARRIER, 'barrier', nil, nil, nil, nil, group)
+end
+
+--- Every rank gets the sum of all ranks' elements, in place.
+-- @param tensor or list of tensors, of the same sizes on all ranks
+-- @param op 'sum' (default), 'mean' (of floats), 'min' or 'max'
+-- @param group of ranks; default: all
+-- @return handle with wait() and done()
+function distributed.allReduce(tensor, op, group, name)
+   return onTensors(C.DPT_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil, name)
+end
+
+--- The root gets the sum, in place; the others' elements are undefined afterwards.
+-- @param root rank in the group, from 0 (default 0)
+function distributed.reduce(tensor, root, op, group)
+   return onTensors(C.DPT_REDUCE, 'reduce', nil, tensor, ONE, root or 0, op, group)
+end
+
+--- All ranks get the root's elements, in place.
+function distributed.broadcast(tensor, root, group)
+   return onTensors(C.DPT_RANKS_BROADCAST, 'broadcast', nil, tensor, ONE, root or 0, nil, group)
+end
+
+--- All ranks get all parts, in the order of ranks.
+-- @param out size times as many elements as `part`: ranks, then part's elements
+function distributed.allGather(out, part, group)
+   local _, n = placeIn('allGather', group)
+   return onTensors(C.DPT_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil, nil,
+      group)
+end
+
+--- Rank i gets the sum of the i-th parts.
+-- @param part what this rank gets
+-- @param whole size times as many elements
+function distributed.reduceScatter(part, whole, op, group)
+   local _, n = placeIn('reduceScatter', group)
+   return onTensors(C.DPT_REDUCE_SCATTER, 'reduceScatter', whole, part, {input = n, output = 1},
+      nil, op, group)
+end
+
+--- The root gets all parts, in the order of ranks.
+-- @param out size times as many elements as `part` on the root, nil elsewhere
+function distributed.gather(out, part, root, group)
+   local _, n = placeIn('gather', group)
+   return onTensors(C.DPT_RANKS_GATHER, 'gather', part, out, {input = 1, output = n}, root or 0,
+      nil, group)
+end
+
+--- Rank i gets the i-th part of the root's `whole`.
+-- @param whole nil on other ranks than the root
+function distributed.scatter(part, whole, root, group)
+   local _, n = placeIn('scatter', group)
+   return onTensors(C.DPT_RANKS_SCATTER, 'scatter', whole, part, {input = n, output = 1}, root or 0,
+      nil, group)
+end
+
+--- Sends a tensor to one rank, which receives one of the same type and number of elements.
+-- @param tag a number that the receive has as well (default 0)
+function distributed.send(tensor, to, tag, group)
+   return onTensors(C.DPT_SEND, 'send', tensor, nil, ONE, to, nil, group, tag)
+end
+
+--- Receives a tensor that another rank sends, in place.
+function distributed.receive(tensor, from, tag, group)
+   return onTensors(C.DPT_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
+end
+
+-- ---- Lua values ----
+
+--- Each rank's Lua value (numbers, strings, tables, tensors ...), as a list on every rank.
+function distributed.allGatherValue(value, group)
+   local _, n = placeIn('allGatherValue', group)
+   local bytes = values.bytes(value)
+   local sizes = torch.LongTensor(n)
+   distributed.allGather(sizes, torch.LongTensor{bytes:nElement()}, group)
+   local most = sizes:max()
+   local mine, all = torch.ByteTensor(most):zero(), torch.ByteTensor(n, most)
+   mine:narrow(1, 1, bytes:nElement()):copy(bytes)
+   distributed.allGather(all, mine, group)
+   local list = {}
+   for i = 1, n do list[i] = values.value(all[i]:narrow(1, 1, sizes[i])) end
+   return list
+end
+
+--- The root's Lua value, on every rank.
+function distributed.broadcastValue(value, root, group)
+   root = root or 0
+   local rank = placeIn('broadcastValue', group)
+   local bytes = rank == root and values.bytes(value) or nil
+   local size = torch.LongTensor{bytes and bytes:nElement() or 0}
+   distributed.broadcast(size, root, group)
+   bytes = bytes or torch.ByteTensor(size[1])
+   distributed.broadcast(bytes, root, group)
+   return values.value(bytes)
+end
+
+return distributed

@@ -1,0 +1,83 @@
+--- dpt.distributed.pack: tensors on their way to other ranks as contiguous ones.
+--
+-- Invariant: what is opened alike on all ranks has the same flat tensors everywhere: one for a
+-- tensor; for a list one for each type and device, in the order in which those first come. A tensor
+-- of `parts` parts lies with its i-th part in the flat one's i-th part. A contiguous tensor is its
+-- own flat one.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
+local cutorch = require 'dpt.device'
+local fail = dptffi.fail
+
+local pack = {}
+
+local Pack = {}
+Pack.__index = Pack
+
+-- Calls f(tensor's view, flat's view), both (parts, elements of a part).
+local function each(self, f)
+   local first = 1
+   for _, t in ipairs(self.list) do
+      local count = t:nElement() / self.parts
+      if count > 0 then
+         local there = self.flat:view(self.parts, -1):narrow(2, first, count)
+         f(t, there)
+      end
+      first = first + count
+   end
+end
+
+--- Copies the tensors to the flat one.
+function Pack:load()
+   if self.own then return end
+   each(self, function(t, there) there:copy(t:contiguous():view(self.parts, -1)) end)
+end
+
+--- Copies the flat one to the tensors.
+function Pack:store()
+   if self.own then return end
+   each(self, function(t, there) t:copy(there:contiguous():viewAs(t)) end)
+end
+
+local function make(fn, list, parts)
+   local count = 0
+   for _, t in ipairs(list) do
+      if t:nElement() % parts ~= 0 then
+         fail('%s: got %d elements, wanted a part for each of %d ranks', fn, t:nElement(), parts)
+      end
+      count = count + t:nElement()
+   end
+   local first = list[1]
+   if #list == 1 and first:isContiguous() then
+      return setmetatable({flat = first, own = true, list = list, parts = parts}, Pack)
+   end
+   local flat = first.getDevice and first:getDevice() > 0
+      and cutorch.withDevice(first:getDevice(), first.new, count) or first.new(count)
+   return setmetatable({flat = flat, list = list, parts = parts}, Pack)
+end
+
+--- A list of packs for a tensor or a list of tensors.
+-- @param parts that each tensor has
+function pack.open(fn, value, parts)
+   if core.isTensor(value) then return {make(fn, {value}, parts)} end
+   if type(value) ~= 'table' then
+      fail('%s: got %s, wanted a tensor or a list of tensors', fn, torch.type(value))
+   end
+   local kinds, packs = {}, {}
+   for i, t in ipairs(value) do
+      if not core.isTensor(t) then
+         fail('%s: entry %d is of type %s, wanted a tensor', fn, i, torch.type(t))
+      end
+      local kind = t:type() .. (t.getDevice and t:getDevice() or '')
+      if not kinds[kind] then
+         kinds[kind] = {}
+         packs[#packs + 1] = kinds[kind]
+      end
+      table.insert(kinds[kind], t)
+   end
+   for i, list in ipairs(packs) do packs[i] = make(fn, list, parts) end
+   return packs
+end
+
+return pack

@@ -1,0 +1,70 @@
+-- Ranks of one machine, by mpirun: every operation against one process.
+local ranks = require 'spec.support.ranks'
+local distributed = require 'dpt.distributed'
+
+describe('dpt.distributed', function()
+   it('is a world of one rank in a process that nobody started as a rank', function()
+      assert.equal(0, distributed.rank())
+      assert.equal(1, distributed.size())
+      assert.equal(0, distributed.localRank())
+      assert.equal(1, distributed.localSize())
+      assert.equal('', distributed.library())
+      local t = torch.FloatTensor{1, 2}
+      distributed.allReduce(t):wait()
+      distributed.allReduce(t, 'mean')
+      assert.same({1, 2}, t:totable())
+      local out = torch.FloatTensor(2)
+      assert.is_true(distributed.allGather(out, t):done())
+      assert.same({1, 2}, out:totable())
+      assert.same({{4}}, distributed.allGatherValue{4})
+      assert.equal('x', distributed.broadcastValue 'x')
+      local group = distributed.group{0}
+      assert.equal(0, group:rank())
+      assert.equal(1, group:size())
+      distributed.barrier(group)
+      distributed.barrier()
+   end)
+
+   it('says which argument is wrong', function()
+      local t = torch.FloatTensor(3)
+      local function wrong(message, name, ...)
+         local ok, why = pcall(distributed[name], ...)
+         assert.is_false(ok, name)
+         assert.matches(message, why, 1, true)
+      end
+      wrong('allReduce: got number, wanted a tensor or a list of tensors', 'allReduce', 3)
+      wrong('entry 2 is of type number', 'allReduce', {t, 4})
+      wrong("got the operation 'product', wanted sum, mean, min or max", 'allReduce', t, 'product')
+      wrong('wanted floats for a mean', 'allReduce', t:long(), 'mean')
+      wrong('got rank 1, wanted 0 to 0', 'broadcast', t, 1)
+      wrong("'rank'", 'broadcast', t, 'first')
+      wrong('allGather: got a ', 'allGather', t, torch.FloatTensor(2))
+      wrong('allGather: got a ', 'allGather', t, torch.LongTensor(3))
+      wrong("argument 'out' is missing", 'allGather', nil, t)
+      wrong('rank 0 is this one', 'send', t, 0)
+      wrong('got rank 3, wanted 0 to 0', 'group', {3})
+      wrong('rank 0 is there twice', 'group', {0, 0})
+      wrong('got no ranks', 'group', {})
+      wrong('wanted a list of ranks', 'group', 2)
+      wrong('allReduce: got table, wanted a group', 'allReduce', t, 'sum', {})
+      wrong('allGather: got number, wanted a group', 'allGather', t, t, 2)
+   end)
+
+   local function compare(n, devices)
+      if ranks.missing() then return pending(ranks.missing()) end
+      local most = os.getenv 'DPT_RANKS' and '1000000' or '30000'
+      local output, status = ranks.run(n, 'collectives', most, 'DPT_DEVICES=' .. devices)
+      assert.equal(0, status, output)
+      assert.matches('compared %d+ results', output)
+   end
+
+   for n in (os.getenv 'DPT_RANKS' or '1 2 3'):gmatch '%d+' do
+      it(('returns on each of %d ranks what one process computes'):format(n), function()
+         compare(tonumber(n), 'host:2')
+      end)
+   end
+
+   it('reaches the memory of devices that the CPU cannot read', function()
+      compare(2, 'emulated:2')
+   end)
+end)

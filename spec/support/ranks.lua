@@ -1,0 +1,45 @@
+--- Runs a program as several ranks on this machine, by mpirun.
+--
+-- Invariant: what a run leaves (records of ranks) goes with its folder; a run that hangs is ended
+-- after minutes, which only a hang takes.
+local ranks = {}
+
+local library = os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'
+
+local function output(command)
+   local pipe = io.popen(command)
+   local text = pipe:read '*a'
+   pipe:close()
+   return text
+end
+
+--- nil, or why no ranks can be started here.
+function ranks.missing()
+   if output 'command -v mpirun' == '' then return 'there is no mpirun' end
+   local plugin = io.open(library:gsub('[^/]*$', '') .. 'libdpt_mpi.so')
+   if not plugin then return 'dpt was built without MPI' end
+   plugin:close()
+end
+
+--- Runs spec/support/ranks/NAME.lua.
+-- @param n ranks
+-- @param words behind the program's name
+-- @param environment as 'DPT_TIMEOUT=2', or nil
+-- @param after a command whose output is added, in the folder $TMPDIR that has the records; or nil
+-- @return what it wrote, exit status
+function ranks.run(n, name, words, environment, after)
+   local preload = os.getenv 'DPT_RANKS_PRELOAD' -- in ranks only: mpirun itself leaks
+   local text = output(([[
+      export TMPDIR=$(mktemp -d) %s %s
+      timeout -k 5 300 scripts/dpt launch -n %d spec/support/ranks/%s.lua %s 2>&1 </dev/null
+      status=$?
+      %s
+      rm -rf "$TMPDIR"
+      echo "status $status"]]):format(environment or '',
+      preload and 'OMPI_MCA_mca_base_env_list=LD_PRELOAD=' .. preload or '', n, name,
+      words or '', after or ':'))
+   local written, status = text:match '^(.*)status (%d+)\n$'
+   return written, tonumber(status)
+end
+
+return ranks
