@@ -11,7 +11,7 @@ local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local values = require 'dpt.distributed.values'
 local pack = require 'dpt.distributed.pack'
-local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local distributed = {}
 

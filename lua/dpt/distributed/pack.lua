@@ -8,7 +8,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
-local fail = dptffi.fail
+local fail, type = dptffi.fail, dptffi.type
 
 local pack = {}
 
