@@ -167,7 +167,7 @@ end
 -- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
 function DataParallelTable:_call(name, ...)
    local ok, results = pcall(timed, profileOf(self), name, self.impl.call, self.impl, ...)
-   self:_taken(true)
+   self:_takeSnapshot(true)
    self.params:passed()
    if not ok then error(results, 0) end
    return results

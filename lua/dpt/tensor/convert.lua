@@ -37,7 +37,10 @@ core.convert = convert
 --- The type's name; with a name: itself if it is of that type, else a copy of that type.
 -- torch.Tensor.type(x) without a name takes any value: nil for what is no object.
 method('type', function(t, name)
-   if name == nil then return torch.typename(t) end
+   if name == nil then
+      if istype(tensorType, t) then return core.tensorNames[t.kind_] end
+      return torch.typename(t)
+   end
    check('type', 'self', t)
    if name == 'torch.Tensor' then return convert(t, core.default) end
    local kind = core.kinds[name]

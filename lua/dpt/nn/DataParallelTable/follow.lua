@@ -22,12 +22,12 @@ function follow:_replicas()
    if self.impl.modules or not self.modules[1] then return end
    self.impl:setup()
    self.statistics:made(self.impl)
-   self:_taken()
+   self:_takeSnapshot()
 end
 
 -- Records that the replicas are equal to replica 1.
 -- @param pass whether a pass has ended
-function follow:_taken(pass)
+function follow:_takeSnapshot(pass)
    if not self.impl.modules or #self.gpuAssignments == 1 then return end
    self.snapshot:take(self.modules[1])
    self.constants:take(self.snapshot, pass)
@@ -56,7 +56,7 @@ function follow:_follow()
    if not changed and not written then return self.snapshot.version end
    if (not changed or settings and Snapshot.carry(settings, self.impl, torch.type(self)))
       and (not written or self.constants:carry(written, self.impl)) then
-      self:_taken()
+      self:_takeSnapshot()
    else
       self:_renew()
    end
@@ -92,7 +92,7 @@ end
 
 --- A script has changed all replicas alike, but their parameters are unknown until the next sync.
 function follow:scriptEnded()
-   self:_taken()
+   self:_takeSnapshot()
    self.params:distrust()
 end
 

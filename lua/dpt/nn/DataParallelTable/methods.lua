@@ -71,7 +71,7 @@ function methods:_callAll(method)
    self:_follow()
    self:_replicas()
    self.impl:run(replica.callQuietly, method)
-   self:_taken()
+   self:_takeSnapshot()
 end
 
 function methods:training()

@@ -227,6 +227,7 @@ function Params:defer()
 end
 
 function Params:forgetPending()
+   if not self.pending then return end
    self.pending, self.held, self.spoiled = nil, nil, nil
    flatten.removePending(self)
 end
