@@ -309,7 +309,7 @@ describe('Seeds', function()
 end)
 
 -- Each of these needs a process of its own: the devices are set once.
-describe('Users found:', function()
+describe('What users of PyTorch found:', function()
    it('J2: setting the devices after their first use is an error', function()
       local out = run.lua [[
          local dpt = require 'dpt'

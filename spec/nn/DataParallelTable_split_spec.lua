@@ -3,7 +3,7 @@ local torch, nn = dpt.torch, dpt.nn
 local same = require 'spec.support.parallel'
 local Probe = same.Probe
 
-same.dispatched('G10: policies of inputs', function()
+same.dispatched('G10: split specs of inputs', function()
    local most = same.most(4)
    same.seeded(4)
 

@@ -37,7 +37,7 @@ describe('The convolution', function()
       {'VolumetricDilatedConvolution', {1, 1, 2, 2, 2, 1, 1, 1, 0, 0, 0, 1, 2, 2}, {1, 2, 3, 4}},
    } do
       local name, arguments, size = case[1], case[2], case[3]
-      it(('%d %s'):format(i, name), function()
+      it(('nn.%s has the gradients that differences show (case %d)'):format(name, i), function()
          check.module(function() return nn[name](unpack(arguments)) end, random(unpack(size)))
       end)
    end
@@ -105,7 +105,7 @@ describe('Pooling', function()
       {'VolumetricAveragePooling', {1, 2, 2, 1, 1, 1}, {2, 1, 2, 3, 3}},
    } do
       local name, arguments, size = case[1], case[2], case[3]
-      it(('%d %s'):format(i, name), function()
+      it(('by nn.%s has the gradients that differences show (case %d)'):format(name, i), function()
          check.module(function() return nn[name](unpack(arguments)) end, scattered(unpack(size)))
       end)
    end
@@ -118,7 +118,7 @@ describe('Pooling', function()
       local pool = nn.SpatialMaxPooling(2, 2, 2, 2):ceil()
       assert.are.equal(3, pool:forward(torch.rand(1, 5, 5)):size(2))
    end)
-   it('keeps the places of the maxima, by which unpooling puts them back', function()
+   it('keeps the indices of the maxima, by which unpooling puts them back', function()
       local pool = nn.SpatialMaxPooling(2, 2, 2, 2)
       local net = nn.Sequential():add(pool):add(nn.SpatialMaxUnpooling(pool))
       local x = torch.Tensor{{{1, 2}, {4, 3}}}

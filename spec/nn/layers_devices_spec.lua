@@ -12,10 +12,10 @@ local function shuffled(...)
    end
 end
 
-local function compare(cases)
+local function compare(title, cases)
    for i, case in ipairs(cases) do
       local name, arguments, size, options = case[1], case[2], case[3], case[4]
-      it(('%d %s'):format(i, name), function()
+      it(('%s, nn.%s (case %d)'):format(title, name, i), function()
          check.devices(function()
             local m = nn[name](unpack(arguments))
             if case.change then case.change(m) end
@@ -26,7 +26,7 @@ local function compare(cases)
 end
 
 describe('Pooling of many planes', function()
-   compare{
+   compare('equals the host', {
       {'SpatialMaxPooling', {3, 3, 2, 2, 1, 1}, {2, 5, 37, 41}},
       {'SpatialMaxPooling', {7, 7, 1, 1, 3, 3}, {2, 3, 13, 31}}, -- many windows share a maximum
       {'SpatialMaxPooling', {2, 2, 3, 3}, {300, 1, 5, 5}},
@@ -46,7 +46,7 @@ describe('Pooling of many planes', function()
       {'SpatialMaxPooling', {9, 11, 8, 10, 4, 5}, {3, 4, 29, 43}},
       {'SpatialDilatedMaxPooling', {9, 7, 16, 12, 4, 2, 2, 3}, {3, 4, 29, 43}},
       {'SpatialAveragePooling', {9, 11, 9, 10, 4, 5}, {3, 4, 29, 43}},
-   }
+   })
    it('takes the first of equal maxima, and NaN before all, in large windows', function()
       for _, size in ipairs{{2, 2}, {40, 40}} do
          local x = torch.zeros(3, unpack(size))
@@ -68,7 +68,7 @@ describe('Pooling of many planes', function()
          return nn.Sequential():add(pool):add(nn.SpatialMaxUnpooling(pool))
       end, shuffled(2, 2, 30, 41))
    end)
-   it('rejects places that are none, and writes nothing there', function()
+   it('rejects indices that are none, and writes nothing there', function()
       local pool = nn.SpatialMaxPooling(2, 2):cuda()
       local x = torch.rand(1, 4, 4):cuda()
       local g = pool:forward(x):clone():fill(1)
@@ -116,7 +116,7 @@ describe('Softmax of', function()
             cases[#cases + 1] = {name, {}, size}
          end
       end
-      compare(cases)
+      compare('equals the host', cases)
    end)
    it('numbers that are too large for exp, of NaN and of infinities equals the host', function()
       for _, typename in ipairs{'torch.FloatTensor', 'torch.CudaTensor'} do
@@ -129,8 +129,8 @@ describe('Softmax of', function()
    end)
 end)
 
-describe('Upsampling and padding of', function()
-   compare{
+describe('Upsampling and padding', function()
+   compare('equal the host', {
       {'SpatialUpSamplingNearest', {3}, {3, 4, 17, 13}},
       {'SpatialUpSamplingBilinear', {3}, {2, 3, 17, 13}},
       {'SpatialUpSamplingBilinear', {{oheight = 40, owidth = 5}}, {2, 3, 17, 13}},
@@ -142,10 +142,10 @@ describe('Upsampling and padding of', function()
       {'SpatialZeroPadding', {3, -2, -4, 1}, {2, 3, 17, 13}},
       {'SpatialZeroPadding', {2, 4, 3, 1}, {2, 3, 17, 13}},
       {'VolumetricReplicationPadding', {1, 2, 3, 1, 2, 3}, {2, 3, 5, 4, 6}},
-   }
+   })
 end)
 
-describe('Normalization and slopes of', function()
+describe('Normalization of', function()
    local cases, evaluated = {}, {}
    for _, size in ipairs{{5, 1}, {1300, 3}, {40, 70}, {3, 600}, {2, 1, 1, 1}, {3, 2, 3, 3},
       {40, 5, 4, 4}, {2, 3, 90, 92}, {3, 2, 51, 101}, {600, 3, 6, 6}, {2, 513, 3, 11},
@@ -165,8 +165,8 @@ describe('Normalization and slopes of', function()
    cases[#cases + 1] = {'SpatialCrossMapLRN', {5, 0.5, 0.75, 2}, {2, 13, 17, 19}}
    cases[#cases + 1] = {'SpatialCrossMapLRN', {3, 0.5, 0.75, 1}, {3, 64, 3, 5}}
    cases[#cases + 1] = {'SpatialCrossMapLRN', {11, 0.5, 1.5, 1}, {4, 9, 3}}
-   compare(cases)
-   it('a large mean do not lose a small variance', function()
+   compare('many sizes equals the host', cases)
+   it('a large mean does not lose a small variance', function()
       for _, size in ipairs{{3000, 2}, {2, 2, 100, 100}} do
          local x = torch.rand(unpack(size)):add(1e6)
          local class = #size == 2 and nn.BatchNormalization or nn.SpatialBatchNormalization
@@ -177,10 +177,11 @@ describe('Normalization and slopes of', function()
          check.close(host.running_var, device.running_var:double(), 1e-12, 'running_var')
       end
    end)
-   describe('gradients of biases', function()
-      compare{
-         {'SpatialConvolution', {3, 5, 1, 1}, {3, 3, 75, 61}, {float = 1e-2, library = true}},
-         {'Linear', {3, 40}, {1500, 3}, {float = 1e-2, library = true}},
-      }
-   end)
+end)
+
+describe('The gradient of a bias that sums many rows', function()
+   compare('equals the host', {
+      {'SpatialConvolution', {3, 5, 1, 1}, {3, 3, 75, 61}, {float = 1e-2, library = true}},
+      {'Linear', {3, 40}, {1500, 3}, {float = 1e-2, library = true}},
+   })
 end)

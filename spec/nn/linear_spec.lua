@@ -23,7 +23,7 @@ describe('Layers with parameters:', function()
       {'TemporalRowConvolution', {3, 2, 1, true}, {3, 5}},
    } do
       local name, arguments, size = case[1], case[2], case[3]
-      it(('%d %s'):format(i, name), function()
+      it(('nn.%s has the gradients that differences show (case %d)'):format(name, i), function()
          check.module(function() return nn[name](unpack(arguments)) end, random(unpack(size)),
             {tolerance = name:find('Euclidean') and 1e-5 or 1e-6})
       end)

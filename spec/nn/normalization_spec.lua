@@ -24,7 +24,7 @@ describe('Normalization', function()
    } do
       local name, arguments, size = case[1], case[2], case[3]
       local function make() return nn[name](unpack(arguments)) end
-      it(('%d %s'):format(i, name), function()
+      it(('by nn.%s has the gradients that differences show (case %d)'):format(name, i), function()
          check.module(make, random(unpack(size)), {tolerance = 1e-5})
          check.module(evaluated(make), random(unpack(size)))
       end)

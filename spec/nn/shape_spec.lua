@@ -44,7 +44,7 @@ local cases = {
 describe('Layers that change sizes:', function()
    for i, case in ipairs(cases) do
       local name, arguments, size = case[1], case[2], case[3]
-      it(('%d %s'):format(i, name), function()
+      it(('nn.%s has the gradients that differences show (case %d)'):format(name, i), function()
          check.module(function() return nn[name](unpack(arguments, 1, 6)) end, random(unpack(size)))
       end)
    end

@@ -25,7 +25,7 @@ local cases = {
 
 describe('The text of', function()
    for i, case in ipairs(cases) do
-      it(('%d %s is Torch7\'s'):format(i, case[1]), function()
+      it(('nn.%s is Torch7\'s (case %d)'):format(case[1], i), function()
          assert.equal('nn.' .. case[1] .. case[3], tostring(nn[case[1]](unpack(case[2]))))
       end)
    end
