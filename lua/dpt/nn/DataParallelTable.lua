@@ -16,7 +16,6 @@ local Basic = require 'dpt.parallel.dispatch.basic'
 local Buffers = require 'dpt.parallel.params.buffers'
 local Constants = require 'dpt.parallel.params.constants'
 local Params = require 'dpt.parallel.params'
-local checkDevices = require('dpt.parallel.dispatch.devices').check
 local effects = require 'dpt.parallel.params.effects'
 local follow = require 'dpt.nn.DataParallelTable.follow'
 local gather = require 'dpt.parallel.split.gather'
@@ -93,31 +92,7 @@ function DataParallelTable:resetTransient()
    self.flattenedParams = nil
 end
 
---- add(module, {devices}), or add(module, device) once for each device, of which the first
--- module counts.
--- @return self
-function DataParallelTable:add(module, gpus)
-   if not torch.isTypeOf(module, 'nn.Module') then
-      fail('add wants an nn.Module as argument 1, got %s', torch.type(module))
-   end
-   for _, inner in ipairs(module:listModules()) do
-      if inner.ownDevices then
-         fail('add got a network with %s in it, which chooses devices itself: replicas have theirs',
-            torch.type(inner))
-      end
-   end
-   if type(gpus) == 'table' and #self.modules > 0 then
-      fail('add with a table of devices is to be called once, there is a module already')
-   end
-   local wrong, list = checkDevices(self.gpuAssignments, gpus)
-   if wrong then fail('add %s', wrong) end
-   self.modules[1] = self.modules[1] or module
-   for _, device in ipairs(list) do table.insert(self.gpuAssignments, device) end
-   self.impl:applyChanges()
-   self:resetTransient()
-   return self
-end
-
+-- Replica 1.
 function DataParallelTable:_first()
    return self.modules[1] or fail('nothing was added: call add(module, {devices}) first')
 end

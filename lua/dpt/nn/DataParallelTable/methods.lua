@@ -7,6 +7,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
+local checkDevices = require('dpt.parallel.dispatch.devices').check
 local Params = require 'dpt.parallel.params'
 local replica = require 'dpt.parallel.dispatch.replica'
 local Threads = require 'dpt.parallel.dispatch.threads'
@@ -28,6 +29,31 @@ local function callFirst(self, method, ...)
    if module then
       cutorch.withDevice(self.gpuAssignments[1], module[method], module, ...)
    end
+end
+
+--- add(module, {devices}), or add(module, device) once for each device, of which the first
+-- module counts.
+-- @return self
+function methods:add(module, gpus)
+   if not torch.isTypeOf(module, 'nn.Module') then
+      fail(self, 'add wants an nn.Module as argument 1, got %s', torch.type(module))
+   end
+   for _, inner in ipairs(module:listModules()) do
+      if inner.ownDevices then
+         fail(self, 'add got a network with %s in it, which chooses devices itself: replicas have'
+            .. ' theirs', torch.type(inner))
+      end
+   end
+   if type(gpus) == 'table' and #self.modules > 0 then
+      fail(self, 'add with a table of devices is to be called once, there is a module already')
+   end
+   local wrong, list = checkDevices(self.gpuAssignments, gpus)
+   if wrong then fail(self, 'add %s', wrong) end
+   self.modules[1] = self.modules[1] or module
+   for _, device in ipairs(list) do table.insert(self.gpuAssignments, device) end
+   self.impl:applyChanges()
+   self:resetTransient()
+   return self
 end
 
 --- A copy of replica 1 on the current device.
