@@ -4,7 +4,7 @@
  * Invariant: sums have the bits of dpt's copies (NCCL promises no such thing), so that any spec can
  * run on it. What NCCL demands is demanded: all ranks of a communicator in one group, with the same
  * calls in the same order, on queues of their own. DPT_FAKE_NCCL asks for faults by words with
- * spaces between them. "version=N" is what ncclGetVersion says; with "refuse" no communicator can
+ * spaces between them. "version=N" is what ncclGetVersion says; with "reject" no communicator can
  * be made, with "unready" none is ever ready; "wrong" makes sums too large by 1. With "hang=N" the
  * N-th group of collectives does not end, with "fail=N" it ends in an error, with "stuck=A,B" no
  * group ends that has both devices (from 0).
@@ -47,7 +47,7 @@ const char *asked(const char *word) {
   return at ? at + strlen(word) : nullptr;
 }
 
-ncclResult_t refuse(ncclResult_t result, const char *why) {
+ncclResult_t reject(ncclResult_t result, const char *why) {
   last_error = why;
   return result;
 }
@@ -161,12 +161,12 @@ bool is_stuck(const clique *c, int number) {
 ncclResult_t check(const clique *c) {
   for (ncclComm_t rank : c->rank) {
     const std::vector<operation> &a = rank->calls, &b = c->rank[0]->calls;
-    if (a.size() != b.size()) return refuse(ncclInvalidUsage, "a rank has fewer calls");
+    if (a.size() != b.size()) return reject(ncclInvalidUsage, "a rank has fewer calls");
     for (size_t k = 0; k < a.size(); k++)
       if (a[k].what != b[k].what || a[k].count != b[k].count || a[k].type != b[k].type ||
           a[k].root != b[k].root || a[k].root < 0 || a[k].root >= (int)c->rank.size() ||
           (rank != c->rank[0] && a[k].stream->device == b[k].stream->device))
-        return refuse(ncclInvalidUsage, "ranks differ in a call");
+        return reject(ncclInvalidUsage, "ranks differ in a call");
   }
   return ncclSuccess;
 }
@@ -177,7 +177,7 @@ ncclResult_t run(clique *c) {
   int number = ++groups;
   const char *fail = asked("fail=");
   bool fails = fail && atoi(fail) == number, stays = is_stuck(c, number);
-  if (fails) refuse(ncclSystemError, "a link went down on demand");
+  if (fails) reject(ncclSystemError, "a link went down on demand");
   for (size_t k = 0; !stays && !fails && k < c->rank[0]->calls.size(); k++) compute(c, k);
   for (ncclComm_t rank : c->rank) {
     rank->pending = 2;
@@ -192,8 +192,8 @@ ncclResult_t run(clique *c) {
 }
 
 ncclResult_t take(ncclComm_t comm, const operation &o) {
-  if (!depth || !comm || !o.stream) return refuse(ncclInvalidArgument, "a call outside a group");
-  if (comm->pending) return refuse(ncclInvalidUsage, "the communicator is not ready");
+  if (!depth || !comm || !o.stream) return reject(ncclInvalidArgument, "a call outside a group");
+  if (comm->pending) return reject(ncclInvalidUsage, "the communicator is not ready");
   comm->calls.push_back(o);
   touched.push_back(comm);
   return ncclSuccess;
@@ -234,15 +234,15 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int n, ncclUniqueId id, in
   clique *c;
   memcpy(&c, id.internal, sizeof c);
   if (config->blocking || !depth || rank >= n || rank != (int)c->rank.size())
-    return refuse(ncclInvalidArgument, "dpt makes non-blocking communicators in a group");
-  if (asked("refuse")) return refuse(ncclSystemError, "no sockets on demand");
+    return reject(ncclInvalidArgument, "dpt makes non-blocking communicators in a group");
+  if (asked("reject")) return reject(ncclSystemError, "no sockets on demand");
   *comm = new emulated_rank{c, rank, asked("unready") ? -1 : 3, ncclSuccess, {}, {}};
   c->rank.push_back(*comm);
   return ncclInProgress;
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   guard g;
-  if (!comm) return refuse(ncclInvalidArgument, "no communicator");
+  if (!comm) return reject(ncclInvalidArgument, "no communicator");
   *error = comm->pending ? ncclInProgress : comm->error;
   if (comm->pending > 0) comm->pending--;
   return ncclSuccess;

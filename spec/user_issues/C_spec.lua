@@ -46,7 +46,7 @@ describe('users of NCCL #hostonly', function()
       local pipe = io.popen "grep -rlE 'nccl(Result|Success|Comm|AllReduce)' lua"
       assert.equal('', pipe:read '*a')
       pipe:close()
-      local out = standIn.run(STRICT, 2, 'refuse')
+      local out = standIn.run(STRICT, 2, 'reject')
       assert.matches('ncclCommInitRankConfig: no sockets on demand %(unhandled system error%)', out)
       assert.matches('\ncopy\n$', out)
    end)

@@ -97,7 +97,7 @@ same.dispatched('H22: what replicas draw', function()
       end
    end)
 
-   it('differs if nobody knows which rows a replica has', function()
+   it('differs if it is unknown which rows a replica has', function()
       -- a table whose entry is the same for all, and what has the size of no row
       local many = wrap(nn.Sequential():add(nn.SelectTable(2)):add(nn.Dropout(0.5)):cuda())
       many.splitSpec = {1, 'replicate'}
