@@ -1,10 +1,9 @@
 -- docs/porting.md: its blocks of Lua are programs whose assertions hold.
 require 'dpt'
+local read = require 'spec.support.read'
 
 describe('docs/porting.md', function()
-   local file = assert(io.open 'docs/porting.md')
-   local text, count = file:read '*a', 0
-   file:close()
+   local text, count = read 'docs/porting.md', 0
    for block in text:gmatch '```lua\n(.-)```' do
       count = count + 1
       it(('is right in its block %d #devices2'):format(count), function()

@@ -2,17 +2,11 @@
 -- (spec/golden's t7_read and nn_models compare the values.)
 local dpt = require 'dpt'
 local torch = dpt.torch
+local bytesOf = require 'spec.support.read'
 local folder = (debug.getinfo(1, 'S').source:match '^@(.*)/[^/]*$') .. '/../golden/t7/'
 
 local classes = {}
 if not torch.getmetatable 'golden.Fixture' then torch.class('golden.Fixture', classes) end
-
-local function bytesOf(path)
-   local file = assert(io.open(path, 'rb'))
-   local bytes = file:read '*a'
-   file:close()
-   return bytes
-end
 
 -- Whether two trees are alike: values, classes, sharing, tensors' elements and the places where
 -- they lie in their storages.

@@ -2,6 +2,7 @@
 local cutorch = require 'cutorch'
 local torch = require 'torch'
 local catalogue = require 'spec.support.catalogue'
+local read = require 'spec.support.read'
 local criterions = require 'spec.support.criterions'
 
 -- The sizes of a tree of tensors, with 'rows' for the number of rows.
@@ -84,9 +85,7 @@ describe('The catalogue of modules (spec/support/catalogue.lua)', function()
          assert.is_nil(known[name], name)
          known[name] = true
       end
-      local file = assert(io.open(package.searchpath('dpt.nn', package.path)))
-      local text, missing = file:read '*a', {}
-      file:close()
+      local text, missing = read(package.searchpath('dpt.nn', package.path)), {}
       for names in text:gmatch '%[%[(.-)%]%]' do
          for name in names:gmatch '(%w+)%S*' do
             if not known[name] then missing[#missing + 1] = name end

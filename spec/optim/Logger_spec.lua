@@ -1,17 +1,13 @@
 -- optim.Logger: rows on disk and in plots.
 local bad = require 'spec.support.raises'
+local read = require 'spec.support.read'
 
 describe('optim.Logger', function()
    local name
    before_each(function() name = os.tmpname() end)
    after_each(function() os.remove(name) end)
 
-   local function contents()
-      local file = io.open(name)
-      local text = file:read '*a'
-      file:close()
-      return text
-   end
+   local function contents() return read(name) end
 
    it('has every row on disk when add returns', function()
       local logger = optim.Logger(name)

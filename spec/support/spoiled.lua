@@ -2,16 +2,10 @@
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local ffi = require 'ffi'
+local bytesOf = require 'spec.support.read'
 local folder = (debug.getinfo(1, 'S').source:match '^@(.*)/[^/]*$') .. '/../golden/t7/'
 
 local M = {}
-
-local function bytesOf(path)
-   local file = assert(io.open(path, 'rb'))
-   local bytes = file:read '*a'
-   file:close()
-   return bytes
-end
 
 --- Files to start from: Torch7's, and what dpt writes itself.
 -- @return a list of {bytes, 'binary', 'b32' or 'ascii'}

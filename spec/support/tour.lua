@@ -4,14 +4,9 @@
 -- Invariant: a block of code belongs to the last line before it that names a file in one of three
 -- forms: "New file `FILE`:", "In `FILE`, after the line with `TEXT`:" and "... before the line with
 -- `TEXT`:". TEXT stands in exactly one line of the file. What is wrong raises.
-local M = {}
+local read = require 'spec.support.read'
 
-local function read(path)
-   local file = assert(io.open(path))
-   local text = file:read '*a'
-   file:close()
-   return text
-end
+local M = {}
 
 --- The changes of a page: a list of {file, text = the block, side = 'after', 'before' or nil for a
 -- new file, line = what the line holds}.

@@ -1,14 +1,8 @@
 -- Storages over memory that dpt did not allocate: files, shared memory, pointers.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt').torch
+local content = require 'spec.support.read'
 local ffi = dptffi.ffi
-
-local function content(path)
-   local file = assert(io.open(path, 'rb'))
-   local bytes = file:read '*a'
-   file:close()
-   return bytes
-end
 
 local function fails(pattern, ...)
    local ok, why = pcall(...)

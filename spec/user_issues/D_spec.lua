@@ -4,6 +4,7 @@ local ffi = require 'ffi'
 local dpt = require 'dpt'
 local torch, nn, cutorch, threads = dpt.torch, dpt.nn, dpt.cutorch, dpt.threads
 local dptffi = require 'dpt.ffi'
+local read = require 'spec.support.read'
 local run = require 'spec.support.run'
 local torture = require 'spec.support.torture'
 
@@ -234,9 +235,7 @@ describe("the users' row", function()
    it('D11, D12: no thread calls into a Lua state: there are no FFI callbacks', function()
       local count = 0
       for path in io.popen "find lua -name '*.lua'":lines() do
-         local file = io.open(path)
-         local text = file:read '*a'
-         file:close()
+         local text = read(path)
          count = count + 1
          assert.is_nil(text:match "ffi%.cast%s*%(?%s*['\"][^'\"]*%(%s*%*", path)
          assert.is_nil(text:match ':set%(%s*function', path)

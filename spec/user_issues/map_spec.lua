@@ -1,11 +1,6 @@
 -- docs/user-issues.md maps every id of what users asked for to a spec: the spec must be there, with
 -- the id in a title.
-local function read(path)
-   local file = assert(io.open(path, 'rb'), path .. ' is missing')
-   local text = file:read '*a'
-   file:close()
-   return text
-end
+local read = require 'spec.support.read'
 
 -- Whether one of the titles (of a test in C or CUDA: the text) begins with the id or holds it.
 local function holds(path, id)
