@@ -54,8 +54,8 @@ struct dpt__backend {
    * first with a context that `measures` and has no queue: it must do nothing else then. */
   uint64_t asks;
 #define DPT__ASKS(name) ((uint64_t)1 << DPT__KERNEL_##name)
-  /* NULL, or: the thread that launches a kernel calls this first, so that what the kernel needs
-   * (a library) is there, or the launch fails with an error message. */
+  /* NULL, or: the thread that launches a kernel which may ask calls this before, so that what the
+   * kernel needs (a library) is there, or the launch fails with an error message. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
   /* How many devices the machine has (or an error message: why none can be used), and what one of
    * them (from 0) is; memory: bytes in all. */

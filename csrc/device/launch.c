@@ -78,12 +78,6 @@ static int check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
   return why && context->stream ? dpt__capture_rejects(context->name, why) : 0;
 }
 
-/* With its arguments the kernel has what it needs. */
-static int prepare(const dpt__context *context, enum dpt__kernel kernel, const void *args) {
-  const dpt__backend *backend = context->backend;
-  return backend->prepare ? backend->prepare(kernel, context->name, args) : 0;
-}
-
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   const dpt_tensor *first;
   DPT__TRY(find_place(l, &first));
@@ -226,7 +220,7 @@ static int begin(dpt__launch *l) {
 }
 
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
-  DPT__TRY(check(l, kernel) || prepare(&l->context, kernel, args));
+  DPT__TRY(check(l, kernel));
   if (!l->begun) DPT__TRY(take_copies(l));
   for (int i = 0; i < l->n && l->fields; i++) {
     if (!l->operand[i].field) continue;
@@ -250,7 +244,6 @@ int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_t
                             const void *args) {
   dpt__context context = context_of(NULL, fn);
   dpt__assert(!(context.backend->asks >> kernel & 1));
-  DPT__TRY(prepare(&context, kernel, args));
   dpt__written(r);
   return submit(&context, kernel, args, 0);
 }
@@ -258,8 +251,7 @@ int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_t
 int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,
                    size_t size) {
   dpt__context context = context_of(stream, fn);
-  DPT__TRY(check_kernel(&context, kernel) || prepare(&context, kernel, args) ||
-           dpt__scratch_alloc(&context, kernel, args));
+  DPT__TRY(check_kernel(&context, kernel) || dpt__scratch_alloc(&context, kernel, args));
   int status = submit(&context, kernel, args, size);
   dpt__scratch_free(&context);
   return status;

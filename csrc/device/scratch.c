@@ -53,13 +53,15 @@ static int take_block(dpt__context *context) {
 }
 
 int dpt__scratch_measure(dpt__context *context, enum dpt__kernel kernel, const void *args) {
+  const dpt__backend *backend = context->backend;
   size_t before = SIZE_MAX;
+  if (backend->prepare) DPT__TRY(backend->prepare(kernel, context->name, args));
   for (int measures = 1; measures <= DPT__MEASURES_LEAST; measures++, before = context->room) {
     dpt__context asks = *context;
     asks.measures = measures;
     asks.room = 0;
     asks.scratch = (char *)((uintptr_t)0xdead << 48); /* nobody's, in any address space */
-    if (context->backend->kernels[kernel](&asks, args) || asks.room >= before) break;
+    if (backend->kernels[kernel](&asks, args) || asks.room >= before) break;
     context->room = asks.room;
     if (!asks.room || !(context->stream ? take_block(context) : take_own(context))) return 0;
   }

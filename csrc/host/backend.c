@@ -42,7 +42,7 @@ static int properties(int index, dpt_device_info *info, int64_t *memory) {
   return 0;
 }
 
-/* Kernels that compute products want a BLAS. */
+/* Kernels that compute products want a BLAS; all of them ask for temporary memory. */
 static int prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
   switch (kernel) {
   case DPT__KERNEL_gemm:
