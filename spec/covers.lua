@@ -60,7 +60,7 @@ return {
       ['nn/guard'] = 'signatures',
       ['nn/layers_devices'] = [[
          SpatialAveragePooling SpatialMaxPooling SpatialBatchNormalization PReLU SoftMax
-         SpatialUpSamplingNearest SpatialZeroPadding lib
+         SpatialUpSamplingNearest SpatialZeroPadding
       ]],
       ['nn/losses_devices'] = [[
          ClassNLLCriterion MultiMarginCriterion MultiLabelMarginCriterion LookupTable

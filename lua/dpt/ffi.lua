@@ -88,9 +88,14 @@ for name, list in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*%((.-)%)%s*;'
    signatures[name] = parameters
 end
 
---- Raises what an argument is that is no tensor.
+--- What modules call operands that C has short names for.
+local NAMES = {['in'] = 'input', out = 'output', gin = 'gradInput', gout = 'gradOutput',
+   gw = 'gradWeight', gb = 'gradBias', idx = 'indices'}
+
+--- Raises what an argument is that is no tensor. A layer's operation goes by the layer's name.
 local function noTensor(name, parameter, value)
-   return raise(("%s: argument '%s' is %s, wanted a tensor"):format(name, parameter,
+   return raise(("%s: argument '%s' is %s, wanted a tensor"):format(
+      name:gsub('_forward.*', ''):gsub('_backward.*', ''), NAMES[parameter] or parameter,
       value == nil and 'nil' or 'a ' .. type(value)))
 end
 

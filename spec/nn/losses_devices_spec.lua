@@ -3,7 +3,7 @@
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
 local ffi = require('dpt.ffi').ffi
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local criterions = require 'spec.support.criterions'
 
 --- The same numbers on the device; odd: from the second element of a storage on.

@@ -3,8 +3,8 @@
 -- Invariant: gradInput has the input's frames.
 
 local torch = require 'dpt.tensor'
-local C = require 'dpt.ffi'.C
-local lib = require 'dpt.nn.lib'
+local dptffi = require 'dpt.ffi'
+local C, lib = dptffi.C, dptffi.lib
 local algorithms = require 'dpt.cudnn.algorithms'
 local window = require 'dpt.nn.window'
 

@@ -3,9 +3,9 @@
 -- Invariant: weights, one for each element of a row, multiply the rows of a batch alike.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local losses = require 'dpt.nn.losses'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, lib = dptffi.raise, dptffi.lib
 
 local BCECriterion, parent = torch.class('nn.BCECriterion', 'nn.Criterion')
 local id = losses.id('bce')

@@ -6,9 +6,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
 local dptffi = require 'dpt.ffi'
-local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
+local fail, raise, type, lib = dptffi.fail, dptffi.raise, dptffi.type, dptffi.lib
 
 local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
 

@@ -4,8 +4,8 @@
 -- the sum of the classes' weights; targets of ignoreIndex (-100) count for nothing.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, lib = dptffi.raise, dptffi.lib
 
 local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
 

@@ -3,7 +3,7 @@
 -- Invariant: rows are averaged with sizeAverage (the default).
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local losses = require 'dpt.nn.losses'
 local pointwise = require 'dpt.nn.pointwise'
 

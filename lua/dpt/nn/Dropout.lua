@@ -8,8 +8,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
-local lib = require 'dpt.nn.lib'
-local type = dptffi.type
+local type, lib = dptffi.type, dptffi.lib
 
 local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
 

@@ -2,7 +2,7 @@
 -- Invariant: it takes no target.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local losses = require 'dpt.nn.losses'
 
 local L1Cost = torch.class('nn.L1Cost', 'nn.Criterion')

@@ -2,7 +2,7 @@
 -- Invariant: weight is outputSize x inputSize; without bias there is no field bias.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local Linear, parent = torch.class('nn.Linear', 'nn.Module')
 

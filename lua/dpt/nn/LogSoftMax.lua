@@ -2,7 +2,7 @@
 -- Invariant: it is exact also where SoftMax is 0.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local LogSoftMax = torch.class('nn.LogSoftMax', 'nn.Module')
 

@@ -5,9 +5,9 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
 local effects = require 'dpt.parallel.params.effects'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, lib = dptffi.fail, dptffi.lib
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
 LookupTable.__version = 4

@@ -3,7 +3,7 @@
 -- Invariant: a row of the target lists labels up to the first 0.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local losses = require 'dpt.nn.losses'
 
 local MultiLabelMarginCriterion, parent =

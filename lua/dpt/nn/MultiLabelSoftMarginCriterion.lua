@@ -3,7 +3,7 @@
 -- Invariant: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local losses = require 'dpt.nn.losses'
 local pointwise = require 'dpt.nn.pointwise'
 

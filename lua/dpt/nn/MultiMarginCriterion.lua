@@ -3,9 +3,9 @@
 -- Invariant: p is 1 or 2; input C or NxC, target a class or N of them.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local losses = require 'dpt.nn.losses'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, lib = dptffi.raise, dptffi.lib
 
 local MultiMarginCriterion, parent = torch.class('nn.MultiMarginCriterion', 'nn.Criterion')
 

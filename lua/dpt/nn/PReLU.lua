@@ -4,7 +4,7 @@
 -- fit NxCxL.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local PReLU, parent = torch.class('nn.PReLU', 'nn.Module')
 

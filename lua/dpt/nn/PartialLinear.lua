@@ -6,7 +6,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local PartialLinear, parent = torch.class('nn.PartialLinear', 'nn.Module')
 

@@ -17,14 +17,13 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
 local File = require('dpt.file').File
 local calls = require 'dpt.rnn.call'
 local network = require 'dpt.rnn.network'
 local packing = require 'dpt.rnn.packing'
 local weights = require 'dpt.rnn.weights'
 local transient = require 'dpt.transient'
-local type = dptffi.type
+local type, lib = dptffi.type, dptffi.lib
 
 local RNN, parent = torch.class('nn.RNN', 'nn.Module')
 

@@ -3,7 +3,7 @@
 -- Invariant: output is positive and sums to 1.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local SoftMax = torch.class('nn.SoftMax', 'nn.Module')
 

@@ -2,7 +2,7 @@
 -- Invariant: as in nn.SoftMax.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local SoftMin, parent = torch.class('nn.SoftMin', 'nn.Module')
 

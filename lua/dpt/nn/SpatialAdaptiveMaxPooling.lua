@@ -4,7 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local window = require 'dpt.nn.window'
 
 local SpatialAdaptiveMaxPooling, parent = torch.class('nn.SpatialAdaptiveMaxPooling', 'nn.Module')

@@ -3,7 +3,7 @@
 -- setCountExcludePad; with divide false it returns sums.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local window = require 'dpt.nn.window'
 
 local SpatialAveragePooling, parent = torch.class('nn.SpatialAveragePooling', 'nn.Module')

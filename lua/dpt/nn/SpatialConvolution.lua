@@ -4,9 +4,9 @@
 -- with gradInput set to nil no gradient for the input is computed.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, lib = dptffi.raise, dptffi.lib
 
 local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Module')
 

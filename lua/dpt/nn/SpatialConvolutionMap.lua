@@ -5,9 +5,9 @@
 -- take no part.
 
 local torch = require 'dpt.tensor'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, lib = dptffi.fail, dptffi.lib
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 
 local SpatialConvolutionMap, parent = torch.class('nn.SpatialConvolutionMap', 'nn.Module')

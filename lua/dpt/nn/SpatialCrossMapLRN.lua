@@ -3,7 +3,7 @@
 -- Invariant: input is (N)xCxHxW; scale holds the term in parentheses.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local SpatialCrossMapLRN, parent = torch.class('nn.SpatialCrossMapLRN', 'nn.Module')
 

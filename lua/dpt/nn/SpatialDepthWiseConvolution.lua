@@ -4,7 +4,7 @@
 -- output plane (i - 1) nOutputPlane + o comes from input plane i.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local window = require 'dpt.nn.window'
 
 local SpatialDepthWiseConvolution, parent =

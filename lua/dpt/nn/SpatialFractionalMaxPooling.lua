@@ -5,10 +5,9 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
 local ffi = require 'dpt.ffi'.ffi
 local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local raise, type, lib = dptffi.raise, dptffi.type, dptffi.lib
 
 local SpatialFractionalMaxPooling, parent =
    torch.class('nn.SpatialFractionalMaxPooling', 'nn.Module')

@@ -4,10 +4,9 @@
 -- the size that `other` has; other's gradient is one zero, expanded.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 local dptffi = require 'dpt.ffi'
-local fail, type = dptffi.fail, dptffi.type
+local fail, type, lib = dptffi.fail, dptffi.type, dptffi.lib
 
 local SpatialFullConvolution, parent =
    torch.class('nn.SpatialFullConvolution', 'nn.SpatialConvolution')

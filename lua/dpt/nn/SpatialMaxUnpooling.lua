@@ -3,9 +3,9 @@
 -- Invariant: output has the size of the pooling module's last input.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, lib = dptffi.raise, dptffi.lib
 
 local SpatialMaxUnpooling, parent = torch.class('nn.SpatialMaxUnpooling', 'nn.Module')
 

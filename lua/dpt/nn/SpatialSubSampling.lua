@@ -3,9 +3,9 @@
 -- Invariant: input is (N)xCxHxW; strides default to 1.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, lib = dptffi.fail, dptffi.lib
 
 local SpatialSubSampling, parent = torch.class('nn.SpatialSubSampling', 'nn.Module')
 

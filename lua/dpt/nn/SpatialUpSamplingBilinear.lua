@@ -3,10 +3,9 @@
 -- Invariant: input is (N)xCxHxW; corner pixels stay corner pixels.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local raise, type, lib = dptffi.raise, dptffi.type, dptffi.lib
 
 local SpatialUpSamplingBilinear, parent = torch.class('nn.SpatialUpSamplingBilinear', 'nn.Module')
 

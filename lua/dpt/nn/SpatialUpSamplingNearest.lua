@@ -2,9 +2,8 @@
 -- Invariant: input is (N)xCxHxW, scale a whole number.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local raise, type, lib = dptffi.raise, dptffi.type, dptffi.lib
 
 local SpatialUpSamplingNearest, parent = torch.class('nn.SpatialUpSamplingNearest', 'nn.Module')
 

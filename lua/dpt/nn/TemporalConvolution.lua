@@ -4,8 +4,8 @@
 -- window one after the other.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, lib = dptffi.fail, dptffi.lib
 
 local TemporalConvolution, parent = torch.class('nn.TemporalConvolution', 'nn.Module')
 

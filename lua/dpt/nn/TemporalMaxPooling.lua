@@ -3,8 +3,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local lib = require 'dpt.nn.lib'
-local ffi = require 'dpt.ffi'.ffi
+local dptffi = require 'dpt.ffi'
+local ffi, lib = dptffi.ffi, dptffi.lib
 local fail = require('dpt.ffi').fail
 
 local TemporalMaxPooling, parent = torch.class('nn.TemporalMaxPooling', 'nn.Module')

@@ -3,8 +3,8 @@
 -- Invariant: input is (N)xTxF, or (N)xFxT with featFirst; weight is F x 1 x kW.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
-local ffi = require 'dpt.ffi'.ffi
+local dptffi = require 'dpt.ffi'
+local ffi, lib = dptffi.ffi, dptffi.lib
 local fail = require('dpt.ffi').fail
 
 local TemporalRowConvolution, parent = torch.class('nn.TemporalRowConvolution', 'nn.Module')

@@ -4,10 +4,9 @@
 -- mode 'linear'.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
 local window = require 'dpt.nn.window'
 local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local raise, type, lib = dptffi.raise, dptffi.type, dptffi.lib
 
 local UpSampling, parent = torch.class('nn.UpSampling', 'nn.Module')
 

@@ -2,7 +2,7 @@
 -- Invariant: input is (N)xCxTxHxW; strides default to the window.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local window = require 'dpt.nn.window'
 
 local VolumetricAveragePooling, parent = torch.class('nn.VolumetricAveragePooling', 'nn.Module')

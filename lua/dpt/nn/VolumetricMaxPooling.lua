@@ -3,7 +3,7 @@
 -- Invariant: input is (N)xCxTxHxW; otherwise it is as nn.SpatialMaxPooling.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 
 local VolumetricMaxPooling, parent = torch.class('nn.VolumetricMaxPooling', 'nn.SpatialMaxPooling')
 VolumetricMaxPooling.__version = 2

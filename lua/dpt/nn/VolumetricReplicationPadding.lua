@@ -3,8 +3,8 @@
 -- Invariant: all default to the first; input is (N)xCxTxHxW.
 
 local torch = require 'dpt.tensor'
-local C = require 'dpt.ffi'.C
-local lib = require 'dpt.nn.lib'
+local dptffi = require 'dpt.ffi'
+local C, lib = dptffi.C, dptffi.lib
 local window = require 'dpt.nn.window'
 
 local mode = C.DPT_PAD_REPLICATE

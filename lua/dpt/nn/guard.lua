@@ -45,7 +45,7 @@ end
 -- methods -----------------------------------------------------------------------------------------
 
 --- Lua text that is true of a value of another kind; false for any kind. A tensor is what is C
--- data: asking for the very type would cost ten times as much, and dpt.nn.lib does.
+-- data: asking for the very type would cost ten times as much, and dpt.ffi.lib does.
 local function other(kind, variable)
    if kind == 'any' then return 'false' end
    local tests = {}

@@ -1,8 +1,8 @@
 --- Criterions that sum one function over all elements, by a loss of the C library.
 -- Invariant: nothing here waits.
 
-local C = require 'dpt.ffi'.C
-local lib = require 'dpt.nn.lib'
+local dptffi = require 'dpt.ffi'
+local C, lib = dptffi.C, dptffi.lib
 
 local M = {}
 

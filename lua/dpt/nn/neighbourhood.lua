@@ -4,8 +4,8 @@
 -- kernel stands for the product of itself in both directions.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
-local ffi = require 'dpt.ffi'.ffi
+local dptffi = require 'dpt.ffi'
+local ffi, lib = dptffi.ffi, dptffi.lib
 local fail = require('dpt.ffi').fail
 
 local M = {}

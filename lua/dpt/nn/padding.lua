@@ -3,7 +3,7 @@
 -- (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
-local lib = require 'dpt.nn.lib'
+local lib = require('dpt.ffi').lib
 local window = require 'dpt.nn.window'
 
 local M = {}

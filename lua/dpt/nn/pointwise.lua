@@ -2,8 +2,8 @@
 -- Invariant: forward is r = op(input), backward r = op_backward(gradOutput, input or output); in
 -- place the result takes the operand's memory.
 
-local C = require 'dpt.ffi'.C
-local lib = require 'dpt.nn.lib'
+local dptffi = require 'dpt.ffi'
+local C, lib = dptffi.C, dptffi.lib
 
 local M = {}
 
