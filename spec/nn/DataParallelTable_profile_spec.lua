@@ -32,11 +32,11 @@ for form, dispatch in pairs(same.dispatchers) do
       end)
 
       it('returns what the profiled function returns, and raises what it raises', function()
-         local timed, times = require 'dpt.nn.DataParallelTable.profile', {}
-         assert.same({1, nil, 3}, {timed(times, 'part', function(...) return ... end, 1, nil, 3)})
-         assert.is_true(times.part >= 0)
-         assert.same({2}, {timed(nil, 'part', function() return 2 end)})
-         assert.error_matches(function() timed(times, 'part', error, 'oops') end, 'oops')
+         local timed, owner = require 'dpt.nn.DataParallelTable.profile', {profile = {}}
+         assert.same({1, nil, 3}, {timed(owner, 'part', function(...) return ... end, 1, nil, 3)})
+         assert.is_true(owner.profile.part >= 0)
+         assert.same({2}, {timed({}, 'part', function() return 2 end)})
+         assert.error_matches(function() timed(owner, 'part', error, 'oops') end, 'oops')
       end)
    end)
 end

@@ -42,10 +42,6 @@ DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradIn
 
 local NAME = 'nn.DataParallelTable'
 
--- Scripts and files may still have a field under its older name (compat.renamed). A metamethod for
--- that would cost every call of a method.
-local function profileOf(self) return self.profile or self.times end
-
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
 --- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
@@ -92,30 +88,11 @@ function DataParallelTable:resetTransient()
    self.flattenedParams = nil
 end
 
--- Replica 1.
-function DataParallelTable:_first()
-   return self.modules[1] or fail('nothing was added: call add(module, {devices}) first')
-end
-
 --- Replica i; replica 1 is the module that was added.
 function DataParallelTable:get(i)
    if i ~= 1 and self.modules[1] and not self.impl.modules then self:_prepare() end
    self:syncBuffers()
    return i == 1 and self.modules[1] or self.impl:get(i)
-end
-
---- Copies replica 1's parameters, in evaluation also running statistics, if they have changed.
-function DataParallelTable:syncParameters()
-   self:_prepare()
-   timed(profileOf(self), 'broadcast', self.params.broadcast, self.params)
-   if self.train == false then self:syncBuffers() end
-   self.needsSync = false
-end
-
---- Lets all replicas have the same running statistics, by the rule in the field buffers.
-function DataParallelTable:syncBuffers()
-   options.check(NAME, 'buffers', self.buffers)
-   if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
 end
 
 -- Every replica's part of value lies in self[field] afterwards.
@@ -125,7 +102,7 @@ end
 function DataParallelTable:_scatterInto(field, name, value, splitSpec, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
       spec = splitSpec, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
-   return timed(profileOf(self), 'scatter', scatter, self.state[name], self[field], value, plan,
+   return timed(self, 'scatter', scatter, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end
 
@@ -134,14 +111,14 @@ end
 function DataParallelTable:_join(name, parts, splitSpec)
    local joined = self.state.joined
    joined[name] = joined[name] or self.used == 0 and torch.getmetatable(self._type).new() or nil
-   joined[name] = timed(profileOf(self), 'gather', gather, joined[name], parts, self.used,
+   joined[name] = timed(self, 'gather', gather, joined[name], parts, self.used,
       self.dimension, self.outputDevice or self.gpuAssignments[1], NAME .. ': result', splitSpec)
    return joined[name]
 end
 
 -- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
 function DataParallelTable:_call(name, ...)
-   local ok, results = pcall(timed, profileOf(self), name, self.impl.call, self.impl, ...)
+   local ok, results = pcall(timed, self, name, self.impl.call, self.impl, ...)
    self:_takeSnapshot(true)
    self.params:passed()
    if not ok then error(results, 0) end
@@ -197,7 +174,7 @@ function DataParallelTable:_accumulate(method, gradOutput, scale)
       error(result, 0)
    end
    if self.deferred then self.params:defer()
-   else timed(profileOf(self), 'reduce', self.params.reduce, self.params) end
+   else timed(self, 'reduce', self.params.reduce, self.params) end
    self.needsSync = true
    return result
 end
@@ -220,12 +197,6 @@ end
 
 function DataParallelTable:accGradParameters(_, gradOutput, scale)
    self:_accumulate('accGradParameters', gradOutput, scale)
-end
-
-function DataParallelTable:zeroGradParameters()
-   self.params:dropPending()
-   self:_layOut(self.snapshot:current(self:_first()))
-   self.params:zero()
 end
 
 function DataParallelTable:clearState()

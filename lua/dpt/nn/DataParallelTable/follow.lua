@@ -9,12 +9,19 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local flatten = require 'dpt.parallel.params.flatten'
+local options = require 'dpt.nn.DataParallelTable.options'
 local Snapshot = require 'dpt.parallel.params.snapshot'
+local timed = require 'dpt.nn.DataParallelTable.profile'
 
 local follow = {}
 
 local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
+end
+
+-- Replica 1.
+function follow:_first()
+   return self.modules[1] or fail(self, 'nothing was added: call add(module, {devices}) first')
 end
 
 -- Makes the replicas if they are missing.
@@ -84,6 +91,20 @@ function follow:_prepare()
    self:_layOut(self:_follow())
 end
 
+--- Copies replica 1's parameters, in evaluation also running statistics, if they have changed.
+function follow:syncParameters()
+   self:_prepare()
+   timed(self, 'broadcast', self.params.broadcast, self.params)
+   if self.train == false then self:syncBuffers() end
+   self.needsSync = false
+end
+
+--- Lets all replicas have the same running statistics, by the rule in the field buffers.
+function follow:syncBuffers()
+   options.check(torch.type(self), 'buffers', self.buffers)
+   if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
+end
+
 --- A script is about to change the replicas: makes them, as replica 1 is now.
 function follow:scriptBegins()
    self:_follow()
@@ -133,6 +154,13 @@ end
 --- Adds up the gradients that noSync left on the replicas.
 function follow:syncGradients()
    if self.params:checkPending() then self.params:reduce() end
+end
+
+--- Sets the gradients of all replicas to zero, those that wait too.
+function follow:zeroGradParameters()
+   self.params:dropPending()
+   self:_layOut(self.snapshot:current(self:_first()))
+   self.params:zero()
 end
 
 -- Copies everything that only the others have to replica 1.

@@ -12,9 +12,11 @@ local function ended(times, name, before, ...)
 end
 
 --- Calls f(...), the part of a step with that name.
--- @param times nil, or a table to whose field of that name the seconds are added
+-- @param owner adds the seconds to that name in its table profile, if it has one (scripts and files
+-- may still have it under its older name; a metamethod would cost every call of a method)
 -- @return what f returns
-return function(times, name, f, ...)
+return function(owner, name, f, ...)
+   local times = owner.profile or owner.times
    if not times then return f(...) end
    cutorch.synchronizeAll()
    return ended(times, name, clock(), f(...))
