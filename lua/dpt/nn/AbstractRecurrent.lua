@@ -19,7 +19,7 @@ local raise = require('dpt.ffi').raise
 
 local AbstractRecurrent, parent = torch.class('nn.AbstractRecurrent', 'nn.Container')
 
---- The next step and that which backward has come to, the copies and what each was given.
+--- The next step, the step that backward has come to, the copies and the input of each.
 AbstractRecurrent.transient = {'step', 'back_', 'cells_', 'given_', 'states_', 'gradState_',
    'kept_'}
 
@@ -30,7 +30,7 @@ function AbstractRecurrent:__init(cell, rho)
    self:training()
 end
 
---- No step was made; the first one begins with state_.
+--- Before the first step, which begins with state_.
 function AbstractRecurrent:resetTransient()
    self.cells_, self.given_, self.states_, self.step = {}, {}, {[0] = self.state_}, 1
 end

@@ -2,7 +2,7 @@
 -- Invariant: output is a Lua number: forward reads one value at its end, the only wait (while
 -- cutorch.graph captures it is the tensor with that value, and nothing waits); backward never
 -- waits. A criterion fills in updateGradInput and updateLoss, which queues the loss, or, if the
--- loss is a number anyway, updateOutput in place of updateLoss. One whose batches can be split over
+-- loss is a number anyway, updateOutput instead of updateLoss. One whose batches can be split over
 -- devices (nn.DataParallelCriterion) has its denominator as well.
 
 local dptffi = require 'dpt.ffi'
@@ -110,7 +110,7 @@ function Criterion:queueTerms(input, target)
    return terms
 end
 
---- Waits for queued terms and puts numbers in place of their tensors.
+--- Waits for queued terms and replaces their tensors by numbers.
 -- @return terms
 function Criterion:readTerms(terms)
    local numbers, i = terms.numbers and terms.numbers:double(), 0

@@ -67,7 +67,7 @@ function GPU:setDevice(device)
 end
 
 -- What is src, with its tensors on devices: where is a device or a tree of tensors that are there.
--- Copies are made in kept, the value that was given back as second the last time.
+-- Copies are made in kept, which the call before returned as its second result.
 local function moved(kept, src, where)
    if torch.isTensor(src) then
       local device = torch.isTensor(where) and comm.device(where) or where

@@ -33,7 +33,7 @@ function LinearWeightNorm:reset(stdv)
    self:initFromWeight()
 end
 
---- Sets v and g such that they give the weight.
+--- Sets v and g from the weight.
 function LinearWeightNorm:initFromWeight(weight)
    self.v:copy(weight or self.weight)
    self.g:copy(torch.cmul(self.v, self.v):sum(2):sqrt())

@@ -1,5 +1,5 @@
 --- nn.SeqBRNN(inputSize, outputSize, batchFirst, merge): an LSTM in each direction over whole
--- sequences; what both give is merged into one, by nn.CAddTable unless another module is given.
+-- sequences; their outputs are merged into one, by nn.CAddTable unless another module is given.
 -- Invariant: modules are the nn.RNN of both directions and the merging one.
 
 local torch = require 'dpt.tensor'
