@@ -4,12 +4,9 @@
 -- function that fails leaves one error message; lib.NAME(...) turns it into an error at the line of
 -- dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once for a
 -- Lua state: a second load would make new C types under live objects, so it is rejected.
+require 'dpt.luajit'
 local ffi = require 'ffi'
 local type = type -- dpt.compat replaces the global one
-
--- A training script has more traces than LuaJIT's default of 1000, at which it drops them all and
--- compiles everything anew.
-require('jit.opt').start('maxtrace=8000', 'maxmcode=8192')
 
 local here = debug.getinfo(1, 'S').source:match('^@(.*)ffi%.lua$') or './'
 local chunk = '@' .. here .. 'ffi.lua'

@@ -1,0 +1,65 @@
+--- What dpt asks of LuaJIT's compiler: more memory for machine code, and none that is wrong.
+--
+-- Invariant: no trace stays whose code has the fault of LuaJIT 2.1.0-beta3 on x64 as it was from
+-- September 2021 to April 2022 (Debian 12 has it): if registers are scarce in a loop over `pairs`,
+-- it exchanges the two results of the call that finds the next entry, rax and edx, by an
+-- instruction for 32 bits. What is left of the pointer in rax ends the process. Such a trace is
+-- thrown away as soon as it is compiled, before it runs, and the function that it began in is
+-- interpreted from then on. Versions after beta3 are left alone.
+local util = require 'jit.util'
+
+local M = {}
+
+-- A training script has more traces than LuaJIT's default of 1000, at which it drops them all and
+-- compiles everything anew.
+require('jit.opt').start('maxtrace=8000', 'maxmcode=8192')
+
+local program = util.funcinfo(print).addr -- LuaJIT's own code is near it
+local NEAR = 2 ^ 21
+
+-- The 32 bits, signed, that a call at that byte of the code has.
+local function displacement(code, at)
+   local a, b, c, d = code:byte(at + 1, at + 4)
+   return bit.tobit(a + b * 2 ^ 8 + c * 2 ^ 16 + d * 2 ^ 24)
+end
+
+--- Whether machine code calls a function of LuaJIT's and goes on with `xchg eax, edx`.
+-- @param code a string of bytes
+-- @param address of the first one
+function M.faulty(code, address)
+   local at = code:find('\xe8....\x92')
+   while at do
+      local target = address + at + 4 + displacement(code, at)
+      if math.abs(target - program) < NEAR then return true end
+      at = code:find('\xe8....\x92', at + 1)
+   end
+   return false
+end
+
+local began
+local function check(what, trace, func)
+   if what == 'start' then
+      began = func
+   elseif what == 'stop' and M.faulty(util.tracemc(trace)) then
+      jit.off(began)
+      jit.flush()
+   end
+end
+
+-- LuaJIT has one handler of traces: that of jit.v or jit.dump goes on being called.
+local function attach()
+   local before, previous = {}
+   for key, handler in pairs(debug.getregistry()._VMEVENTS or {}) do before[key] = handler end
+   local function handle(...)
+      if previous then previous(...) end
+      check(...)
+   end
+   jit.attach(handle, 'trace')
+   for key, handler in pairs(debug.getregistry()._VMEVENTS) do
+      if handler == handle then previous = before[key] end
+   end
+end
+
+if jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64' then attach() end
+
+return M

@@ -1,0 +1,82 @@
+-- What dpt.luajit keeps LuaJIT from running. The fault itself needs more registers in use than a
+-- short loop has; here its bytes are planted, or a healthy trace is declared faulty.
+local luajit = require 'dpt.luajit'
+local run = require 'spec.support.run'
+local util = require 'jit.util'
+
+describe('machine code that LuaJIT compiled', function()
+   local base = util.funcinfo(print).addr - 2 ^ 30
+
+   -- A call from `at` bytes behind base to that address, then more bytes.
+   local function code(at, target, after)
+      local bits = bit.tobit(target - base - at - 5)
+      return ('\x90'):rep(at) .. '\xe8' .. string.char(bit.band(bits, 255),
+         bit.band(bit.rshift(bits, 8), 255), bit.band(bit.rshift(bits, 16), 255),
+         bit.rshift(bits, 24)) .. after .. '\x90\xc3'
+   end
+   local own = util.funcinfo(next).addr
+
+   it('is faulty if a call into LuaJIT is followed by xchg eax, edx', function()
+      assert.is_true(luajit.faulty(code(0, own, '\x92'), base))
+      assert.is_true(luajit.faulty(code(77, own, '\x92'), base))
+      assert.is_true(luajit.faulty(code(3, own + 2 ^ 28, '\x92') .. code(0, own, '\x92'),
+         base - #code(3, own, '\x92')))
+   end)
+
+   it('is not if all 64 bits are exchanged, or after a call elsewhere', function()
+      assert.is_false(luajit.faulty(code(5, own, '\x48\x92'), base))
+      assert.is_false(luajit.faulty(code(5, own + 2 ^ 28, '\x92'), base))
+      assert.is_false(luajit.faulty(code(5, own, '\x90\x92'), base))
+      assert.is_false(luajit.faulty('', base))
+   end)
+end)
+
+describe('a trace that is faulty', function()
+   -- Sums by a loop over pairs, whose traces are declared faulty; prints what is wrong.
+   local program = [[
+      require 'dpt'
+      local luajit = require 'dpt.luajit'
+      local compiled = 0
+      local t = {x = 3}
+      for i = 1, 100 do t[i] = i end
+      local function sum(list)
+         local s = 0
+         for _, v in pairs(list) do s = s + v end
+         return s
+      end
+      luajit.faulty = function()
+         compiled = compiled + 1
+         return %s
+      end
+      for i = 1, 500 do
+         t[1 + i %% 7] = 1 + i %% 7
+         if i %% 5 == 0 then t[50] = i else t[50] = 50 end
+         local s = sum(t)
+         if s ~= 5053 + t[50] - 50 then print('wrong', i, s) end
+      end
+      print(compiled)
+   ]]
+
+   it('does not run, and the function that it began in is interpreted from then on', function()
+      local compiled = tonumber(run.lua(program:format 'true'))
+      if jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64' then
+         assert.is_true(compiled > 0 and compiled < 4, compiled) -- sum, the program
+      else
+         assert.equal(0, compiled)
+      end
+   end)
+
+   it('is still shown by -jv and -jdump', function()
+      local name = os.tmpname()
+      local file = assert(io.open(name, 'w'))
+      file:write(program:format 'false')
+      file:close()
+      local pipe = io.popen("LUA_PATH='./lua/?.lua;./lua/?/init.lua;;' luajit -jv " .. name
+         .. ' 2>&1')
+      local text = pipe:read '*a'
+      pipe:close()
+      os.remove(name)
+      assert.matches('%[TRACE +%d+ %S+:%d+ loop%]', text)
+      assert.not_matches('wrong', text)
+   end)
+end)
