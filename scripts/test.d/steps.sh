@@ -230,7 +230,9 @@ run_nccl() {
 
 run_ranks() { specs spec/distributed; }
 
-run_ranks_more() { DPT_RANKS='5 8' specs spec/distributed/init_spec.lua spec/torture/ranks_spec.lua; }
+run_ranks_more() {
+  DPT_RANKS='5 8' specs spec/distributed/init_spec.lua spec/torture/ranks_spec.lua
+}
 
 # golden [MODE]: the recorded cases, counted.
 golden() {
