@@ -187,7 +187,6 @@ int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a);
  * the operation's numbers: integer types truncate them first.
  */
 int dpt_op(const char *name);
-const char *dpt_op_name(int op);
 int dpt_map1(int op, dpt_tensor *r, const dpt_tensor *a, double p, double q);
 int dpt_map2(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, double p, double q);
 int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, const dpt_tensor *c,
@@ -215,11 +214,8 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx /* or NULL */, const dpt_t
 /* Over everything, wide, into *value; on a device waits for the operand's stream alone. Over no
  * elements, here and by dimension: sum 0, prod 1, norm 0, all 1, any 0, the others raise. */
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value);
-/* The same into r, resized to one element, without waiting. r may be of another element type. */
-int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p);
 /* Sum of a*b, and the p-norm of a - b, over tensors of one type and equal counts. */
 int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value);
-int dpt_dot_into(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b);
 int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value);
 /* torch.equal: 1 where sizes and all elements are equal. */
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value);

@@ -272,12 +272,12 @@ template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *
 }
 
 /* One number of everything. */
-template <typename A> result<A> one_number(void *out, int op, int dtype, double p) {
+template <typename A> result<A> one_number(double *out, int op, double p) {
   result<A> r = {};
   r.r = out;
   r.slices.count = 1;
   r.op = op;
-  r.dtype = dtype;
+  r.dtype = DPT_F64;
   r.p = p;
   return r;
 }
@@ -290,7 +290,7 @@ template <typename T, int pairing, typename F> int with_source(const dpt__walk &
 }
 
 template <typename T> int reduce_all(dpt__context *context, const dpt__reduce_all_args *g) {
-  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, g->op, g->out_dtype, g->p);
+  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, g->op, g->p);
   return with_source<T, DPT__PAIR_first>(g->walk, [&](auto source) {
     return launch<T>(context, dpt__accumulation(g->op, g->p), source, dpt__walk_count(&g->walk),
                      true, r);
@@ -301,7 +301,7 @@ template <typename T> int reduce_all(dpt__context *context, const dpt__reduce_al
 template <typename T> int pair(dpt__context *context, const dpt__pair_args *g) {
   int64_t n = dpt__walk_count(&g->walk);
   int op = dpt__pair_reduction(g->op), kind = dpt__accumulation(op, g->p);
-  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, op, g->out_dtype, g->p);
+  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, op, g->p);
   if (g->op == DPT__PAIR_dot)
     return with_source<T, DPT__PAIR_dot>(g->walk, [&](auto source) {
       return launch_kind<T, DPT__SUM>(context, source, n, true, r);

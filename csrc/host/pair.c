@@ -40,10 +40,7 @@ int dpt__host_pair(dpt__context *context, const void *args) {
       parts->real += parts[t].real;
     else
       parts->whole = (int64_t)((uint64_t)parts->whole + (uint64_t)parts[t].whole);
-  if (real)
-    parts->real = dpt__finish_real(op, g->p, parts->real, 0, (double)count);
-  else
-    parts->whole = dpt__finish_whole(op, parts->whole, count);
-  dpt__put_part(g->out_dtype, g->out, real, parts);
+  *g->out = real ? dpt__finish_real(op, g->p, parts->real, 0, (double)count)
+                 : (double)dpt__finish_whole(op, parts->whole, count);
   return 0;
 }

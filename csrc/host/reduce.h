@@ -18,12 +18,4 @@ typedef struct part {
   };
 } part;
 
-/* Writes a finished value as an element of out_dtype. */
-static inline void dpt__put_part(int out_dtype, void *out, int real, const part *v) {
-  if (real)
-    dpt__put_element(out_dtype, out, v->real);
-  else
-    dpt__put_whole(out_dtype, out, v->whole);
-}
-
 #endif

@@ -26,8 +26,6 @@ int dpt_op(const char *name) {
   return -1;
 }
 
-const char *dpt_op_name(int op) { return op >= 0 && op < DPT__NMAP ? ops[op].name : "?"; }
-
 static int no_such(int op, int kind) {
   return dpt__fail("%s: %s has no %s; convert to %s type first", ops[op].known,
                    dpt__kind_name(kind), ops[op].known,

@@ -27,8 +27,6 @@ int dpt_reduction(const char *name) {
   return -1;
 }
 
-static const int64_t one = 1;
-
 static int check(int op, const dpt_tensor *a) {
   if (op < 0 || op >= DPT__NREDUCE) return dpt__fail("reduce: no reduction has the number %d", op);
   char types = table[op].types;
@@ -92,10 +90,16 @@ typedef struct number {
 } number;
 
 static int number_start(number *x, const char *fn, const dpt_tensor *a) {
+  static const int64_t one = 1;
   *x = (number){.there = {.kind_ = DPT_F64 | DPT_ON_DEVICE}};
   if (!dpt__is_device(a->kind_)) return 0;
   DPT__TRY(dpt__capture_rejects(fn, "it waits for the device"));
   return dpt__result(&x->there, 1, &one, dpt_tensor_device(a));
+}
+
+/* What the kernel writes to, NULL: to `value`. */
+static const dpt_tensor *number_there(const number *x) {
+  return x->there.storage_ ? &x->there : NULL;
 }
 
 static int number_end(number *x, int failed, double *value) {
@@ -105,37 +109,23 @@ static int number_end(number *x, int failed, double *value) {
   return failed;
 }
 
-static int launch_all(int op, const dpt_tensor *a, const dpt_tensor *r, void *out, int out_dtype,
-                      double p) {
+static int launch_all(const char *fn, int op, const dpt_tensor *a, double p, double *value) {
   dpt__launch l;
-  dpt__reduce_all_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
+  number x;
+  DPT__TRY(number_start(&x, fn, a));
+  dpt__reduce_all_args g = {.op = op, .p = p, .out = &x.value};
   DPT__TRY(dpt__walk_start(&g.walk, 1, &a));
   dpt__walk_sort(&g.walk);
-  dpt__launch_begin(&l, table[op].name);
-  dpt__launch_out(&l, r, r ? &g.out : NULL);
+  dpt__launch_begin(&l, fn);
+  dpt__launch_out(&l, number_there(&x), number_there(&x) ? &g.out : NULL);
   dpt__launch_in(&l, a, &g.walk.data[0]);
-  return dpt__launch_run(&l, reduce_all, &g);
+  return number_end(&x, dpt__launch_run(&l, reduce_all, &g), value);
 }
 
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
   DPT__TRY(check(op, a));
   if (dpt__count(a) == 0) return of_nothing(op, value);
-  number x;
-  DPT__TRY(number_start(&x, table[op].name, a));
-  int failed = launch_all(op, a, x.there.storage_ ? &x.there : NULL, &x.value, DPT_F64, p);
-  return number_end(&x, failed, value);
-}
-
-int dpt_reduce_into(int op, dpt_tensor *r, const dpt_tensor *a, double p) {
-  DPT__TRY(check(op, a));
-  if (dpt__count(a) == 0) {
-    double value;
-    return of_nothing(op, &value) || dpt__result(r, 1, &one, dpt_tensor_device(a)) ||
-           dpt_fill(r, value);
-  }
-  const dpt_tensor view = *a;
-  DPT__TRY(dpt__result(r, 1, &one, dpt_tensor_device(a)));
-  return launch_all(op, &view, r, NULL, dpt__type(r), p);
+  return launch_all(table[op].name, op, a, p, value);
 }
 
 static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
@@ -148,14 +138,16 @@ static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) 
   return 0;
 }
 
-static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b,
-                       const dpt_tensor *r, void *out, int out_dtype, double p) {
+static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b, double p,
+                       double *value) {
   dpt__launch l;
-  dpt__pair_args g = {.op = op, .out_dtype = out_dtype, .p = p, .out = out};
+  number x;
+  DPT__TRY(number_start(&x, fn, a));
+  dpt__pair_args g = {.op = op, .p = p, .out = &x.value};
   dpt_tensor copies[2] = {{0}, {0}};
   const dpt_tensor *operands[] = {a, b};
   dpt__launch_begin(&l, fn);
-  dpt__launch_out(&l, r, r ? &g.out : NULL);
+  dpt__launch_out(&l, number_there(&x), number_there(&x) ? &g.out : NULL);
   dpt__launch_in(&l, a, &g.walk.data[0]);
   dpt__launch_in(&l, b, &g.walk.data[1]);
   int failed =
@@ -164,29 +156,13 @@ static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_te
   if (!failed) dpt__walk_sort(&g.walk);
   failed = failed || dpt__launch_run(&l, pair, &g);
   dpt_tensor_free(&copies[1]);
-  return failed;
-}
-
-static int pair_number(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b, double p,
-                       double *value) {
-  number x;
-  DPT__TRY(number_start(&x, fn, a));
-  const dpt_tensor *there = x.there.storage_ ? &x.there : NULL;
-  return number_end(&x, launch_pair(fn, op, a, b, there, &x.value, DPT_F64, p), value);
+  return number_end(&x, failed, value);
 }
 
 int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value) {
   DPT__TRY(check_pair("dot", a, b));
   *value = 0;
-  return dpt__count(a) ? pair_number("dot", DPT__PAIR_dot, a, b, 0, value) : 0;
-}
-
-int dpt_dot_into(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b) {
-  DPT__TRY(check_pair("dot", a, b));
-  const dpt_tensor x = *a, y = *b;
-  DPT__TRY(dpt__result(r, 1, &one, dpt_tensor_device(a)));
-  if (dpt__count(&x) == 0) return dpt_fill(r, 0);
-  return launch_pair("dot", DPT__PAIR_dot, &x, &y, r, NULL, dpt__type(r), 0);
+  return dpt__count(a) ? launch_pair("dot", DPT__PAIR_dot, a, b, 0, value) : 0;
 }
 
 int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value) {
@@ -194,7 +170,7 @@ int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value) 
   if (!dpt__is_real(dpt__type(a)))
     return dpt__fail("dist: wanted tensors of reals, got a %s", dpt__kind_name(a->kind_));
   *value = 0;
-  return dpt__count(a) ? pair_number("dist", DPT__PAIR_dist, a, b, p, value) : 0;
+  return dpt__count(a) ? launch_pair("dist", DPT__PAIR_dist, a, b, p, value) : 0;
 }
 
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value) {
@@ -202,7 +178,7 @@ int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value) {
   if (a->kind_ != b->kind_) return check_pair("equal", a, b);
   if (!dpt__same_size(a, b)) return 0;
   double same = 1;
-  if (dpt__count(a)) DPT__TRY(pair_number("equal", DPT__PAIR_equal, a, b, 0, &same));
+  if (dpt__count(a)) DPT__TRY(launch_pair("equal", DPT__PAIR_equal, a, b, 0, &same));
   *value = same != 0;
   return 0;
 }
@@ -218,14 +194,8 @@ int dpt_trace(const dpt_tensor *a, double *value) {
 
 int dpt__count_nonzero(const char *fn, const dpt_tensor *a, int64_t *n) {
   double value = 0;
-  if (dpt__count(a)) {
-    number x;
-    DPT__TRY(number_start(&x, fn, a));
-    const dpt_tensor *there = x.there.storage_ ? &x.there : NULL;
-    /* The 0-norm, which the kernel counts for every element type. */
-    int failed = launch_all(DPT__REDUCE_norm, a, there, &x.value, DPT_F64, 0);
-    DPT__TRY(number_end(&x, failed, &value));
-  }
+  /* The 0-norm, which the kernel counts for every element type. */
+  if (dpt__count(a)) DPT__TRY(launch_all(fn, DPT__REDUCE_norm, a, 0, &value));
   *n = (int64_t)value;
   return 0;
 }

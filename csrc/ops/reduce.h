@@ -122,11 +122,11 @@ typedef struct dpt__reduce_args {
   int64_t *idx; /* NULL, or for max and min places from 1 */
 } dpt__reduce_args;
 
-/* Everything, in any order; the result is one element of out_dtype. */
+/* Everything, in any order; the result is one number. */
 typedef struct dpt__reduce_all_args {
-  int32_t op, out_dtype;
+  int32_t op;
   double p;
-  void *out;
+  double *out;
   dpt__walk walk; /* one operand */
 } dpt__reduce_all_args;
 
@@ -145,9 +145,9 @@ static inline int dpt__pair_reduction(int pairing) {
                                      : (int)DPT__REDUCE_none;
 }
 typedef struct dpt__pair_args {
-  int32_t op, out_dtype; /* dpt__pairing */
+  int32_t op; /* dpt__pairing */
   double p;
-  void *out;
+  double *out;
   dpt__walk walk; /* two operands */
 } dpt__pair_args;
 

@@ -87,7 +87,7 @@ static void on_views(void) {
   }
   if ((size_t)r.storage_->size * width == total)
     good = good && !memcmp(before, r.storage_->data, total);
-  if (!CHECK(good)) printf("%s of %s\n", dpt_op_name(op), dpt__dtype_name(dtype));
+  if (!CHECK(good)) printf("operation %d of %s\n", op, dpt__dtype_name(dtype));
   free(before);
   dpt_tensor_free(&r);
   for (int k = 0; k < inputs; k++) dpt_tensor_free(&in[k]);
