@@ -1,7 +1,7 @@
 /* dpt.h: the public C interface of libdpt.
  *
  * Invariant: the text between the two marks is plain C declarations, no macros, since LuaJIT's FFI
- * reads this very text (the build compiles it into the library, dpt_cdef() gives it). Every
+ * reads this very text (the build compiles it into the library, dpt_cdef() returns it). Every
  * function that can fail returns 0, or nonzero and leaves one error message in dpt_message() of
  * the calling thread: it names the function, the argument, what it got and what it wanted.
  * Dimensions and indices are counted from 0 here; Lua's 1-based numbers are translated in lua/dpt.
@@ -64,10 +64,10 @@ int64_t dpt_text_read(void *file /* or NULL */, const void *bytes /* or NULL */,
                       int64_t *size /* or NULL */, int dtype, void *to, int64_t n);
 /* A file that is to replace the one at path at once. replacement: target: path without symbolic
  * links; name: a new, empty file beside it, open as `descriptor`, or target itself where that is no
- * regular file (a pipe; descriptor is -1 then). Both texts have `room` bytes. What a killed process
+ * regular file (a pipe; descriptor is -1 then). Both texts have `capacity` bytes. What a killed process
  * left there is removed. replace: what was written to name by now is on the disk, then at target,
  * and the descriptor is closed; drop: name and descriptor go away. */
-int dpt_file_replacement(const char *path, char *target, char *name, int64_t room, int *descriptor);
+int dpt_file_replacement(const char *path, char *target, char *name, int64_t capacity, int *descriptor);
 int dpt_file_replace(int descriptor, const char *name, const char *target);
 void dpt_file_drop(int descriptor, const char *name);
 /* The libraries that dpt computes with, a line each: "name version"; opens the BLAS, which is left
@@ -87,7 +87,7 @@ enum { DPT_MAXDIM = 12, DPT_ON_DEVICE = 8 };
 typedef struct dpt_storage dpt_storage;
 
 /* A view of a storage, by value: whoever made it owns one reference to storage_ (dpt_tensor_free
- * gives it back). Field names end in _ so that none hides a Lua method. kind_ is the element type,
+ * releases it). Field names end in _ so that none hides a Lua method. kind_ is the element type,
  * plus DPT_ON_DEVICE for device memory; it never changes after birth. ndim_ 0 means no elements
  * (Torch7's empty tensor), whatever storage_ is. Strides count elements. */
 typedef struct dpt_tensor {
@@ -106,16 +106,16 @@ typedef struct dpt_tensor {
 /* r: a fresh contiguous tensor, elements not set; on devices: on the current one. Whatever r held
  * is not looked at. ndim 0: empty, without storage. */
 int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size);
-/* Gives the reference back; the tensor is empty afterwards and may be used again. */
+/* Releases the reference; the tensor is empty afterwards and may be used again. */
 void dpt_tensor_free(dpt_tensor *t);
 /* r becomes another view of a's elements. */
 int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a);
-/* r becomes a view of storage (NULL: empty) from element first; step NULL or negative entries:
+/* r becomes a view of storage (NULL: empty) from element first; stride NULL or negative entries:
  * contiguous. A storage that is too small grows, as in Torch7. */
 int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
                     const int64_t *size, const int64_t *stride);
-/* Torch7's resize: the same sizes (and steps, where given) change nothing; else r is contiguous (or
- * has the given steps; negative ones: contiguous) and its storage grows where it is too small. */
+/* Torch7's resize: the same sizes (and strides, where given) change nothing; else r is contiguous (or
+ * has the given strides; negative ones: contiguous) and its storage grows where it is too small. */
 int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size);
 int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride);
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a);
@@ -128,7 +128,7 @@ int dpt_transpose(dpt_tensor *out, const dpt_tensor *t, int dim1, int dim2);
 int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order);
 /* Windows of n elements every `step` of a dimension; the window is the new last dimension. */
 int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t step);
-/* Dimensions of size 1 are repeated by a step of 0; ndim must be t's. */
+/* Dimensions of size 1 are repeated by a stride of 0; ndim must be t's. */
 int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size);
 /* Other sizes over the elements of a contiguous tensor; one of them may be -1. */
 int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size);
@@ -153,7 +153,7 @@ int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no stor
 /* The first element in host memory; NULL: a device tensor or no storage. */
 void *dpt_tensor_data(const dpt_tensor *t);
 
-/* The element `offset` places from t's first one (the sum of index * stride_); rejected outside the
+/* The element `offset` elements from t's first one (the sum of index * stride_); rejected outside the
  * storage. On devices it waits for the current stream (get) or is queued there (put). A number
  * becomes an integer as wherever one is given (fill, indexFill, scatter ...): truncated, by way of
  * 32 bits (64 for 64-bit elements); what does not fit into these is their least integer. */
@@ -181,7 +181,7 @@ int dpt_copy(dpt_tensor *r, const dpt_tensor *a);
 int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a);
 
 /* Pointwise operations by name: ops/map.def lists them with their operands, numbers and types.
- * dpt_op gives the number of a name for the dpt_map calls, -1 if there is none.
+ * dpt_op returns the number of a name for the dpt_map calls, -1 if there is none.
  * r is resized to a's size; a, b and c have equal counts, not necessarily equal sizes; r may be an
  * operand. All are of one kind, except that r of a comparison may be a ByteTensor kind. p and q are
  * the operation's numbers: integer types truncate them first.
@@ -195,20 +195,20 @@ int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, co
 /* ---- ops ----------------------------------------------------------------------------------- */
 
 /* Operations on tensors of any element type unless said otherwise, on the host or on one device.
- * Index tensors (idx) are Long tensors of the same place and count from 1, as Torch7's; given as
+ * Index tensors (idx) are Long tensors of the same device and count from 1, as Torch7's; given as
  * input, an index tensor of another element type is rejected. On the host a bad index is an
  * error before anything is written; on a device it is found by the work itself and comes back at
  * the next wait. Results are resized, except where it says "not resized". Non-contiguous operands
  * are legal; a result may be the operand itself. Half computes through float. */
 
-/* Reductions, by name: sum prod mean var std norm max min all any. dpt_reduction gives the number
+/* Reductions, by name: sum prod mean var std norm max min all any. dpt_reduction returns the number
  * of a name, -1 if there is none. p: for var and std 0 divides by n-1, 1 by n; for norm the
  * exponent; otherwise unused. mean var std norm: float and double (and half); all any: bytes.
  * Accumulators are wide, the order of additions is fixed: it depends on the sizes and strides
  * alone, never on the number of threads. max and min: the first of equals, NaN wins. */
 int dpt_reduction(const char *name);
 /* Over dimension dim, which is kept at size 1. Integers wrap to their type. idx: NULL, or gets the
- * places (from 1) for max and min; resized like r. */
+ * positions (from 1) for max and min; resized like r. */
 int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx /* or NULL */, const dpt_tensor *a, int dim,
                double p);
 /* Over everything, wide, into *value; on a device waits for the operand's stream alone. Over no
@@ -221,8 +221,8 @@ int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value);
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value);
 int dpt_trace(const dpt_tensor *a, double *value);
 
-/* The k-th smallest (k from 1) along dim, the most frequent value (the smallest of those; the place
- * is its last), with places; both kept at size 1. median is kthvalue with k = (n + 1) / 2. */
+/* The k-th smallest (k from 1) along dim, the most frequent value (the smallest of those; the position
+ * is its last), with positions; both kept at size 1. median is kthvalue with k = (n + 1) / 2. */
 int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim);
 int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim);
 /* Sorted along dim (equals keep their order, NaN counts as largest); the k largest or smallest, in
@@ -260,12 +260,12 @@ int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *id
 int dpt_scatter(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
 int dpt_scatter_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
 int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value);
-/* Masks are Byte tensors of the other operand's count. select gives a vector (on a device it waits:
+/* Masks are Byte tensors of the other operand's count. select returns a vector (on a device it waits:
  * its size depends on the mask); copy takes a's elements in order, a may have more. */
 int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask);
 int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a);
 int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value);
-/* r (Long, n x dimensions): the places of elements other than 0, from 1. On a device it waits. */
+/* r (Long, n x dimensions): the positions of elements other than 0, from 1. On a device it waits. */
 int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a);
 
 /* r = from, from + step, ... to; a result of that count keeps its sizes. n numbers evenly from
@@ -306,7 +306,7 @@ int dpt_generator_new(dpt_generator **g);
 void dpt_generator_free(dpt_generator *g);
 void dpt_generator_copy(dpt_generator *g, const dpt_generator *from);
 void dpt_generator_manual_seed(dpt_generator *g, uint64_t seed);
-uint64_t dpt_generator_seed(dpt_generator *g); /* seeds at random, gives the seed */
+uint64_t dpt_generator_seed(dpt_generator *g); /* seeds at random, returns the seed */
 uint64_t dpt_generator_initial_seed(const dpt_generator *g);
 /* The whole state in a host Byte tensor. */
 int dpt_generator_get(const dpt_generator *g, dpt_tensor *r);
@@ -322,7 +322,7 @@ int dpt_device_rng_get(int device, dpt_tensor *r);
 int dpt_device_rng_set(int device, const dpt_tensor *state);
 
 /* What one draw is keyed by: element i of a tensor, in row-major order, has the Philox words of
- * place first_row * (elements of a row) + i under (seed, offset). live_: of a draw that a graph
+ * position first_row * (elements of a row) + i under (seed, offset). live_: of a draw that a graph
  * captured, where the device finds what is to be added to seed and offset. */
 typedef struct dpt_draw {
   uint64_t seed, offset;
@@ -359,7 +359,7 @@ double dpt_random_number(int distribution, dpt_generator *g, double a, double b)
 int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p);
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n); /* 1 .. n */
 /* n draws of 1 .. C with probabilities p (C or NxC, real, not normalised) into r (Long, n or Nxn).
- * On a device it waits, to refuse bad probabilities. */
+ * On a device it waits, to reject bad probabilities. */
 int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_t n,
                     int replacement);
 /* Tables for draws in constant time (J Long, q of p's type; p real, not normalised), and draws of
@@ -446,7 +446,7 @@ enum { DPT_SEARCH_BENCHMARK = 1, DPT_SEARCH_FASTEST = 2, DPT_SEARCH_VERBOSE = 4 
  * equal count and first size (SpatialConvolutionMM), bias O or NULL, out (N)xOxS'. */
 int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
                      const dpt_tensor *bias /* or NULL */, const dpt_window *window);
-/* in gives the size of gin only. */
+/* of `in` only the size (gin's) counts. */
 int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                            const dpt_tensor *weight, const dpt_window *window);
 /* gw or gb may be NULL. */
@@ -455,13 +455,13 @@ int dpt_conv_backward_weight(dpt_tensor *gw /* or NULL */, dpt_tensor *gb /* or 
                              double scale);
 
 /* Max pooling, dilation allowed, pad at most kernel/2. in (N)xCxS; idx (a LongTensor kind) gets
- * Torch7's indices: the place of the maximum within its plane, from 1. */
+ * Torch7's indices: the position of the maximum within its plane, from 1. */
 int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
                         const dpt_window *window);
 /* The same with windows that tile the plane: sizes size[0 .. ndim-1] of the output. */
 int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in, int ndim,
                                  const int64_t *size);
-/* Fractional max pooling (SpatialFractionalMaxPooling): windows of window->kernel, their places
+/* Fractional max pooling (SpatialFractionalMaxPooling): windows of window->kernel, their positions
  * drawn from samples, (N)xCxndim numbers in [0, 1): the first is the innermost dimension's, as in
  * Torch7. Output sizes are size[0 .. ndim-1]. */
 int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
@@ -509,7 +509,7 @@ int dpt_batchnorm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /*
                            double scale, double eps);
 
 /* Dropout's mask (not resized): each element becomes `value` with probability 1-p, else 0. It
- * depends on the draw and the element's place in it alone: the same on every kind of device and for
+ * depends on the draw and the element's position in it alone: the same on every kind of device and for
  * every split of a batch along dimension 0. */
 int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double value);
 
@@ -536,7 +536,7 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
                      int64_t ignore);
 
 /* Pointwise losses, by name: mse abs smoothl1 bce (weight) softmargin distkl l1 (no target) margin
- * hinge (both: p is the margin). dpt_loss gives the number of a name, -1 if there is none.
+ * hinge (both: p is the margin). dpt_loss returns the number of a name, -1 if there is none.
  * out = sum over elements of f(in, target) * weight; average divides by the element count.
  * target has in's element count; weight too, or it is NULL. */
 int dpt_loss(const char *name);
@@ -560,7 +560,7 @@ int dpt_multilabel_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_ten
                             int average);
 
 /* Upsampling of in (N)xCxS, ndim 1 to 3: nearest by a whole factor; linear (ndim 2, corners
- * aligned) to a size. in gives the size of gin only. */
+ * aligned) to a size. of `in` only the size (gin's) counts. */
 int dpt_upsample_nearest_forward(dpt_tensor *out, const dpt_tensor *in, int ndim, int64_t factor);
 int dpt_upsample_nearest_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                                   int ndim, int64_t factor);
@@ -622,20 +622,20 @@ enum { DPT_RNN_NO_BIAS, DPT_RNN_INPUT_BIAS, DPT_RNN_DOUBLE_BIAS, DPT_RNN_RECURRE
 typedef struct dpt_rnn {
   int32_t cell, bias;
   int32_t directions;  /* 1, or 2: the second one reads from the end; y has both */
-  int32_t skip_input;  /* 1: the first layer has no input matrices, x itself is what they give */
+  int32_t skip_input;  /* 1: the first layer has no input matrices, x itself is what they return */
   int32_t batch_first; /* x, y and their gradients are BxTxI, not TxBxI */
   int32_t layers, input, hidden;
   int32_t projection; /* 0: none */
-  /* Elements of what one layer gives to the next become 0 with that probability, or are divided by
+  /* Elements of what one layer passes to the next become 0 with that probability, or are divided by
    * 1 - dropout: where forward keeps a reserve; by the draw's words for row first_row + sequence
-   * and place (layer * T + step) * directions * O + column. Backward wants the draw of its forward.
+   * and position (layer * T + step) * directions * O + column. Backward wants the draw of its forward.
    */
   dpt_draw draw;
   double dropout;
 } dpt_rnn;
 
 /* The weights of a network are one vector, whose layout is a matter of the device and the element
- * type: two tensors that differ in either may hold the same weights at different places, and there
+ * type: two tensors that differ in either may hold the same weights at different offsets, and there
  * may be gaps. size: how many elements a weight like `weight` has, of which only the element type
  * and the device count (the current one where it is empty). find: where matrix or bias `id` of a
  * pseudo-layer lies. */
@@ -792,7 +792,7 @@ int dpt_memory_peak_reset(int device);
 int dpt_memory_limit_set(int device, int64_t bytes); /* 0: no limit */
 /* 0 where DPT_CACHE=off: no memory is kept. */
 int dpt_memory_cached(void);
-/* Gives memory that is kept back to the system; waits for the work that still uses it. */
+/* Returns memory that is kept to the system; waits for the work that still uses it. */
 int dpt_memory_empty_cache(int device);
 /* Bytes that went from one device to another since the start. */
 uint64_t dpt_copied_bytes(void);
@@ -921,7 +921,7 @@ dpt_mail *dpt_worker_receive(void);
 int dpt_worker_answer(const void *bytes, int64_t size,
                       const dpt_reference *references /* or NULL */, int count);
 
-/* Mutexes, conditions and counters. new gives the caller a reference, find another one to an object
+/* Mutexes, conditions and counters. new returns a reference, find another one to an object
  * of that kind that is alive; ids are never used again. */
 enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER, DPT_QUEUE };
 int dpt_shared_new(dpt_shared **shared, int kind);
@@ -997,7 +997,7 @@ enum {
 enum { DPT_RANKS_SUM, DPT_RANKS_MIN, DPT_RANKS_MAX, DPT_RANKS_MEAN };
 
 /* One operation of a group, which all its ranks call in the same order; send and receive: two of
- * them. in and out are contiguous, of one type and in one place; NULL where a rank reads or writes
+ * them. in and out are contiguous, of one type and on one side; NULL where a rank reads or writes
  * nothing, or writes where it reads (out alone: all_reduce, reduce, broadcast). The whole is n
  * times as long as a part: out of all_gather and of gather's root, in of reduce_scatter and of
  * scatter's root. Host tensors: done on return. Device tensors: queued, in the order of their

@@ -1,6 +1,6 @@
 /* dtype.h: the one list of element types.
  *
- * Invariant: this list is the only place that names the C type, the accumulator and the Torch7 name
+ * Invariant: this list is the only text that names the C type, the accumulator and the Torch7 name
  * of an element type; its order is that of the enum in dpt.h. Tables indexed by an element type are
  * filled from it and followed by a static assert on DPT_NDTYPE. f16 is storage only: kernels that
  * compute on it go through float.

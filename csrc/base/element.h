@@ -19,7 +19,7 @@
    : (width) == 4 ? f(4, __VA_ARGS__)                                                              \
                   : f(8, __VA_ARGS__))
 
-/* n elements from one strided row to another; steps in elements. */
+/* n elements from one strided row to another; strides in elements. */
 static DPT__INLINE void dpt__move_by(int width, char *to, int64_t to_stride, const char *from,
                                      int64_t from_stride, int64_t n) {
   for (int64_t i = 0; i < n; i++)

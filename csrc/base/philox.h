@@ -32,7 +32,7 @@ DPT__EVERYWHERE static inline void dpt__philox(uint64_t key, const uint32_t coun
   words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
 }
 
-/* The words that a draw has at place `at`. */
+/* The words that a draw has at position `at`. */
 DPT__EVERYWHERE static inline void dpt__philox_at(uint64_t seed, uint64_t offset, uint64_t at,
                                                   uint32_t words[4]) {
   const uint32_t counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)offset,

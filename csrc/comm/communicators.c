@@ -311,7 +311,7 @@ static int is_known(const dpt__communicator *g) DPT__REQUIRES(lock) {
 static int batch_run(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
   const dpt__batch *b = args;
   const dpt__communicator *g = b->communicator;
-  const dpt__place *place = (const dpt__place *)b->place;
+  const dpt__buffers *buffers = (const dpt__buffers *)b->buffers;
   void *native[DPT__MAX_DEVICES];
   for (int i = 0; i < n; i++) native[i] = streams[i]->native_stream;
   dpt__lock(&lock);
@@ -319,7 +319,7 @@ static int batch_run(dpt__context *context, int n, dpt__stream *const *streams, 
   if (!is_known(g)) {
     dpt__say("%s", why);
   } else {
-    status = library->issue(g->joined, native, b->calls, b->call, place) || wait_until_ready(g) ||
+    status = library->issue(g->joined, native, b->calls, b->call, buffers) || wait_until_ready(g) ||
              begin_to_watch(context->name, g, streams, native);
     if (status) {
       fail_for_good(g);
@@ -337,9 +337,9 @@ static int batch_fail(dpt__context *context, int n, dpt__stream *const *streams,
 }
 
 int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {
-  size_t places = (size_t)batch->calls * (size_t)batch->ranks;
-  if (!places) return 0;
+  size_t nbuffers = (size_t)batch->calls * (size_t)batch->ranks;
+  if (!nbuffers) return 0;
   return dpt__stream_rendezvous(batch->ranks, streams,
                                 dpt__fault(DPT__FAULT_COPY) ? batch_fail : batch_run, fn, batch,
-                                offsetof(dpt__batch, place) + places * sizeof *batch->place);
+                                offsetof(dpt__batch, buffers) + nbuffers * sizeof *batch->buffers);
 }

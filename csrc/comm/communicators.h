@@ -14,12 +14,12 @@
 typedef struct dpt__communicator dpt__communicator;
 
 /* Calls that go into the ranks' native streams as one. */
-enum { DPT__CALLS = 64, DPT__PLACES = 1024 };
+enum { DPT__CALLS = 64, DPT__BUFFERS = 1024 };
 typedef struct dpt__batch {
   dpt__communicator *communicator;
   int32_t ranks, calls;
   dpt__collective_call call[DPT__CALLS];
-  dpt__place place[DPT__PLACES]; /* (calls, ranks): only these are queued */
+  dpt__buffers buffers[DPT__BUFFERS]; /* (calls, ranks): only these are queued */
 } dpt__batch;
 
 /* The library of this process's devices is there and works, as far as that can be seen without

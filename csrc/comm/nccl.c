@@ -1,5 +1,5 @@
 /* nccl.c: the transport that leaves sums and broadcasts to NCCL, or to whatever the devices'
- * backend has in its place.
+ * backend has in its stead.
  *
  * Invariant: it does what the transport that copies does, except that sums of floats are taken in
  * the library's order and precision; so what it cannot do, or what is promised about bits
@@ -57,13 +57,13 @@ static int nccl_flush(operation *j) {
   return 0;
 }
 
-/* A further call; *place: its ranks', all NULL. */
+/* A further call; *buffers: its ranks', all NULL. */
 static int nccl_add(operation *j, enum dpt__collective what, int dtype, int root, int64_t count,
-                    dpt__place **place) {
+                    dpt__buffers **buffers) {
   dpt__batch *b = &j->batch;
-  if (b->calls == DPT__CALLS || (b->calls + 1) * b->ranks > DPT__PLACES) DPT__TRY(nccl_flush(j));
-  *place = b->place + b->calls * b->ranks;
-  for (int i = 0; i < b->ranks; i++) (*place)[i] = (dpt__place){NULL, NULL};
+  if (b->calls == DPT__CALLS || (b->calls + 1) * b->ranks > DPT__BUFFERS) DPT__TRY(nccl_flush(j));
+  *buffers = b->buffers + b->calls * b->ranks;
+  for (int i = 0; i < b->ranks; i++) (*buffers)[i] = (dpt__buffers){NULL, NULL};
   b->call[b->calls++] = (dpt__collective_call){what, dtype, root, count};
   return 0;
 }
@@ -116,21 +116,21 @@ static int rows_go(operation *j, enum dpt__collective what, int n, dpt__row *row
   int root = rank_of(j, dpt__row_device(&rows[0]));
   for (int i = 0; i < n; i++) list[i] = &rows[i];
   for (int64_t run;;) {
-    dpt__place *place;
+    dpt__buffers *buffers;
     DPT__TRY(nccl_next_run(j, n, list, start, &run));
     if (!run) return nccl_flush(j);
     int dtype = dpt__type(rows[0].t[0]);
     int64_t count = what == DPT__REDUCE ? run : run * (int64_t)dpt__dtype_size(dtype);
-    DPT__TRY(nccl_add(j, what, dtype, root, count, &place));
+    DPT__TRY(nccl_add(j, what, dtype, root, count, &buffers));
     for (int i = 0; i < n; i++) {
       int rank = rank_of(j, dpt__row_device(&rows[i]));
       if (what == DPT__BROADCAST)
-        place[rank] = (dpt__place){start[i], start[i]};
+        buffers[rank] = (dpt__buffers){start[i], start[i]};
       else if (i)
-        place[rank].from = start[i];
+        buffers[rank].from = start[i];
       dpt__row_advance(list[i], run);
     }
-    if (what == DPT__REDUCE) place[root] = (dpt__place){start[own], start[0]};
+    if (what == DPT__REDUCE) buffers[root] = (dpt__buffers){start[own], start[0]};
   }
 }
 
@@ -206,13 +206,13 @@ static int end_all(operation *j, int64_t n, dpt_tensor *const *out, uint64_t ele
 static int try_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
                           int *can) {
   operation j;
-  dpt__place *place;
+  dpt__buffers *buffers;
   int64_t count = dpt__count(in[0]);
   DPT__TRY(begin_all(&j, "allReduce", n, out, in, can));
   if (!*can || !count) return 0;
-  DPT__TRY(nccl_add(&j, DPT__ALL_REDUCE, dpt__type(in[0]), 0, count, &place));
+  DPT__TRY(nccl_add(&j, DPT__ALL_REDUCE, dpt__type(in[0]), 0, count, &buffers));
   for (int64_t i = 0; i < n; i++)
-    place[rank_of(&j, in[i]->storage_->device)] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
+    buffers[rank_of(&j, in[i]->storage_->device)] = (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
   return end_all(&j, n, out, 2 * (uint64_t)count);
 }
 
@@ -234,23 +234,23 @@ static int is_even(const operation *j, int64_t n, const dpt_tensor *const *in,
 static int nccl_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
                            const int64_t *first) {
   operation j;
-  dpt__place *place;
+  dpt__buffers *buffers;
   int64_t size = (int64_t)dpt__dtype_size(dpt__type(in[0]));
   int can;
   DPT__TRY(begin_all(&j, "allGather", n, out, in, &can));
   if (!can) return dpt__transport_copy.all_gather(n, out, in, first);
   if (is_even(&j, n, in, first) && first[1]) {
-    DPT__TRY(nccl_add(&j, DPT__ALL_GATHER, DPT_U8, 0, first[1] * size, &place));
-    for (int64_t i = 0; i < n; i++) place[i] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
+    DPT__TRY(nccl_add(&j, DPT__ALL_GATHER, DPT_U8, 0, first[1] * size, &buffers));
+    for (int64_t i = 0; i < n; i++) buffers[i] = (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
     return end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) { /* every part by itself */
     int root = rank_of(&j, in[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
-    DPT__TRY(nccl_add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &place));
+    DPT__TRY(nccl_add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &buffers));
     for (int64_t i = 0; i < n; i++) {
       void *to = nccl_at(out[i], first[s]);
-      place[rank_of(&j, out[i]->storage_->device)] = (dpt__place){i == s ? dpt__at(in[s]) : to, to};
+      buffers[rank_of(&j, out[i]->storage_->device)] = (dpt__buffers){i == s ? dpt__at(in[s]) : to, to};
     }
   }
   return end_all(&j, n, out, (uint64_t)first[n]);
@@ -260,22 +260,22 @@ static int nccl_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
                                const int64_t *first) {
   operation j;
   dpt__row row = {1, &in[0], 0};
-  dpt__place *place;
+  dpt__buffers *buffers;
   int can = is_summed(&row), dtype = dpt__type(in[0]);
   if (can) DPT__TRY(begin_all(&j, "reduceScatter", n, out, in, &can));
   if (!can) return dpt__transport_copy.reduce_scatter(n, out, in, first);
   if (is_even(&j, n, in, first) && first[1]) {
-    DPT__TRY(nccl_add(&j, DPT__REDUCE_SCATTER, dtype, 0, first[1], &place));
-    for (int64_t i = 0; i < n; i++) place[i] = (dpt__place){dpt__at(in[i]), dpt__at(out[i])};
+    DPT__TRY(nccl_add(&j, DPT__REDUCE_SCATTER, dtype, 0, first[1], &buffers));
+    for (int64_t i = 0; i < n; i++) buffers[i] = (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
     return end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) {
     int root = rank_of(&j, out[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
-    DPT__TRY(nccl_add(&j, DPT__REDUCE, dtype, root, first[s + 1] - first[s], &place));
+    DPT__TRY(nccl_add(&j, DPT__REDUCE, dtype, root, first[s + 1] - first[s], &buffers));
     for (int64_t i = 0; i < n; i++)
-      place[rank_of(&j, in[i]->storage_->device)].from = nccl_at(in[i], first[s]);
-    place[root].to = dpt__at(out[s]);
+      buffers[rank_of(&j, in[i]->storage_->device)].from = nccl_at(in[i], first[s]);
+    buffers[root].to = dpt__at(out[s]);
   }
   return end_all(&j, n, out, (uint64_t)first[n]);
 }
@@ -293,9 +293,9 @@ static int sum_of(int n, dpt_tensor *t) {
   DPT__TRY(try_all_reduce(n, all, (const dpt_tensor *const *)all, &can));
   if (!can) return dpt__fail("its devices were not joined");
   for (int i = 0; i < n; i++)
-    for (int64_t place = 0; place < TEST; place += TEST - 1) {
+    for (int64_t k = 0; k < TEST; k += TEST - 1) {
       double value, wanted = n * (n + 1) / 2;
-      DPT__TRY(dpt_get(all[i], place, &value));
+      DPT__TRY(dpt_get(all[i], k, &value));
       if (value != wanted)
         return dpt__fail("device %d got %g, wanted %g", all[i]->storage_->device, value, wanted);
     }

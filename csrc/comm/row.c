@@ -1,6 +1,6 @@
 /* row.c: lists of tensors as rows of elements (comm.h).
  *
- * Invariant: the tensors are contiguous, so that an element's place in a row is a place in memory;
+ * Invariant: the tensors are contiguous, so that an element's index in a row is an offset in memory;
  * a copy never reaches beyond the row.
  */
 #include "base/number.h"
@@ -9,7 +9,7 @@
 
 static size_t row_element_size(const dpt_tensor *t) { return dpt__dtype_size(dpt__type(t)); }
 
-/* The tensor at the row's place, behind those without elements; NULL at the end. */
+/* The tensor at the row's position, behind those without elements; NULL at the end. */
 static const dpt_tensor *row_here(dpt__row *row) {
   while (row->n && row->first >= dpt__count(row->t[0])) {
     row->first -= dpt__count(row->t[0]);

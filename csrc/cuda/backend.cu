@@ -10,7 +10,7 @@
 
 const dpt__services *dpt__cuda_services;
 
-/* Errors after which CUDA refuses all further work of the process (driver_types.h says which). */
+/* Errors after which CUDA rejects all further work of the process (driver_types.h says which). */
 static bool is_lasting(cudaError_t error) {
   switch (error) {
   case cudaErrorECCUncorrectable:

@@ -1,7 +1,7 @@
 /* block_reduce.h: what threads of a block make of their values together.
  *
  * Invariant: all threads of the block call; which values meet in which order depends on the block's
- * size alone. `shared` has room for a value of each warp (along x) or thread (along y), and may be
+ * size alone. `shared` holds a value of each warp (along x) or thread (along y), and may be
  * used again by the next call.
  */
 #ifndef DPT_CUDA_BLOCK_REDUCE_H

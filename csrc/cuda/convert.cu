@@ -15,10 +15,10 @@ template <typename To, typename From, typename Index>
 __global__ void convert_kernel(dpt__walk walk, int64_t n) {
   Index count = (Index)n, threads = dpt__grid_threads<Index>();
   for (Index i = dpt__thread<Index>(); i < count; i += threads) {
-    int64_t place[2];
-    dpt__offsets<Index, 2>(walk, i, place);
-    ((To *)walk.data[0])[place[0]] =
-        dpt__store<To>::from(dpt__load(((const From *)walk.data[1])[place[1]]));
+    int64_t offset[2];
+    dpt__offsets<Index, 2>(walk, i, offset);
+    ((To *)walk.data[0])[offset[0]] =
+        dpt__store<To>::from(dpt__load(((const From *)walk.data[1])[offset[1]]));
     if (count - i <= threads) break;
   }
 }
@@ -27,9 +27,9 @@ template <typename T, typename Index>
 __global__ void fill_kernel(dpt__walk walk, int64_t n, T value) {
   Index count = (Index)n, threads = dpt__grid_threads<Index>();
   for (Index i = dpt__thread<Index>(); i < count; i += threads) {
-    int64_t place[1];
-    dpt__offsets<Index, 1>(walk, i, place);
-    ((T *)walk.data[0])[place[0]] = value;
+    int64_t offset[1];
+    dpt__offsets<Index, 1>(walk, i, offset);
+    ((T *)walk.data[0])[offset[0]] = value;
     if (count - i <= threads) break;
   }
 }

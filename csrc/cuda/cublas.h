@@ -2,7 +2,7 @@
  *
  * Invariant: a handle is made at its native stream's first product and used by its native stream's
  * thread alone, so nothing locks. It has a workspace of its own for as long as the native stream
- * lives, so that products of several queues never share one (and give the same bits every time) and
+ * lives, so that products of several queues never share one (and have the same bits every time) and
  * recorded graphs find it where it was. Scalars are read from host memory when a function is
  * called.
  */

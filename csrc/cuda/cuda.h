@@ -60,7 +60,7 @@ int dpt__cuda_clear(dpt__context *context, void *p, size_t bytes);
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
 /* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
- * an index into dimension `place`, or at element `place` of 'indices' or of classes 'target'; a
+ * an index into dimension `position`, or at element `position` of 'indices' or of classes 'target'; a
  * mask of `value` elements for a list of `limit`; a tensor that is not what it was when counted.
  * stream.cu has the messages. */
 enum dpt__cuda_fault {
@@ -80,10 +80,10 @@ struct dpt__fault_record {
   int whole;
   const char *name; /* of the operation: a literal of libdpt */
   uint64_t number;  /* of the stream's item */
-  long long value, place, limit;
+  long long value, position, limit;
 };
 
-/* Where the kernels of an item tell what they find wrong. */
+/* Where the kernels of an item report what they find wrong. */
 struct dpt__fault {
   dpt__fault_record *record;
   uint64_t number;
@@ -91,13 +91,13 @@ struct dpt__fault {
 
 /* Of the faults that threads of one launch meet, one is kept whole. */
 static __device__ inline void dpt__fault_set(dpt__fault fault, int code, const char *name,
-                                             long long value, long long place, long long limit) {
+                                             long long value, long long position, long long limit) {
   dpt__fault_record *record = fault.record;
   if (atomicCAS(&record->code, (int)DPT__FAULT_NONE, code)) return;
   record->name = name;
   record->number = fault.number;
   record->value = value;
-  record->place = place;
+  record->position = position;
   record->limit = limit;
   __threadfence_system();
   *(volatile int *)&record->whole = 1;

@@ -64,7 +64,7 @@ static int properties(int index, dpt_device_info *info, int64_t *memory) {
   info->block_shared = (int64_t)p.sharedMemPerBlock;
   info->texture_alignment = (int64_t)p.textureAlignment;
   info->constant = (int64_t)p.totalConstMem;
-  /* what CUDA 13 tells apart from the rest */
+  /* what CUDA 13 lists beside the rest */
   DPT__CUDA(cudaDeviceGetAttribute(&info->clock, cudaDevAttrClockRate, index));
   DPT__CUDA(cudaDeviceGetAttribute(&info->overlap, cudaDevAttrGpuOverlap, index));
   DPT__CUDA(cudaDeviceGetAttribute(&info->timeout, cudaDevAttrKernelExecTimeout, index));

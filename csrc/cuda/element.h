@@ -1,6 +1,6 @@
 /* element.h: element types in CUDA kernels: what is stored, what is computed with, conversions.
  *
- * Invariant: conversions give the bits that the host's give: integers truncate by way of 32 bits
+ * Invariant: conversions have the bits of the host's: integers truncate by way of 32 bits
  * (64 for i64), as x86 does; halves round once.
  */
 #ifndef DPT_CUDA_ELEMENT_H
@@ -29,7 +29,7 @@ template <> struct dpt__is_real_type<double> { static const bool value = true; }
 template <typename T> __device__ __forceinline__ T dpt__load(T x) { return x; }
 __device__ __forceinline__ float dpt__load(__half x) { return __half2float(x); }
 
-/* to = from, for any two of the types that dpt__load gives. */
+/* to = from, for any two of the types that dpt__load returns. */
 template <typename To> struct dpt__store {
   template <typename From> static __host__ __device__ __forceinline__ To from(From x) {
     return (To)x;
@@ -117,10 +117,10 @@ template <typename F> int dpt__of_width(int width, F f) {
 }
 /* A number as the bits of an element, on the host. */
 template <typename U> U dpt__bits_of_number(int dtype, double value) {
-  double room = 0;
+  double element = 0;
   U bits;
-  dpt__put_element(dtype, &room, value);
-  memcpy(&bits, &room, sizeof bits);
+  dpt__put_element(dtype, &element, value);
+  memcpy(&bits, &element, sizeof bits);
   return bits;
 }
 

@@ -1,7 +1,7 @@
 /* gemm.cu: products of matrices by cuBLAS.
  *
  * Invariant: cuBLAS counts columns first, so that a row-major matrix is the transposed of what it
- * sees: it is asked for c^T = b^T * a^T. Operands that have no leading step are copied to temporary
+ * sees: it is asked for c^T = b^T * a^T. Operands that have no leading dimension are copied to temporary
  * memory. Halves are added up as floats.
  */
 #include "cuda/cublas.h"
@@ -71,7 +71,7 @@ int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride,
   return dpt__cuda_copy(context, dtype, 3, size, to, to_stride, from, from_stride);
 }
 
-/* *matrix = a dense copy of itself (or, not filled, room for one). The same matrix of all products
+/* *matrix = a dense copy of itself (or, not filled, memory for one). The same matrix of all products
  * is copied once. */
 int dense(dpt__context *context, const dpt__gemm_args *g, bool fill, const void **matrix,
           int64_t rows, int64_t cols, int64_t *row, int64_t *col, int64_t *batch) {
@@ -107,8 +107,8 @@ int product(dpt__context *context, const dpt__gemm_args *args) {
     return 1;
   g.c = (void *)c;
   if (product(context, &g)) return 1;
-  int64_t step[3] = {g.c_batch, g.c_row, g.c_col};
-  return fc.fits ? 0 : spread(context, g.dtype, args->c, c_stride, c, step, g.batch, g.m, g.n);
+  int64_t stride[3] = {g.c_batch, g.c_row, g.c_col};
+  return fc.fits ? 0 : spread(context, g.dtype, args->c, c_stride, c, stride, g.batch, g.m, g.n);
 }
 
 } // namespace

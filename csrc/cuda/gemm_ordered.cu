@@ -29,7 +29,7 @@ template <> __device__ double scalar<double>(double x) { return x; }
 
 /* shared (DEPTH, TILE), of rows one longer so that no two of a warp meet in a bank, = TILE rows by
  * DEPTH columns of a matrix from (row, col) on, 0 beyond its ends. Neighbouring threads read along
- * the smaller step. */
+ * the smaller stride. */
 template <typename T, typename A>
 __device__ void fetch(A (*shared)[TILE + 1], const T *matrix, int64_t row_stride,
                       int64_t col_stride, int64_t row, int64_t rows, int64_t col, int64_t cols) {
@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(THREADS)
   __shared__ A left[DEPTH][TILE + 1], right[DEPTH][TILE + 1];
   const A alpha = scalar<A>(g.alpha), beta = scalar<A>(g.beta);
   for (int64_t tile = blockIdx.x; tile < tiles * g.batch; tile += gridDim.x) {
-    int64_t batch = tile / tiles, place = tile - batch * tiles;
-    int64_t row = place / across * TILE, col = place % across * TILE;
+    int64_t batch = tile / tiles, position = tile - batch * tiles;
+    int64_t row = position / across * TILE, col = position % across * TILE;
     const T *a = (const T *)g.a + batch * g.a_batch, *b = (const T *)g.b + batch * g.b_batch;
     A sum[EACH][EACH];
     for (int i = 0; i < EACH; i++)

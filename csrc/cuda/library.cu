@@ -27,7 +27,7 @@ const char *file_of(const void *address) {
 }
 
 /* Where the loader looks; beside CUDA's runtime (a toolkit, or pip's folders beside each other);
- * where the build found it; in the toolkit's usual place. */
+ * where the build found it; in the toolkit's usual directory. */
 bool look(dpt__library *library, char *why) {
   char path[4096];
   const char *chosen = getenv(library->variable);

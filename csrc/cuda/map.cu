@@ -1,6 +1,6 @@
 /* map.cu: pointwise operations, the formulas of ops/map.def for one element at a time.
  *
- * Invariant: arithmetic gives the host's bits (compiled with -fmad=false); functions (exp, tanh
+ * Invariant: arithmetic has the host's bits (compiled with -fmad=false); functions (exp, tanh
  * ...) agree with the host's to a few ulp. A formula is chosen once for a thread's PER elements,
  * not once for each: an operation is a number, not a kernel of its own, which keeps kernels few.
  * Operations that call functions are kernels of their own, so that others need few registers.
@@ -113,12 +113,12 @@ constexpr bool some_op = false
  * t, t + threads ... */
 template <typename T, typename R, int operands, bool calls, typename Index>
 __global__ void map_kernel(int op, double p_, double q_, dpt__walk walk, int64_t count, int dense,
-                           int aligned, const int *refused) {
+                           int aligned, const int *rejected) {
   typedef typename dpt__wide<T>::type V;
-  if (refused && *refused) return;
+  if (rejected && *rejected) return;
   const V p = dpt__store<V>::from(p_), q = dpt__store<V>::from(q_);
   V x[PER], y[PER], z[PER], w[PER];
-  int64_t place[PER][operands + 1];
+  int64_t offset[PER][operands + 1];
   int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t first = 0; first < count; first += threads * PER) {
@@ -149,31 +149,31 @@ __global__ void map_kernel(int op, double p_, double q_, dpt__walk walk, int64_t
         continue;
       }
       for (int i = 0; i < PER; i++)
-        for (int k = 0; k <= operands; k++) place[i][k] = from + i;
+        for (int k = 0; k <= operands; k++) offset[i][k] = from + i;
     } else {
       for (int i = 0; i < PER; i++) {
         int64_t at = first + i * threads + thread;
         if (at >= count) break;
-        dpt__offsets<Index, operands + 1>(walk, (Index)at, place[i]);
+        dpt__offsets<Index, operands + 1>(walk, (Index)at, offset[i]);
         n = i + 1;
       }
     }
     for (int i = 0; i < PER; i++) {
-      x[i] = i < n ? dpt__load(((const T *)walk.data[1])[place[i][1]]) : V(1);
+      x[i] = i < n ? dpt__load(((const T *)walk.data[1])[offset[i][1]]) : V(1);
       y[i] = z[i] = x[i];
       if constexpr (operands > 1)
-        if (i < n) y[i] = dpt__load(((const T *)walk.data[2])[place[i][2]]);
+        if (i < n) y[i] = dpt__load(((const T *)walk.data[2])[offset[i][2]]);
       if constexpr (operands > 2)
-        if (i < n) z[i] = dpt__load(((const T *)walk.data[3])[place[i][3]]);
+        if (i < n) z[i] = dpt__load(((const T *)walk.data[3])[offset[i][3]]);
     }
     formulas<V, operands, calls, dpt__is_real_type<V>::value>::run(op, w, x, y, z, p, q);
-    for (int i = 0; i < n; i++) ((R *)walk.data[0])[place[i][0]] = dpt__store<R>::from(w[i]);
+    for (int i = 0; i < n; i++) ((R *)walk.data[0])[offset[i][0]] = dpt__store<R>::from(w[i]);
   }
 }
 
 /* One thread goes through results that lie on each other, in order. */
 template <typename T, typename R, int operands, bool calls>
-int launch_map(dpt__context *context, const struct dpt__map_args *a, const int *refused) {
+int launch_map(dpt__context *context, const struct dpt__map_args *a, const int *rejected) {
   const dpt__walk &walk = a->walk;
   int64_t count = dpt__walk_count(&walk);
   int dense = dpt__walk_is_dense(&walk), aligned = 1;
@@ -184,52 +184,52 @@ int launch_map(dpt__context *context, const struct dpt__map_args *a, const int *
   auto kernel = count <= UINT32_MAX ? narrow : wide;
   unsigned blocks = walk.serial ? 1 : dpt__blocks((count + PER - 1) / PER);
   return DPT_LAUNCH(kernel, blocks, walk.serial ? 1 : DPT__BLOCK, 0, context, a->op, a->p, a->q,
-                    walk, count, dense, aligned, refused);
+                    walk, count, dense, aligned, rejected);
 }
 
 template <typename T, typename R, int operands>
-int launch_operands(dpt__context *context, const struct dpt__map_args *a, const int *refused) {
+int launch_operands(dpt__context *context, const struct dpt__map_args *a, const int *rejected) {
   if constexpr (operands < MOST_OPERANDS)
     if (a->walk.noperand > operands + 1)
-      return launch_operands<T, R, operands + 1>(context, a, refused);
+      return launch_operands<T, R, operands + 1>(context, a, rejected);
   if constexpr (some_op<operands, true>)
     if (dpt__map_traits(a->op) & DPT__CALLS)
-      return launch_map<T, R, operands, true>(context, a, refused);
-  return launch_map<T, R, operands, false>(context, a, refused);
+      return launch_map<T, R, operands, true>(context, a, rejected);
+  return launch_map<T, R, operands, false>(context, a, rejected);
 }
 
-/* Notes in *refused and in the stream's fault whether operand k has an element 0. */
+/* Notes in *rejected and in the stream's fault whether operand k has an element 0. */
 template <typename T>
-__global__ void find_zero(dpt__walk walk, int k, int64_t count, int *refused, dpt__fault fault,
+__global__ void find_zero(dpt__walk walk, int k, int64_t count, int *rejected, dpt__fault fault,
                           const char *name) {
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
-    int64_t place[DPT__OPERANDS];
-    dpt__offsets<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, place);
-    if (dpt__load(((const T *)walk.data[k])[place[k]]) != 0) continue;
-    *refused = 1;
+    int64_t offset[DPT__OPERANDS];
+    dpt__offsets<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, offset);
+    if (dpt__load(((const T *)walk.data[k])[offset[k]]) != 0) continue;
+    *rejected = 1;
     dpt__fault_set(fault, DPT__FAULT_DIVISOR, name, 0, 0, 0);
   }
 }
 
 template <typename T>
-int refuse_zeros(dpt__context *context, const struct dpt__map_args *a, int *refused) {
+int reject_zeros(dpt__context *context, const struct dpt__map_args *a, int *rejected) {
   int64_t count = dpt__walk_count(&a->walk);
-  if (dpt__cuda_clear(context, refused, sizeof *refused)) return 1;
+  if (dpt__cuda_clear(context, rejected, sizeof *rejected)) return 1;
   auto kernel = find_zero<T>;
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, a->walk,
-                    dpt__map_divisor(a), count, refused, dpt__fault_of(context), context->name);
+                    dpt__map_divisor(a), count, rejected, dpt__fault_of(context), context->name);
 }
 
 template <typename T> int launch_type(dpt__context *context, const struct dpt__map_args *a) {
-  int *refused = NULL;
+  int *rejected = NULL;
   if (dpt__map_divisor(a)) {
-    refused = (int *)dpt__scratch(context, sizeof *refused);
-    if (refuse_zeros<T>(context, a, refused)) return 1;
+    rejected = (int *)dpt__scratch(context, sizeof *rejected);
+    if (reject_zeros<T>(context, a, rejected)) return 1;
   }
   if (context->measures) return 0;
   if (dpt__map_traits(a->op) & DPT__COMPARES && a->walk.dtype[0] == DPT_U8)
-    return launch_operands<T, uint8_t, 1>(context, a, refused);
-  return launch_operands<T, T, 1>(context, a, refused);
+    return launch_operands<T, uint8_t, 1>(context, a, rejected);
+  return launch_operands<T, T, 1>(context, a, rejected);
 }
 
 } // namespace

@@ -167,50 +167,50 @@ ncclDataType_t type_of(int dtype) {
   }
 }
 
-int issue_call(const dpt__collective_call *call, const dpt__place *place, ncclComm_t comm,
+int issue_call(const dpt__collective_call *call, const dpt__buffers *buffers, ncclComm_t comm,
                cudaStream_t stream) {
   size_t count = (size_t)call->count;
   ncclDataType_t type = type_of(call->dtype);
   switch (call->what) {
   case DPT__BROADCAST:
     DPT__NCCL(
-        nccl.ncclBroadcast(place->from, place->to, count, ncclUint8, call->root, comm, stream));
+        nccl.ncclBroadcast(buffers->from, buffers->to, count, ncclUint8, call->root, comm, stream));
     return 0;
   case DPT__REDUCE:
     DPT__NCCL(
-        nccl.ncclReduce(place->from, place->to, count, type, ncclSum, call->root, comm, stream));
+        nccl.ncclReduce(buffers->from, buffers->to, count, type, ncclSum, call->root, comm, stream));
     return 0;
   case DPT__ALL_REDUCE:
-    DPT__NCCL(nccl.ncclAllReduce(place->from, place->to, count, type, ncclSum, comm, stream));
+    DPT__NCCL(nccl.ncclAllReduce(buffers->from, buffers->to, count, type, ncclSum, comm, stream));
     return 0;
   case DPT__ALL_GATHER:
-    DPT__NCCL(nccl.ncclAllGather(place->from, place->to, count, ncclUint8, comm, stream));
+    DPT__NCCL(nccl.ncclAllGather(buffers->from, buffers->to, count, ncclUint8, comm, stream));
     return 0;
   default:
-    DPT__NCCL(nccl.ncclReduceScatter(place->from, place->to, count, type, ncclSum, comm, stream));
+    DPT__NCCL(nccl.ncclReduceScatter(buffers->from, buffers->to, count, type, ncclSum, comm, stream));
     return 0;
   }
 }
 
 /* Rank i of all calls; before them its stream waits for another communicator's last collective. */
 int issue_rank(communicator *g, int i, dpt__native_stream *native, int n,
-               const dpt__collective_call *call, const dpt__place *place) {
+               const dpt__collective_call *call, const dpt__buffers *buffers) {
   dpt__visit visit(g->unit[i]);
   if (visit.failed) return 1;
   if (latest[g->unit[i]].by && latest[g->unit[i]].by != g)
     DPT__CUDA(cudaStreamWaitEvent(native->stream, latest[g->unit[i]].event, 0));
   for (int k = 0; k < n; k++)
-    if (issue_call(&call[k], &place[k * g->n + i], g->comm[i], native->stream)) return 1;
+    if (issue_call(&call[k], &buffers[k * g->n + i], g->comm[i], native->stream)) return 1;
   return 0;
 }
 
 int issue(void *communicator_, void *const *streams, int n, const dpt__collective_call *call,
-          const dpt__place *place) {
+          const dpt__buffers *buffers) {
   communicator *g = (communicator *)communicator_;
   int status = 0;
   DPT__NCCL(nccl.ncclGroupStart());
   for (int i = 0; i < g->n && !status; i++)
-    status = issue_rank(g, i, (dpt__native_stream *)streams[i], n, call, place);
+    status = issue_rank(g, i, (dpt__native_stream *)streams[i], n, call, buffers);
   ncclResult_t end = nccl.ncclGroupEnd();
   return status || status_of(end, "ncclGroupEnd");
 }

@@ -1,7 +1,7 @@
 /* reduce.cu: reductions over a dimension, over everything, and of pairs of elements.
  *
  * Invariant: values accumulate wide (integers modulo 2^64, reals in double). How the elements are
- * cut and in which order parts are joined depends on sizes and steps alone, so the same call gives
+ * cut and in which order parts are joined depends on sizes and strides alone, so the same call has
  * the same bits; how many slices a block has changes none. Of equal extremes the first counts, and
  * a NaN before all.
  */
@@ -18,7 +18,7 @@ namespace {
 
 enum { THREADS = 256, EACH = 32, SIDE = 32, MOST_BLOCKS = 65535 };
 
-/* What some elements contribute: value; m2 or the place of the value; how many they were. */
+/* What some elements contribute: value; m2 or the position of the value; how many they were. */
 template <typename A> struct part {
   A value;
   union {
@@ -105,11 +105,11 @@ template <typename T> struct slices_source {
 template <typename T, int pairing> struct walk_source {
   dpt__walk walk;
   __device__ dpt__sum_of<T> at(int64_t, int64_t i) const {
-    int64_t place[2];
-    dpt__offsets<uint64_t, pairing == DPT__PAIR_first ? 1 : 2>(walk, (uint64_t)i, place);
-    auto x = dpt__widen(((const T *)walk.data[0])[place[0]]);
+    int64_t offset[2];
+    dpt__offsets<uint64_t, pairing == DPT__PAIR_first ? 1 : 2>(walk, (uint64_t)i, offset);
+    auto x = dpt__widen(((const T *)walk.data[0])[offset[0]]);
     if constexpr (pairing == DPT__PAIR_first) return x;
-    return pair_of(pairing, x, dpt__widen(((const T *)walk.data[1])[place[1]]));
+    return pair_of(pairing, x, dpt__widen(((const T *)walk.data[1])[offset[1]]));
   }
 };
 
@@ -126,7 +126,7 @@ template <typename T, int pairing> struct dense_source {
 
 template <typename A> struct result {
   void *r;
-  int64_t *idx; /* NULL, or places */
+  int64_t *idx; /* NULL, or positions */
   dpt__slices slices;
   int op, dtype;
   double p;

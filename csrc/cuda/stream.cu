@@ -97,17 +97,17 @@ int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
     return dpt__cuda_fail("a divisor is 0, which integers can't be divided by");
   case DPT__FAULT_ROW:
     return dpt__cuda_fail("argument 'indices' has %lld at element %lld, wanted 1 to %lld", f.value,
-                          f.place, f.limit);
+                          f.position, f.limit);
   case DPT__FAULT_CLASS:
     return dpt__cuda_fail("argument 'target' has class %lld at element %lld, wanted 1 to %lld",
-                          f.value, f.place, f.limit);
+                          f.value, f.position, f.limit);
   case DPT__FAULT_MASK:
     return dpt__cuda_fail("the mask names %lld elements, there are %lld", f.value, f.limit);
   case DPT__FAULT_CHANGED:
     return dpt__cuda_fail("the tensor changed meanwhile");
   default:
     return dpt__cuda_fail("index %lld is out of range, dimension %lld has %lld elements", f.value,
-                          f.place, f.limit);
+                          f.position, f.limit);
   }
 }
 

@@ -1,12 +1,12 @@
 /* sums.h: one number, or two, that are sums over everything.
  *
  * Invariant: sums are made in double; which thread adds what, and in which order parts are joined,
- * depends on the size of the work alone, so the same call gives the same bits. Work that one block
+ * depends on the size of the work alone, so the same call has the same bits. Work that one block
  * can do takes one launch, more takes two.
  *
  * A sum is a plain struct F with F::SUMS numbers:
  *   add(sum)     what this thread of the grid contributes; all threads of a block return together
- *   finish(sum)  one thread writes what the sums give
+ *   finish(sum)  one thread writes the results of the sums
  */
 #ifndef DPT_CUDA_SUMS_H
 #define DPT_CUDA_SUMS_H

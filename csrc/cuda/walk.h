@@ -1,6 +1,6 @@
 /* walk.h: a thread's elements of a walk (tensor/walk.h), or its slice (ops/slices.h).
  *
- * Invariant: element i of a walk is at place(k, i) of operand k. A walk whose operands are all
+ * Invariant: element i of a walk is at its offset of operand k. A walk whose operands are all
  * contiguous is read in vectors of 16 bytes where their addresses allow it. Results that lie on
  * each other are written in order, by one thread.
  */
@@ -16,11 +16,11 @@ enum { DPT__BLOCK = 256 };
 /* The offset in elements of element i of a walk, or of slice i, for `operands` operands. Index is
  * as wide as the number of elements needs. */
 template <typename Index, int operands, typename Shape>
-__device__ __forceinline__ void dpt__offsets(const Shape &shape, Index i, int64_t *place) {
-  for (int k = 0; k < operands; k++) place[k] = 0;
+__device__ __forceinline__ void dpt__offsets(const Shape &shape, Index i, int64_t *offset) {
+  for (int k = 0; k < operands; k++) offset[k] = 0;
   for (int d = shape.ndim - 1; d >= 0; d--) {
     Index size = (Index)shape.size[d], quotient = d ? i / size : 0, at = i - quotient * size;
-    for (int k = 0; k < operands; k++) place[k] += (int64_t)at * shape.stride[k][d];
+    for (int k = 0; k < operands; k++) offset[k] += (int64_t)at * shape.stride[k][d];
     i = quotient;
   }
 }

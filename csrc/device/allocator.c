@@ -9,7 +9,7 @@
  * for; but the backend allocates and frees memory under it, which may take long (cudaMalloc,
  * cudaFree). Under it only the locks of backend events are taken (dpt__event_done). `emptying` is
  * outside of it and held while the cache is emptied, waits included, so that another thread that
- * finds no memory waits for what this one is about to give back.
+ * finds no memory waits for what this one is about to free.
  */
 #include "device/allocator.h"
 
@@ -230,7 +230,7 @@ static int await_pending(pool *p) DPT__REQUIRES(p->emptying) {
   return n;
 }
 
-/* Gives whole free segments back to the system and says how many. Waits for the work that uses
+/* Frees whole free segments and returns how many. Waits for the work that uses
  * them. */
 static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__block *list = NULL;

@@ -37,8 +37,8 @@ typedef struct dpt__context {
   uint64_t number;     /* of the stream's item that runs */
   int unit;            /* the backend's number of the device */
   int measures;        /* the kernel is to do nothing but ask for temporary memory (or LEAST) */
-  char *scratch;       /* that memory: `room` bytes, of which `used` were handed out */
-  size_t used, room;
+  char *scratch;       /* that memory: `capacity` bytes, of which `used` were handed out */
+  size_t used, capacity;
   dpt__block *block; /* while a kernel is launched: where that memory is */
 } dpt__context;
 
@@ -112,8 +112,8 @@ enum { DPT__SCRATCH_ALIGN = 256 };
 static inline void *dpt__scratch(dpt__context *context, size_t bytes) {
   size_t from = context->used;
   context->used += (bytes / DPT__SCRATCH_ALIGN + 1) * DPT__SCRATCH_ALIGN;
-  if (context->measures && context->room < context->used) context->room = context->used;
-  dpt__assert(context->used <= context->room);
+  if (context->measures && context->capacity < context->used) context->capacity = context->used;
+  dpt__assert(context->used <= context->capacity);
   return context->scratch + from;
 }
 

@@ -22,10 +22,10 @@ typedef struct dpt__collective_call {
 } dpt__collective_call;
 
 /* Where a rank reads and writes; NULL if it does not. */
-typedef struct dpt__place {
+typedef struct dpt__buffers {
   const void *from;
   void *to;
-} dpt__place;
+} dpt__buffers;
 
 typedef struct dpt__collectives {
   const char *name; /* "NCCL" */
@@ -36,9 +36,9 @@ typedef struct dpt__collectives {
   /* *ready = 1: what was begun on the communicator is done (of issue: everything is in the native
    * streams). 1 and an error message if the library has met an error. */
   int (*state)(void *communicator, int *ready);
-  /* Begins to put n calls, as one, into the ranks' native streams; place is (n, ranks). */
+  /* Begins to put n calls, as one, into the ranks' native streams; buffers is (n, ranks). */
   int (*issue)(void *communicator, void *const *streams, int n, const dpt__collective_call *call,
-               const dpt__place *place);
+               const dpt__buffers *buffers);
   /* *pending stands for what was issued; `query` frees it in the end: *done = 1 or an error. */
   int (*record)(void *communicator, void *const *streams, void **pending);
   int (*query)(void *pending, int *done);

@@ -3,13 +3,13 @@
  * Invariant: every draw of a device has a number (offset) of its own under the device's seed, in
  * the order in which a program draws, whichever module draws; so two draws never have the same
  * words, and nothing but these two numbers has to be kept to draw the same again. Element i of a
- * draw, in row-major order, goes by the place of its row in the whole batch.
+ * draw, in row-major order, goes by the position of its row in the whole batch.
  *
  * In a pass (dpt_pass in dpt.h) a thread's draws on its device go by those of the pass: replicas
  * draw under the seed of the first one's device and from the same offset on. A tensor whose rows
  * are the replica's, or as many for each of them, has the words that one device would have drawn
  * for these rows; any other one draws under the seed moved by the replica's number. (Replicas that
- * draw tensors of one size, whatever their rows, share no words either, unless weights give a later
+ * draw tensors of one size, whatever their rows, share no words either, unless weights move a later
  * replica more rows than an earlier one: its words may then be some of that one's, elsewhere.)
  *
  * While a graph is captured its draws are numbered from 0, and added to what stands in a little

@@ -24,7 +24,7 @@ typedef struct dpt__item {
   const char *name;
   uint64_t size : 28; /* with the arguments, a multiple of the head's */
   uint64_t kind : 2;
-  uint64_t room : 34; /* of temporary memory, in DPT__SCRATCH_ALIGN bytes */
+  uint64_t capacity : 34; /* of temporary memory, in DPT__SCRATCH_ALIGN bytes */
   char *scratch;
 } dpt__item;
 

@@ -13,8 +13,8 @@ static void make_key(void) { pthread_key_create(&key, free_own); }
 
 static int take_own(dpt__context *context) {
   enum { LEAST = 1 << 16 };
-  if (own_bytes < context->room) {
-    size_t bytes = context->room < LEAST ? LEAST : context->room;
+  if (own_bytes < context->capacity) {
+    size_t bytes = context->capacity < LEAST ? LEAST : context->capacity;
     void *more = NULL;
     free_own(own);
     own = NULL;
@@ -39,8 +39,8 @@ static int take_block(dpt__context *context) {
   dpt__capture *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
   if (capture != dpt__own_capture) capture = NULL; /* the push will reject it */
   dpt__block *block = capture ? capture->scratch : NULL;
-  if (!block || block->asked < context->room) {
-    DPT__TRY(dpt__block_alloc_on(stream, context->room, &block));
+  if (!block || block->asked < context->capacity) {
+    DPT__TRY(dpt__block_alloc_on(stream, context->capacity, &block));
     if (capture && dpt__block_pin(block, capture)) {
       dpt__block_free(block);
       return 1;
@@ -56,14 +56,14 @@ int dpt__scratch_measure(dpt__context *context, enum dpt__kernel kernel, const v
   const dpt__backend *backend = context->backend;
   size_t before = SIZE_MAX;
   if (backend->prepare) DPT__TRY(backend->prepare(kernel, context->name, args));
-  for (int measures = 1; measures <= DPT__MEASURES_LEAST; measures++, before = context->room) {
+  for (int measures = 1; measures <= DPT__MEASURES_LEAST; measures++, before = context->capacity) {
     dpt__context asks = *context;
     asks.measures = measures;
-    asks.room = 0;
+    asks.capacity = 0;
     asks.scratch = (char *)((uintptr_t)0xdead << 48); /* nobody's, in any address space */
-    if (backend->kernels[kernel](&asks, args) || asks.room >= before) break;
-    context->room = asks.room;
-    if (!asks.room || !(context->stream ? take_block(context) : take_own(context))) return 0;
+    if (backend->kernels[kernel](&asks, args) || asks.capacity >= before) break;
+    context->capacity = asks.capacity;
+    if (!asks.capacity || !(context->stream ? take_block(context) : take_own(context))) return 0;
   }
   return dpt__fail_in("%s", context->name);
 }

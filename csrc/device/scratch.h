@@ -16,7 +16,7 @@ int dpt__scratch_measure(dpt__context *context, enum dpt__kernel kernel, const v
 static inline int dpt__scratch_alloc(dpt__context *context, enum dpt__kernel kernel,
                                      const void *args) {
   context->block = NULL;
-  context->used = context->room = 0;
+  context->used = context->capacity = 0;
   return context->backend->asks >> kernel & 1 ? dpt__scratch_measure(context, kernel, args) : 0;
 }
 /* The kernel is queued, or will not be. */

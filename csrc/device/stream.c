@@ -35,7 +35,7 @@ static void *stream_run(void *arg) {
     context.name = item->name;
     context.number = number;
     context.scratch = item->scratch;
-    context.room = item->room * DPT__SCRATCH_ALIGN;
+    context.capacity = item->capacity * DPT__SCRATCH_ALIGN;
     context.used = 0;
     dpt__delay(&random, stream->id);
     /* at the end of the process only kernels are waited for: a wait may never end */
@@ -183,7 +183,7 @@ int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, con
   dpt__stream *stream = context->stream;
   dpt__item head = {.fn = fn,
                     .name = context->name,
-                    .room = context->room / DPT__SCRATCH_ALIGN,
+                    .capacity = context->capacity / DPT__SCRATCH_ALIGN,
                     .scratch = context->scratch};
   return stream_order(stream) || stream_push(1, &stream, head, args, size);
 }

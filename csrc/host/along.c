@@ -15,7 +15,7 @@ static const struct type {
                int64_t r_col);
   void (*cross)(const dpt__cross_args *g, int64_t a_at, int64_t b_at, int64_t r_at);
   void (*plane)(const dpt__planes_args *g, const void *from, const void *kernel,
-                const int64_t place[3], void *to);
+                const int64_t position[3], void *to);
 } types[] = {
 #define X(id, type, acc, suffix, name) [id] = {scan_##suffix, cross_##suffix, plane_##suffix},
     DPT_DTYPES(X)
@@ -64,10 +64,10 @@ int dpt__host_planes(dpt__context *context, const void *args) {
     schedule(static) if (g->outputs * size > PARALLEL / 16)
   for (int64_t t = 0; t < g->outputs * size; t++) {
     int64_t output = t / size, rest = t % size;
-    const int64_t place[3] = {rest / (g->r_size[1] * g->r_size[2]),
+    const int64_t position[3] = {rest / (g->r_size[1] * g->r_size[2]),
                               rest / g->r_size[2] % g->r_size[1], rest % g->r_size[2]};
     types[g->dtype].plane(g, (const char *)g->a + output * g->a_output * width,
-                          (const char *)g->k + output * g->k_output * width, place,
+                          (const char *)g->k + output * g->k_output * width, position,
                           (char *)g->r + t * width);
   }
   return 0;

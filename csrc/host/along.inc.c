@@ -31,12 +31,12 @@ static void FN(cross)(const dpt__cross_args *g, int64_t a_at, int64_t b_at, int6
 
 /* One element of the result of planes. */
 static void FN(plane)(const dpt__planes_args *g, const void *from, const void *kernel,
-                      const int64_t place[3], void *to) {
+                      const int64_t position[3], void *to) {
   const T *a = from, *k = kernel;
   int64_t first[3], last[3];
   WRAP sum = 0;
-  for (int d = 0; d < 3; d++) { /* places of the kernel that meet elements */
-    int64_t begin = g->pad[d] - place[d], end = begin + g->a_size[d];
+  for (int d = 0; d < 3; d++) { /* positions of the kernel that meet elements */
+    int64_t begin = g->pad[d] - position[d], end = begin + g->a_size[d];
     first[d] = begin > 0 ? begin : 0;
     last[d] = end < g->k_size[d] ? end : g->k_size[d];
   }
@@ -44,9 +44,9 @@ static void FN(plane)(const dpt__planes_args *g, const void *from, const void *k
     for (int64_t z = first[0]; z < last[0]; z++)
       for (int64_t y = first[1]; y < last[1]; y++)
         for (int64_t x = first[2]; x < last[2]; x++) {
-          int64_t in = (place[0] + z - g->pad[0]) * g->a_stride[0] +
-                       (place[1] + y - g->pad[1]) * g->a_stride[1] +
-                       (place[2] + x - g->pad[2]) * g->a_stride[2];
+          int64_t in = (position[0] + z - g->pad[0]) * g->a_stride[0] +
+                       (position[1] + y - g->pad[1]) * g->a_stride[1] +
+                       (position[2] + x - g->pad[2]) * g->a_stride[2];
           int64_t kz = g->flip ? g->k_size[0] - 1 - z : z, ky = g->flip ? g->k_size[1] - 1 - y : y,
                   kx = g->flip ? g->k_size[2] - 1 - x : x;
           sum += (WRAP)LOAD(a[in]) *

@@ -1,8 +1,8 @@
 /* comm_rows.inc.c: sums of several rows of one type (all_types.inc.c says what T and so on are). */
 
-/* dst (n) = the sum of the sources; sum (n) is room for accumulators. */
+/* dst (n) = the sum of the sources; sums: n accumulators. */
 static DPT__CLONES void FN(sum)(void *to, const void *const *sources, int count, int64_t first,
-                                int64_t n, void *room) {
+                                int64_t n, void *sums) {
   T *dst = (T *)to + first;
 #if REAL && !HALF
   if (count == 2) { /* the type's own addition rounds as the wide one would */
@@ -11,7 +11,7 @@ static DPT__CLONES void FN(sum)(void *to, const void *const *sources, int count,
     return;
   }
 #endif
-  WRAP *sum = room;
+  WRAP *sum = sums;
   for (int64_t i = 0; i < n; i++) sum[i] = (WRAP)LOAD(((const T *)sources[0] + first)[i]);
   for (int s = 1; s < count; s++) {
     const T *source = (const T *)sources[s] + first;

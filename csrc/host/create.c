@@ -12,7 +12,7 @@ int dpt__host_ramp(dpt__context *context, const void *args) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0];
   int64_t count = dpt__walk_count(walk), blocks = (count + BLOCK - 1) / BLOCK;
-  int64_t step = walk->stride[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
+  int64_t stride = walk->stride[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
 #pragma omp parallel for num_threads(context->threads)                                             \
     schedule(static) if (blocks > 2 && !walk->serial)
   for (int64_t b = 0; b < blocks; b++) {
@@ -22,7 +22,7 @@ int dpt__host_ramp(dpt__context *context, const void *args) {
     while (dpt__walk_row(walk, &c))
       for (int64_t j = 0; j < c.n; j++, i++) {
         double value = g->from + (double)i * g->step;
-        dpt__put_element(dtype, c.data[0] + j * step, g->power ? pow(10, value) : value);
+        dpt__put_element(dtype, c.data[0] + j * stride, g->power ? pow(10, value) : value);
       }
   }
   return 0;

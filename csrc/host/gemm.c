@@ -49,17 +49,17 @@ static void blas(const product *p) {
                      ldc);
 }
 
-/* c (a vector with step) = beta * c + alpha * matrix * x; the matrix has a BLAS form. */
+/* c (a vector with a stride) = beta * c + alpha * matrix * x; the matrix has a BLAS form. */
 static void blas_mv(int dtype, form f, int64_t rows, int64_t cols, double alpha, const void *a,
-                    const void *x, int64_t xstep, double beta, void *y, int64_t ystep) {
+                    const void *x, int64_t x_stride, double beta, void *y, int64_t y_stride) {
   int t = f.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)(f.trans ? cols : rows), n = (int)(f.trans ? rows : cols);
   if (dtype == DPT_F32)
-    dpt__cblas.sgemv(DPT__ROW_MAJOR, t, m, n, (float)alpha, a, (int)f.lead, x, (int)xstep,
-                     (float)beta, y, (int)ystep);
+    dpt__cblas.sgemv(DPT__ROW_MAJOR, t, m, n, (float)alpha, a, (int)f.lead, x, (int)x_stride,
+                     (float)beta, y, (int)y_stride);
   else
-    dpt__cblas.dgemv(DPT__ROW_MAJOR, t, m, n, alpha, a, (int)f.lead, x, (int)xstep, beta, y,
-                     (int)ystep);
+    dpt__cblas.dgemv(DPT__ROW_MAJOR, t, m, n, alpha, a, (int)f.lead, x, (int)x_stride, beta, y,
+                     (int)y_stride);
 }
 
 /* Rows r0 .. r0+rows of p, in columns c0 .. c0+cols. */
@@ -125,16 +125,16 @@ static void split(const dpt__context *context, const product *p) {
 
 /* y = beta * y + alpha * matrix * x, rows split among the threads. */
 static void matrix_vector(const dpt__context *context, int dtype, form f, int64_t rows,
-                          int64_t cols, double alpha, const void *a, const void *x, int64_t xstep,
-                          double beta, void *y, int64_t ystep) {
+                          int64_t cols, double alpha, const void *a, const void *x, int64_t x_stride,
+                          double beta, void *y, int64_t y_stride) {
   int threads = rows * cols > 65536 ? context->threads : 1;
   int64_t part = (rows + threads - 1) / threads;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int i = 0; i < threads; i++) {
     int64_t first = i * part, n = dpt__min(part, rows - first);
     if (n > 0)
-      blas_mv(dtype, f, n, cols, alpha, at(dtype, a, f.trans ? first : first * f.lead), x, xstep,
-              beta, to(dtype, y, first * ystep), ystep);
+      blas_mv(dtype, f, n, cols, alpha, at(dtype, a, f.trans ? first : first * f.lead), x, x_stride,
+              beta, to(dtype, y, first * y_stride), y_stride);
   }
 }
 

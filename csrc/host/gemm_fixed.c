@@ -2,7 +2,7 @@
  *
  * Invariant: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied and added
  * without fusing, whatever its place in c, the size of c and the number of threads are. (Of
- * OpenBLAS not even a block of fixed size promises that: its kernels round differently by place
+ * OpenBLAS not even a block of fixed size promises that: its kernels round differently by position
  * within the block.) gcc may not contract here: the clones are for AVX2 without FMA.
  */
 #include "host/gemm.h"

@@ -1,7 +1,7 @@
 /* index.c: reads and writes along a dimension by index, in host memory (ops/index.h).
  *
  * Invariant: all indices are looked at first; threads share slices, never the indices of one slice,
- * so that writes to one place keep their order. STRIP slices side by side are one task.
+ * so that writes to one element keep their order. STRIP slices side by side are one task.
  */
 #include "ops/index.h"
 #include "base/element.h"
@@ -20,7 +20,7 @@ static int bad(int64_t index, int dim, int64_t limit) {
                    dim, (long long)limit);
 }
 
-/* One row of `big` meets one of `small` (fill: one element with step 0). */
+/* One row of `big` meets one of `small` (fill: one element with stride 0). */
 static inline void meet(int mode, int dtype, size_t width, char *big, int64_t big_stride,
                         char *small, int64_t small_stride, int64_t n) {
   if (mode == DPT__INDEX_read)
@@ -59,9 +59,9 @@ static int by_vector(dpt__context *context, const dpt__index_args *g, char *fill
     int64_t small_stride = fill ? 0 : g->small_stride, small_row = fill ? 0 : small_across;
     for (int64_t j = 0; j < (along ? many : 1); j++)
       for (int64_t i = from; i < to; i++) {
-        int64_t place = g->idx[i * g->idx_stride] - 1;
+        int64_t index = g->idx[i * g->idx_stride] - 1;
         meet(g->mode, g->dtype, width,
-             big + (place * g->big_stride + j * big_across) * (int64_t)width, big_across,
+             big + (index * g->big_stride + j * big_across) * (int64_t)width, big_across,
              small + (i * small_stride + j * small_row) * (int64_t)width, small_row,
              along ? 1 : many);
       }
@@ -79,10 +79,10 @@ static int by_slices(dpt__context *context, const dpt__index_args *g, char *fill
     int64_t at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, t, at);
     for (int64_t i = 0; i < g->n; i++) {
-      int64_t place = g->idx[at[0] + i * g->idx_stride];
-      if (place >= 1 && place <= g->limit) continue;
+      int64_t index = g->idx[at[0] + i * g->idx_stride];
+      if (index >= 1 && index <= g->limit) continue;
 #pragma omp critical(dpt_gather)
-      found = 1, wrong = place;
+      found = 1, wrong = index;
     }
   }
   if (found) return bad(wrong, g->dim, g->limit);
@@ -94,8 +94,8 @@ static int by_slices(dpt__context *context, const dpt__index_args *g, char *fill
     char *small = fill ? fill : (char *)g->small + at[2] * (int64_t)width;
     int64_t small_stride = fill ? 0 : g->small_stride;
     for (int64_t i = 0; i < g->n; i++) {
-      int64_t place = g->idx[at[0] + i * g->idx_stride] - 1;
-      meet(g->mode, g->dtype, width, big + place * g->big_stride * (int64_t)width, 0,
+      int64_t index = g->idx[at[0] + i * g->idx_stride] - 1;
+      meet(g->mode, g->dtype, width, big + index * g->big_stride * (int64_t)width, 0,
            small + i * small_stride * (int64_t)width, 0, 1);
     }
   }

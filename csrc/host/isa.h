@@ -1,6 +1,6 @@
 /* isa.h: compiles a hot function for several instruction sets; the loader picks one.
  *
- * Invariant: the clones give the same bits: none of them may contract to fused multiply-add.
+ * Invariant: the clones have the same bits: none of them may contract to fused multiply-add.
  * Sanitizer builds have one version: their runtimes start after the loader's choice.
  */
 #ifndef DPT_HOST_ISA_H

@@ -1,7 +1,7 @@
 /* map.c: the host's kernels map, fill and convert: choose a row function and walk it over tiles.
  *
  * Invariant: integers are divided only after no divisor was found to be 0, so that nothing traps
- * and a refused division has changed nothing. f16 computes in float.
+ * and a rejected division has changed nothing. f16 computes in float.
  */
 #include "base/half.h"
 #include "host/kernels.h"

@@ -1,4 +1,4 @@
-/* masked.c: elements chosen by a mask, and the places of those that are not 0, in host memory.
+/* masked.c: elements chosen by a mask, and the positions of those that are not 0, in host memory.
  *
  * Invariant: elements are counted block by block first, so that every block knows where in the list
  * it begins; nothing is written where the list is too short.
@@ -46,9 +46,9 @@ int dpt__host_masked(dpt__context *context, const void *args) {
   if (!filling) starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
   if (context->measures) return 0;
   if (!filling) count_blocks(context, walk, 1, blocks, starts);
-  if (!filling && starts[blocks] > g->room)
+  if (!filling && starts[blocks] > g->capacity)
     return dpt__fail("the mask names %lld elements, there are %lld", (long long)starts[blocks],
-                     (long long)g->room);
+                     (long long)g->capacity);
 #pragma omp parallel for num_threads(context->threads)                                             \
     schedule(static) if (blocks > 2 && !walk->serial)
   for (int64_t b = 0; b < blocks; b++) {
@@ -79,7 +79,7 @@ int dpt__host_nonzero(dpt__context *context, const void *args) {
   int64_t *starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
   if (context->measures) return 0;
   count_blocks(context, walk, 0, blocks, starts);
-  if (starts[blocks] > g->room) return dpt__fail("the tensor changed meanwhile");
+  if (starts[blocks] > g->capacity) return dpt__fail("the tensor changed meanwhile");
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t left = count - b * BLOCK, at = b * BLOCK;

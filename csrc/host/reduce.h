@@ -14,7 +14,7 @@ typedef struct part {
   };
   union {
     double m2;  /* var, std: the sum of squared deviations; real is the mean */
-    int64_t at; /* max, min: the place of the value */
+    int64_t at; /* max, min: the position of the value */
   };
 } part;
 

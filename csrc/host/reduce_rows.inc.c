@@ -128,7 +128,7 @@ DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t s
     FN(run_by)(kind, data, n, stride, p, out);
 }
 
-/* The place in a run where its best value stands first. */
+/* The position in a run where its best value stands first. */
 static int64_t FN(find)(const void *data, int64_t n, int64_t stride, const part *best) {
   const T *x = data;
   B wanted = (B)V(best);

@@ -2,8 +2,8 @@
  *
  * Invariant: included with T, its unsigned twin U, SUFFIX (these are gone afterwards), NUMBER(x),
  * ROW(name) and FN(name) defined, and compiled with -fwrapv: arithmetic wraps around. Nothing
- * traps: division by zero (which the kernel rejects before it starts) gives 0 here, shifts by the
- * width or more give 0. Numbers are truncated as a C cast on x86 does.
+ * traps: division by zero (which the kernel rejects before it starts) is 0 here, shifts by the
+ * width or more are 0. Numbers are truncated as a C cast on x86 does.
  */
 #include "host/rows_any.inc.c"
 

@@ -47,7 +47,7 @@ INLINE V FN(trig)(V x, V (*f)(V)) {
 #define COS(x) FN(trig)((x), FN(plain_cos))
 #define TAN(x) FN(trig)((x), FN(plain_tan))
 
-/* Where SLEEF's log1p, sinh and cosh give infinity too early (above LARGE, EXP_LIMIT). */
+/* Where SLEEF's log1p, sinh and cosh return infinity too early (above LARGE, EXP_LIMIT). */
 INLINE V FN(log1p)(V x) {
   V r = CALL(log1p, u10)(x);
   FN(mask) large = x > K(LARGE);

@@ -1,6 +1,6 @@
 /* sort.c: sort, topk, kthvalue and mode along a dimension, in host memory.
  *
- * Invariant: a slice becomes (key, place) items whose keys are unsigned numbers of the elements'
+ * Invariant: a slice becomes (key, position) items whose keys are unsigned numbers of the elements'
  * order; they are sorted by key, stably: short slices by insertion, long ones by bytes of the key
  * from the lowest (bytes in which all keys agree are skipped). The first few of many are found with
  * a heap of that size. One slice is one task.
@@ -37,7 +37,7 @@ static void insertion(item *x, int64_t n) {
   }
 }
 
-/* Sorts x; spare has room for as many. */
+/* Sorts x; spare holds as many. */
 static void by_bytes(item *x, item *spare, int64_t n) {
   static const int bytes = 8;
   int64_t count[8][256] = {{0}};
@@ -135,13 +135,13 @@ int dpt__host_sort(dpt__context *context, const void *args) {
   const dpt__sort_args *g = args;
   int threads = g->slices.count * g->n > PARALLEL ? context->threads : 1;
   if (threads > g->slices.count) threads = (int)g->slices.count;
-  int64_t room = g->n > SHORT ? 2 * g->n : g->n;
-  item *x = dpt__scratch(context, (size_t)(threads * room) * sizeof *x);
+  int64_t items = g->n > SHORT ? 2 * g->n : g->n;
+  item *x = dpt__scratch(context, (size_t)(threads * items) * sizeof *x);
   if (context->measures) return 0;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int t = 0; t < threads; t++) {
     int64_t end = g->slices.count * (t + 1) / threads;
-    for (int64_t i = g->slices.count * t / threads; i < end; i++) slice(g, i, x + t * room);
+    for (int64_t i = g->slices.count * t / threads; i < end; i++) slice(g, i, x + t * items);
   }
   return 0;
 }

@@ -117,8 +117,8 @@ typedef union buffer {
 typedef struct tile {
   int64_t ni, nj;
   char *data[DPT__OPERANDS];     /* in memory */
-  int64_t step_i[DPT__OPERANDS]; /* in memory, in elements */
-  int64_t step_j[DPT__OPERANDS];
+  int64_t stride_i[DPT__OPERANDS]; /* in memory, in elements */
+  int64_t stride_j[DPT__OPERANDS];
 } tile;
 
 static void find_tile(const layout *plan, int64_t number, tile *t) {
@@ -130,19 +130,19 @@ static void find_tile(const layout *plan, int64_t number, tile *t) {
   int64_t at_i = at / rows * plan->bi, at_j = (first + at % rows) * plan->bj;
   t->ni = plan->si - at_i < plan->bi ? plan->si - at_i : plan->bi;
   t->nj = plan->sj - at_j < plan->bj ? plan->sj - at_j : plan->bj;
-  int64_t place[DPT__OPERANDS];
+  int64_t position[DPT__OPERANDS];
   for (int k = 0; k < walk->noperand; k++) {
-    t->step_i[k] = walk->stride[k][plan->di];
-    t->step_j[k] = plan->dj >= 0 ? walk->stride[k][plan->dj] : 0;
-    place[k] = at_i * t->step_i[k] + at_j * t->step_j[k];
+    t->stride_i[k] = walk->stride[k][plan->di];
+    t->stride_j[k] = plan->dj >= 0 ? walk->stride[k][plan->dj] : 0;
+    position[k] = at_i * t->stride_i[k] + at_j * t->stride_j[k];
   }
   for (int d = plan->dj - 1; d >= 0; d--) {
     int64_t i = outer % walk->size[d];
     outer /= walk->size[d];
-    for (int k = 0; k < walk->noperand; k++) place[k] += i * walk->stride[k][d];
+    for (int k = 0; k < walk->noperand; k++) position[k] += i * walk->stride[k][d];
   }
   for (int k = 0; k < walk->noperand; k++)
-    t->data[k] = walk->data[k] + place[k] * (int64_t)dpt__dtype_size(walk->dtype[k]);
+    t->data[k] = walk->data[k] + position[k] * (int64_t)dpt__dtype_size(walk->dtype[k]);
 }
 
 /* Dense operands, a large result: computed into a buffer and written in whole lines; the ends of
@@ -174,10 +174,10 @@ static int copy_directly(const layout *plan, const tile *t) {
   size_t size = dpt__dtype_size(walk->dtype[0]);
   if (walk->noperand != 2 || walk->dtype[0] != walk->dtype[1]) return 0;
   if (plan->task->row != plan->rows->convert[walk->dtype[0]][walk->dtype[0]]) return 0;
-  if (t->step_i[0] == 1)
-    gather(size, t->data[0], t->step_j[0], t->data[1], t->nj, t->ni, t->step_j[1], t->step_i[1]);
-  else if (t->step_i[1] == 1)
-    scatter(size, t->data[0], t->data[1], t->step_j[1], t->nj, t->ni, t->step_j[0], t->step_i[0]);
+  if (t->stride_i[0] == 1)
+    gather(size, t->data[0], t->stride_j[0], t->data[1], t->nj, t->ni, t->stride_j[1], t->stride_i[1]);
+  else if (t->stride_i[1] == 1)
+    scatter(size, t->data[0], t->data[1], t->stride_j[1], t->nj, t->ni, t->stride_j[0], t->stride_i[0]);
   else
     return 0;
   return 1;
@@ -201,10 +201,10 @@ static void one_tile(const layout *plan, int64_t number) {
   for (int k = walk->noperand - 1; k >= 0; k--) {
     int dtype = walk->dtype[k], want = task->dtype[k];
     int64_t size = (int64_t)dpt__dtype_size(dtype), wanted = (int64_t)dpt__dtype_size(want);
-    int packed = t.step_i[k] == 1 && (t.nj == 1 || t.step_j[k] == t.ni);
+    int packed = t.stride_i[k] == 1 && (t.nj == 1 || t.stride_j[k] == t.ni);
     data[k] = t.data[k];
-    pitch[k] = t.step_j[k] * size;
-    if (dtype == want && (packed || (t.step_i[k] == 1 && t.ni >= SHORT))) {
+    pitch[k] = t.stride_j[k] * size;
+    if (dtype == want && (packed || (t.stride_i[k] == 1 && t.ni >= SHORT))) {
       together = together && packed;
       continue;
     }
@@ -214,7 +214,7 @@ static void one_tile(const layout *plan, int64_t number) {
     const char *from = t.data[k];
     if (!packed) {
       char *to = dtype == want ? work[k].bytes : raw.bytes;
-      gather((size_t)size, to, t.ni, from, t.nj, t.ni, t.step_j[k], t.step_i[k]);
+      gather((size_t)size, to, t.ni, from, t.nj, t.ni, t.stride_j[k], t.stride_i[k]);
       from = to;
     }
     if (dtype != want) plan->rows->convert[want][dtype](count, data[k], from, NULL, NULL, 0, 0);
@@ -231,7 +231,7 @@ static void one_tile(const layout *plan, int64_t number) {
     plan->rows->convert[dtype][made](count, raw.bytes, data[0], NULL, NULL, 0, 0);
     data[0] = raw.bytes;
   }
-  scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.step_j[0], t.step_i[0]);
+  scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.stride_j[0], t.stride_i[0]);
 }
 
 /* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
@@ -244,11 +244,11 @@ static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   plan->si = walk->size[plan->di];
   plan->sj = plan->dj >= 0 ? walk->size[plan->dj] : 1;
   for (int k = 0; k < walk->noperand; k++) {
-    int64_t step_i = walk->stride[k][plan->di];
-    int64_t step_j = plan->dj >= 0 ? walk->stride[k][plan->dj] : 0;
+    int64_t stride_i = walk->stride[k][plan->di];
+    int64_t stride_j = plan->dj >= 0 ? walk->stride[k][plan->dj] : 0;
     int64_t line = LINE / (int64_t)dpt__dtype_size(walk->dtype[k]);
-    dense = dense && step_i == 1;
-    if (plan->dj >= 0 && step_j == 1 && step_i > 1 && line > high) high = line;
+    dense = dense && stride_i == 1;
+    if (plan->dj >= 0 && stride_j == 1 && stride_i > 1 && line > high) high = line;
     native = native && walk->dtype[k] == task->dtype[k];
   }
   plan->group = 1;

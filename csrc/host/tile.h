@@ -1,7 +1,7 @@
 /* tile.h: runs a dense row function over the operands of a walk.
  *
  * Invariant: row functions only ever see dense runs of elements. Where an operand is not dense, a
- * tile of it is gathered into a buffer first (read along its own smallest step, so that transposed
+ * tile of it is gathered into a buffer first (read along its own smallest stride, so that transposed
  * operands use whole cache lines), and the result scattered afterwards. Elements are converted on
  * the way where the row function wants another type than memory holds.
  */

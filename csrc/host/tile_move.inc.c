@@ -2,8 +2,8 @@
  *
  * Invariant: included with T, FN(name), SIDE and BLOCK defined (these are gone afterwards),
  * BLOCK(to, to_pitch, from, pitch) transposing SIDE x SIDE elements. The dense side has rows
- * `pitch` elements apart; memory has steps sj and si. The inner loop runs along the smaller of
- * memory's two steps.
+ * `pitch` elements apart; memory has strides sj and si. The inner loop runs along the smaller of
+ * memory's two strides.
  */
 
 /* to[x][y] = from[y][x]. */

@@ -27,7 +27,7 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
                              name, dpt__kind_name(like->kind_));
 }
 
-/* Takes a place for an operand; NULL if the call has failed. */
+/* Takes a slot for an operand; NULL if the call has failed. */
 static dpt_tensor *take(dpt__call *call) {
   if (call->status) return NULL;
   dpt__assert(call->n < DPT__CALL_OPERANDS && !call->made);
@@ -53,26 +53,26 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
   dpt__launch_operand(&call->launch, result ? DPT__OUT : DPT__IN, t, field);
 }
 
-/* place becomes a contiguous tensor of that type with t's sizes; until it has memory of its own it
+/* slot becomes a contiguous tensor of that type with t's sizes; until it has memory of its own it
  * says where t lies. */
-static void fresh(dpt__call *call, dpt_tensor *place, int type, const dpt_tensor *t) {
-  *place = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .storage_ = t->storage_};
-  memcpy(place->size_, t->size_, sizeof t->size_);
-  place->ndim_ = t->ndim_;
+static void fresh(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor *t) {
+  *slot = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .storage_ = t->storage_};
+  memcpy(slot->size_, t->size_, sizeof t->size_);
+  slot->ndim_ = t->ndim_;
   call->origin[call->n - 1].fresh = 1;
   call->fresh++;
 }
 
 static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int type, void *field) {
-  dpt_tensor *place = take(call);
-  *place = *t;
+  dpt_tensor *slot = take(call);
+  *slot = *t;
   if (dpt__type(t) != type || !dpt__contiguous(t)) {
     call->origin[call->n - 1].from = *t;
     call->origin[call->n - 1].copied = 1;
-    fresh(call, place, type, t);
+    fresh(call, slot, type, t);
   }
-  dpt__call_at(call, place, field);
-  return place;
+  dpt__call_at(call, slot, field);
+  return slot;
 }
 
 const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
@@ -102,15 +102,15 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
 }
 
 static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type, void *field) {
-  dpt_tensor *place = take(call);
-  *place = *r;
+  dpt_tensor *slot = take(call);
+  *slot = *r;
   call->origin[call->n - 1].result = 1;
   if (dpt__type(r) != type || !dpt__contiguous(r)) {
     call->origin[call->n - 1].back = r;
-    fresh(call, place, type, r);
+    fresh(call, slot, type, r);
   }
-  dpt__call_at(call, place, field);
-  return place;
+  dpt__call_at(call, slot, field);
+  return slot;
 }
 
 static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, int kind, int type,
@@ -149,10 +149,10 @@ static dpt_tensor *take_update(dpt__call *call, const char *name, dpt_tensor *r,
                                void *field) {
   if (field) memcpy(field, &nothing, sizeof nothing);
   if (call->status || !r || check_kind(call, name, r, kind)) return NULL;
-  dpt_tensor *place = take_result(call, r, type, field);
+  dpt_tensor *slot = take_result(call, r, type, field);
   call->origin[call->n - 1].from = *r;
   call->origin[call->n - 1].copied = call->origin[call->n - 1].fresh;
-  return place;
+  return slot;
 }
 
 dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type,

@@ -72,7 +72,7 @@ dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor 
 dpt_tensor *dpt__call_out_side(dpt__call *call, int backward, dpt_tensor *r,
                                const dpt_tensor *operand, int ndim, const int64_t *insize,
                                const int64_t *outsize, void *in_field, void *out_field);
-/* Fails the call if t, which gives sizes alone, is NULL. */
+/* Fails the call if t, of which only the sizes count, is NULL. */
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
 /* Fails the call unless t (an operand, may be NULL) has `count` elements; `of` says of what. */
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,

@@ -58,7 +58,7 @@ static void slide_over(dpt__call *call, const dpt_tensor *in, const dpt_window *
                              call->fn, dpt__describe(in), (long long)reach, (long long)s->pad[d]);
 }
 
-/* All of conv but what is in tensors; `in` gives sizes. */
+/* All of conv but what is in tensors; of `in` only the sizes count. */
 static void start(dpt__call *call, const char *name, const dpt_tensor *weight, const dpt_tensor *in,
                   const dpt_window *window, struct conv *conv) {
   dpt__slide_start(call, window, &conv->slide);
@@ -75,9 +75,9 @@ static void start(dpt__call *call, const char *name, const dpt_tensor *weight, c
 static void fill_args(dpt__call *call, struct dpt__convolution_args *args, int pass,
                       const dpt_window *window, const struct conv *conv, const dpt_tensor *in,
                       const dpt_tensor *out, const dpt_tensor *weight) {
-  static const int exchanged[] = {[DPT__CONV_FORWARD] = DPT__CONV_DATA,
-                                  [DPT__CONV_DATA] = DPT__CONV_FORWARD,
-                                  [DPT__CONV_WEIGHT] = DPT__CONV_WEIGHT};
+  static const int exchanged[] = {[DPT__PASS_FORWARD] = DPT__PASS_DATA,
+                                  [DPT__PASS_DATA] = DPT__PASS_FORWARD,
+                                  [DPT__PASS_WEIGHT] = DPT__PASS_WEIGHT};
   int transposed = window->transposed;
   *args = (struct dpt__convolution_args){.deterministic = dpt_deterministic_get(),
                                          .tf32 = dpt_tf32_get(),
@@ -109,7 +109,7 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   dpt__call_count(&call, "bias", b, conv.O, "one for each output plane");
   int ndim = dpt__images_size(&conv.images, window->ndim, conv.O, conv.plane, size);
   dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size, NULL);
-  fill_args(&call, &args, DPT__CONV_FORWARD, window, &conv, x, y, w);
+  fill_args(&call, &args, DPT__PASS_FORWARD, window, &conv, x, y, w);
   return dpt__call_run(&call, conv.images.N, convolution, &args);
 }
 
@@ -134,7 +134,7 @@ int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   check_gradient(&call, gy, window, &conv);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_, NULL);
-  fill_args(&call, &args, DPT__CONV_DATA, window, &conv, gx, gy, w);
+  fill_args(&call, &args, DPT__PASS_DATA, window, &conv, gx, gy, w);
   return dpt__call_run(&call, conv.images.N, convolution, &args);
 }
 
@@ -161,7 +161,7 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt__call_count(&call, "gradBias", b, conv.O, "one for each output plane");
   sum.N = conv.images.N, sum.C = conv.O;
   sum.S = conv.plane[0] * conv.plane[1] * conv.plane[2];
-  if (w) fill_args(&call, &args, DPT__CONV_WEIGHT, window, &conv, x, gy, w);
+  if (w) fill_args(&call, &args, DPT__PASS_WEIGHT, window, &conv, x, gy, w);
   args.scale = scale;
   if (w && sum.N) dpt__call_launch(&call, convolution, &args);
   return dpt__call_run(&call, b && sum.N, plane_sum, &sum);

@@ -1,4 +1,4 @@
-/* kernels.h: what the layer functions tell their kernels (device/kernels.def lists the kernels).
+/* kernels.h: what the layer functions pass to their kernels (device/kernels.def lists the kernels).
  *
  * Invariant: plain sizes, numbers and raw pointers into contiguous memory of element type `type`
  * (DPT_F32 or DPT_F64); the generic function has checked everything but values inside tensors.
@@ -23,7 +23,7 @@ static inline int64_t dpt__slide_first(int64_t first, int64_t dilation) {
 }
 
 /* The passes of linear layers and convolutions. */
-enum { DPT__CONV_FORWARD, DPT__CONV_DATA, DPT__CONV_WEIGHT };
+enum { DPT__PASS_FORWARD, DPT__PASS_DATA, DPT__PASS_WEIGHT };
 /* FORWARD: out = in * weight^T + bias; DATA: in = out * weight; WEIGHT: weight += scale * out^T *
  * in, bias += scale * sum of out's rows. The bias may be NULL. */
 struct dpt__linear_args {
@@ -53,7 +53,7 @@ struct dpt__plane_sum_args {
 };
 
 /* Planes of size in to planes of size out; adaptive: window i covers floor(i*in/out) up to
- * ceil((i+1)*in/out). idx gets the place of the maximum in its plane, from 1. */
+ * ceil((i+1)*in/out). idx gets the position of the maximum in its plane, from 1. */
 struct dpt__maxpool_args {
   int32_t type, adaptive;
   int64_t planes;
@@ -87,7 +87,7 @@ struct dpt__avgpool_args {
   void *in, *out; /* forward reads in and writes out; backward reads out and writes in */
 };
 
-/* Over C, for N images of S places. */
+/* Over C, for N images of S positions. */
 struct dpt__softmax_args {
   int32_t type, log;
   int64_t N, C, S;
@@ -112,7 +112,7 @@ struct dpt__batchnorm_backward_args {
 
 struct dpt__dropout_mask_args {
   int32_t type;
-  int64_t n, first; /* elements; the place of the first one in the draw */
+  int64_t n, first; /* elements; the position of the first one in the draw */
   double p, value;
   dpt_draw draw;
   void *mask;
@@ -160,7 +160,7 @@ struct dpt__lookup_renorm_args {
   void *weight;
 };
 
-/* N images of S places with C classes; target N*S */
+/* N images of S positions with C classes; target N*S */
 struct dpt__nll_args {
   int32_t type, target_type, average;
   int64_t N, C, S, ignore;

@@ -13,7 +13,7 @@ static void start(dpt__call *call, struct dpt__linear_args *args, int pass, cons
   args->O = weight->size_[0];
   args->I = weight->size_[1];
   args->B = t->ndim_ == 1 ? 1 : t->size_[0];
-  int64_t columns = pass == DPT__CONV_DATA ? args->O : args->I;
+  int64_t columns = pass == DPT__PASS_DATA ? args->O : args->I;
   if ((t->ndim_ != 1 && t->ndim_ != 2) || args->B > INT32_MAX || t->size_[t->ndim_ - 1] != columns)
     call->status =
         dpt__fail("%s: size mismatch: argument '%s' is a %s, wanted %lld or Bx%lld elements",
@@ -28,7 +28,7 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
-  start(&call, &args, DPT__CONV_FORWARD, "weight", w, "input", x);
+  start(&call, &args, DPT__PASS_FORWARD, "weight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, args.O, "one for each output");
   int64_t size[2] = {args.B, args.O};
@@ -42,7 +42,7 @@ int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_
   dpt__call_begin(&call, "linear", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  start(&call, &args, DPT__CONV_DATA, "weight", w, "gradOutput", gy);
+  start(&call, &args, DPT__PASS_DATA, "weight", w, "gradOutput", gy);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {args.B, args.I};
   dpt_tensor *gx =
@@ -59,7 +59,7 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.weight);
   dpt_tensor *b = dpt__call_update_maybe(&call, "gradBias", gb, &args.bias);
-  start(&call, &args, DPT__CONV_WEIGHT, "gradWeight", w, "input", x);
+  start(&call, &args, DPT__PASS_WEIGHT, "gradWeight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {args.B, args.O};
   dpt__call_same(&call, "gradOutput", gy, x->ndim_, size + 2 - x->ndim_);

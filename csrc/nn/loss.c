@@ -64,7 +64,7 @@ int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt
   return dpt__call_run(&call, dpt__call_some(gx), loss, &args);
 }
 
-/* in C, NxC or NxCxS with a class for each of N*S places. */
+/* in C, NxC or NxCxS with a class for each of N*S positions. */
 static void classes(dpt__call *call, const dpt_tensor *in, const dpt_tensor *target,
                     const dpt_tensor *weight, int maxdim, int64_t *N, int64_t *C, int64_t *S) {
   dpt__call_dims(call, "input", in, 1, maxdim, maxdim > 2 ? "C, NxC or NxCxHxW" : "C or NxC");

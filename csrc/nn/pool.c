@@ -6,7 +6,7 @@ static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *imag
                   struct dpt__slide *s) {
   for (int d = 0; d < 3 && !call->status; d++) {
     int64_t reach = s->dilation[d] * (s->kernel[d] - 1) + 1;
-    int64_t room = images->size[d] + 2 * s->pad[d] - reach;
+    int64_t slack = images->size[d] + 2 * s->pad[d] - reach;
     s->in[d] = images->size[d];
     if (2 * s->pad[d] > s->kernel[d]) {
       call->status = dpt__fail("%s: padding %lld, wanted at most half of kernel %lld", call->fn,
@@ -14,7 +14,7 @@ static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *imag
       return;
     }
     int64_t up = ceil ? s->stride[d] - 1 : 0;
-    s->out[d] = room + up < 0 ? 0 : (room + up) / s->stride[d] + 1;
+    s->out[d] = slack + up < 0 ? 0 : (slack + up) / s->stride[d] + 1;
     if ((s->out[d] - 1) * s->stride[d] >= images->size[d] + s->pad[d]) s->out[d]--;
     int bare = 0; /* a window whose elements all fall on padding */
     if (s->dilation[d] > 1)

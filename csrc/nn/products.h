@@ -3,7 +3,7 @@
  *
  * Invariant: a linear layer's bias is in `out` before the product is added to it, so that a row is
  * written in one order. On devices a layer of at most DPT__LINEAR_SMALL weights always has the
- * fixed order of sums: it costs next to nothing there, and several devices give the bits of one.
+ * fixed order of sums: it costs next to nothing there, and several devices have the bits of one.
  * The choice may not depend on the rows.
  */
 #ifndef DPT_NN_PRODUCTS_H
@@ -30,10 +30,10 @@ static inline dpt__gemm_args dpt__nn_gemm(int32_t type, int fixed, int32_t tf32,
 static inline dpt__gemm_args dpt__linear_product(const dpt__context *context,
                                                  const struct dpt__linear_args *a) {
   int fixed = a->deterministic || (context->device && a->I * a->O <= DPT__LINEAR_SMALL);
-  if (a->pass == DPT__CONV_FORWARD)
+  if (a->pass == DPT__PASS_FORWARD)
     return dpt__nn_gemm(a->type, fixed, a->tf32, a->B, a->O, a->I, 1, a->in, 0, a->weight, 1,
                         a->bias ? 1 : 0, a->out);
-  if (a->pass == DPT__CONV_DATA)
+  if (a->pass == DPT__PASS_DATA)
     return dpt__nn_gemm(a->type, fixed, a->tf32, a->B, a->I, a->O, 1, a->out, 0, a->weight, 0, 0,
                         a->in);
   return dpt__nn_gemm(a->type, 0, a->tf32, a->O, a->I, a->B, a->scale, a->out, 1, a->in, 0, 1,
@@ -53,9 +53,9 @@ static inline dpt__gemm_args dpt__convolution_product(const struct dpt__convolut
                                                       void *weight) {
   int64_t O = a->O / a->groups, K = a->I / a->groups * dpt__volume(a->slide.kernel);
   int64_t S = dpt__volume(a->slide.out);
-  if (a->pass == DPT__CONV_FORWARD)
+  if (a->pass == DPT__PASS_FORWARD)
     return dpt__nn_gemm(a->type, fixed, a->tf32, O, S, K, 1, weight, 0, col, 0, beta, out);
-  if (a->pass == DPT__CONV_DATA)
+  if (a->pass == DPT__PASS_DATA)
     return dpt__nn_gemm(a->type, fixed, a->tf32, K, S, O, 1, weight, 1, out, 0, 0, col);
   return dpt__nn_gemm(a->type, fixed, a->tf32, O, K, S, a->scale, out, 0, col, 1, 1, weight);
 }

@@ -33,20 +33,20 @@ static DPT__EVERYWHERE inline range window_of(const struct dpt__slide *s, int d,
   return r;
 }
 
-/* Places in n elements that become m are floats for all types, as Torch7's. */
+/* Positions in n elements that become m are floats for all types, as Torch7's. */
 static DPT__EVERYWHERE inline float step_of(Index n, Index m) {
   return m > 1 ? (float)(n - 1) / (float)(m - 1) : 0;
 }
 static DPT__EVERYWHERE inline tap tap_of(Index n, Index m, Index o, int linear) {
-  float place = linear ? step_of(n, m) * (float)o : 0;
-  Index at = linear ? (Index)place : o / (m / n);
+  float position = linear ? step_of(n, m) * (float)o : 0;
+  Index at = linear ? (Index)position : o / (m / n);
   if (at > n - 1) at = n - 1;
-  double rest = linear ? place - (float)at : 0;
+  double rest = linear ? position - (float)at : 0;
   tap t = {{at, at + (at < n - 1)}, {1 - rest, rest}};
   return t;
 }
 
-/* The element of n that stands at place `at`, which may be in the padding; -1: a zero. */
+/* The element of n that stands at position `at`, which may be in the padding; -1: a zero. */
 static DPT__EVERYWHERE inline Index padded(int mode, Index n, Index at) {
   if (mode == DPT_PAD_REFLECT)
     at = at < 0 ? -at : at >= n ? 2 * (n - 1) - at : at;

@@ -80,7 +80,7 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
 static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int mode,
                int ndim, const int64_t *below, const int64_t *above, int backward) {
   dpt__call call;
-  int64_t size[DPT_MAXDIM], room[3] = {0};
+  int64_t size[DPT_MAXDIM], after[3] = {0};
   struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
   dpt__call_begin(&call, "padding", backward ? "gradOutput" : "input", operand);
   const dpt_tensor *x = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
@@ -97,19 +97,19 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
   dpt__sizes3(ndim, size + first, args.insize);
   for (int d = 0; d < ndim; d++) {
     args.below[3 - ndim + d] = below[d];
-    room[3 - ndim + d] = above[d];
+    after[3 - ndim + d] = above[d];
   }
   for (int d = 0; d < 3 && !call.status; d++) {
     int64_t n = args.insize[d], most = mode == DPT_PAD_REFLECT ? n - 1 : INT32_MAX;
     int64_t least = mode == DPT_PAD_ZERO ? -n : -INT32_MAX;
-    int fits = args.below[d] <= most && room[d] <= most && args.below[d] >= least &&
-               room[d] >= least && (n >= 1 || mode == DPT_PAD_ZERO);
-    if (fits) args.outsize[d] = n + args.below[d] + room[d];
+    int fits = args.below[d] <= most && after[d] <= most && args.below[d] >= least &&
+               after[d] >= least && (n >= 1 || mode == DPT_PAD_ZERO);
+    if (fits) args.outsize[d] = n + args.below[d] + after[d];
     if (!fits || args.outsize[d] < 1)
       call.status =
           dpt__fail("padding: argument 'input' is a %s, which %lld and %lld more elements "
                     "do not fit to%s",
-                    dpt__describe(in), (long long)args.below[d], (long long)room[d],
+                    dpt__describe(in), (long long)args.below[d], (long long)after[d],
                     mode == DPT_PAD_REFLECT ? ": reflection wants fewer than it has" : "");
     if (d >= 3 - ndim) size[first + d - (3 - ndim)] = args.outsize[d];
   }

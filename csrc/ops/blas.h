@@ -1,6 +1,6 @@
 /* blas.h: the arguments of the product kernel.
  *
- * Invariant: elements are a[i * a_row + j * a_col], any steps; c overlaps neither a nor b; beta 0
+ * Invariant: elements are a[i * a_row + j * a_col], any strides; c overlaps neither a nor b; beta 0
  * does not read c. With `fixed` (deterministic mode) a row of c does not depend on the other rows
  * of a. Integer types wrap, alpha and beta are truncated to them; halves sum in float.
  */
@@ -15,7 +15,7 @@ typedef struct dpt__gemm_args {
   double alpha, beta;         /* c = beta * c + alpha * a * b */
   const void *a, *b;
   void *c;
-  int64_t a_row, a_col, a_batch; /* steps in elements */
+  int64_t a_row, a_col, a_batch; /* strides in elements */
   int64_t b_row, b_col, b_batch;
   int64_t c_row, c_col, c_batch;
 } dpt__gemm_args;
@@ -36,7 +36,7 @@ static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, in
   return one;
 }
 
-/* A matrix as BLAS wants it: row-major with a leading step, or the transposed of such a one. */
+/* A matrix as BLAS wants it: row-major with a leading dimension, or the transposed of such a one. */
 typedef struct dpt__blas_form {
   int fits, trans;
   int64_t lead;

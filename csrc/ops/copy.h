@@ -11,7 +11,7 @@
 int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
                        dpt__event *event);
 
-/* r becomes a copy of `made`, a result beside r's place, unless failed; `made` is freed. Returns
+/* r becomes a copy of `made`, a result that lies apart from r, unless failed; `made` is freed. Returns
  * the status. */
 int dpt__copy_made(int failed, dpt_tensor *r, dpt_tensor *made);
 

@@ -63,7 +63,7 @@ typedef struct dpt__planes_args {
   int64_t a_size[3], k_size[3], r_size[3];
   int64_t pad[3]; /* of a, on each side */
   int64_t a_stride[3], k_stride[3];
-  int64_t a_output, a_input; /* steps to the planes of the next output or input */
+  int64_t a_output, a_input; /* strides to the planes of the next output or input */
   int64_t k_output, k_input;
   const void *a, *k;
   void *r;

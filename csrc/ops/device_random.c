@@ -4,7 +4,7 @@
 #include "ops/generator.h"
 #include "tensor/tensor.h"
 
-/* Gives the number of an existing device; 0 means the current one. */
+/* Returns the number of an existing device; 0 means the current one. */
 static int find(const char *fn, int *device) {
   dpt__device *there;
   if (*device == 0) DPT__TRY(dpt_device_get(device));

@@ -144,8 +144,8 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   return failed;
 }
 
-/* Walker's alias tables in Torch7's order: q the share of the place itself, J the other one, or the
- * place itself where there is none. Both count from 0; stacks has room for 2n. */
+/* Walker's alias tables in Torch7's order: q the share of the entry itself, J the other one, or the
+ * entry itself where there is none. Both count from 0; stacks holds 2n. */
 static void alias(const double *p, double sum, int64_t n, double *q, int64_t *J, int64_t *stacks) {
   int64_t *small = stacks, *large = stacks + n, smalls = 0, larges = 0;
   for (int64_t i = 0; i < n; i++) {

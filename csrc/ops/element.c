@@ -1,7 +1,7 @@
 /* element.c: fill, and reading and writing single elements.
  *
  * Invariant: reading an element of a device waits for exactly the current stream of that device;
- * writing one is queued there. An element outside the storage is refused. A number becomes an
+ * writing one is queued there. An element outside the storage is rejected. A number becomes an
  * element as in dpt__put_element.
  */
 #include "base/element.h"

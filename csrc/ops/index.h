@@ -1,7 +1,7 @@
 /* index.h: the arguments of the indexing kernels.
  *
  * Invariant: indices count from 1 and are all looked at before anything is written; a bad one fails
- * with an error message that begins with `fn`. Writes to one place happen in the order of the
+ * with an error message that begins with `fn`. Writes to one element happen in the order of the
  * indices. Operands share no memory.
  */
 #ifndef DPT_OPS_INDEX_H
@@ -28,16 +28,16 @@ typedef struct dpt__index_args {
  * tensor's = list; fill: the tensor's = value. */
 typedef struct dpt__masked_args {
   int32_t mode;
-  int64_t room; /* elements in list */
+  int64_t capacity; /* elements of list */
   double value;
   void *list;     /* contiguous */
   dpt__walk walk; /* tensor, mask */
 } dpt__masked_args;
 
-/* The places (from 1) of elements other than 0: out has `room` rows of ndim numbers. */
+/* The positions (from 1) of elements other than 0: out has `capacity` rows of ndim numbers. */
 typedef struct dpt__nonzero_args {
   int32_t ndim;
-  int64_t room;
+  int64_t capacity;
   int64_t size[DPT_MAXDIM]; /* of the tensor, which the walk has merged */
   int64_t *out;
   dpt__walk walk;

@@ -45,7 +45,7 @@ static inline int dpt__map_divisor(const struct dpt__map_args *a) {
   return divides && last > 1 && !dpt__is_real(a->dtype) ? last : 0;
 }
 
-/* Fills walk for n operands: contiguous copies take the places of those that `always` names by
+/* Fills walk for n operands: contiguous copies stand in for those that `always` names by
  * bits, and of all behind the first one if they have no common rows with it. The caller frees
  * copies. */
 int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tensor *copies,

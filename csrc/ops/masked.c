@@ -30,7 +30,7 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
   dpt_tensor copies[2] = {{0}, {0}};
   int failed = dpt__walk_over(&g.walk, 2, operands, copies, 0);
   if (!failed && mode == DPT__INDEX_write) dpt__walk_look(&g.walk);
-  if (list) g.room = dpt__count(list);
+  if (list) g.capacity = dpt__count(list);
   dpt__launch_begin(&l, fn);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, a, &g.walk.data[0]);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__OUT : DPT__IN, list, &g.list);
@@ -76,7 +76,7 @@ int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
   const int64_t size[] = {n, a->ndim_};
   dpt_tensor list = {.kind_ = r->kind_};
   dpt__launch l;
-  dpt__nonzero_args g = {.ndim = a->ndim_, .room = n};
+  dpt__nonzero_args g = {.ndim = a->ndim_, .capacity = n};
   for (int d = 0; d < a->ndim_; d++) g.size[d] = a->size_[d];
   int failed = dpt__result(&list, 2, size, dpt_tensor_device(a)) || dpt__walk_start(&g.walk, 1, &a);
   dpt__launch_begin(&l, fn);

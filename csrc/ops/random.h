@@ -22,7 +22,7 @@ typedef struct dpt__philox_args {
   int32_t distribution;
   uint64_t range; /* random: range numbers from a on */
   dpt_draw draw;
-  int64_t first; /* the place of element 0 in the draw */
+  int64_t first; /* the position of element 0 in the draw */
   double a, b;
   dpt__walk walk; /* r; bernoulli may have a second operand: its probabilities */
 } dpt__philox_args;

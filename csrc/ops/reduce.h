@@ -1,7 +1,7 @@
 /* reduce.h: the arguments of the reduction kernels.
  *
  * Invariant: values accumulate wide (integers modulo 2^64, reals in double) in blocks whose size
- * depends on sizes and steps alone, and the blocks are combined in their order.
+ * depends on sizes and strides alone, and the blocks are combined in their order.
  */
 #ifndef DPT_OPS_REDUCE_H
 #define DPT_OPS_REDUCE_H
@@ -111,7 +111,7 @@ static DPT__EVERYWHERE inline int64_t dpt__finish_whole(int op, int64_t x, int64
   }
 }
 
-/* Slices of n elements, one for each place of the other dimensions. */
+/* Slices of n elements, one for each position of the other dimensions. */
 typedef struct dpt__reduce_args {
   int32_t op, dtype; /* of a and r */
   double p;

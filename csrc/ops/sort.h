@@ -1,7 +1,7 @@
 /* sort.h: the arguments of the sorting kernel.
  *
- * Invariant: order is stable (equals keep their places), NaN is greater than every number, -0
- * equals 0. Places in idx count from 1. r shares no memory with a.
+ * Invariant: order is stable (equals keep their positions), NaN is greater than every number, -0
+ * equals 0. Positions in idx count from 1. r shares no memory with a.
  */
 #ifndef DPT_OPS_SORT_H
 #define DPT_OPS_SORT_H
@@ -11,7 +11,7 @@ enum dpt__sorting {
   DPT__SORT_all,  /* n of them */
   DPT__SORT_some, /* the first k of that order, in order */
   DPT__SORT_kth,  /* the k-th (from 1) of that order */
-  DPT__SORT_mode  /* the most frequent one: the least of those, its last place */
+  DPT__SORT_mode  /* the most frequent one: the least of those, its last position */
 };
 
 typedef struct dpt__sort_args {

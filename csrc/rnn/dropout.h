@@ -1,7 +1,7 @@
 /* dropout.h: what dropout makes of an element between two layers, for every backend.
  *
- * Invariant: the element at `place` of sequence s has word place % 4 of the block whose counter is
- * (place / 4, first_row + s, offset) under the draw's seed.
+ * Invariant: the element at `position` of sequence s has word position % 4 of the block whose counter is
+ * (position / 4, first_row + s, offset) under the draw's seed.
  */
 #ifndef DPT_RNN_DROPOUT_H
 #define DPT_RNN_DROPOUT_H
@@ -12,8 +12,8 @@
 DPT__EVERYWHERE static inline uint64_t dpt__rnn_keep(const dpt_rnn *r) {
   return (uint64_t)((1 - r->dropout) * 4294967296.0);
 }
-/* The place of column 0 of step t (of T), in the output of a layer of so many columns. */
-DPT__EVERYWHERE static inline int64_t dpt__rnn_place(int layer, int64_t T, int64_t t,
+/* The position of column 0 of step t (of T), in the output of a layer of so many columns. */
+DPT__EVERYWHERE static inline int64_t dpt__rnn_position(int layer, int64_t T, int64_t t,
                                                      int64_t columns) {
   return (layer * T + t) * columns;
 }

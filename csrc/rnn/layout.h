@@ -28,7 +28,7 @@ dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *rnn, int pseudo_layer);
 
 /* What the kernels keep for backward, in elements, for N rows (steps of sequences) in all: first a
  * block of `end` elements for each pseudo-layer, then (N, directions*O) for each layer but the
- * first: what it read. A row of gates has A places: 4*H for LSTM and GRU, whose fourth is the n of
+ * first: what it read. A row of gates has A positions: 4*H for LSTM and GRU, whose fourth is the n of
  * h, else H. */
 typedef struct dpt__rnn_block {
   int64_t gates;  /* (N, A): activated; later the gradients by the sums */
@@ -41,7 +41,7 @@ typedef struct dpt__rnn_block {
 dpt__rnn_block dpt__rnn_block_of(const dpt_rnn *rnn, int64_t N);
 int64_t dpt__rnn_reserve(const dpt_rnn *rnn, int64_t N);
 
-/* Places of a row of gates. */
+/* Positions of a row of gates. */
 static inline int64_t dpt__rnn_row(const dpt_rnn *r) {
   return (int64_t)r->hidden * (dpt__rnn_gates(r) == 1 ? 1 : 4);
 }

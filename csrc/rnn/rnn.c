@@ -75,7 +75,7 @@ int dpt_rnn_size(const dpt_rnn *rnn, const dpt_tensor *weight, int64_t *elements
   return 0;
 }
 
-/* The place of gate `id` among a GRU's on the input: n, r, z. */
+/* The position of gate `id` among a GRU's on the input: n, r, z. */
 static int64_t input_gate(const dpt_rnn *rnn, int id) {
   return rnn->cell == DPT_RNN_GRU ? (id + 1) % 3 : id;
 }
@@ -88,12 +88,12 @@ static dpt_rnn_part rnn_find_part(const dpt_rnn *rnn, int pseudo_layer, int id) 
   int gates = dpt__rnn_gates(rnn);
   if (id == 2 * gates) return (dpt_rnn_part){.matrix = at.projection, .rows = O, .columns = H};
   int on_input = id < gates;
-  int64_t place = on_input ? input_gate(rnn, id) : id - gates;
+  int64_t position = on_input ? input_gate(rnn, id) : id - gates;
   int64_t matrix = on_input ? at.input : at.recurrent, columns = on_input ? I : O;
   int64_t bias = on_input ? at.input_bias : at.recurrent_bias;
   if (matrix >= 0)
-    part.matrix = matrix + place * H * columns, part.rows = H, part.columns = columns;
-  if (bias >= 0) part.bias = bias + place * H, part.biases = H;
+    part.matrix = matrix + position * H * columns, part.rows = H, part.columns = columns;
+  if (bias >= 0) part.bias = bias + position * H, part.biases = H;
   return part;
 }
 

@@ -76,8 +76,8 @@ static int plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size, co
   return 0;
 }
 
-/* Makes room in t's storage for `extent` elements from t->offset_ on; t->storage_ may be NULL. */
-static int make_room(const char *fn, dpt_tensor *t, int64_t extent, int device) {
+/* Lets t's storage hold `extent` elements from t->offset_ on; t->storage_ may be NULL. */
+static int tensor_reserve(const char *fn, dpt_tensor *t, int64_t extent, int device) {
   if (extent == 0) return 0;
   if (t->offset_ > INT64_MAX / 16)
     return dpt__fail("%s: offset %" PRId64 " is too large", fn, t->offset_);
@@ -99,7 +99,7 @@ static int resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size,
   dpt_tensor t = *r;
   int64_t extent;
   DPT__TRY(plan(fn, &t, ndim, size, stride, &extent));
-  DPT__TRY(make_room(fn, &t, extent, device));
+  DPT__TRY(tensor_reserve(fn, &t, extent, device));
   *r = t;
   return 0;
 }
@@ -166,12 +166,12 @@ int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim
     return dpt__fail("set: got storage offset %" PRId64 ", wanted none below 0", first);
   DPT__TRY(plan("set", &t, ndim, size, stride, &extent));
   if (!storage && extent > 0) {
-    DPT__TRY(make_room("set", &t, extent, -1));
+    DPT__TRY(tensor_reserve("set", &t, extent, -1));
     dpt_tensor_free(r);
     *r = t;
     return 0;
   }
-  DPT__TRY(make_room("set", &t, extent, -1));
+  DPT__TRY(tensor_reserve("set", &t, extent, -1));
   dpt__take(r, &t);
   return 0;
 }

@@ -21,7 +21,7 @@ static void drop_dim(dpt_tensor *v, int dim) {
   v->ndim_--;
 }
 
-static int give(const char *fn, dpt_tensor *out, const dpt_tensor *view) {
+static int view_return(const char *fn, dpt_tensor *out, const dpt_tensor *view) {
   DPT__TRY(dpt__check_kind(fn, out, view));
   dpt__take(out, view);
   return 0;
@@ -36,7 +36,7 @@ int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int
                      n, dpt__from_one(first), dim + 1, dpt__describe(t));
   if (n > 0) v.offset_ += first * v.stride_[dim];
   v.size_[dim] = n;
-  return give("narrow", out, &v);
+  return view_return("narrow", out, &v);
 }
 
 int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
@@ -48,7 +48,7 @@ int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
                      dpt__from_one(i), dim + 1, dpt__describe(t));
   v.offset_ += i * v.stride_[dim];
   drop_dim(&v, dim);
-  return give("select", out, &v);
+  return view_return("select", out, &v);
 }
 
 int dpt_transpose(dpt_tensor *out, const dpt_tensor *t, int dim1, int dim2) {
@@ -59,7 +59,7 @@ int dpt_transpose(dpt_tensor *out, const dpt_tensor *t, int dim1, int dim2) {
   v.stride_[dim1] = t->stride_[dim2];
   v.size_[dim2] = t->size_[dim1];
   v.stride_[dim2] = t->stride_[dim1];
-  return give("transpose", out, &v);
+  return view_return("transpose", out, &v);
 }
 
 int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order) {
@@ -73,7 +73,7 @@ int dpt_permute(dpt_tensor *out, const dpt_tensor *t, const int32_t *order) {
     v.size_[d] = t->size_[order[d]];
     v.stride_[d] = t->stride_[order[d]];
   }
-  return give("permute", out, &v);
+  return view_return("permute", out, &v);
 }
 
 int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t step) {
@@ -93,7 +93,7 @@ int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t
   v.size_[v.ndim_] = n;
   v.stride_[v.ndim_] = t->stride_[dim];
   v.ndim_++;
-  return give("unfold", out, &v);
+  return view_return("unfold", out, &v);
 }
 
 int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size) {
@@ -113,7 +113,7 @@ int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *si
     if (__builtin_mul_overflow(count, size[d] > 1 ? size[d] : 1, &count))
       return dpt__fail("expand: the sizes have more elements than can be counted");
   }
-  return give("expand", out, &v);
+  return view_return("expand", out, &v);
 }
 
 /* The product of the sizes that are not 0 or open (-1). */
@@ -168,21 +168,21 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
       return dpt__fail("view: the sizes %s are more than memory can hold",
                        dpt__describe_size(&v)); /* there are no elements */
   }
-  return give("view", out, &v);
+  return view_return("view", out, &v);
 }
 
 int dpt_squeeze(dpt_tensor *out, const dpt_tensor *t) {
   dpt_tensor v = *t;
   for (int d = v.ndim_ - 1; d >= 0; d--)
     if (v.size_[d] == 1 && v.ndim_ > 1) drop_dim(&v, d);
-  return give("squeeze", out, &v);
+  return view_return("squeeze", out, &v);
 }
 
 int dpt_squeeze_dim(dpt_tensor *out, const dpt_tensor *t, int dim) {
   dpt_tensor v = *t;
   DPT__TRY(dpt__check_dim("squeeze", t, dim));
   if (v.size_[dim] == 1 && v.ndim_ > 1) drop_dim(&v, dim);
-  return give("squeeze", out, &v);
+  return view_return("squeeze", out, &v);
 }
 
 int dpt_unsqueeze(dpt_tensor *out, const dpt_tensor *t, int dim) {
@@ -199,5 +199,5 @@ int dpt_unsqueeze(dpt_tensor *out, const dpt_tensor *t, int dim) {
   v.size_[dim] = 1;
   v.stride_[dim] = dim < t->ndim_ ? t->size_[dim] * t->stride_[dim] : 1;
   v.ndim_++;
-  return give("unsqueeze", out, &v);
+  return view_return("unsqueeze", out, &v);
 }

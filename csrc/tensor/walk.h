@@ -19,7 +19,7 @@ typedef struct dpt__walk {
   int64_t stride[DPT__OPERANDS][DPT_MAXDIM]; /* in elements of each operand */
   char *data[DPT__OPERANDS];                 /* first element */
   int32_t dtype[DPT__OPERANDS];
-  int32_t serial; /* operand 0 has several elements in one place: keep the order */
+  int32_t serial; /* operand 0 has several elements at one address: keep the order */
 } dpt__walk;
 
 /* Fills walk for operands of equal count, 1 to DPT__OPERANDS of them, in row-major order. Returns
@@ -27,9 +27,9 @@ typedef struct dpt__walk {
 int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
 
 /* Reorders dimensions so that rows run along the smallest stride of operand 0, for work that may
- * visit elements in any order. Does nothing where operand 0 has several elements in one place. */
+ * visit elements in any order. Does nothing where operand 0 has several elements at one address. */
 void dpt__walk_sort(dpt__walk *walk);
-/* Only tells whether operand 0 has several elements in one place: for work whose order counts. */
+/* Only reports whether operand 0 has several elements at one address: for work whose order counts. */
 void dpt__walk_look(dpt__walk *walk);
 
 static inline int64_t dpt__walk_count(const dpt__walk *walk) {

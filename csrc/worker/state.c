@@ -1,4 +1,4 @@
-/* state.c: a worker's Lua state: the only place in dpt that calls Lua's C interface.
+/* state.c: a worker's Lua state: the only file of dpt that calls Lua's C interface.
  *
  * Invariant: Lua comes from the process that loaded libdpt, which is one that runs LuaJIT; the
  * library brings none along, so that there is never a second one whose states could be mixed up

@@ -139,15 +139,15 @@ static void set_alive(dpt__worker *worker, int alive) {
 }
 
 /* A thread that finds no memory while the libraries below set it up is aborted by them. So a worker
- * only starts where the address space (ulimit -v) has room for the stacks and states of all. */
-static int has_room(const char *what, int workers) {
+ * only starts where the address space (ulimit -v) is large enough for the stacks and states of all. */
+static int has_address_space(const char *what, int workers) {
   enum { EACH = 32 << 20, SPARE = 128 << 20 };
   size_t bytes = (size_t)workers * EACH + SPARE;
   void *reserved = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved != MAP_FAILED) return munmap(reserved, bytes) == 0;
   struct rlimit limit = {0};
   getrlimit(RLIMIT_AS, &limit);
-  dpt__fail("%s: there is no room for its stack and state: RLIMIT_AS (ulimit -v) is %llu kB", what,
+  dpt__fail("%s: its stack and state do not fit: RLIMIT_AS (ulimit -v) is %llu kB", what,
             (unsigned long long)limit.rlim_cur / 1024);
   return 0;
 }
@@ -199,7 +199,7 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
     dpt__worker *worker = &w->worker[w->started];
     atomic_fetch_add(&w->references, 1); /* the thread's */
     set_alive(worker, 1);
-    if (has_room(what, w->started + 1) &&
+    if (has_address_space(what, w->started + 1) &&
         !dpt__thread_start(&worker->thread, dpt__worker_run, worker, what))
       continue;
     set_alive(worker, 0);

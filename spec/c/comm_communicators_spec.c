@@ -48,7 +48,7 @@ static int library_state(void *communicator, int *ready) {
   return 0;
 }
 
-static void compute(int n, const dpt__collective_call *c, const dpt__place *p) {
+static void compute(int n, const dpt__collective_call *c, const dpt__buffers *p) {
   size_t count = (size_t)c->count, bytes = count;
   if (c->what == DPT__BROADCAST) {
     for (int i = 0; i < n; i++) memmove(p[i].to, p[c->root].from, bytes);
@@ -68,13 +68,13 @@ static void compute(int n, const dpt__collective_call *c, const dpt__place *p) {
 }
 
 static int library_issue(void *communicator, void *const *queues, int n,
-                         const dpt__collective_call *call, const dpt__place *place) {
+                         const dpt__collective_call *call, const dpt__buffers *buffers) {
   joined *g = communicator;
   int number = ++issued;
   enter();
   CHECK(!g->pending);
   g->pending = 2;
-  for (int i = 0; i < n && number != fail_at; i++) compute(g->n, &call[i], place + i * g->n);
+  for (int i = 0; i < n && number != fail_at; i++) compute(g->n, &call[i], buffers + i * g->n);
   leave();
   return number == fail_at ? dpt__fail("a cable was pulled") : 0;
 }
@@ -204,7 +204,7 @@ static void gives_up(int fails, const char *message) {
   dpt_tensor_free(&b);
 }
 
-static void is_refused(void) {
+static void is_rejected(void) {
   atomic_store(&absent, 1);
   FAILS(dpt_comm_use("nccl"), "NCCL was asked for, but the library was tried as /a and as /b");
   atomic_store(&absent, 0);
@@ -225,6 +225,6 @@ int main(void) {
   computes(seed);
   gives_up(0, "did not end within 0.3 s");
   gives_up(1, "a cable was pulled");
-  is_refused();
+  is_rejected();
   return check_end();
 }

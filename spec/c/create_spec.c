@@ -1,6 +1,6 @@
 /* create_spec.c: tensors made by rule, joined, cut to triangles, convolved and factored.
  *
- * Invariant: host and device agree with naive loops; what does not fit is refused; a result may be
+ * Invariant: host and device agree with naive loops; what does not fit is rejected; a result may be
  * an operand.
  */
 #include "samples.h"

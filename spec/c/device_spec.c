@@ -42,7 +42,7 @@ static int counts_devices(void) {
   return check_failures ? 255 : count;
 }
 
-static int is_refused(void) {
+static int is_rejected(void) {
   int count;
   CHECK(dpt_device_expected(&count) != 0);
   for (int i = 0; i < 2; i++) FAILS(dpt_device_count(&count), "DPT_DEVICES: got '");
@@ -68,7 +68,7 @@ static int half_a_list(void) {
   return check_end();
 }
 
-/* A variable that is nonsense is refused by every call, and those behind it are read once it is
+/* A variable that is nonsense is rejected by every call, and those behind it are read once it is
  * put right. */
 static int bad_variable(void) {
   int count;
@@ -292,7 +292,7 @@ int main(void) {
                             "nonsense",   " host:2",
                             "emulated:0", "host:99999999999999999999"};
   for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
-    if (!CHECK(in_child(nonsense[i], is_refused) == 0)) puts(nonsense[i]);
+    if (!CHECK(in_child(nonsense[i], is_rejected) == 0)) puts(nonsense[i]);
   CHECK(in_child("emulated:0,300", half_a_list) == 0);
   CHECK(in_child("host:2", bad_variable) == 0);
   CHECK(in_child("none", plugin_is_loaded_once) == 0);

@@ -2,7 +2,7 @@
  *
  * Invariant: on views of every layout, in place and overlapping, on the host and on a device, the
  * elements are those that the row function gives one at a time; memory beside the result's elements
- * stays; refused calls change nothing.
+ * stays; rejected calls change nothing.
  */
 #include "base/half.h"
 #include "host/rows.h"
@@ -126,7 +126,7 @@ static void large(int64_t rows, int64_t columns, int transposed, int op, int inp
   dpt_tensor_free(&r);
 }
 
-static void refused(void) {
+static void rejected(void) {
   dpt_tensor f = {0}, g = {0}, d = {0}, l = {0}, u = {0}, h = {0}, r = {.kind_ = DPT_F32};
   OK(dpt_tensor_new(&f, DPT_F32, 1, (int64_t[]){3}));
   OK(dpt_tensor_new(&g, DPT_F32, 1, (int64_t[]){4}));
@@ -218,7 +218,7 @@ int main(void) {
   large(2300, 2100, 1, DPT__MAP_csub, 0);
   large(70000, 3, 1, DPT__MAP_cadd, 0);
   large(3, 70000, 1, DPT__MAP_cadd, 1);
-  refused();
+  rejected();
   on_device();
   return check_end();
 }

@@ -2,7 +2,7 @@
  *
  * Invariant: the host generator is MT19937; a device draws the same numbers for a seed whatever the
  * view, the device and the threads are; states can be kept and put back; parameters that make no
- * sense are refused.
+ * sense are rejected.
  */
 #include "ops/random.h"
 #include "samples.h"

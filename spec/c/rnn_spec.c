@@ -283,20 +283,20 @@ static void refusals(void) {
   dpt_tensor k = tensor_of(p.x, DPT_I64, 0);
   dpt_rnn_part part;
   int64_t count;
-#define REFUSED(change, text)                                                                      \
+#define REJECTED(change, text)                                                                      \
   net = p.net, change, FAILS(dpt_rnn_forward(&y, &hn, 0, 0, &net, &x, 0, 0, &w, 0), text)
-  REFUSED(net.cell = 4, "'cell' of the network is 4, wanted 0 to 3");
-  REFUSED(net.bias = -1, "'bias' of the network is -1");
-  REFUSED(net.directions = 3, "'directions' of the network is 3, wanted 1 to 2");
-  REFUSED(net.layers = 0, "'layers' of the network is 0");
-  REFUSED(net.hidden = 0, "'hidden' of the network is 0");
-  REFUSED(net.projection = 4, "'projection' of the network is 4, wanted 0 to 3");
-  REFUSED((net.projection = 2, net.cell = DPT_RNN_GRU), "only an LSTM has one: this is a GRU");
-  REFUSED(net.skip_input = 1, "'input' 3 must be 'hidden' 4");
-  REFUSED(net.dropout = 1, "'dropout' of the network is 1, wanted 0 <= dropout < 1");
-  REFUSED(net.input = 5,
+  REJECTED(net.cell = 4, "'cell' of the network is 4, wanted 0 to 3");
+  REJECTED(net.bias = -1, "'bias' of the network is -1");
+  REJECTED(net.directions = 3, "'directions' of the network is 3, wanted 1 to 2");
+  REJECTED(net.layers = 0, "'layers' of the network is 0");
+  REJECTED(net.hidden = 0, "'hidden' of the network is 0");
+  REJECTED(net.projection = 4, "'projection' of the network is 4, wanted 0 to 3");
+  REJECTED((net.projection = 2, net.cell = DPT_RNN_GRU), "only an LSTM has one: this is a GRU");
+  REJECTED(net.skip_input = 1, "'input' 3 must be 'hidden' 4");
+  REJECTED(net.dropout = 1, "'dropout' of the network is 1, wanted 0 <= dropout < 1");
+  REJECTED(net.input = 5,
           "'input' is a torch.FloatTensor of size 5x2x3, wanted steps x sequences of 5");
-  REFUSED(net.hidden = 5, "'weight' is a torch.FloatTensor of size 304, wanted 440 elements");
+  REJECTED(net.hidden = 5, "'weight' is a torch.FloatTensor of size 304, wanted 440 elements");
   net = p.net;
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, NULL, &x, 0, 0, &w, 0), "'rnn' is missing");
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, &net, NULL, 0, 0, &w, 0), "'input' is missing");

@@ -191,7 +191,7 @@ static void thread_failure_is_raised(void) {
   OK(dpt_stream_set(0, 0));
 }
 
-static void bad_faults_are_refused(void) {
+static void bad_faults_are_rejected(void) {
   const char *bad[] = {"thread", "thread:", "thread:0", "threads:1", "copy:2x", "copy:1;malloc:1"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     FAILS(dpt_fault_set(bad[i]), "DPT_FAULT: got");
@@ -218,6 +218,6 @@ int main(void) {
   blocking_is_ordered();
   keeps_errors();
   thread_failure_is_raised();
-  bad_faults_are_refused();
+  bad_faults_are_rejected();
   return check_end();
 }

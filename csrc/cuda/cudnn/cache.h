@@ -1,7 +1,7 @@
 /* cache.h: plans that are kept, found by their whole key.
  *
  * Invariant: a Plan has `next`, `used` and a `key` of 64-bit words, all of which are set. There are
- * at most DPT__PLANS; the one that was not used for longest gives way. Nothing locks: a cache is
+ * at most DPT__PLANS; the one that was not used for longest goes. Nothing locks: a cache is
  * one thread's, or its owner's lock guards it. Zeroed memory is an empty one.
  */
 #ifndef DPT_CUDA_CUDNN_CACHE_H
@@ -24,7 +24,7 @@ template <typename Plan> struct dpt__plans {
     return plan;
   }
 
-  /* Keeps a plan that find did not; drop(the one that gives way). */
+  /* Keeps a plan that find did not; drop(the one that goes). */
   template <typename F> void keep(Plan *plan, F drop) {
     Plan **bucket = bucket_of(plan->key), **oldest = NULL;
     for (Plan *&first : buckets)

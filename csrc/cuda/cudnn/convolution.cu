@@ -24,11 +24,11 @@ cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
   const void *a = type == DPT_F32 ? (void *)&narrow[0] : &wide[0];
   const void *b = type == DPT_F32 ? (void *)&narrow[1] : &wide[1];
   switch (plan->key.pass) {
-  case DPT__CONV_FORWARD:
+  case DPT__PASS_FORWARD:
     return f->cudnnConvolutionForward(handle, a, plan->in, in, plan->weight, weight, plan->conv,
                                       (cudnnConvolutionFwdAlgo_t)plan->algorithm, workspace,
                                       plan->memory, b, plan->out, out);
-  case DPT__CONV_DATA:
+  case DPT__PASS_DATA:
     return f->cudnnConvolutionBackwardData(
         handle, a, plan->weight, weight, plan->out, out, plan->conv,
         (cudnnConvolutionBwdDataAlgo_t)plan->algorithm, workspace, plan->memory, b, plan->in, in);
@@ -50,25 +50,25 @@ int add_aside(dpt__context *context, const struct dpt__convolution_args *a, cons
   });
 }
 
-/* The plan does not work any more where cuDNN refuses after all. part: room for a gradient of the
+/* The plan does not work any more where cuDNN rejects after all. part: memory for a gradient of the
  * weights. */
 int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn_conv_plan *plan,
         void *part, void *workspace) {
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
-  bool adds = a->pass == DPT__CONV_WEIGHT;
+  bool adds = a->pass == DPT__PASS_WEIGHT;
   cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED;
   if (!plan->aside)
     status = call_pass(f, cudnn->handle, plan, a->type, adds ? a->scale : 1, adds ? 1 : 0, a->in,
                        a->weight, a->out, workspace);
-  if (adds && dpt__cudnn_refused(status)) {
+  if (adds && dpt__cudnn_rejected(status)) {
     plan->aside = true;
     status =
         call_pass(f, cudnn->handle, plan, a->type, a->scale, 0, a->in, part, a->out, workspace);
     if (status == CUDNN_STATUS_SUCCESS && add_aside(context, a, part)) return 1;
   }
-  plan->works = !dpt__cudnn_refused(status);
+  plan->works = !dpt__cudnn_rejected(status);
   if (plan->works) DPT__CUDNN(status);
   return 0;
 }
@@ -77,7 +77,7 @@ int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn
 int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const dpt__conv_key *key,
              bool *works) {
   void *part = NULL;
-  if (a->pass == DPT__CONV_WEIGHT) part = dpt__scratch(context, dpt__conv_weight_bytes(key));
+  if (a->pass == DPT__PASS_WEIGHT) part = dpt__scratch(context, dpt__conv_weight_bytes(key));
   if (context->measures) {
     dpt__conv_need need;
     if (dpt__conv_need_of(context, key, &need)) return 1;
@@ -87,7 +87,7 @@ int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const
   }
   dpt__cudnn_conv_plan *plan;
   dpt__conv_operands o = {a->in, part ? part : a->weight, a->out, context->scratch + context->used,
-                          context->room - context->used};
+                          context->capacity - context->used};
   if (dpt__cudnn_conv_plan_of(context, key, a->search & DPT_SEARCH_VERBOSE, o, &plan) ||
       (plan->works && run(context, a, plan, part, o.workspace)))
     return 1;
@@ -101,8 +101,8 @@ int by_columns(dpt__context *context, const struct dpt__convolution_args *a) {
   dpt__context asks = *context;
   asks.measures = 1;
   if (dpt__cuda_conv_columns(&asks, a)) return 1;
-  if (!context->measures && asks.room > context->room)
-    return dpt__cuda_fail("cuDNN refused a convolution that it had accepted: from now on it is "
+  if (!context->measures && asks.capacity > context->capacity)
+    return dpt__cuda_fail("cuDNN rejected a convolution that it had accepted: from now on it is "
                           "computed without cuDNN");
   return dpt__cuda_conv_columns(context, a);
 }

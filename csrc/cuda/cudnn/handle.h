@@ -46,7 +46,7 @@ int dpt__cudnn_ask(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk
                    std::unique_lock<std::mutex> *guard);
 
 /* Whether cuDNN says that there is no such operation, rather than that something went wrong. */
-static inline bool dpt__cudnn_refused(cudnnStatus_t status) {
+static inline bool dpt__cudnn_rejected(cudnnStatus_t status) {
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
          CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_BAD_PARAM;
 }

@@ -118,13 +118,13 @@ int measure(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv
             const operands &o) {
   typename Pass::result list[MOST];
   int n = 0;
-  size_t bytes = wanted<Pass>(f, handle, plan, o.room);
+  size_t bytes = wanted<Pass>(f, handle, plan, o.capacity);
   cudnnStatus_t status =
       Pass::with(plan, o, [&](auto x, void *x_at, auto y, void *y_at, auto r, void *r_at) {
         return (f->*Pass::measure)(handle, x, x_at, y, y_at, plan->conv, r, r_at, MOST, &n, list,
                                    o.workspace, bytes);
       });
-  if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
+  if (!dpt__cudnn_rejected(status)) DPT__CUDNN(status);
   return pick<Pass>(f, handle, plan, list, n, bytes);
 }
 
@@ -138,32 +138,32 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_p
       Pass::with(plan, operands(), [&](auto x, void *, auto y, void *, auto r, void *) {
         return (f->*Pass::guess)(handle, x, y, plan->conv, r, MOST, &n, list);
       });
-  if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
+  if (!dpt__cudnn_rejected(status)) DPT__CUDNN(status);
   return pick<Pass>(f, handle, plan, list, n, limit);
 }
 
 /* measures: on these operands, and what is found so comes first. *most: bytes that measuring may
- * want within the room, NULL: nobody asks. */
+ * want within the capacity, NULL: nobody asks. */
 template <typename Pass>
 int choose_of(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
               const operands &o, bool measures, size_t *most) {
   DPT__CUDNN(f->cudnnSetConvolutionMathType(
       plan->conv, short_floats(&plan->key) ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH));
-  if (most) *most = wanted<Pass>(f, handle, plan, o.room);
+  if (most) *most = wanted<Pass>(f, handle, plan, o.capacity);
   if (measures && measure<Pass>(f, handle, plan, o)) return 1;
-  return measures && plan->works ? 0 : guess<Pass>(f, handle, plan, o.room);
+  return measures && plan->works ? 0 : guess<Pass>(f, handle, plan, o.capacity);
 }
 
 int choose(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
            const operands &o, bool measures, size_t *most) {
-  if (plan->key.pass == DPT__CONV_FORWARD)
+  if (plan->key.pass == DPT__PASS_FORWARD)
     return choose_of<forward>(f, handle, plan, o, measures, most);
-  if (plan->key.pass == DPT__CONV_DATA)
+  if (plan->key.pass == DPT__PASS_DATA)
     return choose_of<backward_data>(f, handle, plan, o, measures, most);
   return choose_of<backward_weight>(f, handle, plan, o, measures, most);
 }
 
-void tell(const dpt__cudnn_conv_plan *plan) {
+void print(const dpt__cudnn_conv_plan *plan) {
   static const char *const names[] = {"forward", "backward data", "backward weight"};
   const dpt__conv_key *k = &plan->key;
   const int64_t *in = k->slide.in, *kernel = k->slide.kernel;
@@ -183,11 +183,11 @@ void tell(const dpt__cudnn_conv_plan *plan) {
 cudnnStatus_t set_tensor(const dpt__cudnn_functions *f, cudnnTensorDescriptor_t tensor,
                          cudnnDataType_t type, int ndim, int64_t N, int64_t C,
                          const int64_t size[3]) {
-  int dims[5] = {(int)N, (int)C}, steps[5];
+  int dims[5] = {(int)N, (int)C}, strides[5];
   for (int d = 0; d < ndim; d++) dims[2 + d] = (int)size[3 - ndim + d];
-  steps[ndim + 1] = 1;
-  for (int d = ndim; d >= 0; d--) steps[d] = steps[d + 1] * dims[d + 1];
-  return f->cudnnSetTensorNdDescriptor(tensor, type, ndim + 2, dims, steps);
+  strides[ndim + 1] = 1;
+  for (int d = ndim; d >= 0; d--) strides[d] = strides[d + 1] * dims[d + 1];
+  return f->cudnnSetTensorNdDescriptor(tensor, type, ndim + 2, dims, strides);
 }
 
 cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
@@ -219,7 +219,7 @@ int create(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   DPT__CUDNN(f->cudnnCreateFilterDescriptor(&plan->weight));
   DPT__CUDNN(f->cudnnCreateConvolutionDescriptor(&plan->conv));
   cudnnStatus_t status = fill(f, plan);
-  if (!dpt__cudnn_refused(status)) DPT__CUDNN(status);
+  if (!dpt__cudnn_rejected(status)) DPT__CUDNN(status);
   plan->works = status == CUDNN_STATUS_SUCCESS;
   return 0;
 }
@@ -264,7 +264,7 @@ int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
 }
 
 void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
-  if (destroy(f, plan)) return; /* what cuDNN does not give back is not touched again */
+  if (destroy(f, plan)) return; /* what cuDNN does not free is not touched again */
   free(plan);
 }
 
@@ -294,10 +294,10 @@ int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, boo
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
   dpt__cudnn_conv_plan *plan = *result = cudnn->convolutions.find(*key);
   if (plan)
-    return plan->works && plan->memory > o.room ? choose(f, cudnn->handle, plan, o, false, NULL)
+    return plan->works && plan->memory > o.capacity ? choose(f, cudnn->handle, plan, o, false, NULL)
                                                 : 0;
   if (make(context, f, cudnn->handle, key, o, &plan)) return 1;
-  if (verbose) tell(plan);
+  if (verbose) print(plan);
   cudnn->convolutions.keep(plan, [&](dpt__cudnn_conv_plan *old) { dpt__conv_drop(f, old); });
   *result = plan;
   return 0;
@@ -311,7 +311,7 @@ static int decide(const dpt__cudnn_functions *f, cudnnHandle_t handle, bool tigh
   operands none = {};
   dpt__cudnn_conv_plan *plan;
   size_t most = 0;
-  if ((!tight && limit_of(&need->key, &none.room)) || dpt__conv_describe(f, &need->key, &plan))
+  if ((!tight && limit_of(&need->key, &none.capacity)) || dpt__conv_describe(f, &need->key, &plan))
     return 1;
   int failed = plan->works && choose(f, handle, plan, none, false, &most);
   need->works = plan->works;

@@ -1,7 +1,7 @@
 /* plan.h: how cuDNN computes one convolution: descriptors, algorithm, workspace; kept for a native
  * stream.
  *
- * Invariant: a plan is found by its whole key. Only algorithms that give the same bits every time
+ * Invariant: a plan is found by its whole key. Only algorithms that have the same bits every time
  * are chosen, and only such as multiply floats as floats unless TF32 is allowed.
  *
  * The workspace is taken at the launch, where only the device's desk can be asked: it has cuDNN's
@@ -46,17 +46,17 @@ struct dpt__conv_need {
 /* The key of N of the images of args; bytes of its weight. */
 dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *args, int64_t N);
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
-/* Descriptors of a key; where cuDNN refuses them the plan does not work. 1: no plan, an error
+/* Descriptors of a key; where cuDNN rejects them the plan does not work. 1: no plan, an error
  * message. */
 int dpt__conv_describe(const dpt__cudnn_functions *call, const dpt__conv_key *key,
                        dpt__cudnn_conv_plan **plan);
 void dpt__conv_drop(const dpt__cudnn_functions *call, dpt__cudnn_conv_plan *plan);
 /* The native stream's plan of a key, chosen if it is new (verbose: and printed) or wants more than
- * the `room` bytes of workspace. Measuring reads the operands and leaves rubbish in the result's:
+ * the `capacity` bytes of workspace. Measuring reads the operands and leaves rubbish in the result's:
  * `out` of FORWARD, `in` of DATA, `weight` of WEIGHT. */
 struct dpt__conv_operands {
   void *in, *weight, *out, *workspace;
-  size_t room;
+  size_t capacity;
 };
 int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose,
                             dpt__conv_operands operands, dpt__cudnn_conv_plan **plan);

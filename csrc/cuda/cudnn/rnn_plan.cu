@@ -1,4 +1,4 @@
-/* rnn_plan.cu: descriptors of recurrent networks, sizes and places (rnn_plan.h has the rules). */
+/* rnn_plan.cu: descriptors of recurrent networks, sizes and offsets (rnn_plan.h has the rules). */
 #include "cuda/cudnn/rnn_plan.h"
 
 #include <cstdlib>
@@ -50,9 +50,9 @@ int describe(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int layer
 
 int describe_state(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int columns,
                    cudnnTensorDescriptor_t *state) {
-  const int size[3] = {a->rnn.directions, a->B, columns}, step[3] = {a->B * columns, columns, 1};
+  const int size[3] = {a->rnn.directions, a->B, columns}, stride[3] = {a->B * columns, columns, 1};
   DPT__CUDNN(call->cudnnCreateTensorDescriptor(state));
-  DPT__CUDNN(call->cudnnSetTensorNdDescriptor(*state, type_of(a->type), 3, size, step));
+  DPT__CUDNN(call->cudnnSetTensorNdDescriptor(*state, type_of(a->type), 3, size, stride));
   return 0;
 }
 
@@ -183,19 +183,19 @@ int size(int index, const dpt_rnn *r, int type, int64_t *elements) {
 }
 
 /* Where what lies at `address` begins, in elements, and its last two sizes; 0 where it is NULL. */
-int place(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, const char *base,
+int offset_of(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, const char *base,
           const void *address, int type, int64_t *first, int64_t *rows, int64_t *columns) {
   *first = *rows = *columns = 0;
   if (!address) return 0;
   cudnnDataType_t data;
-  int ndim, sizes[3] = {1, 1, 1}, steps[3];
-  DPT__CUDNN(call->cudnnGetTensorNdDescriptor(tensor, 3, &data, &ndim, sizes, steps));
+  int ndim, sizes[3] = {1, 1, 1}, strides[3];
+  DPT__CUDNN(call->cudnnGetTensorNdDescriptor(tensor, 3, &data, &ndim, sizes, strides));
   if (!sizes[0] || !sizes[1] || !sizes[2]) return 0;
   size_t bytes = (size_t)((const char *)address - base), element = dpt__rnn_element(type);
-  if (ndim != 3 || sizes[0] != 1 || steps[1] != sizes[2] || bytes % element)
-    return dpt__cuda_fail("cudnnGetRNNWeightParams: %d dimensions, %dx%dx%d with steps %d and %d, "
+  if (ndim != 3 || sizes[0] != 1 || strides[1] != sizes[2] || bytes % element)
+    return dpt__cuda_fail("cudnnGetRNNWeightParams: %d dimensions, %dx%dx%d with strides %d and %d, "
                           "%zu bytes from the begin: this is not the layout that dpt expects",
-                          ndim, sizes[0], sizes[1], sizes[2], steps[1], steps[2], bytes);
+                          ndim, sizes[0], sizes[1], sizes[2], strides[1], strides[2], bytes);
   *first = (int64_t)(bytes / element), *rows = sizes[1], *columns = sizes[2];
   return 0;
 }
@@ -219,8 +219,8 @@ int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rn
   DPT__CUDNN(call->cudnnCreateTensorDescriptor(&bias));
   DPT__CUDNN(call->cudnnGetRNNWeightParams(of.handle, l.rnn, pseudo_layer % r->directions, l.weight,
                                            base, id, matrix, &matrix_at, bias, &bias_at));
-  if (place(call, matrix, base, matrix_at, type, &part->matrix, &part->rows, &part->columns) ||
-      place(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
+  if (offset_of(call, matrix, base, matrix_at, type, &part->matrix, &part->rows, &part->columns) ||
+      offset_of(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
     return 1;
   part->biases *= columns; /* one of the two is 1 */
   int64_t first = (int64_t)(of.plan->weight_at(layer) / dpt__rnn_element(type));

@@ -3,8 +3,8 @@
  * Invariant: cuDNN is asked for one layer at a time (both directions), so that dropout between
  * layers is dpt's own: what it draws does not depend on the device or on how a batch is split. The
  * weights are the layers' weight spaces behind each other, as cuDNN says they are: within one,
- * places come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves, then what
- * each layer but the last gives, then (with dropout) what the next one read of it. Plans are kept:
+ * offsets come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves, then what
+ * each layer but the last returns, then (with dropout) what the next one read of it. Plans are kept:
  * those of a native stream for its kernels, those of a device for who launches them.
  */
 #ifndef DPT_CUDA_CUDNN_RNN_PLAN_H
@@ -51,7 +51,7 @@ struct dpt__cudnn_rnn_plan {
   uint64_t used;
   dpt__rnn_key key;
   dpt__rnn_layer_plan first, other;
-  size_t between;          /* bytes of what a layer gives to the next, rounded up */
+  size_t between;          /* bytes of what a layer passes to the next, rounded up */
   int32_t *lengths = NULL; /* of the sequences that the descriptors are for now, or NULL */
 
   ~dpt__cudnn_rnn_plan();
@@ -64,7 +64,7 @@ struct dpt__cudnn_rnn_plan {
   }
   int layers() const { return (int)key.layers; }
   bool drops() const { return key.drops != 0; }
-  /* What `layer` gives; what the one behind it read. */
+  /* What `layer` returns; what the one behind it read. */
   size_t given_at(int layer) const { return reserve_at(layers()) + layer * between; }
   size_t read_at(int layer) const {
     return drops() ? given_at(layers() - 1) + layer * between : given_at(layer);

@@ -3,15 +3,15 @@
 #define DPT_CUDA_NN_CLASSES_H
 #include "cuda/cuda.h"
 
-/* Where a kernel tells of a class that there is not. */
+/* Where a kernel reports a class that does not exist. */
 struct dpt__class_fault {
   dpt__fault record;
   const char *name;
   int64_t classes;
-  /* Class number `place` (from 0) is not one of the classes: raised if so. */
-  __device__ __forceinline__ bool refuses(int64_t wanted, int64_t place) const {
+  /* Class number `position` (from 0) is not one of the classes: raised if so. */
+  __device__ __forceinline__ bool rejects(int64_t wanted, int64_t position) const {
     if (wanted >= 1 && wanted <= classes) return false;
-    dpt__fault_set(record, DPT__FAULT_CLASS, name, wanted, place + 1, classes);
+    dpt__fault_set(record, DPT__FAULT_CLASS, name, wanted, position + 1, classes);
     return true;
   }
 };

@@ -16,9 +16,9 @@ namespace {
 
 /* Elements of columns at a time, unless one image has more; few where specs shall see parts. */
 #ifdef DPT_EMULATED
-enum : int64_t { ROOM = 1 << 12 };
+enum : int64_t { CAPACITY = 1 << 12 };
 #else
-enum : int64_t { ROOM = 1 << 24 };
+enum : int64_t { CAPACITY = 1 << 24 };
 #endif
 
 /* col (planes, K, S') from in (planes, S); `count` elements of col. */
@@ -109,19 +109,19 @@ int products(dpt__context *context, const struct dpt__convolution_args *a, int64
              T *out) {
   int64_t S = dpt__volume(a->slide.out), K = a->I * dpt__volume(a->slide.kernel);
   int64_t of_weight = a->O / a->groups * (K / a->groups);
-  bool images = a->groups == 1 && a->pass != DPT__CONV_WEIGHT;
+  bool images = a->groups == 1 && a->pass != DPT__PASS_WEIGHT;
   int64_t col_stride = images ? K * S : K / a->groups * S;
-  int64_t out_step = images ? a->O * S : a->O / a->groups * S;
-  int64_t weight_step = images ? 0 : of_weight;
+  int64_t out_stride = images ? a->O * S : a->O / a->groups * S;
+  int64_t weight_stride = images ? 0 : of_weight;
   for (int64_t i = 0; i < n; i += images ? n : 1) {
-    dpt__gemm_args g = dpt__convolution_product(a, a->deterministic && a->pass != DPT__CONV_WEIGHT,
+    dpt__gemm_args g = dpt__convolution_product(a, a->deterministic && a->pass != DPT__PASS_WEIGHT,
                                                 0, col + i * K * S, out + i * a->O * S, a->weight);
     g.batch = images ? n : a->groups;
-    g.a_batch = a->pass == DPT__CONV_WEIGHT ? out_step : weight_step;
-    g.b_batch = a->pass == DPT__CONV_DATA ? out_step : col_stride;
-    g.c_batch = a->pass == DPT__CONV_FORWARD ? out_step
-                : a->pass == DPT__CONV_DATA  ? col_stride
-                                             : weight_step;
+    g.a_batch = a->pass == DPT__PASS_WEIGHT ? out_stride : weight_stride;
+    g.b_batch = a->pass == DPT__PASS_DATA ? out_stride : col_stride;
+    g.c_batch = a->pass == DPT__PASS_FORWARD ? out_stride
+                : a->pass == DPT__PASS_DATA  ? col_stride
+                                             : weight_stride;
     if (dpt__cuda_gemm(context, &g)) return 1;
   }
   return 0;
@@ -129,7 +129,7 @@ int products(dpt__context *context, const struct dpt__convolution_args *a, int64
 
 template <typename T> int convolve(dpt__context *context, const struct dpt__convolution_args *a) {
   int64_t image = a->I * dpt__volume(a->slide.in), S = dpt__volume(a->slide.out);
-  int64_t each = a->I * dpt__volume(a->slide.kernel) * S, chunk = ROOM / each;
+  int64_t each = a->I * dpt__volume(a->slide.kernel) * S, chunk = CAPACITY / each;
   bool straight = pointwise(&a->slide);
   if (chunk < 1) chunk = 1;
   if (chunk > a->N || straight) chunk = a->N;
@@ -139,10 +139,10 @@ template <typename T> int convolve(dpt__context *context, const struct dpt__conv
   for (int64_t i = 0; i < a->N; i += chunk) {
     int64_t n = a->N - i < chunk ? a->N - i : chunk;
     T *in = (T *)a->in + i * image, *out = (T *)a->out + i * a->O * S;
-    if (!straight && a->pass != DPT__CONV_DATA && to_columns(context, &a->slide, n * a->I, in, col))
+    if (!straight && a->pass != DPT__PASS_DATA && to_columns(context, &a->slide, n * a->I, in, col))
       return 1;
     if (products(context, a, n, straight ? in : col, out)) return 1;
-    if (!straight && a->pass == DPT__CONV_DATA &&
+    if (!straight && a->pass == DPT__PASS_DATA &&
         from_columns(context, &a->slide, n * a->I, col, in))
       return 1;
   }

@@ -18,19 +18,19 @@ __global__ void add_bias(T *planes, const T *bias, Index C, Index S, Index count
   int n = count - first < DPT__PACK ? (int)(count - first) : (int)DPT__PACK;
   bool whole = aligned && n == DPT__PACK;
   dpt__pack<T> pack = dpt__pack_load(planes + first, n, whole);
-  Index plane = first / S, place = first - plane * S, c = plane % C;
+  Index plane = first / S, position = first - plane * S, c = plane % C;
   DPT_UNROLL
   for (int k = 0; k < DPT__PACK; k++) {
     pack.v[k] += bias[c];
-    if (++place < S) continue;
-    place = 0;
+    if (++position < S) continue;
+    position = 0;
     if (++c == C) c = 0;
   }
   dpt__pack_store(planes + first, pack, n, whole);
 }
 
 int bias_all(dpt__context *context, const struct dpt__convolution_args *a) {
-  bool forward = a->pass == DPT__CONV_FORWARD;
+  bool forward = a->pass == DPT__PASS_FORWARD;
   int64_t C = forward ? a->O : a->I, S = dpt__volume(forward ? a->slide.out : a->slide.in);
   int64_t count = a->N * C * S;
   void *planes = forward ? a->out : a->in;
@@ -50,9 +50,9 @@ int dpt__cuda_convolution(dpt__context *context, const void *args) {
   const struct dpt__convolution_args *a = (const struct dpt__convolution_args *)args;
   int done = 0;
 #ifndef DPT_EMULATED
-  if ((!a->deterministic || a->pass == DPT__CONV_WEIGHT) && dpt__cuda_conv_cudnn(context, a, &done))
+  if ((!a->deterministic || a->pass == DPT__PASS_WEIGHT) && dpt__cuda_conv_cudnn(context, a, &done))
     return 1;
 #endif
   if (!done && dpt__cuda_conv_columns(context, a)) return 1;
-  return a->bias && a->pass != DPT__CONV_WEIGHT ? bias_all(context, a) : 0;
+  return a->bias && a->pass != DPT__PASS_WEIGHT ? bias_all(context, a) : 0;
 }

@@ -1,6 +1,6 @@
 /* dropout.cu: dropout's mask by Philox 4x32-10.
  *
- * Invariant: the element at place `at` of the draw takes word at % 4 of block at / 4, as on the
+ * Invariant: the element at position `at` of the draw takes word at % 4 of block at / 4, as on the
  * host, so that n devices drop what one would. A thread has one block of words.
  */
 #include "cuda/element.h"
@@ -26,13 +26,13 @@ __global__ void mask_kernel(dpt__dropout_mask_args a, uint64_t keep, int64_t blo
     dpt__philox_at(seed, offset, (uint64_t)(a.first / WORDS + t), words);
     dpt__pack<T> mask;
     for (int i = 0; i < WORDS; i++) mask.v[i] = words[i] < keep ? (T)a.value : T(0);
-    int64_t place = t * WORDS - skew;
-    if (packs && place + WORDS <= a.n) {
-      dpt__pack_store((T *)a.mask + place, mask, WORDS, true);
+    int64_t position = t * WORDS - skew;
+    if (packs && position + WORDS <= a.n) {
+      dpt__pack_store((T *)a.mask + position, mask, WORDS, true);
       continue;
     }
     for (int i = 0; i < WORDS; i++)
-      if (place + i >= 0 && place + i < a.n) ((T *)a.mask)[place + i] = mask.v[i];
+      if (position + i >= 0 && position + i < a.n) ((T *)a.mask)[position + i] = mask.v[i];
   }
 }
 

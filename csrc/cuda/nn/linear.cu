@@ -18,11 +18,11 @@ int repeat(dpt__context *context, int type, void *out, const void *row, int64_t 
 
 int dpt__cuda_linear(dpt__context *context, const void *args) {
   const struct dpt__linear_args *a = (const struct dpt__linear_args *)args;
-  if (a->pass == DPT__CONV_FORWARD && a->bias &&
+  if (a->pass == DPT__PASS_FORWARD && a->bias &&
       repeat(context, a->type, a->out, a->bias, a->B, a->O))
     return 1;
   struct dpt__plane_sum_args sum = dpt__linear_bias_sum(a);
-  if (a->pass == DPT__CONV_WEIGHT && a->bias && dpt__cuda_plane_sum(context, &sum)) return 1;
+  if (a->pass == DPT__PASS_WEIGHT && a->bias && dpt__cuda_plane_sum(context, &sum)) return 1;
   dpt__gemm_args gemm = dpt__linear_product(context, a);
   return gemm.c ? dpt__cuda_gemm(context, &gemm) : 0;
 }

@@ -2,7 +2,7 @@
  *
  * Invariant: all indices are checked before anything is written. A row's gradients are added up in
  * double in the order of idx, in parts of CHUNK indices that lie in a row after sorting, and added
- * to the row once: so the same call gives the same bits.
+ * to the row once: so the same call has the same bits.
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"
@@ -31,7 +31,7 @@ struct alignas(CHECKERS) verdict {
   uint8_t bad[CHECKERS];
 };
 
-__device__ __forceinline__ bool refused(const verdict *v) {
+__device__ __forceinline__ bool rejected(const verdict *v) {
   uint4 bits = *(const uint4 *)v;
   return bits.x | bits.y | bits.z | bits.w;
 }
@@ -72,7 +72,7 @@ int launch_check(dpt__context *context, const indices &at, const verdict **out, 
 template <typename Unit>
 __global__ void pick_rows(indices at, const Unit *weight, Unit *out, int64_t each,
                           const verdict *v) {
-  if (refused(v)) return;
+  if (rejected(v)) return;
   int64_t count = at.n * each, threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; t < count; t += threads) {
     int64_t i = t / each;
@@ -94,7 +94,7 @@ int launch_pick(dpt__context *context, const dpt__lookup_args &a, const indices 
 /* The indices sorted, those of a row in the order of idx. */
 struct order {
   const void *rows;
-  const int64_t *places; /* of each in idx, from 1 */
+  const int64_t *positions; /* of each in idx, from 1 */
   int64_t n;
   int type;
   __device__ int64_t row(int64_t p) const { return dpt__index_at(rows, type, p); }
@@ -118,7 +118,7 @@ struct order {
 int sort_indices(dpt__context *context, const indices &at, order *by) {
   int64_t width = dpt__of_type(at.type, [](auto zero) { return (int)sizeof zero; });
   void *rows = dpt__scratch(context, (size_t)(at.n * width));
-  int64_t *places = (int64_t *)dpt__scratch(context, (size_t)at.n * sizeof *places);
+  int64_t *positions = (int64_t *)dpt__scratch(context, (size_t)at.n * sizeof *positions);
   int bits = 1; /* of the rows' numbers; all bits of a real are taken to differ */
   while (bits < 63 && (int64_t)1 << bits <= at.rows) bits++;
   if (bits > 8 * width || at.type == DPT_F32 || at.type == DPT_F64) bits = (int)(8 * width);
@@ -130,8 +130,8 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
   g.slices.count = 1;
   g.a = at.idx;
   g.r = rows;
-  g.idx = places;
-  *by = {rows, places, at.n, at.type};
+  g.idx = positions;
+  *by = {rows, positions, at.n, at.type};
   return dpt__sort_slices(context, &g, bits);
 }
 
@@ -140,15 +140,15 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
 template <typename T>
 __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads, double *tails,
                            const verdict *v) {
-  __shared__ int64_t rows[CHUNK + 1], places[CHUNK];
+  __shared__ int64_t rows[CHUNK + 1], positions[CHUNK];
   __shared__ T scales[CHUNK];
-  if (refused(v)) return; /* all of the block */
+  if (rejected(v)) return; /* all of the block */
   int64_t first = (int64_t)blockIdx.x * CHUNK;
   int m = by.n - first < CHUNK ? (int)(by.n - first) : CHUNK, t = (int)threadIdx.x;
   if (t < m) {
     int64_t row = by.row(first + t);
     rows[t] = row;
-    places[t] = by.places[first + t] - 1;
+    positions[t] = by.positions[first + t] - 1;
     int64_t count = a.by_frequency ? by.before(row + 1) - by.before(row) : 1;
     scales[t] = (T)(a.by_frequency ? a.scale / (double)count : a.scale);
   }
@@ -162,7 +162,7 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
     bool head = began;
     for (int p = 0; p < m; p += 8) {
       T x[8]; /* on their way at once */
-      for (int i = 0; i < 8; i++) x[i] = p + i < m ? gout[places[p + i] * a.D] : T(0);
+      for (int i = 0; i < 8; i++) x[i] = p + i < m ? gout[positions[p + i] * a.D] : T(0);
       for (int i = 0; i < 8; i++) {
         int q = p + i;
         if (q >= m) break;
@@ -188,7 +188,7 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
 template <typename T>
 __global__ void join_chunks(order by, dpt__lookup_backward_args a, const double *heads,
                             const double *tails, const verdict *v) {
-  if (refused(v)) return;
+  if (rejected(v)) return;
   int64_t chunk = blockIdx.x, end = (chunk + 1) * CHUNK;
   if (!by.continues(end)) return;
   int64_t row = by.row(end);
@@ -229,7 +229,7 @@ int launch_add(dpt__context *context, const dpt__lookup_backward_args &a, const 
 template <typename T>
 __global__ void renorm_rows(indices at, dpt__lookup_renorm_args a, uint32_t *marks,
                             const verdict *v) {
-  if (refused(v)) return;
+  if (rejected(v)) return;
   int lane = (int)threadIdx.x % WARP;
   int64_t warps = (int64_t)gridDim.x * (blockDim.x / WARP);
   int64_t i = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;

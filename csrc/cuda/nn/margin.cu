@@ -35,7 +35,7 @@ template <typename T> struct multimargin {
     const T *in = (const T *)a.in + row * a.C, *weight = (const T *)a.weight;
     T *gin = a.gin ? (T *)a.gin + row * a.C : NULL;
     int64_t wanted = dpt__index_at(a.target, a.target_type, row) - 1;
-    if (fault.refuses(wanted + 1, row)) {
+    if (fault.rejects(wanted + 1, row)) {
       for (int64_t c = lane; gin && c < a.C; c += WARP) gin[c] = T(0);
       return 0;
     }
@@ -87,7 +87,7 @@ template <typename T> struct multilabel {
     int64_t n = labels;
     for (int64_t l = threadIdx.x; l < n; l += blockDim.x) {
       int64_t wanted = label(row, l);
-      if (fault.refuses(wanted, row * a.C + l)) {
+      if (fault.rejects(wanted, row * a.C + l)) {
         atomicMin(&bad, (long long)l);
       } else {
         atomicAdd(&tally[wanted - 1], 1);

@@ -23,7 +23,7 @@ template <typename T> struct nll_sum {
     int64_t count = a.N * a.S, threads = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
       int64_t wanted = dpt__index_at(a.target, a.target_type, i);
-      if (wanted == a.ignore || fault.refuses(wanted, i)) continue;
+      if (wanted == a.ignore || fault.rejects(wanted, i)) continue;
       int64_t n = i / a.S, s = i - n * a.S;
       double w = weight ? (double)weight[wanted - 1] : 1;
       sum[0] -= w * (double)in[(n * a.C + wanted - 1) * a.S + s];
@@ -51,7 +51,7 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
     for (int i = 0; i < DPT__PACK; i++) {
       if (i >= m) break;
       int64_t at = n * a.S + s, wanted = dpt__index_at(a.target, a.target_type, at);
-      if (c == 0 && wanted != a.ignore) (void)fault.refuses(wanted, at);
+      if (c == 0 && wanted != a.ignore) (void)fault.rejects(wanted, at);
       if (wanted == c + 1 && wanted != a.ignore) {
         double w = weight ? (double)weight[c] : 1;
         g.v[i] = (T)(divides ? -w / total : -w);

@@ -1,4 +1,4 @@
-/* nn.h: what the layer kernels share: a thread for each element, places in planes.
+/* nn.h: what the layer kernels share: a thread for each element, positions in planes.
  *
  * Invariant: a kernel's element types are float and double (nn/call.c converts). Index is int32_t
  * where every number that a kernel computes with it stays below 2^31.

@@ -1,4 +1,4 @@
-/* plane_sum.cu: gradients of biases: sums over images and places. */
+/* plane_sum.cu: gradients of biases: sums over images and positions. */
 #include "cuda/nn/plane_sum.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #define DPT_CUDA_NN_PLANE_SUM_H
 #include "cuda/nn/planes.h"
 
-/* Value: a plain struct; value(at) is what the unit of elements at `at` gives. */
+/* Value: a plain struct; value(at) is that of the unit of elements at `at`. */
 
 /* r[c] += scale * the sum of plane c. */
 template <typename T, typename Value>

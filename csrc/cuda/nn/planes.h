@@ -1,7 +1,7 @@
 /* planes.h: sums over each plane of (N, C, S), and work on its elements that follows them.
  *
  * Invariant: how planes are cut and in which order parts are joined depends on sizes alone, so the
- * same call gives the same bits. Where every plane is one block's, a launch does all; else a first
+ * same call has the same bits. Where every plane is one block's, a launch does all; else a first
  * one (MEASURE) leaves the sums of each chunk in memory, and the blocks of a second (APPLY) add
  * them up, each for itself.
  */
@@ -17,7 +17,7 @@ enum { DPT__MEASURE = 1, DPT__APPLY = 2 };
  * `side` planes side by side; where that is 1 its threads along x go through the plane, else those
  * along y. */
 struct dpt__cut {
-  int64_t C, places, n, chunk; /* units: of a plane in one image, in all, of a block */
+  int64_t C, positions, n, chunk; /* units: of a plane in one image, in all, of a block */
   int64_t image, plane;        /* elements from an image to the next, from a plane */
   int64_t step, back, wrap;    /* a thread's next unit: elements; units; where a plane ends */
   unsigned per, side, deep, chunks;
@@ -29,8 +29,8 @@ static inline dpt__cut dpt__cut_of(int64_t N, int64_t C, int64_t S) {
   dpt__cut k;
   k.per = S % DPT__PACK ? 1 : DPT__PACK;
   k.C = C;
-  k.places = S / k.per;
-  k.n = N * k.places;
+  k.positions = S / k.per;
+  k.n = N * k.positions;
   k.image = C * S;
   k.plane = S;
   k.side = 1;
@@ -42,8 +42,8 @@ static inline dpt__cut dpt__cut_of(int64_t N, int64_t C, int64_t S) {
   if ((C + k.side - 1) / k.side >= BLOCKS && k.n * k.per <= ALONE) k.chunk = k.n;
   if (k.n > k.chunk * MOST_CHUNKS) k.chunk = (k.n + MOST_CHUNKS - 1) / MOST_CHUNKS;
   k.chunks = (unsigned)((k.n + k.chunk - 1) / k.chunk);
-  int64_t images = k.deep / k.places;
-  k.back = k.deep - images * k.places;
+  int64_t images = k.deep / k.positions;
+  k.back = k.deep - images * k.positions;
   k.step = images * k.image + k.back * k.per;
   k.wrap = k.image - k.plane;
   return k;
@@ -76,14 +76,14 @@ template <typename F> __device__ __forceinline__ void dpt__cut_each(const dpt__c
   int64_t c = dpt__cut_plane(k), end = (blockIdx.y + (int64_t)1) * k.chunk;
   if (c >= k.C) return;
   if (end > k.n) end = k.n;
-  int64_t i = blockIdx.y * k.chunk + dpt__cut_self(k), image = i / k.places;
-  int64_t place = i - image * k.places, at = image * k.image + c * k.plane + place * k.per;
+  int64_t i = blockIdx.y * k.chunk + dpt__cut_self(k), image = i / k.positions;
+  int64_t position = i - image * k.positions, at = image * k.image + c * k.plane + position * k.per;
   for (; i < end; i += k.deep) {
     f(at);
     at += k.step;
-    place += k.back;
-    if (place >= k.places) {
-      place -= k.places;
+    position += k.back;
+    if (position >= k.positions) {
+      position -= k.positions;
       at += k.wrap;
     }
   }
@@ -99,7 +99,7 @@ __device__ __forceinline__ void dpt__unit_store(T *to, const dpt__pack<T> &unit,
   dpt__pack_store(to, unit, n, n > 1 && whole);
 }
 
-/* The place of the sums of a plane's chunk. */
+/* The position of the sums of a plane's chunk. */
 __device__ __forceinline__ double *dpt__cut_sums(const dpt__cut &k, double *sums, int64_t chunk) {
   return sums + 2 * (dpt__cut_plane(k) * k.chunks + chunk);
 }
@@ -110,7 +110,7 @@ __device__ __forceinline__ double dpt__cut_sum(const dpt__cut &k, double v, doub
                      : dpt__block_reduce_y(v, dpt__plus(), shared);
 }
 
-/* launch(phase, sums, blocks of a plane), once or twice; sums: room for two numbers of each chunk.
+/* launch(phase, sums, blocks of a plane), once or twice; sums: two numbers of each chunk.
  * `last`: whether APPLY writes the planes' elements, else it has one block of each plane. */
 template <typename F>
 int dpt__cut_launch(dpt__context *context, const dpt__cut &k, bool last, F launch) {

@@ -35,20 +35,20 @@ __device__ __forceinline__ range<Index> windows_of(const dpt__slide &s, int d, I
 template <typename T, typename Index>
 __device__ __forceinline__ range<Index> fractional(const dpt__maxpool_args &a, int d, Index plane,
                                                    Index o) {
-  Index n = (Index)a.slide.out[d], room = (Index)(a.slide.in[d] - a.slide.kernel[d]);
+  Index n = (Index)a.slide.out[d], slack = (Index)(a.slide.in[d] - a.slide.kernel[d]);
   T u = 0;
   if (2 - d < a.fractional)
     u = ((const T *)a.samples)[plane * (Index)a.fractional + (Index)(2 - d)];
-  T step = n > 1 ? (T)room / (T)(n - 1) : T(0);
-  int64_t at = o == n - 1 ? room : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
+  T step = n > 1 ? (T)slack / (T)(n - 1) : T(0);
+  int64_t at = o == n - 1 ? slack : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
   range<Index> r;
-  r.first = (Index)(at < 0 ? 0 : at > room ? (int64_t)room : at);
+  r.first = (Index)(at < 0 ? 0 : at > slack ? (int64_t)slack : at);
   r.end = r.first + (Index)a.slide.kernel[d];
   r.count = 0;
   return r;
 }
 
-/* f(place in its plane, element), for the elements of a window in their order; where lanes of a
+/* f(position in its plane, element), for the elements of a window in their order; where lanes of a
  * warp share a window, for each of them every 32nd element. */
 template <int lanes, typename T, typename Index, typename F>
 __device__ __forceinline__ void each(const T *in, const dpt__slide &s, const range<Index> *r, F f) {

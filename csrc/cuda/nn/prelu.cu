@@ -7,14 +7,14 @@
 
 namespace {
 
-/* out = g where in is positive, else slope * g; units of n elements, of which `places` follow each
+/* out = g where in is positive, else slope * g; units of n elements, of which `positions` follow each
  * other in a plane. */
 template <typename T, int n, typename Index>
 __global__ void scale_negative(const T *in, const T *g, const T *weight, T *out, Index count,
-                               Index places, Index planes, int whole) {
+                               Index positions, Index planes, int whole) {
   Index unit = dpt__thread<Index>(), at = unit * n;
   if (at >= count) return;
-  T slope = weight[planes == 1 ? 0 : unit / places % planes];
+  T slope = weight[planes == 1 ? 0 : unit / positions % planes];
   int m = count - at < n ? (int)(count - at) : n;
   bool packs = n > 1 && whole && m == n;
   dpt__pack<T> x = dpt__pack_load(in + at, m, packs), y = dpt__pack_load(g + at, m, packs);

@@ -86,15 +86,15 @@ template <typename T, typename Index> __global__ void pad(dpt__pad_args a, Index
   Index o = dpt__thread<Index>();
   if (o >= count) return;
   dpt__plane_index<Index> index = dpt__plane_index_of(o, a.outsize);
-  Index place = index.plane;
+  Index position = index.plane;
   bool zero = false;
   for (int d = 0; d < 3; d++) {
     Index n = (Index)a.insize[d];
     Index at = reads<Index>::padded(a.mode, n, index.at[d] - (Index)a.below[d]);
     zero |= at < 0;
-    place = place * n + (at < 0 ? 0 : at);
+    position = position * n + (at < 0 ? 0 : at);
   }
-  ((T *)a.out)[o] = zero ? T(0) : ((const T *)a.in)[place];
+  ((T *)a.out)[o] = zero ? T(0) : ((const T *)a.in)[position];
 }
 
 /* The elements of out that come from element e of in: one below, first .. end-1, one above. */
@@ -145,7 +145,7 @@ template <typename T, typename Index> __global__ void pad_backward(dpt__pad_args
 template <typename Args, typename F> int launch(dpt__context *context, const Args *a, F kernels) {
   int64_t in = dpt__volume(a->insize), out = dpt__volume(a->outsize);
   int64_t count = a->planes * (a->backward ? in : out);
-  int64_t most = a->planes * (in > out ? in : out); /* no number of a place is larger */
+  int64_t most = a->planes * (in > out ? in : out); /* no number of a position is larger */
   for (int d = 0; d < 3; d++)
     if (2 * (a->insize[d] + a->outsize[d]) > most) most = 2 * (a->insize[d] + a->outsize[d]);
   if (!count) return 0;

@@ -1,9 +1,9 @@
-/* scatter.cu: elements of planes to places that indices tell, and from there: max unpooling, and
+/* scatter.cu: elements of planes to positions that indices name, and from there: max unpooling, and
  * the gradient of max pooling.
  *
- * Invariant: what comes to one place comes in the order of its elements, so sums have the host's
+ * Invariant: what comes to one position comes in the order of its elements, so sums have the host's
  * bits: a plane is one block's, which takes THREADS elements after the other; of those that go to
- * one place the first goes, then the next. A bad index is raised and nothing is written for it.
+ * one position the first goes, then the next. A bad index is raised and nothing is written for it.
  */
 #include "cuda/nn/nn.h"
 
@@ -12,8 +12,8 @@ namespace {
 enum { SLOTS = 2048, LEAST_THREADS = 32, MOST_THREADS = 512 };
 enum { FREE = INT32_MAX };
 
-/* A slot stands for all places of which it is the rest by SLOTS; whoever has the lowest number of
- * those that wait for it goes. Threads of different places just go one after the other, too. */
+/* A slot stands for all positions of which it is the rest by SLOTS; whoever has the lowest number of
+ * those that wait for it goes. Threads of different positions just go one after the other, too. */
 template <typename T>
 __global__ void scatter(dpt__plane_scatter_args a, dpt__fault fault, const char *name) {
   DPT_SHARED(int, slots);
@@ -34,15 +34,15 @@ __global__ void scatter(dpt__plane_scatter_args a, dpt__fault fault, const char 
           dpt__fault_set(fault, DPT__FAULT_ROW, name, index, plane * a.small + i + 1, a.large);
       }
       int waits = index >= 1 && index <= a.large;
-      int64_t place = waits ? index - 1 : 0;
-      int *slot = slots + place % SLOTS;
+      int64_t position = waits ? index - 1 : 0;
+      int *slot = slots + position % SLOTS;
       while (__syncthreads_or(waits)) { /* what was written before is seen by all behind it */
         if (waits) atomicMin(slot, self);
         __syncthreads();
         int goes = waits && *slot == self;
         __syncthreads();
         if (goes) {
-          to[place] = a.add ? to[place] + value : value;
+          to[position] = a.add ? to[position] + value : value;
           *slot = FREE;
           waits = 0;
         }

@@ -1,4 +1,4 @@
-/* softmax.cu: SoftMax and LogSoftMax over C classes of N images of S places.
+/* softmax.cu: SoftMax and LogSoftMax over C classes of N images of S positions.
  *
  * Invariant: a row's threads and the order of its sums depend on C alone, so it does not depend on
  * the other rows. Sums are double; the largest class is taken off first, so nothing overflows.
@@ -10,15 +10,15 @@ namespace {
 
 enum { WARP = 32, SIDE = 32, DEEP = 8, MOST_THREADS = 1024 };
 
-/* The classes of one place: the running thread has first, first + stride ... */
+/* The classes of one position: the running thread has first, first + stride ... */
 struct classes {
-  int64_t from, step; /* of class 0, to the next class, in elements */
+  int64_t from, class_stride; /* of class 0, to the next class, in elements */
   int64_t first, stride, C;
-  bool here; /* this place is one */
+  bool here; /* this position is one */
 };
 
-/* Places one after the other, where a place's classes are neighbours (S is 1): blockDim.x threads
- * have one place, blockDim.y places are a block's. */
+/* Positions one after the other, where a position's classes are neighbours (S is 1): blockDim.x threads
+ * have one position, blockDim.y positions are a block's. */
 struct rows {
   static __device__ classes mine(int64_t N, int64_t C, int64_t) {
     int64_t n = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
@@ -29,11 +29,11 @@ struct rows {
   }
 };
 
-/* Places side by side; blockDim.y threads have one place. */
+/* Positions side by side; blockDim.y threads have one position. */
 struct columns {
   static __device__ classes mine(int64_t N, int64_t C, int64_t S) {
-    int64_t place = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = place / S;
-    return {n * C * S + (place - n * S), S, threadIdx.y, blockDim.y, C, n < N};
+    int64_t position = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = position / S;
+    return {n * C * S + (position - n * S), S, threadIdx.y, blockDim.y, C, n < N};
   }
   template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
     return dpt__block_reduce_y(v, f, shared);
@@ -47,15 +47,15 @@ template <typename T, typename Layout> __global__ void forward(dpt__softmax_args
   T *out = (T *)a.out + k.from;
   if (!k.here) k.first = k.C; /* it only meets the others */
   T max = T(-INFINITY);
-  for (int64_t c = k.first; c < k.C; c += k.stride) max = dpt__larger()(max, in[c * k.step]);
+  for (int64_t c = k.first; c < k.C; c += k.stride) max = dpt__larger()(max, in[c * k.class_stride]);
   max = Layout::join(max, dpt__larger(), (T *)shared);
   double sum = 0;
-  for (int64_t c = k.first; c < k.C; c += k.stride) sum += exp(in[c * k.step] - max);
+  for (int64_t c = k.first; c < k.C; c += k.stride) sum += exp(in[c * k.class_stride] - max);
   sum = Layout::join(sum, dpt__plus(), shared);
   T shift = (T)(a.log ? max + log(sum) : 1 / sum);
   for (int64_t c = k.first; c < k.C; c += k.stride) {
-    T x = in[c * k.step];
-    out[c * k.step] = a.log ? x - shift : exp(x - max) * shift;
+    T x = in[c * k.class_stride];
+    out[c * k.class_stride] = a.log ? x - shift : exp(x - max) * shift;
   }
 }
 
@@ -67,17 +67,17 @@ template <typename T, typename Layout> __global__ void backward(dpt__softmax_arg
   if (!k.here) k.first = k.C;
   double sum = 0;
   for (int64_t c = k.first; c < k.C; c += k.stride) {
-    double g = gout[c * k.step];
-    sum += a.log ? g : g * out[c * k.step];
+    double g = gout[c * k.class_stride];
+    sum += a.log ? g : g * out[c * k.class_stride];
   }
   T total = (T)Layout::join(sum, dpt__plus(), shared);
   for (int64_t c = k.first; c < k.C; c += k.stride) {
-    T g = gout[c * k.step], y = out[c * k.step];
-    gin[c * k.step] = a.log ? g - exp(y) * total : y * (g - total);
+    T g = gout[c * k.class_stride], y = out[c * k.class_stride];
+    gin[c * k.class_stride] = a.log ? g - exp(y) * total : y * (g - total);
   }
 }
 
-/* Threads for a place, and places for a block. */
+/* Threads for a position, and positions for a block. */
 dim3 block_of(int64_t C, int64_t S) {
   if (S > 1) return C < 4 * DEEP ? dim3(SIDE * DEEP, 1) : dim3(SIDE, DEEP);
   if (C > 32 * DPT__BLOCK) return dim3(MOST_THREADS);
@@ -91,8 +91,8 @@ typedef void kernel(dpt__softmax_args a);
 
 int launch(dpt__context *context, const dpt__softmax_args *a, kernel *by_rows, kernel *by_columns) {
   dim3 block = block_of(a->C, a->S);
-  int64_t places = a->N * a->S, side = a->S > 1 ? block.x : block.y;
-  int64_t blocks = (places + side - 1) / side;
+  int64_t positions = a->N * a->S, side = a->S > 1 ? block.x : block.y;
+  int64_t blocks = (positions + side - 1) / side;
   if (!a->C || !blocks) return 0;
   kernel *run = a->S > 1 ? by_columns : by_rows;
   return DPT_LAUNCH_COOPERATIVE(run, (unsigned)blocks, block, DPT__BLOCK * sizeof(double), context,

@@ -14,11 +14,11 @@ extern "C" {
 namespace {
 
 /* A thread's pack of elements from `first` on. */
-struct place {
+struct pack_at {
   int64_t first;
   int n;
   bool whole;
-  __device__ place(int64_t offset_, int64_t count, bool packs) {
+  __device__ pack_at(int64_t offset_, int64_t count, bool packs) {
     first = offset_;
     n = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
     whole = packs && n == DPT__PACK;
@@ -36,7 +36,7 @@ template <typename T> __global__ void sgd_kernel(dpt__sgd_args a, bool packs) {
   int64_t step = (int64_t)gridDim.x * blockDim.x * DPT__PACK;
   int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * DPT__PACK;
   for (; first < a.n; first += step) {
-    place at(first, a.n, packs);
+    pack_at at(first, a.n, packs);
     dpt__pack<T> x = at.load<T>(a.x), g = at.load<T>(a.g), v = {}, r = {};
     if (a.decays) {
       dpt__pack<T> decays = at.load<T>(a.decays);
@@ -73,7 +73,7 @@ template <typename T> __global__ void adam_kernel(dpt__adam_args a, bool packs) 
   int64_t step = (int64_t)gridDim.x * blockDim.x * DPT__PACK;
   int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * DPT__PACK;
   for (; first < a.n; first += step) {
-    place at(first, a.n, packs);
+    pack_at at(first, a.n, packs);
     dpt__pack<T> x = at.load<T>(a.x), g = at.load<T>(a.g), m = at.load<T>(a.m), v = at.load<T>(a.v);
     if (a.decay != 0) {
       for (int i = 0; i < DPT__PACK; i++) g.v[i] += decay * x.v[i];

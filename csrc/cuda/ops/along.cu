@@ -32,12 +32,12 @@ template <typename T> __global__ void cross_kernel(dpt__cross_args g) {
 template <typename T> __global__ void plane_kernel(dpt__planes_args g, int64_t count) {
   int64_t size = g.r_size[0] * g.r_size[1] * g.r_size[2];
   for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
-    int64_t output = t / size, rest = t - output * size, first[3], last[3], place[3];
-    place[0] = rest / (g.r_size[1] * g.r_size[2]);
-    place[1] = rest / g.r_size[2] % g.r_size[1];
-    place[2] = rest % g.r_size[2];
-    for (int d = 0; d < 3; d++) { /* places of the kernel that meet elements */
-      int64_t begin = g.pad[d] - place[d], end = begin + g.a_size[d];
+    int64_t output = t / size, rest = t - output * size, first[3], last[3], position[3];
+    position[0] = rest / (g.r_size[1] * g.r_size[2]);
+    position[1] = rest / g.r_size[2] % g.r_size[1];
+    position[2] = rest % g.r_size[2];
+    for (int d = 0; d < 3; d++) { /* positions of the kernel that meet elements */
+      int64_t begin = g.pad[d] - position[d], end = begin + g.a_size[d];
       first[d] = begin > 0 ? begin : 0;
       last[d] = end < g.k_size[d] ? end : g.k_size[d];
     }
@@ -50,9 +50,9 @@ template <typename T> __global__ void plane_kernel(dpt__planes_args g, int64_t c
             int64_t kz = g.flip ? g.k_size[0] - 1 - z : z;
             int64_t ky = g.flip ? g.k_size[1] - 1 - y : y;
             int64_t kx = g.flip ? g.k_size[2] - 1 - x : x;
-            sum += dpt__widen(a[(place[0] + z - g.pad[0]) * g.a_stride[0] +
-                                (place[1] + y - g.pad[1]) * g.a_stride[1] +
-                                (place[2] + x - g.pad[2]) * g.a_stride[2]]) *
+            sum += dpt__widen(a[(position[0] + z - g.pad[0]) * g.a_stride[0] +
+                                (position[1] + y - g.pad[1]) * g.a_stride[1] +
+                                (position[2] + x - g.pad[2]) * g.a_stride[2]]) *
                    dpt__widen(k[kz * g.k_stride[0] + ky * g.k_stride[1] + kx * g.k_stride[2]]);
           }
     ((T *)g.r)[t] = dpt__narrow<T>(sum);

@@ -14,15 +14,15 @@ namespace {
 
 template <typename Index> __global__ void ramp_kernel(dpt__ramp_args g, int64_t count) {
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
-    int64_t place[1];
-    dpt__offsets<Index, 1>(g.walk, (Index)i, place);
+    int64_t offset[1];
+    dpt__offsets<Index, 1>(g.walk, (Index)i, offset);
     double value = g.from + (double)i * g.step;
-    char *to = g.walk.data[0] + place[0] * dpt__width_of(g.walk.dtype[0]);
+    char *to = g.walk.data[0] + offset[0] * dpt__width_of(g.walk.dtype[0]);
     dpt__put_element(g.walk.dtype[0], to, g.power ? pow(10.0, value) : value);
   }
 }
 
-/* Neighbouring threads go along the smaller step. */
+/* Neighbouring threads go along the smaller stride. */
 template <typename T> __global__ void triangle_kernel(dpt__triangle_args g, int down) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x, count = g.rows * g.cols;
   int64_t inner = down ? g.rows : g.cols;
@@ -44,7 +44,7 @@ template <typename T> int triangle(dpt__context *context, const dpt__triangle_ar
 constexpr int64_t BLOCK_NUMBERS = 16 * DPT__BLOCK; /* that a block counts */
 constexpr int64_t SHARED_BINS = 8192;
 
-/* Blocks of one row after the other; counted in the block first where its memory has the room. */
+/* Blocks of one row after the other; counted in the block first if it fits its memory. */
 template <typename T>
 __global__ void count_numbers(dpt__histogram_args g, int64_t blocks, unsigned long long *counts) {
   DPT_SHARED(unsigned, own);

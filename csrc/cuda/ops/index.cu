@@ -1,8 +1,8 @@
 /* index.cu: reads and writes along a dimension by index (ops/index.h).
  *
  * Invariant: a launch looks at all indices before another one writes anything. Where several
- * indices of a slice name one place, the writes happen in the order of the indices: the slice is
- * sorted by place, stably, and one thread has all writes to a place. An index vector is a slice
+ * indices of a slice name one element, the writes happen in the order of the indices: the slice is
+ * sorted by index, stably, and one thread has all writes to an element. An index vector is a slice
  * that all other slices have in common.
  */
 #include "cuda/ops/sort.h"
@@ -15,37 +15,37 @@ namespace {
 constexpr unsigned CHECK_THREADS = 1024;
 constexpr int64_t CHECK_ALONE = 16 * CHECK_THREADS; /* indices that one block looks at */
 
-/* Slices of g.slices have `order_step` indices each in sorted and order, or share those (0). */
+/* Slices of g.slices have `order_stride` indices each in sorted and order, or share those (0). */
 struct job {
   dpt__index_args g;
   int across;            /* neighbouring threads have neighbouring slices, not indices */
-  const int64_t *sorted; /* places in order; NULL: as they are in g.idx */
+  const int64_t *sorted; /* indices in order; NULL: as they are in g.idx */
   const int64_t *order;  /* which index (from 1) each of them was */
-  int64_t order_step;
+  int64_t order_stride;
 };
 
-/* Whether there is a bad index, in *refused: a single block sets it, of several each may. */
-__global__ void check_indices(dpt__index_args g, int64_t count, int *refused, dpt__fault fault,
+/* Whether there is a bad index, in *rejected: a single block sets it, of several each may. */
+__global__ void check_indices(dpt__index_args g, int64_t count, int *rejected, dpt__fault fault,
                               const char *name) {
   int bad = 0;
   for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     int64_t at[1], slice = t / g.n;
     dpt__offsets<uint64_t, 1>(g.slices, (uint64_t)slice, at);
-    int64_t place = g.idx[at[0] + (t - slice * g.n) * g.idx_stride];
-    if (place >= 1 && place <= g.limit) continue;
+    int64_t index = g.idx[at[0] + (t - slice * g.n) * g.idx_stride];
+    if (index >= 1 && index <= g.limit) continue;
     bad = 1;
-    dpt__fault_set(fault, DPT__FAULT_INDEX, name, place, g.dim, g.limit);
+    dpt__fault_set(fault, DPT__FAULT_INDEX, name, index, g.dim, g.limit);
   }
   bad = __syncthreads_or(bad);
-  if (threadIdx.x == 0 && (bad || gridDim.x == 1)) *refused = bad;
+  if (threadIdx.x == 0 && (bad || gridDim.x == 1)) *rejected = bad;
 }
 
-int check(dpt__context *context, const dpt__index_args &g, int *refused) {
+int check(dpt__context *context, const dpt__index_args &g, int *rejected) {
   int64_t count = g.slices.count * g.n;
   unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / (CHECK_THREADS / DPT__BLOCK));
-  if (blocks > 1 && dpt__cuda_clear(context, refused, sizeof *refused)) return 1;
+  if (blocks > 1 && dpt__cuda_clear(context, rejected, sizeof *rejected)) return 1;
   unsigned threads = count < CHECK_THREADS ? (unsigned)(count + 31) / 32 * 32 : CHECK_THREADS;
-  return DPT_LAUNCH_COOPERATIVE(check_indices, blocks, threads, 0, context, g, count, refused,
+  return DPT_LAUNCH_COOPERATIVE(check_indices, blocks, threads, 0, context, g, count, rejected,
                                 dpt__fault_of(context), context->name);
 }
 
@@ -58,24 +58,24 @@ template <typename Index> struct slot { /* a thread's work */
   }
 };
 
-/* read, fill, and write: big[its place] and small[j] of each slice. */
+/* read, fill, and write: big[its index] and small[j] of each slice. */
 template <typename U, typename Index>
-__global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
+__global__ void move_slices(job w, int64_t count, U fill, const int *rejected) {
   const dpt__index_args &g = w.g;
-  if (*refused) return;
+  if (*rejected) return;
   for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     slot<Index> s(w, (Index)t);
-    int64_t at[3], from = s.j, place;
+    int64_t at[3], from = s.j, index;
     dpt__offsets<Index, 3>(g.slices, s.slice, at);
     if (w.sorted) {
-      const int64_t *sorted = w.sorted + (int64_t)s.slice * w.order_step;
-      place = sorted[s.j];
-      if ((int64_t)s.j + 1 < g.n && sorted[s.j + 1] == place) continue; /* a later one writes */
-      from = w.order[(int64_t)s.slice * w.order_step + s.j] - 1;
+      const int64_t *sorted = w.sorted + (int64_t)s.slice * w.order_stride;
+      index = sorted[s.j];
+      if ((int64_t)s.j + 1 < g.n && sorted[s.j + 1] == index) continue; /* a later one writes */
+      from = w.order[(int64_t)s.slice * w.order_stride + s.j] - 1;
     } else {
-      place = g.idx[at[0] + from * g.idx_stride];
+      index = g.idx[at[0] + from * g.idx_stride];
     }
-    U *big = (U *)g.big + at[1] + (place - 1) * g.big_stride;
+    U *big = (U *)g.big + at[1] + (index - 1) * g.big_stride;
     U *small = (U *)g.small + at[2] + from * g.small_stride;
     if (g.mode == DPT__INDEX_read)
       *small = *big;
@@ -86,17 +86,17 @@ __global__ void move_slices(job w, int64_t count, U fill, const int *refused) {
 
 /* add: rounded each time, as the host does it. */
 template <typename T, typename Index>
-__global__ void add_slices(job w, int64_t count, const int *refused) {
+__global__ void add_slices(job w, int64_t count, const int *rejected) {
   const dpt__index_args &g = w.g;
-  if (*refused) return;
+  if (*rejected) return;
   for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     slot<Index> s(w, (Index)t);
-    int64_t at[3], row = (int64_t)s.slice * w.order_step, end = (int64_t)s.j + 1;
+    int64_t at[3], row = (int64_t)s.slice * w.order_stride, end = (int64_t)s.j + 1;
     dpt__offsets<Index, 3>(g.slices, s.slice, at);
-    int64_t place = w.sorted ? w.sorted[row + s.j] : g.idx[at[0] + (int64_t)s.j * g.idx_stride];
-    if (w.sorted && s.j && w.sorted[row + s.j - 1] == place) continue; /* an earlier one adds */
-    while (w.sorted && end < g.n && w.sorted[row + end] == place) end++;
-    T *big = (T *)g.big + at[1] + (place - 1) * g.big_stride;
+    int64_t index = w.sorted ? w.sorted[row + s.j] : g.idx[at[0] + (int64_t)s.j * g.idx_stride];
+    if (w.sorted && s.j && w.sorted[row + s.j - 1] == index) continue; /* an earlier one adds */
+    while (w.sorted && end < g.n && w.sorted[row + end] == index) end++;
+    T *big = (T *)g.big + at[1] + (index - 1) * g.big_stride;
     const T *small = (const T *)g.small + at[2];
     T sum = *big;
     for (int64_t j = s.j; j < end; j++) {
@@ -133,10 +133,10 @@ int sort_indices(dpt__context *context, const dpt__slices &slices, job *w) {
   return dpt__sort_slices(context, &s, bits);
 }
 
-template <typename U> int move(dpt__context *context, const job &w, U fill, const int *refused) {
+template <typename U> int move(dpt__context *context, const job &w, U fill, const int *rejected) {
   int64_t count = w.g.slices.count * w.g.n;
   auto kernel = count <= UINT32_MAX ? move_slices<U, uint32_t> : move_slices<U, uint64_t>;
-  return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, w, count, fill, refused);
+  return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, w, count, fill, rejected);
 }
 
 /* Rows that are dense in both operands are moved in units of 16 bytes where they allow it. */
@@ -160,8 +160,8 @@ int run(dpt__context *context, job *w, const dpt__slices &slices) {
   int width = dpt__width_of(g->dtype);
   dpt__index_args looked = *g;
   looked.slices = slices;
-  int *refused = (int *)dpt__scratch(context, sizeof *refused);
-  if (check(context, looked, refused)) return 1;
+  int *rejected = (int *)dpt__scratch(context, sizeof *rejected);
+  if (check(context, looked, rejected)) return 1;
   bool ordered = g->mode == DPT__INDEX_write || g->mode == DPT__INDEX_add;
   if (ordered && g->n > 1 && sort_indices(context, slices, w)) return 1;
   if (g->mode == DPT__INDEX_add)
@@ -169,13 +169,13 @@ int run(dpt__context *context, job *w, const dpt__slices &slices) {
       typedef decltype(zero) T;
       int64_t count = g->slices.count * g->n;
       auto kernel = count <= UINT32_MAX ? add_slices<T, uint32_t> : add_slices<T, uint64_t>;
-      return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *w, count, refused);
+      return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *w, count, rejected);
     });
   if (g->mode != DPT__INDEX_fill && widened(g, width))
-    return move<uint4>(context, *w, uint4(), refused);
+    return move<uint4>(context, *w, uint4(), rejected);
   return dpt__of_width(width, [&](auto zero) {
     typedef decltype(zero) U;
-    return move<U>(context, *w, dpt__bits_of_number<U>(g->dtype, g->value), refused);
+    return move<U>(context, *w, dpt__bits_of_number<U>(g->dtype, g->value), rejected);
   });
 }
 
@@ -192,7 +192,7 @@ int dpt__cuda_index(dpt__context *context, const void *args) {
   w.g = *(const dpt__index_args *)args;
   w.across = w.g.shared ? lies_across(w.g.slices, 1, w.g.big_stride)
                         : lies_across(w.g.slices, 0, w.g.idx_stride);
-  w.order_step = w.g.shared ? 0 : w.g.n;
+  w.order_stride = w.g.shared ? 0 : w.g.n;
   dpt__slices one = {};
   one.count = 1;
   return run(context, &w, w.g.shared ? one : w.g.slices);

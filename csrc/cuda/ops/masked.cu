@@ -1,4 +1,4 @@
-/* masked.cu: elements chosen by a mask, and the places of those that are not 0 (ops/index.h).
+/* masked.cu: elements chosen by a mask, and the positions of those that are not 0 (ops/index.h).
  *
  * Invariant: where an element stands in the list follows from counts alone: those of the tiles
  * before it, which a first launch counts and a scan adds up, and of the warps before it. Nothing is
@@ -29,10 +29,10 @@ __device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
   const int dtype = walk.dtype[k], width = dpt__width_of(dtype);
   unsigned bits = 0;
   for (int round = 0; round < ROUNDS; round++) {
-    int64_t i = element_of(round), place[operands];
+    int64_t i = element_of(round), offset[operands];
     if (i >= count) break;
-    dpt__offsets<Index, operands>(walk, (Index)i, place);
-    if (dpt__element_set(dtype, walk.data[k] + place[k] * width)) bits |= 1u << round;
+    dpt__offsets<Index, operands>(walk, (Index)i, offset);
+    if (dpt__element_set(dtype, walk.data[k] + offset[k] * width)) bits |= 1u << round;
   }
   return bits;
 }
@@ -65,9 +65,9 @@ template <typename U, typename Index> struct elements {
   U *list;
   int read;
   __device__ void meet(int64_t i, int64_t at) const {
-    int64_t place[1];
-    dpt__offsets<Index, 1>(walk, (Index)i, place);
-    U *element = (U *)walk.data[0] + place[0];
+    int64_t offset[1];
+    dpt__offsets<Index, 1>(walk, (Index)i, offset);
+    U *element = (U *)walk.data[0] + offset[0];
     if (read)
       list[at] = *element;
     else
@@ -75,8 +75,8 @@ template <typename U, typename Index> struct elements {
   }
 };
 
-/* A list of places. */
-template <typename Index> struct places {
+/* A list of positions. */
+template <typename Index> struct positions {
   enum { OPERANDS = 1, FAULT = DPT__FAULT_CHANGED };
   dpt__walk walk;
   int64_t *out;
@@ -94,14 +94,14 @@ template <typename Index> struct places {
 
 /* sums: running sums of the tiles' counts; not read where there is one tile. */
 template <typename List, typename Index>
-__global__ void meet_all(List list, int64_t count, int64_t room, const int64_t *sums,
+__global__ void meet_all(List list, int64_t count, int64_t capacity, const int64_t *sums,
                          dpt__fault fault, const char *name) {
   int64_t at, tile;
   unsigned bits = bits_of<Index, List::OPERANDS>(list.walk, count);
   tile = count_tile(bits, &at);
   int64_t all = gridDim.x > 1 ? sums[gridDim.x - 1] : tile;
-  if (all > room) {
-    if (threadIdx.x == 0) dpt__fault_set(fault, List::FAULT, name, all, 0, room);
+  if (all > capacity) {
+    if (threadIdx.x == 0) dpt__fault_set(fault, List::FAULT, name, all, 0, capacity);
     return;
   }
   if (blockIdx.x) at += sums[blockIdx.x - 1];
@@ -115,7 +115,7 @@ __global__ void meet_all(List list, int64_t count, int64_t room, const int64_t *
 }
 
 template <typename Index, typename List>
-int launch(dpt__context *context, const List &list, int64_t room) {
+int launch(dpt__context *context, const List &list, int64_t capacity) {
   int64_t count = dpt__walk_count(&list.walk), tiles = (count + TILE - 1) / TILE, *sums = NULL;
   if (tiles > INT32_MAX) return dpt__cuda_fail("%lld elements are too many", (long long)count);
   if (tiles > 1) {
@@ -131,24 +131,24 @@ int launch(dpt__context *context, const List &list, int64_t room) {
     if (dpt__cuda_scan(context, &g)) return 1;
   }
   auto kernel = meet_all<List, Index>;
-  return DPT_LAUNCH_COOPERATIVE(kernel, (unsigned)tiles, THREADS, 0, context, list, count, room,
+  return DPT_LAUNCH_COOPERATIVE(kernel, (unsigned)tiles, THREADS, 0, context, list, count, capacity,
                                 sums, dpt__fault_of(context), context->name);
 }
 
 /* One thread, for elements that lie on each other: the last one counts. */
 template <typename U>
-__global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int64_t room,
+__global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int64_t capacity,
                                dpt__fault fault, const char *name) {
   for (int writes = 0; writes < 2; writes++) {
-    int64_t at = 0, place[2];
+    int64_t at = 0, offset[2];
     for (int64_t i = 0; i < count; i++) {
-      dpt__offsets<uint64_t, 2>(walk, (uint64_t)i, place);
-      if (!walk.data[1][place[1]]) continue;
-      if (writes) ((U *)walk.data[0])[place[0]] = list[at];
+      dpt__offsets<uint64_t, 2>(walk, (uint64_t)i, offset);
+      if (!walk.data[1][offset[1]]) continue;
+      if (writes) ((U *)walk.data[0])[offset[0]] = list[at];
       at++;
     }
-    if (at <= room) continue;
-    dpt__fault_set(fault, DPT__FAULT_MASK, name, at, 0, room);
+    if (at <= capacity) continue;
+    dpt__fault_set(fault, DPT__FAULT_MASK, name, at, 0, capacity);
     return;
   }
 }
@@ -156,9 +156,9 @@ __global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int
 template <typename U, typename Index>
 __global__ void fill_masked(dpt__walk walk, int64_t count, U value) {
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
-    int64_t place[2];
-    dpt__offsets<Index, 2>(walk, (Index)i, place);
-    if (walk.data[1][place[1]]) ((U *)walk.data[0])[place[0]] = value;
+    int64_t offset[2];
+    dpt__offsets<Index, 2>(walk, (Index)i, offset);
+    if (walk.data[1][offset[1]]) ((U *)walk.data[0])[offset[0]] = value;
   }
 }
 
@@ -171,20 +171,20 @@ template <typename U, typename Index> int masked(dpt__context *context, const dp
   }
   if (g->mode == DPT__INDEX_write && g->walk.serial) {
     auto write = write_in_order<U>;
-    return DPT_LAUNCH(write, 1, 1, 0, context, g->walk, (const U *)g->list, count, g->room,
+    return DPT_LAUNCH(write, 1, 1, 0, context, g->walk, (const U *)g->list, count, g->capacity,
                       dpt__fault_of(context), context->name);
   }
   elements<U, Index> list = {g->walk, (U *)g->list, g->mode == DPT__INDEX_read};
-  return launch<Index>(context, list, g->room);
+  return launch<Index>(context, list, g->capacity);
 }
 
 template <typename Index> int nonzero(dpt__context *context, const dpt__nonzero_args *g) {
-  places<Index> list = {};
+  positions<Index> list = {};
   list.walk = g->walk;
   list.out = g->out;
   list.ndim = g->ndim;
   for (int d = 0; d < g->ndim; d++) list.size[d] = g->size[d];
-  return launch<Index>(context, list, g->room);
+  return launch<Index>(context, list, g->capacity);
 }
 
 } // namespace

@@ -15,16 +15,16 @@ namespace {
 template <int distribution> __global__ void draw(dpt__philox_args g, int64_t count) {
   const int dtype = g.walk.dtype[0], given = g.walk.noperand > 1;
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
-    int64_t place[2] = {0, 0};
+    int64_t offset[2] = {0, 0};
     double a = g.a;
     if (given) {
-      dpt__offsets<uint64_t, 2>(g.walk, (uint64_t)i, place);
-      a = g.walk.dtype[1] == DPT_F32 ? (double)((const float *)g.walk.data[1])[place[1]]
-                                     : ((const double *)g.walk.data[1])[place[1]];
+      dpt__offsets<uint64_t, 2>(g.walk, (uint64_t)i, offset);
+      a = g.walk.dtype[1] == DPT_F32 ? (double)((const float *)g.walk.data[1])[offset[1]]
+                                     : ((const double *)g.walk.data[1])[offset[1]];
     } else {
-      dpt__offsets<uint64_t, 1>(g.walk, (uint64_t)i, place);
+      dpt__offsets<uint64_t, 1>(g.walk, (uint64_t)i, offset);
     }
-    dpt__put_element(dtype, g.walk.data[0] + place[0] * dpt__width_of(dtype),
+    dpt__put_element(dtype, g.walk.data[0] + offset[0] * dpt__width_of(dtype),
                      dpt__philox_drawn(&g, distribution, dtype != DPT_F64, i, a));
   }
 }

@@ -1,9 +1,9 @@
 /* radix.cu: sorts long slices by bytes of their keys, from the lowest.
  *
  * Invariant: a pass is stable, and where an item goes follows from counts alone, so the same call
- * gives the same order. A pass counts the bytes of each tile, adds the counts up, and puts each
+ * has the same order. A pass counts the bytes of each tile, adds the counts up, and puts each
  * item in its place, by way of shared memory so that neighbours are written together. The first
- * pass reads the tensor, the last one writes the results: keys give most elements back.
+ * pass reads the tensor, the last one writes the results: most elements are computed from their keys.
  */
 #include "cuda/ops/sort.h"
 
@@ -37,7 +37,7 @@ key_of(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64
   return K::of(((const T *)g.a)[start + i * g.a_stride]) ^ (g.descending ? K::ALL : 0);
 }
 template <typename Key>
-__device__ __forceinline__ uint32_t place_of(const pass<Key> &p, int64_t n, int64_t slice,
+__device__ __forceinline__ uint32_t position_of(const pass<Key> &p, int64_t n, int64_t slice,
                                              int64_t i) {
   return p.from_at ? p.from_at[slice * n + i] : (uint32_t)i;
 }
@@ -87,7 +87,7 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value) {
   return before;
 }
 
-/* A block for each chunk of tiles of a slice: counts become the places in the slice where a tile's
+/* A block for each chunk of tiles of a slice: counts become the positions in the slice where a tile's
  * items of a digit begin. */
 template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) {
   const int64_t slice = (int64_t)blockIdx.x / chunks, chunk = (int64_t)blockIdx.x % chunks;
@@ -110,7 +110,7 @@ template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) 
 
 /* Item number i of a slice's order becomes part of the result. */
 template <typename T>
-__device__ __forceinline__ void give(const dpt__sort_args &g, int64_t start, int64_t r, int64_t idx,
+__device__ __forceinline__ void write(const dpt__sort_args &g, int64_t start, int64_t r, int64_t idx,
                                      int64_t i, typename dpt__keys<T>::key key, uint32_t at) {
   typedef dpt__keys<T> K;
   if (g.descending) key ^= K::ALL;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(THREADS, 3)
   typedef typename dpt__keys<T>::key key;
   constexpr int TILE = THREADS * EACH<T>;
   __shared__ key keys[TILE];
-  __shared__ uint32_t places[TILE];
+  __shared__ uint32_t positions[TILE];
   __shared__ uint32_t counts[WARPS][DIGITS]; /* then: where a warp's items of a digit begin */
   uint32_t(*same)[DIGITS] = (uint32_t(*)[DIGITS])keys; /* a bit for each lane of a warp */
   static_assert(sizeof keys >= sizeof counts, "its memory serves twice");
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     if (i >= g.n) continue;
     uint32_t to = counts[warp][(unsigned)(k[round] >> p.shift) & 255] + rank[round];
     keys[to] = k[round];
-    places[to] = place_of(p, g.n, slice, i);
+    positions[to] = position_of(p, g.n, slice, i);
   }
   __syncthreads();
   int64_t left = g.n - tile * TILE, count = left < TILE ? left : TILE;
@@ -184,9 +184,9 @@ __global__ void __launch_bounds__(THREADS, 3)
     int64_t to = (uint32_t)(begins[(unsigned)(moved >> p.shift) & 255] + (uint32_t)i);
     if (p.to_key) {
       p.to_key[slice * g.n + to] = moved;
-      p.to_at[slice * g.n + to] = places[i];
+      p.to_at[slice * g.n + to] = positions[i];
     } else if (to >= p.first && to - p.first < p.many) {
-      give<T>(g, start[0], start[1], start[2], to - p.first, moved, places[i]);
+      write<T>(g, start[0], start[1], start[2], to - p.first, moved, positions[i]);
     }
   }
 }
@@ -211,7 +211,7 @@ __global__ void give_modes(dpt__sort_args g, const typename dpt__keys<T>::key *k
   for (; slice < g.slices.count; slice += dpt__grid_threads<int64_t>()) {
     int64_t start[3], i = slice * g.n + dpt__run_end(best[slice]);
     dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)slice, start);
-    give<T>(g, start[0], start[1], start[2], 0, keys[i], at[i]);
+    write<T>(g, start[0], start[1], start[2], 0, keys[i], at[i]);
   }
 }
 
@@ -244,7 +244,7 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   if (tiles > INT32_MAX / slices)
     return dpt__cuda_fail("%lld slices of %lld elements are too many", (long long)slices,
                           (long long)g->n);
-  /* Every pass but the last leaves items behind, by turns in two places; a mode's last one, too. */
+  /* Every pass but the last leaves items behind, by turns in two positions; a mode's last one, too. */
   const int left = passes - 1 + mode, copies = left < 2 ? left : 2;
   const size_t items = (size_t)(slices * g->n), sums = (size_t)(slices * chunks * DIGITS);
   const size_t counts = (size_t)(slices * tiles * DIGITS);
@@ -252,7 +252,7 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   uint32_t *words = (uint32_t *)dpt__scratch(
       context, (counts + (size_t)passes * sums + (size_t)copies * items) * sizeof *words);
   if (copies) keys = (key *)dpt__scratch(context, (size_t)copies * items * sizeof *keys);
-  uint32_t *chunk_sums = words + counts, *places = chunk_sums + (size_t)passes * sums;
+  uint32_t *chunk_sums = words + counts, *positions = chunk_sums + (size_t)passes * sums;
   if (dpt__cuda_clear(context, chunk_sums, (size_t)passes * sums * sizeof *words)) return 1;
   auto count = count_digits<T>;
   auto add = add_counts<key>;
@@ -269,7 +269,7 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
     p.from_key = p.to_key;
     p.from_at = p.to_at;
     p.to_key = i < left ? keys + (size_t)(i % 2) * items : NULL;
-    p.to_at = i < left ? places + (size_t)(i % 2) * items : NULL;
+    p.to_at = i < left ? positions + (size_t)(i % 2) * items : NULL;
     if (DPT_LAUNCH_COOPERATIVE(count, (unsigned)(slices * tiles), THREADS, 0, context, *g, p) ||
         DPT_LAUNCH_COOPERATIVE(add, (unsigned)(slices * chunks), THREADS, 0, context, p, chunks) ||
         DPT_LAUNCH_COOPERATIVE(put, (unsigned)(slices * tiles), THREADS, 0, context, *g, p))

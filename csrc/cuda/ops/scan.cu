@@ -1,6 +1,6 @@
 /* scan.cu: running sums and products along a dimension (ops/create.h).
  *
- * Invariant: sums are wide; in which order terms are joined depends on sizes and steps alone. A
+ * Invariant: sums are wide; in which order terms are joined depends on sizes and strides alone. A
  * slice is cut into parts where there are too few slices: a first launch sums the parts, a scan of
  * those sums says what each part begins with, and a last launch writes. A thread reads its elements
  * before it writes them, so r may be a.

@@ -1,7 +1,7 @@
 /* sort.cu: sort, topk, kthvalue and mode along a dimension (ops/sort.h).
  *
  * Invariant: no two items of a slice are equal, since each has its place in the slice behind its
- * key: so a sorting network gives the one stable order. Short slices are sorted in shared memory,
+ * key: so a sorting network makes the one stable order. Short slices are sorted in shared memory,
  * several to a block, in one launch; long ones by radix.cu.
  */
 #include "cuda/ops/sort.h"
@@ -12,7 +12,7 @@ enum { MOST_BYTES = 32768, MOST_THREADS = 1024, LITTLE = 512 };
 
 /* Items in shared memory; those that fill a slice up are greater than all others. */
 template <typename Key> struct items;
-template <> struct items<uint32_t> { /* the key above the place */
+template <> struct items<uint32_t> { /* the key above the position */
   enum { BYTES = 8 };
   uint64_t *x;
   __device__ items(void *memory, int) : x((uint64_t *)memory) {}
@@ -29,25 +29,25 @@ template <> struct items<uint32_t> { /* the key above the place */
 template <> struct items<uint64_t> {
   enum { BYTES = 12 };
   uint64_t *keys;
-  uint32_t *places;
+  uint32_t *positions;
   __device__ items(void *memory, int n)
-      : keys((uint64_t *)memory), places((uint32_t *)(keys + n)) {}
+      : keys((uint64_t *)memory), positions((uint32_t *)(keys + n)) {}
   __device__ void put(int i, uint64_t key, uint32_t at) {
     keys[i] = key;
-    places[i] = at;
+    positions[i] = at;
   }
   __device__ uint64_t key(int i) const { return keys[i]; }
-  __device__ uint32_t at(int i) const { return places[i]; }
+  __device__ uint32_t at(int i) const { return positions[i]; }
   __device__ void order(int i, int j, bool upwards) {
     uint64_t a = keys[i], b = keys[j];
-    uint32_t p = places[i], q = places[j];
+    uint32_t p = positions[i], q = positions[j];
     if ((a > b || (a == b && p > q)) != upwards) return;
     put(i, b, q);
     put(j, a, p);
   }
 };
 
-/* Sorts runs of `slice` items, both powers of two. A warp's pairs whose places differ by at most 32
+/* Sorts runs of `slice` items, both powers of two. A warp's pairs whose positions differ by at most 32
  * are in 64 items that no other warp touches. */
 template <typename Key> __device__ void sort_items(items<Key> x, int count, int slice) {
   int before = count;
@@ -66,7 +66,7 @@ template <typename Key> __device__ void sort_items(items<Key> x, int count, int 
   __syncthreads();
 }
 
-/* The place in a slice's order that a run of most equals ends at, of each slice: best[slice]. */
+/* The position in a slice's order that a run of most equals ends at, of each slice: best[slice]. */
 template <typename Key>
 __device__ void most_frequent(items<Key> x, int count, int slice, int n, unsigned long long *best) {
   for (int i = (int)threadIdx.x; i < count / slice; i += (int)blockDim.x) best[i] = 0;
@@ -118,9 +118,9 @@ __global__ void __launch_bounds__(MOST_THREADS)
     if (first_slice + l >= g.slices.count) continue;
     int64_t at[3], from = g.mode == DPT__SORT_mode ? dpt__run_end(best[l]) : first + j;
     dpt__offsets<uint64_t, 3>(g.slices, (uint64_t)(first_slice + l), at);
-    int64_t place = x.at(l * slice + (int)from);
-    ((T *)g.r)[at[1] + j * g.r_stride] = ((const T *)g.a)[at[0] + place * g.a_stride];
-    g.idx[at[2] + j * g.idx_stride] = place + 1;
+    int64_t position = x.at(l * slice + (int)from);
+    ((T *)g.r)[at[1] + j * g.r_stride] = ((const T *)g.a)[at[0] + position * g.a_stride];
+    g.idx[at[2] + j * g.idx_stride] = position + 1;
   }
 }
 

@@ -1,7 +1,7 @@
 /* sort.h: what the two ways of sorting share: keys of elements; and the order of indices.
  *
  * Invariant: a key is an unsigned number in as many bits as its element has, in the order of
- * ops/sort.h: NaN's is the greatest, -0 has that of 0. Places in a slice are 32 bits wide.
+ * ops/sort.h: NaN's is the greatest, -0 has that of 0. Positions in a slice are 32 bits wide.
  */
 #ifndef DPT_CUDA_OPS_SORT_H
 #define DPT_CUDA_OPS_SORT_H
@@ -55,7 +55,7 @@ static inline int64_t dpt__sort_many(const dpt__sort_args *g) {
 }
 
 /* The longest run of equal keys in a sorted slice, the first of those, as a number that is the
- * greater the better; ends is the place of a run's last key. */
+ * greater the better; ends is the position of a run's last key. */
 static __device__ __forceinline__ unsigned long long dpt__run_score(int64_t length, int64_t end) {
   return (unsigned long long)length << 32 | (0xffffffffu - (uint32_t)end);
 }

@@ -52,8 +52,8 @@ static int run(const struct run *r) {
   void *plain[] = {r->in, r->weight, r->out}, *data[5];
   const dnnl_memory_desc_t *md[5];
   int arg[5], n = 3,
-              result = p->key.pass == DPT__CONV_FORWARD ? 2
-                       : p->key.pass == DPT__CONV_DATA  ? 0
+              result = p->key.pass == DPT__PASS_FORWARD ? 2
+                       : p->key.pass == DPT__PASS_DATA  ? 0
                                                         : 1;
   char *scratch = r->scratch;
   for (int i = 0; i < 3; i++) {
@@ -83,7 +83,7 @@ static int whole(dpt__context *context, struct run *r, const struct dpt__convolu
   int64_t n = 0;
   float *gw = a->weight, scale = (float)a->scale;
   r->scratch = dpt__scratch(context, scratch_of(r->plan) + 64);
-  if (a->pass == DPT__CONV_WEIGHT) {
+  if (a->pass == DPT__PASS_WEIGHT) {
     n = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
     r->weight = dpt__scratch(context, (size_t)n * sizeof *gw);
   }
@@ -116,11 +116,11 @@ static int one_by_one(dpt__context *context, struct run *r, const struct dpt__co
 }
 
 int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a) {
-  int alone = a->deterministic && a->pass != DPT__CONV_WEIGHT;
+  int alone = a->deterministic && a->pass != DPT__PASS_WEIGHT;
   dpt__conv_key key = {.pass = a->pass,
                        .ndim = a->ndim,
                        .threads = alone ? 1 : context->threads,
-                       .bias = a->pass == DPT__CONV_FORWARD && a->bias,
+                       .bias = a->pass == DPT__PASS_FORWARD && a->bias,
                        .N = alone ? 1 : a->N,
                        .I = a->I,
                        .O = a->O,

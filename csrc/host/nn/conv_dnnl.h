@@ -1,7 +1,7 @@
 /* conv_dnnl.h: the cache of oneDNN's convolution primitives.
  *
  * Invariant: one list for the process under one lock; a plan does not change after it was made and
- * stays while a user holds it; plans that nobody uses give way, the oldest first, when there are
+ * stays while a user holds it; plans that nobody uses go, the oldest first, when there are
  * DPT__PLANS of them. oneDNN's primitives may run on many threads at once, because every run brings
  * its own memory.
  */
@@ -29,7 +29,7 @@ typedef struct dpt__conv_side {
 
 typedef struct dpt__conv_plan {
   struct dpt__conv_plan *next;
-  uint64_t hash, used; /* used: when, for giving way */
+  uint64_t hash, used; /* used: when, for leaving */
   int users;
   dpt__conv_key key;
   dnnl_primitive_t primitive;
@@ -38,7 +38,7 @@ typedef struct dpt__conv_plan {
   size_t scratch_bytes;
 } dpt__conv_plan;
 
-/* A plan for the key, which the caller gives back; nonzero with an error message where oneDNN
+/* A plan for the key, which the caller releases; nonzero with an error message where oneDNN
  * fails. */
 int dpt__conv_plan_take(dpt__conv_plan **plan, const dpt__conv_key *key);
 void dpt__conv_plan_give(dpt__conv_plan *plan);

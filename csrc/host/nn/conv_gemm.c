@@ -1,6 +1,6 @@
 /* conv_gemm.c: convolution by columns of patches and a product for each image.
  *
- * Invariant: FORWARD and DATA give an image to one thread, so its bits do not depend on the other
+ * Invariant: FORWARD and DATA compute an image on one thread, so its bits do not depend on the other
  * images or on the number of threads; WEIGHT adds up images in their order.
  */
 #include "host/gemm.h"
@@ -23,7 +23,7 @@ static int image(dpt__context *context, const struct dpt__convolution_args *a, i
 }
 
 int dpt__conv_gemm(dpt__context *context, const struct dpt__convolution_args *a) {
-  int weight = a->pass == DPT__CONV_WEIGHT, threads = weight ? 1 : context->threads, failed = 0;
+  int weight = a->pass == DPT__PASS_WEIGHT, threads = weight ? 1 : context->threads, failed = 0;
   if (threads > a->N) threads = (int)a->N;
   int64_t n = a->I / a->groups * dpt__volume(a->slide.kernel) * dpt__volume(a->slide.out);
   size_t each = ((size_t)n * dpt__width(a->type) + 63) / 64 * 64;

@@ -34,24 +34,24 @@ static void FN(uncolumns)(const struct dpt__convolution_args *a, const T *col, T
             }
 }
 
-/* One image; col has room for one group's columns. context has one thread except for WEIGHT. */
+/* One image; col holds one group's columns. context has one thread except for WEIGHT. */
 static int FN(image)(dpt__context *context, const struct dpt__convolution_args *a, int64_t n,
                      T *col) {
   int64_t in_size = a->I * dpt__volume(a->slide.in), S = dpt__volume(a->slide.out);
   int64_t O = a->O / a->groups, K = a->I / a->groups * dpt__volume(a->slide.kernel);
   T *in = (T *)a->in + n * in_size, *out = (T *)a->out + n * a->O * S;
   const T *bias = a->bias;
-  if (a->pass == DPT__CONV_DATA) memset(in, 0, (size_t)in_size * sizeof *in);
+  if (a->pass == DPT__PASS_DATA) memset(in, 0, (size_t)in_size * sizeof *in);
   for (int64_t g = 0; g < a->groups; g++) {
     T *gin = in + g * (in_size / a->groups), *gout = out + g * O * S;
     T *weight = (T *)a->weight + g * O * K;
-    if (a->pass != DPT__CONV_DATA) FN(columns)(a, gin, col);
-    if (a->pass == DPT__CONV_FORWARD)
+    if (a->pass != DPT__PASS_DATA) FN(columns)(a, gin, col);
+    if (a->pass == DPT__PASS_FORWARD)
       for (int64_t o = 0; o < O && bias; o++)
         for (int64_t s = 0; s < S; s++) gout[o * S + s] = bias[g * O + o];
     dpt__gemm_args gemm = dpt__convolution_product(a, 0, bias ? 1 : 0, col, gout, weight);
     DPT__TRY(dpt__host_gemm(context, &gemm));
-    if (a->pass == DPT__CONV_DATA) FN(uncolumns)(a, col, gin);
+    if (a->pass == DPT__PASS_DATA) FN(uncolumns)(a, col, gin);
   }
   return 0;
 }

@@ -71,12 +71,12 @@ static int describe_operation(const dpt__conv_plan *plan, dnnl_convolution_desc_
   }
   dnnl_memory_desc_t in = any(&plan->in.plain), weight = any(&plan->weight.plain);
   dnnl_memory_desc_t out = any(&plan->out.plain);
-  if (k->pass == DPT__CONV_FORWARD)
+  if (k->pass == DPT__PASS_FORWARD)
     return failed(dnnl_dilated_convolution_forward_desc_init(
                       desc, dnnl_forward_training, dnnl_convolution_direct, &in, &weight,
                       k->bias ? &plan->bias : NULL, &out, stride, dilate, left, right),
                   "description");
-  if (k->pass == DPT__CONV_DATA)
+  if (k->pass == DPT__PASS_DATA)
     return failed(dnnl_dilated_convolution_backward_data_desc_init(desc, dnnl_convolution_direct,
                                                                    &in, &weight, &out, stride,
                                                                    dilate, left, right),
@@ -108,14 +108,14 @@ static int complete(dpt__conv_side *side, const dnnl_primitive_desc_t pd, int ar
 static int complete_all(dpt__conv_plan *plan, const dnnl_primitive_desc_t pd,
                         const dnnl_primitive_attr_t attr) {
   int pass = (int)plan->key.pass;
-  int in = pass == DPT__CONV_DATA ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
-  int out = pass == DPT__CONV_FORWARD ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
-  int weight = pass == DPT__CONV_WEIGHT ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
+  int in = pass == DPT__PASS_DATA ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
+  int out = pass == DPT__PASS_FORWARD ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
+  int weight = pass == DPT__PASS_WEIGHT ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
   plan->scratch = *dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
   plan->scratch_bytes = dnnl_memory_desc_get_size(&plan->scratch);
-  return complete(&plan->in, pd, in, pass == DPT__CONV_DATA, attr) ||
-         complete(&plan->weight, pd, weight, pass == DPT__CONV_WEIGHT, attr) ||
-         complete(&plan->out, pd, out, pass == DPT__CONV_FORWARD, attr) ||
+  return complete(&plan->in, pd, in, pass == DPT__PASS_DATA, attr) ||
+         complete(&plan->weight, pd, weight, pass == DPT__PASS_WEIGHT, attr) ||
+         complete(&plan->out, pd, out, pass == DPT__PASS_FORWARD, attr) ||
          failed(dnnl_primitive_create(&plan->primitive, pd), "primitive");
 }
 

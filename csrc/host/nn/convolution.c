@@ -20,12 +20,12 @@ int dpt__host_convolution(dpt__context *context, const void *p) {
   const struct dpt__convolution_args *a = p;
 #ifdef _OPENMP
   /* oneDNN pads the planes that DATA writes to 16: with few of them products are faster. */
-  int dnnl = a->type == DPT_F32 && !(a->pass == DPT__CONV_DATA && a->I / a->groups <= FEW_PLANES);
+  int dnnl = a->type == DPT_F32 && !(a->pass == DPT__PASS_DATA && a->I / a->groups <= FEW_PLANES);
 #else
   int dnnl = 0;
 #endif
   DPT__TRY(dnnl ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
-  if (a->pass != DPT__CONV_DATA || !a->bias || context->measures) return 0;
+  if (a->pass != DPT__PASS_DATA || !a->bias || context->measures) return 0;
   int64_t S = dpt__volume(a->slide.in);
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->I * S)) schedule(static)
   for (int64_t i = 0; i < a->N * a->I; i++)

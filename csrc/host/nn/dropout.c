@@ -1,6 +1,6 @@
 /* dropout.c: dropout's mask by Philox 4x32-10.
  *
- * Invariant: the element at place `at` of the draw takes word at % 4 of block at / 4, so a mask
+ * Invariant: the element at position `at` of the draw takes word at % 4 of block at / 4, so a mask
  * depends neither on how the batch is split nor on threads. Every backend must draw the same words.
  */
 #include "base/philox.h"

@@ -1,10 +1,10 @@
 /* planes.c: PReLU, and local response normalization across planes.
  *
- * Invariant: sums over images and places are one thread's and in one order.
+ * Invariant: sums over images and positions are one thread's and in one order.
  */
 #include "host/nn/real.h"
 
-enum { BLOCK = 64 }; /* places that LRN works on together */
+enum { BLOCK = 64 }; /* positions that LRN works on together */
 
 #define DPT_ROWS "host/nn/planes.inc.c"
 #include "host/each_real.h"

@@ -22,8 +22,8 @@ static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_args 
   for (int64_t c = 0; c < a->C; c++) {
     sum[c] = 0;
     for (int64_t n = 0; n < a->N; n++) {
-      int64_t place = (n * a->C + c) * a->S;
-      const T *in = (const T *)a->in + place, *gout = (const T *)a->gout + place;
+      int64_t position = (n * a->C + c) * a->S;
+      const T *in = (const T *)a->in + position, *gout = (const T *)a->gout + position;
       for (int64_t s = 0; s < a->S; s++) sum[c] += in[s] > 0 ? 0 : (double)in[s] * gout[s];
     }
   }
@@ -40,7 +40,7 @@ static int FN(prelu)(dpt__context *context, const struct dpt__prelu_args *a) {
                 : FN(scale_negative)(context, a, a->in, a->out);
 }
 
-/* r[c] = the sum over the `size` planes around c of in (squared) at one row of places. */
+/* r[c] = the sum over the `size` planes around c of in (squared) at one row of positions. */
 static void FN(around)(const T *in, double *r, int64_t C, int64_t S, int64_t size, int64_t c,
                        int64_t n, int square) {
   int64_t first = c - size / 2 < 0 ? 0 : c - size / 2, end = c + size / 2 + 1;
@@ -59,9 +59,9 @@ static int FN(lrn_forward)(dpt__context *context, const struct dpt__lrn_args *a)
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {
     int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
-    int64_t place = i / blocks * a->C * a->S + first;
-    const T *in = (const T *)a->in + place;
-    T *denom = (T *)a->denom + place, *out = (T *)a->out + place;
+    int64_t position = i / blocks * a->C * a->S + first;
+    const T *in = (const T *)a->in + position;
+    T *denom = (T *)a->denom + position, *out = (T *)a->out + position;
     double sum[BLOCK];
     for (int64_t c = 0; c < a->C; c++) {
       FN(around)(in, sum, a->C, a->S, a->size, c, n, 1);
@@ -85,10 +85,10 @@ static int FN(lrn_backward)(dpt__context *context, const struct dpt__lrn_args *a
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {
     int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
-    int64_t place = i / blocks * a->C * a->S + first;
-    const T *in = (const T *)a->in + place, *out = (const T *)a->out + place;
-    const T *gout = (const T *)a->gout + place, *denom = (const T *)a->denom + place;
-    T *gin = (T *)a->gin + place, *ratio = ratios + dpt__thread_number() * a->C * BLOCK;
+    int64_t position = i / blocks * a->C * a->S + first;
+    const T *in = (const T *)a->in + position, *out = (const T *)a->out + position;
+    const T *gout = (const T *)a->gout + position, *denom = (const T *)a->denom + position;
+    T *gin = (T *)a->gin + position, *ratio = ratios + dpt__thread_number() * a->C * BLOCK;
     double sum[BLOCK];
     for (int64_t c = 0; c < a->C; c++)
       for (int64_t s = 0; s < n; s++) {

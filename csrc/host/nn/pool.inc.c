@@ -1,5 +1,5 @@
-/* pool.inc.c: rows of pool.c. A place is as wide as an element, so that they fill equal vectors. */
-typedef __typeof__(_Generic((T)0, float : (int32_t)0, double : (int64_t)0)) FN(place);
+/* pool.inc.c: rows of pool.c. A position is as wide as an element, so that they fill equal vectors. */
+typedef __typeof__(_Generic((T)0, float : (int32_t)0, double : (int64_t)0)) FN(position);
 
 /* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
 static void FN(fractional)(const struct dpt__maxpool_args *a, struct range *r) {
@@ -7,12 +7,12 @@ static void FN(fractional)(const struct dpt__maxpool_args *a, struct range *r) {
   const T *samples = a->samples;
   for (int64_t p = 0; p < a->planes; p++)
     for (int d = 0; d < 3; d++) {
-      int64_t n = s->out[d], room = s->in[d] - s->kernel[d];
+      int64_t n = s->out[d], slack = s->in[d] - s->kernel[d];
       T u = 2 - d < a->fractional ? samples[p * a->fractional + 2 - d] : 0;
-      T step = n > 1 ? (T)room / (T)(n - 1) : 0;
+      T step = n > 1 ? (T)slack / (T)(n - 1) : 0;
       for (int64_t o = 0; o < n; o++, r++) {
-        int64_t first = o == n - 1 ? room : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
-        first = first < 0 ? 0 : first > room ? room : first;
+        int64_t first = o == n - 1 ? slack : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
+        first = first < 0 ? 0 : first > slack ? slack : first;
         *r = (struct range){first, first + s->kernel[d], s->kernel[d]};
       }
     }
@@ -37,54 +37,54 @@ static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range
   *idx = best + 1;
 }
 
-/* Places x0 .. x1-1 of a row of outputs meet one element of their windows; value and best keep the
+/* Positions x0 .. x1-1 of a row of outputs meet one element of their windows; value and best keep the
  * largest so far. The stride is a constant in every call. */
 static inline __attribute__((always_inline)) void FN(meet)(const T *in, int64_t stride,
-                                                           FN(place) place, int64_t x0, int64_t x1,
+                                                           FN(position) position, int64_t x0, int64_t x1,
                                                            T *restrict value,
-                                                           FN(place) *restrict best) {
-  in += place + x0 * stride;
-  place += (FN(place))(x0 * stride);
+                                                           FN(position) *restrict best) {
+  in += position + x0 * stride;
+  position += (FN(position))(x0 * stride);
   value += x0, best += x0;
-  for (FN(place) x = 0; x < (FN(place))(x1 - x0); x++) {
+  for (FN(position) x = 0; x < (FN(position))(x1 - x0); x++) {
     T v = in[x * stride], old = value[x];
-    FN(place) take = -((v > old) | ((v != v) & (old == old)));
+    FN(position) take = -((v > old) | ((v != v) & (old == old)));
     value[x] = take ? v : old;
-    best[x] = (take & (place + x * (FN(place))stride)) | (~take & best[x]);
+    best[x] = (take & (position + x * (FN(position))stride)) | (~take & best[x]);
   }
 }
 
 static inline __attribute__((always_inline)) void FN(meet_row)(const T *in, int64_t stride,
-                                                               FN(place) place, int64_t x0,
+                                                               FN(position) position, int64_t x0,
                                                                int64_t x1, T *value,
-                                                               FN(place) * best) {
+                                                               FN(position) * best) {
   if (stride == 1)
-    FN(meet)(in, 1, place, x0, x1, value, best);
+    FN(meet)(in, 1, position, x0, x1, value, best);
   else if (stride == 2)
-    FN(meet)(in, 2, place, x0, x1, value, best);
+    FN(meet)(in, 2, position, x0, x1, value, best);
   else
-    FN(meet)(in, stride, place, x0, x1, value, best);
+    FN(meet)(in, stride, position, x0, x1, value, best);
 }
 
 /* One row of outputs of sliding windows: every element of the window at a time, for all outputs
- * that have it. best: room for a row. */
+ * that have it. best: memory for a row. */
 DPT__CLONES
 static void FN(max_row)(const T *in, const struct dpt__slide *s, struct range t, struct range y,
-                        const struct range *x, T *out, int64_t *idx, FN(place) * best) {
+                        const struct range *x, T *out, int64_t *idx, FN(position) * best) {
   int64_t first = (t.first * s->in[1] + y.first) * s->in[2], n = s->out[2];
   for (int64_t k = 0; k < n; k++) {
-    best[k] = (FN(place))(first + x[k].first);
+    best[k] = (FN(position))(first + x[k].first);
     out[k] = in[best[k]];
   }
   for (int64_t i = t.first; i < t.end; i += s->dilation[0])
     for (int64_t j = y.first; j < y.end; j += s->dilation[1])
       for (int64_t k = 0; k < s->kernel[2]; k++) {
         int64_t shift = k * s->dilation[2] - s->pad[2],
-                place = (i * s->in[1] + j) * s->in[2] + shift;
+                position = (i * s->in[1] + j) * s->in[2] + shift;
         int64_t x0 = shift < 0 ? (-shift + s->stride[2] - 1) / s->stride[2] : 0;
         int64_t x1 = s->in[2] > shift ? (s->in[2] - 1 - shift) / s->stride[2] + 1 : 0;
         if (x0 < x1)
-          FN(meet_row)(in, s->stride[2], (FN(place))place, x0, x1 < n ? x1 : n, out, best);
+          FN(meet_row)(in, s->stride[2], (FN(position))position, x0, x1 < n ? x1 : n, out, best);
       }
   for (int64_t k = 0; k < n; k++) idx[k] = (int64_t)best[k] + 1;
 }
@@ -94,7 +94,7 @@ static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a)
   int64_t small = dpt__volume(s->out), large = dpt__volume(s->in),
           n = s->out[0] + s->out[1] + s->out[2];
   struct range *ranges = ranges_of(context, s, a->samples ? a->planes : 1);
-  FN(place) *best = NULL; /* a row of outputs for each thread, if windows slide */
+  FN(position) *best = NULL; /* a row of outputs for each thread, if windows slide */
   if (!a->samples && !a->adaptive && large < INT32_MAX)
     best = dpt__scratch(context, (size_t)(s->out[2] * context->threads) * sizeof *best);
   if (context->measures) return 0;
@@ -131,9 +131,9 @@ static int FN(plane_scatter)(dpt__context *context, const struct dpt__plane_scat
     T *to = (T *)a->to + p * a->large;
     memset(to, 0, (size_t)a->large * sizeof *to);
     for (int64_t i = 0; i < a->small; i++) {
-      uint64_t place = (uint64_t)idx[i] - 1;
-      if (place < (uint64_t)a->large)
-        to[place] = a->add ? to[place] + from[i] : from[i];
+      uint64_t position = (uint64_t)idx[i] - 1;
+      if (position < (uint64_t)a->large)
+        to[position] = a->add ? to[position] + from[i] : from[i];
       else if (p * a->small + i < bad)
         bad = p * a->small + i;
     }
@@ -151,10 +151,10 @@ static int FN(plane_gather)(dpt__context *context, const struct dpt__plane_gathe
     const int64_t *idx = a->idx + p * a->small;
     T *to = (T *)a->to + p * a->small;
     for (int64_t i = 0; i < a->small; i++) {
-      uint64_t place = (uint64_t)idx[i] - 1;
-      int good = place < (uint64_t)a->large;
+      uint64_t position = (uint64_t)idx[i] - 1;
+      int good = position < (uint64_t)a->large;
       if (!good && p * a->small + i < bad) bad = p * a->small + i;
-      to[i] = good ? from[place] : 0;
+      to[i] = good ? from[position] : 0;
     }
   }
   return check_found(a->idx, bad, a->planes * a->small, a->large);

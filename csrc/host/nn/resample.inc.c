@@ -1,6 +1,6 @@
 /* resample.inc.c: rows of resample.c. */
 
-/* out gets a weighted sum of up to two elements of each dimension of in, or, backward, gives its
+/* out gets a weighted sum of up to two elements of each dimension of in, or, backward, passes its
  * gradient to them. */
 static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct tap *t, T *in,
                                T *out) {
@@ -14,11 +14,11 @@ static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct 
           int c0 = corner >> 2, c1 = corner >> 1 & 1, c2 = corner & 1;
           double w = t[i].weight[c0] * y[j].weight[c1] * x[k].weight[c2];
           if (w == 0) continue;
-          int64_t place = (t[i].at[c0] * a->insize[1] + y[j].at[c1]) * a->insize[2] + x[k].at[c2];
+          int64_t position = (t[i].at[c0] * a->insize[1] + y[j].at[c1]) * a->insize[2] + x[k].at[c2];
           if (a->backward)
-            in[place] += (T)w * *out;
+            in[position] += (T)w * *out;
           else
-            sum += w * in[place];
+            sum += w * in[position];
         }
         if (!a->backward) *out = (T)sum;
       }

@@ -1,12 +1,12 @@
 /* softmax.c: SoftMax and LogSoftMax by vectors of exponentials.
  *
- * Invariant: sums are in double and in the order of classes, a row or place is one thread's; the
+ * Invariant: sums are in double and in the order of classes, a row or position is one thread's; the
  * largest class is taken off first, so nothing overflows.
  */
 #include "host/nn/real.h"
 #include "host/rows.h"
 
-enum { BLOCK = 64 }; /* places of an image that are computed together */
+enum { BLOCK = 64 }; /* positions of an image that are computed together */
 
 #define DPT_ROWS "host/nn/softmax.inc.c"
 #include "host/each_real.h"

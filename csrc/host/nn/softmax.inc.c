@@ -27,8 +27,8 @@ static void FN(row)(int log_, const T *in, T *out, int64_t C, T *exps, dpt__row_
     for (int64_t c = 0; c < C; c++) out[c] = exps[c] * factor;
 }
 
-/* n neighbouring places (at most BLOCK) of an image whose classes lie S apart. */
-static void FN(places)(int log_, const T *in, T *out, int64_t C, int64_t S, int64_t n, T *exps,
+/* n neighbouring positions (at most BLOCK) of an image whose classes lie S apart. */
+static void FN(positions)(int log_, const T *in, T *out, int64_t C, int64_t S, int64_t n, T *exps,
                        dpt__row_fn *exp_) {
   T max[BLOCK], shift[BLOCK];
   double sum[BLOCK] = {0};
@@ -61,7 +61,7 @@ static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int6
   }
 }
 
-static void FN(places_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, int64_t S,
+static void FN(positions_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, int64_t S,
                                 int64_t n, dpt__row_fn *exp_) {
   double sum[BLOCK] = {0};
   T exps[BLOCK];
@@ -87,17 +87,17 @@ static int FN(softmax)(dpt__context *context, const struct dpt__softmax_args *a)
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < a->N * blocks; i++) {
     int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
-    int64_t place = i / blocks * a->C * a->S + first;
-    const T *from = (const T *)(a->gin ? a->gout : a->in) + place;
-    T *out = (T *)a->out + place, *mine = exps + each * dpt__thread_number();
+    int64_t position = i / blocks * a->C * a->S + first;
+    const T *from = (const T *)(a->gin ? a->gout : a->in) + position;
+    T *out = (T *)a->out + position, *mine = exps + each * dpt__thread_number();
     if (a->gin && rows)
-      FN(row_backward)(a->log, from, out, (T *)a->gin + place, a->C, mine, exp_);
+      FN(row_backward)(a->log, from, out, (T *)a->gin + position, a->C, mine, exp_);
     else if (a->gin)
-      FN(places_backward)(a->log, from, out, (T *)a->gin + place, a->C, a->S, n, exp_);
+      FN(positions_backward)(a->log, from, out, (T *)a->gin + position, a->C, a->S, n, exp_);
     else if (rows)
       FN(row)(a->log, from, out, a->C, mine, exp_);
     else
-      FN(places)(a->log, from, out, a->C, a->S, n, mine, exp_);
+      FN(positions)(a->log, from, out, a->C, a->S, n, mine, exp_);
   }
   return 0;
 }

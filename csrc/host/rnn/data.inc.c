@@ -1,6 +1,6 @@
 /* data.inc.c: the steps of data.c. */
 
-/* gx = or += the sum over the gates of the input, where x is what its matrices would give. */
+/* gx = or += the sum over the gates of the input, where x is what its matrices would return. */
 static void FN(skipped)(const dpt__rnn_pass *s, T *gx) {
   const dpt__rnn_plan *p = s->plan;
   for (int64_t i = 0; i < p->N; i++)

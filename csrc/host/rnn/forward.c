@@ -1,7 +1,7 @@
 /* forward.c: recurrent networks forward: a layer's input in one product, then the steps.
  *
  * Invariant: without a reserve all pseudo-layers share one block; the input of a layer is still
- * whole when the next direction reads it, since what the layer gives lies elsewhere.
+ * whole when the next direction reads it, since what the layer returns lies elsewhere.
  */
 #include "host/rnn/pass.h"
 

@@ -34,7 +34,7 @@ static void FN(gru_out)(int64_t H, const T *restrict g, const T *restrict before
   for (int64_t j = 0; j < H; j++) h[j] = g[j] + g[2 * H + j] * (before[j] - g[j]);
 }
 
-/* Sums to gates to h (a projection's input), for one row; c: the cell's place. */
+/* Sums to gates to h (a projection's input), for one row; c: the cell's position. */
 static void FN(cell)(const dpt__rnn_pass *s, T *g, const T *before, const T *c_before, T *c, T *h) {
   int64_t H = s->plan->H;
   FN(add)(s->plan->row, g, s->bias);

@@ -28,7 +28,7 @@ typedef struct dpt__rnn_pass {
   void *h0, *c0, *hn, *cn; /* this pseudo-layer's states, in the users' order, or NULL; backward:
                             * hn and cn are the gradients that come, h0 and c0 those that go */
   void *cells_before;      /* backward: c0 of forward */
-  void *out;               /* this direction's columns of what the layer gives, or its gradient */
+  void *out;               /* this direction's columns of what the layer returns, or its gradient */
   const void *bias;        /* a row of gates */
   dpt__rnn_matrix input, recurrent, projection;
   void *dh, *dc, *dm, *tanhs; /* backward: (B, O), thrice (B, H): gradients on the way, tanh of c */

@@ -78,15 +78,15 @@ void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, in
     }
 }
 
-/* One row, whose first element is at `place`. */
-static void drop_row(const dpt__rnn_plan *p, int64_t sequence, int64_t place, void *at) {
+/* One row, whose first element is at `position`. */
+static void drop_row(const dpt__rnn_plan *p, int64_t sequence, int64_t position, void *at) {
   const dpt_rnn *r = &p->a->rnn;
   uint64_t keep = dpt__rnn_keep(r);
   double kept = 1 / (1 - r->dropout);
   uint32_t words[4] = {0};
-  for (int64_t i = 0; i < p->columns; i++, place++) {
-    if (i == 0 || place % 4 == 0) dpt__rnn_words(r, sequence, place / 4, words);
-    double factor = words[place % 4] < keep ? kept : 0;
+  for (int64_t i = 0; i < p->columns; i++, position++) {
+    if (i == 0 || position % 4 == 0) dpt__rnn_words(r, sequence, position / 4, words);
+    double factor = words[position % 4] < keep ? kept : 0;
     if (p->a->type == DPT_F32)
       ((float *)at)[i] *= (float)factor;
     else
@@ -100,7 +100,7 @@ void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed) {
     schedule(static)
   for (int64_t t = 0; t < p->steps; t++)
     for (int64_t i = 0; i < p->active[t]; i++)
-      drop_row(p, p->order[i], dpt__rnn_place(layer, p->steps, t, p->columns),
+      drop_row(p, p->order[i], dpt__rnn_position(layer, p->steps, t, p->columns),
                dpt__rnn_at(p, packed, (p->first[t] + i) * p->columns));
 }
 

@@ -17,12 +17,12 @@ typedef struct dpt__rnn_plan {
   size_t width; /* bytes of an element */
   int plain;
   int64_t steps, B, N, H, O, columns; /* N rows in all; columns: directions * O */
-  int64_t gates, row;                 /* gates of the input; places of a row of gates */
+  int64_t gates, row;                 /* gates of the input; positions of a row of gates */
   int64_t shift;                      /* where the gates on h begin in a row */
   int32_t *order;                     /* (B): the users' number of a sorted sequence */
   int64_t *first;                     /* (steps) */
   int32_t *active;                    /* (steps), and 0 before and behind */
-  dpt__rnn_block at;                  /* places within a block */
+  dpt__rnn_block at;                  /* positions within a block */
   char *blocks, *inputs;              /* rnn.h: dpt__rnn_block; for inference all share one */
   int64_t block_step;
 } dpt__rnn_plan;
@@ -48,7 +48,7 @@ static inline void *dpt__rnn_weight(const dpt__rnn_plan *p, void *weight, int64_
 /* Rows in the users' order to packed ones and back; unpack clears what lies behind the ends. */
 void dpt__rnn_pack(const dpt__rnn_plan *p, void *packed, const void *users, int64_t columns);
 void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, int64_t columns);
-/* Multiplies what a layer gives to the next (or its gradient) by dropout's mask. */
+/* Multiplies what a layer passes to the next (or its gradient) by dropout's mask. */
 void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed);
 /* Cuts the sequences into `parts` runs of about equally many rows; run i is cuts[i] up to
  * cuts[i+1]. */
