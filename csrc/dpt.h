@@ -64,10 +64,11 @@ int64_t dpt_text_read(void *file /* or NULL */, const void *bytes /* or NULL */,
                       int64_t *size /* or NULL */, int dtype, void *to, int64_t n);
 /* A file that is to replace the one at path at once. replacement: target: path without symbolic
  * links; name: a new, empty file beside it, open as `descriptor`, or target itself where that is no
- * regular file (a pipe; descriptor is -1 then). Both texts have `capacity` bytes. What a killed process
- * left there is removed. replace: what was written to name by now is on the disk, then at target,
- * and the descriptor is closed; drop: name and descriptor go away. */
-int dpt_file_replacement(const char *path, char *target, char *name, int64_t capacity, int *descriptor);
+ * regular file (a pipe; descriptor is -1 then). Both texts have `capacity` bytes. What a killed
+ * process left there is removed. replace: what was written to name by now is on the disk, then at
+ * target, and the descriptor is closed; drop: name and descriptor go away. */
+int dpt_file_replacement(const char *path, char *target, char *name, int64_t capacity,
+                         int *descriptor);
 int dpt_file_replace(int descriptor, const char *name, const char *target);
 void dpt_file_drop(int descriptor, const char *name);
 /* The libraries that dpt computes with, a line each: "name version"; opens the BLAS, which is left
@@ -114,8 +115,9 @@ int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a);
  * contiguous. A storage that is too small grows, as in Torch7. */
 int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
                     const int64_t *size, const int64_t *stride);
-/* Torch7's resize: the same sizes (and strides, where given) change nothing; else r is contiguous (or
- * has the given strides; negative ones: contiguous) and its storage grows where it is too small. */
+/* Torch7's resize: the same sizes (and strides, where given) change nothing; else r is contiguous
+ * (or has the given strides; negative ones: contiguous) and its storage grows where it is too
+ * small. */
 int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size);
 int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride);
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a);
@@ -153,8 +155,8 @@ int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no stor
 /* The first element in host memory; NULL: a device tensor or no storage. */
 void *dpt_tensor_data(const dpt_tensor *t);
 
-/* The element `offset` elements from t's first one (the sum of index * stride_); rejected outside the
- * storage. On devices it waits for the current stream (get) or is queued there (put). A number
+/* The element `offset` elements from t's first one (the sum of index * stride_); rejected outside
+ * the storage. On devices it waits for the current stream (get) or is queued there (put). A number
  * becomes an integer as wherever one is given (fill, indexFill, scatter ...): truncated, by way of
  * 32 bits (64 for 64-bit elements); what does not fit into these is their least integer. */
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value);
@@ -221,8 +223,9 @@ int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value);
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value);
 int dpt_trace(const dpt_tensor *a, double *value);
 
-/* The k-th smallest (k from 1) along dim, the most frequent value (the smallest of those; the position
- * is its last), with positions; both kept at size 1. median is kthvalue with k = (n + 1) / 2. */
+/* The k-th smallest (k from 1) along dim, the most frequent value (the smallest of those; the
+ * position is its last), with positions; both kept at size 1. median is kthvalue with k = (n + 1)
+ * / 2. */
 int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim);
 int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim);
 /* Sorted along dim (equals keep their order, NaN counts as largest); the k largest or smallest, in
@@ -260,12 +263,13 @@ int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *id
 int dpt_scatter(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
 int dpt_scatter_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
 int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value);
-/* Masks are Byte tensors of the other operand's count. select returns a vector (on a device it waits:
- * its size depends on the mask); copy takes a's elements in order, a may have more. */
+/* Masks are Byte tensors of the other operand's count. select returns a vector (on a device it
+ * waits: its size depends on the mask); copy takes a's elements in order, a may have more. */
 int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask);
 int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a);
 int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value);
-/* r (Long, n x dimensions): the positions of elements other than 0, from 1. On a device it waits. */
+/* r (Long, n x dimensions): the positions of elements other than 0, from 1. On a device it waits.
+ */
 int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a);
 
 /* r = from, from + step, ... to; a result of that count keeps its sizes. n numbers evenly from
@@ -509,8 +513,8 @@ int dpt_batchnorm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /*
                            double scale, double eps);
 
 /* Dropout's mask (not resized): each element becomes `value` with probability 1-p, else 0. It
- * depends on the draw and the element's position in it alone: the same on every kind of device and for
- * every split of a batch along dimension 0. */
+ * depends on the draw and the element's position in it alone: the same on every kind of device and
+ * for every split of a batch along dimension 0. */
 int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double value);
 
 /* nn.LookupTable. weight VxD; idx of any shape, numbers from 1; out is idx's size x D. */
@@ -628,7 +632,8 @@ typedef struct dpt_rnn {
   int32_t projection; /* 0: none */
   /* Elements of what one layer passes to the next become 0 with that probability, or are divided by
    * 1 - dropout: where forward keeps a reserve; by the draw's words for row first_row + sequence
-   * and position (layer * T + step) * directions * O + column. Backward wants the draw of its forward.
+   * and position (layer * T + step) * directions * O + column. Backward wants the draw of its
+   * forward.
    */
   dpt_draw draw;
   double dropout;

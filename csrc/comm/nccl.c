@@ -247,10 +247,12 @@ static int nccl_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *
   for (int64_t s = 0; s < n; s++) { /* every part by itself */
     int root = rank_of(&j, in[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
-    DPT__TRY(nccl_add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &buffers));
+    DPT__TRY(
+        nccl_add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &buffers));
     for (int64_t i = 0; i < n; i++) {
       void *to = nccl_at(out[i], first[s]);
-      buffers[rank_of(&j, out[i]->storage_->device)] = (dpt__buffers){i == s ? dpt__at(in[s]) : to, to};
+      buffers[rank_of(&j, out[i]->storage_->device)] =
+          (dpt__buffers){i == s ? dpt__at(in[s]) : to, to};
     }
   }
   return end_all(&j, n, out, (uint64_t)first[n]);

@@ -1,7 +1,7 @@
 /* row.c: lists of tensors as rows of elements (comm.h).
  *
- * Invariant: the tensors are contiguous, so that an element's index in a row is an offset in memory;
- * a copy never reaches beyond the row.
+ * Invariant: the tensors are contiguous, so that an element's index in a row is an offset in
+ * memory; a copy never reaches beyond the row.
  */
 #include "base/number.h"
 #include "comm/comm.h"

@@ -60,8 +60,8 @@ int dpt__cuda_clear(dpt__context *context, void *p, size_t bytes);
 int dpt__cuda_passed(cudaEvent_t event, int *passed);
 
 /* What a kernel may find wrong: an integer divisor that is 0; `value` instead of 1 to `limit`, as
- * an index into dimension `position`, or at element `position` of 'indices' or of classes 'target'; a
- * mask of `value` elements for a list of `limit`; a tensor that is not what it was when counted.
+ * an index into dimension `position`, or at element `position` of 'indices' or of classes 'target';
+ * a mask of `value` elements for a list of `limit`; a tensor that is not what it was when counted.
  * stream.cu has the messages. */
 enum dpt__cuda_fault {
   DPT__FAULT_NONE,

@@ -1,8 +1,8 @@
 /* gemm.cu: products of matrices by cuBLAS.
  *
  * Invariant: cuBLAS counts columns first, so that a row-major matrix is the transposed of what it
- * sees: it is asked for c^T = b^T * a^T. Operands that have no leading dimension are copied to temporary
- * memory. Halves are added up as floats.
+ * sees: it is asked for c^T = b^T * a^T. Operands that have no leading dimension are copied to
+ * temporary memory. Halves are added up as floats.
  */
 #include "cuda/cublas.h"
 #include "cuda/element.h"
@@ -71,8 +71,8 @@ int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride,
   return dpt__cuda_copy(context, dtype, 3, size, to, to_stride, from, from_stride);
 }
 
-/* *matrix = a dense copy of itself (or, not filled, memory for one). The same matrix of all products
- * is copied once. */
+/* *matrix = a dense copy of itself (or, not filled, memory for one). The same matrix of all
+ * products is copied once. */
 int dense(dpt__context *context, const dpt__gemm_args *g, bool fill, const void **matrix,
           int64_t rows, int64_t cols, int64_t *row, int64_t *col, int64_t *batch) {
   int64_t count = g->batch, from[3] = {*batch, *row, *col};

@@ -177,8 +177,8 @@ int issue_call(const dpt__collective_call *call, const dpt__buffers *buffers, nc
         nccl.ncclBroadcast(buffers->from, buffers->to, count, ncclUint8, call->root, comm, stream));
     return 0;
   case DPT__REDUCE:
-    DPT__NCCL(
-        nccl.ncclReduce(buffers->from, buffers->to, count, type, ncclSum, call->root, comm, stream));
+    DPT__NCCL(nccl.ncclReduce(buffers->from, buffers->to, count, type, ncclSum, call->root, comm,
+                              stream));
     return 0;
   case DPT__ALL_REDUCE:
     DPT__NCCL(nccl.ncclAllReduce(buffers->from, buffers->to, count, type, ncclSum, comm, stream));
@@ -187,7 +187,8 @@ int issue_call(const dpt__collective_call *call, const dpt__buffers *buffers, nc
     DPT__NCCL(nccl.ncclAllGather(buffers->from, buffers->to, count, ncclUint8, comm, stream));
     return 0;
   default:
-    DPT__NCCL(nccl.ncclReduceScatter(buffers->from, buffers->to, count, type, ncclSum, comm, stream));
+    DPT__NCCL(
+        nccl.ncclReduceScatter(buffers->from, buffers->to, count, type, ncclSum, comm, stream));
     return 0;
   }
 }

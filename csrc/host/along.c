@@ -65,7 +65,7 @@ int dpt__host_planes(dpt__context *context, const void *args) {
   for (int64_t t = 0; t < g->outputs * size; t++) {
     int64_t output = t / size, rest = t % size;
     const int64_t position[3] = {rest / (g->r_size[1] * g->r_size[2]),
-                              rest / g->r_size[2] % g->r_size[1], rest % g->r_size[2]};
+                                 rest / g->r_size[2] % g->r_size[1], rest % g->r_size[2]};
     types[g->dtype].plane(g, (const char *)g->a + output * g->a_output * width,
                           (const char *)g->k + output * g->k_output * width, position,
                           (char *)g->r + t * width);

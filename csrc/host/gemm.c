@@ -125,8 +125,8 @@ static void split(const dpt__context *context, const product *p) {
 
 /* y = beta * y + alpha * matrix * x, rows split among the threads. */
 static void matrix_vector(const dpt__context *context, int dtype, form f, int64_t rows,
-                          int64_t cols, double alpha, const void *a, const void *x, int64_t x_stride,
-                          double beta, void *y, int64_t y_stride) {
+                          int64_t cols, double alpha, const void *a, const void *x,
+                          int64_t x_stride, double beta, void *y, int64_t y_stride) {
   int threads = rows * cols > 65536 ? context->threads : 1;
   int64_t part = (rows + threads - 1) / threads;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)

@@ -1,8 +1,8 @@
 /* philox.c: random numbers for tensors of host devices (ops/random.h has the formulas).
  *
- * Invariant: element i depends on its position in row-major order alone, not on the threads nor on the
- * length of a row. Normals take their logarithms and cosines from vector code, which is within an
- * ulp of the formula's.
+ * Invariant: element i depends on its position in row-major order alone, not on the threads nor on
+ * the length of a row. Normals take their logarithms and cosines from vector code, which is within
+ * an ulp of the formula's.
  */
 #include "base/element.h"
 #include "host/isa.h"

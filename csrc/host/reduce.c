@@ -1,8 +1,8 @@
 /* reduce.c: reductions over a dimension and over everything, in host memory.
  *
- * Invariant: work is cut into blocks by sizes and strides alone, blocks are joined in their order, so
- * that no result depends on the number of threads. A slice whose elements lie closer together than
- * its neighbours' is summed as a run, otherwise TILE slices side by side.
+ * Invariant: work is cut into blocks by sizes and strides alone, blocks are joined in their order,
+ * so that no result depends on the number of threads. A slice whose elements lie closer together
+ * than its neighbours' is summed as a run, otherwise TILE slices side by side.
  */
 #include "ops/reduce.h"
 #include "base/number.h"

@@ -116,7 +116,7 @@ typedef union buffer {
 /* One tile: where its operands are and how they lie. */
 typedef struct tile {
   int64_t ni, nj;
-  char *data[DPT__OPERANDS];     /* in memory */
+  char *data[DPT__OPERANDS];       /* in memory */
   int64_t stride_i[DPT__OPERANDS]; /* in memory, in elements */
   int64_t stride_j[DPT__OPERANDS];
 } tile;
@@ -175,9 +175,11 @@ static int copy_directly(const layout *plan, const tile *t) {
   if (walk->noperand != 2 || walk->dtype[0] != walk->dtype[1]) return 0;
   if (plan->task->row != plan->rows->convert[walk->dtype[0]][walk->dtype[0]]) return 0;
   if (t->stride_i[0] == 1)
-    gather(size, t->data[0], t->stride_j[0], t->data[1], t->nj, t->ni, t->stride_j[1], t->stride_i[1]);
+    gather(size, t->data[0], t->stride_j[0], t->data[1], t->nj, t->ni, t->stride_j[1],
+           t->stride_i[1]);
   else if (t->stride_i[1] == 1)
-    scatter(size, t->data[0], t->data[1], t->stride_j[1], t->nj, t->ni, t->stride_j[0], t->stride_i[0]);
+    scatter(size, t->data[0], t->data[1], t->stride_j[1], t->nj, t->ni, t->stride_j[0],
+            t->stride_i[0]);
   else
     return 0;
   return 1;
@@ -231,7 +233,8 @@ static void one_tile(const layout *plan, int64_t number) {
     plan->rows->convert[dtype][made](count, raw.bytes, data[0], NULL, NULL, 0, 0);
     data[0] = raw.bytes;
   }
-  scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.stride_j[0], t.stride_i[0]);
+  scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.stride_j[0],
+          t.stride_i[0]);
 }
 
 /* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,

@@ -1,9 +1,9 @@
 /* tile.h: runs a dense row function over the operands of a walk.
  *
  * Invariant: row functions only ever see dense runs of elements. Where an operand is not dense, a
- * tile of it is gathered into a buffer first (read along its own smallest stride, so that transposed
- * operands use whole cache lines), and the result scattered afterwards. Elements are converted on
- * the way where the row function wants another type than memory holds.
+ * tile of it is gathered into a buffer first (read along its own smallest stride, so that
+ * transposed operands use whole cache lines), and the result scattered afterwards. Elements are
+ * converted on the way where the row function wants another type than memory holds.
  */
 #ifndef DPT_HOST_TILE_H
 #define DPT_HOST_TILE_H

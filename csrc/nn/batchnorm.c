@@ -3,20 +3,22 @@
 #include "nn/kernels.h"
 
 /* A result of C elements that is updated, or NULL. */
-static void updated(dpt__call *call, const char *name, dpt_tensor *t, int64_t C, void *field) {
+static void batchnorm_update(dpt__call *call, const char *name, dpt_tensor *t, int64_t C,
+                             void *field) {
   dpt_tensor *r = dpt__call_update_maybe(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 
 /* An operand of C elements, which may be missing; which may not. */
-static void planes_maybe(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
-                         void *field) {
+static void batchnorm_planes_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
+                                   int64_t C, void *field) {
   const dpt_tensor *r = dpt__call_in_maybe(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
-static void planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C, void *field) {
+static void batchnorm_planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
+                             void *field) {
   dpt__call_present(call, name, t);
-  planes_maybe(call, name, t, C, field);
+  batchnorm_planes_maybe(call, name, t, C, field);
 }
 
 int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *save_std,
@@ -29,15 +31,15 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
-  planes_maybe(&call, "weight", weight, args.C, &args.weight);
-  planes_maybe(&call, "bias", bias, args.C, &args.bias);
+  batchnorm_planes_maybe(&call, "weight", weight, args.C, &args.weight);
+  batchnorm_planes_maybe(&call, "bias", bias, args.C, &args.bias);
   /* evaluation only reads them: who watches their writes must see none */
   if (train) {
-    updated(&call, "running_mean", running_mean, args.C, &args.running_mean);
-    updated(&call, "running_var", running_var, args.C, &args.running_var);
+    batchnorm_update(&call, "running_mean", running_mean, args.C, &args.running_mean);
+    batchnorm_update(&call, "running_var", running_var, args.C, &args.running_var);
   } else {
-    planes(&call, "running_mean", running_mean, args.C, &args.running_mean);
-    planes(&call, "running_var", running_var, args.C, &args.running_var);
+    batchnorm_planes(&call, "running_mean", running_mean, args.C, &args.running_mean);
+    batchnorm_planes(&call, "running_var", running_var, args.C, &args.running_var);
   }
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
   if (train) dpt__call_out(&call, "save_mean", save_mean, 1, &args.C, &args.save_mean);
@@ -58,16 +60,16 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
   if (!call.status) dpt__call_same(&call, "gradOutput", gy, x->ndim_, x->size_);
-  planes_maybe(&call, "weight", weight, args.C, &args.weight);
+  batchnorm_planes_maybe(&call, "weight", weight, args.C, &args.weight);
   if (train) {
-    planes(&call, "save_mean", save_mean, args.C, &args.mean);
-    planes(&call, "save_std", save_std, args.C, &args.deviation);
+    batchnorm_planes(&call, "save_mean", save_mean, args.C, &args.mean);
+    batchnorm_planes(&call, "save_std", save_std, args.C, &args.deviation);
   } else {
-    planes(&call, "running_mean", running_mean, args.C, &args.mean);
-    planes(&call, "running_var", running_var, args.C, &args.deviation);
+    batchnorm_planes(&call, "running_mean", running_mean, args.C, &args.mean);
+    batchnorm_planes(&call, "running_var", running_var, args.C, &args.deviation);
   }
-  updated(&call, "gweight", gweight, args.C, &args.gweight);
-  updated(&call, "gbias", gbias, args.C, &args.gbias);
+  batchnorm_update(&call, "gweight", gweight, args.C, &args.gweight);
+  batchnorm_update(&call, "gbias", gbias, args.C, &args.gbias);
   if (gin) dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(x), batchnorm_backward, &args);
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static int device_of(const dpt_tensor *t) { return t->storage_ ? t->storage_->device : 0; }
+static int call_device(const dpt_tensor *t) { return t->storage_ ? t->storage_->device : 0; }
 
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
   if (!call->status && !t)
@@ -21,14 +21,14 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
   int type = dpt__type(like);
   call->kind = like->kind_;
   call->type = type == DPT_F16 ? DPT_F32 : type;
-  call->device = device_of(like);
+  call->device = call_device(like);
   if (type != DPT_F32 && type != DPT_F64 && !(type == DPT_F16 && dpt__is_device(like->kind_)))
     call->status = dpt__fail("%s: argument '%s' is a %s, wanted a tensor of floats or doubles", fn,
                              name, dpt__kind_name(like->kind_));
 }
 
 /* Takes a slot for an operand; NULL if the call has failed. */
-static dpt_tensor *take(dpt__call *call) {
+static dpt_tensor *call_take(dpt__call *call) {
   if (call->status) return NULL;
   dpt__assert(call->n < DPT__CALL_OPERANDS && !call->made);
   int i = call->n++;
@@ -37,7 +37,7 @@ static dpt_tensor *take(dpt__call *call) {
   return &call->tensor[i];
 }
 
-static int check_kind(dpt__call *call, const char *name, const dpt_tensor *t, int kind) {
+static int call_check_kind(dpt__call *call, const char *name, const dpt_tensor *t, int kind) {
   if (t->kind_ == kind) return 0;
   return call->status = dpt__fail("%s: argument '%s' is a %s, wanted a %s", call->fn, name,
                                   dpt__kind_name(t->kind_), dpt__kind_name(kind));
@@ -55,7 +55,7 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
 
 /* slot becomes a contiguous tensor of that type with t's sizes; until it has memory of its own it
  * says where t lies. */
-static void fresh(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor *t) {
+static void call_fresh(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor *t) {
   *slot = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .storage_ = t->storage_};
   memcpy(slot->size_, t->size_, sizeof t->size_);
   slot->ndim_ = t->ndim_;
@@ -63,13 +63,14 @@ static void fresh(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor 
   call->fresh++;
 }
 
-static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int type, void *field) {
-  dpt_tensor *slot = take(call);
+static const dpt_tensor *call_take_dense(dpt__call *call, const dpt_tensor *t, int type,
+                                         void *field) {
+  dpt_tensor *slot = call_take(call);
   *slot = *t;
   if (dpt__type(t) != type || !dpt__contiguous(t)) {
     call->origin[call->n - 1].from = *t;
     call->origin[call->n - 1].copied = 1;
-    fresh(call, slot, type, t);
+    call_fresh(call, slot, type, t);
   }
   dpt__call_at(call, slot, field);
   return slot;
@@ -78,8 +79,8 @@ static const dpt_tensor *take_dense(dpt__call *call, const dpt_tensor *t, int ty
 const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
                                      void *field) {
   if (field) memcpy(field, &nothing, sizeof nothing);
-  if (call->status || !t || check_kind(call, name, t, call->kind)) return NULL;
-  return take_dense(call, t, call->type, field);
+  if (call->status || !t || call_check_kind(call, name, t, call->kind)) return NULL;
+  return call_take_dense(call, t, call->type, field);
 }
 
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t,
@@ -98,32 +99,32 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
     return NULL;
   }
   *type = dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t);
-  return take_dense(call, t, *type, field);
+  return call_take_dense(call, t, *type, field);
 }
 
-static dpt_tensor *take_result(dpt__call *call, dpt_tensor *r, int type, void *field) {
-  dpt_tensor *slot = take(call);
+static dpt_tensor *call_take_result(dpt__call *call, dpt_tensor *r, int type, void *field) {
+  dpt_tensor *slot = call_take(call);
   *slot = *r;
   call->origin[call->n - 1].result = 1;
   if (dpt__type(r) != type || !dpt__contiguous(r)) {
     call->origin[call->n - 1].back = r;
-    fresh(call, slot, type, r);
+    call_fresh(call, slot, type, r);
   }
   dpt__call_at(call, slot, field);
   return slot;
 }
 
-static dpt_tensor *take_out(dpt__call *call, const char *name, dpt_tensor *r, int kind, int type,
-                            int ndim, const int64_t *size, void *field) {
+static dpt_tensor *call_take_out(dpt__call *call, const char *name, dpt_tensor *r, int kind,
+                                 int type, int ndim, const int64_t *size, void *field) {
   dpt__call_present(call, name, r);
-  if (call->status || check_kind(call, name, r, kind)) return NULL;
+  if (call->status || call_check_kind(call, name, r, kind)) return NULL;
   if ((call->status = dpt__result(r, ndim, size, call->device))) return NULL;
-  return take_result(call, r, type, field);
+  return call_take_result(call, r, type, field);
 }
 
 dpt_tensor *dpt__call_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                           const int64_t *size, void *field) {
-  return take_out(call, name, r, call->kind, call->type, ndim, size, field);
+  return call_take_out(call, name, r, call->kind, call->type, ndim, size, field);
 }
 
 dpt_tensor *dpt__call_out_like(dpt__call *call, const char *name, dpt_tensor *r,
@@ -142,14 +143,14 @@ dpt_tensor *dpt__call_out_side(dpt__call *call, int backward, dpt_tensor *r,
 
 dpt_tensor *dpt__call_out_type(dpt__call *call, const char *name, dpt_tensor *r, int type, int ndim,
                                const int64_t *size, void *field) {
-  return take_out(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, ndim, size, field);
+  return call_take_out(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, ndim, size, field);
 }
 
-static dpt_tensor *take_update(dpt__call *call, const char *name, dpt_tensor *r, int kind, int type,
-                               void *field) {
+static dpt_tensor *call_take_update(dpt__call *call, const char *name, dpt_tensor *r, int kind,
+                                    int type, void *field) {
   if (field) memcpy(field, &nothing, sizeof nothing);
-  if (call->status || !r || check_kind(call, name, r, kind)) return NULL;
-  dpt_tensor *slot = take_result(call, r, type, field);
+  if (call->status || !r || call_check_kind(call, name, r, kind)) return NULL;
+  dpt_tensor *slot = call_take_result(call, r, type, field);
   call->origin[call->n - 1].from = *r;
   call->origin[call->n - 1].copied = call->origin[call->n - 1].fresh;
   return slot;
@@ -158,11 +159,11 @@ static dpt_tensor *take_update(dpt__call *call, const char *name, dpt_tensor *r,
 dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type,
                                   void *field) {
   dpt__call_present(call, name, r);
-  return take_update(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, field);
+  return call_take_update(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, field);
 }
 
 dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
-  return take_update(call, name, r, call->kind, call->type, field);
+  return call_take_update(call, name, r, call->kind, call->type, field);
 }
 
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
@@ -211,7 +212,7 @@ void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int 
 }
 
 /* All memory first, so that a call that lacks some has queued nothing. */
-static int make(dpt__call *call) {
+static int call_make(dpt__call *call) {
   int n = call->fresh ? call->n : 0, status = 0;
   call->made = 1;
   for (int i = 0; i < n; i++)
@@ -231,7 +232,7 @@ void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, int32_t *type, c
                       size_t size) {
   if (call->status) return;
   *type = call->type;
-  call->status = (!call->made && (dpt__launch_check(&call->launch, kernel) || make(call))) ||
+  call->status = (!call->made && (dpt__launch_check(&call->launch, kernel) || call_make(call))) ||
                  dpt__launch_kernel(&call->launch, kernel, args, size);
 }
 

@@ -17,7 +17,7 @@ struct conv {
 };
 
 /* The planes, which weight's first size and count say. */
-static void find_planes(dpt__call *call, const char *name, const dpt_tensor *weight,
+static void conv_planes(dpt__call *call, const char *name, const dpt_tensor *weight,
                         const dpt_window *window, struct conv *conv) {
   const int64_t *kernel = conv->slide.kernel;
   int64_t groups = window->groups ? window->groups : 1, K = kernel[0] * kernel[1] * kernel[2];
@@ -33,7 +33,7 @@ static void find_planes(dpt__call *call, const char *name, const dpt_tensor *wei
 }
 
 /* The output's size in dimension d. */
-static void slide_over(dpt__call *call, const dpt_tensor *in, const dpt_window *window, int d,
+static void conv_slide(dpt__call *call, const dpt_tensor *in, const dpt_window *window, int d,
                        struct conv *conv) {
   struct dpt__slide *s = &conv->slide;
   int64_t size = conv->images.size[d], *out = &conv->plane[d];
@@ -59,20 +59,20 @@ static void slide_over(dpt__call *call, const dpt_tensor *in, const dpt_window *
 }
 
 /* All of conv but what is in tensors; of `in` only the sizes count. */
-static void start(dpt__call *call, const char *name, const dpt_tensor *weight, const dpt_tensor *in,
-                  const dpt_window *window, struct conv *conv) {
+static void conv_start(dpt__call *call, const char *name, const dpt_tensor *weight,
+                       const dpt_tensor *in, const dpt_window *window, struct conv *conv) {
   dpt__slide_start(call, window, &conv->slide);
-  if (!call->status) find_planes(call, name, weight, window, conv);
+  if (!call->status) conv_planes(call, name, weight, window, conv);
   dpt__images_of(call, "input", in, window->ndim, &conv->images);
   if (!call->status && conv->images.C != conv->I)
     call->status = dpt__fail("%s: argument 'input' is a %s with %lld planes, wanted %lld", call->fn,
                              dpt__describe(in), (long long)conv->images.C, (long long)conv->I);
-  for (int d = 0; d < 3 && !call->status; d++) slide_over(call, in, window, d, conv);
+  for (int d = 0; d < 3 && !call->status; d++) conv_slide(call, in, window, d, conv);
 }
 
 /* The arguments of all passes: `in` and `out` are the caller's two sides, whose roles a transposed
  * convolution exchanges; so are the passes. */
-static void fill_args(dpt__call *call, struct dpt__convolution_args *args, int pass,
+static void conv_fill(dpt__call *call, struct dpt__convolution_args *args, int pass,
                       const dpt_window *window, const struct conv *conv, const dpt_tensor *in,
                       const dpt_tensor *out, const dpt_tensor *weight) {
   static const int exchanged[] = {[DPT__PASS_FORWARD] = DPT__PASS_DATA,
@@ -104,18 +104,18 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, NULL);
   const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
-  start(&call, "weight", w, x, window, &conv);
+  conv_start(&call, "weight", w, x, window, &conv);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, conv.O, "one for each output plane");
   int ndim = dpt__images_size(&conv.images, window->ndim, conv.O, conv.plane, size);
   dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size, NULL);
-  fill_args(&call, &args, DPT__PASS_FORWARD, window, &conv, x, y, w);
+  conv_fill(&call, &args, DPT__PASS_FORWARD, window, &conv, x, y, w);
   return dpt__call_run(&call, conv.images.N, convolution, &args);
 }
 
 /* A gradient's sizes are those of the output. */
-static void check_gradient(dpt__call *call, const dpt_tensor *gout, const dpt_window *window,
-                           const struct conv *conv) {
+static void conv_check_gradient(dpt__call *call, const dpt_tensor *gout, const dpt_window *window,
+                                const struct conv *conv) {
   int64_t size[5];
   if (call->status) return;
   int ndim = dpt__images_size(&conv->images, window->ndim, conv->O, conv->plane, size);
@@ -130,11 +130,11 @@ int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt__call_begin(&call, "convolution", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, NULL);
-  start(&call, "weight", w, in, window, &conv);
-  check_gradient(&call, gy, window, &conv);
+  conv_start(&call, "weight", w, in, window, &conv);
+  conv_check_gradient(&call, gy, window, &conv);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_, NULL);
-  fill_args(&call, &args, DPT__PASS_DATA, window, &conv, gx, gy, w);
+  conv_fill(&call, &args, DPT__PASS_DATA, window, &conv, gx, gy, w);
   return dpt__call_run(&call, conv.images.N, convolution, &args);
 }
 
@@ -150,8 +150,8 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt_tensor *w = dpt__call_update_maybe(&call, "gradWeight", gw, NULL);
   dpt_tensor *b = dpt__call_update_maybe(&call, "gradBias", gb, &sum.gb);
   if (w) {
-    start(&call, "gradWeight", w, x, window, &conv);
-    check_gradient(&call, gy, window, &conv);
+    conv_start(&call, "gradWeight", w, x, window, &conv);
+    conv_check_gradient(&call, gy, window, &conv);
   } else { /* the bias alone: planes are gout's */
     dpt__images_of(&call, "gradOutput", gy, window->ndim, &conv.images);
     conv.O = conv.images.C;
@@ -161,7 +161,7 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt__call_count(&call, "gradBias", b, conv.O, "one for each output plane");
   sum.N = conv.images.N, sum.C = conv.O;
   sum.S = conv.plane[0] * conv.plane[1] * conv.plane[2];
-  if (w) fill_args(&call, &args, DPT__PASS_WEIGHT, window, &conv, x, gy, w);
+  if (w) conv_fill(&call, &args, DPT__PASS_WEIGHT, window, &conv, x, gy, w);
   args.scale = scale;
   if (w && sum.N) dpt__call_launch(&call, convolution, &args);
   return dpt__call_run(&call, b && sum.N, plane_sum, &sum);

@@ -3,8 +3,9 @@
 #include "nn/kernels.h"
 
 /* Sizes of the weight and of t, a vector or matrix, whose columns it must fit. */
-static void start(dpt__call *call, struct dpt__linear_args *args, int pass, const char *weight_name,
-                  const dpt_tensor *weight, const char *name, const dpt_tensor *t) {
+static void linear_start(dpt__call *call, struct dpt__linear_args *args, int pass,
+                         const char *weight_name, const dpt_tensor *weight, const char *name,
+                         const dpt_tensor *t) {
   args->pass = pass;
   args->deterministic = dpt_deterministic_get();
   args->tf32 = dpt_tf32_get();
@@ -28,7 +29,7 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
-  start(&call, &args, DPT__PASS_FORWARD, "weight", w, "input", x);
+  linear_start(&call, &args, DPT__PASS_FORWARD, "weight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, args.O, "one for each output");
   int64_t size[2] = {args.B, args.O};
@@ -42,7 +43,7 @@ int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_
   dpt__call_begin(&call, "linear", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  start(&call, &args, DPT__PASS_DATA, "weight", w, "gradOutput", gy);
+  linear_start(&call, &args, DPT__PASS_DATA, "weight", w, "gradOutput", gy);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {args.B, args.I};
   dpt_tensor *gx =
@@ -59,7 +60,7 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.weight);
   dpt_tensor *b = dpt__call_update_maybe(&call, "gradBias", gb, &args.bias);
-  start(&call, &args, DPT__PASS_WEIGHT, "gradWeight", w, "input", x);
+  linear_start(&call, &args, DPT__PASS_WEIGHT, "gradWeight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {args.B, args.O};
   dpt__call_same(&call, "gradOutput", gy, x->ndim_, size + 2 - x->ndim_);

@@ -21,8 +21,8 @@ int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double va
 }
 
 /* The table, V rows of D numbers. */
-static void table(dpt__call *call, const char *name, const dpt_tensor *weight, int64_t *V,
-                  int64_t *D) {
+static void lookup_table(dpt__call *call, const char *name, const dpt_tensor *weight, int64_t *V,
+                         int64_t *D) {
   if (call->status) return;
   if (weight->ndim_ != 2 || weight->size_[1] < 1) dpt__call_wrong(call, name, weight, "a matrix");
   *V = weight->size_[0];
@@ -36,7 +36,7 @@ int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tens
   dpt__call_begin(&call, "lookup", "weight", weight);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
-  table(&call, "weight", w, &args.V, &args.D);
+  lookup_table(&call, "weight", w, &args.V, &args.D);
   if (!call.status && i->ndim_ == DPT_MAXDIM)
     call.status =
         dpt__fail("lookup: argument 'indices' has %d dimensions, wanted fewer", DPT_MAXDIM);
@@ -58,7 +58,7 @@ int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor 
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
-  table(&call, "gradWeight", w, &args.V, &args.D);
+  lookup_table(&call, "gradWeight", w, &args.V, &args.D);
   args.n = call.status ? 0 : dpt__count(i);
   dpt__call_count(&call, "gradOutput", gy, args.n * args.D, "a row for each index");
   return dpt__call_run(&call, dpt__call_some(i), lookup_backward, &args);
@@ -70,7 +70,7 @@ int dpt_lookup_renorm(dpt_tensor *weight, const dpt_tensor *idx, double max_norm
   dpt__call_begin(&call, "lookup", "weight", weight);
   dpt_tensor *w = dpt__call_update(&call, "weight", weight, &args.weight);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
-  table(&call, "weight", w, &args.V, &args.D);
+  lookup_table(&call, "weight", w, &args.V, &args.D);
   if (!call.status && !(p > 0))
     call.status = dpt__fail("lookup: argument 'p' is %g, wanted a positive norm", p);
   args.n = call.status ? 0 : dpt__count(i);

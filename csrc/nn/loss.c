@@ -28,9 +28,9 @@ int dpt_loss(const char *name) {
 
 /* The operands of a pointwise loss, each with its field; returns in, and how many elements it has.
  */
-static const dpt_tensor *operands(dpt__call *call, int loss, const dpt_tensor *in, void *in_field,
-                                  const dpt_tensor *target, void *target_field,
-                                  const dpt_tensor *weight, void *weight_field, int64_t *n) {
+static const dpt_tensor *loss_operands(dpt__call *call, int loss, const dpt_tensor *in,
+                                       void *in_field, const dpt_tensor *target, void *target_field,
+                                       const dpt_tensor *weight, void *weight_field, int64_t *n) {
   int known = loss >= 0 && loss < DPT__NLOSS;
   dpt__call_begin(call, known ? names[loss] : "loss", "input", in);
   if (!call->status && !known) call->status = dpt__fail("loss: there is no loss %d", loss);
@@ -49,7 +49,7 @@ int dpt_loss_forward(int loss, dpt_tensor *out, const dpt_tensor *in, const dpt_
                      const dpt_tensor *weight, int average, double p) {
   dpt__call call;
   struct dpt__loss_args args = {.loss = loss, .average = average, .p = p};
-  operands(&call, loss, in, &args.in, target, &args.target, weight, &args.weight, &args.n);
+  loss_operands(&call, loss, in, &args.in, target, &args.target, weight, &args.weight, &args.n);
   dpt__call_out(&call, "output", out, 1, &one, &args.out);
   return dpt__call_run(&call, 1, loss, &args);
 }
@@ -59,14 +59,14 @@ int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt
   dpt__call call;
   struct dpt__loss_args args = {.loss = loss, .average = average, .p = p};
   const dpt_tensor *x =
-      operands(&call, loss, in, &args.in, target, &args.target, weight, &args.weight, &args.n);
+      loss_operands(&call, loss, in, &args.in, target, &args.target, weight, &args.weight, &args.n);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), loss, &args);
 }
 
 /* in C, NxC or NxCxS with a class for each of N*S positions. */
-static void classes(dpt__call *call, const dpt_tensor *in, const dpt_tensor *target,
-                    const dpt_tensor *weight, int maxdim, int64_t *N, int64_t *C, int64_t *S) {
+static void loss_classes(dpt__call *call, const dpt_tensor *in, const dpt_tensor *target,
+                         const dpt_tensor *weight, int maxdim, int64_t *N, int64_t *C, int64_t *S) {
   dpt__call_dims(call, "input", in, 1, maxdim, maxdim > 2 ? "C, NxC or NxCxHxW" : "C or NxC");
   dpt__call_planes(call, in, !call->status && in->ndim_ > 1, N, C, S);
   dpt__call_count(call, "target", target, *N * *S, "a class for each row of input");
@@ -82,7 +82,7 @@ int dpt_nll_forward(dpt_tensor *out, dpt_tensor *total, const dpt_tensor *in,
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
   const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight, &args.weight);
-  classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
+  loss_classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   dpt__call_out(&call, "output", out, 1, &one, &args.out);
   dpt__call_out(&call, "total", total, 1, &one, &args.total);
   return dpt__call_run(&call, 1, nll, &args);
@@ -98,14 +98,15 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
   const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight, &args.weight);
   const dpt_tensor *sum = dpt__call_in(&call, "total", total, &args.total);
-  classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
+  loss_classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   dpt__call_count(&call, "total", sum, 1, "as forward left it");
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), nll, &args);
 }
 
-static int multimargin(dpt_tensor *r, int backward, const dpt_tensor *in, const dpt_tensor *target,
-                       const dpt_tensor *weight, int average, int p, double margin) {
+static int loss_multimargin(dpt_tensor *r, int backward, const dpt_tensor *in,
+                            const dpt_tensor *target, const dpt_tensor *weight, int average, int p,
+                            double margin) {
   dpt__call call;
   int64_t S;
   struct dpt__multimargin_args args = {.average = average, .p = p, .margin = margin};
@@ -115,7 +116,7 @@ static int multimargin(dpt_tensor *r, int backward, const dpt_tensor *in, const 
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
   const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight, &args.weight);
-  classes(&call, x, t, w, 2, &args.N, &args.C, &S);
+  loss_classes(&call, x, t, w, 2, &args.N, &args.C, &S);
   dpt_tensor *y = backward ? dpt__call_out_like(&call, "gradInput", r, x, &args.gin)
                            : dpt__call_out(&call, "output", r, 1, &one, &args.out);
   return dpt__call_run(&call, dpt__call_some(y), multimargin, &args);
@@ -123,16 +124,16 @@ static int multimargin(dpt_tensor *r, int backward, const dpt_tensor *in, const 
 
 int dpt_multimargin_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *target,
                             const dpt_tensor *weight, int average, int p, double margin) {
-  return multimargin(out, 0, in, target, weight, average, p, margin);
+  return loss_multimargin(out, 0, in, target, weight, average, p, margin);
 }
 
 int dpt_multimargin_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *target,
                              const dpt_tensor *weight, int average, int p, double margin) {
-  return multimargin(gin, 1, in, target, weight, average, p, margin);
+  return loss_multimargin(gin, 1, in, target, weight, average, p, margin);
 }
 
-static int multilabel(dpt_tensor *r, int backward, const dpt_tensor *in, const dpt_tensor *target,
-                      int average) {
+static int loss_multilabel(dpt_tensor *r, int backward, const dpt_tensor *in,
+                           const dpt_tensor *target, int average) {
   dpt__call call;
   int64_t S;
   struct dpt__multilabel_args args = {.average = average};
@@ -149,10 +150,10 @@ static int multilabel(dpt_tensor *r, int backward, const dpt_tensor *in, const d
 
 int dpt_multilabel_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *target,
                            int average) {
-  return multilabel(out, 0, in, target, average);
+  return loss_multilabel(out, 0, in, target, average);
 }
 
 int dpt_multilabel_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *target,
                             int average) {
-  return multilabel(gin, 1, in, target, average);
+  return loss_multilabel(gin, 1, in, target, average);
 }

@@ -9,8 +9,9 @@ static int prelu_planes(const dpt_tensor *in, const dpt_tensor *slopes) {
 }
 
 /* (N, C, S) of in, and whether its planes share the one slope. */
-static void slopes(dpt__call *call, const dpt_tensor *in, const char *name,
-                   const dpt_tensor *weight, int64_t *N, int64_t *C, int64_t *S, int32_t *shared) {
+static void prelu_slopes(dpt__call *call, const dpt_tensor *in, const char *name,
+                         const dpt_tensor *weight, int64_t *N, int64_t *C, int64_t *S,
+                         int32_t *shared) {
   int planes = prelu_planes(in, weight);
   dpt__call_dims(call, "input", in, planes + 1, DPT_MAXDIM, "C or NxC and more");
   dpt__call_planes(call, in, planes, N, C, S);
@@ -24,7 +25,7 @@ int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *w
   dpt__call_begin(&call, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
+  prelu_slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
   return dpt__call_run(&call, dpt__call_some(y), prelu, &args);
 }
@@ -37,7 +38,7 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
+  prelu_slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
   dpt__call_alike(&call, "gradOutput", gy, x);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), prelu, &args);
@@ -51,13 +52,13 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
-  slopes(&call, x, "gradWeight", w, &args.N, &args.C, &args.S, &args.shared);
+  prelu_slopes(&call, x, "gradWeight", w, &args.N, &args.C, &args.S, &args.shared);
   dpt__call_alike(&call, "gradOutput", gy, x);
   return dpt__call_run(&call, dpt__call_some(x), prelu, &args);
 }
 
-static void images(dpt__call *call, const dpt_tensor *in, int64_t size, int64_t *N, int64_t *C,
-                   int64_t *S) {
+static void lrn_images(dpt__call *call, const dpt_tensor *in, int64_t size, int64_t *N, int64_t *C,
+                       int64_t *S) {
   dpt__call_dims(call, "input", in, 3, 4, "CxHxW or NxCxHxW");
   dpt__call_planes(call, in, !call->status && in->ndim_ == 4, N, C, S);
   if (!call->status && (size < 1 || size % 2 == 0))
@@ -71,7 +72,7 @@ int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, in
   struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta, .k = k};
   dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
-  images(&call, x, size, &args.N, &args.C, &args.S);
+  lrn_images(&call, x, size, &args.N, &args.C, &args.S);
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
   dpt__call_out_like(&call, "denom", denom, x, &args.denom);
   return dpt__call_run(&call, dpt__call_some(y), lrn, &args);
@@ -87,7 +88,7 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
   const dpt_tensor *sums = dpt__call_in(&call, "denom", denom, &args.denom);
-  images(&call, x, size, &args.N, &args.C, &args.S);
+  lrn_images(&call, x, size, &args.N, &args.C, &args.S);
   dpt__call_alike(&call, "gradOutput", gy, x);
   dpt__call_alike(&call, "output", y, x);
   dpt__call_alike(&call, "denom", sums, x);

@@ -2,8 +2,8 @@
 #include "nn/window.h"
 
 /* Torch7's output sizes; with ceil the last window begins inside the image or its left padding. */
-static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *images, int ceil,
-                  struct dpt__slide *s) {
+static void pool_sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *images, int ceil,
+                       struct dpt__slide *s) {
   for (int d = 0; d < 3 && !call->status; d++) {
     int64_t reach = s->dilation[d] * (s->kernel[d] - 1) + 1;
     int64_t slack = images->size[d] + 2 * s->pad[d] - reach;
@@ -27,9 +27,9 @@ static void sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *imag
   }
 }
 
-static void adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *in,
-                           const dpt__images *images, int ndim, const int64_t *size,
-                           struct dpt__slide *s) {
+static void pool_adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *in,
+                                const dpt__images *images, int ndim, const int64_t *size,
+                                struct dpt__slide *s) {
   if (call->status) return;
   dpt__sizes3(ndim, size, s->out);
   for (int d = 0; d < 3; d++) {
@@ -45,8 +45,8 @@ static void adaptive_sizes(dpt__call *call, const char *name, const dpt_tensor *
 }
 
 /* The three kinds of max pooling share all but their windows. */
-static int maxpool(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt__images *images,
-                   int ndim, struct dpt__maxpool_args *args) {
+static int pool_max(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt__images *images,
+                    int ndim, struct dpt__maxpool_args *args) {
   int64_t size[5];
   if (call->status) return dpt__call_end(call);
   int n = dpt__images_size(images, ndim, images->C, args->slide.out, size);
@@ -65,8 +65,8 @@ int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
-  sizes(&call, x, &images, window->ceil, &args.slide);
-  return maxpool(&call, out, idx, &images, window->ndim, &args);
+  pool_sizes(&call, x, &images, window->ceil, &args.slide);
+  return pool_max(&call, out, idx, &images, window->ndim, &args);
 }
 
 int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in, int ndim,
@@ -77,8 +77,8 @@ int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_ten
   dpt__call_begin(&call, "adaptive max pooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__images_of(&call, "input", x, ndim, &images);
-  adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
-  return maxpool(&call, out, idx, &images, ndim, &args);
+  pool_adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
+  return pool_max(&call, out, idx, &images, ndim, &args);
 }
 
 int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
@@ -92,7 +92,7 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
   const dpt_tensor *u = dpt__call_in(&call, "samples", samples, &args.samples);
   dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
-  adaptive_sizes(&call, "input", x, &images, window->ndim, size, &args.slide);
+  pool_adaptive_sizes(&call, "input", x, &images, window->ndim, size, &args.slide);
   if (!call.status)
     dpt__call_count(&call, "samples", u, images.N * images.C * window->ndim,
                     "one for each plane and dimension");
@@ -102,11 +102,11 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
           "%s: argument 'input' is a %s, too small for an output of %lld with a "
           "kernel of %lld",
           call.fn, dpt__describe(x), (long long)args.slide.out[d], (long long)args.slide.kernel[d]);
-  return maxpool(&call, out, idx, &images, window->ndim, &args);
+  return pool_max(&call, out, idx, &images, window->ndim, &args);
 }
 
 /* Indices of maxima in their planes. */
-static const dpt_tensor *take_indices(dpt__call *call, const dpt_tensor *idx, void *field) {
+static const dpt_tensor *pool_take_indices(dpt__call *call, const dpt_tensor *idx, void *field) {
   int32_t type;
   const dpt_tensor *i = dpt__call_index(call, "indices", idx, field, &type);
   if (i && type != DPT_I64) dpt__call_wrong(call, "indices", i, "64-bit integers");
@@ -114,8 +114,8 @@ static const dpt_tensor *take_indices(dpt__call *call, const dpt_tensor *idx, vo
 }
 
 /* The planes of t are those of `large`, called `of`. */
-static void check_planes(dpt__call *call, const char *name, const dpt__images *t, const char *of,
-                         const dpt__images *large) {
+static void pool_check_planes(dpt__call *call, const char *name, const dpt__images *t,
+                              const char *of, const dpt__images *large) {
   if (!call->status && t->N * t->C != large->N * large->C)
     call->status = dpt__fail("%s: argument '%s' has %lldx%lld planes, wanted %lldx%lld as '%s'",
                              call->fn, name, (long long)t->N, (long long)t->C, (long long)large->N,
@@ -130,11 +130,11 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   dpt__call_begin(&call, "max pooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
   dpt__images_of(&call, "input", in, ndim, &large);
-  const dpt_tensor *i = take_indices(&call, idx, &args.idx);
+  const dpt_tensor *i = pool_take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)
     dpt__call_count(&call, "indices", i, dpt__count(gy), "one for each element of gradOutput");
-  check_planes(&call, "gradOutput", &small, "input", &large);
+  pool_check_planes(&call, "gradOutput", &small, "input", &large);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_, &args.to);
   args.planes = large.N * large.C, args.small = dpt__volume(small.size),
@@ -151,9 +151,9 @@ int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tenso
   int64_t sizes5[5];
   dpt__call_begin(&call, "max unpooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.from);
-  const dpt_tensor *i = take_indices(&call, idx, &args.idx);
+  const dpt_tensor *i = pool_take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "input", x, ndim, &images);
-  adaptive_sizes(&call, "input", x, &images, ndim, size, &s);
+  pool_adaptive_sizes(&call, "input", x, &images, ndim, size, &s);
   dpt__call_alike(&call, "indices", i, x);
   if (call.status) return dpt__call_end(&call);
   int n = dpt__images_size(&images, ndim, images.C, s.out, sizes5);
@@ -170,10 +170,10 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt__images large, small;
   dpt__call_begin(&call, "max unpooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
-  const dpt_tensor *i = take_indices(&call, idx, &args.idx);
+  const dpt_tensor *i = pool_take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "gradOutput", gy, ndim, &large);
   dpt__images_of(&call, "indices", i, ndim, &small);
-  check_planes(&call, "indices", &small, "gradOutput", &large);
+  pool_check_planes(&call, "indices", &small, "gradOutput", &large);
   if (call.status) return dpt__call_end(&call);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, i, &args.to);
   args.planes = large.N * large.C, args.small = dpt__volume(small.size),
@@ -182,16 +182,16 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
 }
 
 /* result is gin or out, operand gout or in; images are those of the large side. */
-static int avgpool(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
-                   const dpt__images *images, int ndim, struct dpt__avgpool_args *args) {
+static int pool_average(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
+                        const dpt__images *images, int ndim, struct dpt__avgpool_args *args) {
   dpt__images_out_side(call, args->backward, result, operand, images, ndim, args->slide.in,
                        args->slide.out, &args->in, &args->out);
   args->planes = call->status ? 0 : images->N * images->C;
   return dpt__call_run(call, args->planes, avgpool, args);
 }
 
-static int avgpool_window(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in,
-                          const dpt_window *window, int backward) {
+static int pool_average_window(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in,
+                               const dpt_window *window, int backward) {
   dpt__call call;
   dpt__images images;
   struct dpt__avgpool_args args = {.count_pad = window->count_pad, .backward = backward};
@@ -200,17 +200,17 @@ static int avgpool_window(dpt_tensor *result, const dpt_tensor *operand, const d
   dpt__images_of(&call, "input", in, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
   for (int d = 0; d < 3; d++) args.slide.dilation[d] = 1; /* means nothing here */
-  sizes(&call, in, &images, window->ceil, &args.slide);
-  return avgpool(&call, result, operand, &images, window->ndim, &args);
+  pool_sizes(&call, in, &images, window->ceil, &args.slide);
+  return pool_average(&call, result, operand, &images, window->ndim, &args);
 }
 
 int dpt_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_window *window) {
-  return avgpool_window(out, in, in, window, 0);
+  return pool_average_window(out, in, in, window, 0);
 }
 
 int dpt_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                          const dpt_window *window) {
-  return avgpool_window(gin, gout, in, window, 1);
+  return pool_average_window(gin, gout, in, window, 1);
 }
 
 int dpt_adaptive_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
@@ -221,8 +221,8 @@ int dpt_adaptive_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, int ndim
   dpt__call_begin(&call, "adaptive average pooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   dpt__images_of(&call, "input", x, ndim, &images);
-  adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
-  return avgpool(&call, out, x, &images, ndim, &args);
+  pool_adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
+  return pool_average(&call, out, x, &images, ndim, &args);
 }
 
 int dpt_adaptive_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
@@ -235,6 +235,6 @@ int dpt_adaptive_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const
   dpt__images_of(&call, "input", in, ndim, &images);
   dpt__images_of(&call, "gradOutput", gy, ndim, &small);
   if (!call.status)
-    adaptive_sizes(&call, "gradOutput", gy, &images, ndim, small.size + 3 - ndim, &args.slide);
-  return avgpool(&call, gin, gy, &images, ndim, &args);
+    pool_adaptive_sizes(&call, "gradOutput", gy, &images, ndim, small.size + 3 - ndim, &args.slide);
+  return pool_average(&call, gin, gy, &images, ndim, &args);
 }

@@ -1,44 +1,44 @@
 /* resample.c: upsampling and padding of planes: shapes and checks, then the backend's kernels. */
 #include "nn/window.h"
 
-static void check_factor(dpt__call *call, int64_t factor) {
+static void resample_check_factor(dpt__call *call, int64_t factor) {
   if (!call->status && (factor < 1 || factor > INT32_MAX))
     call->status =
         dpt__fail("%s: argument 'factor' is %lld, wanted 1 or more", call->fn, (long long)factor);
 }
 
 /* Launches forward (operand: in) or backward (operand: gout) once both sizes are known. */
-static int upsample(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
-                    const dpt__images *images, int ndim, struct dpt__upsample_args *args) {
+static int resample_up(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
+                       const dpt__images *images, int ndim, struct dpt__upsample_args *args) {
   dpt_tensor *r = dpt__images_out_side(call, args->backward, result, operand, images, ndim,
                                        args->insize, args->outsize, &args->in, &args->out);
   args->planes = images->N * images->C;
   return dpt__call_run(call, dpt__call_some(r) && dpt__call_some(operand), upsample, args);
 }
 
-static int nearest(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int ndim,
-                   int64_t factor, int backward) {
+static int resample_nearest(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in,
+                            int ndim, int64_t factor, int backward) {
   dpt__call call;
   dpt__images images = {0};
   struct dpt__upsample_args args = {.backward = backward};
   dpt__call_begin(&call, "upsampling", backward ? "gradOutput" : "input", operand);
   operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__images_of(&call, "input", in, ndim, &images);
-  check_factor(&call, factor);
+  resample_check_factor(&call, factor);
   for (int d = 0; d < 3 && !call.status; d++) {
     args.insize[d] = images.size[d];
     args.outsize[d] = images.size[d] * (d < 3 - ndim ? 1 : factor);
   }
-  return upsample(&call, result, operand, &images, ndim, &args);
+  return resample_up(&call, result, operand, &images, ndim, &args);
 }
 
 int dpt_upsample_nearest_forward(dpt_tensor *out, const dpt_tensor *in, int ndim, int64_t factor) {
-  return nearest(out, in, in, ndim, factor, 0);
+  return resample_nearest(out, in, in, ndim, factor, 0);
 }
 
 int dpt_upsample_nearest_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                                   int ndim, int64_t factor) {
-  return nearest(gin, gout, in, ndim, factor, 1);
+  return resample_nearest(gin, gout, in, ndim, factor, 1);
 }
 
 int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
@@ -57,7 +57,7 @@ int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
                               "wanted at least 1 in both",
                               dpt__describe(x), (long long)args.outsize[d]);
   }
-  return upsample(&call, out, x, &images, ndim, &args);
+  return resample_up(&call, out, x, &images, ndim, &args);
 }
 
 int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
@@ -73,12 +73,13 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
     args.insize[d] = images.size[d];
     args.outsize[d] = large.size[d];
   }
-  return upsample(&call, gin, gy, &images, ndim, &args);
+  return resample_up(&call, gin, gy, &images, ndim, &args);
 }
 
 /* The last ndim dimensions are padded (negative: cut off), all others are planes. */
-static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in, int mode,
-               int ndim, const int64_t *below, const int64_t *above, int backward) {
+static int resample_pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in,
+                        int mode, int ndim, const int64_t *below, const int64_t *above,
+                        int backward) {
   dpt__call call;
   int64_t size[DPT_MAXDIM], after[3] = {0};
   struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
@@ -121,10 +122,10 @@ static int pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *
 
 int dpt_pad_forward(dpt_tensor *out, const dpt_tensor *in, int mode, int ndim, const int64_t *below,
                     const int64_t *above) {
-  return pad(out, in, in, mode, ndim, below, above, 0);
+  return resample_pad(out, in, in, mode, ndim, below, above, 0);
 }
 
 int dpt_pad_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in, int mode,
                      int ndim, const int64_t *below, const int64_t *above) {
-  return pad(gin, gout, in, mode, ndim, below, above, 1);
+  return resample_pad(gin, gout, in, mode, ndim, below, above, 1);
 }

@@ -3,8 +3,8 @@
 #include "nn/kernels.h"
 
 /* (N, C, S) as Torch7 sees it. */
-static void classes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t *N, int64_t *C,
-                    int64_t *S) {
+static void softmax_classes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t *N,
+                            int64_t *C, int64_t *S) {
   dpt__call_dims(call, name, t, 1, 4, "1 to 4 dimensions");
   dpt__call_planes(call, t, !call->status && t->ndim_ % 2 == 0, N, C, S);
 }
@@ -14,7 +14,7 @@ int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
   struct dpt__softmax_args args = {.log = log};
   dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
-  classes(&call, "input", x, &args.N, &args.C, &args.S);
+  softmax_classes(&call, "input", x, &args.N, &args.C, &args.S);
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
   return dpt__call_run(&call, dpt__call_some(y), softmax, &args);
 }
@@ -25,7 +25,7 @@ int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "output", out);
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
-  classes(&call, "output", y, &args.N, &args.C, &args.S);
+  softmax_classes(&call, "output", y, &args.N, &args.C, &args.S);
   dpt__call_alike(&call, "gradOutput", gy, y);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, y, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), softmax, &args);

@@ -3,13 +3,13 @@
 #include "nn/kernels.h"
 
 /* A vector of as many elements as x (n), which is updated. */
-static void vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
+static void step_vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
   dpt_tensor *v = dpt__call_update(call, name, t, field);
   dpt__call_count(call, name, v, n, "as x");
 }
 
-static void factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n,
-                    void *field) {
+static void step_factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n,
+                         void *field) {
   const dpt_tensor *v = dpt__call_in_maybe(call, name, t, field);
   dpt__call_count(call, name, v, n, "as x");
 }
@@ -27,11 +27,11 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
                                .decay = decay,
                                .momentum = momentum,
                                .keep = keep};
-  vector(&call, "x", x, n, &args.x);
-  vector(&call, "g", g, n, &args.g);
-  if (v) vector(&call, "v", v, n, &args.v);
-  factors(&call, "rates", rates, n, &args.rates);
-  factors(&call, "decays", decays, n, &args.decays);
+  step_vector(&call, "x", x, n, &args.x);
+  step_vector(&call, "dfdx", g, n, &args.g);
+  if (v) step_vector(&call, "v", v, n, &args.v);
+  step_factors(&call, "learningRates", rates, n, &args.rates);
+  step_factors(&call, "weightDecays", decays, n, &args.decays);
   return dpt__call_run(&call, n, sgd, &args);
 }
 
@@ -42,9 +42,9 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, do
   dpt__call_begin(&call, "adam", "x", x);
   struct dpt__adam_args args = {
       .n = n, .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};
-  vector(&call, "x", x, n, &args.x);
-  vector(&call, "g", g, n, &args.g);
-  vector(&call, "m", m, n, &args.m);
-  vector(&call, "v", v, n, &args.v);
+  step_vector(&call, "x", x, n, &args.x);
+  step_vector(&call, "dfdx", g, n, &args.g);
+  step_vector(&call, "m", m, n, &args.m);
+  step_vector(&call, "v", v, n, &args.v);
   return dpt__call_run(&call, n, adam, &args);
 }

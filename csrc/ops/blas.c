@@ -16,17 +16,17 @@ typedef struct view {
   int64_t size[3], stride[3];
 } view;
 
-static view see_matrix(const dpt_tensor *t) {
+static view blas_see_matrix(const dpt_tensor *t) {
   return (view){t, {1, t->size_[0], t->size_[1]}, {0, t->stride_[0], t->stride_[1]}};
 }
-static view see_batch(const dpt_tensor *t) {
+static view blas_see_batch(const dpt_tensor *t) {
   return (view){
       t, {t->size_[0], t->size_[1], t->size_[2]}, {t->stride_[0], t->stride_[1], t->stride_[2]}};
 }
-static view see_column(const dpt_tensor *t) {
+static view blas_see_column(const dpt_tensor *t) {
   return (view){t, {1, t->size_[0], 1}, {0, t->stride_[0], 1}};
 }
-static view see_row(const dpt_tensor *t) {
+static view blas_see_row(const dpt_tensor *t) {
   return (view){t, {1, 1, t->size_[0]}, {0, 1, t->stride_[0]}};
 }
 
@@ -36,11 +36,11 @@ typedef const struct form {
   const char *wanted;
   view (*see)(const dpt_tensor *t);
 } form;
-static form matrix = {2, "a matrix", see_matrix}, batch = {3, "a 3-D tensor", see_batch};
-static form column = {1, "a vector", see_column}, row = {1, "a vector", see_row};
+static form matrix = {2, "a matrix", blas_see_matrix}, batch = {3, "a 3-D tensor", blas_see_batch};
+static form column = {1, "a vector", blas_see_column}, row = {1, "a vector", blas_see_row};
 
-static int check(const char *fn, const dpt_tensor *r, const char *name, const dpt_tensor *t,
-                 form *wanted) {
+static int blas_check(const char *fn, const dpt_tensor *r, const char *name, const dpt_tensor *t,
+                      form *wanted) {
   if (t->kind_ != r->kind_)
     return dpt__fail("%s: argument '%s' is a %s, wanted a %s as the result", fn, name,
                      dpt__kind_name(t->kind_), dpt__kind_name(r->kind_));
@@ -48,7 +48,7 @@ static int check(const char *fn, const dpt_tensor *r, const char *name, const dp
 }
 
 /* c += or = the product of views. */
-static int launch(const char *fn, double beta, view c, double alpha, view a, view b) {
+static int blas_launch(const char *fn, double beta, view c, double alpha, view a, view b) {
   dpt__launch l;
   for (int i = 0; i < 3; i++)
     if (a.size[i] > INT32_MAX || b.size[i] > INT32_MAX)
@@ -79,11 +79,11 @@ static int launch(const char *fn, double beta, view c, double alpha, view a, vie
 }
 
 /* Checks operands, makes r hold what m holds and runs. */
-static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor *m, form *m_form,
-                   double alpha, const dpt_tensor *a, form *a_form, const dpt_tensor *b,
-                   form *b_form) {
-  DPT__TRY(check(fn, r, "a", a, a_form) || check(fn, r, "b", b, b_form) ||
-           check(fn, r, "m", m, m_form));
+static int blas_product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor *m,
+                        form *m_form, double alpha, const dpt_tensor *a, form *a_form,
+                        const dpt_tensor *b, form *b_form) {
+  DPT__TRY(blas_check(fn, r, "a", a, a_form) || blas_check(fn, r, "b", b, b_form) ||
+           blas_check(fn, r, "m", m, m_form));
   view va = a_form->see(a), vb = b_form->see(b), vm = m_form->see(m);
   int sums = m_form == &matrix && a_form == &batch; /* one m for all products */
   if (va.size[0] != vb.size[0] || va.size[2] != vb.size[1] || vm.size[1] != va.size[1] ||
@@ -106,36 +106,36 @@ static int product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor 
       /* addbmm: one product after another into one matrix */
       dpt_tensor ai = {.kind_ = a->kind_}, bi = {.kind_ = b->kind_};
       failed = dpt_select(&ai, a, 0, i) || dpt_select(&bi, b, 0, i) ||
-               launch(fn, i ? 1 : beta, vc, alpha, see_matrix(&ai), see_matrix(&bi));
+               blas_launch(fn, i ? 1 : beta, vc, alpha, blas_see_matrix(&ai), blas_see_matrix(&bi));
       dpt_tensor_free(&ai);
       dpt_tensor_free(&bi);
     }
-    if (!failed && vc.size[0] == va.size[0]) failed = launch(fn, beta, vc, alpha, va, vb);
+    if (!failed && vc.size[0] == va.size[0]) failed = blas_launch(fn, beta, vc, alpha, va, vb);
   }
   return c == &aside ? dpt__copy_made(failed, r, &aside) : failed;
 }
 
 int dpt_addmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
               const dpt_tensor *b) {
-  return product("addmm", r, beta, m, &matrix, alpha, a, &matrix, b, &matrix);
+  return blas_product("addmm", r, beta, m, &matrix, alpha, a, &matrix, b, &matrix);
 }
 
 int dpt_addmv(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
               const dpt_tensor *b) {
-  return product("addmv", r, beta, m, &column, alpha, a, &matrix, b, &column);
+  return blas_product("addmv", r, beta, m, &column, alpha, a, &matrix, b, &column);
 }
 
 int dpt_addr(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
              const dpt_tensor *b) {
-  return product("addr", r, beta, m, &matrix, alpha, a, &column, b, &row);
+  return blas_product("addr", r, beta, m, &matrix, alpha, a, &column, b, &row);
 }
 
 int dpt_addbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
                const dpt_tensor *b) {
-  return product("addbmm", r, beta, m, &matrix, alpha, a, &batch, b, &batch);
+  return blas_product("addbmm", r, beta, m, &matrix, alpha, a, &batch, b, &batch);
 }
 
 int dpt_baddbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
                 const dpt_tensor *b) {
-  return product("baddbmm", r, beta, m, &batch, alpha, a, &batch, b, &batch);
+  return blas_product("baddbmm", r, beta, m, &batch, alpha, a, &batch, b, &batch);
 }

@@ -38,7 +38,7 @@ struct names {
   const char *before, *behind;
 };
 
-static void *find(const struct names *names, const char *format, ...) {
+static void *blas_find(const struct names *names, const char *format, ...) {
   char name[64], whole[96];
   va_list args;
   va_start(args, format);
@@ -95,42 +95,42 @@ static void take_environment_back(char **before) {
 
 /* Whether the library reads whole registers where dpt passes an int: a count of 2 with other bits
  * above is below 0 for it, and the product of vectors is 0. */
-static int is_wide(const struct names *names) {
+static int blas_is_wide(const struct names *names) {
   double (*dot)(int64_t, const double *, int64_t, const double *, int64_t);
-  *(void **)&dot = find(names, "cblas_ddot");
+  *(void **)&dot = blas_find(names, "cblas_ddot");
   const double two[] = {1, 1};
   return dot && dot((int64_t)0xffffffff00000002, two, 1, two, 1) == 0;
 }
 
 /* One thread, and for MKL the interface that dpt calls; before any other function of the library.
  */
-static void settle(const struct names *names) {
+static void blas_settle(const struct names *names) {
   static const char *const threads[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
                                         "bli_thread_set_num_threads"};
   enum { MKL_LP64 = 0, MKL_SEQUENTIAL = 1 };
   int (*layer)(int);
-  *(void **)&layer = find(names, "MKL_Set_Interface_Layer");
+  *(void **)&layer = blas_find(names, "MKL_Set_Interface_Layer");
   if (layer) layer(MKL_LP64);
-  *(void **)&layer = find(names, "MKL_Set_Threading_Layer");
+  *(void **)&layer = blas_find(names, "MKL_Set_Threading_Layer");
   if (layer) layer(MKL_SEQUENTIAL);
   for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
     void (*set)(int64_t);
-    *(void **)&set = find(names, "%s", threads[i]);
+    *(void **)&set = blas_find(names, "%s", threads[i]);
     if (set) set(1);
   }
 }
 
 /* Fills the tables in: 0, or nonzero with the reason at the end of `failure`. */
-static int take_functions(const struct names *names) {
+static int blas_take_functions(const struct names *names) {
   struct dpt__cblas cblas;
   struct dpt__lapack lapack[2];
 #define DPT_CBLAS(name, type, parameters)                                                          \
-  if (!(*(void **)&cblas.name = find(names, "cblas_" #name))) return 1;
+  if (!(*(void **)&cblas.name = blas_find(names, "cblas_" #name))) return 1;
 #include "ops/cblas.def"
 #undef DPT_CBLAS
   for (int i = 0; i < 2; i++) {
 #define DPT_LAPACK(name, parameters)                                                               \
-  *(void **)&lapack[i].name = find(names, "%c" #name "_", "sd"[i]);                                \
+  *(void **)&lapack[i].name = blas_find(names, "%c" #name "_", "sd"[i]);                           \
   if (!lapack[i].name) snprintf(lapack_misses, sizeof lapack_misses, "%c" #name "_", "sd"[i]);
 #include "ops/lapack.def"
 #undef DPT_LAPACK
@@ -140,13 +140,13 @@ static int take_functions(const struct names *names) {
   return 0;
 }
 
-static void describe(const struct names *names) {
+static void blas_describe(const struct names *names) {
   char *(*config)(void), *(*core)(void);
   void (*version)(char *, int);
   char known[200] = "BLAS";
-  *(void **)&config = find(names, "openblas_get_config");
-  *(void **)&core = find(names, "openblas_get_corename");
-  *(void **)&version = find(names, "MKL_Get_Version_String");
+  *(void **)&config = blas_find(names, "openblas_get_config");
+  *(void **)&core = blas_find(names, "openblas_get_corename");
+  *(void **)&version = blas_find(names, "MKL_Get_Version_String");
   if (version) version(known, sizeof known - 1);
   if (config && core) {
     char number[32] = "";
@@ -160,7 +160,7 @@ static void describe(const struct names *names) {
   snprintf(text, sizeof text, "%s in %s%s", known, file, *lapack_misses ? ", without LAPACK" : "");
 }
 
-static void add_reason(const char *path, const char *reason) {
+static void blas_add_reason(const char *path, const char *reason) {
   size_t n = strlen(failure), size = strlen(path);
   int named = strncmp(reason, path, size) == 0; /* as the loader's reasons are */
   snprintf(failure + n, sizeof failure - n, "%s%s%s%s", n ? "; " : "", named ? "" : path,
@@ -168,51 +168,51 @@ static void add_reason(const char *path, const char *reason) {
 }
 
 /* Whether the file is a BLAS; if not, why not is added to `failure`. */
-static int opens(const char *path) {
+static int blas_opens(const char *path) {
   static const char *const before[] = {"", "scipy_"}, *const behind[] = {"", "_"},
                            *const wide[] = {"64_", "_64", "_64_"};
   const char *reason = "has no function cblas_sgemm";
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle) {
     reason = dlerror();
-    add_reason(path, reason ? reason : "cannot be opened");
+    blas_add_reason(path, reason ? reason : "cannot be opened");
     return 0;
   }
   for (int i = 0; i < 2; i++) {
     for (int j = 0; j < 2; j++) {
       struct names names = {handle, before[i], behind[j]};
-      void *product = find(&names, "cblas_sgemm");
+      void *product = blas_find(&names, "cblas_sgemm");
       if (!product) continue;
-      settle(&names);
+      blas_settle(&names);
       Dl_info info;
       snprintf(file, sizeof file, "%s",
                dladdr(product, &info) && info.dli_fname ? info.dli_fname : path);
-      if (is_wide(&names)) {
-        add_reason(path, "counts with 64-bit integers, wanted 32-bit ones (LP64)");
+      if (blas_is_wide(&names)) {
+        blas_add_reason(path, "counts with 64-bit integers, wanted 32-bit ones (LP64)");
         return 0;
       }
-      if (take_functions(&names)) {
-        add_reason(path, "lacks functions of CBLAS");
+      if (blas_take_functions(&names)) {
+        blas_add_reason(path, "lacks functions of CBLAS");
         return 0;
       }
-      describe(&names);
+      blas_describe(&names);
       return 1;
     }
     for (int j = 0; j < 3; j++)
-      if (find(&(struct names){handle, before[i], wide[j]}, "cblas_sgemm"))
+      if (blas_find(&(struct names){handle, before[i], wide[j]}, "cblas_sgemm"))
         reason = "counts with 64-bit integers, wanted 32-bit ones (LP64)";
   }
-  add_reason(path, reason);
+  blas_add_reason(path, reason);
   return 0;
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static int look(void) {
+static int blas_look(void) {
   const char *chosen = getenv("DPT_BLAS");
-  if (chosen && *chosen) return opens(chosen);
+  if (chosen && *chosen) return blas_opens(chosen);
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    if (*files[i] && opens(files[i])) return 1;
+    if (*files[i] && blas_opens(files[i])) return 1;
   return 0;
 }
 
@@ -221,7 +221,7 @@ int dpt__blas_open(const char *fn) {
   dpt__lock(&lock);
   if (!atomic_load(&is_open) && !*failure) {
     char **before = lend_environment();
-    int opened = look();
+    int opened = blas_look();
     take_environment_back(before);
     if (opened) dpt__shutdown_first();
     atomic_store_explicit(&is_open, opened, memory_order_release);

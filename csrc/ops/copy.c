@@ -18,12 +18,12 @@
 #include "tensor/tensor.h"
 #include <inttypes.h>
 
-static size_t bytes_of(const dpt_tensor *t) {
+static size_t copy_bytes(const dpt_tensor *t) {
   return (size_t)dpt__count(t) * dpt__dtype_size(dpt__type(t));
 }
 
 /* A fresh contiguous tensor of like's size; device 0: page-locked host memory. */
-static int dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device) {
+static int copy_dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device) {
   *out = (dpt_tensor){.kind_ = dtype | (device ? DPT_ON_DEVICE : 0)};
   if (!device) { DPT__TRY(dpt_storage_new_pinned(&out->storage_, out->kind_, dpt__count(like))); }
   if (dpt__result(out, like->ndim_, like->size_, device)) {
@@ -34,7 +34,7 @@ static int dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device)
 }
 
 /* -1: their shapes have no common rows, which contiguous ones always have. */
-static int launch(dpt_tensor *r, const dpt_tensor *a) {
+static int copy_launch(dpt_tensor *r, const dpt_tensor *a) {
   dpt__launch l;
   struct dpt__convert_args args;
   if (dpt__walk_start(&args.walk, 2, (const dpt_tensor *const[]){r, a})) return -1;
@@ -46,17 +46,17 @@ static int launch(dpt_tensor *r, const dpt_tensor *a) {
 }
 
 /* Both in host memory or on one device; equal counts, not 0. */
-static int convert(dpt_tensor *r, const dpt_tensor *a) {
-  int status = dpt__overlap(r, a) ? -1 : launch(r, a);
+static int copy_convert(dpt_tensor *r, const dpt_tensor *a) {
+  int status = dpt__overlap(r, a) ? -1 : copy_launch(r, a);
   if (status >= 0) return status;
   dpt_tensor whole = {.kind_ = a->kind_};
-  status = dpt__result(&whole, a->ndim_, a->size_, dpt_tensor_device(a)) || launch(&whole, a) ||
-           launch(r, &whole);
+  status = dpt__result(&whole, a->ndim_, a->size_, dpt_tensor_device(a)) ||
+           copy_launch(&whole, a) || copy_launch(r, &whole);
   dpt_tensor_free(&whole);
   return status;
 }
 
-static int fits(const dpt_tensor *t, int dtype) {
+static int copy_fits(const dpt_tensor *t, int dtype) {
   return dpt__contiguous(t) && dpt__type(t) == dtype;
 }
 
@@ -66,35 +66,36 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
                        dpt__event *event) {
   int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
   *event = (dpt__event){NULL, 0};
-  if (!device == !source || !fits(to, dpt__type(from)) || !fits(from, dpt__type(to))) return 0;
+  if (!device == !source || !copy_fits(to, dpt__type(from)) || !copy_fits(from, dpt__type(to)))
+    return 0;
   dpt__stream *stream = dpt__current_stream(device ? device : source);
   if (device) {
     dpt__event before;
     DPT__TRY(dpt__event_record(stream, &before));
-    if (bytes_of(to) < STRAIGHT || !dpt__event_done(before)) return 0;
+    if (copy_bytes(to) < STRAIGHT || !dpt__event_done(before)) return 0;
   }
   DPT__TRY(dpt__copy_on(stream, fn, dpt__at(to), to->storage_, dpt__at(from), from->storage_,
-                        bytes_of(to)));
+                        copy_bytes(to)));
   return dpt__event_record(stream, event);
 }
 
 /* Queues a copy of all bytes between contiguous tensors of one size and type. */
-static int move(const dpt_tensor *to, const dpt_tensor *from) {
+static int copy_move(const dpt_tensor *to, const dpt_tensor *from) {
   int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
   size_t width = dpt__dtype_size(dpt__type(to));
   if (device && source)
     return dpt__copy_between("copy", to->storage_, (size_t)to->offset_ * width, from->storage_,
-                             (size_t)from->offset_ * width, bytes_of(to));
+                             (size_t)from->offset_ * width, copy_bytes(to));
   return dpt__copy_on(dpt__current_stream(device ? device : source), "copy", dpt__at(to),
-                      to->storage_, dpt__at(from), from->storage_, bytes_of(to));
+                      to->storage_, dpt__at(from), from->storage_, copy_bytes(to));
 }
 
 /* Between host and device, or two devices, of which 0 is the host: what travels is a itself or
  * `sent`, of type `wire`, and becomes r itself or `got`. */
-static int transfer(dpt_tensor *r, int device, const dpt_tensor *a, int source, int wire,
-                    int async) {
-  int sends = fits(a, wire) && (source || (async && a->storage_->block));
-  int gets = fits(r, wire), wait = !device && !(async && gets && r->storage_->block);
+static int copy_transfer(dpt_tensor *r, int device, const dpt_tensor *a, int source, int wire,
+                         int async) {
+  int sends = copy_fits(a, wire) && (source || (async && a->storage_->block));
+  int gets = copy_fits(r, wire), wait = !device && !(async && gets && r->storage_->block);
   if (!source && !sends)
     DPT__TRY(dpt__capture_rejects("copy", "it reads ordinary host memory (copy before the graph is "
                                           "replayed, or copyAsync from page-locked memory)"));
@@ -105,17 +106,17 @@ static int transfer(dpt_tensor *r, int device, const dpt_tensor *a, int source, 
     if (event.stream) return dpt__event_wait(event);
   }
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
-  int status = sends ? 0 : dense(&sent, a, wire, source) || convert(&sent, a);
-  if (!gets) status = status || dense(&got, r, wire, device);
-  status = status || move(gets ? r : &got, sends ? a : &sent);
+  int status = sends ? 0 : copy_dense(&sent, a, wire, source) || copy_convert(&sent, a);
+  if (!gets) status = status || copy_dense(&got, r, wire, device);
+  status = status || copy_move(gets ? r : &got, sends ? a : &sent);
   if (wait) status = status || dpt__stream_synchronize(dpt__current_stream(source));
-  if (!gets) status = status || convert(r, &got);
+  if (!gets) status = status || copy_convert(r, &got);
   dpt_tensor_free(&got);
   dpt_tensor_free(&sent);
   return status;
 }
 
-static int copy(dpt_tensor *r, const dpt_tensor *a, int async) {
+static int copy_any(dpt_tensor *r, const dpt_tensor *a, int async) {
   int64_t n = dpt__count(a);
   if (dpt__count(r) != n)
     return dpt__fail("copy: argument 'a' has %" PRId64 " elements, wanted %" PRId64 " as in %s", n,
@@ -124,11 +125,11 @@ static int copy(dpt_tensor *r, const dpt_tensor *a, int async) {
   int wire =
       dpt__dtype_size(dpt__type(a)) < dpt__dtype_size(dpt__type(r)) ? dpt__type(a) : dpt__type(r);
   int device = dpt_tensor_device(r), source = dpt_tensor_device(a);
-  return device == source ? convert(r, a) : transfer(r, device, a, source, wire, async);
+  return device == source ? copy_convert(r, a) : copy_transfer(r, device, a, source, wire, async);
 }
 
-int dpt_copy(dpt_tensor *r, const dpt_tensor *a) { return copy(r, a, 0); }
-int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a) { return copy(r, a, 1); }
+int dpt_copy(dpt_tensor *r, const dpt_tensor *a) { return copy_any(r, a, 0); }
+int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a) { return copy_any(r, a, 1); }
 
 int dpt_clone(dpt_tensor *out, const dpt_tensor *t) {
   dpt_tensor fresh = {.kind_ = t->kind_};

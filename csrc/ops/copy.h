@@ -11,8 +11,8 @@
 int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
                        dpt__event *event);
 
-/* r becomes a copy of `made`, a result that lies apart from r, unless failed; `made` is freed. Returns
- * the status. */
+/* r becomes a copy of `made`, a result that lies apart from r, unless failed; `made` is freed.
+ * Returns the status. */
 int dpt__copy_made(int failed, dpt_tensor *r, dpt_tensor *made);
 
 #endif

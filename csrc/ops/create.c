@@ -10,11 +10,11 @@
 #include <math.h>
 
 /* r gets n elements unless it has as many. */
-static int with_count(dpt_tensor *r, int64_t n) {
+static int create_with_count(dpt_tensor *r, int64_t n) {
   return dpt__count(r) == n && n ? 0 : dpt__result(r, 1, &n, dpt_tensor_device(r));
 }
 
-static int ramp(const char *fn, dpt_tensor *r, double from, double step, int power) {
+static int create_ramp(const char *fn, dpt_tensor *r, double from, double step, int power) {
   const dpt_tensor *const operands[] = {r};
   dpt__launch l;
   dpt__ramp_args g = {.power = power, .from = from, .step = step};
@@ -32,27 +32,29 @@ int dpt_range(dpt_tensor *r, double from, double to, double step) {
   if (!((step > 0 && to >= from) || (step < 0 && to <= from)))
     return dpt__fail("range: no way from %g to %g by steps of %g", from, to, step);
   if (!(n < 0x1p53)) return dpt__fail("range: %g numbers from %g to %g are too many", n, from, to);
-  return with_count(r, (int64_t)n) || ramp("range", r, from, step, 0);
+  return create_with_count(r, (int64_t)n) || create_ramp("range", r, from, step, 0);
 }
 
-static int spaced(const char *fn, dpt_tensor *r, double from, double to, int64_t n, int power) {
+static int create_spaced(const char *fn, dpt_tensor *r, double from, double to, int64_t n,
+                         int power) {
   if (!dpt__is_real(dpt__type(r)))
     return dpt__fail("%s: wanted a tensor of reals, got a %s", fn, dpt__kind_name(r->kind_));
   if (n < 1 || (n == 1 && from != to))
     return dpt__fail("%s: %lld numbers from %g to %g", fn, (long long)n, from, to);
-  return with_count(r, n) || ramp(fn, r, from, n > 1 ? (to - from) / (double)(n - 1) : 0, power);
+  return create_with_count(r, n) ||
+         create_ramp(fn, r, from, n > 1 ? (to - from) / (double)(n - 1) : 0, power);
 }
 
 int dpt_linspace(dpt_tensor *r, double from, double to, int64_t n) {
-  return spaced("linspace", r, from, to, n, 0);
+  return create_spaced("linspace", r, from, to, n, 0);
 }
 
 int dpt_logspace(dpt_tensor *r, double from, double to, int64_t n) {
-  return spaced("logspace", r, from, to, n, 1);
+  return create_spaced("logspace", r, from, to, n, 1);
 }
 
 /* The k-th diagonal of a matrix as a view that owns nothing; 0 where it has no elements. */
-static int diagonal(dpt_tensor *out, const dpt_tensor *a, int64_t k) {
+static int create_diagonal(dpt_tensor *out, const dpt_tensor *a, int64_t k) {
   int64_t rows = a->size_[0] - (k < 0 ? -k : 0), cols = a->size_[1] - (k > 0 ? k : 0);
   *out = *a;
   out->ndim_ = 1;
@@ -68,7 +70,7 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
   if (n < 1 || m < 1)
     return dpt__fail("eye: %lld rows and %lld columns", (long long)n, (long long)m);
   DPT__TRY(dpt__result(r, 2, size, dpt_tensor_device(r)) || dpt_fill(r, 0));
-  diagonal(&line, r, 0);
+  create_diagonal(&line, r, 0);
   return dpt_fill(&line, 1);
 }
 
@@ -82,21 +84,21 @@ int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
     dpt_tensor own = {.kind_ = a->kind_}; /* r may be a, or share its memory */
     int failed =
         dpt_clone(&own, a) || dpt__result(r, 2, size, dpt_tensor_device(&own)) || dpt_fill(r, 0);
-    if (!failed) diagonal(&line, r, k);
+    if (!failed) create_diagonal(&line, r, k);
     failed = failed || dpt_copy(&line, &own);
     dpt_tensor_free(&own);
     return failed;
   }
-  if (!diagonal(&line, a, k))
+  if (!create_diagonal(&line, a, k))
     return dpt__fail("diag: a %s has no diagonal %lld", dpt__describe(a), (long long)k);
   return dpt__result(r, 1, line.size_, dpt_tensor_device(a)) || dpt_copy(r, &line);
 }
 
 /* Size d of a tensor that has 1 in further dimensions. */
-static int64_t size_of(const dpt_tensor *t, int d) { return d < t->ndim_ ? t->size_[d] : 1; }
+static int64_t cat_size(const dpt_tensor *t, int d) { return d < t->ndim_ ? t->size_[d] : 1; }
 
 /* The sizes of the joined tensor; dims 0 where all are empty. */
-static int joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int64_t *size) {
+static int cat_joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int64_t *size) {
   const dpt_tensor *first = NULL;
   *dims = 0;
   for (int i = 0; i < n; i++)
@@ -111,7 +113,7 @@ static int joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int
     const dpt_tensor *t = list[i];
     if (t->ndim_ == 0) continue;
     for (int d = 0; d < *dims; d++) {
-      int64_t here = size_of(t, d);
+      int64_t here = cat_size(t, d);
       if (!first)
         size[d] = here;
       else if (d == *dim)
@@ -125,16 +127,16 @@ static int joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int
   return 0;
 }
 
-static int cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
+static int cat_into(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
   int dims, device = 0;
   int64_t size[DPT_MAXDIM] = {0}, at = 0;
-  DPT__TRY(joined(n, list, &dim, &dims, size));
+  DPT__TRY(cat_joined(n, list, &dim, &dims, size));
   for (int i = 0; i < n && !device; i++) device = dpt_tensor_device(list[i]);
   DPT__TRY(dpt__result(r, dims, size, device));
   for (int i = 0; i < n; i++) {
     if (list[i]->ndim_ == 0) continue;
     dpt_tensor slice = *r; /* a view that owns nothing */
-    slice.size_[dim] = size_of(list[i], dim);
+    slice.size_[dim] = cat_size(list[i], dim);
     slice.offset_ += at * r->stride_[dim];
     at += slice.size_[dim];
     DPT__TRY(dpt_copy(&slice, list[i]));
@@ -150,6 +152,6 @@ int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
     DPT__TRY(dpt__check_kind("cat", r, list[i]));
     shared |= r->storage_ && r->storage_ == list[i]->storage_;
   }
-  if (!shared) return cat(r, n, list, dim);
-  return dpt__copy_made(cat(&aside, n, list, dim), r, &aside);
+  if (!shared) return cat_into(r, n, list, dim);
+  return dpt__copy_made(cat_into(&aside, n, list, dim), r, &aside);
 }

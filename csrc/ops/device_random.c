@@ -5,14 +5,14 @@
 #include "tensor/tensor.h"
 
 /* Returns the number of an existing device; 0 means the current one. */
-static int find(const char *fn, int *device) {
+static int device_random_find(const char *fn, int *device) {
   dpt__device *there;
   if (*device == 0) DPT__TRY(dpt_device_get(device));
   return dpt__device_find(fn, *device, &there);
 }
 
 int dpt_device_manual_seed(int device, uint64_t seed) {
-  DPT__TRY(find("manualSeed", &device));
+  DPT__TRY(device_random_find("manualSeed", &device));
   dpt__draws_seed(device, seed);
   return 0;
 }
@@ -22,27 +22,27 @@ void dpt_devices_manual_seed(uint64_t seed) {
 }
 
 int dpt_device_seed(int device, uint64_t *seed) {
-  DPT__TRY(find("seed", &device));
+  DPT__TRY(device_random_find("seed", &device));
   *seed = dpt__random_seed();
   dpt__draws_seed(device, *seed);
   return 0;
 }
 
 int dpt_device_initial_seed(int device, uint64_t *seed) {
-  DPT__TRY(find("initialSeed", &device));
+  DPT__TRY(device_random_find("initialSeed", &device));
   *seed = dpt__draws_get(device).seed;
   return 0;
 }
 
 int dpt_device_rng_get(int device, dpt_tensor *r) {
-  DPT__TRY(find("getRNGState", &device));
+  DPT__TRY(device_random_find("getRNGState", &device));
   dpt__draws now = dpt__draws_get(device);
   return dpt__state_put(r, &now, sizeof now);
 }
 
 int dpt_device_rng_set(int device, const dpt_tensor *from) {
   dpt__draws now;
-  DPT__TRY(find("setRNGState", &device));
+  DPT__TRY(device_random_find("setRNGState", &device));
   DPT__TRY(dpt__state_take(from, &now, sizeof now));
   dpt__draws_set(device, now);
   return 0;

@@ -20,11 +20,11 @@ typedef struct words {
 } words;
 
 /* Before anything is changed. */
-static int check_capture(const char *fn, const dpt_tensor *on) {
+static int draw_check_capture(const char *fn, const dpt_tensor *on) {
   return dpt__is_device(on->kind_) ? dpt__capture_rejects(fn, "it draws on the host") : 0;
 }
 
-static int words_start(const char *fn, words *w, dpt_generator *g, const dpt_tensor *on) {
+static int draw_words_start(const char *fn, words *w, dpt_generator *g, const dpt_tensor *on) {
   *w = (words){.host = !dpt__is_device(on->kind_)};
   if (w->host) {
     w->g = dpt__draw_from(g);
@@ -35,36 +35,36 @@ static int words_start(const char *fn, words *w, dpt_generator *g, const dpt_ten
   return dpt__draws_next(fn, device, 0, &w->draw);
 }
 
-static uint32_t next(words *w) {
+static uint32_t draw_next(words *w) {
   if (w->host) return dpt__draw(w->g);
   uint32_t out[4];
   dpt__philox_at(w->draw.seed, w->draw.offset, w->count++, out);
   return out[0];
 }
 
-static double uniform(words *w) { return next(w) * (1.0 / 4294967296.0); }
+static double draw_uniform(words *w) { return draw_next(w) * (1.0 / 4294967296.0); }
 
 /* Resizes r as `list`, a host tensor that is to be copied there; before anything is drawn, so that
  * a call that fails for lack of memory has drawn nothing. */
-static int resize_as(dpt_tensor *r, const dpt_tensor *list) {
+static int draw_resize_as(dpt_tensor *r, const dpt_tensor *list) {
   return dpt__result(r, list->ndim_, list->size_, dpt_tensor_device(r));
 }
 
-static int give(dpt_tensor *r, const dpt_tensor *list) {
-  return resize_as(r, list) || dpt_copy(r, list);
+static int draw_convert(dpt_tensor *r, const dpt_tensor *list) {
+  return draw_resize_as(r, list) || dpt_copy(r, list);
 }
 
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   words w;
   if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
-  DPT__TRY(check_capture("randperm", r));
+  DPT__TRY(draw_check_capture("randperm", r));
   dpt_tensor list;
   DPT__TRY(dpt_tensor_new(&list, DPT_I64, 1, &n));
-  int failed = resize_as(r, &list) || words_start("randperm", &w, g, r);
+  int failed = draw_resize_as(r, &list) || draw_words_start("randperm", &w, g, r);
   int64_t *x = dpt__at(&list);
   for (int64_t i = 0; i < n; i++) x[i] = i + 1;
   for (int64_t i = 0; i < n - 1 && !failed; i++) {
-    int64_t other = i + next(&w) % (n - i), swap = x[i];
+    int64_t other = i + draw_next(&w) % (n - i), swap = x[i];
     x[i] = x[other];
     x[other] = swap;
   }
@@ -76,7 +76,7 @@ int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
 /* n draws from one row of c sums, which are changed. */
 static void draw_row(words *w, double *sums, int64_t c, int64_t n, int replacement, int64_t *out) {
   for (int64_t i = 0; i < n; i++) {
-    double u = uniform(w);
+    double u = draw_uniform(w);
     int64_t low = 0, high = c;
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
@@ -94,7 +94,7 @@ static void draw_row(words *w, double *sums, int64_t c, int64_t n, int replaceme
   }
 }
 
-static int rows_of_sums(double *p, int64_t rows, int64_t c, int64_t n, int replacement) {
+static int draw_rows_of_sums(double *p, int64_t rows, int64_t c, int64_t n, int replacement) {
   for (int64_t i = 0; i < rows; i++, p += c) {
     double sum = 0;
     int64_t possible = 0;
@@ -128,13 +128,13 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   const int64_t size[] = {rows, n};
   if (!c) return dpt__fail("multinomial: got no probabilities, a %s", dpt__describe(p));
   if (!rows) return dpt_resize(r, 2, size);
-  DPT__TRY(check_capture("multinomial", p));
+  DPT__TRY(draw_check_capture("multinomial", p));
   dpt_tensor sums = {0}, list = {0};
   int failed = dpt_tensor_new(&sums, DPT_F64, p->ndim_, p->size_) ||
                dpt_tensor_new(&list, DPT_I64, p->ndim_, p->ndim_ == 2 ? size : size + 1) ||
-               resize_as(r, &list) || dpt_copy(&sums, p) ||
-               rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
-               words_start("multinomial", &w, g, p);
+               draw_resize_as(r, &list) || dpt_copy(&sums, p) ||
+               draw_rows_of_sums(dpt__at(&sums), rows, c, n, replacement) ||
+               draw_words_start("multinomial", &w, g, p);
   for (int64_t i = 0; i < rows && !failed; i++)
     draw_row(&w, (double *)dpt__at(&sums) + i * c, c, n, replacement,
              (int64_t *)dpt__at(&list) + i * n);
@@ -203,7 +203,7 @@ int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *
                alias_sum(dpt__at(&from), n, &sum);
   if (!failed) alias(dpt__at(&from), sum, n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
   for (int64_t i = 0; i < n && !failed; i++) ((int64_t *)dpt__at(&other))[i] += alias_base(J);
-  failed = failed || give(J, &other) || give(q, &share);
+  failed = failed || draw_convert(J, &other) || draw_convert(q, &share);
   dpt_tensor_free(&from);
   dpt_tensor_free(&share);
   dpt_tensor_free(&other);
@@ -218,8 +218,8 @@ static int alias_draws(words *w, const double *share, const int64_t *other, int6
       return dpt__fail("multinomialAlias: J[%lld] is %lld, wanted %lld to %lld", (long long)i + 1,
                        (long long)other[i], (long long)base, (long long)(base + n - 1));
   for (int64_t i = 0; i < many; i++) {
-    int64_t at = (int64_t)(uniform(w) * (double)n);
-    out[i] = uniform(w) <= share[at] ? at + 1 : other[at] - base + 1;
+    int64_t at = (int64_t)(draw_uniform(w) * (double)n);
+    out[i] = draw_uniform(w) <= share[at] ? at + 1 : other[at] - base + 1;
   }
   return 0;
 }
@@ -233,13 +233,13 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
     return dpt__fail("%s: wanted a Long tensor and the tables of multinomialAliasSetup", fn);
   int64_t n = J->size_[0], many = dpt__count(r);
   if (many == 0) return 0;
-  DPT__TRY(check_capture(fn, r));
+  DPT__TRY(draw_check_capture(fn, r));
   dpt_tensor share = {0}, other = {0}, list = {0};
   int failed =
       dpt_tensor_new(&share, DPT_F64, q->ndim_, q->size_) ||
       dpt_tensor_new(&other, DPT_I64, 1, &n) ||
       dpt_tensor_new(&list, DPT_I64, r->ndim_, r->size_) || dpt_copy(&share, q) ||
-      dpt_copy(&other, J) || words_start(fn, &w, g, r) ||
+      dpt_copy(&other, J) || draw_words_start(fn, &w, g, r) ||
       alias_draws(&w, dpt__at(&share), dpt__at(&other), alias_base(J), n, dpt__at(&list), many) ||
       dpt_copy(r, &list);
   dpt_tensor_free(&share);

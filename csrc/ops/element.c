@@ -24,7 +24,7 @@ int dpt_fill(dpt_tensor *r, double value) {
   return dpt__launch_run(&l, fill, &args);
 }
 
-static int check_offset(const char *fn, const dpt_tensor *t, int64_t offset) {
+static int element_check_offset(const char *fn, const dpt_tensor *t, int64_t offset) {
   int64_t size = t->storage_ ? t->storage_->size : 0;
   if (offset >= -t->offset_ && offset < size - t->offset_) return 0;
   return dpt__fail("%s: offset %" PRId64 " of a %s lies outside its storage of %" PRId64
@@ -35,7 +35,7 @@ static int check_offset(const char *fn, const dpt_tensor *t, int64_t offset) {
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   int dtype = dpt__type(t);
   size_t size = dpt__dtype_size(dtype);
-  DPT__TRY(check_offset("get", t, offset));
+  DPT__TRY(element_check_offset("get", t, offset));
   const char *from = (const char *)dpt__at(t) + offset * (int64_t)size;
   if (!dpt__is_device(t->kind_)) {
     *value = dpt__plain(dpt__get_element(dtype, from));
@@ -52,7 +52,7 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
 }
 
 int dpt_put(dpt_tensor *t, int64_t offset, double value) {
-  DPT__TRY(check_offset("set", t, offset));
+  DPT__TRY(element_check_offset("set", t, offset));
   if (!dpt__is_device(t->kind_)) {
     size_t size = dpt__dtype_size(dpt__type(t));
     dpt__put_element(dpt__type(t), (char *)dpt__at(t) + offset * (int64_t)size, value);
@@ -65,8 +65,8 @@ int dpt_put(dpt_tensor *t, int64_t offset, double value) {
   return dpt_fill(&one, value);
 }
 
-static int offset_at(const char *fn, const dpt_tensor *t, int n, const int64_t *index,
-                     int64_t *offset) {
+static int element_offset_at(const char *fn, const dpt_tensor *t, int n, const int64_t *index,
+                             int64_t *offset) {
   if (n != t->ndim_ || n == 0)
     return dpt__fail("%s: got %d indices for a %s, wanted %d", fn, n, dpt__describe(t), t->ndim_);
   *offset = 0;
@@ -81,13 +81,13 @@ static int offset_at(const char *fn, const dpt_tensor *t, int n, const int64_t *
 
 int dpt_get_at(const dpt_tensor *t, int n, const int64_t *index, double *value) {
   int64_t offset;
-  DPT__TRY(offset_at("get", t, n, index, &offset));
+  DPT__TRY(element_offset_at("get", t, n, index, &offset));
   return dpt_get(t, offset, value);
 }
 
 int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value) {
   int64_t offset;
-  DPT__TRY(offset_at("set", t, n, index, &offset));
+  DPT__TRY(element_offset_at("set", t, n, index, &offset));
   return dpt_put(t, offset, value);
 }
 

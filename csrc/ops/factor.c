@@ -1,7 +1,7 @@
 /* factor.c: eigenvalues, singular values and orthogonal factors, by LAPACK. */
 #include "ops/lapack.h"
 
-static int smaller(int a, int b) { return a < b ? a : b; }
+static int factor_smaller(int a, int b) { return a < b ? a : b; }
 
 int dpt_symeig(dpt_tensor *e, dpt_tensor *v, const dpt_tensor *a, const char *job,
                const char *uplo) {
@@ -45,7 +45,8 @@ int dpt_svd(dpt_tensor *u, dpt_tensor *s, dpt_tensor *v, const dpt_tensor *a, co
   DPT__LAPACK_BEGIN(&l, "svd", a, u, s, v);
   char j = dpt__lapack_letter(&l, "job", job, "SA");
   dpt__columns *c = dpt__lapack_in(&l, "a", a, 0);
-  int k = smaller(c->rows, c->cols), wide = j == 'A' ? c->rows : k, tall = j == 'A' ? c->cols : k;
+  int k = factor_smaller(c->rows, c->cols), wide = j == 'A' ? c->rows : k,
+      tall = j == 'A' ? c->cols : k;
   dpt__columns *cu = dpt__lapack_new(&l, c->rows, wide), *cs = dpt__lapack_new(&l, k, 1);
   dpt__columns *vt = dpt__lapack_new(&l, tall, c->cols);
   dpt__lapack_finite(&l, c, 'A');
@@ -60,9 +61,9 @@ int dpt_svd(dpt_tensor *u, dpt_tensor *s, dpt_tensor *v, const dpt_tensor *a, co
 }
 
 /* c becomes the reflectors of a below, R on and above the diagonal; returns their factors. */
-static dpt__columns *factor(dpt__lapack_call *l, dpt__columns *c) {
+static dpt__columns *factor_run(dpt__lapack_call *l, dpt__columns *c) {
   dpt__work work = {0};
-  dpt__columns *tau = dpt__lapack_new(l, smaller(c->rows, c->cols), 1);
+  dpt__columns *tau = dpt__lapack_new(l, factor_smaller(c->rows, c->cols), 1);
   while (dpt__lapack_work(l, &work)) DPT__LAPACK(l, geqrf)
   (&c->rows, &c->cols, c->data, &c->rows, tau->data, work.data, &work.n, &l->info);
   dpt__lapack_check(l, "geqrf failed: %d", l->info);
@@ -70,9 +71,10 @@ static dpt__columns *factor(dpt__lapack_call *l, dpt__columns *c) {
 }
 
 /* The first `cols` columns of c, reflectors, become columns of the orthogonal matrix. */
-static void orthogonal(dpt__lapack_call *l, dpt__columns *c, int cols, const dpt__columns *tau) {
+static void factor_orthogonal(dpt__lapack_call *l, dpt__columns *c, int cols,
+                              const dpt__columns *tau) {
   dpt__work work = {0};
-  int k = smaller(tau->rows, cols);
+  int k = factor_smaller(tau->rows, cols);
   while (dpt__lapack_work(l, &work)) DPT__LAPACK(l, orgqr)
   (&c->rows, &cols, &k, c->data, &c->rows, tau->data, work.data, &work.n, &l->info);
   dpt__lapack_check(l, "orgqr failed: %d", l->info);
@@ -81,12 +83,12 @@ static void orthogonal(dpt__lapack_call *l, dpt__columns *c, int cols, const dpt
 int dpt_qr(dpt_tensor *q, dpt_tensor *r, const dpt_tensor *a) {
   dpt__lapack_call l;
   DPT__LAPACK_BEGIN(&l, "qr", a, q, r);
-  dpt__columns *c = dpt__lapack_in(&l, "a", a, 0), *tau = factor(&l, c);
+  dpt__columns *c = dpt__lapack_in(&l, "a", a, 0), *tau = factor_run(&l, c);
   dpt__columns *upper = dpt__lapack_new(&l, c->rows, c->cols);
-  int k = smaller(c->rows, c->cols);
+  int k = factor_smaller(c->rows, c->cols);
   if (!l.status) l.status = dpt_copy(&upper->t, &c->t);
   dpt__columns_triangle(&l, upper, 'U', 0);
-  orthogonal(&l, c, k, tau);
+  factor_orthogonal(&l, c, k, tau);
   dpt__lapack_out(&l, q, c, c->rows, k);
   dpt__lapack_out(&l, r, upper, k, c->cols);
   return dpt__lapack_end(&l);
@@ -95,15 +97,16 @@ int dpt_qr(dpt_tensor *q, dpt_tensor *r, const dpt_tensor *a) {
 int dpt_geqrf(dpt_tensor *r, dpt_tensor *tau, const dpt_tensor *a) {
   dpt__lapack_call l;
   DPT__LAPACK_BEGIN(&l, "geqrf", a, r, tau);
-  dpt__columns *c = dpt__lapack_in(&l, "a", a, 0), *t = factor(&l, c);
+  dpt__columns *c = dpt__lapack_in(&l, "a", a, 0), *t = factor_run(&l, c);
   dpt__lapack_out(&l, r, c, c->rows, c->cols);
   dpt__lapack_out_vector(&l, tau, t);
   return dpt__lapack_end(&l);
 }
 
-static dpt__columns *tau_in(dpt__lapack_call *l, const dpt_tensor *tau, const dpt__columns *c) {
+static dpt__columns *factor_tau_in(dpt__lapack_call *l, const dpt_tensor *tau,
+                                   const dpt__columns *c) {
   dpt__columns *t = dpt__lapack_in(l, "tau", tau, 0);
-  if (!l->status && (t->cols != 1 || t->rows > smaller(c->rows, c->cols)))
+  if (!l->status && (t->cols != 1 || t->rows > factor_smaller(c->rows, c->cols)))
     l->status =
         dpt__fail("%s: tau has %d numbers, a is %dx%d", l->fn, t->rows * t->cols, c->rows, c->cols);
   return t;
@@ -113,8 +116,8 @@ int dpt_orgqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau) {
   dpt__lapack_call l;
   DPT__LAPACK_BEGIN(&l, "orgqr", a, r, tau);
   dpt__columns *c = dpt__lapack_in(&l, "a", a, 0);
-  int cols = smaller(c->rows, c->cols);
-  orthogonal(&l, c, cols, tau_in(&l, tau, c));
+  int cols = factor_smaller(c->rows, c->cols);
+  factor_orthogonal(&l, c, cols, factor_tau_in(&l, tau, c));
   dpt__lapack_out(&l, r, c, c->rows, cols);
   return dpt__lapack_end(&l);
 }
@@ -126,7 +129,7 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
   DPT__LAPACK_BEGIN(&l, "ormqr", a, r, tau, c);
   char s = dpt__lapack_letter(&l, "side", side, "LR");
   char x = dpt__lapack_letter(&l, "trans", trans, "NT");
-  dpt__columns *ca = dpt__lapack_in(&l, "a", a, 0), *t = tau_in(&l, tau, ca);
+  dpt__columns *ca = dpt__lapack_in(&l, "a", a, 0), *t = factor_tau_in(&l, tau, ca);
   dpt__columns *cc = dpt__lapack_in(&l, "c", c, 0);
   if (!l.status && ca->rows != (s == 'L' ? cc->rows : cc->cols))
     l.status = dpt__fail("ormqr: a has %d rows and does not fit c, %dx%d, on side %c", ca->rows,

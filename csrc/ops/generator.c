@@ -37,13 +37,13 @@ void dpt_generator_free(dpt_generator *g) { free(g); }
 
 void dpt_generator_copy(dpt_generator *g, const dpt_generator *from) { *g = *from; }
 
-static uint32_t mix(uint32_t high, uint32_t low) {
+static uint32_t mt_mix(uint32_t high, uint32_t low) {
   return ((high & 0x80000000u) | (low & 0x7fffffffu)) >> 1 ^ (low & 1 ? 0x9908b0dfu : 0);
 }
 
-static void refill(dpt_generator *g) {
+static void mt_refill(dpt_generator *g) {
   uint32_t *w = g->words;
-  for (int i = 0; i < WORDS; i++) w[i] = w[(i + SHIFT) % WORDS] ^ mix(w[i], w[(i + 1) % WORDS]);
+  for (int i = 0; i < WORDS; i++) w[i] = w[(i + SHIFT) % WORDS] ^ mt_mix(w[i], w[(i + 1) % WORDS]);
   g->used = 0;
 }
 
@@ -54,7 +54,7 @@ dpt__drawer dpt__draw_from(dpt_generator *g) {
 
 uint32_t dpt__draw(dpt__drawer from) {
   dpt_generator *g = from.g;
-  if (g->used >= WORDS) refill(g);
+  if (g->used >= WORDS) mt_refill(g);
   uint32_t y = g->words[g->used++];
   y ^= y >> 11;
   y ^= y << 7 & 0x9d2c5680u;

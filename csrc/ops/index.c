@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* idx as a Long tensor on a's side: idx itself, or a copy in aside. */
-static int places(const char *fn, const dpt_tensor **idx, const dpt_tensor *a, dpt_tensor *aside) {
+static int index_convert(const char *fn, const dpt_tensor **idx, const dpt_tensor *a,
+                         dpt_tensor *aside) {
   int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE), kind = (*idx)->kind_;
   int converted = kind != wanted && dpt__is_device(wanted) &&
                   (kind == DPT_I64 || kind == (DPT_F32 | DPT_ON_DEVICE));
@@ -47,13 +48,13 @@ static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim
 static int index_by(const char *fn, int mode, const dpt_tensor *big, int dim, const dpt_tensor *idx,
                     const dpt_tensor *small, double value, int shared) {
   dpt_tensor moved = {0};
-  int failed =
-      places(fn, &idx, big, &moved) || index_launch(fn, mode, big, dim, idx, small, value, shared);
+  int failed = index_convert(fn, &idx, big, &moved) ||
+               index_launch(fn, mode, big, dim, idx, small, value, shared);
   dpt_tensor_free(&moved);
   return failed;
 }
 
-static int check_vector(const char *fn, const dpt_tensor *idx) {
+static int index_check_vector(const char *fn, const dpt_tensor *idx) {
   if (idx->ndim_ <= 1) return 0;
   return dpt__fail("%s: the indices are a %s, wanted a vector", fn, dpt__describe(idx));
 }
@@ -63,9 +64,9 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *in
   dpt_tensor moved = {0};
   /* as they are also if r is resized, which may be one of them */
   const dpt_tensor view = *in, at = *indices, *a = &view, *idx = &at;
-  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || check_vector(fn, idx));
+  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || index_check_vector(fn, idx));
   if (idx->ndim_ == 0) return dpt__fail("%s: there are no indices", fn);
-  int failed = places(fn, &idx, a, &moved);
+  int failed = index_convert(fn, &idx, a, &moved);
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? idx->size_[0] : a->size_[d];
   failed = failed || dpt__result(r, a->ndim_, size, dpt_tensor_device(a)) ||
@@ -77,7 +78,7 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *in
 /* indexCopy and indexAdd. */
 static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
                       const dpt_tensor *a) {
-  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
+  DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, r, dim) || index_check_vector(fn, idx));
   int64_t n = idx->ndim_ ? idx->size_[0] : 0;
   int fits = a->ndim_ == r->ndim_ || n == 0;
   for (int d = 0; d < r->ndim_ && fits && n; d++)
@@ -98,13 +99,13 @@ int dpt_index_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tenso
 
 int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) {
   static const char fn[] = "indexFill";
-  DPT__TRY(dpt__check_dim(fn, r, dim) || check_vector(fn, idx));
+  DPT__TRY(dpt__check_dim(fn, r, dim) || index_check_vector(fn, idx));
   return idx->ndim_ ? index_by(fn, DPT__INDEX_fill, r, dim, idx, NULL, value, 1) : 0;
 }
 
 /* gather (read), scatter (write), scatterAdd, scatter of a number (fill, small NULL). */
-static int gather(const char *fn, int mode, const dpt_tensor *big, int dim, const dpt_tensor *idx,
-                  const dpt_tensor *small, double value) {
+static int index_gather(const char *fn, int mode, const dpt_tensor *big, int dim,
+                        const dpt_tensor *idx, const dpt_tensor *small, double value) {
   int reads = mode == DPT__INDEX_read;
   if (small) DPT__TRY(dpt__check_kind(fn, reads ? small : big, reads ? big : small));
   DPT__TRY(dpt__check_dim(fn, big, dim));
@@ -123,17 +124,17 @@ static int gather(const char *fn, int mode, const dpt_tensor *big, int dim, cons
 }
 
 int dpt_gather(dpt_tensor *r, const dpt_tensor *a, int dim, const dpt_tensor *idx) {
-  return gather("gather", DPT__INDEX_read, a, dim, idx, r, 0);
+  return index_gather("gather", DPT__INDEX_read, a, dim, idx, r, 0);
 }
 
 int dpt_scatter(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
-  return gather("scatter", DPT__INDEX_write, r, dim, idx, a, 0);
+  return index_gather("scatter", DPT__INDEX_write, r, dim, idx, a, 0);
 }
 
 int dpt_scatter_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a) {
-  return gather("scatterAdd", DPT__INDEX_add, r, dim, idx, a, 0);
+  return index_gather("scatterAdd", DPT__INDEX_add, r, dim, idx, a, 0);
 }
 
 int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) {
-  return gather("scatter", DPT__INDEX_fill, r, dim, idx, NULL, value);
+  return index_gather("scatter", DPT__INDEX_fill, r, dim, idx, NULL, value);
 }

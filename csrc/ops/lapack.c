@@ -23,7 +23,7 @@ int dpt__lapack_end(dpt__lapack_call *call) {
   return call->status;
 }
 
-static dpt__columns *fresh(dpt__lapack_call *call, int type, int rows, int cols) {
+static dpt__columns *lapack_fresh(dpt__lapack_call *call, int type, int rows, int cols) {
   const int64_t size[] = {cols, rows};
   dpt__assert(call->n < DPT__LAPACK_COLUMNS);
   dpt__columns *c = &call->columns[call->n++];
@@ -36,14 +36,14 @@ static dpt__columns *fresh(dpt__lapack_call *call, int type, int rows, int cols)
 }
 
 dpt__columns *dpt__lapack_new(dpt__lapack_call *call, int rows, int cols) {
-  return fresh(call, call->type, rows, cols);
+  return lapack_fresh(call, call->type, rows, cols);
 }
 dpt__columns *dpt__lapack_new_ints(dpt__lapack_call *call, int n) {
-  return fresh(call, DPT_I32, n, 1);
+  return lapack_fresh(call, DPT_I32, n, 1);
 }
 
 /* The view of c that a row-major rows x cols matrix has; it owns nothing. */
-static dpt_tensor matrix(const dpt__columns *c, int64_t rows, int64_t cols) {
+static dpt_tensor lapack_matrix(const dpt__columns *c, int64_t rows, int64_t cols) {
   dpt_tensor view = c->t;
   view.size_[0] = rows;
   view.size_[1] = cols;
@@ -60,7 +60,7 @@ dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt
     call->status = dpt__wrong(call->fn, name, a, "a matrix of floats or doubles");
   int n = (int)a->size_[0], m = a->ndim_ == 2 ? (int)a->size_[1] : 1;
   dpt__columns *c = dpt__lapack_new(call, n > rows ? n : rows, m);
-  dpt_tensor view = matrix(c, n, m);
+  dpt_tensor view = lapack_matrix(c, n, m);
   if (!call->status) call->status = dpt_copy(&view, a);
   return c;
 }
@@ -130,22 +130,22 @@ void dpt__columns_triangle(dpt__lapack_call *call, dpt__columns *c, char uplo, i
     }
 }
 
-static void out(dpt__lapack_call *call, dpt_tensor *r, int ndim, const dpt_tensor *view) {
+static void lapack_out(dpt__lapack_call *call, dpt_tensor *r, int ndim, const dpt_tensor *view) {
   if (!call->status)
     call->status = dpt__result(r, ndim, view->size_, call->device) || dpt_copy(r, view);
 }
 
 void dpt__lapack_out(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c, int rows,
                      int cols) {
-  dpt_tensor view = matrix(c, rows, cols);
-  out(call, r, 2, &view);
+  dpt_tensor view = lapack_matrix(c, rows, cols);
+  lapack_out(call, r, 2, &view);
 }
 
 void dpt__lapack_out_vector(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c) {
-  dpt_tensor view = matrix(c, c->rows, 1);
-  out(call, r, 1, &view);
+  dpt_tensor view = lapack_matrix(c, c->rows, 1);
+  lapack_out(call, r, 1, &view);
 }
 
 void dpt__lapack_out_transposed(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c) {
-  out(call, r, 2, &c->t);
+  lapack_out(call, r, 2, &c->t);
 }

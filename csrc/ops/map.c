@@ -26,15 +26,15 @@ int dpt_op(const char *name) {
   return -1;
 }
 
-static int no_such(int op, int kind) {
+static int map_no_such(int op, int kind) {
   return dpt__fail("%s: %s has no %s; convert to %s type first", ops[op].known,
                    dpt__kind_name(kind), ops[op].known,
                    dpt__map_traits(op) & DPT__REALS ? "a real" : "an integer");
 }
 
-static int check_type(int op, int kind, double p) {
+static int map_check_type(int op, int kind, double p) {
   int dtype = dpt__dtype(kind), traits = dpt__map_traits(op);
-  if (!(traits & (dpt__is_real(dtype) ? DPT__REALS : DPT__INTEGERS))) return no_such(op, kind);
+  if (!(traits & (dpt__is_real(dtype) ? DPT__REALS : DPT__INTEGERS))) return map_no_such(op, kind);
   if (dpt__is_real(dtype)) return 0;
   if (op == DPT__MAP_abs && dtype < DPT_I32 && !dpt__is_device(kind))
     return dpt__fail("abs: %s has no abs; convert to int, long or a real type first",
@@ -44,7 +44,7 @@ static int check_type(int op, int kind, double p) {
   return 0;
 }
 
-static int check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in, double p) {
+static int map_check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in, double p) {
   if (op < 0 || op >= DPT__NMAP) return dpt__fail("map: there is no operation %d", op);
   if (ops[op].operands != n)
     return dpt__fail("%s: takes %d tensors beside the result, got %d", ops[op].name,
@@ -63,7 +63,7 @@ static int check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in
   if (r->kind_ != in[0]->kind_ && !bytes)
     return dpt__fail("%s: the result is a %s, wanted a %s", ops[op].known, dpt__kind_name(r->kind_),
                      dpt__kind_name(in[0]->kind_));
-  return check_type(op, in[0]->kind_, p);
+  return map_check_type(op, in[0]->kind_, p);
 }
 
 int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tensor *copies,
@@ -82,21 +82,21 @@ int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tens
 }
 
 /* l is NULL on host memory. */
-static int launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
-                  struct dpt__map_args *args) {
+static int map_launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
+                      struct dpt__map_args *args) {
   dpt__walk_sort(&args->walk);
   if (!l) return dpt__launch_here(map, ops[args->op].known, operands[0], args);
   for (int k = 1; k <= n; k++) l->operand[k].t = operands[k];
   return dpt__launch_run(l, map, args);
 }
 
-static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
+static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
   dpt__launch launch_, *l = dpt__is_device(r->kind_) ? &launch_ : NULL; /* NULL: host memory */
   struct dpt__map_args args;
   dpt_tensor view[4];
   const dpt_tensor *operands[4] = {r};
   unsigned copy = 0;
-  DPT__TRY(check(op, n, r, in, p));
+  DPT__TRY(map_check(op, n, r, in, p));
   for (int k = 1; k <= n; k++) operands[k] = in[k - 1];
   if (l) {
     dpt__launch_begin(l, ops[op].known);
@@ -121,16 +121,16 @@ static int map(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double
   args.p = p;
   args.q = q;
   if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0)
-    return launch(l, n, operands, &args);
+    return map_launch(l, n, operands, &args);
   dpt_tensor copies[4] = {{0}};
   int status = dpt__walk_over(&args.walk, n + 1, operands, copies, copy);
-  status = status || launch(l, n, operands, &args);
+  status = status || map_launch(l, n, operands, &args);
   for (int k = 1; k <= n; k++) dpt_tensor_free(&copies[k]);
   return status;
 }
 
 /* Exponents that Torch7 computes without pow. */
-static int power(double p) {
+static int map_power(double p) {
   if (p == 1) return DPT__MAP_mul;
   if (p == 2) return DPT__MAP_square;
   if (p == 3) return DPT__MAP_cube;
@@ -141,17 +141,17 @@ static int power(double p) {
 }
 
 int dpt_map1(int op, dpt_tensor *r, const dpt_tensor *a, double p, double q) {
-  if (op == DPT__MAP_pow && dpt__is_real(dpt__type(a))) op = power(p);
-  return map(op, 1, r, &a, p, q);
+  if (op == DPT__MAP_pow && dpt__is_real(dpt__type(a))) op = map_power(p);
+  return map_run(op, 1, r, &a, p, q);
 }
 
 int dpt_map2(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, double p, double q) {
   const dpt_tensor *in[] = {a, b};
-  return map(op, 2, r, in, p, q);
+  return map_run(op, 2, r, in, p, q);
 }
 
 int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, const dpt_tensor *c,
              double p, double q) {
   const dpt_tensor *in[] = {a, b, c};
-  return map(op, 3, r, in, p, q);
+  return map_run(op, 3, r, in, p, q);
 }

@@ -11,7 +11,7 @@
 #include "ops/reduce.h"
 #include "tensor/tensor.h"
 
-static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mask) {
+static int masked_check(const char *fn, const dpt_tensor *a, const dpt_tensor *mask) {
   int wanted = DPT_U8 | (a->kind_ & DPT_ON_DEVICE);
   if (mask->kind_ != wanted)
     return dpt__fail("%s: the mask is a %s, wanted a %s", fn, dpt__kind_name(mask->kind_),
@@ -22,8 +22,8 @@ static int check_mask(const char *fn, const dpt_tensor *a, const dpt_tensor *mas
 }
 
 /* Walks a and its mask; where they have no common rows, through a contiguous copy of the mask. */
-static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tensor *mask,
-                  const dpt_tensor *list, double value) {
+static int masked_launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tensor *mask,
+                         const dpt_tensor *list, double value) {
   const dpt_tensor *operands[] = {a, mask};
   dpt__launch l;
   dpt__masked_args g = {.mode = mode, .value = value};
@@ -43,29 +43,29 @@ static int launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tenso
 int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask) {
   static const char fn[] = "maskedSelect";
   int64_t n;
-  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, a, mask) ||
+  DPT__TRY(dpt__check_kind(fn, r, a) || masked_check(fn, a, mask) ||
            dpt__count_nonzero(fn, mask, &n));
   dpt_tensor list = {.kind_ = r->kind_};
   if (n == 0) return dpt_resize(r, 0, NULL);
   int failed = dpt__result(&list, 1, &n, dpt_tensor_device(a)) ||
-               launch(fn, DPT__INDEX_read, a, mask, &list, 0);
+               masked_launch(fn, DPT__INDEX_read, a, mask, &list, 0);
   return dpt__copy_made(failed, r, &list);
 }
 
 int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a) {
   static const char fn[] = "maskedCopy";
   dpt_tensor list = {.kind_ = a->kind_};
-  DPT__TRY(dpt__check_kind(fn, r, a) || check_mask(fn, r, mask));
+  DPT__TRY(dpt__check_kind(fn, r, a) || masked_check(fn, r, mask));
   if (dpt__count(r) == 0) return 0;
-  int failed = dpt_contiguous(&list, a) || launch(fn, DPT__INDEX_write, r, mask, &list, 0);
+  int failed = dpt_contiguous(&list, a) || masked_launch(fn, DPT__INDEX_write, r, mask, &list, 0);
   dpt_tensor_free(&list);
   return failed;
 }
 
 int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value) {
-  DPT__TRY(check_mask("maskedFill", r, mask));
+  DPT__TRY(masked_check("maskedFill", r, mask));
   if (dpt__count(r) == 0) return 0;
-  return launch("maskedFill", DPT__INDEX_fill, r, mask, NULL, value);
+  return masked_launch("maskedFill", DPT__INDEX_fill, r, mask, NULL, value);
 }
 
 int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t k, int upper) {
+static int matrix_triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t k,
+                           int upper) {
   dpt__launch l;
   DPT__TRY(dpt__check_kind(fn, r, a));
   if (a->ndim_ != 2) return dpt__wrong(fn, "x", a, "a matrix");
@@ -27,12 +28,16 @@ static int triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, int64_t 
   return dpt__launch_run(&l, triangle, &g);
 }
 
-int dpt_tril(dpt_tensor *r, const dpt_tensor *a, int64_t k) { return triangle("tril", r, a, k, 0); }
-int dpt_triu(dpt_tensor *r, const dpt_tensor *a, int64_t k) { return triangle("triu", r, a, k, 1); }
+int dpt_tril(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
+  return matrix_triangle("tril", r, a, k, 0);
+}
+int dpt_triu(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
+  return matrix_triangle("triu", r, a, k, 1);
+}
 
 /* dims 1: over everything; 2: row by row. */
-static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *a, int64_t bins,
-                     double low, double high) {
+static int matrix_histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *a,
+                            int64_t bins, double low, double high) {
   int type = dpt__type(a), device = dpt_tensor_device(a);
   int64_t rows = dims == 2 ? a->size_[0] : 1;
   const int64_t size[] = {rows, bins};
@@ -66,13 +71,13 @@ static int histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *
 
 int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
   DPT__TRY(dpt__check_kind("histc", r, a));
-  return histogram("histc", 1, r, a, bins, min, max);
+  return matrix_histogram("histc", 1, r, a, bins, min, max);
 }
 
 int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
   DPT__TRY(dpt__check_kind("bhistc", r, a));
   if (a->ndim_ != 2) return dpt__wrong("bhistc", "x", a, "a matrix");
-  return histogram("bhistc", 2, r, a, bins, min, max);
+  return matrix_histogram("bhistc", 2, r, a, bins, min, max);
 }
 
 int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max_norm) {
@@ -96,8 +101,8 @@ int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max
   return failed;
 }
 
-static int planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full,
-                  int flip) {
+static int matrix_planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim,
+                         int full, int flip) {
   static const char fn[] = "conv";
   int many = a->ndim_ - ndim, summed = k->ndim_ == ndim + 2;
   int64_t size[DPT_MAXDIM];
@@ -138,7 +143,7 @@ int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, 
   DPT__TRY(dpt__check_kind("conv", r, a) || dpt__check_kind("conv", r, k));
   int many = a->ndim_ - ndim, more = k->ndim_ - ndim;
   if ((many == 0 && more == 0) || (many == 1 && (more == 1 || more == 2)))
-    return planes(r, a, k, ndim, full, flip);
+    return matrix_planes(r, a, k, ndim, full, flip);
   return dpt__fail("conv%d: a %s and a kernel of size %s", ndim, dpt__describe(a),
                    dpt__describe_size(k));
 }

@@ -46,7 +46,7 @@ typedef struct source {
   double a, b;
 } source;
 
-static int check(source *s, int distribution, int dtype, double a, double b) {
+static int random_check(source *s, int distribution, int dtype, double a, double b) {
   if (distribution < 0 || distribution >= DPT__NRANDOM)
     return dpt__fail("random: no distribution has the number %d", distribution);
   const char *fn = table[distribution].name;
@@ -92,7 +92,7 @@ static int check(source *s, int distribution, int dtype, double a, double b) {
 }
 
 /* One number by Torch7's formulas in Torch7's order of draws. */
-static double draw(const source *s, dpt__drawer g) {
+static double random_draw(const source *s, dpt__drawer g) {
   switch (s->distribution) {
   case DPT__RANDOM_random:
     return (double)(dpt__draw(g) % s->range) + s->a;
@@ -109,12 +109,12 @@ static double draw(const source *s, dpt__drawer g) {
 
 double dpt_random_number(int distribution, dpt_generator *g, double a, double b) {
   source s;
-  return check(&s, distribution, DPT_F64, a, b) ? NAN : draw(&s, dpt__draw_from(g));
+  return random_check(&s, distribution, DPT_F64, a, b) ? NAN : random_draw(&s, dpt__draw_from(g));
 }
 
 /* On a device: keyed by its state; walk has r and perhaps probabilities. */
-static int fill_there(const char *fn, const dpt_tensor *r, const source *s, const dpt__walk *walk,
-                      const dpt_tensor *p) {
+static int random_fill_device(const char *fn, const dpt_tensor *r, const source *s,
+                              const dpt__walk *walk, const dpt_tensor *p) {
   dpt__launch l;
   dpt__philox_args g = {
       .distribution = s->distribution, .range = s->range, .a = s->a, .b = s->b, .walk = *walk};
@@ -129,7 +129,8 @@ static int fill_there(const char *fn, const dpt_tensor *r, const source *s, cons
 }
 
 /* On the host; the walk has r and perhaps bernoulli's probabilities. */
-static int fill_here(const dpt_tensor *r, source s, const dpt__walk *walk, dpt_generator *g) {
+static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk,
+                            dpt_generator *g) {
   int last = walk->ndim - 1, chances = walk->noperand > 1;
   int64_t stride = walk->stride[0][last] * (int64_t)dpt__dtype_size(walk->dtype[0]);
   int64_t p_stride = chances ? walk->stride[1][last] * (int64_t)dpt__dtype_size(walk->dtype[1]) : 0;
@@ -142,24 +143,24 @@ static int fill_here(const dpt_tensor *r, source s, const dpt__walk *walk, dpt_g
       if (chances) s.a = dpt__get_real(walk->dtype[1], c.data[1] + i * p_stride);
       if (chances && !(s.a >= 0 && s.a <= 1))
         return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
-      dpt__put_element(walk->dtype[0], c.data[0] + i * stride, draw(&s, from));
+      dpt__put_element(walk->dtype[0], c.data[0] + i * stride, random_draw(&s, from));
     }
   return 0;
 }
 
-static int fill(const dpt_tensor *r, const source *s, const dpt__walk *walk, const dpt_tensor *p,
-                dpt_generator *g) {
-  return dpt__is_device(r->kind_) ? fill_there(table[s->distribution].name, r, s, walk, p)
-                                  : fill_here(r, *s, walk, g);
+static int random_fill(const dpt_tensor *r, const source *s, const dpt__walk *walk,
+                       const dpt_tensor *p, dpt_generator *g) {
+  return dpt__is_device(r->kind_) ? random_fill_device(table[s->distribution].name, r, s, walk, p)
+                                  : random_fill_host(r, *s, walk, g);
 }
 
 int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b) {
   source s;
   dpt__walk walk;
-  DPT__TRY(check(&s, distribution, dpt__type(r), a, b));
+  DPT__TRY(random_check(&s, distribution, dpt__type(r), a, b));
   if (dpt__count(r) == 0) return 0;
   DPT__TRY(dpt__walk_start(&walk, 1, (const dpt_tensor *const[]){r}));
-  return fill(r, &s, &walk, NULL, g);
+  return random_fill(r, &s, &walk, NULL, g);
 }
 
 int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
@@ -172,7 +173,8 @@ int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
   source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
   const dpt_tensor *operands[] = {r, p};
   dpt_tensor copies[2] = {{0}, {0}};
-  int failed = dpt__walk_over(&walk, 2, operands, copies, 0) || fill(r, &s, &walk, operands[1], g);
+  int failed =
+      dpt__walk_over(&walk, 2, operands, copies, 0) || random_fill(r, &s, &walk, operands[1], g);
   dpt_tensor_free(&copies[1]);
   return failed;
 }

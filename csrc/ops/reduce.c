@@ -27,7 +27,7 @@ int dpt_reduction(const char *name) {
   return -1;
 }
 
-static int check(int op, const dpt_tensor *a) {
+static int reduce_check(int op, const dpt_tensor *a) {
   if (op < 0 || op >= DPT__NREDUCE) return dpt__fail("reduce: no reduction has the number %d", op);
   char types = table[op].types;
   int type = dpt__type(a);
@@ -39,7 +39,7 @@ static int check(int op, const dpt_tensor *a) {
 }
 
 /* The value over no elements, where there is one. */
-static int of_nothing(int op, double *value) {
+static int reduce_of_nothing(int op, double *value) {
   switch (op) {
   case DPT__REDUCE_sum:
   case DPT__REDUCE_norm:
@@ -56,7 +56,7 @@ static int of_nothing(int op, double *value) {
 }
 
 int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int dim, double p) {
-  DPT__TRY(check(op, in));
+  DPT__TRY(reduce_check(op, in));
   const char *fn = table[op].name;
   DPT__TRY(dpt__check_dim(fn, in, dim) || dpt__check_kind(fn, r, in));
   if (idx) DPT__TRY(dpt__check_indices(fn, idx, in));
@@ -74,7 +74,7 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.slices.count == 0) return 0;
   double nothing;
-  if (g.n == 0) return of_nothing(op, &nothing) || dpt_fill(r, nothing);
+  if (g.n == 0) return reduce_of_nothing(op, &nothing) || dpt_fill(r, nothing);
   dpt__launch_begin(&l, table[op].name);
   dpt__launch_out(&l, r, &g.r);
   dpt__launch_out(&l, idx, &g.idx);
@@ -109,7 +109,7 @@ static int number_end(number *x, int failed, double *value) {
   return failed;
 }
 
-static int launch_all(const char *fn, int op, const dpt_tensor *a, double p, double *value) {
+static int reduce_launch_all(const char *fn, int op, const dpt_tensor *a, double p, double *value) {
   dpt__launch l;
   number x;
   DPT__TRY(number_start(&x, fn, a));
@@ -123,12 +123,12 @@ static int launch_all(const char *fn, int op, const dpt_tensor *a, double p, dou
 }
 
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
-  DPT__TRY(check(op, a));
-  if (dpt__count(a) == 0) return of_nothing(op, value);
-  return launch_all(table[op].name, op, a, p, value);
+  DPT__TRY(reduce_check(op, a));
+  if (dpt__count(a) == 0) return reduce_of_nothing(op, value);
+  return reduce_launch_all(table[op].name, op, a, p, value);
 }
 
-static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
+static int pair_check(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
   if (a->kind_ != b->kind_)
     return dpt__fail("%s: argument 'b' is a %s, wanted a %s", fn, dpt__kind_name(b->kind_),
                      dpt__kind_name(a->kind_));
@@ -138,7 +138,7 @@ static int check_pair(const char *fn, const dpt_tensor *a, const dpt_tensor *b) 
   return 0;
 }
 
-static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b, double p,
+static int pair_launch(const char *fn, int op, const dpt_tensor *a, const dpt_tensor *b, double p,
                        double *value) {
   dpt__launch l;
   number x;
@@ -160,25 +160,25 @@ static int launch_pair(const char *fn, int op, const dpt_tensor *a, const dpt_te
 }
 
 int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value) {
-  DPT__TRY(check_pair("dot", a, b));
+  DPT__TRY(pair_check("dot", a, b));
   *value = 0;
-  return dpt__count(a) ? launch_pair("dot", DPT__PAIR_dot, a, b, 0, value) : 0;
+  return dpt__count(a) ? pair_launch("dot", DPT__PAIR_dot, a, b, 0, value) : 0;
 }
 
 int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value) {
-  DPT__TRY(check_pair("dist", a, b));
+  DPT__TRY(pair_check("dist", a, b));
   if (!dpt__is_real(dpt__type(a)))
     return dpt__fail("dist: wanted tensors of reals, got a %s", dpt__kind_name(a->kind_));
   *value = 0;
-  return dpt__count(a) ? launch_pair("dist", DPT__PAIR_dist, a, b, p, value) : 0;
+  return dpt__count(a) ? pair_launch("dist", DPT__PAIR_dist, a, b, p, value) : 0;
 }
 
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value) {
   *value = 0;
-  if (a->kind_ != b->kind_) return check_pair("equal", a, b);
+  if (a->kind_ != b->kind_) return pair_check("equal", a, b);
   if (!dpt__same_size(a, b)) return 0;
   double same = 1;
-  if (dpt__count(a)) DPT__TRY(launch_pair("equal", DPT__PAIR_equal, a, b, 0, &same));
+  if (dpt__count(a)) DPT__TRY(pair_launch("equal", DPT__PAIR_equal, a, b, 0, &same));
   *value = same != 0;
   return 0;
 }
@@ -195,7 +195,7 @@ int dpt_trace(const dpt_tensor *a, double *value) {
 int dpt__count_nonzero(const char *fn, const dpt_tensor *a, int64_t *n) {
   double value = 0;
   /* The 0-norm, which the kernel counts for every element type. */
-  if (dpt__count(a)) DPT__TRY(launch_all(fn, DPT__REDUCE_norm, a, 0, &value));
+  if (dpt__count(a)) DPT__TRY(reduce_launch_all(fn, DPT__REDUCE_norm, a, 0, &value));
   *n = (int64_t)value;
   return 0;
 }

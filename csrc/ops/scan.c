@@ -3,7 +3,7 @@
 #include "ops/create.h"
 #include "tensor/tensor.h"
 
-static int scan(const char *fn, dpt_tensor *r, const dpt_tensor *in, int dim, int product) {
+static int scan_run(const char *fn, dpt_tensor *r, const dpt_tensor *in, int dim, int product) {
   const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
   dpt__launch l;
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
@@ -18,13 +18,15 @@ static int scan(const char *fn, dpt_tensor *r, const dpt_tensor *in, int dim, in
   return dpt__launch_run(&l, scan, &g);
 }
 
-int dpt_cumsum(dpt_tensor *r, const dpt_tensor *a, int dim) { return scan("cumsum", r, a, dim, 0); }
-
-int dpt_cumprod(dpt_tensor *r, const dpt_tensor *a, int dim) {
-  return scan("cumprod", r, a, dim, 1);
+int dpt_cumsum(dpt_tensor *r, const dpt_tensor *a, int dim) {
+  return scan_run("cumsum", r, a, dim, 0);
 }
 
-static int launch_cross(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int dim) {
+int dpt_cumprod(dpt_tensor *r, const dpt_tensor *a, int dim) {
+  return scan_run("cumprod", r, a, dim, 1);
+}
+
+static int cross_launch(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int dim) {
   const dpt_tensor *a = &view_a, *b = &view_b; /* also if r is resized, which may be one of them */
   dpt__launch l;
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
@@ -50,5 +52,5 @@ int dpt_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim) 
   DPT__TRY(dpt__check_dim("cross", a, dim));
   if (a->size_[dim] != 3)
     return dpt__fail("cross: dimension %d of a %s has not size 3", dim + 1, dpt__describe(a));
-  return launch_cross(r, *a, *b, dim);
+  return cross_launch(r, *a, *b, dim);
 }

@@ -1,8 +1,8 @@
 /* slices.h: the positions of all dimensions but one, for work along that one.
  *
- * Invariant: a slice is one position of the other dimensions; strides count elements of each operand.
- * Dimensions are ordered by the strides of operand 0 (if that is NULL, of 1), farthest first, and
- * merged where all operands allow it. Plain data that travels in a kernel's args.
+ * Invariant: a slice is one position of the other dimensions; strides count elements of each
+ * operand. Dimensions are ordered by the strides of operand 0 (if that is NULL, of 1), farthest
+ * first, and merged where all operands allow it. Plain data that travels in a kernel's args.
  */
 #ifndef DPT_OPS_SLICES_H
 #define DPT_OPS_SLICES_H

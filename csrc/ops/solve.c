@@ -6,8 +6,8 @@
 #include <math.h>
 
 /* b, which has as many rows as a; with zeros below if a has more columns. */
-static dpt__columns *right_side(dpt__lapack_call *l, const dpt_tensor *b, const dpt_tensor *a,
-                                int rows) {
+static dpt__columns *solve_right_side(dpt__lapack_call *l, const dpt_tensor *b, const dpt_tensor *a,
+                                      int rows) {
   if (!l->status && (a->ndim_ != 2 || b->ndim_ < 1 || a->size_[0] != b->size_[0]))
     l->status = dpt__fail("%s: a %s and a %s do not have as many rows", l->fn, dpt__describe(a),
                           dpt__describe(b));
@@ -17,7 +17,7 @@ static dpt__columns *right_side(dpt__lapack_call *l, const dpt_tensor *b, const 
 int dpt_gesv(dpt_tensor *x, dpt_tensor *lu, const dpt_tensor *b, const dpt_tensor *a) {
   dpt__lapack_call l;
   DPT__LAPACK_BEGIN(&l, "gesv", a, b, x, lu);
-  dpt__columns *ca = dpt__lapack_in_square(&l, "a", a), *cb = right_side(&l, b, a, 0);
+  dpt__columns *ca = dpt__lapack_in_square(&l, "a", a), *cb = solve_right_side(&l, b, a, 0);
   dpt__columns *p = dpt__lapack_new_ints(&l, ca->rows);
   if (!l.status) DPT__LAPACK(&l, gesv)
   (&ca->rows, &cb->cols, ca->data, &ca->rows, p->data, cb->data, &cb->rows, &l.info);
@@ -34,7 +34,7 @@ int dpt_trtrs(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tens
   char u = dpt__lapack_letter(&l, "uplo", uplo, "UL");
   char t = dpt__lapack_letter(&l, "trans", trans, "NT");
   char d = dpt__lapack_letter(&l, "diag", diag, "NU");
-  dpt__columns *ca = dpt__lapack_in_square(&l, "a", a), *cb = right_side(&l, b, a, 0);
+  dpt__columns *ca = dpt__lapack_in_square(&l, "a", a), *cb = solve_right_side(&l, b, a, 0);
   if (!l.status) DPT__LAPACK(&l, trtrs)
   (&u, &t, &d, &ca->rows, &cb->cols, ca->data, &ca->rows, cb->data, &cb->rows, &l.info);
   dpt__lapack_check(&l, "the matrix is singular: number %d of its diagonal is 0", l.info);
@@ -47,7 +47,7 @@ int dpt_gels(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tenso
   dpt__lapack_call l;
   dpt__work work = {0};
   DPT__LAPACK_BEGIN(&l, "gels", a, b, x, ra);
-  dpt__columns *ca = dpt__lapack_in(&l, "a", a, 0), *cb = right_side(&l, b, a, ca->cols);
+  dpt__columns *ca = dpt__lapack_in(&l, "a", a, 0), *cb = solve_right_side(&l, b, a, ca->cols);
   while (dpt__lapack_work(&l, &work)) DPT__LAPACK(&l, gels)
   ("N", &ca->rows, &ca->cols, &cb->cols, ca->data, &ca->rows, cb->data, &cb->rows, work.data,
    &work.n, &l.info);
@@ -71,7 +71,7 @@ int dpt_inverse(dpt_tensor *r, const dpt_tensor *a) {
 }
 
 /* Which number of the diagonal, from 1, is the first NaN; 0: none. */
-static int first_nan(const dpt__lapack_call *call, const dpt__columns *c) {
+static int solve_first_nan(const dpt__lapack_call *call, const dpt__columns *c) {
   size_t stride = ((size_t)c->rows + 1) * dpt__dtype_size(call->type);
   for (int i = 0; i < c->rows; i++)
     if (isnan(dpt__get_real(call->type, (const char *)c->data + (size_t)i * stride))) return i + 1;
@@ -84,7 +84,7 @@ int dpt_potrf(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   char u = dpt__lapack_letter(&l, "uplo", uplo, "UL");
   dpt__columns *c = dpt__lapack_in_square(&l, "a", a);
   if (!l.status) DPT__LAPACK(&l, potrf)(&u, &c->rows, c->data, &c->rows, &l.info);
-  if (!l.status && !l.info) l.info = first_nan(&l, c); /* not every library looks for them */
+  if (!l.status && !l.info) l.info = solve_first_nan(&l, c); /* not every library looks for them */
   dpt__lapack_check(&l, "the matrix is not positive definite (minor %d)", l.info);
   dpt__columns_triangle(&l, c, u, 0);
   dpt__lapack_out(&l, r, c, c->rows, c->cols);
@@ -107,7 +107,7 @@ int dpt_potrs(dpt_tensor *x, const dpt_tensor *b, const dpt_tensor *a, const cha
   dpt__lapack_call l;
   DPT__LAPACK_BEGIN(&l, "potrs", a, b, x);
   char u = dpt__lapack_letter(&l, "uplo", uplo, "UL");
-  dpt__columns *ca = dpt__lapack_in_square(&l, "a", a), *cb = right_side(&l, b, a, 0);
+  dpt__columns *ca = dpt__lapack_in_square(&l, "a", a), *cb = solve_right_side(&l, b, a, 0);
   if (!l.status) DPT__LAPACK(&l, potrs)
   (&u, &ca->rows, &cb->cols, ca->data, &ca->rows, cb->data, &cb->rows, &l.info);
   dpt__lapack_check(&l, "potrs failed: %d", l.info);

@@ -3,8 +3,8 @@
 #include "device/launch.h"
 #include "tensor/tensor.h"
 
-static int sorted(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in,
-                  int dim, int64_t k, int64_t size_along, int descending) {
+static int sort_run(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in,
+                    int dim, int64_t k, int64_t size_along, int descending) {
   int64_t size[DPT_MAXDIM];
   int device = dpt_tensor_device(in);
   const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
@@ -31,10 +31,10 @@ int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int d
            dpt_resize_as(r, a) || dpt_resize_as(idx, a);
   }
   DPT__TRY(dpt__check_dim("sort", a, dim));
-  return sorted("sort", DPT__SORT_all, r, idx, a, dim, 0, a->size_[dim], descending);
+  return sort_run("sort", DPT__SORT_all, r, idx, a, dim, 0, a->size_[dim], descending);
 }
 
-static int check_k(const char *fn, const dpt_tensor *a, int64_t k, int dim) {
+static int sort_check_k(const char *fn, const dpt_tensor *a, int64_t k, int dim) {
   DPT__TRY(dpt__check_dim(fn, a, dim));
   if (k >= 1 && k <= a->size_[dim]) return 0;
   return dpt__fail("%s: k is %lld, dimension %d has %lld elements", fn, (long long)k, dim + 1,
@@ -43,16 +43,16 @@ static int check_k(const char *fn, const dpt_tensor *a, int64_t k, int dim) {
 
 int dpt_topk(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim, int largest,
              int sorted_) {
-  DPT__TRY(check_k("topk", a, k, dim));
-  return sorted("topk", DPT__SORT_some, r, idx, a, dim, k, k, largest);
+  DPT__TRY(sort_check_k("topk", a, k, dim));
+  return sort_run("topk", DPT__SORT_some, r, idx, a, dim, k, k, largest);
 }
 
 int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim) {
-  DPT__TRY(check_k("kthvalue", a, k, dim));
-  return sorted("kthvalue", DPT__SORT_kth, r, idx, a, dim, k, 1, 0);
+  DPT__TRY(sort_check_k("kthvalue", a, k, dim));
+  return sort_run("kthvalue", DPT__SORT_kth, r, idx, a, dim, k, 1, 0);
 }
 
 int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim) {
   DPT__TRY(dpt__check_dim("mode", a, dim));
-  return sorted("mode", DPT__SORT_mode, r, idx, a, dim, 1, 1, 0);
+  return sort_run("mode", DPT__SORT_mode, r, idx, a, dim, 1, 1, 0);
 }

@@ -1,7 +1,7 @@
 /* dropout.h: what dropout makes of an element between two layers, for every backend.
  *
- * Invariant: the element at `position` of sequence s has word position % 4 of the block whose counter is
- * (position / 4, first_row + s, offset) under the draw's seed.
+ * Invariant: the element at `position` of sequence s has word position % 4 of the block whose
+ * counter is (position / 4, first_row + s, offset) under the draw's seed.
  */
 #ifndef DPT_RNN_DROPOUT_H
 #define DPT_RNN_DROPOUT_H
@@ -14,7 +14,7 @@ DPT__EVERYWHERE static inline uint64_t dpt__rnn_keep(const dpt_rnn *r) {
 }
 /* The position of column 0 of step t (of T), in the output of a layer of so many columns. */
 DPT__EVERYWHERE static inline int64_t dpt__rnn_position(int layer, int64_t T, int64_t t,
-                                                     int64_t columns) {
+                                                        int64_t columns) {
   return (layer * T + t) * columns;
 }
 /* The words of a block for a sequence of the batch. */

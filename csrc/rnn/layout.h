@@ -28,8 +28,8 @@ dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *rnn, int pseudo_layer);
 
 /* What the kernels keep for backward, in elements, for N rows (steps of sequences) in all: first a
  * block of `end` elements for each pseudo-layer, then (N, directions*O) for each layer but the
- * first: what it read. A row of gates has A positions: 4*H for LSTM and GRU, whose fourth is the n of
- * h, else H. */
+ * first: what it read. A row of gates has A positions: 4*H for LSTM and GRU, whose fourth is the n
+ * of h, else H. */
 typedef struct dpt__rnn_block {
   int64_t gates;  /* (N, A): activated; later the gradients by the sums */
   int64_t before; /* (N, O): h before each step */

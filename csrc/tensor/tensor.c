@@ -11,14 +11,14 @@
 
 enum { TEXT = 160 };
 
-static char *next_text(void) {
+static char *tensor_next_text(void) {
   static _Thread_local char texts[DPT__TEXTS][TEXT];
   static _Thread_local unsigned last;
   return texts[++last % DPT__TEXTS];
 }
 
 /* Plain sizes, also such as no tensor can have. */
-static void write_size(char text[TEXT], int ndim, const int64_t *size) {
+static void tensor_write_size(char text[TEXT], int ndim, const int64_t *size) {
   size_t used = 0;
   text[0] = 0;
   for (int d = 0; d < ndim && d < DPT_MAXDIM && used < TEXT - 24; d++)
@@ -26,18 +26,18 @@ static void write_size(char text[TEXT], int ndim, const int64_t *size) {
   if (ndim == 0) snprintf(text, TEXT, "empty");
 }
 
-static const char *size_text(int ndim, const int64_t *size) {
-  char *text = next_text();
-  write_size(text, ndim, size);
+static const char *tensor_size_text(int ndim, const int64_t *size) {
+  char *text = tensor_next_text();
+  tensor_write_size(text, ndim, size);
   return text;
 }
 
-const char *dpt__describe_size(const dpt_tensor *t) { return size_text(t->ndim_, t->size_); }
+const char *dpt__describe_size(const dpt_tensor *t) { return tensor_size_text(t->ndim_, t->size_); }
 
 const char *dpt__describe(const dpt_tensor *t) {
-  char size[TEXT], *text = next_text();
+  char size[TEXT], *text = tensor_next_text();
   const char *kind = dpt__kind_name(t->kind_);
-  write_size(size, t->ndim_, t->size_);
+  tensor_write_size(size, t->ndim_, t->size_);
   if (t->ndim_ == 0)
     snprintf(text, TEXT, "%s without dimensions", kind);
   else
@@ -49,25 +49,26 @@ int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char
   return dpt__fail("%s: argument '%s' is a %s, wanted %s", fn, name, dpt__describe(t), wanted);
 }
 
-static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
+static int64_t tensor_at_least_1(int64_t n) { return n > 1 ? n : 1; }
 
 /* Fills t's sizes and strides (contiguous if stride is NULL or negative) and *extent, the number of
  * elements that t needs from its first one on; checks that all of it fits an address. */
-static int plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size, const int64_t *stride,
-                int64_t *extent) {
+static int tensor_plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size,
+                       const int64_t *stride, int64_t *extent) {
   if (ndim < 0 || ndim > DPT_MAXDIM)
     return dpt__fail("%s: got %d dimensions, wanted 0 to %d", fn, ndim, DPT_MAXDIM);
   int64_t next = 1, count = 1, reach = 0, limit = INT64_MAX / 16;
   for (int d = ndim - 1; d >= 0; d--) {
     int64_t own = stride && stride[d] >= 0 ? stride[d] : next, far;
     if (size[d] < 0)
-      return dpt__fail("%s: got size %s, wanted no negative size", fn, size_text(ndim, size));
-    if (__builtin_mul_overflow(at_least_1(size[d]), count, &count) ||
-        __builtin_mul_overflow(at_least_1(size[d]), own, &next) ||
-        __builtin_mul_overflow(at_least_1(size[d]) - 1, own, &far) || far > limit ||
+      return dpt__fail("%s: got size %s, wanted no negative size", fn,
+                       tensor_size_text(ndim, size));
+    if (__builtin_mul_overflow(tensor_at_least_1(size[d]), count, &count) ||
+        __builtin_mul_overflow(tensor_at_least_1(size[d]), own, &next) ||
+        __builtin_mul_overflow(tensor_at_least_1(size[d]) - 1, own, &far) || far > limit ||
         count > limit || next > limit || (reach += far) > limit)
       return dpt__fail("%s: size %s has more elements than memory can hold", fn,
-                       size_text(ndim, size));
+                       tensor_size_text(ndim, size));
     t->size_[d] = size[d];
     t->stride_[d] = own;
   }
@@ -88,8 +89,8 @@ static int tensor_reserve(const char *fn, dpt_tensor *t, int64_t extent, int dev
 }
 
 /* device < 0: a missing storage comes from the host or the current device, as kind_ says. */
-static int resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size,
-                  const int64_t *stride, int device) {
+static int tensor_resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size,
+                         const int64_t *stride, int device) {
   if (ndim == r->ndim_) {
     int same = 1;
     for (int d = 0; d < ndim && same; d++)
@@ -98,33 +99,33 @@ static int resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size,
   }
   dpt_tensor t = *r;
   int64_t extent;
-  DPT__TRY(plan(fn, &t, ndim, size, stride, &extent));
+  DPT__TRY(tensor_plan(fn, &t, ndim, size, stride, &extent));
   DPT__TRY(tensor_reserve(fn, &t, extent, device));
   *r = t;
   return 0;
 }
 
 int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size) {
-  return resize("resize", r, ndim, size, NULL, -1);
+  return tensor_resize("resize", r, ndim, size, NULL, -1);
 }
 
 int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride) {
-  return resize("resize", r, ndim, size, stride, -1);
+  return tensor_resize("resize", r, ndim, size, stride, -1);
 }
 
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a) {
-  return resize("resizeAs", r, a->ndim_, a->size_, NULL, -1);
+  return tensor_resize("resizeAs", r, a->ndim_, a->size_, NULL, -1);
 }
 
 int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device) {
-  return resize("resize", r, ndim, size, NULL, device);
+  return tensor_resize("resize", r, ndim, size, NULL, device);
 }
 
 int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size) {
   dpt_tensor t = {.kind_ = kind};
   if (kind < 0 || kind >= 2 * DPT_ON_DEVICE)
     return dpt__fail("tensor: %d is no kind of tensor", kind);
-  DPT__TRY(resize("tensor", &t, ndim, size, NULL, -1));
+  DPT__TRY(tensor_resize("tensor", &t, ndim, size, NULL, -1));
   *r = t;
   return 0;
 }
@@ -164,7 +165,7 @@ int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim
                      dpt__kind_name(storage->kind), dpt__kind_name(r->kind_));
   if (first < 0)
     return dpt__fail("set: got storage offset %" PRId64 ", wanted none below 0", first);
-  DPT__TRY(plan("set", &t, ndim, size, stride, &extent));
+  DPT__TRY(tensor_plan("set", &t, ndim, size, stride, &extent));
   if (!storage && extent > 0) {
     DPT__TRY(tensor_reserve("set", &t, extent, -1));
     dpt_tensor_free(r);

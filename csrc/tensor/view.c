@@ -14,7 +14,7 @@ int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim) {
                    dpt__describe(t));
 }
 
-static void drop_dim(dpt_tensor *v, int dim) {
+static void view_drop_dim(dpt_tensor *v, int dim) {
   size_t bytes = sizeof(int64_t) * (size_t)(v->ndim_ - 1 - dim);
   memmove(v->size_ + dim, v->size_ + dim + 1, bytes);
   memmove(v->stride_ + dim, v->stride_ + dim + 1, bytes);
@@ -47,7 +47,7 @@ int dpt_select(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t i) {
     return dpt__fail("select: index %" PRId64 " is out of range of dimension %d of a %s",
                      dpt__from_one(i), dim + 1, dpt__describe(t));
   v.offset_ += i * v.stride_[dim];
-  drop_dim(&v, dim);
+  view_drop_dim(&v, dim);
   return view_return("select", out, &v);
 }
 
@@ -117,7 +117,7 @@ int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *si
 }
 
 /* The product of the sizes that are not 0 or open (-1). */
-static int64_t spread(int ndim, const int64_t *size, int *zeros) {
+static int64_t view_spread(int ndim, const int64_t *size, int *zeros) {
   int64_t product = 1;
   *zeros = 0;
   for (int d = 0; d < ndim; d++) {
@@ -150,7 +150,7 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
   }
   if (open >= 0 && known == 0 && count == 0) { /* no elements: 0x4 as 0x-1 is 0x4 */
     int zeros, ours;
-    int64_t rest = spread(t->ndim_, t->size_, &zeros), part = spread(ndim, size, &ours);
+    int64_t rest = view_spread(t->ndim_, t->size_, &zeros), part = view_spread(ndim, size, &ours);
     if (zeros == ours && rest > 0 && part > 0 && rest % part == 0) left = rest / part;
   } else if (open >= 0 && known > 0 && count % known == 0) {
     left = count / known;
@@ -174,14 +174,14 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
 int dpt_squeeze(dpt_tensor *out, const dpt_tensor *t) {
   dpt_tensor v = *t;
   for (int d = v.ndim_ - 1; d >= 0; d--)
-    if (v.size_[d] == 1 && v.ndim_ > 1) drop_dim(&v, d);
+    if (v.size_[d] == 1 && v.ndim_ > 1) view_drop_dim(&v, d);
   return view_return("squeeze", out, &v);
 }
 
 int dpt_squeeze_dim(dpt_tensor *out, const dpt_tensor *t, int dim) {
   dpt_tensor v = *t;
   DPT__TRY(dpt__check_dim("squeeze", t, dim));
-  if (v.size_[dim] == 1 && v.ndim_ > 1) drop_dim(&v, dim);
+  if (v.size_[dim] == 1 && v.ndim_ > 1) view_drop_dim(&v, dim);
   return view_return("squeeze", out, &v);
 }
 

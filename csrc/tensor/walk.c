@@ -14,7 +14,7 @@ typedef struct runs {
   int64_t size[DPT_MAXDIM], stride[DPT_MAXDIM]; /* innermost first */
 } runs;
 
-static void merge(runs *out, const dpt_tensor *t) {
+static void walk_merge(runs *out, const dpt_tensor *t) {
   out->n = 0;
   for (int d = t->ndim_ - 1; d >= 0; d--) {
     int last = out->n - 1;
@@ -28,20 +28,20 @@ static void merge(runs *out, const dpt_tensor *t) {
   }
 }
 
-static void single_row(dpt__walk *walk, int64_t count) {
+static void walk_single_row(dpt__walk *walk, int64_t count) {
   walk->ndim = 1;
   walk->size[0] = count;
   for (int k = 0; k < walk->noperand; k++) walk->stride[k][0] = 1;
 }
 
-static void swap(int64_t *list, int i, int j) {
+static void walk_swap(int64_t *list, int i, int j) {
   int64_t x = list[i];
   list[i] = list[j];
   list[j] = x;
 }
 
-static void reverse(int64_t *list, int n) {
-  for (int i = 0; i < n / 2; i++) swap(list, i, n - 1 - i);
+static void walk_reverse(int64_t *list, int n) {
+  for (int i = 0; i < n / 2; i++) walk_swap(list, i, n - 1 - i);
 }
 
 int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
@@ -56,9 +56,9 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
     walk->data[k] = t->storage_ ? dpt__at(t) : NULL;
     plain = plain && dpt__contiguous(t);
   }
-  single_row(walk, count);
+  walk_single_row(walk, count);
   if (plain || count <= 1) return 0;
-  for (int k = 0; k < n; k++) merge(&run[k], operands[k]);
+  for (int k = 0; k < n; k++) walk_merge(&run[k], operands[k]);
   walk->ndim = 0;
   for (;;) {
     int64_t cut = INT64_MAX;
@@ -77,14 +77,14 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands) {
       if (*size == 1) at[k]++;
     }
   }
-  reverse(walk->size, walk->ndim);
-  for (int k = 0; k < n; k++) reverse(walk->stride[k], walk->ndim);
+  walk_reverse(walk->size, walk->ndim);
+  for (int k = 0; k < n; k++) walk_reverse(walk->stride[k], walk->ndim);
   return 0;
 }
 
-static void swap_dims(dpt__walk *walk, int i, int j) {
-  swap(walk->size, i, j);
-  for (int k = 0; k < walk->noperand; k++) swap(walk->stride[k], i, j);
+static void walk_swap_dims(dpt__walk *walk, int i, int j) {
+  walk_swap(walk->size, i, j);
+  for (int k = 0; k < walk->noperand; k++) walk_swap(walk->stride[k], i, j);
 }
 
 void dpt__walk_sort(dpt__walk *walk) {
@@ -97,7 +97,7 @@ void dpt__walk_sort(dpt__walk *walk) {
   sorted = *walk;
   for (int i = 1; i < sorted.ndim; i++)
     for (int d = i; d > 0 && sorted.stride[0][d] > sorted.stride[0][d - 1]; d--)
-      swap_dims(&sorted, d, d - 1);
+      walk_swap_dims(&sorted, d, d - 1);
   for (int d = sorted.ndim - 1; d >= 0; d--) {
     if (sorted.stride[0][d] <= inner) {
       walk->serial = 1;
@@ -151,31 +151,32 @@ int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor) {
 
 /* ---- overlap -------------------------------------------------------------------------------- */
 
-static int64_t reach(const runs *run, int n) {
+static int64_t walk_reach(const runs *run, int n) {
   int64_t sum = 0;
   for (int i = 0; i < n; i++) sum += (run->size[i] - 1) * run->stride[i];
   return sum;
 }
 
-static void sort_runs(runs *run) {
+static void walk_sort_runs(runs *run) {
   for (int i = 1; i < run->n; i++)
     for (int d = i; d > 0 && run->stride[d] < run->stride[d - 1]; d--) {
-      swap(run->size, d, d - 1);
-      swap(run->stride, d, d - 1);
+      walk_swap(run->size, d, d - 1);
+      walk_swap(run->stride, d, d - 1);
     }
 }
 
 /* Whether index differences below the sizes of runs 0 .. n-1 can sum up to a distance. */
-static int meets(const runs *run, int n, int64_t distance) {
+static int walk_meets(const runs *run, int n, int64_t distance) {
   if (n == 0) return distance == 0;
-  int64_t stride = run->stride[n - 1], last = run->size[n - 1] - 1, inner = reach(run, n - 1);
-  if (stride == 0) return meets(run, n - 1, distance);
+  int64_t stride = run->stride[n - 1], last = run->size[n - 1] - 1, inner = walk_reach(run, n - 1);
+  if (stride == 0) return walk_meets(run, n - 1, distance);
   int64_t low = (distance - inner) / stride - 1, high = (distance + inner) / stride + 1;
   if (low < -last) low = -last;
   if (high > last) high = last;
   if (high - low > 3) return 1; /* steps nest into each other: too much to try */
   for (int64_t i = low; i <= high; i++)
-    if (llabs(distance - i * stride) <= inner && meets(run, n - 1, distance - i * stride)) return 1;
+    if (llabs(distance - i * stride) <= inner && walk_meets(run, n - 1, distance - i * stride))
+      return 1;
   return 0;
 }
 
@@ -183,14 +184,15 @@ int dpt__overlap(const dpt_tensor *r, const dpt_tensor *a) {
   runs x, y;
   if (!r->storage_ || r->storage_ != a->storage_ || dpt__count(r) == 0 || dpt__count(a) == 0)
     return 0;
-  merge(&x, r);
-  merge(&y, a);
-  if (r->offset_ > a->offset_ + reach(&y, y.n) || a->offset_ > r->offset_ + reach(&x, x.n))
+  walk_merge(&x, r);
+  walk_merge(&y, a);
+  if (r->offset_ > a->offset_ + walk_reach(&y, y.n) ||
+      a->offset_ > r->offset_ + walk_reach(&x, x.n))
     return 0;
   int same = x.n == y.n && memcmp(x.size, y.size, sizeof(int64_t) * (size_t)x.n) == 0 &&
              memcmp(x.stride, y.stride, sizeof(int64_t) * (size_t)x.n) == 0;
   if (!same) return 1;
   if (r->offset_ == a->offset_) return 0;
-  sort_runs(&x);
-  return meets(&x, x.n, r->offset_ - a->offset_);
+  walk_sort_runs(&x);
+  return walk_meets(&x, x.n, r->offset_ - a->offset_);
 }

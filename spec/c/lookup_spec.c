@@ -131,7 +131,7 @@ static void refusals(void) {
   FAILS(dpt_device_synchronize(0), "has 4 at element 2");
   OK(dpt_device_synchronize(0));
   FAILS(dpt_dropout_mask(&tw, &(dpt_draw){0}, 1.5, 1), "'p' is 1.5");
-  FAILS(dpt_sgd_step(&tw, &tb, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'g'");
+  FAILS(dpt_sgd_step(&tw, &tb, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'dfdx'");
   dpt_tensor *own[] = {&tw, &ti, &y, &cw, &ci, &cy, &tb};
   for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);
   free(w.v), free(i.v), free(big.v);

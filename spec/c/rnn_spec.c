@@ -283,7 +283,7 @@ static void refusals(void) {
   dpt_tensor k = tensor_of(p.x, DPT_I64, 0);
   dpt_rnn_part part;
   int64_t count;
-#define REJECTED(change, text)                                                                      \
+#define REJECTED(change, text)                                                                     \
   net = p.net, change, FAILS(dpt_rnn_forward(&y, &hn, 0, 0, &net, &x, 0, 0, &w, 0), text)
   REJECTED(net.cell = 4, "'cell' of the network is 4, wanted 0 to 3");
   REJECTED(net.bias = -1, "'bias' of the network is -1");
@@ -295,7 +295,7 @@ static void refusals(void) {
   REJECTED(net.skip_input = 1, "'input' 3 must be 'hidden' 4");
   REJECTED(net.dropout = 1, "'dropout' of the network is 1, wanted 0 <= dropout < 1");
   REJECTED(net.input = 5,
-          "'input' is a torch.FloatTensor of size 5x2x3, wanted steps x sequences of 5");
+           "'input' is a torch.FloatTensor of size 5x2x3, wanted steps x sequences of 5");
   REJECTED(net.hidden = 5, "'weight' is a torch.FloatTensor of size 304, wanted 440 elements");
   net = p.net;
   FAILS(dpt_rnn_forward(&y, 0, 0, 0, NULL, &x, 0, 0, &w, 0), "'rnn' is missing");

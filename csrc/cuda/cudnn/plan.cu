@@ -295,7 +295,7 @@ int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, boo
   dpt__cudnn_conv_plan *plan = *result = cudnn->convolutions.find(*key);
   if (plan)
     return plan->works && plan->memory > o.capacity ? choose(f, cudnn->handle, plan, o, false, NULL)
-                                                : 0;
+                                                    : 0;
   if (make(context, f, cudnn->handle, key, o, &plan)) return 1;
   if (verbose) print(plan);
   cudnn->convolutions.keep(plan, [&](dpt__cudnn_conv_plan *old) { dpt__conv_drop(f, old); });

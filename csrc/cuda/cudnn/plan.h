@@ -52,8 +52,8 @@ int dpt__conv_describe(const dpt__cudnn_functions *call, const dpt__conv_key *ke
                        dpt__cudnn_conv_plan **plan);
 void dpt__conv_drop(const dpt__cudnn_functions *call, dpt__cudnn_conv_plan *plan);
 /* The native stream's plan of a key, chosen if it is new (verbose: and printed) or wants more than
- * the `capacity` bytes of workspace. Measuring reads the operands and leaves rubbish in the result's:
- * `out` of FORWARD, `in` of DATA, `weight` of WEIGHT. */
+ * the `capacity` bytes of workspace. Measuring reads the operands and leaves rubbish in the
+ * result's: `out` of FORWARD, `in` of DATA, `weight` of WEIGHT. */
 struct dpt__conv_operands {
   void *in, *weight, *out, *workspace;
   size_t capacity;

@@ -138,7 +138,8 @@ __global__ void drop_kernel(dpt_rnn rnn, T *to, const T *from, int64_t T_, int64
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += threads) {
     int64_t row = i / blocks;
     int64_t t = rnn.batch_first ? row % T_ : row / B, b = rnn.batch_first ? row / T_ : row % B;
-    int64_t first = dpt__rnn_position(layer, T_, t, columns), block = first / 4 + (i - row * blocks);
+    int64_t first = dpt__rnn_position(layer, T_, t, columns),
+            block = first / 4 + (i - row * blocks);
     uint32_t words[4];
     dpt__rnn_words(&rnn, b, block, words);
     for (int w = 0; w < 4; w++) {

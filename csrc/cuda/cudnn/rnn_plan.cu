@@ -184,7 +184,7 @@ int size(int index, const dpt_rnn *r, int type, int64_t *elements) {
 
 /* Where what lies at `address` begins, in elements, and its last two sizes; 0 where it is NULL. */
 int offset_of(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, const char *base,
-          const void *address, int type, int64_t *first, int64_t *rows, int64_t *columns) {
+              const void *address, int type, int64_t *first, int64_t *rows, int64_t *columns) {
   *first = *rows = *columns = 0;
   if (!address) return 0;
   cudnnDataType_t data;
@@ -193,9 +193,10 @@ int offset_of(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, 
   if (!sizes[0] || !sizes[1] || !sizes[2]) return 0;
   size_t bytes = (size_t)((const char *)address - base), element = dpt__rnn_element(type);
   if (ndim != 3 || sizes[0] != 1 || strides[1] != sizes[2] || bytes % element)
-    return dpt__cuda_fail("cudnnGetRNNWeightParams: %d dimensions, %dx%dx%d with strides %d and %d, "
-                          "%zu bytes from the begin: this is not the layout that dpt expects",
-                          ndim, sizes[0], sizes[1], sizes[2], strides[1], strides[2], bytes);
+    return dpt__cuda_fail(
+        "cudnnGetRNNWeightParams: %d dimensions, %dx%dx%d with strides %d and %d, "
+        "%zu bytes from the begin: this is not the layout that dpt expects",
+        ndim, sizes[0], sizes[1], sizes[2], strides[1], strides[2], bytes);
   *first = (int64_t)(bytes / element), *rows = sizes[1], *columns = sizes[2];
   return 0;
 }

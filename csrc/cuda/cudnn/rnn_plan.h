@@ -4,8 +4,8 @@
  * layers is dpt's own: what it draws does not depend on the device or on how a batch is split. The
  * weights are the layers' weight spaces behind each other, as cuDNN says they are: within one,
  * offsets come from cudnnGetRNNWeightParams alone. A reserve holds the layers' reserves, then what
- * each layer but the last returns, then (with dropout) what the next one read of it. Plans are kept:
- * those of a native stream for its kernels, those of a device for who launches them.
+ * each layer but the last returns, then (with dropout) what the next one read of it. Plans are
+ * kept: those of a native stream for its kernels, those of a device for who launches them.
  */
 #ifndef DPT_CUDA_CUDNN_RNN_PLAN_H
 #define DPT_CUDA_CUDNN_RNN_PLAN_H

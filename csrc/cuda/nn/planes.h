@@ -18,8 +18,8 @@ enum { DPT__MEASURE = 1, DPT__APPLY = 2 };
  * along y. */
 struct dpt__cut {
   int64_t C, positions, n, chunk; /* units: of a plane in one image, in all, of a block */
-  int64_t image, plane;        /* elements from an image to the next, from a plane */
-  int64_t step, back, wrap;    /* a thread's next unit: elements; units; where a plane ends */
+  int64_t image, plane;           /* elements from an image to the next, from a plane */
+  int64_t step, back, wrap;       /* a thread's next unit: elements; units; where a plane ends */
   unsigned per, side, deep, chunks;
 };
 

@@ -7,8 +7,8 @@
 
 namespace {
 
-/* out = g where in is positive, else slope * g; units of n elements, of which `positions` follow each
- * other in a plane. */
+/* out = g where in is positive, else slope * g; units of n elements, of which `positions` follow
+ * each other in a plane. */
 template <typename T, int n, typename Index>
 __global__ void scale_negative(const T *in, const T *g, const T *weight, T *out, Index count,
                                Index positions, Index planes, int whole) {

@@ -12,8 +12,9 @@ namespace {
 enum { SLOTS = 2048, LEAST_THREADS = 32, MOST_THREADS = 512 };
 enum { FREE = INT32_MAX };
 
-/* A slot stands for all positions of which it is the rest by SLOTS; whoever has the lowest number of
- * those that wait for it goes. Threads of different positions just go one after the other, too. */
+/* A slot stands for all positions of which it is the rest by SLOTS; whoever has the lowest number
+ * of those that wait for it goes. Threads of different positions just go one after the other, too.
+ */
 template <typename T>
 __global__ void scatter(dpt__plane_scatter_args a, dpt__fault fault, const char *name) {
   DPT_SHARED(int, slots);

@@ -17,8 +17,8 @@ struct classes {
   bool here; /* this position is one */
 };
 
-/* Positions one after the other, where a position's classes are neighbours (S is 1): blockDim.x threads
- * have one position, blockDim.y positions are a block's. */
+/* Positions one after the other, where a position's classes are neighbours (S is 1): blockDim.x
+ * threads have one position, blockDim.y positions are a block's. */
 struct rows {
   static __device__ classes mine(int64_t N, int64_t C, int64_t) {
     int64_t n = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
@@ -47,7 +47,8 @@ template <typename T, typename Layout> __global__ void forward(dpt__softmax_args
   T *out = (T *)a.out + k.from;
   if (!k.here) k.first = k.C; /* it only meets the others */
   T max = T(-INFINITY);
-  for (int64_t c = k.first; c < k.C; c += k.stride) max = dpt__larger()(max, in[c * k.class_stride]);
+  for (int64_t c = k.first; c < k.C; c += k.stride)
+    max = dpt__larger()(max, in[c * k.class_stride]);
   max = Layout::join(max, dpt__larger(), (T *)shared);
   double sum = 0;
   for (int64_t c = k.first; c < k.C; c += k.stride) sum += exp(in[c * k.class_stride] - max);

@@ -3,7 +3,8 @@
  * Invariant: a pass is stable, and where an item goes follows from counts alone, so the same call
  * has the same order. A pass counts the bytes of each tile, adds the counts up, and puts each
  * item in its place, by way of shared memory so that neighbours are written together. The first
- * pass reads the tensor, the last one writes the results: most elements are computed from their keys.
+ * pass reads the tensor, the last one writes the results: most elements are computed from their
+ * keys.
  */
 #include "cuda/ops/sort.h"
 
@@ -38,7 +39,7 @@ key_of(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64
 }
 template <typename Key>
 __device__ __forceinline__ uint32_t position_of(const pass<Key> &p, int64_t n, int64_t slice,
-                                             int64_t i) {
+                                                int64_t i) {
   return p.from_at ? p.from_at[slice * n + i] : (uint32_t)i;
 }
 
@@ -87,8 +88,8 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value) {
   return before;
 }
 
-/* A block for each chunk of tiles of a slice: counts become the positions in the slice where a tile's
- * items of a digit begin. */
+/* A block for each chunk of tiles of a slice: counts become the positions in the slice where a
+ * tile's items of a digit begin. */
 template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) {
   const int64_t slice = (int64_t)blockIdx.x / chunks, chunk = (int64_t)blockIdx.x % chunks;
   const uint32_t *sums = p.chunks + slice * chunks * DIGITS + threadIdx.x;
@@ -110,8 +111,9 @@ template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) 
 
 /* Item number i of a slice's order becomes part of the result. */
 template <typename T>
-__device__ __forceinline__ void write(const dpt__sort_args &g, int64_t start, int64_t r, int64_t idx,
-                                     int64_t i, typename dpt__keys<T>::key key, uint32_t at) {
+__device__ __forceinline__ void write(const dpt__sort_args &g, int64_t start, int64_t r,
+                                      int64_t idx, int64_t i, typename dpt__keys<T>::key key,
+                                      uint32_t at) {
   typedef dpt__keys<T> K;
   if (g.descending) key ^= K::ALL;
   ((T *)g.r)[r + i * g.r_stride] =
@@ -244,7 +246,8 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   if (tiles > INT32_MAX / slices)
     return dpt__cuda_fail("%lld slices of %lld elements are too many", (long long)slices,
                           (long long)g->n);
-  /* Every pass but the last leaves items behind, by turns in two positions; a mode's last one, too. */
+  /* Every pass but the last leaves items behind, by turns in two positions; a mode's last one, too.
+   */
   const int left = passes - 1 + mode, copies = left < 2 ? left : 2;
   const size_t items = (size_t)(slices * g->n), sums = (size_t)(slices * chunks * DIGITS);
   const size_t counts = (size_t)(slices * tiles * DIGITS);

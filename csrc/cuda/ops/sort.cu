@@ -47,8 +47,8 @@ template <> struct items<uint64_t> {
   }
 };
 
-/* Sorts runs of `slice` items, both powers of two. A warp's pairs whose positions differ by at most 32
- * are in 64 items that no other warp touches. */
+/* Sorts runs of `slice` items, both powers of two. A warp's pairs whose positions differ by at most
+ * 32 are in 64 items that no other warp touches. */
 template <typename Key> __device__ void sort_items(items<Key> x, int count, int slice) {
   int before = count;
   for (int run = 2; run <= slice; run *= 2)

@@ -1,7 +1,7 @@
 /* conv_gemm.c: convolution by columns of patches and a product for each image.
  *
- * Invariant: FORWARD and DATA compute an image on one thread, so its bits do not depend on the other
- * images or on the number of threads; WEIGHT adds up images in their order.
+ * Invariant: FORWARD and DATA compute an image on one thread, so its bits do not depend on the
+ * other images or on the number of threads; WEIGHT adds up images in their order.
  */
 #include "host/gemm.h"
 #include "host/nn/conv.h"

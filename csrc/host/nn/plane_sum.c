@@ -1,4 +1,5 @@
-/* plane_sum.c: gradients of biases: sums over images and positions, in double, in one fixed order. */
+/* plane_sum.c: gradients of biases: sums over images and positions, in double, in one fixed order.
+ */
 #include "host/nn/real.h"
 
 enum { BLOCK = 64 }; /* columns that one thread adds up at a time */

@@ -1,4 +1,5 @@
-/* pool.inc.c: rows of pool.c. A position is as wide as an element, so that they fill equal vectors. */
+/* pool.inc.c: rows of pool.c. A position is as wide as an element, so that they fill equal vectors.
+ */
 typedef __typeof__(_Generic((T)0, float : (int32_t)0, double : (int64_t)0)) FN(position);
 
 /* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
@@ -37,11 +38,11 @@ static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range
   *idx = best + 1;
 }
 
-/* Positions x0 .. x1-1 of a row of outputs meet one element of their windows; value and best keep the
- * largest so far. The stride is a constant in every call. */
+/* Positions x0 .. x1-1 of a row of outputs meet one element of their windows; value and best keep
+ * the largest so far. The stride is a constant in every call. */
 static inline __attribute__((always_inline)) void FN(meet)(const T *in, int64_t stride,
-                                                           FN(position) position, int64_t x0, int64_t x1,
-                                                           T *restrict value,
+                                                           FN(position) position, int64_t x0,
+                                                           int64_t x1, T *restrict value,
                                                            FN(position) *restrict best) {
   in += position + x0 * stride;
   position += (FN(position))(x0 * stride);

@@ -14,7 +14,8 @@ static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct 
           int c0 = corner >> 2, c1 = corner >> 1 & 1, c2 = corner & 1;
           double w = t[i].weight[c0] * y[j].weight[c1] * x[k].weight[c2];
           if (w == 0) continue;
-          int64_t position = (t[i].at[c0] * a->insize[1] + y[j].at[c1]) * a->insize[2] + x[k].at[c2];
+          int64_t position =
+              (t[i].at[c0] * a->insize[1] + y[j].at[c1]) * a->insize[2] + x[k].at[c2];
           if (a->backward)
             in[position] += (T)w * *out;
           else

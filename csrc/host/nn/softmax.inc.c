@@ -29,7 +29,7 @@ static void FN(row)(int log_, const T *in, T *out, int64_t C, T *exps, dpt__row_
 
 /* n neighbouring positions (at most BLOCK) of an image whose classes lie S apart. */
 static void FN(positions)(int log_, const T *in, T *out, int64_t C, int64_t S, int64_t n, T *exps,
-                       dpt__row_fn *exp_) {
+                          dpt__row_fn *exp_) {
   T max[BLOCK], shift[BLOCK];
   double sum[BLOCK] = {0};
   memcpy(max, in, (size_t)n * sizeof *max);
@@ -61,8 +61,8 @@ static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int6
   }
 }
 
-static void FN(positions_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, int64_t S,
-                                int64_t n, dpt__row_fn *exp_) {
+static void FN(positions_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C,
+                                   int64_t S, int64_t n, dpt__row_fn *exp_) {
   double sum[BLOCK] = {0};
   T exps[BLOCK];
   for (int64_t c = 0; c < C; c++)
