@@ -64,11 +64,10 @@ int64_t dpt_text_read(void *file /* or NULL */, const void *bytes /* or NULL */,
                       int64_t *size /* or NULL */, int dtype, void *to, int64_t n);
 /* A file that is to replace the one at path at once. replacement: target: path without symbolic
  * links; name: a new, empty file beside it, open as `descriptor`, or target itself where that is no
- * regular file (a pipe; descriptor is -1 then). Both texts have `capacity` bytes. What a killed
+ * regular file (a pipe; descriptor is -1 then). Both texts have `size` bytes. What a killed
  * process left there is removed. replace: what was written to name by now is on the disk, then at
  * target, and the descriptor is closed; drop: name and descriptor go away. */
-int dpt_file_replacement(const char *path, char *target, char *name, int64_t capacity,
-                         int *descriptor);
+int dpt_file_replacement(const char *path, char *target, char *name, int64_t size, int *descriptor);
 int dpt_file_replace(int descriptor, const char *name, const char *target);
 void dpt_file_drop(int descriptor, const char *name);
 /* The libraries that dpt computes with, a line each: "name version"; opens the BLAS, which is left
@@ -116,8 +115,7 @@ int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a);
 int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim,
                     const int64_t *size, const int64_t *stride);
 /* Torch7's resize: the same sizes (and strides, where given) change nothing; else r is contiguous
- * (or has the given strides; negative ones: contiguous) and its storage grows where it is too
- * small. */
+ * (or has the given strides; negative ones: contiguous) and its storage grows if too small. */
 int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size);
 int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride);
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a);
@@ -223,9 +221,8 @@ int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value);
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value);
 int dpt_trace(const dpt_tensor *a, double *value);
 
-/* The k-th smallest (k from 1) along dim, the most frequent value (the smallest of those; the
- * position is its last), with positions; both kept at size 1. median is kthvalue with k = (n + 1)
- * / 2. */
+/* The k-th smallest (k from 1) along dim, the most frequent value (the smallest of those, at
+ * its last index), with indices; both kept at size 1. median is kthvalue with k = (n + 1) / 2. */
 int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim);
 int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim);
 /* Sorted along dim (equals keep their order, NaN counts as largest); the k largest or smallest, in
@@ -268,8 +265,7 @@ int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value
 int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask);
 int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a);
 int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value);
-/* r (Long, n x dimensions): the positions of elements other than 0, from 1. On a device it waits.
- */
+/* r (Long, n x dimensions): the positions of elements other than 0, from 1. Waits on a device. */
 int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a);
 
 /* r = from, from + step, ... to; a result of that count keeps its sizes. n numbers evenly from
@@ -450,7 +446,7 @@ enum { DPT_SEARCH_BENCHMARK = 1, DPT_SEARCH_FASTEST = 2, DPT_SEARCH_VERBOSE = 4 
  * equal count and first size (SpatialConvolutionMM), bias O or NULL, out (N)xOxS'. */
 int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
                      const dpt_tensor *bias /* or NULL */, const dpt_window *window);
-/* of `in` only the size (gin's) counts. */
+/* Of `in` only the size (gin's) counts. */
 int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                            const dpt_tensor *weight, const dpt_window *window);
 /* gw or gb may be NULL. */
@@ -564,7 +560,7 @@ int dpt_multilabel_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_ten
                             int average);
 
 /* Upsampling of in (N)xCxS, ndim 1 to 3: nearest by a whole factor; linear (ndim 2, corners
- * aligned) to a size. of `in` only the size (gin's) counts. */
+ * aligned) to a size. Of `in` only the size (gin's) counts. */
 int dpt_upsample_nearest_forward(dpt_tensor *out, const dpt_tensor *in, int ndim, int64_t factor);
 int dpt_upsample_nearest_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                                   int ndim, int64_t factor);
@@ -632,8 +628,7 @@ typedef struct dpt_rnn {
   int32_t projection; /* 0: none */
   /* Elements of what one layer passes to the next become 0 with that probability, or are divided by
    * 1 - dropout: where forward keeps a reserve; by the draw's words for row first_row + sequence
-   * and position (layer * T + step) * directions * O + column. Backward wants the draw of its
-   * forward.
+   * and index (layer * T + step) * directions * O + column. Backward wants the draw of its forward.
    */
   dpt_draw draw;
   double dropout;
@@ -797,7 +792,7 @@ int dpt_memory_peak_reset(int device);
 int dpt_memory_limit_set(int device, int64_t bytes); /* 0: no limit */
 /* 0 where DPT_CACHE=off: no memory is kept. */
 int dpt_memory_cached(void);
-/* Returns memory that is kept to the system; waits for the work that still uses it. */
+/* Frees memory that is kept for later; waits for the work that still uses it. */
 int dpt_memory_empty_cache(int device);
 /* Bytes that went from one device to another since the start. */
 uint64_t dpt_copied_bytes(void);

@@ -13,7 +13,7 @@ enum { BLOCK = 1024, PARALLEL = 32768 };
 #include "host/all_types.inc.c"
 
 typedef void sum_fn(void *to, const void *const *sources, int count, int64_t first, int64_t n,
-                    void *sums);
+                    void *memory);
 static sum_fn *const sums[DPT_NDTYPE] = {DPT__BY_DTYPE(sum)};
 
 static void sum_run(const struct dpt__comm_sum_args *args, const dpt__word *run, int64_t first,
@@ -24,9 +24,9 @@ static void sum_run(const struct dpt__comm_sum_args *args, const dpt__word *run,
     union {
       double real;
       uint64_t whole;
-    } sums[BLOCK];
+    } memory[BLOCK];
     sums[args->dtype](run[1].sum, sources, args->sources, first,
-                      end - first < BLOCK ? end - first : BLOCK, sums);
+                      end - first < BLOCK ? end - first : BLOCK, memory);
   }
 }
 

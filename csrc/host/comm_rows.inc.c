@@ -2,7 +2,7 @@
 
 /* dst (n) = the sum of the sources; sums: n accumulators. */
 static DPT__CLONES void FN(sum)(void *to, const void *const *sources, int count, int64_t first,
-                                int64_t n, void *sums) {
+                                int64_t n, void *memory) {
   T *dst = (T *)to + first;
 #if REAL && !HALF
   if (count == 2) { /* the type's own addition rounds as the wide one would */
@@ -11,7 +11,7 @@ static DPT__CLONES void FN(sum)(void *to, const void *const *sources, int count,
     return;
   }
 #endif
-  WRAP *sum = sums;
+  WRAP *sum = memory;
   for (int64_t i = 0; i < n; i++) sum[i] = (WRAP)LOAD(((const T *)sources[0] + first)[i]);
   for (int s = 1; s < count; s++) {
     const T *source = (const T *)sources[s] + first;

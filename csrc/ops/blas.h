@@ -36,8 +36,7 @@ static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, in
   return one;
 }
 
-/* A matrix as BLAS wants it: row-major with a leading dimension, or the transposed of such a one.
- */
+/* A matrix as BLAS wants it: row-major with a leading dimension, or the transpose of one. */
 typedef struct dpt__blas_form {
   int fits, trans;
   int64_t lead;

@@ -29,8 +29,7 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
 /* Reorders dimensions so that rows run along the smallest stride of operand 0, for work that may
  * visit elements in any order. Does nothing where operand 0 has several elements at one address. */
 void dpt__walk_sort(dpt__walk *walk);
-/* Only reports whether operand 0 has several elements at one address: for work whose order counts.
- */
+/* Only reports whether operand 0 has elements at one address: for work whose order counts. */
 void dpt__walk_look(dpt__walk *walk);
 
 static inline int64_t dpt__walk_count(const dpt__walk *walk) {

@@ -139,8 +139,7 @@ static void set_alive(dpt__worker *worker, int alive) {
 }
 
 /* A thread that finds no memory while the libraries below set it up is aborted by them. So a worker
- * only starts where the address space (ulimit -v) is large enough for the stacks and states of all.
- */
+ * only starts where the address space (ulimit -v) is large enough for all stacks and states. */
 static int has_address_space(const char *what, int workers) {
   enum { EACH = 32 << 20, SPARE = 128 << 20 };
   size_t bytes = (size_t)workers * EACH + SPARE;

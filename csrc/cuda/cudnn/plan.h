@@ -1,7 +1,7 @@
 /* plan.h: how cuDNN computes one convolution: descriptors, algorithm, workspace; kept for a native
  * stream.
  *
- * Invariant: a plan is found by its whole key. Only algorithms that have the same bits every time
+ * Invariant: a plan is found by its whole key. Only algorithms that return the same bits every time
  * are chosen, and only such as multiply floats as floats unless TF32 is allowed.
  *
  * The workspace is taken at the launch, where only the device's desk can be asked: it has cuDNN's

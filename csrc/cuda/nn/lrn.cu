@@ -23,8 +23,7 @@ __device__ __forceinline__ void around(Index first, Index C, Index size, double 
   }
 }
 
-/* The first of EACH planes of a thread, and its element there: images, groups of planes, positions.
- */
+/* The first of EACH planes of a thread, and its element there: images, planes, positions. */
 template <typename Index> struct group {
   Index plane, at;
   bool here;

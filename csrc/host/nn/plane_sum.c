@@ -1,5 +1,4 @@
-/* plane_sum.c: gradients of biases: sums over images and positions, in double, in one fixed order.
- */
+/* plane_sum.c: gradients of biases: sums over images and positions, in double, in a fixed order. */
 #include "host/nn/real.h"
 
 enum { BLOCK = 64 }; /* columns that one thread adds up at a time */
