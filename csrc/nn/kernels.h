@@ -64,17 +64,10 @@ struct dpt__maxpool_args {
   void *out;           /* (planes, out) */
   int64_t *idx;        /* (planes, out) */
 };
-/* to = 0 (size `large` a plane); to[idx] += from (or = from) for `small` elements a plane. */
-struct dpt__plane_scatter_args {
-  int32_t type, add;
-  int64_t planes, small, large;
-  const void *from;
-  const int64_t *idx;
-  void *to;
-};
-/* to[i] = from[idx[i]] */
-struct dpt__plane_gather_args {
-  int32_t type;
+/* Elements of planes at indices: to[i] = from[idx[i]]; or (scatters) to = 0, then to[idx[i]] =, or
+ * (adds) +=, from[i]. Planes have `small` indices and, on the other side, `large` elements. */
+struct dpt__unpool_args {
+  int32_t type, scatters, adds;
   int64_t planes, small, large;
   const void *from;
   const int64_t *idx;

@@ -125,7 +125,7 @@ static void pool_check_planes(dpt__call *call, const char *name, const dpt__imag
 int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                          const dpt_tensor *idx, int ndim) {
   dpt__call call;
-  struct dpt__plane_scatter_args args = {.add = 1};
+  struct dpt__unpool_args args = {.scatters = 1, .adds = 1};
   dpt__images large, small;
   dpt__call_begin(&call, "max pooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
@@ -139,13 +139,13 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   dpt_tensor *gx = dpt__call_out(&call, "gradInput", gin, in->ndim_, in->size_, &args.to);
   args.planes = large.N * large.C, args.small = dpt__volume(small.size),
   args.large = dpt__volume(large.size);
-  return dpt__call_run(&call, dpt__call_some(gx), plane_scatter, &args);
+  return dpt__call_run(&call, dpt__call_some(gx), unpool, &args);
 }
 
 int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *idx, int ndim,
                           const int64_t *size) {
   dpt__call call;
-  struct dpt__plane_scatter_args args = {.add = 0};
+  struct dpt__unpool_args args = {.scatters = 1};
   dpt__images images;
   struct dpt__slide s = {.in = {0}};
   int64_t sizes5[5];
@@ -160,13 +160,13 @@ int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tenso
   dpt_tensor *y = dpt__call_out(&call, "output", out, n, sizes5, &args.to);
   args.planes = images.N * images.C, args.small = dpt__volume(images.size);
   args.large = dpt__volume(s.out);
-  return dpt__call_run(&call, dpt__call_some(y), plane_scatter, &args);
+  return dpt__call_run(&call, dpt__call_some(y), unpool, &args);
 }
 
 int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *idx,
                            int ndim) {
   dpt__call call;
-  struct dpt__plane_gather_args args;
+  struct dpt__unpool_args args = {0};
   dpt__images large, small;
   dpt__call_begin(&call, "max unpooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
@@ -178,7 +178,7 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, i, &args.to);
   args.planes = large.N * large.C, args.small = dpt__volume(small.size),
   args.large = dpt__volume(large.size);
-  return dpt__call_run(&call, dpt__call_some(gx), plane_gather, &args);
+  return dpt__call_run(&call, dpt__call_some(gx), unpool, &args);
 }
 
 /* result is gin or out, operand gout or in; images are those of the large side. */

@@ -33,6 +33,5 @@ static int check_found(const int64_t *idx, int64_t bad, int64_t n, int64_t large
 #include "host/each_real.h"
 
 DPT_REAL_KERNEL(maxpool)
-DPT_REAL_KERNEL(plane_scatter)
-DPT_REAL_KERNEL(plane_gather)
+DPT_REAL_KERNEL(unpool)
 DPT_REAL_KERNEL(avgpool)

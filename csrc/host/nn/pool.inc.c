@@ -1,5 +1,4 @@
-/* pool.inc.c: rows of pool.c. A position is as wide as an element, so that they fill equal vectors.
- */
+/* pool.inc.c: rows of pool.c. A position is as wide as an element, to fill equal vectors. */
 typedef __typeof__(_Generic((T)0, float : (int32_t)0, double : (int64_t)0)) FN(position);
 
 /* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
@@ -121,41 +120,25 @@ static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a)
   return 0;
 }
 
-static int FN(plane_scatter)(dpt__context *context, const struct dpt__plane_scatter_args *a) {
-  int64_t bad = INT64_MAX;
-#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->large)) schedule(static) \
+static int FN(unpool)(dpt__context *context, const struct dpt__unpool_args *a) {
+  int64_t bad = INT64_MAX, read = a->scatters ? a->small : a->large;
+  int64_t written = a->scatters ? a->large : a->small;
+#pragma omp parallel for num_threads(dpt__threads(context, a->planes *written)) schedule(static)   \
     reduction(min                                                                                  \
               : bad)
   for (int64_t p = 0; p < a->planes; p++) {
-    const T *from = (const T *)a->from + p * a->small;
+    const T *from = (const T *)a->from + p * read;
     const int64_t *idx = a->idx + p * a->small;
-    T *to = (T *)a->to + p * a->large;
-    memset(to, 0, (size_t)a->large * sizeof *to);
-    for (int64_t i = 0; i < a->small; i++) {
-      uint64_t position = (uint64_t)idx[i] - 1;
-      if (position < (uint64_t)a->large)
-        to[position] = a->add ? to[position] + from[i] : from[i];
-      else if (p * a->small + i < bad)
-        bad = p * a->small + i;
-    }
-  }
-  return check_found(a->idx, bad, a->planes * a->small, a->large);
-}
-
-static int FN(plane_gather)(dpt__context *context, const struct dpt__plane_gather_args *a) {
-  int64_t bad = INT64_MAX;
-#pragma omp parallel for num_threads(dpt__threads(context, a->planes * a->small)) schedule(static) \
-    reduction(min                                                                                  \
-              : bad)
-  for (int64_t p = 0; p < a->planes; p++) {
-    const T *from = (const T *)a->from + p * a->large;
-    const int64_t *idx = a->idx + p * a->small;
-    T *to = (T *)a->to + p * a->small;
+    T *to = (T *)a->to + p * written;
+    if (a->scatters) memset(to, 0, (size_t)written * sizeof *to);
     for (int64_t i = 0; i < a->small; i++) {
       uint64_t position = (uint64_t)idx[i] - 1;
       int good = position < (uint64_t)a->large;
       if (!good && p * a->small + i < bad) bad = p * a->small + i;
-      to[i] = good ? from[position] : 0;
+      if (!a->scatters)
+        to[i] = good ? from[position] : 0;
+      else if (good)
+        to[position] = a->adds ? to[position] + from[i] : from[i];
     }
   }
   return check_found(a->idx, bad, a->planes * a->small, a->large);

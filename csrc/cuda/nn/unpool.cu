@@ -1,4 +1,4 @@
-/* scatter.cu: elements of planes to positions that indices name, and from there: max unpooling, and
+/* unpool.cu: elements of planes to positions that indices name, and from there: max unpooling, and
  * the gradient of max pooling.
  *
  * Invariant: what comes to one position comes in the order of its elements, so sums have the host's
@@ -13,10 +13,9 @@ enum { SLOTS = 2048, LEAST_THREADS = 32, MOST_THREADS = 512 };
 enum { FREE = INT32_MAX };
 
 /* A slot stands for all positions of which it is the rest by SLOTS; whoever has the lowest number
- * of those that wait for it goes. Threads of different positions just go one after the other, too.
- */
+ * of those that wait for it goes. Threads of different positions go one after the other, too. */
 template <typename T>
-__global__ void scatter(dpt__plane_scatter_args a, dpt__fault fault, const char *name) {
+__global__ void scatter(dpt__unpool_args a, dpt__fault fault, const char *name) {
   DPT_SHARED(int, slots);
   int self = (int)threadIdx.x, threads = (int)blockDim.x;
   for (int i = self; i < SLOTS; i += threads) slots[i] = FREE;
@@ -43,7 +42,7 @@ __global__ void scatter(dpt__plane_scatter_args a, dpt__fault fault, const char 
         int goes = waits && *slot == self;
         __syncthreads();
         if (goes) {
-          to[position] = a.add ? to[position] + value : value;
+          to[position] = a.adds ? to[position] + value : value;
           *slot = FREE;
           waits = 0;
         }
@@ -53,7 +52,7 @@ __global__ void scatter(dpt__plane_scatter_args a, dpt__fault fault, const char 
 }
 
 template <typename T>
-__global__ void gather(dpt__plane_gather_args a, dpt__fault fault, const char *name) {
+__global__ void gather(dpt__unpool_args a, dpt__fault fault, const char *name) {
   int64_t i = dpt__thread<int64_t>();
   if (i >= a.planes * a.small) return;
   int64_t index = a.idx[i];
@@ -64,27 +63,21 @@ __global__ void gather(dpt__plane_gather_args a, dpt__fault fault, const char *n
 
 } // namespace
 
-int dpt__cuda_plane_scatter(dpt__context *context, const void *args) {
-  const struct dpt__plane_scatter_args *a = (const struct dpt__plane_scatter_args *)args;
-  if (!a->planes || !a->large) return 0;
+int dpt__cuda_unpool(dpt__context *context, const void *args) {
+  const struct dpt__unpool_args *a = (const struct dpt__unpool_args *)args;
+  int64_t count = a->planes * (a->scatters ? a->large : a->small);
+  if (!count) return 0;
   unsigned threads = LEAST_THREADS;
   while (threads < MOST_THREADS && (threads < a->small || threads * 4 < a->large)) threads *= 2;
   const int64_t most = 1 << 30;
   unsigned blocks = (unsigned)(a->planes < most ? a->planes : most);
+  dpt__fault fault = dpt__fault_of(context);
   return dpt__of_real(a->type, [&](auto zero) {
-    auto kernel = scatter<decltype(zero)>;
-    return DPT_LAUNCH_COOPERATIVE(kernel, blocks, threads, SLOTS * sizeof(int), context, *a,
-                                  dpt__fault_of(context), context->name);
-  });
-}
-
-int dpt__cuda_plane_gather(dpt__context *context, const void *args) {
-  const struct dpt__plane_gather_args *a = (const struct dpt__plane_gather_args *)args;
-  int64_t count = a->planes * a->small;
-  if (!count) return 0;
-  return dpt__of_real(a->type, [&](auto zero) {
-    auto kernel = gather<decltype(zero)>;
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a,
-                      dpt__fault_of(context), context->name);
+    auto scatters = scatter<decltype(zero)>, gathers = gather<decltype(zero)>;
+    if (!a->scatters)
+      return DPT_LAUNCH(gathers, dpt__blocks(count), DPT__BLOCK, 0, context, *a, fault,
+                        context->name);
+    return DPT_LAUNCH_COOPERATIVE(scatters, blocks, threads, SLOTS * sizeof(int), context, *a,
+                                  fault, context->name);
   });
 }
