@@ -5,7 +5,7 @@
  */
 #ifndef DPT_CUDA_PACK_H
 #define DPT_CUDA_PACK_H
-#include "cuda/cuda.h"
+#include "cuda/walk.h"
 
 enum { DPT__PACK = 4 };
 
@@ -34,5 +34,30 @@ __device__ __forceinline__ void dpt__pack_store(T *to, const dpt__pack<T> &pack,
   for (int i = 0; i < DPT__PACK; i++)
     if (i < n) to[i] = pack.v[i];
 }
+
+/* Elements first .. first + n - 1 of some vectors. */
+struct dpt__pack_at {
+  int64_t first;
+  int n;
+  bool whole;
+  template <typename T> __device__ dpt__pack<T> load(const void *from) const {
+    return dpt__pack_load((const T *)from + first, n, whole);
+  }
+  template <typename T> __device__ void store(void *to, const dpt__pack<T> &pack) const {
+    dpt__pack_store((T *)to + first, pack, n, whole);
+  }
+};
+
+/* body(at) for the running thread's packs of `count` elements. */
+template <typename Body>
+__device__ __forceinline__ void dpt__each_pack(int64_t count, bool packs, Body body) {
+  const int64_t step = dpt__grid_threads<int64_t>() * DPT__PACK;
+  for (int64_t first = dpt__thread<int64_t>() * DPT__PACK; first < count; first += step) {
+    int n = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
+    body(dpt__pack_at{first, n, packs && n == DPT__PACK});
+  }
+}
+
+static inline int64_t dpt__packs_of(int64_t n) { return (n + DPT__PACK - 1) / DPT__PACK; }
 
 #endif

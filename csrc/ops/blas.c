@@ -115,27 +115,13 @@ static int blas_product(const char *fn, dpt_tensor *r, double beta, const dpt_te
   return c == &aside ? dpt__copy_made(failed, r, &aside) : failed;
 }
 
-int dpt_addmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
-              const dpt_tensor *b) {
-  return blas_product("addmm", r, beta, m, &matrix, alpha, a, &matrix, b, &matrix);
-}
-
-int dpt_addmv(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
-              const dpt_tensor *b) {
-  return blas_product("addmv", r, beta, m, &column, alpha, a, &matrix, b, &column);
-}
-
-int dpt_addr(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
-             const dpt_tensor *b) {
-  return blas_product("addr", r, beta, m, &matrix, alpha, a, &column, b, &row);
-}
-
-int dpt_addbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
-               const dpt_tensor *b) {
-  return blas_product("addbmm", r, beta, m, &matrix, alpha, a, &batch, b, &batch);
-}
-
-int dpt_baddbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
-                const dpt_tensor *b) {
-  return blas_product("baddbmm", r, beta, m, &batch, alpha, a, &batch, b, &batch);
-}
+#define PRODUCT(name, m_form, a_form, b_form)                                                      \
+  int dpt_##name(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha,                    \
+                 const dpt_tensor *a, const dpt_tensor *b) {                                       \
+    return blas_product(#name, r, beta, m, &m_form, alpha, a, &a_form, b, &b_form);                \
+  }
+PRODUCT(addmm, matrix, matrix, matrix)
+PRODUCT(addmv, column, matrix, column)
+PRODUCT(addr, matrix, column, row)
+PRODUCT(addbmm, matrix, batch, batch)
+PRODUCT(baddbmm, batch, batch, batch)

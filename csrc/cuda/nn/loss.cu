@@ -6,7 +6,6 @@
 #include "cuda/element.h"
 #include "cuda/pack.h"
 #include "cuda/sums.h"
-#include "cuda/walk.h"
 extern "C" {
 #include "nn/kernels.h"
 }
@@ -29,9 +28,8 @@ template <typename T> struct operands {
     p = a.p;
     packs = dpt__packs_at<T>(in) && dpt__packs_at<T>(target) && dpt__packs_at<T>(weight);
   }
-  __device__ static dpt__pack<T> load(const T *from, int64_t first, int m, bool whole) {
-    dpt__pack<T> zero = {};
-    return from ? dpt__pack_load(from + first, m, whole) : zero;
+  __device__ static dpt__pack<T> load(const T *from, dpt__pack_at at) {
+    return from ? at.load<T>(from) : dpt__pack<T>();
   }
 };
 
@@ -59,18 +57,13 @@ template <typename T> struct loss_sum {
   bool average;
   T *out;
   __device__ void add(double *sum) const {
-    int64_t step = (int64_t)gridDim.x * blockDim.x * DPT__PACK;
-    int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * DPT__PACK;
-    for (; first < of.n; first += step) {
-      int m = of.n - first < DPT__PACK ? (int)(of.n - first) : DPT__PACK;
-      bool whole = of.packs && m == DPT__PACK;
-      dpt__pack<T> w = of.load(of.weight, first, m, whole);
+    dpt__each_pack(of.n, of.packs, [&](dpt__pack_at at) {
+      dpt__pack<T> w = of.load(of.weight, at);
       double v[DPT__PACK];
-      formulas<false>(of.loss, of.p, of.load(of.in, first, m, whole),
-                      of.load(of.target, first, m, whole), v);
+      formulas<false>(of.loss, of.p, of.load(of.in, at), of.load(of.target, at), v);
       for (int i = 0; i < DPT__PACK; i++)
-        if (i < m) sum[0] += of.weight ? v[i] * (double)w.v[i] : v[i];
-    }
+        if (i < at.n) sum[0] += of.weight ? v[i] * (double)w.v[i] : v[i];
+    });
   }
   __device__ void finish(const double *sum) const {
     *out = (T)(average && of.n ? sum[0] / (double)of.n : sum[0]);
@@ -78,24 +71,17 @@ template <typename T> struct loss_sum {
 };
 
 template <typename T> __global__ void loss_gradient(operands<T> of, double factor, T *gin) {
-  int64_t step = (int64_t)gridDim.x * blockDim.x * DPT__PACK;
-  int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * DPT__PACK;
-  for (; first < of.n; first += step) {
-    int m = of.n - first < DPT__PACK ? (int)(of.n - first) : DPT__PACK;
-    bool whole = of.packs && m == DPT__PACK;
-    dpt__pack<T> w = of.load(of.weight, first, m, whole), g;
+  dpt__each_pack(of.n, of.packs, [&](dpt__pack_at at) {
+    dpt__pack<T> w = of.load(of.weight, at), g;
     double v[DPT__PACK];
-    formulas<true>(of.loss, of.p, of.load(of.in, first, m, whole),
-                   of.load(of.target, first, m, whole), v);
+    formulas<true>(of.loss, of.p, of.load(of.in, at), of.load(of.target, at), v);
     for (int i = 0; i < DPT__PACK; i++) {
       double slope = v[i] * factor;
       g.v[i] = (T)(of.weight ? slope * (double)w.v[i] : slope);
     }
-    dpt__pack_store(gin + first, g, m, whole);
-  }
+    at.store(gin, g);
+  });
 }
-
-int64_t packs_of(int64_t n) { return (n + DPT__PACK - 1) / DPT__PACK; }
 
 } // namespace
 
@@ -106,10 +92,10 @@ int dpt__cuda_loss(dpt__context *context, const void *args) {
     typedef decltype(zero) T;
     operands<T> of(a);
     loss_sum<T> f = {of, a.average != 0, (T *)a.out};
-    if (!a.gin) return dpt__sum(context, f, dpt__sum_blocks(packs_of(a.n)));
+    if (!a.gin) return dpt__sum(context, f, dpt__sum_blocks(dpt__packs_of(a.n)));
     of.packs = of.packs && dpt__packs_at<T>(a.gin);
     auto kernel = loss_gradient<T>;
-    return DPT_LAUNCH(kernel, dpt__blocks(packs_of(a.n)), DPT__BLOCK, 0, context, of, factor,
+    return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, of, factor,
                       (T *)a.gin);
   });
 }

@@ -42,14 +42,12 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
   const T *weight = (const T *)a.weight;
   const double total = (double)*(const T *)a.total;
   const bool divides = a.average && total != 0;
-  int64_t count = a.N * a.C * a.S, step = (int64_t)gridDim.x * blockDim.x * DPT__PACK;
-  int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * DPT__PACK;
-  for (; first < count; first += step) {
-    int m = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
-    int64_t plane = first / a.S, s = first - plane * a.S, n = plane / a.C, c = plane - n * a.C;
+  dpt__each_pack(a.N * a.C * a.S, packs, [&](dpt__pack_at to) {
+    int64_t plane = to.first / a.S, s = to.first - plane * a.S, n = plane / a.C;
+    int64_t c = plane - n * a.C;
     dpt__pack<T> g = {};
     for (int i = 0; i < DPT__PACK; i++) {
-      if (i >= m) break;
+      if (i >= to.n) break;
       int64_t at = n * a.S + s, wanted = dpt__index_at(a.target, a.target_type, at);
       if (c == 0 && wanted != a.ignore) (void)fault.rejects(wanted, at);
       if (wanted == c + 1 && wanted != a.ignore) {
@@ -62,8 +60,8 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
       c = 0;
       n++;
     }
-    dpt__pack_store((T *)a.gin + first, g, m, packs && m == DPT__PACK);
-  }
+    to.store(a.gin, g);
+  });
 }
 
 } // namespace
@@ -71,7 +69,7 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
 int dpt__cuda_nll(dpt__context *context, const void *args) {
   const dpt__nll_args &a = *(const dpt__nll_args *)args;
   dpt__class_fault fault = dpt__class_fault_of(context, a.C);
-  int64_t packs = (a.N * a.C * a.S + DPT__PACK - 1) / DPT__PACK;
+  int64_t packs = dpt__packs_of(a.N * a.C * a.S);
   return dpt__of_real(a.type, [&](auto zero) {
     typedef decltype(zero) T;
     auto gradient = nll_gradient<T>;
