@@ -102,6 +102,11 @@ local function dimensionOf(input)
       and 2 or 1
 end
 
+-- Each call begins anew, also after one that failed between forward and backward.
+local function forget(net)
+   if net.forget then net:forget() end
+end
+
 -- forward and backward of a network that make() makes, for inputs that input(rows) makes.
 local function network(name, make, input)
    add(name, function(n)
@@ -115,7 +120,7 @@ local function network(name, make, input)
             net = nn.DataParallelTable(dimensionOf(x), true):add(net, list(n))
          end
          return function()
-            if net.forget then net:forget() end
+            if n > 1 then net:applyToReplicas(forget) else forget(net) end
             net:zeroGradParameters()
             local output = net:forward(x)
             local gradInput = net:backward(x, gradient(output))
