@@ -15,6 +15,7 @@
 #include "device/fault.h"
 #include "device/rendezvous.h"
 #include "device/threads.h"
+#include "device/timeout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,9 +59,7 @@ static int ncommunicator DPT__GUARDED_BY(lock);
 static dpt__communicator *communicators[COMMUNICATORS] DPT__GUARDED_BY(lock);
 
 double dpt__communicators_limit(void) {
-  const char *text = getenv("DPT_NCCL_TIMEOUT");
-  double seconds = text ? strtod(text, NULL) : 0;
-  if (!(seconds > 0) || seconds > 1e6) seconds = 600;
+  double seconds = (double)dpt__timeout() * 1e-9;
   return atomic_load(&testing) && seconds > TEST_SECONDS ? TEST_SECONDS : seconds;
 }
 

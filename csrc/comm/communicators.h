@@ -25,7 +25,7 @@ typedef struct dpt__batch {
 /* The library of this process's devices is there and works, as far as that can be seen without
  * using it; what was joined and then aborted is forgotten. */
 int dpt__communicators_open(void);
-/* Seconds after which a collective is taken to be stuck: DPT_NCCL_TIMEOUT, or 600; while a test
+/* Seconds after which a collective is taken to be stuck: DPT_TIMEOUT, or 600; while a test
  * runs (on = 1), 30 at most. */
 double dpt__communicators_limit(void);
 void dpt__communicators_testing(int on);

@@ -268,18 +268,25 @@ static int check(const dpt_collective *c, const dpt_tensor *in, const dpt_tensor
 
 /* ---- queueing ---- */
 
-static int submit(job *j, uint64_t *number) {
+/* now: who calls waits anyway; so if nothing is queued, its thread calls the engine itself. */
+static int submit(job *j, int now, uint64_t *number) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
   dpt__world *w = &dpt__world_own;
+  int status;
   dpt__lock(&lock);
   const dpt__signature *s = &j->operation.signature;
   uint64_t *issued = dpt__is_paired(s) ? &w->paired : &w->group[j->group].issued;
   j->operation.number = ++*issued;
-  int status = dpt__stream_push(w->stream, run, dpt__collective_name(s->what), j, sizeof *j);
-  *number = dpt__event_last(w->stream).number;
-  if (status) --*issued;
+  if (now && dpt__event_over(dpt__event_last(w->stream))) {
+    status = run(NULL, j);
+    *number = dpt__event_last(w->stream).number;
+  } else {
+    status = dpt__stream_push(w->stream, run, dpt__collective_name(s->what), j, sizeof *j);
+    *number = dpt__event_last(w->stream).number;
+    if (status) --*issued;
+  }
   dpt__unlock(&lock);
-  return status;
+  return status || (now && dpt_collective_wait(*number));
 }
 
 /* The engine reads and writes a host device's memory where it is. */
@@ -295,7 +302,7 @@ static int run_in_place(job *j, const dpt_tensor *in, const dpt_tensor *out, dpt
     if (s && i) dpt__storage_written(s);
   }
   if (stream) DPT__TRY(dpt__stream_wait_all(ranks, stream));
-  DPT__TRY(submit(j, number));
+  DPT__TRY(submit(j, !stream, number));
   return stream ? dpt__stream_wait_all(stream, ranks) : 0;
 }
 
@@ -346,7 +353,7 @@ static int run_staged(job *j, const dpt_tensor *in, const dpt_tensor *out, dpt__
                (in && load(fn, stream, in, from)) || (out && !in && load(fn, stream, out, to));
   j->from = from ? from->data : NULL;
   j->to = to ? to->data : NULL;
-  status = status || await_all(dpt__world_own.stream, stream) || submit(j, number) ||
+  status = status || await_all(dpt__world_own.stream, stream) || submit(j, 0, number) ||
            await_all(stream, dpt__world_own.stream) || (out && store(fn, stream, out, to));
   if (from) dpt_storage_release(from);
   if (to) dpt_storage_release(to);
@@ -362,8 +369,7 @@ int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in, dpt_ten
   if (call->group < 0 || call->group >= atomic_load(&dpt__world_own.ngroup))
     return dpt__fail("%s: there is no group %d", fn, call->group);
   DPT__TRY(check(call, in, out, &j) || dpt__capture_rejects(fn, "other processes take part in it"));
-  if (!t || !dpt__is_device(t->kind_))
-    return run_in_place(&j, in, out, NULL, number) || dpt_collective_wait(*number);
+  if (!t || !dpt__is_device(t->kind_)) return run_in_place(&j, in, out, NULL, number);
   dpt__stream *stream = t->storage_ ? dpt__current_stream(t->storage_->device) : NULL;
   if (stream && stream->backend != &dpt__host) return run_staged(&j, in, out, stream, number);
   return run_in_place(&j, in, out, stream, number);
@@ -388,5 +394,5 @@ int dpt__collective_group(int n, const int *list, uint64_t hash, void **joined) 
                                        .group = dpt__world_own.group[0].hash}},
            .from = (const char *)list,
            .to = (char *)joined};
-  return submit(&j, &number) || dpt_collective_wait(number);
+  return submit(&j, 1, &number);
 }

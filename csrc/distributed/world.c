@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* dladdr */
 #include "distributed/world.h"
 
+#include "device/timeout.h"
+
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -198,6 +200,7 @@ static int connect_ranks(const char *fn) {
 static int join(const char *fn) DPT__REQUIRES(lock) {
   dpt__world *w = &dpt__world_own;
   const char *rank = variable(RANKS), *size = variable(SIZES);
+  DPT__TRY(dpt__timeout_check());
   if (!was_launched()) {
     w->record = dpt__record_alone();
     DPT__TRY(open_records() || new_stream() || add_all(fn));
@@ -266,5 +269,9 @@ int dpt_world_group_rank(int number, int *rank, int *size) {
 int dpt_world_failed(const char *why) {
   const dpt__world *w = &dpt__world_own;
   if (w->engine) dpt__world_abort("rank %d: %s", w->rank, why);
+  if (was_launched()) { /* the launcher ends those that wait for this rank to join */
+    fprintf(stderr, "dpt: rank %s: %s\n", variable(RANKS), why);
+    exit(1);
+  }
   return 0;
 }

@@ -215,7 +215,7 @@ static void is_rejected(void) {
 int main(void) {
   static dpt__backend backend;
   uint64_t seed = check_seed();
-  setenv("DPT_NCCL_TIMEOUT", "0.3", 1);
+  setenv("DPT_TIMEOUT", "0.3", 1);
   OK(dpt_devices_set("host:4"));
   OK(dpt__devices_ready("test"));
   FAILS(dpt_comm_use("nccl"), "host devices have none");

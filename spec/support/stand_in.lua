@@ -13,7 +13,7 @@ M.library = library:gsub('[^/]*$', '') .. 'libnccl_fake.so'
 -- @param more other variables
 function M.run(code, devices, faults, more)
    local environment = {DPT_DEVICES = 'emulated:' .. devices, DPT_NCCL = M.library,
-      DPT_FAKE_NCCL = faults or '', DPT_NCCL_TIMEOUT = '100'}
+      DPT_FAKE_NCCL = faults or '', DPT_TIMEOUT = '100'}
    for name, value in pairs(more or {}) do environment[name] = value end
    return run.lua([[
       local dpt = require 'dpt'

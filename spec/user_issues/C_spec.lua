@@ -54,16 +54,16 @@ describe('users of NCCL #hostonly', function()
    it('C4: two devices that are stuck are found by a test at the start #noasan', function()
       for _, pair in ipairs{{0, 2}, {1, 2}} do
          local out = standIn.run(STRICT, 4, ('stuck=%d,%d'):format(pair[1], pair[2]),
-            {DPT_NCCL_TIMEOUT = '1'})
+            {DPT_TIMEOUT = '1'})
          assert.matches(('devices %d and %d failed'):format(pair[1] + 1, pair[2] + 1), out)
          assert.matches('did not end within 1 s', out)
          assert.matches('NCCL_P2P_DISABLE=1', out)
          assert.matches('\ncopy\n$', out)
       end
       assert.matches('did not begin within 1 s',
-         standIn.run(STRICT, 2, 'unready', {DPT_NCCL_TIMEOUT = '1'}))
+         standIn.run(STRICT, 2, 'unready', {DPT_TIMEOUT = '1'}))
       assert.matches('device 1 got 4, wanted 3', standIn.run(STRICT, 2, 'wrong'))
-      local out = standIn.run(STRICT, 3, 'hang=1', {DPT_NCCL_TIMEOUT = '1'})
+      local out = standIn.run(STRICT, 3, 'hang=1', {DPT_TIMEOUT = '1'})
       assert.matches('3 devices failed, though every two of them can sum', out)
    end)
 
@@ -91,7 +91,7 @@ describe('users of NCCL #hostonly', function()
       ]] .. SUM .. "assert(comm.setTransport 'nccl')" .. SUM
       for fault, message in pairs{['hang=3'] = 'it did not end within 1 s',
          ['fail=3'] = 'a link went down on demand'} do
-         local out = standIn.run(later, 3, fault, {DPT_NCCL_TIMEOUT = '1'})
+         local out = standIn.run(later, 3, fault, {DPT_TIMEOUT = '1'})
          assert.matches('allReduce: NCCL of devices 1, 2, 3: [^\n]*' .. message, out)
          assert.matches('by copies from now on', out)
          assert.matches('\ncopy\n[^\n]*\n?nccl\n$', out)
