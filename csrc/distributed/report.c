@@ -34,6 +34,7 @@ static const char *word_of(const dpt__record *r) {
   int state = atomic_load(&r->state), process = is_visible(r) ? process_state(r->pid) : 'R';
   if (!process || process == 'Z' || process == 'X') return "has died";
   if (process == 'T' || process == 't') return "is stopped";
+  if (state == DPT__RANK_FAILED) return "has failed";
   if (state >= DPT__RANK_LEAVING) return "has ended its script";
   if (state == DPT__RANK_STARTING) return "connects to the others";
   return "is not there";

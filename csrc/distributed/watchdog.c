@@ -112,7 +112,7 @@ static void look_at(int k, const dpt__operation *pending) {
 
 /* How long this thread has seen the same, in nanoseconds; what it did not see does not count. */
 static int64_t seen_for(uint64_t what, int64_t now) {
-  static uint64_t same;
+  static uint64_t same = UINT64_MAX; /* at first nothing was seen */
   static int64_t last, total;
   int64_t most = (int64_t)20 * LOOK_MS * MS, passed = now - last;
   total = what == same ? total + (passed < most ? passed : most) : 0;

@@ -5,7 +5,8 @@ local ranks = require 'spec.support.ranks'
 describe('ranks of which one goes wrong', function()
    it('end as they should if none does', function()
       if ranks.missing() then return pending(ranks.missing()) end
-      local output, status = ranks.run(3, 'faults', 'none 0 0 1', 'DPT_TIMEOUT=100')
+      local output, status = ranks.run(3, 'faults', 'none 0 5 1',
+         'DPT_TIMEOUT=100 DPT_DEVICES=host:2')
       assert.equal(0, status, output)
       assert.matches('the end', output, 1, true)
    end)
@@ -16,4 +17,25 @@ describe('ranks of which one goes wrong', function()
          faults.inject(fault, i % 3, 5, i)
       end)
    end
+
+   for _, one in ipairs{{'stop', 'init'}, {'stop', 'end'}, {'error', 'save'}} do
+      it(('end with its name: %s, %s'):format(unpack(one)), function()
+         if ranks.missing() then return pending(ranks.missing()) end
+         faults.inject(one[1], 1, one[2], 7)
+      end)
+   end
+
+   it('reject a time that is none', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(1, 'faults', 'none 0 1 1', 'DPT_TIMEOUT=soon')
+      assert.not_equal(0, status)
+      assert.matches("DPT_TIMEOUT: got 'soon', wanted seconds as in 600", output, 1, true)
+   end)
+
+   it('may compute longer than an operation may take', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(2, 'idle', '4', 'DPT_TIMEOUT=100')
+      assert.equal(0, status, output)
+      assert.matches('the end', output, 1, true)
+   end)
 end)

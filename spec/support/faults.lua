@@ -3,32 +3,39 @@ local ranks = require 'spec.support.ranks'
 
 local faults = {}
 
--- What the message says.
+-- What the message says of rank %d, by fault and, where it differs, by place.
 local says = {
    -- mpirun may be first: `rank 1 with PID ... exited on signal 9`
-   kill = function(victim) return ('rank %d [w(][ith process PID]+%%d+'):format(victim) end,
-   stop = function(victim)
-      return ('has taken longer than 2 s.*rank %d %%(process %%d+%%): is stopped'):format(victim)
-   end,
-   error = function(victim) return ('rank %d: .*a mistake of the script'):format(victim) end,
-   exit = function(victim)
-      return ('rank %d has ended its script, and rank %%d waits'):format(victim)
-   end,
-   status = function(victim) return ('rank %d has ended with status 7'):format(victim) end,
-   count = function(victim) return ('77 Float elements %%(max%%) on rank %d'):format(victim) end,
-   type = function(victim) return ('5 Long elements %%(sum%%) on rank %d'):format(victim) end,
-   order = function(victim)
-      return ('broadcast of 6 Double elements, root %%d on rank %d'):format(victim)
-   end,
+   kill = {'rank %d [w(][ith process PID]+%%d+'},
+   stop = {'has taken longer than 2 s.*rank %d %%(process %%d+%%): is stopped',
+      init = 'connecting the 3 ranks has taken longer than 2 s.*rank %d: does not use',
+      ['end'] = 'has ended its script and waits.*rank %d %%(process %%d+%%): is stopped'},
+   error = {'rank %d: .*a mistake of the script'},
+   exit = {'rank %d has ended its script, and rank %%d waits', init = 'Exit code:    0'},
+   status = {'rank %d has ended with status 7', init = 'Exit code:    7'},
+   count = {'77 Float elements %%(max%%) on rank %d',
+      ['end'] = 'ended its script, and rank %d waits for it in allReduce of 77 Float'},
+   type = {'5 Long elements %%(sum%%) on rank %d',
+      ['end'] = 'ended its script, and rank %d waits for it in allReduce of 5 Long'},
+   order = {'broadcast of 6 Double elements, root %%d on rank %d',
+      ['end'] = 'ended its script, and rank %d waits for it in broadcast of 6 Double'},
 }
 faults.names = {'kill', 'stop', 'error', 'exit', 'status', 'count', 'type', 'order'}
+faults.places = {'init', 'between', 'save', 'end'} -- and numbers, of operations
 
---- Three ranks, of which `victim` goes wrong before operation `place` of those that the seed draws.
+-- Before the ranks are connected the launcher sees what happens; an exit at the end is none.
+local function meaningless(fault, place)
+   return place == 'init' and (fault == 'count' or fault == 'type' or fault == 'order')
+      or place == 'end' and fault == 'exit'
+end
+
+--- Three ranks, of which `victim` goes wrong at a place of the operations that the seed draws.
 function faults.inject(fault, victim, place, seed)
-   local words = ('%s %d %d %d'):format(fault, victim, place, seed)
+   if meaningless(fault, place) then return end
+   local words = ('%s %d %s %d'):format(fault, victim, place, seed)
    local output, status = ranks.run(3, 'faults', words, 'DPT_TIMEOUT=100 DPT_DEVICES=host:2')
-   if status == 0 or status == 124 or output:find('the end', 1, true)
-      or not output:find(says[fault](victim)) then
+   local said = (says[fault][place] or says[fault][1]):format(victim)
+   if status == 0 or status == 124 or not output:find(said) then
       error(('%s: status %d\n%s'):format(words, status, output))
    end
 end
