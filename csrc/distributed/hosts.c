@@ -22,16 +22,6 @@ static news mine, *arriving, *known; /* (size) of the last two; NULL: one host *
 static int64_t heard, next;
 static int exchanging;
 
-int dpt__hosts_open(void) {
-  const dpt__world *w = &dpt__world_own;
-  if (w->local_size == w->size) return 0;
-  arriving = calloc((size_t)w->size, sizeof *arriving);
-  known = calloc((size_t)w->size, sizeof *known);
-  if (!arriving || !known) return dpt__no_memory("distributed: no host memory for the watchdog");
-  heard = dpt__now();
-  return 0;
-}
-
 static void say(int closing) {
   const dpt__record *r = dpt__world_own.record;
   mine.state = atomic_load(&r->state);
@@ -80,6 +70,16 @@ static int exchange(int closing) {
   return 1;
 }
 
+int dpt__hosts_open(void) {
+  const dpt__world *w = &dpt__world_own;
+  if (w->local_size == w->size) return 0;
+  arriving = calloc((size_t)w->size, sizeof *arriving);
+  known = calloc((size_t)w->size, sizeof *known);
+  if (!arriving || !known) return dpt__no_memory("distributed: no host memory for the watchdog");
+  while (!exchange(0)) dpt__sleep(MS); /* joining has a deadline, too */
+  return 0;
+}
+
 void dpt__hosts_exchange(const dpt__operation *pending) {
   const dpt__world *w = &dpt__world_own;
   char what[160];
@@ -105,10 +105,6 @@ int64_t dpt__hosts_silence(void) { return known ? dpt__now() - heard : 0; }
 
 void dpt__hosts_describe(char *text, size_t size, int k) {
   char what[160];
-  if (!known[k].host[0]) {
-    snprintf(text, size, "rank %d: nothing was heard of it", k);
-    return;
-  }
   snprintf(text, size, "rank %d on %s: last heard of %.1f s ago%s%s", k, known[k].host,
            (double)dpt__hosts_silence() * 1e-9, known[k].has_operation ? ", in " : "",
            known[k].has_operation ? dpt__signature_text(what, &known[k].operation.signature) : "");

@@ -34,7 +34,7 @@ steps=(
   'emulated_nn  rest build     the Lua specs of spec/nn, with CUDA kernels run by the CPU'
   'asan_others  rest sanitized the Lua specs but those of spec/nn, under both'
   'asan_nn      rest sanitized the Lua specs of spec/nn, under both'
-  'ranks_more   rest build     the same on 5 and 8 ranks, with random faults'
+  'ranks_more   rest build     the same on 5 and 8 ranks and on two hosts, with random faults'
   'delay        rest sanitized Lua specs of what runs at once, with random delays, under both'
   'fuzz         rest sanitized random calls, layers, bytes, failing allocations, under both'
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
@@ -163,7 +163,7 @@ specs() {
 
 # All specs but those of spec/nn and those that start ranks.
 mapfile -t others < <(find spec -name '*_spec.lua' -not -path 'spec/nn/*' \
-  -not -path 'spec/distributed/*' -not -name 'ranks_spec.lua' | sort)
+  -not -path 'spec/distributed/*' -not -path 'spec/torture/[rh]*s_spec.lua' | sort)
 
 run_specs_nn() { specs spec/nn; }
 
@@ -231,7 +231,7 @@ run_nccl() {
 run_ranks() { specs spec/distributed; }
 
 run_ranks_more() {
-  DPT_RANKS='5 8' specs spec/distributed/init_spec.lua spec/torture/ranks_spec.lua
+  DPT_RANKS='5 8' specs spec/distributed/init_spec.lua spec/torture/{ranks,hosts}_spec.lua
 }
 
 # golden [MODE]: the recorded cases, counted.

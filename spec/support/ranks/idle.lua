@@ -1,5 +1,5 @@
--- Does nothing for so many seconds (arg[1]) between two operations, of which each may take two; then
--- one rank ends its script, the other goes on as long.
+-- Does nothing for so many seconds (arg[1]) between two operations, of which each may take two;
+-- then one rank ends its script, and the other goes on as long.
 local ffi = require 'ffi'
 local distributed = require 'dpt.distributed'
 local sleep = require('dpt.ffi').C.dpt_sleep
