@@ -31,7 +31,7 @@ local faults = {
 
 local function shorten() ffi.C.setenv('DPT_TIMEOUT', '2', 1) end
 
-if place == 'init' then -- nobody knows its rank yet but the launcher
+if place == 'init' then -- only the launcher knows the rank yet
    if tonumber(os.getenv 'OMPI_COMM_WORLD_RANK') == victim then
       faults[fault]()
    elseif fault == 'stop' then
