@@ -49,7 +49,8 @@ describe('ranks on two hosts', function()
       for k = 0, 1 do
          assert.matches(('rank %d of 2 .-has failed: rank %d: allReduce of 1000000 Float elements '
             .. '%%(mean%%), weights %%(operation %%d+%%) has taken longer than 4 s '
-            .. '%%(DPT_TIMEOUT%%); come: %d; rank %d on %%S+: last heard of %%d'):format(k, k, k, 1 - k), output)
+            .. '%%(DPT_TIMEOUT%%); come: %d; rank %d on %%S+: last heard of %%d'
+            ):format(k, k, k, 1 - k), output)
       end
    end)
 
