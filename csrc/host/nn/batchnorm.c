@@ -1,5 +1,4 @@
-/* batchnorm.c: batch normalization, plane by plane (columns in blocks where a plane is one
- * position).
+/* batchnorm.c: batch normalization, plane by plane (columns in blocks if planes are one element).
  *
  * Invariant: a plane (or block of columns) is one thread's and its sums are double and in one
  * order; mean first, then squares of the differences, as Torch7 (no cancellation).

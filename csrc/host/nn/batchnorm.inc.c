@@ -1,9 +1,7 @@
 /* batchnorm.inc.c: rows of batchnorm.c. Each works on planes first .. first+n-1 of (N, C, S): n is
  * 1 where S > 1, up to BLOCK where S is 1 and the planes are columns. */
 
-/* sum += f(element) over images and positions, where f is 0: x, 1: (x - shift)^2, 2: (x - shift) *
- * g
- */
+/* sum += f(element) over images and positions; f 0: x, 1: (x - shift)^2, 2: (x - shift) * g */
 static void FN(sums)(int f, const T *x, const T *g, const struct shape *a, int64_t first, int64_t n,
                      const double *shift, double *sum) {
   for (int64_t c = 0; c < n; c++) sum[c] = 0;
