@@ -37,11 +37,28 @@ void dpt_cpu_time(double *user, double *system) {
   *system = (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
 }
 
+/* How many processes of this host one launcher started together (distributed/world.h), at least 1.
+ */
+static int ranks_here(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                      "SLURM_STEP_TASKS_PER_NODE"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *text = getenv(names[i]);
+    if (text && atoi(text) > 1) return atoi(text);
+  }
+  return 1;
+}
+
 int dpt_cores(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n > 0 ? (int)n : 1;
+  cpu_set_t own, above;
+  if (sched_getaffinity(0, sizeof own, &own) != 0) {
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+  }
+  int n = CPU_COUNT(&own);
+  if (sched_getaffinity(getppid(), sizeof above, &above) == 0 && CPU_EQUAL(&own, &above))
+    n /= ranks_here(); /* the launcher has bound none of them to cores of its own */
+  return n > 0 ? n : 1;
 }
 
 int dpt_terminal(int descriptor) { return isatty(descriptor); }

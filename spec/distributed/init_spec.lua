@@ -64,6 +64,13 @@ describe('dpt.distributed', function()
       end)
    end
 
+   it('shares the cores among the ranks of a host', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local each = math.max(1, math.floor(require('dpt.ffi').C.dpt_cores() / 2))
+      local line = ('%d cores\n'):format(each)
+      assert.matches(line .. line, (ranks.run(2, 'cores')), 1, true)
+   end)
+
    it('reaches the memory of devices that the CPU cannot read', function()
       compare(2, 'emulated:2')
    end)

@@ -6,11 +6,12 @@ describe('dpt launch', function()
 
    it('fills in the options of Open MPI', function()
       local about = {library = 'mpirun (Open MPI) 4.1.4', cores = 4}
-      assert.equal('mpirun -n 4', line({n = 4}, about))
-      assert.equal('mpirun -n 5 --oversubscribe', line({n = 5}, about))
-      assert.equal('mpirun -n 9 --hostfile nodes', line({n = 9, hosts = 'nodes'}, about))
+      assert.equal('mpirun -n 4 --bind-to none', line({n = 4}, about))
+      assert.equal('mpirun -n 5 --bind-to none --oversubscribe', line({n = 5}, about))
+      assert.equal('mpirun -n 9 --hostfile nodes --bind-to none',
+         line({n = 9, hosts = 'nodes'}, about))
       about.root = true
-      assert.equal('mpirun -n 1 --allow-run-as-root', line({n = 1}, about))
+      assert.equal('mpirun -n 1 --bind-to none --allow-run-as-root', line({n = 1}, about))
    end)
 
    it('fills in those of MPICH', function()

@@ -110,6 +110,21 @@ local function gpus(C, ffi)
       version(runtime), version(driver)))
 end
 
+-- What connects ranks, and whether this process is one.
+local function ranks(distributed)
+   local version = output 'mpirun --version':match '^[^\n]*%d[^\n]*'
+   local joined, library = pcall(distributed.library)
+   if not joined then
+      problem(tostring(library):gsub('^.-: ', '', 1))
+   elseif library ~= '' then
+      say('ranks', ('rank %d of %d, %d of them on this host, by %s'):format(distributed.rank(),
+         distributed.size(), distributed.localSize(), library))
+   else
+      say('ranks', version and version .. ': dpt launch starts them'
+         or 'no mpirun (Debian: apt-get install openmpi-bin libopenmpi-dev, then build dpt again)')
+   end
+end
+
 -- Whether # asks a table's metatable, as under Torch7's LuaJIT.
 local function compatible52()
    return #setmetatable({}, {__len = function() return 1 end}) == 1
@@ -141,6 +156,7 @@ function doctor.run()
       products(C, ffi)
       devices(dpt)
       gpus(C, ffi)
+      ranks(dpt.distributed)
    end
    if output('command -v rlwrap') == '' then
       say('optional', 'rlwrap gives the prompt a history (Debian: apt-get install rlwrap)')

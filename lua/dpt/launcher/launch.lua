@@ -33,6 +33,8 @@ function launch.options(what, about)
    end
    if about.library:find 'Open MPI' then
       if what.hosts then add('--hostfile', what.hosts) end
+      -- a rank's threads have more than the one core that mpirun binds it to
+      add('--bind-to', 'none')
       if about.root then add '--allow-run-as-root' end
       if not what.hosts and what.n > about.cores then add '--oversubscribe' end
    elseif what.hosts then
