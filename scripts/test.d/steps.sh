@@ -35,6 +35,8 @@ steps=(
   'asan_others  rest sanitized the Lua specs but those of spec/nn, under both'
   'asan_nn      rest sanitized the Lua specs of spec/nn, under both'
   'ranks_more   rest build     the same on 5 and 8 ranks and on two hosts, with random faults'
+  'ranks_asan   rest sanitized dpt.distributed on 1 to 3 ranks under both sanitizers'
+  'ranks_tsan   rest setup     C test of 2 and 3 ranks under ThreadSanitizer, also with delays'
   'delay        rest sanitized Lua specs of what runs at once, with random delays, under both'
   'fuzz         rest sanitized random calls, layers, bytes, failing allocations, under both'
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
@@ -232,6 +234,23 @@ run_ranks() { specs spec/distributed; }
 
 run_ranks_more() {
   DPT_RANKS='5 8' specs spec/distributed/init_spec.lua spec/torture/{ranks,hosts}_spec.lua
+}
+
+run_ranks_asan() { sanitized_specs spec/distributed; }
+
+# LuaJIT does not run under ThreadSanitizer.
+run_ranks_tsan() {
+  local n status=0
+  command -v mpirun >/dev/null || { echo 'there is no mpirun: not run'; return 0; }
+  scripts/build build-thread -DDPT_WERROR=ON -DDPT_SANITIZE=thread || return 1
+  export TSAN_OPTIONS=halt_on_error=1:exitcode=66:suppressions=$PWD/spec/support/ranks/tsan.txt
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  for n in 2 3; do
+    timeout 300 mpirun -n $n --bind-to none --oversubscribe build-thread/ranks_spec || status=1
+    DPT_DELAY=$DPT_SEED timeout 300 \
+      mpirun -n $n --bind-to none --oversubscribe build-thread/ranks_spec || status=1
+  done
+  return $status
 }
 
 # golden [MODE]: the recorded cases, counted.

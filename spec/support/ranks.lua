@@ -28,16 +28,13 @@ end
 -- @param after a command whose output is added, in the folder $TMPDIR that has the records; or nil
 -- @return what it wrote, exit status
 function ranks.run(n, name, words, environment, after)
-   local preload = os.getenv 'DPT_RANKS_PRELOAD' -- in ranks only: mpirun itself leaks
    local text = output(([[
-      export TMPDIR=$(mktemp -d) %s %s
+      export TMPDIR=$(mktemp -d) %s
       timeout -k 5 300 scripts/dpt launch -n %d spec/support/ranks/%s.lua %s 2>&1 </dev/null
       status=$?
       %s
       rm -rf "$TMPDIR"
-      echo "status $status"]]):format(environment or '',
-      preload and 'OMPI_MCA_mca_base_env_list=LD_PRELOAD=' .. preload or '', n, name,
-      words or '', after or ':'))
+      echo "status $status"]]):format(environment or '', n, name, words or '', after or ':'))
    local written, status = text:match '^(.*)status (%d+)\n$'
    return written, tonumber(status)
 end
