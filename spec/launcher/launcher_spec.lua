@@ -85,6 +85,12 @@ describe('The launcher', function()
       assert.equal(7, status)
    end)
 
+   it('warns in the doctor if ranks cannot be connected', function()
+      local text, status = run('DPT_TIMEOUT=soon ' .. command .. ' doctor')
+      assert.equal(1, status)
+      assert.matches("PROBLEM +DPT_TIMEOUT: got 'soon', wanted [^\n]+\n[op]", text)
+   end)
+
    it('warns in the doctor if products are slow, with the remedy', function()
       if not io.open '/proc/cpuinfo':read '*a':find(' avx2 ', 1, true) then return end
       local text, status = run('DPT_DEVICES=host:3 OPENBLAS_CORETYPE=Prescott ' .. command
@@ -101,7 +107,8 @@ describe('The launcher', function()
    it('prints devices and libraries in the doctor, also if the library is missing', function()
       local text, status = run(command .. ' doctor')
       assert.equal(0, status)
-      for _, word in ipairs{'LuaJIT', 'OpenBLAS', 'oneDNN', 'SLEEF', 'OpenMP', 'all is well'} do
+      for _, word in ipairs{'LuaJIT', 'OpenBLAS', 'oneDNN', 'SLEEF', 'OpenMP', 'ranks',
+         'all is well'} do
          assert.truthy(text:find(word, 1, true), word)
       end
       if not paths.filep('/dev/nvidiactl') then

@@ -115,7 +115,7 @@ local function ranks(distributed)
    local version = output 'mpirun --version':match '^[^\n]*%d[^\n]*'
    local joined, library = pcall(distributed.library)
    if not joined then
-      problem(tostring(library):gsub('^.-: ', '', 1))
+      problem((tostring(library):gsub('^.-: ', '', 1)))
    elseif library ~= '' then
       say('ranks', ('rank %d of %d, %d of them on this host, by %s'):format(distributed.rank(),
          distributed.size(), distributed.localSize(), library))
