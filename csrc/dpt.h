@@ -406,7 +406,7 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
  * batches are legal: outputs are empty, sums get nothing. NULL stands where a doc comment allows.
  */
 
-/* Layers work on one fixed block of rows (linear) or one image (convolution) at a time, so that a
+/* Sums of products have one order (linear), and convolutions take one image at a time, so that a
  * row's output and gradInput do not depend on the other rows of its batch. Process-wide; its value
  * at the call counts, also for work that runs later. Starts as DPT_DETERMINISTIC says. */
 void dpt_deterministic_set(int on);

@@ -64,13 +64,13 @@ int dpt__cuda_passed(cudaEvent_t event, int *passed);
  * a mask of `value` elements for a list of `limit`; a tensor that is not what it was when counted.
  * stream.cu has the messages. */
 enum dpt__cuda_fault {
-  DPT__FAULT_NONE,
-  DPT__FAULT_DIVISOR,
-  DPT__FAULT_INDEX,
-  DPT__FAULT_ROW,
-  DPT__FAULT_CLASS,
-  DPT__FAULT_MASK,
-  DPT__FAULT_CHANGED
+  DPT__KERNEL_FAULT_NONE,
+  DPT__KERNEL_FAULT_DIVISOR,
+  DPT__KERNEL_FAULT_INDEX,
+  DPT__KERNEL_FAULT_ROW,
+  DPT__KERNEL_FAULT_CLASS,
+  DPT__KERNEL_FAULT_MASK,
+  DPT__KERNEL_FAULT_CHANGED
 };
 
 /* In page-locked memory that kernels see: the first fault since the last one was raised. The host
@@ -84,16 +84,16 @@ struct dpt__fault_record {
 };
 
 /* Where the kernels of an item report what they find wrong. */
-struct dpt__fault {
+struct dpt__kernel_fault {
   dpt__fault_record *record;
   uint64_t number;
 };
 
 /* Of the faults that threads of one launch meet, one is kept whole. */
-static __device__ inline void dpt__fault_set(dpt__fault fault, int code, const char *name,
+static __device__ inline void dpt__fault_set(dpt__kernel_fault fault, int code, const char *name,
                                              long long value, long long position, long long limit) {
   dpt__fault_record *record = fault.record;
-  if (atomicCAS(&record->code, (int)DPT__FAULT_NONE, code)) return;
+  if (atomicCAS(&record->code, (int)DPT__KERNEL_FAULT_NONE, code)) return;
   record->name = name;
   record->number = fault.number;
   record->value = value;
@@ -114,7 +114,7 @@ struct dpt__native_stream {
 static inline dpt__native_stream *dpt__native_stream_of(const dpt__context *context) {
   return (dpt__native_stream *)context->native_stream;
 }
-static inline dpt__fault dpt__fault_of(const dpt__context *context) {
+static inline dpt__kernel_fault dpt__fault_of(const dpt__context *context) {
   dpt__native_stream *queue = dpt__native_stream_of(context); /* none where the context measures */
   return {queue ? queue->fault : NULL, context->number};
 }

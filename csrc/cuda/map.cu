@@ -200,14 +200,14 @@ int launch_operands(dpt__context *context, const struct dpt__map_args *a, const 
 
 /* Notes in *rejected and in the stream's fault whether operand k has an element 0. */
 template <typename T>
-__global__ void find_zero(dpt__walk walk, int k, int64_t count, int *rejected, dpt__fault fault,
-                          const char *name) {
+__global__ void find_zero(dpt__walk walk, int k, int64_t count, int *rejected,
+                          dpt__kernel_fault fault, const char *name) {
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
     int64_t offset[DPT__OPERANDS];
     dpt__offsets<uint64_t, DPT__OPERANDS>(walk, (uint64_t)i, offset);
     if (dpt__load(((const T *)walk.data[k])[offset[k]]) != 0) continue;
     *rejected = 1;
-    dpt__fault_set(fault, DPT__FAULT_DIVISOR, name, 0, 0, 0);
+    dpt__fault_set(fault, DPT__KERNEL_FAULT_DIVISOR, name, 0, 0, 0);
   }
 }
 

@@ -91,20 +91,21 @@ int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
   *number = f.number;
   *name = f.name;
   at->whole = 0;
-  __atomic_store_n(&at->code, (int)DPT__FAULT_NONE, __ATOMIC_RELEASE);
+  __atomic_store_n(&at->code, (int)DPT__KERNEL_FAULT_NONE, __ATOMIC_RELEASE);
   switch (f.code) {
-  case DPT__FAULT_DIVISOR:
+  case DPT__KERNEL_FAULT_DIVISOR:
     return dpt__cuda_fail("a divisor is 0, which integers can't be divided by");
-  case DPT__FAULT_ROW:
+  case DPT__KERNEL_FAULT_ROW:
     return dpt__cuda_fail("argument 'indices' has %lld at element %lld, wanted 1 to %lld", f.value,
                           f.position, f.limit);
-  case DPT__FAULT_CLASS:
+  case DPT__KERNEL_FAULT_CLASS:
     return dpt__cuda_fail("argument 'target' has class %lld at element %lld, wanted 1 to %lld",
                           f.value, f.position, f.limit);
-  case DPT__FAULT_MASK:
+  case DPT__KERNEL_FAULT_MASK:
     return dpt__cuda_fail("the mask names %lld elements, there are %lld", f.value, f.limit);
-  case DPT__FAULT_CHANGED:
+  case DPT__KERNEL_FAULT_CHANGED:
     return dpt__cuda_fail("the tensor changed meanwhile");
+  case DPT__KERNEL_FAULT_INDEX:
   default:
     return dpt__cuda_fail("index %lld is out of range, dimension %lld has %lld elements", f.value,
                           f.position, f.limit);

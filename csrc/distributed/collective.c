@@ -195,7 +195,7 @@ static int run(dpt__context *context, const void *args) {
     atomic_store(&w->pending, which);
     dpt__watch_compare(&own);
     status = perform(j);
-    if (status) dpt__watch_explain();
+    if (status) dpt__watch_let_explain();
     dpt__watch_compare(&own);
     atomic_store(&w->pending, 0);
   }

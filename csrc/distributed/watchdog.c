@@ -82,7 +82,7 @@ void dpt__watch_compare(const dpt__operation *own) {
   }
 }
 
-void dpt__watch_explain(void) { dpt__sleep((int64_t)EXPLAIN_MS * MS); }
+void dpt__watch_let_explain(void) { dpt__sleep((int64_t)EXPLAIN_MS * MS); }
 
 /* ---- ranks of this host ---- */
 

@@ -61,7 +61,7 @@ void dpt__watch_compare(const dpt__operation *own);
 /* The same for one rank's operation of the same number. */
 void dpt__watch_compare_one(const dpt__operation *own, int rank, const dpt__operation *its);
 /* After the engine has failed: waits as long as the watchdog needs to find out why, if it can. */
-void dpt__watch_explain(void);
+void dpt__watch_let_explain(void);
 
 /* ---- hosts.c: ranks of other hosts ---- */
 

@@ -42,7 +42,8 @@ static int properties(int index, dpt_device_info *info, int64_t *memory) {
   return 0;
 }
 
-/* Kernels that compute products want a BLAS; all of them ask for temporary memory. */
+/* Kernels that compute products want a BLAS, also if these arguments would do without; all of them
+ * ask for temporary memory. */
 static int prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
   switch (kernel) {
   case DPT__KERNEL_gemm:

@@ -1,4 +1,5 @@
-/* gemm.c: matrix products by OpenBLAS on one thread a block (see gemm.h). */
+/* gemm.c: which way a matrix product goes (dpt__host_gemm), and products by OpenBLAS on one thread
+ * a block (see gemm.h). */
 #include "host/gemm.h"
 #include "base/element.h"
 #include "base/number.h"

@@ -12,7 +12,7 @@
 /* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads; this one is for
  * integers. */
 int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g);
-/* One product of floats or doubles in deterministic mode; k > 0. */
+/* One product of floats or doubles with a fixed order of sums; k > 0. */
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);
 
 #endif

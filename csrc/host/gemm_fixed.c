@@ -1,4 +1,5 @@
-/* gemm_fixed.c: the product of deterministic mode.
+/* gemm_fixed.c: the product with a fixed order of sums: that of deterministic mode, and of small
+ * linear layers on devices.
  *
  * Invariant: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied and added
  * without fusing, whatever its place in c, the size of c and the number of threads are. (Of

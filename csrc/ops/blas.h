@@ -1,8 +1,9 @@
 /* blas.h: the arguments of the product kernel.
  *
  * Invariant: elements are a[i * a_row + j * a_col], any strides; c overlaps neither a nor b; beta 0
- * does not read c. With `fixed` (deterministic mode) a row of c does not depend on the other rows
- * of a. Integer types wrap, alpha and beta are truncated to them; halves sum in float.
+ * does not read c. With `fixed` (deterministic mode, and small linear layers on devices) a row of c
+ * does not depend on the other rows of a. Integer types wrap, alpha and beta are truncated to them;
+ * halves sum in float.
  */
 #ifndef DPT_OPS_BLAS_H
 #define DPT_OPS_BLAS_H

@@ -1,8 +1,7 @@
 /* index.h: the arguments of the indexing kernels.
  *
- * Invariant: indices count from 1 and are all looked at before anything is written; a bad one fails
- * with an error message that begins with `fn`. Writes to one element happen in the order of the
- * indices. Operands share no memory.
+ * Invariant: indices count from 1 and are all looked at before anything is written; a bad one
+ * fails. Writes to one element happen in the order of the indices. Operands share no memory.
  */
 #ifndef DPT_OPS_INDEX_H
 #define DPT_OPS_INDEX_H

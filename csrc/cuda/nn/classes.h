@@ -5,13 +5,13 @@
 
 /* Where a kernel reports a class that does not exist. */
 struct dpt__class_fault {
-  dpt__fault record;
+  dpt__kernel_fault record;
   const char *name;
   int64_t classes;
   /* Class number `position` (from 0) is not one of the classes: raised if so. */
   __device__ __forceinline__ bool rejects(int64_t wanted, int64_t position) const {
     if (wanted >= 1 && wanted <= classes) return false;
-    dpt__fault_set(record, DPT__FAULT_CLASS, name, wanted, position + 1, classes);
+    dpt__fault_set(record, DPT__KERNEL_FAULT_CLASS, name, wanted, position + 1, classes);
     return true;
   }
 };

@@ -37,8 +37,8 @@ __device__ __forceinline__ bool rejected(const verdict *v) {
 }
 
 /* Also sets `nmark` words of marks to 0. */
-__global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark, dpt__fault fault,
-                      const char *name) {
+__global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark,
+                      dpt__kernel_fault fault, const char *name) {
   __shared__ int bad;
   if (threadIdx.x == 0) bad = 0;
   __syncthreads();
@@ -47,7 +47,7 @@ __global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark, dp
     int64_t row = at[i];
     if (row >= 1 && row <= at.rows) continue;
     bad = 1; /* whoever writes it writes 1 */
-    dpt__fault_set(fault, DPT__FAULT_ROW, name, row, i + 1, at.rows);
+    dpt__fault_set(fault, DPT__KERNEL_FAULT_ROW, name, row, i + 1, at.rows);
   }
   for (int64_t i = thread; i < nmark; i += dpt__grid_threads<int64_t>()) marks[i] = 0;
   __syncthreads();

@@ -15,7 +15,7 @@ enum { FREE = INT32_MAX };
 /* A slot stands for all positions of which it is the rest by SLOTS; whoever has the lowest number
  * of those that wait for it goes. Threads of different positions go one after the other, too. */
 template <typename T>
-__global__ void scatter(dpt__unpool_args a, dpt__fault fault, const char *name) {
+__global__ void scatter(dpt__unpool_args a, dpt__kernel_fault fault, const char *name) {
   DPT_SHARED(int, slots);
   int self = (int)threadIdx.x, threads = (int)blockDim.x;
   for (int i = self; i < SLOTS; i += threads) slots[i] = FREE;
@@ -31,7 +31,8 @@ __global__ void scatter(dpt__unpool_args a, dpt__fault fault, const char *name) 
         index = idx[i];
         value = from[i];
         if (index < 1 || index > a.large)
-          dpt__fault_set(fault, DPT__FAULT_ROW, name, index, plane * a.small + i + 1, a.large);
+          dpt__fault_set(fault, DPT__KERNEL_FAULT_ROW, name, index, plane * a.small + i + 1,
+                         a.large);
       }
       int waits = index >= 1 && index <= a.large;
       int64_t position = waits ? index - 1 : 0;
@@ -52,12 +53,12 @@ __global__ void scatter(dpt__unpool_args a, dpt__fault fault, const char *name) 
 }
 
 template <typename T>
-__global__ void gather(dpt__unpool_args a, dpt__fault fault, const char *name) {
+__global__ void gather(dpt__unpool_args a, dpt__kernel_fault fault, const char *name) {
   int64_t i = dpt__thread<int64_t>();
   if (i >= a.planes * a.small) return;
   int64_t index = a.idx[i];
   bool good = index >= 1 && index <= a.large;
-  if (!good) dpt__fault_set(fault, DPT__FAULT_ROW, name, index, i + 1, a.large);
+  if (!good) dpt__fault_set(fault, DPT__KERNEL_FAULT_ROW, name, index, i + 1, a.large);
   ((T *)a.to)[i] = good ? ((const T *)a.from)[i / a.small * a.large + index - 1] : T(0);
 }
 
@@ -71,7 +72,7 @@ int dpt__cuda_unpool(dpt__context *context, const void *args) {
   while (threads < MOST_THREADS && (threads < a->small || threads * 4 < a->large)) threads *= 2;
   const int64_t most = 1 << 30;
   unsigned blocks = (unsigned)(a->planes < most ? a->planes : most);
-  dpt__fault fault = dpt__fault_of(context);
+  dpt__kernel_fault fault = dpt__fault_of(context);
   return dpt__of_real(a->type, [&](auto zero) {
     auto scatters = scatter<decltype(zero)>, gathers = gather<decltype(zero)>;
     if (!a->scatters)

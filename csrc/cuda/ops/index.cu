@@ -25,8 +25,8 @@ struct job {
 };
 
 /* Whether there is a bad index, in *rejected: a single block sets it, of several each may. */
-__global__ void check_indices(dpt__index_args g, int64_t count, int *rejected, dpt__fault fault,
-                              const char *name) {
+__global__ void check_indices(dpt__index_args g, int64_t count, int *rejected,
+                              dpt__kernel_fault fault, const char *name) {
   int bad = 0;
   for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
     int64_t at[1], slice = t / g.n;
@@ -34,7 +34,7 @@ __global__ void check_indices(dpt__index_args g, int64_t count, int *rejected, d
     int64_t index = g.idx[at[0] + (t - slice * g.n) * g.idx_stride];
     if (index >= 1 && index <= g.limit) continue;
     bad = 1;
-    dpt__fault_set(fault, DPT__FAULT_INDEX, name, index, g.dim, g.limit);
+    dpt__fault_set(fault, DPT__KERNEL_FAULT_INDEX, name, index, g.dim, g.limit);
   }
   bad = __syncthreads_or(bad);
   if (threadIdx.x == 0 && (bad || gridDim.x == 1)) *rejected = bad;

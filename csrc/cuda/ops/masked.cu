@@ -60,7 +60,7 @@ __global__ void count_tiles(dpt__walk walk, int64_t count, int64_t *sums) {
 
 /* A list of elements: element i of the walk is number `at` of the list. */
 template <typename U, typename Index> struct elements {
-  enum { OPERANDS = 2, FAULT = DPT__FAULT_MASK };
+  enum { OPERANDS = 2, FAULT = DPT__KERNEL_FAULT_MASK };
   dpt__walk walk;
   U *list;
   int read;
@@ -77,7 +77,7 @@ template <typename U, typename Index> struct elements {
 
 /* A list of positions. */
 template <typename Index> struct positions {
-  enum { OPERANDS = 1, FAULT = DPT__FAULT_CHANGED };
+  enum { OPERANDS = 1, FAULT = DPT__KERNEL_FAULT_CHANGED };
   dpt__walk walk;
   int64_t *out;
   int ndim;
@@ -95,7 +95,7 @@ template <typename Index> struct positions {
 /* sums: running sums of the tiles' counts; not read where there is one tile. */
 template <typename List, typename Index>
 __global__ void meet_all(List list, int64_t count, int64_t capacity, const int64_t *sums,
-                         dpt__fault fault, const char *name) {
+                         dpt__kernel_fault fault, const char *name) {
   int64_t at, tile;
   unsigned bits = bits_of<Index, List::OPERANDS>(list.walk, count);
   tile = count_tile(bits, &at);
@@ -138,7 +138,7 @@ int launch(dpt__context *context, const List &list, int64_t capacity) {
 /* One thread, for elements that lie on each other: the last one counts. */
 template <typename U>
 __global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int64_t capacity,
-                               dpt__fault fault, const char *name) {
+                               dpt__kernel_fault fault, const char *name) {
   for (int writes = 0; writes < 2; writes++) {
     int64_t at = 0, offset[2];
     for (int64_t i = 0; i < count; i++) {
@@ -148,7 +148,7 @@ __global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int
       at++;
     }
     if (at <= capacity) continue;
-    dpt__fault_set(fault, DPT__FAULT_MASK, name, at, 0, capacity);
+    dpt__fault_set(fault, DPT__KERNEL_FAULT_MASK, name, at, 0, capacity);
     return;
   }
 }

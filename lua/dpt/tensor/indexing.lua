@@ -180,6 +180,7 @@ local function setNumber(t, i, v)
    return assign(view, v)
 end
 
+-- A number for every dimension names one element (put), else a view of t gets v (assign).
 local function newindex(t, key, v)
    local kind = type(key)
    if kind == 'number' then return setNumber(t, key, v) end
