@@ -99,7 +99,11 @@ describe('Loading dpt', function()
          "copy: argument 'r' is nil, wanted a tensor")
       lib.linear_forward(torch.Tensor(), torch.ones(1, 2), torch.ones(3, 2), nil)
       assert.has_error(function() lib.linear_forward(torch.Tensor(), x, torch.ones(3, 2), 'b') end,
-         "linear_forward: argument 'bias' is a string, wanted a tensor")
+         "linear: argument 'bias' is a string, wanted a tensor")
+      assert.has_error(function() lib.linear_forward(x, 3, x, nil) end,
+         "linear: argument 'input' is a number, wanted a tensor")
+      assert.has_error(function() lib.linear_backward_data(x, nil, x) end,
+         "linear: argument 'gradOutput' is nil, wanted a tensor")
    end)
 
    it('names the library by DPT_LIBRARY', function()

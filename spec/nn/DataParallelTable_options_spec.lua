@@ -35,6 +35,7 @@ same.dispatched('nn.DataParallelTable options:', function()
          assert.error_matches(makes{outputDevice = wrong}, 'outputDevice wants the number of')
       end
       assert.error_matches(makes{gather = 1}, 'gather wants true or false, got 1')
+      assert.error_matches(makes{gather = torch.Tensor(2)}, 'got torch.DoubleTensor$')
       assert.error_matches(makes{buffers = 'last'}, "wants 'first' or 'average', got 'last'")
       for text, weights in pairs{['{1e%+308, 1e%+308}'] = {1e308, 1e308}, ['{%-1, 1}'] = {-1, 1},
          ['{nan, 1}'] = {0 / 0, 1}, ["{'a', a table}"] = {'a', {}}, ['{}'] = {}, ['7'] = 7} do
