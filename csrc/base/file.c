@@ -41,29 +41,29 @@ int64_t dpt_file_left(void *file) {
 }
 
 /* Whether the descriptor is that of the file at path. */
-static int is_at(int descriptor, const char *path) {
+static int file_is_at(int descriptor, const char *path) {
   struct stat ours, there;
   return fstat(descriptor, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
          ours.st_ino == there.st_ino;
 }
 
 /* Removes what a process left that was killed while it saved: nobody holds its lock. */
-static int remove_left(const char *name) {
+static int file_remove_left(const char *name) {
   int descriptor = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return 0;
-  int dead = flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_at(descriptor, name);
+  int dead = flock(descriptor, LOCK_EX | LOCK_NB) == 0 && file_is_at(descriptor, name);
   if (dead) unlink(name);
   close(descriptor);
   return dead;
 }
 
 /* A new file of that name with its lock, or -1. */
-static int make_locked(const char *name) {
+static int file_make_locked(const char *name) {
   int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) return -1;
   /* before the lock was there, another process may have taken the file for a dead one's */
   int failed = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (!failed && is_at(descriptor, name)) return descriptor;
+  if (!failed && file_is_at(descriptor, name)) return descriptor;
   close(descriptor);
   errno = EEXIST;
   return -1;
@@ -92,12 +92,13 @@ int dpt_file_replacement(const char *path, char *target, char *name, int64_t cap
   int i = 0;
   while (1) {
     number_name(name, length, i);
-    *descriptor = make_locked(name);
+    *descriptor = file_make_locked(name);
     if (*descriptor >= 0 || errno != EEXIST || i > 1000) break;
-    if (!remove_left(name)) i++;
+    if (!file_remove_left(name)) i++;
   }
   if (*descriptor < 0) return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
-  for (int k = i + 1; number_name(name, length, k), access(name, F_OK) == 0; k++) remove_left(name);
+  for (int k = i + 1; number_name(name, length, k), access(name, F_OK) == 0; k++)
+    file_remove_left(name);
   number_name(name, length, i);
   /* a file system without permissions rejects this, and nothing is lost by that */
   if (there && fchmod(*descriptor, status.st_mode & 07777) != 0) errno = 0;

@@ -39,7 +39,7 @@ void dpt_cpu_time(double *user, double *system) {
 
 /* How many processes of this host one launcher started together (distributed/world.h), at least 1.
  */
-static int ranks_here(void) {
+static int system_ranks_here(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
                                       "SLURM_STEP_TASKS_PER_NODE"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -57,7 +57,7 @@ int dpt_cores(void) {
   }
   int n = CPU_COUNT(&own);
   if (sched_getaffinity(getppid(), sizeof above, &above) == 0 && CPU_EQUAL(&own, &above))
-    n /= ranks_here(); /* the launcher has bound none of them to cores of its own */
+    n /= system_ranks_here(); /* the launcher has bound none of them to cores of its own */
   return n > 0 ? n : 1;
 }
 
@@ -72,7 +72,7 @@ int dpt_path_kind(const char *path) {
 /* The text that this thread was given last; a thread that ends leaves its last one behind. */
 static _Thread_local char *text;
 
-static char *keep(char *fresh) {
+static char *system_keep(char *fresh) {
   free(text);
   return text = fresh;
 }
@@ -104,7 +104,7 @@ const char *dpt_folder_list(const char *path) {
     return NULL;
   }
   names[used] = 0;
-  return keep(names);
+  return system_keep(names);
 }
 
 int dpt_folder_make(const char *path) {
@@ -120,7 +120,7 @@ int dpt_folder_remove(const char *path) {
 const char *dpt_cwd(void) {
   char *path = getcwd(NULL, 0);
   if (!path) dpt__fail("cwd: the current folder has no name: %s", strerror(errno));
-  return path ? keep(path) : NULL;
+  return path ? system_keep(path) : NULL;
 }
 
 int dpt_setenv(const char *name, const char *value) {

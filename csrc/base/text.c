@@ -21,7 +21,7 @@ static int text_next(struct source *from) {
   return from->at < from->end ? *from->at++ : -1;
 }
 
-static void back(struct source *from, int byte) {
+static void text_back(struct source *from, int byte) {
   if (byte < 0) return;
   if (from->file)
     ungetc(byte, from->file);
@@ -29,23 +29,23 @@ static void back(struct source *from, int byte) {
     from->at--;
 }
 
-static int is_part(int byte, int real) {
+static int text_is_part(int byte, int real) {
   if (byte >= '0' && byte <= '9') return 1;
   return real && (byte == '.' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z'));
 }
 
 /* The bytes of the next number; a sign stands first, or behind the e of an exponent. */
-static void read_word(struct source *from, int real, char *word) {
+static void text_read_word(struct source *from, int real, char *word) {
   int byte = text_next(from), before = 'e', n = 0;
   while (byte == ' ' || (byte >= '\t' && byte <= '\r')) byte = text_next(from);
   while (n < LONGEST) {
     int sign = (byte == '+' || byte == '-') && (before | 32) == 'e' && (n == 0 || real);
-    if (!sign && !is_part(byte, real)) break;
+    if (!sign && !text_is_part(byte, real)) break;
     word[n++] = (char)byte;
     before = byte;
     byte = text_next(from);
   }
-  back(from, byte);
+  text_back(from, byte);
   word[n] = 0;
 }
 
@@ -58,7 +58,7 @@ int64_t dpt_text_read(void *file, const void *bytes, int64_t *size, int dtype, v
   if (dtype < DPT_I16 || dtype >= DPT_NDTYPE || (!file && (!bytes || !size))) return 0;
   if (file) flockfile(file);
   for (; got < n; got++) {
-    read_word(&from, real, word);
+    text_read_word(&from, real, word);
     if (dtype == DPT_F64)
       ((double *)to)[got] = strtod(word, &end);
     else if (dtype == DPT_F32)

@@ -59,8 +59,8 @@ static dpt__row *comm_rows(const char *fn, int64_t more, int64_t count, int64_t 
 }
 
 /* list[0 .. n-1] and `flat`, which is as long as all of them, are of one type. */
-static int check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
-                      const dpt_tensor *flat) {
+static int comm_check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
+                           const dpt_tensor *flat) {
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++) {
     count += dpt__count(list[i]);
@@ -82,7 +82,8 @@ static int comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copie
   DPT__TRY(dpt__devices_ready("broadcast"));
   DPT__TRY(comm_check("broadcast", n, src, 1, src));
   if (!flat) DPT__TRY(comm_check("broadcast", n, src, copies, to));
-  for (int64_t c = 0; flat && c < copies; c++) DPT__TRY(check_flat("broadcast", n, src, to[c]));
+  for (int64_t c = 0; flat && c < copies; c++)
+    DPT__TRY(comm_check_flat("broadcast", n, src, to[c]));
   dpt__row *rows = comm_rows("broadcast", 0, copies, flat ? 1 : n, to);
   if (!rows) return 1;
   int status = atomic_load(&chosen)->broadcast(comm_row(n, src), copies, rows);
@@ -101,7 +102,7 @@ int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t cop
 }
 
 /* The row becomes 0, run by run. */
-static int clear_row(dpt__row row) {
+static int comm_clear_row(dpt__row row) {
   char *start;
   for (int64_t count;; dpt__row_advance(&row, count)) {
     DPT__TRY(dpt__row_run(&row, INT64_MAX, NULL, &start, &count));
@@ -127,7 +128,7 @@ int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tens
   if (!rows) return 1;
   if (add) rows[0] = comm_row(n, to);
   int status = atomic_load(&chosen)->reduce(comm_row(n, to), add + sources, rows);
-  for (int64_t s = 0; clear && !status && s < sources; s++) status = clear_row(rows[add + s]);
+  for (int64_t s = 0; clear && !status && s < sources; s++) status = comm_clear_row(rows[add + s]);
   free(rows);
   return status;
 }
@@ -137,7 +138,7 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
   if (n < 1 || sources < 1) return 0;
   DPT__TRY(dpt__devices_ready("reduceAdd"));
   DPT__TRY(comm_check("reduceAdd", n, in, sources, in));
-  DPT__TRY(check_flat("reduceAdd", n, in, to));
+  DPT__TRY(comm_check_flat("reduceAdd", n, in, to));
   dpt__row *rows = comm_rows("reduceAdd", 0, sources, n, in);
   if (!rows) return 1;
   int status = atomic_load(&chosen)->reduce(comm_row(1, &to), sources, rows);
@@ -147,8 +148,8 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
 
 /* n tensors and n others: contiguous, of one type, the i-th of both on one device, no two i on the
  * same one. */
-static int check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
-                       const dpt_tensor *const *in) {
+static int comm_check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
+                            const dpt_tensor *const *in) {
   DPT__TRY(dpt__devices_ready(fn));
   for (int64_t i = 0; i < n; i++)
     for (int side = 0; side < 2; side++) {
@@ -174,8 +175,8 @@ static int check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
   return 0;
 }
 
-static int check_count(const char *fn, const char *name, int64_t i, const dpt_tensor *t,
-                       int64_t count) {
+static int comm_check_count(const char *fn, const char *name, int64_t i, const dpt_tensor *t,
+                            int64_t count) {
   if (dpt__count(t) == count) return 0;
   return dpt__fail("%s: %s %lld is a %s, wanted %lld elements", fn, name, (long long)i + 1,
                    dpt__describe(t), (long long)count);
@@ -183,10 +184,10 @@ static int check_count(const char *fn, const char *name, int64_t i, const dpt_te
 
 int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   if (n < 1) return 0;
-  DPT__TRY(check_pairs("allReduce", n, out, in));
+  DPT__TRY(comm_check_pairs("allReduce", n, out, in));
   for (int64_t i = 0; i < n; i++) {
-    DPT__TRY(check_count("allReduce", "input", i, in[i], dpt__count(in[0])));
-    DPT__TRY(check_count("allReduce", "output", i, out[i], dpt__count(in[0])));
+    DPT__TRY(comm_check_count("allReduce", "input", i, in[i], dpt__count(in[0])));
+    DPT__TRY(comm_check_count("allReduce", "output", i, out[i], dpt__count(in[0])));
   }
   return atomic_load(&chosen)->all_reduce(n, out, in);
 }
@@ -194,18 +195,19 @@ int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *con
 int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   int64_t first[DPT__MAX_DEVICES + 1] = {0};
   if (n < 1) return 0;
-  DPT__TRY(check_pairs("allGather", n, out, in));
+  DPT__TRY(comm_check_pairs("allGather", n, out, in));
   for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(in[i]);
-  for (int64_t i = 0; i < n; i++) DPT__TRY(check_count("allGather", "output", i, out[i], first[n]));
+  for (int64_t i = 0; i < n; i++)
+    DPT__TRY(comm_check_count("allGather", "output", i, out[i], first[n]));
   return atomic_load(&chosen)->all_gather(n, out, in, first);
 }
 
 int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   int64_t first[DPT__MAX_DEVICES + 1] = {0};
   if (n < 1) return 0;
-  DPT__TRY(check_pairs("reduceScatter", n, out, in));
+  DPT__TRY(comm_check_pairs("reduceScatter", n, out, in));
   for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(out[i]);
   for (int64_t i = 0; i < n; i++)
-    DPT__TRY(check_count("reduceScatter", "input", i, in[i], first[n]));
+    DPT__TRY(comm_check_count("reduceScatter", "input", i, in[i], first[n]));
   return atomic_load(&chosen)->reduce_scatter(n, out, in, first);
 }

@@ -65,10 +65,12 @@ double dpt__communicators_limit(void) {
 
 void dpt__communicators_testing(int on) { atomic_store(&testing, on); }
 
-static int64_t deadline(void) { return dpt__now() + (int64_t)(dpt__communicators_limit() * 1e9); }
+static int64_t communicators_deadline(void) {
+  return dpt__now() + (int64_t)(dpt__communicators_limit() * 1e9);
+}
 
 /* n: how many communicators are left. */
-static void set_state(enum state next, int n) DPT__REQUIRES(lock) {
+static void communicators_set_state(enum state next, int n) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__lock(&table);
   state = next;
@@ -86,7 +88,7 @@ static void communicator_add(dpt__communicator *communicator) DPT__REQUIRES(lock
 /* ---- when it goes wrong ---- */
 
 /* This thread's error message becomes the error of all streams of an item, as one. */
-static void watch_blame(const watched *w) {
+static void communicators_watch_blame(const watched *w) {
   dpt__stream_set_error(w->item[0].stream, w->fn, w->item[0].number);
   for (int i = 1; i < w->communicator->n; i++)
     dpt__stream_inherit(w->item[i].stream, w->item[i].number, w->item[0]);
@@ -94,21 +96,21 @@ static void watch_blame(const watched *w) {
 
 /* This thread's error message says what went wrong. The lock is not held during the abort. The
  * streams of what has not ended know of it before the abort lets them go on. */
-static void give_up(void) DPT__REQUIRES(lock) {
+static void communicators_give_up(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   watched *w;
   for (int i = 0; i < ncommunicator; i++) {
     communicators[i]->next = given_up;
     given_up = communicators[i];
   }
-  set_state(ENDING, 0);
+  communicators_set_state(ENDING, 0);
   dpt__transport_drop();
   snprintf(why, sizeof why, "%s", dpt_message());
   while ((w = first)) {
     int over = 0;
     if (library->query(w->pending, &over) || !over) {
       dpt__say("%s", why);
-      watch_blame(w);
+      communicators_watch_blame(w);
     }
     first = w->next;
     free(w);
@@ -118,12 +120,12 @@ static void give_up(void) DPT__REQUIRES(lock) {
   dpt__unlock(&lock);
   aborted->abort();
   dpt__lock(&lock);
-  set_state(CLOSED, 0);
+  communicators_set_state(CLOSED, 0);
   dpt__say("%s", why);
 }
 
 /* A message about a library that will be given up; what went wrong is this thread's message. */
-static int fail_for_good(const dpt__communicator *communicator) DPT__REQUIRES(lock) {
+static int communicators_fail_for_good(const dpt__communicator *communicator) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   char what[512];
   const char *after =
@@ -135,9 +137,10 @@ static int fail_for_good(const dpt__communicator *communicator) DPT__REQUIRES(lo
 }
 
 /* What was begun on the communicator is done. */
-static int wait_until_ready(const dpt__communicator *communicator) DPT__REQUIRES(lock) {
+static int communicators_wait_until_ready(const dpt__communicator *communicator)
+    DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
-  int64_t until = deadline(), pause = 1000;
+  int64_t until = communicators_deadline(), pause = 1000;
   for (int ready = 0;;) {
     DPT__TRY(library->state(communicator->joined, &ready));
     if (ready) return 0;
@@ -151,7 +154,7 @@ static int wait_until_ready(const dpt__communicator *communicator) DPT__REQUIRES
 /* ---- the watch ---- */
 
 /* Whether it is over; 1 and an error message if something is wrong. */
-static int watch_look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
+static int communicators_watch_look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int ready;
   *over = 0;
@@ -163,11 +166,11 @@ static int watch_look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
 }
 
 /* Forgets what is over, from the oldest on. */
-static int watch_look(void) DPT__REQUIRES(lock) {
+static int communicators_watch_look(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int over = 1;
   for (watched *w; over && (w = first);) {
-    if (watch_look_at(w, &over)) return fail_for_good(w->communicator);
+    if (communicators_watch_look_at(w, &over)) return communicators_fail_for_good(w->communicator);
     if (!over) return 0;
     first = w->next;
     if (!first) last = &first;
@@ -176,11 +179,11 @@ static int watch_look(void) DPT__REQUIRES(lock) {
   return 0;
 }
 
-static void *watch(void *arg) {
+static void *communicators_watch(void *arg) {
   dpt__lock(&lock);
   for (;;) {
     while (!first) dpt__cond_wait(&more, &lock);
-    if (watch_look()) give_up();
+    if (communicators_watch_look()) communicators_give_up();
     dpt__unlock(&lock);
     dpt__sleep((int64_t)POLL_MS * 1000000);
     dpt__lock(&lock);
@@ -188,12 +191,12 @@ static void *watch(void *arg) {
   return NULL;
 }
 
-static int start_watch(void) DPT__REQUIRES(lock) {
+static int communicators_start_watch(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   pthread_t thread;
   if (watching) return 0;
   pthread_cond_init(&more, NULL);
-  DPT__TRY(dpt__thread_start(&thread, watch, NULL, "the watch over collectives"));
+  DPT__TRY(dpt__thread_start(&thread, communicators_watch, NULL, "the watch over collectives"));
   pthread_detach(thread);
   watching = 1;
   return 0;
@@ -205,20 +208,21 @@ int dpt__communicators_open(void) {
   dpt__lock(&lock);
   int status = state == ENDING ? dpt__fail("%s is still being aborted", library->name) : 0;
   library = dpt__device_at(1)->backend->collectives;
-  if (!status) status = library->open() || start_watch();
-  if (!status) set_state(OPEN, ncommunicator);
+  if (!status) status = library->open() || communicators_start_watch();
+  if (!status) communicators_set_state(OPEN, ncommunicator);
   dpt__unlock(&lock);
   return status;
 }
 
-static void name_devices(dpt__communicator *g) {
+static void communicators_name_devices(dpt__communicator *g) {
   int n = snprintf(g->name, sizeof g->name, "device%s", g->n > 1 ? "s" : "");
   for (int i = 0; i < g->n && n < (int)sizeof g->name - 16; i++)
     n += snprintf(g->name + n, sizeof g->name - (size_t)n, "%s %d", i ? "," : "", g->device[i]);
   if (n >= (int)sizeof g->name - 16) snprintf(g->name, sizeof g->name, "%d devices", g->n);
 }
 
-static int join(int n, const int *device, dpt__communicator **communicator) DPT__REQUIRES(lock) {
+static int communicators_join(int n, const int *device, dpt__communicator **communicator)
+    DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int unit[DPT__MAX_DEVICES];
   dpt__communicator *g = calloc(1, sizeof *g);
@@ -229,7 +233,7 @@ static int join(int n, const int *device, dpt__communicator **communicator) DPT_
   }
   g->n = n;
   memcpy(g->device, device, (size_t)n * sizeof *device);
-  name_devices(g);
+  communicators_name_devices(g);
   for (int i = 0; i < n; i++) unit[i] = dpt__device_at(device[i])->index;
   int status = library->join(n, unit, &g->joined);
   if (status && !g->joined) {
@@ -237,11 +241,11 @@ static int join(int n, const int *device, dpt__communicator **communicator) DPT_
     free(g);
     return 1;
   }
-  if (status || wait_until_ready(g)) {
-    fail_for_good(g);
+  if (status || communicators_wait_until_ready(g)) {
+    communicators_fail_for_good(g);
     g->next = given_up;
     given_up = g;
-    give_up();
+    communicators_give_up();
     return 1;
   }
   *communicator = g;
@@ -260,7 +264,8 @@ static dpt__communicator *communicator_find(int n, const int *device) DPT__UNPRO
 }
 
 /* Under `table` alone; whether more may be joined. */
-static int look_up(int n, const int *device, dpt__communicator **communicator) DPT__UNPROVED {
+static int communicators_look_up(int n, const int *device,
+                                 dpt__communicator **communicator) DPT__UNPROVED {
   dpt__lock(&table);
   *communicator = communicator_find(n, device);
   int more_fit = state == OPEN && ncommunicator < COMMUNICATORS;
@@ -269,25 +274,26 @@ static int look_up(int n, const int *device, dpt__communicator **communicator) D
 }
 
 int dpt__communicator_of(int n, const int *device, dpt__communicator **communicator) {
-  int more_fit = look_up(n, device, communicator);
+  int more_fit = communicators_look_up(n, device, communicator);
   if (*communicator || !more_fit) return 0;
   int status = 0;
   dpt__lock(&lock);
   *communicator = communicator_find(n, device);
   if (!*communicator && state == OPEN && ncommunicator < COMMUNICATORS)
-    status = join(n, device, communicator);
+    status = communicators_join(n, device, communicator);
   dpt__unlock(&lock);
   return status;
 }
 
 /* ---- what runs ---- */
 
-static int begin_to_watch(const char *fn, const dpt__communicator *g, dpt__stream *const *streams,
-                          void *const *native) DPT__REQUIRES(lock) {
+static int communicators_begin_to_watch(const char *fn, const dpt__communicator *g,
+                                        dpt__stream *const *streams, void *const *native)
+    DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   watched *w = malloc(sizeof *w + (size_t)g->n * sizeof *w->item);
   if (!w) return dpt__no_memory("no host memory to watch over %s", g->name);
-  *w = (watched){.fn = fn, .communicator = g, .until = deadline()};
+  *w = (watched){.fn = fn, .communicator = g, .until = communicators_deadline()};
   if (library->record(g->joined, native, &w->pending)) {
     free(w);
     return 1;
@@ -300,14 +306,15 @@ static int begin_to_watch(const char *fn, const dpt__communicator *g, dpt__strea
   return 0;
 }
 
-static int is_known(const dpt__communicator *g) DPT__REQUIRES(lock) {
+static int communicators_is_known(const dpt__communicator *g) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   for (int i = 0; i < ncommunicator; i++)
     if (communicators[i] == g) return 1;
   return 0;
 }
 
-static int batch_run(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
+static int communicators_batch_run(dpt__context *context, int n, dpt__stream *const *streams,
+                                   const void *args) {
   const dpt__batch *b = args;
   const dpt__communicator *g = b->communicator;
   const dpt__buffers *buffers = (const dpt__buffers *)b->buffers;
@@ -315,14 +322,15 @@ static int batch_run(dpt__context *context, int n, dpt__stream *const *streams, 
   for (int i = 0; i < n; i++) native[i] = streams[i]->native_stream;
   dpt__lock(&lock);
   int status = 1;
-  if (!is_known(g)) {
+  if (!communicators_is_known(g)) {
     dpt__say("%s", why);
   } else {
-    status = library->issue(g->joined, native, b->calls, b->call, buffers) || wait_until_ready(g) ||
-             begin_to_watch(context->name, g, streams, native);
+    status = library->issue(g->joined, native, b->calls, b->call, buffers) ||
+             communicators_wait_until_ready(g) ||
+             communicators_begin_to_watch(context->name, g, streams, native);
     if (status) {
-      fail_for_good(g);
-      give_up();
+      communicators_fail_for_good(g);
+      communicators_give_up();
     }
   }
   dpt__unlock(&lock);
@@ -330,7 +338,8 @@ static int batch_run(dpt__context *context, int n, dpt__stream *const *streams, 
 }
 
 /* What DPT_FAULT asks to fail is counted with the copies. */
-static int batch_fail(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
+static int communicators_batch_fail(dpt__context *context, int n, dpt__stream *const *streams,
+                                    const void *args) {
   const char *name = streams[0]->backend->collectives->name;
   return dpt__fail("%s of %d devices: failed on demand (DPT_FAULT)", name, n);
 }
@@ -338,7 +347,8 @@ static int batch_fail(dpt__context *context, int n, dpt__stream *const *streams,
 int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch) {
   size_t nbuffers = (size_t)batch->calls * (size_t)batch->ranks;
   if (!nbuffers) return 0;
-  return dpt__stream_rendezvous(batch->ranks, streams,
-                                dpt__fault(DPT__FAULT_COPY) ? batch_fail : batch_run, fn, batch,
-                                offsetof(dpt__batch, buffers) + nbuffers * sizeof *batch->buffers);
+  return dpt__stream_rendezvous(
+      batch->ranks, streams,
+      dpt__fault(DPT__FAULT_COPY) ? communicators_batch_fail : communicators_batch_run, fn, batch,
+      offsetof(dpt__batch, buffers) + nbuffers * sizeof *batch->buffers);
 }

@@ -36,7 +36,7 @@ static int copy_broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
   return 0;
 }
 
-static int ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *ready) {
+static int copy_ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *ready) {
   for (int64_t i = 0; i < n; i++)
     DPT__TRY(dpt__event_record(dpt__current_stream(t[i]->storage_->device), &ready[i]));
   return 0;
@@ -47,7 +47,7 @@ static int ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *ready) {
 static int copy_spread(const char *fn, int64_t n, dpt_tensor *const *out,
                        const dpt_tensor *const *in, const int64_t *from, const int64_t *first) {
   dpt__event ready[DPT__MAX_DEVICES];
-  DPT__TRY(ready_all(n, in, ready));
+  DPT__TRY(copy_ready_all(n, in, ready));
   for (int64_t i = 0; i < n; i++)
     for (int64_t turn = 0; turn < n; turn++) {
       int64_t s = (i + turn) % n; /* not all from one device at a time */
@@ -56,7 +56,7 @@ static int copy_spread(const char *fn, int64_t n, dpt_tensor *const *out,
       if (dpt__at(to) == dpt__at(in[s]) && from[s] == first[s]) continue;
       DPT__TRY(copy_receive(fn, result, source, first[s + 1] - first[s], ready[s]));
     }
-  DPT__TRY(ready_all(n, in, ready));
+  DPT__TRY(copy_ready_all(n, in, ready));
   for (int64_t i = 0; i < n; i++)
     for (int64_t s = 0; s < n; s++)
       DPT__TRY(dpt__stream_wait(dpt__current_stream(in[i]->storage_->device), ready[s]));
@@ -76,7 +76,7 @@ static int copy_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
 }
 
 /* The first device sums, the others copy: less to queue. */
-static int all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+static int copy_all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   const dpt_tensor *const *results = (const dpt_tensor *const *)out;
   dpt__row rows[DPT__MAX_DEVICES];
   for (int64_t i = 0; i < n; i++) rows[i] = (dpt__row){1, &in[i], 0};
@@ -90,7 +90,7 @@ static int all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_tensor
 static int copy_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   int64_t first[DPT__MAX_DEVICES + 1], count = dpt__count(in[0]);
   if (count * (int64_t)dpt__dtype_size(dpt__type(in[0])) < LITTLE)
-    return all_reduce_little(n, out, in);
+    return copy_all_reduce_little(n, out, in);
   int64_t part = ((count + n - 1) / n + LINE - 1) / LINE * LINE;
   for (int64_t i = 0; i <= n; i++) first[i] = i * part < count ? i * part : count;
   DPT__TRY(dpt__sum_parts(n, out, first, in, first));

@@ -25,7 +25,9 @@ typedef struct operation {
   dpt__batch batch;
 } operation;
 
-static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static int nccl_by_number(const void *a, const void *b) {
+  return *(const int *)a - *(const int *)b;
+}
 
 /* *can = 0: these devices are to use copies. */
 static int nccl_begin(operation *j, const char *fn, int64_t n, const int *device, int *can) {
@@ -34,7 +36,7 @@ static int nccl_begin(operation *j, const char *fn, int64_t n, const int *device
   j->n = 0;
   for (int64_t i = 0; i < n && j->n < DPT__MAX_DEVICES; i++) j->device[j->n++] = device[i];
   if (j->n < n) return 0;
-  qsort(j->device, (size_t)j->n, sizeof *j->device, by_number);
+  qsort(j->device, (size_t)j->n, sizeof *j->device, nccl_by_number);
   for (int i = 0; i < j->n; i++) {
     if (i && j->device[i] == j->device[i - 1]) return 0;
     j->stream[i] = dpt__current_stream(j->device[i]);
@@ -46,8 +48,8 @@ static int nccl_begin(operation *j, const char *fn, int64_t n, const int *device
   return 0;
 }
 
-static int rank_of(const operation *j, int device) {
-  const int *found = bsearch(&device, j->device, (size_t)j->n, sizeof device, by_number);
+static int nccl_rank_of(const operation *j, int device) {
+  const int *found = bsearch(&device, j->device, (size_t)j->n, sizeof device, nccl_by_number);
   return (int)(found - j->device);
 }
 
@@ -68,7 +70,7 @@ static int nccl_add(operation *j, enum dpt__collective what, int dtype, int root
   return 0;
 }
 
-static int use(operation *j, int rank, const dpt_tensor *t) {
+static int nccl_use(operation *j, int rank, const dpt_tensor *t) {
   dpt__block *block = t->storage_->block; /* NULL: no bytes */
   return block ? dpt__block_use(block, j->stream[rank]) : 0;
 }
@@ -86,14 +88,14 @@ static int nccl_next_run(const operation *j, int n, dpt__row *const *rows, char 
                          int64_t *run) {
   *run = dpt__row_count(rows[0], INT64_MAX);
   for (int i = 0; i < n && *run; i++) {
-    dpt__stream *stream = j ? j->stream[rank_of(j, dpt__row_device(rows[i]))] : NULL;
+    dpt__stream *stream = j ? j->stream[nccl_rank_of(j, dpt__row_device(rows[i]))] : NULL;
     DPT__TRY(dpt__row_run(rows[i], *run, stream, &start[i], run));
   }
   return 0;
 }
 
 /* Rows worth sending: few runs for their bytes. */
-static int is_coarse(int n, const dpt__row *rows) {
+static int nccl_is_coarse(int n, const dpt__row *rows) {
   dpt__row own[DPT__MAX_DEVICES + 1], *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
   uint64_t most = dpt__row_bytes(&rows[0]) / PIECE, runs = 0;
@@ -110,10 +112,10 @@ static int is_coarse(int n, const dpt__row *rows) {
 
 /* What is done run by run: rows[0] is the root's, or where the sum goes beside the root's own row,
  * which is then rows[own]. */
-static int rows_go(operation *j, enum dpt__collective what, int n, dpt__row *rows, int own) {
+static int nccl_rows_go(operation *j, enum dpt__collective what, int n, dpt__row *rows, int own) {
   dpt__row *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
-  int root = rank_of(j, dpt__row_device(&rows[0]));
+  int root = nccl_rank_of(j, dpt__row_device(&rows[0]));
   for (int i = 0; i < n; i++) list[i] = &rows[i];
   for (int64_t run;;) {
     dpt__buffers *buffers;
@@ -123,7 +125,7 @@ static int rows_go(operation *j, enum dpt__collective what, int n, dpt__row *row
     int64_t count = what == DPT__REDUCE ? run : run * (int64_t)dpt__dtype_size(dtype);
     DPT__TRY(nccl_add(j, what, dtype, root, count, &buffers));
     for (int i = 0; i < n; i++) {
-      int rank = rank_of(j, dpt__row_device(&rows[i]));
+      int rank = nccl_rank_of(j, dpt__row_device(&rows[i]));
       if (what == DPT__BROADCAST)
         buffers[rank] = (dpt__buffers){start[i], start[i]};
       else if (i)
@@ -142,19 +144,19 @@ static int nccl_broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
     rows[c + 1] = out[c];
     device[c + 1] = dpt__row_device(&out[c]);
   }
-  if (can && is_coarse((int)copies + 1, rows))
+  if (can && nccl_is_coarse((int)copies + 1, rows))
     DPT__TRY(nccl_begin(&j, "broadcast", copies + 1, device, &can));
   else
     can = 0;
   if (!can) return dpt__transport_copy.broadcast(src, copies, out);
   dpt__copied_add(dpt__row_bytes(&src) * (uint64_t)copies);
-  DPT__TRY(rows_go(&j, DPT__BROADCAST, (int)copies + 1, rows, 0));
+  DPT__TRY(nccl_rows_go(&j, DPT__BROADCAST, (int)copies + 1, rows, 0));
   for (int64_t c = 0; c < copies; c++) dpt__row_written(&out[c]);
   return 0;
 }
 
 /* NCCL adds these up; short integers it does not know. */
-static int is_summed(const dpt__row *row) {
+static int nccl_is_summed(const dpt__row *row) {
   for (int64_t i = 0; i < row->n; i++)
     if (dpt__type(row->t[i]) == DPT_I16) return 0;
   return !dpt_deterministic_get();
@@ -163,19 +165,19 @@ static int is_summed(const dpt__row *row) {
 static int nccl_reduce(dpt__row out, int64_t sources, const dpt__row *in) {
   operation j;
   dpt__row rows[DPT__MAX_DEVICES + 1] = {out};
-  int device[DPT__MAX_DEVICES], own = 0, can = sources <= DPT__MAX_DEVICES && is_summed(&out);
+  int device[DPT__MAX_DEVICES], own = 0, can = sources <= DPT__MAX_DEVICES && nccl_is_summed(&out);
   for (int64_t s = 0; can && s < sources; s++) {
     rows[s + 1] = in[s];
     device[s] = dpt__row_device(&in[s]);
     if (device[s] == dpt__row_device(&out)) own = (int)s + 1;
   }
-  if (can && own && is_coarse((int)sources + 1, rows))
+  if (can && own && nccl_is_coarse((int)sources + 1, rows))
     DPT__TRY(nccl_begin(&j, "reduceAdd", sources, device, &can));
   else
     can = 0;
   if (!can) return dpt__transport_copy.reduce(out, sources, in);
   dpt__copied_add(dpt__row_bytes(&out) * (uint64_t)(sources - 1));
-  DPT__TRY(rows_go(&j, DPT__REDUCE, (int)sources + 1, rows, own));
+  DPT__TRY(nccl_rows_go(&j, DPT__REDUCE, (int)sources + 1, rows, own));
   dpt__row_written(&out);
   return 0;
 }
@@ -183,19 +185,19 @@ static int nccl_reduce(dpt__row out, int64_t sources, const dpt__row *in) {
 /* ---- a tensor of each device ---- */
 
 /* The devices of tensors, and that their streams use them. */
-static int begin_all(operation *j, const char *fn, int64_t n, dpt_tensor *const *out,
-                     const dpt_tensor *const *in, int *can) {
+static int nccl_begin_all(operation *j, const char *fn, int64_t n, dpt_tensor *const *out,
+                          const dpt_tensor *const *in, int *can) {
   int device[DPT__MAX_DEVICES] = {0};
   for (int64_t i = 0; i < n; i++) device[i] = in[i]->storage_->device;
   DPT__TRY(nccl_begin(j, fn, n, device, can));
   for (int64_t i = 0; *can && i < n; i++) {
-    DPT__TRY(use(j, rank_of(j, device[i]), in[i]));
-    DPT__TRY(use(j, rank_of(j, device[i]), out[i]));
+    DPT__TRY(nccl_use(j, nccl_rank_of(j, device[i]), in[i]));
+    DPT__TRY(nccl_use(j, nccl_rank_of(j, device[i]), out[i]));
   }
   return 0;
 }
 
-static int end_all(operation *j, int64_t n, dpt_tensor *const *out, uint64_t elements) {
+static int nccl_end_all(operation *j, int64_t n, dpt_tensor *const *out, uint64_t elements) {
   dpt__copied_add(elements * (uint64_t)(n - 1) * dpt__dtype_size(dpt__type(out[0])));
   DPT__TRY(nccl_flush(j));
   for (int64_t i = 0; i < n; i++) dpt__written(out[i]);
@@ -203,29 +205,30 @@ static int end_all(operation *j, int64_t n, dpt_tensor *const *out, uint64_t ele
 }
 
 /* *can = 0: nothing has been done. */
-static int try_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
-                          int *can) {
+static int nccl_try_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
+                               int *can) {
   operation j;
   dpt__buffers *buffers;
   int64_t count = dpt__count(in[0]);
-  DPT__TRY(begin_all(&j, "allReduce", n, out, in, can));
+  DPT__TRY(nccl_begin_all(&j, "allReduce", n, out, in, can));
   if (!*can || !count) return 0;
   DPT__TRY(nccl_add(&j, DPT__ALL_REDUCE, dpt__type(in[0]), 0, count, &buffers));
   for (int64_t i = 0; i < n; i++)
-    buffers[rank_of(&j, in[i]->storage_->device)] = (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
-  return end_all(&j, n, out, 2 * (uint64_t)count);
+    buffers[nccl_rank_of(&j, in[i]->storage_->device)] =
+        (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
+  return nccl_end_all(&j, n, out, 2 * (uint64_t)count);
 }
 
 static int nccl_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   dpt__row row = {1, &in[0], 0};
-  int can = is_summed(&row);
-  if (can) DPT__TRY(try_all_reduce(n, out, in, &can));
+  int can = nccl_is_summed(&row);
+  if (can) DPT__TRY(nccl_try_all_reduce(n, out, in, &can));
   return can ? 0 : dpt__transport_copy.all_reduce(n, out, in);
 }
 
 /* The parts are of one size and their order is that of the ranks. */
-static int is_even(const operation *j, int64_t n, const dpt_tensor *const *in,
-                   const int64_t *first) {
+static int nccl_is_even(const operation *j, int64_t n, const dpt_tensor *const *in,
+                        const int64_t *first) {
   for (int64_t i = 0; i < n; i++)
     if (first[i] != i * first[1] || j->device[i] != in[i]->storage_->device) return 0;
   return first[n] == n * first[1];
@@ -237,25 +240,25 @@ static int nccl_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *
   dpt__buffers *buffers;
   int64_t size = (int64_t)dpt__dtype_size(dpt__type(in[0]));
   int can;
-  DPT__TRY(begin_all(&j, "allGather", n, out, in, &can));
+  DPT__TRY(nccl_begin_all(&j, "allGather", n, out, in, &can));
   if (!can) return dpt__transport_copy.all_gather(n, out, in, first);
-  if (is_even(&j, n, in, first) && first[1]) {
+  if (nccl_is_even(&j, n, in, first) && first[1]) {
     DPT__TRY(nccl_add(&j, DPT__ALL_GATHER, DPT_U8, 0, first[1] * size, &buffers));
     for (int64_t i = 0; i < n; i++) buffers[i] = (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
-    return end_all(&j, n, out, (uint64_t)first[n]);
+    return nccl_end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) { /* every part by itself */
-    int root = rank_of(&j, in[s]->storage_->device);
+    int root = nccl_rank_of(&j, in[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
     DPT__TRY(
         nccl_add(&j, DPT__BROADCAST, DPT_U8, root, (first[s + 1] - first[s]) * size, &buffers));
     for (int64_t i = 0; i < n; i++) {
       void *to = nccl_at(out[i], first[s]);
-      buffers[rank_of(&j, out[i]->storage_->device)] =
+      buffers[nccl_rank_of(&j, out[i]->storage_->device)] =
           (dpt__buffers){i == s ? dpt__at(in[s]) : to, to};
     }
   }
-  return end_all(&j, n, out, (uint64_t)first[n]);
+  return nccl_end_all(&j, n, out, (uint64_t)first[n]);
 }
 
 static int nccl_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
@@ -263,36 +266,36 @@ static int nccl_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
   operation j;
   dpt__row row = {1, &in[0], 0};
   dpt__buffers *buffers;
-  int can = is_summed(&row), dtype = dpt__type(in[0]);
-  if (can) DPT__TRY(begin_all(&j, "reduceScatter", n, out, in, &can));
+  int can = nccl_is_summed(&row), dtype = dpt__type(in[0]);
+  if (can) DPT__TRY(nccl_begin_all(&j, "reduceScatter", n, out, in, &can));
   if (!can) return dpt__transport_copy.reduce_scatter(n, out, in, first);
-  if (is_even(&j, n, in, first) && first[1]) {
+  if (nccl_is_even(&j, n, in, first) && first[1]) {
     DPT__TRY(nccl_add(&j, DPT__REDUCE_SCATTER, dtype, 0, first[1], &buffers));
     for (int64_t i = 0; i < n; i++) buffers[i] = (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
-    return end_all(&j, n, out, (uint64_t)first[n]);
+    return nccl_end_all(&j, n, out, (uint64_t)first[n]);
   }
   for (int64_t s = 0; s < n; s++) {
-    int root = rank_of(&j, out[s]->storage_->device);
+    int root = nccl_rank_of(&j, out[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
     DPT__TRY(nccl_add(&j, DPT__REDUCE, dtype, root, first[s + 1] - first[s], &buffers));
     for (int64_t i = 0; i < n; i++)
-      buffers[rank_of(&j, in[i]->storage_->device)].from = nccl_at(in[i], first[s]);
+      buffers[nccl_rank_of(&j, in[i]->storage_->device)].from = nccl_at(in[i], first[s]);
     buffers[root].to = dpt__at(out[s]);
   }
-  return end_all(&j, n, out, (uint64_t)first[n]);
+  return nccl_end_all(&j, n, out, (uint64_t)first[n]);
 }
 
 /* ---- whether it is there ---- */
 
 /* Device i has the number i; every one is to get the sum. */
-static int sum_of(int n, dpt_tensor *t) {
+static int nccl_sum_of(int n, dpt_tensor *t) {
   dpt_tensor *all[DPT__MAX_DEVICES];
   int can;
   for (int i = 0; i < n; i++) {
     all[i] = &t[i];
     DPT__TRY(dpt_fill(all[i], i + 1));
   }
-  DPT__TRY(try_all_reduce(n, all, (const dpt_tensor *const *)all, &can));
+  DPT__TRY(nccl_try_all_reduce(n, all, (const dpt_tensor *const *)all, &can));
   if (!can) return dpt__fail("its devices were not joined");
   for (int i = 0; i < n; i++)
     for (int64_t k = 0; k < TEST; k += TEST - 1) {
@@ -305,7 +308,7 @@ static int sum_of(int n, dpt_tensor *t) {
 }
 
 /* A small sum over devices, on their communication streams, within dpt__communicators_limit. */
-static int test(int n, const int *device) {
+static int nccl_test(int n, const int *device) {
   dpt_tensor t[DPT__MAX_DEVICES] = {{0}};
   const int64_t count = TEST;
   int before, status = 0;
@@ -314,17 +317,17 @@ static int test(int n, const int *device) {
   for (int i = 0; i < n && !status; i++)
     status = !dpt__communication_stream(device[i]) || dpt_device_set(device[i]) ||
              dpt_tensor_new(&t[i], DPT_F32 | DPT_ON_DEVICE, 1, &count);
-  if (!status) status = sum_of(n, t);
+  if (!status) status = nccl_sum_of(n, t);
   for (int i = 0; i < n; i++) dpt_tensor_free(&t[i]);
   dpt__communicate(0);
   return dpt_device_set(before) || status;
 }
 
 /* 1 and an error message: devices *a and *b can not sum. */
-static int find_pair(int n, int *a, int *b) {
+static int nccl_find_pair(int n, int *a, int *b) {
   for (*a = 1; *a < n; ++*a)
     for (*b = *a + 1; *b <= n; ++*b)
-      if (!dpt__communicators_open() && test(2, (int[]){*a, *b})) return 1;
+      if (!dpt__communicators_open() && nccl_test(2, (int[]){*a, *b})) return 1;
   return 0;
 }
 
@@ -333,13 +336,13 @@ static int nccl_reject(const char *reason) {
 }
 
 /* All devices, then, if that fails, every two of them. */
-static int test_all(int n) {
+static int nccl_test_all(int n) {
   int device[DPT__MAX_DEVICES] = {0}, a = 1, b = 2;
   char reason[640], text[800];
   for (int i = 0; i < n; i++) device[i] = i + 1;
-  if (!test(n, device)) return 0;
+  if (!nccl_test(n, device)) return 0;
   snprintf(reason, sizeof reason, "%s", dpt_message());
-  if (n == 2 || (n > 2 && find_pair(n, &a, &b)))
+  if (n == 2 || (n > 2 && nccl_find_pair(n, &a, &b)))
     snprintf(text, sizeof text,
              "a small sum of devices %d and %d failed: %s (where peer-to-peer copies of these two "
              "are at fault, NCCL_P2P_DISABLE=1 in the environment helps)",
@@ -351,7 +354,7 @@ static int test_all(int n) {
 }
 
 /* Two logical devices that are one GPU. */
-static int check_distinct(int n) {
+static int nccl_check_distinct(int n) {
   char text[160];
   for (int a = 1; a <= n; a++)
     for (int b = a + 1; b <= n; b++)
@@ -373,13 +376,13 @@ static int nccl_available(void) {
     snprintf(text, sizeof text, "%s devices have none", backend->name);
     return nccl_reject(text);
   }
-  DPT__TRY(check_distinct(n));
+  DPT__TRY(nccl_check_distinct(n));
   if (dpt__communicators_open()) {
     snprintf(text, sizeof text, "%s", dpt_message());
     return nccl_reject(text);
   }
   dpt__communicators_testing(1);
-  int status = test_all(n);
+  int status = nccl_test_all(n);
   dpt__communicators_testing(0);
   return status;
 }

@@ -55,7 +55,8 @@ static int reducer_allocate(dpt_reducer *r) {
 }
 
 /* The tensors of one bucket, those of replica 0 first. */
-static int fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors, int64_t first) {
+static int reducer_fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors,
+                               int64_t first) {
   b->lists = r->lists + first;
   for (int64_t i = 0; i < r->replicas * b->tensors; i++) {
     const dpt_tensor *t = tensors[first + i];
@@ -89,7 +90,7 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
   int64_t first = 0;
   for (int64_t b = 0; b < buckets && !status; b++) {
     r->bucket[b].tensors = counts[b];
-    status = fill_bucket(r, &r->bucket[b], tensors, first);
+    status = reducer_fill_bucket(r, &r->bucket[b], tensors, first);
     first += counts[b] * replicas;
   }
   if (!status && !r->tensors)
@@ -129,7 +130,7 @@ static int reducer_queue_sum(dpt_reducer *r, int64_t b) DPT__REQUIRES(r->lock) {
 }
 
 /* If the sum can not be queued, the bucket is not ready after all: it may be tried once more. */
-static int bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) DPT__REQUIRES(r->lock) {
+static int reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   dpt__event *event = &r->ready[b * r->replicas + replica];
   if (event->stream) return 0;
@@ -151,13 +152,13 @@ static int reducer_check(const dpt_reducer *r, int64_t replica, int64_t b) {
 int dpt_reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) {
   DPT__TRY(reducer_check(r, replica, b));
   dpt__lock(&r->lock);
-  int status = bucket_ready(r, replica, b);
+  int status = reducer_bucket_ready(r, replica, b);
   dpt__unlock(&r->lock);
   return status;
 }
 
 /* The current stream of the replica's device waits for the communication stream. */
-static int wait_for_sums(dpt_reducer *r, int64_t replica) {
+static int reducer_wait_for_sums(dpt_reducer *r, int64_t replica) {
   int device = r->devices[replica];
   return dpt__stream_wait_all(dpt__current_stream(device), dpt__communication_stream(device));
 }
@@ -169,7 +170,7 @@ int dpt_reducer_invalidate(dpt_reducer *r, int64_t replica, int64_t b) {
   dpt__event *event = &r->ready[b * r->replicas + replica];
   if (r->bucket[b].queued) {
     r->bucket[b].again = 1;
-    status = wait_for_sums(r, replica);
+    status = reducer_wait_for_sums(r, replica);
   } else if (event->stream) {
     event->stream = NULL;
     r->bucket[b].missing++;
@@ -192,17 +193,17 @@ static void reducer_clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
 }
 
 /* What is not ready becomes so, in the order of the buckets. */
-static int all_ready(dpt_reducer *r, int64_t first_replica) DPT__REQUIRES(r->lock) {
+static int reducer_all_ready(dpt_reducer *r, int64_t first_replica) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   for (int64_t b = 0; b < r->buckets; b++)
-    for (int64_t i = first_replica; i < r->replicas; i++) DPT__TRY(bucket_ready(r, i, b));
+    for (int64_t i = first_replica; i < r->replicas; i++) DPT__TRY(reducer_bucket_ready(r, i, b));
   return 0;
 }
 
 int dpt_reducer_begin(dpt_reducer *r, int64_t used) {
   dpt__lock(&r->lock);
   reducer_clear(r);
-  int status = used > 0 && used < r->replicas ? all_ready(r, used) : 0;
+  int status = used > 0 && used < r->replicas ? reducer_all_ready(r, used) : 0;
   dpt__unlock(&r->lock);
   return status;
 }
@@ -210,7 +211,7 @@ int dpt_reducer_begin(dpt_reducer *r, int64_t used) {
 int dpt_reducer_cancel(dpt_reducer *r) {
   int status = 0;
   dpt__lock(&r->lock);
-  for (int64_t i = 0; i < r->replicas; i++) status |= wait_for_sums(r, i);
+  for (int64_t i = 0; i < r->replicas; i++) status |= reducer_wait_for_sums(r, i);
   reducer_clear(r);
   dpt__unlock(&r->lock);
   return status;
@@ -218,7 +219,7 @@ int dpt_reducer_cancel(dpt_reducer *r) {
 
 int dpt_reducer_finish(dpt_reducer *r) {
   dpt__lock(&r->lock);
-  int status = all_ready(r, 0);
+  int status = reducer_all_ready(r, 0);
   for (int64_t b = 0; b < r->buckets && !status; b++) {
     if (!r->bucket[b].again) continue;
     for (int64_t i = 0; i < r->replicas && !status; i++)

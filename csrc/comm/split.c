@@ -12,14 +12,14 @@
 #include <stdlib.h>
 
 /* The part of t that starts at entry `first` of dimension dim; owns no reference. */
-static dpt_tensor part_of(const dpt_tensor *t, int dim, int64_t first, int64_t count) {
+static dpt_tensor split_part_of(const dpt_tensor *t, int dim, int64_t first, int64_t count) {
   dpt_tensor view = *t;
   view.offset_ += first * t->stride_[dim];
   view.size_[dim] = count;
   return view;
 }
 
-static int is_plain(const dpt_tensor *to, const dpt_tensor *from) {
+static int split_is_plain(const dpt_tensor *to, const dpt_tensor *from) {
   return to->kind_ == from->kind_ && dpt__is_device(to->kind_) && dpt__contiguous(to) &&
          dpt__contiguous(from);
 }
@@ -32,7 +32,7 @@ static int split_move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dp
                       dpt__event *done) {
   *done = (dpt__event){NULL, 0};
   if (!dpt__count(from)) return 0;
-  if (!is_plain(to, from)) {
+  if (!split_is_plain(to, from)) {
     DPT__TRY(dpt__copy_straight(fn, to, from, done));
     return done->stream ? 0 : dpt_copy(to, from);
   }
@@ -51,7 +51,7 @@ static int split_finish(int status, int64_t n, dpt__event *done) {
 }
 
 /* Events of n moves, none of which has begun. */
-static dpt__event *moves(const char *fn, int64_t n) {
+static dpt__event *split_moves(const char *fn, int64_t n) {
   dpt__event *done = calloc((size_t)n + 1, sizeof *done);
   if (!done) dpt__no_memory("%s: no host memory", fn);
   return done;
@@ -85,14 +85,14 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
     return dpt__fail(
         "scatter: the chunks have %lld entries together, dimension %d of a %s has %lld",
         (long long)all, dim + 1, dpt__describe(src), (long long)src->size_[dim]);
-  dpt__event ready, *done = moves("scatter", n);
+  dpt__event ready, *done = split_moves("scatter", n);
   int status = !done || split_record(src, &ready);
   for (int64_t i = 0; !status && i < n; i++) {
     if (!rows[i]) {
       status = dpt_resize(out[i], 0, NULL);
       continue;
     }
-    dpt_tensor part = part_of(src, dim, first, rows[i]);
+    dpt_tensor part = split_part_of(src, dim, first, rows[i]);
     first += rows[i];
     status = dpt__result(out[i], part.ndim_, part.size_, devices[i]) ||
              split_move("scatter", out[i], &part, ready, &done[i]);
@@ -103,7 +103,7 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
 }
 
 /* The sizes of the result: those of the first part that has elements, the dimension summed up. */
-static int joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tensor *size) {
+static int split_joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tensor *size) {
   size->ndim_ = 0;
   for (int64_t i = 0; i < n; i++) {
     const dpt_tensor *t = in[i];
@@ -126,16 +126,16 @@ static int joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tens
 
 int dpt_comm_gather(dpt_tensor *out, int device, int64_t n, const dpt_tensor *const *in, int dim) {
   dpt_tensor size = {0};
-  DPT__TRY(joined_size(n, in, dim, &size));
+  DPT__TRY(split_joined_size(n, in, dim, &size));
   if (!size.ndim_) return dpt_resize(out, 0, NULL);
   DPT__TRY(dpt__result(out, size.ndim_, size.size_, device));
   int64_t first = 0;
-  dpt__event *done = moves("gather", n);
+  dpt__event *done = split_moves("gather", n);
   int status = !done;
   for (int64_t i = 0; !status && i < n; i++) {
     if (!in[i]->ndim_) continue;
     dpt__event ready;
-    dpt_tensor part = part_of(out, dim, first, in[i]->size_[dim]);
+    dpt_tensor part = split_part_of(out, dim, first, in[i]->size_[dim]);
     first += in[i]->size_[dim];
     status = split_record(in[i], &ready) || split_move("gather", &part, in[i], ready, &done[i]);
   }

@@ -44,13 +44,13 @@ static void participant_destroy(participant *w) {
 }
 
 /* Each of the participants waits for what was queued on all of them before. */
-static int participants_wait(participant *w, int64_t n) {
+static int sum_participants_wait(participant *w, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = 0; k < n; k++) DPT__TRY(dpt__stream_wait(w[i].stream, w[k].ready));
   return 0;
 }
 
-static int64_t last_part(const reduction *j) {
+static int64_t sum_last_part(const reduction *j) {
   return j->sources < DPT__SOURCES ? j->sources : DPT__SOURCES;
 }
 
@@ -60,7 +60,7 @@ static int participant_alloc(participant *w, const reduction *j, int helps) {
   int device = w->stream->device, parts = j->sources > DPT__SOURCES;
   for (int64_t s = 0; s < j->sources; s++) parts |= dpt__row_device(&j->in[s]) != device;
   if (parts && !w->buffer)
-    DPT__TRY(dpt__storage_new_on(&w->buffer, DPT_U8 | DPT_ON_DEVICE, (last_part(j) + 1) * CHUNK,
+    DPT__TRY(dpt__storage_new_on(&w->buffer, DPT_U8 | DPT_ON_DEVICE, (sum_last_part(j) + 1) * CHUNK,
                                  device));
   return helps ? dpt__storage_new_on(&w->sums, DPT_U8 | DPT_ON_DEVICE, 2 * CHUNK, device) : 0;
 }
@@ -163,7 +163,7 @@ static int sum_out(participant *w, reduction *j, int64_t most) {
       DPT__TRY(sum_chunk_on(w, j, count, dpt__type(t), (span){&j->out, NULL}));
       continue;
     }
-    void *dst = participant_part(w, last_part(j));
+    void *dst = participant_part(w, sum_last_part(j));
     dpt__copies copies;
     DPT__TRY(sum_chunk_on(w, j, count, dpt__type(t), (span){NULL, dst}));
     dpt__copies_start(&copies, w->stream, "reduceAdd");
@@ -195,7 +195,7 @@ static int sum_all(participant *w, int64_t n, reduction *j) {
     return sum_out(w, j, INT64_MAX);
   }
   for (int64_t i = 1; i < n; i++) DPT__TRY(participant_alloc(&w[i], j, 1));
-  DPT__TRY(participants_wait(w, n));
+  DPT__TRY(sum_participants_wait(w, n));
   int64_t turn = 0;
   for (int64_t count; (count = sum_chunk_count(&j->out, CHUNK)); turn++)
     DPT__TRY(sum_chunk(w, &w[1 + turn % (n - 1)], j, count));
@@ -237,7 +237,7 @@ int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
   for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], 0};
   for (int64_t i = 0; !status && i < n; i++)
     status = participant_alloc(&w[i], &(reduction){.sources = n, .in = rows}, 0);
-  if (!status) status = participants_wait(w, n);
+  if (!status) status = sum_participants_wait(w, n);
   for (int64_t i = 0; !status && i < n; i++) {
     const dpt_tensor *sum = out[i];
     for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], first[i]};
@@ -249,5 +249,5 @@ int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
     status |= dpt__event_record(w[i].stream, &w[i].ready);
     participant_destroy(&w[i]);
   }
-  return status || participants_wait(w, n);
+  return status || sum_participants_wait(w, n);
 }

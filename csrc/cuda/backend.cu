@@ -11,7 +11,7 @@
 const dpt__services *dpt__cuda_services;
 
 /* Errors after which CUDA rejects all further work of the process (driver_types.h says which). */
-static bool is_lasting(cudaError_t error) {
+static bool backend_is_lasting(cudaError_t error) {
   switch (error) {
   case cudaErrorECCUncorrectable:
   case cudaErrorContained:
@@ -39,7 +39,7 @@ int dpt__cuda_status(cudaError_t error, const char *call) {
   snprintf(name, sizeof name, "%.*s", (int)length, call);
   (void)cudaGetLastError(); /* the next launch is not to be blamed for it */
   const char *after = "";
-  if (is_lasting(error))
+  if (backend_is_lasting(error))
     after =
         dpt__cuda_checks_launches()
             ? "; CUDA can do no more work in this process"

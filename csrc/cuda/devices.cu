@@ -10,7 +10,7 @@
 
 enum { MOST = 256 };
 
-static int version_message(const char *why) {
+static int devices_version_message(const char *why) {
   int runtime = 0, driver = 0;
   DPT__CUDA(cudaRuntimeGetVersion(&runtime));
   DPT__CUDA(cudaDriverGetVersion(&driver));
@@ -21,19 +21,20 @@ static int version_message(const char *why) {
                         why);
 }
 
-static int count(int *n) {
+static int devices_count(int *n) {
   cudaError_t error = cudaGetDeviceCount(n);
   if (error == cudaErrorNoDevice || (!error && !*n))
     return dpt__cuda_fail("the NVIDIA driver sees no GPU (are they hidden by "
                           "CUDA_VISIBLE_DEVICES?)");
-  if (error == cudaErrorInsufficientDriver) return version_message(cudaGetErrorString(error));
+  if (error == cudaErrorInsufficientDriver)
+    return devices_version_message(cudaGetErrorString(error));
   if (error == cudaErrorStubLibrary)
     return dpt__cuda_fail("the libcuda.so.1 that is found first is the toolkit's stub, not the "
                           "NVIDIA driver's: take its folder out of LD_LIBRARY_PATH");
   return dpt__cuda_status(error, "cudaGetDeviceCount");
 }
 
-static int versions(int *runtime, int *driver) {
+static int devices_versions(int *runtime, int *driver) {
   DPT__CUDA(cudaRuntimeGetVersion(runtime));
   DPT__CUDA(cudaDriverGetVersion(driver));
   return 0;
@@ -41,7 +42,7 @@ static int versions(int *runtime, int *driver) {
 
 static char *names[MOST]; /* live as long as the process */
 
-static int properties(int index, dpt_device_info *info, int64_t *memory) {
+static int devices_properties(int index, dpt_device_info *info, int64_t *memory) {
   cudaDeviceProp p;
   if (index < 0 || index >= MOST) return dpt__cuda_fail("there is no GPU %d", index);
   DPT__CUDA(cudaGetDeviceProperties(&p, index));
@@ -87,7 +88,7 @@ static int memory_left(int index, int64_t *bytes) {
 }
 
 /* Of a call for memory: 0 and NULL if there is none. */
-static int allocated(cudaError_t error, const char *call, void **p) {
+static int devices_allocated(cudaError_t error, const char *call, void **p) {
   if (error == cudaSuccess) return 0;
   *p = NULL;
   if (error != cudaErrorMemoryAllocation) return dpt__cuda_status(error, call);
@@ -97,7 +98,7 @@ static int allocated(cudaError_t error, const char *call, void **p) {
 
 static int memory_alloc(int index, size_t bytes, void **p) {
   dpt__visit there(index);
-  return there.failed || allocated(cudaMalloc(p, bytes), "cudaMalloc", p);
+  return there.failed || devices_allocated(cudaMalloc(p, bytes), "cudaMalloc", p);
 }
 
 /* A device that failed: its memory is gone with it. */
@@ -107,7 +108,7 @@ static void memory_free(int index, void *p, size_t bytes) {
 }
 
 static int pinned_alloc(size_t bytes, void **p) {
-  return allocated(cudaHostAlloc(p, bytes, cudaHostAllocPortable), "cudaHostAlloc", p);
+  return devices_allocated(cudaHostAlloc(p, bytes, cudaHostAllocPortable), "cudaHostAlloc", p);
 }
 
 static void pinned_free(void *p, size_t bytes) {
@@ -118,7 +119,7 @@ static void pinned_free(void *p, size_t bytes) {
 
 /* Copies between devices that do not reach each other are staged by the driver, so all that is to
  * do is to say that they do, once. Another library of the process may have said so before. */
-static int peer(int index, int other, int on, int *reached) {
+static int devices_peer(int index, int other, int on, int *reached) {
   static std::mutex lock;
   std::lock_guard<std::mutex> guard(lock);
   *reached = 1;
@@ -138,13 +139,13 @@ static int peer(int index, int other, int on, int *reached) {
 }
 
 void dpt__cuda_devices(dpt__backend *backend) {
-  backend->count = count;
-  backend->versions = versions;
-  backend->properties = properties;
+  backend->count = devices_count;
+  backend->versions = devices_versions;
+  backend->properties = devices_properties;
   backend->memory_left = memory_left;
   backend->memory_alloc = memory_alloc;
   backend->memory_free = memory_free;
   backend->pinned_alloc = pinned_alloc;
   backend->pinned_free = pinned_free;
-  backend->peer = peer;
+  backend->peer = devices_peer;
 }

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-static int enter(int index) {
+static int stream_enter(int index) {
   DPT__CUDA(cudaSetDevice(index));
   return 0;
 }
@@ -145,7 +145,7 @@ static void graph_free(void *graph) {
 }
 
 void dpt__cuda_streams(dpt__backend *backend) {
-  backend->enter = enter;
+  backend->enter = stream_enter;
   backend->stream_new = stream_new;
   backend->event_record = event_record;
   backend->stream_wait_event = stream_wait_event;

@@ -61,13 +61,13 @@ static const dpt__backend *pinned_backend(void) {
   return dpt__device_count() ? dpt__device_at(1)->backend : &dpt__host;
 }
 
-static int raw_alloc(int device, size_t bytes, void **data) {
+static int allocator_raw_alloc(int device, size_t bytes, void **data) {
   if (!device) return pinned_backend()->pinned_alloc(bytes, data);
   dpt__device *d = dpt__device_at(device);
   return d->backend->memory_alloc(d->index, bytes, data);
 }
 
-static void raw_free(dpt__block *block) {
+static void allocator_raw_free(dpt__block *block) {
   if (block->device) {
     dpt__device *d = dpt__device_at(block->device);
     d->backend->memory_free(d->index, block->data, block->bytes);
@@ -102,18 +102,18 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
   return status;
 }
 
-static int is_done(const dpt__block *block) {
+static int allocator_is_done(const dpt__block *block) {
   if (dpt__cache_off() && !dpt__event_done((dpt__event){block->stream, block->freed})) return 0;
   for (int i = 0; i < block->nuser; i++)
     if (!dpt__event_done(block->users[i])) return 0;
   return 1;
 }
 
-static void make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
+static void allocator_make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   if (dpt__cache_off()) {
     p->taken -= (int64_t)block->bytes;
-    raw_free(block);
+    allocator_raw_free(block);
     free(block->users);
     free(block);
     return;
@@ -124,10 +124,10 @@ static void make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
 }
 
 /* Free at once, or when its streams have passed it. */
-static void retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
+static void allocator_retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
-  if (is_done(block)) {
-    make_free(p, block);
+  if (allocator_is_done(block)) {
+    allocator_make_free(p, block);
   } else {
     block->next = p->pending;
     p->pending = block;
@@ -135,14 +135,14 @@ static void retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
 }
 
 /* How many blocks are pending no more. */
-static int look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
+static int allocator_look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   int n = 0;
   for (dpt__block **link = &p->pending; *link;) {
     dpt__block *block = *link;
-    if (is_done(block)) {
+    if (allocator_is_done(block)) {
       *link = block->next;
-      make_free(p, block);
+      allocator_make_free(p, block);
       n++;
     } else {
       link = &block->next;
@@ -164,7 +164,7 @@ void dpt__block_free(dpt__block *block) {
   atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
   if (block->stream) block->freed = dpt__event_last(block->stream).number;
   for (int i = 0; i < block->nuser; i++) block->users[i] = dpt__event_last(block->users[i].stream);
-  retire(p, block);
+  allocator_retire(p, block);
   dpt__unlock(&p->lock);
 }
 
@@ -193,7 +193,7 @@ void dpt__block_unpin(dpt__block *block) {
 /* ---- segments ---- */
 
 /* Takes whole free segments out of the bins. */
-static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list) {
+static dpt__block *allocator_collect_bins(dpt__bins *bins, dpt__block *list) {
   for (int row = 0; row < DPT__BIN_ROWS; row++)
     for (int column = 0; column < DPT__BIN_COLUMNS; column++)
       for (dpt__block *b = bins->first[row][column], *next; b; b = next) {
@@ -208,7 +208,7 @@ static dpt__block *collect_bins(dpt__bins *bins, dpt__block *list) {
 
 /* Waits for the other streams' use of the blocks that are pending now, and says how many of those
  * became free. They stay in no list meanwhile. */
-static int await_pending(pool *p) DPT__REQUIRES(p->emptying) {
+static int allocator_await_pending(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__lock(&p->lock);
   dpt__block *pending = p->pending;
   p->pending = NULL;
@@ -225,19 +225,19 @@ static int await_pending(pool *p) DPT__REQUIRES(p->emptying) {
     p->pending = pending;
     pending = next;
   }
-  int n = look_at_pending(p);
+  int n = allocator_look_at_pending(p);
   dpt__unlock(&p->lock);
   return n;
 }
 
 /* Frees whole free segments and returns how many. Waits for the work that uses
  * them. */
-static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
+static int allocator_free_segments(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__block *list = NULL;
   dpt__lock(&p->lock);
-  look_at_pending(p);
+  allocator_look_at_pending(p);
   for (heap *h = p->heaps; h; h = h->next)
-    list = collect_bins(&h->large, collect_bins(&h->small, list));
+    list = allocator_collect_bins(&h->large, allocator_collect_bins(&h->small, list));
   dpt__unlock(&p->lock);
   (void)dpt__sync_point("free segments are taken");
   for (dpt__block *b = list; b; b = b->next)
@@ -247,7 +247,7 @@ static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
   for (; list; n++) {
     dpt__block *next = list->next;
     bytes += (int64_t)list->bytes;
-    raw_free(list);
+    allocator_raw_free(list);
     free(list->users);
     free(list);
     list = next;
@@ -259,7 +259,7 @@ static int free_segments(pool *p) DPT__REQUIRES(p->emptying) {
 }
 
 /* The free blocks of a stream; NULL without host memory. */
-static heap *find_heap(pool *p, dpt__stream *stream) DPT__REQUIRES(p->lock) {
+static heap *allocator_find_heap(pool *p, dpt__stream *stream) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   heap *h = p->heaps;
   while (h && h->stream != stream) h = h->next;
@@ -270,20 +270,20 @@ static heap *find_heap(pool *p, dpt__stream *stream) DPT__REQUIRES(p->lock) {
   return h;
 }
 
-static size_t segment_size(size_t bytes) {
+static size_t allocator_segment_size(size_t bytes) {
   if (bytes <= SMALL) return SMALL_SEGMENT;
   if (bytes <= MEDIUM) return MEDIUM_SEGMENT;
   return (bytes + SMALL_SEGMENT - 1) / SMALL_SEGMENT * SMALL_SEGMENT;
 }
 
 /* A fresh segment as one block in no bin; NULL: no memory. */
-static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bins *home,
-                               size_t bytes) DPT__REQUIRES(p->lock) {
+static dpt__block *allocator_new_segment(pool *p, int device, dpt__stream *stream, dpt__bins *home,
+                                         size_t bytes) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   if (p->limit && p->taken + (int64_t)bytes > p->limit) return NULL;
   dpt__block *block = calloc(1, sizeof *block);
   if (!block) return NULL;
-  if (raw_alloc(device, bytes, &block->data) || !block->data) {
+  if (allocator_raw_alloc(device, bytes, &block->data) || !block->data) {
     free(block);
     return NULL;
   }
@@ -297,19 +297,21 @@ static dpt__block *new_segment(pool *p, int device, dpt__stream *stream, dpt__bi
 }
 
 /* A block in no bin, cut to size; NULL: none. exact: a segment of just that size will do. */
-static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t bytes, int exact)
-    DPT__REQUIRES(p->lock) {
-  look_at_pending(p);
-  heap *h = find_heap(p, stream);
+static dpt__block *allocator_find_block(pool *p, int device, dpt__stream *stream, size_t bytes,
+                                        int exact) DPT__REQUIRES(p->lock) {
+  allocator_look_at_pending(p);
+  heap *h = allocator_find_heap(p, stream);
   if (!h) return NULL;
   dpt__bins *bins = bytes <= SMALL ? &h->small : &h->large;
   dpt__block *block = NULL;
   if (!dpt__cache_off()) {
     block = dpt__bins_find(bins, bytes);
     if (block) dpt__bins_remove(bins, block);
-    if (!block) block = new_segment(p, device, stream, bins, segment_size(bytes));
+    if (!block)
+      block = allocator_new_segment(p, device, stream, bins, allocator_segment_size(bytes));
   }
-  if (!block && (exact || dpt__cache_off())) block = new_segment(p, device, stream, bins, bytes);
+  if (!block && (exact || dpt__cache_off()))
+    block = allocator_new_segment(p, device, stream, bins, bytes);
   if (!block) return NULL;
   if (block->bytes - bytes >= (bytes <= SMALL ? DPT__GRAIN : SMALL)) dpt__block_cut(block, bytes);
   block->asked = bytes;
@@ -317,10 +319,10 @@ static dpt__block *find_block(pool *p, int device, dpt__stream *stream, size_t b
 }
 
 /* The same, counted: as a tensor's, or in bytes alone. */
-static dpt__block *find_live(pool *p, int device, dpt__stream *stream, size_t bytes, int exact,
-                             int tensors) {
+static dpt__block *allocator_find_live(pool *p, int device, dpt__stream *stream, size_t bytes,
+                                       int exact, int tensors) {
   dpt__lock(&p->lock);
-  dpt__block *block = find_block(p, device, stream, bytes, exact);
+  dpt__block *block = allocator_find_block(p, device, stream, bytes, exact);
   if (block) {
     p->live += (int64_t)bytes;
     p->blocks += tensors;
@@ -331,7 +333,7 @@ static dpt__block *find_live(pool *p, int device, dpt__stream *stream, size_t by
   return block;
 }
 
-static int out_of_memory(pool *p, int device, size_t bytes) {
+static int allocator_out_of_memory(pool *p, int device, size_t bytes) {
   char where[48], limit[64] = "", space[64] = "";
   struct rlimit memory = {.rlim_cur = RLIM_INFINITY};
   getrlimit(RLIMIT_AS, &memory);
@@ -347,41 +349,43 @@ static int out_of_memory(pool *p, int device, size_t bytes) {
                         bytes, live, cached, limit, space);
 }
 
-static size_t whole_grains(size_t bytes) {
+static size_t allocator_whole_grains(size_t bytes) {
   return dpt__cache_off() ? bytes : (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
 }
 
 /* After the first try: frees what is cached and tries once more, as long as anything was freed:
  * another thread may have been quicker to take it, and may have cached it since. */
-static dpt__block *reclaim(pool *p, int device, dpt__stream *stream, size_t bytes, int tensors) {
+static dpt__block *allocator_reclaim(pool *p, int device, dpt__stream *stream, size_t bytes,
+                                     int tensors) {
   enum { ROUNDS = 8 }; /* others may go on for ever */
   dpt__block *block = NULL;
   dpt__lock(&p->emptying);
   for (int i = 0, more = 1; !block && more && i < ROUNDS; i++) {
-    more = await_pending(p);
-    more += free_segments(p);
-    block = find_live(p, device, stream, bytes, 1, tensors);
+    more = allocator_await_pending(p);
+    more += allocator_free_segments(p);
+    block = allocator_find_live(p, device, stream, bytes, 1, tensors);
   }
   dpt__unlock(&p->emptying);
   return block;
 }
 
-static int take(int device, dpt__stream *stream, size_t bytes, int tensors, dpt__block **block) {
+static int allocator_take(int device, dpt__stream *stream, size_t bytes, int tensors,
+                          dpt__block **block) {
   pool *p = &pools[device];
-  bytes = whole_grains(bytes);
-  if (dpt__fault(DPT__FAULT_MALLOC)) return out_of_memory(p, device, bytes);
-  *block = find_live(p, device, stream, bytes, 0, tensors);
-  if (!*block) *block = reclaim(p, device, stream, bytes, tensors);
-  return *block ? 0 : out_of_memory(p, device, bytes);
+  bytes = allocator_whole_grains(bytes);
+  if (dpt__fault(DPT__FAULT_MALLOC)) return allocator_out_of_memory(p, device, bytes);
+  *block = allocator_find_live(p, device, stream, bytes, 0, tensors);
+  if (!*block) *block = allocator_reclaim(p, device, stream, bytes, tensors);
+  return *block ? 0 : allocator_out_of_memory(p, device, bytes);
 }
 
 int dpt__block_alloc(int device, size_t bytes, dpt__block **block) {
   DPT__TRY(dpt__devices_ready("allocation"));
-  return take(device, device ? dpt__current_stream(device) : NULL, bytes, 1, block);
+  return allocator_take(device, device ? dpt__current_stream(device) : NULL, bytes, 1, block);
 }
 
 int dpt__block_alloc_on(dpt__stream *stream, size_t bytes, dpt__block **block) {
-  return take(stream->device, stream, bytes, 0, block);
+  return allocator_take(stream->device, stream, bytes, 0, block);
 }
 
 /* ---- what users ask ---- */
@@ -434,7 +438,7 @@ int dpt_memory_limit_set(int device, int64_t bytes) {
 void dpt__cache_empty(int device) {
   pool *p = &pools[device];
   dpt__lock(&p->emptying);
-  free_segments(p);
+  allocator_free_segments(p);
   dpt__unlock(&p->emptying);
 }
 

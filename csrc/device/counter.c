@@ -73,7 +73,7 @@ void dpt__counter_advance(dpt__counter *counter, uint64_t value) {
   syscall(SYS_futex, &counter->generation, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void relax(void) {
+static void counter_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -82,13 +82,13 @@ static void relax(void) {
 }
 
 /* Returns 1 if the value came while spinning. A worker leaves a core to the thread that queues. */
-static int spin(dpt__counter *counter, uint64_t value) {
+static int counter_spin(dpt__counter *counter, uint64_t value) {
   int there = 0, others = is_worker + atomic_load_explicit(&working, memory_order_relaxed);
   if (atomic_fetch_add(&spinning, 1) + others < dpt__cores()) {
     int64_t end = dpt__now() + SPIN_NS;
     do {
       for (int i = 0; i < PAUSES && !there; i++) {
-        relax();
+        counter_relax();
         there = dpt__counter_value(counter) >= value;
       }
     } while (!there && dpt__now() < end);
@@ -98,7 +98,7 @@ static int spin(dpt__counter *counter, uint64_t value) {
 }
 
 /* Sleeps until the value is there. */
-static void rest(dpt__counter *counter, uint64_t value) {
+static void counter_rest(dpt__counter *counter, uint64_t value) {
   for (;;) {
     uint32_t generation = atomic_load(&counter->generation);
     uint64_t at = atomic_load(&counter->wake_at);
@@ -120,10 +120,10 @@ void dpt__counter_wait_wary(dpt__counter *counter, uint64_t value, dpt__wary *wa
   if (wary->skip > 0) {
     wary->skip--;
   } else {
-    there = spin(counter, value);
+    there = counter_spin(counter, value);
     wary->failed = there ? 0 : wary->failed < MOST ? 2 * wary->failed + 1 : MOST;
     wary->skip = wary->failed;
   }
-  if (!there) rest(counter, value);
+  if (!there) counter_rest(counter, value);
   if (is_worker) atomic_fetch_add(&working, 1);
 }

@@ -26,12 +26,14 @@ _Static_assert(DPT__MAX_STREAMS <= 256, "a stream's index fits into a byte");
 
 /* ---- the list is made ---- */
 
-static int is_given(const dpt__device_list *list) { return strcmp(list->source, "default") != 0; }
+static int device_is_given(const dpt__device_list *list) {
+  return strcmp(list->source, "default") != 0;
+}
 
 /* why_not: what stands against the GPUs that were asked for; "": nothing was asked or they are
  * there. */
-static void write_report(const dpt__device_list *list, const char *why_not) {
-  const char *many = ndevice == 1 ? "" : "s", *given = is_given(list) ? list->text : "";
+static void device_write_report(const dpt__device_list *list, const char *why_not) {
+  const char *many = ndevice == 1 ? "" : "s", *given = device_is_given(list) ? list->text : "";
   int n;
   if (list->plugin)
     n = snprintf(report, sizeof report, "%d %s device%s (%s%s%s)", ndevice, list->plugin, many,
@@ -64,7 +66,7 @@ static int add_device(const dpt__backend *backend, int number, int unit, int thr
 }
 
 /* A list that could not be completed: the next call begins anew, perhaps with another backend. */
-static void drop_devices(int count) DPT__REQUIRES(lock) {
+static void device_drop_devices(int count) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   for (int number = 1; number <= count; number++) {
     free(devices[number]->streams[0]); /* it has never started */
@@ -74,7 +76,7 @@ static void drop_devices(int count) DPT__REQUIRES(lock) {
 }
 
 /* Loads the backend and counts its devices if the list asks for every one. */
-static int find_backend(dpt__device_list *list, const dpt__backend **backend) {
+static int device_find_backend(dpt__device_list *list, const dpt__backend **backend) {
   int there;
   *backend = &dpt__host;
   if (!list->plugin) return 0;
@@ -87,14 +89,14 @@ static int find_backend(dpt__device_list *list, const dpt__backend **backend) {
   return 0;
 }
 
-static int make_devices(void) DPT__REQUIRES(lock) {
+static int device_make_devices(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__device_list list;
   char why_not[256] = "";
   const dpt__backend *backend;
   DPT__TRY(dpt__device_list_find(wanted, &list));
   DPT__TRY(dpt__fault_init());
-  if (find_backend(&list, &backend)) {
+  if (device_find_backend(&list, &backend)) {
     if (strcmp(list.plugin, "emulated") == 0)
       return dpt__fail_in("%s: got '%s', but emulated devices exist in test builds only",
                           list.source, list.text);
@@ -105,12 +107,12 @@ static int make_devices(void) DPT__REQUIRES(lock) {
   int threads = list.count ? dpt__cores() / list.count : 0;
   for (int i = 0; i < list.count; i++) {
     if (!add_device(backend, i + 1, list.unit[i], threads > 1 ? threads : 1)) continue;
-    drop_devices(i);
+    device_drop_devices(i);
     return 1;
   }
   ndevice = list.count;
-  write_report(&list, why_not);
-  if (*why_not && is_given(&list)) fprintf(stderr, "dpt: %s\n", report);
+  device_write_report(&list, why_not);
+  if (*why_not && device_is_given(&list)) fprintf(stderr, "dpt: %s\n", report);
   pthread_atfork(NULL, NULL, device_after_fork);
   atomic_store(&ready, 1);
   return 0;
@@ -119,7 +121,7 @@ static int make_devices(void) DPT__REQUIRES(lock) {
 int dpt__devices_ready(const char *fn) {
   if (!atomic_load_explicit(&ready, memory_order_acquire)) {
     dpt__lock(&lock);
-    int status = atomic_load(&ready) ? 0 : make_devices();
+    int status = atomic_load(&ready) ? 0 : device_make_devices();
     dpt__unlock(&lock);
     DPT__TRY(status);
   }
@@ -241,7 +243,7 @@ dpt__stream *dpt__communication_stream(int number) {
 void dpt__communicate(int on) { communicating = on; }
 
 /* The stream with that index; -1 is the current one. */
-static int find_stream(const char *fn, int number, int index, dpt__stream **stream) {
+static int device_find_stream(const char *fn, int number, int index, dpt__stream **stream) {
   dpt__device *device;
   DPT__TRY(dpt__device_find(fn, number, &device));
   int count = atomic_load(&device->nstream);
@@ -281,7 +283,7 @@ int dpt_stream_count(int *n) {
 
 int dpt_stream_set(int number, int index) {
   dpt__stream *stream;
-  DPT__TRY(find_stream("setStream", number, index < 0 ? DPT__MAX_STREAMS : index, &stream));
+  DPT__TRY(device_find_stream("setStream", number, index < 0 ? DPT__MAX_STREAMS : index, &stream));
   int first = number ? number : 1, last = number ? number : ndevice;
   for (int i = first; i <= last; i++) current_stream[i] = (unsigned char)index;
   return 0;
@@ -289,7 +291,7 @@ int dpt_stream_set(int number, int index) {
 
 int dpt_stream_get(int number, int *index) {
   dpt__stream *stream;
-  DPT__TRY(find_stream("getStream", number, -1, &stream));
+  DPT__TRY(device_find_stream("getStream", number, -1, &stream));
   *index = stream->index;
   return 0;
 }
@@ -298,18 +300,18 @@ int dpt_stream_get(int number, int *index) {
 
 int dpt_event_record(dpt_event *event, int number, int index) {
   dpt__stream *stream;
-  DPT__TRY(find_stream("event", number, index, &stream));
+  DPT__TRY(device_find_stream("event", number, index, &stream));
   dpt__event recorded;
   DPT__TRY(dpt__event_record(stream, &recorded));
   *event = (dpt_event){stream->device, stream->index, recorded.number};
   return 0;
 }
 
-static int find_event(const char *fn, const dpt_event *event, dpt__event *found) {
+static int device_find_event(const char *fn, const dpt_event *event, dpt__event *found) {
   *found = (dpt__event){NULL, 0};
   if (!event->device_) return dpt__devices_ready(fn); /* never recorded: nothing to wait for */
   dpt__stream *stream;
-  DPT__TRY(find_stream(fn, event->device_, event->stream_, &stream));
+  DPT__TRY(device_find_stream(fn, event->device_, event->stream_, &stream));
   *found = (dpt__event){stream, event->number_};
   return 0;
 }
@@ -317,27 +319,27 @@ static int find_event(const char *fn, const dpt_event *event, dpt__event *found)
 int dpt_stream_wait_event(int number, int index, const dpt_event *event) {
   dpt__stream *stream;
   dpt__event found;
-  DPT__TRY(find_stream("streamWaitFor", number, index, &stream));
-  DPT__TRY(find_event("streamWaitFor", event, &found));
+  DPT__TRY(device_find_stream("streamWaitFor", number, index, &stream));
+  DPT__TRY(device_find_event("streamWaitFor", event, &found));
   return dpt__stream_wait(stream, found);
 }
 
 int dpt_event_wait(const dpt_event *event) {
   dpt__event found;
-  DPT__TRY(find_event("event wait", event, &found));
+  DPT__TRY(device_find_event("event wait", event, &found));
   return dpt__event_wait(found);
 }
 
 int dpt_event_query(const dpt_event *event, int *done) {
   dpt__event found;
-  DPT__TRY(find_event("event query", event, &found));
+  DPT__TRY(device_find_event("event query", event, &found));
   *done = dpt__event_done(found);
   return 0;
 }
 
 int dpt_stream_synchronize(int number, int index) {
   dpt__stream *stream;
-  DPT__TRY(find_stream("streamSynchronize", number, index, &stream));
+  DPT__TRY(device_find_stream("streamSynchronize", number, index, &stream));
   return dpt__stream_synchronize(stream);
 }
 
@@ -366,7 +368,7 @@ int dpt_device_synchronize(int number) {
   return 0;
 }
 
-static int run_sleep(dpt__context *context, const void *args) {
+static int device_run_sleep(dpt__context *context, const void *args) {
   dpt__sleep((int64_t)(*(const double *)args * 1e6));
   return 0;
 }
@@ -375,5 +377,6 @@ int dpt_stream_sleep(double milliseconds) {
   dpt__device *device;
   DPT__TRY(dpt__device_find("streamSleep", 0, &device));
   dpt__stream *stream = dpt__current_stream(device->number);
-  return dpt__stream_push(stream, run_sleep, "streamSleep", &milliseconds, sizeof milliseconds);
+  return dpt__stream_push(stream, device_run_sleep, "streamSleep", &milliseconds,
+                          sizeof milliseconds);
 }

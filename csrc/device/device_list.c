@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* "12" up to the end of text into *n; 0 if text is something else. */
-static int whole_number(const char *text, int *n) {
+static int device_list_whole_number(const char *text, int *n) {
   char *end;
   if (*text < '0' || *text > '9') return 0;
   long value = strtol(text, &end, 10);
@@ -34,9 +34,9 @@ int dpt__device_list_parse(const char *source, const char *text, dpt__device_lis
   *list = (dpt__device_list){.source = source, .text = text};
   for (int i = 0; i < DPT__MAX_DEVICES; i++) list->unit[i] = i;
   if (!strcmp(text, "none")) return 0;
-  if (!strncmp(text, "host:", 5) && whole_number(text + 5, &list->count)) return 0;
-  if (!strncmp(text, "emulated:", 9) &&
-      (whole_number(text + 9, &list->count) || (strchr(text, ',') && unit_list(text + 9, list)))) {
+  if (!strncmp(text, "host:", 5) && device_list_whole_number(text + 5, &list->count)) return 0;
+  if (!strncmp(text, "emulated:", 9) && (device_list_whole_number(text + 9, &list->count) ||
+                                         (strchr(text, ',') && unit_list(text + 9, list)))) {
     list->plugin = "emulated";
     return 0;
   }

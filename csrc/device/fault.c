@@ -51,7 +51,7 @@ int dpt_delay_set(uint64_t seed) {
   return 0;
 }
 
-static int delay_init(const char *text) {
+static int fault_delay_init(const char *text) {
   char *end;
   uint64_t seed = strtoull(text, &end, 10);
   if (!isdigit((unsigned char)*text) || *end)
@@ -93,7 +93,7 @@ int64_t dpt__link_ns(uint64_t bytes) {
   return rate ? (int64_t)((double)bytes / (double)rate * 1e9) : 0;
 }
 
-static int cache_init(const char *text) {
+static int fault_cache_init(const char *text) {
   if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
     return dpt__fail("DPT_CACHE: got '%s', wanted on or off", text);
   atomic_store(&cache_off, !strcmp(text, "off"));
@@ -103,12 +103,12 @@ static int cache_init(const char *text) {
 int dpt__cache_off(void) { return atomic_load_explicit(&cache_off, memory_order_relaxed); }
 int dpt_memory_cached(void) { return !dpt__fault_init() && !dpt__cache_off(); }
 
-static int read_variables(void) {
+static int fault_read_variables(void) {
   const char *text;
   if ((text = getenv("DPT_FAULT"))) DPT__TRY(dpt_fault_set(text));
-  if ((text = getenv("DPT_DELAY"))) DPT__TRY(delay_init(text));
+  if ((text = getenv("DPT_DELAY"))) DPT__TRY(fault_delay_init(text));
   if ((text = getenv("DPT_LINK"))) DPT__TRY(dpt_link_set(text));
-  if ((text = getenv("DPT_CACHE"))) DPT__TRY(cache_init(text));
+  if ((text = getenv("DPT_CACHE"))) DPT__TRY(fault_cache_init(text));
   return 0;
 }
 
@@ -117,7 +117,7 @@ int dpt__fault_init(void) {
   static atomic_int done; /* a failure is met again by the next call */
   if (atomic_load(&done)) return 0;
   dpt__lock(&lock);
-  int status = atomic_load(&done) ? 0 : read_variables();
+  int status = atomic_load(&done) ? 0 : fault_read_variables();
   if (!status) atomic_store(&done, 1);
   dpt__unlock(&lock);
   return status;

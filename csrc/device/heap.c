@@ -82,21 +82,21 @@ static void heap_merge(dpt__block *first, dpt__block *second) {
   free(second);
 }
 
-static int is_free(const dpt__block *block) { return block && !block->asked; }
+static int heap_is_free(const dpt__block *block) { return block && !block->asked; }
 
 void dpt__block_join(dpt__block *block) {
   dpt__assert(block->asked > 0);
   block->asked = 0;
-  if (is_free(block->after)) {
+  if (heap_is_free(block->after)) {
     dpt__bins_remove(block->home, block->after);
     heap_merge(block, block->after);
   }
-  if (is_free(block->before)) {
+  if (heap_is_free(block->before)) {
     dpt__block *first = block->before;
     dpt__bins_remove(first->home, first);
     heap_merge(first, block);
     block = first;
   }
-  dpt__assert(!is_free(block->before) && !is_free(block->after));
+  dpt__assert(!heap_is_free(block->before) && !heap_is_free(block->after));
   dpt__bins_add(block->home, block);
 }

@@ -21,7 +21,7 @@ static struct termios terminal;
 static int has_terminal;
 
 /* Only calls that are allowed in a signal handler. */
-static void interrupted(int signal_number) {
+static void interrupt_handler(int signal_number) {
   pid_t group = tcgetpgrp(STDIN_FILENO); /* in the background the terminal is others' */
   if (has_terminal && (group < 0 || group == getpgrp()))
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
@@ -35,17 +35,17 @@ static void interrupted(int signal_number) {
 }
 
 /* The handler belongs to the program that runs, not to a library or to code made at run time. */
-static int belongs_to_program(void (*handler)(int)) {
+static int interrupt_belongs_to_program(void (*handler)(int)) {
   Dl_info its, program;
   return dladdr((void *)(uintptr_t)handler, &its) &&
          dladdr((void *)getauxval(AT_ENTRY), &program) && its.dli_fbase == program.dli_fbase;
 }
 
 int dpt_interrupt_install(void) {
-  struct sigaction old, action = {.sa_handler = interrupted, .sa_flags = SA_RESTART};
+  struct sigaction old, action = {.sa_handler = interrupt_handler, .sa_flags = SA_RESTART};
   if (sigaction(SIGINT, NULL, &old)) return dpt__fail("SIGINT: %s", strerror(errno));
   if (old.sa_flags & SA_SIGINFO || old.sa_handler == SIG_IGN) return 0;
-  if (old.sa_handler != SIG_DFL && !belongs_to_program(old.sa_handler)) return 0;
+  if (old.sa_handler != SIG_DFL && !interrupt_belongs_to_program(old.sa_handler)) return 0;
   has_terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &terminal) == 0;
   if (sigaction(SIGINT, &action, NULL)) return dpt__fail("SIGINT: %s", strerror(errno));
   return 0;

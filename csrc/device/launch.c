@@ -21,7 +21,7 @@ static const char *const not_captured[] = {
 
 /* ---- what can not be done ---- */
 
-static const char *place(char text[80], const dpt_tensor *t) {
+static const char *launch_describe(char text[80], const dpt_tensor *t) {
   if (t->storage_ && t->storage_->device)
     snprintf(text, 80, "%s on device %d", dpt__kind_name(t->kind_), t->storage_->device);
   else
@@ -29,26 +29,27 @@ static const char *place(char text[80], const dpt_tensor *t) {
   return text;
 }
 
-static int mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
+static int launch_mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
   char one[80], other[80];
   return dpt__fail(
       "%s: got %s with %s, wanted all on one device or all in host memory: copy one of "
       "them first",
-      fn, place(one, a), place(other, b));
+      fn, launch_describe(one, a), launch_describe(other, b));
 }
 
 /* The operand that decides: one with a storage, if any has; NULL: none. */
-static int find_place(dpt__launch *l, const dpt_tensor **first) {
+static int launch_find_first(dpt__launch *l, const dpt_tensor **first) {
   const dpt_tensor *a = NULL;
   l->across = 0;
   for (int i = 0; i < l->n; i++) {
     const dpt_tensor *t = l->operand[i].t;
     if (!t) continue;
     if (!a) a = t;
-    if (dpt__is_device(a->kind_) != dpt__is_device(t->kind_)) return mixed(l->context.name, a, t);
+    if (dpt__is_device(a->kind_) != dpt__is_device(t->kind_))
+      return launch_mixed(l->context.name, a, t);
     if (!dpt__is_device(t->kind_) || !t->storage_) continue;
     if (a->storage_ && a->storage_->device != t->storage_->device) {
-      if (!dpt__peer_kernels()) return mixed(l->context.name, a, t);
+      if (!dpt__peer_kernels()) return launch_mixed(l->context.name, a, t);
       l->across = 1;
     }
     if (!a->storage_) a = t;
@@ -58,7 +59,7 @@ static int find_place(dpt__launch *l, const dpt_tensor **first) {
 }
 
 /* The context of a stream's work (NULL: of work on host memory, at once). */
-static dpt__context context_of(dpt__stream *stream, const char *name) {
+static dpt__context launch_context_of(dpt__stream *stream, const char *name) {
   if (!stream)
     return (dpt__context){.backend = &dpt__host, .threads = dpt_threads_get(), .name = name};
   return (dpt__context){.backend = stream->backend,
@@ -70,7 +71,7 @@ static dpt__context context_of(dpt__stream *stream, const char *name) {
 }
 
 /* The backend has the kernel, and a capture can hold it. */
-static int check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
+static int launch_check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
   const char *why = not_captured[kernel];
   if (!context->backend->kernels[kernel])
     return dpt__fail("%s: there is no such kernel on %s devices", context->name,
@@ -80,20 +81,21 @@ static int check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
 
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   const dpt_tensor *first;
-  DPT__TRY(find_place(l, &first));
+  DPT__TRY(launch_find_first(l, &first));
   dpt__device *device = NULL;
   if (first && dpt__is_device(first->kind_))
     DPT__TRY(
         dpt__device_find(l->context.name, first->storage_ ? first->storage_->device : 0, &device));
-  l->context = context_of(device ? dpt__current_stream(device->number) : NULL, l->context.name);
+  l->context =
+      launch_context_of(device ? dpt__current_stream(device->number) : NULL, l->context.name);
   l->checked = 1 + (int)kernel;
-  return check_kernel(&l->context, kernel);
+  return launch_check_kernel(&l->context, kernel);
 }
 
 /* ---- operands that share memory with results ---- */
 
 /* The bytes from t's first element to behind its last one; none where *from == *to. */
-static void span(const dpt_tensor *t, const char **from, const char **to) {
+static void launch_span(const dpt_tensor *t, const char **from, const char **to) {
   int64_t last = 0;
   *from = *to = NULL;
   if (!t->storage_ || !t->ndim_) return;
@@ -106,54 +108,56 @@ static void span(const dpt_tensor *t, const char **from, const char **to) {
 }
 
 /* The storage that owns the memory; NULL: none. */
-static const dpt_storage *owner(const dpt_tensor *t) {
+static const dpt_storage *launch_owner(const dpt_tensor *t) {
   const dpt_storage *s = t->storage_;
   while (s && s->parent) s = s->parent;
   return s;
 }
 
 /* A storage over memory that dpt did not allocate may be over another's. */
-static int may_share(const dpt_storage *a, const dpt_storage *b) {
+static int launch_may_share(const dpt_storage *a, const dpt_storage *b) {
   return a == b || (a && b && ((a->flags | b->flags) & DPT__FOREIGN));
 }
 
 int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
-  if (!may_share(owner(a), owner(b))) return 0;
+  if (!launch_may_share(launch_owner(a), launch_owner(b))) return 0;
   const char *from[2], *to[2];
-  span(a, &from[0], &to[0]);
-  span(b, &from[1], &to[1]);
+  launch_span(a, &from[0], &to[0]);
+  launch_span(b, &from[1], &to[1]);
   return from[0] < to[1] && from[1] < to[0];
 }
 
 /* Memory for operand k if it shares some with result r. */
-static int take_copy(dpt__launch *l, int r, int k) {
+static int launch_take_copy(dpt__launch *l, int r, int k) {
   const dpt_tensor *result = l->operand[r].t, *t = l->operand[k].t;
   const char *from, *to;
   if (l->operand[k].copy || !dpt__share_memory(result, t)) return 0;
   if (l->operand[k].use == DPT__OUT)
     return dpt__fail("%s: two results share memory", l->context.name);
-  span(t, &from, &to);
+  launch_span(t, &from, &to);
   int kind = DPT_U8 | (t->kind_ & DPT_ON_DEVICE);
   l->copies++;
   return dpt__storage_new_on(&l->operand[k].copy, kind, to - from, l->context.device);
 }
 
-static int take_copies(dpt__launch *l) {
+static int launch_take_copies(dpt__launch *l) {
   if (!l->results || (!l->reads && l->results == 1)) return 0;
   for (int r = 0; r < l->n; r++) {
     const dpt_tensor *result = l->operand[r].t;
     if (l->operand[r].use != DPT__OUT || !result) continue;
-    const dpt_storage *own = owner(result);
+    const dpt_storage *own = launch_owner(result);
     for (int k = 0; k < l->n && own; k++) {
       const dpt_tensor *t = l->operand[k].t;
-      if (k == r || !t || l->operand[k].use == DPT__IN_PLACE || !may_share(own, owner(t))) continue;
-      DPT__TRY(take_copy(l, r, k));
+      if (k == r || !t || l->operand[k].use == DPT__IN_PLACE ||
+          !launch_may_share(own, launch_owner(t)))
+        continue;
+      DPT__TRY(launch_take_copy(l, r, k));
     }
   }
   return 0;
 }
 
-static int copy_shared(dpt__launch *l) {
+static int launch_copy_shared(dpt__launch *l) {
   for (int k = 0; k < l->n && l->copies; k++) {
     dpt_storage *copy = l->operand[k].copy;
     const dpt_tensor *t = l->operand[k].t;
@@ -169,7 +173,7 @@ static int copy_shared(dpt__launch *l) {
 
 /* ---- uses, writes and streams ---- */
 
-static int record_uses(dpt__launch *l) {
+static int launch_record_uses(dpt__launch *l) {
   dpt__stream *stream = l->context.stream;
   for (int i = 0; i < l->n; i++) {
     int written = l->operand[i].use == DPT__OUT;
@@ -183,7 +187,7 @@ static int record_uses(dpt__launch *l) {
 
 /* The stream waits for the current streams of the operands on other devices, or (done) they for it.
  */
-static int order_others(const dpt__launch *l, int done) {
+static int launch_order_others(const dpt__launch *l, int done) {
   dpt__stream *own = l->context.stream;
   for (int i = 0; i < l->n && l->across; i++) {
     const dpt_storage *s = l->operand[i].t ? l->operand[i].t->storage_ : NULL;
@@ -196,7 +200,8 @@ static int order_others(const dpt__launch *l, int done) {
 
 /* ---- kernels ---- */
 
-static int submit(dpt__context *context, enum dpt__kernel kernel, const void *args, size_t size) {
+static int launch_submit(dpt__context *context, enum dpt__kernel kernel, const void *args,
+                         size_t size) {
   dpt__kernel_fn *run = context->backend->kernels[kernel];
   if (context->stream) return dpt__stream_push_kernel(context, run, args, size);
   struct dpt__local *local = &dpt__local;
@@ -208,20 +213,20 @@ static int submit(dpt__context *context, enum dpt__kernel kernel, const void *ar
   return status ? dpt__fail_in("%s", context->name) : 0;
 }
 
-static int check(dpt__launch *l, enum dpt__kernel kernel) {
+static int launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   if (!l->checked) return dpt__launch_check(l, kernel);
-  return l->begun || l->checked != 1 + (int)kernel ? check_kernel(&l->context, kernel) : 0;
+  return l->begun || l->checked != 1 + (int)kernel ? launch_check_kernel(&l->context, kernel) : 0;
 }
 
-static int begin(dpt__launch *l) {
-  DPT__TRY(record_uses(l) || order_others(l, 0));
+static int launch_begin(dpt__launch *l) {
+  DPT__TRY(launch_record_uses(l) || launch_order_others(l, 0));
   l->begun = 1;
-  return copy_shared(l);
+  return launch_copy_shared(l);
 }
 
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
-  DPT__TRY(check(l, kernel));
-  if (!l->begun) DPT__TRY(take_copies(l));
+  DPT__TRY(launch_check(l, kernel));
+  if (!l->begun) DPT__TRY(launch_take_copies(l));
   for (int i = 0; i < l->n && l->fields; i++) {
     if (!l->operand[i].field) continue;
     const dpt_tensor *t = l->operand[i].t;
@@ -229,9 +234,9 @@ int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args
     memcpy(l->operand[i].field, &at, sizeof at);
   }
   DPT__TRY(dpt__scratch_alloc(&l->context, kernel, args));
-  int status = (!l->begun && begin(l)) || submit(&l->context, kernel, args, size);
+  int status = (!l->begun && launch_begin(l)) || launch_submit(&l->context, kernel, args, size);
   dpt__scratch_free(&l->context);
-  return status || order_others(l, 1);
+  return status || launch_order_others(l, 1);
 }
 
 int dpt__launch_free(dpt__launch *l, int status) {
@@ -242,17 +247,17 @@ int dpt__launch_free(dpt__launch *l, int status) {
 
 int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_tensor *r,
                             const void *args) {
-  dpt__context context = context_of(NULL, fn);
+  dpt__context context = launch_context_of(NULL, fn);
   dpt__assert(!(context.backend->asks >> kernel & 1));
   dpt__written(r);
-  return submit(&context, kernel, args, 0);
+  return launch_submit(&context, kernel, args, 0);
 }
 
 int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,
                    size_t size) {
-  dpt__context context = context_of(stream, fn);
-  DPT__TRY(check_kernel(&context, kernel) || dpt__scratch_alloc(&context, kernel, args));
-  int status = submit(&context, kernel, args, size);
+  dpt__context context = launch_context_of(stream, fn);
+  DPT__TRY(launch_check_kernel(&context, kernel) || dpt__scratch_alloc(&context, kernel, args));
+  int status = launch_submit(&context, kernel, args, size);
   dpt__scratch_free(&context);
   return status;
 }

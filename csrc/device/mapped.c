@@ -38,7 +38,7 @@ int dpt_storage_over(dpt_storage **r, int kind, void *data, int64_t size) {
   return dpt__storage_over(r, kind, data, size, NULL);
 }
 
-static void forget(struct dpt__mapping *mapping) {
+static void mapped_forget(struct dpt__mapping *mapping) {
   free(mapping->name);
   free(mapping);
 }
@@ -46,11 +46,12 @@ static void forget(struct dpt__mapping *mapping) {
 void dpt__unmap(struct dpt__mapping *mapping, void *data) {
   if (data) munmap(data, mapping->bytes);
   if (mapping->name) shm_unlink(mapping->name);
-  forget(mapping);
+  mapped_forget(mapping);
 }
 
 /* Sets the bytes to map, and the size if it is the file's; grows the file if it is shared. */
-static int measure(int file, const char *path, int kind, int shared, int64_t *size, size_t *bytes) {
+static int mapped_measure(int file, const char *path, int kind, int shared, int64_t *size,
+                          size_t *bytes) {
   struct stat about;
   if (fstat(file, &about) != 0)
     return dpt__fail("storage: cannot find the size of '%s': %s", path, strerror(errno));
@@ -86,12 +87,12 @@ int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int
   int failed = 0;
   if (!mapping || (memory && !(mapping->name = strdup(path))))
     failed = dpt__no_memory("no host memory for a storage");
-  failed = failed || measure(file, path, kind, shared, &size, &mapping->bytes) ||
+  failed = failed || mapped_measure(file, path, kind, shared, &size, &mapping->bytes) ||
            mapped_map(file, path, shared, mapping->bytes, &data) ||
            dpt__storage_over(r, kind, data, size, mapping);
   close(file);
   if (!failed) return 0;
   if (data) munmap(data, mapping->bytes);
-  if (mapping) forget(mapping);
+  if (mapping) mapped_forget(mapping);
   return 1;
 }

@@ -6,17 +6,17 @@
 enum { NOT_ASKED, REACHED, REJECTED };
 static atomic_uchar known[DPT__MAX_DEVICES][DPT__MAX_DEVICES];
 
-static int change(dpt__device *from, dpt__device *to, int on, int *reached) {
+static int peer_change(dpt__device *from, dpt__device *to, int on, int *reached) {
   *reached = on;
   if (from->backend->peer) DPT__TRY(from->backend->peer(from->index, to->index, on, reached));
   atomic_store(&known[from->number - 1][to->number - 1], *reached ? REACHED : REJECTED);
   return 0;
 }
 
-static int reaches(int from, int to) {
+static int peer_reaches(int from, int to) {
   int state = atomic_load_explicit(&known[from - 1][to - 1], memory_order_relaxed), reached;
   if (state != NOT_ASKED) return state == REACHED;
-  return !change(dpt__device_at(from), dpt__device_at(to), 1, &reached) && reached;
+  return !peer_change(dpt__device_at(from), dpt__device_at(to), 1, &reached) && reached;
 }
 
 int dpt_peer_set(int from, int to, int on) {
@@ -27,7 +27,7 @@ int dpt_peer_set(int from, int to, int on) {
   DPT__TRY(dpt__device_find(fn, to, &b));
   DPT__TRY(dpt_device_synchronize(a->number));
   DPT__TRY(dpt_device_synchronize(b->number));
-  DPT__TRY(change(a, b, on, &reached));
+  DPT__TRY(peer_change(a, b, on, &reached));
   if (on && !reached)
     return dpt__fail("%s: device %d has no way to the memory of device %d", fn, a->number,
                      b->number);
@@ -38,7 +38,7 @@ int dpt_peer_get(int from, int to, int *on) {
   dpt__device *a, *b;
   DPT__TRY(dpt__device_find("getPeerToPeerAccess", from, &a));
   DPT__TRY(dpt__device_find("getPeerToPeerAccess", to, &b));
-  *on = reaches(a->number, b->number);
+  *on = peer_reaches(a->number, b->number);
   return 0;
 }
 
@@ -52,4 +52,4 @@ int dpt_peer_kernels_set(int on) {
 int dpt__peer_kernels(void) { return atomic_load_explicit(&kernels, memory_order_relaxed); }
 int dpt_peer_kernels_get(void) { return dpt__peer_kernels(); }
 
-int dpt__peers(int a, int b) { return reaches(a, b) && reaches(b, a); }
+int dpt__peers(int a, int b) { return peer_reaches(a, b) && peer_reaches(b, a); }

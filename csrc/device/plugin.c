@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fail(const char *format, ...) {
+static int plugin_fail(const char *format, ...) {
   char text[1024];
   va_list list;
   va_start(list, format);
@@ -20,10 +20,10 @@ static int fail(const char *format, ...) {
   return dpt__fail("%s", text);
 }
 
-static const dpt__services services = {fail, dpt_message, &dpt__host};
+static const dpt__services services = {plugin_fail, dpt_message, &dpt__host};
 
 /* The library is beside libdpt.so, or where the system looks. */
-static void *open_library(const char *name) {
+static void *plugin_open_library(const char *name) {
   Dl_info info;
   char path[4096];
   if (dladdr((const void *)&services, &info) && info.dli_fname) {
@@ -38,8 +38,8 @@ static void *open_library(const char *name) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-static int load(const char *name, const dpt__backend **backend) {
-  void *library = open_library(name);
+static int plugin_load(const char *name, const dpt__backend **backend) {
+  void *library = plugin_open_library(name);
   if (!library) return dpt__fail("dpt's plugin for it can not be loaded: %s", dlerror());
   dpt__plugin_fn *get;
   *(void **)&get = dlsym(library, "dpt_backend");
@@ -58,7 +58,7 @@ int dpt__plugin_load(const char *name, const dpt__backend **backend) {
   static const dpt__backend *loaded[2];
   const dpt__backend **at = &loaded[!strcmp(name, "emulated")], *found = NULL;
   dpt__lock(&lock);
-  int status = *at ? 0 : load(name, &found);
+  int status = *at ? 0 : plugin_load(name, &found);
   if (!status && found) *at = found;
   *backend = *at;
   dpt__unlock(&lock);

@@ -41,7 +41,7 @@ static int rendezvous_run(dpt__context *context, const void *args) {
   return status;
 }
 
-static int by_id(const void *a, const void *b) {
+static int rendezvous_by_id(const void *a, const void *b) {
   return (*(dpt__stream *const *)a)->id - (*(dpt__stream *const *)b)->id;
 }
 
@@ -60,7 +60,7 @@ int dpt__stream_rendezvous(int n, dpt__stream *const *streams, dpt__rendezvous_f
   memcpy(m->stream, streams, (size_t)n * sizeof *streams);
   if (size) memcpy((char *)m + head, args, size);
   memcpy(sorted, streams, (size_t)n * sizeof *streams);
-  qsort(sorted, (size_t)n, sizeof *sorted, by_id);
+  qsort(sorted, (size_t)n, sizeof *sorted, rendezvous_by_id);
   int status = dpt__stream_push_all(n, sorted, rendezvous_run, name, &m, sizeof m);
   if (status) free(m);
   return status;

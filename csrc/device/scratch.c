@@ -8,18 +8,18 @@ static _Thread_local size_t own_bytes;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void free_own(void *bytes) { dpt__host.memory_free(0, bytes, 0); }
-static void make_key(void) { pthread_key_create(&key, free_own); }
+static void scratch_free_own(void *bytes) { dpt__host.memory_free(0, bytes, 0); }
+static void scratch_make_key(void) { pthread_key_create(&key, scratch_free_own); }
 
-static int take_own(dpt__context *context) {
+static int scratch_take_own(dpt__context *context) {
   enum { LEAST = 1 << 16 };
   if (own_bytes < context->capacity) {
     size_t bytes = context->capacity < LEAST ? LEAST : context->capacity;
     void *more = NULL;
-    free_own(own);
+    scratch_free_own(own);
     own = NULL;
     own_bytes = 0;
-    pthread_once(&once, make_key);
+    pthread_once(&once, scratch_make_key);
     pthread_setspecific(key, NULL);
     if (dpt__host.memory_alloc(0, bytes, &more) || !more)
       return dpt__no_memory("out of memory: %zu bytes wanted as temporary memory of a kernel",
@@ -34,7 +34,7 @@ static int take_own(dpt__context *context) {
 
 /* ---- a stream's ---- */
 
-static int take_block(dpt__context *context) {
+static int scratch_take_block(dpt__context *context) {
   dpt__stream *stream = context->stream;
   dpt__capture *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
   if (capture != dpt__own_capture) capture = NULL; /* the push will reject it */
@@ -63,7 +63,9 @@ int dpt__scratch_measure(dpt__context *context, enum dpt__kernel kernel, const v
     asks.scratch = (char *)((uintptr_t)0xdead << 48); /* nobody's, in any address space */
     if (backend->kernels[kernel](&asks, args) || asks.capacity >= before) break;
     context->capacity = asks.capacity;
-    if (!asks.capacity || !(context->stream ? take_block(context) : take_own(context))) return 0;
+    if (!asks.capacity ||
+        !(context->stream ? scratch_take_block(context) : scratch_take_own(context)))
+      return 0;
   }
   return dpt__fail_in("%s", context->name);
 }

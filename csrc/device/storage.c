@@ -22,7 +22,7 @@ int dpt__storage_bytes(int kind, int64_t size, size_t *bytes) {
   return 0;
 }
 
-static int take_host(size_t bytes, void **data) {
+static int storage_take_host(size_t bytes, void **data) {
   *data = NULL;
   if (!bytes) return 0;
   if (dpt__fault(DPT__FAULT_MALLOC)) {
@@ -37,7 +37,7 @@ static int take_host(size_t bytes, void **data) {
   return 0;
 }
 
-static void give_host(void *data, size_t bytes) {
+static void storage_give_host(void *data, size_t bytes) {
   if (!data) return;
   dpt__host.memory_free(0, data, bytes);
   atomic_fetch_sub_explicit(&live, (long long)bytes, memory_order_relaxed);
@@ -46,7 +46,7 @@ static void give_host(void *data, size_t bytes) {
 int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
   *data = NULL;
   *block = NULL;
-  if (!s->device && !(s->flags & DPT__PINNED)) return take_host(bytes, data);
+  if (!s->device && !(s->flags & DPT__PINNED)) return storage_take_host(bytes, data);
   if (!bytes) return 0;
   DPT__TRY(dpt__block_alloc(s->device, bytes, block));
   *data = (*block)->data;
@@ -59,7 +59,7 @@ void dpt__storage_free(dpt_storage *s) {
   if (s->block) {
     dpt__block_free(s->block);
   } else {
-    give_host(s->data, (size_t)s->capacity * dpt__dtype_size(dpt__dtype(s->kind)));
+    storage_give_host(s->data, (size_t)s->capacity * dpt__dtype_size(dpt__dtype(s->kind)));
   }
 }
 

@@ -53,7 +53,7 @@ dpt__stream *dpt__stream_new(dpt__device *device, int index, int blocking) {
 
 /* ---- errors ---- */
 
-static int has_error(dpt__stream *stream) DPT__REQUIRES(dpt__error_lock) {
+static int stream_state_has_error(dpt__stream *stream) DPT__REQUIRES(dpt__error_lock) {
   dpt__assert_held(&dpt__error_lock);
   return stream->error && !atomic_load(&stream->error->reported);
 }
@@ -120,7 +120,7 @@ void dpt__stream_set_error(dpt__stream *stream, const char *name, uint64_t numbe
   snprintf(error->text, error->size, "%s: %s (queued on %s)", name, text, where);
   dpt__lock(&dpt__error_lock);
   dpt__error *old = error;
-  if (!has_error(stream)) {
+  if (!stream_state_has_error(stream)) {
     old = stream->error;
     stream->error = error;
     stream->error_number = number;
@@ -133,7 +133,8 @@ void dpt__stream_inherit(dpt__stream *stream, uint64_t number, dpt__event event)
   dpt__error *old = NULL;
   dpt__lock(&dpt__error_lock);
   dpt__stream *from = event.stream;
-  if (has_error(from) && from->error_number <= event.number && !has_error(stream)) {
+  if (stream_state_has_error(from) && from->error_number <= event.number &&
+      !stream_state_has_error(stream)) {
     atomic_fetch_add(&from->error->references, 1);
     old = stream->error;
     stream->error = from->error;

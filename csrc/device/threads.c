@@ -25,7 +25,7 @@ static void omp_set_num_threads(int n) {}
 /* ---- starting one ---- */
 
 /* The limit that most likely stopped a thread from starting. */
-static void name_limit(char *text, size_t size) {
+static void threads_name_limit(char *text, size_t size) {
   struct rlimit processes = {0}, memory = {0};
   getrlimit(RLIMIT_NPROC, &processes);
   getrlimit(RLIMIT_AS, &memory);
@@ -51,7 +51,7 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
   pthread_attr_destroy(&attributes);
   if (!code) return 0;
   char limit[160];
-  name_limit(limit, sizeof limit);
+  threads_name_limit(limit, sizeof limit);
   return dpt__fail("%s: its thread can not start: %s; %s", what, strerror(code), limit);
 }
 
@@ -60,13 +60,13 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
 static atomic_flag known = ATOMIC_FLAG_INIT;
 static dpt__counter announced = {.wake_at = UINT64_MAX};
 
-static void *nothing(void *arg) { return arg; }
+static void *threads_nothing(void *arg) { return arg; }
 
 /* Makes a second, idle thread known to libgomp. It ends the process if that cannot start, so
  * another one is tried before. */
-static void announce(void) {
+static void threads_announce(void) {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, nothing, NULL)) return;
+  if (pthread_create(&thread, NULL, threads_nothing, NULL)) return;
   pthread_join(thread, NULL);
   omp_set_num_threads(2);
 #pragma omp parallel
@@ -75,7 +75,7 @@ static void announce(void) {
 
 void dpt__gomp_begin(int threads) {
   if (threads == 1 && !atomic_flag_test_and_set(&known)) {
-    if (omp_get_max_threads() > 1) announce();
+    if (omp_get_max_threads() > 1) threads_announce();
     dpt__counter_advance(&announced, 1);
   }
   omp_set_num_threads(threads);

@@ -8,27 +8,27 @@
 enum { DEFAULT = 600, MOST = 1000000 }; /* seconds */
 
 /* Its older name, of collectives of NCCL only, is still read. */
-static const char *text_of(void) {
+static const char *timeout_text_of(void) {
   const char *text = getenv("DPT_TIMEOUT");
   return text && *text ? text : getenv("DPT_NCCL_TIMEOUT");
 }
 
 /* 0: that is no time */
-static double seconds_of(const char *text) {
+static double timeout_seconds_of(const char *text) {
   char *end;
   double seconds = strtod(text, &end);
   return !*end && seconds > 0 && seconds <= MOST ? seconds : 0;
 }
 
 int dpt__timeout_check(void) {
-  const char *text = text_of();
-  if (text && *text && seconds_of(text) == 0)
+  const char *text = timeout_text_of();
+  if (text && *text && timeout_seconds_of(text) == 0)
     return dpt__fail("DPT_TIMEOUT: got '%s', wanted seconds as in 600, at most %d", text, MOST);
   return 0;
 }
 
 int64_t dpt__timeout(void) {
-  const char *text = text_of();
-  double seconds = text ? seconds_of(text) : 0;
+  const char *text = timeout_text_of();
+  double seconds = text ? timeout_seconds_of(text) : 0;
   return (int64_t)((seconds > 0 ? seconds : DEFAULT) * 1e9);
 }

@@ -29,11 +29,11 @@ typedef struct job {
 
 /* ---- reductions ---- */
 
-static double element(const void *data, int dtype, int64_t i) {
+static double collective_element(const void *data, int dtype, int64_t i) {
   return dtype == DPT_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
 }
 
-static void divide(void *data, int dtype, int64_t count, int by) {
+static void collective_divide(void *data, int dtype, int64_t count, int by) {
   float *f = data;
   double *d = data;
   if (dtype == DPT_F32)
@@ -43,7 +43,7 @@ static void divide(void *data, int dtype, int64_t count, int by) {
 }
 
 /* Every rank gets all elements and adds them up as the others do. */
-static int sum_ordered(const dpt__ranks *g, void *data, int64_t count, int dtype) {
+static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count, int dtype) {
   size_t width = dpt__dtype_size(dtype);
   int64_t most = count < ORDERED ? count : ORDERED;
   char *parts = malloc((size_t)most * width * (size_t)g->n);
@@ -55,7 +55,7 @@ static int sum_ordered(const dpt__ranks *g, void *data, int64_t count, int dtype
     status = dpt__world_own.engine->all_gather(g->joined, at, parts, n * (int64_t)width);
     for (int64_t i = 0; i < n && !status; i++) {
       double sum = 0;
-      for (int r = 0; r < g->n; r++) sum += element(parts, dtype, r * n + i);
+      for (int r = 0; r < g->n; r++) sum += collective_element(parts, dtype, r * n + i);
       if (dtype == DPT_F32)
         ((float *)at)[i] = (float)sum;
       else
@@ -67,17 +67,18 @@ static int sum_ordered(const dpt__ranks *g, void *data, int64_t count, int dtype
 }
 
 /* In place, on every rank of the group, or (root) on one. */
-static int sum_up(const dpt__ranks *g, void *data, int64_t count, int dtype,
-                  enum dpt__reduction how, int root, int ordered) {
+static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int dtype,
+                             enum dpt__reduction how, int root, int ordered) {
   const dpt__engine *engine = dpt__world_own.engine;
   if (ordered && how == DPT__RED_SUM && dpt__is_real(dtype))
-    return sum_ordered(g, data, count, dtype);
+    return collective_sum_ordered(g, data, count, dtype);
   if (root < 0) return engine->all_reduce(g->joined, data, count, dtype, how);
   return engine->reduce(g->joined, data, count, dtype, how, root);
 }
 
 /* The same; halves as floats, and the mean. */
-static int reduce(const dpt__ranks *g, const job *j, void *data, int64_t count, int root) {
+static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int64_t count,
+                             int root) {
   const dpt__signature *s = &j->operation.signature;
   int dtype = (int)s->dtype, mean = s->how == DPT_RANKS_MEAN, status;
   enum dpt__reduction how = mean ? DPT__RED_SUM : (enum dpt__reduction)s->how;
@@ -89,8 +90,8 @@ static int reduce(const dpt__ranks *g, const job *j, void *data, int64_t count, 
       ((float *)wide)[i] = dpt__half_to_float(((dpt__half *)data)[i]);
     dtype = DPT_F32;
   }
-  status = sum_up(g, wide, count, dtype, how, root, j->ordered);
-  if (mean && !status) divide(wide, dtype, count, g->n);
+  status = collective_sum_up(g, wide, count, dtype, how, root, j->ordered);
+  if (mean && !status) collective_divide(wide, dtype, count, g->n);
   if (wide != data) {
     for (int64_t i = 0; i < count && !status; i++)
       ((dpt__half *)data)[i] = dpt__half_from_float(((float *)wide)[i]);
@@ -99,7 +100,7 @@ static int reduce(const dpt__ranks *g, const job *j, void *data, int64_t count, 
   return status;
 }
 
-static int reduce_scatter(const dpt__ranks *g, const job *j) {
+static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   size_t bytes = (size_t)s->count * dpt__dtype_size((int)s->dtype);
   if (s->dtype != DPT_F16 && s->how != DPT_RANKS_MEAN && !j->ordered)
@@ -108,7 +109,7 @@ static int reduce_scatter(const dpt__ranks *g, const job *j) {
   char *whole = malloc(bytes * (size_t)g->n + 1);
   if (!whole) return dpt__no_memory("no host memory for a sum of all parts");
   memcpy(whole, j->from, bytes * (size_t)g->n);
-  int status = reduce(g, j, whole, s->count * g->n, -1);
+  int status = collective_reduce(g, j, whole, s->count * g->n, -1);
   if (!status) memcpy(j->to, whole + bytes * (size_t)g->rank, bytes);
   free(whole);
   return status;
@@ -117,14 +118,14 @@ static int reduce_scatter(const dpt__ranks *g, const job *j) {
 /* ---- the item ---- */
 
 /* What is sent comes after its signature, which is to be that of the receive. */
-static int send(const dpt__ranks *g, const job *j, int64_t bytes) {
+static int collective_send(const dpt__ranks *g, const job *j, int64_t bytes) {
   const dpt__engine *engine = dpt__world_own.engine;
   dpt__signature own = j->operation.signature;
   return engine->send(g->joined, &own, sizeof own, j->root, j->tag) ||
          engine->send(g->joined, j->from, bytes, j->root, j->tag);
 }
 
-static int receive(const dpt__ranks *g, const job *j, int64_t bytes) {
+static int collective_receive(const dpt__ranks *g, const job *j, int64_t bytes) {
   const dpt__engine *engine = dpt__world_own.engine;
   const dpt__signature *own = &j->operation.signature;
   dpt__signature its;
@@ -137,12 +138,12 @@ static int receive(const dpt__ranks *g, const job *j, int64_t bytes) {
 }
 
 /* A group of one rank: nothing travels. */
-static int alone(const job *j, int64_t bytes) {
+static int collective_alone(const job *j, int64_t bytes) {
   if (j->from && j->to && j->from != j->to) memmove(j->to, j->from, (size_t)bytes);
   return 0;
 }
 
-static int perform(const job *j) {
+static int collective_perform(const job *j) {
   const dpt__engine *engine = dpt__world_own.engine;
   const dpt__ranks *g = &dpt__world_own.group[j->group];
   const dpt__signature *s = &j->operation.signature;
@@ -151,29 +152,29 @@ static int perform(const job *j) {
   case DPT_BARRIER:
     return engine->barrier(g->joined);
   case DPT_ALL_REDUCE:
-    return reduce(g, j, j->to, s->count, -1);
+    return collective_reduce(g, j, j->to, s->count, -1);
   case DPT_REDUCE:
-    return reduce(g, j, j->to, s->count, j->root);
+    return collective_reduce(g, j, j->to, s->count, j->root);
   case DPT_RANKS_BROADCAST:
     return engine->broadcast(g->joined, j->to, bytes, j->root);
   case DPT_ALL_GATHER:
     return engine->all_gather(g->joined, j->from, j->to, bytes);
   case DPT_REDUCE_SCATTER:
-    return reduce_scatter(g, j);
+    return collective_reduce_scatter(g, j);
   case DPT_RANKS_GATHER:
     return engine->gather(g->joined, j->from, j->to, bytes, j->root);
   case DPT_RANKS_SCATTER:
     return engine->scatter(g->joined, j->from, j->to, bytes, j->root);
   case DPT_SEND:
-    return send(g, j, bytes);
+    return collective_send(g, j, bytes);
   case DPT_RECEIVE:
-    return receive(g, j, bytes);
+    return collective_receive(g, j, bytes);
   default:
     return engine->group((int)s->count, (const int *)j->from, (void **)j->to);
   }
 }
 
-static uint64_t chain_of(uint64_t chain, const dpt__signature *s) {
+static uint64_t collective_chain_of(uint64_t chain, const dpt__signature *s) {
   uint64_t words[sizeof *s / 8];
   memcpy(words, s, sizeof words);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -181,20 +182,22 @@ static uint64_t chain_of(uint64_t chain, const dpt__signature *s) {
   return chain;
 }
 
-static int run(dpt__context *context, const void *args) {
+static int collective_run(dpt__context *context, const void *args) {
   const job *j = args;
   dpt__world *w = &dpt__world_own;
   dpt__ranks *g = &w->group[j->group];
   dpt__operation own = j->operation;
-  if (!dpt__is_paired(&own.signature)) own.chain = g->chain = chain_of(g->chain, &own.signature);
+  if (!dpt__is_paired(&own.signature))
+    own.chain = g->chain = collective_chain_of(g->chain, &own.signature);
   uint64_t which = dpt__record_begin(w->record, &own);
   int status = 0;
   if (g->n == 1) {
-    status = alone(j, own.signature.count * (int64_t)dpt__dtype_size((int)own.signature.dtype));
+    status = collective_alone(j, own.signature.count *
+                                     (int64_t)dpt__dtype_size((int)own.signature.dtype));
   } else {
     atomic_store(&w->pending, which);
     dpt__watch_compare(&own);
-    status = perform(j);
+    status = collective_perform(j);
     if (status) dpt__watch_let_explain();
     dpt__watch_compare(&own);
     atomic_store(&w->pending, 0);
@@ -205,7 +208,7 @@ static int run(dpt__context *context, const void *args) {
 
 /* ---- what a call needs ---- */
 
-static int64_t parts_of(const dpt__ranks *g, int what, int root, int is_in) {
+static int64_t collective_parts_of(const dpt__ranks *g, int what, int root, int is_in) {
   if (what == DPT_ALL_GATHER) return is_in ? 1 : g->n;
   if (what == DPT_REDUCE_SCATTER) return is_in ? g->n : 1;
   if (what == DPT_RANKS_GATHER) return is_in ? 1 : g->rank == root ? g->n : 0;
@@ -215,7 +218,8 @@ static int64_t parts_of(const dpt__ranks *g, int what, int root, int is_in) {
   return !is_in;
 }
 
-static int check_tensor(const char *fn, const char *name, const dpt_tensor *t, int64_t parts) {
+static int collective_check_tensor(const char *fn, const char *name, const dpt_tensor *t,
+                                   int64_t parts) {
   if (!parts) return t ? dpt__fail("%s: got '%s', which this rank does not have", fn, name) : 0;
   if (!t) return dpt__fail("%s: argument '%s' is missing, wanted a tensor", fn, name);
   if (!dpt__contiguous(t)) return dpt__fail("%s: argument '%s' is not contiguous", fn, name);
@@ -225,7 +229,8 @@ static int check_tensor(const char *fn, const char *name, const dpt_tensor *t, i
   return 0;
 }
 
-static int check(const dpt_collective *c, const dpt_tensor *in, const dpt_tensor *out, job *j) {
+static int collective_check(const dpt_collective *c, const dpt_tensor *in, const dpt_tensor *out,
+                            job *j) {
   const char *fn = dpt__collective_name((uint32_t)c->what);
   const dpt__ranks *g = &dpt__world_own.group[c->group];
   int has_root = c->what != DPT_ALL_REDUCE && c->what != DPT_ALL_GATHER && c->what != DPT_BARRIER &&
@@ -235,8 +240,10 @@ static int check(const dpt_collective *c, const dpt_tensor *in, const dpt_tensor
     return dpt__fail("%s: got rank %d, wanted 0 to %d", fn, c->root, g->n - 1);
   if ((c->what == DPT_SEND || c->what == DPT_RECEIVE) && c->root == g->rank)
     return dpt__fail("%s: rank %d is this one", fn, c->root);
-  int64_t ins = parts_of(g, c->what, c->root, 1), outs = parts_of(g, c->what, c->root, 0);
-  DPT__TRY(check_tensor(fn, "in", in, ins) || check_tensor(fn, "out", out, outs));
+  int64_t ins = collective_parts_of(g, c->what, c->root, 1),
+          outs = collective_parts_of(g, c->what, c->root, 0);
+  DPT__TRY(collective_check_tensor(fn, "in", in, ins) ||
+           collective_check_tensor(fn, "out", out, outs));
   if (in && out && (in->kind_ != out->kind_ || dpt__count(in) * outs != dpt__count(out) * ins))
     return dpt__fail("%s: got a %s for a %s of %d ranks", fn, dpt__describe(out), dpt__describe(in),
                      g->n);
@@ -269,7 +276,7 @@ static int check(const dpt_collective *c, const dpt_tensor *in, const dpt_tensor
 /* ---- queueing ---- */
 
 /* now: who calls waits anyway; so if nothing is queued, its thread calls the engine itself. */
-static int submit(job *j, int now, uint64_t *number) {
+static int collective_submit(job *j, int now, uint64_t *number) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
   dpt__world *w = &dpt__world_own;
   int status;
@@ -278,10 +285,11 @@ static int submit(job *j, int now, uint64_t *number) {
   uint64_t *issued = dpt__is_paired(s) ? &w->paired : &w->group[j->group].issued;
   j->operation.number = ++*issued;
   if (now && dpt__event_over(dpt__event_last(w->stream))) {
-    status = run(NULL, j);
+    status = collective_run(NULL, j);
     *number = dpt__event_last(w->stream).number;
   } else {
-    status = dpt__stream_push(w->stream, run, dpt__collective_name(s->what), j, sizeof *j);
+    status =
+        dpt__stream_push(w->stream, collective_run, dpt__collective_name(s->what), j, sizeof *j);
     *number = dpt__event_last(w->stream).number;
     if (status) --*issued;
   }
@@ -290,8 +298,8 @@ static int submit(job *j, int now, uint64_t *number) {
 }
 
 /* The engine reads and writes a host device's memory where it is. */
-static int run_in_place(job *j, const dpt_tensor *in, const dpt_tensor *out, dpt__stream *stream,
-                        uint64_t *number) {
+static int collective_run_in_place(job *j, const dpt_tensor *in, const dpt_tensor *out,
+                                   dpt__stream *stream, uint64_t *number) {
   const dpt_tensor *both[] = {in, out};
   dpt__stream *ranks = dpt__world_own.stream;
   j->from = in ? dpt__at(in) : NULL;
@@ -302,26 +310,26 @@ static int run_in_place(job *j, const dpt_tensor *in, const dpt_tensor *out, dpt
     if (s && i) dpt__storage_written(s);
   }
   if (stream) DPT__TRY(dpt__stream_wait_all(ranks, stream));
-  DPT__TRY(submit(j, !stream, number));
+  DPT__TRY(collective_submit(j, !stream, number));
   return stream ? dpt__stream_wait_all(stream, ranks) : 0;
 }
 
 /* An item that waits for an event of a stream of another backend, as its thread. */
-static int run_await(dpt__context *context, const void *args) {
+static int collective_run_await(dpt__context *context, const void *args) {
   dpt__event event = *(const dpt__event *)args;
   int status = dpt__event_wait_quietly(event);
   dpt__stream_inherit(context->stream, context->number, event);
   return status;
 }
 
-static int await_all(dpt__stream *stream, dpt__stream *other) {
+static int collective_await_all(dpt__stream *stream, dpt__stream *other) {
   dpt__event event;
   return dpt__event_record(other, &event) ||
-         dpt__stream_push(stream, run_await, "wait for ranks", &event, sizeof event);
+         dpt__stream_push(stream, collective_run_await, "wait for ranks", &event, sizeof event);
 }
 
 /* Page-locked memory beside a tensor, which both streams use. */
-static int stage(const dpt_tensor *t, dpt__stream *stream, dpt_storage **staged) {
+static int collective_stage(const dpt_tensor *t, dpt__stream *stream, dpt_storage **staged) {
   size_t bytes = (size_t)dpt__count(t) * dpt__dtype_size(dpt__type(t));
   DPT__TRY(dpt_storage_new_pinned(staged, DPT_U8, (int64_t)bytes));
   dpt__block *block = (*staged)->block;
@@ -329,14 +337,16 @@ static int stage(const dpt_tensor *t, dpt__stream *stream, dpt_storage **staged)
   return dpt__block_use(block, stream) || dpt__block_use(block, dpt__world_own.stream);
 }
 
-static int load(const char *fn, dpt__stream *stream, const dpt_tensor *t, dpt_storage *staged) {
+static int collective_load(const char *fn, dpt__stream *stream, const dpt_tensor *t,
+                           dpt_storage *staged) {
   if (!staged->size) return 0;
   DPT__TRY(dpt__block_use(t->storage_->block, stream));
   return dpt__copy_on(stream, fn, staged->data, staged, dpt__at(t), t->storage_,
                       (size_t)staged->size);
 }
 
-static int store(const char *fn, dpt__stream *stream, const dpt_tensor *t, dpt_storage *staged) {
+static int collective_store(const char *fn, dpt__stream *stream, const dpt_tensor *t,
+                            dpt_storage *staged) {
   if (!staged->size) return 0;
   DPT__TRY(dpt__block_use(t->storage_->block, stream));
   dpt__storage_written(t->storage_);
@@ -345,16 +355,19 @@ static int store(const char *fn, dpt__stream *stream, const dpt_tensor *t, dpt_s
 }
 
 /* Memory that the CPU cannot read goes through page-locked memory. */
-static int run_staged(job *j, const dpt_tensor *in, const dpt_tensor *out, dpt__stream *stream,
-                      uint64_t *number) {
+static int collective_run_staged(job *j, const dpt_tensor *in, const dpt_tensor *out,
+                                 dpt__stream *stream, uint64_t *number) {
   const char *fn = dpt__collective_name(j->operation.signature.what);
   dpt_storage *from = NULL, *to = NULL;
-  int status = (in && stage(in, stream, &from)) || (out && stage(out, stream, &to)) ||
-               (in && load(fn, stream, in, from)) || (out && !in && load(fn, stream, out, to));
+  int status = (in && collective_stage(in, stream, &from)) ||
+               (out && collective_stage(out, stream, &to)) ||
+               (in && collective_load(fn, stream, in, from)) ||
+               (out && !in && collective_load(fn, stream, out, to));
   j->from = from ? from->data : NULL;
   j->to = to ? to->data : NULL;
-  status = status || await_all(dpt__world_own.stream, stream) || submit(j, 0, number) ||
-           await_all(stream, dpt__world_own.stream) || (out && store(fn, stream, out, to));
+  status = status || collective_await_all(dpt__world_own.stream, stream) ||
+           collective_submit(j, 0, number) || collective_await_all(stream, dpt__world_own.stream) ||
+           (out && collective_store(fn, stream, out, to));
   if (from) dpt_storage_release(from);
   if (to) dpt_storage_release(to);
   return status;
@@ -368,11 +381,13 @@ int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in, dpt_ten
   DPT__TRY(dpt__world_ready(fn));
   if (call->group < 0 || call->group >= atomic_load(&dpt__world_own.ngroup))
     return dpt__fail("%s: there is no group %d", fn, call->group);
-  DPT__TRY(check(call, in, out, &j) || dpt__capture_rejects(fn, "other processes take part in it"));
-  if (!t || !dpt__is_device(t->kind_)) return run_in_place(&j, in, out, NULL, number);
+  DPT__TRY(collective_check(call, in, out, &j) ||
+           dpt__capture_rejects(fn, "other processes take part in it"));
+  if (!t || !dpt__is_device(t->kind_)) return collective_run_in_place(&j, in, out, NULL, number);
   dpt__stream *stream = t->storage_ ? dpt__current_stream(t->storage_->device) : NULL;
-  if (stream && stream->backend != &dpt__host) return run_staged(&j, in, out, stream, number);
-  return run_in_place(&j, in, out, stream, number);
+  if (stream && stream->backend != &dpt__host)
+    return collective_run_staged(&j, in, out, stream, number);
+  return collective_run_in_place(&j, in, out, stream, number);
 }
 
 static dpt__event event_of(uint64_t number) { return (dpt__event){dpt__world_own.stream, number}; }
@@ -394,5 +409,5 @@ int dpt__collective_group(int n, const int *list, uint64_t hash, void **joined) 
                                        .group = dpt__world_own.group[0].hash}},
            .from = (const char *)list,
            .to = (char *)joined};
-  return submit(&j, 1, &number);
+  return collective_submit(&j, 1, &number);
 }

@@ -22,7 +22,7 @@ static news mine, *arriving, *known; /* (size) of the last two; NULL: one host *
 static int64_t heard, next;
 static int exchanging;
 
-static void say(int closing) {
+static void hosts_say(int closing) {
   const dpt__record *r = dpt__world_own.record;
   mine.state = atomic_load(&r->state);
   mine.has_operation = dpt__record_last(r, &mine.operation);
@@ -32,7 +32,7 @@ static void say(int closing) {
 }
 
 /* What rank k was in last is compared with what this rank did at that place. */
-static void compare(int k) {
+static void hosts_compare(int k) {
   const dpt__operation *its = &known[k].operation;
   dpt__operation own;
   if (known[k].has_operation && !dpt__is_paired(&its->signature) &&
@@ -46,7 +46,7 @@ int dpt__hosts_came(int k, const dpt__operation *own) {
          its->number >= own->number;
 }
 
-static int is_needed(int k, const dpt__operation *own) {
+static int hosts_is_needed(int k, const dpt__operation *own) {
   const dpt__ranks *g = dpt__ranks_of(own->signature.group);
   if (dpt__is_paired(&own->signature)) return (int)own->signature.root == k;
   for (int i = 0; i < g->n; i++)
@@ -55,10 +55,10 @@ static int is_needed(int k, const dpt__operation *own) {
 }
 
 /* A round: begun where none is, and asked about; whether it is over. */
-static int exchange(int closing) {
+static int hosts_exchange(int closing) {
   const dpt__world *w = &dpt__world_own;
   int done = 0;
-  if (!exchanging) say(closing);
+  if (!exchanging) hosts_say(closing);
   exchanging = 1;
   if (w->engine->exchange(&mine, arriving, sizeof mine, &done))
     dpt__world_abort("rank %d: %s", w->rank, dpt_message());
@@ -76,26 +76,26 @@ int dpt__hosts_open(void) {
   arriving = calloc((size_t)w->size, sizeof *arriving);
   known = calloc((size_t)w->size, sizeof *known);
   if (!arriving || !known) return dpt__no_memory("distributed: no host memory for the watchdog");
-  while (!exchange(0)) dpt__sleep(MS); /* joining has a deadline, too */
+  while (!hosts_exchange(0)) dpt__sleep(MS); /* joining has a deadline, too */
   return 0;
 }
 
 void dpt__hosts_exchange(const dpt__operation *pending) {
   const dpt__world *w = &dpt__world_own;
   char what[160];
-  if (!known || (!exchanging && dpt__now() < next) || !exchange(0)) return;
+  if (!known || (!exchanging && dpt__now() < next) || !hosts_exchange(0)) return;
   for (int k = 0; k < w->size; k++) {
     if (k == w->rank || w->local[k]) continue;
     if (known[k].state == DPT__RANK_FAILED) dpt__world_abort("%.511s", known[k].text);
-    compare(k);
-    if (known[k].state >= DPT__RANK_LEAVING && pending && is_needed(k, pending))
+    hosts_compare(k);
+    if (known[k].state >= DPT__RANK_LEAVING && pending && hosts_is_needed(k, pending))
       dpt__world_abort("rank %d on %s has ended its script, and rank %d waits for it in %s", k,
                        known[k].host, w->rank, dpt__signature_text(what, &pending->signature));
   }
 }
 
 int dpt__hosts_drain(void) {
-  if (!exchange(1)) return 0;
+  if (!hosts_exchange(1)) return 0;
   for (int k = 0; k < dpt__world_own.size; k++)
     if (!known[k].closing) return 0;
   return 1;

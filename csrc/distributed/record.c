@@ -30,12 +30,12 @@ const char *dpt_flight_folder(void) {
   return folder && *folder ? folder : "/tmp";
 }
 
-static const char *path_of(char path[512], const char *job, int rank) {
+static const char *record_path_of(char path[512], const char *job, int rank) {
   snprintf(path, 512, "%s/dpt-flight-%u-%s-%d", dpt_flight_folder(), (unsigned)getuid(), job, rank);
   return path;
 }
 
-static void *map(const char *path, int flags, int protection) {
+static void *record_map(const char *path, int flags, int protection) {
   int file = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
   struct stat info;
   if (file < 0) return NULL;
@@ -51,7 +51,7 @@ static void *map(const char *path, int flags, int protection) {
 
 static dpt__record own; /* where no file is made */
 
-static dpt__record *begin(dpt__record *r, int rank, int size) {
+static dpt__record *record_begin(dpt__record *r, int rank, int size) {
   struct stat pids;
   r->rank = rank;
   r->size = size;
@@ -66,15 +66,15 @@ static dpt__record *begin(dpt__record *r, int rank, int size) {
 
 dpt__record *dpt__record_new(const char *job, int rank, int size) {
   char path[512];
-  unlink(path_of(path, job, rank)); /* others may still map that of an earlier job */
-  dpt__record *r = map(path, O_RDWR | O_CREAT | O_EXCL, PROT_READ | PROT_WRITE);
-  return begin(r ? r : &own, rank, size);
+  unlink(record_path_of(path, job, rank)); /* others may still map that of an earlier job */
+  dpt__record *r = record_map(path, O_RDWR | O_CREAT | O_EXCL, PROT_READ | PROT_WRITE);
+  return record_begin(r ? r : &own, rank, size);
 }
 
-dpt__record *dpt__record_alone(void) { return begin(&own, 0, 1); }
+dpt__record *dpt__record_alone(void) { return record_begin(&own, 0, 1); }
 
-static const dpt__record *open_path(const char *path) {
-  dpt__record *r = map(path, O_RDONLY, PROT_READ);
+static const dpt__record *record_open_path(const char *path) {
+  dpt__record *r = record_map(path, O_RDONLY, PROT_READ);
   if (!r || !memcmp(r->magic, MAGIC, sizeof MAGIC)) return r;
   munmap(r, sizeof *r);
   return NULL;
@@ -82,7 +82,7 @@ static const dpt__record *open_path(const char *path) {
 
 const dpt__record *dpt__record_open(const char *job, int rank) {
   char path[512];
-  return open_path(path_of(path, job, rank));
+  return record_open_path(record_path_of(path, job, rank));
 }
 
 void dpt__record_close(const dpt__record *r) { munmap((void *)(uintptr_t)r, sizeof *r); }
@@ -90,12 +90,12 @@ void dpt__record_close(const dpt__record *r) { munmap((void *)(uintptr_t)r, size
 void dpt__record_remove(const char *job, int rank) {
   char path[512];
   const char *kept = getenv("DPT_FLIGHT");
-  if (!kept || !*kept) unlink(path_of(path, job, rank));
+  if (!kept || !*kept) unlink(record_path_of(path, job, rank));
 }
 
 /* ---- operations ---- */
 
-static void write_words(_Atomic uint64_t *slot, const dpt__operation *operation) {
+static void record_write_words(_Atomic uint64_t *slot, const dpt__operation *operation) {
   uint64_t words[DPT__OPERATION_WORDS];
   memcpy(words, operation, sizeof words);
   for (int i = 1; i < DPT__OPERATION_WORDS; i++)
@@ -109,7 +109,7 @@ uint64_t dpt__record_begin(dpt__record *r, dpt__operation *operation) {
   operation->ended = 0;
   atomic_store_explicit(&slot[0], 0, memory_order_relaxed);
   atomic_thread_fence(memory_order_release);
-  write_words(slot, operation);
+  record_write_words(slot, operation);
   atomic_store_explicit(&slot[0], operation->number, memory_order_release);
   atomic_store(&r->written, which);
   return which;
@@ -187,7 +187,7 @@ const char *dpt__signature_text(char text[160], const dpt__signature *s) {
 /* ---- dpt flight ---- */
 
 int dpt_flight_read(const char *path, dpt_flight *flight, dpt_flight_entry *entries) {
-  const dpt__record *r = open_path(path);
+  const dpt__record *r = record_open_path(path);
   if (!r) return dpt__fail("flight: %s is no record of a rank", path);
   *flight = (dpt_flight){.rank = r->rank,
                          .size = r->size,

@@ -12,7 +12,7 @@
 enum { RANK = 256, REPORT = 1900 };
 
 /* As /proc has it: R, S, T (stopped), Z (died) ...; 0: there is no such process. */
-static int process_state(int pid) {
+static int report_process_state(int pid) {
   char path[40], text[512] = "";
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
   FILE *file = fopen(path, "re");
@@ -23,15 +23,18 @@ static int process_state(int pid) {
   return end && end[1] ? end[2] : 0;
 }
 
-static int is_visible(const dpt__record *r) { return r->pids == dpt__world_own.record->pids; }
+static int report_is_visible(const dpt__record *r) {
+  return r->pids == dpt__world_own.record->pids;
+}
 
 int dpt__rank_died(const dpt__record *r) {
-  int state = is_visible(r) ? process_state(r->pid) : 'R';
+  int state = report_is_visible(r) ? report_process_state(r->pid) : 'R';
   return !state || state == 'Z' || state == 'X';
 }
 
-static const char *word_of(const dpt__record *r) {
-  int state = atomic_load(&r->state), process = is_visible(r) ? process_state(r->pid) : 'R';
+static const char *report_word_of(const dpt__record *r) {
+  int state = atomic_load(&r->state),
+      process = report_is_visible(r) ? report_process_state(r->pid) : 'R';
   if (!process || process == 'Z' || process == 'X') return "has died";
   if (process == 'T' || process == 't') return "is stopped";
   if (state == DPT__RANK_FAILED) return "has failed";
@@ -41,7 +44,7 @@ static const char *word_of(const dpt__record *r) {
 }
 
 /* Rank k of this host, or of another one. */
-static void describe(char text[RANK], int k) {
+static void report_describe(char text[RANK], int k) {
   const dpt__record *r = dpt__world_own.local[k];
   dpt__operation last;
   char what[160];
@@ -49,13 +52,13 @@ static void describe(char text[RANK], int k) {
     dpt__hosts_describe(text, RANK, k);
     return;
   }
-  int n = snprintf(text, RANK, "rank %d (process %d): %s", k, r->pid, word_of(r));
+  int n = snprintf(text, RANK, "rank %d (process %d): %s", k, r->pid, report_word_of(r));
   if (dpt__record_last(r, &last))
     snprintf(text + n, RANK - (size_t)n, ", after %s %.1f s ago",
              dpt__signature_text(what, &last.signature), (double)(dpt__now() - last.began) * 1e-9);
 }
 
-static int has_come(int k, const dpt__operation *own) {
+static int report_has_come(int k, const dpt__operation *own) {
   const dpt__world *w = &dpt__world_own;
   dpt__operation its;
   if (k == w->rank) return 1;
@@ -64,29 +67,29 @@ static int has_come(int k, const dpt__operation *own) {
   return dpt__record_find(w->local[k], own->signature.group, own->number, &its);
 }
 
-static void add(char text[REPORT], const char *more) {
+static void report_add(char text[REPORT], const char *more) {
   size_t n = strlen(text);
   if (n + strlen(more) < REPORT - 1) strcpy(text + n, more);
 }
 
 /* "; come: 0-2, 5" */
-static void add_come(char text[REPORT], const dpt__ranks *g, const dpt__operation *own) {
+static void report_add_come(char text[REPORT], const dpt__ranks *g, const dpt__operation *own) {
   char line[40];
-  add(text, "; come: ");
+  report_add(text, "; come: ");
   for (int i = 0, first = 1; i < g->n; i++) {
     int begin = g->list[i], end = begin;
-    if (!has_come(begin, own)) continue;
-    while (i + 1 < g->n && g->list[i + 1] == end + 1 && has_come(end + 1, own)) i++, end++;
+    if (!report_has_come(begin, own)) continue;
+    while (i + 1 < g->n && g->list[i + 1] == end + 1 && report_has_come(end + 1, own)) i++, end++;
     snprintf(line, sizeof line, end > begin ? "%s%d-%d" : "%s%d", first ? "" : ", ", begin, end);
-    add(text, line);
+    report_add(text, line);
     first = 0;
   }
 }
 
-static void add_rank(char text[REPORT], int k) {
+static void report_add_rank(char text[REPORT], int k) {
   char line[RANK + 2] = "; ";
-  describe(line + 2, k);
-  add(text, line);
+  report_describe(line + 2, k);
+  report_add(text, line);
 }
 
 void dpt__report_late(const dpt__operation *own) {
@@ -98,11 +101,11 @@ void dpt__report_late(const dpt__operation *own) {
            own->name[0] ? ", " : "", own->name, (unsigned long long)own->number,
            (double)dpt__timeout() * 1e-9);
   if (dpt__is_paired(&own->signature)) {
-    add_rank(text, (int)own->signature.root);
+    report_add_rank(text, (int)own->signature.root);
   } else {
-    add_come(text, g, own);
+    report_add_come(text, g, own);
     for (int i = 0; i < g->n; i++)
-      if (!has_come(g->list[i], own)) add_rank(text, g->list[i]);
+      if (!report_has_come(g->list[i], own)) report_add_rank(text, g->list[i]);
   }
   dpt__world_abort("%s", text);
 }
@@ -116,10 +119,10 @@ void dpt__report_start(void) {
   for (int k = 0; k < w->size; k++) {
     const dpt__record *r = k == w->rank ? NULL : dpt__record_open(w->job, k);
     if (r)
-      snprintf(line, sizeof line, "; rank %d (process %d): %s", k, r->pid, word_of(r));
+      snprintf(line, sizeof line, "; rank %d (process %d): %s", k, r->pid, report_word_of(r));
     else if (k != w->rank)
       snprintf(line, sizeof line, "; rank %d: does not use dpt.distributed yet on this host", k);
-    if (k != w->rank) add(text, line);
+    if (k != w->rank) report_add(text, line);
     if (r) dpt__record_close(r);
   }
   dpt__world_abort("%s", text);
@@ -133,6 +136,6 @@ void dpt__report_end(void) {
            "for %g s (DPT_TIMEOUT)",
            w->rank, (double)dpt__timeout() * 1e-9);
   for (int k = 0; k < w->size; k++)
-    if (k != w->rank) add_rank(text, k);
+    if (k != w->rank) report_add_rank(text, k);
   dpt__world_abort("%s", text);
 }

@@ -24,7 +24,7 @@ static pthread_t thread;
 /* What may hang: writing what the script has printed; MPI_Abort, which is for ranks of other hosts:
  * those of this one end by what they see in each other's records, and mpirun may hang if several of
  * its children call it at once. */
-static void *leave(void *none) {
+static void *watchdog_leave(void *none) {
   const dpt__world *w = &dpt__world_own;
   if (!ftrylockfile(stdout)) {
     fflush_unlocked(stdout);
@@ -48,7 +48,7 @@ void dpt__world_abort(const char *format, ...) {
     strcat(line, "\n");
     if (write(STDERR_FILENO, line, strlen(line)) < 0) {}
     dpt__sleep((int64_t)3 * LOOK_MS * MS); /* the others of this host see why */
-    if (!pthread_create(&helper, NULL, leave, NULL))
+    if (!pthread_create(&helper, NULL, watchdog_leave, NULL))
       dpt__sleep((int64_t)(w->local_size < w->size ? ABORT_MS : LOOK_MS) * MS);
     _exit(1);
   }
@@ -86,7 +86,7 @@ void dpt__watch_let_explain(void) { dpt__sleep((int64_t)EXPLAIN_MS * MS); }
 
 /* ---- ranks of this host ---- */
 
-static int is_needed(int k, const dpt__operation *own) {
+static int watchdog_is_needed(int k, const dpt__operation *own) {
   const dpt__ranks *g = dpt__ranks_of(own->signature.group);
   dpt__operation other;
   if (dpt__is_paired(&own->signature)) return (int)own->signature.root == k;
@@ -96,14 +96,14 @@ static int is_needed(int k, const dpt__operation *own) {
   return 0;
 }
 
-static void look_at(int k, const dpt__operation *pending) {
+static void watchdog_look_at(int k, const dpt__operation *pending) {
   const dpt__record *r = dpt__world_own.local[k];
   char what[160];
   int state = atomic_load(&r->state);
   if (state == DPT__RANK_FAILED) dpt__world_abort("%s", r->text);
   if (state < DPT__RANK_LEFT && dpt__rank_died(r))
     dpt__world_abort("rank %d (process %d) has died", k, r->pid);
-  if (state >= DPT__RANK_LEAVING && pending && is_needed(k, pending))
+  if (state >= DPT__RANK_LEAVING && pending && watchdog_is_needed(k, pending))
     dpt__world_abort("rank %d has ended its script, and rank %d waits for it in %s", k,
                      dpt__world_own.rank, dpt__signature_text(what, &pending->signature));
 }
@@ -111,7 +111,7 @@ static void look_at(int k, const dpt__operation *pending) {
 /* ---- the thread ---- */
 
 /* How long this thread has seen the same, in nanoseconds; what it did not see does not count. */
-static int64_t seen_for(uint64_t what, int64_t now) {
+static int64_t watchdog_seen_for(uint64_t what, int64_t now) {
   static uint64_t same = UINT64_MAX; /* at first nothing was seen */
   static int64_t last, total;
   int64_t most = (int64_t)20 * LOOK_MS * MS, passed = now - last;
@@ -121,7 +121,7 @@ static int64_t seen_for(uint64_t what, int64_t now) {
   return total;
 }
 
-static void look(void) {
+static void watchdog_look(void) {
   const dpt__world *w = &dpt__world_own;
   int64_t now = dpt__now(), limit = dpt__timeout();
   uint64_t which = atomic_load(&w->pending);
@@ -130,13 +130,13 @@ static void look(void) {
   atomic_store(&w->record->beat, now);
   int state = atomic_load(&w->record->state);
   if (which && dpt__record_read(w->record, which, &own)) pending = &own;
-  int late = seen_for(which * 8 + (uint64_t)state, now) > limit;
+  int late = watchdog_seen_for(which * 8 + (uint64_t)state, now) > limit;
   if (state == DPT__RANK_STARTING) { /* records may be those of an earlier job */
     if (late) dpt__report_start();
     return;
   }
   for (int k = 0; k < w->size; k++)
-    if (w->local[k]) look_at(k, pending);
+    if (w->local[k]) watchdog_look_at(k, pending);
   if (pending) dpt__watch_compare(pending);
   if (pending && late) dpt__report_late(pending);
   if (state == DPT__RANK_LEFT && late) dpt__report_end();
@@ -151,9 +151,9 @@ static void look(void) {
     atomic_store(&drained, dpt__hosts_drain());
 }
 
-static void *watch(void *none) {
+static void *watchdog_watch(void *none) {
   while (atomic_load(&running)) {
-    look();
+    watchdog_look();
     dpt__sleep((int64_t)(atomic_load(&draining) ? 1 : LOOK_MS) * MS);
   }
   return none;
@@ -161,7 +161,7 @@ static void *watch(void *none) {
 
 int dpt__watch_begin(void) {
   atomic_store(&running, 1);
-  if (pthread_create(&thread, NULL, watch, NULL))
+  if (pthread_create(&thread, NULL, watchdog_watch, NULL))
     return dpt__fail("distributed: no thread can be started for the watchdog");
   return 0;
 }

@@ -18,7 +18,7 @@ static int ready DPT__GUARDED_BY(lock);
 /* ---- who started this process ---- */
 
 /* The first of these variables that is set. */
-static const char *variable(const char *const *names) {
+static const char *world_variable(const char *const *names) {
   for (; *names; names++) {
     const char *value = getenv(*names);
     if (value && *value) return value;
@@ -34,13 +34,13 @@ static const char *const JOBS[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID"
 
 /* Whether an MPI launcher started this process. Slurm sets SLURM_PROCID in a batch script, too,
  * which is no task of a step; tasks have SLURM_STEP_ID. */
-static int was_launched(void) {
+static int world_was_launched(void) {
   static const char *const MPI[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", NULL};
-  return variable(MPI) || (getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID"));
+  return world_variable(MPI) || (getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID"));
 }
 
-static void name_job(char job[64]) {
-  const char *name = variable(JOBS);
+static void world_name_job(char job[64]) {
+  const char *name = world_variable(JOBS);
   if (name)
     snprintf(job, 64, "%s", name);
   else
@@ -51,7 +51,7 @@ static void name_job(char job[64]) {
 
 /* ---- the engine ---- */
 
-static int engine_fail(const char *format, ...) {
+static int world_engine_fail(const char *format, ...) {
   char text[1024];
   va_list list;
   va_start(list, format);
@@ -60,9 +60,9 @@ static int engine_fail(const char *format, ...) {
   return dpt__fail("%s", text);
 }
 
-static const dpt__engine_services services = {engine_fail};
+static const dpt__engine_services services = {world_engine_fail};
 
-static int open_engine(const char *fn, const dpt__engine **engine) {
+static int world_open_engine(const char *fn, const dpt__engine **engine) {
   Dl_info info;
   char path[4096] = "libdpt_mpi.so";
   if (dladdr((const void *)&services, &info) && info.dli_fname) {
@@ -92,19 +92,19 @@ const dpt__ranks *dpt__ranks_of(uint64_t hash) {
 }
 
 /* Two groups of the same ranks are two. */
-static uint64_t hash_of(int place, int n, const int *list) {
+static uint64_t world_hash_of(int place, int n, const int *list) {
   uint64_t hash = 14695981039346656037u + (uint64_t)place;
   for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)list[i]) * 1099511628211u;
   return hash;
 }
 
-static int add_group(const char *fn, int n, const int *list, int *number) {
+static int world_add_group(const char *fn, int n, const int *list, int *number) {
   dpt__world *w = &dpt__world_own;
   int place = atomic_load(&w->ngroup);
   if (place == DPT__GROUPS)
     return dpt__fail("%s: there are %d groups of ranks, which is the most", fn, DPT__GROUPS);
   dpt__ranks *g = &w->group[place];
-  *g = (dpt__ranks){.n = n, .rank = -1, .hash = hash_of(place, n, list)};
+  *g = (dpt__ranks){.n = n, .rank = -1, .hash = world_hash_of(place, n, list)};
   g->list = malloc((size_t)n * sizeof *list);
   if (!g->list) return dpt__no_memory("%s: no host memory for a group of ranks", fn);
   memcpy(g->list, list, (size_t)n * sizeof *list);
@@ -125,7 +125,7 @@ static int add_group(const char *fn, int n, const int *list, int *number) {
 /* ---- the end ---- */
 
 /* What another thread has failed it ends. */
-static void set_state(int32_t next) {
+static void world_set_state(int32_t next) {
   _Atomic int32_t *state = &dpt__world_own.record->state;
   int32_t now = atomic_load(state);
   while (now != DPT__RANK_FAILED)
@@ -135,13 +135,13 @@ static void set_state(int32_t next) {
 
 /* Before the end of the process waits for kernels and destroys MPI's libraries. What this rank has
  * queued it still does; then all wait for each other. */
-static void leave(int status) {
+static void world_leave(int status) {
   dpt__world *w = &dpt__world_own;
   if (status) dpt__world_abort("rank %d has ended with status %d", w->rank, status);
-  set_state(DPT__RANK_LEAVING);
+  world_set_state(DPT__RANK_LEAVING);
   dpt__event_wait_quietly(dpt__event_last(w->stream));
   w->engine->barrier(w->group[0].joined);
-  set_state(DPT__RANK_LEFT);
+  world_set_state(DPT__RANK_LEFT);
   dpt__watch_drain();
   w->engine->finish();
   dpt__watch_end();
@@ -152,7 +152,7 @@ static void leave(int status) {
 
 static dpt__device device = {.backend = &dpt__host, .threads = 1};
 
-static int new_stream(void) {
+static int world_new_stream(void) {
   dpt__world_own.stream = dpt__stream_new(&device, 0, 0);
   if (!dpt__world_own.stream) return 1;
   device.streams[0] = dpt__world_own.stream;
@@ -161,7 +161,7 @@ static int new_stream(void) {
 }
 
 /* Other ranks of this host have their records by now. */
-static int open_records(void) {
+static int world_open_records(void) {
   dpt__world *w = &dpt__world_own;
   int *is_local = calloc((size_t)w->size, sizeof *is_local);
   w->local = calloc((size_t)w->size, sizeof *w->local);
@@ -174,17 +174,17 @@ static int open_records(void) {
   return status;
 }
 
-static int add_all(const char *fn) {
+static int world_add_all(const char *fn) {
   int n = dpt__world_own.size, number = 0, *all = malloc((size_t)n * sizeof *all);
   if (!all) return dpt__no_memory("%s: no host memory for ranks", fn);
   for (int i = 0; i < n; i++) all[i] = i;
-  int status = add_group(fn, n, all, &number);
+  int status = world_add_group(fn, n, all, &number);
   free(all);
   return status;
 }
 
 /* Other ranks wait for this one: what fails here ends the job. */
-static int connect_ranks(const char *fn) {
+static int world_connect_ranks(const char *fn) {
   dpt__world *w = &dpt__world_own;
   int size = w->size;
   DPT__TRY(w->engine->start(w->library, &w->rank, &w->size, &w->local_rank, &w->local_size));
@@ -194,35 +194,35 @@ static int connect_ranks(const char *fn) {
     return dpt__fail("it was started as one of %d ranks, but %s connects %d: the launcher is none "
                      "of this MPI (srun --mpi=list says what Slurm can do)",
                      size, w->library, w->size);
-  return open_records() || dpt__hosts_open() || new_stream() || add_all(fn);
+  return world_open_records() || dpt__hosts_open() || world_new_stream() || world_add_all(fn);
 }
 
-static int join(const char *fn) DPT__REQUIRES(lock) {
+static int world_join(const char *fn) DPT__REQUIRES(lock) {
   dpt__world *w = &dpt__world_own;
-  const char *rank = variable(RANKS), *size = variable(SIZES);
+  const char *rank = world_variable(RANKS), *size = world_variable(SIZES);
   DPT__TRY(dpt__timeout_check());
-  if (!was_launched()) {
+  if (!world_was_launched()) {
     w->record = dpt__record_alone();
-    DPT__TRY(open_records() || new_stream() || add_all(fn));
+    DPT__TRY(world_open_records() || world_new_stream() || world_add_all(fn));
   } else {
-    DPT__TRY(open_engine(fn, &w->engine));
-    name_job(w->job);
+    DPT__TRY(world_open_engine(fn, &w->engine));
+    world_name_job(w->job);
     w->rank = rank ? atoi(rank) : 0;
     w->size = size ? atoi(size) : 1;
     w->record = dpt__record_new(w->job, w->rank, w->size);
-    if (dpt__watch_begin() || connect_ranks(fn))
+    if (dpt__watch_begin() || world_connect_ranks(fn))
       dpt__world_abort("rank %d: %s", w->rank, dpt_message());
-    dpt__shutdown_before(leave);
+    dpt__shutdown_before(world_leave);
     dpt__shutdown_first();
   }
-  set_state(DPT__RANK_RUNNING);
+  world_set_state(DPT__RANK_RUNNING);
   ready = 1;
   return 0;
 }
 
 int dpt__world_ready(const char *fn) {
   dpt__lock(&lock);
-  int status = ready ? 0 : join(fn);
+  int status = ready ? 0 : world_join(fn);
   dpt__unlock(&lock);
   return status;
 }
@@ -252,7 +252,7 @@ int dpt_world_group(int n, const int *ranks, int *number) {
   }
   if (n < 1) return dpt__fail("distributed.group: got no ranks");
   dpt__lock(&lock);
-  int status = add_group("distributed.group", n, ranks, number);
+  int status = world_add_group("distributed.group", n, ranks, number);
   dpt__unlock(&lock);
   return status;
 }
@@ -269,8 +269,8 @@ int dpt_world_group_rank(int number, int *rank, int *size) {
 int dpt_world_failed(const char *why) {
   const dpt__world *w = &dpt__world_own;
   if (w->engine) dpt__world_abort("rank %d: %s", w->rank, why);
-  if (was_launched()) { /* the launcher ends those that wait for this rank to join */
-    fprintf(stderr, "dpt: rank %s: %s\n", variable(RANKS), why);
+  if (world_was_launched()) { /* the launcher ends those that wait for this rank to join */
+    fprintf(stderr, "dpt: rank %s: %s\n", world_variable(RANKS), why);
     exit(1);
   }
   return 0;

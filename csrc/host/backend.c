@@ -13,25 +13,27 @@
 /* 64 bytes: a cache line, and the widest vector register; large blocks on huge pages, which makes
  * strided walks several times faster (fewer address translations) and first touches cheap.
  * Posix_memalign fails where aligned_alloc may end the process under a sanitizer. */
-static int take(int index, size_t bytes, void **p) {
+static int backend_memory_alloc(int index, size_t bytes, void **p) {
   const size_t huge = 2 << 20;
   if (posix_memalign(p, bytes >= 2 * huge ? huge : 64, bytes)) *p = NULL;
   if (*p && bytes >= 2 * huge) madvise(*p, bytes & ~(huge - 1), MADV_HUGEPAGE);
   return 0;
 }
 
-static void give(int index, void *p, size_t bytes) { free(p); }
+static void backend_memory_free(int index, void *p, size_t bytes) { free(p); }
 
-static int take_pinned(size_t bytes, void **p) { return take(0, bytes, p); }
+static int backend_pinned_alloc(size_t bytes, void **p) {
+  return backend_memory_alloc(0, bytes, p);
+}
 
-static void give_pinned(void *p, size_t bytes) { free(p); }
+static void backend_pinned_free(void *p, size_t bytes) { free(p); }
 
-static int count(int *n) {
+static int backend_count(int *n) {
   *n = 1;
   return 0;
 }
 
-static int properties(int index, dpt_device_info *info, int64_t *memory) {
+static int backend_properties(int index, dpt_device_info *info, int64_t *memory) {
   *info = (dpt_device_info){.name = "host device",
                             .integrated = 1,
                             .warp = 1,
@@ -44,7 +46,7 @@ static int properties(int index, dpt_device_info *info, int64_t *memory) {
 
 /* Kernels that compute products want a BLAS, also if these arguments would do without; all of them
  * ask for temporary memory. */
-static int prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
+static int backend_prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
   switch (kernel) {
   case DPT__KERNEL_gemm:
     return dpt__gemm_asks_blas(args) ? dpt__blas_open(fn) : 0;
@@ -75,11 +77,11 @@ const dpt__backend dpt__host = {
             DPT__ASKS(loss) | DPT__ASKS(multilabel) | DPT__ASKS(upsample) | DPT__ASKS(pad) |
             DPT__ASKS(prelu) | DPT__ASKS(lrn) | DPT__ASKS(rnn_forward) | DPT__ASKS(rnn_data) |
             DPT__ASKS(rnn_weight),
-    .prepare = prepare,
-    .count = count,
-    .properties = properties,
-    .memory_alloc = take,
-    .memory_free = give,
-    .pinned_alloc = take_pinned,
-    .pinned_free = give_pinned,
+    .prepare = backend_prepare,
+    .count = backend_count,
+    .properties = backend_properties,
+    .memory_alloc = backend_memory_alloc,
+    .memory_free = backend_memory_free,
+    .pinned_alloc = backend_pinned_alloc,
+    .pinned_free = backend_pinned_free,
 };

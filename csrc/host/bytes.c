@@ -12,7 +12,7 @@
 
 enum { STAGE = 1 << 14 };
 
-static void copy_staged(const dpt__piece *piece) {
+static void bytes_copy_staged(const dpt__piece *piece) {
   char stage[STAGE];
   for (size_t done = 0, n; done < piece->bytes; done += n) {
     n = piece->bytes - done < STAGE ? piece->bytes - done : STAGE;
@@ -29,7 +29,7 @@ int dpt__host_copy_bytes(dpt__context *context, const void *args) {
   for (int i = 0; i < a->count; i++) {
     const dpt__piece *piece = &a->piece[i];
     if (a->way == DPT__STAGED)
-      copy_staged(piece);
+      bytes_copy_staged(piece);
     else
       memmove(piece->to, piece->from, piece->bytes);
   }

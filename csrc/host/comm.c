@@ -16,8 +16,8 @@ typedef void sum_fn(void *to, const void *const *sources, int count, int64_t fir
                     void *memory);
 static sum_fn *const sums[DPT_NDTYPE] = {DPT__BY_DTYPE(sum)};
 
-static void sum_run(const struct dpt__comm_sum_args *args, const dpt__word *run, int64_t first,
-                    int64_t end) {
+static void comm_sum_run(const struct dpt__comm_sum_args *args, const dpt__word *run, int64_t first,
+                         int64_t end) {
   const void *sources[DPT__SOURCES];
   for (int s = 0; s < args->sources; s++) sources[s] = run[2 + s].source;
   for (; first < end; first += BLOCK) {
@@ -37,13 +37,13 @@ int dpt__host_comm_sum(dpt__context *context, const void *p) {
   if (runs == 1) {
 #pragma omp parallel for num_threads(context->threads) if (n > PARALLEL) schedule(static)
     for (int64_t first = 0; first < n; first += BLOCK)
-      sum_run(args, args->word, first, n - first < BLOCK ? n : first + BLOCK);
+      comm_sum_run(args, args->word, first, n - first < BLOCK ? n : first + BLOCK);
     return 0;
   }
 #pragma omp parallel for num_threads(context->threads) if (runs * n > PARALLEL) schedule(static)
   for (int64_t r = 0; r < runs; r++) {
     const dpt__word *run = args->word + r * (2 + args->sources);
-    sum_run(args, run, 0, run[0].count);
+    comm_sum_run(args, run, 0, run[0].count);
   }
   return 0;
 }

@@ -10,20 +10,22 @@ enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512 };
 
 typedef dpt__blas_form form;
 
-static inline size_t width(int dtype) { return dtype == DPT_F32 ? sizeof(float) : sizeof(double); }
-static inline const void *at(int dtype, const void *p, int64_t i) {
-  return (const char *)p + (size_t)i * width(dtype);
+static inline size_t gemm_width(int dtype) {
+  return dtype == DPT_F32 ? sizeof(float) : sizeof(double);
 }
-static inline void *to(int dtype, void *p, int64_t i) {
-  return (char *)p + (size_t)i * width(dtype);
+static inline const void *gemm_at(int dtype, const void *p, int64_t i) {
+  return (const char *)p + (size_t)i * gemm_width(dtype);
+}
+static inline void *gemm_to(int dtype, void *p, int64_t i) {
+  return (char *)p + (size_t)i * gemm_width(dtype);
 }
 
 /* Copies a strided matrix to or from a dense one, row-major (ld) or transposed. */
-static void spread(int dtype, void *to_, int64_t to_row, int64_t to_col, const void *from,
-                   int64_t from_row, int64_t from_col, int64_t rows, int64_t cols) {
+static void gemm_spread(int dtype, void *to_, int64_t to_row, int64_t to_col, const void *from,
+                        int64_t from_row, int64_t from_col, int64_t rows, int64_t cols) {
   for (int64_t i = 0; i < rows; i++)
-    dpt__move(width(dtype), to(dtype, to_, i * to_row), to_col, at(dtype, from, i * from_row),
-              from_col, cols);
+    dpt__move(gemm_width(dtype), gemm_to(dtype, to_, i * to_row), to_col,
+              gemm_at(dtype, from, i * from_row), from_col, cols);
 }
 
 /* A product whose c is row-major and whose operands have BLAS forms. */
@@ -37,7 +39,7 @@ typedef struct product {
   int64_t ldc;
 } product;
 
-static void blas(const product *p) {
+static void gemm_blas(const product *p) {
   int ta = p->fa.trans ? DPT__TRANS : DPT__NO_TRANS;
   int tb = p->fb.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)p->m, n = (int)p->n, k = (int)p->k;
@@ -51,8 +53,8 @@ static void blas(const product *p) {
 }
 
 /* c (a vector with a stride) = beta * c + alpha * matrix * x; the matrix has a BLAS form. */
-static void blas_mv(int dtype, form f, int64_t rows, int64_t cols, double alpha, const void *a,
-                    const void *x, int64_t x_stride, double beta, void *y, int64_t y_stride) {
+static void gemm_blas_mv(int dtype, form f, int64_t rows, int64_t cols, double alpha, const void *a,
+                         const void *x, int64_t x_stride, double beta, void *y, int64_t y_stride) {
   int t = f.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)(f.trans ? cols : rows), n = (int)(f.trans ? rows : cols);
   if (dtype == DPT_F32)
@@ -64,29 +66,29 @@ static void blas_mv(int dtype, form f, int64_t rows, int64_t cols, double alpha,
 }
 
 /* Rows r0 .. r0+rows of p, in columns c0 .. c0+cols. */
-static product cut(const product *p, int64_t r0, int64_t rows, int64_t c0, int64_t cols) {
+static product gemm_cut(const product *p, int64_t r0, int64_t rows, int64_t c0, int64_t cols) {
   product q = *p;
   q.m = rows;
   q.n = cols;
-  q.a = at(p->dtype, p->a, p->fa.trans ? r0 : r0 * p->fa.lead);
-  q.b = at(p->dtype, p->b, p->fb.trans ? c0 * p->fb.lead : c0);
-  q.c = to(p->dtype, p->c, r0 * p->ldc + c0);
+  q.a = gemm_at(p->dtype, p->a, p->fa.trans ? r0 : r0 * p->fa.lead);
+  q.b = gemm_at(p->dtype, p->b, p->fb.trans ? c0 * p->fb.lead : c0);
+  q.c = gemm_to(p->dtype, p->c, r0 * p->ldc + c0);
   return q;
 }
 
 /* Whether OpenBLAS is faster with the transposed product: few rows by a wide transposed matrix, as
  * in a linear layer's forward (16 rows, 128 to 512: 27 us instead of 31; scripts/bench gemm). */
-static int is_flat(const product *p) {
+static int gemm_is_flat(const product *p) {
   return p->fb.trans && !p->fa.trans && p->m >= 8 && p->m <= FLAT && p->n >= 8 * p->m && p->k >= 64;
 }
 
 /* c = beta * c + (alpha * b^T * a^T)^T, for no more than STRIP columns. */
-static void turned(const product *p) {
+static void gemm_turned(const product *p) {
   double inner[FLAT * STRIP];
   product q = {p->dtype, p->n, p->m, p->k, p->alpha, 0, p->b, p->a, inner, p->fb, p->fa, p->m};
   q.fa.trans = 0;
   q.fb.trans = 1;
-  blas(&q);
+  gemm_blas(&q);
   for (int64_t i = 0; i < p->m; i++)
     for (int64_t j = 0; j < p->n; j++)
       if (p->dtype == DPT_F32) {
@@ -99,13 +101,13 @@ static void turned(const product *p) {
 }
 
 /* One product on the threads of this context: a block of rows or of columns for each. */
-static void split(const dpt__context *context, const product *p) {
-  int threads = context->threads, flat = is_flat(p);
+static void gemm_split(const dpt__context *context, const product *p) {
+  int threads = context->threads, flat = gemm_is_flat(p);
   double work = (double)p->m * (double)p->n * (double)p->k;
   if (work < 5e5 * threads) threads = 1 + (int)(work / 5e5);
   if (threads > context->threads) threads = context->threads;
   if (threads == 1 && (!flat || p->n <= STRIP)) {
-    (flat ? turned : blas)(p);
+    (flat ? gemm_turned : gemm_blas)(p);
     return;
   }
   int by_rows = p->m >= p->n;
@@ -118,56 +120,57 @@ static void split(const dpt__context *context, const product *p) {
   for (int64_t i = 0; i < parts; i++) {
     dpt__team_here(team);
     int64_t first = i * part, n = dpt__min(part, size - first);
-    product q = by_rows ? cut(p, first, n, 0, p->n) : cut(p, 0, p->m, first, n);
-    (flat ? turned : blas)(&q);
+    product q = by_rows ? gemm_cut(p, first, n, 0, p->n) : gemm_cut(p, 0, p->m, first, n);
+    (flat ? gemm_turned : gemm_blas)(&q);
   }
   dpt__team_end(team);
 }
 
 /* y = beta * y + alpha * matrix * x, rows split among the threads. */
-static void matrix_vector(const dpt__context *context, int dtype, form f, int64_t rows,
-                          int64_t cols, double alpha, const void *a, const void *x,
-                          int64_t x_stride, double beta, void *y, int64_t y_stride) {
+static void gemm_matrix_vector(const dpt__context *context, int dtype, form f, int64_t rows,
+                               int64_t cols, double alpha, const void *a, const void *x,
+                               int64_t x_stride, double beta, void *y, int64_t y_stride) {
   int threads = rows * cols > 65536 ? context->threads : 1;
   int64_t part = (rows + threads - 1) / threads;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int i = 0; i < threads; i++) {
     int64_t first = i * part, n = dpt__min(part, rows - first);
     if (n > 0)
-      blas_mv(dtype, f, n, cols, alpha, at(dtype, a, f.trans ? first : first * f.lead), x, x_stride,
-              beta, to(dtype, y, first * y_stride), y_stride);
+      gemm_blas_mv(dtype, f, n, cols, alpha, gemm_at(dtype, a, f.trans ? first : first * f.lead), x,
+                   x_stride, beta, gemm_to(dtype, y, first * y_stride), y_stride);
   }
 }
 
-static int one(dpt__context *context, const dpt__gemm_args *g);
+static int gemm_one(dpt__context *context, const dpt__gemm_args *g);
 
 /* Copies the operands that BLAS cannot take, then computes on the copies. */
-static int copied(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, int c_fits) {
+static int gemm_copied(dpt__context *context, const dpt__gemm_args *g, form fa, form fb,
+                       int c_fits) {
   dpt__gemm_args h = *g;
-  size_t w = width(g->dtype);
+  size_t w = gemm_width(g->dtype);
   void *a = fa.fits ? NULL : dpt__scratch(context, (size_t)(g->m * g->k) * w);
   void *b = fb.fits ? NULL : dpt__scratch(context, (size_t)(g->k * g->n) * w);
   void *c = c_fits ? NULL : dpt__scratch(context, (size_t)(g->m * g->n) * w);
   if (context->measures) return 0; /* the copies need none */
   if (a) {
-    spread(g->dtype, a, g->k, 1, g->a, g->a_row, g->a_col, g->m, g->k);
+    gemm_spread(g->dtype, a, g->k, 1, g->a, g->a_row, g->a_col, g->m, g->k);
     h.a = a, h.a_row = g->k, h.a_col = 1;
   }
   if (b) {
-    spread(g->dtype, b, g->n, 1, g->b, g->b_row, g->b_col, g->k, g->n);
+    gemm_spread(g->dtype, b, g->n, 1, g->b, g->b_row, g->b_col, g->k, g->n);
     h.b = b, h.b_row = g->n, h.b_col = 1;
   }
   if (c) {
-    if (g->beta != 0) spread(g->dtype, c, g->n, 1, g->c, g->c_row, g->c_col, g->m, g->n);
+    if (g->beta != 0) gemm_spread(g->dtype, c, g->n, 1, g->c, g->c_row, g->c_col, g->m, g->n);
     h.c = c, h.c_row = g->n, h.c_col = 1;
   }
-  if (one(context, &h)) return 1;
-  if (c) spread(g->dtype, g->c, g->c_row, g->c_col, h.c, g->n, 1, g->m, g->n);
+  if (gemm_one(context, &h)) return 1;
+  if (c) gemm_spread(g->dtype, g->c, g->c_row, g->c_col, h.c, g->n, 1, g->m, g->n);
   return 0;
 }
 
 /* One product of real numbers. */
-static int one(dpt__context *context, const dpt__gemm_args *g) {
+static int gemm_one(dpt__context *context, const dpt__gemm_args *g) {
   form fa = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col),
        fb = dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col),
        fc = dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col);
@@ -176,17 +179,17 @@ static int one(dpt__context *context, const dpt__gemm_args *g) {
   int column = fa.fits && g->n == 1 && g->b_row > 0 && g->c_row > 0 && g->b_row < INT32_MAX &&
                g->c_row < INT32_MAX;
   if (!row && !column && (!fa.fits || !fb.fits || !fc.fits))
-    return copied(context, g, fa, fb, fc.fits);
+    return gemm_copied(context, g, fa, fb, fc.fits);
   if (context->measures) return 0;
   if (row) {
     fb.trans = !fb.trans; /* c^T = b^T * a^T */
-    matrix_vector(context, g->dtype, fb, g->n, g->k, g->alpha, g->b, g->a, g->a_col, g->beta, g->c,
-                  g->c_col);
+    gemm_matrix_vector(context, g->dtype, fb, g->n, g->k, g->alpha, g->b, g->a, g->a_col, g->beta,
+                       g->c, g->c_col);
     return 0;
   }
   if (column) {
-    matrix_vector(context, g->dtype, fa, g->m, g->k, g->alpha, g->a, g->b, g->b_row, g->beta, g->c,
-                  g->c_row);
+    gemm_matrix_vector(context, g->dtype, fa, g->m, g->k, g->alpha, g->a, g->b, g->b_row, g->beta,
+                       g->c, g->c_row);
     return 0;
   }
   product p = {g->dtype, g->m, g->n, g->k, g->alpha, g->beta, g->a, g->b, g->c, fa, fb, fc.lead};
@@ -195,12 +198,12 @@ static int one(dpt__context *context, const dpt__gemm_args *g) {
     p.a = g->b, p.b = g->a;
     p.fa = (form){1, !fb.trans, fb.lead}, p.fb = (form){1, !fa.trans, fa.lead};
   }
-  split(context, &p);
+  gemm_split(context, &p);
   return 0;
 }
 
 /* Without terms c is scaled alone, and beta 0 clears what may be NaN. */
-static void scale(const dpt__gemm_args *g) {
+static void gemm_scale(const dpt__gemm_args *g) {
   for (int64_t i = 0; i < g->m; i++)
     for (int64_t j = 0; j < g->n; j++) {
       int64_t o = i * g->c_row + j * g->c_col;
@@ -214,24 +217,24 @@ static void scale(const dpt__gemm_args *g) {
     }
 }
 
-static int real(dpt__context *context, const dpt__gemm_args *g) {
+static int gemm_real(dpt__context *context, const dpt__gemm_args *g) {
   if (g->k > 0 && g->fixed) return dpt__host_gemm_fixed(context, g);
-  if (g->k > 0) return one(context, g);
-  if (!context->measures) scale(g);
+  if (g->k > 0) return gemm_one(context, g);
+  if (!context->measures) gemm_scale(g);
   return 0;
 }
 
 /* Rows of halves to floats and back; `dense` has no gaps. */
-static void widen(const dpt__context *context, float *dense, const dpt__half *from, int64_t row,
-                  int64_t col, int64_t rows, int64_t cols) {
+static void gemm_widen(const dpt__context *context, float *dense, const dpt__half *from,
+                       int64_t row, int64_t col, int64_t rows, int64_t cols) {
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < cols; j++)
       dense[i * cols + j] = dpt__half_to_float(from[i * row + j * col]);
 }
 
-static void narrow(const dpt__context *context, dpt__half *to, int64_t row, int64_t col,
-                   const float *dense, int64_t rows, int64_t cols) {
+static void gemm_narrow(const dpt__context *context, dpt__half *to, int64_t row, int64_t col,
+                        const float *dense, int64_t rows, int64_t cols) {
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < cols; j++)
@@ -239,7 +242,7 @@ static void narrow(const dpt__context *context, dpt__half *to, int64_t row, int6
 }
 
 /* Products of halves as products of floats. */
-static int halves(dpt__context *context, const dpt__gemm_args *g) {
+static int gemm_halves(dpt__context *context, const dpt__gemm_args *g) {
   int64_t mk = g->m * g->k, kn = g->k * g->n;
   float *a = dpt__scratch(context, (size_t)(mk + kn + g->m * g->n) * sizeof *a);
   dpt__gemm_args h = *g;
@@ -251,12 +254,13 @@ static int halves(dpt__context *context, const dpt__gemm_args *g) {
   if (context->measures) return dpt__host_gemm(context, &h);
   for (int64_t i = 0; i < g->batch; i++) {
     dpt__half *c = (dpt__half *)g->c + i * g->c_batch;
-    widen(context, a, (const dpt__half *)g->a + i * g->a_batch, g->a_row, g->a_col, g->m, g->k);
-    widen(context, a + mk, (const dpt__half *)g->b + i * g->b_batch, g->b_row, g->b_col, g->k,
-          g->n);
-    if (g->beta != 0) widen(context, h.c, c, g->c_row, g->c_col, g->m, g->n);
+    gemm_widen(context, a, (const dpt__half *)g->a + i * g->a_batch, g->a_row, g->a_col, g->m,
+               g->k);
+    gemm_widen(context, a + mk, (const dpt__half *)g->b + i * g->b_batch, g->b_row, g->b_col, g->k,
+               g->n);
+    if (g->beta != 0) gemm_widen(context, h.c, c, g->c_row, g->c_col, g->m, g->n);
     DPT__TRY(dpt__host_gemm(context, &h));
-    narrow(context, c, g->c_row, g->c_col, h.c, g->m, g->n);
+    gemm_narrow(context, c, g->c_row, g->c_col, h.c, g->m, g->n);
   }
   return 0;
 }
@@ -264,7 +268,7 @@ static int halves(dpt__context *context, const dpt__gemm_args *g) {
 int dpt__host_gemm(dpt__context *context, const void *args) {
   const dpt__gemm_args *g = args;
   if (g->m == 0 || g->n == 0) return 0;
-  if (g->dtype == DPT_F16) return halves(context, g);
+  if (g->dtype == DPT_F16) return gemm_halves(context, g);
   if (g->dtype != DPT_F32 && g->dtype != DPT_F64)
     return context->measures ? 0 : dpt__host_gemm_integer(context, g);
   /* Many small products: one a thread, each on a context of its own when no copies are needed. */
@@ -279,16 +283,16 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
     for (int64_t i = 0; i < g->batch; i++) {
       dpt__context alone = *context;
       alone.threads = 1;
-      dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)width(g->dtype));
-      failed |= real(&alone, &one);
+      dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)gemm_width(g->dtype));
+      failed |= gemm_real(&alone, &one);
     }
     return failed;
   }
   size_t used = context->used;
   for (int64_t i = 0; i < g->batch; i++) {
-    dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)width(g->dtype));
+    dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)gemm_width(g->dtype));
     context->used = used;
-    DPT__TRY(real(context, &one));
+    DPT__TRY(gemm_real(context, &one));
     if (context->measures) break; /* the others need as much */
   }
   context->used = used;

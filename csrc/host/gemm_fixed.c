@@ -14,7 +14,7 @@
 
 enum { ROWS = 4, CHUNK = 64 };
 
-static int thread_number(void) {
+static int gemm_fixed_thread_number(void) {
 #ifdef _OPENMP
   return omp_get_thread_num();
 #else

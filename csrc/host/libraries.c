@@ -11,7 +11,7 @@
 
 static char text[2048];
 
-static void write_text(void) {
+static void libraries_write_text(void) {
   const dnnl_version_t *dnnl = dnnl_version();
   int missing = dpt__blas_open("dpt_libraries");
   int used =
@@ -28,6 +28,6 @@ static void write_text(void) {
 
 const char *dpt_libraries(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, write_text);
+  pthread_once(&once, libraries_write_text);
   return text;
 }

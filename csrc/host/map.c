@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Whether operand k has an element 0. */
-static int has_zero(const dpt__walk *walk, int k) {
+static int map_has_zero(const dpt__walk *walk, int k) {
   static const char zero[8];
   size_t size = dpt__dtype_size(walk->dtype[k]);
   int64_t stride = walk->stride[k][walk->ndim - 1] * (int64_t)size;
@@ -32,7 +32,7 @@ int dpt__host_map(dpt__context *context, const void *args) {
     result = DPT_U8;
   }
   dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, calls};
-  if (divisor && has_zero(&a->walk, divisor))
+  if (divisor && map_has_zero(&a->walk, divisor))
     return dpt__fail("a divisor is 0, which %s elements can't be divided by",
                      dpt__dtype_name(dtype));
   dpt__tiles(context, &a->walk, &task);

@@ -10,7 +10,7 @@
 enum { BLOCK = 16384 };
 
 /* How many elements of operand k are set in a block. */
-static int64_t count_set(const dpt__walk *walk, int k, int64_t first, int64_t many) {
+static int64_t masked_count_set(const dpt__walk *walk, int k, int64_t first, int64_t many) {
   int dtype = walk->dtype[k];
   int64_t stride = walk->stride[k][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype), sum = 0;
   dpt__cursor c;
@@ -21,14 +21,14 @@ static int64_t count_set(const dpt__walk *walk, int k, int64_t first, int64_t ma
 }
 
 /* starts[b] = how many are set before block b; the last one is the sum. */
-static void count_blocks(const dpt__context *context, const dpt__walk *walk, int k, int64_t blocks,
-                         int64_t *starts) {
+static void masked_count_blocks(const dpt__context *context, const dpt__walk *walk, int k,
+                                int64_t blocks, int64_t *starts) {
   int64_t count = dpt__walk_count(walk);
   starts[0] = 0;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t left = count - b * BLOCK;
-    starts[b + 1] = count_set(walk, k, b * BLOCK, left < BLOCK ? left : BLOCK);
+    starts[b + 1] = masked_count_set(walk, k, b * BLOCK, left < BLOCK ? left : BLOCK);
   }
   for (int64_t b = 0; b < blocks; b++) starts[b + 1] += starts[b];
 }
@@ -45,7 +45,7 @@ int dpt__host_masked(dpt__context *context, const void *args) {
   if (filling) dpt__put_element(walk->dtype[0], &fill, g->value);
   if (!filling) starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
   if (context->measures) return 0;
-  if (!filling) count_blocks(context, walk, 1, blocks, starts);
+  if (!filling) masked_count_blocks(context, walk, 1, blocks, starts);
   if (!filling && starts[blocks] > g->capacity)
     return dpt__fail("the mask names %lld elements, there are %lld", (long long)starts[blocks],
                      (long long)g->capacity);
@@ -78,7 +78,7 @@ int dpt__host_nonzero(dpt__context *context, const void *args) {
   int64_t stride = walk->stride[0][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype);
   int64_t *starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
   if (context->measures) return 0;
-  count_blocks(context, walk, 0, blocks, starts);
+  masked_count_blocks(context, walk, 0, blocks, starts);
   if (starts[blocks] > g->capacity) return dpt__fail("the tensor changed meanwhile");
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
   for (int64_t b = 0; b < blocks; b++) {

@@ -13,8 +13,8 @@
 enum { BLOCK = 4096, PIECE = 256 };
 
 /* The uniforms of elements i to i + n - 1; v may be NULL where one each is enough. */
-DPT__CLONES static void uniforms(const dpt__philox_args *g, int single, int64_t i, int64_t n,
-                                 double *u, double *v) {
+DPT__CLONES static void philox_uniforms(const dpt__philox_args *g, int single, int64_t i, int64_t n,
+                                        double *u, double *v) {
   uint64_t seed = dpt__draw_seed(&g->draw), offset = dpt__draw_offset(&g->draw);
   for (int64_t j = 0; j < n; j++) {
     uint32_t words[4];
@@ -25,7 +25,7 @@ DPT__CLONES static void uniforms(const dpt__philox_args *g, int single, int64_t 
 }
 
 /* u becomes normals. */
-static void normals(int64_t n, double *u, double *v, double a, double b) {
+static void philox_normals(int64_t n, double *u, double *v, double a, double b) {
   const dpt__rows *rows = dpt__rows_pick();
   rows->map[DPT__MAP_log][DPT_F64](n, v, v, NULL, NULL, 0, 0);
   for (int64_t j = 0; j < n; j++) v[j] = sqrt(-2 * v[j]);
@@ -35,7 +35,7 @@ static void normals(int64_t n, double *u, double *v, double a, double b) {
 }
 
 /* Numbers of the distribution for elements i to i + n - 1. */
-static void numbers(const dpt__philox_args *g, int single, int64_t i, int64_t n, double *r) {
+static void philox_numbers(const dpt__philox_args *g, int single, int64_t i, int64_t n, double *r) {
   double v[PIECE];
   if (g->distribution == DPT__RANDOM_random) {
     for (int64_t j = 0; j < n; j++) r[j] = dpt__philox_number(g, single, i + j, g->a);
@@ -43,16 +43,16 @@ static void numbers(const dpt__philox_args *g, int single, int64_t i, int64_t n,
   }
   int normal = g->distribution == DPT__RANDOM_normal,
       log = g->distribution == DPT__RANDOM_logNormal;
-  uniforms(g, single, i, n, r, normal || log ? v : NULL);
+  philox_uniforms(g, single, i, n, r, normal || log ? v : NULL);
   if (normal)
-    normals(n, r, v, g->a, g->b);
+    philox_normals(n, r, v, g->a, g->b);
   else
     for (int64_t j = 0; j < n; j++)
       r[j] = dpt__from_uniform(g->distribution, r[j], log ? v[j] : 1, g->a, g->b);
 }
 
 /* Fills a row of n elements whose first one is element i. */
-static void fill_row(const dpt__philox_args *g, int64_t i, int64_t n, char *r) {
+static void philox_fill_row(const dpt__philox_args *g, int64_t i, int64_t n, char *r) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0];
   int64_t stride = walk->stride[0][walk->ndim - 1],
@@ -60,7 +60,7 @@ static void fill_row(const dpt__philox_args *g, int64_t i, int64_t n, char *r) {
   double piece[PIECE];
   for (int64_t done = 0; done < n; done += PIECE) {
     int64_t m = n - done < PIECE ? n - done : PIECE;
-    numbers(g, dtype != DPT_F64, i + done, m, piece);
+    philox_numbers(g, dtype != DPT_F64, i + done, m, piece);
     if (dtype == DPT_F32)
       for (int64_t j = 0; j < m; j++) ((float *)r)[(done + j) * stride] = (float)piece[j];
     else
@@ -69,7 +69,7 @@ static void fill_row(const dpt__philox_args *g, int64_t i, int64_t n, char *r) {
 }
 
 /* The same where each element has a probability of its own. */
-static void fill_given(const dpt__philox_args *g, int64_t i, const dpt__cursor *c) {
+static void philox_fill_given(const dpt__philox_args *g, int64_t i, const dpt__cursor *c) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0], last = walk->ndim - 1;
   int64_t bytes = walk->stride[0][last] * (int64_t)dpt__dtype_size(dtype);
@@ -94,9 +94,9 @@ int dpt__host_philox(dpt__context *context, const void *args) {
     dpt__walk_at(walk, &c, i, left < BLOCK ? left : BLOCK);
     for (; dpt__walk_row(walk, &c); i += c.n) {
       if (walk->noperand > 1)
-        fill_given(g, i, &c);
+        philox_fill_given(g, i, &c);
       else
-        fill_row(g, i, c.n, c.data[0]);
+        philox_fill_row(g, i, c.n, c.data[0]);
     }
   }
   return 0;

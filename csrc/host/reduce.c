@@ -33,21 +33,21 @@ static const struct type {
 _Static_assert(sizeof types / sizeof *types == DPT_NDTYPE, "one for each element type");
 
 /* From the accumulated part of n elements to the result. */
-static void finish(int op, double p, int dtype, int64_t n, part *v) {
+static void reduce_finish(int op, double p, int dtype, int64_t n, part *v) {
   if (dpt__is_real(dtype))
     v->real = dpt__finish_real(op, p, v->real, v->m2, (double)n);
   else
     v->whole = dpt__finish_whole(op, v->whole, n);
 }
 
-static void put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *v) {
+static void reduce_put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *v) {
   if (g->idx) g->idx[idx] = v->at + 1;
-  finish(g->op, g->p, g->dtype, g->n, v);
+  reduce_finish(g->op, g->p, g->dtype, g->n, v);
   types[g->dtype].store((char *)g->r + (size_t)r * dpt__dtype_size(g->dtype), v);
 }
 
 /* Each slice is a run, cut into blocks. */
-static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
+static int reduce_by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p);
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
@@ -63,7 +63,7 @@ static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part 
     type->run(kind, x, n, g->stride, g->p, &v);
     if (g->idx) v.at = type->find(x, n, g->stride, &v);
     if (blocks == 1)
-      put(g, at[1], at[2], &v);
+      reduce_put(g, at[1], at[2], &v);
     else
       parts[t] = v;
   }
@@ -73,7 +73,7 @@ static int by_runs(const dpt__context *context, const dpt__reduce_args *g, part 
       type->join(kind, v, b * BLOCK, v + b, dpt__min(BLOCK, g->n - b * BLOCK));
     int64_t at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, slice, at);
-    put(g, at[1], at[2], v);
+    reduce_put(g, at[1], at[2], v);
   }
   return 0;
 }
@@ -83,7 +83,7 @@ typedef struct strips {
   int64_t across, strips, rows, blocks; /* rows: of a block */
 } strips;
 
-static strips strips_of(const dpt__reduce_args *g) {
+static strips reduce_strips_of(const dpt__reduce_args *g) {
   strips s = {.across = g->slices.size[g->slices.ndim - 1]};
   s.strips = (s.across + TILE - 1) / TILE;
   int64_t width = dpt__min(TILE, s.across);
@@ -92,11 +92,11 @@ static strips strips_of(const dpt__reduce_args *g) {
   return s;
 }
 
-static int by_columns(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
+static int reduce_by_columns(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p), last = g->slices.ndim - 1;
   const struct type *type = &types[g->dtype];
   size_t width = dpt__dtype_size(g->dtype);
-  strips s = strips_of(g);
+  strips s = reduce_strips_of(g);
   int64_t outer = g->slices.count / s.across, tasks = outer * s.strips * s.blocks;
   int parallel = g->slices.count * g->n > PARALLEL && context->threads > 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
@@ -110,7 +110,8 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
     type->columns(kind, x, dpt__min(s.rows, g->n - first), g->stride, cols,
                   g->slices.stride[0][last], g->p, v);
     for (int64_t j = 0; j < cols && s.blocks == 1; j++)
-      put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last], v + j);
+      reduce_put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last],
+                 v + j);
   }
   for (int64_t i = 0; i < outer * s.strips && s.blocks > 1; i++) {
     int64_t strip = i % s.strips, slice = i / s.strips * s.across + strip * TILE;
@@ -121,7 +122,8 @@ static int by_columns(const dpt__context *context, const dpt__reduce_args *g, pa
       part *v = parts + slice * s.blocks + j;
       for (int64_t b = 1; b < s.blocks; b++)
         type->join(kind, v, b * s.rows, v + b * cols, dpt__min(s.rows, g->n - b * s.rows));
-      put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last], v);
+      reduce_put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last],
+                 v);
     }
   }
   return 0;
@@ -133,16 +135,16 @@ int dpt__host_reduce(dpt__context *context, const void *args) {
   int last = g->slices.ndim - 1;
   int columns =
       last >= 0 && g->n > 1 && g->slices.size[last] > 1 && g->slices.stride[0][last] < stride;
-  int64_t blocks = columns ? strips_of(g).blocks : (g->n + BLOCK - 1) / BLOCK;
+  int64_t blocks = columns ? reduce_strips_of(g).blocks : (g->n + BLOCK - 1) / BLOCK;
   part *parts = NULL;
   if (blocks > 1) parts = dpt__scratch(context, (size_t)(g->slices.count * blocks) * sizeof *parts);
   if (context->measures) return 0;
-  return columns ? by_columns(context, g, parts) : by_runs(context, g, parts);
+  return columns ? reduce_by_columns(context, g, parts) : reduce_by_runs(context, g, parts);
 }
 
 /* What block t contributes. */
-static part block_of(const dpt__reduce_all_args *g, int kind, const struct type *type,
-                     int64_t count, int64_t t) {
+static part reduce_block_of(const dpt__reduce_all_args *g, int kind, const struct type *type,
+                            int64_t count, int64_t t) {
   int64_t stride = g->walk.stride[0][g->walk.ndim - 1], seen = 0;
   dpt__cursor c;
   part sum = {.at = 0}, v = {.at = 0};
@@ -164,14 +166,14 @@ int dpt__host_reduce_all(dpt__context *context, const void *args) {
   if (blocks > 1) parts = dpt__scratch(context, (size_t)blocks * sizeof *parts);
   if (context->measures) return 0;
   if (count <= PARALLEL) { /* entering a region of one thread costs more than little work */
-    for (int64_t t = 0; t < blocks; t++) parts[t] = block_of(g, kind, type, count, t);
+    for (int64_t t = 0; t < blocks; t++) parts[t] = reduce_block_of(g, kind, type, count, t);
   } else {
 #pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t t = 0; t < blocks; t++) parts[t] = block_of(g, kind, type, count, t);
+    for (int64_t t = 0; t < blocks; t++) parts[t] = reduce_block_of(g, kind, type, count, t);
   }
   for (int64_t t = 1; t < blocks; t++)
     type->join(kind, parts, t * BLOCK, parts + t, dpt__min(BLOCK, count - t * BLOCK));
-  finish(g->op, g->p, dtype, count, parts);
+  reduce_finish(g->op, g->p, dtype, count, parts);
   *g->out = dpt__is_real(dtype) ? parts->real : (double)parts->whole;
   return 0;
 }

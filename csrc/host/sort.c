@@ -24,11 +24,11 @@ enum { SHORT = 40, PARALLEL = 8192 };
 typedef void keys_fn(const void *data, int64_t n, int64_t stride, uint64_t flip, item *out);
 static keys_fn *const keys[DPT_NDTYPE] = {DPT__BY_DTYPE(keys)};
 
-static inline int before(item a, item b) {
+static inline int sort_before(item a, item b) {
   return a.key < b.key || (a.key == b.key && a.at < b.at);
 }
 
-static void insertion(item *x, int64_t n) {
+static void sort_insertion(item *x, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
     item v = x[i];
     int64_t j = i;
@@ -38,7 +38,7 @@ static void insertion(item *x, int64_t n) {
 }
 
 /* Sorts x; spare holds as many. */
-static void by_bytes(item *x, item *spare, int64_t n) {
+static void sort_by_bytes(item *x, item *spare, int64_t n) {
   static const int bytes = 8;
   int64_t count[8][256] = {{0}};
   item *from = x, *to = spare;
@@ -61,12 +61,12 @@ static void by_bytes(item *x, item *spare, int64_t n) {
 }
 
 /* Sinks the root of a heap of k items whose root is the last in order. */
-static void sink(item *heap, int64_t k) {
+static void sort_sink(item *heap, int64_t k) {
   item v = heap[0];
   int64_t i = 0;
   for (int64_t child = 1; child < k; child = 2 * i + 1) {
-    if (child + 1 < k && before(heap[child], heap[child + 1])) child++;
-    if (!before(v, heap[child])) break;
+    if (child + 1 < k && sort_before(heap[child], heap[child + 1])) child++;
+    if (!sort_before(v, heap[child])) break;
     heap[i] = heap[child];
     i = child;
   }
@@ -74,28 +74,28 @@ static void sink(item *heap, int64_t k) {
 }
 
 /* Leaves the first k of the order in x[0 .. k), sorted. */
-static void first_few(item *x, int64_t n, int64_t k) {
+static void sort_first_few(item *x, int64_t n, int64_t k) {
   /* The first k as a heap: sorted backwards. */
-  insertion(x, k);
+  sort_insertion(x, k);
   for (int64_t i = 0; i < k / 2; i++) {
     item v = x[i];
     x[i] = x[k - 1 - i];
     x[k - 1 - i] = v;
   }
   for (int64_t i = k; i < n; i++) {
-    if (!before(x[i], x[0])) continue;
+    if (!sort_before(x[i], x[0])) continue;
     x[0] = x[i];
-    sink(x, k);
+    sort_sink(x, k);
   }
   for (int64_t left = k; left > 1; left--) {
     item last = x[0];
     x[0] = x[left - 1];
-    sink(x, left - 1);
+    sort_sink(x, left - 1);
     x[left - 1] = last;
   }
 }
 
-static int64_t most_frequent(const item *x, int64_t n) {
+static int64_t sort_most_frequent(const item *x, int64_t n) {
   int64_t best = 0, most = 0, run = 0;
   for (int64_t i = 0; i < n; i++) {
     run++;
@@ -106,7 +106,7 @@ static int64_t most_frequent(const item *x, int64_t n) {
   return best;
 }
 
-static void slice(const dpt__sort_args *g, int64_t i, item *x) {
+static void sort_slice(const dpt__sort_args *g, int64_t i, item *x) {
   int64_t at[DPT__SLICE_OPERANDS], n = g->n;
   size_t width = dpt__dtype_size(g->dtype);
   dpt__slice_at(&g->slices, i, at);
@@ -115,15 +115,15 @@ static void slice(const dpt__sort_args *g, int64_t i, item *x) {
   int64_t *idx = g->idx + at[2], first = 0, many = 1;
   keys[g->dtype](a, n, g->a_stride, g->descending ? UINT64_MAX : 0, x);
   if (g->mode == DPT__SORT_some && g->k <= SHORT && g->k < n)
-    first_few(x, n, g->k);
+    sort_first_few(x, n, g->k);
   else if (n <= SHORT)
-    insertion(x, n);
+    sort_insertion(x, n);
   else
-    by_bytes(x, x + n, n);
+    sort_by_bytes(x, x + n, n);
   if (g->mode == DPT__SORT_all) many = n;
   if (g->mode == DPT__SORT_some) many = g->k;
   if (g->mode == DPT__SORT_kth) first = g->k - 1;
-  if (g->mode == DPT__SORT_mode) first = most_frequent(x, n);
+  if (g->mode == DPT__SORT_mode) first = sort_most_frequent(x, n);
   for (int64_t j = 0; j < many; j++) {
     int64_t from = x[first + j].at;
     idx[j * g->idx_stride] = from + 1;
@@ -141,7 +141,7 @@ int dpt__host_sort(dpt__context *context, const void *args) {
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int t = 0; t < threads; t++) {
     int64_t end = g->slices.count * (t + 1) / threads;
-    for (int64_t i = g->slices.count * t / threads; i < end; i++) slice(g, i, x + t * items);
+    for (int64_t i = g->slices.count * t / threads; i < end; i++) sort_slice(g, i, x + t * items);
   }
   return 0;
 }

@@ -38,13 +38,13 @@ static const struct {
   double (*peak)(int64_t steps, float *sink);
 } sets[] = {{"SSE2", sse2}, {"AVX2", avx2}, {"AVX-512", avx512}};
 
-static double seconds(void) {
+static double speed_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void more(double *best, double operations, double time) {
+static void speed_more(double *best, double operations, double time) {
   if (time > 0 && operations / time / 1e9 > *best) *best = operations / time / 1e9;
 }
 
@@ -56,16 +56,16 @@ int dpt_blas_speed(double *product, double *peak, const char **isa) {
   for (int i = 0; i < SIDE * SIDE; i++) a[i] = 0.5f;
   *product = *peak = 0;
   *isa = sets[set].name;
-  double begin = seconds();
-  for (int round = 0; round < 3 || seconds() - begin < 0.1; round++) {
-    double from = seconds();
+  double begin = speed_seconds();
+  for (int round = 0; round < 3 || speed_seconds() - begin < 0.1; round++) {
+    double from = speed_seconds();
     dpt__cblas.sgemm(DPT__ROW_MAJOR, DPT__NO_TRANS, DPT__NO_TRANS, SIDE, SIDE, SIDE, 1, a, SIDE, a,
                      SIDE, 0, a + SIDE * SIDE, SIDE);
-    double between = seconds();
-    more(product, 2.0 * SIDE * SIDE * SIDE, between - from);
+    double between = speed_seconds();
+    speed_more(product, 2.0 * SIDE * SIDE * SIDE, between - from);
     float sink = 0.5f;
     double operations = sets[set].peak(STEPS, &sink);
-    more(peak, operations, seconds() - between);
+    speed_more(peak, operations, speed_seconds() - between);
   }
   free(a);
   return 0;

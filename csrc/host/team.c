@@ -25,7 +25,7 @@ struct dpt__team {
 static _Thread_local dpt__team team;
 
 /* Lets thread i run on the processors in `free` alone. */
-static void move(int i, const cpu_set_t *free) {
+static void team_move(int i, const cpu_set_t *free) {
   pid_t id = team.of[i].id;
   cpu_set_t *allowed = &team.of[i].allowed, set;
   if (sched_getaffinity(id, sizeof *allowed, allowed)) return;
@@ -46,7 +46,7 @@ dpt__team *dpt__team_begin(int n) {
         memset(&free, 0xff, sizeof free);
         for (int k = 0; k < n; k++)
           if ((k == 0 || team.of[k].id) && team.of[k].cpu >= 0) CPU_CLR(team.of[k].cpu, &free);
-        move(i, &free);
+        team_move(i, &free);
         break;
       }
   return &team;

@@ -83,14 +83,14 @@ static void block_64(uint64_t *to, int64_t to_pitch, const uint64_t *from, int64
 #include "host/tile_move.inc.c"
 
 #define GATHER(width, ...) gather_##width(__VA_ARGS__)
-static void gather(size_t size, void *to, int64_t pitch, const void *from, int64_t nj, int64_t ni,
-                   int64_t sj, int64_t si) {
+static void tile_gather(size_t size, void *to, int64_t pitch, const void *from, int64_t nj,
+                        int64_t ni, int64_t sj, int64_t si) {
   DPT__BY_WIDTH(size, GATHER, to, pitch, from, nj, ni, sj, si);
 }
 
 #define SCATTER(width, ...) scatter_##width(__VA_ARGS__)
-static void scatter(size_t size, void *to, const void *from, int64_t pitch, int64_t nj, int64_t ni,
-                    int64_t sj, int64_t si) {
+static void tile_scatter(size_t size, void *to, const void *from, int64_t pitch, int64_t nj,
+                         int64_t ni, int64_t sj, int64_t si) {
   DPT__BY_WIDTH(size, SCATTER, to, from, pitch, nj, ni, sj, si);
 }
 
@@ -147,7 +147,7 @@ static void find_tile(const layout *plan, int64_t number, tile *t) {
 
 /* Dense operands, a large result: computed into a buffer and written in whole lines; the ends of
  * the row that share a line with something else go the usual way. */
-static void row_past_cache(const layout *plan, const tile *t) {
+static void tile_row_past_cache(const layout *plan, const tile *t) {
   const dpt__task *task = plan->task;
   int64_t size[DPT__OPERANDS];
   char *data[DPT__OPERANDS] = {NULL};
@@ -169,17 +169,17 @@ static void row_past_cache(const layout *plan, const tile *t) {
 }
 
 /* r = a of one type where one of them has dense rows: no buffer. */
-static int copy_directly(const layout *plan, const tile *t) {
+static int tile_copy_directly(const layout *plan, const tile *t) {
   const dpt__walk *walk = plan->walk;
   size_t size = dpt__dtype_size(walk->dtype[0]);
   if (walk->noperand != 2 || walk->dtype[0] != walk->dtype[1]) return 0;
   if (plan->task->row != plan->rows->convert[walk->dtype[0]][walk->dtype[0]]) return 0;
   if (t->stride_i[0] == 1)
-    gather(size, t->data[0], t->stride_j[0], t->data[1], t->nj, t->ni, t->stride_j[1],
-           t->stride_i[1]);
+    tile_gather(size, t->data[0], t->stride_j[0], t->data[1], t->nj, t->ni, t->stride_j[1],
+                t->stride_i[1]);
   else if (t->stride_i[1] == 1)
-    scatter(size, t->data[0], t->data[1], t->stride_j[1], t->nj, t->ni, t->stride_j[0],
-            t->stride_i[0]);
+    tile_scatter(size, t->data[0], t->data[1], t->stride_j[1], t->nj, t->ni, t->stride_j[0],
+                 t->stride_i[0]);
   else
     return 0;
   return 1;
@@ -194,10 +194,10 @@ static void one_tile(const layout *plan, int64_t number) {
   tile t;
   find_tile(plan, number, &t);
   if (plan->past_cache) {
-    row_past_cache(plan, &t);
+    tile_row_past_cache(plan, &t);
     return;
   }
-  if (copy_directly(plan, &t)) return;
+  if (tile_copy_directly(plan, &t)) return;
   int64_t count = t.ni * t.nj;
   int together = 1; /* all rows can be computed in one call */
   for (int k = walk->noperand - 1; k >= 0; k--) {
@@ -216,7 +216,7 @@ static void one_tile(const layout *plan, int64_t number) {
     const char *from = t.data[k];
     if (!packed) {
       char *to = dtype == want ? work[k].bytes : raw.bytes;
-      gather((size_t)size, to, t.ni, from, t.nj, t.ni, t.stride_j[k], t.stride_i[k]);
+      tile_gather((size_t)size, to, t.ni, from, t.nj, t.ni, t.stride_j[k], t.stride_i[k]);
       from = to;
     }
     if (dtype != want) plan->rows->convert[want][dtype](count, data[k], from, NULL, NULL, 0, 0);
@@ -233,13 +233,13 @@ static void one_tile(const layout *plan, int64_t number) {
     plan->rows->convert[dtype][made](count, raw.bytes, data[0], NULL, NULL, 0, 0);
     data[0] = raw.bytes;
   }
-  scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.stride_j[0],
-          t.stride_i[0]);
+  tile_scatter(dpt__dtype_size(dtype), t.data[0], data[0], t.ni, t.nj, t.ni, t.stride_j[0],
+               t.stride_i[0]);
 }
 
 /* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
  * as high as a cache line of it; several short rows at a time otherwise. */
-static void lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
+static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   int dense = 1, native = 1;
   int64_t high = 0;
   plan->di = walk->ndim - 1;
@@ -291,7 +291,7 @@ void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__t
   }
   layout plan = {.walk = walk, .task = task, .rows = dpt__rows_pick()};
   if (count == 0) return;
-  lay(&plan, walk, task);
+  tile_lay(&plan, walk, task);
   int threads = count < limit || walk->serial ? 1 : context->threads;
   if (threads <= 1) {
     for (int64_t i = 0; i < plan.tiles; i++) one_tile(&plan, i);

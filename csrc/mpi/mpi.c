@@ -18,7 +18,7 @@ static const dpt__engine_services *services;
 static MPI_Comm watch = MPI_COMM_NULL; /* the watchdog's */
 static MPI_Comm local = MPI_COMM_NULL; /* of this host */
 
-static int check(const char *what, int code) {
+static int mpi_check(const char *what, int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   if (code == MPI_SUCCESS) return 0;
@@ -26,7 +26,7 @@ static int check(const char *what, int code) {
   return services->fail("%s: %.*s", what, length, text);
 }
 
-static MPI_Datatype type_of(int dtype) {
+static MPI_Datatype mpi_type_of(int dtype) {
   switch (dtype) {
   case DPT_U8:
     return MPI_UINT8_T;
@@ -45,21 +45,21 @@ static MPI_Datatype type_of(int dtype) {
   }
 }
 
-static MPI_Op op_of(enum dpt__reduction how) {
+static MPI_Op mpi_op_of(enum dpt__reduction how) {
   return how == DPT__RED_MIN ? MPI_MIN : how == DPT__RED_MAX ? MPI_MAX : MPI_SUM;
 }
 
-static int part_of(int64_t left) { return left < PART ? (int)left : PART; }
+static int mpi_part_of(int64_t left) { return left < PART ? (int)left : PART; }
 
 /* ---- the job ---- */
 
-static int start(char name[128], int *rank, int *size, int *local_rank, int *local_size) {
+static int mpi_start(char name[128], int *rank, int *size, int *local_rank, int *local_size) {
   int is_on = 0, level = 0, length = 0;
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   MPI_Initialized(&is_on);
   if (is_on)
     MPI_Query_thread(&level);
-  else if (check("MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level)))
+  else if (mpi_check("MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level)))
     return 1;
   if (level < MPI_THREAD_MULTIPLE)
     return services->fail("MPI allows no calls of several threads (level %d, wanted %d)", level,
@@ -71,15 +71,15 @@ static int start(char name[128], int *rank, int *size, int *local_rank, int *loc
   version[strcspn(version, ",\n")] = 0;
   strncpy(name, version, 127);
   name[127] = 0;
-  if (check("MPI_Comm_split_type", MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, *rank,
-                                                       MPI_INFO_NULL, &local)))
+  if (mpi_check("MPI_Comm_split_type", MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED,
+                                                           *rank, MPI_INFO_NULL, &local)))
     return 1;
   MPI_Comm_rank(local, local_rank);
   MPI_Comm_size(local, local_size);
-  return check("MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &watch));
+  return mpi_check("MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &watch));
 }
 
-static int local_ranks(int *is_local) {
+static int mpi_local_ranks(int *is_local) {
   MPI_Group world, here;
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -94,14 +94,14 @@ static int local_ranks(int *is_local) {
   return 0;
 }
 
-static int group(int n, const int *ranks, void **made) {
+static int mpi_group(int n, const int *ranks, void **made) {
   MPI_Group world, part = MPI_GROUP_NULL;
   MPI_Comm *comm = malloc(sizeof *comm);
   *made = NULL;
   if (!comm) return services->fail("no host memory for a group of ranks");
   MPI_Comm_group(MPI_COMM_WORLD, &world);
-  int status = check("MPI_Group_incl", MPI_Group_incl(world, n, ranks, &part)) ||
-               check("MPI_Comm_create", MPI_Comm_create(MPI_COMM_WORLD, part, comm));
+  int status = mpi_check("MPI_Group_incl", MPI_Group_incl(world, n, ranks, &part)) ||
+               mpi_check("MPI_Comm_create", MPI_Comm_create(MPI_COMM_WORLD, part, comm));
   MPI_Group_free(&world);
   if (part != MPI_GROUP_NULL && part != MPI_GROUP_EMPTY) MPI_Group_free(&part);
   if (status || *comm == MPI_COMM_NULL) {
@@ -113,117 +113,127 @@ static int group(int n, const int *ranks, void **made) {
   return 0;
 }
 
-static MPI_Comm comm_of(void *made) { return *(MPI_Comm *)made; }
+static MPI_Comm mpi_comm_of(void *made) { return *(MPI_Comm *)made; }
 
 /* ---- collectives ---- */
 
-static int barrier(void *made) { return check("MPI_Barrier", MPI_Barrier(comm_of(made))); }
+static int mpi_barrier(void *made) {
+  return mpi_check("MPI_Barrier", MPI_Barrier(mpi_comm_of(made)));
+}
 
-static int all_reduce(void *made, void *data, int64_t count, int dtype, enum dpt__reduction how) {
-  MPI_Datatype type = type_of(dtype);
+static int mpi_all_reduce(void *made, void *data, int64_t count, int dtype,
+                          enum dpt__reduction how) {
+  MPI_Datatype type = mpi_type_of(dtype);
   int width = 0;
   MPI_Type_size(type, &width);
   int most = SUMMED / width;
   for (char *at = data; count > 0; count -= most, at += SUMMED)
-    if (check("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, at, count < most ? (int)count : most,
-                                             type, op_of(how), comm_of(made))))
+    if (mpi_check("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, at, count < most ? (int)count : most,
+                                                 type, mpi_op_of(how), mpi_comm_of(made))))
       return 1;
   return 0;
 }
 
-static int reduce(void *made, void *data, int64_t count, int dtype, enum dpt__reduction how,
-                  int root) {
-  MPI_Datatype type = type_of(dtype);
+static int mpi_reduce(void *made, void *data, int64_t count, int dtype, enum dpt__reduction how,
+                      int root) {
+  MPI_Datatype type = mpi_type_of(dtype);
   int width = 0, rank = 0;
   MPI_Type_size(type, &width);
-  MPI_Comm_rank(comm_of(made), &rank);
+  MPI_Comm_rank(mpi_comm_of(made), &rank);
   for (char *at = data; count > 0; count -= PART, at += (int64_t)PART * width)
-    if (check("MPI_Reduce", MPI_Reduce(rank == root ? MPI_IN_PLACE : at, rank == root ? at : NULL,
-                                       part_of(count), type, op_of(how), root, comm_of(made))))
+    if (mpi_check("MPI_Reduce",
+                  MPI_Reduce(rank == root ? MPI_IN_PLACE : at, rank == root ? at : NULL,
+                             mpi_part_of(count), type, mpi_op_of(how), root, mpi_comm_of(made))))
       return 1;
   return 0;
 }
 
 /* In one call: the parts of a longer one do not lie where MPI looks for them. */
-static int reduce_scatter(void *made, const void *from, void *to, int64_t count, int dtype,
-                          enum dpt__reduction how) {
+static int mpi_reduce_scatter(void *made, const void *from, void *to, int64_t count, int dtype,
+                              enum dpt__reduction how) {
   if (count > INT_MAX)
     return services->fail("MPI_Reduce_scatter_block: %lld elements for each rank, at most %d",
                           (long long)count, INT_MAX);
-  return check(
-      "MPI_Reduce_scatter_block",
-      MPI_Reduce_scatter_block(from, to, (int)count, type_of(dtype), op_of(how), comm_of(made)));
+  return mpi_check("MPI_Reduce_scatter_block",
+                   MPI_Reduce_scatter_block(from, to, (int)count, mpi_type_of(dtype),
+                                            mpi_op_of(how), mpi_comm_of(made)));
 }
 
-static int broadcast(void *made, void *data, int64_t bytes, int root) {
+static int mpi_broadcast(void *made, void *data, int64_t bytes, int root) {
   for (char *at = data; bytes > 0; bytes -= PART, at += PART)
-    if (check("MPI_Bcast", MPI_Bcast(at, part_of(bytes), MPI_BYTE, root, comm_of(made)))) return 1;
+    if (mpi_check("MPI_Bcast",
+                  MPI_Bcast(at, mpi_part_of(bytes), MPI_BYTE, root, mpi_comm_of(made))))
+      return 1;
   return 0;
 }
 
 /* Rank i's bytes lie `bytes` apart: a type of that extent lets MPI place parts of them. */
-static int strided(int64_t bytes, int part, MPI_Datatype *type) {
+static int mpi_strided(int64_t bytes, int part, MPI_Datatype *type) {
   MPI_Datatype row;
-  int status = check("MPI_Type_contiguous", MPI_Type_contiguous(part, MPI_BYTE, &row)) ||
-               check("MPI_Type_create_resized", MPI_Type_create_resized(row, 0, bytes, type)) ||
-               check("MPI_Type_commit", MPI_Type_commit(type));
+  int status = mpi_check("MPI_Type_contiguous", MPI_Type_contiguous(part, MPI_BYTE, &row)) ||
+               mpi_check("MPI_Type_create_resized", MPI_Type_create_resized(row, 0, bytes, type)) ||
+               mpi_check("MPI_Type_commit", MPI_Type_commit(type));
   MPI_Type_free(&row);
   return status;
 }
 
 enum moving { ALL_GATHER, GATHER, SCATTER };
 
-static int move(void *made, enum moving what, const char *from, char *to, int64_t bytes, int root) {
+static int mpi_move(void *made, enum moving what, const char *from, char *to, int64_t bytes,
+                    int root) {
   for (int64_t done = 0; done < bytes; done += PART) {
-    int part = part_of(bytes - done), code;
+    int part = mpi_part_of(bytes - done), code;
     MPI_Datatype type;
-    if (strided(bytes, part, &type)) return 1;
+    if (mpi_strided(bytes, part, &type)) return 1;
     if (what == ALL_GATHER)
-      code = MPI_Allgather(from + done, part, MPI_BYTE, to + done, 1, type, comm_of(made));
+      code = MPI_Allgather(from + done, part, MPI_BYTE, to + done, 1, type, mpi_comm_of(made));
     else if (what == GATHER)
       code = MPI_Gather(from + done, part, MPI_BYTE, to ? to + done : NULL, 1, type, root,
-                        comm_of(made));
+                        mpi_comm_of(made));
     else
       code = MPI_Scatter(from ? from + done : NULL, 1, type, to + done, part, MPI_BYTE, root,
-                         comm_of(made));
+                         mpi_comm_of(made));
     MPI_Type_free(&type);
-    if (check(what == ALL_GATHER ? "MPI_Allgather"
-              : what == GATHER   ? "MPI_Gather"
-                                 : "MPI_Scatter",
-              code))
+    if (mpi_check(what == ALL_GATHER ? "MPI_Allgather"
+                  : what == GATHER   ? "MPI_Gather"
+                                     : "MPI_Scatter",
+                  code))
       return 1;
   }
   return 0;
 }
 
-static int all_gather(void *made, const void *from, void *to, int64_t bytes) {
-  return move(made, ALL_GATHER, from, to, bytes, 0);
+static int mpi_all_gather(void *made, const void *from, void *to, int64_t bytes) {
+  return mpi_move(made, ALL_GATHER, from, to, bytes, 0);
 }
 
-static int gather(void *made, const void *from, void *to, int64_t bytes, int root) {
-  return move(made, GATHER, from, to, bytes, root);
+static int mpi_gather(void *made, const void *from, void *to, int64_t bytes, int root) {
+  return mpi_move(made, GATHER, from, to, bytes, root);
 }
 
-static int scatter(void *made, const void *from, void *to, int64_t bytes, int root) {
-  return move(made, SCATTER, from, to, bytes, root);
+static int mpi_scatter(void *made, const void *from, void *to, int64_t bytes, int root) {
+  return mpi_move(made, SCATTER, from, to, bytes, root);
 }
 
-static int send(void *made, const void *data, int64_t bytes, int to, int tag) {
+static int mpi_send(void *made, const void *data, int64_t bytes, int to, int tag) {
   for (const char *at = data; bytes > 0; bytes -= PART, at += PART)
-    if (check("MPI_Send", MPI_Send(at, part_of(bytes), MPI_BYTE, to, tag, comm_of(made)))) return 1;
+    if (mpi_check("MPI_Send",
+                  MPI_Send(at, mpi_part_of(bytes), MPI_BYTE, to, tag, mpi_comm_of(made))))
+      return 1;
   return 0;
 }
 
 /* Who sends less than is wanted is wrong, too. */
-static int receive(void *made, void *data, int64_t bytes, int from, int tag) {
+static int mpi_receive(void *made, void *data, int64_t bytes, int from, int tag) {
   MPI_Status got;
   for (char *at = data; bytes > 0; bytes -= PART, at += PART) {
     int count = 0;
-    if (check("MPI_Recv", MPI_Recv(at, part_of(bytes), MPI_BYTE, from, tag, comm_of(made), &got)))
+    if (mpi_check("MPI_Recv",
+                  MPI_Recv(at, mpi_part_of(bytes), MPI_BYTE, from, tag, mpi_comm_of(made), &got)))
       return 1;
     MPI_Get_count(&got, MPI_BYTE, &count);
-    if (count != part_of(bytes))
-      return services->fail("MPI_Recv: got %d bytes, wanted %d", count, part_of(bytes));
+    if (count != mpi_part_of(bytes))
+      return services->fail("MPI_Recv: got %d bytes, wanted %d", count, mpi_part_of(bytes));
   }
   return 0;
 }
@@ -232,40 +242,40 @@ static int receive(void *made, void *data, int64_t bytes, int from, int tag) {
 
 static MPI_Request pending = MPI_REQUEST_NULL;
 
-static int exchange(const void *mine, void *all, int64_t bytes, int *done) {
+static int mpi_exchange(const void *mine, void *all, int64_t bytes, int *done) {
   if (pending == MPI_REQUEST_NULL &&
-      check("MPI_Iallgather",
-            MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, watch, &pending)))
+      mpi_check("MPI_Iallgather", MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes,
+                                                 MPI_BYTE, watch, &pending)))
     return 1;
-  return check("MPI_Test", MPI_Test(&pending, done, MPI_STATUS_IGNORE));
+  return mpi_check("MPI_Test", MPI_Test(&pending, done, MPI_STATUS_IGNORE));
 }
 
-static void end_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
+static void mpi_end_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
-static int finish(void) {
+static int mpi_finish(void) {
   int over = 0;
   MPI_Finalized(&over);
-  return over ? 0 : check("MPI_Finalize", MPI_Finalize());
+  return over ? 0 : mpi_check("MPI_Finalize", MPI_Finalize());
 }
 
 static const dpt__engine engine = {
     .abi = DPT__ENGINE_ABI,
-    .start = start,
-    .local = local_ranks,
-    .group = group,
-    .barrier = barrier,
-    .all_reduce = all_reduce,
-    .reduce = reduce,
-    .reduce_scatter = reduce_scatter,
-    .all_gather = all_gather,
-    .broadcast = broadcast,
-    .gather = gather,
-    .scatter = scatter,
-    .send = send,
-    .receive = receive,
-    .exchange = exchange,
-    .abort = end_all,
-    .finish = finish,
+    .start = mpi_start,
+    .local = mpi_local_ranks,
+    .group = mpi_group,
+    .barrier = mpi_barrier,
+    .all_reduce = mpi_all_reduce,
+    .reduce = mpi_reduce,
+    .reduce_scatter = mpi_reduce_scatter,
+    .all_gather = mpi_all_gather,
+    .broadcast = mpi_broadcast,
+    .gather = mpi_gather,
+    .scatter = mpi_scatter,
+    .send = mpi_send,
+    .receive = mpi_receive,
+    .exchange = mpi_exchange,
+    .abort = mpi_end_all,
+    .finish = mpi_finish,
 };
 
 __attribute__((visibility("default"))) dpt__engine_fn dpt_engine;

@@ -62,7 +62,7 @@ static char **lent;
 static char threads_setting[] = "OPENBLAS_NUM_THREADS=1", kernel_setting[64];
 
 /* Returns what environ was. */
-static char **lend_environment(void) {
+static char **blas_lend_environment(void) {
   char **before = environ;
   size_t n = 0;
   while (before && before[n]) n++;
@@ -80,7 +80,7 @@ static char **lend_environment(void) {
   return before;
 }
 
-static void take_environment_back(char **before) {
+static void blas_take_environment_back(char **before) {
   if (environ == lent) {
     __atomic_store_n(&environ, before, __ATOMIC_RELEASE);
     return;
@@ -220,9 +220,9 @@ int dpt__blas_open(const char *fn) {
   if (atomic_load_explicit(&is_open, memory_order_acquire)) return 0;
   dpt__lock(&lock);
   if (!atomic_load(&is_open) && !*failure) {
-    char **before = lend_environment();
+    char **before = blas_lend_environment();
     int opened = blas_look();
-    take_environment_back(before);
+    blas_take_environment_back(before);
     if (opened) dpt__shutdown_first();
     atomic_store_explicit(&is_open, opened, memory_order_release);
   }

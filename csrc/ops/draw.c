@@ -146,7 +146,8 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
 
 /* Walker's alias tables in Torch7's order: q the share of the entry itself, J the other one, or the
  * entry itself where there is none. Both count from 0; stacks holds 2n. */
-static void alias(const double *p, double sum, int64_t n, double *q, int64_t *J, int64_t *stacks) {
+static void draw_alias(const double *p, double sum, int64_t n, double *q, int64_t *J,
+                       int64_t *stacks) {
   int64_t *small = stacks, *large = stacks + n, smalls = 0, larges = 0;
   for (int64_t i = 0; i < n; i++) {
     J[i] = i;
@@ -201,7 +202,8 @@ int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *
                dpt_tensor_new(&share, DPT_F64, 1, &n) || dpt_tensor_new(&other, DPT_I64, 1, &n) ||
                dpt_tensor_new(&stacks, DPT_I64, 1, &twice) || dpt_copy(&from, p) ||
                alias_sum(dpt__at(&from), n, &sum);
-  if (!failed) alias(dpt__at(&from), sum, n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
+  if (!failed)
+    draw_alias(dpt__at(&from), sum, n, dpt__at(&share), dpt__at(&other), dpt__at(&stacks));
   for (int64_t i = 0; i < n && !failed; i++) ((int64_t *)dpt__at(&other))[i] += alias_base(J);
   failed = failed || draw_convert(J, &other) || draw_convert(q, &share);
   dpt_tensor_free(&from);

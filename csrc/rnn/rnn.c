@@ -19,7 +19,7 @@ static int rnn_check_number(const char *name, int64_t got, int64_t low, int64_t 
                    (long long)low, (long long)high);
 }
 
-static int check_network(const dpt_rnn *r) {
+static int rnn_check_network(const dpt_rnn *r) {
   if (!r) return dpt__fail("rnn: argument 'rnn' is missing, wanted a network");
   DPT__TRY(rnn_check_number("cell", r->cell, DPT_RNN_RELU, DPT_RNN_GRU));
   DPT__TRY(rnn_check_number("bias", r->bias, DPT_RNN_NO_BIAS, DPT_RNN_RECURRENT_BIAS));
@@ -50,8 +50,8 @@ typedef struct owner {
   int index;                       /* the library's number of the device */
 } owner;
 
-static int find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o) {
-  DPT__TRY(check_network(rnn));
+static int rnn_find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o) {
+  DPT__TRY(rnn_check_network(rnn));
   if (!weight) return dpt__fail("rnn: argument 'weight' is missing, wanted a tensor");
   int on_device = dpt__is_device(weight->kind_);
   *o = (owner){dpt__type(weight), NULL, 0};
@@ -69,14 +69,14 @@ static int find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o) {
 
 int dpt_rnn_size(const dpt_rnn *rnn, const dpt_tensor *weight, int64_t *elements) {
   owner o;
-  DPT__TRY(find_owner(rnn, weight, &o));
+  DPT__TRY(rnn_find_owner(rnn, weight, &o));
   if (o.library) return o.library->size(o.index, rnn, o.type, elements) ? dpt__fail_in("rnn") : 0;
   *elements = dpt__rnn_layer_at(rnn, rnn->layers * rnn->directions - 1).end;
   return 0;
 }
 
 /* The position of gate `id` among a GRU's on the input: n, r, z. */
-static int64_t input_gate(const dpt_rnn *rnn, int id) {
+static int64_t rnn_input_gate(const dpt_rnn *rnn, int id) {
   return rnn->cell == DPT_RNN_GRU ? (id + 1) % 3 : id;
 }
 
@@ -88,7 +88,7 @@ static dpt_rnn_part rnn_find_part(const dpt_rnn *rnn, int pseudo_layer, int id) 
   int gates = dpt__rnn_gates(rnn);
   if (id == 2 * gates) return (dpt_rnn_part){.matrix = at.projection, .rows = O, .columns = H};
   int on_input = id < gates;
-  int64_t position = on_input ? input_gate(rnn, id) : id - gates;
+  int64_t position = on_input ? rnn_input_gate(rnn, id) : id - gates;
   int64_t matrix = on_input ? at.input : at.recurrent, columns = on_input ? I : O;
   int64_t bias = on_input ? at.input_bias : at.recurrent_bias;
   if (matrix >= 0)
@@ -100,7 +100,7 @@ static dpt_rnn_part rnn_find_part(const dpt_rnn *rnn, int pseudo_layer, int id) 
 int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer, int id,
                  dpt_rnn_part *part) {
   owner o;
-  DPT__TRY(find_owner(rnn, weight, &o));
+  DPT__TRY(rnn_find_owner(rnn, weight, &o));
   int layers = rnn->layers * rnn->directions;
   int ids = 2 * dpt__rnn_gates(rnn) + (rnn->projection > 0);
   if (pseudo_layer < 0 || pseudo_layer >= layers)
@@ -125,7 +125,7 @@ typedef struct rnn_call {
   size_t size; /* of args with lengths */
 } rnn_call;
 
-static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
+static int rnn_copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
   if (lengths->kind_ != DPT_I64 || lengths->ndim_ != 1 || lengths->size_[0] != c->B)
     return dpt__fail("rnn: argument 'lengths' is a %s, wanted a torch.LongTensor of %lld elements, "
                      "one for each sequence",
@@ -144,16 +144,18 @@ static int copy_lengths(rnn_call *c, const dpt_tensor *lengths) {
   return 0;
 }
 
-static int64_t out_columns(const dpt_rnn *r) { return (int64_t)r->directions * dpt__rnn_width(r); }
+static int64_t rnn_out_columns(const dpt_rnn *r) {
+  return (int64_t)r->directions * dpt__rnn_width(r);
+}
 
 /* Begins a call over sequences of the size of `like`: of inputs, or of outputs. 1: there is none,
  * and nothing to end. */
 static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
                      int outputs, const dpt_tensor *lengths) {
-  DPT__TRY(check_network(rnn));
+  DPT__TRY(rnn_check_network(rnn));
   dpt__call_begin(&c->call, "rnn", name, like);
   if (c->call.status) return 1;
-  int64_t limit = INT_MAX / 8, columns = outputs ? out_columns(rnn) : rnn->input;
+  int64_t limit = INT_MAX / 8, columns = outputs ? rnn_out_columns(rnn) : rnn->input;
   if (like->ndim_ != 3 || like->size_[2] != columns || like->size_[0] > limit ||
       like->size_[1] > limit)
     return dpt__fail(
@@ -173,14 +175,14 @@ static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dp
                                     .ragged = lengths != NULL,
                                     .T = (int32_t)c->T,
                                     .B = (int32_t)c->B};
-  if (lengths) c->call.status = copy_lengths(c, lengths);
+  if (lengths) c->call.status = rnn_copy_lengths(c, lengths);
   return 0;
 }
 
 /* Operands by role; `field` of the arguments gets the operand's address. Sequences are x, y and
  * their gradients, states have a matrix for each pseudo-layer. */
 enum role { SEQUENCE, STATE };
-static void role_size(const rnn_call *c, enum role role, int64_t columns, int64_t size[3]) {
+static void rnn_role_size(const rnn_call *c, enum role role, int64_t columns, int64_t size[3]) {
   int64_t layers = (int64_t)c->rnn->layers * c->rnn->directions;
   size[0] = role == STATE ? layers : c->rnn->batch_first ? c->B : c->T;
   size[1] = role == STATE || !c->rnn->batch_first ? c->B : c->T;
@@ -190,17 +192,17 @@ static void role_size(const rnn_call *c, enum role role, int64_t columns, int64_
 static void rnn_in(rnn_call *c, enum role role, void *field, const char *name, const dpt_tensor *t,
                    int64_t columns) {
   int64_t size[3];
-  role_size(c, role, columns, size);
+  rnn_role_size(c, role, columns, size);
   if (role == SEQUENCE) dpt__call_present(&c->call, name, t);
   dpt__call_same(&c->call, name, dpt__call_in_maybe(&c->call, name, t, field), 3, size);
 }
 static void rnn_out(rnn_call *c, enum role role, void *field, const char *name, dpt_tensor *t,
                     int64_t columns) {
   int64_t size[3];
-  role_size(c, role, columns, size);
+  rnn_role_size(c, role, columns, size);
   if (t || role == SEQUENCE) dpt__call_out(&c->call, name, t, 3, size, field);
 }
-static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
+static void rnn_check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
   int64_t n;
   if (c->call.status) return;
   if (dpt_rnn_size(c->rnn, w, &n))
@@ -209,25 +211,25 @@ static void check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
     dpt__call_count(&c->call, name, w, n, "the network's weights");
 }
 
-static void weight_in(rnn_call *c, const dpt_tensor *weight) {
+static void rnn_weight_in(rnn_call *c, const dpt_tensor *weight) {
   const dpt_tensor *w = dpt__call_in(&c->call, "weight", weight, &c->args->weight);
-  check_weight(c, "weight", w);
+  rnn_check_weight(c, "weight", w);
 }
 
 /* States of an LSTM alone. */
-static void only_lstm(rnn_call *c, const char *name, const dpt_tensor *t) {
+static void rnn_only_lstm(rnn_call *c, const char *name, const dpt_tensor *t) {
   if (!c->call.status && t && c->rnn->cell != DPT_RNN_LSTM)
     c->call.status = dpt__fail("rnn: argument '%s' is given, but a %s has no cells: only an LSTM",
                                name, cell_names[c->rnn->cell]);
 }
 
 /* The bytes that forward leaves on the device of the first operand. */
-static int64_t reserve_bytes(rnn_call *c) {
+static int64_t rnn_reserve_bytes(rnn_call *c) {
   owner o;
   int64_t bytes = 0;
   if (c->call.status) return 0;
   dpt_tensor like = {.kind_ = c->call.kind, .storage_ = c->call.tensor[0].storage_};
-  c->call.status = find_owner(c->rnn, &like, &o);
+  c->call.status = rnn_find_owner(c->rnn, &like, &o);
   if (!c->call.status && o.library)
     c->call.status = o.library->reserve(o.index, c->args, &bytes) ? dpt__fail_in("rnn") : 0;
   else
@@ -236,10 +238,10 @@ static int64_t reserve_bytes(rnn_call *c) {
 }
 
 /* The reserve that forward left. */
-static void reserve_in(rnn_call *c, dpt_tensor *reserve) {
+static void rnn_reserve_in(rnn_call *c, dpt_tensor *reserve) {
   dpt__call_present(&c->call, "reserve", reserve);
   if (c->call.status) return;
-  int64_t bytes = reserve_bytes(c);
+  int64_t bytes = rnn_reserve_bytes(c);
   if (!c->call.status && (dpt__count(reserve) != bytes || !dpt__contiguous(reserve)))
     c->call.status = dpt__fail("rnn: argument 'reserve' is a %s, wanted the %lld bytes that "
                                "forward left",
@@ -261,17 +263,17 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *r
   rnn_call c;
   DPT__TRY(rnn_begin(&c, rnn, "input", x, 0, lengths));
   struct dpt__rnn_args *a = c.args;
-  only_lstm(&c, "c0", c0);
-  only_lstm(&c, "cn", cn);
+  rnn_only_lstm(&c, "c0", c0);
+  rnn_only_lstm(&c, "cn", cn);
   rnn_in(&c, SEQUENCE, &a->x, "input", x, rnn->input);
   rnn_in(&c, STATE, &a->h0, "h0", h0, dpt__rnn_width(rnn));
   rnn_in(&c, STATE, &a->c0, "c0", c0, rnn->hidden);
-  weight_in(&c, weight);
-  rnn_out(&c, SEQUENCE, &a->y, "output", y, out_columns(rnn));
+  rnn_weight_in(&c, weight);
+  rnn_out(&c, SEQUENCE, &a->y, "output", y, rnn_out_columns(rnn));
   rnn_out(&c, STATE, &a->hn, "hn", hn, dpt__rnn_width(rnn));
   rnn_out(&c, STATE, &a->cn, "cn", cn, rnn->hidden);
   if (reserve) {
-    int64_t bytes = a->reserve_bytes = reserve_bytes(&c);
+    int64_t bytes = a->reserve_bytes = rnn_reserve_bytes(&c);
     dpt__call_out_type(&c.call, "reserve", reserve, DPT_U8, 1, &bytes, &a->reserve);
   }
   return rnn_run(&c, DPT__KERNEL_rnn_forward);
@@ -285,17 +287,17 @@ int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_
   rnn_call c;
   DPT__TRY(rnn_begin(&c, rnn, "gradOutput", gy, 1, lengths));
   struct dpt__rnn_args *a = c.args;
-  only_lstm(&c, "gcn", gcn);
-  only_lstm(&c, "c0", c0);
-  only_lstm(&c, "gc0", gc0);
-  rnn_in(&c, SEQUENCE, &a->gy, "gradOutput", gy, out_columns(rnn));
-  rnn_in(&c, SEQUENCE, &a->y, "output", y, out_columns(rnn));
+  rnn_only_lstm(&c, "gcn", gcn);
+  rnn_only_lstm(&c, "c0", c0);
+  rnn_only_lstm(&c, "gc0", gc0);
+  rnn_in(&c, SEQUENCE, &a->gy, "gradOutput", gy, rnn_out_columns(rnn));
+  rnn_in(&c, SEQUENCE, &a->y, "output", y, rnn_out_columns(rnn));
   rnn_in(&c, STATE, &a->ghn, "ghn", ghn, dpt__rnn_width(rnn));
   rnn_in(&c, STATE, &a->gcn, "gcn", gcn, rnn->hidden);
   rnn_in(&c, STATE, &a->h0, "h0", h0, dpt__rnn_width(rnn));
   rnn_in(&c, STATE, &a->c0, "c0", c0, rnn->hidden);
-  weight_in(&c, weight);
-  reserve_in(&c, reserve);
+  rnn_weight_in(&c, weight);
+  rnn_reserve_in(&c, reserve);
   rnn_out(&c, SEQUENCE, &a->gx, "gradInput", gx, rnn->input);
   rnn_out(&c, STATE, &a->gh0, "gh0", gh0, dpt__rnn_width(rnn));
   rnn_out(&c, STATE, &a->gc0, "gc0", gc0, rnn->hidden);
@@ -312,8 +314,8 @@ int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor
   dpt_tensor *g = dpt__call_update(&c.call, "gradWeight", gw, &a->gw);
   rnn_in(&c, SEQUENCE, &a->x, "input", x, rnn->input);
   rnn_in(&c, STATE, &a->h0, "h0", h0, dpt__rnn_width(rnn));
-  rnn_in(&c, SEQUENCE, &a->y, "output", y, out_columns(rnn));
-  check_weight(&c, "gradWeight", g);
-  reserve_in(&c, reserve);
+  rnn_in(&c, SEQUENCE, &a->y, "output", y, rnn_out_columns(rnn));
+  rnn_check_weight(&c, "gradWeight", g);
+  rnn_reserve_in(&c, reserve);
   return rnn_run(&c, DPT__KERNEL_rnn_weight);
 }

@@ -64,7 +64,7 @@ int dpt_shared_kind(const dpt_shared *shared) { return shared->kind; }
 void dpt_shared_retain(dpt_shared *s) { atomic_fetch_add(&s->references, 1); }
 
 /* Under list_lock, so that dpt_shared_find does not find one that goes away. */
-static int is_last(dpt_shared *s) {
+static int shared_is_last(dpt_shared *s) {
   dpt__lock(&list_lock);
   int last = atomic_fetch_sub(&s->references, 1) == 1;
   if (last) {
@@ -77,7 +77,7 @@ static int is_last(dpt_shared *s) {
 }
 
 void dpt_shared_release(dpt_shared *s) {
-  if (!s || !is_last(s)) return;
+  if (!s || !shared_is_last(s)) return;
   dpt__mails_drop(&s->mails);
   dpt__mutex_destroy(&s->mutex);
   pthread_cond_destroy(&s->condition);
@@ -86,7 +86,7 @@ void dpt_shared_release(dpt_shared *s) {
 
 static _Thread_local char me; /* its address stands for this thread */
 
-static int owned(const char *fn, dpt_shared *mutex) {
+static int shared_owned(const char *fn, dpt_shared *mutex) {
   if (atomic_load(&mutex->owner) == &me) return 0;
   return dpt__fail("%s: this thread has not locked the mutex", fn);
 }
@@ -101,14 +101,14 @@ int dpt_mutex_lock(dpt_shared *s) DPT__UNPROVED {
 }
 
 int dpt_mutex_unlock(dpt_shared *s) DPT__UNPROVED {
-  DPT__TRY(owned("unlock", s));
+  DPT__TRY(shared_owned("unlock", s));
   atomic_store(&s->owner, NULL);
   dpt__unlock(&s->mutex);
   return 0;
 }
 
 int dpt_condition_wait(dpt_shared *s, dpt_shared *mutex) DPT__UNPROVED {
-  DPT__TRY(owned("wait", mutex));
+  DPT__TRY(shared_owned("wait", mutex));
   atomic_store(&mutex->owner, NULL);
   dpt__cond_wait(&s->condition, &mutex->mutex);
   atomic_store(&mutex->owner, &me);

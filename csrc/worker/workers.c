@@ -47,7 +47,7 @@ dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
   return mail;
 }
 
-static void let_go(dpt__mail *mail) {
+static void workers_let_go(dpt__mail *mail) {
   for (int i = 0; i < mail->count; i++) {
     dpt_reference r = mail->references[i];
     if (r.kind == DPT_REFERENCE_STORAGE) dpt_storage_release(r.object);
@@ -58,7 +58,7 @@ static void let_go(dpt__mail *mail) {
 
 void dpt_mail_free(dpt_mail *mail) {
   if (!mail) return;
-  let_go((dpt__mail *)mail);
+  workers_let_go((dpt__mail *)mail);
   free(mail);
 }
 
@@ -87,7 +87,7 @@ void dpt__mails_drop(dpt__mails *mails) {
 /* ---- the owner's side ---- */
 
 /* Nobody else has it any more: without the lock. */
-static void release(dpt_workers *w) DPT__UNPROVED {
+static void workers_release(dpt_workers *w) DPT__UNPROVED {
   if (atomic_fetch_sub(&w->references, 1) != 1) return;
   dpt__mails_drop(&w->shared);
   dpt__mails_drop(&w->answers);
@@ -101,14 +101,14 @@ static void release(dpt_workers *w) DPT__UNPROVED {
   free(w);
 }
 
-static int is_lost(const dpt_workers *w) { return w->forks != atomic_load(&forks); }
+static int workers_is_lost(const dpt_workers *w) { return w->forks != atomic_load(&forks); }
 
-static void wake(dpt__worker *worker) {
+static void workers_wake(dpt__worker *worker) {
   dpt__counter_advance(&worker->wake, dpt__counter_value(&worker->wake) + 1);
 }
 
 /* A worker that is idle goes to work. */
-static void rouse(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
+static void workers_rouse(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
   dpt__assert_held(&w->lock);
   int i = w->idle_count - 1;
   if (i < 0) return;
@@ -119,18 +119,18 @@ static void rouse(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
   memmove(w->idle + i, w->idle + i + 1, (size_t)(w->idle_count - 1 - i) * sizeof *w->idle);
   w->idle_count--;
   worker->state = DPT__WORKER_BUSY;
-  wake(worker);
+  workers_wake(worker);
 }
 
-static void close_all(dpt_workers *w) {
+static void workers_close_all(dpt_workers *w) {
   dpt__lock(&w->lock);
   w->closing = 1;
-  while (w->idle_count) rouse(w, 0);
+  while (w->idle_count) workers_rouse(w, 0);
   dpt__unlock(&w->lock);
 }
 
 /* A worker starts, or has ended. */
-static void set_alive(dpt__worker *worker, int alive) {
+static void workers_set_alive(dpt__worker *worker, int alive) {
   dpt_workers *w = worker->workers;
   dpt__lock(&w->lock);
   worker->state = alive ? DPT__WORKER_BUSY : DPT__WORKER_DEAD;
@@ -140,7 +140,7 @@ static void set_alive(dpt__worker *worker, int alive) {
 
 /* A thread that finds no memory while the libraries below set it up is aborted by them. So a worker
  * only starts where the address space (ulimit -v) is large enough for all stacks and states. */
-static int has_address_space(const char *what, int workers) {
+static int workers_has_address_space(const char *what, int workers) {
   enum { EACH = 32 << 20, SPARE = 128 << 20 };
   size_t bytes = (size_t)workers * EACH + SPARE;
   void *reserved = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -174,7 +174,7 @@ static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
     complete = complete && worker->last_words;
   }
   if (!complete) {
-    release(w);
+    workers_release(w);
     return NULL;
   }
   memcpy(w->boot, boot, (size_t)size);
@@ -198,14 +198,14 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
     snprintf(what, sizeof what, "Threads: worker %d of %d", w->started + 1, n);
     dpt__worker *worker = &w->worker[w->started];
     atomic_fetch_add(&w->references, 1); /* the thread's */
-    set_alive(worker, 1);
-    if (has_address_space(what, w->started + 1) &&
+    workers_set_alive(worker, 1);
+    if (workers_has_address_space(what, w->started + 1) &&
         !dpt__thread_start(&worker->thread, dpt__worker_run, worker, what))
       continue;
-    set_alive(worker, 0);
+    workers_set_alive(worker, 0);
     atomic_fetch_sub(&w->references, 1);
     dpt_workers_stop(w);
-    release(w);
+    workers_release(w);
     return 1;
   }
   w->sent = (uint64_t)n;
@@ -215,7 +215,8 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
 
 int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes, int64_t size,
                      const dpt_reference *references, int count) {
-  if (is_lost(w)) return dpt__fail("Threads: this process is a child of fork: it has no workers");
+  if (workers_is_lost(w))
+    return dpt__fail("Threads: this process is a child of fork: it has no workers");
   if (number < 0 || number > w->n)
     return dpt__fail("Threads: got worker %d, wanted 1 to %d", number, w->n);
   dpt__mail *mail = dpt__mail_new("Threads", bytes, size, references, count);
@@ -225,7 +226,7 @@ int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes,
   int gone = number ? w->worker[number - 1].state == DPT__WORKER_DEAD : !w->alive;
   if (!gone) {
     dpt__mails_put(number ? &w->worker[number - 1].own : &w->shared, mail);
-    if (number || w->shared.length > w->returning) rouse(w, number);
+    if (number || w->shared.length > w->returning) workers_rouse(w, number);
     w->sent++;
   }
   dpt__unlock(&w->lock);
@@ -236,7 +237,8 @@ int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes,
 }
 
 int dpt_workers_receive(dpt_workers *w, dpt_mail **mail) {
-  if (is_lost(w)) return dpt__fail("Threads: this process is a child of fork: it has no workers");
+  if (workers_is_lost(w))
+    return dpt__fail("Threads: this process is a child of fork: it has no workers");
   if (w->taken == w->sent) return dpt__fail("Threads: there is no job to wait for");
   dpt__counter_wait_wary(&w->answered, w->taken + 1, &w->wary);
   dpt__lock(&w->lock);
@@ -247,7 +249,7 @@ int dpt_workers_receive(dpt_workers *w, dpt_mail **mail) {
 }
 
 int64_t dpt_workers_waiting(dpt_workers *w, int number) {
-  if (is_lost(w) || number < 0 || number > w->n) return 0;
+  if (workers_is_lost(w) || number < 0 || number > w->n) return 0;
   dpt__lock(&w->lock);
   int64_t length = number ? w->worker[number - 1].own.length : w->shared.length;
   dpt__unlock(&w->lock);
@@ -255,23 +257,23 @@ int64_t dpt_workers_waiting(dpt_workers *w, int number) {
 }
 
 void dpt_workers_stop(dpt_workers *w) {
-  if (is_lost(w)) return;
-  close_all(w);
+  if (workers_is_lost(w)) return;
+  workers_close_all(w);
   for (; w->started > 0; w->started--) pthread_join(w->worker[w->started - 1].thread, NULL);
 }
 
 void dpt_workers_free(dpt_workers *w) {
-  if (!w || is_lost(w)) return;
-  close_all(w);
+  if (!w || workers_is_lost(w)) return;
+  workers_close_all(w);
   for (; w->started > 0; w->started--) pthread_detach(w->worker[w->started - 1].thread);
-  release(w);
+  workers_release(w);
 }
 
 /* ---- a worker's side ---- */
 
 int dpt_worker_number(void) { return self ? self->number : 0; }
 
-static void come_back(dpt_workers *w, dpt__worker *worker) DPT__REQUIRES(w->lock) {
+static void workers_come_back(dpt_workers *w, dpt__worker *worker) DPT__REQUIRES(w->lock) {
   dpt__assert_held(&w->lock);
   w->returning -= worker->returns;
   worker->returns = 0;
@@ -282,7 +284,7 @@ dpt_mail *dpt_worker_receive(void) {
   dpt_workers *w = self->workers;
   dpt__mail *mail = NULL;
   dpt__lock(&w->lock);
-  come_back(w, self);
+  workers_come_back(w, self);
   while (!w->closing && !(mail = dpt__mails_take(&self->own)) &&
          !(mail = dpt__mails_take(&w->shared))) {
     self->state = DPT__WORKER_IDLE;
@@ -298,7 +300,8 @@ dpt_mail *dpt_worker_receive(void) {
   return mail ? &mail->head : NULL;
 }
 
-static void answer(dpt_workers *w, dpt__worker *worker, dpt__mail *mail) DPT__REQUIRES(w->lock) {
+static void workers_answer(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
+    DPT__REQUIRES(w->lock) {
   dpt__assert_held(&w->lock);
   mail->head.worker = worker->number;
   dpt__mails_put(&w->answers, mail);
@@ -315,7 +318,7 @@ int dpt_worker_answer(const void *bytes, int64_t size, const dpt_reference *refe
   self->owes = 0;
   self->returns = 1;
   w->returning++;
-  answer(w, self, mail);
+  workers_answer(w, self, mail);
   dpt__unlock(&w->lock);
   return 0;
 }
@@ -331,13 +334,13 @@ void dpt__worker_begin(dpt__worker *worker) {
 }
 
 /* A job is answered by why its worker ended; its mail carries the answer. */
-static void answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
+static void workers_answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
     DPT__REQUIRES(w->lock) {
-  let_go(mail);
+  workers_let_go(mail);
   mail->head.bytes = worker->why;
   mail->head.size = (int64_t)strlen(worker->why);
   mail->head.ended = 1;
-  answer(w, worker, mail);
+  workers_answer(w, worker, mail);
 }
 
 void dpt__worker_end(dpt__worker *worker, const char *why) {
@@ -346,16 +349,17 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
   dpt__lock(&w->lock);
   worker->state = DPT__WORKER_DEAD;
   w->alive--;
-  come_back(w, worker);
+  workers_come_back(w, worker);
   if (worker->owes) {
     *worker->last_words = (dpt__mail){.head = {.tag = worker->tag}};
-    answer_lost(w, worker, worker->last_words);
+    workers_answer_lost(w, worker, worker->last_words);
     worker->last_words = NULL;
     worker->owes = 0;
   }
-  for (dpt__mail *mail; (mail = dpt__mails_take(&worker->own));) answer_lost(w, worker, mail);
+  for (dpt__mail *mail; (mail = dpt__mails_take(&worker->own));)
+    workers_answer_lost(w, worker, mail);
   for (dpt__mail *mail; !w->alive && (mail = dpt__mails_take(&w->shared));)
-    answer_lost(w, worker, mail);
+    workers_answer_lost(w, worker, mail);
   dpt__unlock(&w->lock);
   self = NULL;
 }
@@ -364,5 +368,5 @@ void dpt__worker_gone(dpt__worker *worker) {
   dpt__local.runner = NULL;
   dpt__runner_remove(&worker->runner);
   dpt__counter_worker_end();
-  release(worker->workers);
+  workers_release(worker->workers);
 }

@@ -274,8 +274,8 @@ size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
 }
 
 /* A new plan for the native stream. */
-static int make(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
-                const dpt__conv_key *key, const operands &o, dpt__cudnn_conv_plan **plan) {
+static int plan_make(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
+                     const dpt__conv_key *key, const operands &o, dpt__cudnn_conv_plan **plan) {
   /* nothing can be measured while a graph is recorded: that would wait for the native stream */
   bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
   if (dpt__conv_describe(f, key, plan)) return 1;
@@ -296,7 +296,7 @@ int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, boo
   if (plan)
     return plan->works && plan->memory > o.capacity ? choose(f, cudnn->handle, plan, o, false, NULL)
                                                     : 0;
-  if (make(context, f, cudnn->handle, key, o, &plan)) return 1;
+  if (plan_make(context, f, cudnn->handle, key, o, &plan)) return 1;
   if (verbose) print(plan);
   cudnn->convolutions.keep(plan, [&](dpt__cudnn_conv_plan *old) { dpt__conv_drop(f, old); });
   *result = plan;
@@ -306,8 +306,8 @@ int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, boo
 /* ---- the desk ---- */
 
 /* tight: there is no memory for what was wanted. */
-static int decide(const dpt__cudnn_functions *f, cudnnHandle_t handle, bool tight,
-                  dpt__conv_need *need) {
+static int plan_decide(const dpt__cudnn_functions *f, cudnnHandle_t handle, bool tight,
+                       dpt__conv_need *need) {
   operands none = {};
   dpt__cudnn_conv_plan *plan;
   size_t most = 0;
@@ -331,7 +331,7 @@ int dpt__conv_need_of(const dpt__context *context, const dpt__conv_key *key, dpt
   if (!found || tight) {
     dpt__visit visit(context->unit);
     need->key = *key;
-    if (visit.failed || decide(f, desk->handle, tight, need)) return 1;
+    if (visit.failed || plan_decide(f, desk->handle, tight, need)) return 1;
     if (!found) {
       found = (dpt__conv_need *)malloc(sizeof *found);
       if (!found) return dpt__cuda_fail("no host memory for what a convolution needs");

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-static int destroy(dpt__rnn_layer_plan *plan) {
+static int rnn_plan_destroy(dpt__rnn_layer_plan *plan) {
   const dpt__cudnn_functions *call = plan->call;
   if (plan->rnn) DPT__CUDNN(call->cudnnDestroyRNNDescriptor(plan->rnn));
   if (plan->x) DPT__CUDNN(call->cudnnDestroyRNNDataDescriptor(plan->x));
@@ -15,7 +15,7 @@ static int destroy(dpt__rnn_layer_plan *plan) {
 }
 
 dpt__rnn_layer_plan::~dpt__rnn_layer_plan() {
-  if (destroy(this)) return; /* nobody is left to hear of it */
+  if (rnn_plan_destroy(this)) return; /* nobody is left to hear of it */
 }
 
 dpt__cudnn_rnn_plan::~dpt__cudnn_rnn_plan() { free(lengths); }

@@ -7,22 +7,24 @@
 #include "host/nn/conv_dnnl.h"
 
 /* One run of a plan: where its tensors are. */
-struct run {
+struct conv_dnnl_run {
   const dpt__conv_plan *plan;
   dnnl_stream_t stream;
   void *in, *weight, *out; /* Torch7's layout */
   const void *bias;
-  char *scratch;      /* scratch_of(plan) bytes, of this run alone */
+  char *scratch;      /* conv_dnnl_scratch_of(plan) bytes, of this run alone */
   void *ready_weight; /* weights in the primitive's layout, or NULL: reorder them */
 };
 
-static size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
-static size_t scratch_of(const dpt__conv_plan *p) {
-  return up(p->in.bytes) + up(p->weight.bytes) + up(p->out.bytes) + up(p->scratch_bytes);
+static size_t conv_dnnl_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+static size_t conv_dnnl_scratch_of(const dpt__conv_plan *p) {
+  return conv_dnnl_up(p->in.bytes) + conv_dnnl_up(p->weight.bytes) + conv_dnnl_up(p->out.bytes) +
+         conv_dnnl_up(p->scratch_bytes);
 }
 
-static int execute(dnnl_primitive_t primitive, dnnl_stream_t stream, int n,
-                   const dnnl_memory_desc_t *const *md, void *const *data, const int *arg) {
+static int conv_dnnl_execute(dnnl_primitive_t primitive, dnnl_stream_t stream, int n,
+                             const dnnl_memory_desc_t *const *md, void *const *data,
+                             const int *arg) {
   dnnl_exec_arg_t args[6];
   int made = 0;
   dnnl_status_t status = dnnl_success;
@@ -37,16 +39,16 @@ static int execute(dnnl_primitive_t primitive, dnnl_stream_t stream, int n,
   return dpt__fail("oneDNN failed with status %d", (int)status);
 }
 
-static int reorder(const struct run *r, const dpt__conv_side *side, void *plain, void *inner,
-                   int back) {
+static int conv_dnnl_reorder(const struct conv_dnnl_run *r, const dpt__conv_side *side, void *plain,
+                             void *inner, int back) {
   const dnnl_memory_desc_t *md[] = {back ? &side->inner : &side->plain,
                                     back ? &side->plain : &side->inner};
   void *data[] = {back ? inner : plain, back ? plain : inner};
   static const int arg[] = {DNNL_ARG_FROM, DNNL_ARG_TO};
-  return execute(side->reorder, r->stream, 2, md, data, arg);
+  return conv_dnnl_execute(side->reorder, r->stream, 2, md, data, arg);
 }
 
-static int run(const struct run *r) {
+static int conv_dnnl_run(const struct conv_dnnl_run *r) {
   const dpt__conv_plan *p = r->plan;
   const dpt__conv_side *side[] = {&p->in, &p->weight, &p->out};
   void *plain[] = {r->in, r->weight, r->out}, *data[5];
@@ -60,11 +62,11 @@ static int run(const struct run *r) {
     data[i] = side[i]->reorder ? scratch : plain[i];
     md[i] = &side[i]->inner;
     arg[i] = side[i]->arg;
-    scratch += up(side[i]->bytes);
+    scratch += conv_dnnl_up(side[i]->bytes);
     if (i == 1 && r->ready_weight)
       data[i] = r->ready_weight;
     else if (side[i]->reorder && i != result)
-      DPT__TRY(reorder(r, side[i], plain[i], data[i], 0));
+      DPT__TRY(conv_dnnl_reorder(r, side[i], plain[i], data[i], 0));
   }
   if (p->key.bias) {
     md[n] = &p->bias;
@@ -74,21 +76,23 @@ static int run(const struct run *r) {
   md[n] = &p->scratch;
   data[n] = scratch;
   arg[n++] = DNNL_ARG_SCRATCHPAD;
-  DPT__TRY(execute(p->primitive, r->stream, n, md, data, arg));
-  return side[result]->reorder ? reorder(r, side[result], plain[result], data[result], 1) : 0;
+  DPT__TRY(conv_dnnl_execute(p->primitive, r->stream, n, md, data, arg));
+  return side[result]->reorder ? conv_dnnl_reorder(r, side[result], plain[result], data[result], 1)
+                               : 0;
 }
 
 /* WEIGHT adds scale * the gradient, which a run leaves in memory of its own. */
-static int whole(dpt__context *context, struct run *r, const struct dpt__convolution_args *a) {
+static int conv_dnnl_whole(dpt__context *context, struct conv_dnnl_run *r,
+                           const struct dpt__convolution_args *a) {
   int64_t n = 0;
   float *gw = a->weight, scale = (float)a->scale;
-  r->scratch = dpt__scratch(context, scratch_of(r->plan) + 64);
+  r->scratch = dpt__scratch(context, conv_dnnl_scratch_of(r->plan) + 64);
   if (a->pass == DPT__PASS_WEIGHT) {
     n = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
     r->weight = dpt__scratch(context, (size_t)n * sizeof *gw);
   }
   if (context->measures) return 0;
-  DPT__TRY(run(r));
+  DPT__TRY(conv_dnnl_run(r));
   const float *fresh = r->weight;
 #pragma omp parallel for simd num_threads(dpt__threads(context, n)) schedule(static)
   for (int64_t i = 0; i < n; i++) gw[i] += scale * fresh[i];
@@ -96,21 +100,23 @@ static int whole(dpt__context *context, struct run *r, const struct dpt__convolu
 }
 
 /* FORWARD or DATA, image by image; the weights are reordered once. */
-static int one_by_one(dpt__context *context, struct run *r, const struct dpt__convolution_args *a) {
-  size_t each = up(scratch_of(r->plan)) + 64;
+static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
+                                const struct dpt__convolution_args *a) {
+  size_t each = conv_dnnl_up(conv_dnnl_scratch_of(r->plan)) + 64;
   int64_t in = a->I * dpt__volume(a->slide.in), out = a->O * dpt__volume(a->slide.out);
   int failed = 0, threads = context->threads;
   char *scratch = dpt__scratch(context, each * (size_t)threads);
   if (r->plan->weight.reorder) r->ready_weight = dpt__scratch(context, r->plan->weight.bytes);
   if (context->measures) return 0;
-  if (r->ready_weight) DPT__TRY(reorder(r, &r->plan->weight, a->weight, r->ready_weight, 0));
+  if (r->ready_weight)
+    DPT__TRY(conv_dnnl_reorder(r, &r->plan->weight, a->weight, r->ready_weight, 0));
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t n = 0; n < a->N; n++) {
-    struct run image = *r;
+    struct conv_dnnl_run image = *r;
     image.in = (float *)a->in + n * in;
     image.out = (float *)a->out + n * out;
     image.scratch = scratch + each * (size_t)dpt__thread_number();
-    failed |= run(&image);
+    failed |= conv_dnnl_run(&image);
   }
   return failed ? dpt__fail("oneDNN failed on an image") : 0;
 }
@@ -127,7 +133,7 @@ int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a)
                        .groups = a->groups,
                        .slide = a->slide};
   dpt__conv_plan *plan;
-  struct run r = {.in = a->in, .weight = a->weight, .out = a->out, .bias = a->bias};
+  struct conv_dnnl_run r = {.in = a->in, .weight = a->weight, .out = a->out, .bias = a->bias};
 #ifdef _OPENMP
   int before = omp_get_max_threads();
   omp_set_num_threads((int)key.threads);
@@ -140,7 +146,7 @@ int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a)
     if (status)
       dpt__fail("oneDNN gave no stream");
     else {
-      status = alone ? one_by_one(context, &r, a) : whole(context, &r, a);
+      status = alone ? conv_dnnl_one_by_one(context, &r, a) : conv_dnnl_whole(context, &r, a);
       dnnl_stream_destroy(r.stream);
     }
     dpt__conv_plan_give(plan);

@@ -8,7 +8,7 @@
 #include "nn/products.h"
 
 /* The row (of in[0] * in[1]) that kernel element k of output o reads; -1: padding. */
-static inline int64_t row_of(const struct dpt__slide *s, const int64_t *k, const int64_t *o) {
+static inline int64_t conv_row_of(const struct dpt__slide *s, const int64_t *k, const int64_t *o) {
   int64_t t = o[0] * s->stride[0] + k[0] * s->dilation[0] - s->pad[0];
   int64_t y = o[1] * s->stride[1] + k[1] * s->dilation[1] - s->pad[1];
   return t < 0 || t >= s->in[0] || y < 0 || y >= s->in[1] ? -1 : t * s->in[1] + y;
@@ -17,8 +17,8 @@ static inline int64_t row_of(const struct dpt__slide *s, const int64_t *k, const
 #define DPT_ROWS "host/nn/conv_gemm.inc.c"
 #include "host/each_real.h"
 
-static int image(dpt__context *context, const struct dpt__convolution_args *a, int64_t n,
-                 void *col) {
+static int conv_image(dpt__context *context, const struct dpt__convolution_args *a, int64_t n,
+                      void *col) {
   return a->type == DPT_F32 ? image_f32(context, a, n, col) : image_f64(context, a, n, col);
 }
 
@@ -30,14 +30,14 @@ int dpt__conv_gemm(dpt__context *context, const struct dpt__convolution_args *a)
   char *col = dpt__scratch(context, each * (size_t)threads);
   if (context->measures) return 0;
   if (weight) {
-    for (int64_t i = 0; i < a->N; i++) DPT__TRY(image(context, a, i, col));
+    for (int64_t i = 0; i < a->N; i++) DPT__TRY(conv_image(context, a, i, col));
     return 0;
   }
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t i = 0; i < a->N; i++) {
     dpt__context alone = *context;
     alone.threads = 1;
-    failed |= image(&alone, a, i, col + each * (size_t)dpt__thread_number());
+    failed |= conv_image(&alone, a, i, col + each * (size_t)dpt__thread_number());
   }
   return failed ? dpt__fail("a product failed") : 0;
 }

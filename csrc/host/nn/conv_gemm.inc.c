@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) void FN(columns)(const struct dpt__
         for (k[2] = 0; k[2] < s->kernel[2]; k[2]++)
           for (o[0] = 0; o[0] < s->out[0]; o[0]++)
             for (o[1] = 0; o[1] < s->out[1]; o[1]++, col += s->out[2]) {
-              T *row = row_of(s, k, o) < 0 ? NULL : in + row_of(s, k, o) * s->in[2];
+              T *row = conv_row_of(s, k, o) < 0 ? NULL : in + conv_row_of(s, k, o) * s->in[2];
               int64_t x = k[2] * s->dilation[2] - s->pad[2];
               for (int64_t j = 0; j < s->out[2] && (row || !back); j++, x += s->stride[2]) {
                 int inside = row && x >= 0 && x < s->in[2];

@@ -13,12 +13,12 @@ static dnnl_engine_t engine; /* set once, before the first plan */
 
 dnnl_engine_t dpt__dnnl_engine(void) { return engine; }
 
-static int failed(dnnl_status_t status, const char *what) {
+static int conv_plan_failed(dnnl_status_t status, const char *what) {
   if (status == dnnl_success) return 0;
   return dpt__fail("oneDNN's %s failed with status %d", what, (int)status);
 }
 
-static void drop(dpt__conv_plan *plan) {
+static void conv_plan_drop(dpt__conv_plan *plan) {
   dnnl_primitive_t own[] = {plan->primitive, plan->in.reorder, plan->weight.reorder,
                             plan->out.reorder};
   for (int i = 0; i < 4; i++)
@@ -26,12 +26,12 @@ static void drop(dpt__conv_plan *plan) {
   free(plan);
 }
 
-static void plain(dnnl_memory_desc_t *md, int n, const dnnl_dims_t dims) {
+static void conv_plan_plain(dnnl_memory_desc_t *md, int n, const dnnl_dims_t dims) {
   dnnl_memory_desc_init_by_strides(md, n, dims, dnnl_f32, NULL);
 }
 
 /* Torch7's layouts of the three tensors. */
-static void describe(dpt__conv_plan *plan) {
+static void conv_plan_describe(dpt__conv_plan *plan) {
   const dpt__conv_key *k = &plan->key;
   int first = 3 - (int)k->ndim, n = 2 + (int)k->ndim, g = k->groups > 1;
   dnnl_dims_t in = {k->N, k->I}, out = {k->N, k->O};
@@ -42,21 +42,21 @@ static void describe(dpt__conv_plan *plan) {
     weight[3 + d] = k->slide.kernel[first + d];
   }
   dnnl_dims_t bias = {k->O};
-  plain(&plan->in.plain, n, in);
-  plain(&plan->out.plain, n, out);
-  plain(&plan->weight.plain, n + g, weight + 1 - g);
-  plain(&plan->bias, 1, bias);
+  conv_plan_plain(&plan->in.plain, n, in);
+  conv_plan_plain(&plan->out.plain, n, out);
+  conv_plan_plain(&plan->weight.plain, n + g, weight + 1 - g);
+  conv_plan_plain(&plan->bias, 1, bias);
 }
 
 /* The same tensor in whatever layout suits oneDNN. */
-static dnnl_memory_desc_t any(const dnnl_memory_desc_t *md) {
+static dnnl_memory_desc_t conv_plan_any(const dnnl_memory_desc_t *md) {
   dnnl_memory_desc_t r;
   dnnl_memory_desc_init_by_tag(&r, md->ndims, md->dims, dnnl_f32, dnnl_format_tag_any);
   return r;
 }
 
 /* The operation's description; the padding on the right is what makes the sizes fit. */
-static int describe_operation(const dpt__conv_plan *plan, dnnl_convolution_desc_t *desc) {
+static int conv_plan_describe_operation(const dpt__conv_plan *plan, dnnl_convolution_desc_t *desc) {
   const dpt__conv_key *k = &plan->key;
   const struct dpt__slide *s = &k->slide;
   dnnl_dims_t stride, dilate, left, right;
@@ -69,27 +69,28 @@ static int describe_operation(const dpt__conv_plan *plan, dnnl_convolution_desc_
     right[d] = (s->out[f] - 1) * s->stride[f] + s->dilation[f] * (s->kernel[f] - 1) + 1 - s->in[f] -
                s->pad[f];
   }
-  dnnl_memory_desc_t in = any(&plan->in.plain), weight = any(&plan->weight.plain);
-  dnnl_memory_desc_t out = any(&plan->out.plain);
+  dnnl_memory_desc_t in = conv_plan_any(&plan->in.plain),
+                     weight = conv_plan_any(&plan->weight.plain);
+  dnnl_memory_desc_t out = conv_plan_any(&plan->out.plain);
   if (k->pass == DPT__PASS_FORWARD)
-    return failed(dnnl_dilated_convolution_forward_desc_init(
-                      desc, dnnl_forward_training, dnnl_convolution_direct, &in, &weight,
-                      k->bias ? &plan->bias : NULL, &out, stride, dilate, left, right),
-                  "description");
+    return conv_plan_failed(dnnl_dilated_convolution_forward_desc_init(
+                                desc, dnnl_forward_training, dnnl_convolution_direct, &in, &weight,
+                                k->bias ? &plan->bias : NULL, &out, stride, dilate, left, right),
+                            "description");
   if (k->pass == DPT__PASS_DATA)
-    return failed(dnnl_dilated_convolution_backward_data_desc_init(desc, dnnl_convolution_direct,
-                                                                   &in, &weight, &out, stride,
-                                                                   dilate, left, right),
-                  "description");
-  return failed(dnnl_dilated_convolution_backward_weights_desc_init(desc, dnnl_convolution_direct,
-                                                                    &in, &weight, NULL, &out,
-                                                                    stride, dilate, left, right),
-                "description");
+    return conv_plan_failed(
+        dnnl_dilated_convolution_backward_data_desc_init(
+            desc, dnnl_convolution_direct, &in, &weight, &out, stride, dilate, left, right),
+        "description");
+  return conv_plan_failed(
+      dnnl_dilated_convolution_backward_weights_desc_init(
+          desc, dnnl_convolution_direct, &in, &weight, NULL, &out, stride, dilate, left, right),
+      "description");
 }
 
 /* Completes one side from what the primitive chose; result: it is the primitive's result. */
-static int complete(dpt__conv_side *side, const dnnl_primitive_desc_t pd, int arg, int result,
-                    const dnnl_primitive_attr_t attr) {
+static int conv_plan_complete(dpt__conv_side *side, const dnnl_primitive_desc_t pd, int arg,
+                              int result, const dnnl_primitive_attr_t attr) {
   side->arg = arg;
   side->inner = *dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg);
   if (dnnl_memory_desc_equal(&side->inner, &side->plain)) return 0;
@@ -97,40 +98,42 @@ static int complete(dpt__conv_side *side, const dnnl_primitive_desc_t pd, int ar
   const dnnl_memory_desc_t *to = result ? &side->plain : &side->inner;
   dnnl_primitive_desc_t reorder;
   side->bytes = dnnl_memory_desc_get_size(&side->inner);
-  if (failed(dnnl_reorder_primitive_desc_create(&reorder, from, engine, to, engine, attr),
-             "reorder"))
+  if (conv_plan_failed(dnnl_reorder_primitive_desc_create(&reorder, from, engine, to, engine, attr),
+                       "reorder"))
     return 1;
-  int status = failed(dnnl_primitive_create(&side->reorder, reorder), "reorder");
+  int status = conv_plan_failed(dnnl_primitive_create(&side->reorder, reorder), "reorder");
   dnnl_primitive_desc_destroy(reorder);
   return status;
 }
 
-static int complete_all(dpt__conv_plan *plan, const dnnl_primitive_desc_t pd,
-                        const dnnl_primitive_attr_t attr) {
+static int conv_plan_complete_all(dpt__conv_plan *plan, const dnnl_primitive_desc_t pd,
+                                  const dnnl_primitive_attr_t attr) {
   int pass = (int)plan->key.pass;
   int in = pass == DPT__PASS_DATA ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
   int out = pass == DPT__PASS_FORWARD ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
   int weight = pass == DPT__PASS_WEIGHT ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
   plan->scratch = *dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
   plan->scratch_bytes = dnnl_memory_desc_get_size(&plan->scratch);
-  return complete(&plan->in, pd, in, pass == DPT__PASS_DATA, attr) ||
-         complete(&plan->weight, pd, weight, pass == DPT__PASS_WEIGHT, attr) ||
-         complete(&plan->out, pd, out, pass == DPT__PASS_FORWARD, attr) ||
-         failed(dnnl_primitive_create(&plan->primitive, pd), "primitive");
+  return conv_plan_complete(&plan->in, pd, in, pass == DPT__PASS_DATA, attr) ||
+         conv_plan_complete(&plan->weight, pd, weight, pass == DPT__PASS_WEIGHT, attr) ||
+         conv_plan_complete(&plan->out, pd, out, pass == DPT__PASS_FORWARD, attr) ||
+         conv_plan_failed(dnnl_primitive_create(&plan->primitive, pd), "primitive");
 }
 
-static int make(dpt__conv_plan *plan) {
+static int conv_plan_make(dpt__conv_plan *plan) {
   dnnl_convolution_desc_t desc;
   dnnl_primitive_attr_t attr;
   dnnl_primitive_desc_t pd;
-  if (!engine && failed(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine")) return 1;
-  describe(plan);
-  if (describe_operation(plan, &desc) || failed(dnnl_primitive_attr_create(&attr), "attributes"))
+  if (!engine && conv_plan_failed(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine")) return 1;
+  conv_plan_describe(plan);
+  if (conv_plan_describe_operation(plan, &desc) ||
+      conv_plan_failed(dnnl_primitive_attr_create(&attr), "attributes"))
     return 1;
   dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-  int status = failed(dnnl_primitive_desc_create(&pd, &desc, attr, engine, NULL), "choice");
+  int status =
+      conv_plan_failed(dnnl_primitive_desc_create(&pd, &desc, attr, engine, NULL), "choice");
   if (!status) {
-    status = complete_all(plan, pd, attr);
+    status = conv_plan_complete_all(plan, pd, attr);
     dnnl_primitive_desc_destroy(pd);
   }
   dnnl_primitive_attr_destroy(attr);
@@ -138,7 +141,7 @@ static int make(dpt__conv_plan *plan) {
   return status;
 }
 
-static uint64_t hash_of(const dpt__conv_key *key) {
+static uint64_t conv_plan_hash_of(const dpt__conv_key *key) {
   const uint64_t *words = (const uint64_t *)key;
   uint64_t hash = 14695981039346656037u;
   _Static_assert(sizeof *key % 8 == 0, "a key is made of 64-bit words");
@@ -146,7 +149,7 @@ static uint64_t hash_of(const dpt__conv_key *key) {
   return hash;
 }
 
-static void give_way(void) DPT__REQUIRES(lock) {
+static void conv_plan_give_way(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__conv_plan **oldest = NULL;
   for (dpt__conv_plan **p = &plans; *p; p = &(*p)->next)
@@ -155,12 +158,12 @@ static void give_way(void) DPT__REQUIRES(lock) {
   dpt__conv_plan *plan = *oldest;
   *oldest = plan->next;
   count--;
-  drop(plan);
+  conv_plan_drop(plan);
 }
 
 /* The lock is held while a primitive is made, so that two threads do not make the same one. */
 int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
-  uint64_t hash = hash_of(key);
+  uint64_t hash = conv_plan_hash_of(key);
   dpt__lock(&lock);
   dpt__conv_plan *plan = plans;
   while (plan && (plan->hash != hash || memcmp(&plan->key, key, sizeof *key))) plan = plan->next;
@@ -172,10 +175,10 @@ int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
     else {
       plan->hash = hash;
       plan->key = *key;
-      if ((status = make(plan)))
-        drop(plan);
+      if ((status = conv_plan_make(plan)))
+        conv_plan_drop(plan);
       else {
-        if (count >= DPT__PLANS) give_way();
+        if (count >= DPT__PLANS) conv_plan_give_way();
         plan->next = plans;
         plans = plan;
         count++;

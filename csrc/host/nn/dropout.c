@@ -9,7 +9,8 @@
 enum { BLOCK = 4096 };
 
 /* Elements from `from` to before `to`. */
-static void draw(const struct dpt__dropout_mask_args *a, uint64_t keep, int64_t from, int64_t to) {
+static void dropout_draw(const struct dpt__dropout_mask_args *a, uint64_t keep, int64_t from,
+                         int64_t to) {
   uint64_t seed = dpt__draw_seed(&a->draw), offset = dpt__draw_offset(&a->draw);
   uint32_t words[4];
   for (int64_t i = from; i < to; i++) {
@@ -28,6 +29,6 @@ int dpt__host_dropout_mask(dpt__context *context, const void *p) {
   uint64_t keep = (uint64_t)((1 - a->p) * 4294967296.0);
 #pragma omp parallel for num_threads(dpt__threads(context, a->n * 4)) schedule(static)
   for (int64_t from = 0; from < a->n; from += BLOCK)
-    draw(a, keep, from, a->n - from < BLOCK ? a->n : from + BLOCK);
+    dropout_draw(a, keep, from, a->n - from < BLOCK ? a->n : from + BLOCK);
   return 0;
 }

@@ -4,7 +4,7 @@
  */
 #include "host/nn/real.h"
 
-static int check(const void *idx, int type, int64_t n, int64_t V) {
+static int lookup_check(const void *idx, int type, int64_t n, int64_t V) {
   for (int64_t i = 0; i < n; i++) {
     int64_t row = dpt__index_at(idx, type, i);
     if (row < 1 || row > V)

@@ -1,7 +1,7 @@
 /* lookup.inc.c: rows of lookup.c. */
 
 static int FN(lookup)(dpt__context *context, const struct dpt__lookup_args *a) {
-  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
+  DPT__TRY(lookup_check(a->idx, a->index_type, a->n, a->V));
   const T *weight = a->weight;
   T *out = a->out;
 #pragma omp parallel for num_threads(dpt__threads(context, a->n * a->D)) schedule(static)
@@ -16,7 +16,7 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
   int64_t *count = NULL; /* how often a row is named */
   if (a->by_frequency) count = dpt__scratch(context, (size_t)a->V * sizeof *count);
   if (context->measures) return 0;
-  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
+  DPT__TRY(lookup_check(a->idx, a->index_type, a->n, a->V));
   if (a->by_frequency) {
     memset(count, 0, (size_t)a->V * sizeof *count);
     for (int64_t i = 0; i < a->n; i++) count[dpt__index_at(a->idx, a->index_type, i) - 1]++;
@@ -43,7 +43,7 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
 static int FN(lookup_renorm)(dpt__context *context, const struct dpt__lookup_renorm_args *a) {
   uint8_t *seen = dpt__scratch(context, (size_t)a->V);
   if (context->measures) return 0;
-  DPT__TRY(check(a->idx, a->index_type, a->n, a->V));
+  DPT__TRY(lookup_check(a->idx, a->index_type, a->n, a->V));
   memset(seen, 0, (size_t)a->V);
   T *weight = a->weight;
   for (int64_t i = 0; i < a->n; i++) {

@@ -5,13 +5,13 @@
  */
 #include "host/nn/real.h"
 
-static int bad_class(int64_t class, int64_t i, int64_t C) {
+static int nll_bad_class(int64_t class, int64_t i, int64_t C) {
   return dpt__fail("argument 'target' has class %lld at element %lld, wanted 1 to %lld",
                    (long long)class, (long long)i + 1, (long long)C);
 }
 
 /* What one class of one row counts; without rows there is nothing to share. */
-static double share_of(int average, int64_t N, int64_t C) {
+static double nll_share_of(int average, int64_t N, int64_t C) {
   return 1.0 / (double)(average && N ? N * C : C);
 }
 

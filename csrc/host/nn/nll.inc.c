@@ -6,7 +6,7 @@ static int FN(nll_loss)(const struct dpt__nll_args *a) {
   for (int64_t i = 0; i < a->N * a->S; i++) {
     int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
     if (class == a->ignore) continue;
-    if (class < 1 || class > a->C) return bad_class(class, i, a->C);
+    if (class < 1 || class > a->C) return nll_bad_class(class, i, a->C);
     double w = weight ? weight[class - 1] : 1;
     sum -= w * in[(n * a->C + class - 1) * a->S + s];
     total += w;
@@ -24,7 +24,7 @@ static int FN(nll_gradient)(const struct dpt__nll_args *a) {
   for (int64_t i = 0; i < a->N * a->S; i++) {
     int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
     if (class == a->ignore) continue;
-    if (class < 1 || class > a->C) return bad_class(class, i, a->C);
+    if (class < 1 || class > a->C) return nll_bad_class(class, i, a->C);
     double w = weight ? weight[class - 1] : 1;
     gin[(n * a->C + class - 1) * a->S + s] = (T)(a->average && total != 0 ? -w / total : -w);
   }
@@ -39,12 +39,12 @@ static int FN(nll)(dpt__context *context, const struct dpt__nll_args *a) {
 static int FN(multimargin)(dpt__context *context, const struct dpt__multimargin_args *a) {
   (void)context;
   const T *weight = a->weight;
-  double sum = 0, share = share_of(a->average, a->N, a->C);
+  double sum = 0, share = nll_share_of(a->average, a->N, a->C);
   for (int64_t n = 0; n < a->N; n++) {
     const T *in = (const T *)a->in + n * a->C;
     T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
     int64_t class = dpt__index_at(a->target, a->target_type, n);
-    if (class < 1 || class > a->C) return bad_class(class, n, a->C);
+    if (class < 1 || class > a->C) return nll_bad_class(class, n, a->C);
     double w = weight ? weight[class - 1] : 1, own = 0;
     for (int64_t c = 0; c < a->C; c++) {
       double z = a->margin - in[class - 1] + in[c], slope = 0;
@@ -64,7 +64,7 @@ static int FN(multimargin)(dpt__context *context, const struct dpt__multimargin_
 static int FN(multilabel)(dpt__context *context, const struct dpt__multilabel_args *a) {
   uint8_t *wanted = dpt__scratch(context, (size_t)a->C + 1);
   if (context->measures) return 0;
-  double sum = 0, share = share_of(a->average, a->N, a->C);
+  double sum = 0, share = nll_share_of(a->average, a->N, a->C);
   for (int64_t n = 0; n < a->N; n++) {
     const T *in = (const T *)a->in + n * a->C;
     T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
@@ -74,7 +74,7 @@ static int FN(multilabel)(dpt__context *context, const struct dpt__multilabel_ar
     for (; labels < a->C; labels++) {
       int64_t class = dpt__index_at(a->target, a->target_type, n * a->C + labels);
       if (class == 0) break;
-      if (class < 1 || class > a->C) return bad_class(class, n * a->C + labels, a->C);
+      if (class < 1 || class > a->C) return nll_bad_class(class, n * a->C + labels, a->C);
       wanted[class - 1] = 1;
     }
     for (int64_t l = 0; l < labels; l++) {

@@ -11,18 +11,19 @@
 #include "nn/reads.inc.h"
 
 /* The windows of one dimension after the other. */
-static void lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
+static void pool_lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
   for (int d = 0; d < 3; d++)
     for (int64_t o = 0; o < s->out[d]; o++) *r++ = window_of(s, d, o, adaptive, count_pad);
 }
 
-static struct range *ranges_of(dpt__context *context, const struct dpt__slide *s, int64_t planes) {
+static struct range *pool_ranges_of(dpt__context *context, const struct dpt__slide *s,
+                                    int64_t planes) {
   int64_t n = (s->out[0] + s->out[1] + s->out[2]) * planes;
   return dpt__scratch(context, (size_t)n * sizeof(struct range));
 }
 
 /* bad: of the first bad index, or a number behind the last. */
-static int check_found(const int64_t *idx, int64_t bad, int64_t n, int64_t large) {
+static int pool_check_found(const int64_t *idx, int64_t bad, int64_t n, int64_t large) {
   if (bad >= n) return 0;
   return dpt__fail("argument 'indices' has %" PRId64 " at element %" PRId64
                    ", wanted 1 to %" PRId64,

@@ -93,7 +93,7 @@ static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a)
   const struct dpt__slide *s = &a->slide;
   int64_t small = dpt__volume(s->out), large = dpt__volume(s->in),
           n = s->out[0] + s->out[1] + s->out[2];
-  struct range *ranges = ranges_of(context, s, a->samples ? a->planes : 1);
+  struct range *ranges = pool_ranges_of(context, s, a->samples ? a->planes : 1);
   FN(position) *best = NULL; /* a row of outputs for each thread, if windows slide */
   if (!a->samples && !a->adaptive && large < INT32_MAX)
     best = dpt__scratch(context, (size_t)(s->out[2] * context->threads) * sizeof *best);
@@ -101,7 +101,7 @@ static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a)
   if (a->samples)
     FN(fractional)(a, ranges);
   else
-    lay(s, a->adaptive, 0, ranges);
+    pool_lay(s, a->adaptive, 0, ranges);
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
   for (int64_t p = 0; p < a->planes; p++) {
     const struct range *t = ranges + (a->samples ? p * n : 0), *y = t + s->out[0];
@@ -141,7 +141,7 @@ static int FN(unpool)(dpt__context *context, const struct dpt__unpool_args *a) {
         to[position] = a->adds ? to[position] + from[i] : from[i];
     }
   }
-  return check_found(a->idx, bad, a->planes * a->small, a->large);
+  return pool_check_found(a->idx, bad, a->planes * a->small, a->large);
 }
 
 /* The sum or the spread gradient of one window. */
@@ -167,9 +167,9 @@ static void FN(window_add)(T *in, const struct dpt__slide *s, struct range t, st
 
 static int FN(avgpool)(dpt__context *context, const struct dpt__avgpool_args *a) {
   const struct dpt__slide *s = &a->slide;
-  struct range *t = ranges_of(context, s, 1);
+  struct range *t = pool_ranges_of(context, s, 1);
   if (context->measures) return 0;
-  lay(s, a->adaptive, a->count_pad, t);
+  pool_lay(s, a->adaptive, a->count_pad, t);
   const struct range *y = t + s->out[0], *x = y + s->out[1];
   int64_t small = dpt__volume(s->out), large = dpt__volume(s->in);
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)

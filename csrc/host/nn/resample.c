@@ -7,13 +7,13 @@
 #define Index int64_t
 #include "nn/reads.inc.h"
 
-static void lay_taps(const struct dpt__upsample_args *a, struct tap *t) {
+static void resample_lay_taps(const struct dpt__upsample_args *a, struct tap *t) {
   for (int d = 0; d < 3; d++)
     for (int64_t o = 0; o < a->outsize[d]; o++)
       *t++ = tap_of(a->insize[d], a->outsize[d], o, a->linear);
 }
 
-static void lay_pads(const struct dpt__pad_args *a, int64_t *from) {
+static void resample_lay_pads(const struct dpt__pad_args *a, int64_t *from) {
   for (int d = 0; d < 3; d++)
     for (int64_t o = 0; o < a->outsize[d]; o++)
       *from++ = padded(a->mode, a->insize[d], o - a->below[d]);

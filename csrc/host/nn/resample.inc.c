@@ -48,7 +48,7 @@ static int FN(upsample)(dpt__context *context, const struct dpt__upsample_args *
   int64_t large = dpt__volume(a->outsize), small = dpt__volume(a->insize);
   struct tap *taps = dpt__scratch(context, (size_t)n * sizeof *taps);
   if (context->measures) return 0;
-  lay_taps(a, taps);
+  resample_lay_taps(a, taps);
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
   for (int64_t i = 0; i < a->planes; i++)
     FN(upsample_plane)(a, taps, (T *)a->in + i * small, (T *)a->out + i * large);
@@ -60,7 +60,7 @@ static int FN(pad)(dpt__context *context, const struct dpt__pad_args *a) {
   int64_t large = dpt__volume(a->outsize), small = dpt__volume(a->insize);
   int64_t *from = dpt__scratch(context, (size_t)n * sizeof *from);
   if (context->measures) return 0;
-  lay_pads(a, from);
+  resample_lay_pads(a, from);
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
   for (int64_t i = 0; i < a->planes; i++)
     FN(pad_plane)(a, from, (T *)a->in + i * small, (T *)a->out + i * large);

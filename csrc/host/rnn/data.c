@@ -10,7 +10,7 @@
 #include "host/each_real.h"
 
 /* gx (N, I) = or += the gates' gradients times the input's matrices. */
-static int give_input(const dpt__rnn_pass *s, void *gx) {
+static int data_give_input(const dpt__rnn_pass *s, void *gx) {
   const dpt__rnn_plan *p = s->plan;
   if (!s->input.b) {
     if (p->a->type == DPT_F32)
@@ -23,7 +23,8 @@ static int give_input(const dpt__rnn_pass *s, void *gx) {
   return dpt__rnn_multiply_all(s, &s->input, gx, I, s->gates, p->row, s->direction > 0);
 }
 
-static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void *gx, void *way) {
+static int data_direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void *gx,
+                          void *way) {
   const struct dpt__rnn_args *a = p->a;
   dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d, a->gh0, a->gc0, a->ghn, a->gcn);
   s.out = dpt__rnn_at(p, gout, d * p->O);
@@ -37,7 +38,7 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void 
   dpt__rnn_matrix_make(&s, &s.projection, s.layout.projection, p->O, p->H, p->H, 1);
   if (p->context->measures) return 0;
   DPT__TRY(dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64));
-  return give_input(&s, gx);
+  return data_give_input(&s, gx);
 }
 
 int dpt__host_rnn_data(dpt__context *context, const void *args) {
@@ -59,7 +60,7 @@ int dpt__host_rnn_data(dpt__context *context, const void *args) {
     void *to = !layer ? gx : gout == turns[0] ? turns[1] : turns[0];
     for (int d = 0; d < a->rnn.directions; d++) {
       context->used = used;
-      DPT__TRY(direction(&p, layer, d, gout, to, way));
+      DPT__TRY(data_direction(&p, layer, d, gout, to, way));
     }
     if (context->measures) continue;
     if (layer) dpt__rnn_dropout(&p, layer - 1, to);

@@ -9,7 +9,7 @@
 #include "host/each_real.h"
 
 /* gates = what the input gives: x (N, I) times the input's matrices, or x itself for each gate. */
-static int read_input(const dpt__rnn_pass *s, const void *x) {
+static int forward_read_input(const dpt__rnn_pass *s, const void *x) {
   const dpt__rnn_plan *p = s->plan;
   int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
   if (!s->input.b) {
@@ -23,7 +23,7 @@ static int read_input(const dpt__rnn_pass *s, const void *x) {
 }
 
 /* One row of what is added to the gates. */
-static void make_bias(const dpt__rnn_pass *s, void *bias) {
+static void forward_make_bias(const dpt__rnn_pass *s, void *bias) {
   const dpt__rnn_plan *p = s->plan;
   const void *in = dpt__rnn_weight(p, p->a->weight, s->layout.input_bias);
   const void *rec = dpt__rnn_weight(p, p->a->weight, s->layout.recurrent_bias);
@@ -34,7 +34,7 @@ static void make_bias(const dpt__rnn_pass *s, void *bias) {
 }
 
 /* One direction of a layer: x (N, I) to its columns of out (N, directions*O). */
-static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x, void *out) {
+static int forward_direction(const dpt__rnn_plan *p, int layer, int d, const void *x, void *out) {
   const struct dpt__rnn_args *a = p->a;
   dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d, a->h0, a->c0, a->hn, a->cn);
   s.out = dpt__rnn_at(p, out, d * p->O);
@@ -45,8 +45,8 @@ static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x, vo
   dpt__rnn_matrix_make(&s, &s.recurrent, s.layout.recurrent, p->O, p->gates, 1, p->O);
   dpt__rnn_matrix_make(&s, &s.projection, s.layout.projection, p->H, p->O, 1, p->H);
   if (p->context->measures) return 0;
-  make_bias(&s, bias);
-  DPT__TRY(read_input(&s, x));
+  forward_make_bias(&s, bias);
+  DPT__TRY(forward_read_input(&s, x));
   return dpt__rnn_run_all(&s, a->type == DPT_F32 ? run_f32 : run_f64);
 }
 
@@ -65,7 +65,7 @@ int dpt__host_rnn_forward(dpt__context *context, const void *args) {
     void *out = layer + 1 < a->rnn.layers ? dpt__rnn_input_of(&p, layer + 1) : y;
     for (int d = 0; d < a->rnn.directions; d++) {
       context->used = used;
-      DPT__TRY(direction(&p, layer, d, x, out));
+      DPT__TRY(forward_direction(&p, layer, d, x, out));
     }
     if (context->measures) continue;
     if (out != y) dpt__rnn_dropout(&p, layer, out);

@@ -8,7 +8,7 @@ enum {
 };
 
 /* A pseudo-layer's part of states of all of them, or NULL. */
-static void *states_of(const dpt__rnn_plan *p, void *states, int pseudo, int64_t columns) {
+static void *pass_states_of(const dpt__rnn_plan *p, void *states, int pseudo, int64_t columns) {
   return states ? dpt__rnn_at(p, states, pseudo * p->B * columns) : NULL;
 }
 
@@ -28,11 +28,11 @@ dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction,
                          .cells = dpt__rnn_kept(p, pseudo, p->at.cell),
                          .whole = dpt__rnn_kept(p, pseudo, p->at.whole),
                          .given = dpt__rnn_kept(p, pseudo, p->at.given),
-                         .h0 = states_of(p, h0, pseudo, p->O),
-                         .c0 = states_of(p, c0, pseudo, p->H),
-                         .hn = states_of(p, hn, pseudo, p->O),
-                         .cn = states_of(p, cn, pseudo, p->H),
-                         .cells_before = states_of(p, a->c0, pseudo, p->H),
+                         .h0 = pass_states_of(p, h0, pseudo, p->O),
+                         .c0 = pass_states_of(p, c0, pseudo, p->H),
+                         .hn = pass_states_of(p, hn, pseudo, p->O),
+                         .cn = pass_states_of(p, cn, pseudo, p->H),
+                         .cells_before = pass_states_of(p, a->c0, pseudo, p->H),
                          .layout = dpt__rnn_layer_at(&a->rnn, pseudo),
                          .sigmoid = rows->map[DPT__MAP_sigmoid][a->type],
                          .tanh = rows->map[DPT__MAP_tanh][a->type]};

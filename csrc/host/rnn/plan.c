@@ -4,7 +4,7 @@
 #include "rnn/dropout.h"
 
 /* Longest first, equals in the users' order. */
-static void sort(const dpt__rnn_plan *p, int64_t *begins) {
+static void plan_sort(const dpt__rnn_plan *p, int64_t *begins) {
   const struct dpt__rnn_args *a = p->a;
   memset(begins, 0, (size_t)(p->steps + 2) * sizeof *begins);
   for (int64_t b = 0; b < p->B; b++) begins[p->steps - a->lengths[b] + 1]++;
@@ -46,12 +46,12 @@ void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dp
   p->active[p->steps] = 0;
   for (int64_t b = 0; b < p->B; b++) p->order[b] = (int32_t)b;
   for (int64_t t = 0; t < p->steps; t++) p->active[t] = a->B;
-  if (a->ragged) sort(p, begins);
+  if (a->ragged) plan_sort(p, begins);
   for (int64_t t = 0, first = 0; t < p->steps; first += p->active[t++]) p->first[t] = first;
 }
 
 /* The users' row of step t of sorted sequence i. */
-static int64_t users_row(const dpt__rnn_plan *p, int64_t t, int64_t i) {
+static int64_t plan_users_row(const dpt__rnn_plan *p, int64_t t, int64_t i) {
   return p->a->rnn.batch_first ? p->order[i] * p->steps + t : t * p->B + p->order[i];
 }
 
@@ -61,7 +61,7 @@ void dpt__rnn_pack(const dpt__rnn_plan *p, void *packed, const void *users, int6
   for (int64_t t = 0; t < p->steps; t++)
     for (int64_t i = 0; i < p->active[t]; i++)
       memcpy((char *)packed + (size_t)(p->first[t] + i) * bytes,
-             (const char *)users + (size_t)users_row(p, t, i) * bytes, bytes);
+             (const char *)users + (size_t)plan_users_row(p, t, i) * bytes, bytes);
 }
 
 void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, int64_t columns) {
@@ -70,7 +70,7 @@ void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, in
     schedule(static)
   for (int64_t t = 0; t < p->steps; t++)
     for (int64_t i = 0; i < p->B; i++) {
-      char *to = (char *)users + (size_t)users_row(p, t, i) * bytes;
+      char *to = (char *)users + (size_t)plan_users_row(p, t, i) * bytes;
       if (i < p->active[t])
         memcpy(to, (const char *)packed + (size_t)(p->first[t] + i) * bytes, bytes);
       else
@@ -79,7 +79,7 @@ void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, in
 }
 
 /* One row, whose first element is at `position`. */
-static void drop_row(const dpt__rnn_plan *p, int64_t sequence, int64_t position, void *at) {
+static void plan_drop_row(const dpt__rnn_plan *p, int64_t sequence, int64_t position, void *at) {
   const dpt_rnn *r = &p->a->rnn;
   uint64_t keep = dpt__rnn_keep(r);
   double kept = 1 / (1 - r->dropout);
@@ -100,8 +100,8 @@ void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed) {
     schedule(static)
   for (int64_t t = 0; t < p->steps; t++)
     for (int64_t i = 0; i < p->active[t]; i++)
-      drop_row(p, p->order[i], dpt__rnn_position(layer, p->steps, t, p->columns),
-               dpt__rnn_at(p, packed, (p->first[t] + i) * p->columns));
+      plan_drop_row(p, p->order[i], dpt__rnn_position(layer, p->steps, t, p->columns),
+                    dpt__rnn_at(p, packed, (p->first[t] + i) * p->columns));
 }
 
 void dpt__rnn_cut(const dpt__rnn_plan *p, int parts, int64_t *cuts) {

@@ -23,8 +23,8 @@ typedef struct sum {
   int64_t by_row, n;
 } sum;
 
-static void begin(sum *s, const dpt__rnn_pass *pass, const void *by, int64_t by_row, int64_t n,
-                  int64_t most_columns) {
+static void weight_begin(sum *s, const dpt__rnn_pass *pass, const void *by, int64_t by_row,
+                         int64_t n, int64_t most_columns) {
   const dpt__rnn_plan *p = pass->plan;
   int64_t k = p->N < BLOCK ? p->N : BLOCK;
   *s = (sum){.p = p, .product = pass->product, .by = by, .by_row = by_row, .n = n};
@@ -34,7 +34,7 @@ static void begin(sum *s, const dpt__rnn_pass *pass, const void *by, int64_t by_
 }
 
 /* Rows first .. first+k-1 of `by`, turned over and scaled. */
-static void turn(const sum *s, int64_t first, int64_t k) {
+static void weight_turn(const sum *s, int64_t first, int64_t k) {
   const dpt__rnn_plan *p = s->p;
   const void *from = dpt__rnn_at(p, s->by, first * s->by_row);
   double scale = p->a->scale;
@@ -50,8 +50,8 @@ static void turn(const sum *s, int64_t first, int64_t k) {
 
 /* A part (rows, columns) of the gradient += columns shift .. shift+rows-1 of what was turned over,
  * times rows of `of` (N, columns). */
-static void add_product(const sum *s, int64_t part, int64_t shift, int64_t rows, const void *of,
-                        int64_t columns, int64_t first, int64_t k) {
+static void weight_add_product(const sum *s, int64_t part, int64_t shift, int64_t rows,
+                               const void *of, int64_t columns, int64_t first, int64_t k) {
   const dpt__rnn_plan *p = s->p;
   if (part < 0) return;
   s->product->pack(s->panels, dpt__rnn_at(p, of, first * columns), k, columns, columns, 1);
@@ -62,27 +62,27 @@ static void add_product(const sum *s, int64_t part, int64_t shift, int64_t rows,
                     CHUNK < rows - i ? CHUNK : rows - i, k, columns, 1);
 }
 
-static void matrices(const dpt__rnn_pass *pass, const void *x) {
+static void weight_matrices(const dpt__rnn_pass *pass, const void *x) {
   const dpt__rnn_plan *p = pass->plan;
   const dpt__rnn_layer *at = &pass->layout;
   int64_t I = dpt__rnn_input(&p->a->rnn, pass->layer);
   sum gates, given;
-  begin(&gates, pass, pass->gates, p->row, p->row, I > p->O ? I : p->O);
-  if (pass->given) begin(&given, pass, pass->given, p->O, p->O, p->H);
+  weight_begin(&gates, pass, pass->gates, p->row, p->row, I > p->O ? I : p->O);
+  if (pass->given) weight_begin(&given, pass, pass->given, p->O, p->O, p->H);
   if (p->context->measures) return;
   for (int64_t first = 0; first < p->N; first += BLOCK) {
     int64_t k = BLOCK < p->N - first ? BLOCK : p->N - first;
-    turn(&gates, first, k);
-    add_product(&gates, at->input, 0, p->gates, x, I, first, k);
-    add_product(&gates, at->recurrent, p->shift, p->gates, pass->before, p->O, first, k);
+    weight_turn(&gates, first, k);
+    weight_add_product(&gates, at->input, 0, p->gates, x, I, first, k);
+    weight_add_product(&gates, at->recurrent, p->shift, p->gates, pass->before, p->O, first, k);
     if (!pass->given) continue;
-    turn(&given, first, k);
-    add_product(&given, at->projection, 0, p->O, pass->whole, p->H, first, k);
+    weight_turn(&given, first, k);
+    weight_add_product(&given, at->projection, 0, p->O, pass->whole, p->H, first, k);
   }
 }
 
 /* Adds n elements to a part of the gradient. */
-static void add(const dpt__rnn_plan *p, int64_t part, const void *from, int64_t n) {
+static void weight_add(const dpt__rnn_plan *p, int64_t part, const void *from, int64_t n) {
   if (part < 0) return;
   if (p->a->type == DPT_F32)
     add_f32((float *)p->a->gw + part, from, n);
@@ -90,7 +90,7 @@ static void add(const dpt__rnn_plan *p, int64_t part, const void *from, int64_t 
     add_f64((double *)p->a->gw + part, from, n);
 }
 
-static int biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *gates) {
+static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *gates) {
   if (at->input_bias < 0 && at->recurrent_bias < 0) return 0;
   size_t bytes = (size_t)p->row * p->width;
   void *sums = dpt__scratch(p->context, bytes);
@@ -104,15 +104,15 @@ static int biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *
                                        .gout = gates,
                                        .gb = sums};
   DPT__TRY(dpt__host_plane_sum(p->context, &planes));
-  add(p, at->input_bias, sums, p->gates);
-  add(p, at->recurrent_bias, dpt__rnn_at(p, sums, p->shift), p->gates);
+  weight_add(p, at->input_bias, sums, p->gates);
+  weight_add(p, at->recurrent_bias, dpt__rnn_at(p, sums, p->shift), p->gates);
   return 0;
 }
 
-static int direction(const dpt__rnn_plan *p, int layer, int d, const void *x) {
+static int weight_direction(const dpt__rnn_plan *p, int layer, int d, const void *x) {
   dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d, NULL, NULL, NULL, NULL);
-  matrices(&pass, x);
-  return biases(p, &pass.layout, pass.gates);
+  weight_matrices(&pass, x);
+  return weight_biases(p, &pass.layout, pass.gates);
 }
 
 int dpt__host_rnn_weight(dpt__context *context, const void *args) {
@@ -129,7 +129,7 @@ int dpt__host_rnn_weight(dpt__context *context, const void *args) {
     const void *in = layer ? dpt__rnn_input_of(&p, layer) : x;
     for (int d = 0; d < a->rnn.directions; d++) {
       context->used = used;
-      DPT__TRY(direction(&p, layer, d, in));
+      DPT__TRY(weight_direction(&p, layer, d, in));
     }
   }
   return 0;
