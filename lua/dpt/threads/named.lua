@@ -24,10 +24,17 @@ local function isReference(v)
    return kind == 'function' or kind == 'table' or kind == 'userdata'
 end
 
--- Whether a function is Lua's or dpt's own.
+-- Whether a function is Lua's or dpt's own; the answers are kept, since a job's function is asked
+-- about whenever it is sent.
+local answers = setmetatable({}, {__mode = 'k'})
 local function isOwn(f)
-   local info = debug.getinfo(f, 'S')
-   return info.what == 'C' or info.source:find(own, 1, true) == 1
+   local answer = answers[f]
+   if answer == nil then
+      local info = debug.getinfo(f, 'S')
+      answer = info.what == 'C' or info.source:find(own, 1, true) == 1
+      answers[f] = answer
+   end
+   return answer
 end
 
 -- Learns a module and what it holds; of the globals only Lua's own functions.
