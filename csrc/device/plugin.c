@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int plugin_fail(const char *format, ...) {
+int dpt__plugin_fail(const char *format, ...) {
   char text[1024];
   va_list list;
   va_start(list, format);
@@ -20,10 +20,9 @@ static int plugin_fail(const char *format, ...) {
   return dpt__fail("%s", text);
 }
 
-static const dpt__services services = {plugin_fail, dpt_message, &dpt__host};
+static const dpt__services services = {dpt__plugin_fail, dpt_message, &dpt__host};
 
-/* The library is beside libdpt.so, or where the system looks. */
-static void *plugin_open_library(const char *name) {
+void *dpt__plugin_open(const char *name) {
   Dl_info info;
   char path[4096];
   if (dladdr((const void *)&services, &info) && info.dli_fname) {
@@ -39,7 +38,7 @@ static void *plugin_open_library(const char *name) {
 }
 
 static int plugin_load(const char *name, const dpt__backend **backend) {
-  void *library = plugin_open_library(name);
+  void *library = dpt__plugin_open(name);
   if (!library) return dpt__fail("dpt's plugin for it can not be loaded: %s", dlerror());
   dpt__plugin_fn *get;
   *(void **)&get = dlsym(library, "dpt_backend");

@@ -46,14 +46,6 @@ int dpt__hosts_came(int k, const dpt__operation *own) {
          its->number >= own->number;
 }
 
-static int hosts_is_needed(int k, const dpt__operation *own) {
-  const dpt__ranks *g = dpt__ranks_of(own->signature.group);
-  if (dpt__is_paired(&own->signature)) return (int)own->signature.root == k;
-  for (int i = 0; i < g->n; i++)
-    if (g->list[i] == k) return !dpt__hosts_came(k, own);
-  return 0;
-}
-
 /* A round: begun where none is, and asked about; whether it is over. */
 static int hosts_exchange(int closing) {
   const dpt__world *w = &dpt__world_own;
@@ -88,7 +80,8 @@ void dpt__hosts_exchange(const dpt__operation *pending) {
     if (k == w->rank || w->local[k]) continue;
     if (known[k].state == DPT__RANK_FAILED) dpt__world_abort("%.511s", known[k].text);
     hosts_compare(k);
-    if (known[k].state >= DPT__RANK_LEAVING && pending && hosts_is_needed(k, pending))
+    if (known[k].state >= DPT__RANK_LEAVING && pending &&
+        dpt__watch_needs(pending, k, dpt__hosts_came(k, pending)))
       dpt__world_abort("rank %d on %s has ended its script, and rank %d waits for it in %s", k,
                        known[k].host, w->rank, dpt__signature_text(what, &pending->signature));
   }

@@ -86,14 +86,17 @@ void dpt__watch_let_explain(void) { dpt__sleep((int64_t)EXPLAIN_MS * MS); }
 
 /* ---- ranks of this host ---- */
 
-static int watchdog_is_needed(int k, const dpt__operation *own) {
+int dpt__watch_needs(const dpt__operation *own, int k, int came) {
   const dpt__ranks *g = dpt__ranks_of(own->signature.group);
-  dpt__operation other;
   if (dpt__is_paired(&own->signature)) return (int)own->signature.root == k;
   for (int i = 0; i < g->n; i++)
-    if (g->list[i] == k)
-      return !dpt__record_find(dpt__world_own.local[k], own->signature.group, own->number, &other);
+    if (g->list[i] == k) return !came;
   return 0;
+}
+
+static int watchdog_came(int k, const dpt__operation *own) {
+  dpt__operation other;
+  return dpt__record_find(dpt__world_own.local[k], own->signature.group, own->number, &other);
 }
 
 static void watchdog_look_at(int k, const dpt__operation *pending) {
@@ -103,7 +106,8 @@ static void watchdog_look_at(int k, const dpt__operation *pending) {
   if (state == DPT__RANK_FAILED) dpt__world_abort("%s", r->text);
   if (state < DPT__RANK_LEFT && dpt__rank_died(r))
     dpt__world_abort("rank %d (process %d) has died", k, r->pid);
-  if (state >= DPT__RANK_LEAVING && pending && watchdog_is_needed(k, pending))
+  if (state >= DPT__RANK_LEAVING && pending &&
+      dpt__watch_needs(pending, k, watchdog_came(k, pending)))
     dpt__world_abort("rank %d has ended its script, and rank %d waits for it in %s", k,
                      dpt__world_own.rank, dpt__signature_text(what, &pending->signature));
 }

@@ -1,11 +1,10 @@
 /* world.c: joining the other ranks, groups of them, and the end (see world.h). */
-#define _GNU_SOURCE /* dladdr */
 #include "distributed/world.h"
 
+#include "device/plugin.h"
 #include "device/timeout.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,26 +50,10 @@ static void world_name_job(char job[64]) {
 
 /* ---- the engine ---- */
 
-static int world_engine_fail(const char *format, ...) {
-  char text[1024];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  return dpt__fail("%s", text);
-}
-
-static const dpt__engine_services services = {world_engine_fail};
+static const dpt__engine_services services = {dpt__plugin_fail};
 
 static int world_open_engine(const char *fn, const dpt__engine **engine) {
-  Dl_info info;
-  char path[4096] = "libdpt_mpi.so";
-  if (dladdr((const void *)&services, &info) && info.dli_fname) {
-    const char *slash = strrchr(info.dli_fname, '/');
-    int folder = slash ? (int)(slash - info.dli_fname) + 1 : 0;
-    snprintf(path, sizeof path, "%.*slibdpt_mpi.so", folder, info.dli_fname);
-  }
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *library = dpt__plugin_open("mpi");
   if (!library)
     return dpt__fail("%s: this process is one of several ranks, but dpt cannot use MPI: %s (build "
                      "dpt again where MPI is installed)",
@@ -78,7 +61,7 @@ static int world_open_engine(const char *fn, const dpt__engine **engine) {
   dpt__engine_fn *get;
   *(void **)&get = dlsym(library, "dpt_engine");
   *engine = get ? get(DPT__ENGINE_ABI, &services) : NULL;
-  if (!*engine) return dpt__fail("%s: %s is of another version of dpt", fn, path);
+  if (!*engine) return dpt__fail("%s: libdpt_mpi.so is of another version of dpt", fn);
   return 0;
 }
 

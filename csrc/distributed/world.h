@@ -62,6 +62,8 @@ void dpt__watch_compare(const dpt__operation *own);
 void dpt__watch_compare_one(const dpt__operation *own, int rank, const dpt__operation *its);
 /* After the engine has failed: waits as long as the watchdog needs to find out why, if it can. */
 void dpt__watch_let_explain(void);
+/* Whether this rank's operation waits for rank k; came: k has been in it. */
+int dpt__watch_needs(const dpt__operation *own, int k, int came);
 
 /* ---- hosts.c: ranks of other hosts ---- */
 
