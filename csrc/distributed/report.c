@@ -1,7 +1,8 @@
 /* report.c: what a deadline that has passed says (see world.h).
  *
  * Invariant: it only reads records and what the last news from other hosts was. Ranks that have
- * come are listed by number; each that has not gets what is known of it, as far as there is space.
+ * come are listed by number; each that has not, or that is silent since, gets what is known of it,
+ * as far as there is space.
  */
 #include "device/timeout.h"
 #include "distributed/world.h"
@@ -67,6 +68,12 @@ static int report_has_come(int k, const dpt__operation *own) {
   return dpt__record_find(w->local[k], own->signature.group, own->number, &its);
 }
 
+/* A rank of another host that has come may have gone since: its machine or the network is away. */
+static int report_is_silent(int k) {
+  const dpt__world *w = &dpt__world_own;
+  return k != w->rank && !w->local[k] && dpt__hosts_silence() > dpt__timeout() / 2;
+}
+
 static void report_add(char text[REPORT], const char *more) {
   size_t n = strlen(text);
   if (n + strlen(more) < REPORT - 1) strcpy(text + n, more);
@@ -105,7 +112,8 @@ void dpt__report_late(const dpt__operation *own) {
   } else {
     report_add_come(text, g, own);
     for (int i = 0; i < g->n; i++)
-      if (!report_has_come(g->list[i], own)) report_add_rank(text, g->list[i]);
+      if (!report_has_come(g->list[i], own) || report_is_silent(g->list[i]))
+        report_add_rank(text, g->list[i]);
   }
   dpt__world_abort("%s", text);
 }

@@ -1,9 +1,9 @@
--- Adds up without end, while somebody takes the wire between the two hosts away: then an operation
--- may take four seconds. Writes its process number to $TMPDIR/RANK as soon as it is at work.
+-- Adds arg[1] elements up without end, while somebody takes the wire between the two hosts away:
+-- then an operation may take four seconds. It writes its process number to $TMPDIR/RANK at work.
 local ffi = require 'ffi'
 local distributed = require 'dpt.distributed'
 ffi.cdef 'int getpid(void); int setenv(const char *, const char *, int);'
-local t = torch.FloatTensor(1000000)
+local t = torch.FloatTensor(tonumber(arg[1]))
 distributed.allReduce(t)
 ffi.C.setenv('DPT_TIMEOUT', '4', 1)
 local name = ('%s/%d'):format(os.getenv 'TMPDIR', distributed.rank())
