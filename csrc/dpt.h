@@ -900,7 +900,7 @@ typedef struct dpt_mail {
 } dpt_mail;
 
 /* n threads that each run `boot` (Lua source, with the worker's number as its argument). Each owes
- * an answer at once: that it has started. */
+ * an answer at once: that it has started; its tag is the worker's number. */
 int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size);
 /* Queues a job for one worker (from 1), or for the first that is free (0). */
 int dpt_workers_send(dpt_workers *workers, int worker, int64_t tag, const void *bytes, int64_t size,

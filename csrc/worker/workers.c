@@ -168,7 +168,7 @@ static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
   int complete = w->boot && w->idle;
   for (int i = 0; i < n; i++) {
     dpt__worker *worker = &w->worker[i];
-    *worker = (dpt__worker){.workers = w, .number = i + 1, .owes = 1};
+    *worker = (dpt__worker){.workers = w, .number = i + 1, .owes = 1, .tag = i + 1};
     dpt__counter_init(&worker->wake);
     worker->last_words = malloc(sizeof *worker->last_words);
     complete = complete && worker->last_words;

@@ -103,8 +103,8 @@ local function add(self, id, callback, endcallback, ...)
    checkFunctions('addjob', self.specific_ and 2 or 1, callback, endcallback or callback)
    if #self.errors > 0 then self:synchronize() end
    while self.pool_:waiting(id) >= self.N do self:dojob() end
-   local job = self.pool_:send(id, callback, ...)
-   self.endcallbacks[job.tag] = endcallback or true
+   local _, tag = self.pool_:send(id, callback, ...)
+   self.endcallbacks[tag] = endcallback or true
    self.endcallbacks.n = self.endcallbacks.n + 1
 end
 

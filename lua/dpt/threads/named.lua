@@ -17,35 +17,37 @@ for name in ('string table math io os coroutine debug package bit ffi jit jit.ut
    libraries[name] = true
 end
 
-local known, seen = {}, {} -- seen: the modules that were looked at, by name
+-- Of a value: its module's name, and its key there (a module itself has none).
+local modules, keys = {}, {}
+local seen = {} -- the modules that were looked at, by name
 
 local function isReference(v)
    local kind = type(v)
    return kind == 'function' or kind == 'table' or kind == 'userdata'
 end
 
--- Whether a function is Lua's or dpt's own; the answers are kept, since a job's function is asked
--- about whenever it is sent.
-local answers = setmetatable({}, {__mode = 'k'})
+-- Whether a function is Lua's or dpt's own.
 local function isOwn(f)
-   local answer = answers[f]
-   if answer == nil then
-      local info = debug.getinfo(f, 'S')
-      answer = info.what == 'C' or info.source:find(own, 1, true) == 1
-      answers[f] = answer
-   end
-   return answer
+   local info = debug.getinfo(f, 'S')
+   return info.what == 'C' or info.source:find(own, 1, true) == 1
+end
+
+-- The scripts' functions among those that were asked about: a job's is, whenever it is sent.
+local foreign = setmetatable({}, {__mode = 'k'})
+local function isForeign(f)
+   if foreign[f] == nil and not isOwn(f) then foreign[f] = true end
+   return foreign[f]
 end
 
 -- Learns a module and what it holds; of the globals only Lua's own functions.
 local function add(name, module, all)
-   known[module] = {name}
+   modules[module], keys[module] = name, nil
    if type(module) ~= 'table' then return end
    all = all and name ~= '_G'
    for key, v in next, module do
       local mine = type(v) == 'function' and isOwn(v) or type(v) ~= 'function' and all
-      if mine and type(key) == 'string' and isReference(v) and not known[v] then
-         known[v] = {name, key}
+      if mine and type(key) == 'string' and isReference(v) and not modules[v] then
+         modules[v], keys[v] = name, key
       end
    end
 end
@@ -70,12 +72,8 @@ function named.loaded() learn(true) end
 
 --- The module's name and the key in it of a value, or only the module's name; nil: it has none.
 function named.find(v)
-   local entry = known[v]
-   if not entry and (type(v) ~= 'function' or isOwn(v)) then
-      learn()
-      entry = known[v]
-   end
-   if entry then return entry[1], entry[2] end
+   if not modules[v] and not (type(v) == 'function' and isForeign(v)) then learn() end
+   return modules[v], keys[v]
 end
 
 --- What named.find found, in this state.

@@ -1,9 +1,10 @@
 --- dpt.threads.pool: workers, each a thread with a Lua state of its own, that run functions.
 --
 -- Invariant: every job is answered exactly once, also if it fails or its worker dies. An answer
--- belongs to its job: whoever awaits a job never gets another's answer, and the answer to a job
--- that was collected is dropped. A pool belongs to the state that made it. The workers
--- of a collected pool end after their current job; nothing waits for them.
+-- belongs to its job: whoever awaits a job never gets another's answer. A job's number (its tag) is
+-- one that no other job under way has; it is used again after the answer, so that the list of jobs
+-- stays as short as the most that were under way at once. A pool belongs to the state that made it.
+-- The workers of a collected pool end after their current job; nothing waits for them.
 --
 --    local pool = Pool.new(n, {init1, init2})   -- in worker i: init1(i), then init2(i)
 --    local job = pool:send(i, f, ...)           -- in worker i: f(...), f with its upvalues
@@ -76,17 +77,18 @@ function Pool.new(n, inits, share)
    program = ('return assert(loadstring(%q, %q))(...)'):format(program, source)
    lib.workers_new(slot, n, program, #program)
    local self = setmetatable({n = n, share = share, workers_ = ffi.gc(slot[0], C.dpt_workers_free),
-      tag = 0, jobs = setmetatable({}, {__mode = 'v'})}, Pool) -- jobs: by tag
-   local initial = self:all(function(i) return self:expect(i, -i) end, 'start')
+      jobs = {}, free = nil}, Pool) -- jobs: by tag; or, where there is none, the next free tag
+   local initial = self:all(function(i) return self:expect(i, i) end, 'start')
    for _, init in ipairs(inits or {}) do
       initial = self:all(function(i) return self:send(i, init, i) end, 'init')
    end
    return self, initial
 end
 
--- A job of worker i that is under way; its tag finds its answer as long as it is referenced.
+-- A job of worker i that is under way; its answer will have that tag.
 function Pool:expect(i, tag)
-   local job = {worker = i, tag = tag}
+   local job = {worker = i, mail = false}
+   self.free = self.jobs[tag] or nil
    self.jobs[tag] = job
    return job
 end
@@ -119,49 +121,51 @@ function Pool:all(send, what)
 end
 
 --- Queues a job for worker i (0: the first that is free).
--- @return the job, whose field `tag` is the number that `take` returns with its answer
+-- @return the job, and the number that `take` returns with its answer
 function Pool:send(i, ...)
    local bytes, size, references, count, held = write(self.share, label, ...)
-   self.tag = self.tag + 1
-   lib.workers_send(self.workers_, i, self.tag, bytes, size, references, count)
+   local tag = self.free or #self.jobs + 1
+   lib.workers_send(self.workers_, i, tag, bytes, size, references, count)
    core.hold(held)
-   return self:expect(i, self.tag)
+   return self:expect(i, tag), tag
 end
 
 local slot = ffi.new 'dpt_mail *[1]'
 
-local function nextMail(self)
+-- The next answer of any worker, and its job, which is no longer under way.
+local function nextAnswer(self)
    lib.workers_receive(self.workers_, slot)
-   return ffi.gc(slot[0], C.dpt_mail_free)
+   local mail = ffi.gc(slot[0], C.dpt_mail_free)
+   local tag = tonumber(mail.tag)
+   local job = self.jobs[tag]
+   self.jobs[tag] = self.free or false
+   self.free = tag
+   return mail, job, tag
 end
-
-local function free(mail) C.dpt_mail_free(ffi.gc(mail, nil)) end
 
 local function finish(mail)
    local values, count = results(open(mail))
-   local worker, tag = mail.worker, tonumber(mail.tag)
-   free(mail)
-   return worker, tag, values, count
+   C.dpt_mail_free(ffi.gc(mail, nil))
+   return values, count
 end
 
 --- Waits for the next answer of any worker.
 -- @return the worker, the job's number, the results and their count, or nil and a message
 function Pool:take()
-   return finish(nextMail(self))
+   local mail, _, tag = nextAnswer(self)
+   return mail.worker, tag, finish(mail)
 end
 
 --- Waits for a job's answer: the list of results and their count, or nil and a message.
 function Pool:receive(job)
    while not job.mail do
       if not self.workers_ then return ended(job.worker, 'the pool was closed') end
-      local mail = nextMail(self)
-      local tag = tonumber(mail.tag) -- 0: that the worker has started
-      local answered = self.jobs[tag == 0 and -mail.worker or tag]
-      if answered then answered.mail = mail else free(mail) end
+      local mail, answered = nextAnswer(self)
+      answered.mail = mail
    end
-   local _, _, values, count = finish(job.mail)
-   job.mail = nil
-   return values, count
+   local mail = job.mail
+   job.mail = false
+   return finish(mail)
 end
 
 --- Jobs for worker i alone (0: for any) that none has begun.

@@ -2,7 +2,7 @@
 --
 -- Invariant: an object is known before what is inside it is read, so cycles close; tensors and
 -- locks that are read have references of their own. Bytes come from this process and are trusted.
-local _, buffer = pcall(require, 'string.buffer')
+local hasBuffer, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -135,8 +135,11 @@ readers[codes.CDATA] = function()
    return know(v)
 end
 
+local decoder = hasBuffer and buffer.new()
+
 local function readAll(mail)
-   local list = buffer.new():set(mail.bytes, mail.size):decode()
+   local list = decoder:set(mail.bytes, mail.size):decode()
+   decoder:reset() -- the mail's bytes are not its own
    items, at, known, count, cells, cellCount = list, 0, {}, 0, {}, 0
    local values, length = {}, take()
    for i = 1, length do values[i] = get() end

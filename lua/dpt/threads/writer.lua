@@ -22,7 +22,9 @@ local ffi, C, torch, type = dptffi.ffi, dptffi.C, class.torch, dptffi.type
 local istype, getmetatable, next, rawget = ffi.istype, getmetatable, next, rawget
 local tensorType, storageType = core.tensorType, core.storageType
 
-local items, n          -- what is being written
+local new, SHORT = require 'table.new', 15 -- most jobs have fewer items
+
+local items, n         -- what is being written
 local seen, count      -- object -> its number
 local cells, cellCount -- upvalue -> its number
 local kept             -- C data whose memory the mail is to refer to
@@ -267,7 +269,7 @@ return function(share, label, ...)
    -- a class's __write may get here while another mail is being written
    local items_, n_, seen_, count_, cells_, cellCount_, kept_, copies_ = items, n, seen, count,
       cells, cellCount, kept, copies
-   items, n, seen, count, cells, cellCount, kept = {}, 0, {}, 0, {}, 0, {}
+   items, n, seen, count, cells, cellCount, kept = new(SHORT, 0), 0, {}, 0, {}, 0, {}
    copies = not share and {} or nil
    local ok, why = pcall(putAll, ...)
    local list, held = items, kept
