@@ -81,8 +81,10 @@ static int launch_check_kernel(const dpt__context *context, enum dpt__kernel ker
 
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   const dpt_tensor *first;
-  DPT__TRY(launch_find_first(l, &first));
   dpt__device *device = NULL;
+  if (l->checked)
+    return l->checked == 1 + (int)kernel ? 0 : launch_check_kernel(&l->context, kernel);
+  DPT__TRY(launch_find_first(l, &first));
   if (first && dpt__is_device(first->kind_))
     DPT__TRY(
         dpt__device_find(l->context.name, first->storage_ ? first->storage_->device : 0, &device));
@@ -189,7 +191,7 @@ static int launch_record_uses(dpt__launch *l) {
  */
 static int launch_order_others(const dpt__launch *l, int done) {
   dpt__stream *own = l->context.stream;
-  for (int i = 0; i < l->n && l->across; i++) {
+  for (int i = 0; i < l->n; i++) {
     const dpt_storage *s = l->operand[i].t ? l->operand[i].t->storage_ : NULL;
     if (!s || s->device == l->context.device) continue;
     dpt__stream *other = dpt__current_stream(s->device);
@@ -213,19 +215,14 @@ static int launch_submit(dpt__context *context, enum dpt__kernel kernel, const v
   return status ? dpt__fail_in("%s", context->name) : 0;
 }
 
-static int launch_check(dpt__launch *l, enum dpt__kernel kernel) {
-  if (!l->checked) return dpt__launch_check(l, kernel);
-  return l->begun || l->checked != 1 + (int)kernel ? launch_check_kernel(&l->context, kernel) : 0;
-}
-
 static int launch_begin(dpt__launch *l) {
-  DPT__TRY(launch_record_uses(l) || launch_order_others(l, 0));
+  DPT__TRY(launch_record_uses(l) || (l->across && launch_order_others(l, 0)));
   l->begun = 1;
   return launch_copy_shared(l);
 }
 
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size) {
-  DPT__TRY(launch_check(l, kernel));
+  DPT__TRY(dpt__launch_check(l, kernel));
   if (!l->begun) DPT__TRY(launch_take_copies(l));
   for (int i = 0; i < l->n && l->fields; i++) {
     if (!l->operand[i].field) continue;
@@ -235,8 +232,8 @@ int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args
   }
   DPT__TRY(dpt__scratch_alloc(&l->context, kernel, args));
   int status = (!l->begun && launch_begin(l)) || launch_submit(&l->context, kernel, args, size);
-  dpt__scratch_free(&l->context);
-  return status || launch_order_others(l, 1);
+  if (l->context.block) dpt__block_free(l->context.block);
+  return status || (l->across && launch_order_others(l, 1));
 }
 
 int dpt__launch_free(dpt__launch *l, int status) {
@@ -258,6 +255,6 @@ int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn,
   dpt__context context = launch_context_of(stream, fn);
   DPT__TRY(launch_check_kernel(&context, kernel) || dpt__scratch_alloc(&context, kernel, args));
   int status = launch_submit(&context, kernel, args, size);
-  dpt__scratch_free(&context);
+  if (context.block) dpt__block_free(context.block);
   return status;
 }

@@ -11,17 +11,14 @@
 #define DPT_DEVICE_SCRATCH_H
 #include "device/allocator.h"
 
-/* Memory for the kernel, in the context. The arguments have the operands' addresses. */
+/* Memory for the kernel, in the context; its block is freed when the kernel is queued or will not
+ * be. The arguments have the operands' addresses. */
 int dpt__scratch_measure(dpt__context *context, enum dpt__kernel kernel, const void *args);
 static inline int dpt__scratch_alloc(dpt__context *context, enum dpt__kernel kernel,
                                      const void *args) {
   context->block = NULL;
   context->used = context->capacity = 0;
   return context->backend->asks >> kernel & 1 ? dpt__scratch_measure(context, kernel, args) : 0;
-}
-/* The kernel is queued, or will not be. */
-static inline void dpt__scratch_free(const dpt__context *context) {
-  if (context->block) dpt__block_free(context->block);
 }
 
 #endif

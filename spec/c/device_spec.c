@@ -116,7 +116,7 @@ static int wants_cuda(void) {
   return check_failures ? 255 : count;
 }
 
-static int setting_late_is_refused(void) {
+static int setting_late_is_rejected(void) {
   FAILS(dpt_devices_set("host"), "dpt.setDevices: got 'host'");
   OK(dpt_devices_set("host:2"));
   OK(dpt_devices_set("host:4"));
@@ -159,7 +159,7 @@ static int current_is_per_thread(void) {
   return check_end();
 }
 
-static int inner_child_is_refused(void) {
+static int inner_child_is_rejected(void) {
   int count;
   FAILS(dpt_device_count(&count), "do not survive fork");
   FAILS(dpt_stream_sleep(1), "fork");
@@ -175,7 +175,7 @@ static int fork_is_reported(void) {
   OK(dpt_stream_sleep(0));
   dpt_storage *storage = NULL;
   OK(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1));
-  CHECK(in_child("host:3", inner_child_is_refused) == 0);
+  CHECK(in_child("host:3", inner_child_is_rejected) == 0);
   OK(dpt_device_synchronize(-1));
   dpt_storage_release(storage);
   return check_end();
@@ -296,7 +296,7 @@ int main(void) {
   CHECK(in_child("emulated:0,300", half_a_list) == 0);
   CHECK(in_child("host:2", bad_variable) == 0);
   CHECK(in_child("none", plugin_is_loaded_once) == 0);
-  CHECK(in_child("none", setting_late_is_refused) == 0);
+  CHECK(in_child("none", setting_late_is_rejected) == 0);
   CHECK(in_child("host:3", current_is_per_thread) == 0);
   CHECK(in_child("host:2", fork_is_reported) == 0);
   CHECK(in_child("host:64", idles) == 0);

@@ -268,7 +268,7 @@ static void spins_less(void) {
 }
 
 /* A child of fork has no workers; it says so and does not wait for them. */
-static void refuses_after_fork(void) {
+static void rejects_after_fork(void) {
   dpt_workers *w = begin(2, echo);
   pid_t child = fork();
   if (child == 0) {
@@ -296,6 +296,6 @@ int main(void) {
   locks();
   queues();
   spins_less();
-  refuses_after_fork();
+  rejects_after_fork();
   return check_end();
 }
