@@ -814,6 +814,42 @@ int dpt_threads_get(void);
  * terminal as it is now. A handler of the script's own is left alone. */
 int dpt_interrupt_install(void);
 
+/* What streams do, item by item, from start to stop, in at most n records; stop waits until all
+ * that was queued meanwhile has run. Times are dpt_clock's in nanoseconds. label: of this thread:
+ * what records of it get, a number of label_new (0: no more are to be had). span: what this thread
+ * has done since `begin` (now), named by a label. records: valid until the next start; *lost: for
+ * which there was none. */
+enum {
+  DPT_TRACE_ITEM,        /* a kernel: of the item `number` of that device's stream */
+  DPT_TRACE_WAIT,        /* the stream waits for the item `other` of another */
+  DPT_TRACE_RENDEZVOUS,  /* an item of several streams together */
+  DPT_TRACE_COPY,        /* an item that copies from another device */
+  DPT_TRACE_THREAD_WAIT, /* the thread waits for the item `other` */
+  DPT_TRACE_MEMORY, /* the block at address `number` is taken or (bytes < 0) given back; `other`:
+                     * the device's live bytes then */
+  DPT_TRACE_SPAN
+};
+typedef struct dpt_trace_record {
+  int64_t queued_, begin_, end_;
+  const char *name_;
+  uint64_t number_, other_;
+  int64_t bytes_;
+  int32_t size_[4]; /* of the first operand; 0 from behind its last dimension on */
+  int16_t device_, stream_, other_device_, other_stream_; /* stream -1: for communication */
+  uint32_t label_;
+  uint16_t thread_;
+  uint8_t kind_, whole_;
+} dpt_trace_record;
+int dpt_trace_start(int64_t n);
+int dpt_trace_stop(void);
+const dpt_trace_record *dpt_trace_records(int64_t *n, int64_t *lost);
+const int *dpt_trace_on(void); /* not 0: a trace runs */
+uint32_t *dpt_trace_label(void);
+uint32_t dpt_trace_label_new(const char *text);
+const char *dpt_trace_label_text(uint32_t number);
+double dpt_trace_now(void);
+void dpt_trace_span(double begin, uint32_t what);
+
 /* As DPT_FAULT ("thread:3|malloc:7|copy:2"; "" ends it), DPT_DELAY (0 ends it), DPT_LINK ("1GB/s";
  * "" ends it). */
 int dpt_fault_set(const char *spec);

@@ -6,7 +6,7 @@
 -- The others are in `groups`: by spec, the files of the same folder. A spec names in its text, or
 -- in that of its files of spec/support, the classes that it covers.
 return {
-   mirrored = {'parallel', 'comm', 'cudnn', 'rnn', 'optim', 'threads', 'file'},
+   mirrored = {'parallel', 'comm', 'profiler', 'cudnn', 'rnn', 'optim', 'threads', 'file'},
 
    -- Specs of whole programs, of what users asked for, and of what the clock or chance finds.
    programs = {'scripts', 'user_issues', 'torture', 'golden', 'porting_spec.lua', 'tour_spec.lua'},
@@ -25,6 +25,8 @@ return {
       ['device/scratch'] = 'init',
       ['launcher/launcher'] = 'main doctor repl',
       ['launcher/luajit'] = 'main',
+      ['profiler/init'] = 'events',
+      ['profiler/summary'] = 'intervals memory',
       ['nn/Module'] = 'Jacobian init object sharing',
       ['nn/aliased'] = 'unalias',
       ['nn/container'] = [[

@@ -39,7 +39,7 @@ struct event {
   cudaEvent_t event;
 };
 
-static int event_record(int index, void *native, void **out) {
+static int record(int index, void *native, void **out, unsigned flags) {
   event *m = (event *)*out;
   dpt__visit there(index);
   if (there.failed) return 1;
@@ -47,10 +47,18 @@ static int event_record(int index, void *native, void **out) {
     m = (event *)calloc(1, sizeof *m);
     if (!m) return dpt__cuda_fail("no host memory for an event");
     *out = m;
-    DPT__CUDA(cudaEventCreateWithFlags(&m->event, cudaEventDisableTiming | cudaEventBlockingSync));
+    DPT__CUDA(cudaEventCreateWithFlags(&m->event, flags));
   }
   DPT__CUDA(cudaEventRecord(m->event, ((dpt__native_stream *)native)->stream));
   return 0;
+}
+
+static int event_record(int index, void *native, void **out) {
+  return record(index, native, out, cudaEventDisableTiming | cudaEventBlockingSync);
+}
+
+static int timer_record(int index, void *native, void **out) {
+  return record(index, native, out, cudaEventBlockingSync);
 }
 
 static int stream_wait_event(void *native, void *m) {
@@ -68,6 +76,13 @@ int dpt__cuda_passed(cudaEvent_t event, int *passed) {
 
 static int event_query(void *m, int *passed) {
   return dpt__cuda_passed(((event *)m)->event, passed);
+}
+
+static int timer_elapsed(void *from, void *to, double *nanoseconds) {
+  float milliseconds;
+  DPT__CUDA(cudaEventElapsedTime(&milliseconds, ((event *)from)->event, ((event *)to)->event));
+  *nanoseconds = (double)milliseconds * 1e6;
+  return 0;
 }
 
 /* Spins at most 50 us, then sleeps. */
@@ -148,6 +163,8 @@ void dpt__cuda_streams(dpt__backend *backend) {
   backend->enter = stream_enter;
   backend->stream_new = stream_new;
   backend->event_record = event_record;
+  backend->timer_record = timer_record;
+  backend->timer_elapsed = timer_elapsed;
   backend->stream_wait_event = stream_wait_event;
   backend->event_query = event_query;
   backend->event_synchronize = event_synchronize;

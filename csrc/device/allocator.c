@@ -15,6 +15,7 @@
 
 #include "device/device.h"
 #include "device/fault.h"
+#include "device/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,8 @@ void dpt__block_free(dpt__block *block) {
     return;
   }
   p->live -= (int64_t)block->asked;
+  if (dpt__tracing())
+    dpt__trace_memory(block->device, block->data, -(int64_t)block->asked, p->live);
   atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
   if (block->stream) block->freed = dpt__event_last(block->stream).number;
   for (int i = 0; i < block->nuser; i++) block->users[i] = dpt__event_last(block->users[i].stream);
@@ -327,6 +330,7 @@ static dpt__block *allocator_find_live(pool *p, int device, dpt__stream *stream,
     p->live += (int64_t)bytes;
     p->blocks += tensors;
     if (p->live > p->peak) p->peak = p->live;
+    if (dpt__tracing()) dpt__trace_memory(device, block->data, (int64_t)bytes, p->live);
     atomic_fetch_add_explicit(&live_everywhere, (long long)bytes, memory_order_relaxed);
   }
   dpt__unlock(&p->lock);

@@ -85,6 +85,10 @@ struct dpt__backend {
   int (*stream_wait_event)(void *stream, void *event);
   int (*event_query)(void *event, int *done);
   int (*event_synchronize)(void *event); /* the caller waits, asleep if it takes long */
+  /* Such an event with a time, or NULL; what begins and ends there, for event_synchronize, too; the
+   * nanoseconds from one to another, both done. */
+  int (*timer_record)(int index, void *stream, void **event);
+  int (*timer_elapsed)(void *from, void *to, double *nanoseconds);
   /* 1 and an error message, once, if a kernel of the stream has found something wrong; *number,
    * *name: of the item that it was launched for. */
   int (*stream_fault)(void *stream, uint64_t *number, const char **name);
@@ -99,7 +103,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 10
+#define DPT__BACKEND_ABI 11
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

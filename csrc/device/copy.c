@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "device/fault.h"
 #include "device/peer.h"
+#include "device/trace.h"
 
 static _Atomic uint64_t copied;
 
@@ -40,6 +41,7 @@ int dpt__copies_end(dpt__copies *copies) {
   uint64_t bytes = 0;
   for (int i = 0; i < args->count; i++) bytes += args->piece[i].bytes;
   dpt__kernel_fn *run = stream->backend->kernels[DPT__KERNEL_copy_bytes];
+  if (dpt__tracing()) dpt__trace_describe((int64_t)bytes, NULL, args->way != DPT__WITHIN);
   if (dpt__fault(DPT__FAULT_COPY)) run = copy_run_failure;
   DPT__TRY(dpt__stream_push(stream, run, copies->fn, args,
                             offsetof(struct dpt__copy_bytes_args, piece) +

@@ -8,6 +8,7 @@
 #include "device/scratch.h"
 #include "device/shutdown.h"
 #include "device/storage.h"
+#include "device/trace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -215,6 +216,18 @@ static int launch_submit(dpt__context *context, enum dpt__kernel kernel, const v
   return status ? dpt__fail_in("%s", context->name) : 0;
 }
 
+/* The bytes of the operands, and the size of the first one, which is a result in most launches. */
+static void launch_describe_item(const dpt__launch *l) {
+  int64_t bytes = 0;
+  for (int i = 0; i < l->n; i++) {
+    const dpt_tensor *t = l->operand[i].t;
+    int64_t elements = t && t->ndim_;
+    for (int d = 0; t && d < t->ndim_; d++) elements *= t->size_[d];
+    if (elements) bytes += elements * (int64_t)dpt__dtype_size(dpt__dtype(t->kind_));
+  }
+  dpt__trace_describe(bytes, l->operand[0].t, 0);
+}
+
 static int launch_begin(dpt__launch *l) {
   DPT__TRY(launch_record_uses(l) || (l->across && launch_order_others(l, 0)));
   l->begun = 1;
@@ -231,7 +244,9 @@ int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args
     memcpy(l->operand[i].field, &at, sizeof at);
   }
   DPT__TRY(dpt__scratch_alloc(&l->context, kernel, args));
-  int status = (!l->begun && launch_begin(l)) || launch_submit(&l->context, kernel, args, size);
+  int status = !l->begun && launch_begin(l);
+  if (l->context.stream && dpt__tracing()) launch_describe_item(l);
+  status = status || launch_submit(&l->context, kernel, args, size);
   if (l->context.block) dpt__block_free(l->context.block);
   return status || (l->across && launch_order_others(l, 1));
 }

@@ -71,13 +71,14 @@ int dpt__ring_reserve(dpt__ring **ring, dpt__counter *run, size_t size, size_t *
   }
 }
 
-void dpt__ring_put(dpt__ring *ring, size_t tail, const dpt__item *head, const void *args,
-                   size_t bytes) {
+dpt__item *dpt__ring_put(dpt__ring *ring, size_t tail, const dpt__item *head, const void *args,
+                         size_t bytes) {
   dpt__assert(tail + head->size - atomic_load(&ring->head) <= ring->capacity);
   dpt__item *item = ring_item(ring, tail);
   *item = *head;
   if (bytes) memcpy(item + 1, args, bytes);
   atomic_store_explicit(&ring->tail, tail + head->size, memory_order_release);
+  return item;
 }
 
 dpt__item *dpt__ring_next(dpt__ring **read) {

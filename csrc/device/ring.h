@@ -24,7 +24,8 @@ typedef struct dpt__item {
   const char *name;
   uint64_t size : 28; /* with the arguments, a multiple of the head's */
   uint64_t kind : 2;
-  uint64_t capacity : 34; /* of temporary memory, in DPT__SCRATCH_ALIGN bytes */
+  uint64_t traced : 1;    /* trace.h */
+  uint64_t capacity : 33; /* of temporary memory, in DPT__SCRATCH_ALIGN bytes */
   char *scratch;
 } dpt__item;
 
@@ -39,8 +40,8 @@ static inline size_t dpt__item_size(size_t bytes) {
  * one; `run` counts the items that have run. Then the item itself, which the reader sees at once.
  */
 int dpt__ring_reserve(dpt__ring **ring, dpt__counter *run, size_t size, size_t *tail);
-void dpt__ring_put(dpt__ring *ring, size_t tail, const dpt__item *head, const void *args,
-                   size_t bytes);
+dpt__item *dpt__ring_put(dpt__ring *ring, size_t tail, const dpt__item *head, const void *args,
+                         size_t bytes);
 
 /* For the reader, who knows that there is one: the next item; and that it has run. */
 dpt__item *dpt__ring_next(dpt__ring **ring);

@@ -5,6 +5,7 @@
 #include "device/capture.h"
 #include "device/fault.h"
 #include "device/threads.h"
+#include "device/trace.h"
 
 /* Whether the stream has what its backend gives a stream that starts. */
 static int has_native_stream(dpt__stream *stream) {
@@ -40,8 +41,10 @@ static void *stream_run(void *arg) {
     dpt__delay(&random, stream->id);
     /* at the end of the process only kernels are waited for: a wait may never end */
     if (kind == DPT__ITEM_KERNEL) dpt__runner_enter(&stream->runner);
+    uint64_t record = item->traced ? dpt__trace_begin(stream, item) : 0;
     if ((lost && kind != DPT__ITEM_RENDEZVOUS) || item->fn(&context, item + 1))
       dpt__stream_set_error(stream, context.name, number);
+    if (record) dpt__trace_end(stream, record);
     dpt__runner_done(&stream->runner);
     dpt__ring_pop(stream->read, size);
     dpt__counter_advance(dpt__stream_progress(stream), number);
@@ -89,18 +92,21 @@ static int stream_prepare(int n, dpt__stream *const *streams, const char *name, 
 /* head: all but the size. */
 static int stream_push(int n, dpt__stream *const *streams, dpt__item head, const void *args,
                        size_t size) DPT__UNPROVED {
-  dpt__assert(n > 0 && n <= DPT__PUSH_MAX && dpt__item_size(size) < 1 << 28);
+  dpt__assert(n > 0 && n <= DPT__PUSH_MAX && dpt__item_size(size + DPT__TRACE_BYTES) < 1 << 28);
   size_t tail[DPT__PUSH_MAX];
-  head.size = dpt__item_size(size);
   for (int i = 0; i < n; i++) {
     dpt__assert(i == 0 || streams[i]->id > streams[i - 1]->id);
     dpt__lock(&streams[i]->lock);
   }
+  head.traced = (unsigned)dpt__tracing() & 1;
+  head.size = dpt__item_size(size + head.traced * DPT__TRACE_BYTES);
   int status = stream_prepare(n, streams, head.name, head.size, tail);
   for (int i = 0; i < n && !status; i++) {
     dpt__counter *submitted = &streams[i]->submitted;
-    dpt__ring_put(streams[i]->write, tail[i], &head, args, size);
-    dpt__counter_advance(submitted, dpt__counter_value(submitted) + 1);
+    uint64_t number = dpt__counter_value(submitted) + 1;
+    dpt__item *item = dpt__ring_put(streams[i]->write, tail[i], &head, args, size);
+    if (head.traced) dpt__trace_queued(streams[i], number, item, args);
+    dpt__counter_advance(submitted, number);
   }
   if (!status && head.kind != DPT__ITEM_WAIT) dpt__effect();
   for (int i = 0; i < n; i++) dpt__unlock(&streams[i]->lock);
@@ -210,9 +216,14 @@ int dpt__event_done(dpt__event event) {
 
 int dpt__event_wait_quietly(dpt__event event) {
   if (!event.stream) return 0;
-  if (event.stream->backend->stream_new) return dpt__backend_event_synchronize(event);
-  dpt__counter_wait(&event.stream->done, event.number);
-  return 0;
+  int64_t from = dpt__tracing() && !dpt__event_over(event) ? dpt__now() : 0;
+  int status = 0;
+  if (event.stream->backend->stream_new)
+    status = dpt__backend_event_synchronize(event);
+  else
+    dpt__counter_wait(&event.stream->done, event.number);
+  if (from) dpt__trace_waited(event, from);
+  return status;
 }
 
 int dpt__event_wait(dpt__event event) {

@@ -54,6 +54,7 @@ struct dpt__stream {
   _Atomic(void *) native_stream;
   struct dpt__backend_events *events;
   _Atomic(struct dpt__capture *) capture; /* capture.h; NULL: what is queued is done */
+  struct dpt__trace_clock *clock;         /* trace.c's */
   /* What those who queue write. */
   _Alignas(DPT__LINE) dpt__mutex lock;
   int started DPT__GUARDED_BY(lock);

@@ -18,6 +18,7 @@ local entries = {}  -- method table -> what `tables` made
 local packages = {} -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
 local registry = debug.getregistry()
 local types = require 'dpt.class.types'(torch, children)
+local replaceLater -- what replaces the methods that classes get; nil: nothing does
 
 -- A package may load a class when its field is read, so an unknown name triggers one lookup in its
 -- package.
@@ -114,6 +115,19 @@ local function withdraw()
    end
 end
 
+--- Lets f(methods, key, value) replace every method of every loaded class.
+-- @param later the same for what classes get from now on; nil: that stays as it is
+local function replaceMethods(f, later)
+   replaceLater = later
+   for methods, entry in pairs(entries) do
+      if not entry.file then
+         for key, value in pairs(methods) do
+            if type(value) == 'function' then rawset(methods, key, f(methods, key, value)) end
+         end
+      end
+   end
+end
+
 --- The table that a class of this name goes into: what the first parts name, or the globals.
 local function namespaceOf(name)
    local namespace, path = nil, name:match('^(.+)%.[^.]+$')
@@ -166,6 +180,7 @@ function torch.newmetatable(name, parent, construct, _, factory, namespace)
       if key == 'transient' then checkTransient(name, value) end
       -- until the file returns its class this is the file's own definition
       if guard and type(package.loaded[file]) ~= 'table' then value = guard(name, key, value) end
+      if replaceLater then value = replaceLater(methods, key, value) end
       rawset(methods, key, value)
       if operators[key] then install(methods, key) end
    end
@@ -250,6 +265,7 @@ return {
    classes = classes,
    packages = packages,
    declare = declare,
+   replaceMethods = replaceMethods,
    withdrawn = withdrawn,
    withdraw = withdraw,
    methodsOf = types.methodsOf,

@@ -127,6 +127,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaStreamBeginCapture(cudaStream_t queue, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t queue, cudaGraph_t *graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *work, cudaGraph_t graph,

@@ -7,6 +7,7 @@
 #include "cuda_runtime.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -223,7 +224,9 @@ struct emulated_graph {
 };
 struct emulated_event {
   int device;
+  bool timed;
   cudaStream_t behind; /* NULL: what is before it has ended */
+  std::chrono::steady_clock::time_point at; /* the queue's thread does its work, so it comes here */
 };
 
 int emulated_records(cudaStream_t queue) { return queue && queue->graph; }
@@ -406,13 +409,14 @@ static cudaError_t usable_at_once(cudaStream_t queue) {
   return queue->graph ? result(cudaErrorStreamCaptureUnsupported) : usable(queue->device);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t queue) { return usable_at_once(queue); }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
-  *event = new emulated_event{device, nullptr};
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+  *event = new emulated_event{device, !(flags & cudaEventDisableTiming), nullptr, {}};
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
   if (event->device != queue->device) return result(cudaErrorInvalidResourceHandle);
   event->behind = queue->held ? queue : nullptr;
+  event->at = std::chrono::steady_clock::now();
   return usable_at_once(queue);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
@@ -421,6 +425,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   while (event->behind && event->behind->held) usleep(1000);
   return usable(device);
+}
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  if (!from->timed || !to->timed) return result(cudaErrorInvalidResourceHandle);
+  *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
+  return cudaSuccess;
 }
 /* The queue's thread waits, not only the queue. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned) {

@@ -4,7 +4,7 @@
 -- status 1 and a traceback that shows the script's frames only. dpt is loaded in the same protected
 -- call as the script, so that Ctrl-C keeps the meaning that dpt gives it.
 local own = arg
-local interactive, file = false, nil
+local interactive, file, profile = false, nil, nil
 local steps = {} -- what -l and -e ask for, in order
 
 local i = 1
@@ -23,6 +23,8 @@ while own[i] do
       steps[#steps + 1] = {letter, rest}
    elseif word == '-i' then
       interactive = true
+   elseif word:find '^%-%-profile=.' then
+      profile = word:match '=(.*)$'
    elseif word:sub(1, 1) == '-' and word ~= '-' then
       io.stderr:write("dpt: unknown option '", word, "'; dpt --help lists them\n")
       os.exit(2)
@@ -79,6 +81,7 @@ for _, step in ipairs(steps) do
       protect(loaded(loadstring(step[2], '=(command line)')))
    end
 end
+if profile then protect(require('dpt.launcher.profile').begin, profile) end
 local terminal = require('dpt.ffi').C.dpt_terminal(0) == 1
 if file then
    -- luajit calls the program on the standard input "stdin" too
@@ -91,3 +94,4 @@ if interactive or (not file and #steps == 0) then
       protect(loaded(loadfile()))
    end
 end
+if profile then protect(require('dpt.launcher.profile').finish) end

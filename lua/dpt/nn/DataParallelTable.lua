@@ -32,6 +32,7 @@ local type = dptffi.type
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
 DataParallelTable.ownDevices = true -- moving a network leaves it where it is
+DataParallelTable.standsForInner = true -- dpt.device.scope
 -- If no option says else; overlap: whether gradients are reduced while others are computed.
 DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 

@@ -5,6 +5,7 @@
 -- its gradient, x changes in place; it runs where x is.
 local class = require 'dpt.class'
 local placed = require 'dpt.optim.placed'
+local scope = require 'dpt.device.scope'
 
 --- Functions, as name:how many functions stand before x; 1 if nothing is said.
 local functions = [[
@@ -20,7 +21,7 @@ for name, before in functions:gmatch '(%w+):?(%d*)' do
    local f
    optim[name] = function(...)
       f = f or placed(require('dpt.optim.' .. name), tonumber(before) or 1)
-      return f(...)
+      return scope.call('update', f, ...)
    end
 end
 for name in classes:gmatch '%w+' do

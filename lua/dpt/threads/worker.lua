@@ -7,6 +7,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local write = require 'dpt.threads.writer'
 local read = require 'dpt.threads.reader'
+local scope = require 'dpt.device.scope'
 local C, lib = dptffi.C, dptffi.lib
 
 --- An error's text with the way there. A name that nothing defined here is often a global of the
@@ -24,6 +25,7 @@ local function handler(message)
 end
 
 local function call(values, count)
+   scope.follow()
    return values[1](unpack(values, 2, count))
 end
 

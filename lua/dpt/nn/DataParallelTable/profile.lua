@@ -3,6 +3,7 @@
 -- Invariant: without a table of times nothing is measured and nothing waits; with one all devices
 -- are idle when a part begins and when it ends, so what parts do at once is not seen.
 local cutorch = require 'dpt.device'
+local scope = require 'dpt.device.scope'
 local clock = require('dpt.util.sys').clock
 
 local function ended(times, name, before, ...)
@@ -17,7 +18,7 @@ end
 -- @return what f returns
 return function(owner, name, f, ...)
    local times = owner.profile or owner.times
-   if not times then return f(...) end
+   if not times then return scope.call(name, f, ...) end
    cutorch.synchronizeAll()
-   return ended(times, name, clock(), f(...))
+   return ended(times, name, clock(), scope.call(name, f, ...))
 end

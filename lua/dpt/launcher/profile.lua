@@ -1,0 +1,49 @@
+--- dpt.launcher.profile: `dpt --profile=FILE program.lua`: a profile of the whole program.
+--
+-- Invariant: the file is written however the program ends: at its end, by os.exit or by an error;
+-- what cannot be written is said, and does not change how the program ends. The exit status is the
+-- program's.
+local profile = {}
+
+local path, exit
+
+-- Writes the file, once.
+local function save()
+   if not path then return end
+   local profiler = require 'dpt.profiler'
+   local target = path
+   path = nil
+   if not profiler.isRunning() then return end -- the program took the profile into its own hands
+   local ok, written = pcall(profiler.stop, target)
+   io.stdout:flush()
+   if not ok then
+      io.stderr:write('dpt: no profile: ', tostring(written), '\n')
+      return
+   end
+   io.stderr:write(tostring(profiler.summary()), '\n\n')
+   local _, lost = profiler.count()
+   if lost > 0 then
+      io.stderr:write(('dpt: the last %d records are lost for lack of space: profile a part of the'
+         .. ' program with dpt.profiler.start() and stop()\n'):format(lost))
+   end
+   io.stderr:write(('dpt: see it with `dpt timeline %s > step.html`, or open it in'
+      .. ' https://ui.perfetto.dev\n'):format(written))
+end
+
+--- Begins the profile that goes into a file.
+function profile.begin(target)
+   path, exit = target, os.exit
+   os.exit = function(...) -- luacheck: ignore
+      pcall(save)
+      exit(...)
+   end
+   require('dpt.profiler').start()
+end
+
+--- The program has come to its end.
+function profile.finish()
+   save()
+   os.exit = exit -- luacheck: ignore
+end
+
+return profile

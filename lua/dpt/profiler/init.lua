@@ -1,0 +1,122 @@
+--- dpt.profiler: what every device did in a stretch of a program, item by item.
+--
+--    local profiler = require('dpt').profiler
+--    profiler.start()
+--    step()
+--    profiler.stop 'step.json'        -- for `dpt timeline`, Perfetto and chrome://tracing
+--    print(profiler.summary())
+--
+-- Invariant: one profile at a time for the process; the last one stays until the next begins. What
+-- is recorded does not depend on which Lua state or thread queues it, and nothing waits between
+-- start and stop that would not wait otherwise.
+local dptffi = require 'dpt.ffi'
+local events = require 'dpt.profiler.events'
+local json = require 'dpt.profiler.json'
+local memory = require 'dpt.profiler.memory'
+local scope = require 'dpt.device.scope'
+local summary = require 'dpt.profiler.summary'
+local want = require 'dpt.class.want'
+local C, lib, ffi, fail, type = dptffi.C, dptffi.lib, dptffi.ffi, dptffi.fail, dptffi.type
+
+local profiler = {}
+
+local RECORDS = 262144 -- of about 100 bytes each
+local last
+local ahead -- of the clock: seconds since 1970
+
+--- Begins a profile.
+-- @param options table or nil: records: how many are kept at most (262144, about 100 bytes each);
+-- what comes later is counted and lost
+function profiler.start(options)
+   options = options or {}
+   if type(options) ~= 'table' then
+      fail('profiler.start: got a %s, wanted a table of options', type(options))
+   end
+   local records = options.records or RECORDS
+   want('profiler.start', 'records', records, 'number')
+   lib.trace_start(records)
+   last, ahead = nil, C.dpt_epoch() - C.dpt_clock()
+   scope.follow()
+end
+
+--- Whether a profile is being taken.
+function profiler.isRunning() return C.dpt_trace_on()[0] ~= 0 end
+
+-- This rank, from 0, and how many there are, by what its launcher says: joining the others here
+-- would wait for those that take no profile.
+local function place()
+   local function variable(...)
+      for _, name in ipairs{...} do
+         if tonumber(os.getenv(name)) then return tonumber(os.getenv(name)) end
+      end
+   end
+   return variable('OMPI_COMM_WORLD_RANK', 'PMI_RANK', 'SLURM_PROCID') or 0,
+      variable('OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_NTASKS') or 1
+end
+
+-- The events of the last profile, made when they are asked for.
+local function profile(fn)
+   if not last then
+      fail('profiler.%s: there is no profile: %s', fn,
+         profiler.isRunning() and 'stop it first' or 'start and stop one first')
+   end
+   if not last.events then
+      local zero
+      last.events, last.records, last.lost, zero = events(last.rank, last.ranks)
+      last.started = zero + ahead
+   end
+   return last
+end
+
+--- Ends the profile, when all that was queued has run.
+-- @param path of a file that gets it, or nil; of several ranks each writes its own, with `.rankN`
+-- before the name's last part
+-- @return the path
+function profiler.stop(path)
+   if path ~= nil then want('profiler.stop', 'path', path, 'string') end
+   lib.trace_stop()
+   scope.follow()
+   last = {}
+   last.rank, last.ranks = place()
+   return path and profiler.save(path)
+end
+
+--- Writes the last profile into a file, as profiler.stop does.
+-- @return the path
+function profiler.save(path)
+   want('profiler.save', 'path', path, 'string')
+   local p = profile 'save'
+   if p.ranks > 1 then
+      local stem, suffix = path:match '^(.*)(%.[^./]*)$'
+      path = ('%s.rank%d%s'):format(stem or path, p.rank, suffix or '')
+   end
+   local file, why = io.open(path, 'w')
+   if not file then fail('profiler: cannot write: %s', why) end
+   file:write('{"displayTimeUnit":"ms","otherData":', json.encode{
+      dpt = ffi.string(C.dpt_version()), rank = p.rank, ranks = p.ranks, records = p.records,
+      lost = p.lost, started = p.started, devices = ffi.string(C.dpt_device_report()),
+   }, ',"traceEvents":[\n')
+   for i, e in ipairs(p.events) do file:write(i > 1 and ',\n' or '', json.encode(e)) end
+   local ok, reason = file:write '\n]}\n'
+   if not ok then fail('profiler: cannot write %s: %s', path, reason) end
+   file:close()
+   return path
+end
+
+--- How many records the last profile has, and how many were lost for lack of space.
+function profiler.count()
+   local p = profile 'count'
+   return p.records, p.lost
+end
+
+--- The events of the last profile, in Chrome's trace format: list of tables with ph, name, cat, pid
+-- (a device), tid (a stream), ts, dur (microseconds) and args.
+function profiler.events() return profile('events').events end
+
+--- Where the time of the last profile went; dpt.profiler.summary says what is in the table.
+function profiler.summary() return summary(profile('summary').events) end
+
+--- Who held the devices' memory in the last profile; dpt.profiler.memory says what is in the table.
+function profiler.memory() return memory(profile('memory').events) end
+
+return profiler

@@ -1,0 +1,54 @@
+-- `dpt --profile=FILE program.lua`, in processes of their own.
+local paths = require 'dpt.util.paths'
+local json = require 'dpt.profiler.json'
+
+local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
+
+-- Runs a program with a profile: what it printed, its status, the file's content.
+local function profile(code)
+   local file, target = os.tmpname(), os.tmpname()
+   local f = io.open(file, 'w')
+   f:write(code)
+   f:close()
+   local pipe = io.popen(("DPT_DEVICES=host:2 %s/scripts/dpt --profile=%s %s 2>&1; printf $?")
+      :format(root, target, file))
+   local text = pipe:read '*a'
+   pipe:close()
+   f = io.open(target)
+   local content = f:read '*a'
+   f:close()
+   os.remove(file)
+   os.remove(target)
+   return text:match '^(.*)(%d+)$', tonumber(text:match '(%d+)$'), content
+end
+
+describe('dpt --profile', function()
+   for how, ending in pairs{['by os.exit'] = 'os.exit(3)', ['by an error'] = 'error "wrong"',
+      ['at its end'] = ''} do
+      it('writes the profile of a program that ends ' .. how, function()
+         local text, status, content = profile('local a = torch.CudaTensor(10):fill(2)\n'
+            .. 'print(a:sum())\n' .. ending)
+         assert.equal(ending:find 'exit' and 3 or ending ~= '' and 1 or 0, status, text)
+         assert.matches('20\n', text, 1, true)
+         assert.matches('ms from the first item to the last', text, 1, true)
+         local names = {}
+         for _, e in ipairs(json.decode(content, 'it').traceEvents) do names[e.name] = true end
+         assert.is_true(names.fill)
+         assert.is_true(names['live bytes'])
+      end)
+   end
+
+   it('leaves a profile to a program that takes its own', function()
+      local text, status, content = profile("local p = require('dpt').profiler p.stop() p.start()\n"
+         .. 'p.stop() print "done"')
+      assert.equal(0, status, text)
+      assert.equal('done\n', text)
+      assert.equal('', content)
+   end)
+
+   it('is in the help', function()
+      local pipe = io.popen(root .. '/scripts/dpt --help')
+      assert.matches('--profile=FILE', pipe:read '*a', 1, true)
+      pipe:close()
+   end)
+end)
