@@ -26,6 +26,7 @@ return {
       ['launcher/launcher'] = 'main doctor repl',
       ['launcher/luajit'] = 'main',
       ['profiler/init'] = 'events',
+      ['profiler/timeline'] = 'colours page',
       ['profiler/summary'] = 'intervals memory',
       ['nn/Module'] = 'Jacobian init object sharing',
       ['nn/aliased'] = 'unalias',

@@ -41,6 +41,7 @@ steps=(
   'fuzz         rest sanitized random calls, layers, bytes, failing allocations, under both'
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
   'many         rest build     the Lua specs of DataParallelTable on 64 devices'
+  'browser      rest build     pages of profiles in a headless Chromium'
   'cuda         rest setup     the plugin builds where there is a toolkit, and opens its libraries'
   'leaks        rest build     valgrind finds no leak after many networks'
   'rock         rest setup     luarocks installs dpt; it works from another directory'
@@ -292,6 +293,12 @@ SETS
 }
 
 # One architecture: that the text compiles without a warning is the same for all.
+run_browser() {
+  command -v chromium >/dev/null ||
+    echo 'skipped: pages of profiles in a browser: there is no chromium (scripts/setup --rest)'
+  specs spec/support/browser.lua
+}
+
 run_cuda() {
   if ! command -v nvcc >/dev/null && [ ! -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
     echo 'there is no nvcc here: not built'

@@ -116,7 +116,8 @@ local function modules(list, all)
    return result
 end
 
-local function columns(rows)
+-- The first `left` columns stand at the left.
+local function columns(rows, left)
    local widths, lines = {}, {}
    for _, row in ipairs(rows) do
       for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, #cell) end
@@ -124,7 +125,7 @@ local function columns(rows)
    for k, row in ipairs(rows) do
       local cells = {}
       for i, cell in ipairs(row) do
-         cells[i] = ('%' .. (i == 1 and '-' or '') .. widths[i] .. 's'):format(cell)
+         cells[i] = ('%' .. (i <= left and '-' or '') .. widths[i] .. 's'):format(cell)
       end
       lines[k] = table.concat(cells, '  '):gsub('%s+$', '')
    end
@@ -146,20 +147,20 @@ function Summary:__tostring()
          p.hidden and percent(p.elapsed > 0 and p.hidden / p.elapsed or 0) or ''}
    end
    local text = {('%.3f ms from the first item to the last'):format(self.elapsed), '',
-      columns(rows), ''}
+      columns(rows, 1), ''}
    rows = {{'device', 'busy ms', 'idle ms', 'idle'}}
    for _, d in ipairs(self.devices) do
       rows[#rows + 1] = {(self.ranks and ('rank %d, '):format(d.rank) or '') .. d.device,
          ms(d.busy), ms(d.idle), percent(self.elapsed > 0 and d.idle / self.elapsed or 0)}
    end
-   text[#text + 1] = columns(rows) .. '\n'
+   text[#text + 1] = columns(rows, 1) .. '\n'
    rows = {{'module', 'class', 'own ms', 'share', 'forward', 'backward', 'total'}}
    for i = 1, math.min(MOST, #self.modules) do
       local m = self.modules[i]
       rows[#rows + 1] = {m.path == '' and '(all)' or m.path, m.class, ms(m.own), percent(m.share),
          ms(m.forward), ms(m.backward), ms(m.total)}
    end
-   text[#text + 1] = columns(rows)
+   if #rows > 1 then text[#text + 1] = columns(rows, 2) end
    if #self.modules > MOST then
       text[#text + 1] = ('and %d modules more'):format(#self.modules - MOST)
    end

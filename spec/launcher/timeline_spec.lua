@@ -1,0 +1,45 @@
+-- The command `dpt timeline`, as the launcher runs it.
+local paths = require 'dpt.util.paths'
+local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
+
+local function run(words)
+   local pipe = io.popen(("%s/scripts/dpt timeline %s 2>&1; printf ' %%d' $?"):format(root, words))
+   local text, status = pipe:read('*a'):match '^(.*) (%d+)$'
+   pipe:close()
+   return text, tonumber(status)
+end
+
+describe('dpt timeline', function()
+   local path
+   setup(function()
+      path = os.tmpname()
+      local file = io.open(path, 'w')
+      file:write '{"otherData":{},"traceEvents":[]}'
+      file:close()
+   end)
+   teardown(function() os.remove(path) end)
+
+   it('writes a page, or a picture', function()
+      local text, status = run(path)
+      assert.equal(0, status)
+      assert.matches('^<!DOCTYPE html>', text)
+      text, status = run('--svg --from=0 --to=1.5 ' .. path)
+      assert.equal(0, status)
+      assert.matches('^<svg ', text)
+   end)
+
+   it('says how it is used, and what it does not take', function()
+      local text, status = run '--help'
+      assert.equal(0, status)
+      assert.matches('^usage: dpt timeline', text)
+      text, status = run ''
+      assert.equal(2, status)
+      assert.matches('^usage: dpt timeline', text)
+      text, status = run('--from=soon ' .. path)
+      assert.equal(2, status)
+      assert.matches('dpt timeline: got --from=soon', text, 1, true)
+      text, status = run '/nowhere.json'
+      assert.equal(1, status)
+      assert.matches('dpt timeline: cannot read: /nowhere.json', text, 1, true)
+   end)
+end)
