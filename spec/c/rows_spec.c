@@ -396,20 +396,49 @@ static void check_conversions(const dpt__rows *rows) {
     }
 }
 
+/* Our own tanh of floats: every 1009th of them, and all of them in the long run. */
+static void check_tanh(const dpt__rows *rows) {
+  enum { N = 4096 };
+  static float x[N], y[N];
+  uint64_t step = torture(1) > 1 ? 1 : 1009, bits = draw(&seed, step);
+  double most = 0;
+  int bad = 0;
+  while (bits >> 32 == 0) {
+    int n = 0;
+    for (; n < N && bits >> 32 == 0; n++, bits += step) {
+      uint32_t low = (uint32_t)bits;
+      memcpy(&x[n], &low, 4);
+    }
+    rows->map[DPT__MAP_tanh][DPT_F32](n, y, x, NULL, NULL, 0, 0);
+    for (int i = 0; i < n; i++) {
+      double want = tanh((double)x[i]);
+      int exponent;
+      frexp(want, &exponent);
+      double unit = ldexp(1, (exponent < -125 ? -125 : exponent) - 24), off = fabs(y[i] - want);
+      bad += isnan(want) ? !isnan(y[i]) : !signbit(want) != !signbit(y[i]) || fabs(y[i]) > 1;
+      if (off > most * unit) most = off / unit;
+    }
+  }
+  if (!CHECK(most < 1.6 && !bad)) printf("%s tanh: %g units, %d bad\n", rows->name, most, bad);
+}
+
 int main(void) {
   const dpt__rows *best = dpt__rows_pick();
   seed = check_seed();
   check_rows(&dpt__rows_sse2);
   check_meaning(&dpt__rows_sse2);
+  check_tanh(&dpt__rows_sse2);
   if (best != &dpt__rows_sse2) {
     check_rows(&dpt__rows_avx2);
     for (int round = 0; round < torture(100); round++) check_conversions(&dpt__rows_avx2);
     check_meaning(&dpt__rows_avx2);
+    check_tanh(&dpt__rows_avx2);
   }
   if (best == &dpt__rows_avx512) {
     check_rows(best);
     for (int round = 0; round < torture(100); round++) check_conversions(best);
     check_meaning(best);
+    check_tanh(best);
   }
   for (int op = 0; op < DPT__NMAP; op++)
     if (worst[op] > 2)
