@@ -11,6 +11,7 @@
 typedef T FN(vector) __attribute__((vector_size(W * sizeof(T)), aligned(sizeof(T)), may_alias));
 typedef T FN(V) __attribute__((vector_size(W * sizeof(T))));
 typedef __typeof__((FN(V)){0} < (FN(V)){0}) FN(mask);
+typedef uint64_t FN(words) __attribute__((vector_size(W * sizeof(T))));
 #define V FN(V)
 #define INLINE static inline __attribute__((always_inline))
 
@@ -25,9 +26,10 @@ INLINE V FN(select)(FN(mask) c, V x, V y) { return (V)(((FN(mask))x & c) | ((FN(
 INLINE V FN(abs)(V x) { return (V)((FN(mask))x & ~(FN(mask))(-(V){0})); }
 
 INLINE int FN(any)(FN(mask) c) {
-  int any = 0;
-  for (int i = 0; i < W; i++) any |= c[i] != 0;
-  return any;
+  FN(words) words = (FN(words))c;
+  uint64_t any = 0;
+  for (size_t i = 0; i < sizeof c / 8; i++) any |= words[i];
+  return any != 0;
 }
 
 /* SLEEF's sin, cos and tan take another way for a whole vector if one element is large. So large
