@@ -897,14 +897,20 @@ int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor 
  * streams wait for all of it. Replicas from `used` on have nothing to add. invalidate comes before
  * a replica adds more to a ready bucket: the current stream waits for the sum if it is queued, and
  * the bucket is summed again at the end. cancel ends a step that failed: what is queued is waited
- * for. */
+ * for. Sums may go on to other processes: flush queues what is left; between send with begin = 1,
+ * for a summed bucket, and begin = 0 the caller's thread works behind the sum, on the same streams,
+ * and nobody may add to that bucket any more (invalidate fails). */
 typedef struct dpt_reducer dpt_reducer;
+enum { DPT_BUCKET_OPEN, DPT_BUCKET_SUMMED, DPT_BUCKET_SENT };
 int dpt_reducer_new(dpt_reducer **r, int64_t buckets, const int64_t *counts, int64_t replicas,
                     dpt_tensor *const *tensors);
 void dpt_reducer_free(dpt_reducer *r /* or NULL */);
 int dpt_reducer_begin(dpt_reducer *r, int64_t used);
 int dpt_reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t bucket);
 int dpt_reducer_invalidate(dpt_reducer *r, int64_t replica, int64_t bucket);
+int dpt_reducer_flush(dpt_reducer *r);
+int dpt_reducer_state(dpt_reducer *r, int64_t bucket);
+int dpt_reducer_send(dpt_reducer *r, int64_t bucket, int begin);
 int dpt_reducer_finish(dpt_reducer *r);
 int dpt_reducer_cancel(dpt_reducer *r);
 /* out[i] = the next rows[i] entries of src along dim, 0 of them: empty. Resized; one without memory

@@ -17,6 +17,8 @@ return {
       ['compat'] = 'init',
       ['device/init'] = 'generators streams',
       ['distributed/faults'] = 'init',
+      ['distributed/training'] = 'init',
+      ['distributed/user_issues'] = 'init',
       ['device/cuda_calls'] = 'init',
       ['device/launches'] = 'init',
       ['device/library'] = 'init',
@@ -28,6 +30,10 @@ return {
       ['profiler/init'] = 'events',
       ['profiler/timeline'] = 'colours page',
       ['profiler/summary'] = 'intervals memory',
+      ['nn/DistributedDataParallel'] = [[
+         DistributedDataParallel.alike DistributedDataParallel.bare
+         DistributedDataParallel.deferred DistributedDataParallel.options
+      ]],
       ['nn/Module'] = 'Jacobian init object sharing',
       ['nn/aliased'] = 'unalias',
       ['nn/container'] = [[

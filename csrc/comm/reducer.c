@@ -3,7 +3,9 @@
  * Invariant: a bucket's sum is queued when it is ready in the last replica, on the communication
  * streams, behind everything that each replica had queued when it was ready there; it is the sum of
  * dpt_comm_reduce, element for element; until the pass ends, storages do not count what sums write.
- * Nothing waits on the host. Replicas may be ready on different threads at once.
+ * Nothing waits on the host. Replicas may be ready on different threads at once. What the caller
+ * does with a sum before the pass ends (send: to add up those of other processes) goes behind it,
+ * on the same streams; nothing is added to that bucket afterwards.
  *
  * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
  * the sums of two buckets do not mix in the streams; the streams' own locks are inside it.
@@ -19,6 +21,7 @@ typedef struct bucket {
   dpt_tensor **lists; /* (replicas, tensors) */
   int64_t missing;    /* replicas in which it is not ready */
   int queued, again;  /* its sum; a replica wrote to it after that */
+  int sent;           /* the caller has done something with it */
   int written;        /* by sums of this pass */
 } bucket;
 
@@ -168,7 +171,9 @@ int dpt_reducer_invalidate(dpt_reducer *r, int64_t replica, int64_t b) {
   int status = 0;
   dpt__lock(&r->lock);
   dpt__event *event = &r->ready[b * r->replicas + replica];
-  if (r->bucket[b].queued) {
+  if (r->bucket[b].sent) {
+    status = dpt__fail("reducer: bucket %lld was sent", (long long)dpt__from_one(b));
+  } else if (r->bucket[b].queued) {
     r->bucket[b].again = 1;
     status = reducer_wait_for_sums(r, replica);
   } else if (event->stream) {
@@ -187,7 +192,7 @@ static void reducer_clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
       dpt__written(r->bucket[b].lists[i]);
     r->bucket[b].written = 0;
     r->bucket[b].missing = r->replicas;
-    r->bucket[b].queued = r->bucket[b].again = 0;
+    r->bucket[b].queued = r->bucket[b].again = r->bucket[b].sent = 0;
     for (int64_t i = 0; i < r->replicas; i++) r->ready[b * r->replicas + i].stream = NULL;
   }
 }
@@ -217,7 +222,7 @@ int dpt_reducer_cancel(dpt_reducer *r) {
   return status;
 }
 
-int dpt_reducer_finish(dpt_reducer *r) {
+int dpt_reducer_flush(dpt_reducer *r) {
   dpt__lock(&r->lock);
   int status = reducer_all_ready(r, 0);
   for (int64_t b = 0; b < r->buckets && !status; b++) {
@@ -225,7 +230,37 @@ int dpt_reducer_finish(dpt_reducer *r) {
     for (int64_t i = 0; i < r->replicas && !status; i++)
       status = reducer_record(r, i, &r->ready[b * r->replicas + i]);
     if (!status) status = reducer_queue_sum(r, b);
+    if (!status) r->bucket[b].again = 0;
   }
   dpt__unlock(&r->lock);
+  return status;
+}
+
+int dpt_reducer_finish(dpt_reducer *r) {
+  int status = dpt_reducer_flush(r);
   return dpt_reducer_cancel(r) || status;
+}
+
+int dpt_reducer_state(dpt_reducer *r, int64_t b) {
+  if (b < 0 || b >= r->buckets) return DPT_BUCKET_OPEN;
+  dpt__lock(&r->lock);
+  const bucket *one = &r->bucket[b];
+  int state = one->sent                    ? DPT_BUCKET_SENT
+              : one->queued && !one->again ? DPT_BUCKET_SUMMED
+                                           : DPT_BUCKET_OPEN;
+  dpt__unlock(&r->lock);
+  return state;
+}
+
+int dpt_reducer_send(dpt_reducer *r, int64_t b, int begin) {
+  DPT__TRY(reducer_check(r, 0, b));
+  dpt__lock(&r->lock);
+  int ready = r->bucket[b].queued && !r->bucket[b].again;
+  if (ready && begin) r->bucket[b].sent = r->bucket[b].written = 1;
+  dpt__unlock(&r->lock);
+  if (!ready && begin)
+    return dpt__fail("reducer: bucket %lld is not summed", (long long)dpt__from_one(b));
+  dpt__communicate(begin);
+  dpt__writes_later = begin;
+  return 0;
 }

@@ -197,6 +197,36 @@ static void test_errors(void) {
   dpt_reducer_free(NULL);
 }
 
+/* What goes on with a sum stands behind it, on its stream, and nothing is added afterwards. */
+static void test_send(void) {
+  OK(dpt_reducer_begin(reducer, REPLICAS));
+  FAILS(dpt_reducer_send(reducer, 0, 1), "bucket 1 is not summed");
+  for (int64_t r = 0; r < REPLICAS; r++) {
+    add_to(r, 0, addend(r, 0, 2));
+    CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_OPEN);
+    OK(dpt_reducer_bucket_ready(reducer, r, 0));
+  }
+  CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_SUMMED);
+  OK(dpt_reducer_invalidate(reducer, 0, 0)); /* it is summed again */
+  CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_OPEN);
+  OK(dpt_reducer_flush(reducer));
+  CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_SUMMED);
+  CHECK(dpt_reducer_state(reducer, BUCKETS) == DPT_BUCKET_OPEN);
+  uint64_t writes = dpt_storage_writes(at(0, 0, 0)->storage_);
+  OK(dpt_reducer_send(reducer, 0, 1));
+  add_to(0, 0, 100);
+  OK(dpt_reducer_send(reducer, 0, 0));
+  CHECK(dpt_storage_writes(at(0, 0, 0)->storage_) == writes); /* until the pass ends */
+  CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_SENT);
+  FAILS(dpt_reducer_invalidate(reducer, 1, 0), "bucket 1 was sent");
+  OK(dpt_reducer_finish(reducer));
+  CHECK(dpt_storage_writes(at(0, 0, 0)->storage_) > writes);
+  double sum = 100;
+  for (int r = 0; r < REPLICAS; r++) sum += addend(r, 0, 2);
+  expect(0, 0, sum);
+  clear();
+}
+
 /* A copy that fails is raised at the next wait, and the next step is right. */
 static void test_fault(void) {
   OK(dpt_fault_set("copy:2"));
@@ -223,11 +253,13 @@ int main(void) {
   test_overlap();
   test_cancel();
   test_errors();
+  test_send();
   test_fault();
   if (!getenv("DPT_DELAY")) {
     OK(dpt_delay_set(check_seed()));
     test_steps();
     test_cancel();
+    test_send();
   }
   teardown();
   return check_end();

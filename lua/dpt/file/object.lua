@@ -3,7 +3,8 @@
 -- Invariant: the numbers below are Torch7's. What occurs twice is written once and then named by
 -- its index; an object is known before what is inside it is read, so cycles close. What is read is
 -- not trusted: sizes are checked against what the file has, indices against what they name, nesting
--- is limited; functions are only loaded if the file allows it.
+-- is limited; functions are only loaded if the file allows it. An object of a class with a method
+-- __saved() is written as what that returns, another object.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -122,6 +123,10 @@ function writeValue(file, original)
    local hook, value = file.hook_, original
    if hook then value = hook(original) end
    local id = file:isWritableObject(value)
+   if id == OBJECT and value.__saved then
+      original, value = value:__saved(), value:__saved()
+      id = file:isWritableObject(value)
+   end
    if not id then
       fail('writeObject: a value of type %s%s cannot be written', torch.type(value), way(file))
    end

@@ -10,6 +10,7 @@ local C, type = dptffi.C, dptffi.type
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
+local weights = require 'dpt.parallel.ranks.weights'
 local addObjectMethods = require 'dpt.nn.object'
 
 local Criterion = torch.class('nn.Criterion')
@@ -38,7 +39,11 @@ function Criterion:forward(input, target)
 end
 
 function Criterion:backward(input, target)
-   return self:updateGradInput(input, target)
+   local gradInput = self:updateGradInput(input, target)
+   if weights.noted and self.denominator ~= Criterion.denominator then
+      weights.note(gradInput, self:denominator(input, target))
+   end
+   return gradInput
 end
 
 function Criterion:updateGradInput(_, _)

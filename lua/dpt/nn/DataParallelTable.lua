@@ -161,7 +161,8 @@ function DataParallelTable:_backward(method, gradOutput, scale, reducing)
       self.gradOutputGpu = deviceOutputs.check(gradOutput, self.used, self.gpuAssignments, NAME)
    end
    local call = reducing and self.params:begin(self.impl, self.used)
-   return self:_call('backward', method, self.used, self.inputGpu, self.gradOutputGpu, scale, call)
+   return self:_call('backward', method, self.used, self.inputGpu, self.gradOutputGpu, scale,
+      self.overlap and call)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
@@ -169,7 +170,7 @@ function DataParallelTable:_accumulate(method, gradOutput, scale)
    self.params:checkPending()
    local before = self.params:gradientVersion()
    local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1,
-      self.overlap and self.flattenParams and not self.deferred)
+      (self.overlap or self.params.sender) and self.flattenParams and not self.deferred)
    if not ok then
       if self.used then self.params:failed(before) end
       error(result, 0)

@@ -78,7 +78,7 @@ local additions = [[
    StepRNN:AbstractRecurrent LSTM:StepRNN GRU:StepRNN Recurrent:AbstractRecurrent
    RecurrentStep:Decorator Recursor:AbstractRecurrent Sequencer:Container
    SequencerCriterion:Criterion LookupTableMaskZero:LookupTable NoBackprop:Decorator
-   DataParallelCriterion:Criterion
+   DataParallelCriterion:Criterion DistributedDataParallel:Decorator
 ]]
 
 local nn = {}

@@ -27,6 +27,17 @@ describe('dpt.parallel.params.buckets', function()
       assert.same({2, 2, 2, 2, 1}, (select(2, buckets.cut(plan, {false, torch.FloatTensor()}, 5))))
    end)
 
+   it('cuts in the order in which gradients were full, what was never full last', function()
+      local half = {total = 40}
+      for i = 1, 4 do
+         half[i] = {index = 4 + i, first = 10 * i - 9, size = {10}, stride = {1}}
+      end
+      buckets.first, buckets.rest = 40, 40
+      local flat = {false, torch.FloatTensor()}
+      assert.same({4, 3, 2, 1}, (select(2, buckets.cut({half, half}, flat, 4))))
+      assert.same({1, 4, 2, 3}, (select(2, buckets.cut({half, half}, flat, 4, {2, 0, 5, 7}))))
+   end)
+
    it('keeps parameters that share elements in one bucket, and leaves empty ones out', function()
       local half = {total = 8, {index = 4, first = 1, size = {6}, stride = {1}},
          {index = 6, first = 4, size = {5}, stride = {1}}}

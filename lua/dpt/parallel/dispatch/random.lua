@@ -15,6 +15,35 @@ local random = {}
 local pass = ffi.new 'dpt_pass'
 local SIZE = ffi.sizeof(pass)
 
+local first, lane = 0, 0 -- where the rows of this process begin, and how many replicas others have
+
+--- Calls f(...); the batch of a pass in it is a part of one that several processes have.
+-- @param row how many rows of it processes before this one have
+-- @param others a number above that of every replica of those processes
+-- @return what f returns
+function random.from(row, others, f, ...)
+   local outerRow, outerLane = first, lane
+   first, lane = row, others
+   local results = {pcall(f, ...)}
+   first, lane = outerRow, outerLane
+   if not results[1] then error(results[2], 0) end
+   return unpack(results, 2, table.maxn(results))
+end
+
+--- How far the generator of a device is.
+function random.offset(device)
+   lib.pass_make(pass, device)
+   return tonumber(pass.offset)
+end
+
+--- Lets it go on from an offset behind that.
+function random.advance(device, offset)
+   lib.pass_make(pass, device)
+   pass.offset = offset
+   lib.pass_enter(pass)
+   C.dpt_pass_leave()
+end
+
 --- The passes of the first `count` replicas, each as a string that can be sent to a thread.
 -- @param device of replica 1
 -- @param before list of the rows before each replica's first, and of all
@@ -23,8 +52,8 @@ function random.passes(device, before, count)
    local list = {}
    lib.pass_make(pass, device)
    for i = 1, count do
-      pass.first_row, pass.rows = before[i], before[i + 1] - before[i]
-      pass.replica = count > 1 and i or 0
+      pass.first_row, pass.rows = first + before[i], before[i + 1] - before[i]
+      pass.replica = lane > 0 and lane + i or count > 1 and i or 0
       list[i] = ffi.string(pass, SIZE)
    end
    return list

@@ -1,8 +1,9 @@
 --- dpt.parallel.params.buckets: cuts flat gradients into buckets of whole parameters.
 --
 -- Invariant: every element that a parameter reaches is in one bucket. Buckets are filled in reverse
--- order of the parameters, which is about the order in which a backward pass computes them; tied
--- parameters stand where the first of them does. The first bucket is small, so that its sum begins
+-- order of the parameters, which is about the order in which a backward pass computes them, or in
+-- the order in which one did; tied parameters stand where the first of them does (the last to be
+-- full). The first bucket is small, so that its sum begins
 -- early; a bucket is larger than its limit only by holding a single large parameter.
 local buckets = {first = 2 ^ 20, rest = 25 * 2 ^ 20} -- bytes
 
@@ -24,7 +25,7 @@ local function addRuns(runs, half, h, elementSize)
    local run
    for _, item in ipairs(items) do
       if not run or item.first > run.last then
-         run = {half = h, first = item.first, last = 0, order = item.index, items = {},
+         run = {half = h, first = item.first, last = 0, order = item.index, ready = 0, items = {},
             elementSize = elementSize}
          runs[#runs + 1] = run
       end
@@ -44,17 +45,33 @@ local function put(bucket, run)
    end
 end
 
+-- Lets each run know when all of it was full; what no pass reached comes last.
+local function readiness(runs, order, count)
+   for _, run in ipairs(runs) do
+      run.ready = 0
+      for _, item in ipairs(run.items) do
+         local time = order[item.index - count]
+         run.ready = math.max(run.ready, time > 0 and time or math.huge)
+      end
+   end
+end
+
 --- Cuts the flat gradients of replica 1.
 -- @param plan list of halves, parameters and gradients in turn, as layout.flattenReplica takes it
 -- @param flat the flat tensors of the halves
 -- @param count how many parameters there are
+-- @param order nil, or for every parameter when its gradient was full in a pass; 0: never
 -- @return list of buckets, each a list of {half, first, last}; for every parameter its bucket, 0:
 -- none
-function buckets.cut(plan, flat, count)
+function buckets.cut(plan, flat, count, order)
    local runs, list, bucketOf = {}, {}, {}
    for i = 1, count do bucketOf[i] = 0 end
    for h = 2, #plan, 2 do addRuns(runs, plan[h], h, flat[h] and flat[h]:elementSize()) end
-   table.sort(runs, function(a, b) return a.order > b.order end)
+   if order then readiness(runs, order, count) end
+   table.sort(runs, function(a, b)
+      if a.ready ~= b.ready then return a.ready < b.ready end
+      return a.order > b.order
+   end)
    local bytes, limit = 0, buckets.first
    for _, run in ipairs(runs) do
       local more = (run.last - run.first + 1) * run.elementSize

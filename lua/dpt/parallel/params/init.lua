@@ -108,6 +108,7 @@ function Params:build(module, device, dispatcher)
    self.sent = travelling(self.source, self.staged.source, device)
    self.summed = travelling(self.gradient, self.staged.gradient, device)
    self.flat, self.plan, self.version, self.overlap, self.suspect = flat, plan, nil, nil, nil
+   self.dispatcher = dispatcher
    self.seen = layout.note(seen)
 end
 
@@ -180,12 +181,12 @@ end
 -- @return the function by which the dispatcher must call them for that, or nil
 function Params:begin(dispatcher, used)
    if self.overlap == nil then
-      self.overlap = Overlap.new(self.plan, self.flat, self.seen.n, dispatcher) or false
+      self.overlap = Overlap.new(self.plan, self.flat, self.seen.n, dispatcher, self.sender,
+         self.order) or false
    end
    if not self.overlap then return nil end
    self.copied = comm.copied() -- set while an overlapped reduction runs
-   self.overlap:begin(used)
-   return Overlap.call
+   return self.overlap:begin(used)
 end
 
 -- Ends an overlapped reduction that is not to be finished.
@@ -198,12 +199,15 @@ end
 
 local function reduceAll(self)
    for _, stage in ipairs(self.staged.gradient) do stage[2]:copy(stage[1]) end
-   comm.reduceInto(self.summed, self.sums, true)
+   if #self.sums > 0 then comm.reduceInto(self.summed, self.sums, true) end
+   if self.sender then self.sender:send(self.summed, 1) end
    for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
 end
 
---- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also if it fails.
+--- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also if it fails; with
+-- a sender (dpt.parallel.ranks.sender) they are added up over all processes, too.
 function Params:reduce()
+   if self.sender and not self.copied then self:begin(self.dispatcher, #self.flat) end
    local begun, before = self.copied, self.copied or comm.copied()
    self.copied = nil
    local ok, message
@@ -247,7 +251,7 @@ end
 
 --- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
 function Params:flush(x, dfdx)
-   if not self.pending or not flatten.meet(self.source, x) then return end
+   if not self.pending or self.sender or not flatten.meet(self.source, x) then return end
    if not flatten.meet(self.gradient, dfdx) then
       fail("the gradient that opfunc returned is a copy of one replica's part, since gradients wait"
          .. ' (noSync): call syncGradients() in opfunc before it is copied')

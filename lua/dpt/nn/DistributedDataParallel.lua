@@ -1,0 +1,216 @@
+--- nn.DistributedDataParallel(module, {reduce, buffers, overlap}): one network in several
+-- processes, each with its part of the batch (PyTorch's class of that name).
+--
+--    net = nn.DistributedDataParallel(network)           -- on all ranks of dpt.distributed
+--
+-- Invariant: all ranks have the same parameters, and after a backward the same gradients: those
+-- that one process would have computed from the rows of all. Gradients that are there before a pass
+-- count once (rank 0's), so passes add up; those that no rank's pass reaches keep their bits. The
+-- module may be an nn.DataParallelTable: sums are taken inside the process first. Collectives
+-- depend on the calls alone, never on what a pass used: no graph lets ranks hang. In evaluation
+-- nothing is sent. This file says when things happen; its folder has what is the bare module's,
+-- dpt/parallel/ how.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
+local distributed = require 'dpt.distributed'
+local copyTree = require 'dpt.clone'
+local cutorch = require 'dpt.device'
+local random = require 'dpt.parallel.dispatch.random'
+local tracker = require 'dpt.parallel.params.tracker'
+local exchange = require 'dpt.parallel.ranks.exchange'
+local hostRandom = require 'dpt.parallel.ranks.host_random'
+local Sender = require 'dpt.parallel.ranks.sender'
+local weights = require 'dpt.parallel.ranks.weights'
+local alike = require 'dpt.nn.DistributedDataParallel.alike'
+local bare = require 'dpt.nn.DistributedDataParallel.bare'
+local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
+local options = require 'dpt.nn.DistributedDataParallel.options'
+local deviceOutputs = require 'dpt.parallel.split.device_outputs'
+local type = dptffi.type
+
+local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
+DistributedDataParallel.reduce, DistributedDataParallel.buffers = 'samples', 'first'
+DistributedDataParallel.overlap = true
+
+--- What copies do without: they are bare networks.
+DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 'pending', 'order',
+   'sentBytes', 'output', 'gradInput'}
+
+local NAME = 'nn.DistributedDataParallel'
+-- More than a process has devices: what replicas of other ranks draw differs from this one's.
+local LANE = 1024
+
+local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
+
+--- @param module which all ranks have made alike; rank 0's parameters, running statistics and
+-- random states become those of all
+-- @param given reduce = 'samples' (the mean over the samples of all ranks), 'ranks' (the mean of
+-- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
+-- 'first' (rank 0's), 'average' or 'own'; overlap = whether gradients are sent while others are
+-- computed
+function DistributedDataParallel:__init(module, given)
+   if not torch.isTypeOf(module, 'nn.Module') then
+      fail('wants an nn.Module as argument 1, got %s', torch.type(module))
+   end
+   for _, inner in ipairs(module:listModules()) do
+      if torch.isTypeOf(inner, NAME) then fail('got a network with another one of it inside') end
+   end
+   options.set(self, given, NAME)
+   parent.__init(self, module)
+   self._type = module:type()
+   self.rank, self.ranks = distributed.rank(), distributed.size()
+   self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
+   self.sender = self.ranks > 1 and Sender.new(self.sentBytes) or nil
+   self.rows, self.passes = 0, 0
+   if self.ranks > 1 then
+      weights.noted = true
+      options.checkScale(module, NAME)
+      self:_compare()
+      self:syncParameters()
+      self:_shareRandom()
+   end
+end
+
+--- The network inside: what torch.save writes.
+function DistributedDataParallel:__saved() return self.modules[1] end
+
+local function rowsOf(self, input)
+   local split = self.table and self.table.dimension or self.modules[1]:inputSplit(input)
+   return deviceOutputs.rows(input, type(split) == 'number' and split or 1)
+end
+
+-- Where this rank's rows begin in the batch of all ranks.
+function DistributedDataParallel:_place(input)
+   self.rows = rowsOf(self, input)
+   if self.deferred then -- nothing is sent: as if all had as many
+      self.before = self.rows * self.rank
+      return
+   end
+   local all = self:_exchange(self.rows)
+   self.before = 0
+   for r = 1, self.rank do self.before = self.before + all[r][1] end
+end
+
+--- The numbers of all ranks. A rank without rows has drawn nothing: its generator catches up.
+-- @return list[rank + 1] of lists
+function DistributedDataParallel:_exchange(...)
+   local device = self.device or self.table.gpuAssignments[1]
+   local offset = device > 0 and random.offset(device) or 0
+   local all, most = exchange(offset, ...), offset
+   for _, numbers in ipairs(all) do most = math.max(most, table.remove(numbers, 1)) end
+   if most > offset then random.advance(device, most) end
+   return all
+end
+
+-- A table of devices without rows has no sizes to answer with: its first replica runs empty
+-- batches.
+local function isLeft(self) return self.table and self.rows == 0 and self.table.gather ~= false end
+
+local function owned(self, value)
+   return nn.utils.recursiveType(torch.isTensor(value) and value or copyTree(value), self._type)
+end
+
+-- Calls f(...), a pass of this rank's rows.
+local function within(self, f, ...)
+   if self.table and not isLeft(self) then
+      return random.from(self.before, self.rank * LANE, f, ...)
+   end
+   if self.device == 0 then return f(...) end
+   local device = self.device or self.table.gpuAssignments[1]
+   local passes = random.from(self.before, self.rank * LANE, random.passes, device,
+      {0, self.rows}, 1)
+   return random.within(passes[1], f, ...)
+end
+
+--- Calls a method of the network, a pass of this rank's rows that sends nothing.
+function DistributedDataParallel:_run(method, input, ...)
+   local module = self.modules[1]
+   if not isLeft(self) then return within(self, module[method], module, input, ...) end
+   local first, gradOutput = module.modules[1], ...
+   return cutorch.withDevice(module.gpuAssignments[1], within, self, first[method], first,
+      owned(self, input), gradOutput and owned(self, gradOutput), select(2, ...))
+end
+
+function DistributedDataParallel:updateOutput(input)
+   local module = self.modules[1]
+   if self.ranks == 1 or self.train == false then
+      self.output = module:updateOutput(input)
+      return self.output
+   end
+   self:_layOut()
+   self:_place(input)
+   self.passes = self.passes + 1
+   if self.device == 0 then
+      self.output = hostRandom(self.passes, self.rank, module.updateOutput, module, input)
+   else
+      self.output = self:_run('updateOutput', input)
+   end
+   return self.output
+end
+
+function DistributedDataParallel:updateGradInput(input, gradOutput)
+   self.gradInput = self.ranks == 1 and self.modules[1]:updateGradInput(input, gradOutput)
+      or self:_run('updateGradInput', input, gradOutput)
+   return self.gradInput
+end
+
+-- The order in which rank 0's first pass filled the gradients becomes that of all buckets.
+local function learnOrder(self)
+   self.ordered = true
+   if self.device == 0 or not self.overlap then return end
+   local dispatcher = self.table and self.table.impl or self.dispatcher
+   self.order = distributed.broadcastValue(dispatcher:run(tracker.order)[1] or false, 0) or nil
+   self.params.overlap = nil
+end
+
+-- Runs a method that adds to the gradients, beside which they are added up over all ranks, or
+-- before.
+local function pass(self, method, input, gradOutput, scale)
+   local module, params = self.modules[1], self.params
+   if self.table and not isLeft(self) then
+      module.overlap = self.overlap
+      return within(self, module[method], module, input, gradOutput, scale)
+   end
+   local call = self.overlap and not self.table and params:begin(self.dispatcher, 1)
+   local ok, result
+   if call then
+      ok, result = pcall(within, self, call, module, 1, nil, method, input, gradOutput, scale)
+   else
+      ok, result = pcall(self._run, self, method, input, gradOutput, scale)
+   end
+   if not ok then
+      params:zeroOthers()
+      error(result, 0)
+   end
+   params:reduce()
+   return result
+end
+
+function DistributedDataParallel:_accumulate(method, input, gradOutput, scale)
+   local module = self.modules[1]
+   if self.ranks == 1 then return module[method](module, input, gradOutput, scale) end
+   self:_layOut()
+   if self.deferred then return self:_defer(method, input, gradOutput, scale or 1) end
+   local share = self:_settle(self:_weight(gradOutput))
+   self:_holdOnce()
+   local result = pass(self, method, input, gradOutput, (scale or 1) * share)
+   if not self.ordered then learnOrder(self) end
+   self:syncBuffers()
+   return result
+end
+
+function DistributedDataParallel:backward(input, gradOutput, scale)
+   self.gradInput = self:_accumulate('backward', input, gradOutput, scale)
+   return self.gradInput
+end
+
+function DistributedDataParallel:accGradParameters(input, gradOutput, scale)
+   self:_accumulate('accGradParameters', input, gradOutput, scale)
+end
+
+for _, methods in ipairs{alike, bare, deferred} do
+   for name, method in pairs(methods) do DistributedDataParallel[name] = method end
+end
+
+return DistributedDataParallel

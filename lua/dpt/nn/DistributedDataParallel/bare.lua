@@ -1,0 +1,61 @@
+--- dpt.nn.DistributedDataParallel.bare: what a distributed network does as the network inside.
+--
+-- Invariant: each of these is the inner network's answer; what ranks still hold of gradients has
+-- been added up before they are used.
+local dptffi = require 'dpt.ffi'
+
+local bare = {}
+
+for _, name in ipairs{'parameters', 'findModules', 'apply', 'inputSplit', 'outputSplit', 'clone',
+   'runningStatistics', 'reset'} do
+   bare[name] = function(self, ...) return self.modules[1][name](self.modules[1], ...) end
+end
+
+--- A copy is a bare one, as a file is.
+function bare.__clone(_, plain) return plain().modules[1] end
+
+function bare:getParameters()
+   local module = self.modules[1]
+   local parameters, gradients = module:getParameters()
+   if self.ranks > 1 then self:_layOut() end
+   return parameters, gradients
+end
+
+function bare:zeroGradParameters()
+   self:_forgetPending()
+   self.modules[1]:zeroGradParameters()
+end
+
+function bare:updateParameters(learningRate)
+   if self.pending then self:syncGradients() end
+   self.modules[1]:updateParameters(learningRate)
+end
+
+function bare:type(typename, tensorCache)
+   local module = self.modules[1]
+   if not typename then return module:type() end
+   if self.pending then self:syncGradients() end
+   module:type(typename, tensorCache)
+   self._type, self.output, self.gradInput = typename, module.output, module.gradInput
+   return self
+end
+
+function bare:clearState()
+   local module = self.modules[1]
+   module:clearState()
+   self.output, self.gradInput = module.output, module.gradInput
+   return self
+end
+
+function bare:accUpdateGradParameters()
+   dptffi.fail('nn.DistributedDataParallel: accUpdateGradParameters would change each rank by its'
+      .. ' own rows alone; call backward and then updateParameters(learningRate)')
+end
+bare.sharedAccUpdateGradParameters = bare.accUpdateGradParameters
+
+function bare:__tostring__()
+   return ('nn.DistributedDataParallel: rank %d of %d x %s'):format(self.rank, self.ranks,
+      tostring(self.modules[1]))
+end
+
+return bare

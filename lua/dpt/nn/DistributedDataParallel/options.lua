@@ -1,0 +1,58 @@
+--- dpt.nn.DistributedDataParallel.options: checks what a distributed network is made with and of.
+--
+-- Invariant: an option that is not known or has a wrong value raises, saying what was wanted.
+local torch = require 'dpt.tensor'
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
+
+local options = {}
+
+local names = {'buffers', 'overlap', 'reduce'}
+local known = {
+   buffers = {"'first', 'average' or 'own'", first = true, average = true, own = true},
+   overlap = {'true or false', [true] = true, [false] = true},
+   reduce = {"'samples', 'ranks' or 'sum'", samples = true, ranks = true, sum = true},
+}
+
+--- Sets fields of an object by the options of a user.
+function options.set(object, given, owner)
+   if given ~= nil and type(given) ~= 'table' then
+      fail('%s: wants a table of options as argument 2, got %s', owner, torch.type(given))
+   end
+   for name, value in pairs(given or {}) do
+      if not known[name] then
+         fail('%s: there is no option %s, wanted %s', owner, tostring(name),
+            table.concat(names, ', '))
+      end
+      if not known[name][value] then
+         fail('%s: option %s wants %s, got %s', owner, name, known[name][1], tostring(value))
+      end
+      object[name] = value
+   end
+end
+
+--- The options of an object, each as a text.
+function options.texts(object)
+   local list = {}
+   for i, name in ipairs(names) do
+      list[i] = ('option %s = %s'):format(name, tostring(object[name]))
+   end
+   return list
+end
+
+--- Raises if a module that adds to gradients would ignore by how much: that is how ranks weigh.
+function options.checkScale(module, owner)
+   for i, inner in ipairs(module:listModules()) do
+      local some = inner:parameters()
+      for _, name in ipairs(some and #some > 0 and {'backward', 'accGradParameters'} or {}) do
+         local info = debug.getinfo(inner[name], 'u')
+         if not info.isvararg and info.nparams < 4 then
+            fail("%s: module %d, a %s, has a method %s without the argument 'scale' (input,"
+               .. ' gradOutput, scale), by which ranks weigh their gradients', owner, i,
+               torch.type(inner), name)
+         end
+      end
+   end
+end
+
+return options

@@ -1,0 +1,250 @@
+--- dpt.parallel.params.tracker: which gradients of a replica a backward pass has filled.
+--
+-- Invariant: this runs where a replica lives. A tracker knows the modules of a replica that own
+-- gradients (`modules`, weak: it shall not keep them), how many calls of each fill its gradients
+-- (`expected`, by method), and what has happened in the pass that runs. A container that is not
+-- known to leave the gradients of the modules in it alone owns those as well
+-- (dpt.parallel.params.owners): their buckets wait until it returns. Modules have hooks only while
+-- a backward pass runs, so files and clones never contain them.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local random = require 'dpt.parallel.dispatch.random'
+local errors = require 'dpt.parallel.dispatch.errors'
+local owners = require 'dpt.parallel.params.owners'
+local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
+
+local tracking = {}
+
+local trackers = setmetatable({}, {__mode = 'k'}) -- by replica
+
+--- By address of a reducer of this Lua state: function() that is called when a bucket has become
+-- ready in its first replica.
+tracking.listeners = {}
+
+local HOOKED = {'backward', 'accGradParameters'}
+
+-- How often something has written to the gradients; the running sums do not count before their end.
+local function writes(tracker)
+   local sum = 0
+   for _, t in ipairs(tracker.gradients) do
+      sum = sum + tonumber(C.dpt_storage_writes(t.storage_))
+   end
+   return sum
+end
+
+-- Finds writes outside of the calls of those that own the gradients.
+local function verify(tracker)
+   if writes(tracker) == tracker.last then return end
+   tracker.loose = true
+   tracker.late = tracker.late or tracker.marked
+end
+
+-- Nothing can be added to what has gone to other processes.
+local function checkSent(tracker, k, b)
+   if C.dpt_reducer_state(tracker.reducer, b - 1) ~= C.DPT_BUCKET_SENT then return end
+   local sizes = {}
+   for i, t in ipairs(tracker.modules[k]:parameters() or {}) do
+      sizes[i] = table.concat(t:size():totable(), 'x')
+   end
+   fail('overlap: %s with parameters %s is called %d times in this pass, %d in those before, after'
+      .. ' its gradients had gone to other ranks (overlap = false lets them wait for the end)',
+      torch.type(tracker.modules[k]), table.concat(sizes, ', '), tracker.calls[k] + 1,
+      tracker.wanted[k])
+end
+
+-- A module is called from outside, perhaps more often than ever before.
+local function enter(tracker, k)
+   if tracker.inside == 0 then verify(tracker) end
+   tracker.inside = tracker.inside + 1
+   local depth = tracker.depth[k]
+   tracker.depth[k] = depth + 1
+   if depth > 0 or tracker.calls[k] < tracker.wanted[k] then return end
+   for _, b in ipairs(tracker.buckets[k]) do
+      if tracker.wanted[k] > 0 then
+         checkSent(tracker, k, b)
+         lib.reducer_invalidate(tracker.reducer, tracker.replica, b - 1)
+         -- it may do anything to gradients whose sum may have begun
+         tracker.late = tracker.late or tracker.holds[k] and tracker.missing[b] == 0
+      end
+      tracker.missing[b] = math.huge
+   end
+end
+
+-- It returns: with its last call its buckets may be full.
+local function leave(tracker, k, ...)
+   tracker.inside = tracker.inside - 1
+   if tracker.inside == 0 then tracker.last = writes(tracker) end
+   local depth = tracker.depth[k] - 1
+   tracker.depth[k] = depth
+   if depth > 0 then return ... end
+   local calls = tracker.calls[k] + 1
+   tracker.calls[k], tracker.returned = calls, tracker.returned + 1
+   tracker.returnedAt[k] = tracker.returned
+   if calls == tracker.wanted[k] then
+      for _, b in ipairs(tracker.buckets[k]) do
+         local missing = tracker.missing[b] - 1
+         tracker.missing[b] = missing
+         if missing == 0 then
+            tracker.marked = true
+            lib.reducer_bucket_ready(tracker.reducer, tracker.replica, b - 1)
+            local listener = tracker.replica == 0 and tracking.listeners[tracker.address]
+            if listener then listener() end
+         end
+      end
+   end
+   return ...
+end
+
+local function hook(tracker, k, name)
+   return function(module, ...)
+      enter(tracker, k)
+      return leave(tracker, k, tracker.original[name][k](module, ...))
+   end
+end
+
+-- Adds a module that owns gradients to a tracker; byKey: the bucket of each gradient.
+local function observe(tracker, module, byKey)
+   local list, had, keys = {}, {}, owners.gradientsOf(module)
+   for key in pairs(keys) do
+      local b = byKey[key]
+      if not b then tracker.unfit = true end
+      if b and not had[b] then
+         had[b] = true
+         list[#list + 1] = b
+      end
+   end
+   if #list == 0 then return end
+   local k = #tracker.buckets + 1
+   tracker.buckets[k], tracker.modules[k], tracker.keys[k] = list, module, keys
+   tracker.holds[k] = #(module.modules or {}) > 0
+   for _, b in ipairs(list) do tracker.owners[b] = tracker.owners[b] + 1 end
+   for _, name in ipairs(HOOKED) do tracker.hooks[name][k] = hook(tracker, k, name) end
+end
+
+--- Lets a replica mark the buckets of a reducer (run by a dispatcher).
+-- @param address of the reducer, which its owner keeps
+-- @param bucketOf in which bucket each parameter is; 0: in none
+-- @param count how many buckets there are
+function tracking.track(replica, i, address, bucketOf, count)
+   local tracker = {
+      reducer = ffi.cast('dpt_reducer *', ffi.cast('uintptr_t', address)), replica = i - 1,
+      modules = setmetatable({}, {__mode = 'v'}), buckets = {}, owners = {}, expected = {},
+      holds = {}, leaving = setmetatable({}, {__mode = 'v'}), address = address,
+      bucketOf = bucketOf, hooks = {}, original = {}, kept = {}, gradients = {}, keys = {},
+      returnedAt = {}, names = {},
+   }
+   for b = 1, count do tracker.owners[b] = 0 end
+   for _, name in ipairs(HOOKED) do
+      tracker.hooks[name], tracker.original[name], tracker.kept[name] = {}, {}, {}
+   end
+   local byKey, stores, seen = {}, {}, {}
+   local tensors, gradients = replica:parameters()
+   for k = 1, #tensors do
+      local t = gradients[k]
+      if not t then
+         tracker.unfit = true
+         break
+      end
+      tracker.names[k] = owners.keyOf(t)
+      if bucketOf[k] > 0 then byKey[owners.keyOf(t)] = bucketOf[k] end
+      if t:nElement() > 0 and not stores[comm.address(t)] then
+         stores[comm.address(t)] = true
+         table.insert(tracker.gradients, t)
+      elseif t:nElement() == 0 then
+         byKey[owners.keyOf(t)] = byKey[owners.keyOf(t)] or 1 -- nothing to wait for
+      end
+   end
+   for _, module in ipairs(replica:listModules()) do
+      if not seen[module] then
+         seen[module] = true
+         observe(tracker, module, byKey)
+         if #(module.modules or {}) > 0 and owners.leavesInner(module) then
+            table.insert(tracker.leaving, module)
+         end
+      end
+   end
+   tracker.containers = #tracker.leaving
+   trackers[replica] = not tracker.unfit and tracker or nil
+end
+
+-- The tracker of a replica, made anew if a container that left gradients alone may write to them
+-- from now on.
+local function trackerOf(replica, i)
+   local tracker = trackers[replica]
+   for k = 1, tracker and tracker.containers or 0 do
+      local module = tracker.leaving[k]
+      if module and not owners.leavesInner(module) then
+         tracking.track(replica, i, tracker.address, tracker.bucketOf, #tracker.owners)
+         return trackers[replica]
+      end
+   end
+   return tracker
+end
+
+local function start(tracker, method)
+   local expected = tracker.expected[method] or {}
+   tracker.expected[method], tracker.wanted = expected, expected
+   tracker.calls, tracker.depth, tracker.missing, tracker.inside = {}, {}, {}, 0
+   tracker.marked, tracker.late, tracker.loose, tracker.returned = false, false, false, 0
+   for b, count in ipairs(tracker.owners) do tracker.missing[b] = count end
+   tracker.last = writes(tracker)
+   for k in ipairs(tracker.buckets) do
+      tracker.calls[k], tracker.depth[k], expected[k] = 0, 0, expected[k] or 0
+      local module = tracker.modules[k]
+      for _, name in ipairs(HOOKED) do
+         tracker.kept[name][k], tracker.original[name][k] = rawget(module, name), module[name]
+         rawset(module, name, tracker.hooks[name][k])
+      end
+   end
+end
+
+-- Takes the hooks away and learns from a pass that went well.
+local function stop(tracker, ok)
+   local expected = tracker.wanted
+   for k in ipairs(tracker.buckets) do
+      local module = tracker.modules[k]
+      for _, name in ipairs(HOOKED) do
+         rawset(module, name, tracker.kept[name][k])
+         tracker.kept[name][k], tracker.original[name][k] = nil, nil
+      end
+      if ok then expected[k] = math.max(expected[k], tracker.calls[k]) end
+   end
+   verify(tracker)
+end
+
+--- When the gradient of each parameter was full in the last pass, as a list of numbers in that
+-- order (0: the pass did not reach it); nil: nobody looked (run by a dispatcher).
+function tracking.order(replica)
+   local tracker, times, list = trackers[replica], {}, {}
+   if not tracker then return nil end
+   for k, time in pairs(tracker.returnedAt) do
+      for key in pairs(tracker.keys[k]) do times[key] = math.max(times[key] or 0, time) end
+   end
+   for i, key in ipairs(tracker.names) do list[i] = times[key] or 0 end
+   return list
+end
+
+--- Calls a method of a replica that adds to its gradients (run by a dispatcher). Raises if
+-- something has written to gradients whose sum may have begun: it may have been too late.
+-- @param pass of dpt.parallel.dispatch.random
+function tracking.call(replica, i, pass, method, input, other, scale)
+   local tracker = trackerOf(replica, i)
+   if not tracker then
+      return random.within(pass, replica[method], replica, input, other, scale)
+   end
+   start(tracker, method)
+   local ok, result = xpcall(random.within, errors.handler, pass, replica[method], replica, input,
+      other, scale)
+   stop(tracker, ok)
+   if tracker.loose or tracker.late then trackers[replica] = nil end
+   if not ok then error(result, 0) end
+   if tracker.late then
+      fail('overlap: gradients were written to after their sum over the devices had begun, by'
+         .. ' something outside of their module and its containers: zeroGradParameters() and do'
+         .. ' this step again; sums wait for the end from now on (net.overlap = false: always)')
+   end
+   return result
+end
+
+return tracking

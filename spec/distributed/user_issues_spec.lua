@@ -1,0 +1,31 @@
+-- What users of PyTorch's DistributedDataParallel ran into: spec/support/ranks/rows.lua, each row a
+-- check of that name.
+local ranks = require 'spec.support.ranks'
+
+describe('what users of distributed networks ran into:', function()
+   local outputs = {}
+
+   -- Whether a row's check has passed on each of n ranks.
+   local function holds(name)
+      if ranks.missing() then return pending(ranks.missing()) end
+      for n in (os.getenv 'DPT_RANKS' or '1 2 3'):gmatch '%d+' do
+         outputs[n] = outputs[n] or ranks.run(tonumber(n), 'rows', '', 'DPT_DEVICES=host:1')
+         assert.matches(name .. ' holds\n', outputs[n], 1, true)
+      end
+   end
+
+   it('H6: parameters that some ranks do not use need no option', function() holds 'H6' end)
+   it('H7: what no rank used keeps its bits, and momentum goes on', function() holds 'H7' end)
+   it('H8: what is used costs no search and nothing that is sent', function() holds 'H8' end)
+   it('H9: modules that are called twice and tied weights are waited for', function()
+      holds 'H9'
+   end)
+   it('H10: a module that is called more often than before is named', function() holds 'H10' end)
+   it('H12: the mean is over samples, over ranks, or there is none', function() holds 'H12' end)
+   it('H13: noSync sends nothing and syncGradients needs no batch', function() holds 'H13' end)
+   it('H14: no gradient is copied to a bucket', function() holds 'H14' end)
+   it('H15: buckets need no memory', function() holds 'H15' end)
+   it('H16: a gradient that is changed while it is sent is found out', function() holds 'H16' end)
+   it('H17: ranks whose networks differ all say where', function() holds 'H17' end)
+   it('H22: ranks drop what one process would', function() holds 'H22' end)
+end)

@@ -1,0 +1,107 @@
+-- nn.DistributedDataParallel in a world of one rank (DistributedDataParallel/alike,
+-- DistributedDataParallel/bare, DistributedDataParallel/deferred, DistributedDataParallel/options);
+-- spec/distributed/training_spec.lua has several.
+local dpt = require 'dpt'
+local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
+
+describe('nn.DistributedDataParallel of one rank', function()
+   local function network()
+      torch.manualSeed(3)
+      return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Dropout(0.2)):add(nn.Tanh())
+         :add(nn.Linear(4, 2)):float()
+   end
+
+   it('is the network inside', function()
+      local bare = network()
+      local net = nn.DistributedDataParallel(network())
+      local x, dx = net:getParameters()
+      local y, dy = bare:getParameters()
+      local input, gradOutput = torch.randn(5, 3):float(), torch.randn(5, 2):float()
+      for _, one in ipairs{net, bare} do
+         torch.manualSeed(5)
+         one:training()
+         one:zeroGradParameters()
+         one:forward(input)
+         one:backward(input, gradOutput, 0.5)
+         one:updateGradInput(input, gradOutput)
+         one:accGradParameters(input, gradOutput)
+         one:updateParameters(0.1)
+      end
+      assert.same(dy:totable(), dx:totable())
+      assert.same(y:totable(), x:totable())
+      assert.same(bare.output:totable(), net.output:totable())
+      assert.same(bare.gradInput:totable(), net.gradInput:totable())
+      assert.equal(2, #net:findModules 'nn.Linear')
+      assert.equal('torch.FloatTensor', net:type())
+      assert.equal('torch.DoubleTensor', net:double():get(1):get(1).weight:type())
+      net:evaluate()
+      assert.is_false(net:get(1):get(2).train)
+      local count = 0
+      net:apply(function() count = count + 1 end)
+      assert.equal(5, count)
+      net:clearState()
+      assert.equal(0, net.output:nElement())
+      assert.matches('rank 0 of 1 x nn.Sequential', tostring(net), 1, true)
+   end)
+
+   it('is written to files, and copied, as the network inside', function()
+      local inner = network()
+      local net = nn.DistributedDataParallel(inner)
+      local loaded = torch.deserialize(torch.serialize{net = net, inner = inner})
+      assert.equal('nn.Sequential', torch.type(loaded.net))
+      assert.is_true(rawequal(loaded.net, loaded.inner))
+      assert.same(inner:get(1).weight:totable(), loaded.net:get(1).weight:totable())
+      assert.equal('nn.Sequential', torch.type(net:clone()))
+      assert.equal('nn.Sequential', torch.type(require 'dpt.clone'{net}[1]))
+   end)
+
+   it('takes noSync and syncGradients as they are', function()
+      local net = nn.DistributedDataParallel(network())
+      local x, dx = net:getParameters()
+      local input, gradOutput = torch.randn(5, 3):float(), torch.randn(5, 2):float()
+      net:zeroGradParameters()
+      assert.equal(7, net:noSync(function()
+         net:forward(input)
+         net:backward(input, gradOutput)
+         return 7
+      end))
+      net:syncGradients()
+      local before = x:clone()
+      optim.sgd(function() return 0, dx end, x, {learningRate = 1})
+      assert.is_true((before - dx - x):abs():max() < 1e-6)
+      assert.error_matches(function() net:noSync(error, 'inside') end, 'inside')
+   end)
+
+   it('says what is wrong with its arguments', function()
+      local function wrong(message, ...)
+         local given = {...}
+         assert.error_matches(function() nn.DistributedDataParallel(unpack(given, 1, 2)) end,
+            message, 1, true)
+      end
+      wrong('wants an nn.Module as argument 1, got number', 3)
+      wrong('wants a table of options as argument 2, got number', network(), 3)
+      wrong('there is no option bucket, wanted buffers, overlap, reduce', network(), {bucket = 3})
+      wrong("option reduce wants 'samples', 'ranks' or 'sum', got mean", network(),
+         {reduce = 'mean'})
+      wrong('got a network with another one of it inside',
+         nn.Sequential():add(nn.DistributedDataParallel(network())))
+      assert.error_matches(function()
+         nn.DistributedDataParallel(network()):accUpdateGradParameters()
+      end, 'would change each rank by its own rows alone')
+   end)
+
+   it('finds methods that ignore how much a gradient counts', function()
+      local options = require 'dpt.nn.DistributedDataParallel.options'
+      for _, module in ipairs{network(), nn.LookupTable(3, 2), nn.SeqLSTM(2, 2),
+         nn.SpatialConvolution(1, 1, 1, 1), nn.BatchNormalization(2)} do
+         options.checkScale(module, 'net')
+      end
+      local net = network()
+      net:get(4).accGradParameters = function(self, input, gradOutput)
+         return self, input, gradOutput
+      end
+      assert.error_matches(function() options.checkScale(net, 'net') end,
+         "net: module 5, a nn.Linear, has a method accGradParameters without the argument 'scale'",
+         1, true)
+   end)
+end)

@@ -1,0 +1,71 @@
+-- dpt.parallel.params.tracker beside what spec/parallel/params/overlap_spec.lua sees of it.
+local dpt = require 'dpt'
+local nn, torch = dpt.nn, dpt.torch
+local flatten = require 'dpt.parallel.params.layout'
+local Overlap = require 'dpt.parallel.params.overlap'
+local buckets = require 'dpt.parallel.params.buckets'
+local tracker = require 'dpt.parallel.params.tracker'
+
+describe('dpt.parallel.params.tracker', function()
+   local limits = {buckets.first, buckets.rest}
+   after_each(function() buckets.first, buckets.rest = unpack(limits) end)
+
+   -- One replica whose buckets a sender is given.
+   local function single(net, order)
+      local sent = {}
+      local list = flatten.describe(net)
+      flatten.flatten(list, 'net')
+      local plan, segments = flatten.plan(list)
+      local flat = {{segments[1][1], segments[2][1]}}
+      local dispatcher = {run = function(_, f, ...) return {f(net, 1, ...)} end}
+      local overlap = Overlap.new(plan, flat, list.n, dispatcher,
+         {send = function(_, tensors, b) sent[#sent + 1] = {b, #tensors} end}, order)
+      return function(input, gradOutput)
+         net:forward(input)
+         local call = overlap:begin(1)
+         call(net, 1, nil, 'backward', input, gradOutput, 1)
+         local early = #sent
+         overlap:finish()
+         local numbers = {}
+         for i, one in ipairs(sent) do numbers[i] = one[1] end
+         sent = {}
+         return early, numbers
+      end
+   end
+
+   local function network()
+      return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Linear(4, 4)):add(nn.Linear(4, 2)):cuda()
+   end
+
+   it('knows when each gradient was full', function()
+      buckets.first, buckets.rest = 40, 40
+      local net = network()
+      local step = single(net)
+      local input, gradOutput = torch.randn(2, 3):cuda(), torch.randn(2, 2):cuda()
+      step(input, gradOutput)
+      assert.same({3, 3, 2, 2, 1, 1}, tracker.order(net))
+      assert.is_nil(tracker.order(network()))
+   end)
+
+   it('lets buckets be sent in order, as soon as they are full', function()
+      buckets.first, buckets.rest = 40, 40
+      local net = network()
+      local input, gradOutput = torch.randn(2, 3):cuda(), torch.randn(2, 2):cuda()
+      local step = single(net)
+      local early, all = step(input, gradOutput)
+      assert.equal(0, early) -- who adds what is unknown yet
+      local n = #all
+      assert.is_true(n >= 3)
+      for _ = 1, 2 do
+         early, all = step(input, gradOutput)
+         assert.equal(n, early)
+         for b = 1, n do assert.equal(b, all[b]) end
+      end
+      -- in another order the last bucket to be full holds back those behind it
+      early = single(net, {1, 1, 2, 2, 3, 3})
+      early(input, gradOutput)
+      local count, numbers = early(input, gradOutput)
+      assert.equal(n, count)
+      for b = 1, n do assert.equal(b, numbers[b]) end
+   end)
+end)

@@ -1,0 +1,29 @@
+-- dpt.parallel.ranks.digest: what must be equal on all ranks.
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
+local digest = require 'dpt.parallel.ranks.digest'
+
+describe('dpt.parallel.ranks.digest', function()
+   it('names options, modules, parameters and buffers', function()
+      local net = nn.Sequential():add(nn.Linear(3, 2)):add(nn.BatchNormalization(2)):float()
+      net:get(2).gradBias = nil
+      local list = digest.of(net, {net:get(2).running_mean}, {'option a = 1'})
+      assert.same({'option a = 1', 'module 1: nn.Sequential', 'module 2: nn.Linear',
+         'module 3: nn.BatchNormalization',
+         'parameter 1 (modules[1].weight): torch.FloatTensor of 2x3',
+         'parameter 2 (modules[1].bias): torch.FloatTensor of 2',
+         'parameter 3 (modules[2].weight): torch.FloatTensor of 2',
+         'parameter 4 (modules[2].bias): torch.FloatTensor of 2, ignored: it has no gradient',
+         'buffer 1 (modules[2].running_mean): torch.FloatTensor of 2'}, list)
+      digest.compare('net', list)
+   end)
+
+   it('names a tensor by the first module that has it', function()
+      local a = nn.Linear(2, 2)
+      local b = nn.Linear(2, 2)
+      b.weight = a.weight
+      local names = digest.names(nn.Sequential():add(a):add(b))
+      assert.equal('modules[1].weight', names[b.weight])
+      assert.is_nil(names[torch.Tensor(1)])
+   end)
+end)

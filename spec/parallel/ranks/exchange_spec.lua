@@ -1,0 +1,10 @@
+-- dpt.parallel.ranks.exchange in a world of one; spec/distributed/training_spec.lua has several.
+local exchange = require 'dpt.parallel.ranks.exchange'
+
+describe('dpt.parallel.ranks.exchange', function()
+   it('returns the numbers of every rank', function()
+      assert.same({{3, -1.5}}, exchange(3, -1.5))
+      assert.same({{2 ^ 52}}, exchange(2 ^ 52))
+      assert.same({{1, 2}}, exchange(1, 2))
+   end)
+end)

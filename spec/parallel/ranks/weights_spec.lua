@@ -1,0 +1,52 @@
+-- dpt.parallel.ranks.weights: how much the gradient of each rank counts.
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
+local weights = require 'dpt.parallel.ranks.weights'
+
+describe('dpt.parallel.ranks.weights', function()
+   before_each(function() weights.noted = true end)
+   after_each(function() weights.noted = false end)
+
+   local function gradient(criterion, input, target)
+      criterion:forward(input, target)
+      return criterion:backward(input, target)
+   end
+
+   it('are what the criterion divides by', function()
+      local input = torch.randn(3, 2):float()
+      local nll = nn.ClassNLLCriterion(torch.Tensor{1, 3}):float()
+      assert.same({7, weights.DENOMINATOR}, {weights.of(gradient(nll, input,
+         torch.Tensor{2, 1, 2}), 3)})
+      assert.same({6, weights.DENOMINATOR}, {weights.of(gradient(nn.MSECriterion():float(), input,
+         input), 3)})
+      local sum = nn.MSECriterion(false):float()
+      assert.same({1, weights.SUM}, {weights.of(gradient(sum, input, input), 3)})
+   end)
+
+   it('are rows if that is unknown, and nothing without rows', function()
+      local input = torch.randn(3, 2):float()
+      assert.same({3, weights.ROWS}, {weights.of(input, 3)})
+      local several = nn.MultiCriterion():add(nn.MSECriterion()):float()
+      assert.same({3, weights.ROWS}, {weights.of(gradient(several, input, input), 3)})
+      assert.same({0, weights.NONE}, {weights.of(input, 0)})
+      weights.noted = false
+      assert.same({3, weights.ROWS}, {weights.of(gradient(nn.AbsCriterion():float(), input, input),
+         3)})
+   end)
+
+   it('are added up, but for sums, and do not mix', function()
+      local R, D, S, N = weights.ROWS, weights.DENOMINATOR, weights.SUM, weights.NONE
+      assert.same({5, true}, {weights.sum('net', {{2, R}, {0, N}, {3, R}}, 1, 2)})
+      assert.same({1, false}, {weights.sum('net', {{0, N}, {1, S}, {1, S}}, 1, 2)})
+      assert.same({0, true}, {weights.sum('net', {{0, N}}, 1, 2)})
+      assert.error_matches(function() weights.sum('net', {{0, N}, {1, R}, {3, D}}, 1, 2) end,
+         "net: the gradient of rank 1 was divided by rows, that of rank 2 by the criterion's"
+         .. ' denominator', 1, true)
+   end)
+
+   it('have a zero that changes no bit', function()
+      for _, x in ipairs{0, -1 / math.huge, 1e-40, -3} do
+         assert.equal(1 / x, 1 / (x + weights.NOTHING))
+      end
+   end)
+end)

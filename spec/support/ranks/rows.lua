@@ -1,0 +1,391 @@
+-- What users of PyTorch's DistributedDataParallel ran into: each row of docs/user-issues.md that it
+-- names is a check here; rank 0 prints its name if all ranks have passed it.
+local distributed = require 'dpt.distributed'
+local buckets = require 'dpt.parallel.params.buckets'
+local optim = require 'dpt'.optim
+local rank, size = distributed.rank(), distributed.size()
+buckets.first, buckets.rest = 40, 200 -- bytes: a layer of 4 to 2 is the first
+
+local g = torch.Generator()
+torch.manualSeed(g, 3)
+local function rand(...) return torch.rand(g, ...):cuda() end
+
+local function linears(...)
+   local net, sizes = nn.Sequential(), {...}
+   for i = 2, #sizes do
+      net:add(nn.Linear(sizes[i - 1], sizes[i]))
+      if i < #sizes then net:add(nn.Tanh()) end
+   end
+   return net:cuda()
+end
+
+local function near(a, b, what)
+   local off = (a:double() - b:double()):abs():max()
+   if off >= 1e-5 or off ~= off then error(('%s on rank %d: off by %g'):format(what, rank, off)) end
+end
+
+local function equal(a, b, what)
+   assert((a:double() - b:double()):abs():max() == 0, what .. ' on rank ' .. rank)
+end
+
+-- A pass of this rank's rows of an input, `each` to a rank.
+local function backward(net, input, gradOutput, each, scale)
+   each = each or input:size(1) / size
+   local a = input:narrow(1, rank * each + 1, each)
+   net:forward(a)
+   return net:backward(a, gradOutput:narrow(1, rank * each + 1, each), scale)
+end
+
+-- What one process has after the same passes: the mean over all ranks.
+local function alone(net, input, gradOutput, scale)
+   net:forward(input)
+   net:backward(input, gradOutput, (scale or 1) / size)
+end
+
+local function pair(net, options)
+   local one = net:clone()
+   local all = nn.DistributedDataParallel(net, options)
+   local _, dx = all:getParameters()
+   local _, px = one:getParameters()
+   all:zeroGradParameters()
+   one:zeroGradParameters()
+   return all, one, dx, px
+end
+
+local function raises(message, f, ...)
+   local ok, why = pcall(f, ...)
+   assert(not ok, 'no error, wanted ' .. message)
+   assert(why:find(message, 1, true), why)
+end
+
+local Turns, parent = torch.class('Turns', 'nn.Container')
+function Turns:__init(...)
+   parent.__init(self)
+   for _, module in ipairs{...} do self:add(module) end
+   self.turns = {1}
+end
+function Turns:updateOutput(input)
+   self.output = self.modules[self.turns[1]]:updateOutput(input):clone()
+   for i = 2, #self.turns do self.output:add(self.modules[self.turns[i]]:updateOutput(input)) end
+   return self.output
+end
+function Turns:updateGradInput(input, gradOutput)
+   self.gradInput = self.modules[self.turns[1]]:updateGradInput(input, gradOutput)
+   return self.gradInput
+end
+function Turns:accGradParameters(input, gradOutput, scale)
+   for _, turn in ipairs(self.turns) do
+      self.modules[turn]:accGradParameters(input, gradOutput, scale)
+   end
+end
+Turns.leavesGradients = true
+
+local rows = {}
+
+-- Unused parameters need no option, on some ranks or on all.
+function rows.H6()
+   local all, one, dx, px = pair(Turns.new(nn.Linear(3, 2), nn.Linear(3, 2)):cuda())
+   for step = 1, 4 do
+      local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+      all:get(1).turns = {rank == 0 and step > 1 and 2 or 1}
+      backward(all, input, gradOutput)
+      for r = 0, size - 1 do -- one process does what each rank does
+         one.turns = {r == 0 and step > 1 and 2 or 1}
+         local a = input:narrow(1, 2 * r + 1, 2)
+         one:forward(a)
+         one:backward(a, gradOutput:narrow(1, 2 * r + 1, 2), 1 / size)
+      end
+      near(dx, px, 'H6')
+   end
+end
+
+-- What no rank used keeps its bits, also -0 and what is not finite; momentum goes on.
+function rows.H7()
+   local all, one, dx, px = pair(Turns.new(nn.Linear(3, 2), nn.Linear(3, 2)):cuda())
+   local odd = torch.FloatTensor{-0, 1e-30, 1 / 0, -3, 7, 0.1}
+   odd[1] = -1 / math.huge
+   all:get(1).modules[2].gradWeight:copy(odd)
+   for _ = 1, 3 do backward(all, rand(2 * size, 3), rand(2 * size, 2)) end
+   local left = all:get(1).modules[2].gradWeight:float():view(-1)
+   for i = 1, 6 do
+      assert(left[i] == odd[i] and 1 / left[i] == 1 / odd[i], 'H7: element ' .. i)
+   end
+   all:zeroGradParameters()
+   local x, y = all:getParameters(), one:getParameters()
+   local config = {learningRate = 0.1, momentum = 0.9}
+   local a, b = {}, {}
+   for step = 1, 4 do
+      local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+      all:get(1).turns, one.turns = {step % 2 + 1}, {step % 2 + 1}
+      optim.sgd(function()
+         all:zeroGradParameters()
+         backward(all, input, gradOutput)
+         return 0, dx
+      end, x, config, a)
+      optim.sgd(function()
+         one:zeroGradParameters()
+         alone(one, input, gradOutput)
+         return 0, px
+      end, y, config, b)
+   end
+   near(x, y, 'H7')
+end
+
+-- What is sent does not depend on what is used, and finding out costs no collective.
+function rows.H8()
+   if size == 1 then return end
+   local all = pair(Turns.new(nn.Linear(3, 2), nn.Linear(3, 2)):cuda())
+   local bytes
+   for step = 1, 5 do
+      all:get(1).turns = {step % 2 + 1}
+      local before = all.sentBytes.gradients
+      backward(all, rand(2 * size, 3), rand(2 * size, 2))
+      bytes = bytes or all.sentBytes.gradients - before
+      assert(bytes == all.sentBytes.gradients - before and bytes == 16 * 4)
+   end
+end
+
+-- A module that is called twice, weights that are tied.
+function rows.H9()
+   local shared = nn.Linear(4, 4)
+   local tied = nn.Linear(4, 4):share(shared, 'weight', 'bias', 'gradWeight', 'gradBias')
+   local net = nn.Sequential():add(nn.Linear(3, 4)):add(shared):add(nn.Tanh()):add(tied)
+      :add(Turns.new(nn.Linear(4, 2))):cuda()
+   net:get(5).turns = {1, 1}
+   local all, one, dx, px = pair(net)
+   for _ = 1, 4 do
+      local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+      backward(all, input, gradOutput)
+      alone(one, input, gradOutput)
+      near(dx, px, 'H9')
+   end
+end
+
+-- One that is called more often after its gradients have gone is named.
+function rows.H10()
+   if size == 1 then return end
+   local net = nn.Sequential():add(nn.Linear(3, 4)):add(Turns.new(nn.Linear(4, 2))):cuda()
+   local all = pair(net)
+   for _ = 1, 3 do backward(all, rand(2 * size, 3), rand(2 * size, 2)) end
+   net:get(2).turns = {1, 1}
+   raises('nn.Linear with parameters 2x4, 2 is called 2 times in this pass, 1 in those before',
+      backward, all, rand(2 * size, 3), rand(2 * size, 2))
+end
+
+-- The mean over samples, over ranks, or the sum.
+function rows.H12()
+   for i, reduce in ipairs{'samples', 'ranks', 'sum'} do
+      local factor = i == 3 and size or 1
+      local all, one, dx, px = pair(linears(3, 4, 2), {reduce = reduce})
+      for _ = 1, 3 do
+         local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+         backward(all, input, gradOutput)
+         alone(one, input, gradOutput, factor)
+         near(dx, px, 'H12 ' .. reduce)
+      end
+   end
+   -- ranks that have more rows count more, unless all ranks are to count alike
+   for _, reduce in ipairs{'samples', 'ranks'} do
+      local all, one, dx, px = pair(linears(3, 4, 2), {reduce = reduce})
+      local before = 0
+      local total = size * (size + 1) / 2
+      local input, gradOutput = rand(total, 3), rand(total, 2)
+      for r = 0, size - 1 do
+         local a, b = input:narrow(1, before + 1, r + 1), gradOutput:narrow(1, before + 1, r + 1)
+         if r == rank then
+            all:forward(a)
+            all:backward(a, b)
+         end
+         one:forward(a)
+         one:backward(a, b, reduce == 'samples' and (r + 1) / total or 1 / size)
+         before = before + r + 1
+      end
+      near(dx, px, 'H12 ' .. reduce)
+   end
+   if size > 1 then -- those that cannot be put together
+      local all = nn.DistributedDataParallel(linears(3, 2))
+      local criterion = nn.MSECriterion():cuda()
+      criterion.sizeAverage = rank == 0
+      local input, target = rand(2, 3), rand(2, 2)
+      criterion:forward(all:forward(input), target)
+      raises("the gradient of rank 0 was divided by the criterion's denominator, that of rank 1 by"
+         .. ' nothing, since its loss is a sum', all.backward, all, input,
+         criterion:backward(all.output, target))
+   end
+end
+
+-- Calls f, in which this rank begins no collective.
+local function silently(f)
+   local kept = {}
+   for name, operation in pairs(distributed) do
+      kept[name] = operation
+      if name ~= 'rank' and name ~= 'size' then
+         distributed[name] = function() error('H13: something was sent: ' .. name) end
+      end
+   end
+   f()
+   for name, operation in pairs(kept) do distributed[name] = operation end
+end
+
+-- noSync sends nothing; the result is that of the large batch, on top of what was there.
+function rows.H13()
+   for _, reduce in ipairs{'samples', 'ranks', 'sum'} do
+      local all, one, dx, px = pair(linears(3, 4, 2), {reduce = reduce})
+      local factor = reduce == 'sum' and size or 1
+      for step = 1, 3 do
+         local function pass(last)
+            local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+            alone(one, input, gradOutput, factor)
+            backward(all, input, gradOutput)
+            return last
+         end
+         silently(function()
+            for _ = 1, 2 do assert(all:noSync(pass, 5) == 5) end
+         end)
+         if step == 2 then all:syncGradients() else pass() end
+         near(dx, px, 'H13 ' .. reduce .. ' step ' .. step)
+      end
+   end
+   -- an optimizer has it done
+   local all, one, dx, px = pair(linears(3, 2))
+   local x, y = all:getParameters(), one:getParameters()
+   local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+   all:noSync(backward, all, input, gradOutput)
+   alone(one, input, gradOutput)
+   optim.sgd(function() return 0, dx end, x, {learningRate = 1})
+   optim.sgd(function() return 0, px end, y, {learningRate = 1})
+   near(x, y, 'H13 by the optimizer')
+   if size > 1 then
+      all:noSync(backward, all, input, gradOutput)
+      dx:mul(2)
+      raises('gradients were written to while ranks hold parts of them', backward, all, input,
+         gradOutput)
+      all:zeroGradParameters()
+   end
+end
+
+-- Buckets are views of the flat gradient: no copy, whatever the strides.
+function rows.H14()
+   local net = nn.Sequential():add(nn.SpatialConvolution(3, 4, 1, 1)):add(nn.ReLU())
+      :add(nn.SpatialConvolution(4, 5, 1, 1)):cuda()
+   local all = pair(net)
+   local _, dx = all:getParameters()
+   local seen = 0
+   for _ = 1, 3 do backward(all, rand(size, 3, 4, 4), rand(size, 5, 4, 4)) end
+   if size == 1 then return end
+   for _, sums in ipairs(all.params.overlap.sums) do
+      for _, t in ipairs(sums) do
+         assert(torch.pointer(t:storage()) == torch.pointer(dx:storage()))
+         seen = seen + t:nElement()
+      end
+   end
+   assert(seen == dx:nElement() and #all.params.overlap.sums > 1)
+end
+
+-- Memory: parameters, gradients and nothing for buckets.
+function rows.H15()
+   local function peak(net)
+      net:getParameters()
+      collectgarbage()
+      collectgarbage()
+      cutorch.synchronize()
+      cutorch.resetPeakMemory(1)
+      local before = cutorch.memoryStats(1).live
+      for _ = 1, 3 do
+         net:zeroGradParameters()
+         net:forward(rand(2, 500))
+         net:backward(net:parameters() and rand(2, 500), rand(2, 400))
+      end
+      cutorch.synchronize()
+      return cutorch.memoryStats(1).peak - before
+   end
+   local bare = peak(linears(500, 400))
+   local wrapped = peak(nn.DistributedDataParallel(linears(500, 400)))
+   assert(wrapped - bare < 500 * 400 * 4 / 20, ('H15: %d and %d bytes'):format(bare, wrapped))
+end
+
+-- A gradient that is written to while its bucket is under way is found out.
+function rows.H16()
+   if size == 1 then return end
+   local net = linears(3, 4, 4, 2)
+   local all = pair(net)
+   for _ = 1, 3 do backward(all, rand(2 * size, 3), rand(2 * size, 2)) end
+   local last, tanh = net:get(5), net:get(2)
+   local before = tanh.updateGradInput
+   function tanh:updateGradInput(...)
+      last.gradWeight:mul(2)
+      return before(self, ...)
+   end
+   raises('gradients were written to after their sum', backward, all, rand(2 * size, 3),
+      rand(2 * size, 2))
+end
+
+-- Networks that differ: every rank says where.
+function rows.H17()
+   if size == 1 then return end
+   local last = size - 1
+   local function wrong(message, make, options)
+      raises(('ranks differ: rank %d has '):format(last) .. message, nn.DistributedDataParallel,
+         make(rank == last), options and options(rank == last))
+   end
+   wrong('parameter 1 (modules[1].weight): torch.CudaTensor of 4x3', function(other)
+      return linears(3, other and 4 or 5, 2)
+   end)
+   wrong('module 3: nn.ReLU, rank 0 has module 3: nn.Tanh', function(other)
+      return nn.Sequential():add(nn.Linear(3, 2)):add(other and nn.ReLU() or nn.Tanh())
+   end)
+   wrong('parameter 1 (weight): torch.DoubleTensor of 2x3', function(other)
+      local net = nn.Linear(3, 2)
+      return other and net:double() or net:float()
+   end)
+   wrong('parameter 2 (modules[1].bias): torch.CudaTensor of 2, ignored: it has no gradient',
+      function(other)
+         local net = linears(3, 2)
+         if other then net:get(1).gradBias = nil end
+         return net
+      end)
+   wrong('option reduce = sum, rank 0 has option reduce = samples', function()
+      return linears(3, 2)
+   end, function(other) return {reduce = other and 'sum' or 'samples'} end)
+   wrong('nothing more, rank 0 has buffer 1 (modules[2].running_mean)', function(other)
+      local net = linears(3, 2):add(nn.BatchNormalization(2, nil, nil, false):cuda())
+      if other then net:get(2).runningStatistics = function() return {} end end
+      return net
+   end)
+end
+
+-- Ranks drop differently, and together what one process would.
+function rows.H22()
+   local net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.Linear(8, 8)):cuda()
+   local one = net:clone()
+   local all = nn.DistributedDataParallel(net)
+   cutorch.manualSeed(9)
+   for _ = 1, 3 do
+      local state = cutorch.getRNGState()
+      one:forward(torch.ones(4 * size, 8):cuda())
+      cutorch.setRNGState(state)
+      all:forward(torch.ones(4, 8):cuda())
+      local masks = one:get(1).noise
+      equal(masks:narrow(1, 4 * rank + 1, 4), net:get(1).noise, 'H22')
+      for r = 1, size - 1 do
+         assert((masks:narrow(1, 1, 4) - masks:narrow(1, 4 * r + 1, 4)):abs():max() > 0)
+      end
+   end
+   -- in host memory, too, ranks differ
+   local host = nn.DistributedDataParallel(nn.Sequential():add(nn.Dropout(0.5))
+      :add(nn.Linear(64, 1)):float())
+   host:forward(torch.ones(1, 64):float())
+   local noise = distributed.allGatherValue(host:get(1):get(1).noise)
+   for r = 2, size do assert((noise[r] - noise[1]):abs():max() > 0, 'H22 in host memory') end
+   local orders = distributed.allGatherValue(torch.randperm(20))
+   for r = 2, size do equal(orders[r], orders[1], 'H22: the order of data') end
+end
+
+local names = {}
+for name in pairs(rows) do names[#names + 1] = name end
+table.sort(names)
+for _, name in ipairs(names) do
+   rows[name]()
+   distributed.barrier()
+   if rank == 0 then print(name .. ' holds') end
+end
