@@ -123,9 +123,10 @@ function writeValue(file, original)
    local hook, value = file.hook_, original
    if hook then value = hook(original) end
    local id = file:isWritableObject(value)
-   if id == OBJECT and value.__saved then
-      original, value = value:__saved(), value:__saved()
-      id = file:isWritableObject(value)
+   local saved = id == OBJECT and class.methodsOf(value).__saved
+   if saved then
+      value = saved(value)
+      original, id = value, file:isWritableObject(value)
    end
    if not id then
       fail('writeObject: a value of type %s%s cannot be written', torch.type(value), way(file))
