@@ -21,6 +21,7 @@ describe('what users of distributed networks ran into:', function()
       holds 'H9'
    end)
    it('H10: a module that is called more often than before is named', function() holds 'H10' end)
+   it('H11: ranks with more or fewer batches end together', function() holds 'H11' end)
    it('H12: the mean is over samples, over ranks, or there is none', function() holds 'H12' end)
    it('H13: noSync sends nothing and syncGradients needs no batch', function() holds 'H13' end)
    it('H14: no gradient is copied to a bucket', function() holds 'H14' end)

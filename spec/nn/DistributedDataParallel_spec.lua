@@ -1,5 +1,6 @@
 -- nn.DistributedDataParallel in a world of one rank (DistributedDataParallel/alike,
--- DistributedDataParallel/bare, DistributedDataParallel/deferred, DistributedDataParallel/options);
+-- DistributedDataParallel/bare, DistributedDataParallel/deferred, DistributedDataParallel/join,
+-- DistributedDataParallel/options);
 -- spec/distributed/training_spec.lua has several.
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
@@ -72,6 +73,14 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.error_matches(function() net:noSync(error, 'inside') end, 'inside')
    end)
 
+   it('joins nothing but its own batches', function()
+      local net = nn.DistributedDataParallel(network())
+      local keys = {}
+      for key, value in net:join(pairs{a = 1, b = 2}) do keys[key] = value end
+      assert.same({a = 1, b = 2}, keys)
+      assert.error_matches(function() net:join(3) end, 'join wants a function as argument 1')
+   end)
+
    it('says what is wrong with its arguments', function()
       local function wrong(message, ...)
          local given = {...}
@@ -80,9 +89,12 @@ describe('nn.DistributedDataParallel of one rank', function()
       end
       wrong('wants an nn.Module as argument 1, got number', 3)
       wrong('wants a table of options as argument 2, got number', network(), 3)
-      wrong('there is no option bucket, wanted buffers, overlap, reduce', network(), {bucket = 3})
+      wrong('there is no option bucket, wanted buffers, overlap, reduce, sampler', network(),
+         {bucket = 3})
       wrong("option reduce wants 'samples', 'ranks' or 'sum', got mean", network(),
          {reduce = 'mean'})
+      wrong('option sampler wants what distributed.sampler returned, got 3', network(),
+         {sampler = 3})
       wrong('got a network with another one of it inside',
          nn.Sequential():add(nn.DistributedDataParallel(network())))
       assert.error_matches(function()

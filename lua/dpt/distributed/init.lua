@@ -10,6 +10,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local values = require 'dpt.distributed.values'
+local Sampler = require 'dpt.distributed.sampler'
 local pack = require 'dpt.distributed.pack'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
@@ -190,6 +191,14 @@ end
 --- Receives a tensor that another rank sends, in place.
 function distributed.receive(tensor, from, tag, group)
    return onTensors(C.DPT_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
+end
+
+-- ---- data ----
+
+--- Which of n rows this rank takes, batch by batch, see dpt.distributed.sampler.
+-- @param options batch = rows of a batch over all ranks (n), shuffle (true), seed (0)
+function distributed.sampler(n, options)
+   return Sampler.new(n, options, distributed.rank(), distributed.size())
 end
 
 -- ---- Lua values ----

@@ -25,6 +25,7 @@ local weights = require 'dpt.parallel.ranks.weights'
 local alike = require 'dpt.nn.DistributedDataParallel.alike'
 local bare = require 'dpt.nn.DistributedDataParallel.bare'
 local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
+local join = require 'dpt.nn.DistributedDataParallel.join'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 local type = dptffi.type
@@ -48,7 +49,7 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- @param given reduce = 'samples' (the mean over the samples of all ranks), 'ranks' (the mean of
 -- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
 -- 'first' (rank 0's), 'average' or 'own'; overlap = whether gradients are sent while others are
--- computed
+-- computed; sampler = what knows where this rank's rows stand in a batch
 function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
@@ -75,14 +76,24 @@ end
 --- The network inside: what torch.save writes.
 function DistributedDataParallel:__saved() return self.modules[1] end
 
-local function rowsOf(self, input)
+--- Along which dimension the rows of an input lie.
+function DistributedDataParallel:_dimension(input)
    local split = self.table and self.table.dimension or self.modules[1]:inputSplit(input)
-   return deviceOutputs.rows(input, type(split) == 'number' and split or 1)
+   return type(split) == 'number' and split or 1
 end
 
 -- Where this rank's rows begin in the batch of all ranks.
 function DistributedDataParallel:_place(input)
-   self.rows = rowsOf(self, input)
+   self.rows = deviceOutputs.rows(input, self:_dimension(input))
+   local sampler = self.sampler
+   if sampler then
+      if sampler.count ~= self.rows then
+         fail('got %d rows, the batch of the sampler has %s on this rank', self.rows,
+            tostring(sampler.count))
+      end
+      self.before = sampler.before
+      return
+   end
    if self.deferred then -- nothing is sent: as if all had as many
       self.before = self.rows * self.rank
       return
@@ -209,7 +220,7 @@ function DistributedDataParallel:accGradParameters(input, gradOutput, scale)
    self:_accumulate('accGradParameters', input, gradOutput, scale)
 end
 
-for _, methods in ipairs{alike, bare, deferred} do
+for _, methods in ipairs{alike, bare, deferred, join} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
 end
 

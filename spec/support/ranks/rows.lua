@@ -58,6 +58,19 @@ local function raises(message, f, ...)
    assert(why:find(message, 1, true), why)
 end
 
+-- Calls f, in which this rank begins no collective.
+local function silently(f)
+   local kept = {}
+   for name, operation in pairs(distributed) do
+      kept[name] = operation
+      if name ~= 'rank' and name ~= 'size' then
+         distributed[name] = function() error('something was sent: ' .. name) end
+      end
+   end
+   f()
+   for name, operation in pairs(kept) do distributed[name] = operation end
+end
+
 local Turns, parent = torch.class('Turns', 'nn.Container')
 function Turns:__init(...)
    parent.__init(self)
@@ -172,6 +185,48 @@ function rows.H10()
       backward, all, rand(2 * size, 3), rand(2 * size, 2))
 end
 
+-- Ranks with 5, 3, 0, 7 batches end together; the mean is that of the samples there are.
+function rows.H11()
+   local counts = {5, 3, 0, 7}
+   local all, one, dx, px = pair(linears(3, 4, 2))
+   local x, y = all:getParameters(), one:getParameters()
+   local batches = {} -- of all ranks
+   for r = 1, size do
+      batches[r] = {}
+      for i = 1, counts[r] do batches[r][i] = {rand(2, 3), rand(2, 2)} end
+   end
+   local a, b, config = {}, {}, {learningRate = 0.1, momentum = 0.9}
+   local criterion, i, steps = nn.MSECriterion():cuda(), 0, 0
+   for input, target in all:join(function()
+      i = i + 1
+      return unpack(batches[rank + 1][i] or {})
+   end) do
+      steps = steps + 1
+      assert(input:size(1) == (i <= counts[rank + 1] and 2 or 0) and input:size(2) == 3)
+      optim.sgd(function()
+         all:zeroGradParameters()
+         local loss = criterion:forward(all:forward(input), target)
+         all:backward(input, criterion:backward(all.output, target))
+         return loss, dx
+      end, x, config, a)
+      optim.sgd(function()
+         one:zeroGradParameters()
+         local live = 0
+         for r = 1, size do live = live + (batches[r][steps] and 1 or 0) end
+         for r = 1, size do
+            local batch = batches[r][steps]
+            if batch then
+               criterion:forward(one:forward(batch[1]), batch[2])
+               one:backward(batch[1], criterion:backward(one.output, batch[2]), 1 / live)
+            end
+         end
+         return 0, px
+      end, y, config, b)
+      near(x, y, 'H11')
+   end
+   assert(steps == math.max(unpack(counts, 1, size)))
+end
+
 -- The mean over samples, over ranks, or the sum.
 function rows.H12()
    for i, reduce in ipairs{'samples', 'ranks', 'sum'} do
@@ -212,19 +267,6 @@ function rows.H12()
          .. ' nothing, since its loss is a sum', all.backward, all, input,
          criterion:backward(all.output, target))
    end
-end
-
--- Calls f, in which this rank begins no collective.
-local function silently(f)
-   local kept = {}
-   for name, operation in pairs(distributed) do
-      kept[name] = operation
-      if name ~= 'rank' and name ~= 'size' then
-         distributed[name] = function() error('H13: something was sent: ' .. name) end
-      end
-   end
-   f()
-   for name, operation in pairs(kept) do distributed[name] = operation end
 end
 
 -- noSync sends nothing; the result is that of the large batch, on top of what was there.
@@ -369,6 +411,22 @@ function rows.H22()
       equal(masks:narrow(1, 4 * rank + 1, 4), net:get(1).noise, 'H22')
       for r = 1, size - 1 do
          assert((masks:narrow(1, 1, 4) - masks:narrow(1, 4 * r + 1, 4)):abs():max() > 0)
+      end
+   end
+   -- a sampler knows where the rows stand: a forward sends nothing
+   local sampler = distributed.sampler(7 * size - 1, {batch = 4 * size - 1, shuffle = false})
+   one = net:clone()
+   all = nn.DistributedDataParallel(net, {sampler = sampler})
+   for indices, _, total in sampler:epoch() do
+      local state = cutorch.getRNGState()
+      one:forward(torch.ones(total, 8):cuda())
+      cutorch.setRNGState(state)
+      local count = indices:nElement()
+      silently(function() all:forward(torch.ones(count, 8):cuda()) end)
+      equal(one:get(1).noise:narrow(1, sampler.before + 1, count), net:get(1).noise, 'H22')
+      if size > 1 then
+         raises(('got 9 rows, the batch of the sampler has %d'):format(count), all.forward, all,
+            torch.ones(9, 8):cuda())
       end
    end
    -- in host memory, too, ranks differ

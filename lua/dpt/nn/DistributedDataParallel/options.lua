@@ -7,10 +7,11 @@ local fail, type = dptffi.fail, dptffi.type
 
 local options = {}
 
-local names = {'buffers', 'overlap', 'reduce'}
+local names = {'buffers', 'overlap', 'reduce', 'sampler'}
 local known = {
    buffers = {"'first', 'average' or 'own'", first = true, average = true, own = true},
    overlap = {'true or false', [true] = true, [false] = true},
+   sampler = {'what distributed.sampler returned'},
    reduce = {"'samples', 'ranks' or 'sum'", samples = true, ranks = true, sum = true},
 }
 
@@ -24,7 +25,8 @@ function options.set(object, given, owner)
          fail('%s: there is no option %s, wanted %s', owner, tostring(name),
             table.concat(names, ', '))
       end
-      if not known[name][value] then
+      local isSampler = name == 'sampler' and type(value) == 'table' and value.next ~= nil
+      if not known[name][value] and not isSampler then
          fail('%s: option %s wants %s, got %s', owner, name, known[name][1], tostring(value))
       end
       object[name] = value
@@ -35,7 +37,9 @@ end
 function options.texts(object)
    local list = {}
    for i, name in ipairs(names) do
-      list[i] = ('option %s = %s'):format(name, tostring(object[name]))
+      local value = object[name]
+      list[i] = ('option %s = %s'):format(name,
+         type(value) == 'table' and 'given' or tostring(value))
    end
    return list
 end

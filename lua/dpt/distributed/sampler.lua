@@ -1,0 +1,111 @@
+--- dpt.distributed.sampler: which rows of a data set each rank takes.
+--
+--    local sampler = distributed.sampler(60000, {batch = 256, seed = 1})
+--    for indices in sampler:epoch() do ... end                    -- this rank's rows of each batch
+--
+-- Invariant: a batch is one of all ranks, cut into as equal parts as can be, in the order of ranks;
+-- so the batches of an epoch are the same whatever the number of ranks, all ranks have as many of
+-- them (some perhaps without rows), and each index comes once. The order goes by seed and epoch
+-- alone. What state() returns is all that is needed to go on, also with another number of ranks.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local fail, type = dptffi.fail, dptffi.type
+
+local Sampler = {}
+Sampler.__index = Sampler
+
+local NAME = 'distributed.sampler'
+
+local known = {
+   batch = {'number', 'a number of rows, 1 at least'},
+   seed = {'number', 'a whole number'},
+   shuffle = {'boolean', 'true or false'},
+}
+
+local function isWhole(value) return type(value) ~= 'number' or value % 1 == 0 end
+
+--- @param n how many rows there are
+-- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0)
+-- @param rank, size this rank's number, and how many there are
+function Sampler.new(n, given, rank, size)
+   if type(n) ~= 'number' or n % 1 ~= 0 or n < 0 then
+      fail('%s: wants the number of rows as argument 1, got %s', NAME, tostring(n))
+   end
+   if given ~= nil and type(given) ~= 'table' then
+      fail('%s: wants a table of options as argument 2, got %s', NAME, torch.type(given))
+   end
+   local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true, rank = rank,
+      size = size, current = 1, position = 0}, Sampler)
+   for name, value in pairs(given or {}) do
+      local wanted = known[name]
+      if not wanted then
+         fail('%s: there is no option %s, wanted batch, seed or shuffle', NAME, tostring(name))
+      end
+      if type(value) ~= wanted[1] or not isWhole(value) or name == 'batch' and value < 1 then
+         fail('%s: option %s wants %s, got %s', NAME, name, wanted[2], tostring(value))
+      end
+      self[name] = value
+   end
+   return self
+end
+
+local generator = torch.Generator()
+
+-- The order of the current epoch.
+local function orderOf(self)
+   if self.ordered ~= self.current then
+      self.ordered = self.current
+      if self.shuffle and self.n > 0 then
+         torch.manualSeed(generator, (self.seed * 1000003 + self.current) % 2 ^ 52)
+         self.order = torch.randperm(generator, self.n):long()
+      else
+         self.order = self.n > 0 and torch.range(1, self.n):long() or torch.LongTensor()
+      end
+   end
+   return self.order
+end
+
+--- The next batch of the epoch.
+-- @return a LongTensor of this rank's indices (perhaps empty); how many rows of the batch are those
+-- of ranks before this one; how many it has. Nothing at the end of the epoch: the call after that
+-- begins the next one
+function Sampler:next()
+   local order = orderOf(self)
+   local total = math.min(self.batch, self.n - self.position)
+   if total <= 0 then
+      self.current, self.position = self.current + 1, 0
+      return nil
+   end
+   local each, more = math.floor(total / self.size), total % self.size
+   local count = each + (self.rank < more and 1 or 0)
+   self.before, self.count = self.rank * each + math.min(self.rank, more), count
+   local first = self.position + self.before
+   self.position = self.position + total
+   return count > 0 and order:narrow(1, first + 1, count) or torch.LongTensor(), self.before, total
+end
+
+--- Iterates over what is left of the epoch: for indices, before, total in sampler:epoch().
+function Sampler:epoch() return self.next, self end
+
+--- Where it is, as a table that can be saved.
+function Sampler:state()
+   return {n = self.n, batch = self.batch, seed = self.seed, shuffle = self.shuffle,
+      current = self.current, position = self.position}
+end
+
+--- Goes on from what state() returned, on this or another number of ranks.
+-- @return self
+function Sampler:load(state)
+   if type(state) ~= 'table' or type(state.position) ~= 'number' then
+      fail('%s: load wants what state() returned, got %s', NAME, torch.type(state))
+   end
+   if state.n ~= self.n then
+      fail('%s: load got the state of a sampler of %s rows, this one has %d', NAME,
+         tostring(state.n), self.n)
+   end
+   for name, value in pairs(state) do self[name] = value end
+   self.ordered = nil
+   return self
+end
+
+return Sampler

@@ -1,0 +1,74 @@
+--- dpt.nn.DistributedDataParallel.join: ranks with more or fewer batches.
+--
+-- Invariant: while one rank has a batch all of them go through the loop, those that have none with
+-- one without rows; so every rank takes the same steps, its optimizer too, and sends the same.
+local torch = require 'dpt.tensor'
+local distributed = require 'dpt.distributed'
+local dptffi = require 'dpt.ffi'
+local type = dptffi.type
+
+local join = {}
+
+-- What a value is without its rows, in tables that can be sent (files keep no sizes of tensors
+-- without elements); dimension: along which a tensor's rows lie.
+local function describe(value, dimension)
+   if torch.isTensor(value) then
+      local sizes = value:size():totable()
+      if #sizes > 0 then sizes[dimension <= #sizes and dimension or 1] = 0 end
+      return {type = value:type(), sizes = sizes}
+   elseif torch.type(value) == 'table' then
+      local inner = {}
+      for key, v in pairs(value) do inner[key] = describe(v, dimension) end
+      return {inner = inner}
+   end
+   return {value = value}
+end
+
+local function make(described)
+   if described.type then
+      return torch.getmetatable(described.type).new(unpack(described.sizes))
+   elseif described.inner then
+      local value = {}
+      for key, v in pairs(described.inner) do value[key] = make(v) end
+      return value
+   end
+   return described.value
+end
+
+--- Iterates over batches until no rank has one any more: `for input, target in net:join(batches)`,
+-- or with all that a generic for takes. A rank that has had its own gets batches without rows. All
+-- ranks call it.
+-- @param f returns the next batch, its input first; nil: there is none
+function join:join(f, state, control)
+   if type(f) ~= 'function' then
+      dptffi.fail('nn.DistributedDataParallel: join wants a function as argument 1, got %s',
+         torch.type(f))
+   end
+   if self.ranks == 1 then return f, state, control end
+   local model, ended -- what the last batch was; whether there are no more
+   return function()
+      local batch = ended and {} or {f(state, control)}
+      local input = batch[1]
+      control, ended = input, input == nil
+      if not ended then
+         local along = self:_dimension(input)
+         model = {n = table.maxn(batch)}
+         for i = 1, model.n do model[i] = describe(batch[i], i == 1 and along or 1) end
+      end
+      local root, unknown = nil, false
+      for r, numbers in ipairs(self:_exchange(ended and 0 or 1, model and 1 or 0)) do
+         if numbers[1] == 1 then root = root or r - 1 end
+         unknown = unknown or numbers[2] == 0
+      end
+      if not root then return nil end
+      if unknown then
+         local theirs = distributed.broadcastValue(model or false, root)
+         model = model or theirs
+      end
+      if not ended then return unpack(batch, 1, model.n) end
+      for i = 1, model.n do batch[i] = make(model[i]) end
+      return unpack(batch, 1, model.n)
+   end
+end
+
+return join

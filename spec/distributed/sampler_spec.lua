@@ -1,0 +1,77 @@
+-- dpt.distributed.sampler: which rows each rank takes.
+local torch = require('dpt').torch
+local distributed = require 'dpt.distributed'
+local Sampler = require 'dpt.distributed.sampler'
+
+describe('dpt.distributed.sampler', function()
+   -- The batches of an epoch over all ranks, as a list of lists.
+   local function epoch(n, options, size, from)
+      local batches = {}
+      for rank = 0, size - 1 do
+         local sampler, k = Sampler.new(n, options, rank, size), 0
+         if from then sampler:load(from) end
+         for indices, before, total in sampler:epoch() do
+            k = k + 1
+            batches[k] = batches[k] or {}
+            assert.equal(#batches[k], before)
+            for i = 1, indices:nElement() do table.insert(batches[k], indices[i]) end
+            if rank == size - 1 then assert.equal(total, #batches[k]) end
+         end
+         assert.equal(2, sampler.current - (from and from.current - 1 or 0))
+      end
+      return batches
+   end
+
+   it('has the same batches for any number of ranks, each row once', function()
+      for _, options in ipairs{{batch = 10}, {batch = 7, shuffle = false}, {seed = 4, batch = 3}} do
+         local one = epoch(23, options, 1)
+         local seen = {}
+         for _, batch in ipairs(one) do
+            for _, i in ipairs(batch) do
+               assert.is_nil(seen[i])
+               seen[i] = true
+            end
+         end
+         assert.equal(23, #seen)
+         for _, size in ipairs{2, 3, 5, 8} do assert.same(one, epoch(23, options, size)) end
+      end
+   end)
+
+   it('shuffles by seed and epoch', function()
+      local a = Sampler.new(50, {}, 0, 1)
+      local first = a:next():totable()
+      assert.is_nil(a:next())
+      assert.not_same(first, a:next():totable())
+      assert.same(first, Sampler.new(50, nil, 0, 1):next():totable())
+      assert.not_same(first, Sampler.new(50, {seed = 1}, 0, 1):next():totable())
+      local plain = Sampler.new(5, {shuffle = false}, 0, 1)
+      assert.same({1, 2, 3, 4, 5}, plain:next():totable())
+      assert.is_nil(Sampler.new(0, {}, 0, 1):next())
+   end)
+
+   it('goes on in the middle of an epoch, with another number of ranks', function()
+      local whole = epoch(23, {batch = 4}, 1)
+      local sampler = Sampler.new(23, {batch = 4}, 1, 2)
+      for _ = 1, 2 do sampler:next() end
+      local state = torch.deserialize(torch.serialize(sampler:state()))
+      for _, size in ipairs{1, 2, 3} do
+         assert.same({unpack(whole, 3)}, epoch(23, {batch = 4}, size, state))
+      end
+   end)
+
+   it('is made for this rank, and says what is wrong', function()
+      assert.equal(9, distributed.sampler(9):next():nElement())
+      local function raises(message, n, options)
+         assert.error_matches(function() distributed.sampler(n, options) end, message, 1, true)
+      end
+      raises('wants the number of rows as argument 1, got 1.5', 1.5)
+      raises('wants a table of options as argument 2, got number', 3, 3)
+      raises('there is no option rows', 3, {rows = 1})
+      raises('option batch wants a number of rows, 1 at least, got 0', 3, {batch = 0})
+      raises('option shuffle wants true or false, got 1', 3, {shuffle = 1})
+      assert.error_matches(function() distributed.sampler(3):load{n = 4, position = 0} end,
+         'load got the state of a sampler of 4 rows, this one has 3', 1, true)
+      assert.error_matches(function() distributed.sampler(3):load(2) end,
+         'load wants what state() returned, got number', 1, true)
+   end)
+end)
