@@ -62,8 +62,8 @@ void dpt__row_written(const dpt__row *row);
 
 /* sum.c: reduce, and one part of a sum on each of n devices: elements first[i] to first[i + 1] - 1
  * of all `in` are added up in out[i], from element to[i] on. */
-int dpt__sum_rows(dpt__row out, int64_t sources, const dpt__row *in);
-int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
+int dpt__sum_rows(const char *fn, dpt__row out, int64_t sources, const dpt__row *in);
+int dpt__sum_parts(const char *fn, int64_t n, dpt_tensor *const *out, const int64_t *to,
                    const dpt_tensor *const *in, const int64_t *first);
 
 #endif

@@ -63,6 +63,10 @@ static int copy_spread(const char *fn, int64_t n, dpt_tensor *const *out,
   return 0;
 }
 
+static int copy_reduce(dpt__row out, int64_t sources, const dpt__row *in) {
+  return dpt__sum_rows("reduceAdd", out, sources, in);
+}
+
 static int copy_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
                            const int64_t *first) {
   static const int64_t from[DPT__MAX_DEVICES];
@@ -72,7 +76,7 @@ static int copy_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *
 static int copy_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
                                const int64_t *first) {
   static const int64_t to[DPT__MAX_DEVICES];
-  return dpt__sum_parts(n, out, to, in, first);
+  return dpt__sum_parts("reduceScatter", n, out, to, in, first);
 }
 
 /* The first device sums, the others copy: less to queue. */
@@ -80,7 +84,7 @@ static int copy_all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_t
   const dpt_tensor *const *results = (const dpt_tensor *const *)out;
   dpt__row rows[DPT__MAX_DEVICES];
   for (int64_t i = 0; i < n; i++) rows[i] = (dpt__row){1, &in[i], 0};
-  DPT__TRY(dpt__sum_rows((dpt__row){1, &results[0], 0}, n, rows));
+  DPT__TRY(dpt__sum_rows("allReduce", (dpt__row){1, &results[0], 0}, n, rows));
   for (int64_t i = 1; i < n; i++) rows[i - 1] = (dpt__row){1, &results[i], 0};
   return copy_broadcast((dpt__row){1, &results[0], 0}, n - 1, rows);
 }
@@ -93,10 +97,10 @@ static int copy_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *
     return copy_all_reduce_little(n, out, in);
   int64_t part = ((count + n - 1) / n + LINE - 1) / LINE * LINE;
   for (int64_t i = 0; i <= n; i++) first[i] = i * part < count ? i * part : count;
-  DPT__TRY(dpt__sum_parts(n, out, first, in, first));
+  DPT__TRY(dpt__sum_parts("allReduce", n, out, first, in, first));
   return copy_spread("allReduce", n, out, (const dpt_tensor *const *)out, first, first);
 }
 
 const dpt__transport dpt__transport_copy = {
-    "copy",          copy_available,  copy_broadcast,     dpt__sum_rows,
+    "copy",          copy_available,  copy_broadcast,     copy_reduce,
     copy_all_reduce, copy_all_gather, copy_reduce_scatter};

@@ -18,6 +18,7 @@ enum { CHUNK = 1 << 18, HELP = 4 * CHUNK };
 
 /* The rows of a sum, all at the same element. */
 typedef struct reduction {
+  const char *fn; /* names the sum in messages */
   dpt__row out;
   int64_t sources;
   dpt__row *in; /* (sources) */
@@ -84,7 +85,7 @@ static int sum_fetch(participant *w, reduction *j, int64_t s, int64_t count, int
   void *to = participant_part(w, i);
   dpt__copies copies;
   *found = (span){NULL, to};
-  dpt__copies_start(&copies, w->stream, "reduceAdd");
+  dpt__copies_start(&copies, w->stream, j->fn);
   DPT__TRY(dpt__row_copy_advance(row, count, &copies, DPT__GATHER, to, w->buffer));
   return dpt__copies_end(&copies);
 }
@@ -99,22 +100,23 @@ static int sum_next_run(participant *w, span *spans, int n, int64_t most, int64_
   return 0;
 }
 
-static int sum_launch(participant *w, const struct dpt__comm_sum_args *args) {
+static int sum_launch(participant *w, const char *fn, const struct dpt__comm_sum_args *args) {
   size_t words = (size_t)(args->runs * (2 + args->sources));
   if (!words) return 0;
-  return dpt__launch_on(w->stream, DPT__KERNEL_comm_sum, "reduceAdd", args,
+  return dpt__launch_on(w->stream, DPT__KERNEL_comm_sum, fn, args,
                         offsetof(struct dpt__comm_sum_args, word) + words * sizeof *args->word);
 }
 
 /* spans[0] = the sum of spans[1] to spans[n]. */
-static int sum_add_up(participant *w, span *spans, int n, int64_t count, int dtype) {
+static int sum_add_up(participant *w, const char *fn, span *spans, int n, int64_t count,
+                      int dtype) {
   struct dpt__comm_sum_args args;
   args.sources = n;
   args.dtype = dtype;
   args.runs = 0;
   for (int64_t run; count > 0; count -= run) {
     if ((args.runs + 1) * (2 + n) > DPT__SUM_WORDS) {
-      DPT__TRY(sum_launch(w, &args));
+      DPT__TRY(sum_launch(w, fn, &args));
       args.runs = 0;
     }
     dpt__word *word = args.word + args.runs++ * (2 + n);
@@ -127,7 +129,7 @@ static int sum_add_up(participant *w, span *spans, int n, int64_t count, int dty
       if (spans[i].row) dpt__row_advance(spans[i].row, run);
     }
   }
-  return sum_launch(w, &args);
+  return sum_launch(w, fn, &args);
 }
 
 /* dst = the sum of the next elements, at most CHUNK bytes; with more than DPT__SOURCES summands dst
@@ -138,7 +140,7 @@ static int sum_chunk_on(participant *w, reduction *j, int64_t count, int dtype, 
   for (int64_t s = 0; s < j->sources; s++) {
     DPT__TRY(sum_fetch(w, j, s, count, n, &spans[n + 1]));
     if (++n < DPT__SOURCES && s + 1 < j->sources) continue;
-    DPT__TRY(sum_add_up(w, spans, n, count, dtype));
+    DPT__TRY(sum_add_up(w, j->fn, spans, n, count, dtype));
     spans[0] = spans[1] = dst;
     n = 1;
   }
@@ -166,7 +168,7 @@ static int sum_out(participant *w, reduction *j, int64_t most) {
     void *dst = participant_part(w, sum_last_part(j));
     dpt__copies copies;
     DPT__TRY(sum_chunk_on(w, j, count, dpt__type(t), (span){NULL, dst}));
-    dpt__copies_start(&copies, w->stream, "reduceAdd");
+    dpt__copies_start(&copies, w->stream, j->fn);
     DPT__TRY(dpt__row_copy_advance(&j->out, count, &copies, DPT__SPREAD, dst, w->buffer));
     DPT__TRY(dpt__copies_end(&copies));
   }
@@ -181,7 +183,7 @@ static int sum_chunk(participant *result, participant *helper, reduction *j, int
   DPT__TRY(dpt__stream_wait(helper->stream, helper->taken[half]));
   DPT__TRY(sum_chunk_on(helper, j, count, dtype, (span){NULL, to}));
   DPT__TRY(dpt__stream_wait_all(result->stream, helper->stream));
-  dpt__copies_start(&copies, result->stream, "reduceAdd");
+  dpt__copies_start(&copies, result->stream, j->fn);
   DPT__TRY(dpt__row_copy_advance(&j->out, count, &copies, DPT__SPREAD, to, helper->sums));
   DPT__TRY(dpt__copies_end(&copies));
   return dpt__event_record(result->stream, &helper->taken[half]);
@@ -202,11 +204,11 @@ static int sum_all(participant *w, int64_t n, reduction *j) {
   return 0;
 }
 
-int dpt__sum_rows(dpt__row out, int64_t sources, const dpt__row *in) {
+int dpt__sum_rows(const char *fn, dpt__row out, int64_t sources, const dpt__row *in) {
   participant *w = malloc(sizeof *w * (size_t)(sources + 1));
-  reduction j = {out, sources, malloc(sizeof *in * (size_t)sources)};
+  reduction j = {fn, out, sources, malloc(sizeof *in * (size_t)sources)};
   int64_t n = 0;
-  int status = w && j.in ? 0 : dpt__no_memory("reduceAdd: no host memory");
+  int status = w && j.in ? 0 : dpt__no_memory("%s: no host memory", fn);
   for (int64_t s = -1; !status && s < sources; s++) {
     int device = dpt__row_device(s < 0 ? &out : &in[s]), known = 0;
     for (int64_t i = 0; i < n; i++) known |= w[i].stream->device == device;
@@ -224,7 +226,7 @@ int dpt__sum_rows(dpt__row out, int64_t sources, const dpt__row *in) {
   return status;
 }
 
-int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
+int dpt__sum_parts(const char *fn, int64_t n, dpt_tensor *const *out, const int64_t *to,
                    const dpt_tensor *const *in, const int64_t *first) {
   participant w[DPT__MAX_DEVICES];
   dpt__row rows[DPT__MAX_DEVICES];
@@ -241,7 +243,7 @@ int dpt__sum_parts(int64_t n, dpt_tensor *const *out, const int64_t *to,
   for (int64_t i = 0; !status && i < n; i++) {
     const dpt_tensor *sum = out[i];
     for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], first[i]};
-    reduction j = {{1, &sum, to[i]}, n, rows};
+    reduction j = {fn, {1, &sum, to[i]}, n, rows};
     status = sum_out(&w[i], &j, (first[i + 1] - first[i]) * size);
     dpt__written(sum);
   }

@@ -347,6 +347,13 @@ static void test_fault(int64_t size, int nth) {
   CHECK(!dpt_device_synchronize(-1));
   CHECK(!dpt_comm_reduce(1, &to, DEVICES, from, 0, 0));
   CHECK(at(to, size - 1) == 6);
+  snprintf(fault, sizeof fault, "copy:%d", nth);
+  CHECK(!dpt_fault_set(fault));
+  failed = dpt_comm_all_reduce(DEVICES, from, (const dpt_tensor *const *)from) ||
+           dpt_device_synchronize(-1);
+  CHECK(failed && strstr(dpt_message(), "allReduce") && !strstr(dpt_message(), "reduceAdd"));
+  CHECK(!dpt_fault_set(""));
+  CHECK(!dpt_device_synchronize(-1));
   CHECK(!dpt_fault_set("copy:1"));
   failed = dpt_comm_broadcast(1, (const dpt_tensor *const *)&to, DEVICES - 1, from + 1) ||
            dpt_device_synchronize(-1);
