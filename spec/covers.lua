@@ -25,7 +25,7 @@ return {
       ['device/operands'] = 'init',
       ['device/queues'] = 'streams',
       ['device/scratch'] = 'init',
-      ['launcher/launcher'] = 'main doctor repl',
+      ['launcher/launcher'] = 'main doctor repl shell',
       ['launcher/luajit'] = 'main',
       ['profiler/init'] = 'events',
       ['profiler/timeline'] = 'colours page',

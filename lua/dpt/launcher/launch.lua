@@ -2,6 +2,8 @@
 --
 -- Invariant: it fills in mpirun's options and prints the command, which does the same without dpt's
 -- help. Its exit status is mpirun's.
+local shell = require 'dpt.launcher.shell'
+
 local launch = {}
 
 local USAGE = [[
@@ -11,12 +13,7 @@ Runs FILE as so many ranks (default: one for each core) by mpirun, and prints th
 --hosts FILE   a line for each host, as mpirun's --hostfile wants it: `node1 slots=4`
 ]]
 
-local function output(command)
-   local pipe = io.popen(command .. ' 2>&1')
-   local text = pipe:read '*a'
-   pipe:close()
-   return text
-end
+local function output(command) return shell.output(command .. ' 2>&1') end
 
 local function quoted(word)
    if word:match '^[%w_./:=,@%%+-]+$' then return word end
