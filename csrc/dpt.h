@@ -1003,6 +1003,10 @@ int dpt_world_join(dpt_world_info *info);
  * Group 0 is all ranks. */
 int dpt_world_group(int n, const int *ranks, int *group);
 int dpt_world_group_rank(int group, int *rank /* -1: not in it */, int *size);
+/* How collectives of device tensors travel in a group; every rank of the group calls it. *transport:
+ * "nccl", "page-locked" (over the library that connects the ranks), "mpi" (that library reads the
+ * devices' memory) or "none" (one rank); *why: if not nccl. */
+int dpt_world_transport(int group, const char **transport, const char **why);
 /* This rank's script has raised: all ranks end with that message. */
 int dpt_world_failed(const char *why);
 
@@ -1010,7 +1014,7 @@ int dpt_world_failed(const char *why);
 typedef struct dpt_flight_entry {
   uint64_t number, group;   /* of the group's operations, from 1; a hash of the group's ranks */
   int64_t began, ended;     /* nanoseconds of the host's clock; ended 0: not */
-  int what;                 /* DPT_BARRIER ... */
+  int what;                 /* DPT_RANKS_BARRIER ... */
   char name[64], text[160]; /* text: the operation in words */
 } dpt_flight_entry;
 typedef struct dpt_flight {
@@ -1025,16 +1029,16 @@ int dpt_flight_read(const char *path, dpt_flight *flight, dpt_flight_entry *entr
 const char *dpt_flight_folder(void);
 
 enum {
-  DPT_BARRIER,
-  DPT_ALL_REDUCE,
-  DPT_REDUCE,
+  DPT_RANKS_BARRIER,
+  DPT_RANKS_ALL_REDUCE,
+  DPT_RANKS_REDUCE,
   DPT_RANKS_BROADCAST,
-  DPT_ALL_GATHER,
-  DPT_REDUCE_SCATTER,
+  DPT_RANKS_ALL_GATHER,
+  DPT_RANKS_REDUCE_SCATTER,
   DPT_RANKS_GATHER,
   DPT_RANKS_SCATTER,
-  DPT_SEND,
-  DPT_RECEIVE
+  DPT_RANKS_SEND,
+  DPT_RANKS_RECEIVE
 };
 enum { DPT_RANKS_SUM, DPT_RANKS_MIN, DPT_RANKS_MAX, DPT_RANKS_MEAN };
 

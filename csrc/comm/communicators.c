@@ -5,7 +5,9 @@
  * (the inner lock) alone, and whoever changes what `table` guards has both: either is enough to
  * read. A batch is a rendezvous of its streams (device/rendezvous.h): the thread of the last one
  * issues it for all, waits until the library has put it into their native streams, and notes it as
- * pending. One thread watches over the pending collectives; it sleeps while there is none.
+ * pending. One thread watches over the pending collectives; it sleeps while there is none. Those of
+ * several processes are issued by whoever calls, to a native stream of their own, and asked about
+ * by the same thread, which holds `lock` for each question alone: others' processes may take long.
  */
 #include "comm/communicators.h"
 
@@ -24,10 +26,12 @@
 enum { COMMUNICATORS = 16, POLL_MS = 20, TEST_SECONDS = 30 };
 
 struct dpt__communicator {
-  dpt__communicator *next; /* of those that were given up */
-  int n;
-  int *device; /* (n) */
+  dpt__communicator *next; /* of those that were given up, or of several processes */
+  int n;                   /* devices of this process */
+  int *device;             /* (n) */
   void *joined;
+  void *native;  /* of several processes: the native stream */
+  int ended;     /* of several processes: aborted; under `lock` */
   char name[64]; /* "devices 1, 2" */
 };
 
@@ -52,6 +56,7 @@ static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &fir
 static char why[512] DPT__GUARDED_BY(lock); /* the library was aborted */
 /* queued items may still name them, so they stay */
 static dpt__communicator *given_up DPT__GUARDED_BY(lock);
+static dpt__communicator *between DPT__GUARDED_BY(lock); /* those of several processes */
 
 /* clang proves the writers: it knows no "either" */
 static enum state state DPT__GUARDED_BY(lock);
@@ -103,6 +108,7 @@ static void communicators_give_up(void) DPT__REQUIRES(lock) {
     communicators[i]->next = given_up;
     given_up = communicators[i];
   }
+  for (dpt__communicator *g = between; g; g = g->next) g->ended = 1;
   communicators_set_state(ENDING, 0);
   dpt__transport_drop();
   snprintf(why, sizeof why, "%s", dpt_message());
@@ -221,10 +227,7 @@ static void communicators_name_devices(dpt__communicator *g) {
   if (n >= (int)sizeof g->name - 16) snprintf(g->name, sizeof g->name, "%d devices", g->n);
 }
 
-static int communicators_join(int n, const int *device, dpt__communicator **communicator)
-    DPT__REQUIRES(lock) {
-  dpt__assert_held(&lock);
-  int unit[DPT__MAX_DEVICES];
+static int communicator_new(int n, const int *device, dpt__communicator **communicator) {
   dpt__communicator *g = calloc(1, sizeof *g);
   if (g) g->device = malloc((size_t)n * sizeof *device);
   if (!g || !g->device) {
@@ -234,11 +237,26 @@ static int communicators_join(int n, const int *device, dpt__communicator **comm
   g->n = n;
   memcpy(g->device, device, (size_t)n * sizeof *device);
   communicators_name_devices(g);
+  *communicator = g;
+  return 0;
+}
+
+static void communicator_free(dpt__communicator *g) {
+  free(g->device);
+  free(g);
+}
+
+static int communicators_join(int n, const int *device, dpt__communicator **communicator)
+    DPT__REQUIRES(lock) {
+  dpt__assert_held(&lock);
+  int unit[DPT__MAX_DEVICES];
+  char id[DPT__COLLECTIVES_ID];
+  dpt__communicator *g;
+  DPT__TRY(communicator_new(n, device, &g));
   for (int i = 0; i < n; i++) unit[i] = dpt__device_at(device[i])->index;
-  int status = library->join(n, unit, &g->joined);
+  int status = library->new_id(id) || library->join(id, n, 0, n, unit, &g->joined);
   if (status && !g->joined) {
-    free(g->device);
-    free(g);
+    communicator_free(g);
     return 1;
   }
   if (status || communicators_wait_until_ready(g)) {
@@ -351,4 +369,85 @@ int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt
       batch->ranks, streams,
       dpt__fault(DPT__FAULT_COPY) ? communicators_batch_fail : communicators_batch_run, fn, batch,
       offsetof(dpt__batch, buffers) + nbuffers * sizeof *batch->buffers);
+}
+
+/* ---- of several processes ---- */
+
+int dpt__communicator_new_id(char id[DPT__COLLECTIVES_ID]) {
+  dpt__lock(&lock);
+  int status = library->new_id(id);
+  dpt__unlock(&lock);
+  return status;
+}
+
+/* Until what was begun is in the native stream and (pending) over. There is no limit here: the
+ * caller's operation has one, and what the library notices itself is an error. */
+static int communicator_await(const dpt__communicator *g, void *pending) {
+  enum { LONGEST = 50000 };
+  for (int64_t pause = 1000;; pause = pause < LONGEST ? 2 * pause : LONGEST) {
+    int over = 0;
+    dpt__lock(&lock);
+    int status = g->ended ? dpt__fail("%s", why) : library->state(g->joined, &over);
+    if (!status && over && pending) status = library->query(pending, &over);
+    dpt__unlock(&lock);
+    if (status || over) return status;
+    dpt__sleep(pause);
+  }
+}
+
+/* What was joined in part stays, as the library may. */
+int dpt__communicator_join(const char *id, int ranks, int rank, int device,
+                           dpt__communicator **communicator) {
+  const dpt__device *d = dpt__device_at(device);
+  dpt__communicator *g;
+  DPT__TRY(communicator_new(1, &device, &g));
+  if (d->backend->stream_new && d->backend->stream_new(d->index, &g->native)) {
+    communicator_free(g);
+    return 1;
+  }
+  dpt__lock(&lock);
+  int status = library->join(id, ranks, rank, 1, &d->index, &g->joined);
+  g->next = between;
+  between = g;
+  dpt__unlock(&lock);
+  DPT__TRY(status || communicator_await(g, NULL));
+  *communicator = g;
+  return 0;
+}
+
+static int communicator_issue(dpt__communicator *g, const dpt__collective_call *call,
+                              const dpt__buffers *buffers) {
+  void *pending = NULL;
+  dpt__lock(&lock);
+  int status =
+      g->ended ? dpt__fail("%s", why) : library->issue(g->joined, &g->native, 1, call, buffers);
+  dpt__unlock(&lock);
+  DPT__TRY(status || communicator_await(g, NULL));
+  dpt__lock(&lock);
+  status = g->ended ? dpt__fail("%s", why) : library->record(g->joined, &g->native, &pending);
+  dpt__unlock(&lock);
+  return status || communicator_await(g, pending);
+}
+
+int dpt__communicator_call(dpt__communicator *g, const dpt__collective_call *call,
+                           const dpt__buffers *buffers) {
+  char what[512];
+  if (!communicator_issue(g, call, buffers)) return 0;
+  snprintf(what, sizeof what, "%s", dpt_message());
+  return dpt__fail("%s between ranks: %s", dpt__device_at(g->device[0])->backend->collectives->name,
+                   what);
+}
+
+void dpt__communicators_abort(void) {
+  dpt__lock(&lock);
+  int joined = 0;
+  for (dpt__communicator *g = between; g; g = g->next) {
+    joined |= !g->ended;
+    g->ended = 1;
+  }
+  if (joined) {
+    snprintf(why, sizeof why, "%s was aborted, since the job ends", library->name);
+    library->abort();
+  }
+  dpt__unlock(&lock);
 }

@@ -1,5 +1,5 @@
 /* communicators.h: devices joined by their backend's library for collectives, and the watch over
- * it.
+ * it; the same for devices of several processes, over which distributed/watchdog.c watches.
  *
  * Invariant: whatever the library does not end in time is aborted, and the streams that took part
  * keep one error about it; from then on tensors travel by copies, until dpt__communicators_open
@@ -35,5 +35,18 @@ void dpt__communicators_testing(int on);
 int dpt__communicator_of(int n, const int *device, dpt__communicator **communicator);
 /* Queues a batch: after what is queued on the n streams, one of each device. */
 int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch);
+
+/* ---- of several processes, each of which has one device in it ---- */
+
+/* What the processes join by; one of them makes it. */
+int dpt__communicator_new_id(char id[DPT__COLLECTIVES_ID]);
+/* *communicator = `ranks` devices, of which this process has rank `rank`; waits for the others. */
+int dpt__communicator_join(const char *id, int ranks, int rank, int device,
+                           dpt__communicator **communicator);
+/* One call, done when it returns; what was queued for the buffers before is done. */
+int dpt__communicator_call(dpt__communicator *communicator, const dpt__collective_call *call,
+                           const dpt__buffers *buffers);
+/* This process ends while others may wait for it: ends what runs, if such a one was joined. */
+void dpt__communicators_abort(void);
 
 #endif

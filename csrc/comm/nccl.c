@@ -66,7 +66,7 @@ static int nccl_add(operation *j, enum dpt__collective what, int dtype, int root
   if (b->calls == DPT__CALLS || (b->calls + 1) * b->ranks > DPT__BUFFERS) DPT__TRY(nccl_flush(j));
   *buffers = b->buffers + b->calls * b->ranks;
   for (int i = 0; i < b->ranks; i++) (*buffers)[i] = (dpt__buffers){NULL, NULL};
-  b->call[b->calls++] = (dpt__collective_call){what, dtype, root, count};
+  b->call[b->calls++] = (dpt__collective_call){what, dtype, root, count, DPT__OP_SUM};
   return 0;
 }
 

@@ -1,15 +1,16 @@
 /* nccl.cu: NCCL behind device/collectives.h.
  *
  * Invariant: communicators are non-blocking, so that no call waits for another rank; one thread at
- * a time is in NCCL, and all ranks of a communicator are served by it, within one ncclGroupStart
- * and ncclGroupEnd. Kernels of two communicators never run at once on one device: each waits there
- * for the one before, so that the order is the same on all devices.
+ * a time is in NCCL, and all of this process's ranks of a communicator are served by it, within one
+ * ncclGroupStart and ncclGroupEnd. Kernels of two communicators never run at once on one device:
+ * each waits there for the one before, so that the order is the same on all devices.
  */
 #include "cuda/library.h"
 
 #include <nccl.h>
 
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -82,7 +83,7 @@ struct pending {
 
 struct communicator {
   communicator *next;
-  int n;
+  int n;            /* ranks of this process */
   int *unit;        /* (n) */
   ncclComm_t *comm; /* (n) */
   pending *spare;
@@ -101,24 +102,29 @@ int open() {
 
 /* ---- communicators ---- */
 
-int start_ranks(communicator *g) {
-  ncclUniqueId id;
+static_assert(sizeof(ncclUniqueId) <= DPT__COLLECTIVES_ID, "an id has enough memory");
+
+int new_id(void *id) {
+  DPT__NCCL(nccl.ncclGetUniqueId((ncclUniqueId *)id));
+  return 0;
+}
+
+int start_ranks(communicator *g, const ncclUniqueId &id, int ranks, int first) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  DPT__NCCL(nccl.ncclGetUniqueId(&id));
   DPT__NCCL(nccl.ncclGroupStart());
   int status = 0;
   for (int i = 0; i < g->n && !status; i++) {
     dpt__visit visit(g->unit[i]);
-    status =
-        visit.failed || status_of(nccl.ncclCommInitRankConfig(&g->comm[i], g->n, id, i, &config),
-                                  "ncclCommInitRankConfig");
+    status = visit.failed ||
+             status_of(nccl.ncclCommInitRankConfig(&g->comm[i], ranks, id, first + i, &config),
+                       "ncclCommInitRankConfig");
   }
   ncclResult_t end = nccl.ncclGroupEnd();
   return status || status_of(end, "ncclGroupEnd");
 }
 
-int join(int n, const int *unit, void **out) {
+int join(const void *id_, int ranks, int first, int n, const int *unit, void **out) {
   communicator *g = (communicator *)calloc(1, sizeof *g);
   int *units = (int *)calloc((size_t)n, sizeof *units);
   ncclComm_t *comm = (ncclComm_t *)calloc((size_t)n, sizeof *comm);
@@ -131,7 +137,9 @@ int join(int n, const int *unit, void **out) {
   for (int i = 0; i < n; i++) units[i] = unit[i];
   *g = {communicators, n, units, comm, NULL};
   *out = communicators = g;
-  return start_ranks(g);
+  ncclUniqueId id;
+  memcpy(&id, id_, sizeof id);
+  return start_ranks(g, id, ranks, first);
 }
 
 int state(void *communicator_, int *ready) {
@@ -167,28 +175,41 @@ ncclDataType_t type_of(int dtype) {
   }
 }
 
+ncclRedOp_t op_of(int op) {
+  switch (op) {
+  case DPT__OP_MIN:
+    return ncclMin;
+  case DPT__OP_MAX:
+    return ncclMax;
+  case DPT__OP_MEAN:
+    return ncclAvg;
+  default:
+    return ncclSum;
+  }
+}
+
 int issue_call(const dpt__collective_call *call, const dpt__buffers *buffers, ncclComm_t comm,
                cudaStream_t stream) {
   size_t count = (size_t)call->count;
   ncclDataType_t type = type_of(call->dtype);
+  ncclRedOp_t op = op_of(call->op);
   switch (call->what) {
   case DPT__BROADCAST:
     DPT__NCCL(
         nccl.ncclBroadcast(buffers->from, buffers->to, count, ncclUint8, call->root, comm, stream));
     return 0;
   case DPT__REDUCE:
-    DPT__NCCL(nccl.ncclReduce(buffers->from, buffers->to, count, type, ncclSum, call->root, comm,
-                              stream));
+    DPT__NCCL(
+        nccl.ncclReduce(buffers->from, buffers->to, count, type, op, call->root, comm, stream));
     return 0;
   case DPT__ALL_REDUCE:
-    DPT__NCCL(nccl.ncclAllReduce(buffers->from, buffers->to, count, type, ncclSum, comm, stream));
+    DPT__NCCL(nccl.ncclAllReduce(buffers->from, buffers->to, count, type, op, comm, stream));
     return 0;
   case DPT__ALL_GATHER:
     DPT__NCCL(nccl.ncclAllGather(buffers->from, buffers->to, count, ncclUint8, comm, stream));
     return 0;
   default:
-    DPT__NCCL(
-        nccl.ncclReduceScatter(buffers->from, buffers->to, count, type, ncclSum, comm, stream));
+    DPT__NCCL(nccl.ncclReduceScatter(buffers->from, buffers->to, count, type, op, comm, stream));
     return 0;
   }
 }
@@ -289,5 +310,5 @@ void end_all() {
 
 } // namespace
 
-const dpt__collectives dpt__cuda_collectives = {"NCCL", open,   join,  state,
-                                                issue,  record, query, end_all};
+const dpt__collectives dpt__cuda_collectives = {"NCCL", open,   new_id, join,   state,
+                                                issue,  record, query,  end_all};

@@ -82,7 +82,7 @@ static int device_find_backend(dpt__device_list *list, const dpt__backend **back
   if (!list->plugin) return 0;
   DPT__TRY(dpt__plugin_load(list->plugin, backend));
   DPT__TRY((*backend)->count(&there));
-  if (list->every) list->count = there < DPT__MAX_DEVICES ? there : DPT__MAX_DEVICES;
+  if (list->every) dpt__device_list_take(list, there);
   for (int i = 0; i < list->count; i++)
     if (list->unit[i] >= there && strcmp(list->plugin, "cuda") == 0)
       return dpt__fail("there is no GPU %d, this machine has %d", list->unit[i], there);

@@ -56,3 +56,21 @@ int dpt__device_list_find(const char *set, dpt__device_list *list) {
   if (variable && *variable) return dpt__device_list_parse("DPT_DEVICES", variable, list);
   return dpt__device_list_parse("default", has_driver ? "cuda" : "host:2", list);
 }
+
+/* As each launcher names it (Open MPI, MPICH's Hydra, Slurm); -1: this process is no rank. Slurm
+ * sets it in a batch script, too, which is no task of a step. */
+static int device_list_local_rank(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
+  const char *text = getenv("SLURM_STEP_ID") ? getenv("SLURM_LOCALID") : NULL;
+  for (int i = 0; i < 2; i++)
+    if (getenv(names[i])) text = getenv(names[i]);
+  return text ? atoi(text) : -1;
+}
+
+void dpt__device_list_take(dpt__device_list *list, int there) {
+  int rank = device_list_local_rank();
+  list->count = there < DPT__MAX_DEVICES ? there : DPT__MAX_DEVICES;
+  if (rank < 0 || !there) return;
+  list->count = 1;
+  list->unit[0] = rank % there;
+}

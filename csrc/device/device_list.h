@@ -4,7 +4,7 @@
  *
  *   host:N       N devices made of CPU threads
  *   none         no device
- *   cuda         every GPU; cuda:0,2: these
+ *   cuda         every GPU, or in a rank (csrc/distributed) its own; cuda:0,2: these
  *   emulated:N   N devices that run CUDA kernels on the CPU, or a list of them: test builds only
  */
 #ifndef DPT_DEVICE_DEVICE_LIST_H
@@ -16,7 +16,7 @@ typedef struct dpt__device_list {
   const char *source, *text; /* who asks: "DPT_DEVICES", "dpt.setDevices", "default"; for what */
   int count;
   const char *plugin; /* "cuda": GPUs; "emulated": CUDA kernels on the CPU; NULL: host devices */
-  int every;          /* every GPU, else those in unit */
+  int every;          /* every GPU or the rank's own, else those in unit */
   int unit[DPT__MAX_DEVICES];
 } dpt__device_list;
 
@@ -24,5 +24,7 @@ typedef struct dpt__device_list {
 int dpt__device_list_parse(const char *source, const char *text, dpt__device_list *list);
 /* The same of what a script has set, or if that is "" of the variable or the default. */
 int dpt__device_list_find(const char *set, dpt__device_list *list);
+/* Every one of so many GPUs, or that of this rank among those of its host. */
+void dpt__device_list_take(dpt__device_list *list, int there);
 
 #endif

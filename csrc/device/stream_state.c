@@ -23,6 +23,8 @@ uint64_t dpt_failures(void) { return atomic_load(&failures); }
 const char *dpt__stream_name(char text[DPT__STREAM_NAME], const dpt__stream *stream) {
   if (stream->index < 0)
     snprintf(text, DPT__STREAM_NAME, "the communication stream of device %d", stream->device);
+  else if (!stream->device)
+    snprintf(text, DPT__STREAM_NAME, "the stream of ranks");
   else
     snprintf(text, DPT__STREAM_NAME, "stream %d of device %d", stream->index, stream->device);
   return text;

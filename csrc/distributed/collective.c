@@ -4,8 +4,9 @@
  * in their group's order, given under the lock in which they are queued, so that the order of this
  * process's calls is the order in which they run. The current stream of a device tensor is waited
  * for, and waits in turn; nothing waits on the host. Memory that the engine cannot read (a GPU's)
- * goes through page-locked host memory. Sums of halves are taken in float; in deterministic mode
- * sums of floats are taken wide and in the order of ranks.
+ * is left to the devices' library if the group has it (devices.c), and else goes through
+ * page-locked host memory. Sums of halves are taken in float; in deterministic mode sums of floats
+ * are taken wide and in the order of ranks.
  */
 #include "base/half.h"
 #include "device/capture.h"
@@ -24,7 +25,7 @@ typedef struct job {
   dpt__operation operation; /* signature.count: of one rank's part, or of what all have */
   const char *from;
   char *to;
-  int32_t group, root, tag, ordered; /* root: in the group */
+  int32_t group, root, tag, dtype; /* root: in the group; dtype: of the memory */
 } job;
 
 /* ---- reductions ---- */
@@ -68,9 +69,9 @@ static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count
 
 /* In place, on every rank of the group, or (root) on one. */
 static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int dtype,
-                             enum dpt__reduction how, int root, int ordered) {
+                             enum dpt__reduce_op how, int root, int ordered) {
   const dpt__engine *engine = dpt__world_own.engine;
-  if (ordered && how == DPT__RED_SUM && dpt__is_real(dtype))
+  if (ordered && how == DPT__OP_SUM && dpt__is_real(dtype))
     return collective_sum_ordered(g, data, count, dtype);
   if (root < 0) return engine->all_reduce(g->joined, data, count, dtype, how);
   return engine->reduce(g->joined, data, count, dtype, how, root);
@@ -81,7 +82,7 @@ static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int6
                              int root) {
   const dpt__signature *s = &j->operation.signature;
   int dtype = (int)s->dtype, mean = s->how == DPT_RANKS_MEAN, status;
-  enum dpt__reduction how = mean ? DPT__RED_SUM : (enum dpt__reduction)s->how;
+  enum dpt__reduce_op how = mean ? DPT__OP_SUM : (enum dpt__reduce_op)s->how;
   void *wide = data;
   if (dtype == DPT_F16) {
     wide = malloc((size_t)count * sizeof(float) + 1);
@@ -90,7 +91,7 @@ static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int6
       ((float *)wide)[i] = dpt__half_to_float(((dpt__half *)data)[i]);
     dtype = DPT_F32;
   }
-  status = collective_sum_up(g, wide, count, dtype, how, root, j->ordered);
+  status = collective_sum_up(g, wide, count, dtype, how, root, s->flags & DPT__IN_ORDER);
   if (mean && !status) collective_divide(wide, dtype, count, g->n);
   if (wide != data) {
     for (int64_t i = 0; i < count && !status; i++)
@@ -103,9 +104,9 @@ static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int6
 static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   size_t bytes = (size_t)s->count * dpt__dtype_size((int)s->dtype);
-  if (s->dtype != DPT_F16 && s->how != DPT_RANKS_MEAN && !j->ordered)
+  if (s->dtype != DPT_F16 && s->how != DPT_RANKS_MEAN && !(s->flags & DPT__IN_ORDER))
     return dpt__world_own.engine->reduce_scatter(g->joined, j->from, j->to, s->count, (int)s->dtype,
-                                                 (enum dpt__reduction)s->how);
+                                                 (enum dpt__reduce_op)s->how);
   char *whole = malloc(bytes * (size_t)g->n + 1);
   if (!whole) return dpt__no_memory("no host memory for a sum of all parts");
   memcpy(whole, j->from, bytes * (size_t)g->n);
@@ -145,32 +146,37 @@ static int collective_alone(const job *j, int64_t bytes) {
 
 static int collective_perform(const job *j) {
   const dpt__engine *engine = dpt__world_own.engine;
-  const dpt__ranks *g = &dpt__world_own.group[j->group];
+  dpt__ranks *g = &dpt__world_own.group[j->group];
   const dpt__signature *s = &j->operation.signature;
+  if (s->flags & DPT__ON_DEVICES) return dpt__devices_call(g, s, j->dtype, j->from, j->to);
   int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
   switch (s->what) {
-  case DPT_BARRIER:
+  case DPT_RANKS_BARRIER:
     return engine->barrier(g->joined);
-  case DPT_ALL_REDUCE:
+  case DPT_RANKS_ALL_REDUCE:
     return collective_reduce(g, j, j->to, s->count, -1);
-  case DPT_REDUCE:
+  case DPT_RANKS_REDUCE:
     return collective_reduce(g, j, j->to, s->count, j->root);
   case DPT_RANKS_BROADCAST:
     return engine->broadcast(g->joined, j->to, bytes, j->root);
-  case DPT_ALL_GATHER:
+  case DPT_RANKS_ALL_GATHER:
     return engine->all_gather(g->joined, j->from, j->to, bytes);
-  case DPT_REDUCE_SCATTER:
+  case DPT_RANKS_REDUCE_SCATTER:
     return collective_reduce_scatter(g, j);
   case DPT_RANKS_GATHER:
     return engine->gather(g->joined, j->from, j->to, bytes, j->root);
   case DPT_RANKS_SCATTER:
     return engine->scatter(g->joined, j->from, j->to, bytes, j->root);
-  case DPT_SEND:
+  case DPT_RANKS_SEND:
     return collective_send(g, j, bytes);
-  case DPT_RECEIVE:
+  case DPT_RANKS_RECEIVE:
     return collective_receive(g, j, bytes);
-  default:
+  case DPT__RANKS_JOIN_DEVICES:
+    return dpt__devices_join(g, j->tag);
+  case DPT__RANKS_MAKE_GROUP:
     return engine->group((int)s->count, (const int *)j->from, (void **)j->to);
+  default:
+    return dpt__fail("there is no operation %u", s->what);
   }
 }
 
@@ -209,12 +215,12 @@ static int collective_run(dpt__context *context, const void *args) {
 /* ---- what a call needs ---- */
 
 static int64_t collective_parts_of(const dpt__ranks *g, int what, int root, int is_in) {
-  if (what == DPT_ALL_GATHER) return is_in ? 1 : g->n;
-  if (what == DPT_REDUCE_SCATTER) return is_in ? g->n : 1;
+  if (what == DPT_RANKS_ALL_GATHER) return is_in ? 1 : g->n;
+  if (what == DPT_RANKS_REDUCE_SCATTER) return is_in ? g->n : 1;
   if (what == DPT_RANKS_GATHER) return is_in ? 1 : g->rank == root ? g->n : 0;
   if (what == DPT_RANKS_SCATTER) return is_in ? (g->rank == root ? g->n : 0) : 1;
-  if (what == DPT_SEND) return is_in;
-  if (what == DPT_BARRIER) return 0;
+  if (what == DPT_RANKS_SEND) return is_in;
+  if (what == DPT_RANKS_BARRIER) return 0;
   return !is_in;
 }
 
@@ -233,12 +239,12 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
                             job *j) {
   const char *fn = dpt__collective_name((uint32_t)c->what);
   const dpt__ranks *g = &dpt__world_own.group[c->group];
-  int has_root = c->what != DPT_ALL_REDUCE && c->what != DPT_ALL_GATHER && c->what != DPT_BARRIER &&
-                 c->what != DPT_REDUCE_SCATTER;
+  int has_root = c->what != DPT_RANKS_ALL_REDUCE && c->what != DPT_RANKS_ALL_GATHER &&
+                 c->what != DPT_RANKS_BARRIER && c->what != DPT_RANKS_REDUCE_SCATTER;
   if (g->rank < 0) return dpt__fail("%s: rank %d is not in the group", fn, dpt__world_own.rank);
   if (has_root && (c->root < 0 || c->root >= g->n))
     return dpt__fail("%s: got rank %d, wanted 0 to %d", fn, c->root, g->n - 1);
-  if ((c->what == DPT_SEND || c->what == DPT_RECEIVE) && c->root == g->rank)
+  if ((c->what == DPT_RANKS_SEND || c->what == DPT_RANKS_RECEIVE) && c->root == g->rank)
     return dpt__fail("%s: rank %d is this one", fn, c->root);
   int64_t ins = collective_parts_of(g, c->what, c->root, 1),
           outs = collective_parts_of(g, c->what, c->root, 0);
@@ -251,10 +257,15 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
   int dtype = t ? dpt__type(t) : DPT_U8;
   if (c->how == DPT_RANKS_MEAN && !dpt__is_real(dtype))
     return dpt__fail("%s: got a %s, wanted floats for a mean", fn, dpt__kind_name(t->kind_));
-  int reduces = c->what == DPT_ALL_REDUCE || c->what == DPT_REDUCE || c->what == DPT_REDUCE_SCATTER;
+  int reduces = c->what == DPT_RANKS_ALL_REDUCE || c->what == DPT_RANKS_REDUCE ||
+                c->what == DPT_RANKS_REDUCE_SCATTER;
+  int sums = c->how == DPT_RANKS_SUM || c->how == DPT_RANKS_MEAN;
   dpt__signature *s = &j->operation.signature;
   *s = (dpt__signature){.what = (uint32_t)c->what,
-                        .how = reduces ? (uint32_t)c->how : 0,
+                        .how = reduces ? (uint16_t)c->how : 0,
+                        .flags = reduces && sums && dpt__is_real(dtype) && dpt_deterministic_get()
+                                     ? DPT__IN_ORDER
+                                     : 0,
                         .dtype = (uint32_t)dtype,
                         .root = has_root ? (uint32_t)c->root : 0,
                         .count = !t   ? 0
@@ -268,7 +279,7 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
   j->group = c->group;
   j->root = c->root;
   j->tag = c->tag;
-  j->ordered = dpt_deterministic_get();
+  j->dtype = dtype;
   snprintf(j->operation.name, sizeof j->operation.name, "%s", c->name ? c->name : "");
   return 0;
 }
@@ -373,6 +384,81 @@ static int collective_run_staged(job *j, const dpt_tensor *in, const dpt_tensor 
   return status;
 }
 
+/* ---- by the devices' own library ---- */
+
+static int collective_use(const dpt_tensor *t, dpt__stream *stream) {
+  dpt__block *block = t->storage_->block;
+  return block ? dpt__block_use(block, stream) : 0;
+}
+
+/* Tensors of the group's device. Both streams wait: what is freed behind this is free on the
+ * tensors' own. */
+static int collective_run_on_device(job *j, const dpt_tensor *in, const dpt_tensor *out,
+                                    uint64_t *number) {
+  dpt__stream *ranks = dpt__world_own.stream,
+              *stream = dpt__current_stream((in ? in : out)->storage_->device);
+  j->from = in ? dpt__at(in) : NULL;
+  j->to = out ? dpt__at(out) : NULL;
+  j->dtype = dpt__type(in ? in : out);
+  if (in) DPT__TRY(collective_use(in, stream));
+  if (out) DPT__TRY(collective_use(out, stream));
+  if (out) dpt__storage_written(out->storage_);
+  return collective_await_all(ranks, stream) || collective_submit(j, 0, number) ||
+         collective_await_all(stream, ranks);
+}
+
+/* A contiguous tensor of t's sizes on the group's device. */
+static int collective_new_beside(const dpt__ranks *g, int kind, const dpt_tensor *t,
+                                 dpt_tensor *beside) {
+  int before;
+  DPT__TRY(dpt_device_get(&before) || dpt_device_set(g->device));
+  int status = dpt_tensor_new(beside, kind, t->ndim_, t->size_);
+  return dpt_device_set(before) || status;
+}
+
+/* Tensors of another device, and halves that are added up, go through others. */
+static int collective_run_beside(job *j, int kind, const dpt_tensor *in, dpt_tensor *out,
+                                 uint64_t *number) {
+  const dpt__ranks *g = &dpt__world_own.group[j->group];
+  dpt_tensor from = {0}, to = {0};
+  int status = (in && collective_new_beside(g, kind, in, &from)) ||
+               (out && collective_new_beside(g, kind, out, &to)) || (in && dpt_copy(&from, in)) ||
+               (out && !in && dpt_copy(&to, out)) ||
+               collective_run_on_device(j, in ? &from : NULL, out ? &to : NULL, number) ||
+               (out && dpt_copy(out, &to));
+  dpt_tensor_free(&from);
+  dpt_tensor_free(&to);
+  return status;
+}
+
+static int collective_run_by_devices(job *j, const dpt_tensor *in, dpt_tensor *out,
+                                     uint64_t *number) {
+  const dpt__ranks *g = &dpt__world_own.group[j->group];
+  const dpt_tensor *t = in ? in : out;
+  const dpt__signature *s = &j->operation.signature;
+  int moves = s->what == DPT_RANKS_BROADCAST || s->what == DPT_RANKS_ALL_GATHER;
+  int kind = !moves && s->dtype == DPT_F16 ? DPT_F32 | DPT_ON_DEVICE : t->kind_;
+  j->operation.signature.flags |= DPT__ON_DEVICES;
+  if (kind != t->kind_ || t->storage_->device != g->device)
+    return collective_run_beside(j, kind, in, out, number);
+  return collective_run_on_device(j, in, out, number);
+}
+
+int dpt__collective_join_devices(int group, int device) {
+  static dpt__mutex joining = DPT__MUTEX_INIT;
+  dpt__ranks *g = &dpt__world_own.group[group];
+  uint64_t number;
+  int status = 0;
+  if (atomic_load(&g->asked)) return 0;
+  job j = {.operation = {.signature = {.what = DPT__RANKS_JOIN_DEVICES, .group = g->hash}},
+           .group = group,
+           .tag = device};
+  dpt__lock(&joining);
+  if (!atomic_load(&g->asked)) status = collective_submit(&j, 1, &number);
+  dpt__unlock(&joining);
+  return status;
+}
+
 int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in, dpt_tensor *out,
                        uint64_t *number) {
   const char *fn = dpt__collective_name((uint32_t)call->what);
@@ -385,8 +471,13 @@ int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in, dpt_ten
            dpt__capture_rejects(fn, "other processes take part in it"));
   if (!t || !dpt__is_device(t->kind_)) return collective_run_in_place(&j, in, out, NULL, number);
   dpt__stream *stream = t->storage_ ? dpt__current_stream(t->storage_->device) : NULL;
-  if (stream && stream->backend != &dpt__host)
+  if (stream && stream->backend != &dpt__host) {
+    const dpt__ranks *g = &dpt__world_own.group[call->group];
+    int may = stream->backend->collectives && g->n > 1 && dpt__devices_take(&j.operation.signature);
+    if (may) DPT__TRY(dpt__collective_join_devices(call->group, t->storage_->device));
+    if (may && g->devices) return collective_run_by_devices(&j, in, out, number);
     return collective_run_staged(&j, in, out, stream, number);
+  }
   return collective_run_in_place(&j, in, out, stream, number);
 }
 
@@ -402,7 +493,7 @@ int dpt_collective_wait(uint64_t number) {
 
 int dpt__collective_group(int n, const int *list, uint64_t hash, void **joined) {
   uint64_t number;
-  job j = {.operation = {.signature = {.what = DPT__MAKE_GROUP,
+  job j = {.operation = {.signature = {.what = DPT__RANKS_MAKE_GROUP,
                                        .dtype = DPT_I32,
                                        .root = (uint32_t)(hash ^ hash >> 32),
                                        .count = n,

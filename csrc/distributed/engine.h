@@ -7,10 +7,9 @@
  */
 #ifndef DPT_DISTRIBUTED_ENGINE_H
 #define DPT_DISTRIBUTED_ENGINE_H
-#include <stdint.h>
+#include "device/collectives.h" /* dpt__reduce_op */
 
-enum { DPT__ENGINE_ABI = 2 };
-enum dpt__reduction { DPT__RED_SUM, DPT__RED_MIN, DPT__RED_MAX };
+enum { DPT__ENGINE_ABI = 3 };
 
 typedef struct dpt__engine {
   int abi;
@@ -24,12 +23,12 @@ typedef struct dpt__engine {
 
   int (*barrier)(void *group);
   /* In place, on count elements of a type of dpt.h other than f16. */
-  int (*all_reduce)(void *group, void *data, int64_t count, int dtype, enum dpt__reduction how);
-  int (*reduce)(void *group, void *data, int64_t count, int dtype, enum dpt__reduction how,
+  int (*all_reduce)(void *group, void *data, int64_t count, int dtype, enum dpt__reduce_op how);
+  int (*reduce)(void *group, void *data, int64_t count, int dtype, enum dpt__reduce_op how,
                 int root);
   /* Rank i gets the i-th of size parts of `from`; count: of one part. */
   int (*reduce_scatter)(void *group, const void *from, void *to, int64_t count, int dtype,
-                        enum dpt__reduction how);
+                        enum dpt__reduce_op how);
   /* `to` gets each rank's bytes, in the order of ranks; bytes: of one rank. */
   int (*all_gather)(void *group, const void *from, void *to, int64_t bytes);
   int (*broadcast)(void *group, void *data, int64_t bytes, int root);

@@ -152,35 +152,37 @@ int dpt__record_find(const dpt__record *r, uint64_t group, uint64_t number, dpt_
 
 static const char *const WHAT[] = {"barrier",   "allReduce",     "reduce", "broadcast",
                                    "allGather", "reduceScatter", "gather", "scatter",
-                                   "send",      "receive",       "group"};
+                                   "send",      "receive",       "group",  "joining of devices"};
 static const char *const HOW[] = {"sum", "min", "max", "mean"};
 
 int dpt__is_paired(const dpt__signature *s) {
-  return s->what == DPT_SEND || s->what == DPT_RECEIVE;
+  return s->what == DPT_RANKS_SEND || s->what == DPT_RANKS_RECEIVE;
 }
 
 const char *dpt__collective_name(uint32_t what) {
-  return what <= DPT__MAKE_GROUP ? WHAT[what] : "?";
+  return what <= DPT__RANKS_JOIN_DEVICES ? WHAT[what] : "?";
 }
 
 const char *dpt__signature_text(char text[160], const dpt__signature *s) {
-  char end[40] = "";
+  char end[48] = "";
+  const char *in_order = s->flags & DPT__IN_ORDER ? " in the order of ranks" : "";
+  const char *on_devices = s->flags & DPT__ON_DEVICES ? ", between devices" : "";
   const char *name = dpt__collective_name(s->what);
-  if (s->what == DPT_ALL_REDUCE || s->what == DPT_REDUCE_SCATTER)
-    snprintf(end, sizeof end, " (%s)", HOW[s->how & 3]);
-  else if (s->what == DPT_REDUCE)
-    snprintf(end, sizeof end, " (%s), root %u", HOW[s->how & 3], s->root);
+  if (s->what == DPT_RANKS_ALL_REDUCE || s->what == DPT_RANKS_REDUCE_SCATTER)
+    snprintf(end, sizeof end, " (%s%s)", HOW[s->how & 3], in_order);
+  else if (s->what == DPT_RANKS_REDUCE)
+    snprintf(end, sizeof end, " (%s%s), root %u", HOW[s->how & 3], in_order, s->root);
   else if (dpt__is_paired(s))
-    snprintf(end, sizeof end, " %s rank %u", s->what == DPT_SEND ? "to" : "from", s->root);
-  else if (s->what != DPT_ALL_GATHER)
+    snprintf(end, sizeof end, " %s rank %u", s->what == DPT_RANKS_SEND ? "to" : "from", s->root);
+  else if (s->what != DPT_RANKS_ALL_GATHER)
     snprintf(end, sizeof end, ", root %u", s->root);
-  if (s->what == DPT_BARRIER)
+  if (s->what == DPT_RANKS_BARRIER || s->what == DPT__RANKS_JOIN_DEVICES)
     snprintf(text, 160, "%s", name);
-  else if (s->what == DPT__MAKE_GROUP)
+  else if (s->what == DPT__RANKS_MAKE_GROUP)
     snprintf(text, 160, "group of %lld ranks (list %08x)", (long long)s->count, s->root);
   else
-    snprintf(text, 160, "%s of %lld %s elements%s", name, (long long)s->count,
-             s->dtype < DPT_NDTYPE ? dpt__dtype_name((int)s->dtype) : "?", end);
+    snprintf(text, 160, "%s of %lld %s elements%s%s", name, (long long)s->count,
+             s->dtype < DPT_NDTYPE ? dpt__dtype_name((int)s->dtype) : "?", end, on_devices);
   return text;
 }
 

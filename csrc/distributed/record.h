@@ -14,9 +14,17 @@
 
 enum { DPT__RECORDED = 1024, DPT__RECORD_NAME = 64, DPT__RECORD_TEXT = 2048 };
 
+/* How an operation is done, which all ranks have to do alike. */
+enum dpt__signature_flag {
+  DPT__IN_ORDER = 1,  /* a sum wide and in the order of ranks (deterministic mode) */
+  DPT__ON_DEVICES = 2 /* by the library of the devices' backend (devices.c) */
+};
+
 /* What has to be equal on all ranks of a group. */
 typedef struct dpt__signature {
-  uint32_t what, how, dtype, root; /* as dpt_collective */
+  uint32_t what;       /* as dpt_collective */
+  uint16_t how, flags; /* flags: enum dpt__signature_flag */
+  uint32_t dtype, root;
   int64_t count;
   uint64_t group; /* a hash of its ranks; 0 for sends and receives, which two ranks call */
 } dpt__signature;
@@ -29,7 +37,8 @@ typedef struct dpt__operation {
   char name[DPT__RECORD_NAME];
 } dpt__operation;
 
-enum { DPT__MAKE_GROUP = DPT_RECEIVE + 1 }; /* behind dpt.h's collectives */
+/* Behind dpt.h's collectives. */
+enum { DPT__RANKS_MAKE_GROUP = DPT_RANKS_RECEIVE + 1, DPT__RANKS_JOIN_DEVICES };
 enum { DPT__OPERATION_WORDS = sizeof(dpt__operation) / 8 };
 
 enum dpt__rank_state {
@@ -76,7 +85,7 @@ int dpt__record_find(const dpt__record *record, uint64_t group, uint64_t number,
 
 /* Whether two ranks take part, whatever the others do: it has no place in a group's order. */
 int dpt__is_paired(const dpt__signature *signature);
-/* "allReduce", as DPT_ALL_REDUCE; "allReduce of 12 Float elements (sum)" */
+/* "allReduce", as DPT_RANKS_ALL_REDUCE; "allReduce of 12 Float elements (sum)" */
 const char *dpt__collective_name(uint32_t what);
 const char *dpt__signature_text(char text[160], const dpt__signature *signature);
 

@@ -6,6 +6,7 @@
  * Time that passes outside of operations is the script's own; so is time in which this process was
  * stopped itself.
  */
+#include "comm/communicators.h"
 #include "device/timeout.h"
 #include "distributed/world.h"
 
@@ -21,15 +22,16 @@ static pthread_t thread;
 
 /* ---- the end of all ---- */
 
-/* What may hang: writing what the script has printed; MPI_Abort, which is for ranks of other hosts:
- * those of this one end by what they see in each other's records, and mpirun may hang if several of
- * its children call it at once. */
+/* What may hang: writing what the script has printed; the end of what devices wait for; MPI_Abort,
+ * which is for ranks of other hosts: those of this one end by what they see in each other's
+ * records, and mpirun may hang if several of its children call it at once. */
 static void *watchdog_leave(void *none) {
   const dpt__world *w = &dpt__world_own;
   if (!ftrylockfile(stdout)) {
     fflush_unlocked(stdout);
     funlockfile(stdout);
   }
+  dpt__communicators_abort();
   if (w->local_size < w->size) w->engine->abort(1);
   return none;
 }
@@ -82,7 +84,10 @@ void dpt__watch_compare(const dpt__operation *own) {
   }
 }
 
-void dpt__watch_let_explain(void) { dpt__sleep((int64_t)EXPLAIN_MS * MS); }
+void dpt__watch_let_explain(void) {
+  static atomic_int waited; /* what fails behind the first failure needs no other reason */
+  if (!atomic_exchange(&waited, 1)) dpt__sleep((int64_t)EXPLAIN_MS * MS);
+}
 
 /* ---- ranks of this host ---- */
 

@@ -75,33 +75,33 @@ const dpt__ranks *dpt__ranks_of(uint64_t hash) {
 }
 
 /* Two groups of the same ranks are two. */
-static uint64_t world_hash_of(int place, int n, const int *list) {
-  uint64_t hash = 14695981039346656037u + (uint64_t)place;
+static uint64_t world_hash_of(int number, int n, const int *list) {
+  uint64_t hash = 14695981039346656037u + (uint64_t)number;
   for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)list[i]) * 1099511628211u;
   return hash;
 }
 
-static int world_add_group(const char *fn, int n, const int *list, int *number) {
+static int world_add_group(const char *fn, int n, const int *list, int *made) {
   dpt__world *w = &dpt__world_own;
-  int place = atomic_load(&w->ngroup);
-  if (place == DPT__GROUPS)
+  int number = atomic_load(&w->ngroup);
+  if (number == DPT__GROUPS)
     return dpt__fail("%s: there are %d groups of ranks, which is the most", fn, DPT__GROUPS);
-  dpt__ranks *g = &w->group[place];
-  *g = (dpt__ranks){.n = n, .rank = -1, .hash = world_hash_of(place, n, list)};
+  dpt__ranks *g = &w->group[number];
+  *g = (dpt__ranks){.n = n, .rank = -1, .hash = world_hash_of(number, n, list)};
   g->list = malloc((size_t)n * sizeof *list);
   if (!g->list) return dpt__no_memory("%s: no host memory for a group of ranks", fn);
   memcpy(g->list, list, (size_t)n * sizeof *list);
   for (int i = 0; i < n; i++)
     if (list[i] == w->rank) g->rank = i;
   int status = !w->engine ? 0
-               : place    ? dpt__collective_group(n, list, g->hash, &g->joined)
+               : number   ? dpt__collective_group(n, list, g->hash, &g->joined)
                           : w->engine->group(n, list, &g->joined);
   if (status) {
     free(g->list);
     return dpt__fail_in("%s", fn);
   }
-  *number = place;
-  atomic_store(&w->ngroup, place + 1);
+  *made = number;
+  atomic_store(&w->ngroup, number + 1);
   return 0;
 }
 

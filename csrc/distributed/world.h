@@ -10,15 +10,20 @@
 #include "distributed/engine.h"
 #include "distributed/record.h"
 
-enum { DPT__GROUPS = 64 };
+enum { DPT__GROUPS = 64, DPT__WHY = 256 };
 
 typedef struct dpt__ranks {
   void *joined;    /* the engine's; NULL: this rank is not in it */
-  int n, rank;     /* ranks, and this one's place; -1: not in it */
+  int n, rank;     /* ranks, and this one's group rank; -1: not in it */
   int *list;       /* their numbers in the world */
   uint64_t hash;   /* of the list */
   uint64_t issued; /* operations so far but sends and receives */
   uint64_t chain;  /* of the operation that ran last (record.h) */
+  /* devices.c; written by one operation, before `asked` */
+  atomic_int asked;
+  struct dpt__communicator *devices; /* NULL: device memory goes by the engine; `why` says why */
+  int device;                        /* this rank's in it */
+  char why[DPT__WHY];
 } dpt__ranks;
 
 typedef struct dpt__world {
@@ -31,7 +36,7 @@ typedef struct dpt__world {
   atomic_int ngroup;
   dpt__ranks group[DPT__GROUPS]; /* 0: all ranks */
   uint64_t paired;               /* sends and receives so far */
-  _Atomic uint64_t pending; /* the operation that runs now, by its place in the record; 0: none */
+  _Atomic uint64_t pending; /* the operation that runs now, by its number in the record; 0: none */
 } dpt__world;
 
 extern dpt__world dpt__world_own;
@@ -45,6 +50,19 @@ const dpt__ranks *dpt__ranks_of(uint64_t hash);
 
 /* All ranks of the world make a communicator of those ranks, as an operation of theirs. */
 int dpt__collective_group(int n, const int *list, uint64_t hash, void **joined);
+
+/* Asks once whether the group's devices can be joined; all its ranks call it, each with a device of
+ * its own (0: it has none). */
+int dpt__collective_join_devices(int group, int device);
+
+/* ---- devices.c: what the devices' own library does ---- */
+
+int dpt__devices_join(dpt__ranks *group, int device);
+/* Whether the library can do it; and does it, on memory of the group's device, of a type that may
+ * be wider than the signature's. */
+int dpt__devices_take(const dpt__signature *signature);
+int dpt__devices_call(const dpt__ranks *group, const dpt__signature *signature, int dtype,
+                      const void *from, void *to);
 
 /* ---- watchdog.c ---- */
 

@@ -45,8 +45,8 @@ static MPI_Datatype mpi_type_of(int dtype) {
   }
 }
 
-static MPI_Op mpi_op_of(enum dpt__reduction how) {
-  return how == DPT__RED_MIN ? MPI_MIN : how == DPT__RED_MAX ? MPI_MAX : MPI_SUM;
+static MPI_Op mpi_op_of(enum dpt__reduce_op how) {
+  return how == DPT__OP_MIN ? MPI_MIN : how == DPT__OP_MAX ? MPI_MAX : MPI_SUM;
 }
 
 static int mpi_part_of(int64_t left) { return left < PART ? (int)left : PART; }
@@ -122,7 +122,7 @@ static int mpi_barrier(void *made) {
 }
 
 static int mpi_all_reduce(void *made, void *data, int64_t count, int dtype,
-                          enum dpt__reduction how) {
+                          enum dpt__reduce_op how) {
   MPI_Datatype type = mpi_type_of(dtype);
   int width = 0;
   MPI_Type_size(type, &width);
@@ -134,7 +134,7 @@ static int mpi_all_reduce(void *made, void *data, int64_t count, int dtype,
   return 0;
 }
 
-static int mpi_reduce(void *made, void *data, int64_t count, int dtype, enum dpt__reduction how,
+static int mpi_reduce(void *made, void *data, int64_t count, int dtype, enum dpt__reduce_op how,
                       int root) {
   MPI_Datatype type = mpi_type_of(dtype);
   int width = 0, rank = 0;
@@ -150,7 +150,7 @@ static int mpi_reduce(void *made, void *data, int64_t count, int dtype, enum dpt
 
 /* In one call: the parts of a longer one do not lie where MPI looks for them. */
 static int mpi_reduce_scatter(void *made, const void *from, void *to, int64_t count, int dtype,
-                              enum dpt__reduction how) {
+                              enum dpt__reduce_op how) {
   if (count > INT_MAX)
     return services->fail("MPI_Reduce_scatter_block: %lld elements for each rank, at most %d",
                           (long long)count, INT_MAX);

@@ -29,8 +29,14 @@ static int library_open(void) {
   return absent ? dpt__fail("the library was tried as /a and as /b") : 0;
 }
 
-static int library_join(int n, const int *unit, void **out) {
+static int library_new_id(void *id) {
+  memset(id, 7, DPT__COLLECTIVES_ID);
+  return 0;
+}
+
+static int library_join(const void *id, int ranks, int first, int n, const int *unit, void **out) {
   enter();
+  CHECK(*(const char *)id == 7 && ranks == n && !first);
   joined *g = calloc(1, sizeof *g);
   for (int i = 1; i < n; i++) CHECK(unit[i] > unit[i - 1]);
   *g = (joined){n, 3};
@@ -98,9 +104,9 @@ static void library_abort(void) {
   leave();
 }
 
-static const dpt__collectives library = {"LIB",         library_open,  library_join,
-                                         library_state, library_issue, library_record,
-                                         library_query, library_abort};
+static const dpt__collectives library = {"LIB",          library_open,  library_new_id,
+                                         library_join,   library_state, library_issue,
+                                         library_record, library_query, library_abort};
 
 /* ---- tests ---- */
 

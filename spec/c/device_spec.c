@@ -275,7 +275,29 @@ static int own_handler_stays(void) {
   return check_end();
 }
 
+/* "cuda" is every GPU, but to a rank that of its number among the ranks of its host. */
+static int gpus_of_ranks(void) {
+  dpt__device_list list;
+  unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  OK(dpt__device_list_parse("DPT_DEVICES", "cuda", &list));
+  CHECK(list.every);
+  dpt__device_list_take(&list, 4);
+  CHECK(list.count == 4 && list.unit[3] == 3);
+  setenv("SLURM_LOCALID", "0", 1); /* a batch script */
+  dpt__device_list_take(&list, 4);
+  CHECK(list.count == 4);
+  setenv("SLURM_STEP_ID", "0", 1);
+  setenv("SLURM_LOCALID", "3", 1);
+  dpt__device_list_take(&list, 4);
+  CHECK(list.count == 1 && list.unit[0] == 3);
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "5", 1);
+  dpt__device_list_take(&list, 4);
+  CHECK(list.count == 1 && list.unit[0] == 1);
+  return check_failures;
+}
+
 int main(void) {
+  CHECK(in_child(NULL, gpus_of_ranks) == 0);
   CHECK(in_child("host:1", counts_devices) == 1);
   CHECK(in_child("host:7", counts_devices) == 7);
   CHECK(in_child("host:200", counts_devices) == 200);

@@ -224,7 +224,8 @@ static void nccl(void) {
   CHECK(!c->open());
   CHECK(!c->open());
   if (cudaGetDeviceCount(&devices) == cudaSuccess) return;
-  int status = c->join(2, unit, &group);
+  char id[DPT__COLLECTIVES_ID];
+  int status = c->new_id(id) || c->join(id, 2, 0, 2, unit, &group);
   for (int polls = 0; !status && !ready && polls < 1000; polls++) {
     struct timespec pause = {0, 10000000};
     status = c->state(group, &ready);

@@ -1,5 +1,6 @@
 -- Ranks of one machine, by mpirun: every operation against one process.
 local ranks = require 'spec.support.ranks'
+local standIn = require 'spec.support.stand_in'
 local distributed = require 'dpt.distributed'
 
 describe('dpt.distributed', function()
@@ -23,6 +24,7 @@ describe('dpt.distributed', function()
       assert.equal(1, group:size())
       distributed.barrier(group)
       distributed.barrier()
+      assert.same({'none', 'there is one rank'}, {distributed.transport()})
    end)
 
    it('says which argument is wrong', function()
@@ -50,17 +52,23 @@ describe('dpt.distributed', function()
       wrong('allGather: got number, wanted a group', 'allGather', t, t, 2)
    end)
 
-   local function compare(n, devices)
+   local nccl = 'DPT_DEVICES=emulated:2 DPT_TIMEOUT=100 DPT_NCCL=' .. standIn.library
+
+   local function compare(n, transport, environment)
       if ranks.missing() then return pending(ranks.missing()) end
       local most = os.getenv 'DPT_RANKS' and '1000000' or '30000'
-      local output, status = ranks.run(n, 'collectives', most, 'DPT_DEVICES=' .. devices)
+      local output, status = ranks.run(n, 'collectives', most .. ' ' .. transport, environment)
       assert.equal(0, status, output)
       assert.matches('compared %d+ results', output)
    end
 
    for n in (os.getenv 'DPT_RANKS' or '1 2 3'):gmatch '%d+' do
       it(('returns on each of %d ranks what one process computes'):format(n), function()
-         compare(tonumber(n), 'host:2')
+         compare(tonumber(n), 'mpi', 'DPT_DEVICES=host:2')
+      end)
+
+      it(('returns the same on %d ranks whose devices NCCL joins'):format(n), function()
+         compare(tonumber(n), 'nccl', nccl)
       end)
    end
 
@@ -72,6 +80,38 @@ describe('dpt.distributed', function()
    end)
 
    it('reaches the memory of devices that the CPU cannot read', function()
-      compare(2, 'emulated:2')
+      compare(2, 'page-locked', 'DPT_DEVICES=emulated:2')
+   end)
+
+   it('lets NCCL do what it can, on one device of each rank', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(2, 'devices', 'works', nccl)
+      assert.equal(0, status, output)
+      assert.matches('the end', output, 1, true)
+   end)
+
+   for mistake, said in pairs{
+      link = 'rank %d: .-allReduce: NCCL between ranks: .-a link went down on demand',
+      side = 'not the same on all ranks: .-5 Float elements %(sum%), between devices on rank 0',
+      order = 'not the same on all ranks: .-%(sum in the order of ranks%) on rank 0',
+   } do
+      it('ends the job if ranks do not call NCCL alike, or it fails: ' .. mistake, function()
+         if ranks.missing() then return pending(ranks.missing()) end
+         local output, status = ranks.run(2, 'devices', mistake, nccl)
+         assert.matches(said, output)
+         assert.not_equal(0, status)
+         assert.not_equal(124, status)
+      end)
+   end
+
+   it('is in the report of `dpt doctor`: library, rank, transport', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(2, 'doctor', nil, nccl)
+      assert.equal(0, status, output)
+      assert.matches('\nMPI +%S[^\n]* v?%d[^\n]*\n', output)
+      for rank = 0, 1 do
+         assert.matches(('\nranks +rank %d of 2, 2 of them on this host\n'):format(rank), output)
+      end
+      assert.matches('\ntransport +host tensors by MPI, device tensors by NCCL\n', output)
    end)
 end)

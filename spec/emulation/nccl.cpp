@@ -1,13 +1,16 @@
 /* nccl.cpp: stands in for libnccl.so.2 under the emulation: computes on the thread that ends a
- * group, whose queues have done everything before (a launch has ended when it returns).
+ * group, whose queues have done everything before (a launch has ended when it returns). Ranks of
+ * several processes meet in a segment of shared memory that the unique id names: each puts there
+ * what it has and reads what the others have, on a thread of its own, as a GPU would go on.
  *
  * Invariant: sums have the bits of dpt's copies (NCCL promises no such thing), so that any spec can
- * run on it. What NCCL demands is demanded: all ranks of a communicator in one group, with the same
- * calls in the same order, on queues of their own. DPT_FAKE_NCCL asks for faults by words with
- * spaces between them. "version=N" is what ncclGetVersion says; with "reject" no communicator can
- * be made, with "unready" none is ever ready; "wrong" makes sums too large by 1. With "hang=N" the
- * N-th group of collectives does not end, with "fail=N" it ends in an error, with "stuck=A,B" no
- * group ends that has both devices (from 0).
+ * run on it. What NCCL demands is demanded: all ranks of a communicator in one group (or each in a
+ * process of its own), with the same calls in the same order, on queues of their own. DPT_FAKE_NCCL
+ * asks for faults by words with spaces between them. "version=N" is what ncclGetVersion says; with
+ * "reject" no communicator can be made, with "unready" none is ever ready; "wrong" makes sums too
+ * large by 1. With "hang=N" the N-th group of collectives does not end, with "fail=N" it ends in an
+ * error, with "stuck=A,B" no group ends that has both devices (from 0). "one-gpu" rejects ranks of
+ * several processes, as NCCL does if two of them have one GPU.
  */
 #include "nccl.h"
 
@@ -16,6 +19,10 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -28,16 +35,42 @@ struct operation {
   ncclDataType_t type;
   int root;
   cudaStream_t stream;
+  ncclRedOp_t op;
+};
+
+/* What a rank of another process sees of this one. The memory behind it is taken when it is
+ * touched. */
+enum { RANKS = 16, CALLS = 64, BYTES = 1 << 26 };
+struct shared_call {
+  char what;
+  size_t count;
+  int type, root, op;
+};
+struct shared_rank {
+  std::atomic<uint64_t> posted, consumed; /* groups so far */
+  int calls;
+  shared_call call[CALLS];
+  char data[BYTES];
+};
+struct shared {
+  std::atomic<int> joined;
+  shared_rank rank[RANKS];
 };
 
 struct clique {
-  std::vector<ncclComm_t> rank;
+  int process;
+  uint64_t number;              /* of the process's ids */
+  int n;                        /* ranks, wherever they are */
+  std::vector<ncclComm_t> rank; /* of this process */
+  shared *all;                  /* NULL: they are all here */
+  uint64_t groups;
 };
 
 std::vector<clique *> cliques;
 std::atomic<int> inside, groups;
 thread_local int depth;
 thread_local std::vector<ncclComm_t> touched;
+thread_local std::vector<clique *> made; /* in this group */
 const char *last_error = "";
 
 /* The value of a word of DPT_FAKE_NCCL; NULL where it is not there. */
@@ -58,7 +91,8 @@ struct emulated_rank {
   clique *of;
   int rank;
   int pending; /* polls until it is ready */
-  ncclResult_t error;
+  std::atomic<int> error, aborted;
+  std::atomic<cudaStream_t> working; /* for ranks of other processes, too */
   std::vector<operation> calls;
   std::vector<cudaStream_t> held;
 };
@@ -80,70 +114,91 @@ size_t size_of(ncclDataType_t type) {
   }
 }
 
-/* Element i of all ranks' call k, added up as dpt adds: by rising rank, wide, rounded once. */
+typedef std::vector<const void *> sources; /* of all ranks */
+
+/* Element i of all ranks, added up as dpt adds: by rising rank, wide, rounded once. */
+template <typename T, typename A, typename widen_fn, typename narrow_fn>
+void reduce(const sources &from, size_t count, ncclRedOp_t op, std::vector<char> &total,
+            widen_fn widen, narrow_fn narrow) {
+  for (size_t i = 0; i < count; i++) {
+    A sum = widen(((const T *)from[0])[i]);
+    for (size_t r = 1; r < from.size(); r++) {
+      A next = widen(((const T *)from[r])[i]);
+      if (op == ncclMin)
+        sum = next < sum ? next : sum;
+      else if (op == ncclMax)
+        sum = next > sum ? next : sum;
+      else
+        sum += next;
+    }
+    if (op == ncclAvg) sum /= (A)from.size();
+    ((T *)total.data())[i] = narrow(sum);
+  }
+}
+
 template <typename T, typename A>
-void add(const clique *c, size_t k, size_t count, std::vector<char> &total) {
-  for (size_t i = 0; i < count; i++) {
-    A sum = 0;
-    for (ncclComm_t rank : c->rank) sum += (A)((const T *)rank->calls[k].from)[i];
-    ((T *)total.data())[i] = (T)sum;
-  }
+void add(const sources &from, size_t count, ncclRedOp_t op, std::vector<char> &total) {
+  reduce<T, A>(
+      from, count, op, total, [](T x) { return (A)x; }, [](A x) { return (T)x; });
 }
 
-void add_halves(const clique *c, size_t k, size_t count, std::vector<char> &total) {
-  for (size_t i = 0; i < count; i++) {
-    double sum = 0;
-    for (ncclComm_t rank : c->rank) sum += __half2float(((const __half *)rank->calls[k].from)[i]);
-    ((__half *)total.data())[i] = __double2half(sum);
-  }
-}
-
-std::vector<char> sum(const clique *c, size_t k, size_t count, ncclDataType_t type) {
+std::vector<char> sum(const sources &from, size_t count, ncclDataType_t type, ncclRedOp_t op) {
   std::vector<char> total(count * size_of(type));
   switch (type) {
   case ncclFloat16:
-    add_halves(c, k, count, total);
+    reduce<__half, double>(
+        from, count, op, total, [](__half x) { return (double)__half2float(x); },
+        [](double x) { return __double2half(x); });
     break;
   case ncclFloat32:
-    add<float, double>(c, k, count, total);
+    add<float, double>(from, count, op, total);
     break;
   case ncclFloat64:
-    add<double, double>(c, k, count, total);
+    add<double, double>(from, count, op, total);
+    break;
+  case ncclInt8:
+    add<int8_t, int64_t>(from, count, op, total);
     break;
   case ncclInt32:
-    add<uint32_t, uint64_t>(c, k, count, total);
+    add<int32_t, int64_t>(from, count, op, total);
     break;
   case ncclInt64:
-    add<uint64_t, uint64_t>(c, k, count, total);
+    add<int64_t, __int128>(from, count, op, total);
     break;
   default:
-    add<uint8_t, uint64_t>(c, k, count, total);
+    add<uint8_t, uint64_t>(from, count, op, total);
   }
   if (asked("wrong") && type == ncclFloat32)
     for (size_t i = 0; i < count; i++) ((float *)total.data())[i] += 1;
   return total;
 }
 
-void compute(const clique *c, size_t k) {
-  const operation &o = c->rank[0]->calls[k];
-  size_t n = c->rank.size(), bytes = o.count * size_of(o.type);
+/* What a call leaves in all ranks together. */
+std::vector<char> result(const operation &o, const sources &from) {
+  size_t n = from.size(), bytes = o.count * size_of(o.type);
   std::vector<char> data;
   if (o.what == 'b') {
-    const char *from = (const char *)c->rank[(size_t)o.root]->calls[k].from;
-    data.assign(from, from + bytes);
+    data.assign((const char *)from[(size_t)o.root], (const char *)from[(size_t)o.root] + bytes);
   } else if (o.what == 'g') {
-    for (ncclComm_t rank : c->rank) {
-      const char *from = (const char *)rank->calls[k].from;
-      data.insert(data.end(), from, from + bytes);
-    }
+    for (const void *part : from)
+      data.insert(data.end(), (const char *)part, (const char *)part + bytes);
   } else {
-    data = sum(c, k, o.what == 's' ? o.count * n : o.count, o.type);
+    data = sum(from, o.what == 's' ? o.count * n : o.count, o.type, o.op);
   }
-  for (size_t r = 0; r < n; r++) {
-    if (o.what == 'r' && (int)r != o.root) continue;
-    size_t from = o.what == 's' ? r * bytes : 0;
-    memmove(c->rank[r]->calls[k].to, data.data() + from, o.what == 's' ? bytes : data.size());
-  }
+  return data;
+}
+
+void deliver(const std::vector<char> &data, const operation &o, size_t rank) {
+  size_t bytes = o.count * size_of(o.type), from = o.what == 's' ? rank * bytes : 0;
+  if (o.what == 'r' && (int)rank != o.root) return;
+  memmove(o.to, data.data() + from, o.what == 's' ? bytes : data.size());
+}
+
+void compute(const clique *c, size_t k) {
+  sources from;
+  for (ncclComm_t rank : c->rank) from.push_back(rank->calls[k].from);
+  std::vector<char> data = result(c->rank[0]->calls[k], from);
+  for (size_t r = 0; r < c->rank.size(); r++) deliver(data, c->rank[r]->calls[k], r);
 }
 
 bool is_stuck(const clique *c, int number) {
@@ -164,12 +219,114 @@ ncclResult_t check(const clique *c) {
     if (a.size() != b.size()) return reject(ncclInvalidUsage, "a rank has fewer calls");
     for (size_t k = 0; k < a.size(); k++)
       if (a[k].what != b[k].what || a[k].count != b[k].count || a[k].type != b[k].type ||
-          a[k].root != b[k].root || a[k].root < 0 || a[k].root >= (int)c->rank.size() ||
+          a[k].root != b[k].root || a[k].root < 0 || a[k].root >= c->n ||
           (rank != c->rank[0] && a[k].stream->device == b[k].stream->device))
         return reject(ncclInvalidUsage, "ranks differ in a call");
   }
   return ncclSuccess;
 }
+
+/* ---- ranks of several processes ---- */
+
+void segment_name(char name[64], const clique *c) {
+  snprintf(name, 64, "/dpt-nccl-%d-%llu", c->process, (unsigned long long)c->number);
+}
+
+/* The last one that comes takes the segment's name away. */
+ncclResult_t meet(clique *c) {
+  char name[64];
+  segment_name(name, c);
+  if (c->n > RANKS || c->rank.size() > 1) return reject(ncclInvalidArgument, "too many ranks");
+  if (asked("one-gpu")) return reject(ncclInvalidUsage, "Duplicate GPU detected");
+  int file = shm_open(name, O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ftruncate(file, sizeof(shared)))
+    return reject(ncclSystemError, "no segment of shared memory");
+  c->all = (shared *)mmap(NULL, sizeof(shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                          file, 0);
+  close(file);
+  if (c->all == MAP_FAILED) return reject(ncclSystemError, "no segment of shared memory");
+  if (++c->all->joined == c->n) shm_unlink(name);
+  return ncclInProgress;
+}
+
+/* Whether all ranks have come so far. */
+bool come(const clique *c, std::atomic<uint64_t> shared_rank::*counter, uint64_t value) {
+  for (int r = 0; r < c->n; r++)
+    if ((c->all->rank[r].*counter).load() < value) return false;
+  return true;
+}
+
+bool is_same(const shared_call &a, const shared_call &b) {
+  return a.what == b.what && a.count == b.count && a.type == b.type && a.root == b.root &&
+         a.op == b.op;
+}
+
+size_t bytes_from(const operation &o, int n) {
+  return o.count * size_of(o.type) * (o.what == 's' ? (size_t)n : 1);
+}
+
+/* What it worked at is over, or was aborted. */
+void let_go(ncclComm_t rank) {
+  cudaStream_t stream = rank->working.exchange(nullptr);
+  if (stream) stream->held--;
+}
+
+/* This rank's part of a group, as a GPU that works it off. */
+void work(clique *c, std::vector<operation> calls, uint64_t number) {
+  ncclComm_t self = c->rank[0];
+  shared_rank &own = c->all->rank[self->rank];
+  auto wait = [&](std::atomic<uint64_t> shared_rank::*counter, uint64_t value) {
+    while (!self->aborted && !come(c, counter, value)) usleep(20);
+  };
+  wait(&shared_rank::consumed, number - 1);
+  size_t at = 0;
+  own.calls = (int)calls.size();
+  for (size_t k = 0; k < calls.size(); k++) {
+    const operation &o = calls[k];
+    own.call[k] = {o.what, o.count, o.type, o.root, o.op};
+    memcpy(own.data + at, o.from, bytes_from(o, c->n));
+    at += bytes_from(o, c->n);
+  }
+  if (!self->aborted) own.posted = number;
+  wait(&shared_rank::posted, number);
+  at = 0;
+  for (size_t k = 0; k < calls.size() && !self->aborted && !self->error; k++) {
+    sources from;
+    for (int r = 0; r < c->n; r++) {
+      const shared_rank &its = c->all->rank[r];
+      if (its.calls != own.calls || !is_same(its.call[k], own.call[k]))
+        self->error = reject(ncclInvalidUsage, "ranks differ in a call");
+      from.push_back(its.data + at);
+    }
+    if (!self->error) deliver(result(calls[k], from), calls[k], (size_t)self->rank);
+    at += bytes_from(calls[k], c->n);
+  }
+  if (!self->aborted) own.consumed = number;
+  let_go(self);
+}
+
+ncclResult_t begin(clique *c, bool stays, bool fails) {
+  ncclComm_t self = c->rank[0];
+  std::vector<operation> calls;
+  size_t bytes = 0;
+  calls.swap(self->calls);
+  for (const operation &o : calls) bytes += bytes_from(o, c->n);
+  if (bytes > BYTES || calls.size() > CALLS)
+    return reject(ncclInvalidArgument, "more than the stand-in takes");
+  self->pending = 2;
+  if (fails) {
+    self->error = ncclSystemError;
+    return ncclInProgress;
+  }
+  if (self->working) return reject(ncclInvalidUsage, "dpt waits for one group before the next");
+  calls[0].stream->held++;
+  self->working = calls[0].stream;
+  uint64_t number = ++c->groups;
+  if (!stays) std::thread(work, c, calls, number).detach();
+  return ncclInProgress;
+}
+
+/* ---- groups of calls ---- */
 
 ncclResult_t run(clique *c) {
   ncclResult_t result = check(c);
@@ -178,6 +335,7 @@ ncclResult_t run(clique *c) {
   const char *fail = asked("fail=");
   bool fails = fail && atoi(fail) == number, stays = is_stuck(c, number);
   if (fails) reject(ncclSystemError, "a link went down on demand");
+  if (c->all) return begin(c, stays, fails);
   for (size_t k = 0; !stays && !fails && k < c->rank[0]->calls.size(); k++) compute(c, k);
   for (ncclComm_t rank : c->rank) {
     rank->pending = 2;
@@ -223,27 +381,39 @@ const char *ncclGetErrorString(ncclResult_t result) {
 const char *ncclGetLastError(ncclComm_t) { return last_error; }
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   guard g;
-  clique *c = new clique();
-  cliques.push_back(c);
-  memcpy(id->internal, &c, sizeof c);
+  static uint64_t made;
+  uint64_t words[2] = {(uint64_t)getpid(), ++made};
+  memcpy(id->internal, words, sizeof words);
   return ncclSuccess;
 }
+
+static clique *clique_of(ncclUniqueId id, int n) {
+  uint64_t words[2];
+  memcpy(words, id.internal, sizeof words);
+  for (clique *c : cliques)
+    if (c->process == (int)words[0] && c->number == words[1]) return c;
+  cliques.push_back(new clique{(int)words[0], words[1], n, {}, nullptr, 0});
+  return cliques.back();
+}
+
 ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int n, ncclUniqueId id, int rank,
                                     ncclConfig_t *config) {
   guard g;
-  clique *c;
-  memcpy(&c, id.internal, sizeof c);
-  if (config->blocking || !depth || rank >= n || rank != (int)c->rank.size())
+  clique *c = clique_of(id, n);
+  if (config->blocking || !depth || rank >= n || n != c->n)
     return reject(ncclInvalidArgument, "dpt makes non-blocking communicators in a group");
   if (asked("reject")) return reject(ncclSystemError, "no sockets on demand");
-  *comm = new emulated_rank{c, rank, asked("unready") ? -1 : 3, ncclSuccess, {}, {}};
+  *comm = new emulated_rank{c, rank, asked("unready") ? -1 : 3, {ncclSuccess}, {0}, {nullptr}, {}, {}};
   c->rank.push_back(*comm);
+  made.push_back(c);
   return ncclInProgress;
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   guard g;
   if (!comm) return reject(ncclInvalidArgument, "no communicator");
-  *error = comm->pending ? ncclInProgress : comm->error;
+  const clique *c = comm->of;
+  bool waits = comm->pending || (c->all && c->all->joined < c->n);
+  *error = waits ? ncclInProgress : (ncclResult_t)comm->error.load();
   if (comm->pending > 0) comm->pending--;
   return ncclSuccess;
 }
@@ -252,7 +422,9 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
   guard g;
   for (cudaStream_t stream : comm->held) stream->held--;
   comm->held.clear();
+  let_go(comm);
   comm->pending = -1;
+  comm->aborted = 1;
   return ncclSuccess;
 }
 ncclResult_t ncclGroupStart(void) {
@@ -264,6 +436,9 @@ ncclResult_t ncclGroupEnd(void) {
   std::vector<ncclComm_t> comms;
   ncclResult_t result = ncclSuccess;
   if (--depth) return ncclSuccess;
+  for (clique *c : made)
+    if ((int)c->rank.size() < c->n && !c->all && (result = meet(c)) != ncclInProgress) break;
+  made.clear();
   comms.swap(touched);
   for (ncclComm_t comm : comms)
     if (!comm->calls.empty() && (result == ncclSuccess || result == ncclInProgress))
@@ -273,21 +448,21 @@ ncclResult_t ncclGroupEnd(void) {
 
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
                            ncclComm_t comm, cudaStream_t stream) {
-  return take(comm, {'b', from, to, count, type, root, stream});
+  return take(comm, {'b', from, to, count, type, root, stream, ncclSum});
 }
-ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t type, ncclRedOp_t,
-                        int root, ncclComm_t comm, cudaStream_t stream) {
-  return take(comm, {'r', from, to, count, type, root, stream});
+ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
+  return take(comm, {'r', from, to, count, type, root, stream, op});
 }
 ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataType_t type,
-                           ncclRedOp_t, ncclComm_t comm, cudaStream_t stream) {
-  return take(comm, {'a', from, to, count, type, 0, stream});
+                           ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  return take(comm, {'a', from, to, count, type, 0, stream, op});
 }
 ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type,
                            ncclComm_t comm, cudaStream_t stream) {
-  return take(comm, {'g', from, to, count, type, 0, stream});
+  return take(comm, {'g', from, to, count, type, 0, stream, ncclSum});
 }
 ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
-                               ncclRedOp_t, ncclComm_t comm, cudaStream_t stream) {
-  return take(comm, {'s', from, to, count, type, 0, stream});
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  return take(comm, {'s', from, to, count, type, 0, stream, op});
 }

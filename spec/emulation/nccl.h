@@ -31,7 +31,7 @@ typedef enum {
   ncclFloat32 = 7,
   ncclFloat64 = 8
 } ncclDataType_t;
-typedef enum { ncclSum = 0 } ncclRedOp_t;
+typedef enum { ncclSum = 0, ncclMax = 2, ncclMin = 3, ncclAvg = 4 } ncclRedOp_t;
 typedef struct {
   size_t size;
   int blocking;

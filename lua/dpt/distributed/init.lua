@@ -58,13 +58,13 @@ function distributed.group(ranks)
    return setmetatable({number = made[0]}, Group)
 end
 
-local function about(place)
+local function about(number)
    local rank, size = ffi.new 'int[1]', ffi.new 'int[1]'
-   lib.world_group_rank(place, rank, size)
+   lib.world_group_rank(number, rank, size)
    return rank[0], size[0]
 end
 
---- This rank's place in the group, from 0; nil: it is not in it.
+--- This rank's group rank, from 0; nil: it is not in the group.
 function Group:rank()
    local rank = about(self.number)
    return rank >= 0 and rank or nil
@@ -81,8 +81,18 @@ local function groupNumber(fn, group)
    return group.number
 end
 
--- This rank's place in a group or the world, and how many ranks there are.
-local function placeIn(fn, group) return about(groupNumber(fn, group)) end
+-- This rank's group rank, and how many ranks the group (nil: the world) has.
+local function groupRank(fn, group) return about(groupNumber(fn, group)) end
+
+--- How collectives of device tensors travel in a group, whose ranks all call it.
+-- @return 'nccl'; 'page-locked': through page-locked memory, over the library that connects the
+-- ranks; 'mpi': that library reads the devices' memory; 'none': there is one rank, or no device
+-- @return why it is not NCCL
+function distributed.transport(group)
+   local name, why = ffi.new 'const char *[1]', ffi.new 'const char *[1]'
+   lib.world_transport(groupNumber('transport', group), name, why)
+   return ffi.string(name[0]), ffi.string(why[0])
+end
 
 -- ---- operations ----
 
@@ -126,7 +136,7 @@ local ONE = {input = 1, output = 1}
 
 --- Waits until all ranks of the group are here, on the host.
 function distributed.barrier(group)
-   return run(C.DPT_BARRIER, 'barrier', nil, nil, nil, nil, group)
+   return run(C.DPT_RANKS_BARRIER, 'barrier', nil, nil, nil, nil, group)
 end
 
 --- Every rank gets the sum of all ranks' elements, in place.
@@ -135,13 +145,13 @@ end
 -- @param group of ranks; default: all
 -- @return handle with wait() and done()
 function distributed.allReduce(tensor, op, group, name)
-   return onTensors(C.DPT_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil, name)
+   return onTensors(C.DPT_RANKS_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil, name)
 end
 
 --- The root gets the sum, in place; the others' elements are undefined afterwards.
 -- @param root rank in the group, from 0 (default 0)
 function distributed.reduce(tensor, root, op, group)
-   return onTensors(C.DPT_REDUCE, 'reduce', nil, tensor, ONE, root or 0, op, group)
+   return onTensors(C.DPT_RANKS_REDUCE, 'reduce', nil, tensor, ONE, root or 0, op, group)
 end
 
 --- All ranks get the root's elements, in place.
@@ -152,8 +162,8 @@ end
 --- All ranks get all parts, in the order of ranks.
 -- @param out size times as many elements as `part`: ranks, then part's elements
 function distributed.allGather(out, part, group)
-   local _, n = placeIn('allGather', group)
-   return onTensors(C.DPT_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil, nil,
+   local _, n = groupRank('allGather', group)
+   return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil, nil,
       group)
 end
 
@@ -161,15 +171,15 @@ end
 -- @param part what this rank gets
 -- @param whole size times as many elements
 function distributed.reduceScatter(part, whole, op, group)
-   local _, n = placeIn('reduceScatter', group)
-   return onTensors(C.DPT_REDUCE_SCATTER, 'reduceScatter', whole, part, {input = n, output = 1},
+   local _, n = groupRank('reduceScatter', group)
+   return onTensors(C.DPT_RANKS_REDUCE_SCATTER, 'reduceScatter', whole, part, {input = n, output = 1},
       nil, op, group)
 end
 
 --- The root gets all parts, in the order of ranks.
 -- @param out size times as many elements as `part` on the root, nil elsewhere
 function distributed.gather(out, part, root, group)
-   local _, n = placeIn('gather', group)
+   local _, n = groupRank('gather', group)
    return onTensors(C.DPT_RANKS_GATHER, 'gather', part, out, {input = 1, output = n}, root or 0,
       nil, group)
 end
@@ -177,7 +187,7 @@ end
 --- Rank i gets the i-th part of the root's `whole`.
 -- @param whole nil on other ranks than the root
 function distributed.scatter(part, whole, root, group)
-   local _, n = placeIn('scatter', group)
+   local _, n = groupRank('scatter', group)
    return onTensors(C.DPT_RANKS_SCATTER, 'scatter', whole, part, {input = n, output = 1}, root or 0,
       nil, group)
 end
@@ -185,12 +195,12 @@ end
 --- Sends a tensor to one rank, which receives one of the same type and number of elements.
 -- @param tag a number that the receive has as well (default 0)
 function distributed.send(tensor, to, tag, group)
-   return onTensors(C.DPT_SEND, 'send', tensor, nil, ONE, to, nil, group, tag)
+   return onTensors(C.DPT_RANKS_SEND, 'send', tensor, nil, ONE, to, nil, group, tag)
 end
 
 --- Receives a tensor that another rank sends, in place.
 function distributed.receive(tensor, from, tag, group)
-   return onTensors(C.DPT_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
+   return onTensors(C.DPT_RANKS_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
 end
 
 -- ---- data ----
@@ -205,7 +215,7 @@ end
 
 --- Each rank's Lua value (numbers, strings, tables, tensors ...), as a list on every rank.
 function distributed.allGatherValue(value, group)
-   local _, n = placeIn('allGatherValue', group)
+   local _, n = groupRank('allGatherValue', group)
    local bytes = values.bytes(value)
    local sizes = torch.LongTensor(n)
    distributed.allGather(sizes, torch.LongTensor{bytes:nElement()}, group)
@@ -221,7 +231,7 @@ end
 --- The root's Lua value, on every rank.
 function distributed.broadcastValue(value, root, group)
    root = root or 0
-   local rank = placeIn('broadcastValue', group)
+   local rank = groupRank('broadcastValue', group)
    local bytes = rank == root and values.bytes(value) or nil
    local size = torch.LongTensor{bytes and bytes:nElement() or 0}
    distributed.broadcast(size, root, group)

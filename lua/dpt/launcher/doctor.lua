@@ -2,6 +2,8 @@
 --
 -- Invariant: it works if dpt itself cannot be loaded, since that is when it is needed; so dpt is
 -- loaded here, in a protected call.
+local shell = require 'dpt.launcher.shell'
+
 local doctor = {}
 
 local problems
@@ -14,12 +16,7 @@ local function problem(text, remedy)
    if remedy then say('', remedy) end
 end
 
-local function output(command)
-   local pipe = io.popen(command .. ' 2>/dev/null')
-   local text = pipe:read '*a'
-   pipe:close()
-   return text
-end
+local function output(command) return shell.output(command .. ' 2>/dev/null') end
 
 --- Debian's packages by the beginning of a library's name.
 local packages = {libopenblas = 'libopenblas0-pthread', libdnnl = 'libdnnl2',
@@ -110,18 +107,31 @@ local function gpus(C, ffi)
       version(runtime), version(driver)))
 end
 
--- What connects ranks, and whether this process is one.
+-- In words, by what distributed.transport says.
+local transports = {
+   nccl = 'device tensors by NCCL',
+   ['page-locked'] = 'device tensors through page-locked memory, over MPI',
+   mpi = 'device tensors by MPI, which reads their memory',
+   none = 'no devices',
+}
+
+-- What connects ranks, whether this process is one, and how their tensors travel.
 local function ranks(distributed)
    local version = output 'mpirun --version':match '^[^\n]*%d[^\n]*'
    local joined, library = pcall(distributed.library)
    if not joined then
       problem((tostring(library):gsub('^.-: ', '', 1)))
    elseif library ~= '' then
-      say('ranks', ('rank %d of %d, %d of them on this host, by %s'):format(distributed.rank(),
-         distributed.size(), distributed.localSize(), library))
+      say('MPI', library)
+      say('ranks', ('rank %d of %d, %d of them on this host'):format(distributed.rank(),
+         distributed.size(), distributed.localSize()))
+      local name, why = distributed.transport()
+      say('transport', ('host tensors by MPI, %s%s'):format(transports[name],
+         why ~= '' and ' (' .. why .. ')' or ''))
    else
-      say('ranks', version and version .. ': dpt launch starts them'
+      say('MPI', version
          or 'no mpirun (Debian: apt-get install openmpi-bin libopenmpi-dev, then build dpt again)')
+      say('ranks', 'this process is none' .. (version and '; dpt launch starts them' or ''))
    end
 end
 

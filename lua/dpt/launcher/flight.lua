@@ -22,8 +22,8 @@ local function read(dptffi, path)
       local e = entries[i]
       rank.entries[i + 1] = {number = tonumber(e.number), group = tostring(e.group),
          text = ffi.string(e.text), name = ffi.string(e.name), began = tonumber(e.began),
-         ended = tonumber(e.ended), paired = e.what == dptffi.C.DPT_SEND
-            or e.what == dptffi.C.DPT_RECEIVE}
+         ended = tonumber(e.ended), paired = e.what == dptffi.C.DPT_RANKS_SEND
+            or e.what == dptffi.C.DPT_RANKS_RECEIVE}
    end
    return rank
 end

@@ -3,6 +3,10 @@
 local distributed = require 'dpt.distributed'
 local rank, size = distributed.rank(), distributed.size()
 local most = tonumber(arg[1])
+if arg[2] then -- the transport that is wanted
+   local name, why = distributed.transport()
+   assert(name == arg[2] or size == 1, name .. ': ' .. why)
+end
 local compared = 0
 
 -- What rank r has: small integers, so that sums are exact in every type.

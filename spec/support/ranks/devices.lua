@@ -1,0 +1,73 @@
+-- Device tensors of ranks whose devices NCCL joins (its stand-in, spec/emulation/nccl.cpp), which
+-- gives away what it adds up: DPT_FAKE_NCCL=wrong makes its sums of floats too large by 1.
+-- arg: 'works', or what goes wrong in the end.
+local distributed = require 'dpt.distributed'
+local ffi = require 'ffi'
+ffi.cdef 'int setenv(const char *, const char *, int);'
+local rank, size = distributed.rank(), distributed.size()
+local function fake(words) ffi.C.setenv('DPT_FAKE_NCCL', words, 1) end
+local function on(device, f) return require('dpt').cutorch.withDevice(device, f) end
+local function ones(kind) return torch[kind](5):fill(1) end
+
+local function sumIs(wanted, t)
+   distributed.allReduce(t)
+   local values = t:double()
+   assert(values:min() == wanted and values:max() == wanted,
+      ('%s: %g to %g, wanted %g'):format(t:type(), values:min(), values:max(), wanted))
+end
+
+local wrongs = {
+   works = function()
+      fake 'wrong'
+      sumIs(size + 1, ones 'CudaTensor')
+      sumIs(size + 1, ones 'CudaHalfTensor') -- as floats
+      sumIs(size, ones 'CudaDoubleTensor')
+      sumIs(size, ones 'CudaShortTensor')
+      sumIs(size, ones 'FloatTensor')
+      local all = torch.CudaTensor(size)
+      distributed.allGather(all, torch.CudaTensor{rank})
+      for r = 1, size do assert(all[r] == r - 1) end
+      require('dpt').setDeterministic(true)
+      sumIs(size, ones 'CudaTensor')
+      require('dpt').setDeterministic(false)
+      fake ''
+      -- A rank's other device; ranks need not take the same one.
+      sumIs(size, on(2, function() return ones 'CudaTensor' end))
+      sumIs(size, on(rank + 1, function() return ones 'CudaHalfTensor' end))
+      local list = {ones 'CudaTensor', on(2, function() return ones 'CudaTensor' end)}
+      distributed.allReduce(list, 'mean')
+      assert(list[1]:sum() == 5 and list[2]:sum() == 5)
+      -- Another group has a communicator of its own, or none if its devices cannot be joined.
+      local one, two = distributed.group{1, 0}, distributed.group{0, 1}
+      assert(distributed.transport(one) == 'nccl')
+      fake 'one-gpu'
+      local name, why = distributed.transport(two)
+      assert(name == 'page-locked' and why:find 'rank 0: .*Duplicate GPU detected', why)
+      fake ''
+      local t = ones 'CudaTensor'
+      distributed.allReduce(t, 'sum', two)
+      distributed.broadcast(t, 1, one)
+      assert(t:sum() == 5 * size)
+   end,
+   link = function()
+      fake 'fail=3'
+      for _ = 1, 5 do distributed.allReduce(ones 'CudaTensor') end
+      cutorch.synchronizeAll()
+   end,
+   side = function() distributed.allReduce(ones(rank == 0 and 'CudaTensor' or 'FloatTensor')) end,
+   order = function()
+      require('dpt').setDeterministic(rank == 0)
+      distributed.allReduce(ones 'FloatTensor')
+   end,
+   hang = function()
+      fake 'hang=2'
+      ffi.C.setenv('DPT_TIMEOUT', '2', 1)
+      distributed.allReduce(ones 'CudaTensor', 'sum', nil, 'gradients')
+      cutorch.synchronizeAll()
+   end,
+}
+distributed.allReduce(ones 'CudaTensor')
+wrongs[arg[1]]()
+cutorch.synchronizeAll()
+distributed.barrier()
+if rank == 0 then print 'the end' end
