@@ -2,7 +2,8 @@
  *
  * Invariant: it never waits for another rank or for the threads of this one. It ends the job if an
  * operation takes longer than the limit, if a rank of this host has died or failed, has left while
- * this one needs it, or is in another operation than this one at the same place of a group's order.
+ * this one needs it, is in another operation than this one at the same place of a group's order, or
+ * waits for this one in a group while this one waits for it in another.
  * Time that passes outside of operations is the script's own; so is time in which this process was
  * stopped itself.
  */
@@ -49,7 +50,7 @@ void dpt__world_abort(const char *format, ...) {
     atomic_store(&w->record->state, DPT__RANK_FAILED);
     strcat(line, "\n");
     if (write(STDERR_FILENO, line, strlen(line)) < 0) {}
-    dpt__sleep((int64_t)3 * LOOK_MS * MS); /* the others of this host see why */
+    if (w->local_size > 1) dpt__sleep((int64_t)3 * LOOK_MS * MS); /* they see why */
     if (!pthread_create(&helper, NULL, watchdog_leave, NULL))
       dpt__sleep((int64_t)(w->local_size < w->size ? ABORT_MS : LOOK_MS) * MS);
     _exit(1);
@@ -117,6 +118,36 @@ static void watchdog_look_at(int k, const dpt__operation *pending) {
                      dpt__world_own.rank, dpt__signature_text(what, &pending->signature));
 }
 
+/* Operations that end on no rank before all have come. */
+static int watchdog_needs_all(const dpt__signature *s) {
+  return s->what == DPT_RANKS_BARRIER || s->what >= DPT__RANKS_MAKE_GROUP ||
+         (s->count && (s->what == DPT_RANKS_ALL_REDUCE || s->what == DPT_RANKS_ALL_GATHER ||
+                       s->what == DPT_RANKS_REDUCE_SCATTER));
+}
+
+/* A rank is in one operation at a time. So if rank k is in one that needs this rank, which is in
+ * another that needs k, and neither has come to the other's, neither ever will. What k is in is
+ * read first, and that this rank is still in its own last: then all of it was so at one moment. */
+static void watchdog_look_for_circle(int k, uint64_t which, const dpt__operation *own) {
+  const dpt__world *w = &dpt__world_own;
+  dpt__operation its, mine;
+  char a[160], b[160];
+  if (!dpt__record_last(w->local[k], &its) || its.ended ||
+      its.signature.group == own->signature.group || !watchdog_needs_all(&its.signature) ||
+      !watchdog_needs_all(&own->signature))
+    return;
+  if (dpt__ranks_of(its.signature.group)->hash != its.signature.group ||
+      !dpt__watch_needs(own, k, watchdog_came(k, own)) ||
+      !dpt__watch_needs(&its, w->rank,
+                        dpt__record_find(w->record, its.signature.group, its.number, &mine)))
+    return;
+  if (atomic_load(&w->pending) != which) return;
+  dpt__world_abort("rank %d waits for rank %d in %s, and rank %d for rank %d in %s of another "
+                   "group: every rank has to call the operations of all its groups in one order",
+                   w->rank, k, dpt__signature_text(a, &own->signature), k, w->rank,
+                   dpt__signature_text(b, &its.signature));
+}
+
 /* ---- the thread ---- */
 
 /* How long this thread has seen the same, in nanoseconds; what it did not see does not count. */
@@ -145,7 +176,10 @@ static void watchdog_look(void) {
     return;
   }
   for (int k = 0; k < w->size; k++)
-    if (w->local[k]) watchdog_look_at(k, pending);
+    if (w->local[k]) {
+      watchdog_look_at(k, pending);
+      if (pending) watchdog_look_for_circle(k, which, pending);
+    }
   if (pending) dpt__watch_compare(pending);
   if (pending && late) dpt__report_late(pending);
   if (state == DPT__RANK_LEFT && late) dpt__report_end();
