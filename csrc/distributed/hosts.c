@@ -41,6 +41,7 @@ static void hosts_compare(int k) {
 }
 
 int dpt__hosts_came(int k, const dpt__operation *own) {
+  if (!known) return 0;
   const dpt__operation *its = &known[k].operation;
   return known[k].has_operation && its->signature.group == own->signature.group &&
          its->number >= own->number;
@@ -98,6 +99,10 @@ int64_t dpt__hosts_silence(void) { return known ? dpt__now() - heard : 0; }
 
 void dpt__hosts_describe(char *text, size_t size, int k) {
   char what[160];
+  if (!known) {
+    snprintf(text, size, "rank %d: has no record on this host", k);
+    return;
+  }
   snprintf(text, size, "rank %d on %s: last heard of %.1f s ago%s%s", k, known[k].host,
            (double)dpt__hosts_silence() * 1e-9, known[k].has_operation ? ", in " : "",
            known[k].has_operation ? dpt__signature_text(what, &known[k].operation.signature) : "");

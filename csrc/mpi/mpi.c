@@ -167,7 +167,8 @@ static int mpi_broadcast(void *made, void *data, int64_t bytes, int root) {
   return 0;
 }
 
-/* Rank i's bytes lie `bytes` apart: a type of that extent lets MPI place parts of them. */
+/* Rank i's bytes lie `bytes` apart: where they go in parts, a type of that extent lets MPI place
+ * them. It stands for `part` bytes. */
 static int mpi_strided(int64_t bytes, int part, MPI_Datatype *type) {
   MPI_Datatype row;
   int status = mpi_check("MPI_Type_contiguous", MPI_Type_contiguous(part, MPI_BYTE, &row)) ||
@@ -183,17 +184,18 @@ static int mpi_move(void *made, enum moving what, const char *from, char *to, in
                     int root) {
   for (int64_t done = 0; done < bytes; done += PART) {
     int part = mpi_part_of(bytes - done), code;
-    MPI_Datatype type;
-    if (mpi_strided(bytes, part, &type)) return 1;
+    int whole = part == bytes, n = whole ? part : 1;
+    MPI_Datatype type = MPI_BYTE;
+    if (!whole && mpi_strided(bytes, part, &type)) return 1;
     if (what == ALL_GATHER)
-      code = MPI_Allgather(from + done, part, MPI_BYTE, to + done, 1, type, mpi_comm_of(made));
+      code = MPI_Allgather(from + done, part, MPI_BYTE, to + done, n, type, mpi_comm_of(made));
     else if (what == GATHER)
-      code = MPI_Gather(from + done, part, MPI_BYTE, to ? to + done : NULL, 1, type, root,
+      code = MPI_Gather(from + done, part, MPI_BYTE, to ? to + done : NULL, n, type, root,
                         mpi_comm_of(made));
     else
-      code = MPI_Scatter(from ? from + done : NULL, 1, type, to + done, part, MPI_BYTE, root,
+      code = MPI_Scatter(from ? from + done : NULL, n, type, to + done, part, MPI_BYTE, root,
                          mpi_comm_of(made));
-    MPI_Type_free(&type);
+    if (!whole) MPI_Type_free(&type);
     if (mpi_check(what == ALL_GATHER ? "MPI_Allgather"
                   : what == GATHER   ? "MPI_Gather"
                                      : "MPI_Scatter",

@@ -30,14 +30,18 @@ local function meaningless(fault, place)
 end
 
 --- Three ranks, of which `victim` goes wrong at a place of the operations that the seed draws.
-function faults.inject(fault, victim, place, seed)
-   if meaningless(fault, place) then return end
+-- @param environment or nil: two host devices for each rank
+-- @return false: such a fault means nothing there, and nothing was done
+function faults.inject(fault, victim, place, seed, environment)
+   if meaningless(fault, place) then return false end
    local words = ('%s %d %s %d'):format(fault, victim, place, seed)
-   local output, status = ranks.run(3, 'faults', words, 'DPT_TIMEOUT=100 DPT_DEVICES=host:2')
+   local output, status = ranks.run(3, 'faults', words,
+      'DPT_TIMEOUT=100 ' .. (environment or 'DPT_DEVICES=host:2'))
    local said = (says[fault][place] or says[fault][1]):format(victim)
    if status == 0 or status == 124 or not output:find(said) then
       error(('%s: status %d\n%s'):format(words, status, output))
    end
+   return true
 end
 
 return faults

@@ -29,6 +29,8 @@ describe('ranks on two hosts', function()
 
    -- mpirun itself does not notice for minutes that a host is away: it is ended here. A rank may
    -- know that the other has come to the operation, which for many elements is so nearly always.
+   -- How old the operation was then is in the ranks' records; a rank that gives up ends half a
+   -- second later, whatever MPI does.
    for _, elements in ipairs{1000000, 20000000} do
       it(('both end with a message if the wire is cut in an operation of %d elements'
          ):format(elements), function()
@@ -56,6 +58,10 @@ describe('ranks on two hosts', function()
                ):format(k, k, elements))
             assert.is_true(come == '0-1' or come == tostring(k), output)
             assert.equal(1 - k, tonumber(silent))
+            local age = tonumber(output:match(
+               ('rank %d of 2 .-not done after ([%%d.]+) s'):format(k)))
+            print(('rank %d gave up after %.3f s of 4'):format(k, age))
+            assert.is_true(age >= 4 and age < 4.5, output)
          end
       end)
    end

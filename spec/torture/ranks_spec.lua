@@ -1,17 +1,32 @@
 -- One of three ranks goes wrong somewhere: none hangs, and the message names the rank.
 local faults = require 'spec.support.faults'
 local ranks = require 'spec.support.ranks'
+local standIn = require 'spec.support.stand_in'
 local torture = require 'spec.support.torture'
+
+-- Devices whose memory MPI reads, and devices that NCCL joins.
+local devices = {'DPT_DEVICES=host:2', 'DPT_DEVICES=emulated:2 DPT_NCCL=' .. standIn.library}
 
 describe('ranks of which one goes wrong anywhere', function()
    it('end with its name', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local seed = (tonumber(os.getenv 'DPT_SEED') or os.time()) % 100000
       print('DPT_SEED=' .. seed)
-      for i = 1, torture(200) do
+      local counts, i, done = {}, 0, 0
+      while done < torture(200) do
+         i = i + 1
          local s = seed + i
-         local place = faults.places[s % 8 + 1] or s % 12 + 1
-         faults.inject(faults.names[i % #faults.names + 1], s % 3, place, s)
+         local fault, place = faults.names[i % #faults.names + 1], faults.places[s % 9 + 1]
+         local environment = devices[math.floor(i / #faults.names) % #devices + 1]
+         if faults.inject(fault, s % 3, place or s % 12 + 1, s, environment) then
+            done = done + 1
+            local row = ('%-10s %s'):format(place or 'operation', fault)
+            counts[row] = (counts[row] or 0) + 1
+         end
       end
+      local rows = {}
+      for row, count in pairs(counts) do rows[#rows + 1] = ('%-18s %4d'):format(row, count) end
+      table.sort(rows)
+      print(table.concat(rows, '\n'))
    end)
 end)

@@ -58,9 +58,9 @@ function distributed.group(ranks)
    return setmetatable({number = made[0]}, Group)
 end
 
-local function about(number)
+local function about(which)
    local rank, size = ffi.new 'int[1]', ffi.new 'int[1]'
-   lib.world_group_rank(number, rank, size)
+   lib.world_group_rank(which, rank, size)
    return rank[0], size[0]
 end
 
@@ -145,7 +145,8 @@ end
 -- @param group of ranks; default: all
 -- @return handle with wait() and done()
 function distributed.allReduce(tensor, op, group, name)
-   return onTensors(C.DPT_RANKS_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil, name)
+   return onTensors(C.DPT_RANKS_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil,
+      name)
 end
 
 --- The root gets the sum, in place; the others' elements are undefined afterwards.
@@ -163,8 +164,8 @@ end
 -- @param out size times as many elements as `part`: ranks, then part's elements
 function distributed.allGather(out, part, group)
    local _, n = groupRank('allGather', group)
-   return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil, nil,
-      group)
+   return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil,
+      nil, group)
 end
 
 --- Rank i gets the sum of the i-th parts.
@@ -172,8 +173,8 @@ end
 -- @param whole size times as many elements
 function distributed.reduceScatter(part, whole, op, group)
    local _, n = groupRank('reduceScatter', group)
-   return onTensors(C.DPT_RANKS_REDUCE_SCATTER, 'reduceScatter', whole, part, {input = n, output = 1},
-      nil, op, group)
+   return onTensors(C.DPT_RANKS_REDUCE_SCATTER, 'reduceScatter', whole, part,
+      {input = n, output = 1}, nil, op, group)
 end
 
 --- The root gets all parts, in the order of ranks.
