@@ -1003,9 +1003,9 @@ int dpt_world_join(dpt_world_info *info);
  * Group 0 is all ranks. */
 int dpt_world_group(int n, const int *ranks, int *group);
 int dpt_world_group_rank(int group, int *rank /* -1: not in it */, int *size);
-/* How collectives of device tensors travel in a group; every rank of the group calls it. *transport:
- * "nccl", "page-locked" (over the library that connects the ranks), "mpi" (that library reads the
- * devices' memory) or "none" (one rank); *why: if not nccl. */
+/* How collectives of device tensors travel in a group; every rank of the group calls it.
+ * *transport: "nccl", "page-locked" (over the library that connects the ranks), "mpi" (that library
+ * reads the devices' memory) or "none" (one rank); *why: if not nccl. */
 int dpt_world_transport(int group, const char **transport, const char **why);
 /* This rank's script has raised: all ranks end with that message. */
 int dpt_world_failed(const char *why);

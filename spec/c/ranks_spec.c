@@ -10,7 +10,8 @@ enum { ROUNDS = 200, COUNT = 1000 };
 static dpt_world_info world;
 
 static void all_reduce(int group, dpt_tensor *t, uint64_t *number) {
-  dpt_collective call = {.what = DPT_RANKS_ALL_REDUCE, .how = DPT_RANKS_SUM, .group = group, .name = "t"};
+  dpt_collective call = {
+      .what = DPT_RANKS_ALL_REDUCE, .how = DPT_RANKS_SUM, .group = group, .name = "t"};
   OK(dpt_collective_run(&call, NULL, t, number));
 }
 
