@@ -1,11 +1,15 @@
 -- digits: a convolutional network learns to read handwritten digits, on several devices at once.
 --
 --   scripts/dpt examples/digits.lua [--devices N] [--epochs E] [--batch B] [--lr R] [--seed S]
---                                   [--threads] [--save FILE]
+--                                   [--threads] [--save FILE] [--width W] [--log FILE]
+--                                   [--profile FILE] [--quiet]
 --
 -- The data is examples/data (1,797 images of 8x8 pixels); 297 of them, evenly spread, are kept for
 -- the test. --save writes the trained parameters as text: their number on the first line, then one
--- of them on each line, with all digits. The last line printed is `test accuracy: 0.NNNN`.
+-- of them on each line, with all digits. --log writes each epoch's loss (optim.Logger), --profile
+-- what the devices did in the last ten steps (dpt timeline shows it). The last line printed is
+-- `test accuracy: 0.NNNN`.
+-- short: --epochs 3 --quiet --width 8 --log /dev/null --profile /dev/null
 -- short: --epochs 5
 -- short: --epochs 5 --threads
 require 'dpt'
@@ -20,6 +24,10 @@ cmd:option('--batch', 40, 'images a step')
 cmd:option('--lr', 0.05, 'learning rate: it rises over five epochs, then falls to zero')
 cmd:option('--seed', 1, 'of the first parameters and the order of the images')
 cmd:option('--threads', false, 'call each replica from a thread of its own')
+cmd:option('--width', 32, 'planes of the first convolution')
+cmd:option('--log', '', 'file for the losses')
+cmd:option('--profile', '', 'file for what the devices did in the last steps')
+cmd:option('--quiet', false, 'no progress bar')
 cmd:option('--save', '', 'file for the trained parameters')
 local opt = cmd:parse(arg)
 
@@ -53,15 +61,15 @@ local function split(images, classes)
    return pick(train), pick(test)
 end
 
-local function network()
+local function network(width)
    local net = nn.Sequential()
-   net:add(nn.SpatialConvolution(1, 32, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
-   net:add(nn.SpatialConvolution(32, 32, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
-   net:add(nn.SpatialMaxPooling(2, 2)) -- (N, 32, 4, 4)
-   net:add(nn.SpatialConvolution(32, 64, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
-   net:add(nn.SpatialMaxPooling(2, 2)) -- (N, 64, 2, 2)
-   net:add(nn.View(256):setNumInputDims(3))
-   net:add(nn.Linear(256, 128)):add(nn.Tanh()):add(nn.Linear(128, 10))
+   net:add(nn.SpatialConvolution(1, width, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
+   net:add(nn.SpatialConvolution(width, width, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
+   net:add(nn.SpatialMaxPooling(2, 2)) -- (N, width, 4, 4)
+   net:add(nn.SpatialConvolution(width, 2 * width, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
+   net:add(nn.SpatialMaxPooling(2, 2)) -- (N, 2 * width, 2, 2)
+   net:add(nn.View(8 * width):setNumInputDims(3))
+   net:add(nn.Linear(8 * width, 128)):add(nn.Tanh()):add(nn.Linear(128, 10))
    for _, module in ipairs(net:listModules()) do
       if module.weight then -- wider than Torch7's own, so that no epochs are lost at the start
          module:reset(math.sqrt(module.weight:size(1) / module.weight:nElement()))
@@ -74,7 +82,7 @@ local devices = {}
 for i = 1, opt.devices > 0 and opt.devices or cutorch.getDeviceCount() do devices[i] = i end
 torch.manualSeed(opt.seed)
 local train, test = split(load())
-local net = nn.DataParallelTable(1, true):add(network():cuda(), devices)
+local net = nn.DataParallelTable(1, true):add(network(opt.width):cuda(), devices)
 if opt.threads then net:threads() end
 local criterion = nn.ClassNLLCriterion():cuda()
 local parameters, gradients = net:getParameters()
@@ -102,28 +110,40 @@ local function moved(batch)
    return frame:index(1, batch):narrow(3, torch.random(3), 8):narrow(4, torch.random(3), 8)
 end
 
+local profiler = require('dpt').profiler
+local log = opt.log ~= '' and optim.Logger(opt.log):setNames{'loss'}
+local steps, last = 0, opt.epochs * math.ceil(train.images:size(1) / opt.batch)
+-- The losses are awaited, so a step has ended when the next begins.
+local function step()
+   steps = steps + 1
+   if opt.profile ~= '' and steps == math.max(1, last - 9) then profiler.start() end
+end
+
 local state = {learningRate = opt.lr, momentum = 0.9, weightDecay = 1e-4}
 local started, epochs, total = sys.clock(), {}, train.images:size(1)
 for epoch = 1, opt.epochs do
-   local begun, loss, steps = sys.clock(), 0, 0
+   local begun, loss, count = sys.clock(), 0, 0
    local order = torch.randperm(total):long()
    state.learningRate = opt.lr * math.min(epoch / 5, 1)
       * (1 + math.cos(math.pi * (epoch - 1) / opt.epochs)) / 2
    net:training()
    for first = 1, total, opt.batch do
+      step()
       local batch = order:narrow(1, first, math.min(opt.batch, total - first + 1))
       local chosen = moved(batch)
       images:resize(chosen:size()):copy(chosen)
       classes:resize(batch:size(1)):copy(train.classes:index(1, batch))
       local _, losses = optim.sgd(feval, parameters, state)
-      loss, steps = loss + losses[1], steps + 1
-      xlua.progress(math.min(first + opt.batch - 1, total), total)
+      loss, count = loss + losses[1], count + 1
+      if not opt.quiet then xlua.progress(math.min(first + opt.batch - 1, total), total) end
    end
    local seconds = sys.clock() - begun
-   epochs[epoch] = {loss = loss / steps, rate = total / seconds}
-   print(('epoch %2d: loss %.4f, %.0f images/s'):format(epoch, loss / steps, total / seconds))
+   epochs[epoch] = {loss = loss / count, rate = total / seconds}
+   print(('epoch %2d: loss %.4f, %.0f images/s'):format(epoch, loss / count, total / seconds))
+   if log then log:add{loss / count} end
 end
 local seconds = sys.clock() - started
+if profiler.isRunning() then profiler.stop(opt.profile) end
 
 local function accuracy(set)
    net:evaluate()
@@ -138,9 +158,9 @@ for i, device in ipairs(devices) do
    print(('%6d %9d %12d %12d'):format(device, rows[i], memory.live, memory.peak))
 end
 print('\nepochs   last loss   images/s    seconds   training accuracy')
-local last = epochs[#epochs] or {loss = 0 / 0, rate = 0}
+local final = epochs[#epochs] or {loss = 0 / 0, rate = 0}
 local trained, tested = accuracy(train), accuracy(test)
-print(('%6d %11.4f %10.0f %10.1f %19.4f\n'):format(opt.epochs, last.loss,
+print(('%6d %11.4f %10.0f %10.1f %19.4f\n'):format(opt.epochs, final.loss,
    total * opt.epochs / seconds, seconds, trained))
 
 if opt.save ~= '' then

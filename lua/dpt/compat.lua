@@ -19,7 +19,7 @@ local ofDevices = {'cutorch', 'cudnn', 'nccl', 'cunn'}
 local remedies = {
    {'is pure Lua: its files on LUA_PATH are enough (luarocks install --deps-mode none NAME)', [[
       nngraph graph optnet argcheck dpnn torchx totem class moses nninit dok torchnet tnt autograd
-      hdf5 gnuplot trepl iterm inn csvigo manifold cunnx loadcaffe fbtorch itorch visdom display
+      hdf5 trepl iterm inn csvigo manifold cunnx loadcaffe fbtorch itorch visdom display
    ]]},
    {'comes from Debian: apt-get install NAME', [[
       pl:lua-penlight lfs:lua-filesystem cjson:lua-cjson bit32:lua-bit32 socket:lua-socket
@@ -134,6 +134,9 @@ function compat.install(packages)
    rawset(_G, 'type', compat.type)
    table.insert(package.loaders, 2, function(name) -- after what is preloaded
       if name == 'rnn' then return recurrent(packages) or explain(name) end
+      if name == 'gnuplot' and not package.searchpath(name, package.path) then
+         return function() return require 'dpt.util.gnuplot' end
+      end
       return subModule(packages, name) or explain(name)
    end)
    packages.torch.CmdLine.setPrint = compat.setPrint

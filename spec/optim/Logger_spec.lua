@@ -76,4 +76,36 @@ describe('optim.Logger', function()
       logger:plot()
       package.loaded.gnuplot = nil
    end)
+
+   local there = os.execute 'command -v gnuplot >/dev/null'
+   there = there == 0 or there == true
+
+   it('plots into an SVG and an EPS beside its file, in the styles that were set', function()
+      if not there then return pending 'there is no gnuplot (scripts/setup)' end
+      local logger = optim.Logger(name):setNames{'train', 'test'}:style{'-', '+-'}
+      for i = 1, 4 do logger:add{1 / i, 2 / i} end
+      logger:plot()
+      assert.matches('<title>Gnuplot</title>.*test', read(name .. '.svg'))
+      assert.equal('%!PS', read(name .. '.eps'):sub(1, 4))
+      os.remove(name .. '.svg')
+      os.remove(name .. '.eps')
+   end)
+
+   it('draws a column of several runs into one picture', function()
+      if not there then return pending 'there is no gnuplot (scripts/setup)' end
+      local other, path = os.tmpname(), os.tmpname() .. '.svg'
+      optim.Logger(name):add{loss = 3}:add{loss = 2}.file:close()
+      optim.Logger(other):add{loss = 5}:add{loss = 1}.file:close()
+      assert.is_true(optim.Logger.compare(path, 'loss', {{'one', name}, {'two', other}}))
+      local svg = read(path)
+      assert.matches('>one<', svg)
+      assert.matches('>two<', svg)
+      bad('optim.Logger: ' .. name .. ' has no column gain',
+         function() optim.Logger.compare(path, 'gain', {{'one', name}}) end)
+      bad('optim.Logger: got x.bmp, wanted a path that ends with .svg or .png',
+         function() optim.Logger.compare('x.bmp', 'loss', {}) end)
+      os.remove(other)
+      os.remove(path)
+      os.remove((path:gsub('%.svg$', '')))
+   end)
 end)

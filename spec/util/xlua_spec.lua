@@ -1,16 +1,6 @@
 local dpt = require 'dpt'
+local run = require 'spec.support.run'
 local xlua, torch = dpt.xlua, dpt.torch
-
---- What f writes, and what it returns.
-local function captured(f, ...)
-   local text, write, flush = {}, io.write, io.flush
-   io.write = function(...) for _, s in ipairs{...} do text[#text + 1] = tostring(s) end end
-   io.flush = function() end
-   local results = {pcall(f, ...)}
-   io.write, io.flush = write, flush
-   assert(results[1], results[2])
-   return table.concat(text), unpack(results, 2)
-end
 
 describe('xlua', function()
    it('formats times', function()
@@ -21,8 +11,34 @@ describe('xlua', function()
       assert.equal('2D', xlua.formatTime(2 * 86400))
    end)
 
-   it('draws a progress bar that ends with a new line', function()
-      local text = captured(function() for i = 1, 40 do xlua.progress(i, 40) end end)
+   -- What a program prints on a terminal.
+   local function onTerminal(code)
+      local file = os.tmpname()
+      local f = io.open(file, 'w')
+      f:write("require 'dpt' " .. code)
+      f:close()
+      local pipe = io.popen(("script -qec 'luajit %s' /dev/null </dev/null 2>/dev/null")
+         :format(file))
+      local text = pipe:read('*a'):gsub('\r\n', '\n')
+      pipe:close()
+      os.remove(file)
+      return text
+   end
+
+   it('prints a line for each tenth of a loop where stdout is no terminal', function()
+      local text = run.lua "require 'dpt' for i = 1, 1000 do xlua.progress(i, 1000) end"
+      local lines = {}
+      for line in text:gmatch '[^\n]+' do lines[#lines + 1] = line end
+      assert.equal(10, #lines, text)
+      assert.matches('^ 10 %% 100/1000 ETA: %S+ | Step: %S+$', lines[1])
+      assert.matches('^ 100 %% 1000/1000 Tot: ', lines[10])
+      text = run.lua "require 'dpt' for _ = 1, 2 do for i = 1, 3 do xlua.progress(i, 3) end end"
+      local _, count = text:gsub('\n', '')
+      assert.equal(6, count)
+   end)
+
+   it('draws a progress bar on a terminal that ends with a new line', function()
+      local text = onTerminal 'for i = 1, 40 do xlua.progress(i, 40) end'
       assert.truthy(text:find('\r %[>%.+'))
       assert.truthy(text:find(' 20/40 ', 1, true))
       assert.truthy(text:find(' 40/40 ', 1, true))
@@ -33,9 +49,7 @@ describe('xlua', function()
    end)
 
    it('begins a new bar after the last', function()
-      local text = captured(function()
-         for _ = 1, 2 do for i = 1, 3 do xlua.progress(i, 3) end end
-      end)
+      local text = onTerminal 'for _ = 1, 2 do for i = 1, 3 do xlua.progress(i, 3) end end'
       local _, lines = text:gsub('\n', '')
       assert.equal(2, lines)
    end)

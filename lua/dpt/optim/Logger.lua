@@ -1,6 +1,6 @@
 --- optim.Logger(filename, timestamp): a table of numbers, a row for each add, in a text file.
 -- Invariant: every row is on disk when add returns; names come first, from setNames or the first
--- row's keys; numbers are written with five digits. Plots need the package gnuplot.
+-- row's keys; numbers are written with five digits. No plot ends a program.
 
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'
@@ -14,7 +14,7 @@ local Logger = torch.class('optim.Logger')
 function Logger:__init(filename, timestamp)
    if filename then
       self.name = filename
-      self.epsfile = filename .. '.eps'
+      self.epsfile, self.svgfile = filename .. '.eps', filename .. '.svg'
       if timestamp then filename = filename .. '-' .. os.date('%Y_%m_%d_%X') end
       paths.mkdir(paths.dirname(filename))
       local file, why = io.open(filename, 'w')
@@ -97,7 +97,7 @@ function Logger:setlogscale(state)
    self.logscale = state
 end
 
---- Whether plot opens a window beside the file.
+--- Torch7's: whether plot opens a window beside the file. Here there are no windows.
 function Logger:display(state)
    self.showPlot = state
 end
@@ -124,32 +124,75 @@ local function warn(self, why)
    self.warned = true
 end
 
---- Plots all columns of numbers, or those named, into a file NAME.eps (and a window).
+-- The package gnuplot: the one on LUA_PATH, or dpt's.
+local function package_() return select(2, pcall(require, 'gnuplot')) end
+
+-- Draws a picture that has been begun and writes its file.
+local function picture(self, gnuplot, list, number)
+   gnuplot.figure(number)
+   if self.logscale then gnuplot.logscale('on') end
+   gnuplot.plot(list)
+   if self.plotRawCmd then gnuplot.raw(self.plotRawCmd) end
+   gnuplot.grid('on')
+   gnuplot.title('<Logger::' .. self.name .. '>')
+   gnuplot.plotflush()
+   gnuplot.close(number)
+end
+
+--- Draws all columns of numbers, or those named, into files NAME.svg and NAME.eps. Whatever goes
+-- wrong with that is said once, in a line on stderr.
 function Logger:plot(...)
    local list = curves(self, {...})
-   local found, gnuplot = pcall(require, 'gnuplot')
-   if not found then return warn(self, 'it needs the package gnuplot') end
    if #list == 0 then return end
-   local function draw()
-      if self.logscale then gnuplot.logscale('on') end
-      gnuplot.plot(list)
-      if self.plotRawCmd then gnuplot.raw(self.plotRawCmd) end
-      gnuplot.grid('on')
-      gnuplot.title('<Logger::' .. self.name .. '>')
-   end
    local ok, why = pcall(function()
-      if self.showPlot then
-         self.figure = gnuplot.figure(self.figure)
-         draw()
-      end
-      if self.epsfile then
-         local figure = gnuplot.epsfigure(self.epsfile)
-         draw()
-         gnuplot.plotflush()
-         gnuplot.close(figure)
-      end
+      local gnuplot = package_()
+      if self.svgfile then picture(self, gnuplot, list, gnuplot.svgfigure(self.svgfile)) end
+      if self.epsfile then picture(self, gnuplot, list, gnuplot.epsfigure(self.epsfile)) end
    end)
    if not ok then warn(self, tostring(why)) end
+end
+
+-- The numbers of a column of a file that a logger has written.
+local function readColumn(path, column)
+   local file, why = io.open(path)
+   if not file then fail('optim.Logger: cannot read: %s', why) end
+   local place, values, i = nil, {}, 0
+   for name in (file:read '*l' or ''):gmatch '([^\t]*)\t' do
+      i = i + 1
+      if name == column then place = i end
+   end
+   if not place then fail('optim.Logger: %s has no column %s', path, tostring(column)) end
+   for line in file:lines() do
+      local k = 0
+      for value in line:gmatch '([^\t]*)\t' do
+         k = k + 1
+         if k == place then values[#values + 1] = tonumber(value) end
+      end
+   end
+   file:close()
+   return values
+end
+
+--- One picture of a column of several runs (dpt's own).
+-- @param path of the picture: its end, .svg, .png, .eps or .pdf, says what it is
+-- @param column its name
+-- @param runs list of {name, file of a logger}
+-- @return whether there is a picture
+function Logger.compare(path, column, runs)
+   local kind = path:match '%.(%l+)$'
+   local list, gnuplot = {}, package_()
+   local begin = gnuplot[(kind or '') .. 'figure']
+   if not begin then
+      fail('optim.Logger: got %s, wanted a path that ends with .svg or .png', path)
+   end
+   for i, run in ipairs(runs) do list[i] = {run[1], readColumn(run[2], column), '+-'} end
+   local number = begin(path)
+   gnuplot.plot(list)
+   gnuplot.ylabel(column)
+   gnuplot.grid('on')
+   local drawn = gnuplot.plotflush(number)
+   gnuplot.close(number)
+   return drawn
 end
 
 return Logger

@@ -105,7 +105,7 @@ local function extent(lanes)
    return first, last
 end
 
---- An SVG picture of what streams ran.
+--- An SVG picture of what streams ran; boxes that are wide enough to be hit say what they are.
 -- @param profiles list of what read returns
 -- @param from, to milliseconds since the first item (all)
 function timeline.picture(profiles, from, to)
@@ -132,10 +132,11 @@ function timeline.picture(profiles, from, to)
          if e.ts + e.dur >= left and e.ts <= right then
             local a, b = math.max(x(e.ts), LEFT), math.min(x(e.ts + e.dur), WIDTH - 10)
             local module = e.args.module or ''
-            add('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s</title></rect>',
-               a, y, math.max(b - a, 0.5), ROW, colours[e.cat] or colours.other,
-               escape(('%s%s, %s, %.3f ms'):format(module ~= '' and module .. ' ' or '', e.name,
-                  e.cat, e.dur / 1e3)))
+            local about = ('%s%s, %s, %.3f ms'):format(module ~= '' and module .. ' ' or '', e.name,
+               e.cat, e.dur / 1e3)
+            local title = b - a >= 2 and '<title>' .. escape(about) .. '</title>' or ''
+            add('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s">%s</rect>', a, y,
+               math.max(b - a, 0.5), ROW, colours[e.cat] or colours.other, title)
          end
       end
    end

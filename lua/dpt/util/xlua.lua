@@ -34,34 +34,39 @@ end
 local width = 77 -- of the bar
 local bar -- of the loop that runs now: start, and time and index of the last step
 
---- A progress bar on stdout, drawn over itself: share done, time left, time of the last step. If
--- stdout is no terminal it is drawn only when it got longer.
--- @param current how many steps are done, from 1; going back begins a new bar
--- @param goal how many there are
-function xlua.progress(current, goal)
-   local now = C.dpt_clock()
+-- The bar, drawn over itself on a terminal.
+local function draw(current, goal, time)
    local done = math.floor(current * width / goal)
-   if not bar or current <= bar.index then
-      bar = {index = current, time = now, start = now, first = current, drawn = -1}
-   elseif done == bar.drawn and done < width and C.dpt_terminal(1) == 0 then
-      return
-   end
-   local step = current > bar.index and (now - bar.time) / (current - bar.index) or 0
-   local mean = current > bar.first and (now - bar.start) / (current - bar.first) or step
    local line = ('='):rep(done - 1) .. (done > 0 and '>' or '') .. ('.'):rep(width - done)
    local label = (' %s/%s '):format(current, goal)
    local middle = math.floor((width - #label) / 2)
    line = line:sub(1, middle) .. label .. line:sub(middle + #label + 1)
-   local time = done >= width and 'Tot: ' .. xlua.formatTime(now - bar.start)
-      or 'ETA: ' .. xlua.formatTime(math.max(0, (goal - current) * mean))
    -- blanks wipe out what a longer line left behind
-   io.write('\r [', line, '] ', time, ' | Step: ', xlua.formatTime(step), '        ')
-   if done >= width then
-      io.write('\n')
-      bar = nil
-   else
-      bar.index, bar.time, bar.drawn = current, now, done
+   io.write('\r [', line, '] ', time, '        ', current >= goal and '\n' or '')
+end
+
+--- The progress of a loop on stdout: share done, time left, time of the last step. On a terminal it
+-- is a bar, drawn over itself; elsewhere, as in a log, a line for each tenth.
+-- @param current how many steps are done, from 1; going back begins a new loop
+-- @param goal how many there are
+function xlua.progress(current, goal)
+   local now, terminal = C.dpt_clock(), C.dpt_terminal(1) ~= 0
+   local tenth = math.floor(current * 10 / goal)
+   if not bar or current <= bar.index then
+      bar = {index = current, time = now, start = now, first = current, tenth = 0}
    end
+   local step = current > bar.index and (now - bar.time) / (current - bar.index) or 0
+   local mean = current > bar.first and (now - bar.start) / (current - bar.first) or step
+   local time = (current >= goal and 'Tot: ' .. xlua.formatTime(now - bar.start)
+      or 'ETA: ' .. xlua.formatTime(math.max(0, (goal - current) * mean)))
+      .. ' | Step: ' .. xlua.formatTime(step)
+   if terminal then
+      draw(current, goal, time)
+   elseif tenth > bar.tenth then
+      io.write((' %d %% %s/%s %s\n'):format(10 * tenth, current, goal, time))
+   end
+   bar.index, bar.time, bar.tenth = current, now, tenth
+   if current >= goal then bar = nil end
    io.flush()
 end
 

@@ -1,0 +1,234 @@
+--- gnuplot: Torch7's plots, drawn by the program gnuplot (Debian's gnuplot-nox) into files.
+--
+-- Invariant: nothing here ends a program: if there is no gnuplot, or it fails, a line on stderr
+-- says so, once, and there is no picture. A figure is a list of gnuplot's commands; its file is
+-- written as a whole by plotflush and close. There are no windows: a figure without a file is not
+-- drawn.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local fail, type = dptffi.fail, dptffi.type
+
+local gnuplot = {}
+
+local program = 'gnuplot'
+local figures, current = {}, nil
+local said = false
+
+-- Says once why there are no pictures.
+local function say(why)
+   if not said then io.stderr:write('gnuplot: no picture is drawn: ', why, '\n') end
+   said = true
+end
+
+local function quote(text) return "'" .. tostring(text):gsub("'", "''"):gsub('\n', ' ') .. "'" end
+
+-- figures -----------------------------------------------------------------------------------------
+
+local terminals = {svg = 'svg size 800,500 dynamic background rgb "white"',
+   png = 'pngcairo size 800,500', eps = 'postscript eps color', pdf = 'pdfcairo'}
+
+local function figure(kind, path)
+   if path ~= nil and type(path) ~= 'string' then
+      fail("gnuplot.%sfigure: argument 'path' is a %s, wanted a string", kind, type(path))
+   end
+   current = {kind = kind, path = path, settings = {}, plot = nil, number = #figures + 1}
+   figures[current.number] = current
+   return current.number
+end
+
+--- Begins a picture in a file. @return the figure's number
+function gnuplot.svgfigure(path) return figure('svg', path) end
+function gnuplot.pngfigure(path) return figure('png', path) end
+function gnuplot.epsfigure(path) return figure('eps', path) end
+function gnuplot.pdffigure(path) return figure('pdf', path) end
+
+--- Makes figure n the one that is drawn to, or begins one without a file, which is not drawn.
+function gnuplot.figure(n)
+   if n and figures[n] then
+      current = figures[n]
+      return n
+   end
+   return figure 'no'
+end
+
+local function own()
+   if not current then figure 'no' end
+   return current
+end
+
+local function set(name, text) own().settings[name] = text end
+
+function gnuplot.title(text) set('title', 'set title ' .. quote(text)) end
+function gnuplot.xlabel(text) set('xlabel', 'set xlabel ' .. quote(text)) end
+function gnuplot.ylabel(text) set('ylabel', 'set ylabel ' .. quote(text)) end
+function gnuplot.zlabel(text) set('zlabel', 'set zlabel ' .. quote(text)) end
+function gnuplot.grid(on) set('grid', on and on ~= 'off' and 'set grid' or 'unset grid') end
+
+--- @param axes 'x', 'y' ..., or nil or 'on': all; 'off': none
+function gnuplot.logscale(axes)
+   if axes == 'off' then return set('logscale', 'unset logscale') end
+   set('logscale', 'set logscale ' .. (axes and axes ~= 'on' and axes or ''))
+end
+
+--- Where the names of curves stand, e.g. 'left', 'bottom'.
+function gnuplot.movelegend(...) set('key', 'set key ' .. table.concat({...}, ' ')) end
+
+--- @param range {from, to, from, to}, with '' for one that gnuplot chooses, or 'equal', 'image' ...
+function gnuplot.axis(range)
+   if type(range) ~= 'table' then return set('axis', 'set size ratio -1') end
+   local function part(i) return tostring(range[i] or ''):gsub('^$', '*') end
+   set('axis', ('set xrange [%s:%s]\nset yrange [%s:%s]'):format(part(1), part(2), part(3),
+      part(4)))
+end
+
+--- A command of gnuplot's own, before the plot.
+function gnuplot.raw(text)
+   local settings = own().settings
+   settings.raw = (settings.raw and settings.raw .. '\n' or '') .. text
+end
+
+-- plots -------------------------------------------------------------------------------------------
+
+local styles = {['.'] = 'points pt 7 ps 0.4', ['+'] = 'points', ['-'] = 'lines lw 2',
+   ['+-'] = 'linespoints', ['~'] = 'lines smooth csplines', ['|'] = 'boxes'}
+
+-- A list of the numbers of a tensor or a list.
+local function numbers(value)
+   if type(value) == 'table' then return value end
+   return value:double():contiguous():view(-1):totable()
+end
+
+local function isData(value)
+   return torch.isTensor(value) or type(value) == 'table' and type(value[1]) == 'number'
+end
+
+-- A curve {[name,] [x,] y [, style]} as {name, x, y, style}.
+local function curve(words, fn)
+   local c, data = {name = '', style = 'lines lw 2'}, {}
+   for i, word in ipairs(words) do
+      if type(word) == 'string' then
+         if i == 1 then c.name = word else c.style = styles[word] or word:gsub('^with ', '') end
+      elseif isData(word) then
+         data[#data + 1] = word
+      else
+         fail('gnuplot.%s: got a %s, wanted {[name,] [x,] y [, style]}', fn, torch.type(word))
+      end
+   end
+   local only = data[1]
+   if only == nil then fail('gnuplot.%s: there is nothing to draw in a curve', fn) end
+   if not data[2] and torch.isTensor(only) and only:dim() == 2 and only:size(2) == 2 then
+      c.x, c.y = numbers(only:select(2, 1)), numbers(only:select(2, 2))
+   elseif data[2] then
+      c.x, c.y = numbers(only), numbers(data[2])
+   else
+      c.y, c.x = numbers(only), nil
+   end
+   if c.x and #c.x ~= #c.y then
+      fail('gnuplot.%s: got %d x for %d y', fn, #c.x, #c.y)
+   end
+   return c
+end
+
+--- Draws curves: plot(y), plot(name, x, y, style), plot({...}, {...}) or a list of such lists. x
+-- and y are tensors or lists of numbers, or both in a tensor of two columns.
+-- @param ... style: '.', '+', '-', '+-', '~' (smooth), '|' (boxes), or gnuplot's 'with ...'
+function gnuplot.plot(...)
+   local words = {...}
+   if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table'
+      and not isData(words[1][1]) then
+      words = words[1]
+   end
+   local lists = type(words[1]) == 'table' and not isData(words[1]) and words or {words}
+   local data, parts = {}, {}
+   for k, list in ipairs(lists) do
+      local c, rows = curve(list, 'plot'), {}
+      for i, y in ipairs(c.y) do rows[i] = ('%.9g %.9g'):format(c.x and c.x[i] or i, y) end
+      data[k] = ('$curve%d << EOD\n%s\nEOD'):format(k, table.concat(rows, '\n'))
+      parts[k] = ('$curve%d using 1:2 %s %s'):format(k,
+         c.name == '' and 'notitle' or 'title ' .. quote(c.name),
+         c.style:find 'smooth' and 'smooth csplines with lines' or 'with ' .. c.style)
+   end
+   own().plot = table.concat(data, '\n') .. '\nplot ' .. table.concat(parts, ', ')
+   return current.number
+end
+
+--- A histogram of a tensor's elements. @param bins how many (100) @param least, most the range
+function gnuplot.hist(values, bins, least, most)
+   bins = bins or 100
+   least, most = least or values:min(), most or values:max()
+   local counts = numbers(torch.histc(values:double(), bins, least, most))
+   local x = {}
+   for i = 1, bins do x[i] = least + (most - least) * (i - 0.5) / bins end
+   return gnuplot.plot{'', x, counts, '|'}
+end
+
+--- A matrix as an image, its first row above.
+function gnuplot.imagesc(matrix)
+   local rows = {}
+   for i, row in ipairs(matrix:double():totable()) do rows[i] = table.concat(row, ' ') end
+   set('image', 'set yrange [*:*] reverse')
+   own().plot = '$image << EOD\n' .. table.concat(rows, '\n')
+      .. '\nEOD\nplot $image matrix with image notitle'
+   return current.number
+end
+
+-- files -------------------------------------------------------------------------------------------
+
+-- Whether a shell command ends with status 0, which Lua 5.1 and 5.2 tell differently.
+local function succeeds(command)
+   local status = os.execute(command)
+   return status == 0 or status == true
+end
+
+local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'image',
+   'raw'}
+
+--- Writes the file of a figure (of the one that is drawn to).
+-- @return whether there is a picture
+function gnuplot.plotflush(n)
+   local f = n and figures[n] or current
+   if not f or not f.plot then return false end
+   if not f.path then
+      say 'there are no windows here: begin it with gnuplot.svgfigure or pngfigure(path)'
+      return false
+   end
+   if not succeeds(('command -v %s >/dev/null 2>&1'):format(program)) then
+      say(('there is no %s (apt-get install gnuplot-nox)'):format(program))
+      return false
+   end
+   local lines = {'set terminal ' .. terminals[f.kind], 'set termoption noenhanced',
+      'set output ' .. quote(f.path)}
+   for _, name in ipairs(ORDER) do lines[#lines + 1] = f.settings[name] end
+   local name = os.tmpname()
+   local file = io.open(name, 'w')
+   file:write(table.concat(lines, '\n'), '\n', f.plot, '\n')
+   file:close()
+   local ok = succeeds(("%s '%s' >'%s.log' 2>&1"):format(program, name, name))
+   local log = io.open(name .. '.log')
+   if not ok then say((log:read '*a':gsub('%s+', ' '):gsub('^.-line %d+: ', ''))) end
+   log:close()
+   os.remove(name)
+   os.remove(name .. '.log')
+   return ok
+end
+
+--- Writes the file of figure n and forgets it.
+function gnuplot.close(n)
+   n = n or current and current.number
+   if not n or not figures[n] then return end
+   gnuplot.plotflush(n)
+   if current == figures[n] then current = nil end
+   figures[n] = false
+end
+
+function gnuplot.closeall()
+   for n = 1, #figures do gnuplot.close(n) end
+end
+
+--- The program that draws.
+function gnuplot.setgnuplotexe(path) program, said = path, false end
+--- Windows' terminals, of which there are none.
+function gnuplot.setgnuplotterminal() end
+gnuplot.setterm = gnuplot.setgnuplotterminal
+
+return gnuplot
