@@ -32,7 +32,8 @@ return {
       ['profiler/summary'] = 'intervals memory',
       ['nn/DistributedDataParallel'] = [[
          DistributedDataParallel.alike DistributedDataParallel.bare
-         DistributedDataParallel.deferred DistributedDataParallel.join
+         DistributedDataParallel.deferred DistributedDataParallel.gradients
+         DistributedDataParallel.join
          DistributedDataParallel.options
       ]],
       ['nn/Module'] = 'Jacobian init object sharing',

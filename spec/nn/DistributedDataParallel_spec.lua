@@ -1,6 +1,6 @@
 -- nn.DistributedDataParallel in a world of one rank (DistributedDataParallel/alike,
 -- DistributedDataParallel/bare, DistributedDataParallel/deferred, DistributedDataParallel/join,
--- DistributedDataParallel/options);
+-- DistributedDataParallel/gradients, DistributedDataParallel/options);
 -- spec/distributed/training_spec.lua has several.
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
@@ -73,6 +73,28 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.error_matches(function() net:noSync(error, 'inside') end, 'inside')
    end)
 
+   it('clips gradients and finds what is not finite', function()
+      local net = nn.DistributedDataParallel(network())
+      local _, dx = net:getParameters()
+      dx:fill(0)
+      dx[1], dx[dx:nElement()] = 3, -4
+      assert.near(5, net:clipGradNorm(10), 1e-6)
+      assert.equal(3, dx[1])
+      assert.near(5, net:clipGradNorm(1), 1e-6)
+      assert.near(0.6, dx[1], 1e-6)
+      assert.is_false(net:foundInf())
+      for _, bad in ipairs{1 / 0, -1 / 0, 0 / 0} do
+         dx[dx:nElement()] = bad
+         assert.is_true(net:foundInf())
+         net:clipGradNorm(1)
+         assert.near(0.6, dx[1], 1e-6)
+      end
+      assert.equal(3.5, net:meanLoss(3.5))
+      assert.error_matches(function() net:clipGradNorm(0) end, 'wants a number above 0')
+      assert.error_matches(function() net:meanLoss {} end,
+         'wants a number as argument 1, got table')
+   end)
+
    it('joins nothing but its own batches', function()
       local net = nn.DistributedDataParallel(network())
       local keys = {}
@@ -89,7 +111,7 @@ describe('nn.DistributedDataParallel of one rank', function()
       end
       wrong('wants an nn.Module as argument 1, got number', 3)
       wrong('wants a table of options as argument 2, got number', network(), 3)
-      wrong('there is no option bucket, wanted buffers, overlap, reduce, sampler', network(),
+      wrong('there is no option bucket, wanted buffers, hook, overlap, reduce, sampler', network(),
          {bucket = 3})
       wrong("option reduce wants 'samples', 'ranks' or 'sum', got mean", network(),
          {reduce = 'mean'})

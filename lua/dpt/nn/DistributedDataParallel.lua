@@ -25,6 +25,7 @@ local weights = require 'dpt.parallel.ranks.weights'
 local alike = require 'dpt.nn.DistributedDataParallel.alike'
 local bare = require 'dpt.nn.DistributedDataParallel.bare'
 local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
+local gradients = require 'dpt.nn.DistributedDataParallel.gradients'
 local join = require 'dpt.nn.DistributedDataParallel.join'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
@@ -49,7 +50,8 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- @param given reduce = 'samples' (the mean over the samples of all ranks), 'ranks' (the mean of
 -- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
 -- 'first' (rank 0's), 'average' or 'own'; overlap = whether gradients are sent while others are
--- computed; sampler = what knows where this rank's rows stand in a batch
+-- computed; sampler = what knows where this rank's rows stand in a batch; hook = how gradients are
+-- added up: 'half' (half the bytes), or function(tensor, bucket) that leaves the sum in the tensor
 function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
@@ -62,7 +64,7 @@ function DistributedDataParallel:__init(module, given)
    self._type = module:type()
    self.rank, self.ranks = distributed.rank(), distributed.size()
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
-   self.sender = self.ranks > 1 and Sender.new(self.sentBytes) or nil
+   self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook) or nil
    self.rows, self.passes = 0, 0
    if self.ranks > 1 then
       weights.noted = true
@@ -151,7 +153,7 @@ function DistributedDataParallel:updateOutput(input)
    end
    self:_layOut()
    self:_place(input)
-   self.passes = self.passes + 1
+   self.passes, self.weighed, self.weighedBy = self.passes + 1, nil, nil
    if self.device == 0 then
       self.output = hostRandom(self.passes, self.rank, module.updateOutput, module, input)
    else
@@ -203,7 +205,9 @@ function DistributedDataParallel:_accumulate(method, input, gradOutput, scale)
    if self.ranks == 1 then return module[method](module, input, gradOutput, scale) end
    self:_layOut()
    if self.deferred then return self:_defer(method, input, gradOutput, scale or 1) end
-   local share = self:_settle(self:_weight(gradOutput))
+   local weight, kind = self:_weight(gradOutput)
+   self.weighed, self.weighedBy = weight, kind
+   local share = self:_settle(weight, kind)
    self:_holdOnce()
    local result = pass(self, method, input, gradOutput, (scale or 1) * share)
    if not self.ordered then learnOrder(self) end
@@ -220,7 +224,7 @@ function DistributedDataParallel:accGradParameters(input, gradOutput, scale)
    self:_accumulate('accGradParameters', input, gradOutput, scale)
 end
 
-for _, methods in ipairs{alike, bare, deferred, join} do
+for _, methods in ipairs{alike, bare, deferred, gradients, join} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
 end
 

@@ -10,4 +10,20 @@ describe('dpt.parallel.ranks.sender', function()
       assert.same({1, 2, 3}, t:totable())
       assert.equal(12, bytes.gradients)
    end)
+
+   it('sends halves, or what a script does', function()
+      local bytes, seen = {gradients = 0}, {}
+      local t = torch.FloatTensor{1, 1 / 3, 70000}
+      Sender.new(bytes, 'half'):send({t}, 1)
+      assert.equal(1, t[1])
+      assert.near(1 / 3, t[2], 2 ^ -12)
+      assert.equal(1 / 0, t[3])
+      assert.equal(6, bytes.gradients)
+      Sender.new(bytes, function(part, b)
+         seen[#seen + 1] = b
+         part:mul(2)
+      end):send({t:narrow(1, 1, 1)}, 7)
+      assert.same({7}, seen)
+      assert.equal(2, t[1])
+   end)
 end)

@@ -358,6 +358,29 @@ function rows.H16()
       last.gradWeight:mul(2)
       return before(self, ...)
    end
+   -- hooks: halves have the error of halves, and what is too large for them is found
+   local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+   local half, one, dx, px = pair(linears(3, 4, 2), {hook = 'half'})
+   for _ = 1, 3 do
+      half:zeroGradParameters()
+      one:zeroGradParameters()
+      backward(half, input, gradOutput)
+      alone(one, input, gradOutput)
+      local off = (dx - px):abs():max()
+      assert(off > 0 and off < 2e-3 * px:abs():max() * size, 'H16: halves are off by ' .. off)
+   end
+   assert(not half:foundInf())
+   backward(half, input, rank == 0 and gradOutput:clone():fill(1e6) or gradOutput)
+   assert(half:foundInf(), 'H16: an overflow was not found')
+   local calls = 0
+   local own, other, a, b = pair(linears(3, 4, 2), {hook = function(t)
+      calls = calls + 1
+      distributed.allReduce(t)
+   end})
+   backward(own, input, gradOutput)
+   alone(other, input, gradOutput)
+   near(a, b, 'H16: a hook of a script')
+   assert(calls > 0)
    raises('gradients were written to after their sum', backward, all, rand(2 * size, 3),
       rand(2 * size, 2))
 end
@@ -437,6 +460,39 @@ function rows.H22()
    for r = 2, size do assert((noise[r] - noise[1]):abs():max() > 0, 'H22 in host memory') end
    local orders = distributed.allGatherValue(torch.randperm(20))
    for r = 2, size do equal(orders[r], orders[1], 'H22: the order of data') end
+end
+
+-- One rank's infinity lets all skip the step; clipping and the mean loss are one call each.
+function rows.H23()
+   local all, one, dx, px = pair(linears(3, 4, 2))
+   local x, y = all:getParameters(), one:getParameters()
+   for step = 1, 4 do
+      local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
+      if step == 2 then gradOutput[2 * size][1] = 1 / 0 end -- of the last rank's
+      all:zeroGradParameters()
+      backward(all, input, gradOutput)
+      assert(all:foundInf() == (step == 2), 'H23')
+      if step ~= 2 then
+         one:zeroGradParameters()
+         alone(one, input, gradOutput)
+         local norm = px:norm()
+         assert(math.abs(all:clipGradNorm(norm / 2) - norm) < 1e-5 * norm)
+         px:mul(0.5)
+         near(dx, px, 'H23')
+         x:add(-0.1, dx)
+         y:add(-0.1, px)
+      end
+   end
+   near(x, y, 'H23')
+   local criterion = nn.MSECriterion():cuda()
+   local input, target = rand(size * (size + 1) / 2, 3), rand(size * (size + 1) / 2, 2)
+   local first = rank * (rank + 1) / 2
+   local a, b = input:narrow(1, first + 1, rank + 1), target:narrow(1, first + 1, rank + 1)
+   local loss = criterion:forward(all:forward(a), b)
+   local whole = all:meanLoss(loss)
+   all:backward(a, criterion:backward(all.output, b))
+   assert(math.abs(all:meanLoss(loss) - whole) < 1e-6)
+   assert(math.abs(criterion:forward(one:forward(input), target) - whole) < 1e-5, 'the mean loss')
 end
 
 local names = {}

@@ -7,9 +7,10 @@ local fail, type = dptffi.fail, dptffi.type
 
 local options = {}
 
-local names = {'buffers', 'overlap', 'reduce', 'sampler'}
+local names = {'buffers', 'hook', 'overlap', 'reduce', 'sampler'}
 local known = {
    buffers = {"'first', 'average' or 'own'", first = true, average = true, own = true},
+   hook = {"'half' or a function", half = true},
    overlap = {'true or false', [true] = true, [false] = true},
    sampler = {'what distributed.sampler returned'},
    reduce = {"'samples', 'ranks' or 'sum'", samples = true, ranks = true, sum = true},
@@ -25,8 +26,9 @@ function options.set(object, given, owner)
          fail('%s: there is no option %s, wanted %s', owner, tostring(name),
             table.concat(names, ', '))
       end
-      local isSampler = name == 'sampler' and type(value) == 'table' and value.next ~= nil
-      if not known[name][value] and not isSampler then
+      local fits = name == 'sampler' and type(value) == 'table' and value.next ~= nil
+         or name == 'hook' and type(value) == 'function'
+      if not known[name][value] and not fits then
          fail('%s: option %s wants %s, got %s', owner, name, known[name][1], tostring(value))
       end
       object[name] = value
@@ -39,7 +41,7 @@ function options.texts(object)
    for i, name in ipairs(names) do
       local value = object[name]
       list[i] = ('option %s = %s'):format(name,
-         type(value) == 'table' and 'given' or tostring(value))
+         (type(value) == 'table' or type(value) == 'function') and 'given' or tostring(value))
    end
    return list
 end

@@ -1,0 +1,88 @@
+--- dpt.nn.DistributedDataParallel.gradients: what scripts ask about the gradients of all ranks.
+--
+-- Invariant: after a backward all ranks have the same gradients, so what is computed of them is the
+-- same everywhere and nothing is sent: all ranks clip alike, and skip a step or none does. What
+-- waits on ranks (noSync) is added up before.
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local layout = require 'dpt.parallel.params.layout'
+local weights = require 'dpt.parallel.ranks.weights'
+local dptffi = require 'dpt.ffi'
+local type = dptffi.type
+
+local gradients = {}
+
+local CHUNK = 2 ^ 20 -- elements that are looked at at once
+
+-- Views of all gradients, each element in one.
+local function segmentsOf(self)
+   if self.pending then self:syncGradients() end
+   if self.ranks > 1 then return self:_layOut().gradient end
+   if self.modules[1].syncGradients then self.modules[1]:syncGradients() end
+   local _, halves = layout.plan(layout.describe(self.modules[1]))
+   local list = {}
+   for h = 2, #halves, 2 do
+      for _, segment in ipairs(halves[h]) do list[#list + 1] = segment end
+   end
+   return list
+end
+
+--- Multiplies the gradients so that their norm is maxNorm at most; those whose norm is not finite
+-- stay (PyTorch's clip_grad_norm_).
+-- @return the norm before
+function gradients:clipGradNorm(maxNorm)
+   if type(maxNorm) ~= 'number' or maxNorm ~= maxNorm or maxNorm <= 0 then
+      dptffi.fail('nn.DistributedDataParallel: clipGradNorm wants a number above 0 as argument 1,'
+         .. ' got %s', tostring(maxNorm))
+   end
+   local list, sum = segmentsOf(self), 0
+   for _, t in ipairs(list) do
+      if t:nElement() > 0 then sum = sum + t:norm() ^ 2 end
+   end
+   local norm = math.sqrt(sum)
+   if norm > maxNorm and norm < math.huge then
+      for _, t in ipairs(list) do t:mul(maxNorm / norm) end
+   end
+   return norm
+end
+
+-- 0, or NaN if an element is not finite.
+local function nothing(t)
+   t = t:contiguous():view(-1)
+   local sum = 0
+   for first = 1, t:nElement(), CHUNK do
+      local part = t:narrow(1, first, math.min(CHUNK, t:nElement() - first + 1))
+      sum = sum + part.new():mul(part, 0):sum()
+   end
+   return sum
+end
+
+--- Whether a gradient is infinite or NaN: of one rank is enough, and all ranks answer alike.
+function gradients:foundInf()
+   for _, t in ipairs(segmentsOf(self)) do
+      local device = comm.device(t)
+      local sum = t:nElement() == 0 and 0 or device > 0 and cutorch.withDevice(device, nothing, t)
+         or nothing(t)
+      if sum ~= 0 then return true end
+   end
+   return false
+end
+
+--- The loss of all ranks from that of each: the mean with the weights of the last backward, or of
+-- the rows of the last forward if there was none; the sum if losses are sums. All ranks call it.
+-- @param loss a number
+function gradients:meanLoss(loss)
+   if type(loss) ~= 'number' then
+      dptffi.fail('nn.DistributedDataParallel: meanLoss wants a number as argument 1, got %s',
+         type(loss))
+   end
+   if self.ranks == 1 then return loss end
+   local weight, kind = self.weighed or self.rows, self.weighedBy or weights.ROWS
+   if weight == 0 then kind = weights.NONE end
+   local all = self:_exchange(weight == 0 and 0 or weight * loss, weight, kind)
+   local sum, total = 0, weights.sum('nn.DistributedDataParallel', all, 2, 3)
+   for _, numbers in ipairs(all) do sum = sum + numbers[1] end
+   return total > 0 and sum / total or 0
+end
+
+return gradients
