@@ -14,7 +14,7 @@ describe('nn.DistributedDataParallel', function()
          local output, status = ranks.run(tonumber(n), 'training', devices .. ' ' .. steps,
             'DPT_DEVICES=host:' .. devices)
          assert.equal(0, status, output)
-         assert.matches('6 networks agree', output, 1, true)
+         assert.matches('7 networks agree', output, 1, true)
       end)
    end
 end)

@@ -40,8 +40,6 @@ DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 
    'sentBytes', 'output', 'gradInput'}
 
 local NAME = 'nn.DistributedDataParallel'
--- More than a process has devices: what replicas of other ranks draw differs from this one's.
-local LANE = 1024
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
@@ -126,12 +124,11 @@ end
 
 -- Calls f(...), a pass of this rank's rows.
 local function within(self, f, ...)
-   if self.table and not isLeft(self) then
-      return random.from(self.before, self.rank * LANE, f, ...)
+   if self.device == 0 or self.table and not isLeft(self) then
+      return random.from(self.before, self.rank, f, ...)
    end
-   if self.device == 0 then return f(...) end
    local device = self.device or self.table.gpuAssignments[1]
-   local passes = random.from(self.before, self.rank * LANE, random.passes, device,
+   local passes = random.from(self.before, self.rank, random.passes, device,
       {0, self.rows}, 1)
    return random.within(passes[1], f, ...)
 end
@@ -146,16 +143,15 @@ function DistributedDataParallel:_run(method, input, ...)
 end
 
 function DistributedDataParallel:updateOutput(input)
-   local module = self.modules[1]
    if self.ranks == 1 or self.train == false then
-      self.output = module:updateOutput(input)
+      self.output = self.modules[1]:updateOutput(input)
       return self.output
    end
    self:_layOut()
    self:_place(input)
    self.passes, self.weighed, self.weighedBy = self.passes + 1, nil, nil
    if self.device == 0 then
-      self.output = hostRandom(self.passes, self.rank, module.updateOutput, module, input)
+      self.output = hostRandom(self.passes, self.rank, self._run, self, 'updateOutput', input)
    else
       self.output = self:_run('updateOutput', input)
    end
@@ -209,7 +205,10 @@ function DistributedDataParallel:_accumulate(method, input, gradOutput, scale)
    self.weighed, self.weighedBy = weight, kind
    local share = self:_settle(weight, kind)
    self:_holdOnce()
-   local result = pass(self, method, input, gradOutput, (scale or 1) * share)
+   weights.share = share
+   local ok, result = pcall(pass, self, method, input, gradOutput, (scale or 1) * share)
+   weights.share = nil
+   if not ok then error(result, 0) end
    if not self.ordered then learnOrder(self) end
    self:syncBuffers()
    return result

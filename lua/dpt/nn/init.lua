@@ -79,6 +79,7 @@ local additions = [[
    RecurrentStep:Decorator Recursor:AbstractRecurrent Sequencer:Container
    SequencerCriterion:Criterion LookupTableMaskZero:LookupTable NoBackprop:Decorator
    DataParallelCriterion:Criterion DistributedDataParallel:Decorator
+   SyncBatchNormalization:BatchNormalization
 ]]
 
 local nn = {}

@@ -98,7 +98,7 @@ L1Penalty(l1weight?, sizeAverage?:any, provideOutput?:any) tensor -> any
 Dropout(p?, v1?:any, inplace?:any, stochasticInference?:any) tensor -> tensor
 SpatialDropout VolumetricDropout(p?, stochasticInference?:any) tensor -> tensor
 WhiteNoise(mean?, std?) tensor -> tensor
-BatchNormalization(nOutput, eps?, momentum?, affine?:any) tensor -> tensor
+BatchNormalization SyncBatchNormalization(nOutput, eps?, momentum?, affine?:any) tensor -> tensor
 LayerNormalization(nOutput, bias?, eps?, affine?:any)
 SpatialCrossMapLRN(size?, alpha?, beta?, k?) tensor -> tensor
 SpatialSubtractiveNormalization(nInputPlane?, kernel?:tensor) tensor -> tensor

@@ -462,6 +462,73 @@ function rows.H22()
    for r = 2, size do equal(orders[r], orders[1], 'H22: the order of data') end
 end
 
+-- Normalization over all ranks: parts of any size, none, and nothing sent in evaluation.
+function rows.H18()
+   local function near(a, b, what) -- in doubles
+      assert((a - b):abs():max() < 1e-11, what)
+   end
+   local plain = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4))
+      :add(nn.Tanh()):add(nn.BatchNormalization(4, 1e-3, 0.3, false)):cudaDouble()
+   local one = plain:clone()
+   local net = nn.SyncBatchNormalization.convert(plain)
+   assert(torch.type(net:get(2)) == 'nn.SyncBatchNormalization')
+   local all = nn.DistributedDataParallel(net)
+   local _, dx = all:getParameters()
+   local _, px = one:getParameters()
+   for step = 1, 5 do
+      local counts, before, total = {}, 0, 0
+      for r = 1, size do
+         counts[r] = (r + step) % 3 == 0 and r > 1 and 0 or r + step
+         if r <= rank then before = before + counts[r] end
+         total = total + counts[r]
+      end
+      local input, gradOutput = rand(total, 3):cudaDouble(), rand(total, 4):cudaDouble()
+      local count = counts[rank + 1]
+      local a = count > 0 and input:narrow(1, before + 1, count) or input.new(0, 3)
+      local b = count > 0 and gradOutput:narrow(1, before + 1, count) or input.new(0, 4)
+      all:zeroGradParameters()
+      one:zeroGradParameters()
+      if step == 4 then -- weighed by rows
+         all:noSync(function()
+            all:forward(a)
+            all:updateGradInput(a, b)
+            all:accGradParameters(a, b)
+         end)
+         all:syncGradients()
+      else
+         all:forward(a)
+         all:backward(a, b)
+      end
+      one:forward(input)
+      -- what a rank's mean is to it, weighed by rows
+      local first = 0
+      local whole = gradOutput:clone()
+      for r = 1, size do
+         if counts[r] > 0 then whole:narrow(1, first + 1, counts[r]):mul(counts[r] / total) end
+         first = first + counts[r]
+      end
+      one:backward(input, whole)
+      near(dx, px, 'H18 step ' .. step)
+      if count > 0 then
+         near(all.output, one.output:narrow(1, before + 1, count), 'H18: output')
+         near(all.gradInput, one.gradInput:narrow(1, before + 1, count) * (total / count),
+            'H18: gradInput')
+      end
+      for _, i in ipairs{2, 4} do
+         near(net:get(i).running_mean, one:get(i).running_mean, 'H18: mean')
+         near(net:get(i).running_var, one:get(i).running_var, 'H18: variance')
+      end
+   end
+   all:evaluate()
+   one:evaluate()
+   local input = rand(2, 3):cudaDouble()
+   silently(function() near(all:forward(input), one:forward(input), 'H18: evaluation') end)
+   if cutorch.getDeviceCount() > 1 and size > 1 then
+      local table = nn.DataParallelTable(1, true):add(nn.SyncBatchNormalization(3):cuda(), {1, 2})
+      raises('works between processes, not between the devices', table.forward, table, rand(4, 3))
+   end
+end
+
 -- One rank's infinity lets all skip the step; clipping and the mean loss are one call each.
 function rows.H23()
    local all, one, dx, px = pair(linears(3, 4, 2))
@@ -499,6 +566,7 @@ local names = {}
 for name in pairs(rows) do names[#names + 1] = name end
 table.sort(names)
 for _, name in ipairs(names) do
+   torch.manualSeed(7)
    rows[name]()
    distributed.barrier()
    if rank == 0 then print(name .. ' holds') end

@@ -69,6 +69,13 @@ function cases.convolution()
       function(n) return torch.rand(g, n, 2, 6, 6):cuda() end,
       function(n) return torch.rand(g, n, 2):cuda() end
 end
+function cases.normalized()
+   local net = nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3))
+      :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU()):add(nn.View(-1):setNumInputDims(3))
+      :add(nn.Linear(64, 5)):add(nn.BatchNormalization(5)):add(nn.Linear(5, 3)):add(nn.LogSoftMax())
+   return net, nn.ClassNLLCriterion(torch.Tensor{1, 3, 0.5}),
+      function(n) return torch.rand(g, n, 2, 6, 6):cuda() end, function(n) return classes(n, 3) end
+end
 function cases.sum()
    return nn.Sequential():add(nn.Linear(6, 4)):add(nn.Sigmoid()):add(nn.Linear(4, 3))
       :add(nn.LogSoftMax()), nn.ClassNLLCriterion(nil, false), images,
@@ -96,6 +103,10 @@ local function train(name, make)
    local net, criterion, inputs, targets, alike, each = make()
    net, criterion = net:cuda(), criterion:cuda()
    local alone, loss = net:clone(), criterion:clone()
+   if name == 'normalized' then
+      if devices > 1 then return end -- between processes
+      net = nn.SyncBatchNormalization.convert(net)
+   end
    if devices > 1 then
       local list = {}
       for i = 1, devices do list[i] = i end

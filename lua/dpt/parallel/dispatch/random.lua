@@ -15,15 +15,18 @@ local random = {}
 local pass = ffi.new 'dpt_pass'
 local SIZE = ffi.sizeof(pass)
 
-local first, lane = 0, 0 -- where the rows of this process begin, and how many replicas others have
+local LANE = 1024 -- more than a process has replicas
+local ALONE = LANE - 1
+
+local first, lane = 0, 0 -- where the rows of this process begin; above what others' replicas have
 
 --- Calls f(...); the batch of a pass in it is a part of one that several processes have.
 -- @param row how many rows of it processes before this one have
--- @param others a number above that of every replica of those processes
+-- @param rank of this process, from 0
 -- @return what f returns
-function random.from(row, others, f, ...)
+function random.from(row, rank, f, ...)
    local outerRow, outerLane = first, lane
-   first, lane = row, others
+   first, lane = row, (rank + 1) * LANE
    local results = {pcall(f, ...)}
    first, lane = outerRow, outerLane
    if not results[1] then error(results[2], 0) end
@@ -53,20 +56,24 @@ function random.passes(device, before, count)
    lib.pass_make(pass, device)
    for i = 1, count do
       pass.first_row, pass.rows = first + before[i], before[i + 1] - before[i]
-      pass.replica = lane > 0 and lane + i or count > 1 and i or 0
+      pass.replica = lane + (count > 1 and i or lane > 0 and ALONE or 0)
       list[i] = ffi.string(pass, SIZE)
    end
    return list
 end
 
-local replica, number = nil, 0 -- whose pass runs in this Lua state, and how many there were
+-- whose pass runs in this Lua state, how many there were; whether other processes have rows of it
+local replica, number, shared = nil, 0, false
 
 --- The replica of several whose pass runs in this Lua state, nil in none; the number of the pass.
 function random.running() return replica, number end
 
-local function leave(outer, ok, ...)
+--- Whether the pass that runs in this Lua state has rows of a batch of several processes.
+function random.isShared() return shared or lane > 0 end
+
+local function leave(outer, outerShared, ok, ...)
    C.dpt_pass_leave()
-   replica = outer
+   replica, shared = outer, outerShared
    if not ok then error((...), 0) end
    return ...
 end
@@ -78,9 +85,10 @@ function random.within(bytes, f, ...)
    if not bytes then return f(...) end
    ffi.copy(pass, bytes, SIZE)
    lib.pass_enter(pass)
-   local outer = replica
-   replica, number = pass.replica > 0 and pass.replica or nil, number + 1
-   return leave(outer, xpcall(f, errors.handler, ...))
+   local outer, outerShared, own = replica, shared, pass.replica % LANE
+   replica, number = own > 0 and own < ALONE and own or nil, number + 1
+   shared = pass.replica >= LANE
+   return leave(outer, outerShared, xpcall(f, errors.handler, ...))
 end
 
 return random

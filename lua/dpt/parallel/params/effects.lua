@@ -7,6 +7,7 @@ local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
+local fail = require('dpt.ffi').fail
 
 local effects = {}
 
@@ -18,6 +19,10 @@ effects.kinds = {}
 --- A module has called effects.kinds[kind](parameter, indices, ...).
 -- @param indices tensor of the parameter's device; what follows are numbers
 function effects.note(kind, parameter, indices, ...)
+   if random.isShared() then
+      fail('a forward changes rows of a parameter (%s), which nn.DistributedDataParallel does not'
+         .. ' send to other ranks: do it to all rows after the step', kind)
+   end
    local i, pass = random.running()
    if not i then return end
    if not noted[i] or noted[i].pass ~= pass then noted[i] = {pass = pass} end

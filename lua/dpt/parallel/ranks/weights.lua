@@ -19,6 +19,9 @@ local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss i
 --- -0: an element that holds it takes over the very bits of what is added.
 weights.NOTHING = -1 / math.huge
 
+--- What gradients of the pass that runs are multiplied by; nil: that is unknown yet.
+weights.share = nil
+
 --- Whether criterions are to note what they divide by.
 weights.noted = false
 

@@ -1,0 +1,196 @@
+--- nn.SyncBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization with the mean
+-- and variance of the batches of all ranks of dpt.distributed, for NxC, NxCxHxW and further inputs.
+--
+--    net = nn.SyncBatchNormalization.convert(net)   -- before nn.DistributedDataParallel(net)
+--
+-- Invariant: in training outputs and gradients are those of one process with all rows: each rank's
+-- statistics count as its rows do, those without rows for nothing; the sums over ranks of a
+-- backward weigh each rank's gradient as nn.DistributedDataParallel does in that pass, or by rows
+-- (noSync, updateGradInput by itself). All ranks go through forward and backward. Nothing waits,
+-- and in evaluation nothing is sent. The devices of one process are not ranks: an
+-- nn.DataParallelTable of several raises.
+local torch = require 'dpt.tensor'
+local distributed = require 'dpt.distributed'
+local random = require 'dpt.parallel.dispatch.random'
+local weights = require 'dpt.parallel.ranks.weights'
+local dptffi = require 'dpt.ffi'
+local fail, lib = dptffi.fail, dptffi.lib
+
+local SyncBatchNormalization, parent =
+   torch.class('nn.SyncBatchNormalization', 'nn.BatchNormalization')
+
+--- What the next forward makes anew.
+SyncBatchNormalization.transient = {'mean', 'variance', 'total', 'normalized', 'rows'}
+
+local NAME = 'nn.SyncBatchNormalization'
+
+function SyncBatchNormalization:batch(input)
+   local n = self.running_mean:nElement()
+   if input:dim() < 2 or input:size(2) ~= n then
+      fail('%s: input of size %s, wanted 2 dimensions or more of which the second has size %d',
+         NAME, table.concat(input:size():totable(), 'x'), n)
+   end
+   return input
+end
+
+-- Whether statistics are those of several ranks.
+local function isShared(self)
+   if not self.train or distributed.size() == 1 then return false end
+   if random.running() then
+      fail('%s: works between processes, not between the devices of an nn.DataParallelTable', NAME)
+   end
+   return true
+end
+
+-- How many elements each feature has.
+local function countOf(input)
+   local count = 1
+   for d = 1, input:dim() do
+      if d ~= 2 then count = count * input:size(d) end
+   end
+   return count
+end
+
+-- A tensor of one entry for each feature, as if it had the input's sizes.
+local function spread(t, input)
+   local sizes = {}
+   for d = 1, input:dim() do sizes[d] = d == 2 and t:nElement() or 1 end
+   return t:view(unpack(sizes)):expandAs(input)
+end
+
+-- This rank's count, means and sums of squared differences, one after the other.
+local function ownStatistics(self, input, count)
+   local n = self.running_mean:nElement()
+   local own = self.running_mean.new(2 * n + 1):zero()
+   own:narrow(1, 1, 1):fill(count)
+   if count == 0 then return own end
+   local mean, squares = own:narrow(1, 2, n), own:narrow(1, n + 2, n)
+   self.save_mean, self.save_std = self.save_mean or input.new(), self.save_std or input.new()
+   lib.batchnorm_forward(self.output, self.save_mean, self.save_std, mean, squares, input, nil, nil,
+      1, 1, self.eps)
+   if count > 1 then squares:mul(count - 1) else squares:zero() end
+   return own
+end
+
+-- The statistics of all ranks, from those of each.
+local function join(self, own)
+   local n, size = self.running_mean:nElement(), distributed.size()
+   local all = own.new(size, 2 * n + 1)
+   distributed.allGather(all, own)
+   local counts = all:narrow(2, 1, 1)
+   local total = counts:sum(1):view(1)
+   self.total = total:clone():cmax(1)
+   local shares = torch.cdiv(counts, self.total:view(1, 1):expandAs(counts))
+   local means = all:narrow(2, 2, n)
+   self.mean = torch.cmul(means, shares:expandAs(means)):sum(1):view(n)
+   local off = means - self.mean:view(1, n):expandAs(means)
+   local squares = all:narrow(2, n + 2, n) + off:cmul(off):cmul(counts:expandAs(off))
+   squares = squares:sum(1):view(n)
+   self.variance = torch.cdiv(squares, self.total:expandAs(squares))
+   -- without rows on any rank the running statistics stay
+   local moved = total:clone():cmin(1):mul(self.momentum)
+   local unbiased = squares:cdiv((total - 1):cmax(1):expandAs(squares))
+   self.running_mean:add((self.mean - self.running_mean):cmul(moved:expandAs(self.mean)))
+   self.running_var:add((unbiased - self.running_var):cmul(moved:expandAs(unbiased)))
+end
+
+function SyncBatchNormalization:updateOutput(input)
+   if not isShared(self) then return parent.updateOutput(self, input) end
+   input = self:batch(input)
+   self.rows = countOf(input)
+   join(self, ownStatistics(self, input, self.rows))
+   self.output:resizeAs(input)
+   self.save_mean, self.save_std = self.save_mean or input.new(), self.save_std or input.new()
+   if self.rows > 0 then
+      lib.batchnorm_forward(self.output, self.save_mean, self.save_std, self.mean, self.variance,
+         input, self.weight, self.bias, 0, self.momentum, self.eps)
+   end
+   self.save_mean:resizeAs(self.mean):copy(self.mean)
+   self.save_std:resizeAs(self.variance):copy(self.variance):add(self.eps):pow(-0.5)
+   return self.output
+end
+
+-- The sums of gradOutput and of its products with the normalized input, for each feature: this
+-- rank's, as (2, features).
+local function ownSums(self, input, gradOutput)
+   local n = self.running_mean:nElement()
+   local sums = self.running_mean.new(2, n):zero()
+   if self.rows > 0 then
+      lib.batchnorm_backward(nil, sums[2], sums[1], input, gradOutput, nil, self.mean,
+         self.variance, self.save_mean, self.save_std, 1, 1, self.eps)
+   end
+   return sums
+end
+
+local function gradient(self, input, gradOutput, sums)
+   local weight = weights.share or self.rows
+   local all = sums * weight
+   distributed.allReduce(all, 'sum', nil, 'gradients of statistics')
+   self.gradInput:resizeAs(input)
+   if self.rows == 0 then return self.gradInput end
+   lib.batchnorm_backward(self.gradInput, nil, nil, input, gradOutput, self.weight, self.mean,
+      self.variance, self.save_mean, self.save_std, 0, 1, self.eps)
+   if weight == 0 then return self.gradInput end
+   all:div(weight):cdiv(self.total:view(1, 1):expandAs(all))
+   local factor = self.weight and torch.cmul(self.weight, self.save_std) or self.save_std
+   all:cmul(factor:view(1, -1):expandAs(all))
+   self.normalized = self.normalized or input.new()
+   lib.batchnorm_forward(self.normalized, self.save_mean:clone(), self.save_std:clone(), self.mean,
+      self.variance, input, nil, nil, 0, self.momentum, self.eps)
+   self.gradInput:add(-1, spread(all[1], input))
+   self.gradInput:addcmul(-1, spread(all[2], input), self.normalized)
+   return self.gradInput
+end
+
+local function accumulate(self, sums, scale)
+   if not self.affine then return end
+   self.gradBias:add(scale or 1, sums[1])
+   self.gradWeight:add(scale or 1, sums[2])
+end
+
+-- The arguments of a backward, after a forward.
+local function checked(self, input, gradOutput)
+   if not self.mean then dptffi.raise(NAME .. ': backward wants a forward before it') end
+   return self:batch(input), self:batch(gradOutput)
+end
+
+function SyncBatchNormalization:backward(input, gradOutput, scale)
+   if not isShared(self) then return parent.backward(self, input, gradOutput, scale) end
+   input, gradOutput = checked(self, input, gradOutput)
+   local sums = ownSums(self, input, gradOutput)
+   gradient(self, input, gradOutput, sums)
+   accumulate(self, sums, scale)
+   return self.gradInput
+end
+
+function SyncBatchNormalization:updateGradInput(input, gradOutput)
+   if not isShared(self) then return parent.updateGradInput(self, input, gradOutput) end
+   input, gradOutput = checked(self, input, gradOutput)
+   return gradient(self, input, gradOutput, ownSums(self, input, gradOutput))
+end
+
+function SyncBatchNormalization:accGradParameters(input, gradOutput, scale)
+   if not isShared(self) then return parent.accGradParameters(self, input, gradOutput, scale) end
+   input, gradOutput = checked(self, input, gradOutput)
+   accumulate(self, ownSums(self, input, gradOutput), scale)
+end
+
+local CONVERTED = {
+   ['nn.BatchNormalization'] = true, ['nn.SpatialBatchNormalization'] = true,
+   ['nn.VolumetricBatchNormalization'] = true, ['cudnn.BatchNormalization'] = true,
+   ['cudnn.SpatialBatchNormalization'] = true, ['cudnn.VolumetricBatchNormalization'] = true,
+}
+
+--- Lets one of these stand for each batch normalization of a network; parameters and statistics
+-- are the same tensors (PyTorch's convert_sync_batchnorm).
+-- @return the network, or what stands for it
+function SyncBatchNormalization.convert(module)
+   return module:replace(function(one)
+      if not CONVERTED[torch.type(one)] then return one end
+      local new = setmetatable({}, SyncBatchNormalization)
+      for key, value in next, one do new[key] = value end
+      return new
+   end)
+end
+
+return SyncBatchNormalization
