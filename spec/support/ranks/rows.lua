@@ -464,10 +464,10 @@ end
 
 -- Normalization over all ranks: parts of any size, none, and nothing sent in evaluation.
 function rows.H18()
-   local function near(a, b, what) -- in doubles
+   local function close(a, b, what) -- in doubles
       assert((a - b):abs():max() < 1e-11, what)
    end
-   local plain = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4))
+   local plain = nn.Sequential():add(nn.Liclose(3, 4)):add(nn.BatchNormalization(4))
       :add(nn.Tanh()):add(nn.BatchNormalization(4, 1e-3, 0.3, false)):cudaDouble()
    local one = plain:clone()
    local net = nn.SyncBatchNormalization.convert(plain)
@@ -508,21 +508,21 @@ function rows.H18()
          first = first + counts[r]
       end
       one:backward(input, whole)
-      near(dx, px, 'H18 step ' .. step)
+      close(dx, px, 'H18 step ' .. step)
       if count > 0 then
-         near(all.output, one.output:narrow(1, before + 1, count), 'H18: output')
-         near(all.gradInput, one.gradInput:narrow(1, before + 1, count) * (total / count),
+         close(all.output, one.output:narrow(1, before + 1, count), 'H18: output')
+         close(all.gradInput, one.gradInput:narrow(1, before + 1, count) * (total / count),
             'H18: gradInput')
       end
       for _, i in ipairs{2, 4} do
-         near(net:get(i).running_mean, one:get(i).running_mean, 'H18: mean')
-         near(net:get(i).running_var, one:get(i).running_var, 'H18: variance')
+         close(net:get(i).running_mean, one:get(i).running_mean, 'H18: mean')
+         close(net:get(i).running_var, one:get(i).running_var, 'H18: variance')
       end
    end
    all:evaluate()
    one:evaluate()
    local input = rand(2, 3):cudaDouble()
-   silently(function() near(all:forward(input), one:forward(input), 'H18: evaluation') end)
+   silently(function() close(all:forward(input), one:forward(input), 'H18: evaluation') end)
    if cutorch.getDeviceCount() > 1 and size > 1 then
       local table = nn.DataParallelTable(1, true):add(nn.SyncBatchNormalization(3):cuda(), {1, 2})
       raises('works between processes, not between the devices', table.forward, table, rand(4, 3))
