@@ -139,7 +139,8 @@ local modules = {
 
    Dropout = {{0.5}, four}, WhiteNoise = {{}, four}, SpatialDropout = {{0.5}, image},
    VolumetricDropout = {{0.5}, volume},
-   BatchNormalization = {{4}, four}, SpatialBatchNormalization = {{2}, image},
+   BatchNormalization = {{4}, four},
+   SyncBatchNormalization = {{4}, four}, SpatialBatchNormalization = {{2}, image},
    VolumetricBatchNormalization = {{2}, volume}, LayerNormalization = {{4}, four},
    SpatialCrossMapLRN = {{3}, image},
    SpatialSubtractiveNormalization = {{2, kernel}, image},
@@ -209,7 +210,7 @@ end
 --- Classes that are no modules of their own, and PrintSize, an nn.Identity that prints.
 M.without = {}
 for name in ([[Container DataParallelTable GPU CriterionTable PrintSize AbstractRecurrent
-   SequencerCriterion DataParallelCriterion]]):gmatch '%w+' do
+   SequencerCriterion DataParallelCriterion DistributedDataParallel]]):gmatch '%w+' do
    M.without[name] = true
 end
 

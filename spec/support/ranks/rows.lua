@@ -467,7 +467,7 @@ function rows.H18()
    local function close(a, b, what) -- in doubles
       assert((a - b):abs():max() < 1e-11, what)
    end
-   local plain = nn.Sequential():add(nn.Liclose(3, 4)):add(nn.BatchNormalization(4))
+   local plain = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4))
       :add(nn.Tanh()):add(nn.BatchNormalization(4, 1e-3, 0.3, false)):cudaDouble()
    local one = plain:clone()
    local net = nn.SyncBatchNormalization.convert(plain)
