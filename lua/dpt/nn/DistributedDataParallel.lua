@@ -34,6 +34,7 @@ local type = dptffi.type
 local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
 DistributedDataParallel.reduce, DistributedDataParallel.buffers = 'samples', 'first'
 DistributedDataParallel.overlap = true
+DistributedDataParallel.standsForInner = true -- dpt.device.scope
 
 --- What copies do without: they are bare networks.
 DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 'pending', 'order',

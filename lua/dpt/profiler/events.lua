@@ -42,10 +42,14 @@ local function laneOf(record, kind)
    return number + (copies and 1 or 0), copies and name .. ', copies' or name
 end
 
+-- Collectives that add nothing up.
+local MOVES = {broadcast = 'broadcast', gather = 'gather', scatter = 'scatter', allGather = 'gather'}
+
 -- The phase of what a stream runs: the sums beside the backward pass are queued by its modules.
 local function phaseOf(record, kind, label)
    if kind == 'wait' or kind == 'thread wait' then return 'wait' end
-   if record.stream_ < 0 or record.device_ == 0 then return 'reduce' end
+   if record.device_ == 0 then return MOVES[ffi.string(record.name_)] or 'reduce' end
+   if record.stream_ < 0 then return 'reduce' end
    return label.phase ~= '' and label.phase or 'other'
 end
 
