@@ -43,7 +43,8 @@ local function laneOf(record, kind)
 end
 
 -- Collectives that add nothing up.
-local MOVES = {broadcast = 'broadcast', gather = 'gather', scatter = 'scatter', allGather = 'gather'}
+local MOVES = {broadcast = 'broadcast', gather = 'gather', scatter = 'scatter',
+   allGather = 'gather'}
 
 -- The phase of what a stream runs: the sums beside the backward pass are queued by its modules.
 local function phaseOf(record, kind, label)
