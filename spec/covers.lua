@@ -17,6 +17,7 @@ return {
       ['compat'] = 'init',
       ['device/init'] = 'generators streams',
       ['distributed/faults'] = 'init',
+      ['distributed/resume'] = 'init',
       ['distributed/training'] = 'init',
       ['distributed/user_issues'] = 'init',
       ['device/cuda_calls'] = 'init',

@@ -12,7 +12,7 @@ local functions = [[
    sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg FistaLS:3 cmaes de lswolfe
    polyinterp checkgrad
 ]]
-local classes = 'ConfusionMatrix Logger'
+local classes = 'ConfusionMatrix Logger ZeroRedundancyOptimizer'
 
 local optim = {}
 class.packages.optim = optim

@@ -462,6 +462,41 @@ function rows.H22()
    for r = 2, size do equal(orders[r], orders[1], 'H22: the order of data') end
 end
 
+-- Each rank keeps its part of an optimizer's state; it is saved whole and goes on anywhere.
+function rows.H19()
+   local methods = {sgd = {momentum = 0.9, weightDecay = 0.1}, adam = {}, adagrad = {},
+      rmsprop = {}, nag = {momentum = 0.5}, adadelta = {}, adamax = {}, asgd = {}, rprop = {}}
+   local names = {}
+   for name in pairs(methods) do names[#names + 1] = name end
+   table.sort(names)
+   for _, name in ipairs(names) do
+      local n = name == 'adam' and 2 or 37 -- fewer than some numbers of ranks
+      local x = rand(n)
+      local y, a, b, config = x:clone(), {}, {}, methods[name]
+      local zero = optim.ZeroRedundancyOptimizer(optim[name])
+      for step = 1, 6 do
+         local gradient = rand(n):add(-0.4)
+         local copy = gradient:clone() -- methods may change it
+         zero(function() return step, gradient end, x, config, a)
+         optim[name](function() return step, copy end, y, config, b)
+         equal(x, y, 'H19 ' .. name)
+         if step == 3 then -- saved, and loaded by any number of ranks, or by the method itself
+            a = torch.deserialize(torch.serialize(zero:whole(a)))
+            for key, value in pairs(b) do
+               if torch.isTensor(value) and value:nElement() == n then
+                  equal(a[key], value, 'H19: state of ' .. name)
+               end
+            end
+            b = torch.deserialize(torch.serialize(zero:whole(a)))
+         end
+      end
+      for _, t in pairs(a) do
+         assert(not torch.isTensor(t) or t:nElement() < n or size == 1, 'H19: a whole state')
+      end
+   end
+   raises('optim.lbfgs looks at all parameters at once', optim.ZeroRedundancyOptimizer, optim.lbfgs)
+end
+
 -- Normalization over all ranks: parts of any size, none, and nothing sent in evaluation.
 function rows.H18()
    local function close(a, b, what) -- in doubles

@@ -1,0 +1,145 @@
+--- optim.ZeroRedundancyOptimizer(method): a method of descent whose state the ranks share out
+-- (ZeRO, https://arxiv.org/abs/1910.02054, stage 1).
+--
+--    local adam = optim.ZeroRedundancyOptimizer(optim.adam)
+--    adam(opfunc, x, config, state)                       -- on all ranks, as optim.adam
+--    torch.save(path, adam:whole(state))                  -- all ranks call whole
+--
+-- Invariant: each rank changes its part of x, with the part of the state that belongs to it, and
+-- gets the others' from them: the bits are those of the method, which goes element by element. A
+-- whole state (of another number of ranks, or of the method itself) is cut at the next step.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local distributed = require 'dpt.distributed'
+local flatten = require 'dpt.parallel.params.flatten'
+local arguments = require 'dpt.optim.arguments'
+local fail, type = dptffi.fail, dptffi.type
+
+local ZeroRedundancyOptimizer = torch.class 'optim.ZeroRedundancyOptimizer'
+
+local NAME = 'optim.ZeroRedundancyOptimizer'
+local WHOLE = {'lbfgs', 'cg', 'FistaLS', 'cmaes', 'de'} -- look at all parameters at once
+local RATES = {'learningRates', 'weightDecays'} -- one for each parameter
+
+--- @param method of optim, or function(opfunc, x, config, state) that treats each element alike
+function ZeroRedundancyOptimizer:__init(method)
+   arguments.callable('ZeroRedundancyOptimizer', 'method', method)
+   for _, name in ipairs(WHOLE) do
+      if method == require 'dpt.optim'[name] then
+         fail('%s: optim.%s looks at all parameters at once, wanted a method that goes element by'
+            .. ' element: sgd, adam, ...', NAME, name)
+      end
+   end
+   self.method = method
+end
+
+-- Where the part of a rank begins in n elements (from 1), and how many it has.
+local function partOf(n, rank)
+   local size = distributed.size()
+   local each, more = math.floor(n / size), n % size
+   return rank * each + math.min(rank, more) + 1, each + (rank < more and 1 or 0)
+end
+
+-- Calls f(key, tensor) for the tensors of a state.
+local function eachTensor(state, f)
+   local keys = {}
+   for key, value in next, state do
+      if torch.isTensor(value) then keys[#keys + 1] = key end
+   end
+   table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+   for _, key in ipairs(keys) do f(key, state[key]) end
+end
+
+-- Lets every rank have the parts of all others in a flat tensor.
+local function share(whole)
+   for rank = 0, distributed.size() - 1 do
+      local first, count = partOf(whole:nElement(), rank)
+      if count > 0 then distributed.broadcast(whole:narrow(1, first, count), rank) end
+   end
+end
+
+--- One step of the method. All ranks call it.
+-- @return x, {f(x) before the step}
+function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
+   arguments.callable('ZeroRedundancyOptimizer', 'opfunc', opfunc)
+   arguments.tensor('ZeroRedundancyOptimizer', 'x', x)
+   config = arguments.table('ZeroRedundancyOptimizer', 'config', config)
+   if distributed.size() == 1 then return self.method(opfunc, x, config, state) end
+   if flatten.isStale(x) or x:dim() ~= 1 or not x:isContiguous() then
+      fail('%s: wants the flat parameters that getParameters returns', NAME)
+   end
+   state = state or config
+   local n = x:nElement()
+   local first, count = partOf(n, distributed.rank())
+   self.parts = setmetatable(self.parts or {}, {__mode = 'k'})
+   self.parts[state] = n
+   local own = {}
+   for key, value in pairs(config) do own[key] = value end
+   for _, key in ipairs(RATES) do
+      if torch.isTensor(own[key]) and own[key]:nElement() == n then
+         own[key] = count > 0 and own[key]:narrow(1, first, count) or nil
+      end
+   end
+   local fx, gradient
+   local function evaluate()
+      fx, gradient = opfunc(x)
+      arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
+      return fx, gradient:view(-1):narrow(1, first, count)
+   end
+   eachTensor(state, function(key, t)
+      if key ~= RATES[1] and key ~= RATES[2] and t:nElement() == n then -- a whole one
+         state[key] = count > 0 and t:view(-1):narrow(1, first, count):clone() or nil
+      end
+   end)
+   if count > 0 then
+      self.method(evaluate, x:narrow(1, first, count), own, state)
+   else
+      fx, gradient = opfunc(x)
+      arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
+   end
+   share(x)
+   return x, {fx}
+end
+
+-- A tensor of n elements with this rank's part in it.
+local function widen(part, like, n, first, count)
+   local whole = like.new(n)
+   if count > 0 then whole:narrow(1, first, count):copy(part) end
+   share(whole)
+   return whole
+end
+
+--- The state of all ranks as that of one process, on every rank. All ranks call it.
+-- @param state that was given to steps (or config, if none was)
+-- @return a new table
+function ZeroRedundancyOptimizer:whole(state)
+   if type(state) ~= 'table' then
+      fail('%s: whole wants the table of the state as argument 1, got %s', NAME, torch.type(state))
+   end
+   local n, copy, tensors, numbers = self.parts and self.parts[state], {}, {}, {}
+   for key, value in next, state do copy[key] = value end
+   if distributed.size() == 1 or not n then return copy end
+   local first, count = partOf(n, distributed.rank())
+   eachTensor(state, function(key, t)
+      if t:nElement() == count and count > 0 then tensors[#tensors + 1] = {key, t:type()} end
+   end)
+   for key, value in next, state do
+      if type(value) == 'number' then numbers[key] = value end
+   end
+   -- a rank without a part has counted nothing: it takes rank 0's numbers, and knows its tensors
+   tensors, numbers = unpack(distributed.broadcastValue({tensors, numbers}, 0))
+   for key, value in pairs(numbers) do copy[key] = value end
+   for _, one in ipairs(tensors) do
+      local key, kind = unpack(one)
+      local part = state[key]
+      local like = part or torch.getmetatable(kind).new()
+      local device = part and comm.device(part) or 0
+      copy[key] = device > 0 and cutorch.withDevice(device, widen, part, like, n, first, count)
+         or widen(part, like, n, first, count)
+   end
+   return copy
+end
+
+return ZeroRedundancyOptimizer
