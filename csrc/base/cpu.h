@@ -19,7 +19,8 @@ enum {
 /* The sets that dpt has code for; each contains those before it. */
 enum dpt__isa { DPT__ISA_SSE2, DPT__ISA_AVX2, DPT__ISA_AVX512 };
 
-/* Bits of DPT__CPU_*: cpuid says that the CPU has it, xgetbv that its registers are saved. */
+/* Bits of DPT__CPU_*: cpuid says that the CPU has it, xgetbv that its registers are saved. The
+ * environment's DPT_ISA=avx2 or sse2 leaves out what is wider. */
 unsigned dpt__cpu_features(void);
 
 /* The widest set that such features allow: AVX2 with FMA; AVX-512 with all of its bits above. */

@@ -38,16 +38,20 @@ function frame.alternate(rounds, ...)
    return unpack(times)
 end
 
---- Prints what is compared: the machine and the peers' versions.
-function frame.head(title, ...)
-   print(title)
+local function machine()
    local cpu = 'unknown'
    for line in io.lines '/proc/cpuinfo' do
       local model = line:match '^model name%s*:%s*(.-)%s*$'
       if model then cpu = model break end
    end
-   print(('CPU: %s, %d cores; %s; dpt %s'):format(cpu, dptffi.C.dpt_cores(), jit.version,
-      ffi.string(dptffi.C.dpt_version())))
+   return ('CPU: %s, %d cores; %s; dpt %s'):format(cpu, dptffi.C.dpt_cores(), jit.version,
+      ffi.string(dptffi.C.dpt_version()))
+end
+
+--- Prints what is compared: the machine and the peers' versions.
+function frame.head(title, ...)
+   print(title)
+   print(machine())
    for i = 1, select('#', ...) do print((select(i, ...))) end
    print()
 end
@@ -66,6 +70,19 @@ function frame.rows(rows)
       print(table.concat(cells, '  '))
    end
    print()
+end
+
+--- Writes them as a page of documentation; text stands above the table.
+function frame.page(path, text, rows)
+   local file = assert(io.open(path, 'w'))
+   file:write(text, '\n\n', machine(), '\n\n')
+   for i, row in ipairs(rows) do
+      local cells = {}
+      for k, cell in ipairs(row) do cells[k] = tostring(cell) end
+      file:write('| ', table.concat(cells, ' | '), ' |\n')
+      if i == 1 then file:write('|', ('---|'):rep(#row), '\n') end
+   end
+   file:close()
 end
 
 --- Whether a shell command ends with status 0, which Lua 5.1 and 5.2 tell differently.

@@ -276,19 +276,19 @@ run_golden() {
 
 # What computes products, with every kernel set that the CPU can run; the bits of each differ.
 run_kernels() {
-  local set flag status=0
-  while read -r set flag; do
+  local set flag isa status=0
+  while read -r set flag isa; do
     grep -qw "$flag" /proc/cpuinfo || continue
-    export OPENBLAS_CORETYPE=$set
+    export OPENBLAS_CORETYPE=$set DPT_ISA=$isa
     echo "-- $set"
     specs spec/tensor spec/optim spec/rnn spec/cudnn spec/nn/[a-z]*_spec.lua \
       spec/nn/DataParallelTable_{spec,original_bits_spec,tables_spec}.lua || status=1
     golden host || status=1
   done <<'SETS'
-Prescott sse2
-Haswell avx2
-Zen avx2
-SkylakeX avx512vl
+Prescott sse2 sse2
+Haswell avx2 avx2
+Zen avx2 avx2
+SkylakeX avx512vl avx512
 SETS
   return $status
 }

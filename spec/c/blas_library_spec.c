@@ -25,6 +25,11 @@ static void choices(void) {
   }
   CHECK(dpt__cpu_isa(avx512) == DPT__ISA_SSE2);
   CHECK(dpt__cpu_isa(dpt__cpu_features()) <= DPT__ISA_AVX512);
+  setenv("DPT_ISA", "avx2", 1);
+  CHECK(dpt__cpu_isa(dpt__cpu_features()) <= DPT__ISA_AVX2);
+  setenv("DPT_ISA", "sse2", 1);
+  CHECK(dpt__cpu_isa(dpt__cpu_features()) == DPT__ISA_SSE2);
+  unsetenv("DPT_ISA");
 }
 
 /* Small whole numbers: sums are exact in any order. */

@@ -1,0 +1,142 @@
+--- Rows of `scripts/bench peers` about layers and training; peer.py has PyTorch's side of each.
+--
+-- Invariant: as tensors.lua. A training step is zero, forward, loss, backward and SGD with momentum
+-- on the flat parameters. With 2 workers nn.DataParallelTable runs two host devices of one core
+-- each, and PyTorch's DistributedDataParallel, on gloo, two processes of one thread; the batch is
+-- the same.
+local rows = {}
+
+local function classes(net, x, n)
+   return {net = net, criterion = nn.CrossEntropyCriterion(), x = x,
+      y = torch.FloatTensor(x:size(1)):random(1, n)}
+end
+
+local function convolutions(net, before, width, count)
+   for _ = 1, count do
+      net:add(nn.SpatialConvolution(before, width, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+      before = width
+   end
+   return net:add(nn.SpatialMaxPooling(2, 2))
+end
+
+local function block(before, width, stride)
+   local body = nn.Sequential()
+      :add(nn.SpatialConvolution(before, width, 3, 3, stride, stride, 1, 1))
+      :add(nn.SpatialBatchNormalization(width)):add(nn.ReLU(true))
+      :add(nn.SpatialConvolution(width, width, 3, 3, 1, 1, 1, 1))
+      :add(nn.SpatialBatchNormalization(width))
+   local short = nn.Identity()
+   if stride > 1 or before ~= width then
+      short = nn.Sequential():add(nn.SpatialConvolution(before, width, 1, 1, stride, stride))
+         :add(nn.SpatialBatchNormalization(width))
+   end
+   return nn.Sequential():add(nn.ConcatTable():add(body):add(short)):add(nn.CAddTable(true))
+      :add(nn.ReLU(true))
+end
+
+local networks = {
+   mlp_784 = function()
+      return classes(nn.Sequential():add(nn.Linear(784, 1024)):add(nn.ReLU(true))
+         :add(nn.Linear(1024, 10)), torch.randn(128, 784), 10)
+   end,
+   tiny = function()
+      return classes(nn.Sequential():add(nn.Linear(16, 32)):add(nn.ReLU(true))
+         :add(nn.Linear(32, 32)):add(nn.ReLU(true)):add(nn.Linear(32, 10)), torch.randn(16, 16), 10)
+   end,
+   mlp_1024 = function()
+      local net = nn.Sequential()
+      for _ = 1, 3 do net:add(nn.Linear(1024, 1024)):add(nn.ReLU(true)) end
+      return classes(net:add(nn.Linear(1024, 10)), torch.randn(256, 1024), 10)
+   end,
+   vgg = function()
+      local net = nn.Sequential()
+      convolutions(net, 3, 32, 2)
+      convolutions(net, 32, 64, 2)
+      convolutions(net, 64, 128, 2)
+      net:add(nn.View(2048)):add(nn.Linear(2048, 256)):add(nn.ReLU(true)):add(nn.Linear(256, 10))
+      return classes(net, torch.randn(64, 3, 32, 32), 10)
+   end,
+   resnet = function()
+      local net = nn.Sequential():add(nn.SpatialConvolution(3, 16, 3, 3, 1, 1, 1, 1))
+         :add(nn.SpatialBatchNormalization(16)):add(nn.ReLU(true))
+      local before = 16
+      for _, width in ipairs{16, 32, 64} do
+         for i = 1, 3 do
+            net:add(block(before, width, i == 1 and width > 16 and 2 or 1))
+            before = width
+         end
+      end
+      net:add(nn.SpatialAveragePooling(8, 8)):add(nn.View(64)):add(nn.Linear(64, 10))
+      return classes(net, torch.randn(64, 3, 32, 32), 10)
+   end,
+   lstm = function()
+      local net = nn.Sequential():add(nn.LookupTable(1000, 256))
+         :add(cudnn.LSTM(256, 256, 2, true):float()):add(nn.Bottle(nn.Linear(256, 1000)))
+      return {net = net, criterion = nn.CrossEntropyCriterion(),
+         x = torch.FloatTensor(32, 32):random(1, 1000), y = torch.FloatTensor(1024):random(1, 1000),
+         flat = true}
+   end,
+}
+
+-- A function that takes a step; what the criterion gets has a row for each target.
+local function trainer(case)
+   local net, criterion, x, y = case.net, case.criterion, case.x, case.y
+   local params, gradients = net:getParameters()
+   local state = {learningRate = 0.01, momentum = 0.9}
+   local function loss()
+      net:zeroGradParameters()
+      local output = net:forward(x)
+      local flat = case.flat and output:view(y:size(1), -1) or output
+      local value = criterion:forward(flat, y)
+      local gradient = criterion:backward(flat, y)
+      net:backward(x, gradient:viewAs(output))
+      return value, gradients
+   end
+   return function() optim.sgd(loss, params, state) end
+end
+
+local function onDevices(case)
+   case.net = nn.DataParallelTable(1, true):add(case.net:cuda(), {1, 2})
+   case.criterion, case.x, case.y = case.criterion:cuda(), case.x:cuda(), case.y:cuda()
+   local step = trainer(case)
+   return function()
+      step()
+      cutorch.synchronizeAll()
+   end
+end
+
+local function add(name, title, asked, threads, start)
+   rows[#rows + 1] = {name = name, title = title, asked = asked, threads = threads, start = start}
+end
+
+for name, backward in pairs{conv_forward = false, conv_backward = true} do
+   add(name, 'convolution 3x3, 64 to 64, 32x32, batch 32, ' .. name:match '_(.*)', 1.1, {1, 2},
+      function()
+         local net, x = nn.SpatialConvolution(64, 64, 3, 3, 1, 1, 1, 1), torch.randn(32, 64, 32, 32)
+         local g = torch.randn(32, 64, 32, 32)
+         net:forward(x)
+         if not backward then return function() net:forward(x) end end
+         return function()
+            net:zeroGradParameters()
+            net:backward(x, g)
+         end
+      end)
+end
+
+for _, row in ipairs{
+   {'mlp_784', 'MLP 784-1024-10, batch 128', 1.2},
+   {'tiny', 'MLP 16-32-32-10, batch 16', 12, 20},
+   {'mlp_1024', 'MLP of 3 layers of 1,024, batch 256', 1.2, 1.2},
+   {'vgg', 'VGG-like network, CIFAR, batch 64', 1.6, 1.6},
+   {'resnet', 'ResNet-20, CIFAR, batch 64', 1.3, 1.3},
+   {'lstm', 'LSTM language model, batch 32', 1.3, 1.3},
+} do
+   local name, title, asked, workers = unpack(row)
+   add(name, title, asked, {1, 2}, function() return trainer(networks[name]()) end)
+   if workers then
+      add(name .. '_2w', title .. ', 2 workers', workers, {1},
+         function() return onDevices(networks[name]()) end)
+   end
+end
+
+return rows
