@@ -3,8 +3,8 @@
 -- The same training step three ways, in turn: without communication (noSync), with the reduction
 -- beside the backward pass, and with the reduction at its end. The link's time is spent asleep and
 -- takes no core from the layers. Profiles of the three must show the same by the times of what the
--- streams ran. What they show beside it, the part of the reduction's time in which a device computes,
--- is more: sums and copies take cores and memory from the layers.
+-- streams ran. What they show beside it, the part of the reduction's time in which a device
+-- computes, is more: sums and copies take cores and memory from the layers.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local dpt = require 'dpt'

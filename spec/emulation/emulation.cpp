@@ -225,7 +225,7 @@ struct emulated_graph {
 struct emulated_event {
   int device;
   bool timed;
-  cudaStream_t behind; /* NULL: what is before it has ended */
+  cudaStream_t behind;                      /* NULL: what is before it has ended */
   std::chrono::steady_clock::time_point at; /* the queue's thread does its work, so it comes here */
 };
 

@@ -403,7 +403,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int n, ncclUniqueId id, in
   if (config->blocking || !depth || rank >= n || n != c->n)
     return reject(ncclInvalidArgument, "dpt makes non-blocking communicators in a group");
   if (asked("reject")) return reject(ncclSystemError, "no sockets on demand");
-  *comm = new emulated_rank{c, rank, asked("unready") ? -1 : 3, {ncclSuccess}, {0}, {nullptr}, {}, {}};
+  *comm =
+      new emulated_rank{c, rank, asked("unready") ? -1 : 3, {ncclSuccess}, {0}, {nullptr}, {}, {}};
   c->rank.push_back(*comm);
   made.push_back(c);
   return ncclInProgress;
