@@ -17,6 +17,7 @@ return {
       ['compat'] = 'init',
       ['device/init'] = 'generators streams',
       ['distributed/faults'] = 'init',
+      ['distributed/profile'] = 'init',
       ['distributed/resume'] = 'init',
       ['distributed/training'] = 'init',
       ['distributed/user_issues'] = 'init',
@@ -29,7 +30,7 @@ return {
       ['launcher/launcher'] = 'main doctor repl shell',
       ['launcher/luajit'] = 'main',
       ['profiler/init'] = 'events',
-      ['profiler/timeline'] = 'colours page',
+      ['profiler/timeline'] = 'colours page page_script',
       ['profiler/summary'] = 'intervals memory',
       ['nn/DistributedDataParallel'] = [[
          DistributedDataParallel.alike DistributedDataParallel.bare

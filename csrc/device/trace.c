@@ -57,7 +57,7 @@ static uint16_t trace_thread(void) {
   return thread;
 }
 
-/* A fresh record; NULL: there is none. */
+/* A fresh record, otherwise zero; NULL: there is none. */
 static dpt_trace_record *trace_claim(int kind) {
   int64_t i = atomic_fetch_add_explicit(&next, 1, memory_order_acquire);
   if (i >= CLOSED) return NULL;
@@ -66,8 +66,9 @@ static dpt_trace_record *trace_claim(int kind) {
     return NULL;
   }
   dpt_trace_record *r = &records[i];
-  *r = (dpt_trace_record){.kind_ = (uint8_t)kind, .label_ = label, .thread_ = trace_thread()};
-  timed[i].stream = NULL;
+  r->kind_ = (uint8_t)kind; /* whole_ is 0 since the start, and looked at by dpt_trace_stop */
+  r->label_ = label;
+  r->thread_ = trace_thread();
   return r;
 }
 

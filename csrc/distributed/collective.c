@@ -12,6 +12,7 @@
 #include "device/capture.h"
 #include "device/copy.h"
 #include "device/storage.h"
+#include "device/trace.h"
 #include "distributed/world.h"
 #include "tensor/tensor.h"
 
@@ -286,7 +287,8 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
 
 /* ---- queueing ---- */
 
-/* now: who calls waits anyway; so if nothing is queued, its thread calls the engine itself. */
+/* now: who calls waits anyway; so if nothing is queued, its thread calls the engine itself, but in
+ * a trace, which has what streams run. */
 static int collective_submit(job *j, int now, uint64_t *number) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
   dpt__world *w = &dpt__world_own;
@@ -295,7 +297,7 @@ static int collective_submit(job *j, int now, uint64_t *number) {
   const dpt__signature *s = &j->operation.signature;
   uint64_t *issued = dpt__is_paired(s) ? &w->paired : &w->group[j->group].issued;
   j->operation.number = ++*issued;
-  if (now && dpt__event_over(dpt__event_last(w->stream))) {
+  if (now && !dpt__tracing() && dpt__event_over(dpt__event_last(w->stream))) {
     status = collective_run(NULL, j);
     *number = dpt__event_last(w->stream).number;
   } else {

@@ -128,7 +128,7 @@ run_asan_ctest() {
 
 # Twice: as it is, and with random delays in the streams.
 run_tsan() {
-  local pattern='stream|event|alloc|storage|comm|device|worker' status=0
+  local pattern='stream|event|alloc|storage|comm|device|worker|trace' status=0
   scripts/build build-thread -DDPT_WERROR=ON -DDPT_SANITIZE=thread || return 1
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   c_tests build-thread "$pattern" || status=1

@@ -173,6 +173,9 @@ describe('dpt.profiler', function()
    it('says who holds memory at its peak', function()
       local net = nn.Sequential():add(nn.Linear(10, 500)):add(nn.Identity()):cuda()
       local input = torch.CudaTensor(400, 10):fill(1)
+      for _ = 1, 3 do collectgarbage() end -- later it would give back what other tests have left
+      collectgarbage 'stop'
+      finally(function() collectgarbage 'restart' end)
       local live = cutorch.memoryStats(1).live
       profiler.start()
       net:forward(input)

@@ -7,6 +7,7 @@ local colours = require 'dpt.profiler.colours'
 local json = require 'dpt.profiler.json'
 local memory = require 'dpt.profiler.memory'
 local page = require 'dpt.profiler.page'
+local script = require 'dpt.profiler.page_script'
 local summary = require 'dpt.profiler.summary'
 local fail, type = require('dpt.ffi').fail, require('dpt.ffi').type
 
@@ -62,7 +63,7 @@ function timeline.page(profiles)
    local parts = {TITLE = escape(titleOf(profiles)), COLOURS = json.encode(colours),
       SUMMARY = escape(tostring(summary(events))), MEMORY = escape(tostring(memory(events))),
       DATA = table.concat(data, '\n')}
-   return (page:gsub('@(%u+)@', parts))
+   return (page:gsub('@SCRIPT@', function() return script end):gsub('@(%u+)@', parts))
 end
 
 -- pictures ----------------------------------------------------------------------------------------
