@@ -1,0 +1,95 @@
+--- bench training: steps of nn.DistributedDataParallel on two ranks against PyTorch's on gloo
+--
+-- Runs itself as two ranks, of one core each, between two runs of training_peer.py, which has two
+-- processes of one thread. DPT_PEER_PYTHON names a Python with PyTorch.
+package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
+local frame = require 'frame'
+local here = arg[0]:match '^(.*/)' or './'
+-- name, steps in a round, how many times as fast as the peer
+local CASES = {{'tiny MLP', 100, 10}, {'VGG-like', 3, 1.3}, {'LSTM', 3, 1.3}}
+local ROUNDS = 7
+
+local networks = {}
+
+networks['tiny MLP'] = function()
+   return nn.Sequential():add(nn.Linear(20, 64)):add(nn.ReLU()):add(nn.Linear(64, 64))
+      :add(nn.ReLU()):add(nn.Linear(64, 10)):add(nn.LogSoftMax()), torch.rand(32, 20)
+end
+
+networks['VGG-like'] = function()
+   local net = nn.Sequential()
+   for i, planes in ipairs{32, 64, 128} do
+      net:add(nn.SpatialConvolution(i == 1 and 3 or planes / 2, planes, 3, 3, 1, 1, 1, 1))
+      net:add(nn.ReLU()):add(nn.SpatialMaxPooling(2, 2))
+   end
+   return net:add(nn.View(2048)):add(nn.Linear(2048, 256)):add(nn.ReLU()):add(nn.Linear(256, 10))
+      :add(nn.LogSoftMax()), torch.rand(16, 3, 32, 32)
+end
+
+networks['LSTM'] = function()
+   return nn.Sequential():add(nn.SeqLSTM(64, 128)):add(nn.Select(1, 20)):add(nn.Linear(128, 10))
+      :add(nn.LogSoftMax()), torch.rand(20, 16, 64)
+end
+
+local function rank()
+   local distributed = require 'dpt.distributed'
+   torch.setdefaulttensortype 'torch.FloatTensor'
+   for _, case in ipairs(CASES) do
+      local net, input = networks[case[1]]()
+      net, input = nn.DistributedDataParallel(net:cuda()), input:cuda()
+      local criterion, count = nn.ClassNLLCriterion():cuda(), case[1] == 'LSTM' and 16 or
+         input:size(1)
+      local target, state = torch.CudaTensor(count):fill(3), {learningRate = 0.01}
+      local x, dx = net:getParameters()
+      local own = frame.alternate(ROUNDS, function()
+         for _ = 1, case[2] do
+            optim.sgd(function()
+               net:zeroGradParameters()
+               local loss = criterion:forward(net:forward(input), target)
+               net:backward(input, criterion:backward(net.output, target))
+               return loss, dx
+            end, x, state)
+         end
+         cutorch.synchronizeAll()
+      end)
+      if distributed.rank() == 0 then print(own / case[2]) end
+   end
+end
+
+local function lines(command)
+   local list, pipe = {}, io.popen(command)
+   for line in pipe:lines() do list[#list + 1] = line end
+   pipe:close()
+   return list
+end
+
+-- The version, and seconds of a step for each network; nil: there is no PyTorch.
+local function gloo()
+   local python = os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3'
+   local found = lines(("'%s' %straining_peer.py 2>/dev/null"):format(python, here))
+   return #found == #CASES + 1 and found or nil
+end
+
+local function main()
+   local first = gloo()
+   local found = lines(("DPT_DEVICES=host:1 %s../dpt launch -n 2 %s rank"):format(here, arg[0]))
+   local second = first and gloo()
+   assert(#found == #CASES, 'the ranks failed')
+   frame.head('a step of two ranks of this machine', first and first[1]
+      or 'there is no PyTorch: no ratios')
+   local rows, results = {{'', 'dpt, ms', 'PyTorch, ms', 'times'}}, {}
+   for i, case in ipairs(CASES) do
+      local own = tonumber(found[i])
+      local peer = first and math.min(tonumber(first[i + 1]), tonumber(second[i + 1]))
+      rows[#rows + 1] = {case[1], ('%.3f'):format(own * 1e3),
+         peer and ('%.3f'):format(peer * 1e3) or '-', peer and ('%.2f'):format(peer / own) or '-'}
+      if peer then
+         results[i] = {case[1], ('%.2f times'):format(peer / own), case[3], peer / own >= case[3]}
+      end
+   end
+   frame.rows(rows)
+   if #results == 0 then results[1] = {'no peer', '-', 'PyTorch', false} end
+   frame.finish(results)
+end
+
+if arg[1] then rank() else main() end
