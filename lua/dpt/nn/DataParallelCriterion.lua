@@ -18,6 +18,7 @@ local Basic = require 'dpt.parallel.dispatch.basic'
 local devices = require 'dpt.parallel.dispatch.devices'
 local gather = require 'dpt.parallel.split.gather'
 local readOptions = require('dpt.nn.DataParallelTable.options').read
+local weights = require 'dpt.parallel.ranks.weights'
 local scatter = require 'dpt.parallel.split.scatter'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 local type = dptffi.type
@@ -28,7 +29,7 @@ local NAME = 'nn.DataParallelCriterion'
 
 --- What the next forward makes anew.
 DataParallelCriterion.transient = {'made', 'gpuAssignments', 'modules', 'impl', 'state', 'inputGpu',
-   'targetGpu', 'joined', 'used', 'output', 'gradInput'}
+   'targetGpu', 'joined', 'used', 'divisor', 'output', 'gradInput'}
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
@@ -125,8 +126,10 @@ function DataParallelCriterion:_takeTarget(target, used, plan)
 end
 
 -- The loss of the whole batch from the terms of all copies; sets each one's part of the gradient.
+-- Returns what it is divided by, too: false for a sum, nil if terms are divided by different
+-- things.
 local function join(lists)
-   local loss = 0
+   local loss, divisor = 0, nil
    for k, first in ipairs(lists[1] or {}) do
       local sum, whole = 0, 0
       for _, terms in ipairs(lists) do
@@ -139,8 +142,9 @@ local function join(lists)
          terms[k].criterion.share_ = divided and terms[k].denominator / whole or nil
       end
       loss = loss + first.weight * (divided and sum / whole or sum)
+      if #lists[1] == 1 then divisor = divided and whole end
    end
-   return loss
+   return loss, divisor
 end
 
 function DataParallelCriterion:updateOutput(input, target)
@@ -148,9 +152,15 @@ function DataParallelCriterion:updateOutput(input, target)
    local used, plan = self:_takeInput(input)
    self:_takeTarget(target, used, plan)
    local lists = self.impl:call('queueTerms', used, self.inputGpu, self.targetGpu)
-   self.output = join(self.impl:call('readTerms', used, lists))
+   self.output, self.divisor = join(self.impl:call('readTerms', used, lists))
    self.used = used
    return self.output
+end
+
+function DataParallelCriterion:backward(input, target)
+   local gradInput = self:updateGradInput(input, target)
+   if weights.noted and self.divisor ~= nil then weights.note(gradInput, self.divisor) end
+   return gradInput
 end
 
 function DataParallelCriterion:updateGradInput(input)

@@ -144,8 +144,9 @@ function DistributedDataParallel:_run(method, input, ...)
 end
 
 function DistributedDataParallel:updateOutput(input)
-   if self.ranks == 1 or self.train == false then
-      self.output = self.modules[1]:updateOutput(input)
+   local module = self.modules[1]
+   if self.ranks == 1 or self.train == false or module.train == false then
+      self.output = module:updateOutput(input)
       return self.output
    end
    self:_layOut()

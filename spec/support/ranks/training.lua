@@ -98,7 +98,8 @@ function cases.recurrent()
       function(n) return classes(n * 4, 9):view(n, 4) end, function(n) return classes(n, 9) end
 end
 
-local function train(name, make)
+-- Trains one of them, in this process alone and on all ranks.
+local function train(name, make, number)
    torch.manualSeed(11)
    local net, criterion, inputs, targets, alike, each = make()
    net, criterion = net:cuda(), criterion:cuda()
@@ -110,7 +111,11 @@ local function train(name, make)
    if devices > 1 then
       local list = {}
       for i = 1, devices do list[i] = i end
-      net = nn.DataParallelTable(1, true):add(net, list)
+      -- each third network in threads, each second one with outputs that stay on their devices
+      local apart = number % 2 == 0
+      net = nn.DataParallelTable(1, true, false, {gather = not apart}):add(net, list)
+      if number % 3 == 0 then net:threads() end
+      if apart then criterion = nn.DataParallelCriterion(criterion) end
    end
    local inner = devices > 1 and net:get(1) or net
    net = nn.DistributedDataParallel(net)
@@ -154,5 +159,5 @@ end
 local names = {}
 for name in pairs(cases) do names[#names + 1] = name end
 table.sort(names)
-for _, name in ipairs(names) do train(name, cases[name]) end
+for number, name in ipairs(names) do train(name, cases[name], number) end
 if rank == 0 then print(#names .. ' networks agree') end
