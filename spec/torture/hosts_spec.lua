@@ -51,6 +51,7 @@ describe('ranks on two hosts', function()
             kill $runs; wait $runs
             scripts/dpt flight >>$TMPDIR/output 2>&1]])
          assert.not_matches('still there', output)
+         print('the ranks ' .. output:match 'ended after %d+ ms' .. ' of the cut')
          for k = 0, 1 do
             local come, silent = output:match(('rank %d of 2 [^\n]-has failed: rank %d: allReduce '
                .. 'of %d Float elements %%(mean%%), weights %%(operation %%d+%%) has taken longer '

@@ -7,6 +7,22 @@ local torture = require 'spec.support.torture'
 -- Devices whose memory MPI reads, and devices that NCCL joins.
 local devices = {'DPT_DEVICES=host:2', 'DPT_DEVICES=emulated:2 DPT_NCCL=' .. standIn.library}
 
+describe('ranks whose devices NCCL joins', function()
+   for fault, said in pairs{
+      hang = 'rank %d: allReduce of 5 Float elements %(sum%), between devices, gradients '
+         .. '%(operation %d+%) has taken longer than 2 s %(DPT_TIMEOUT%); come: 0%-1',
+      unready = 'rank %d: joining of devices %(operation 1%) has taken longer than 2 s '
+         .. '%(DPT_TIMEOUT%); come: 0%-1',
+   } do
+      it('end by the deadline if NCCL does not go on: ' .. fault, function()
+         if ranks.missing() then return pending(ranks.missing()) end
+         local output, status = ranks.run(2, 'devices', fault, devices[2] .. ' DPT_TIMEOUT=100')
+         assert.matches(said, output)
+         assert.is_true(status ~= 0 and status ~= 124, output)
+      end)
+   end
+end)
+
 describe('ranks of which one goes wrong anywhere', function()
    it('end with its name', function()
       if ranks.missing() then return pending(ranks.missing()) end

@@ -59,6 +59,12 @@ local wrongs = {
       require('dpt').setDeterministic(rank == 0)
       distributed.allReduce(ones 'FloatTensor')
    end,
+   unready = function()
+      local group = distributed.group{0, 1}
+      fake 'unready'
+      ffi.C.setenv('DPT_TIMEOUT', '2', 1)
+      distributed.transport(group)
+   end,
    hang = function()
       fake 'hang=2'
       ffi.C.setenv('DPT_TIMEOUT', '2', 1)
