@@ -36,16 +36,6 @@ describe('ranks of which one goes wrong', function()
          'rank 0 waits for rank 1 in %1, and rank 1 for rank 0 in barrier'))
    end)
 
-   it('say what they know if no records can be made', function()
-      if ranks.missing() then return pending(ranks.missing()) end
-      local output, status = ranks.run(2, 'faults', 'stop 1 5 1',
-         'DPT_TIMEOUT=100 DPT_DEVICES=host:2 DPT_FLIGHT=/nonexistent')
-      assert.not_equal(0, status)
-      assert.not_equal(124, status)
-      assert.matches('has taken longer than 2 s %(DPT_TIMEOUT%); come: 0; rank 1: has no record',
-         output)
-   end)
-
    it('reject a time that is none', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(1, 'faults', 'none 0 1 1', 'DPT_TIMEOUT=soon')

@@ -1,7 +1,9 @@
 --- Runs a program as several ranks on this machine, by mpirun.
 --
 -- Invariant: what a run leaves (records of ranks) goes with its folder; a run that hangs is ended
--- after minutes, which only a hang takes.
+-- after minutes, which only a hang takes. Open MPI 4.1.4's mpirun sometimes waits for itself when
+-- ranks have ended while they were being connected (PMIx_server_finalize): it is killed when no rank
+-- has been alive for half a minute, so that its status is that.
 local ranks = {}
 
 local library = os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'
@@ -30,8 +32,18 @@ end
 function ranks.run(n, name, words, environment, after)
    local text = output(([[
       export TMPDIR=$(mktemp -d) %s
-      timeout -k 5 300 scripts/dpt launch -n %d spec/support/ranks/%s.lua %s 2>&1 </dev/null
+      timeout -k 5 300 scripts/dpt launch -n %d spec/support/ranks/%s.lua %s 2>&1 </dev/null &
+      run=$!
+      (looks=0
+      while sleep 5; do
+         mpirun=$(pgrep -P "$(pgrep -P $run)") || continue
+         if ps -o stat= --ppid $mpirun | grep -qv '^Z'; then looks=0; else looks=$((looks + 1)); fi
+         [ $looks -lt 6 ] || kill -KILL $mpirun
+      done) >/dev/null 2>&1 &
+      looks=$!
+      wait $run
       status=$?
+      kill $looks
       %s
       rm -rf "$TMPDIR"
       echo "status $status"]]):format(environment or '', n, name, words or '', after or ':'))

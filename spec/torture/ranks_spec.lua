@@ -24,6 +24,16 @@ describe('ranks whose devices NCCL joins', function()
 end)
 
 describe('ranks of which one goes wrong anywhere', function()
+   it('say what they know if no records can be made', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(2, 'faults', 'stop 1 5 1',
+         'DPT_TIMEOUT=100 DPT_DEVICES=host:2 DPT_FLIGHT=/nonexistent')
+      assert.not_equal(0, status)
+      assert.not_equal(124, status)
+      assert.matches('has taken longer than 2 s %(DPT_TIMEOUT%); come: 0; rank 1: has no record',
+         output)
+   end)
+
    it('end with its name', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local seed = (tonumber(os.getenv 'DPT_SEED') or os.time()) % 100000

@@ -34,7 +34,7 @@ local function shorten() ffi.C.setenv('DPT_TIMEOUT', '2', 1) end
 if place == 'init' then -- only the launcher knows the rank yet
    if tonumber(os.getenv 'OMPI_COMM_WORLD_RANK') == victim then
       faults[fault]()
-   elseif fault == 'stop' then
+   elseif fault == 'stop' or fault == 'exit' then
       shorten()
    end
 end
