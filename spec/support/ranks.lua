@@ -1,9 +1,9 @@
 --- Runs a program as several ranks on this machine, by mpirun.
 --
 -- Invariant: what a run leaves (records of ranks) goes with its folder; a run that hangs is ended
--- after minutes, which only a hang takes. Open MPI 4.1.4's mpirun sometimes waits for itself when
--- ranks have ended while they were being connected (PMIx_server_finalize): it is killed when no rank
--- has been alive for half a minute, so that its status is that.
+-- after minutes, which only a hang takes. Open MPI 4.1.4's mpirun sometimes waits for itself
+-- (PMIx_server_finalize) if ranks ended while they were being connected: it is killed when no rank
+-- has been alive for half a minute, and the run's status is that.
 local ranks = {}
 
 local library = os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'
