@@ -251,10 +251,11 @@ int dpt_trace_stop(void) {
     count = atomic_exchange(&next, CLOSED);
     if (count > capacity) count = capacity;
   }
-  for (int64_t i = 0; i < count && !status; i++) {
+  for (int64_t i = 0; i < count && !status; i++)
     while (!__atomic_load_n(&records[i].whole_, __ATOMIC_ACQUIRE)) dpt__sleep(50000);
+  /* No stream's thread uses its clock any more. */
+  for (int64_t i = 0; i < count && !status; i++)
     if (timed[i].stream) trace_resolve(&records[i], &timed[i]);
-  }
   dpt__unlock(&lock);
   return status;
 }

@@ -129,6 +129,23 @@ describe('dpt.profiler', function()
       end
    end)
 
+   it('has the right times of what still runs when it is stopped', function()
+      local a = torch.CudaTensor(1000):fill(0)
+      for _ = 1, 10 do
+         profiler.start()
+         for _ = 1, 200 do a:add(1) end
+         profiler.stop()
+         local last = 0
+         for _, e in ipairs(select_(profiler.events(), isItem)) do
+            if e.name == 'add' then
+               assert.is_true(e.dur >= 0)
+               assert.is_true(e.ts >= last - 5)
+               last = e.ts + e.dur
+            end
+         end
+      end
+   end)
+
    it('says what items work on and who waited for what', function()
       local a, b = torch.CudaTensor(30, 20):fill(1), cutorch.withDevice(2, torch.CudaTensor, 30, 20)
       cutorch.synchronizeAll()
