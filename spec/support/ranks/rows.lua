@@ -187,7 +187,7 @@ end
 
 -- Ranks with 5, 3, 0, 7 batches end together; the mean is that of the samples there are.
 function rows.H11()
-   local counts = {5, 3, 0, 7}
+   local counts = {5, 3, 0, 7, 1, 0, 2, 6}
    local all, one, dx, px = pair(linears(3, 4, 2))
    local x, y = all:getParameters(), one:getParameters()
    local batches = {} -- of all ranks

@@ -70,15 +70,14 @@ function alike:syncParameters()
 end
 
 -- Rank 0's random states become those of all ranks: so that what is drawn outside of passes (the
--- order of data) is alike, and passes draw as parts of one batch.
+-- order of data) is alike, and passes draw as parts of one batch. Ranks may have more devices or
+-- fewer.
 function alike:_shareRandom()
-   local state = torch.getRNGState()
-   distributed.broadcast(state, 0)
-   torch.setRNGState(state)
-   for device = 1, cutorch.getDeviceCount() do
-      state = cutorch.getRNGState(device)
-      distributed.broadcast(state, 0)
-      cutorch.setRNGState(state, device)
+   local host, devices = unpack(distributed.broadcastValue({torch.getRNGState(),
+      cutorch.getRNGStateAll()}, 0))
+   torch.setRNGState(host)
+   for device = 1, math.min(#devices, cutorch.getDeviceCount()) do
+      cutorch.setRNGState(devices[device], device)
    end
 end
 
