@@ -12,7 +12,7 @@ describe('ranks on two hosts', function()
       local pipe = io.popen(([[
          export TMPDIR=$(mktemp -d) DPT_DEVICES=host:2
          timeout -k 5 200 spec/support/hosts.sh run $TMPDIR scripts/dpt spec/support/ranks/%s \
-            >$TMPDIR/output 2>&1 </dev/null & runs=$!
+            >>$TMPDIR/output 2>&1 </dev/null & runs=$!
          %s
          cat $TMPDIR/output
          rm -rf $TMPDIR]]):format(program, after))
