@@ -9,7 +9,7 @@ describe('what users of distributed networks ran into:', function()
    local function holds(name)
       if ranks.missing() then return pending(ranks.missing()) end
       for n in (os.getenv 'DPT_RANKS' or '1 2 3'):gmatch '%d+' do
-         outputs[n] = outputs[n] or ranks.run(tonumber(n), 'rows', '', 'DPT_DEVICES=host:1')
+         outputs[n] = outputs[n] or ranks.run(tonumber(n), 'rows', '', 'DPT_DEVICES=host:2')
          assert.matches(name .. ' holds\n', outputs[n], 1, true)
       end
    end

@@ -131,7 +131,8 @@ local function within(self, f, ...)
    local device = self.device or self.table.gpuAssignments[1]
    local passes = random.from(self.before, self.rank, random.passes, device,
       {0, self.rows}, 1)
-   return random.within(passes[1], f, ...)
+   if device == cutorch.getDevice() then return random.within(passes[1], f, ...) end
+   return cutorch.withDevice(device, random.within, passes[1], f, ...)
 end
 
 --- Calls a method of the network, a pass of this rank's rows that sends nothing.

@@ -436,6 +436,16 @@ function rows.H22()
          assert((masks:narrow(1, 1, 4) - masks:narrow(1, 4 * r + 1, 4)):abs():max() > 0)
       end
    end
+   -- also on another device than the current one
+   if cutorch.getDeviceCount() > 1 and size > 1 then
+      local there = nn.utils.moveTo(nn.Sequential():add(nn.Dropout(0.5)):add(nn.Linear(8, 8))
+         :cuda(), 2)
+      all = nn.DistributedDataParallel(there)
+      all:forward(cutorch.withDevice(2, function() return torch.ones(4, 8):cuda() end))
+      assert(cutorch.getDevice() == 1)
+      local masks = distributed.allGatherValue(there:get(1).noise:float())
+      for r = 2, size do assert((masks[r] - masks[1]):abs():max() > 0, 'H22 elsewhere') end
+   end
    -- a sampler knows where the rows stand: a forward sends nothing
    local sampler = distributed.sampler(7 * size - 1, {batch = 4 * size - 1, shuffle = false})
    one = net:clone()
