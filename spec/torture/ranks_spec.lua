@@ -24,6 +24,14 @@ describe('ranks whose devices NCCL joins', function()
 end)
 
 describe('ranks of which one goes wrong anywhere', function()
+   it('end if threads use groups in different orders', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(2, 'order_of_threads', nil, 'DPT_TIMEOUT=100')
+      assert.is_true(status ~= 0 and status ~= 124, output)
+      assert.matches('waits for rank %d in allReduce of 5 Float elements %(sum%), and rank %d for '
+         .. 'rank %d in allReduce of 5 Float elements %(sum%) of another group', output)
+   end)
+
    it('say what they know if no records can be made', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(2, 'faults', 'stop 1 5 1',
