@@ -2,12 +2,14 @@
 --
 -- The same training step three ways, in turn: without communication (noSync), with the reduction
 -- beside the backward pass, and with the reduction at its end. The link's time is spent asleep and
--- takes no core from the layers. Profiles of the three must show the same by the times of what the
--- streams ran. What they show beside it, the part of the reduction's time in which a device
--- computes, is more: sums and copies take cores and memory from the layers.
+-- takes no core from the layers. Profiles of the three, read back from their files, must show the
+-- same by the times of what the streams ran. What they show beside it, the part of the reduction's
+-- time in which a device computes, is more: sums and copies take cores and memory from the layers.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local dpt = require 'dpt'
+local json = require 'dpt.profiler.json'
+local summarize = require 'dpt.profiler.summary'
 
 dpt.setDevices 'host:2'
 local link = os.getenv 'DPT_LINK' or '1GB/s'
@@ -38,11 +40,14 @@ end
 
 -- The same step with a profile; notes the time from its first item to its last.
 local shown, computing = {{}, {}, {}}, {}
+local path = os.tmpname()
 local function profiled(way, f)
    dpt.profiler.start()
    f()
-   dpt.profiler.stop()
-   local summary = dpt.profiler.summary()
+   dpt.profiler.stop(path)
+   local file = assert(io.open(path))
+   local summary = summarize(json.decode(file:read '*a', path).traceEvents)
+   file:close()
    table.insert(shown[way], summary.elapsed / 1e3)
    for _, phase in ipairs(way == 2 and summary.phases or {}) do
       if phase.name == 'reduce' then table.insert(computing, phase.hidden / phase.elapsed) end
@@ -58,6 +63,7 @@ local sides = {unpack(ways)}
 for i, f in ipairs(ways) do sides[3 + i] = function() profiled(i, f) end end
 local none, beside, after = frame.alternate(11, unpack(sides))
 many:zeroGradParameters()
+os.remove(path)
 
 local function share(none_, beside_, after_) return (after_ - beside_) / (after_ - none_) end
 local hidden = share(none, beside, after)

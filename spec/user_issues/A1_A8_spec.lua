@@ -29,7 +29,9 @@ local function subset(mask, n)
    return list
 end
 
+-- Compiled code keeps the objects that it has as constants.
 local function collect()
+   jit.flush()
    collectgarbage()
    collectgarbage()
 end

@@ -97,9 +97,11 @@ function profiler.save(path)
       lost = p.lost, started = p.started, devices = ffi.string(C.dpt_device_report()),
    }, ',"traceEvents":[\n')
    for i, e in ipairs(p.events) do file:write(i > 1 and ',\n' or '', json.encode(e)) end
-   local ok, reason = file:write '\n]}\n'
-   if not ok then fail('profiler: cannot write %s: %s', path, reason) end
-   file:close()
+   local written, reason = file:write '\n]}\n'
+   local closed, late = file:close() -- what did not fit on the disk may show only here
+   if not (written and closed) then
+      fail('profiler: cannot write %s: %s', path, reason or late)
+   end
    return path
 end
 
