@@ -152,9 +152,10 @@ static void blas_describe(const struct names *names) {
     char number[32] = "";
     sscanf(config(), "%*s %31s", number);
     const char *set = core(), *kernels = dpt__blas_kernels(dpt__cpu_isa(dpt__cpu_features()));
-    const char *why = *kernel_setting && !strcasecmp(set, kernels) ? "for what the CPU can do"
-                      : *kernel_setting || !kernels                ? "OpenBLAS's own choice"
-                                                                   : "as OPENBLAS_CORETYPE says";
+    int named = !*kernel_setting && getenv("OPENBLAS_CORETYPE");
+    const char *why = named                                          ? "as OPENBLAS_CORETYPE says"
+                      : *kernel_setting && !strcasecmp(set, kernels) ? "for what the CPU can do"
+                                                                     : "OpenBLAS's own choice";
     snprintf(known, sizeof known, "OpenBLAS %s, %s kernels (%s)", number, set, why);
   }
   snprintf(text, sizeof text, "%s in %s%s", known, file, *lapack_misses ? ", without LAPACK" : "");

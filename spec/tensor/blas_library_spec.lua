@@ -96,8 +96,10 @@ describe('The BLAS', function()
       local why, seen = prints(bare .. code):match '^(.-)\n(.*)$'
       assert.is_true(why == 'for what the CPU can do' or why == "OpenBLAS's own choice", why)
       assert.equal('nil\tnil\n', seen)
-      assert.equal('as OPENBLAS_CORETYPE says\nPrescott\t3\nOPENBLAS_CORETYPE=Prescott\n'
-         .. 'OPENBLAS_NUM_THREADS=3\n',
-         prints(code, {OPENBLAS_CORETYPE = 'Prescott', OPENBLAS_NUM_THREADS = '3'}))
+      for _, isa in ipairs{'sse2', 'avx512'} do
+         assert.equal('as OPENBLAS_CORETYPE says\nPrescott\t3\nOPENBLAS_CORETYPE=Prescott\n'
+            .. 'OPENBLAS_NUM_THREADS=3\n', prints(code, {OPENBLAS_CORETYPE = 'Prescott',
+            OPENBLAS_NUM_THREADS = '3', DPT_ISA = isa}))
+      end
    end)
 end)
