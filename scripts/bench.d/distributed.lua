@@ -54,19 +54,12 @@ double bench_cpu(void) {
 
 -- ---- the whole ----
 
-local function lines(command)
-   local list, pipe = {}, io.popen(command)
-   for line in pipe:lines() do list[#list + 1] = line end
-   pipe:close()
-   return list
-end
-
 local here = arg[0]:match '^(.*/)' or './'
 
 -- Seconds for each size; nil: there is no PyTorch.
 local function gloo()
    local python = os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3'
-   local found = lines(("'%s' %sdistributed_peer.py 2>/dev/null"):format(python, here))
+   local found = frame.lines(("'%s' %sdistributed_peer.py 2>/dev/null"):format(python, here))
    if #found ~= #SIZES + 1 then return nil end
    local seconds = {}
    for i = 1, #SIZES do seconds[i] = tonumber(found[i + 1]) end
@@ -81,7 +74,7 @@ local function main()
    assert(frame.succeeds(("mpicc -O3 -shared -fPIC -o '%s.so' '%s.c'"):format(name, name)),
       'mpicc failed: scripts/setup installs it')
    local first, version = gloo()
-   local found = lines(("%s../dpt launch -n 2 %s %s.so"):format(here, arg[0], name))
+   local found = frame.lines(("%s../dpt launch -n 2 %s %s.so"):format(here, arg[0], name))
    local second = first and gloo()
    for _, suffix in ipairs{'', '.c', '.so'} do os.remove(name .. suffix) end
    assert(#found == #SIZES + 1, 'the ranks failed')

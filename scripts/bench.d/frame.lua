@@ -91,6 +91,14 @@ function frame.succeeds(command)
    return status == 0 or status == true
 end
 
+--- The lines that a shell command prints, as a list.
+function frame.lines(command)
+   local list, pipe = {}, io.popen(command)
+   for line in pipe:lines() do list[#list + 1] = line end
+   pipe:close()
+   return list
+end
+
 --- Compiles C with gcc -O3 and loads it: what a plain loop does on this machine.
 -- @param source C text @param declarations what of it is called
 function frame.c(source, declarations)

@@ -56,23 +56,17 @@ local function rank()
    end
 end
 
-local function lines(command)
-   local list, pipe = {}, io.popen(command)
-   for line in pipe:lines() do list[#list + 1] = line end
-   pipe:close()
-   return list
-end
-
 -- The version, and seconds of a step for each network; nil: there is no PyTorch.
 local function gloo()
    local python = os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3'
-   local found = lines(("'%s' %straining_peer.py 2>/dev/null"):format(python, here))
+   local found = frame.lines(("'%s' %straining_peer.py 2>/dev/null"):format(python, here))
    return #found == #CASES + 1 and found or nil
 end
 
 local function main()
    local first = gloo()
-   local found = lines(("DPT_DEVICES=host:1 %s../dpt launch -n 2 %s rank"):format(here, arg[0]))
+   local found = frame.lines(("DPT_DEVICES=host:1 %s../dpt launch -n 2 %s rank"):format(here,
+      arg[0]))
    local second = first and gloo()
    assert(#found == #CASES, 'the ranks failed')
    frame.head('a step of two ranks of this machine', first and first[1]

@@ -8,6 +8,7 @@ local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
 local Params = require 'dpt.parallel.params'
+local buffers = require 'dpt.parallel.params.buffers'
 local digest = require 'dpt.parallel.ranks.digest'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 
@@ -15,24 +16,10 @@ local alike = {}
 
 local NAME = 'nn.DistributedDataParallel'
 
--- The running statistics of the network.
-local function statistics(module)
-   local list, seen = {}, {}
-   for _, inner in ipairs(module:listModules()) do
-      for _, t in ipairs(inner:runningStatistics()) do
-         if not seen[t] then
-            seen[t] = true
-            list[#list + 1] = t
-         end
-      end
-   end
-   return list
-end
-
 -- Raises unless all ranks have the same network, and lays its parameters out.
 function alike:_compare()
    local module = self.modules[1]
-   digest.compare(NAME, digest.of(module, statistics(module), options.texts(self)))
+   digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)))
    self.table = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
    self.order, self.ordered = nil, false
    if self.table then return end
@@ -61,7 +48,7 @@ end
 --- Rank 0's parameters and running statistics become those of all ranks.
 function alike:syncParameters()
    if self.ranks == 1 then return end
-   local params, list = self:_layOut(), statistics(self.modules[1])
+   local params, list = self:_layOut(), buffers.statistics(self.modules[1])
    for _, t in ipairs(params.source) do
       self.sentBytes.parameters = self.sentBytes.parameters + t:nElement() * t:elementSize()
       distributed.broadcast(t, 0)
@@ -84,7 +71,7 @@ end
 --- Lets all ranks have the same running statistics, by the rule in the field buffers.
 function alike:syncBuffers()
    if self.ranks == 1 or self.buffers == 'own' then return end
-   local list = statistics(self.modules[1])
+   local list = buffers.statistics(self.modules[1])
    if #list == 0 then return end
    for _, t in ipairs(list) do
       self.sentBytes.buffers = self.sentBytes.buffers + t:nElement() * t:elementSize()

@@ -8,6 +8,7 @@
 local dptffi = require 'dpt.ffi'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local follow = require 'dpt.nn.DataParallelTable.follow'
 local flatten = require 'dpt.parallel.params.flatten'
 local weights = require 'dpt.parallel.ranks.weights'
 
@@ -18,14 +19,7 @@ local NAME = 'nn.DistributedDataParallel'
 --- Calls f(...); a backward in it leaves each rank its own gradients, and nothing is sent. They are
 -- added up by the next backward outside, or by syncGradients.
 -- @return what f returns
-function deferred:noSync(f, ...)
-   local before = self.deferred
-   self.deferred = true
-   local results = {pcall(f, ...)}
-   self.deferred = before
-   if not results[1] then error(results[2], 0) end
-   return unpack(results, 2, table.maxn(results))
-end
+deferred.noSync = follow.noSync
 
 -- What this rank's gradient counts and of what kind that is.
 function deferred:_weight(gradOutput)

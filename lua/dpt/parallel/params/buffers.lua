@@ -21,16 +21,25 @@ function Buffers.new(bytes)
    return setmetatable({bytes = bytes, versions = {}}, Buffers)
 end
 
---- The statistics of a replica, shared ones once (run by a dispatcher).
-function Buffers.collect(replica)
+--- The running statistics of a network, shared ones once.
+function Buffers.statistics(module)
    local list, seen = {}, {}
-   for _, module in ipairs(replica:listModules()) do
-      for _, t in ipairs(module:runningStatistics()) do
-         if comm.device(t) > 0 and not seen[t] then
+   for _, inner in ipairs(module:listModules()) do
+      for _, t in ipairs(inner:runningStatistics()) do
+         if not seen[t] then
             seen[t] = true
             list[#list + 1] = t
          end
       end
+   end
+   return list
+end
+
+--- Those of a replica that are on a device (run by a dispatcher).
+function Buffers.collect(replica)
+   local list = {}
+   for _, t in ipairs(Buffers.statistics(replica)) do
+      if comm.device(t) > 0 then list[#list + 1] = t end
    end
    return list
 end
