@@ -160,7 +160,8 @@ specs() {
   if [ -z "$line" ]; then tail -50 <<<"$output"; return 1; fi
   read -r good bad wrong _ < <(tr -c '0-9\n' ' ' <<<"$line")
   tests "$good" $((bad + wrong))
-  if [ $status = 0 ]; then echo "$line"; else echo "$output"; fi
+  # without the rows of a sign for each test
+  if [ $status = 0 ]; then echo "$line"; else sed -E 's/^[-+*.]{8,}//' <<<"$output"; fi
   return $status
 }
 
