@@ -40,8 +40,8 @@ end
 
 function Criterion:backward(input, target)
    local gradInput = self:updateGradInput(input, target)
-   if weights.noted and self.denominator ~= Criterion.denominator then
-      weights.note(gradInput, self:denominator(input, target))
+   if weights.noted then
+      weights.note(gradInput, self, self:denominators({}, input, target), input, target)
    end
    return gradInput
 end
@@ -55,6 +55,18 @@ end
 function Criterion:denominator(_, _)
    dptffi.fail("%s cannot be computed in parts: it does not say what its loss is divided by (give"
       .. ' it a method denominator(input, target); false for a sum)', torch.type(self))
+end
+
+--- What the losses were divided by of which this criterion's is the weighted sum, in the order of
+-- terms. Called after forward.
+-- @param list to which {criterion = whose loss, denominator = as above; nil: it does not say} are
+-- appended
+-- @return list
+function Criterion:denominators(list, input, target)
+   local says = self.denominator ~= Criterion.denominator
+   list[#list + 1] = {criterion = self}
+   if says then list[#list].denominator = self:denominator(input, target) end
+   return list
 end
 
 --- The losses of which this criterion's is the weighted sum, queued and not waited for.
@@ -144,6 +156,26 @@ end
 function Criterion:partGradient(input, target)
    local gradInput = self:updateGradInput(input, target)
    if self.share_ then multiply(gradInput, self.share_) end
+   return gradInput
+end
+
+--- updateGradInput with a factor for each term, once more after backward.
+-- @param list that denominators returned
+-- @param factors one for each entry of it
+function Criterion:weighedGradient(list, factors, input, target)
+   local twice
+   for k, term in ipairs(list) do
+      local criterion = term.criterion
+      twice = twice or criterion.share_ and criterion.share_ ~= factors[k] and criterion
+      criterion.share_ = factors[k]
+   end
+   local ok, gradInput = pcall(self.updateGradInput, self, input, target)
+   for _, term in ipairs(list) do term.criterion.share_ = nil end
+   if twice then
+      dptffi.fail('%s: a %s stands in it more than once, and its losses count differently on this'
+         .. ' rank: add a clone for each', torch.type(self), torch.type(twice))
+   end
+   if not ok then error(gradInput, 0) end
    return gradInput
 end
 

@@ -29,7 +29,7 @@ local NAME = 'nn.DataParallelCriterion'
 
 --- What the next forward makes anew.
 DataParallelCriterion.transient = {'made', 'gpuAssignments', 'modules', 'impl', 'state', 'inputGpu',
-   'targetGpu', 'joined', 'used', 'divisor', 'output', 'gradInput'}
+   'targetGpu', 'joined', 'used', 'lists', 'divisors', 'output', 'gradInput'}
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
@@ -126,10 +126,9 @@ function DataParallelCriterion:_takeTarget(target, used, plan)
 end
 
 -- The loss of the whole batch from the terms of all copies; sets each one's part of the gradient.
--- Returns what it is divided by, too: false for a sum, nil if terms are divided by different
--- things.
+-- Returns what each term is divided by, too: false for a sum.
 local function join(lists)
-   local loss, divisor = 0, nil
+   local loss, divisors = 0, {}
    for k, first in ipairs(lists[1] or {}) do
       local sum, whole = 0, 0
       for _, terms in ipairs(lists) do
@@ -139,12 +138,13 @@ local function join(lists)
       end
       local divided = whole ~= 0
       for _, terms in ipairs(lists) do
-         terms[k].criterion.share_ = divided and terms[k].denominator / whole or nil
+         terms[k].share = divided and terms[k].denominator / whole or nil
+         terms[k].criterion.share_ = terms[k].share
       end
       loss = loss + first.weight * (divided and sum / whole or sum)
-      if #lists[1] == 1 then divisor = divided and whole end
+      divisors[k] = {denominator = divided and whole}
    end
-   return loss, divisor
+   return loss, divisors
 end
 
 function DataParallelCriterion:updateOutput(input, target)
@@ -152,14 +152,31 @@ function DataParallelCriterion:updateOutput(input, target)
    local used, plan = self:_takeInput(input)
    self:_takeTarget(target, used, plan)
    local lists = self.impl:call('queueTerms', used, self.inputGpu, self.targetGpu)
-   self.output, self.divisor = join(self.impl:call('readTerms', used, lists))
+   self.lists = self.impl:call('readTerms', used, lists)
+   self.output, self.divisors = join(self.lists)
    self.used = used
    return self.output
 end
 
 function DataParallelCriterion:backward(input, target)
    local gradInput = self:updateGradInput(input, target)
-   if weights.noted and self.divisor ~= nil then weights.note(gradInput, self.divisor) end
+   if weights.noted then weights.note(gradInput, self, self.divisors, input, target) end
+   return gradInput
+end
+
+--- See nn.Criterion.
+function DataParallelCriterion:weighedGradient(_, factors, input)
+   local function weigh(factorOf)
+      for _, terms in ipairs(self.lists) do
+         for k, term in ipairs(terms) do
+            local share = (term.share or 1) * factorOf(k)
+            term.criterion.share_ = share ~= 1 and share or nil
+         end
+      end
+   end
+   weigh(function(k) return factors[k] end)
+   local gradInput = self:updateGradInput(input)
+   weigh(function() return 1 end)
    return gradInput
 end
 

@@ -204,9 +204,8 @@ function DistributedDataParallel:_accumulate(method, input, gradOutput, scale)
    if self.ranks == 1 then return module[method](module, input, gradOutput, scale) end
    self:_layOut()
    if self.deferred then return self:_defer(method, input, gradOutput, scale or 1) end
-   local weight, kind = self:_weight(gradOutput)
-   self.weighed, self.weighedBy = weight, kind
-   local share = self:_settle(weight, kind)
+   local share
+   share, gradOutput = self:_settle(true, gradOutput)
    self:_holdOnce()
    weights.share = share
    local ok, result = pcall(pass, self, method, input, gradOutput, (scale or 1) * share)

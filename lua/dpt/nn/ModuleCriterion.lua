@@ -45,6 +45,10 @@ function ModuleCriterion:terms(input, target)
    return self.criterion:terms(seen(self, input, target))
 end
 
+function ModuleCriterion:denominators(list)
+   return self.criterion:denominators(list, self.input, self.target)
+end
+
 function ModuleCriterion:updateGradInput(input, _)
    self.gradInput = self.criterion:partGradient(self.input, self.target)
    if self.inputModule then

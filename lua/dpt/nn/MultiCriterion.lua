@@ -38,6 +38,11 @@ function MultiCriterion:terms(input, target)
    return list
 end
 
+function MultiCriterion:denominators(list, input, target)
+   for _, criterion in ipairs(self.criterions) do criterion:denominators(list, input, target) end
+   return list
+end
+
 function MultiCriterion:updateGradInput(input, target)
    self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
    nn.utils.recursiveFill(self.gradInput, 0)

@@ -41,6 +41,13 @@ function ParallelCriterion:terms(input, target)
    return list
 end
 
+function ParallelCriterion:denominators(list, input, target)
+   for i, criterion in ipairs(self.criterions) do
+      criterion:denominators(list, input[i], self.repeatTarget and target or target[i])
+   end
+   return list
+end
+
 function ParallelCriterion:updateGradInput(input, target)
    self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
    nn.utils.recursiveFill(self.gradInput, 0)

@@ -62,6 +62,11 @@ function SequencerCriterion:terms(input, target)
    return list
 end
 
+function SequencerCriterion:denominators(list, input, target)
+   each(self, input, target, function(criterion, _, x, y) criterion:denominators(list, x, y) end)
+   return list
+end
+
 function SequencerCriterion:updateGradInput(input, target)
    local list, isTensor = {}, torch.isTensor(input)
    if isTensor then

@@ -269,6 +269,114 @@ function rows.H12()
    end
 end
 
+-- A criterion of several terms, each divided by something else: ragged rows, classes that weigh.
+local function several(kind)
+   local nll = nn.ClassNLLCriterion(torch.Tensor{1, 5}):cuda()
+   local function two(class)
+      return nn[class]():add(nll:clone(), 0.7):add(nn.ClassNLLCriterion():cuda(), 0.2):cuda()
+   end
+   if kind == 'multi' then return two 'MultiCriterion' end
+   if kind == 'parallel' then
+      return nn.ParallelCriterion():add(nll, 0.5):add(nn.MSECriterion():cuda())
+         :add(nn.MSECriterion(false):cuda(), 0.1):cuda()
+   end
+   if kind == 'sequence' then return nn.SequencerCriterion(nll):cuda() end
+   return nn.ModuleCriterion(two 'MultiCriterion', nn.LogSoftMax():cuda()):cuda()
+end
+
+-- Terms of a loss that are divided by different things are each the mean over all samples.
+function rows.H12_terms()
+   for _, kind in ipairs{'multi', 'parallel', 'sequence', 'module'} do
+      local net = linears(3, 4, 2)
+      if kind == 'parallel' then
+         net = nn.Sequential():add(net):add(nn.ConcatTable():add(nn.LogSoftMax())
+            :add(nn.Linear(2, 3)):add(nn.Linear(2, 1))):cuda()
+      elseif kind == 'sequence' then
+         net = nn.Sequential():add(nn.Bottle(net:add(nn.LogSoftMax()))):cuda()
+      elseif kind == 'multi' then
+         net:add(nn.LogSoftMax():cuda())
+      end
+      local all, one, dx, px = pair(net)
+      local theirs, own = several(kind), several(kind)
+      for step = 1, 4 do
+         local counts, before, total = {}, 0, 0
+         for r = 1, size do
+            counts[r] = step == 4 and 2 or (r + step) % 3
+            if r == 1 then counts[r] = counts[r] + 1 end
+            if r <= rank then before = before + counts[r] end
+            total = total + counts[r]
+         end
+         local function part(t, dim)
+            local count = counts[rank + 1]
+            if count > 0 then return t:narrow(dim or 1, before + 1, count) end
+            local sizes = t:size():totable()
+            sizes[dim or 1] = 0
+            return t.new(unpack(sizes))
+         end
+         local input, target, mine
+         if kind == 'sequence' then -- steps, rows
+            input, target = rand(3, total, 3), torch.rand(g, 3, total):mul(2):floor():add(1):cuda()
+            mine = {part(input, 2), part(target, 2)}
+         else
+            input, target = rand(total, 3), torch.rand(g, total):mul(2):floor():add(1):cuda()
+            mine = {part(input), part(target)}
+         end
+         if kind == 'parallel' then
+            local b, c = rand(total, 3), rand(total, 1)
+            mine[2] = {mine[2], part(b), part(c)}
+            target = {target, b, c}
+         end
+         all:zeroGradParameters()
+         one:zeroGradParameters()
+         own:forward(one:forward(input), target)
+         one:backward(input, own:backward(one.output, target))
+         theirs:forward(all:forward(mine[1]), mine[2])
+         all:backward(mine[1], theirs:backward(all.output, mine[2]))
+         near(dx, px, 'H12 terms ' .. kind .. ' step ' .. step)
+      end
+   end
+end
+
+-- In noSync one weight must do for all terms.
+function rows.H13_terms()
+   local all, one, dx, px = pair(linears(3, 4, 2))
+   local function make()
+      return nn.MultiCriterion():add(nn.MSECriterion():cuda(), 0.5):add(nn.AbsCriterion():cuda())
+         :cuda()
+   end
+   local theirs, own = make(), make()
+   local input, target = rand(4 * size, 3), rand(4 * size, 2)
+   local function pass(first)
+      local a, b = input:narrow(1, first, 2), target:narrow(1, first, 2)
+      theirs:forward(all:forward(a), b)
+      all:backward(a, theirs:backward(all.output, b))
+   end
+   all:noSync(pass, 4 * rank + 1)
+   pass(4 * rank + 3)
+   own:forward(one:forward(input), target)
+   one:backward(input, own:backward(one.output, target), 2)
+   near(dx, px, 'H13 terms')
+   all:zeroGradParameters()
+   all:noSync(pass, 4 * rank + 1)
+   all:noSync(pass, 4 * rank + 3)
+   all:syncGradients()
+   near(dx, px, 'H13 terms, by themselves')
+   if size > 1 then -- terms that count differently on the ranks
+      local net = nn.DistributedDataParallel(linears(3, 2):add(nn.LogSoftMax():cuda()))
+      theirs = several 'multi'
+      target = torch.CudaTensor{rank == 0 and 1 or 2, 1}
+      net:noSync(function()
+         theirs:forward(net:forward(rand(2, 3)), target)
+         net:backward(rand(2, 3), theirs:backward(net.output, target))
+      end)
+      raises('the terms of the loss of rank', net.syncGradients, net)
+      net:zeroGradParameters()
+      local loss = theirs:forward(net:forward(rand(2, 3)), target)
+      net:backward(rand(2, 3), theirs:backward(net.output, target))
+      raises('meanLoss got the sum of several terms', net.meanLoss, net, loss)
+   end
+end
+
 -- noSync sends nothing; the result is that of the large batch, on top of what was there.
 function rows.H13()
    for _, reduce in ipairs{'samples', 'ranks', 'sum'} do

@@ -10,6 +10,7 @@ local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local follow = require 'dpt.nn.DataParallelTable.follow'
 local flatten = require 'dpt.parallel.params.flatten'
+local terms = require 'dpt.parallel.ranks.terms'
 local weights = require 'dpt.parallel.ranks.weights'
 
 local deferred = {}
@@ -21,7 +22,7 @@ local NAME = 'nn.DistributedDataParallel'
 -- @return what f returns
 deferred.noSync = follow.noSync
 
--- What this rank's gradient counts and of what kind that is.
+-- What this rank's gradient counts and of what kind that is; of several terms the list of them.
 function deferred:_weight(gradOutput)
    if self.reduce == 'sum' then return 1, weights.SUM end
    if self.reduce == 'ranks' then
@@ -49,16 +50,38 @@ local function begin(self)
    flatten.addPending(self)
 end
 
+-- A pass adds to what waits. @return what it counts in units of the first one
+local function countPass(self, pending, weight, kind, list)
+   pending.passes = pending.passes + 1
+   if kind == weights.NONE then return 0 end
+   if pending.kind ~= weights.NONE and pending.kind ~= kind then
+      dptffi.fail(NAME .. ': in noSync the gradients of all passes must be divided by things of one'
+         .. ' kind: denominators, rows, or nothing')
+   end
+   pending.kind = kind
+   if not list then
+      if pending.unit == 0 then pending.unit = weight end
+      pending.weight = pending.weight + weight
+      return pending.unit > 0 and weight / pending.unit or 0
+   end
+   local numbers = terms.read(list, self.rows)
+   pending.unit = pending.unit ~= 0 and pending.unit or numbers
+   pending.terms = pending.terms or {}
+   local share = terms.share(NAME, numbers, pending.unit)
+   for k, number in ipairs(numbers) do
+      pending.terms[k] = number == terms.SUM and number or (pending.terms[k] or 0) + number
+   end
+   pending.weight = #numbers
+   return share
+end
+
 -- A pass whose gradients wait.
 function deferred:_defer(method, input, gradOutput, scale)
    if not self.pending then begin(self) end
    self:_checkPending()
    local pending = self.pending
-   local weight, kind = self:_weight(gradOutput)
-   if pending.unit == 0 then pending.unit = weight end
-   if kind ~= weights.NONE then pending.kind = kind end
-   pending.weight, pending.passes = pending.weight + weight, pending.passes + 1
-   local share = pending.unit > 0 and weight / pending.unit or 0
+   local weight, kind, list = self:_weight(gradOutput)
+   local share = countPass(self, pending, weight, kind, list)
    if self.table then self.table.deferred = true end
    local ok, result = pcall(self._run, self, method, input, gradOutput, scale * share)
    if self.table then self.table.deferred = false end
@@ -76,33 +99,74 @@ function deferred:_checkPending()
    end
 end
 
+-- Brings what waits on this rank to the scale of all ranks.
+local function scale(self, pending, unit, sum)
+   if self.table then
+      self.params.sender = nil
+      self.table:syncGradients()
+      self.params.sender = self.sender
+   end
+   for i, t in ipairs(self.params.gradient) do
+      if sum ~= unit then t:mul(sum > 0 and unit / sum or 0) end
+      if pending.base and pending.base[i] then t:add(pending.base[i]) end
+   end
+end
+
+-- Settles a loss of several terms. @return as _settle
+local function settleTerms(self, pending, gradOutput, list, count, passes)
+   local numbers = list and terms.read(list, self.rows) or {}
+   for k = 1, count do
+      numbers[k] = numbers[k] or 0
+      numbers[count + k] = pending and pending.terms and pending.terms[k] or 0
+   end
+   local found = terms.settle(NAME, self:_exchange(unpack(numbers, 1, 2 * count)), self.rank,
+      count, passes)
+   if pending then
+      local unit = pending.terms and pending.unit[1] or 0
+      if found.total == terms.SUM then scale(self, pending, 1, 1)
+      else scale(self, pending, unit, found.total) end
+   end
+   if list and found.isEven then
+      local isSum = numbers[1] == terms.SUM
+      self.weighed = isSum and 1 or numbers[1]
+      self.weighedBy = isSum and weights.SUM or weights.DENOMINATOR
+   end
+   if found.share or not list then return found.share or 0, gradOutput end
+   return 1, weights.weigh(NAME, gradOutput, found.factors)
+end
+
 --- Ranks say what their gradients count, in this pass (if there is one) and in those that wait;
 -- what waits is brought to that scale.
--- @return what this rank's gradient of the pass is to be multiplied by
-function deferred:_settle(weight, kind)
+-- @param isPass whether there is one
+-- @return what this rank's gradient of the pass is to be multiplied by; gradOutput, or another one
+-- in its place
+function deferred:_settle(isPass, gradOutput)
    local pending = self.pending
-   if self.reduce == 'sum' and not pending then return 1 end
+   local weight, kind, list = 0, weights.NONE, nil
+   if isPass then weight, kind, list = self:_weight(gradOutput) end
+   self.weighed, self.weighedBy = weight, kind
+   if self.reduce == 'sum' and not pending then return 1, gradOutput end
    self:_checkPending()
-   if pending and kind == weights.NONE then kind = pending.kind end
-   local all = self:_exchange(weight or 0, kind or weights.NONE,
-      pending and pending.weight or 0, pending and pending.passes or 0)
+   local own = kind
+   if pending and kind == weights.NONE then own = pending.kind end
+   local waits = pending and pending.weight or 0
+   if own == weights.TERMS and weight == 0 then weight = waits end
+   local all = self:_exchange(weight, own, own == weights.TERMS and 0 or waits,
+      pending and pending.passes or 0)
    local passes = 0
-   for _, numbers in ipairs(all) do passes = math.max(passes, numbers[4]) end
-   for _, numbers in ipairs(all) do numbers[1] = numbers[1] + numbers[3] end
-   local sum, isMean = weights.sum(NAME, all, 1, 2)
-   if isMean then sum = sum / (passes + (weight and 1 or 0)) end
-   if pending then
-      if self.table then
-         self.params.sender = nil
-         self.table:syncGradients()
-         self.params.sender = self.sender
-      end
-      for i, t in ipairs(self.params.gradient) do
-         if sum ~= pending.unit then t:mul(sum > 0 and pending.unit / sum or 0) end
-         if pending.base and pending.base[i] then t:add(pending.base[i]) end
-      end
+   for _, numbers in ipairs(all) do
+      passes = math.max(passes, numbers[4])
+      numbers[1] = numbers[1] + numbers[3]
    end
-   return weight and sum > 0 and weight / sum or 0
+   passes = passes + (isPass and 1 or 0)
+   local found, first = weights.kind(NAME, all, 1, 2)
+   if found == weights.TERMS then
+      return settleTerms(self, pending, gradOutput, list, all[first][1], passes)
+   end
+   local sum, isMean = weights.sum(NAME, all, 1, 2)
+   if isMean then sum = sum / passes end
+   if pending then scale(self, pending, pending.unit, sum) end
+   return sum > 0 and weight / sum or 0, gradOutput
 end
 
 --- Adds up the gradients that noSync left on the ranks. All ranks call it, if one has some.
@@ -112,7 +176,7 @@ function deferred:syncGradients()
       return
    end
    self:_layOut()
-   self:_settle(nil, self.pending and self.pending.kind)
+   self:_settle(false)
    self:_holdOnce()
    self.params:reduce()
 end

@@ -69,7 +69,9 @@ function gradients:foundInf()
 end
 
 --- The loss of all ranks from that of each: the mean with the weights of the last backward, or of
--- the rows of the last forward if there was none; the sum if losses are sums. All ranks call it.
+-- the rows of the last forward if there was none; the sum if losses are sums. All ranks call it. If
+-- the terms of a loss that is a sum of several count differently, one number for a rank is not
+-- enough, and that is an error.
 -- @param loss a number
 function gradients:meanLoss(loss)
    if type(loss) ~= 'number' then
@@ -80,6 +82,10 @@ function gradients:meanLoss(loss)
    local weight, kind = self.weighed or self.rows, self.weighedBy or weights.ROWS
    if weight == 0 then kind = weights.NONE end
    local all = self:_exchange(weight == 0 and 0 or weight * loss, weight, kind)
+   if weights.kind('nn.DistributedDataParallel', all, 2, 3) == weights.TERMS then
+      dptffi.fail('nn.DistributedDataParallel: meanLoss got the sum of several terms that count'
+         .. ' differently on the ranks: call a criterion and meanLoss for each term')
+   end
    local sum, total = 0, weights.sum('nn.DistributedDataParallel', all, 2, 3)
    for _, numbers in ipairs(all) do sum = sum + numbers[1] end
    return total > 0 and sum / total or 0

@@ -2,19 +2,24 @@
 --
 -- Invariant: a mean over the samples of all ranks is the sum of each rank's mean times its share of
 -- what a criterion divides by (nn.Criterion's denominator), or of the rows if that is unknown. A
--- loss that is a sum is summed. A rank without rows counts for nothing and agrees with everybody;
--- all ranks see all weights, so that those that cannot be put together raise on all of them.
+-- loss that is a sum is summed. Losses that are sums of several have a weight for each term
+-- (dpt.parallel.ranks.terms). A rank without rows counts for nothing and agrees with everybody; all
+-- ranks see all weights, so that those that cannot be put together raise on all of them.
 local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
 local fail = require('dpt.ffi').fail
 
 local weights = {}
 
--- What gradients were divided by, by gradient: {a number, a tensor of one element or false}.
+-- By gradient: {terms = what its terms were divided by, criterion = {it} (weak), input, target,
+-- version = of the gradient}.
 local origins = setmetatable({}, {__mode = 'k'})
+local weak = {__mode = 'v'}
 
 --- What a weight is of.
-weights.NONE, weights.ROWS, weights.DENOMINATOR, weights.SUM = 0, 1, 2, 3
-local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss is a sum'}
+weights.NONE, weights.ROWS, weights.DENOMINATOR, weights.SUM, weights.TERMS = 0, 1, 2, 3, 4
+local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss is a sum',
+   'the denominators of several terms'}
 
 --- -0: an element that holds it takes over the very bits of what is added.
 weights.NOTHING = -1 / math.huge
@@ -22,43 +27,88 @@ weights.NOTHING = -1 / math.huge
 --- What gradients of the pass that runs are multiplied by; nil: that is unknown yet.
 weights.share = nil
 
+--- The criterion of several terms that noted last, which a script need not keep.
+weights.last = nil
+
 --- Whether criterions are to note what they divide by.
 weights.noted = false
 
---- A criterion has computed a gradient of a loss that was divided by `denominator`.
-function weights.note(gradient, denominator)
-   origins[gradient] = {denominator}
+-- A number that changes when a script writes to a tensor of a gradient.
+local function versionOf(gradient)
+   if torch.isTensor(gradient) then return comm.version{gradient} end
+   local sum = 0
+   for _, inner in pairs(gradient) do sum = sum + versionOf(inner) end
+   return sum
+end
+
+--- A criterion has computed a gradient.
+-- @param list that its method denominators returned
+function weights.note(gradient, criterion, list, input, target)
+   local origin = {terms = list, input = input, target = target}
+   if list[2] then
+      origin.version, origin.criterion = versionOf(gradient), setmetatable({criterion}, weak)
+      weights.last = criterion
+   end
+   origins[gradient] = origin
 end
 
 --- The weight of a gradient of a network's output on this rank, and its kind.
 -- @param rows of the batch
+-- @return of several terms: how many there are, their kind and the list of them
 function weights.of(gradient, rows)
    local origin = origins[gradient]
    if rows == 0 then return 0, weights.NONE end
-   if not origin then return rows, weights.ROWS end
-   local divisor = origin[1]
+   local terms = origin and origin.terms
+   if not terms or #terms == 1 and terms[1].denominator == nil then return rows, weights.ROWS end
+   if #terms ~= 1 then return #terms, weights.TERMS, terms end
+   local divisor = terms[1].denominator
    if not divisor then return 1, weights.SUM end
    if torch.isTensor(divisor) then divisor = divisor:view(-1)[1] end
    return divisor, weights.DENOMINATOR
 end
 
---- The sum of all ranks' weights.
+--- A gradient once more, with a factor for each of its terms.
+function weights.weigh(owner, gradient, factors)
+   local origin = origins[gradient]
+   local criterion = origin.criterion[1]
+   if not criterion or versionOf(gradient) ~= origin.version then
+      fail('%s: the terms of the loss count differently on this rank, and the gradient cannot be'
+         .. ' computed once more, since %s: use a criterion for each term', owner,
+         criterion and 'a script has written to it' or 'the criterion is gone')
+   end
+   return criterion:weighedGradient(origin.terms, factors, origin.input, origin.target)
+end
+
+--- Raises unless all ranks have weights of one kind.
 -- @param all list of lists
 -- @param w, k where weight and kind stand in each
--- @return the sum, or 1 if gradients are to be summed; whether it is a mean's divisor
-function weights.sum(owner, all, w, k)
-   local sum, kind, first = 0, weights.NONE, nil
+-- @return the kind; NONE: no rank has rows
+function weights.kind(owner, all, w, k)
+   local kind, first = weights.NONE, nil
    for r, numbers in ipairs(all) do
-      sum = sum + numbers[w]
       if numbers[k] ~= weights.NONE then
          if first and kind ~= numbers[k] then
             fail('%s: the gradient of rank %d was divided by %s, that of rank %d by %s', owner,
                first - 1, KINDS[kind], r - 1, KINDS[numbers[k]])
          end
+         if first and kind == weights.TERMS and numbers[w] ~= all[first][w] then
+            fail('%s: the loss of rank %d is a sum of %d terms, that of rank %d of %d', owner,
+               first - 1, all[first][w], r - 1, numbers[w])
+         end
          first, kind = first or r, numbers[k]
       end
    end
-   return kind == weights.SUM and 1 or sum, kind ~= weights.SUM
+   return kind, first
+end
+
+--- The sum of all ranks' weights, which are not of several terms.
+-- @return the sum, or 1 if gradients are to be summed; whether it is a mean's divisor
+function weights.sum(owner, all, w, k)
+   local kind = weights.kind(owner, all, w, k)
+   if kind == weights.SUM then return 1, false end
+   local sum = 0
+   for _, numbers in ipairs(all) do sum = sum + numbers[w] end
+   return sum, true
 end
 
 return weights
