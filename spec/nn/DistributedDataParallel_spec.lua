@@ -123,19 +123,4 @@ describe('nn.DistributedDataParallel of one rank', function()
          nn.DistributedDataParallel(network()):accUpdateGradParameters()
       end, 'would change each rank by its own rows alone')
    end)
-
-   it('finds methods that ignore how much a gradient counts', function()
-      local options = require 'dpt.nn.DistributedDataParallel.options'
-      for _, module in ipairs{network(), nn.LookupTable(3, 2), nn.SeqLSTM(2, 2),
-         nn.SpatialConvolution(1, 1, 1, 1), nn.BatchNormalization(2)} do
-         options.checkScale(module, 'net')
-      end
-      local net = network()
-      net:get(4).accGradParameters = function(self, input, gradOutput)
-         return self, input, gradOutput
-      end
-      assert.error_matches(function() options.checkScale(net, 'net') end,
-         "net: module 5, a nn.Linear, has a method accGradParameters without the argument 'scale'",
-         1, true)
-   end)
 end)

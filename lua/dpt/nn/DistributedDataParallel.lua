@@ -20,6 +20,7 @@ local random = require 'dpt.parallel.dispatch.random'
 local tracker = require 'dpt.parallel.params.tracker'
 local exchange = require 'dpt.parallel.ranks.exchange'
 local hostRandom = require 'dpt.parallel.ranks.host_random'
+local scale = require 'dpt.parallel.ranks.scale'
 local Sender = require 'dpt.parallel.ranks.sender'
 local weights = require 'dpt.parallel.ranks.weights'
 local alike = require 'dpt.nn.DistributedDataParallel.alike'
@@ -38,7 +39,7 @@ DistributedDataParallel.standsForInner = true -- dpt.device.scope
 
 --- What copies do without: they are bare networks.
 DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 'pending', 'order',
-   'sentBytes', 'output', 'gradInput'}
+   'foreign', 'sentBytes', 'output', 'gradInput'}
 
 local NAME = 'nn.DistributedDataParallel'
 
@@ -67,7 +68,6 @@ function DistributedDataParallel:__init(module, given)
    self.rows, self.passes = 0, 0
    if self.ranks > 1 then
       weights.noted = true
-      options.checkScale(module, NAME)
       self:_compare()
       self:syncParameters()
       self:_shareRandom()
@@ -178,18 +178,18 @@ end
 
 -- Runs a method that adds to the gradients, beside which they are added up over all ranks, or
 -- before.
-local function pass(self, method, input, gradOutput, scale)
+local function pass(self, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
    if self.table and not isLeft(self) then
       module.overlap = self.overlap
-      return within(self, module[method], module, input, gradOutput, scale)
+      return within(self, module[method], module, input, gradOutput, factor)
    end
    local call = self.overlap and not self.table and params:begin(self.dispatcher, 1)
    local ok, result
    if call then
-      ok, result = pcall(within, self, call, module, 1, nil, method, input, gradOutput, scale)
+      ok, result = pcall(within, self, call, module, 1, nil, method, input, gradOutput, factor)
    else
-      ok, result = pcall(self._run, self, method, input, gradOutput, scale)
+      ok, result = pcall(self._run, self, method, input, gradOutput, factor)
    end
    if not ok then
       params:zeroOthers()
@@ -199,16 +199,17 @@ local function pass(self, method, input, gradOutput, scale)
    return result
 end
 
-function DistributedDataParallel:_accumulate(method, input, gradOutput, scale)
+function DistributedDataParallel:_accumulate(method, input, gradOutput, factor)
    local module = self.modules[1]
-   if self.ranks == 1 then return module[method](module, input, gradOutput, scale) end
+   if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
    self:_layOut()
-   if self.deferred then return self:_defer(method, input, gradOutput, scale or 1) end
+   if self.deferred then return self:_defer(method, input, gradOutput, factor or 1) end
    local share
    share, gradOutput = self:_settle(true, gradOutput)
    self:_holdOnce()
    weights.share = share
-   local ok, result = pcall(pass, self, method, input, gradOutput, (scale or 1) * share)
+   local ok, result = pcall(scale.within, NAME, self.foreign, pass, self, method, input, gradOutput,
+      (factor or 1) * share)
    weights.share = nil
    if not ok then error(result, 0) end
    if not self.ordered then learnOrder(self) end
@@ -216,13 +217,13 @@ function DistributedDataParallel:_accumulate(method, input, gradOutput, scale)
    return result
 end
 
-function DistributedDataParallel:backward(input, gradOutput, scale)
-   self.gradInput = self:_accumulate('backward', input, gradOutput, scale)
+function DistributedDataParallel:backward(input, gradOutput, factor)
+   self.gradInput = self:_accumulate('backward', input, gradOutput, factor)
    return self.gradInput
 end
 
-function DistributedDataParallel:accGradParameters(input, gradOutput, scale)
-   self:_accumulate('accGradParameters', input, gradOutput, scale)
+function DistributedDataParallel:accGradParameters(input, gradOutput, factor)
+   self:_accumulate('accGradParameters', input, gradOutput, factor)
 end
 
 for _, methods in ipairs{alike, bare, deferred, gradients, join} do

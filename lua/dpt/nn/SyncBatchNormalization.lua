@@ -125,7 +125,9 @@ end
 local function gradient(self, input, gradOutput, sums)
    local weight = weights.share or self.rows
    local all = sums * weight
-   distributed.allReduce(all, 'sum', nil, 'gradients of statistics')
+   if not weights.probing then
+      distributed.allReduce(all, 'sum', nil, 'gradients of statistics')
+   end
    self.gradInput:resizeAs(input)
    if self.rows == 0 then return self.gradInput end
    lib.batchnorm_backward(self.gradInput, nil, nil, input, gradOutput, self.weight, self.mean,

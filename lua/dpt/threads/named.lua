@@ -26,8 +26,8 @@ local function isReference(v)
    return kind == 'function' or kind == 'table' or kind == 'userdata'
 end
 
--- Whether a function is Lua's or dpt's own.
-local function isOwn(f)
+--- Whether a function is Lua's or dpt's own.
+function named.isOwn(f)
    local info = debug.getinfo(f, 'S')
    return info.what == 'C' or info.source:find(own, 1, true) == 1
 end
@@ -35,7 +35,7 @@ end
 -- The scripts' functions among those that were asked about: a job's is, whenever it is sent.
 local foreign = setmetatable({}, {__mode = 'k'})
 local function isForeign(f)
-   if foreign[f] == nil and not isOwn(f) then foreign[f] = true end
+   if foreign[f] == nil and not named.isOwn(f) then foreign[f] = true end
    return foreign[f]
 end
 
@@ -45,7 +45,7 @@ local function add(name, module, all)
    if type(module) ~= 'table' then return end
    all = all and name ~= '_G'
    for key, v in next, module do
-      local mine = type(v) == 'function' and isOwn(v) or type(v) ~= 'function' and all
+      local mine = type(v) == 'function' and named.isOwn(v) or type(v) ~= 'function' and all
       if mine and type(key) == 'string' and isReference(v) and not modules[v] then
          modules[v], keys[v] = name, key
       end

@@ -10,6 +10,7 @@ local distributed = require 'dpt.distributed'
 local Params = require 'dpt.parallel.params'
 local buffers = require 'dpt.parallel.params.buffers'
 local digest = require 'dpt.parallel.ranks.digest'
+local scale = require 'dpt.parallel.ranks.scale'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 
 local alike = {}
@@ -22,6 +23,7 @@ function alike:_compare()
    digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)))
    self.table = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
    self.order, self.ordered = nil, false
+   self.foreign = scale.foreign(module, NAME)
    if self.table then return end
    self.params = Params.new{parameters = 0, gradients = 0, buffers = 0}
    self.dispatcher = {run = function(_, f, ...) return {f(module, 1, ...)} end}

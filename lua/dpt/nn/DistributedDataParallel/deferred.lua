@@ -10,6 +10,7 @@ local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local follow = require 'dpt.nn.DataParallelTable.follow'
 local flatten = require 'dpt.parallel.params.flatten'
+local scale = require 'dpt.parallel.ranks.scale'
 local terms = require 'dpt.parallel.ranks.terms'
 local weights = require 'dpt.parallel.ranks.weights'
 
@@ -76,14 +77,15 @@ local function countPass(self, pending, weight, kind, list)
 end
 
 -- A pass whose gradients wait.
-function deferred:_defer(method, input, gradOutput, scale)
+function deferred:_defer(method, input, gradOutput, factor)
    if not self.pending then begin(self) end
    self:_checkPending()
    local pending = self.pending
    local weight, kind, list = self:_weight(gradOutput)
    local share = countPass(self, pending, weight, kind, list)
    if self.table then self.table.deferred = true end
-   local ok, result = pcall(self._run, self, method, input, gradOutput, scale * share)
+   local ok, result = pcall(scale.within, NAME, self.foreign, self._run, self, method, input,
+      gradOutput, factor * share)
    if self.table then self.table.deferred = false end
    if not ok then error(result, 0) end
    pending.version = comm.version(self.params.gradient)
@@ -100,7 +102,7 @@ function deferred:_checkPending()
 end
 
 -- Brings what waits on this rank to the scale of all ranks.
-local function scale(self, pending, unit, sum)
+local function bring(self, pending, unit, sum)
    if self.table then
       self.params.sender = nil
       self.table:syncGradients()
@@ -123,8 +125,8 @@ local function settleTerms(self, pending, gradOutput, list, count, passes)
       count, passes)
    if pending then
       local unit = pending.terms and pending.unit[1] or 0
-      if found.total == terms.SUM then scale(self, pending, 1, 1)
-      else scale(self, pending, unit, found.total) end
+      if found.total == terms.SUM then bring(self, pending, 1, 1)
+      else bring(self, pending, unit, found.total) end
    end
    if list and found.isEven then
       local isSum = numbers[1] == terms.SUM
@@ -165,7 +167,7 @@ function deferred:_settle(isPass, gradOutput)
    end
    local sum, isMean = weights.sum(NAME, all, 1, 2)
    if isMean then sum = sum / passes end
-   if pending then scale(self, pending, pending.unit, sum) end
+   if pending then bring(self, pending, pending.unit, sum) end
    return sum > 0 and weight / sum or 0, gradOutput
 end
 

@@ -1,4 +1,4 @@
---- dpt.nn.DistributedDataParallel.options: checks what a distributed network is made with and of.
+--- dpt.nn.DistributedDataParallel.options: checks what a distributed network is made with.
 --
 -- Invariant: an option that is not known or has a wrong value raises, saying what was wanted.
 local torch = require 'dpt.tensor'
@@ -44,21 +44,6 @@ function options.texts(object)
          (type(value) == 'table' or type(value) == 'function') and 'given' or tostring(value))
    end
    return list
-end
-
---- Raises if a module that adds to gradients would ignore by how much: that is how ranks weigh.
-function options.checkScale(module, owner)
-   for i, inner in ipairs(module:listModules()) do
-      local some = inner:parameters()
-      for _, name in ipairs(some and #some > 0 and {'backward', 'accGradParameters'} or {}) do
-         local info = debug.getinfo(inner[name], 'u')
-         if not info.isvararg and info.nparams < 4 then
-            fail("%s: module %d, a %s, has a method %s without the argument 'scale' (input,"
-               .. ' gradOutput, scale), by which ranks weigh their gradients', owner, i,
-               torch.type(inner), name)
-         end
-      end
-   end
 end
 
 return options

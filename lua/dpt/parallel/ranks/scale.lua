@@ -1,0 +1,119 @@
+--- dpt.parallel.ranks.scale: whether modules of a script heed how much a gradient counts.
+--
+-- Invariant: ranks weigh gradients by the third argument of backward and accGradParameters. A
+-- module of a script that ignores it would be wrong and nobody would see it: so the first call that
+-- adds something to its gradients is done before by a copy of it, with 0, which must add nothing.
+-- Modules have hooks only while a backward pass runs; dpt's own are covered by specs.
+local torch = require 'dpt.tensor'
+local copyTree = require 'dpt.clone'
+local named = require 'dpt.threads.named'
+local weights = require 'dpt.parallel.ranks.weights'
+local fail = require('dpt.ffi').fail
+
+local scale = {}
+
+local METHODS = {'backward', 'accGradParameters'}
+
+-- The parameters' gradients of a module as a list.
+local function gradientsOf(module)
+   local _, gradients = module:parameters()
+   return gradients or {}
+end
+
+--- The modules with parameters that have such methods of a script's.
+-- @return list of {module, number = which one it is, methods = {name = its field or false}}
+function scale.foreign(network, owner)
+   local list = {}
+   for i, module in ipairs(network:listModules()) do
+      local methods, some = {}, #gradientsOf(module) > 0
+      for _, name in ipairs(some and METHODS or {}) do
+         local method = module[name]
+         if not named.isOwn(method) then
+            local info = debug.getinfo(method, 'u')
+            if not info.isvararg and info.nparams < 4 then
+               fail("%s: module %d, a %s, has a method %s without the argument 'scale' (input,"
+                  .. ' gradOutput, scale), by which ranks weigh their gradients', owner, i,
+                  torch.type(module), name)
+            end
+            methods[name] = rawget(module, name) or false
+         end
+      end
+      if next(methods) then list[#list + 1] = {module = module, number = i, methods = methods} end
+   end
+   return list
+end
+
+-- How far apart gradients are; NaN if they are not finite.
+local function distance(a, b)
+   local most = 0
+   for i, t in ipairs(a) do
+      if t:nElement() > 0 then
+         local off = (t - b[i]):abs():max()
+         if off ~= off then return off end
+         most = math.max(most, off)
+      end
+   end
+   return most
+end
+
+-- A copy without the hooks of a backward pass.
+local function copyOf(module, list)
+   local own = {}
+   for _, one in ipairs(list) do own[one.module] = one.methods end
+   local copy = copyTree(module)
+   local originals = module:listModules()
+   for i, inner in ipairs(copy:listModules()) do
+      for _, name in ipairs(METHODS) do
+         rawset(inner, name, own[originals[i]] and own[originals[i]][name] or nil)
+      end
+   end
+   return copy
+end
+
+-- The gradients after a copy's call.
+local function try(one, list, factor, name, input, gradOutput)
+   local copy = copyOf(one.module, list)
+   weights.probing = true
+   local ok, message = pcall(copy[name], copy, copyTree(input), copyTree(gradOutput), factor)
+   weights.probing = false
+   if not ok then error(message, 0) end
+   return gradientsOf(copy)
+end
+
+-- Whether a call has shown that the module heeds its scale; raises if it does not.
+local function heeds(owner, one, list, name, input, gradOutput)
+   local before = gradientsOf(one.module)
+   if distance(try(one, list, 0, name, input, gradOutput), before) > 0 then
+      fail("%s: module %d, a %s, ignores the argument 'scale' of %s(input, gradOutput, scale), by"
+         .. ' which ranks weigh their gradients: with 0 it must add nothing to them', owner,
+         one.number, torch.type(one.module), name)
+   end
+   return distance(try(one, list, 1, name, input, gradOutput), before) ~= 0
+end
+
+--- Calls f(...), a backward pass, in which modules are looked at; those that have passed leave the
+-- list.
+-- @param list of scale.foreign
+function scale.within(owner, list, f, ...)
+   if #list == 0 then return f(...) end
+   local passed, hooked = {}, {}
+   for _, one in ipairs(list) do
+      for name in pairs(one.methods) do
+         local method = one.module[name]
+         hooked[#hooked + 1] = {one.module, name, one.methods[name] or nil}
+         rawset(one.module, name, function(module, input, gradOutput, ...)
+            passed[one] = passed[one] or heeds(owner, one, list, name, input, gradOutput)
+            return method(module, input, gradOutput, ...)
+         end)
+      end
+   end
+   local results = {pcall(f, ...)}
+   for _, hook in ipairs(hooked) do rawset(hook[1], hook[2], hook[3]) end
+   for i = #list, 1, -1 do
+      if passed[list[i]] then table.remove(list, i) end
+   end
+   if not results[1] then error(results[2], 0) end
+   return unpack(results, 2, table.maxn(results))
+end
+
+return scale
