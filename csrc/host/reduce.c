@@ -12,7 +12,14 @@
 #define INLINE DPT__INLINE
 
 /* BEST: as many at once for max and min, where gcc 12 finds vectors only from 32 on. */
-enum { SPREAD = 16, BEST = 32, TILE = 256, BLOCK = DPT__REDUCE_BLOCK, PARALLEL = 2 * BLOCK };
+enum {
+  SPREAD = 32,
+  BEST = 32,
+  TILE = 256,
+  TOGETHER = 8,
+  BLOCK = DPT__REDUCE_BLOCK,
+  PARALLEL = 2 * BLOCK
+};
 
 #define BODY "host/reduce_rows.inc.c"
 #include "host/all_types.inc.c"

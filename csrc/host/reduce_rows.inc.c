@@ -143,7 +143,15 @@ static int64_t FN(find)(const void *data, int64_t n, int64_t stride, const part 
 static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_stride,
                                 int64_t cols, int64_t stride, double p, part *out) {
   WRAP s[TILE] = {0};
-  for (int64_t i = 0; i < rows; i++)
+  int64_t i = 0;
+  for (; i + TOGETHER <= rows; i += TOGETHER) /* in the order of rows, the sum in a register */
+    for (int64_t j = 0; j < cols; j++) {
+      const T *at = x + i * row_stride + j * stride;
+      WRAP sum = s[j];
+      for (int64_t k = 0; k < TOGETHER; k++) sum += TERM(kind, LOAD(at[k * row_stride]), p);
+      s[j] = sum;
+    }
+  for (; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) s[j] += TERM(kind, LOAD(x[i * row_stride + j * stride]), p);
   for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
 }

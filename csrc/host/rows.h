@@ -19,6 +19,10 @@ typedef struct dpt__rows {
   dpt__row_fn *compare[DPT__NMAP][DPT_NDTYPE];  /* comparisons again, with a result in bytes */
   dpt__row_fn *convert[DPT_NDTYPE][DPT_NDTYPE]; /* [to][from] */
   dpt__row_fn *fill[DPT_NDTYPE];                /* r = p */
+  /* Results of whole cache lines, on their boundaries, that are written past the cache; the caller
+   * fences. NULL: computing takes longer than memory. */
+  dpt__row_fn *past[DPT__NMAP][DPT_NDTYPE];
+  void (*copy_past)(void *to, const void *from, size_t bytes);
 } dpt__rows;
 
 extern const dpt__rows dpt__rows_sse2, dpt__rows_avx2, dpt__rows_avx512;

@@ -6,6 +6,7 @@
  */
 #include "host/rows.h"
 #include "base/element.h"
+#include <immintrin.h>
 #include <math.h>
 #include <sleef.h>
 
@@ -19,6 +20,22 @@
 #define ROW(name)                                                                                  \
   static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c,      \
                              double p, double q)
+
+/* A vector past the cache. */
+#if BYTES == 64
+#define STREAM(to, v) _mm512_stream_si512((__m512i *)(to), (__m512i)(v))
+#elif BYTES == 32
+#define STREAM(to, v) _mm256_stream_si256((__m256i *)(to), (__m256i)(v))
+#else
+#define STREAM(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
+#endif
+
+typedef int64_t bytes __attribute__((vector_size(BYTES), aligned(1), may_alias));
+
+static void copy_past(void *to, const void *from, size_t n) {
+  for (size_t i = 0; i < n; i += BYTES)
+    STREAM((char *)to + i, *(const bytes *)((const char *)from + i));
+}
 
 #define T uint8_t
 #define U uint8_t
@@ -129,4 +146,15 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
 #undef X
         },
     .fill = {ALL(fill)},
+    .past =
+        {
+#define PAST_plain(name) [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name)},
+#define PAST_divides(name) PAST_plain(name)
+#define PAST_calls(name)
+#define PAST_calls_divides(name)
+#define DPT_REAL(name, known, operands, trait, formula) PAST_##trait(name)
+#define DPT_MAP(name, known, operands, trait, real, integer) PAST_##trait(name)
+#include "ops/map.def"
+        },
+    .copy_past = copy_past,
 };

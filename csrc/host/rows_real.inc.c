@@ -104,16 +104,20 @@ INLINE V FN(fmod)(V x, V y) {
 
 typedef V FN(formula)(V a, V b, V c, V p, V q);
 
-/* One loop for all operations; it is inlined with a constant formula and operand count. */
-INLINE void FN(loop)(FN(formula) * f, int operands, int64_t n, T *r, const T *a, const T *b,
-                     const T *c, double p_, double q_) {
+/* One loop for all operations; it is inlined with a constant formula, operand count and `past`. */
+INLINE void FN(loop)(FN(formula) * f, int operands, int past, int64_t n, T *r, const T *a,
+                     const T *b, const T *c, double p_, double q_) {
   V p = VEC((T)p_), q = VEC((T)q_), x = {0}, y = {0}, z = {0}, w;
   int64_t i = 0;
   for (; i + W <= n; i += W) {
     x = *(const FN(vector) *)(a + i);
     if (operands > 1) y = *(const FN(vector) *)(b + i);
     if (operands > 2) z = *(const FN(vector) *)(c + i);
-    *(FN(vector) *)(r + i) = f(x, y, z, p, q);
+    w = f(x, y, z, p, q);
+    if (past)
+      STREAM(r + i, w);
+    else
+      *(FN(vector) *)(r + i) = w;
   }
   if (i == n) return;
   size_t rest = (size_t)(n - i) * sizeof(T);
@@ -127,11 +131,21 @@ INLINE void FN(loop)(FN(formula) * f, int operands, int64_t n, T *r, const T *a,
 
 #define DPT_REAL(name, known, operands, trait, formula)                                            \
   static V FN(f_##name)(V a, V b, V c, V p, V q) { return VEC(formula); }                          \
-  ROW(name) { FN(loop)(FN(f_##name), operands, n, r, a, b, c, p, q); }
+  ROW(name) { FN(loop)(FN(f_##name), operands, 0, n, r, a, b, c, p, q); }                          \
+  PAST_##trait(name, operands)
+#define PAST_plain(name, operands)                                                                 \
+  ROW(past_##name) { FN(loop)(FN(f_##name), operands, 1, n, r, a, b, c, p, q); }
+#define PAST_divides(name, operands) PAST_plain(name, operands)
+#define PAST_calls(name, operands)
+#define PAST_calls_divides(name, operands)
 #define DPT_MAP(name, known, operands, trait, real, integer)                                       \
   DPT_REAL(name, known, operands, trait, real)
 #include "ops/map.def"
 
+#undef PAST_plain
+#undef PAST_divides
+#undef PAST_calls
+#undef PAST_calls_divides
 #undef V
 #undef INLINE
 #undef K

@@ -3,7 +3,8 @@
  * Invariant: a tile is nj rows of ni elements. An operand whose rows are dense is used in place;
  * which thread computes a tile, and in how many calls, changes no bit of it. Tiles of transposed
  * operands are visited in groups of rows, so that their pages stay translated. Large dense results
- * that no other operand shares are written past the cache, in whole lines.
+ * that no other operand shares are written past the cache, in whole lines (but numbers that are
+ * filled in: where nothing is read the cache helps).
  */
 #include "host/tile.h"
 #include "base/element.h"
@@ -15,11 +16,12 @@
 enum {
   BUFFER = 4096,          /* elements of a buffer, and of a tile with a transposed operand */
   TILE = 1024,            /* elements of a tile with other strides */
+  PIECE = 256,            /* of them at once: the lines that these use stay in the nearest cache */
   CHUNK = 16384,          /* elements of a tile where all operands are dense */
   LINE = 64,              /* bytes of a cache line */
   GROUP = 4,              /* rows of tiles visited together */
   SHORT = 48,             /* rows below this are gathered several at a time */
-  LONG = 65536,           /* elements of a row from which writing past the cache pays */
+  LONG = 1024,            /* elements of a row from which writing past the cache pays */
   PARALLEL = 32768,       /* elements from which several threads pay */
   PARALLEL_COSTLY = 8192, /* the same for costly functions */
   PAST_CACHE = 16 << 20   /* bytes of a result from which it is written past the cache */
@@ -35,7 +37,7 @@ typedef struct layout {
   int64_t tiles;  /* in all */
   int64_t group;  /* rows of tiles visited together */
   int di, dj;     /* the two dimensions; dj -1: there is only one */
-  int past_cache;
+  int past_cache, strided;
 } layout;
 
 /* 4 x 4 elements of 4 bytes, 2 x 2 of 8: to[x][y] = from[y][x]. */
@@ -94,20 +96,6 @@ static void tile_scatter(size_t size, void *to, const void *from, int64_t pitch,
   DPT__BY_WIDTH(size, SCATTER, to, from, pitch, nj, ni, sj, si);
 }
 
-/* Copies whole cache lines past the cache; to is aligned to one. */
-static void stream_out(char *to, const char *from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += LINE) {
-    __m128i a = _mm_loadu_si128((const __m128i *)(from + i));
-    __m128i b = _mm_loadu_si128((const __m128i *)(from + i + 16));
-    __m128i c = _mm_loadu_si128((const __m128i *)(from + i + 32));
-    __m128i d = _mm_loadu_si128((const __m128i *)(from + i + 48));
-    _mm_stream_si128((__m128i *)(to + i), a);
-    _mm_stream_si128((__m128i *)(to + i + 16), b);
-    _mm_stream_si128((__m128i *)(to + i + 32), c);
-    _mm_stream_si128((__m128i *)(to + i + 48), d);
-  }
-}
-
 typedef union buffer {
   __m128i align;
   char bytes[BUFFER * 8];
@@ -145,26 +133,45 @@ static void find_tile(const layout *plan, int64_t number, tile *t) {
     t->data[k] = walk->data[k] + position[k] * (int64_t)dpt__dtype_size(walk->dtype[k]);
 }
 
-/* Dense operands, a large result: computed into a buffer and written in whole lines; the ends of
- * the row that share a line with something else go the usual way. */
+/* n elements through a row function; data goes on behind them. */
+static void tile_run(const layout *plan, dpt__row_fn *row, int64_t n, void *to, char **data) {
+  row(n, to ? to : data[0], data[1], data[2], data[3], plan->task->p, plan->task->q);
+  for (int k = 0; k < plan->walk->noperand; k++)
+    data[k] += n * (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
+}
+
+static int tile_copies(const layout *plan) {
+  const dpt__walk *walk = plan->walk;
+  return walk->noperand == 2 && walk->dtype[0] == walk->dtype[1] &&
+         plan->task->row == plan->rows->convert[walk->dtype[0]][walk->dtype[0]];
+}
+
+/* Dense operands, a large result: written in whole lines, by way of a buffer where the row function
+ * can't; the ends of the row that share a line with something else go the usual way. */
 static void tile_row_past_cache(const layout *plan, const tile *t) {
-  const dpt__task *task = plan->task;
-  int64_t size[DPT__OPERANDS];
+  dpt__row_fn *row = plan->task->row;
   char *data[DPT__OPERANDS] = {NULL};
   buffer work;
-  for (int k = 0; k < plan->walk->noperand; k++) {
-    size[k] = (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
-    data[k] = t->data[k];
+  for (int k = 0; k < plan->walk->noperand; k++) data[k] = t->data[k];
+  int64_t size = (int64_t)dpt__dtype_size(plan->walk->dtype[0]), line = LINE / size;
+  int64_t before = -(intptr_t)data[0] & (LINE - 1);
+  int64_t first = before % size ? t->ni : dpt__min(before / size, t->ni);
+  int64_t whole = (t->ni - first) / line * line, rest = t->ni - first - whole;
+  if (first) tile_run(plan, row, first, NULL, data);
+  if (tile_copies(plan)) {
+    plan->rows->copy_past(data[0], data[1], (size_t)(whole * size));
+    data[0] += whole * size;
+    data[1] += whole * size;
+  } else if (plan->task->past) {
+    tile_run(plan, plan->task->past, whole, NULL, data);
+  } else {
+    for (int64_t n; whole; whole -= n) {
+      n = dpt__min(whole, TILE);
+      tile_run(plan, row, n, work.bytes, data);
+      plan->rows->copy_past(data[0] - n * size, work.bytes, (size_t)(n * size));
+    }
   }
-  for (int64_t i = 0, n; i < t->ni; i += n) {
-    int64_t off_line = -(intptr_t)data[0] & (LINE - 1), left = t->ni - i;
-    n = off_line ? off_line / size[0] : left < TILE ? left : TILE;
-    int whole = !off_line && n * size[0] % LINE == 0;
-    if (n > left || n == 0) n = left;
-    task->row(n, whole ? work.bytes : data[0], data[1], data[2], data[3], task->p, task->q);
-    if (whole) stream_out(data[0], work.bytes, (size_t)(n * size[0]));
-    for (int k = 0; k < plan->walk->noperand; k++) data[k] += n * size[k];
-  }
+  if (rest) tile_run(plan, row, rest, NULL, data);
   _mm_sfence(); /* on the thread that wrote: nothing else orders such stores */
 }
 
@@ -172,8 +179,7 @@ static void tile_row_past_cache(const layout *plan, const tile *t) {
 static int tile_copy_directly(const layout *plan, const tile *t) {
   const dpt__walk *walk = plan->walk;
   size_t size = dpt__dtype_size(walk->dtype[0]);
-  if (walk->noperand != 2 || walk->dtype[0] != walk->dtype[1]) return 0;
-  if (plan->task->row != plan->rows->convert[walk->dtype[0]][walk->dtype[0]]) return 0;
+  if (!tile_copies(plan)) return 0;
   if (t->stride_i[0] == 1)
     tile_gather(size, t->data[0], t->stride_j[0], t->data[1], t->nj, t->ni, t->stride_j[1],
                 t->stride_i[1]);
@@ -185,19 +191,13 @@ static int tile_copy_directly(const layout *plan, const tile *t) {
   return 1;
 }
 
-static void one_tile(const layout *plan, int64_t number) {
+static void tile_compute(const layout *plan, const tile *at) {
   const dpt__walk *walk = plan->walk;
   const dpt__task *task = plan->task;
   buffer work[DPT__OPERANDS], raw;
   char *data[DPT__OPERANDS] = {NULL};
   int64_t pitch[DPT__OPERANDS] = {0}; /* bytes from row to row of what the row function sees */
-  tile t;
-  find_tile(plan, number, &t);
-  if (plan->past_cache) {
-    tile_row_past_cache(plan, &t);
-    return;
-  }
-  if (tile_copy_directly(plan, &t)) return;
+  tile t = *at;
   int64_t count = t.ni * t.nj;
   int together = 1; /* all rows can be computed in one call */
   for (int k = walk->noperand - 1; k >= 0; k--) {
@@ -237,6 +237,23 @@ static void one_tile(const layout *plan, int64_t number) {
                t.stride_i[0]);
 }
 
+static void one_tile(const layout *plan, int64_t number) {
+  tile t;
+  find_tile(plan, number, &t);
+  if (plan->past_cache) {
+    tile_row_past_cache(plan, &t);
+    return;
+  }
+  if (tile_copy_directly(plan, &t)) return;
+  int64_t piece = plan->strided && t.nj == 1 ? PIECE : t.ni;
+  for (int64_t left = t.ni; left; left -= t.ni) {
+    t.ni = dpt__min(left, piece);
+    tile_compute(plan, &t);
+    for (int k = 0; k < plan->walk->noperand; k++)
+      t.data[k] += t.ni * t.stride_i[k] * (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
+  }
+}
+
 /* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
  * as high as a cache line of it; several short rows at a time otherwise. */
 static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
@@ -259,7 +276,8 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
     int64_t size = (int64_t)dpt__dtype_size(walk->dtype[0]);
     plan->bi = dpt__min(plan->si, native ? CHUNK : TILE);
     plan->bj = 1;
-    plan->past_cache = native && plan->si >= LONG && dpt__walk_count(walk) * size >= PAST_CACHE;
+    plan->past_cache = native && walk->noperand > 1 && plan->si >= LONG &&
+                       dpt__walk_count(walk) * size >= PAST_CACHE;
     for (int k = 1; k < walk->noperand; k++)
       if (walk->data[k] == walk->data[0]) plan->past_cache = 0;
   } else if (high) {
@@ -269,6 +287,7 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
   } else {
     plan->bi = dpt__min(plan->si, TILE);
     plan->bj = dpt__min(plan->sj, TILE / plan->bi);
+    plan->strided = 1;
   }
   plan->ni = (plan->si + plan->bi - 1) / plan->bi;
   plan->nj = (plan->sj + plan->bj - 1) / plan->bj;

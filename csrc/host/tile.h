@@ -15,6 +15,7 @@ typedef struct dpt__task {
   double p, q;
   int32_t dtype[DPT__OPERANDS]; /* what the row function reads and writes */
   int costly;                   /* worth several threads sooner */
+  dpt__row_fn *past;            /* row, written past the cache (host/rows.h), or NULL */
 } dpt__task;
 
 void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__task *task);

@@ -126,6 +126,34 @@ static void large(int64_t rows, int64_t columns, int transposed, int op, int inp
   dpt_tensor_free(&r);
 }
 
+/* Long rows of every 2nd or 3rd element, in place, too: nothing between them is touched. */
+static void long_strided(int64_t step) {
+  enum { N = 5003 };
+  dpt_tensor a = {0}, b = {0}, r = {0};
+  for (int inplace = 0; inplace < 2; inplace++) {
+    OK(dpt_tensor_new(&a, DPT_F32, 2, (int64_t[]){N, step}));
+    OK(dpt_tensor_new(&b, DPT_F32, 2, (int64_t[]){N, step}));
+    OK(dpt_tensor_new(&r, DPT_F32, 2, (int64_t[]){N, step}));
+    fill_storage(&a);
+    fill_storage(&b);
+    OK(dpt_copy(&r, &a));
+    for (int i = 0; i < 3; i++)
+      OK(dpt_select((dpt_tensor *[]){&a, &b, &r}[i], (dpt_tensor *[]){&a, &b, &r}[i], 1, 1));
+    OK(dpt_map2(DPT__MAP_cadd, &r, inplace ? &r : &a, &b, 2, 0));
+    const float *x = a.storage_->data, *y = b.storage_->data, *out = r.storage_->data;
+    int bad = 0;
+    for (int64_t i = 0; i < N * step; i++) {
+      float want = x[i];
+      if (i % step == 1) expect(DPT__MAP_cadd, DPT_F32, 0, &want, &x[i], &y[i], NULL, 2, 0);
+      bad += memcmp(&want, out + i, 4) != 0;
+    }
+    CHECK(bad == 0);
+    dpt_tensor_free(&a);
+    dpt_tensor_free(&b);
+    dpt_tensor_free(&r);
+  }
+}
+
 static void rejected(void) {
   dpt_tensor f = {0}, g = {0}, d = {0}, l = {0}, u = {0}, h = {0}, r = {.kind_ = DPT_F32};
   OK(dpt_tensor_new(&f, DPT_F32, 1, (int64_t[]){3}));
@@ -218,6 +246,7 @@ int main(void) {
   large(2300, 2100, 1, DPT__MAP_csub, 0);
   large(70000, 3, 1, DPT__MAP_cadd, 0);
   large(3, 70000, 1, DPT__MAP_cadd, 1);
+  for (int64_t step = 2; step < 4; step++) long_strided(step);
   rejected();
   on_device();
   return check_end();

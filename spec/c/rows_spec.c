@@ -298,6 +298,18 @@ static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int s
       if (byte[i] != own) fail(op, dtype, i, n, "in bytes it differs");
     }
   }
+  if (rows->past[op][dtype]) {
+    static _Alignas(64) char lines[8 * MOST + 64];
+    int64_t whole = n * (int64_t)size / 64 * 64;
+    memset(lines, 0x5a, sizeof lines);
+    rows->past[op][dtype](whole / (int64_t)size, lines, x, ops[op].operands > 1 ? y : NULL,
+                          ops[op].operands > 2 ? z : NULL, p, q);
+    if (memcmp(lines, out, (size_t)whole) || lines[whole] != 0x5a)
+      fail(op, dtype, 0, n, "past the cache it differs");
+    memset(lines, 0, sizeof lines);
+    rows->copy_past(lines, out, (size_t)whole);
+    if (memcmp(lines, out, (size_t)whole) || lines[whole]) fail(op, dtype, 0, n, "a copy differs");
+  }
   memcpy(one, out, size);
   char keep[8 * MOST];
   memcpy(keep, out, (size_t)n * size);
