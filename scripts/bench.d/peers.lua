@@ -116,6 +116,8 @@ if #names == 0 and not options['--avx2'] then
    frame.page(root .. 'docs/performance.md', ([[# Performance
 
 `scripts/bench peers` wrote this page: %s. The last column has PyTorch's spread, then dpt's.
+A training step computes no gradient of its batch: PyTorch is not asked for it, and here, as in
+Torch7, a script says `net:get(1).gradInput = nil`.
 Rows below their wanted ratio are work to do.]]):format(title), rows)
 end
 frame.finish{{'peers', ('%d of %d rows'):format(#rows - 1 - short, #rows - 1),

@@ -1,12 +1,14 @@
 --- Rows of `scripts/bench peers` about layers and training; peer.py has PyTorch's side of each.
 --
 -- Invariant: as tensors.lua. A training step is zero, forward, loss, backward and SGD with momentum
--- on the flat parameters. With 2 workers nn.DataParallelTable runs two host devices of one core
--- each, and PyTorch's DistributedDataParallel, on gloo, two processes of one thread; the batch is
--- the same.
+-- on the flat parameters. The gradient of the batch is asked for on neither side: here the first
+-- layer's gradInput is nil, as scripts of Torch7 say it. With 2 workers nn.DataParallelTable runs
+-- two host devices of one core each, and PyTorch's DistributedDataParallel, on gloo, two processes
+-- of one thread; the batch is the same.
 local rows = {}
 
 local function classes(net, x, n)
+   net:get(1).gradInput = nil
    return {net = net, criterion = nn.CrossEntropyCriterion(), x = x,
       y = torch.FloatTensor(x:size(1)):random(1, n)}
 end
