@@ -813,6 +813,9 @@ int dpt_threads_get(void);
 /* Ctrl-C ends the process from now on also in compiled Lua, in a wait and in a kernel, with the
  * terminal as it is now. A handler of the script's own is left alone. */
 int dpt_interrupt_install(void);
+/* Ctrl-C ends by an error what Lua runs, as soon as interpreted code runs, and a second one within
+ * two seconds the process (on: 1); or the process at once (0). */
+int dpt_interrupt_prompt(int on);
 
 /* What streams do, item by item, from start to stop, in at most n records; stop waits until all
  * that was queued meanwhile has run. Times are dpt_clock's in nanoseconds. label: of this thread:

@@ -27,7 +27,7 @@ return {
       ['device/operands'] = 'init',
       ['device/queues'] = 'streams',
       ['device/scratch'] = 'init',
-      ['launcher/launcher'] = 'main doctor repl shell',
+      ['launcher/launcher'] = 'main doctor repl shell help reference',
       ['launcher/luajit'] = 'main',
       ['profiler/init'] = 'events',
       ['profiler/timeline'] = 'colours page page_script',

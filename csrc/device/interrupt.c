@@ -1,10 +1,12 @@
-/* interrupt.c: Ctrl-C ends the process, whatever it is doing.
+/* interrupt.c: Ctrl-C ends the process, whatever it is doing; at the prompt, what Lua runs.
  *
  * Why: a loop that LuaJIT compiled never looks at the hook that its interpreter sets on SIGINT, and
  * a wait or a kernel runs no Lua at all. Invariant: a handler that the script or another library
  * installed is left alone; only the system's default and the interpreter's own (a function of the
  * main program) are replaced. The terminal gets its old settings, and the exit status is that of a
- * process killed by SIGINT. dpt's own threads block all signals.
+ * process killed by SIGINT. dpt's own threads block all signals. At the prompt the interpreter's
+ * own handler is called, which makes the next instruction of Lua raise an error; a second signal
+ * within two seconds ends the process.
  */
 #define _GNU_SOURCE
 #include "base/status.h"
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct termios terminal;
@@ -34,6 +37,28 @@ static void interrupt_handler(int signal_number) {
   pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
+static void (*interrupt_interpreters)(int); /* NULL: the interpreter had none */
+
+static void interrupt_prompt_handler(int signal_number);
+static const struct sigaction interrupt_at_prompt = {.sa_handler = interrupt_prompt_handler,
+                                                     .sa_flags = SA_RESTART};
+
+static void interrupt_prompt_handler(int signal_number) {
+  static struct timespec last;
+  struct timespec now;
+  int saved = errno;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  double seconds = (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
+  if (last.tv_sec && seconds < 2) {
+    interrupt_handler(signal_number);
+    return;
+  }
+  last = now;
+  interrupt_interpreters(signal_number); /* which leaves the next signal to the system */
+  sigaction(signal_number, &interrupt_at_prompt, NULL);
+  errno = saved;
+}
+
 /* The handler belongs to the program that runs, not to a library or to code made at run time. */
 static int interrupt_belongs_to_program(void (*handler)(int)) {
   Dl_info its, program;
@@ -46,7 +71,19 @@ int dpt_interrupt_install(void) {
   if (sigaction(SIGINT, NULL, &old)) return dpt__fail("SIGINT: %s", strerror(errno));
   if (old.sa_flags & SA_SIGINFO || old.sa_handler == SIG_IGN) return 0;
   if (old.sa_handler != SIG_DFL && !interrupt_belongs_to_program(old.sa_handler)) return 0;
+  if (old.sa_handler != SIG_DFL && old.sa_handler != interrupt_handler)
+    interrupt_interpreters = old.sa_handler;
   has_terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &terminal) == 0;
   if (sigaction(SIGINT, &action, NULL)) return dpt__fail("SIGINT: %s", strerror(errno));
+  return 0;
+}
+
+int dpt_interrupt_prompt(int on) {
+  struct sigaction old, action = {.sa_handler = interrupt_handler, .sa_flags = SA_RESTART};
+  if (sigaction(SIGINT, NULL, &old)) return dpt__fail("SIGINT: %s", strerror(errno));
+  int own = old.sa_handler == interrupt_handler || old.sa_handler == interrupt_prompt_handler;
+  if (old.sa_flags & SA_SIGINFO || !own || !interrupt_interpreters) return 0;
+  if (sigaction(SIGINT, on ? &interrupt_at_prompt : &action, NULL))
+    return dpt__fail("SIGINT: %s", strerror(errno));
   return 0;
 }

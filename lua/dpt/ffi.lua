@@ -142,6 +142,19 @@ local lib = setmetatable({}, {__index = function(lib, name)
    return wrapper
 end})
 
+--- Opens a library that dpt works without, under the first of its names that is installed.
+-- @param used C declarations of what is used of it, or of C's own library
+-- @return the library, or nil
+local function optional(used, ...)
+   for _, name in ipairs{...} do
+      local found, library = pcall(ffi.load, name)
+      if found then
+         ffi.cdef(used)
+         return library
+      end
+   end
+end
+
 return {
    ffi = ffi,
    C = C,
@@ -150,6 +163,7 @@ return {
    type = type,
    raise = raise,
    raiseMessage = raiseMessage,
+   optional = optional,
    --- Raises a formatted error message at the line of dpt's caller.
    fail = function(...) return raise(string.format(...)) end,
    --- Whether libdpt declares the function `name` (without "dpt_") as one that returns a status.

@@ -42,6 +42,7 @@ steps=(
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
   'many         rest build     the Lua specs of DataParallelTable on 64 devices'
   'browser      rest build     pages of profiles in a headless Chromium'
+  'prompt       rest build     the prompt in a terminal: completion, history, Ctrl-C'
   'cuda         rest setup     the plugin builds where there is a toolkit, and opens its libraries'
   'leaks        rest build     valgrind finds no leak after many networks'
   'rock         rest setup     luarocks installs dpt; it works from another directory'
@@ -294,13 +295,18 @@ SETS
   return $status
 }
 
-# One architecture: that the text compiles without a warning is the same for all.
 run_browser() {
   command -v chromium >/dev/null ||
     echo 'skipped: pages of profiles in a browser: there is no chromium (scripts/setup --rest)'
   specs spec/support/browser.lua
 }
 
+run_prompt() {
+  scripts/setup --rest || return 1
+  specs spec/support/prompt.lua
+}
+
+# One architecture: that the text compiles without a warning is the same for all.
 run_cuda() {
   if ! command -v nvcc >/dev/null && [ ! -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
     echo 'there is no nvcc here: not built'

@@ -77,6 +77,7 @@ describe('The launcher', function()
       assert.equal('1\n2\n', (run(command .. " -e 'x = 1 print(x)' -e 'print(x + 1)'")))
       assert.equal('table\n', (run(command .. " -l nn -e 'print(type(nn))'")))
       assert.equal('5\n', (run("echo 'print(5)' | " .. command)))
+      assert.equal('3\nb\n', (run(command .. [[ -e '1 + 2, "b"']])))
       assert.equal('dpt 0.1.0\n', (run(command .. ' --version')))
    end)
 
@@ -153,6 +154,29 @@ y]]
       assert.equal('more', select(2, repl.compile 'x = {1,'))
       assert.equal('function', type(repl.compile 'x = {1,\n2}'))
       assert.equal('function', type(repl.compile '= 1, 2 -- two'))
+   end)
+
+   it('runs neither bytecode nor the codes of keys', function()
+      local code = ('x'):rep(3) .. '\27[A'
+      assert.matches('code of a key', select(2, repl.compile(code)))
+      assert.matches('bytecode', select(2, repl.compile(string.dump(function() return 1 end))))
+      assert.is_function(repl.compile '\tx = "\195\164"')
+   end)
+
+   it('runs a command of the shell behind $, and prints its help behind ?', function()
+      local text = run("printf '$ echo from the shell\\n?\\n' | " .. command .. ' -i')
+      assert.matches('^from the shell\n%? NAME ', text)
+   end)
+
+   it('ends what runs at Ctrl-C, and goes on', function()
+      local name = program '' -- what is typed comes from a pipe, signals go to the prompt alone
+      local text = run(([[{ echo 'while true do io.open("%s.ready", "w"):close() end'
+         for i in $(seq 2400); do [ -e %s.ready ] && break; sleep 0.05; done
+         kill -INT $(cat %s) && echo '6 * 7'; } |
+         sh -c 'echo $$ > %s; exec "$@"' - env -u DPT_LUAJIT %s -i; rm -f %s.ready]]):format(name,
+         name, name, name, command, name))
+      assert.matches('interrupted!', text)
+      assert.matches('\n42\n$', text)
    end)
 
    it('prints tensors in tables by type and size, and tables that hold themselves', function()

@@ -167,9 +167,9 @@ function doctor.run()
       devices(dpt)
       gpus(C, ffi)
       ranks(dpt.distributed)
-   end
-   if output('command -v rlwrap') == '' then
-      say('optional', 'rlwrap gives the prompt a history (Debian: apt-get install rlwrap)')
+      if not require('dpt.launcher.editor').installed() then
+         say('optional', 'libedit gives the prompt history and editing (Debian: libedit2)')
+      end
    end
    print(problems == 0 and 'all is well' or 'problems: ' .. problems)
    return problems == 0 and 0 or 1

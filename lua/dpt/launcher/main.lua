@@ -78,7 +78,7 @@ for _, step in ipairs(steps) do
    if step[1] == 'l' then
       protect(require, step[2])
    else
-      protect(loaded(loadstring(step[2], '=(command line)')))
+      protect(loaded(require('dpt.launcher.repl').command(step[2])))
    end
 end
 if profile then protect(require('dpt.launcher.profile').begin, profile) end

@@ -2,8 +2,13 @@
 --
 -- Invariant: a line that is an expression (or begins with `=`) prints its values as Torch7's `th`
 -- did: tensors whole, tables with their fields. A line that is not yet complete asks for more. An
--- error prints a traceback and the prompt goes on.
+-- error prints a traceback and the prompt goes on; so does Ctrl-C, which ends what runs. What was
+-- typed is text: bytecode and the codes of keys are never run. It is not compiled to machine code,
+-- which would not see Ctrl-C; the functions that it calls are.
 local torch = require('dpt.class').torch
+local dptffi = require 'dpt.ffi'
+local editor = require 'dpt.launcher.editor'
+local sys = require 'dpt.util.sys'
 
 local repl = {}
 
@@ -64,12 +69,15 @@ end
 -- @return function(pack), which hands an expression's values to pack; or nil and 'more' if the
 -- text is not complete; or nil and the error
 function repl.compile(text)
+   if text:find '[%z\1-\8\14-\31]' then
+      return nil, 'stdin: got the code of a key that this prompt does not know, or bytecode'
+   end
    local expression = text:match('^%s*=(.*)$') or text
    -- not a tail call, which would leave the expression's line out of tracebacks
-   local chunk = loadstring('local pack = ... pack(' .. expression .. '\n)', '=stdin')
+   local chunk = load('local pack = ... pack(' .. expression .. '\n)', '=stdin', 't')
    if chunk then return chunk end
    local why
-   chunk, why = loadstring(text, '=stdin')
+   chunk, why = load(text, '=stdin', 't')
    if chunk then return chunk end
    return nil, why:find("'<eof>'", 1, true) and 'more' or why
 end
@@ -78,40 +86,106 @@ local function explain(why)
    return (debug.traceback(tostring(why), 2):gsub('\n[^\n]*dpt/launcher/repl.lua.*$', ''))
 end
 
---- Runs what was typed and prints its values, or its error.
-function repl.evaluate(chunk)
+-- Colours of a terminal, by what they are for; none elsewhere.
+local function colours(prompts)
+   local term = os.getenv 'TERM'
+   local on = prompts and dptffi.C.dpt_terminal(1) == 1 and not os.getenv 'NO_COLOR' and term
+      and term ~= 'dumb'
+   local function colour(code)
+      return on and function(text) return '\27[' .. code .. 'm' .. text .. '\27[0m' end
+         or function(text) return text end
+   end
+   return {prompt = colour '1;34', wrong = colour '31', time = colour '2', on = on}
+end
+
+local function wrong(look, why)
+   io.stdout:flush()
+   io.stderr:write(look.wrong(why), '\n')
+end
+
+--- Runs what was typed and prints its values, or its error. @return false: Ctrl-C has ended it
+function repl.evaluate(chunk, look)
+   look = look or colours(false)
    local results = {n = 0}
+   local began = sys.clock()
    local ok, why = xpcall(function()
       chunk(function(...) results = {n = select('#', ...), ...} end)
    end, explain)
+   local seconds = sys.clock() - began
    if ok then
       ok, why = xpcall(function()
          for i = 1, results.n do print(repl.format(results[i])) end
       end, explain)
    end
-   if not ok then
-      io.stdout:flush()
-      io.stderr:write(why, '\n')
+   if not ok then wrong(look, why) end
+   if look.on then print(look.time(('[%.4fs]'):format(seconds))) end
+   return ok or not why:find('interrupted!', 1, true)
+end
+
+-- The same, where Ctrl-C ends what runs: its error may come at any line up to the end of this.
+local function interruptible(chunk, look)
+   jit.off(chunk, true)
+   dptffi.C.dpt_interrupt_prompt(1)
+   return repl.evaluate(chunk, look)
+end
+
+--- Prints the values of an expression, or runs statements: what `dpt -e` was given.
+-- @return a function, or nil and the error
+function repl.command(text)
+   local chunk = load('local pack = ... pack(' .. text .. '\n)', '=(command line)', 't')
+   if not chunk then return load(text, '=(command line)', 't') end
+   return function()
+      chunk(function(...)
+         for i = 1, select('#', ...) do print(repl.format((select(i, ...)))) end
+      end)
    end
+end
+
+-- Lines that are no Lua: `? name` and `$ command`. @return whether this was one
+local function other(line)
+   local mark, rest = line:match '^%s*([?$])%s*(.-)%s*$'
+   if mark == '?' then
+      print((require('dpt.launcher.help').text(rest)))
+   elseif mark == '$' then
+      io.stdout:flush()
+      os.execute(rest)
+   end
+   return mark ~= nil
 end
 
 --- Reads and evaluates until the input ends. @param prompts whether to print prompts
 function repl.run(prompts)
-   if prompts then
-      print(('dpt %s on %s; Ctrl-D leaves'):format(require('dpt')._VERSION, jit.version))
+   local look = colours(prompts)
+   local edits = prompts and editor.open()
+   local function ask(prompt)
+      -- what stands between \1 and \1 takes no place on the line
+      if edits then return editor.read((look.prompt(prompt):gsub('\27%[[%d;]*m', '\1%0\1'))) end
+      if prompts then io.write(prompt) io.flush() end
+      return io.read()
    end
-   local text
+   if prompts then
+      print(('dpt %s on %s; ? is help, Ctrl-D leaves'):format(require('dpt')._VERSION, jit.version))
+   end
+   local text, interrupted = nil, -math.huge
    while true do
-      if prompts then io.write(text and '..> ' or 'dpt> ') io.flush() end
-      local line = io.read()
+      local line = ask(text and '..> ' or 'dpt> ')
       if not line then break end
+      if line == editor.INTERRUPT then
+         if sys.clock() - interrupted < 2 then os.exit(130, true) end
+         text, line = nil, ''
+      elseif not text and other(line) then
+         line = ''
+      end
       text = text and text .. '\n' .. line or line
       if text:find('%S') then
          local chunk, why = repl.compile(text)
          if chunk then
-            repl.evaluate(chunk)
+            local ok, done = pcall(interruptible, chunk, look)
+            debug.sethook()
+            dptffi.C.dpt_interrupt_prompt(0)
+            if not (ok and done) then interrupted = sys.clock() end
          elseif why ~= 'more' then
-            io.stderr:write(why, '\n')
+            wrong(look, why)
          end
          if why ~= 'more' then text = nil end
       else

@@ -1,0 +1,49 @@
+-- What the word before the cursor may become.
+local dpt = require 'dpt'
+local complete = require 'dpt.launcher.complete'
+local folder = require 'spec.support.folder'
+
+local function words(before, text) return table.concat(complete.candidates(before, text), ' ') end
+
+describe('Completion', function()
+   it('lists the names of a package after a dot', function()
+      assert.equal('nn.LogSigmoid nn.LogSoftMax', words('net = ', 'nn.LogS'))
+      assert.equal('nn.SeqLSTM', words('', 'nn.SeqL')) -- no field of nn before its first use
+      assert.equal('torch.rand torch.randn torch.random torch.randperm', words('(', 'torch.rand'))
+      assert.equal('', words('', 'torch.nosuch.x'))
+      assert.equal('', words('', 'nosuch.x'))
+   end)
+
+   it('lists the methods of an object after a colon, inherited ones too', function()
+      _G.completed = dpt.nn.Linear(2, 3)
+      assert.equal('completed:updateAddBuffer', words('', 'completed:updateA'))
+      assert.equal('completed:forward', words('x = ', 'completed:forw'))
+      assert.equal('completed.weight', words('', 'completed.wei'))
+      assert.equal('', words('', 'completed:wei'))
+      assert.equal('completed.weight:narrow', words('', 'completed.weight:narr'))
+      _G.completed = nil
+   end)
+
+   it('lists globals and keywords, and no names that begin with _ unless asked for', function()
+      assert.equal('repeat require return', words('', 're'))
+      assert.equal('nn.Linear.__typename', words('', 'nn.Linear.__typ'))
+      assert.is_nil(words('', 'nn.'):find '__')
+   end)
+
+   it('lists files in a string and behind $', function()
+      folder(function()
+         assert(io.open('one.t7', 'w')):close()
+         assert(io.open("two'.lua", 'w')):close()
+         assert.equal('one.t7', words("torch.load './", 'o'))
+         assert.equal('one.t7', words("torch.load '", 'o'))
+         assert.equal("one.t7 two'.lua", words('torch.load("./', ''))
+         assert.equal('or', words("x = 'closed' .. ", 'or'))
+         assert.equal('one.t7', words('$ ls ./', 'on'))
+      end)
+   end)
+
+   it('knows what words have in common', function()
+      assert.equal('nn.LogS', complete.common{'nn.LogSigmoid', 'nn.LogSoftMax'})
+      assert.equal('', complete.common{'a', 'b'})
+   end)
+end)

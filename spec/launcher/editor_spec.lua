@@ -1,0 +1,14 @@
+-- Where the prompt's history stands; what a terminal does is spec/support/prompt.lua's.
+local run = require 'spec.support.run'
+
+describe('The editor of lines', function()
+   it('keeps the history where the environment says, else in the folder of states', function()
+      local function place(environment)
+         return run.lua("print(require('dpt.launcher.editor').historyFile())", environment)
+      end
+      assert.equal('/a/b\n', place{DPT_HISTORY = '/a/b'})
+      assert.equal('nil\n', place{DPT_HISTORY = ''})
+      assert.equal('/s/dpt/history\n', place{XDG_STATE_HOME = '/s', HOME = '/h'})
+      assert.equal('/h/.local/state/dpt/history\n', place{XDG_STATE_HOME = '', HOME = '/h'})
+   end)
+end)

@@ -1,0 +1,122 @@
+-- The prompt at a terminal: a session in tmux. No name of a spec: step `prompt` runs it, which
+-- installs tmux.
+--
+-- Invariant: each step waits for what it must show, as long as only a hang takes.
+local paths = require('dpt').paths
+local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
+
+local folder = os.tmpname()
+os.remove(folder)
+local sessions, server = 0, nil
+
+local function output(command)
+   local pipe = io.popen(command .. ' 2>&1')
+   local text = pipe:read '*a'
+   pipe:close()
+   return text
+end
+
+local function screen() return output(server .. 'capture-pane -p -J -S -200') end
+
+--- Waits until the screen's end matches; two minutes are more than any busy machine takes.
+local function shows(pattern)
+   local text
+   for _ = 1, 1200 do
+      text = screen():gsub('%s+$', '')
+      if text:find(pattern) then return text end
+      os.execute 'sleep 0.1'
+   end
+   error(("the screen does not show '%s' but:\n%s"):format(pattern, text))
+end
+
+local function keys(...)
+   for _, key in ipairs{...} do output(("%ssend-keys '%s'"):format(server, key)) end
+end
+
+local function stop()
+   if server then output(server .. 'kill-server') end
+end
+
+-- Each in a server of its own, since one that ends may still be there.
+local function start()
+   stop()
+   sessions = sessions + 1
+   server = ('tmux -L %s-%d '):format(paths.basename(folder), sessions)
+   output(("%snew-session -d -x 100 -y 50 -e DPT_HISTORY=%s/history -e DPT_DEVICES=host:2 -e"
+      .. " NO_COLOR= '%s/scripts/dpt; echo ended with $?; exec sleep 600'"):format(server, folder,
+      root))
+   shows 'Ctrl%-D leaves\ndpt>$'
+end
+
+-- One after the other: `lines` sends a line and waits for the next prompt behind what it prints.
+local function line(text, printed)
+   keys((text:gsub("'", [['\'']])), 'Enter')
+   return shows(printed .. '\ndpt>$')
+end
+
+describe('The prompt in a terminal', function()
+   setup(function() os.execute('mkdir ' .. folder) end)
+   teardown(function()
+      stop()
+      os.execute('rm -r ' .. folder)
+   end)
+   before_each(start)
+
+   it('completes names, and lists them at a second Tab', function()
+      keys('nn.LogS', 'Tab', 'Tab')
+      shows 'nn%.LogSigmoid +nn%.LogSoftMax\ndpt> nn%.LogS$'
+      keys('i', 'Tab')
+      shows 'dpt> nn%.LogSigmoid$'
+      keys('()', 'Enter')
+      shows '\nnn%.LogSigmoid\n.*dpt>$'
+   end)
+
+   it('completes files in a string', function()
+      assert(io.open(folder .. '/only_one.lua', 'w')):close()
+      keys('"' .. folder .. '/on', 'Tab')
+      shows 'only_one%.lua$'
+   end)
+
+   it('brings back the lines of an earlier session', function()
+      line('kept = 6 * 7', 'kept = 6 %* 7.-')
+      line('kept', '\n42.-')
+      keys 'C-d'
+      shows 'ended with 0'
+      start()
+      keys('Up', 'Up')
+      shows 'dpt> kept = 6 %* 7$'
+      keys('Enter')
+      shows 'kept = 6 %* 7.*dpt>$'
+      line('kept + 1', '\n43.-')
+   end)
+
+   it('prints the reference of a name, and runs a command of the shell', function()
+      line('?', '%? NAME .-')
+      line('$ echo from the shell', '\nfrom the shell')
+   end)
+
+   it('comes back after Ctrl-C has ended a loop, with what was there', function()
+      line('held = 12', 'held = 12.-')
+      keys('while true do end', 'Enter')
+      shows 'while true do end$'
+      keys 'C-c'
+      shows 'interrupted!.*\ndpt>$'
+      line('held', '\n12.-')
+   end)
+
+   it('forgets a line at Ctrl-C, also one that was not complete', function()
+      keys('for i = 1, 2 do', 'Enter')
+      shows '%.%.>$'
+      keys('print(i)', 'C-c')
+      shows '%^C%s*\ndpt>$'
+      line('7 + 1', '\n8.-')
+   end)
+
+   it('runs no codes of keys', function()
+      line('marker = 1', 'marker = 1.-')
+      keys('Escape', '[24~')
+      keys('C-u', 'marker', 'Enter')
+      shows '\n1\n.*dpt>$'
+      assert.is_nil(screen():find('bytecode', 1, true))
+   end)
+end)
