@@ -1,4 +1,4 @@
-# cdef.cmake: writes OUT, a C file whose dpt_cdef() returns the text of IN between its marks.
+# cdef.cmake: writes OUT, a C file whose function NAME returns the text of IN between its marks.
 file(READ ${IN} text)
 string(FIND "${text}" "/* dpt: cdef begins */" from)
 string(FIND "${text}" "/* dpt: cdef ends */" to)
@@ -11,5 +11,5 @@ string(SUBSTRING "${text}" ${from} ${length} text)
 string(HEX "${text}" hex)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
 string(REGEX REPLACE "(0x0a,)" "\\1\n" bytes "${bytes}")
-file(WRITE ${OUT} "#include \"dpt.h\"\nstatic const char text[] = {${bytes}0};\n"
-  "const char *dpt_cdef(void) { return text; }\n")
+file(WRITE ${OUT} "#include \"${IN}\"\nstatic const char text[] = {${bytes}0};\n"
+  "const char *${NAME}(void) { return text; }\n")

@@ -15,7 +15,7 @@ describe('dpt.compat', function()
    end)
 
    it('says in one line what can be done if a package is not there', function()
-      for name, text in pairs{image = 'needs a C library made for Torch7',
+      for name, text in pairs{stn = 'needs a C library made for Torch7',
          ['lua-nothing'] = '', nngraph = 'luarocks install --deps-mode none nngraph',
          lfs2 = ''} do
          local ok, why = pcall(require, name)

@@ -2,11 +2,13 @@
 --
 -- Invariant: every file of lua/dpt has a spec, every spec covers something. In the folders of
 -- `mirrored`, and wherever a spec has the name of a file, lua/dpt/X/y.lua is covered by
--- spec/X/y_spec.lua, and by spec/X/y_TOPIC_spec.lua; lua/dpt/nn/Y/z.lua by spec/nn/Y_z_spec.lua.
--- The others are in `groups`: by spec, the files of the same folder. A spec names in its text, or
--- in that of its files of spec/support, the classes that it covers.
+-- spec/X/y_spec.lua (lua/image/y.lua by spec/image/y_spec.lua), and by spec/X/y_TOPIC_spec.lua;
+-- lua/dpt/nn/Y/z.lua by spec/nn/Y_z_spec.lua. The others are in `groups`: by spec, the files of the
+-- same folder. A spec names in its text, or in that of its files of spec/support, the classes that
+-- it covers.
 return {
-   mirrored = {'parallel', 'comm', 'profiler', 'cudnn', 'rnn', 'optim', 'threads', 'file'},
+   mirrored = {'parallel', 'comm', 'profiler', 'cudnn', 'rnn', 'optim', 'threads', 'file',
+      'image'},
 
    -- Specs of whole programs, of what users asked for, and of what the clock or chance finds.
    programs = {'scripts', 'user_issues', 'torture', 'golden', 'porting_spec.lua', 'tour_spec.lua'},

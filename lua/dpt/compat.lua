@@ -27,7 +27,7 @@ local remedies = {
    ]]},
    {'needs a C library made for Torch7, which dpt cannot load: put a Lua module of that name, with'
       .. ' the functions that the program uses, on LUA_PATH', [[
-      image tds nnx dp stn fbcunn fbnn mattorch qtlua qttorch qt graphicsmagick camera video signal
+      tds nnx dp stn fbcunn fbnn mattorch qtlua qttorch qt graphicsmagick camera video signal
       cltorch clnn distlearn env unsup matio lmdb parallel ipc hash libtreplutils qtwidget
    ]]},
 }

@@ -23,17 +23,23 @@ local function exists(path)
    return file ~= nil
 end
 
---- Where libdpt.so may be, best first: named by the user, the source tree, an installed tree
--- (plain prefix, then luarocks), Lua's path for C modules, the system.
-local function load()
+--- Where a library of dpt's is, best first: beside the libdpt.so that the user named, the source
+-- tree, an installed tree (plain prefix, then luarocks), Lua's path for C modules; nil: nowhere.
+local function find(name)
    local named = os.getenv 'DPT_LIBRARY'
-   if named then return ffi.load(named, true) end
+   if named then
+      return name == 'libdpt' and named or (named:match '^.*/' or '') .. name .. '.so'
+   end
    for _, folder in ipairs{'', '../../build/', '../../lib/', '../../../../lib/lua/5.1/',
       '../../../../lib/'} do
-      local path = here .. folder .. 'libdpt.so'
-      if exists(path) then return ffi.load(path, true) end
+      local path = here .. folder .. name .. '.so'
+      if exists(path) then return path end
    end
-   local path = package.searchpath('libdpt', package.cpath)
+   return package.searchpath(name, package.cpath)
+end
+
+local function load()
+   local path = find 'libdpt'
    if path then return ffi.load(path, true) end
    local ok, library = pcall(ffi.load, 'dpt', true)
    if not ok then
@@ -52,14 +58,25 @@ local cdef = ffi.string(C.dpt_cdef())
 ffi.cdef(cdef)
 registry.dpt_loaded = true
 
+--- What the names of dpt's own sources begin with: its folder, and those of the libraries that
+-- come with it (image, tds).
+local own = {'@' .. here}
+
+local function isOwn(source)
+   for _, folder in ipairs(own) do
+      if source:sub(1, #folder) == folder then return true end
+   end
+   return false
+end
+
 --- Raises an error message at the line of the first stack frame outside dpt's own sources.
 local function raise(message)
-   local own, level = '@' .. here, 2
+   local level = 2
    while true do
       local info = debug.getinfo(level, 'S')
       if not info then error(message, 0) end
       -- no tail call here: it would shift the levels
-      if info.what ~= 'C' and info.source:sub(1, #own) ~= own then error(message, level) end
+      if info.what ~= 'C' and not isOwn(info.source) then error(message, level) end
       level = level + 1
    end
 end
@@ -162,6 +179,10 @@ return {
    --- Lua's own type(), to which tensors are 'cdata' (dpt.compat's answers 'userdata').
    type = type,
    raise = raise,
+   --- find(name): the path of one more library of dpt's, nil if it is not there.
+   find = find,
+   --- own(folder): the sources in that folder are dpt's own: errors name the line of their caller.
+   own = function(folder) own[#own + 1] = '@' .. folder end,
    raiseMessage = raiseMessage,
    optional = optional,
    --- Raises a formatted error message at the line of dpt's caller.

@@ -55,7 +55,7 @@ steps=(
 # on emulated devices: there they pass both the kernels of csrc/cuda and, for what has none, the
 # host's.
 asan_specs=(spec/ffi_spec.lua spec/device spec/tensor spec/file spec/comm
-  spec/threads spec/nn/DataParallelTable_{buffers,errors}_spec.lua)
+  spec/threads spec/image spec/nn/DataParallelTable_{buffers,errors}_spec.lua)
 asan_emulated=(spec/tensor spec/optim spec/nn/[a-z]*_spec.lua)
 
 # files PATTERN...: files of the repository, also new ones that are not yet committed.

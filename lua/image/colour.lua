@@ -1,0 +1,112 @@
+--- image.colour: colour spaces and maps of colours.
+--
+-- Invariant: conversions take ([destination,] source) of three planes; floats and doubles are 0 to
+-- 1 (lab: of its own ranges), bytes 0 to 255.
+local binding = require 'image.ffi'
+local C, torch, fail, check = binding.C, binding.torch, binding.fail, binding.check
+
+local colour = {}
+
+local function split(a, b)
+   if b ~= nil then return a, b end
+   return nil, a
+end
+
+--- The three planes of a source, and the destination and what to compute into, of `planes` planes.
+local function begin(fn, planes, ...)
+   local dst, src = split(...)
+   binding.three(fn, 'input', src)
+   return src, binding.result(fn, dst, src, planes, src:size(2), src:size(3))
+end
+
+for _, name in ipairs{'rgb2hsl', 'hsl2rgb', 'rgb2hsv', 'hsv2rgb', 'rgb2lab', 'lab2rgb'} do
+   colour[name] = function(...)
+      local fn = 'image.' .. name
+      local src, dst, to = begin(fn, 3, ...)
+      if name:find 'lab' and torch.type(src) == 'torch.ByteTensor' then
+         fail('%s: got a torch.ByteTensor, wanted floats or doubles: lab has negative numbers', fn)
+      end
+      check(fn, C.dpt_image_colour(binding.struct(src), binding.struct(to), name,
+         binding.threads()))
+      return binding.deliver(dst, to)
+   end
+end
+
+--- Each plane of the result is a sum of planes with the weights of a row. Bytes are rounded and
+-- saturate.
+local function mixed(fn, rows, ...)
+   local src, dst, to = begin(fn, #rows, ...)
+   local isByte = torch.type(src) == 'torch.ByteTensor'
+   local from = isByte and src:float() or src
+   for i, row in ipairs(rows) do
+      local sum = torch.mul(from[1], row[1]):add(row[2], from[2]):add(row[3], from[3])
+      to[i]:copy(isByte and sum:round():clamp(0, 255) or sum)
+   end
+   return binding.deliver(dst, to)
+end
+
+function colour.rgb2yuv(...)
+   return mixed('image.rgb2yuv', {{0.299, 0.587, 0.114}, {-0.14713, -0.28886, 0.436},
+      {0.615, -0.51499, -0.10001}}, ...)
+end
+
+function colour.yuv2rgb(...)
+   return mixed('image.yuv2rgb', {{1, 0, 1.13983}, {1, -0.39465, -0.58060}, {1, 2.03211, 0}}, ...)
+end
+
+--- Grey, 1 x H x W.
+function colour.rgb2y(...) return mixed('image.rgb2y', {{0.299, 0.587, 0.114}}, ...) end
+
+--- Each channel's share of the sum of the three.
+function colour.rgb2nrgb(...)
+   local src, dst, to = begin('image.rgb2nrgb', 3, ...)
+   local sum = torch.add(src[1], src[2]):add(src[3]):add(1e-6)
+   for i = 1, 3 do to[i]:copy(torch.cdiv(src[i], sum)) end
+   return binding.deliver(dst, to)
+end
+
+--- image.jetColormap(n): n x 3, from blue over green to red.
+function colour.jetColormap(n)
+   n = binding.number('image.jetColormap', 'n', n, true, 1)
+   local map, level = torch.Tensor(n, 3), torch.range(1, n):mul(4 / n):typeAs(torch.Tensor())
+   for i = 1, 3 do -- a roof whose top is at 3, 2 and 1
+      local roof = torch.add(level, i - 4):abs():mul(-1):add(1.5):clamp(0, 1)
+      map:select(2, i):copy(roof)
+   end
+   return map
+end
+
+--- image.colormap(n): n x 3, colours that differ as well as can be: around the circle of hues.
+function colour.colormap(n)
+   n = binding.number('image.colormap', 'n', n, true, 1)
+   local hsl = torch.DoubleTensor(3, 1, n):fill(0.5)
+   for i = 1, n do
+      hsl[1][1][i] = (i - 1) * 39 % 360 / 360
+      hsl[2][1][i] = (i - 1) / 9 % 0.7 + 0.3
+   end
+   return colour.hsl2rgb(hsl):view(3, n):t():contiguous():typeAs(torch.Tensor())
+end
+
+--- image.y2jet([dst,] levels): a picture of whole numbers from 1 on as a map from blue to red,
+-- 3 x H x W.
+function colour.y2jet(...)
+   local dst, src = split(...)
+   binding.picture('image.y2jet', 'input', src, 1, 3)
+   if src:dim() == 3 and src:size(1) ~= 1 then
+      fail("image.y2jet: argument 'input' is %s, wanted one plane", binding.describe(src))
+   end
+   local h = src:dim() == 1 and 1 or src:size(src:dim() - 1)
+   local w, most = src:size(src:dim()), math.floor(src:max())
+   if src:min() < 1 or src:ne(src):any() then
+      fail('image.y2jet: levels are %g to %g, wanted whole numbers from 1 on', src:min(), most)
+   end
+   local map = colour.jetColormap(most)
+   if torch.type(src) == 'torch.ByteTensor' then map:mul(255):round() end
+   local to
+   dst, to = binding.result('image.y2jet', dst, src, 3, h, w)
+   local levels = src:long():view(h * w)
+   to:copy(map:typeAs(src):index(1, levels):t():contiguous():view(3, h, w))
+   return binding.deliver(dst, to)
+end
+
+return colour

@@ -1,0 +1,223 @@
+--- image.files: pictures in files and in memory: JPEG, PNG, PPM and PGM.
+--
+-- Invariant: a file's first bytes say what it is, its name only what to write. Pictures are planes
+-- x rows x columns; floats and doubles 0 to 1, bytes as they are. An error names the file.
+local binding = require 'image.ffi'
+local ppm = require 'image.ppm'
+local ffi, C, torch, fail, type = binding.ffi, binding.C, binding.torch, binding.fail, binding.type
+
+local files = {}
+
+local TYPES = {byte = 'torch.ByteTensor', float = 'torch.FloatTensor',
+   double = 'torch.DoubleTensor'}
+local codecs = ' ' .. ffi.string(C.dpt_image_codecs())
+
+--- Raises if the library was built without a codec.
+local function need(fn, codec)
+   if codecs:find(' ' .. codec .. ' ', 1, true) then return end
+   fail("%s: dpt's image was built without %s: install lib%s and build again (scripts/setup,"
+      .. ' scripts/build)', fn, codec:upper(), codec)
+end
+
+--- What the first bytes are of; nil: unknown.
+local function formatOf(bytes)
+   if bytes:sub(1, 3) == '\255\216\255' then return 'jpeg' end
+   if bytes:sub(1, 4) == '\137PNG' then return 'png' end
+   if bytes:find '^P[2356]%s' then return 'ppm' end
+end
+
+local function readFile(fn, name)
+   if type(name) ~= 'string' then
+      fail("%s: argument 'filename' is %s, wanted a string", fn, binding.describe(name))
+   end
+   local file, why = io.open(name, 'rb')
+   local bytes = file and file:read '*a'
+   if file then file:close() end
+   if not bytes then fail('%s: %s', fn, why or name .. ': not a file') end
+   return bytes
+end
+
+local function head(fn, what, bytes, wanted)
+   local format = formatOf(bytes)
+   if not format or wanted and format ~= wanted then
+      fail('%s: %s is not a %s file: it begins with %q', fn, what,
+         wanted and wanted:upper() or 'JPEG, PNG, PPM or PGM', bytes:sub(1, 4))
+   end
+   if format == 'ppm' then return format, ppm.head(fn .. ': ' .. what, bytes) end
+   need(fn, format)
+   local about = ffi.new 'int64_t[4]'
+   binding.check(fn .. ': ' .. what, C.dpt_image_head(bytes, #bytes, about))
+   return format, tonumber(about[0]), tonumber(about[1]), tonumber(about[2])
+end
+
+--- One plane or three, whatever was read.
+local function toDepth(fn, what, picture, depth)
+   local planes = picture:size(1)
+   if depth == nil or depth == planes or depth ~= 1 and depth ~= 3 then return picture end
+   if depth == 3 then
+      if planes == 4 then return picture:narrow(1, 1, 3) end
+      if planes <= 2 then
+         return picture:narrow(1, 1, 1):expand(3, picture:size(2), picture:size(3)):clone()
+      end
+   elseif planes == 2 then
+      return picture:narrow(1, 1, 1)
+   elseif planes >= 3 then
+      -- as Torch7: what is loaded as one plane has two dimensions then
+      return require('image.colour').rgb2y(picture:narrow(1, 1, 3))[1]
+   end
+   fail('%s: %s has %d planes, wanted %d', fn, what, planes, depth)
+end
+
+--- Bytes to a picture. @param wanted the only format that will do
+local function decode(fn, what, bytes, depth, kind, wanted)
+   local typename = kind == nil and torch.getdefaulttensortype() or TYPES[kind]
+   if not typename or not (typename == TYPES.byte or typename == TYPES.float
+      or typename == TYPES.double) then
+      if kind ~= nil then binding.word(fn, 'type', kind, TYPES) end
+      typename = TYPES.float
+   end
+   local format, planes, rows, columns = head(fn, what, bytes, wanted)
+   local picture = torch.factory(typename)():resize(planes, rows, columns)
+   if format == 'ppm' then
+      ppm.decode(fn .. ': ' .. what, bytes, picture)
+   else
+      binding.check(fn .. ': ' .. what,
+         C.dpt_image_decode(bytes, #bytes, binding.struct(picture)))
+   end
+   return toDepth(fn, what, picture, depth)
+end
+
+local function decodeTensor(fn, tensor, depth, kind, wanted)
+   if torch.type(tensor) ~= 'torch.ByteTensor' or tensor:nElement() == 0 then
+      fail("%s: argument 'tensor' is %s, wanted a ByteTensor with a file's bytes", fn,
+         binding.describe(tensor))
+   end
+   tensor = tensor:contiguous()
+   return decode(fn, 'the tensor', ffi.string(tensor:data(), tensor:nElement()), depth, kind,
+      wanted)
+end
+
+--- image.load(filename [, depth] [, type]): a picture from a file.
+-- @param depth 1 or 3: makes it so many planes
+-- @param type 'byte', 'float' or 'double' (default: that of torch.Tensor)
+function files.load(name, depth, kind)
+   return decode('image.load', tostring(name), readFile('image.load', name), depth, kind)
+end
+
+--- image.decompress(tensor [, depth] [, type]): a picture from a ByteTensor with a file's bytes.
+function files.decompress(tensor, depth, kind)
+   return decodeTensor('image.decompress', tensor, depth, kind)
+end
+
+--- image.getSize(filename): planes, rows, columns, as a LongTensor.
+function files.getSize(name)
+   local _, planes, rows, columns = head('image.getSize', tostring(name),
+      readFile('image.getSize', name))
+   return torch.LongTensor{planes, rows, columns}
+end
+
+--- Bytes 0 to 255, contiguous, planes first, of what may be floats: those are cut to 0 to 1.
+local function toBytes(fn, tensor)
+   binding.picture(fn, 'tensor', tensor)
+   if torch.type(tensor) ~= 'torch.ByteTensor' then
+      tensor = torch.clamp(tensor:double(), 0, 1):mul(255):round():byte()
+   end
+   tensor = tensor:contiguous()
+   return tensor:dim() == 2 and tensor:view(1, tensor:size(1), tensor:size(2)) or tensor
+end
+
+local function quality(fn, q)
+   q = binding.number(fn, 'quality', q or 75)
+   if q < 0 or q > 100 then fail("%s: argument 'quality' is %g, wanted 0 to 100", fn, q) end
+   return q
+end
+
+--- Each format's encoder: function(fn, bytes, quality) that returns a string.
+local encoders = {
+   jpeg = function(fn, tensor, q)
+      local bytes, n = ffi.new 'char *[1]', ffi.new 'int64_t[1]'
+      binding.check(fn, C.dpt_image_jpeg(binding.struct(tensor), quality(fn, q), bytes, n))
+      local text = ffi.string(bytes[0], n[0])
+      C.dpt_image_free(bytes[0])
+      return text
+   end,
+   png = function(fn, tensor)
+      local bytes, n = ffi.new 'char *[1]', ffi.new 'int64_t[1]'
+      binding.check(fn, C.dpt_image_png(binding.struct(tensor), bytes, n))
+      local text = ffi.string(bytes[0], n[0])
+      C.dpt_image_free(bytes[0])
+      return text
+   end,
+   ppm = ppm.encode,
+}
+
+local function encode(fn, format, tensor, q)
+   if format ~= 'ppm' then need(fn, format) end
+   return encoders[format](fn, toBytes(fn, tensor), q)
+end
+
+local function write(fn, name, format, tensor, q)
+   if type(name) ~= 'string' then
+      fail("%s: argument 'filename' is %s, wanted a string", fn, binding.describe(name))
+   end
+   local bytes = encode(fn, format, tensor, q)
+   local file, why = io.open(name, 'wb')
+   local ok
+   if file then
+      ok, why = file:write(bytes)
+      local closed, late = file:close()
+      if ok and not closed then ok, why = closed, late end
+   end
+   if not ok then fail('%s: %s: %s', fn, name, tostring(why)) end
+end
+
+local FORMATS = {jpg = 'jpeg', jpeg = 'jpeg', png = 'png', ppm = 'ppm', pgm = 'ppm'}
+
+--- image.save(filename, tensor): a JPEG, PNG, PPM or PGM file, by the name's ending.
+function files.save(name, tensor)
+   local ending = type(name) == 'string' and name:match '%.(%a+)$'
+   local format = ending and FORMATS[ending:lower()]
+   if not format then
+      fail("image.save: argument 'filename' is %s, wanted a name that ends in .jpg, .png, .ppm or"
+         .. ' .pgm', tostring(name))
+   end
+   write('image.save', name, format, tensor)
+end
+
+local function toTensor(bytes)
+   return torch.ByteTensor(torch.ByteStorage():string(bytes))
+end
+
+for name, format in pairs{JPG = 'jpeg', PNG = 'png', PPM = 'ppm'} do
+   --- image.loadJPG(filename [, depth] [, type]), saveJPG(filename, tensor [, quality]),
+   -- getJPGsize(filename), and the same for PNG and PPM: as load, save and getSize, of that format.
+   files['load' .. name] = function(file, depth, kind)
+      local fn = 'image.load' .. name
+      return decode(fn, tostring(file), readFile(fn, file), depth, kind, format)
+   end
+   files['save' .. name] = function(file, tensor, q)
+      write('image.save' .. name, file, format, tensor, q)
+   end
+   files['get' .. name .. 'size'] = function(file)
+      local fn = 'image.get' .. name .. 'size'
+      return select(2, head(fn, tostring(file), readFile(fn, file), format))
+   end
+   if format ~= 'ppm' then
+      --- image.decompressJPG(tensor [, depth] [, type]), compressJPG(tensor [, quality]):
+      -- ByteTensors with a file's bytes; the same for PNG.
+      files['decompress' .. name] = function(tensor, depth, kind)
+         return decodeTensor('image.decompress' .. name, tensor, depth, kind, format)
+      end
+      files['compress' .. name] = function(tensor, q)
+         return toTensor(encode('image.compress' .. name, format, tensor, q))
+      end
+   end
+end
+files.savePGM = files.savePPM
+
+--- image.is_supported(ending): whether files with that ending are read and written.
+function files.is_supported(ending)
+   return type(ending) == 'string' and FORMATS[ending:lower()] ~= nil
+end
+
+return files

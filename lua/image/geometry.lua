@@ -1,0 +1,290 @@
+--- image.geometry: pictures of other sizes, parts of pictures, and pixels at other places.
+--
+-- Invariant: each function takes ([destination,] source, ...), where the destination is there if
+-- two tensors come first, and returns the destination. Pictures are H x W or K x H x W.
+local binding = require 'image.ffi'
+local C, torch, fail, check = binding.C, binding.torch, binding.fail, binding.check
+local picture, number, word = binding.picture, binding.number, binding.word
+local threads, struct, result, deliver = binding.threads, binding.struct, binding.result,
+   binding.deliver
+local type = binding.type
+
+local geometry = {}
+
+--- destination (or nil), source and the other arguments.
+local function split(a, b, ...)
+   if torch.isTensor(b) then return a, b, ... end
+   return nil, a, b, ...
+end
+
+--- Rows and columns.
+local function extent(src) return src:size(src:dim() - 1), src:size(src:dim()) end
+
+--- The sizes of a picture with other rows and columns.
+local function sizes(src, rows, columns)
+   if src:dim() == 2 then return rows, columns end
+   return src:size(1), rows, columns
+end
+
+local MODES = {simple = 0, bilinear = 1, bicubic = 2, lanczos = 3}
+local SCALES = {simple = 0, bilinear = 1, bicubic = 2}
+local TURNS = {simple = 0, bilinear = 1}
+
+--- Rows and columns from a text or number: MAX, 'WxH', '^MIN', '*SC', '*SCn/SCd'; as Torch7 does,
+-- what is left of a whole number is cut off.
+local function sized(text, rows, columns)
+   local largest = tonumber(text)
+   if largest then
+      local most = math.max(rows, columns)
+      return rows * largest / most, columns * largest / most
+   end
+   text = tostring(text)
+   local w, h = text:match '(%d+)x(%d+)'
+   if w then return tonumber(h), tonumber(w) end
+   local smallest = tonumber(text:match '%^(%d+)')
+   if smallest then
+      local least = math.min(rows, columns)
+      return rows * smallest / least, columns * smallest / least
+   end
+   local above, below = text:match '%*(%d+)/(%d+)'
+   local scale = above and above / below or tonumber(text:match '%*(.+)')
+   if scale then return rows * scale, columns * scale end
+   fail("image.scale: argument 'size' is '%s', wanted a number, 'WxH', '^MIN', '*SCALE' or '*N/D'",
+      text)
+end
+
+--- image.scale(src, width, height [, mode]), image.scale(src, size [, mode]),
+-- image.scale(dst, src [, mode]): another size.
+-- @param size the longer side, or '256x128' (width x height), '^256' (the shorter side), '*0.5',
+-- '*1/2'
+-- @param mode 'bilinear' (default: smaller is the mean of what a pixel covers, larger is
+-- interpolated), 'bicubic' or 'simple' (the nearest)
+function geometry.scale(...)
+   local dst, src, a, b, mode = split(...)
+   picture('image.scale', 'src', src)
+   local rows, columns
+   if dst ~= nil then
+      mode = a
+      picture('image.scale', 'dst', dst)
+      if dst:dim() ~= src:dim() or dst:dim() == 3 and dst:size(1) ~= src:size(1) then
+         fail('image.scale: the destination is %s, the source %s: planes differ',
+            binding.describe(dst), binding.describe(src))
+      end
+      rows, columns = extent(dst)
+   elseif tonumber(b) then
+      rows, columns = number('image.scale', 'height', b), number('image.scale', 'width', a)
+   else
+      mode = b
+      rows, columns = sized(a, extent(src))
+   end
+   rows, columns = math.floor(math.max(rows, 1)), math.floor(math.max(columns, 1))
+   local way = word('image.scale', 'mode', mode or 'bilinear', SCALES)
+   local to
+   dst, to = result('image.scale', dst, src, sizes(src, rows, columns))
+   check('image.scale', C.dpt_image_resize(struct(src), struct(to), way, threads()))
+   return deliver(dst, to)
+end
+
+local CORNERS = {
+   c = function(h, w, rows, columns)
+      return math.floor((w - columns) / 2), math.floor((h - rows) / 2)
+   end,
+   tl = function() return 0, 0 end,
+   tr = function(_, w, _, columns) return w - columns, 0 end,
+   bl = function(h, _, rows) return 0, h - rows end,
+   br = function(h, w, rows, columns) return w - columns, h - rows end,
+}
+
+--- image.crop([dst,] src, x1, y1 [, x2, y2]), image.crop([dst,] src, corner, width, height): the
+-- part from column x1 and row y1 (from 0) up to x2 and y2, which are not in it. Without x2 and y2
+-- it has the destination's size; with both, a destination of another size has the part scaled.
+-- @param corner 'c' (centre), 'tl', 'tr', 'bl', 'br'
+function geometry.crop(...)
+   local dst, src, x1, y1, x2, y2 = split(...)
+   picture('image.crop', 'src', src)
+   if dst ~= nil then picture('image.crop', 'dst', dst) end
+   local h, w = extent(src)
+   if type(x1) == 'string' and not tonumber(x1) then
+      local corner = word('image.crop', 'corner', x1, CORNERS)
+      local columns, rows = number('image.crop', 'width', y1), number('image.crop', 'height', x2)
+      x1, y1 = corner(h, w, rows, columns)
+      x2, y2 = x1 + columns, y1 + rows
+   end
+   x1, y1 = number('image.crop', 'x1', x1), number('image.crop', 'y1', y1)
+   if x2 == nil then
+      if dst == nil then fail 'image.crop: wanted x2 and y2, or a destination' end
+      local rows, columns = extent(dst)
+      x2, y2 = x1 + columns, y1 + rows
+   end
+   x1, y1 = math.floor(x1), math.floor(y1)
+   x2 = math.floor(number('image.crop', 'x2', x2))
+   y2 = math.floor(number('image.crop', 'y2', y2))
+   if x1 < 0 or y1 < 0 or x2 > w or y2 > h or x2 <= x1 or y2 <= y1 then
+      fail('image.crop: columns %d to %d and rows %d to %d are not inside a picture of %d x %d', x1,
+         x2, y1, y2, w, h)
+   end
+   local part = src:narrow(src:dim() - 1, y1 + 1, y2 - y1):narrow(src:dim(), x1 + 1, x2 - x1)
+   if dst == nil then return part:clone() end
+   return geometry.scale(dst, part:clone())
+end
+
+--- image.translate([dst,] src, x, y): shifted to the right by x columns and down by y rows; what
+-- nothing comes to is 0.
+function geometry.translate(...)
+   local dst, src, x, y = split(...)
+   picture('image.translate', 'src', src)
+   x, y = number('image.translate', 'x', x), number('image.translate', 'y', y)
+   x, y = x < 0 and math.ceil(x) or math.floor(x), y < 0 and math.ceil(y) or math.floor(y)
+   local h, w = extent(src)
+   local to
+   dst, to = result('image.translate', dst, src, sizes(src, h, w))
+   to:zero()
+   local rows, columns = h - math.abs(y), w - math.abs(x)
+   if rows > 0 and columns > 0 then
+      local function part(m, row, column)
+         return m:narrow(m:dim() - 1, row, rows):narrow(m:dim(), column, columns)
+      end
+      part(to, math.max(y, 0) + 1, math.max(x, 0) + 1)
+         :copy(part(src, math.max(-y, 0) + 1, math.max(-x, 0) + 1))
+   end
+   return deliver(dst, to)
+end
+
+local function flip(fn, dst, src, dim)
+   local outer, inner, size = 1, 1, src:size():totable()
+   for d = 1, dim - 1 do outer = outer * size[d] end
+   for d = dim + 1, #size do inner = inner * size[d] end
+   local from, to = src:contiguous()
+   dst, to = result(fn, dst, from, unpack(size))
+   if not to:isContiguous() then to = src.new(unpack(size)) end
+   check(fn, C.dpt_image_flip(from:data(), to:data(), from:elementSize(), outer, size[dim], inner,
+      threads()))
+   return deliver(dst, to)
+end
+
+--- image.flip([dst,] src, dim): in reverse along a dimension; of any host tensor.
+function geometry.flip(...)
+   local dst, src, dim = split(...)
+   if not torch.isTensor(src) or torch.type(src):find 'Cuda' or src:nElement() == 0 then
+      fail("image.flip: argument 'src' is %s, wanted a host tensor with elements",
+         binding.describe(src))
+   end
+   dim = number('image.flip', 'dim', dim, true, 1)
+   if dim > src:dim() then
+      fail("image.flip: argument 'dim' is %d, wanted 1 to %d", dim, src:dim())
+   end
+   return flip('image.flip', dst, src, dim)
+end
+
+--- image.hflip([dst,] src): left is right; dst may be src.
+function geometry.hflip(...)
+   local dst, src = split(...)
+   return flip('image.hflip', dst, picture('image.hflip', 'src', src), src:dim())
+end
+
+--- image.vflip([dst,] src): the top is the bottom; dst may be src.
+function geometry.vflip(...)
+   local dst, src = split(...)
+   return flip('image.vflip', dst, picture('image.vflip', 'src', src), src:dim() - 1)
+end
+
+--- image.rotate([dst,] src, angle [, mode]): turned around its centre, counter-clockwise, by
+-- radians; of the same size, 0 where there is no source. @param mode 'simple' (default) or
+-- 'bilinear'
+function geometry.rotate(...)
+   local dst, src, angle, mode = split(...)
+   picture('image.rotate', 'src', src)
+   angle = number('image.rotate', 'angle', angle)
+   local way = word('image.rotate', 'mode', mode or 'simple', TURNS)
+   local to
+   dst, to = result('image.rotate', dst, src, sizes(src, extent(src)))
+   check('image.rotate', C.dpt_image_rotate(struct(src), struct(to), angle, way, threads()))
+   return deliver(dst, to)
+end
+
+local FULL = {full = 1, valid = 0}
+
+local function unrolled(fn, logarithmic, dst, src, mode, range)
+   picture(fn, 'src', src)
+   local way = word(fn, 'interpolation', mode or 'simple', TURNS)
+   local full = word(fn, 'mode', range or 'valid', FULL)
+   local most, to = math.max(extent(src))
+   if dst ~= nil then
+      picture(fn, 'dst', dst, src:dim(), src:dim())
+      dst, to = result(fn, dst, src, sizes(src, extent(dst)))
+   else
+      dst, to = result(fn, nil, src, sizes(src, most, most))
+   end
+   check(fn, C.dpt_image_polar(struct(src), struct(to), full, logarithmic, way, threads()))
+   return deliver(dst, to)
+end
+
+--- image.polar([dst,] src [, interpolation] [, mode]): rows are angles, columns distances from the
+-- centre. @param interpolation 'simple' (default) or 'bilinear'; mode: 'valid' (default: up to the
+-- nearer edge) or 'full' (up to the corners)
+function geometry.polar(...)
+   return unrolled('image.polar', 0, split(...))
+end
+
+--- image.logpolar([dst,] src [, interpolation] [, mode]): as polar, columns are logarithms.
+function geometry.logpolar(...)
+   return unrolled('image.logpolar', 1, split(...))
+end
+
+local CLAMPS = {clamp = 0, pad = 1}
+
+--- Arguments whose second source is a tensor as well: dst is there if three come first.
+local function splitPair(a, b, c, ...)
+   if torch.isTensor(c) then return a, b, c, ... end
+   return nil, a, b, c, ...
+end
+
+local function warp(fn, dst, src, field, mode, offset, clamp, padding)
+   picture(fn, 'src', src)
+   if not torch.isTensor(field) or field:dim() ~= 3 or field:size(1) ~= 2
+      or field:nElement() == 0 then
+      fail("%s: argument 'field' is %s, wanted 2 x H x W: rows, then columns", fn,
+         binding.describe(field))
+   end
+   if padding ~= nil and clamp ~= 'pad' then
+      fail("%s: a padding value is only for the clamp mode 'pad'", fn)
+   end
+   local way, pad = word(fn, 'mode', mode or 'bilinear', MODES),
+      word(fn, 'clamp mode', clamp or 'clamp', CLAMPS)
+   padding = number(fn, 'padding', padding or 0)
+   field = field:float():contiguous()
+   local to
+   dst, to = result(fn, dst, src, sizes(src, field:size(2), field:size(3)))
+   check(fn, C.dpt_image_warp(struct(src), struct(to), field:data(), way,
+      offset == false and 0 or 1, pad, padding, threads()))
+   return deliver(dst, to)
+end
+
+--- image.warp([dst,] src, field [, mode] [, offset] [, clamp] [, padding]): each pixel of the
+-- result comes from the place that the field has for it.
+-- @param field 2 x H x W: row and column
+-- @param mode 'bilinear' (default), 'simple', 'bicubic', 'lanczos'
+-- @param offset true (default): places are relative to the pixel's own
+-- @param clamp 'clamp' (default): outside is the nearest edge; 'pad': it is `padding` (default 0)
+function geometry.warp(...) return warp('image.warp', splitPair(...)) end
+
+--- image.affinetransform([dst,] src, matrix [, mode] [, translation] [, clamp] [, padding]): the
+-- picture under a 2 x 2 matrix of (row, column) around its centre, then shifted by -translation.
+function geometry.affinetransform(...)
+   local fn = 'image.affinetransform'
+   local dst, src, matrix, mode, translation, clamp, padding = splitPair(...)
+   picture(fn, 'src', src)
+   if not torch.isTensor(matrix) or matrix:dim() ~= 2 or matrix:size(1) ~= 2
+      or matrix:size(2) ~= 2 then
+      fail("%s: argument 'matrix' is %s, wanted 2 x 2", fn, binding.describe(matrix))
+   end
+   local h, w = extent(src)
+   local grid = torch.DoubleTensor(2, h, w)
+   grid[1]:copy(torch.range(0, h - 1):mul(-1):add((h - 1) / 2):double():view(h, 1):expand(h, w))
+   grid[2]:copy(torch.range(0, w - 1):mul(-1):add((w - 1) / 2):double():view(1, w):expand(h, w))
+   local field = grid - torch.mm(matrix:double(), grid:view(2, h * w)):view(2, h, w)
+   for d = 1, translation and 2 or 0 do field[d]:add(-translation[d]) end
+   return warp(fn, dst, src, field, mode, true, clamp, padding)
+end
+
+return geometry
