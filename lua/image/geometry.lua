@@ -154,7 +154,8 @@ local function flip(fn, dst, src, dim)
    local outer, inner, size = 1, 1, src:size():totable()
    for d = 1, dim - 1 do outer = outer * size[d] end
    for d = dim + 1, #size do inner = inner * size[d] end
-   local from, to = src:contiguous()
+   local from = src:contiguous()
+   local to
    dst, to = result(fn, dst, from, unpack(size))
    if not to:isContiguous() then to = src.new(unpack(size)) end
    check(fn, C.dpt_image_flip(from:data(), to:data(), from:elementSize(), outer, size[dim], inner,
@@ -208,7 +209,8 @@ local function unrolled(fn, logarithmic, dst, src, mode, range)
    picture(fn, 'src', src)
    local way = word(fn, 'interpolation', mode or 'simple', TURNS)
    local full = word(fn, 'mode', range or 'valid', FULL)
-   local most, to = math.max(extent(src))
+   local most = math.max(extent(src))
+   local to
    if dst ~= nil then
       picture(fn, 'dst', dst, src:dim(), src:dim())
       dst, to = result(fn, dst, src, sizes(src, extent(dst)))
