@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "device/draws.h"
 #include "ops/generator.h"
+#include "ops/random.h"
 #include "tensor/tensor.h"
 
 /* Returns the number of an existing device; 0 means the current one. */
@@ -50,10 +51,11 @@ int dpt_device_rng_set(int device, const dpt_tensor *from) {
 
 int dpt_draw_next(dpt_draw *draw, const dpt_tensor *like, dpt_generator *g, int64_t rows) {
   *draw = (dpt_draw){0};
-  if (dpt__count(like) == 0) return 0;
   if (dpt__is_device(like->kind_))
-    return dpt__draws_next("a draw", dpt_tensor_device(like), rows, draw);
+    return dpt__count(like) ? dpt__draws_next("a draw", dpt_tensor_device(like), rows, draw) : 0;
+  if (dpt__count(like) == 0 && !dpt__rows_drawn()) return 0;
   dpt__drawer from = dpt__draw_from(g);
+  draw->first_row = dpt__rows_first(rows);
   uint64_t high = dpt__draw(from);
   draw->seed = high << 32 | dpt__draw(from);
   return 0;

@@ -131,3 +131,9 @@ int dpt_generator_set(dpt_generator *g, const dpt_tensor *state) {
   for (int i = 0; i < WORDS; i++) g->words[i] = (uint32_t)in.words[i];
   return 0;
 }
+
+double dpt_generator_hash(const dpt_generator *g) {
+  uint64_t hash = 0xcbf29ce484222325u ^ g->seed ^ (uint64_t)g->used << 32 ^ (uint64_t)g->kept;
+  for (int i = 0; i < DPT__MT_WORDS; i++) hash = (hash ^ g->words[i]) * 0x100000001b3u;
+  return (double)(hash >> 12);
+}

@@ -1,7 +1,8 @@
 /* random.c: tensors and numbers from distributions.
  *
- * Invariant: host tensors are filled at once, in row-major order, from the given generator; device
- * tensors by a kernel, each call by one draw of their device (device/draws.h).
+ * Invariant: host tensors are filled at once, in row-major order, from the given generator, as
+ * parts of a batch whose other rows' numbers are drawn and dropped (dpt_rows_set); device tensors
+ * by a kernel, each call by one draw of their device (device/draws.h).
  */
 #include "ops/random.h"
 #include "base/element.h"
@@ -128,6 +129,31 @@ static int random_fill_device(const char *fn, const dpt_tensor *r, const source 
   return dpt__launch_run(&l, philox, &g);
 }
 
+/* What this thread's rows are in a batch (dpt_rows_set). */
+static _Thread_local struct { int64_t first, rows, total; } random_rows;
+
+void dpt_rows_set(int64_t first, int64_t rows, int64_t total) {
+  random_rows.first = first;
+  random_rows.rows = rows;
+  random_rows.total = total;
+}
+
+/* How many numbers of the whole batch come before, and after, those of a tensor. */
+static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) {
+  int64_t each = 1, rows = random_rows.rows;
+  *before = *after = 0;
+  int64_t own = r->ndim_ ? r->size_[0] : 0; /* a vector without elements has no dimension */
+  if (!random_rows.total || (rows ? !own || own % rows : own)) return;
+  for (int d = 1; d < r->ndim_; d++) each *= r->size_[d];
+  if (rows) each *= own / rows;
+  *before = each * random_rows.first;
+  *after = each * (random_rows.total - random_rows.first - rows);
+}
+
+static void random_skip(const source *s, dpt__drawer from, int64_t count) {
+  for (int64_t i = 0; i < count; i++) random_draw(s, from);
+}
+
 /* On the host; the walk has r and perhaps bernoulli's probabilities. */
 static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk,
                             dpt_generator *g) {
@@ -137,6 +163,9 @@ static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk
   dpt__written(r);
   dpt__drawer from = dpt__draw_from(g);
   dpt__cursor c;
+  int64_t before, after;
+  random_around(r, &before, &after);
+  random_skip(&s, from, before);
   dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
   while (dpt__walk_row(walk, &c))
     for (int64_t i = 0; i < c.n; i++) {
@@ -145,6 +174,16 @@ static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk
         return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
       dpt__put_element(walk->dtype[0], c.data[0] + i * stride, random_draw(&s, from));
     }
+  random_skip(&s, from, after);
+  return 0;
+}
+
+/* No elements, but those of the batch's other rows. */
+static int random_fill_nothing(const dpt_tensor *r, const source *s, dpt_generator *g) {
+  int64_t before, after;
+  if (dpt__is_device(r->kind_) || !random_rows.total) return 0;
+  random_around(r, &before, &after);
+  random_skip(s, dpt__draw_from(g), before + after);
   return 0;
 }
 
@@ -154,11 +193,18 @@ static int random_fill(const dpt_tensor *r, const source *s, const dpt__walk *wa
                                   : random_fill_host(r, *s, walk, g);
 }
 
+int64_t dpt__rows_first(int64_t rows) {
+  int64_t own = random_rows.rows;
+  return random_rows.total && own && rows % own == 0 ? random_rows.first * (rows / own) : 0;
+}
+
+int dpt__rows_drawn(void) { return random_rows.total > 0; }
+
 int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b) {
   source s;
   dpt__walk walk;
   DPT__TRY(random_check(&s, distribution, dpt__type(r), a, b));
-  if (dpt__count(r) == 0) return 0;
+  if (dpt__count(r) == 0) return random_fill_nothing(r, &s, g);
   DPT__TRY(dpt__walk_start(&walk, 1, (const dpt_tensor *const[]){r}));
   return random_fill(r, &s, &walk, NULL, g);
 }
@@ -169,8 +215,8 @@ int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
   if ((dtype != DPT_F32 && dtype != DPT_F64) ||
       dpt__is_device(p->kind_) != dpt__is_device(r->kind_) || dpt__count(p) != dpt__count(r))
     return dpt__wrong("bernoulli", "p", p, "floats or doubles beside r, as many");
-  if (dpt__count(r) == 0) return 0;
   source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
+  if (dpt__count(r) == 0) return random_fill_nothing(r, &s, g);
   const dpt_tensor *operands[] = {r, p};
   dpt_tensor copies[2] = {{0}, {0}};
   int failed =

@@ -57,6 +57,10 @@ DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t l
   return (double)((uint64_t)high << 21 | low >> 11) * 0x1p-53;
 }
 
+/* Where the rows of a host tensor begin in the whole batch; whether there is one (dpt_rows_set). */
+int64_t dpt__rows_first(int64_t rows);
+int dpt__rows_drawn(void);
+
 /* Element i of a distribution, which may be a constant where g->distribution is not. */
 DPT__EVERYWHERE static inline double dpt__philox_drawn(const dpt__philox_args *g, int distribution,
                                                        int single, int64_t i, double a) {

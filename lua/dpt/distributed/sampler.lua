@@ -79,6 +79,7 @@ function Sampler:next()
    local each, more = math.floor(total / self.size), total % self.size
    local count = each + (self.rank < more and 1 or 0)
    self.before, self.count = self.rank * each + math.min(self.rank, more), count
+   self.total = total
    local first = self.position + self.before
    self.position = self.position + total
    return count > 0 and order:narrow(1, first + 1, count) or torch.LongTensor(), self.before, total

@@ -65,7 +65,7 @@ function DistributedDataParallel:__init(module, given)
    self.rank, self.ranks = distributed.rank(), distributed.size()
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook) or nil
-   self.rows, self.passes = 0, 0
+   self.rows = 0
    if self.ranks > 1 then
       weights.noted = true
       self:_compare()
@@ -92,26 +92,35 @@ function DistributedDataParallel:_place(input)
          fail('got %d rows, the batch of the sampler has %s on this rank', self.rows,
             tostring(sampler.count))
       end
-      self.before = sampler.before
+      self.before, self.total = sampler.before, sampler.total
       return
    end
-   if self.deferred then -- nothing is sent: as if all had as many
-      self.before = self.rows * self.rank
-      return
-   end
+   self.before, self.total = self.rows * self.rank, nil
+   if self.deferred then return end -- nothing is sent: as if all had as many
    local all = self:_exchange(self.rows)
-   self.before = 0
-   for r = 1, self.rank do self.before = self.before + all[r][1] end
+   self.before, self.total = 0, 0
+   for r, numbers in ipairs(all) do
+      if r <= self.rank then self.before = self.before + numbers[1] end
+      self.total = self.total + numbers[1]
+   end
 end
 
---- The numbers of all ranks. A rank without rows has drawn nothing: its generator catches up.
+--- The numbers of all ranks. Generators that have come apart meet: a rank without rows has drawn
+-- nothing on its device.
 -- @return list[rank + 1] of lists
 function DistributedDataParallel:_exchange(...)
    local device = self.device or self.table.gpuAssignments[1]
-   local offset = device > 0 and random.offset(device) or 0
-   local all, most = exchange(offset, ...), offset
-   for _, numbers in ipairs(all) do most = math.max(most, table.remove(numbers, 1)) end
-   if most > offset then random.advance(device, most) end
+   local offset = device > 0 and random.offset(device) or hostRandom.hash()
+   local all, most, same = exchange(offset, ...), offset, true
+   for _, numbers in ipairs(all) do
+      local theirs = table.remove(numbers, 1)
+      most, same = math.max(most, theirs), same and theirs == offset
+   end
+   if device > 0 then
+      if most > offset then random.advance(device, most) end
+   elseif not same then
+      torch.setRNGState(distributed.broadcastValue(torch.getRNGState(), 0))
+   end
    return all
 end
 
@@ -152,11 +161,15 @@ function DistributedDataParallel:updateOutput(input)
    end
    self:_layOut()
    self:_place(input)
-   self.passes, self.weighed, self.weighedBy = self.passes + 1, nil, nil
-   if self.device == 0 then
-      self.output = hostRandom(self.passes, self.rank, self._run, self, 'updateOutput', input)
-   else
+   self.weighed, self.weighedBy = nil, nil
+   if self.device ~= 0 then
       self.output = self:_run('updateOutput', input)
+   elseif self.total then
+      self.output = hostRandom.within(self.before, self.rows, self.total, self._run, self,
+         'updateOutput', input)
+   else
+      self.output = hostRandom.apart(self.rank, self.ranks, self.rows, self._run, self,
+         'updateOutput', input)
    end
    return self.output
 end

@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
+local random = require 'dpt.parallel.dispatch.random'
 
 local RReLU, parent = torch.class('nn.RReLU', 'nn.Module')
 
@@ -25,7 +26,7 @@ end
 -- The slopes of one forward.
 function RReLU:draw(input)
    self.noise:resizeAs(input)
-   if torch.type(input):find('Cuda') then
+   if torch.type(input):find('Cuda') or random.isShared() then -- ranks draw as many
       self.noise:uniform(self.lower, self.upper):maskedFill(torch.gt(input, 0), 1)
       return
    end

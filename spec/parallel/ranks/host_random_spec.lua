@@ -1,29 +1,100 @@
 -- dpt.parallel.ranks.host_random: what host tensors draw in passes of ranks.
-local torch = require('dpt').torch
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
 local hostRandom = require 'dpt.parallel.ranks.host_random'
 
 describe('dpt.parallel.ranks.host_random', function()
-   local function draws(pass, rank)
-      return hostRandom(pass, rank, function(n) return torch.rand(n):totable() end, 4)
+   local sizes = {3, 0, 5, 1}
+   local total = 9
+
+   -- What f(rows) draws for each part, and the number that is drawn next.
+   local function parts(f)
+      local list, first, nexts = {}, 0, {}
+      for i, rows in ipairs(sizes) do
+         torch.manualSeed(3)
+         list[i] = hostRandom.within(first, rows, total, f, rows)
+         nexts[i] = torch.random()
+         first = first + rows
+      end
+      return list, nexts
    end
 
-   it('draws by the pass and the rank, and leaves the default generator as it was', function()
+   local function agrees(f)
       torch.manualSeed(3)
-      local expected = torch.rand(3):totable()
-      torch.manualSeed(3)
-      local a, b, c = draws(1, 0), draws(1, 1), draws(2, 0)
-      assert.not_same(a, b)
-      assert.not_same(a, c)
-      assert.not_same(b, c)
-      assert.same(a, draws(1, 0))
-      assert.same(expected, torch.rand(3):totable())
+      local whole = f(total)
+      local after = torch.random()
+      local list, nexts = parts(f)
+      local first = whole:size(1) / total
+      local each, at = first, 0
+      for i, rows in ipairs(sizes) do
+         if rows > 0 then
+            assert.same(whole:narrow(1, at * each + 1, rows * each):totable(), list[i]:totable())
+         end
+         assert.equal(after, nexts[i])
+         at = at + rows
+      end
+   end
+
+   it('draws for rows what one process would, and goes on behind them all', function()
+      agrees(function(n) return torch.FloatTensor(n, 4):uniform() end)
+      agrees(function(n) return torch.DoubleTensor(n, 3):normal() end)
+      agrees(function(n) return torch.DoubleTensor(n):random() end)
+      agrees(function(n)
+         return torch.FloatTensor(n, 2, 2):bernoulli(torch.FloatTensor(n, 2, 2):fill(0.3))
+      end)
+      for _, class in ipairs{'Dropout', 'SpatialDropout'} do
+         agrees(function(n)
+            return nn[class](0.5):float():forward(torch.FloatTensor(n, 6, 3, 2):fill(1))
+         end)
+      end
    end)
 
-   it('does so if the pass raises', function()
+   it('draws what is no row alike, and rows that are several', function()
+      local list, nexts = parts(function() return torch.FloatTensor(7):uniform() end)
+      for i = 2, 4 do
+         if sizes[i] ~= 1 then assert.same(list[1]:totable(), list[i]:totable()) end
+      end
+      assert.equal(nexts[1], nexts[2])
       torch.manualSeed(3)
-      local expected = torch.rand(3):totable()
+      local whole = torch.FloatTensor(18):uniform()
       torch.manualSeed(3)
-      assert.error_matches(function() hostRandom(1, 1, error, 'inside', 0) end, 'inside')
-      assert.same(expected, torch.rand(3):totable())
+      local part = hostRandom.within(3, 5, 9, function() return torch.FloatTensor(10):uniform() end)
+      assert.same(whole:narrow(1, 7, 10):totable(), part:totable())
+   end)
+
+   it('is over after a pass, also if that raises', function()
+      assert.error_matches(function() hostRandom.within(1, 2, 3, error, 'inside', 0) end, 'inside')
+      torch.manualSeed(3)
+      local expected = torch.FloatTensor(2):uniform():totable()
+      torch.manualSeed(3)
+      torch.random()
+      torch.manualSeed(3)
+      assert.same(expected, torch.FloatTensor(2):uniform():totable())
+   end)
+
+   it('draws apart if it is unknown how many rows others have', function()
+      local function draw(rank, rows)
+         torch.manualSeed(3)
+         return hostRandom.apart(rank, 2, rows, function()
+            return torch.rand(rows, 4)
+         end):totable(), torch.random()
+      end
+      local a, after = draw(0, 2)
+      local b, behind = draw(1, 2)
+      local _, other = draw(1, 5)
+      assert.not_same(a, b)
+      assert.equal(after, behind)
+      assert.equal(after, other)
+      assert.same(a, (draw(0, 2)))
+   end)
+
+   it('finds generators that have come apart', function()
+      torch.manualSeed(3)
+      local hash = hostRandom.hash()
+      assert.equal(hash, hostRandom.hash())
+      torch.random()
+      assert.not_equal(hash, hostRandom.hash())
+      torch.manualSeed(3)
+      assert.equal(hash, hostRandom.hash())
    end)
 end)

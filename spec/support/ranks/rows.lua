@@ -570,12 +570,45 @@ function rows.H22()
             torch.ones(9, 8):cuda())
       end
    end
-   -- in host memory, too, ranks differ
-   local host = nn.DistributedDataParallel(nn.Sequential():add(nn.Dropout(0.5))
-      :add(nn.Linear(64, 1)):float())
-   host:forward(torch.ones(1, 64):float())
-   local noise = distributed.allGatherValue(host:get(1):get(1).noise)
-   for r = 2, size do assert((noise[r] - noise[1]):abs():max() > 0, 'H22 in host memory') end
+   -- in host memory, too, with any number of rows, and nothing but the generator's state counts
+   net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.Linear(8, 8)):float()
+   one = net:clone()
+   all = nn.DistributedDataParallel(net)
+   torch.manualSeed(4)
+   for step = 1, 3 do
+      local before, total, count = 0, 0, 0
+      for r = 0, size - 1 do
+         local rows_ = (r + step) % 3 + (r == 0 and 1 or 0)
+         if r < rank then before = before + rows_ end
+         if r == rank then count = rows_ end
+         total = total + rows_
+      end
+      local state = torch.getRNGState()
+      one:forward(torch.ones(total, 8):float())
+      local after = torch.getRNGState()
+      torch.setRNGState(state)
+      local a = count > 0 and torch.ones(count, 8):float() or torch.FloatTensor(0, 8)
+      all:forward(a)
+      all:backward(a, a)
+      if count > 0 then
+         equal(one:get(1).noise:narrow(1, before + 1, count), net:get(1).noise, 'H22: host tensors')
+      end
+      equal(after, torch.getRNGState(), 'H22: the generator')
+      if size > 1 then
+         all:noSync(function() all:forward(torch.ones(rank + 1, 8):float()) end)
+         local noise = distributed.allGatherValue(net:get(1).noise[1])
+         for r = 2, size do assert((noise[r] - noise[1]):abs():max() > 0, 'H22 in noSync') end
+      end
+   end
+   -- a module that draws as it pleases
+   net:insert(nn.Identity():float(), 1)
+   net:get(1).updateOutput = function(self, input)
+      torch.rand(rank + 1)
+      self.output = input
+      return input
+   end
+   all:forward(torch.ones(1, 8):float())
+   all:backward(torch.ones(1, 8):float(), torch.ones(1, 8):float())
    local orders = distributed.allGatherValue(torch.randperm(20))
    for r = 2, size do equal(orders[r], orders[1], 'H22: the order of data') end
 end

@@ -1,20 +1,54 @@
 --- dpt.parallel.ranks.host_random: what host tensors draw in a pass of one rank.
 --
--- Invariant: ranks draw differently in passes, and alike outside of them: a pass goes by a
--- generator of its own, and the default one is afterwards as it was. (Numbers of host tensors have
--- no rows, so several ranks do not draw what one process would; those of device tensors do.)
+-- Invariant: the default generator is the same on all ranks before and after a pass, and draws for
+-- this rank's rows what it would have drawn for them in one process: the numbers of the other rows
+-- are drawn and dropped (dpt_rows_set). So its state is all that must be kept to draw the same
+-- again, with any number of ranks.
+local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
+local C = dptffi.C
+
+local hostRandom = {}
 
 local own = torch.Generator()
 
---- Calls f(...), pass number `pass` of a rank.
+local function leave(ok, ...)
+   C.dpt_rows_set(0, 0, 0)
+   if not ok then error((...), 0) end
+   return ...
+end
+
+--- Calls f(...), a pass of some rows of a batch.
+-- @param first how many rows before them
+-- @param rows how many they are
+-- @param total of the batch
 -- @return what f returns
-return function(pass, rank, f, ...)
+function hostRandom.within(first, rows, total, f, ...)
+   C.dpt_rows_set(first, rows, total)
+   return leave(pcall(f, ...))
+end
+
+-- Calls f(...) with the numbers of a seed.
+local function seeded(seed, f, ...)
    local before = torch.getRNGState()
-   torch.manualSeed(own, (torch.initialSeed() + pass * 1000003 + rank * 7919) % 2 ^ 52)
+   torch.manualSeed(own, seed)
    torch.setRNGState(torch.getRNGState(own))
    local results = {pcall(f, ...)}
    torch.setRNGState(before)
    if not results[1] then error(results[2], 0) end
    return unpack(results, 2, table.maxn(results))
 end
+
+--- The same if it is unknown how many rows other ranks have: as if all had as many.
+-- @param rank, ranks this one's number, and how many there are
+function hostRandom.apart(rank, ranks, rows, f, ...)
+   local seed = torch.random() * 2 ^ 20 + torch.random() % 2 ^ 20
+   return seeded(seed, hostRandom.within, rank * rows, rows, ranks * rows, f, ...)
+end
+
+--- A number by which ranks find out whether their generators have come apart: a module may have
+-- drawn as many numbers as it pleased.
+function hostRandom.hash() return C.dpt_generator_hash(core.generator()) end
+
+return hostRandom
