@@ -347,10 +347,10 @@ int dpt_pass_make(dpt_pass *pass, int device);
 int dpt_pass_enter(const dpt_pass *pass);
 void dpt_pass_leave(void);
 
-/* The same for host tensors: until the next call what this thread draws for a tensor of `rows` rows,
- * or as many for each of them, are the numbers that one of `total` rows would get from row `first`
- * on, and the generator goes on behind all of these. Tensors of other sizes get theirs as ever.
- * total 0: every tensor does. */
+/* The same for host tensors: until the next call what this thread draws for a tensor of `rows`
+ * rows, or as many for each of them, are the numbers that one of `total` rows would get from row
+ * `first` on, and the generator goes on behind all of these. Tensors of other sizes get theirs as
+ * ever. total 0: every tensor does. */
 void dpt_rows_set(int64_t first, int64_t rows, int64_t total);
 /* A number by which states of generators can be compared. */
 double dpt_generator_hash(const dpt_generator *g);

@@ -18,6 +18,7 @@ return {
       ['transient'] = 'class.transient',
       ['compat'] = 'init',
       ['device/init'] = 'generators streams',
+      ['distributed/bits'] = 'init',
       ['distributed/faults'] = 'init',
       ['distributed/profile'] = 'init',
       ['distributed/resume'] = 'init',

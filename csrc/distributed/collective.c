@@ -56,8 +56,8 @@ static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count
     char *at = (char *)data + (size_t)begin * width;
     status = dpt__world_own.engine->all_gather(g->joined, at, parts, n * (int64_t)width);
     for (int64_t i = 0; i < n && !status; i++) {
-      double sum = 0;
-      for (int r = 0; r < g->n; r++) sum += collective_element(parts, dtype, r * n + i);
+      double sum = collective_element(parts, dtype, i); /* no 0 before it: -0 stays */
+      for (int r = 1; r < g->n; r++) sum += collective_element(parts, dtype, r * n + i);
       if (dtype == DPT_F32)
         ((float *)at)[i] = (float)sum;
       else

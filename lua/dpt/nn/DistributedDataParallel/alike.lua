@@ -10,6 +10,7 @@ local distributed = require 'dpt.distributed'
 local Params = require 'dpt.parallel.params'
 local buffers = require 'dpt.parallel.params.buffers'
 local digest = require 'dpt.parallel.ranks.digest'
+local exchange = require 'dpt.parallel.ranks.exchange'
 local scale = require 'dpt.parallel.ranks.scale'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 
@@ -23,6 +24,9 @@ function alike:_compare()
    digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)))
    self.table = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
    self.order, self.ordered = nil, false
+   for _, numbers in ipairs(exchange(self.table and #module.gpuAssignments or 1)) do
+      self.sender.parts = math.max(self.sender.parts, numbers[1])
+   end
    self.foreign = scale.foreign(module, NAME)
    if self.table then return end
    self.params = Params.new{parameters = 0, gradients = 0, buffers = 0}

@@ -184,7 +184,7 @@ function Params:begin(dispatcher, used)
       self.overlap = Overlap.new(self.plan, self.flat, self.seen.n, dispatcher, self.sender,
          self.order) or false
    end
-   if not self.overlap then return nil end
+   if not self.overlap or self.sender and self.sender:isOrdered() then return nil end
    self.copied = comm.copied() -- set while an overlapped reduction runs
    return self.overlap:begin(used)
 end
@@ -199,8 +199,8 @@ end
 
 local function reduceAll(self)
    for _, stage in ipairs(self.staged.gradient) do stage[2]:copy(stage[1]) end
-   if #self.sums > 0 then comm.reduceInto(self.summed, self.sums, true) end
-   if self.sender then self.sender:send(self.summed, 1) end
+   if self.sender then self.sender:sendAll(self.summed, self.sums)
+   elseif #self.sums > 0 then comm.reduceInto(self.summed, self.sums, true) end
    for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
 end
 

@@ -3,19 +3,34 @@
 -- Invariant: what is sent are views of the flat gradients, in place: no bucket is a copy. All ranks
 -- send the same views in the same order. A hook stands for the sum of a view: by halves, or a
 -- function of a script. Bytes count what this rank has sent for all of that.
+--
+-- In deterministic mode, with several devices in a process, no sums are taken inside of processes
+-- first: every rank gets all devices' parts and adds them up in the order of ranks and devices, as
+-- the sums of one process with as many devices are taken (dpt.comm.reduceInto).
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
+local weights = require 'dpt.parallel.ranks.weights'
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
+
+local C = dptffi.C
 
 local Sender = {}
 Sender.__index = Sender
 
+local CHUNK = 2 ^ 18 -- elements of which every rank has all parts at once
+
 --- @param bytes counts in its field gradients
 -- @param hook nil, 'half', or function(tensor, bucket) that leaves the sum over all ranks in it
 function Sender.new(bytes, hook)
-   return setmetatable({bytes = bytes, hook = hook}, Sender)
+   return setmetatable({bytes = bytes, hook = hook, parts = 1}, Sender)
+end
+
+--- Whether sums are taken of all devices' parts. All ranks answer alike.
+-- (The field parts is the most devices that a rank has.)
+function Sender:isOrdered()
+   return self.parts > 1 and not self.hook and C.dpt_deterministic_get() ~= 0
 end
 
 -- The sum by halves: they are added up as floats, and what is too large for one is infinite then.
@@ -36,6 +51,41 @@ local function sum(self, t, b)
       distributed.allReduce(t, 'sum', nil, 'gradients, bucket ' .. b)
    end
    self.bytes.gradients = self.bytes.gradients + sent:nElement() * sent:elementSize()
+end
+
+-- Fills t with the sum of all ranks' parts, of which it is this rank's first.
+local function gather(self, t, others)
+   local count = t:nElement()
+   for first = 1, count, CHUNK do
+      local n = math.min(CHUNK, count - first + 1)
+      local own = t.new(self.parts, n):fill(weights.NOTHING) -- a rank may have fewer devices
+      local here = t:narrow(1, first, n)
+      own[1]:copy(here)
+      for i, other in ipairs(others) do own[i + 1]:copy(other:narrow(1, first, n)) end
+      local all = t.new(distributed.size() * self.parts, n)
+      distributed.allGather(all, own)
+      local rest = {}
+      for i = 2, all:size(1) do rest[i - 1] = all[i] end
+      here:copy(all[1])
+      comm.reduceInto({here}, rest)
+   end
+   self.bytes.gradients = self.bytes.gradients + (1 + #others) * count * t:elementSize()
+end
+
+--- Adds up tensors of several devices over all of them and over all ranks, in the first device's.
+-- @param list of the first device's tensors
+-- @param others those of the other devices, one list; they become zero
+function Sender:sendAll(list, others)
+   if not self:isOrdered() then
+      if #others > 0 then comm.reduceInto(list, others, true) end
+      return self:send(list, 1)
+   end
+   for k, t in ipairs(list) do
+      local parts = {}
+      for i = k, #others, #list do parts[#parts + 1] = others[i]:view(-1) end
+      cutorch.withDevice(comm.device(t), gather, self, t:view(-1), parts)
+   end
+   for _, t in ipairs(others) do t:zero() end
 end
 
 --- Adds up tensors over all ranks, in place, in the order of their current stream.
