@@ -4,9 +4,12 @@
 -- September 2021 to April 2022 (Debian 12 has it): if registers are scarce in a loop over `pairs`,
 -- it exchanges the two results of the call that finds the next entry, rax and edx, by an
 -- instruction for 32 bits. What is left of the pointer in rax ends the process. Such a trace is
--- thrown away as soon as it is compiled, before it runs, and the function that it began in is
--- interpreted from then on. Versions after beta3 are left alone.
+-- thrown away as soon as it is compiled, before it runs. From the first such trace on it is noted
+-- which functions loop over `pairs` in the trace that is being recorded; those of the next faulty
+-- one are interpreted from then on. Not the function that it began in: that may be a function of
+-- dpt's which every script calls, with the loop in a caller. Versions after beta3 are left alone.
 local util = require 'jit.util'
+local vmdef = require 'jit.vmdef'
 
 local M = {}
 
@@ -36,30 +39,54 @@ function M.faulty(code, address)
    return false
 end
 
-local began
-local function check(what, trace, func)
-   if what == 'start' then
-      began = func
-   elseif what == 'stop' and M.faulty(util.tracemc(trace)) then
-      jit.off(began)
-      jit.flush()
-   end
-end
-
--- LuaJIT has one handler of traces: that of jit.v or jit.dump goes on being called.
-local function attach()
+-- LuaJIT has one handler for each kind of event: that of jit.v or jit.dump goes on being called.
+local function attach(event, handler)
    local before, previous = {}
-   for key, handler in pairs(debug.getregistry()._VMEVENTS or {}) do before[key] = handler end
+   for key, other in pairs(debug.getregistry()._VMEVENTS or {}) do before[key] = other end
    local function handle(...)
       if previous then previous(...) end
-      check(...)
+      handler(...)
    end
-   jit.attach(handle, 'trace')
-   for key, handler in pairs(debug.getregistry()._VMEVENTS) do
-      if handler == handle then previous = before[key] end
+   jit.attach(handle, event)
+   for key, other in pairs(debug.getregistry()._VMEVENTS) do
+      if other == handle then previous = before[key] end
    end
 end
 
-if jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64' then attach() end
+local loops -- of the trace that is being recorded: functions that loop over pairs; nil: not noted
+local began, caller
+
+local ITERN = (vmdef.bcnames:find('ITERN ', 1, true) - 1) / 6
+
+local function note(_, func, at)
+   if func == next then
+      loops[caller] = true
+   elseif at >= 0 then
+      if bit.band(util.funcbc(func, at), 255) == ITERN then loops[func] = true end
+      caller = func
+   end
+end
+
+local function throwAway()
+   if not loops then
+      attach('record', note)
+   else
+      if not next(loops) then loops[began] = true end
+      for func in pairs(loops) do jit.off(func) end
+   end
+   loops = {}
+   jit.flush()
+end
+
+local function check(what, trace, func)
+   if what == 'start' then
+      began, caller = func, func
+      loops = loops and {}
+   elseif what == 'stop' and M.faulty(util.tracemc(trace)) then
+      throwAway()
+   end
+end
+
+if jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64' then attach('trace', check) end
 
 return M
