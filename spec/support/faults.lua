@@ -3,8 +3,8 @@ local ranks = require 'spec.support.ranks'
 
 local faults = {}
 
--- What the message says of rank %d: patterns, of which one is found; for the places that differ,
--- others. A rank that ends before it is connected has no record. mpirun reports such a rank in one
+-- What the message says of rank %d: patterns, of which one is found, the usual ones or those of
+-- a place. A rank that ends before it is connected has no record. mpirun reports such a rank in one
 -- of two ways or, if the rank ended before all others began to connect, not at all.
 local function unconnected(status)
    return {'Process name: %%[%%[%%d+,%%d+%%],%d%%]%%s+Exit code: +' .. status,
@@ -13,18 +13,18 @@ local function unconnected(status)
 end
 local says = {
    -- mpirun may be first: `rank 1 with PID ... exited on signal 9`
-   kill = {'rank %d [w(][ith process PID]+%%d+'},
-   stop = {'has taken longer than 2 s.*rank %d %%(process %%d+%%): is stopped',
+   kill = {usual = {'rank %d [w(][ith process PID]+%%d+'}},
+   stop = {usual = {'has taken longer than 2 s.*rank %d %%(process %%d+%%): is stopped'},
       init = {'connecting the 3 ranks has taken longer than 2 s.*rank %d: does not use'},
       ['end'] = {'has ended its script and waits.*rank %d %%(process %%d+%%): is stopped'}},
-   error = {'rank %d: .*a mistake of the script'},
-   exit = {'rank %d has ended its script, and rank %%d waits', init = unconnected(0)},
-   status = {'rank %d has ended with status 7', init = unconnected(7)},
-   count = {'77 Float elements %%(max%%) on rank %d',
+   error = {usual = {'rank %d: .*a mistake of the script'}},
+   exit = {usual = {'rank %d has ended its script, and rank %%d waits'}, init = unconnected(0)},
+   status = {usual = {'rank %d has ended with status 7'}, init = unconnected(7)},
+   count = {usual = {'77 Float elements %%(max%%) on rank %d'},
       ['end'] = {'ended its script, and rank %d waits for it in allReduce of 77 Float'}},
-   type = {'5 Long elements %%(sum%%) on rank %d',
+   type = {usual = {'5 Long elements %%(sum%%) on rank %d'},
       ['end'] = {'ended its script, and rank %d waits for it in allReduce of 5 Long'}},
-   order = {'broadcast of 6 Double elements, root %%d on rank %d',
+   order = {usual = {'broadcast of 6 Double elements, root %%d on rank %d'},
       ['end'] = {'ended its script, and rank %d waits for it in broadcast of 6 Double'}},
 }
 faults.names = {'kill', 'stop', 'error', 'exit', 'status', 'count', 'type', 'order'}
@@ -45,7 +45,7 @@ function faults.inject(fault, victim, place, seed, environment)
    local output, status = ranks.run(3, 'faults', words,
       'DPT_TIMEOUT=100 ' .. (environment or 'DPT_DEVICES=host:2'))
    local names = false
-   for _, said in ipairs(says[fault][place] or says[fault]) do
+   for _, said in ipairs(says[fault][place] or says[fault].usual) do
       names = names or output:find(said:format(victim))
    end
    if status == 0 or status == 124 or not names then
