@@ -1,37 +1,81 @@
-/* batchnorm.inc.c: rows of batchnorm.c. Each works on planes first .. first+n-1 of (N, C, S): n is
- * 1 where S > 1, up to BLOCK where S is 1 and the planes are columns. */
+/* batchnorm.inc.c: rows of batchnorm.c. Each works on planes first .. first+n-1 of (N, C, S), n up
+ * to BLOCK, image by image as they lie in memory; where S is 1 the planes are columns. */
 
-/* sum += f(element) over images and positions; f 0: x, 1: (x - shift)^2, 2: (x - shift) * g */
-static void FN(sums)(int f, const T *x, const T *g, const struct shape *a, int64_t first, int64_t n,
-                     const double *shift, double *sum) {
-  for (int64_t c = 0; c < n; c++) sum[c] = 0;
+/* The mean of n elements and the sum of their squared differences from it, which are read again
+ * from the nearest cache. */
+static DPT__INLINE void FN(piece_moments)(const T *x, int64_t n, double *mean, double *m2) {
+  double s[SPREAD] = {0}, q[SPREAD] = {0};
+  int64_t k = 0;
+  for (; k + SPREAD <= n; k += SPREAD)
+    for (int64_t j = 0; j < SPREAD; j++) s[j] += x[k + j];
+  for (int64_t j = 0; k + j < n; j++) s[j] += x[k + j];
+  *mean = batchnorm_total(s) / (double)n;
+  double shift = *mean;
+  for (k = 0; k + SPREAD <= n; k += SPREAD)
+    for (int64_t j = 0; j < SPREAD; j++) q[j] += (x[k + j] - shift) * (x[k + j] - shift);
+  for (int64_t j = 0; k + j < n; j++) q[j] += (x[k + j] - shift) * (x[k + j] - shift);
+  *m2 = batchnorm_total(q);
+}
+
+/* Means, and sums of squared differences from them, over images and positions. */
+DPT__CLONES static void FN(moments)(const T *x, const struct shape *a, int64_t first, int64_t n,
+                                    double *mean, double *m2) {
+  for (int64_t c = 0; c < n; c++) mean[c] = m2[c] = 0;
+  if (a->S == 1) {
+    for (int64_t i = 0; i < a->N; i++)
+      for (int64_t c = 0; c < n; c++) mean[c] += x[i * a->C + first + c];
+    for (int64_t c = 0; c < n; c++) mean[c] /= (double)a->N;
+    for (int64_t i = 0; i < a->N; i++)
+      for (int64_t c = 0; c < n; c++) {
+        double d = x[i * a->C + first + c] - mean[c];
+        m2[c] += d * d;
+      }
+    return;
+  }
+  for (int64_t i = 0; i < a->N; i++)
+    for (int64_t c = 0; c < n; c++) {
+      const T *plane = x + (i * a->C + first + c) * a->S;
+      for (int64_t k = 0; k < a->S; k += PIECE) {
+        int64_t size = a->S - k < PIECE ? a->S - k : PIECE;
+        double own, squares;
+        FN(piece_moments)(plane + k, size, &own, &squares);
+        dpt__join_variance(&mean[c], &m2[c], (double)(i * a->S + k), own, squares, (double)size);
+      }
+    }
+}
+
+/* sum: of g; dot: of (x - shift) * g; over images and positions. */
+DPT__CLONES static void FN(products)(const T *x, const T *g, const struct shape *a, int64_t first,
+                                     int64_t n, const double *shift, double *sum, double *dot) {
+  for (int64_t c = 0; c < n; c++) sum[c] = dot[c] = 0;
   for (int64_t i = 0; i < a->N; i++) {
-    int64_t o = (i * a->C + first) * a->S, m = a->S == 1 ? n : a->S;
-    if (a->S == 1) {
-      for (int64_t c = 0; c < m; c++) {
-        double v = x[o + c] - (f ? shift[c] : 0);
-        sum[c] += f == 0 ? v : f == 1 ? v * v : v * g[o + c];
+    int64_t o = (i * a->C + first) * a->S;
+    for (int64_t c = 0; c < n && a->S == 1; c++) {
+      sum[c] += g[o + c];
+      dot[c] += (x[o + c] - shift[c]) * g[o + c];
+    }
+    for (int64_t c = 0; c < n && a->S > 1; c++, o += a->S) {
+      double s[SPREAD] = {0}, d[SPREAD] = {0}, m = shift[c];
+      int64_t k = 0;
+      for (; k + SPREAD <= a->S; k += SPREAD)
+        for (int64_t j = 0; j < SPREAD; j++) {
+          s[j] += g[o + k + j];
+          d[j] += (x[o + k + j] - m) * g[o + k + j];
+        }
+      for (int64_t j = 0; k + j < a->S; j++) {
+        s[j] += g[o + k + j];
+        d[j] += (x[o + k + j] - m) * g[o + k + j];
       }
-    } else {
-      double s = 0, d = f ? shift[0] : 0;
-      if (f == 0) {
-#pragma omp simd reduction(+ : s)
-        for (int64_t k = 0; k < m; k++) s += x[o + k];
-      } else if (f == 1) {
-#pragma omp simd reduction(+ : s)
-        for (int64_t k = 0; k < m; k++) s += (x[o + k] - d) * (x[o + k] - d);
-      } else {
-#pragma omp simd reduction(+ : s)
-        for (int64_t k = 0; k < m; k++) s += (x[o + k] - d) * g[o + k];
-      }
-      sum[0] += s;
+      sum[c] += batchnorm_total(s);
+      dot[c] += batchnorm_total(d);
     }
   }
 }
 
 /* out = (x - mean) * factor + offset */
-static void FN(normalize)(const T *x, T *out, const struct shape *a, int64_t first, int64_t n,
-                          const double *mean, const double *factor, const double *offset) {
+DPT__CLONES static void FN(normalize)(const T *x, T *out, const struct shape *a, int64_t first,
+                                      int64_t n, const double *mean, const double *factor,
+                                      const double *offset) {
   T m[BLOCK], f[BLOCK], b[BLOCK];
   for (int64_t c = 0; c < n; c++) m[c] = (T)mean[c], f[c] = (T)factor[c], b[c] = (T)offset[c];
   for (int64_t i = 0; i < a->N; i++) {
@@ -39,7 +83,8 @@ static void FN(normalize)(const T *x, T *out, const struct shape *a, int64_t fir
     if (a->S == 1)
       for (int64_t c = 0; c < n; c++) out[o + c] = (x[o + c] - m[c]) * f[c] + b[c];
     else
-      for (int64_t k = 0; k < a->S; k++) out[o + k] = (x[o + k] - m[0]) * f[0] + b[0];
+      for (int64_t c = 0; c < n; c++, o += a->S)
+        for (int64_t k = 0; k < a->S; k++) out[o + k] = (x[o + k] - m[c]) * f[c] + b[c];
   }
 }
 
@@ -48,11 +93,7 @@ static void FN(forward)(const struct dpt__batchnorm_args *a, const struct shape 
   const T *x = a->in, *weight = a->weight, *bias = a->bias;
   T *running_mean = a->running_mean, *running_var = a->running_var;
   double mean[BLOCK], sum[BLOCK], factor[BLOCK], offset[BLOCK], count = (double)(a->N * a->S);
-  if (a->train) {
-    FN(sums)(0, x, NULL, size, first, n, NULL, mean);
-    for (int64_t c = 0; c < n; c++) mean[c] /= count;
-    FN(sums)(1, x, NULL, size, first, n, mean, sum);
-  }
+  if (a->train) FN(moments)(x, size, first, n, mean, sum);
   for (int64_t c = 0; c < n; c++) {
     int64_t k = first + c;
     if (a->train) {
@@ -76,17 +117,19 @@ static void FN(forward)(const struct dpt__batchnorm_args *a, const struct shape 
 
 static int FN(batchnorm)(dpt__context *context, const struct dpt__batchnorm_args *a) {
   struct shape size = {a->N, a->C, a->S};
-  int64_t block = a->S == 1 ? BLOCK : 1;
-#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
+  int threads = dpt__threads(context, a->N * a->C * a->S);
+  int64_t block = batchnorm_block(&size, threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t first = 0; first < a->C; first += block)
     FN(forward)(a, &size, first, block < a->C - first ? block : a->C - first);
   return 0;
 }
 
 /* gin = (g - mean of g - (x - mean) * k) * factor; factors k and mean of g are 0 in evaluation. */
-static void FN(input_gradient)(const T *x, const T *g, T *gin, const struct shape *a, int64_t first,
-                               int64_t n, const double *mean, const double *k, const double *gmean,
-                               const double *factor) {
+DPT__CLONES static void FN(input_gradient)(const T *x, const T *g, T *gin, const struct shape *a,
+                                           int64_t first, int64_t n, const double *mean,
+                                           const double *k, const double *gmean,
+                                           const double *factor) {
   T m[BLOCK], s[BLOCK], b[BLOCK], f[BLOCK];
   for (int64_t c = 0; c < n; c++) {
     m[c] = (T)mean[c], s[c] = (T)k[c], b[c] = (T)gmean[c], f[c] = (T)factor[c];
@@ -97,8 +140,9 @@ static void FN(input_gradient)(const T *x, const T *g, T *gin, const struct shap
       for (int64_t c = 0; c < n; c++)
         gin[o + c] = (g[o + c] - b[c] - (x[o + c] - m[c]) * s[c]) * f[c];
     else
-      for (int64_t j = 0; j < a->S; j++)
-        gin[o + j] = (g[o + j] - b[0] - (x[o + j] - m[0]) * s[0]) * f[0];
+      for (int64_t c = 0; c < n; c++, o += a->S)
+        for (int64_t j = 0; j < a->S; j++)
+          gin[o + j] = (g[o + j] - b[c] - (x[o + j] - m[c]) * s[c]) * f[c];
   }
 }
 
@@ -106,11 +150,10 @@ static void FN(backward)(const struct dpt__batchnorm_backward_args *a, const str
                          int64_t first, int64_t n) {
   const T *x = a->in, *g = a->gout, *weight = a->weight, *deviation = a->deviation;
   T *gweight = a->gweight, *gbias = a->gbias;
-  double mean[BLOCK], factor[BLOCK], sum[BLOCK], dot[BLOCK], k[BLOCK], gmean[BLOCK];
+  double mean[BLOCK] = {0}, factor[BLOCK], sum[BLOCK], dot[BLOCK], k[BLOCK], gmean[BLOCK];
   double count = (double)(a->N * a->S);
   for (int64_t c = 0; c < n; c++) mean[c] = ((const T *)a->mean)[first + c];
-  FN(sums)(0, g, NULL, size, first, n, NULL, sum);
-  FN(sums)(2, x, g, size, first, n, mean, dot);
+  FN(products)(x, g, size, first, n, mean, sum, dot);
   for (int64_t c = 0; c < n; c++) {
     double d = deviation[first + c], inverse = a->train ? d : 1 / sqrt(d + a->eps);
     k[c] = a->train ? dot[c] * inverse * inverse / count : 0;
@@ -125,8 +168,9 @@ static void FN(backward)(const struct dpt__batchnorm_backward_args *a, const str
 static int FN(batchnorm_backward)(dpt__context *context,
                                   const struct dpt__batchnorm_backward_args *a) {
   struct shape size = {a->N, a->C, a->S};
-  int64_t block = a->S == 1 ? BLOCK : 1;
-#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
+  int threads = dpt__threads(context, a->N * a->C * a->S);
+  int64_t block = batchnorm_block(&size, threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t first = 0; first < a->C; first += block)
     FN(backward)(a, &size, first, block < a->C - first ? block : a->C - first);
   return 0;
