@@ -42,6 +42,7 @@ steps=(
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
   'many         rest build     the Lua specs of DataParallelTable on 64 devices'
   'browser      rest build     pages of profiles in a headless Chromium'
+  'docs         rest build     LDoc builds the reference without a warning; all names are in it'
   'prompt       rest build     the prompt in a terminal: completion, history, Ctrl-C'
   'cuda         rest setup     the plugin builds where there is a toolkit, and opens its libraries'
   'leaks        rest build     valgrind finds no leak after many networks'
@@ -79,7 +80,7 @@ run_layers() {
 
 run_lint() {
   local bad=0 long
-  luacheck -q lua spec examples .busted scripts/{cuda-calls,golden,layers,size} || bad=1
+  luacheck -q lua spec examples .busted scripts/{cuda-calls,docs,golden,layers,size} || bad=1
   files 'csrc/*.[ch]' 'csrc/*.cu' 'spec/c/*.[ch]' 'spec/emulation/*.[ch]*' |
     xargs -r clang-format-14 --dry-run -Werror || bad=1
   long=$(files '*.lua' '*.c' '*.h' '*.cu' '*.cpp' '*.def' '*.cmake' 'scripts/*' 'CMakeLists.txt' |
@@ -299,6 +300,13 @@ run_browser() {
   command -v chromium >/dev/null ||
     echo 'skipped: pages of profiles in a browser: there is no chromium (scripts/setup --rest)'
   specs spec/support/browser.lua
+}
+
+# docs/reference must come out as it is.
+run_docs() {
+  scripts/setup --rest || return 1
+  dpt_path
+  scripts/docs && git diff --exit-code --stat docs/reference
 }
 
 run_prompt() {

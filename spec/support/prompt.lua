@@ -91,7 +91,7 @@ describe('The prompt in a terminal', function()
    end)
 
    it('prints the reference of a name, and runs a command of the shell', function()
-      line('?', '%? NAME .-')
+      line('? nn.Tanh', 'nn%.Tanh%(%).-')
       line('$ echo from the shell', '\nfrom the shell')
    end)
 

@@ -4,6 +4,8 @@
 -- @pattern NAME. The tags are LDoc's: @param, @return, @raise, @usage, @within (the chapter); and
 -- @as PATTERN (the entry has the pattern's tags, too), @also NAME (the same by another name),
 -- @follows (what its meaning comes from). Nothing of it is loaded with dpt.
+local class = require 'dpt.class'
+
 local reference = {}
 
 local folder = debug.getinfo(1, 'S').source:match '^@(.*)launcher/reference%.lua$'
@@ -16,7 +18,7 @@ local function parse(block)
    local entry, current = {param = {}, ['return'] = {}, raise = {}, usage = {}, also = {}}, nil
    local text = {}
    local function close()
-      local value = table.concat(text, current == 'usage' and '\n' or ' ')
+      local value = table.concat(text, ' ')
       if not current then entry.summary = value
       elseif REPEATED[current] then table.insert(entry[current], value)
       elseif SINGLE[current] then entry[current] = value
@@ -30,7 +32,7 @@ local function parse(block)
          close()
          current, line = tag, rest
       end
-      text[#text + 1] = current == 'usage' and line or line:match '^%s*(.*)$'
+      text[#text + 1] = line:match '^%s*(.*)$'
    end
    close()
    return entry
@@ -62,8 +64,46 @@ local function read(path, entries, patterns)
    close()
 end
 
+-- What the header of a class says of its call and of what must be so is not the text about it.
+local function tidy(entry)
+   local call, text = entry.summary:match '^[%w.:]+(%b())[^:%w]*:?%s+(.*)$'
+   if not call then text = entry.summary:match '^[%w.]+: (.*)$' end
+   text = (text or entry.summary):gsub('%s*Invariant: .*$', ''):gsub('%s+$', '')
+   entry.header, entry.summary = call, text
+end
+
+-- The parameters of a class of nn or cudnn: what the signature that calls are checked by says,
+-- with the text that the class itself has, or the dictionary in signatures.lua.
+local function ofClass(entry, dictionary)
+   local signature = require('dpt.nn.signatures').of(entry['function'])
+   local own, list = {}, {}
+   for _, text in ipairs(entry.param) do own[text:match '^[%w_]+'] = text:match '^%S+%s+(.*)$' end
+   local function add(name, kind, optional)
+      local text = own[name] or dictionary[name] or ''
+      list[#list + 1] = ('%s%s %s%s'):format(name, optional and '?' or '', kind, text ~= ''
+         and (kind ~= '' and ': ' or '') .. text or '')
+   end
+   if signature then
+      for _, p in ipairs(signature.parameters) do
+         add(p.name, p.kind == 'any' and '' or p.kind:gsub('|', ' or '), p.optional)
+      end
+   else
+      local header = (entry.header or ''):gsub('[%[%]{}]', '')
+      for name in header:gmatch '[%w_]+' do add(name, '', true) end
+   end
+   entry.param = list
+end
+
 -- An entry has what its pattern says before what it says itself.
 local function complete(entry, patterns)
+   tidy(entry)
+   if entry['function']:find '^c?u?d?nn%.%u%w*$' then
+      local dictionary = {}
+      for _, text in ipairs(patterns.parameters and patterns.parameters.param or {}) do
+         dictionary[text:match '^%S+'] = text:match '^%S+%s+(.*)$'
+      end
+      ofClass(entry, dictionary)
+   end
    local pattern = entry.as and patterns[entry.as]
    if not pattern then return end
    for tag in pairs(REPEATED) do
@@ -103,6 +143,26 @@ function reference.call(entry)
       end
    end
    return entry['function'] .. '(' .. table.concat(words, ', ') .. ')'
+end
+
+--- The public names that have no entry: what a script finds in the tables that it is given.
+-- @param known a table whose keys are the names that have one
+function reference.missing(known)
+   local missing = {}
+   local function look(prefix, names)
+      for name in pairs(names) do
+         if type(name) == 'string' and not name:find '^_' and not known[prefix .. name] then
+            missing[#missing + 1] = prefix .. name
+         end
+      end
+   end
+   local classes = {}
+   for name in next, class.classes do
+      if name:find '^nn%.' then classes[name] = true end
+   end
+   look('', classes)
+   table.sort(missing)
+   return missing
 end
 
 local function wrap(text, indent, width)

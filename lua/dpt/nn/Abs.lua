@@ -1,5 +1,10 @@
 --- nn.Abs(): |x|, element by element.
 -- Invariant: the gradient at 0 is that of x.
+-- @function nn.Abs
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.Abs():forward(torch.Tensor{-1, 2}) --> [1 2]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

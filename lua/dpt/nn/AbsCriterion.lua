@@ -1,5 +1,10 @@
 --- nn.AbsCriterion(sizeAverage): |x - y|, summed.
 -- Invariant: with sizeAverage (the default) the sum is divided by the element count.
+-- @function nn.AbsCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes two tensors of one size, returns the loss
+-- @usage nn.AbsCriterion():forward(torch.Tensor{1, 2}, torch.Tensor{2, 5}) --> 2
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

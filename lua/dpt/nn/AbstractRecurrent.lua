@@ -10,6 +10,12 @@
 -- one in a file or of another type has no steps to go back to; it begins with the last state, which
 -- is state_. A class fills in callCell, backCell and accCell; `given` is what callCell makes and
 -- keeps for the others.
+-- @function nn.AbstractRecurrent
+-- @within nn recurrent
+-- @as recurrent
+-- @param cell the module of one step
+-- @return a module; forward: one step
+-- @usage nn.LSTM(3, 5):forget():forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,12 @@
 --- nn.AddConstant(constant, ip): adds a number to every element, or a vector to every row.
 -- Invariant: with ip (in place) the input's memory is the output's, and backward leaves the input
 -- as it was before.
+-- @function nn.AddConstant
+-- @within nn linear
+-- @as layer
+-- @param constant the number, or a vector with a number for each column
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.AddConstant(3):forward(torch.Tensor{1, 2}) --> [4 5]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

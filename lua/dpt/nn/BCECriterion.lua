@@ -1,6 +1,12 @@
 --- nn.BCECriterion(weights, sizeAverage): -(y log x + (1 - y) log(1 - x)), summed: x are
 -- probabilities, y targets from 0 to 1.
 -- Invariant: weights, one for each element of a row, multiply the rows of a batch alike.
+-- @function nn.BCECriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes probabilities, and targets of the same size, returns the
+--    loss
+-- @usage nn.BCECriterion():forward(torch.Tensor{0.5, 0.5}, torch.Tensor{1, 0}) --> 0.6931
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

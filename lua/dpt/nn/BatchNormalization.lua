@@ -3,6 +3,11 @@
 -- Invariant: training uses the batch's statistics and moves running_mean and running_var towards
 -- them, evaluation uses those two; nDim is the dimension count that the class wants. In evaluation
 -- one less is a batch of one row, and so is its output.
+-- @function nn.BatchNormalization
+-- @within nn normalization
+-- @as layer
+-- @return a module; forward: B x nOutput -> the same size
+-- @usage nn.BatchNormalization(3):forward(torch.rand(8, 3)):size() --> 8x3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,11 @@
 --- nn.Bilinear(inputSize1, inputSize2, outputSize, bias): y_k = x1' W_k x2 + b_k for the rows of a
 -- pair of matrices N x inputSize1 and N x inputSize2.
 -- Invariant: weight is outputSize x inputSize1 x inputSize2.
+-- @function nn.Bilinear
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: {B x inputSize1, B x inputSize2} -> B x outputSize
+-- @usage nn.Bilinear(3, 4, 2):forward{torch.ones(5, 3), torch.ones(5, 4)}:size() --> 5x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

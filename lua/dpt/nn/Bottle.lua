@@ -1,6 +1,13 @@
 --- nn.Bottle(module, nInputDim, nOutputDim): folds leading dimensions into one batch dimension, so
 -- that a module for nInputDim dimensions (2) takes inputs of more.
 -- Invariant: the folded dimensions come back in the output.
+-- @function nn.Bottle
+-- @within nn containers
+-- @as layer
+-- @param nOutputDim dimensions of one output with its batch (nInputDim)
+-- @return a module; forward: ... x (nInputDim - 1 dimensions) -> the same leading dimensions x
+--    the module's output
+-- @usage nn.Bottle(nn.Linear(3, 2)):forward(torch.ones(4, 5, 3)):size() --> 4x5x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

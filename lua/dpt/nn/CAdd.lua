@@ -1,5 +1,10 @@
 --- nn.CAdd(sizes): adds a learned tensor, element by element.
 -- Invariant: the bias is spread over the input as nn/broadcast.lua says.
+-- @function nn.CAdd
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: B x sizes or sizes -> the same
+-- @usage nn.CAdd(3):forward(torch.zeros(2, 3)):size() --> 2x3
 
 local torch = require 'dpt.tensor'
 local broadcast = require 'dpt.nn.broadcast'

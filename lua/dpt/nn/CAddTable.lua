@@ -1,6 +1,11 @@
 --- nn.CAddTable(inplace): the sum of the tensors of the input table.
 -- Invariant: without inplace nothing of the input changes; with it output is input[1] and every
 -- gradInput is gradOutput itself.
+-- @function nn.CAddTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: a table of tensors of one size -> a tensor of that size
+-- @usage nn.CAddTable():forward{torch.Tensor{1, 2}, torch.Tensor{10, 20}} --> [11 22]
 
 local torch = require 'dpt.tensor'
 

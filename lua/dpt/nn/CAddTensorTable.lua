@@ -1,5 +1,11 @@
 --- nn.CAddTensorTable(): adds the tensor input[1] to every tensor of the table input[2].
 -- Invariant: gradInput[1] is the sum of all gradOutputs, gradInput[2] holds them.
+-- @function nn.CAddTensorTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: {tensor, table of tensors of its size} -> a table of sums
+-- @usage nn.CAddTensorTable():forward{torch.Tensor{1}, {torch.Tensor{2}, torch.Tensor{5}}}[2]
+--    --> [6]
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,10 @@
 --- nn.CDivTable(): input[1] / input[2], element by element.
 -- Invariant: neither input is changed.
+-- @function nn.CDivTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: {a, b} of one size -> a / b
+-- @usage nn.CDivTable():forward{torch.Tensor{8, 9}, torch.Tensor{2, 3}} --> [4 3]
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,10 @@
 --- nn.CMulTable(): the elementwise product of the tensors of the input table.
 -- Invariant: gradInput[i] is gradOutput times all other inputs, also if an input is 0.
+-- @function nn.CMulTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: a table of tensors of one size -> their product
+-- @usage nn.CMulTable():forward{torch.Tensor{2, 3}, torch.Tensor{10, 100}} --> [20 300]
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,11 @@
 --- nn.CReLU(nInputDims, inplace): the positive part of x and of -x, joined along the first
 -- dimension behind the batch.
 -- Invariant: nInputDims counts the dimensions without the batch.
+-- @function nn.CReLU
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: B x C x ... -> B x 2C x ...
+-- @usage nn.CReLU(1):forward(torch.Tensor{{-4, 2}}) --> [0 2 4 0]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

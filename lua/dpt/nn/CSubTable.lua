@@ -1,5 +1,10 @@
 --- nn.CSubTable(): input[1] - input[2].
 -- Invariant: both inputs have the same number of elements and neither is changed.
+-- @function nn.CSubTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: {a, b} of one size -> a - b
+-- @usage nn.CSubTable():forward{torch.Tensor{5, 5}, torch.Tensor{2, 3}} --> [3 2]
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,12 @@
 --- nn.Clamp(min, max): x limited to min..max.
 -- Invariant: it is nn.HardTanh whose bounds must be given.
+-- @function nn.Clamp
+-- @within nn transfer
+-- @as layer
+-- @param min the least value
+-- @param max the largest value
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.Clamp(0, 1):forward(torch.Tensor{-1, 0.5, 2}) --> [0 0.5 1]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

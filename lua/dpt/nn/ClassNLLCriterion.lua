@@ -2,6 +2,14 @@
 -- input holds log-probabilities, C or NxC; target a class 1..C, or N of them.
 -- Invariant: of a vector's target the first element counts; with sizeAverage the sum is divided by
 -- the sum of the classes' weights; targets of ignoreIndex (-100) count for nothing.
+-- @function nn.ClassNLLCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes B x C log-probabilities and B classes, or C and one,
+--    returns the loss
+-- @usage nn.ClassNLLCriterion():forward(torch.Tensor{{-1, -2}, {-3, -4}}, torch.LongTensor{1,
+--    2}) -->
+--    2.5
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

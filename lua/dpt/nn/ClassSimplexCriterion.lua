@@ -1,6 +1,12 @@
 --- nn.ClassSimplexCriterion(nClasses): nn.MSECriterion against the corner of a regular simplex that
 -- stands for each class.
 -- Invariant: corners have length 1 and equal distances; the last component is 0.
+-- @function nn.ClassSimplexCriterion
+-- @within nn criterions
+-- @as criterion
+-- @param nClasses how many classes, at least 2
+-- @return a criterion; forward takes B x nClasses, and B classes, returns the loss
+-- @usage nn.ClassSimplexCriterion(3):forward(torch.zeros(1, 3), torch.Tensor{1}) --> 0.3333
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

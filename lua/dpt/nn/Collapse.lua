@@ -1,5 +1,10 @@
 --- nn.Collapse(nInputDim): makes one dimension of the last nInputDim ones.
 -- Invariant: an input of one more dimension is a batch, which stays.
+-- @function nn.Collapse
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: ... x (nInputDim dimensions) -> ... x their product
+-- @usage nn.Collapse(2):forward(torch.ones(4, 2, 3)):size() --> 4x6
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,14 @@
 --- nn.Concat(dim): passes its input to every module and joins their outputs along dimension dim.
 -- Invariant: output and gradInput are the container's own tensors; gradInput is the sum of the
 -- modules' gradInputs, entry by entry if the input is a table.
+-- @function nn.Concat
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: any tensor -> the modules' outputs, alike in all sizes but that of
+--    the dimension
+-- @usage nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 5)):forward(torch.ones(4,
+--    3)):size() -->
+--    4x7
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

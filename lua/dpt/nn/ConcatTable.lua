@@ -1,5 +1,10 @@
 --- nn.ConcatTable: passes its input to every module; the output is the table of their outputs.
 -- Invariant: output[i] is module i's own output; gradInput is the container's own sum.
+-- @function nn.ConcatTable
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: anything -> a table of as many entries as modules
+-- @usage #nn.ConcatTable():add(nn.Identity()):add(nn.Tanh()):forward(torch.ones(2)) --> 2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,11 @@
 --- nn.Container: a module made of other modules, in the list `modules`.
 -- Invariant: what is asked of a container is asked of every module in it; an error inside names the
 -- way to the module that failed, "In 2 module of nn.Sequential:", with one traceback.
+-- @function nn.Container
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: see its descendants
+-- @usage nn.Sequential():add(nn.Tanh()):size() --> 1
 
 local torch = require 'dpt.tensor'
 local type = require('dpt.ffi').type

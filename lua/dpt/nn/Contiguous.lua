@@ -1,5 +1,10 @@
 --- nn.Contiguous(): a contiguous copy of its input, or the input if it is contiguous already.
 -- Invariant: output and gradInput are contiguous.
+-- @function nn.Contiguous
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor with any strides -> one without gaps
+-- @usage nn.Contiguous():forward(torch.ones(2, 3):t()):isContiguous() --> true
 
 local torch = require 'dpt.tensor'
 

@@ -3,6 +3,14 @@
 -- class or the first of several for each row. Without shapes it only converts the type.
 -- Invariant: the output has the module's type, gradInput the input's. An input without the batch
 -- dimension is one row and has an output without it.
+-- @function nn.Convert
+-- @within nn simple
+-- @as layer
+-- @param inputShape the input's dimensions, a letter each
+-- @param outputShape the order of the output's
+-- @return a module; forward: a tensor whose dimensions inputShape names -> the same in
+--    outputShape's order
+-- @usage nn.Convert('bchw', 'bhwc'):forward(torch.ones(2, 3, 4, 5)):size() --> 2x4x5x3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,17 @@
 --- nn.Copy(intype, outtype, forceCopy, dontCast): converts its input from one tensor type to
 -- another.
 -- Invariant: if both types are one the output is the input itself, unless forceCopy.
+-- @function nn.Copy
+-- @within nn simple
+-- @as layer
+-- @param intype type of the input (the default type)
+-- @param outtype type of the output (the default type)
+-- @param forceCopy true: copies also if both types are the same
+-- @param dontCast true: :type() leaves the two types as they are
+-- @return a module; forward: a tensor of intype -> its copy of outtype
+-- @usage nn.Copy('torch.DoubleTensor',
+--    'torch.FloatTensor'):forward(torch.DoubleTensor{2}):type() -->
+--    torch.FloatTensor
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

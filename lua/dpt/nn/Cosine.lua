@@ -1,5 +1,11 @@
 --- nn.Cosine(inputSize, outputSize): y_j = w_j x / (|w_j| |x|), w_j a row of the weight.
 -- Invariant: norms get 1e-12, so that zero vectors have a cosine of 0.
+-- @function nn.Cosine
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize,
+--    between -1 and 1
+-- @usage nn.Cosine(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

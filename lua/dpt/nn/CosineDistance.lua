@@ -1,6 +1,11 @@
 --- nn.CosineDistance(): the cosine of the angle between a pair of vectors, or between the rows of a
 -- pair of matrices.
 -- Invariant: squared lengths get 1e-12, so that zero vectors have a cosine of 0.
+-- @function nn.CosineDistance
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: {B x n, B x n} or {n, n} -> B or 1
+-- @usage nn.CosineDistance():forward{torch.Tensor{1, 0}, torch.Tensor{0, 1}} --> [0]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

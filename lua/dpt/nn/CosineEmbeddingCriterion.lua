@@ -1,6 +1,11 @@
 --- nn.CosineEmbeddingCriterion(margin): with the cosine c of a pair of vectors, or of the rows of a
 -- pair of matrices: 1 - c where the target is 1, max(0, c - margin) where it is -1.
 -- Invariant: with sizeAverage (the default) batches are averaged.
+-- @function nn.CosineEmbeddingCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes a pair B x n, and B targets 1 or -1, returns the loss
+-- @usage nn.CosineEmbeddingCriterion():forward({torch.Tensor{1, 0}, torch.Tensor{0, 1}}, 1) --> 1
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

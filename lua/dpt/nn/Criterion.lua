@@ -4,6 +4,11 @@
 -- waits. A criterion fills in updateGradInput and updateLoss, which queues the loss, or, if the
 -- loss is a number anyway, updateOutput instead of updateLoss. One whose batches can be split over
 -- devices (nn.DataParallelCriterion) has its denominator as well.
+-- @function nn.Criterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes see its descendants, returns the loss
+-- @usage nn.MSECriterion():forward(torch.zeros(1), torch.ones(1)) --> 1
 
 local dptffi = require 'dpt.ffi'
 local C, type = dptffi.C, dptffi.type

@@ -1,5 +1,10 @@
 --- nn.CriterionTable(criterion): a criterion as a module: its input is {input, target}.
 -- Invariant: output is the criterion's number; the gradients are the criterion's.
+-- @function nn.CriterionTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: {input, target} -> the loss
+-- @usage nn.CriterionTable(nn.MSECriterion()):forward{torch.Tensor{1, 2}, torch.Tensor{1, 4}} --> 2
 
 local torch = require 'dpt.tensor'
 

@@ -2,6 +2,12 @@
 -- input C or NxC of any numbers.
 -- Invariant: extra dimensions of size 1 are left out of the input; gradInput has its size. A change
 -- of sizeAverage reaches nll; one of nll.sizeAverage alone stays.
+-- @function nn.CrossEntropyCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes B x C numbers and B classes, or C and one, returns the
+--    loss
+-- @usage nn.CrossEntropyCriterion():forward(torch.zeros(1, 2), torch.LongTensor{1}) --> 0.6931
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -7,6 +7,16 @@
 -- Invariant: the result is an nn.DataParallelTable with flat parameters; the module itself becomes
 -- replica 1, on the first device. One of a host type becomes a torch.CudaTensor one, others keep
 -- their type. A batch of any size takes the same way.
+-- @function nn.DataParallel
+-- @within nn data-parallel
+-- @as parallel
+-- @param devices a list of devices (all of them)
+-- @param outputDevice where outputs are joined (the first device)
+-- @param dim the dimension that is split (1)
+-- @param gather false: outputs stay on their devices
+-- @param buffers what becomes of running statistics, see docs/data-parallel.md
+-- @return a module; forward: what the network takes -> its output on outputDevice
+-- @usage nn.DataParallel(nn.Linear(3, 2)):forward(torch.CudaTensor(8, 3):fill(1)):size() --> 8x2
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'

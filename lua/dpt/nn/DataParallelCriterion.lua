@@ -8,6 +8,14 @@
 -- denominators are added (see nn.Criterion). The losses of all devices are queued before one is
 -- waited for; backward does not wait. Outputs that a network left on its devices stay there, and so
 -- do their gradients; outputs in one tensor are cut, and the gradient lies where they do.
+-- @function nn.DataParallelCriterion
+-- @within nn data-parallel
+-- @as parallel
+-- @param devices a list of devices (those of the outputs)
+-- @return a module; forward: the outputs that nn.DataParallelTable leaves on their devices, and
+--    a target
+-- @usage torch.type(nn.DataParallelCriterion(nn.MSECriterion():cuda())) -->
+--    nn.DataParallelCriterion
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -7,6 +7,13 @@
 -- says how.
 --
 --    net = nn.DataParallelTable(1, true):add(network:cuda(), {1, 2, 3, 4})
+-- @function nn.DataParallelTable
+-- @within nn data-parallel
+-- @as parallel
+-- @return a module; forward: what the network takes, on device 1 or on the host -> its output
+--    on device 1
+-- @usage nn.DataParallelTable(1):add(nn.Linear(3, 2):cuda(), torch.range(1,
+--    cutorch.getDeviceCount()):totable()):forward(torch.CudaTensor(8, 3):fill(1)):size() --> 8x2
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

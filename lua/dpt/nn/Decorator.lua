@@ -1,5 +1,10 @@
 --- nn.Decorator(module): a module around one other; subclasses change what they want to.
 -- Invariant: everything is passed on; output and gradInput are the inner module's.
+-- @function nn.Decorator
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: what the module takes -> what it returns
+-- @usage nn.Decorator(nn.Square()):forward(torch.Tensor{3}) --> [9]
 
 local torch = require 'dpt.tensor'
 

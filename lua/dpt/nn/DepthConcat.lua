@@ -1,6 +1,13 @@
 --- nn.DepthConcat(dim): nn.Concat for outputs whose other sizes differ: the smaller ones lie in the
 -- middle of the largest, with zeros around.
 -- Invariant: along dim the sizes add up; along all others the output has the largest.
+-- @function nn.DepthConcat
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: B x C x H x W -> B x (sum of C) x (largest H) x (largest W)
+-- @usage nn.DepthConcat(2):add(nn.SpatialConvolution(1, 2, 1, 1)):add(nn.SpatialConvolution(1,
+--    3, 3,
+--    3)):forward(torch.ones(1, 1, 6, 6)):size() --> 1x5x6x6
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,13 @@
 --- nn.DistKLDivCriterion(sizeAverage): y (log y - x), summed: x are log-probabilities, y the target
 -- distribution.
 -- Invariant: targets of 0 and below add nothing; sizeAverage divides by the element count.
+-- @function nn.DistKLDivCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes log-probabilities and probabilities of one size, returns
+--    the loss
+-- @usage nn.DistKLDivCriterion():forward(torch.Tensor{0.5, 0.5}:log(), torch.Tensor{0.5, 0.5})
+--    --> 0
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,6 +1,11 @@
 --- nn.DistanceRatioCriterion(sizeAverage): for a pair of distances a (to what is like) and b (to
 -- what is unlike): -log(e^-a / (e^-a + e^-b)), one a row.
 -- Invariant: rows are averaged with sizeAverage (the default).
+-- @function nn.DistanceRatioCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes a pair of B distances, returns the loss
+-- @usage nn.DistanceRatioCriterion():forward{torch.Tensor{1}, torch.Tensor{1}} --> 0.6931
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

@@ -10,6 +10,14 @@
 -- depend on the calls alone, never on what a pass used: no graph lets ranks hang. In evaluation
 -- nothing is sent. This file says when things happen; its folder has what is the bare module's,
 -- dpt/parallel/ how.
+-- @function nn.DistributedDataParallel
+-- @within nn data-parallel
+-- @as parallel
+-- @param reduce 'sum' or 'mean' of the ranks' gradients
+-- @param buffers what becomes of running statistics, see docs/distributed.md
+-- @param overlap whether sums run beside the backward pass
+-- @return a module; forward: this rank's part of the batch -> its output
+-- @usage nn.DistributedDataParallel(nn.Linear(3, 2)):forward(torch.ones(4, 3)):size() --> 4x2
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,14 @@
 --- nn.DontCast(module, castin, castout, moduleType): keeps a module's tensor type whatever :type
 -- says; with castin and castout inputs and outputs are converted on the way in and out.
 -- Invariant: self._type is the outside type, self.moduleType the inside one.
+-- @function nn.DontCast
+-- @within nn containers
+-- @as layer
+-- @param castin true: inputs are converted to the module's type
+-- @param castout true: outputs are converted to the caller's type
+-- @param moduleType the type that stays (the module's own)
+-- @return a module; forward: what the module takes -> what it returns
+-- @usage nn.DontCast(nn.Linear(2, 2):float()):double():get(1).weight:type() --> torch.FloatTensor
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,5 +1,10 @@
 --- nn.DotProduct(): the dot product of a pair of vectors, or of every pair of rows of two matrices.
 -- Invariant: output has one number a row.
+-- @function nn.DotProduct
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: {B x n, B x n} or {n, n} -> B or 1
+-- @usage nn.DotProduct():forward{torch.Tensor{1, 2}, torch.Tensor{3, 4}} --> [11]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -4,6 +4,11 @@
 -- Torch7 did, on devices from theirs, one draw for each forward. No module has a number or counts:
 -- so copies of one, however they are made, never drop the same, and the states of the generators
 -- are all that must be kept to drop the same again.
+-- @function nn.Dropout
+-- @within nn normalization
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage local m = nn.Dropout(0.5) m:evaluate() return m:forward(torch.Tensor{1, 2}) --> [1 2]
 
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'

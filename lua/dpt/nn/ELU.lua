@@ -1,5 +1,11 @@
 --- nn.ELU(alpha, ip): x where x > 0, alpha (e^x - 1) elsewhere.
 -- Invariant: backward uses the output, so in place works.
+-- @function nn.ELU
+-- @within nn transfer
+-- @as layer
+-- @param alpha the limit of negative values is -alpha (1)
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.ELU():forward(torch.Tensor{-1, 2}) --> [-0.6321 2]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

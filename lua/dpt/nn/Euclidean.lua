@@ -1,5 +1,10 @@
 --- nn.Euclidean(inputSize, outputSize): y_j = |x - w_j|, w_j a column of the weight.
 -- Invariant: distances get 1e-7 before they divide, so that x = w_j has a gradient of 0.
+-- @function nn.Euclidean
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize
+-- @usage nn.Euclidean(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,15 @@
 --- nn.FeatureLPPooling(width, stride, power, batchMode): the p-norm of every window along the
 -- feature dimension: the first one, the second one with batchMode.
 -- Invariant: windows that do not fit at the end are left out.
+-- @function nn.FeatureLPPooling
+-- @within nn pooling
+-- @as layer
+-- @param width features of a window, 2 to 16
+-- @param stride from one window to the next, 1 to 4
+-- @param power the exponent of the norm, 1 or 2
+-- @param batchMode true: dimension 1 is a batch
+-- @return a module; forward: B x C or B x C x H x W -> fewer features
+-- @usage nn.FeatureLPPooling(2, 2, 2, true):forward(torch.ones(1, 6)):size() --> 1x3
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -2,6 +2,11 @@
 -- Invariant: outputs are the input's own tensors; gradInput has the nesting of the input and holds
 -- gradOutput's own tensors. The output stays the same table while it holds the same tensors in the
 -- same nesting, of which input_map holds the indices.
+-- @function nn.FlattenTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: nested tables of tensors -> one list
+-- @usage #nn.FlattenTable():forward{torch.ones(1), {torch.ones(1), {torch.ones(1)}}} --> 3
 
 local torch = require 'dpt.tensor'
 local type = require('dpt.ffi').type

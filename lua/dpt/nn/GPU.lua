@@ -5,6 +5,13 @@
 -- gradOutput are moved there, outputs to outdevice (the same device if not given), gradInput to
 -- where the input is; what is there already is not copied. As a module of a host type it changes
 -- nothing, so that the same network runs where there are no devices.
+-- @function nn.GPU
+-- @within nn data-parallel
+-- @as parallel
+-- @param device where the module is and computes
+-- @param outdevice where its output goes (device)
+-- @return a module; forward: what the module takes -> its output, on outdevice
+-- @usage nn.GPU(nn.Linear(3, 2), 1):cuda():forward(torch.CudaTensor(4, 3):fill(1)):size() --> 4x2
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

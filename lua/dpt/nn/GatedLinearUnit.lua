@@ -1,6 +1,11 @@
 --- nn.GatedLinearUnit(dim): a sigmoid(b), a and b the halves of the input along a dimension (the
 -- last one).
 -- Invariant: that dimension's size is even.
+-- @function nn.GatedLinearUnit
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: a tensor with an even size along dim -> half of that size
+-- @usage nn.GatedLinearUnit():forward(torch.Tensor{6, 0}) --> [3]
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

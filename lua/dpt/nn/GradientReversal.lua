@@ -1,5 +1,11 @@
 --- nn.GradientReversal(lambda): passes its input on and turns gradients around, times lambda (1).
 -- Invariant: output is the input's own memory.
+-- @function nn.GradientReversal
+-- @within nn transfer
+-- @as layer
+-- @param lambda the factor of gradients (1)
+-- @return a module; forward: any tensor -> the same
+-- @usage nn.GradientReversal(2):backward(torch.ones(2), torch.Tensor{1, 2}) --> [-2 -4]
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,11 @@
 --- nn.HardShrink(lambda): x where |x| > lambda, else 0.
 -- Invariant: lambda is 0.5 if not given.
+-- @function nn.HardShrink
+-- @within nn transfer
+-- @as layer
+-- @param lambda up to which |x| the output is 0 (0.5)
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.HardShrink(1):forward(torch.Tensor{-3, 0.5}) --> [-3 0]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

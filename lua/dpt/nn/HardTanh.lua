@@ -1,5 +1,12 @@
 --- nn.HardTanh(min, max, ip): x limited to min..max (-1..1).
 -- Invariant: the gradient is 0 at the bounds and outside.
+-- @function nn.HardTanh
+-- @within nn transfer
+-- @as layer
+-- @param min the least output (-1)
+-- @param max the largest output (1)
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.HardTanh():forward(torch.Tensor{-3, 0.5}) --> [-1 0.5]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

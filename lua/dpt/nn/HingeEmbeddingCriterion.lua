@@ -1,6 +1,12 @@
 --- nn.HingeEmbeddingCriterion(margin): x where the target is 1, max(0, margin - x) where it is -1,
 -- averaged.
 -- Invariant: margin is 1 if not given; target may be a number for a single input.
+-- @function nn.HingeEmbeddingCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes a tensor of distances and targets 1 or -1, returns the
+--    loss
+-- @usage nn.HingeEmbeddingCriterion():forward(torch.Tensor{0.5}, torch.Tensor{-1}) --> 0.5
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,5 +1,10 @@
 --- nn.Identity(): returns what it gets, tensor or table.
 -- Invariant: output is the input itself and gradInput gradOutput itself.
+-- @function nn.Identity
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: anything -> the same object
+-- @usage nn.Identity():forward(torch.Tensor{4, 5}) --> [4 5]
 
 local torch = require 'dpt.tensor'
 

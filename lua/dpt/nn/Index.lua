@@ -1,5 +1,10 @@
 --- nn.Index(dimension): input is {tensor, indices}; the slices of the tensor that the indices name.
 -- Invariant: a slice named twice gets both gradients; the indices get zeros.
+-- @function nn.Index
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: {tensor, LongTensor of n indices} -> n slices
+-- @usage nn.Index(1):forward{torch.Tensor{10, 20, 30}, torch.LongTensor{3, 1}} --> [30 10]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

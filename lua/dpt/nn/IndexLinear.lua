@@ -6,6 +6,15 @@
 -- largest magnitude that a key's values had in training, 1 / that, the factor of the row's steps (1
 -- once it took part in training), and a learned number that is added to the values after they were
 -- divided by the largest.
+-- @function nn.IndexLinear
+-- @within nn linear
+-- @as layer
+-- @param keysOffset what is added to each key (0)
+-- @param weight a weight to take, in place of a new one
+-- @param normalize true: values are divided by the largest that their key has had
+-- @return a module; forward: {keys, values}, each a LongTensor and a tensor of one length ->
+--    outputSize; tables of them -> B x outputSize
+-- @usage nn.IndexLinear(100, 2):forward{torch.LongTensor{7, 30}, torch.Tensor{1, 2}}:size() --> 2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,11 @@
 --- nn.JoinTable(dimension, nInputDims): joins the tensors of the input table along a dimension.
 -- Invariant: a negative dimension counts from the end; with nInputDims an input of one more
 -- dimension is a batch, whose dimension is not counted.
+-- @function nn.JoinTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: a table of tensors alike but for one size -> one tensor
+-- @usage nn.JoinTable(1):forward{torch.ones(2, 3), torch.ones(4, 3)}:size() --> 6x3
 
 local torch = require 'dpt.tensor'
 

@@ -2,6 +2,13 @@
 -- Invariant: weight are the centers (k x dim), loss is the sum of squared distances of the last
 -- forward; a step of updateParameters(1) moves each center to the mean of its rows. The criterion
 -- is its own, so gradInput is 0.
+-- @function nn.Kmeans
+-- @within nn linear
+-- @as layer
+-- @param k how many centers
+-- @param scale how far centers move in an update (1)
+-- @return a module; forward: B x dim -> B numbers 1..k
+-- @usage nn.Kmeans(2, 3):forward(torch.ones(5, 3)):size() --> 5
 
 local torch = require 'dpt.tensor'
 local fail = require 'dpt.ffi'.fail

@@ -1,5 +1,10 @@
 --- nn.L1Cost(): the sum of |x|.
 -- Invariant: it takes no target.
+-- @function nn.L1Cost
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes any tensor; no target, returns the loss
+-- @usage nn.L1Cost():forward(torch.Tensor{-1, 2}) --> 3
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

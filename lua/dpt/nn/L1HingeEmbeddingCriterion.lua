@@ -1,6 +1,11 @@
 --- nn.L1HingeEmbeddingCriterion(margin): d = |x1 - x2|_1 for a pair of vectors; the loss is d where
 -- the target is 1 and max(0, margin - d) where it is -1.
 -- Invariant: the target is a number, so forward reads the distance.
+-- @function nn.L1HingeEmbeddingCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes a pair of vectors, and 1 or -1, returns the loss
+-- @usage nn.L1HingeEmbeddingCriterion():forward({torch.Tensor{1}, torch.Tensor{3}}, 1) --> 2
 
 local torch = require 'dpt.tensor'
 

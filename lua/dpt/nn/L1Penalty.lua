@@ -2,6 +2,13 @@
 -- l1weight |x|_1 on the way back and leaves that penalty in the field loss.
 -- Invariant: loss is a number, so forward reads one value; with provideOutput false the gradient is
 -- the penalty's alone.
+-- @function nn.L1Penalty
+-- @within nn transfer
+-- @as layer
+-- @param l1weight the factor of the penalty
+-- @param provideOutput false: the output is the penalty alone
+-- @return a module; forward: any tensor -> the same
+-- @usage nn.L1Penalty(0.1):forward(torch.Tensor{-1, 2}) --> [-1 2]
 
 local torch = require 'dpt.tensor'
 

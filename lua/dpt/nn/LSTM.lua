@@ -1,5 +1,10 @@
 --- nn.LSTM(inputSize, outputSize, rho): one step at a time of cudnn.LSTM's cell.
 -- Invariant: it is an nn.StepRNN; the package rnn's other options do not exist.
+-- @function nn.LSTM
+-- @within nn recurrent
+-- @as recurrent
+-- @return a module; forward: one step: B x inputSize -> B x outputSize
+-- @usage nn.LSTM(3, 5):forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'
 

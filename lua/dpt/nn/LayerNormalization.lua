@@ -3,6 +3,11 @@
 -- Invariant: it is Torch7's chain of modules, and in one point that is not what the name promises:
 -- for a batch NxD the N means are taken from the elements in turn, element k of the whole batch
 -- (from 0) less mean k mod N, so rows are not independent of each other.
+-- @function nn.LayerNormalization
+-- @within nn normalization
+-- @as layer
+-- @return a module; forward: B x nOutput -> the same size
+-- @usage nn.LayerNormalization(2):forward(torch.Tensor{{1, 3}}):size() --> 1x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,12 @@
 --- nn.LeakyReLU(negval, ip): x where x > 0, negval x (0.01 x) elsewhere. LeakyReLU(true) is in
 -- place.
 -- Invariant: in place negval is not negative, so that the output has the input's sign.
+-- @function nn.LeakyReLU
+-- @within nn transfer
+-- @as layer
+-- @param negval the slope for x < 0 (0.01), or true for in place
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.LeakyReLU(0.1):forward(torch.Tensor{-1, 2}) --> [-0.1 2]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,10 @@
 --- nn.Linear(inputSize, outputSize, bias): y = W x + b for a vector or every row of a matrix.
 -- Invariant: weight is outputSize x inputSize; without bias there is no field bias.
+-- @function nn.Linear
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize
+-- @usage nn.Linear(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

@@ -1,6 +1,12 @@
 --- nn.LinearWeightNorm(inputSize, outputSize, bias, eps): nn.Linear whose rows are g v / |v|.
 -- Invariant: v (outputSize x inputSize) and g (outputSize x 1) are learned, weight is made from
 -- them at each forward; norms get eps (1e-16) under the root.
+-- @function nn.LinearWeightNorm
+-- @within nn linear
+-- @as layer
+-- @param eps the least norm that divides (1e-16)
+-- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize
+-- @usage nn.LinearWeightNorm(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,10 @@
 --- nn.LogSigmoid(): log(1 / (1 + e^-x)), element by element.
 -- Invariant: exact also far from 0.
+-- @function nn.LogSigmoid
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.LogSigmoid():forward(torch.Tensor{0, 5}) --> [-0.6931 -0.006715]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

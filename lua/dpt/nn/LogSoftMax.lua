@@ -1,5 +1,10 @@
 --- nn.LogSoftMax(): the logarithm of nn.SoftMax.
 -- Invariant: it is exact also where SoftMax is 0.
+-- @function nn.LogSoftMax
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: n, B x n, C x H x W or B x C x H x W -> the same size
+-- @usage nn.LogSoftMax():forward(torch.Tensor{1, 1}) --> [-0.6931 -0.6931]
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

@@ -2,6 +2,11 @@
 -- number i of the input, a vector or a matrix of numbers 1..nIndex of any type.
 -- Invariant: rows of the index paddingValue get no gradient; with maxNorm a row that is used is
 -- first scaled down to that norm, in the weight itself.
+-- @function nn.LookupTable
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: B x T or T numbers 1..nIndex -> B x T x nOutput or T x nOutput
+-- @usage nn.LookupTable(10, 4):forward(torch.LongTensor{{1, 9, 3}}):size() --> 1x3x4
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,11 @@
 --- nn.LookupTableMaskZero(nIndex, nOutput): nn.LookupTable whose input may have the index 0, which
 -- returns zeros.
 -- Invariant: row i + 1 of the weight belongs to index i; row 1 is zero and gets no gradient.
+-- @function nn.LookupTableMaskZero
+-- @within nn recurrent
+-- @as recurrent
+-- @return a module; forward: B x T or T numbers 0..nIndex -> B x T x nOutput or T x nOutput
+-- @usage nn.LookupTableMaskZero(10, 2):forward(torch.LongTensor{0}) --> [0 0]
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,12 @@
 --- nn.MM(transA, transB): the matrix product of the pair {A, B}, or of every pair of a batch.
 -- Invariant: with transA (transB) the matrix enters transposed.
+-- @function nn.MM
+-- @within nn linear
+-- @as layer
+-- @param transA true: A is transposed
+-- @param transB true: B is transposed
+-- @return a module; forward: {B x n x k, B x k x m} or {n x k, k x m} -> B x n x m or n x m
+-- @usage nn.MM():forward{torch.ones(2, 3), torch.ones(3, 4)} --> [3 3 3 3 3 3 3 3]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,11 @@
 --- nn.MV(trans): the product of the pair {matrix, vector}, or of every pair of a batch.
 -- Invariant: with trans the matrix enters transposed.
+-- @function nn.MV
+-- @within nn linear
+-- @as layer
+-- @param trans true: the matrix is transposed
+-- @return a module; forward: {B x n x k, B x k} or {n x k, k} -> B x n or n
+-- @usage nn.MV():forward{torch.Tensor{{1, 2}, {3, 4}}, torch.Tensor{1, 10}} --> [21 43]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,12 @@
 --- nn.MapTable(module, shared): passes every entry of the input table to a copy of one module.
 -- Invariant: module 1 is the one given; copies are made as entries come and share its parameters
 -- and gradients (or the named fields, or nothing if shared is false).
+-- @function nn.MapTable
+-- @within nn containers
+-- @as layer
+-- @param shared the names of fields that all copies share
+-- @return a module; forward: a table of tensors -> a table of outputs
+-- @usage #nn.MapTable(nn.Linear(3, 2)):forward{torch.ones(3), torch.ones(3), torch.ones(3)} --> 3
 
 local torch = require 'dpt.tensor'
 local checkInteger = require('dpt.tensor.core').checkInteger

@@ -1,5 +1,10 @@
 --- nn.MarginCriterion(margin): max(0, margin - y x) for targets y of 1 or -1, averaged.
 -- Invariant: margin is 1 if not given; with the field sizeAverage false it is a sum.
+-- @function nn.MarginCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes a tensor and targets 1 or -1 of its size, returns the loss
+-- @usage nn.MarginCriterion():forward(torch.Tensor{0.5, 2}, torch.Tensor{1, 1}) --> 0.25
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

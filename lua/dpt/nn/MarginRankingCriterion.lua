@@ -2,6 +2,12 @@
 -- y of 1 (x1 should be larger) or -1.
 -- Invariant: single numbers come as tensors of one element; batches are averaged with sizeAverage
 -- (the default).
+-- @function nn.MarginRankingCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes a pair of B numbers, and B targets 1 or -1, returns the
+--    loss
+-- @usage nn.MarginRankingCriterion():forward({torch.Tensor{1}, torch.Tensor{3}}, 1) --> 3
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,5 +1,10 @@
 --- nn.MaskedSelect(): input is {tensor, mask}; the elements where the mask is 1, as a vector.
 -- Invariant: the output's length depends on values, so forward waits for a device.
+-- @function nn.MaskedSelect
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: {tensor, ByteTensor of its size} -> a vector
+-- @usage nn.MaskedSelect():forward{torch.Tensor{1, 2, 3}, torch.ByteTensor{1, 0, 1}} --> [1 3]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,4 +1,9 @@
 --- nn.Max(dimension, nInputDims): the maximum over a dimension, which goes away.
+-- @function nn.Max
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor -> one without that dimension
+-- @usage nn.Max(2):forward(torch.Tensor{{1, 5}, {9, 2}}) --> [5 9]
 
 local torch = require 'dpt.tensor'
 local extremum = require 'dpt.nn.extremum'

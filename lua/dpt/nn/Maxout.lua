@@ -1,6 +1,13 @@
 --- nn.Maxout(inputSize, outputSize, maxoutNumber, preprocess): the largest of maxoutNumber linear
 -- functions for each output.
 -- Invariant: preprocess, a module, stands between nn.Linear and the maximum.
+-- @function nn.Maxout
+-- @within nn linear
+-- @as layer
+-- @param maxoutNumber linear functions for each output
+-- @param preprocess a module in front
+-- @return a module; forward: B x inputSize -> B x outputSize
+-- @usage nn.Maxout(3, 2, 5):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

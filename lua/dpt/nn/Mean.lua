@@ -1,5 +1,10 @@
 --- nn.Mean(dimension, nInputDims): the mean over a dimension, which goes away.
 -- Invariant: it is nn.Sum with sizeAverage.
+-- @function nn.Mean
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor -> one without that dimension
+-- @usage nn.Mean(1):forward(torch.Tensor{{1, 5}, {9, 7}}) --> [5 6]
 
 local torch = require 'dpt.tensor'
 

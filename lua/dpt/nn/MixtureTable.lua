@@ -1,6 +1,13 @@
 --- nn.MixtureTable(dim): a weighted sum of experts: input is {gater, experts}, gater Nxk or k,
 -- experts a table of k tensors or one tensor with the experts along dimension dim.
 -- Invariant: dim defaults to 2 for a batch and to 1 otherwise.
+-- @function nn.MixtureTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: {B x k, k tensors B x ...} -> B x ...
+-- @usage nn.MixtureTable():forward{torch.Tensor{{0.5, 0.5}}, {torch.Tensor{{1, 3}},
+--    torch.Tensor{{3,
+--    5}}}} --> [2 4]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

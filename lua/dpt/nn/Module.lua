@@ -4,6 +4,11 @@
 -- backward never wait for a device. A layer fills in updateOutput, updateGradInput and, if it
 -- has parameters, accGradParameters; everything else is built from these three. This file is the
 -- model to follow for a class of nn: one class a file, named like the class.
+-- @function nn.Module
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: see its descendants
+-- @usage nn.Tanh():forward(torch.zeros(1)) --> [0]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,16 @@
 --- nn.ModuleCriterion(criterion, inputModule, targetModule, castTarget): a criterion after modules
 -- for the input and the target, each of which may be nil.
 -- Invariant: the gradient goes back through the input's module only.
+-- @function nn.ModuleCriterion
+-- @within nn criterions
+-- @as criterion
+-- @param inputModule the module for inputs
+-- @param targetModule the module for targets
+-- @param castTarget false: :type() leaves targets alone
+-- @return a criterion; forward takes what the modules take, returns the loss
+-- @usage nn.ModuleCriterion(nn.MSECriterion(), nn.Square()):forward(torch.Tensor{2},
+--    torch.Tensor{5})
+--    --> 1
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

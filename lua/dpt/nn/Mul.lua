@@ -1,5 +1,10 @@
 --- nn.Mul(): multiplies the input by one learned number.
 -- Invariant: weight is a tensor of one element and never read by the host.
+-- @function nn.Mul
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.Mul():forward(torch.zeros(2, 3)):size() --> 2x3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,12 @@
 --- nn.MulConstant(number, ip): multiplies every element by a number.
 -- Invariant: with ip (in place) the input's memory is the output's, and backward leaves the input
 -- as it was before.
+-- @function nn.MulConstant
+-- @within nn linear
+-- @as layer
+-- @param constant the factor of every element
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.MulConstant(3):forward(torch.Tensor{1, 2}) --> [3 6]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

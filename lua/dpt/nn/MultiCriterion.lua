@@ -1,5 +1,11 @@
 --- nn.MultiCriterion(): a weighted sum of criterions, all on one input and one target.
 -- Invariant: output is the weighted sum; gradInput is the container's own.
+-- @function nn.MultiCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes what all its criterions take, returns the loss
+-- @usage nn.MultiCriterion():add(nn.MSECriterion()):add(nn.AbsCriterion(),
+--    0.5):forward(torch.Tensor{2}, torch.Tensor{5}) --> 10.5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

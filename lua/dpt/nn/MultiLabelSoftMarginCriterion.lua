@@ -1,6 +1,12 @@
 --- nn.MultiLabelSoftMarginCriterion(weights, sizeAverage): the cross-entropy of sigmoid(x) and
 -- targets 0 or 1 for every class, averaged over all elements.
 -- Invariant: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
+-- @function nn.MultiLabelSoftMarginCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes B x C and B x C numbers 0 or 1, returns the loss
+-- @usage nn.MultiLabelSoftMarginCriterion():forward(torch.zeros(1, 2), torch.Tensor{{1, 0}}) -->
+--    0.6931
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

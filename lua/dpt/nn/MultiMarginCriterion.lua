@@ -1,6 +1,12 @@
 --- nn.MultiMarginCriterion(p, weights, margin, sizeAverage): sum_i max(0, margin - x_y + x_i)^p / C
 -- for the class y, times its weight.
 -- Invariant: p is 1 or 2; input C or NxC, target a class or N of them.
+-- @function nn.MultiMarginCriterion
+-- @within nn criterions
+-- @as criterion
+-- @param p the exponent, 1 or 2 (1)
+-- @return a criterion; forward takes B x C and B classes, or C and one, returns the loss
+-- @usage nn.MultiMarginCriterion():forward(torch.Tensor{0.2, 0.9}, 1) --> 0.85
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,5 +1,11 @@
 --- nn.NaN(module, id): raises if the inner module returns a NaN: output, gradInput or gradients.
 -- Invariant: it looks at values, so it waits for the device: for searching faults only.
+-- @function nn.NaN
+-- @within nn containers
+-- @as layer
+-- @param id a name for the error message
+-- @return a module; forward: what the module takes -> what it returns
+-- @usage (pcall(nn.Module.forward, nn.NaN(nn.Log()), torch.Tensor{-1})) --> false
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -2,6 +2,11 @@
 -- Invariant: output is a view of the input; a negative dimension counts from the end, a negative
 -- length leaves -length-1 elements out at the end, and a negative offset takes what is in front of
 -- the last `length` elements; gradInput is zero elsewhere.
+-- @function nn.Narrow
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor -> length slices from offset on
+-- @usage nn.Narrow(1, 2, 2):forward(torch.Tensor{1, 2, 3, 4}) --> [2 3]
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

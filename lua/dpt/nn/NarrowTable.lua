@@ -1,5 +1,10 @@
 --- nn.NarrowTable(offset, length): entries offset .. offset+length-1 of the input table.
 -- Invariant: outputs are the entries themselves; gradInput is zero for the others.
+-- @function nn.NarrowTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: a table -> a table of length entries
+-- @usage #nn.NarrowTable(2, 2):forward{1, 2, 3, 4} --> 2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

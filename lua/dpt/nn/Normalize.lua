@@ -1,5 +1,11 @@
 --- nn.Normalize(p, eps): x / |x|_p for a vector or every row of a matrix; p may be math.huge.
 -- Invariant: |x|_p^p gets eps (1e-10), so that zero rows stay zero.
+-- @function nn.Normalize
+-- @within nn transfer
+-- @as layer
+-- @param p the exponent of the norm; math.huge: the largest |x|
+-- @return a module; forward: B x n or n -> the same size
+-- @usage nn.Normalize(2):forward(torch.Tensor{3, 4}) --> [0.6 0.8]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

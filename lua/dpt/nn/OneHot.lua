@@ -1,5 +1,11 @@
 --- nn.OneHot(outputSize): a number 1..outputSize becomes a vector with a 1 at its index.
 -- Invariant: the output has the size of the input x outputSize; gradInput is zero.
+-- @function nn.OneHot
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor of class numbers, or one -> the same with a dimension of
+--    outputSize behind
+-- @usage nn.OneHot(3):forward(torch.LongTensor{2, 1}) --> [0 1 0 1 0 0]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

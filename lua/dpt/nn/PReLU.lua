@@ -2,6 +2,11 @@
 -- plane.
 -- Invariant: slopes begin at 0.25; input is C, NxC, NxCxL, NxCxHxW, or CxHxW if the slopes do not
 -- fit NxCxL.
+-- @function nn.PReLU
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor; with nOutputPlane B x C x ... -> the same size
+-- @usage nn.PReLU():forward(torch.Tensor{-4, 2}) --> [-1 2]
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

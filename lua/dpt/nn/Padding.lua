@@ -1,6 +1,13 @@
 --- nn.Padding(dim, pad, nInputDim, value, index): adds |pad| slices of a value (0) along a
 -- dimension: pad > 0 after, pad < 0 before what stands at `index` (1), counted from that side.
 -- Invariant: an input whose dimension count is not nInputDim is a batch.
+-- @function nn.Padding
+-- @within nn simple
+-- @as layer
+-- @param pad how many slices; negative: in front
+-- @param value what they are filled with (0)
+-- @return a module; forward: a tensor -> one that is longer along dim
+-- @usage nn.Padding(1, 2):forward(torch.Tensor{5, 6}) --> [5 6 0 0]
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

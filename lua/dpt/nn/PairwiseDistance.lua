@@ -1,6 +1,12 @@
 --- nn.PairwiseDistance(p): the p-norm of the difference of a pair of vectors, or of the rows of a
 -- pair of matrices.
 -- Invariant: distances of 0 have gradients of 0.
+-- @function nn.PairwiseDistance
+-- @within nn linear
+-- @as layer
+-- @param p the exponent of the norm (2)
+-- @return a module; forward: {B x n, B x n} or {n, n} -> B or 1
+-- @usage nn.PairwiseDistance(2):forward{torch.Tensor{0, 0}, torch.Tensor{3, 4}} --> [5]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -2,6 +2,13 @@
 -- joins their outputs along outputDim.
 -- Invariant: the input has no more slices than there are modules; modules beyond them are not
 -- called.
+-- @function nn.Parallel
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: a tensor with as many slices along inputDimension as there are
+--    modules -> their outputs joined
+-- @usage nn.Parallel(2, 2):add(nn.Linear(3, 1)):add(nn.Linear(3, 2)):forward(torch.ones(4, 2,
+--    3)):size() --> 4x3
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

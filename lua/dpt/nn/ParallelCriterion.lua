@@ -1,6 +1,14 @@
 --- nn.ParallelCriterion(repeatTarget): criterion i on entry i of the input and of the target table;
 -- a weighted sum.
 -- Invariant: with repeatTarget all criterions get the whole target.
+-- @function nn.ParallelCriterion
+-- @within nn criterions
+-- @as criterion
+-- @param repeatTarget true: all criterions have the same target
+-- @return a criterion; forward takes tables of as many entries as criterions, returns the loss
+-- @usage
+--    nn.ParallelCriterion():add(nn.MSECriterion()):add(nn.AbsCriterion()):forward({torch.Tensor{2},
+--    torch.Tensor{2}}, {torch.Tensor{3}, torch.Tensor{4}}) --> 3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

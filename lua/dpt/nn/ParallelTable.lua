@@ -1,5 +1,11 @@
 --- nn.ParallelTable: passes entry i of the input table to module i.
 -- Invariant: output[i] and gradInput[i] are module i's own tensors.
+-- @function nn.ParallelTable
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: a table of as many entries as modules -> a table of their outputs
+-- @usage nn.ParallelTable():add(nn.Abs()):add(nn.Square()):forward{torch.Tensor{-1},
+--    torch.Tensor{3}}[2] --> [9]
 
 local torch = require 'dpt.tensor'
 

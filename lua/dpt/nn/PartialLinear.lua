@@ -3,6 +3,12 @@
 -- Invariant: setPartition(indices) chooses the outputs, resetPartition takes all; gradients of the
 -- other rows stay as they are. The weight is that of the nn.LookupTable in self.network, as in
 -- Torch7's files; the network itself is never called.
+-- @function nn.PartialLinear
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize; after
+--    setPartition only the outputs that it names
+-- @usage nn.PartialLinear(3, 10):forward(torch.ones(4, 3)):size() --> 4x10
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,11 @@
 --- nn.PixelShuffle(r): (N)x(C r^2)xHxW becomes (N)xCx(H r)x(W r), channels becoming pixels.
 -- Invariant: channel c r^2 + i r + j becomes pixel (i, j) of every r x r block.
+-- @function nn.PixelShuffle
+-- @within nn simple
+-- @as layer
+-- @param upscaleFactor r, by which height and width grow
+-- @return a module; forward: B x (C r^2) x H x W -> B x C x (H r) x (W r)
+-- @usage nn.PixelShuffle(2):forward(torch.ones(1, 8, 3, 3)):size() --> 1x2x6x6
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,5 +1,11 @@
 --- nn.Power(p): x^p, element by element.
 -- Invariant: the gradient is p x^(p-1).
+-- @function nn.Power
+-- @within nn transfer
+-- @as layer
+-- @param p the exponent
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.Power(3):forward(torch.Tensor{2, 3}) --> [8 27]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,5 +1,11 @@
 --- nn.PrintSize(prefix): prints the size of what passes; see also nn.NaN.
 -- Invariant: output and gradInput are input and gradOutput themselves.
+-- @function nn.PrintSize
+-- @within nn simple
+-- @as layer
+-- @param prefix what is printed in front
+-- @return a module; forward: anything -> the same
+-- @usage torch.type(nn.PrintSize('here')) --> nn.PrintSize
 
 local torch = require 'dpt.tensor'
 local type = require('dpt.ffi').type

@@ -13,6 +13,12 @@
 -- Invariant: weight and gradWeight are one run each (dpt.rnn.weights), and nothing is copied to
 -- keep them so. States outside the input, and gradients of states, are in the fields that
 -- cudnn.torch has for them.
+-- @function nn.RNN
+-- @within nn recurrent
+-- @as recurrent
+-- @return a module; forward: T x B x inputSize -> T x B x hiddenSize; states (layers
+--    directions) x B x hiddenSize
+-- @usage nn.RNN('CUDNN_LSTM', 3, 5):forward(torch.ones(4, 2, 3)):size() --> 4x2x5
 
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'

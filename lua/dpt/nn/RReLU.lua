@@ -2,6 +2,13 @@
 -- element (1/8..1/3), in evaluation it is (l + u) / 2.
 -- Invariant: noise holds the slopes that forward used, 1 where x > 0; host tensors draw one number
 -- for every element that is not positive, in order.
+-- @function nn.RReLU
+-- @within nn transfer
+-- @as layer
+-- @param l the least slope (1/8)
+-- @param u the largest slope (1/3)
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.RReLU(0.25, 0.25):forward(torch.Tensor{-4, 2}) --> [-1 2]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

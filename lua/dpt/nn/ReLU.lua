@@ -1,5 +1,10 @@
 --- nn.ReLU(ip): x where x > 0, else 0.
 -- Invariant: it is nn.Threshold(0, 0, ip).
+-- @function nn.ReLU
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.ReLU():forward(torch.Tensor{-1, 2}) --> [0 2]
 
 local torch = require 'dpt.tensor'
 

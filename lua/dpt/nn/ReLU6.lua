@@ -1,5 +1,10 @@
 --- nn.ReLU6(ip): x limited to 0..6.
 -- Invariant: it is nn.HardTanh(0, 6, ip).
+-- @function nn.ReLU6
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.ReLU6():forward(torch.Tensor{-1, 9}) --> [0 6]
 
 local torch = require 'dpt.tensor'
 

@@ -2,6 +2,15 @@
 -- input(x), feedback(the output before)}); the first one is transfer(start(input(x))).
 -- Invariant: start is a module, or the size of an nn.Add; transfer is nn.Sigmoid and merge
 -- nn.CAddTable unless others are given. The modules are used in both kinds of step.
+-- @function nn.Recurrent
+-- @within nn recurrent
+-- @as recurrent
+-- @param start the size of the output, or the module behind the first input
+-- @param input the module for inputs
+-- @param feedback the module for the output before
+-- @param transfer the module behind the merge (nn.Sigmoid)
+-- @return a module; forward: one step: what input takes -> what transfer returns
+-- @usage nn.Recurrent(5, nn.Linear(3, 5), nn.Linear(5, 5)):forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,12 @@
 --- nn.Recursor(module, rho): any module, called once for every step.
 -- Invariant: every step has a copy of the module with the same parameters; recurrent modules inside
 -- are not copied, they count their own steps and forget with this one.
+-- @function nn.Recursor
+-- @within nn recurrent
+-- @as recurrent
+-- @param module the module of one step
+-- @return a module; forward: one step: what the module takes -> what it returns
+-- @usage nn.Recursor(nn.Linear(3, 5)):forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'
 

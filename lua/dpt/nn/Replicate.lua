@@ -1,6 +1,12 @@
 --- nn.Replicate(nFeatures, dim, nDim): nFeatures equal slices along a new dimension dim (1).
 -- Invariant: output is a view with a stride of 0; with nDim an input of one more dimension is a
 -- batch, whose dimension is not counted.
+-- @function nn.Replicate
+-- @within nn simple
+-- @as layer
+-- @param nFeatures how many slices
+-- @return a module; forward: a tensor -> one with a dimension of nFeatures more
+-- @usage nn.Replicate(3):forward(torch.ones(4, 5)):size() --> 3x4x5
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,6 +1,12 @@
 --- nn.Reshape(sizes, batchMode): the input's elements under other sizes.
 -- Invariant: batchMode true keeps the first dimension, false takes all; without it the input is a
 -- batch unless it has just the elements of the sizes and a first size above 1.
+-- @function nn.Reshape
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor, with a batch in front unless its elements are just as
+--    many -> the sizes
+-- @usage nn.Reshape(6):forward(torch.ones(4, 2, 3)):size() --> 4x6
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,11 @@
 --- nn.Select(dimension, index): one slice of the input.
 -- Invariant: output is a view; negative numbers count from the end; gradInput is zero outside the
 -- slice.
+-- @function nn.Select
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor -> its slice, with one dimension less
+-- @usage nn.Select(1, 2):forward(torch.Tensor{{1, 2}, {3, 4}}) --> [3 4]
 
 local torch = require 'dpt.tensor'
 

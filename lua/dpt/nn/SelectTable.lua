@@ -1,6 +1,11 @@
 --- nn.SelectTable(index): one entry of the input table, by index (negative: from the end) or name.
 -- Invariant: output is the entry itself; gradInput has the input's form, with zeros for all other
 -- entries.
+-- @function nn.SelectTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: a table -> one of its entries
+-- @usage nn.SelectTable(-1):forward{1, 2, torch.Tensor{7}} --> [7]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

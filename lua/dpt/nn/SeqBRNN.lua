@@ -1,6 +1,11 @@
 --- nn.SeqBRNN(inputSize, outputSize, batchFirst, merge): an LSTM in each direction over whole
 -- sequences; their outputs are merged into one, by nn.CAddTable unless another module is given.
 -- Invariant: modules are the nn.RNN of both directions and the merging one.
+-- @function nn.SeqBRNN
+-- @within nn recurrent
+-- @as recurrent
+-- @return a module; forward: T x B x inputSize -> T x B x outputSize
+-- @usage nn.SeqBRNN(3, 5):forward(torch.ones(4, 2, 3)):size() --> 4x2x5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -3,6 +3,11 @@
 -- Invariant: a module that is not recurrent itself has a copy with the same parameters for every
 -- step (nn.Recursor). Each forward begins anew, unless remember() says else; then its first step
 -- has the state that was left, through which no gradient goes.
+-- @function nn.Sequencer
+-- @within nn recurrent
+-- @as recurrent
+-- @return a module; forward: T x B x ... or a table of T steps -> the same form
+-- @usage nn.Sequencer(nn.Linear(3, 5)):forward(torch.ones(4, 2, 3)):size() --> 4x2x5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

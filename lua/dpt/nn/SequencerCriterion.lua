@@ -1,6 +1,13 @@
 --- nn.SequencerCriterion(criterion, sizeAverage): the sum of a criterion's losses over the steps of
 -- a sequence (lists, or tensors whose first dimension they are), or their average.
 -- Invariant: every step has a copy of the criterion; the losses are waited for once.
+-- @function nn.SequencerCriterion
+-- @within nn recurrent
+-- @as criterion
+-- @return a criterion; forward takes sequences of T steps and their targets, returns the loss
+-- @usage nn.SequencerCriterion(nn.MSECriterion()):forward(torch.zeros(4, 2, 1), torch.ones(4,
+--    2, 1))
+--    --> 4
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,11 @@
 --- nn.Sequential: modules one after the other, each taking what the one before returns.
 -- Invariant: output is the last module's own output, gradInput the first one's own.
+-- @function nn.Sequential
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: whatever the first module takes -> what the last one returns
+-- @usage nn.Sequential():add(nn.Linear(3, 5)):add(nn.Tanh()):forward(torch.ones(2, 3)):size()
+--    --> 2x5
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

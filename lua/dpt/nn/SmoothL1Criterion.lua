@@ -1,6 +1,11 @@
 --- nn.SmoothL1Criterion(sizeAverage): (x - y)^2 / 2 where |x - y| < 1, |x - y| - 1/2 elsewhere,
 -- summed.
 -- Invariant: with sizeAverage (the default) the sum is divided by the element count.
+-- @function nn.SmoothL1Criterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes two tensors of one size, returns the loss
+-- @usage nn.SmoothL1Criterion():forward(torch.Tensor{1, 2}, torch.Tensor{1.5, 5}) --> 1.313
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,6 +1,11 @@
 --- nn.SoftMarginCriterion(): log(1 + e^(-y x)) for targets y of 1 or -1, summed.
 -- Invariant: the sum is divided by the element count unless the field sizeAverage is false; as in
 -- Torch7 the constructor takes no argument.
+-- @function nn.SoftMarginCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes a tensor and targets 1 or -1 of its size, returns the loss
+-- @usage nn.SoftMarginCriterion():forward(torch.Tensor{0, 0}, torch.Tensor{1, -1}) --> 0.6931
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

@@ -1,6 +1,12 @@
 --- nn.SoftMax(): e^x_i / sum_j e^x_j over the first dimension of a vector or an image, over the
 -- second one of a batch of them.
 -- Invariant: output is positive and sums to 1.
+-- @function nn.SoftMax
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: n, B x n, C x H x W or B x C x H x W -> the same size; sums over n
+--    or C are 1
+-- @usage nn.SoftMax():forward(torch.Tensor{1, 1}) --> [0.5 0.5]
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

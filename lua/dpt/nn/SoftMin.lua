@@ -1,5 +1,10 @@
 --- nn.SoftMin(): nn.SoftMax of -x.
 -- Invariant: as in nn.SoftMax.
+-- @function nn.SoftMin
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: n, B x n, C x H x W or B x C x H x W -> the same size
+-- @usage nn.SoftMin():forward(torch.Tensor{0, 1}) --> [0.7311 0.2689]
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

@@ -1,5 +1,11 @@
 --- nn.SoftPlus(beta): log(1 + e^(beta x)) / beta; x itself where beta x > threshold (20).
 -- Invariant: backward uses the output.
+-- @function nn.SoftPlus
+-- @within nn transfer
+-- @as layer
+-- @param beta the steepness: log(1 + e^(beta x)) / beta (1)
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.SoftPlus():forward(torch.Tensor{0, 1}) --> [0.6931 1.313]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

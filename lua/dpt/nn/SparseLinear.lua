@@ -4,6 +4,14 @@
 -- Invariant: weight is outputSize x inputSize; with doGradInput gradInput has rows {index,
 -- gradient} for every element of a sample, in a table or, for a batch that is a tensor, in a
 -- tensor; without it is empty.
+-- @function nn.SparseLinear
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: a table of tensors n x 2 of (index, value), or one -> B x
+--    outputSize
+-- @usage nn.SparseLinear(100, 2):forward{torch.Tensor{{7, 1}, {30, 2}}, torch.Tensor{{1,
+--    1}}}:size()
+--    --> 2x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,6 +1,13 @@
 --- nn.SpatialAdaptiveMaxPooling(W, H): the maximum of W x H windows that tile the image.
 -- Invariant: input is (N)xCxHxW, output (N)xCx(H)x(W) of the given numbers; the module's second
 -- number counts rows; indices as in nn.SpatialMaxPooling.
+-- @function nn.SpatialAdaptiveMaxPooling
+-- @within nn pooling
+-- @as layer
+-- @param W columns of the output
+-- @param H rows of the output
+-- @return a module; forward: B x C x any H x any W -> B x C x H x W as the constructor says
+-- @usage nn.SpatialAdaptiveMaxPooling(3, 2):forward(torch.ones(1, 7, 9)):size() --> 1x2x3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

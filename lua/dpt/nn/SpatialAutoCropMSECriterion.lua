@@ -1,6 +1,13 @@
 --- nn.SpatialAutoCropMSECriterion(sizeAverage): nn.MSECriterion against the middle of a target that
 -- is as large as the input or larger.
 -- Invariant: input and target are CxHxW or NxCxHxW with the same planes.
+-- @function nn.SpatialAutoCropMSECriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes B x H x W and a target at least as large, whose middle
+--    counts, returns the loss
+-- @usage nn.SpatialAutoCropMSECriterion():forward(torch.zeros(1, 1, 2, 2), torch.ones(1, 1, 4, 4))
+--    --> 1
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

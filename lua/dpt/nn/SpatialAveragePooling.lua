@@ -1,6 +1,11 @@
 --- nn.SpatialAveragePooling(kW, kH, dW, dH, padW, padH): the mean of every window of an image.
 -- Invariant: input is (N)xCxHxW; strides default to 1; padding counts in the divisor unless
 -- setCountExcludePad; with divide false it returns sums.
+-- @function nn.SpatialAveragePooling
+-- @within nn pooling
+-- @as layer
+-- @return a module; forward: as nn.SpatialMaxPooling
+-- @usage nn.SpatialAveragePooling(2, 2, 2, 2):forward(torch.Tensor{{{1, 2}, {3, 4}}}) --> [2.5]
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

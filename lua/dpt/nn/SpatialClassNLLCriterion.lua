@@ -1,6 +1,14 @@
 --- nn.SpatialClassNLLCriterion(weights, sizeAverage): nn.ClassNLLCriterion for every pixel: input
 -- NxCxHxW, target NxHxW.
 -- Invariant: otherwise it is nn.ClassNLLCriterion.
+-- @function nn.SpatialClassNLLCriterion
+-- @within nn criterions
+-- @as criterion
+-- @return a criterion; forward takes B x C x H x W log-probabilities and B x H x W classes,
+--    returns the loss
+-- @usage nn.SpatialClassNLLCriterion():forward(torch.Tensor(1, 2, 1, 1):fill(-2),
+--    torch.LongTensor(1,
+--    1, 1):fill(1)) --> 2
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -2,6 +2,14 @@
 -- a convolution with a kernel of its own for every output pixel.
 -- Invariant: input is (N)xCx(iH)x(iW); weight is oH x oW x nOutputPlane x nInputPlane x kH x kW,
 -- bias nOutputPlane x oH x oW.
+-- @function nn.SpatialConvolutionLocal
+-- @within nn convolution
+-- @as layer
+-- @param iW columns of an input
+-- @param iH rows of an input
+-- @return a module; forward: B x nInputPlane x iH x iW or one image -> B x nOutputPlane x oH x
+--    oW
+-- @usage nn.SpatialConvolutionLocal(1, 2, 6, 6, 3, 3):forward(torch.ones(1, 6, 6)):size() --> 2x4x4
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

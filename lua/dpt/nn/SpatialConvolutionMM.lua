@@ -1,6 +1,11 @@
 --- nn.SpatialConvolutionMM(...): nn.SpatialConvolution whose weight is a matrix.
 -- Invariant: weight is nOutputPlane x (nInputPlane kH kW), in the order of a SpatialConvolution's
 -- weight.
+-- @function nn.SpatialConvolutionMM
+-- @within nn convolution
+-- @as layer
+-- @return a module; forward: as nn.SpatialConvolution
+-- @usage nn.SpatialConvolutionMM(3, 8, 5, 5):forward(torch.ones(2, 3, 6, 6)):size() --> 2x8x2x2
 
 local torch = require 'dpt.tensor'
 

@@ -3,6 +3,14 @@
 -- Invariant: weight holds one kH x kW kernel for each row; it is computed as a whole convolution in
 -- which all other kernels are zero. Planes of the input behind the last one that the table names
 -- take no part.
+-- @function nn.SpatialConvolutionMap
+-- @within nn convolution
+-- @as layer
+-- @param conMatrix n x 2: which input plane goes to which output plane (nn.tables)
+-- @return a module; forward: B x planes x H x W or one image -> B x the table's outputs x (H -
+--    kH) / dH + 1 x (W - kW) / dW + 1
+-- @usage nn.SpatialConvolutionMap(nn.tables.oneToOne(3), 3, 3):forward(torch.ones(3, 6, 6)):size()
+--    --> 3x4x4
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -2,6 +2,12 @@
 -- by the root of its neighbourhood's mean square over all planes, or by thresval where that is not
 -- above threshold (both 1e-4).
 -- Invariant: input is (N)xCxHxW.
+-- @function nn.SpatialDivisiveNormalization
+-- @within nn normalization
+-- @as layer
+-- @param thresval what stands for small deviations (threshold)
+-- @return a module; forward: B x nInputPlane x H x W or one image -> the same size
+-- @usage nn.SpatialDivisiveNormalization(1):forward(torch.ones(1, 12, 12)):size() --> 1x12x12
 
 local torch = require 'dpt.tensor'
 local neighbourhood = require 'dpt.nn.neighbourhood'

@@ -2,6 +2,16 @@
 -- below 1) share of the input's size, over windows at random positions.
 -- Invariant: every row and plane draws two numbers at each forward, unless fixPoolingRegions keeps
 -- the first draw. The field newRandomPool is true while it does (sic).
+-- @function nn.SpatialFractionalMaxPooling
+-- @within nn pooling
+-- @as layer
+-- @param poolSizeW columns of a window
+-- @param poolSizeH rows of a window
+-- @param outW columns of the output, or their ratio to the input's
+-- @param outH rows of the output, or their ratio to the input's
+-- @return a module; forward: B x C x H x W -> B x C x outH x outW (ratios below 1: of H and W)
+-- @usage nn.SpatialFractionalMaxPooling(2, 2, 3, 3):forward(torch.ones(1, 1, 6, 6)):size() -->
+--    1x1x3x3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -2,6 +2,14 @@
 -- the transposed 2-D convolution; output size (in - 1) d - 2 pad + k + adj.
 -- Invariant: weight is nInputPlane x nOutputPlane x kH x kW. A table {input, other} takes adj from
 -- the size that `other` has; other's gradient is one zero, expanded.
+-- @function nn.SpatialFullConvolution
+-- @within nn convolution
+-- @as layer
+-- @return a module; forward: B x nInputPlane x H x W -> B x nOutputPlane x ((H - 1) dH - 2 padH
+--    + kH + adjH) x ((W - 1) dW - 2 padW + kW + adjW)
+-- @usage nn.SpatialFullConvolution(2, 1, 4, 4, 2, 2, 1, 1):forward(torch.ones(1, 2, 5,
+--    5)):size() -->
+--    1x1x10x10
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

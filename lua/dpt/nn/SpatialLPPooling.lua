@@ -1,5 +1,11 @@
 --- nn.SpatialLPPooling(nInputPlane, pnorm, kW, kH, dW, dH): the p-norm of every window of an image.
 -- Invariant: it is made of powers around nn.SpatialAveragePooling.
+-- @function nn.SpatialLPPooling
+-- @within nn pooling
+-- @as layer
+-- @param pnorm the exponent of the norm (2)
+-- @return a module; forward: B x nInputPlane x H x W -> B x nInputPlane x oH x oW
+-- @usage nn.SpatialLPPooling(1, 2, 2, 2):forward(torch.ones(1, 4, 4)):size() --> 1x2x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,10 @@
 --- nn.SpatialLogSoftMax(): nn.LogSoftMax over the planes of an image, for every pixel.
 -- Invariant: input is (N)xCxHxW.
+-- @function nn.SpatialLogSoftMax
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: C x H x W or B x C x H x W -> the same size
+-- @usage nn.SpatialLogSoftMax():forward(torch.zeros(2, 1, 1)) --> [-0.6931 -0.6931]
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,6 +1,12 @@
 --- nn.SpatialMaxPooling(kW, kH, dW, dH, padW, padH): the maximum of every window of an image.
 -- Invariant: input is (N)xCxHxW; strides default to the window; indices holds where each maximum
 -- stood in its plane, from 1; ceil() rounds output sizes up, floor() down (the default).
+-- @function nn.SpatialMaxPooling
+-- @within nn pooling
+-- @as layer
+-- @return a module; forward: B x C x H x W or one image -> B x C x ((H + 2 padH - kH) / dH + 1)
+--    x ..., rounded down, or up after :ceil()
+-- @usage nn.SpatialMaxPooling(2, 2, 2, 2):forward(torch.Tensor{{{1, 2}, {3, 4}}}) --> [4]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,4 +1,9 @@
 --- nn.SpatialReplicationPadding(l, r, t, b): an image's border pixels repeated outwards.
+-- @function nn.SpatialReplicationPadding
+-- @within nn sampling
+-- @as layer
+-- @return a module; forward: B x C x H x W or one image -> H + top + bottom, W + left + right
+-- @usage nn.SpatialReplicationPadding(1, 1, 0, 0):forward(torch.Tensor{{{5, 6}}}) --> [5 5 6 6]
 
 local C = require 'dpt.ffi'.C
 local padding = require 'dpt.nn.padding'

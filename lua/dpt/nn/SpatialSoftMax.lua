@@ -1,5 +1,10 @@
 --- nn.SpatialSoftMax(): nn.SoftMax over the planes of an image, for every pixel.
 -- Invariant: input is (N)xCxHxW.
+-- @function nn.SpatialSoftMax
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: C x H x W or B x C x H x W -> the same size
+-- @usage nn.SpatialSoftMax():forward(torch.zeros(4, 1, 1)) --> [0.25 0.25 0.25 0.25]
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -1,6 +1,11 @@
 --- nn.SpatialSubSampling(nInputPlane, kW, kH, dW, dH): the sum of every window, times a learned
 -- weight plus a learned bias, one of each for a plane.
 -- Invariant: input is (N)xCxHxW; strides default to 1.
+-- @function nn.SpatialSubSampling
+-- @within nn convolution
+-- @as layer
+-- @return a module; forward: B x nInputPlane x H x W or one image -> B x nInputPlane x oH x oW
+-- @usage nn.SpatialSubSampling(2, 2, 2, 2, 2):forward(torch.ones(2, 6, 6)):size() --> 2x3x3
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

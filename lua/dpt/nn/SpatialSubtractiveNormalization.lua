@@ -1,6 +1,11 @@
 --- nn.SpatialSubtractiveNormalization(nInputPlane, kernel): takes the weighted mean of every
 -- pixel's neighbourhood over all planes away from it.
 -- Invariant: input is (N)xCxHxW; borders count as means of what is there.
+-- @function nn.SpatialSubtractiveNormalization
+-- @within nn normalization
+-- @as layer
+-- @return a module; forward: B x nInputPlane x H x W or one image -> the same size
+-- @usage nn.SpatialSubtractiveNormalization(1):forward(torch.ones(1, 12, 12)):size() --> 1x12x12
 
 local torch = require 'dpt.tensor'
 local neighbourhood = require 'dpt.nn.neighbourhood'

@@ -1,5 +1,10 @@
 --- nn.SpatialUpSamplingNearest(scale): every pixel becomes scale x scale pixels.
 -- Invariant: input is (N)xCxHxW, scale a whole number.
+-- @function nn.SpatialUpSamplingNearest
+-- @within nn sampling
+-- @as layer
+-- @return a module; forward: B x C x H x W or one image -> H and W times scale
+-- @usage nn.SpatialUpSamplingNearest(2):forward(torch.Tensor{{{1, 2}}}) --> [1 1 2 2 1 1 2 2]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,4 +1,9 @@
 --- nn.SpatialZeroPadding(l, r, t, b): zeros around an image; negative numbers cut off.
+-- @function nn.SpatialZeroPadding
+-- @within nn sampling
+-- @as layer
+-- @return a module; forward: B x C x H x W or one image -> H + top + bottom, W + left + right
+-- @usage nn.SpatialZeroPadding(1, 0, 0, 0):forward(torch.Tensor{{{5, 6}}}) --> [0 5 6]
 
 local C = require 'dpt.ffi'.C
 local padding = require 'dpt.nn.padding'

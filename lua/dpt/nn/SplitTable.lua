@@ -1,5 +1,10 @@
 --- nn.SplitTable(dimension, nInputDims): the slices of the input along a dimension, as a table.
 -- Invariant: the slices are views of the input; dimensions count as in nn.JoinTable.
+-- @function nn.SplitTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: a tensor -> a table of its slices, without that dimension
+-- @usage #nn.SplitTable(2):forward(torch.ones(4, 5)) --> 5
 
 local torch = require 'dpt.tensor'
 

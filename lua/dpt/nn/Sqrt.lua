@@ -1,5 +1,10 @@
 --- nn.Sqrt(): the square root, element by element.
 -- Invariant: the gradient at 0 is 0.
+-- @function nn.Sqrt
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor of numbers from 0 on -> the same size
+-- @usage nn.Sqrt():forward(torch.Tensor{4, 9}) --> [2 3]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,10 @@
 --- nn.Square(): x^2, element by element.
 -- Invariant: backward uses the input.
+-- @function nn.Square
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.Square():forward(torch.Tensor{-2, 3}) --> [4 9]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,10 @@
 --- nn.Squeeze(dim, nInputDims): leaves out dimensions of size 1, all or the one named.
 -- Invariant: output is a view; with nInputDims an input of more dimensions is a batch.
+-- @function nn.Squeeze
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor -> one without its dimensions of size 1
+-- @usage nn.Squeeze():forward(torch.ones(2, 1, 3, 1)):size() --> 2x3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -2,6 +2,11 @@
 -- what nn.LSTM and nn.GRU are made of.
 -- Invariant: input is B x inputSize or a vector, output B x outputSize or a vector; the state
 -- before the first step is zero.
+-- @function nn.StepRNN
+-- @within nn recurrent
+-- @as recurrent
+-- @return a module; forward: one step: B x inputSize -> B x outputSize
+-- @usage nn.StepRNN('CUDNN_LSTM', 3, 5):forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

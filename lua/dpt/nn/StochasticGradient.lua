@@ -2,6 +2,11 @@
 -- time.
 -- Invariant: dataset:size() returns the number of examples, dataset[i] is {input, target}; the rate
 -- of iteration n is learningRate / (1 + n learningRateDecay).
+-- @function nn.StochasticGradient
+-- @within nn containers
+-- @as layer
+-- @return a module; forward: a data set: a table with :size() and {input, target} at each index
+-- @usage nn.StochasticGradient(nn.Linear(1, 1), nn.MSECriterion()).learningRate --> 0.01
 
 local torch = require 'dpt.tensor'
 

@@ -1,6 +1,12 @@
 --- nn.Sum(dimension, nInputDims, sizeAverage, squeeze): the sum over a dimension, which goes away
 -- unless squeeze is false; divided by its size with sizeAverage.
 -- Invariant: dimensions count as in nn.Max.
+-- @function nn.Sum
+-- @within nn simple
+-- @as layer
+-- @param squeeze false: the dimension stays, with size 1
+-- @return a module; forward: a tensor -> one without that dimension
+-- @usage nn.Sum(2):forward(torch.Tensor{{1, 5}, {9, 2}}) --> [6 11]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -9,6 +9,11 @@
 -- (noSync, updateGradInput by itself). All ranks go through forward and backward. Nothing waits,
 -- and in evaluation nothing is sent. The devices of one process are not ranks: an
 -- nn.DataParallelTable of several raises.
+-- @function nn.SyncBatchNormalization
+-- @within nn normalization
+-- @as layer
+-- @return a module; forward: B x nOutput x ... -> the same size
+-- @usage nn.SyncBatchNormalization(3):forward(torch.rand(8, 3)):size() --> 8x3
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 local random = require 'dpt.parallel.dispatch.random'

@@ -1,5 +1,10 @@
 --- nn.Tanh(): the hyperbolic tangent, element by element.
 -- Invariant: backward uses the output.
+-- @function nn.Tanh
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.Tanh():forward(torch.Tensor{0, 2}) --> [0 0.964]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,10 @@
 --- nn.TanhShrink(): x - tanh x, element by element.
 -- Invariant: the gradient is tanh^2 x.
+-- @function nn.TanhShrink
+-- @within nn transfer
+-- @as layer
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.TanhShrink():forward(torch.Tensor{0, 2}) --> [0 1.036]
 
 local torch = require 'dpt.tensor'
 

@@ -2,6 +2,12 @@
 -- of a sequence.
 -- Invariant: input is (N)xTxF; weight is outputFrameSize x (kW inputFrameSize), the frames of a
 -- window one after the other.
+-- @function nn.TemporalConvolution
+-- @within nn convolution
+-- @as layer
+-- @return a module; forward: B x T x inputFrameSize or one sequence -> B x ((T - kW) / dW + 1)
+--    x outputFrameSize
+-- @usage nn.TemporalConvolution(4, 6, 3):forward(torch.ones(2, 10, 4)):size() --> 2x8x6
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

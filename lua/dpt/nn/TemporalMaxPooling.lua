@@ -1,5 +1,11 @@
 --- nn.TemporalMaxPooling(kW, dW): the maximum of every window of kW frames, feature by feature.
 -- Invariant: input is (N)xTxF; dW defaults to kW.
+-- @function nn.TemporalMaxPooling
+-- @within nn pooling
+-- @as layer
+-- @return a module; forward: B x T x features or one sequence -> B x ((T - kW) / dW + 1) x
+--    features
+-- @usage nn.TemporalMaxPooling(2):forward(torch.Tensor{{1}, {5}, {2}, {3}}) --> [5 3]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

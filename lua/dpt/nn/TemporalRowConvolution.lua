@@ -1,6 +1,13 @@
 --- nn.TemporalRowConvolution(inputFrameSize, kW, dW, featFirst): convolves every feature of a
 -- sequence by itself.
 -- Invariant: input is (N)xTxF, or (N)xFxT with featFirst; weight is F x 1 x kW.
+-- @function nn.TemporalRowConvolution
+-- @within nn convolution
+-- @as layer
+-- @param featFirst true: dimension 1 of a sequence is the feature
+-- @return a module; forward: B x T x inputFrameSize or one sequence -> B x (T - kW + 1) x
+--    inputFrameSize
+-- @usage nn.TemporalRowConvolution(4, 3):forward(torch.ones(2, 10, 4)):size() --> 2x8x4
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,6 +1,12 @@
 --- nn.TemporalSubSampling(inputFrameSize, kW, dW): the sum of every window of kW frames, times a
 -- learned weight plus a learned bias, one of each for a feature.
 -- Invariant: input is TxF; dW defaults to 1.
+-- @function nn.TemporalSubSampling
+-- @within nn convolution
+-- @as layer
+-- @return a module; forward: B x T x inputFrameSize or one sequence -> B x ((T - kW) / dW + 1)
+--    x inputFrameSize
+-- @usage nn.TemporalSubSampling(4, 2, 2):forward(torch.ones(10, 4)):size() --> 5x4
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

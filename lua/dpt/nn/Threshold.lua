@@ -1,5 +1,12 @@
 --- nn.Threshold(th, v, ip): x where x > th, v elsewhere, element by element.
 -- Invariant: in place v is at most th, so that backward sees in the output where x was above.
+-- @function nn.Threshold
+-- @within nn transfer
+-- @as layer
+-- @param th above which values pass (1e-6)
+-- @param v what stands for the others (0)
+-- @return a module; forward: any tensor -> the same size
+-- @usage nn.Threshold(1, 7):forward(torch.Tensor{0, 2}) --> [7 2]
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

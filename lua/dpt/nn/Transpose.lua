@@ -1,5 +1,11 @@
 --- nn.Transpose({d1, d2}, ...): exchanges pairs of dimensions, one pair after the other.
 -- Invariant: output and gradInput are contiguous copies.
+-- @function nn.Transpose
+-- @within nn simple
+-- @as layer
+-- @param permutations pairs of dimensions, as {1, 2}
+-- @return a module; forward: a tensor -> its dimensions in another order
+-- @usage nn.Transpose({1, 3}):forward(torch.ones(2, 3, 4)):size() --> 4x3x2
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,11 @@
 --- nn.Unsqueeze(pos, numInputDims): a new dimension of size 1 at position pos.
 -- Invariant: output is a view; an input of more dimensions than numInputDims is a batch.
+-- @function nn.Unsqueeze
+-- @within nn simple
+-- @as layer
+-- @param pos where the new dimension stands
+-- @return a module; forward: a tensor -> one with a dimension of size 1 more
+-- @usage nn.Unsqueeze(1):forward(torch.ones(3, 4)):size() --> 1x3x4
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -2,6 +2,12 @@
 -- place of scale {oheight = , owidth = [, odepth = ]} for the mode 'linear'.
 -- Invariant: input is (N)xCxHxW for images and NxCxTxHxW for volumes; corners stay corners in the
 -- mode 'linear'.
+-- @function nn.UpSampling
+-- @within nn sampling
+-- @as layer
+-- @param mode 'nearest' or 'linear'
+-- @return a module; forward: B x C x H x W or B x C x T x H x W -> larger ones
+-- @usage nn.UpSampling(3, 'nearest'):forward(torch.ones(1, 1, 2, 2)):size() --> 1x1x6x6
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

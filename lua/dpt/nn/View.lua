@@ -1,6 +1,11 @@
 --- nn.View(sizes): the input's elements under other sizes, one of which may be -1.
 -- Invariant: elements that do not fill the sizes once are a batch, a first dimension that is added;
 -- setNumInputDims(n) says that only the last n dimensions are seen, all before are batch.
+-- @function nn.View
+-- @within nn simple
+-- @as layer
+-- @return a module; forward: a tensor -> the same memory under other sizes
+-- @usage nn.View(-1):setNumInputDims(2):forward(torch.ones(4, 2, 3)):size() --> 4x6
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -2,6 +2,18 @@
 -- nn.SpatialFractionalMaxPooling, for volumes (N)xCxHxWxT.
 -- Invariant: T is the last dimension, as in Torch7 for this class alone; every row and plane draws
 -- three numbers.
+-- @function nn.VolumetricFractionalMaxPooling
+-- @within nn pooling
+-- @as layer
+-- @param poolSizeT frames of a window
+-- @param poolSizeW columns of a window
+-- @param poolSizeH rows of a window
+-- @param outT frames of the output, or their ratio
+-- @param outW columns of the output, or their ratio
+-- @param outH rows of the output, or their ratio
+-- @return a module; forward: B x C x H x W x T -> B x C x outH x outW x outT
+-- @usage nn.VolumetricFractionalMaxPooling(2, 2, 2, 2, 2, 2):forward(torch.ones(1, 1, 4, 4,
+--    4)):size() --> 1x1x2x2x2
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -1,6 +1,13 @@
---- nn.VolumetricMaxUnpooling(pooling): puts every element back to where the pooling module took it
+--- nn.VolumetricMaxUnpooling(pooling): puts every voxel back to where the pooling module took it
 -- from; all others are zero.
 -- Invariant: output has the size of the pooling module's last input.
+-- @function nn.VolumetricMaxUnpooling
+-- @within nn pooling
+-- @as layer
+-- @return a module; forward: the pooling's output size -> its input size
+-- @usage (function() local pool = nn.VolumetricMaxPooling(2, 2, 2) local small =
+--    pool:forward(torch.ones(1, 4, 4, 4)) return
+--    nn.VolumetricMaxUnpooling(pool):forward(small):size() end)() --> 1x4x4x4
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

@@ -3,6 +3,12 @@
 -- Invariant: v (outputs x rest) and g (outputs x 1) are learned instead of the weight, which is
 -- made from them at each forward; |v| gets 1e-4 under the root, as in Torch7. v starts normal with
 -- Torch7's deviation, g as |v|, the bias as zero.
+-- @function nn.WeightNorm
+-- @within nn containers
+-- @as layer
+-- @param outputDim the dimension whose slices have a norm each (1)
+-- @return a module; forward: what the module takes -> what it returns
+-- @usage nn.WeightNorm(nn.Linear(3, 2)):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

@@ -1,6 +1,11 @@
 --- nn.WeightedEuclidean(inputSize, outputSize): y_j = |c_j (x - w_j)|, with a learned weight for
 -- every component; w_j and c_j are columns of weight and diagCov.
 -- Invariant: diagCov begins as ones; parameters() returns weight and diagCov.
+-- @function nn.WeightedEuclidean
+-- @within nn linear
+-- @as layer
+-- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize
+-- @usage nn.WeightedEuclidean(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,14 @@
 --- nn.WeightedMSECriterion(weight, sizeAverage): (x - w y)^2, summed, with a tensor w of weights.
 -- Invariant: a batch has one more dimension than the weights, which its rows share.
+-- @function nn.WeightedMSECriterion
+-- @within nn criterions
+-- @as criterion
+-- @param weight the factor of each target
+-- @return a criterion; forward takes two tensors of the weight's size, a batch of them or not,
+--    returns the loss
+-- @usage nn.WeightedMSECriterion(torch.Tensor{1, 2}):forward(torch.Tensor{1, 2},
+--    torch.Tensor{2, 5})
+--    --> 32.5
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,10 @@
 --- nn.ZipTable(): {{a1, a2}, {b1, b2}, {c1, c2}} becomes {{a1, b1, c1}, {a2, b2, c2}}.
 -- Invariant: the output has as many entries as the shortest list; tensors are not copied.
+-- @function nn.ZipTable
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: a table of m tables of n -> n tables of m
+-- @usage #nn.ZipTable():forward{{1, 2}, {3, 4}, {5, 6}} --> 2
 
 local torch = require 'dpt.tensor'
 

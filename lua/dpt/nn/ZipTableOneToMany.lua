@@ -1,5 +1,11 @@
 --- nn.ZipTableOneToMany(): {a, {b1, b2}} becomes {{a, b1}, {a, b2}}.
 -- Invariant: tensors are not copied on the way forward; the gradient of a is a sum.
+-- @function nn.ZipTableOneToMany
+-- @within nn tables
+-- @as layer
+-- @return a module; forward: {anything, n entries} -> n pairs
+-- @usage #nn.ZipTableOneToMany():forward{torch.ones(1), {torch.ones(2), torch.ones(3),
+--    torch.ones(4)}} --> 3
 
 local torch = require 'dpt.tensor'
 

@@ -4,6 +4,31 @@
 -- nn from the start, so that pairs(nn) lists it, but its file is loaded at its first use.
 -- What dpt adds to Torch7's nn is no field before its first use, and gives way to a class
 -- that a script or a package (rnn) defines under that name.
+
+--- What all modules have in common, for the reference.
+-- @pattern layer
+-- @raise if a parameter is missing or of another kind; forward and backward, if the input does not
+--    have such sizes, naming what they got and what they wanted, at the line of the script
+-- @follows Torch7's nn
+
+--- What recurrent modules have in common, for the reference.
+-- @pattern recurrent
+-- @raise if a parameter is missing or of another kind; forward and backward, if the input does not
+--    have such sizes, or if backward comes for a step that forward has not done
+-- @follows Element-Research's package rnn, and cudnn.torch's bindings
+
+--- What the modules for several devices have in common, for the reference.
+-- @pattern parallel
+-- @raise if a parameter is missing or of another kind; what a replica raises comes with its number
+--    and its device
+-- @follows Torch7's cunn, and PyTorch's classes of these names
+
+--- What all criterions have in common, for the reference.
+-- @pattern criterion
+-- @raise if a parameter is missing or of another kind; forward and backward, if input and target do
+--    not fit, naming what they got and what they wanted, at the line of the script
+-- @follows Torch7's nn
+
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'
 

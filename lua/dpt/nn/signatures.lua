@@ -9,6 +9,83 @@
 -- looked at, and an empty right side says that forward takes what the modules inside do.
 local type = require('dpt.ffi').type
 
+--- Parameters that mean the same in all classes, for the reference.
+-- @pattern parameters
+-- @param module the module inside
+-- @param criterion the criterion inside
+-- @param dimension the dimension, from 1 on
+-- @param dim the dimension, from 1 on
+-- @param inputDimension the dimension that is cut
+-- @param outputDimension the dimension along which outputs are joined
+-- @param nInputDims dimensions of one input without the batch: an input of one more is a batch
+-- @param nInputDim dimensions of one input without the batch
+-- @param numInputDims dimensions of one input without the batch
+-- @param nDim dimensions of one input without the batch
+-- @param inplace true: the output takes the input's memory
+-- @param ip true: the output takes the input's memory
+-- @param inputSize features of an input
+-- @param outputSize features of an output
+-- @param inputSize1 features of the first input
+-- @param inputSize2 features of the second input
+-- @param bias false: nothing is added
+-- @param doGradInput true: the gradient for the input is computed, too
+-- @param offset the first entry, from 1 on; negative: counted from the end
+-- @param length how many (1); negative: up to the one that it counts from the end
+-- @param index which one, from 1 on; negative: counted from the end
+-- @param sizes the sizes, as numbers or a LongStorage
+-- @param nOutput features (planes) of input and output
+-- @param eps what is added to a variance or a norm before it divides
+-- @param momentum how much a batch counts in the running mean and variance (0.1)
+-- @param affine false: no weight and no bias
+-- @param p for dropping: the probability; for norms: the exponent
+-- @param stochasticInference true: evaluation drops as training does
+-- @param v1 true: training drops only, evaluation multiplies by 1 - p
+-- @param nInputPlane planes of an input
+-- @param nOutputPlane planes of an output
+-- @param kT length of the window in time
+-- @param kW width of the window
+-- @param kH height of the window
+-- @param dT steps of the window in time (1; of a pooling kT)
+-- @param dW steps of the window along the width (1; of a pooling kW)
+-- @param dH steps of the window along the height (1; of a pooling kH)
+-- @param padT frames of zeros before and behind (0)
+-- @param padW columns of zeros at the left and at the right (0)
+-- @param padH rows of zeros above and below (0; padW if that is given to a convolution)
+-- @param dilationT distance of the window's elements in time (1)
+-- @param dilationW distance of the window's elements along the width (1)
+-- @param dilationH distance of the window's elements along the height (1)
+-- @param adjT frames that are added to the output
+-- @param adjW columns that are added to the output
+-- @param adjH rows that are added to the output
+-- @param groups how many parts of the planes see only each other (1)
+-- @param inputFrameSize features of a frame
+-- @param outputFrameSize features of a frame of the output
+-- @param kernel the window's weights, a vector or a matrix (9 x 9 ones)
+-- @param threshold deviations below this count as thresval
+-- @param pooling the pooling module whose places are taken
+-- @param scale by how much each side grows
+-- @param left columns at the left; negative: cut off
+-- @param right columns at the right (left)
+-- @param top rows above (left)
+-- @param bottom rows below (left)
+-- @param front frames before
+-- @param back frames behind
+-- @param mode CUDNN_LSTM, CUDNN_GRU, CUDNN_RNN_TANH or CUDNN_RNN_RELU
+-- @param hiddenSize features of a state
+-- @param numLayers layers, each on the output of the one before (1)
+-- @param batchFirst true: the batch is dimension 1, time dimension 2
+-- @param dropout the probability of dropping between layers
+-- @param rememberStates true: a pass begins with the states that the one before ended with
+-- @param rho the most steps that gradients go back through
+-- @param merge the module that makes one of two outputs
+-- @param sizeAverage false: losses are summed; else averaged
+-- @param weights one factor a class
+-- @param ignoreIndex targets of this class do not count
+-- @param margin how far apart right and wrong must be (1)
+-- @param nIndex how many rows there are
+-- @param paddingValue the index whose row gets no gradient
+-- @param maxNorm rows that are used are shortened to this norm
+-- @param normType which norm that is (2)
 local text = [[
 Concat(dimension)
 Parallel(inputDimension, outputDimension) tensor -> tensor
