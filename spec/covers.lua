@@ -42,6 +42,7 @@ return {
          DistributedDataParallel.join
          DistributedDataParallel.options
       ]],
+      ['nn/SyncBatchNormalization'] = 'SyncBatchNormalization.exchange',
       ['nn/Module'] = 'Jacobian init object sharing',
       ['nn/aliased'] = 'unalias',
       ['nn/container'] = [[

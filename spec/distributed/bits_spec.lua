@@ -20,7 +20,7 @@ describe('nn.DistributedDataParallel in deterministic mode', function()
                assert.equal(found[name], bits, case .. ' ' .. name)
                count = count + 1
             end
-            assert.equal(3, count, output)
+            assert.equal(4, count, output)
          end
       end)
    end

@@ -142,6 +142,7 @@ end
 
 -- Calls f(...), a pass of this rank's rows.
 local function within(self, f, ...)
+   weights.parts = self.sender.parts
    if self.device == 0 or self.table and not isLeft(self) then
       return random.from(self.before, self.rank, f, ...)
    end
@@ -152,9 +153,21 @@ local function within(self, f, ...)
    return cutorch.withDevice(device, random.within, passes[1], f, ...)
 end
 
+-- A table whose outputs stay on devices answers without rows by itself; but if replicas exchange
+-- something in a pass, those of other ranks wait for one of this.
+local function comeWithoutRows(self, method, input)
+   local module = self.modules[1]
+   if self.rows > 0 or not self.table or isLeft(self) or not self.table.impl:meets() then return end
+   local first = module.modules[1]
+   local other = method ~= 'updateOutput' and owned(self, first.output) or nil
+   cutorch.withDevice(module.gpuAssignments[1], within, self, first[method], first,
+      owned(self, input), other)
+end
+
 --- Calls a method of the network, a pass of this rank's rows that sends nothing.
 function DistributedDataParallel:_run(method, input, ...)
    local module = self.modules[1]
+   comeWithoutRows(self, method, input)
    if not isLeft(self) then return within(self, module[method], module, input, ...) end
    local first, gradOutput = module.modules[1], ...
    return cutorch.withDevice(module.gpuAssignments[1], within, self, first[method], first,
@@ -202,7 +215,8 @@ end
 local function pass(self, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
    if self.table and not isLeft(self) then
-      module.overlap = self.overlap
+      comeWithoutRows(self, method, input)
+      module.overlap = self.overlap and not module.impl:meets()
       return within(self, module[method], module, input, gradOutput, factor)
    end
    local call = self.overlap and not self.table and params:begin(self.dispatcher, 1)

@@ -1,14 +1,15 @@
 --- nn.SyncBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization with the mean
--- and variance of the batches of all ranks of dpt.distributed, for NxC, NxCxHxW and further inputs.
+-- and variance of the batches of all devices and all ranks of dpt.distributed, for NxC, NxCxHxW and
+-- further inputs.
 --
 --    net = nn.SyncBatchNormalization.convert(net)   -- before nn.DistributedDataParallel(net)
 --
 -- Invariant: in training outputs and gradients are those of one process with all rows: each rank's
 -- statistics count as its rows do, those without rows for nothing; the sums over ranks of a
 -- backward weigh each rank's gradient as nn.DistributedDataParallel does in that pass, or by rows
--- (noSync, updateGradInput by itself). All ranks go through forward and backward. Nothing waits,
--- and in evaluation nothing is sent. The devices of one process are not ranks: an
--- nn.DataParallelTable of several raises.
+-- (noSync, updateGradInput by itself). All ranks go through forward and backward; replicas of an
+-- nn.DataParallelTable meet there (dpt.parallel.dispatch.meeting). Nothing waits for a device, and
+-- in evaluation nothing is sent.
 -- @function nn.SyncBatchNormalization
 -- @within nn normalization
 -- @as layer
@@ -16,13 +17,18 @@
 -- @usage nn.SyncBatchNormalization(3):forward(torch.rand(8, 3)):size() --> 8x3
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
+local comm = require 'dpt.comm'
 local random = require 'dpt.parallel.dispatch.random'
-local weights = require 'dpt.parallel.ranks.weights'
+local meeting = require 'dpt.parallel.dispatch.meeting'
+local exchange = require 'dpt.nn.SyncBatchNormalization.exchange'
 local dptffi = require 'dpt.ffi'
 local fail, lib = dptffi.fail, dptffi.lib
 
 local SyncBatchNormalization, parent =
    torch.class('nn.SyncBatchNormalization', 'nn.BatchNormalization')
+
+--- Its passes are coroutines (dpt.parallel.dispatch.meeting).
+SyncBatchNormalization.meetsReplicas = true
 
 --- What the next forward makes anew.
 SyncBatchNormalization.transient = {'mean', 'variance', 'total', 'normalized', 'rows'}
@@ -38,13 +44,22 @@ function SyncBatchNormalization:batch(input)
    return input
 end
 
--- Whether statistics are those of several ranks.
+-- Whether statistics are those of several ranks or replicas.
 local function isShared(self)
-   if not self.train or distributed.size() == 1 then return false end
-   if random.running() then
-      fail('%s: works between processes, not between the devices of an nn.DataParallelTable', NAME)
+   if not self.train then return false end
+   if meeting.replicas() > 1 then return true end
+   if random.running() and meeting.replicas() == 0 then
+      fail('%s: a replica was called by something that does not let replicas meet', NAME)
    end
-   return true
+   return distributed.size() > 1
+end
+
+-- What a function of dpt.nn.SyncBatchNormalization.exchange answers to this replica's value.
+local function ask(what, value, t)
+   if meeting.replicas() > 0 then
+      return meeting.meet('dpt.nn.SyncBatchNormalization.exchange', what, value)
+   end
+   return exchange[what]({value}, comm.device(t))[1]
 end
 
 -- How many elements each feature has.
@@ -77,24 +92,16 @@ local function ownStatistics(self, input, count)
    return own
 end
 
--- The statistics of all ranks, from those of each.
+-- The statistics of all rows, from those of this replica's.
 local function join(self, own)
-   local n, size = self.running_mean:nElement(), distributed.size()
-   local all = own.new(size, 2 * n + 1)
-   distributed.allGather(all, own)
-   local counts = all:narrow(2, 1, 1)
-   local total = counts:sum(1):view(1)
-   self.total = total:clone():cmax(1)
-   local shares = torch.cdiv(counts, self.total:view(1, 1):expandAs(counts))
-   local means = all:narrow(2, 2, n)
-   self.mean = torch.cmul(means, shares:expandAs(means)):sum(1):view(n)
-   local off = means - self.mean:view(1, n):expandAs(means)
-   local squares = all:narrow(2, n + 2, n) + off:cmul(off):cmul(counts:expandAs(off))
-   squares = squares:sum(1):view(n)
+   local n = self.running_mean:nElement()
+   local all = ask('statistics', own, own)
+   local total, squares = all:narrow(1, 1, 1), all:narrow(1, n + 2, n)
+   self.total, self.mean = total:clone():cmax(1), all:narrow(1, 2, n):clone()
    self.variance = torch.cdiv(squares, self.total:expandAs(squares))
-   -- without rows on any rank the running statistics stay
+   -- without rows anywhere the running statistics stay
    local moved = total:clone():cmin(1):mul(self.momentum)
-   local unbiased = squares:cdiv((total - 1):cmax(1):expandAs(squares))
+   local unbiased = torch.cdiv(squares, (total - 1):cmax(1):expandAs(squares))
    self.running_mean:add((self.mean - self.running_mean):cmul(moved:expandAs(self.mean)))
    self.running_var:add((unbiased - self.running_var):cmul(moved:expandAs(unbiased)))
 end
@@ -128,17 +135,12 @@ local function ownSums(self, input, gradOutput)
 end
 
 local function gradient(self, input, gradOutput, sums)
-   local weight = weights.share or self.rows
-   local all = sums * weight
-   if not weights.probing then
-      distributed.allReduce(all, 'sum', nil, 'gradients of statistics')
-   end
+   local all = ask('sums', {sums = sums, rows = self.rows}, sums):clone()
    self.gradInput:resizeAs(input)
    if self.rows == 0 then return self.gradInput end
    lib.batchnorm_backward(self.gradInput, nil, nil, input, gradOutput, self.weight, self.mean,
       self.variance, self.save_mean, self.save_std, 0, 1, self.eps)
-   if weight == 0 then return self.gradInput end
-   all:div(weight):cdiv(self.total:view(1, 1):expandAs(all))
+   all:cdiv(self.total:view(1, 1):expandAs(all))
    local factor = self.weight and torch.cmul(self.weight, self.save_std) or self.save_std
    all:cmul(factor:view(1, -1):expandAs(all))
    self.normalized = self.normalized or input.new()

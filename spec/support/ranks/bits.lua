@@ -28,6 +28,11 @@ local cases = {
          return torch.rand(g, TOTAL, 2, 6, 6):cuda(), torch.rand(g, TOTAL, 2):cuda()
       end
    end},
+   {'normalized', function()
+      return nn.Sequential():add(nn.Linear(6, 8)):add(nn.SyncBatchNormalization(8)):add(nn.Tanh())
+         :add(nn.Linear(8, 3)):add(nn.LogSoftMax()), nn.ClassNLLCriterion(),
+         function() return torch.randn(g, TOTAL, 6):cuda(), classes(3, TOTAL) end
+   end},
    {'words', function()
       return nn.Sequential():add(nn.LookupTable(9, 5)):add(nn.Transpose({1, 2}))
          :add(nn.SeqLSTM(5, 6)):add(nn.Select(1, 4)):add(nn.Linear(6, 9)):add(nn.LogSoftMax()),

@@ -104,10 +104,7 @@ local function train(name, make, number)
    local net, criterion, inputs, targets, alike, each = make()
    net, criterion = net:cuda(), criterion:cuda()
    local alone, loss = net:clone(), criterion:clone()
-   if name == 'normalized' then
-      if devices > 1 then return end -- between processes
-      net = nn.SyncBatchNormalization.convert(net)
-   end
+   if name == 'normalized' then net = nn.SyncBatchNormalization.convert(net) end
    if devices > 1 then
       local list = {}
       for i = 1, devices do list[i] = i end

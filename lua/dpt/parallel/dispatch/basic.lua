@@ -15,6 +15,7 @@
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
+local meeting = require 'dpt.parallel.dispatch.meeting'
 local errors = require 'dpt.parallel.dispatch.errors'
 local replica = require 'dpt.parallel.dispatch.replica'
 
@@ -114,8 +115,21 @@ local function same(_, ...) return ... end
 -- @return list of results
 function Basic:call(method, count, inputs, others, scale, f)
    local passes = self.before and random.passes(self.dpt.gpuAssignments[1], self.before, count)
+   if self:meets() then
+      return meeting.run(self, count, f or replica.call, argumentsOfCall, passes, method, inputs,
+         others, scale)
+   end
    return self:perform(count, f or replica.call, argumentsOfCall, passes, method, inputs, others,
       scale)
+end
+
+--- Whether replicas exchange something in the middle of passes.
+function Basic:meets()
+   local made = self:setup()
+   if self.asked ~= made then
+      self.asked, self.met = made, meeting.isWanted(made[1])
+   end
+   return self.met
 end
 
 --- Calls f(replica, i, ...) for every replica. Arguments and results are values that can be sent

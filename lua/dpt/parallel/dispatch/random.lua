@@ -62,8 +62,10 @@ function random.passes(device, before, count)
    return list
 end
 
--- whose pass runs in this Lua state, how many there were; whether other processes have rows of it
-local replica, number, shared = nil, 0, false
+-- whose pass runs in this Lua state, which one it is; whether other processes have rows of it; its
+-- bytes; how many there were
+local replica, number, shared, current = nil, 0, false, nil
+local passes = 0
 
 --- The replica of several whose pass runs in this Lua state, nil in none; the number of the pass.
 function random.running() return replica, number end
@@ -71,9 +73,18 @@ function random.running() return replica, number end
 --- Whether the pass that runs in this Lua state has rows of a batch of several processes.
 function random.isShared() return shared or lane > 0 end
 
-local function leave(outer, outerShared, ok, ...)
+-- Whose draws begin.
+local function enter(bytes)
+   ffi.copy(pass, bytes, SIZE)
+   lib.pass_enter(pass)
+   local own = pass.replica % LANE
+   replica = own > 0 and own < ALONE and own or nil
+   shared, current = pass.replica >= LANE, bytes
+end
+
+local function leave(outer, outerShared, outerBytes, ok, ...)
    C.dpt_pass_leave()
-   replica, shared = outer, outerShared
+   replica, shared, current = outer, outerShared, outerBytes
    if not ok then error((...), 0) end
    return ...
 end
@@ -83,12 +94,35 @@ end
 -- @return what f returns
 function random.within(bytes, f, ...)
    if not bytes then return f(...) end
-   ffi.copy(pass, bytes, SIZE)
-   lib.pass_enter(pass)
-   local outer, outerShared, own = replica, shared, pass.replica % LANE
-   replica, number = own > 0 and own < ALONE and own or nil, number + 1
-   shared = pass.replica >= LANE
-   return leave(outer, outerShared, xpcall(f, errors.handler, ...))
+   local outer, outerShared, outerBytes = replica, shared, current
+   enter(bytes)
+   passes = passes + 1
+   number = passes
+   return leave(outer, outerShared, outerBytes, xpcall(f, errors.handler, ...))
+end
+
+local here = ffi.new 'dpt_pass'
+
+--- Leaves the pass that runs in this Lua state, if one does: others may run until it is resumed.
+-- @return what resume takes
+function random.suspend()
+   if not current then return nil end
+   local device = ffi.new 'int[1]'
+   lib.device_get(device)
+   lib.pass_make(here, device[0])
+   ffi.copy(pass, current, SIZE)
+   pass.seed, pass.offset = here.seed, here.offset
+   local left = {bytes = ffi.string(pass, SIZE), number = number}
+   C.dpt_pass_leave()
+   replica, shared, current = nil, false, nil
+   return left
+end
+
+--- Goes on with it.
+function random.resume(left)
+   if not left then return end
+   enter(left.bytes)
+   number = left.number
 end
 
 return random

@@ -30,6 +30,9 @@ weights.share = nil
 --- The criterion of several terms that noted last, which a script need not keep.
 weights.last = nil
 
+--- The most devices that a rank of the network in training has.
+weights.parts = 1
+
 --- Whether a backward is done to look at a module (dpt.parallel.ranks.scale): nothing is sent.
 weights.probing = false
 

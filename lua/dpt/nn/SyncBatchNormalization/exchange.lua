@@ -1,0 +1,96 @@
+--- dpt.nn.SyncBatchNormalization.exchange: statistics and their gradients over replicas and ranks.
+--
+-- Invariant: parts are put together in the order of ranks and devices, each element in one sum
+-- (dpt.comm.reduceInto); so the bits do not depend on how devices lie in processes. A part without
+-- rows counts for nothing. One collective for a call, if there are several ranks.
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local distributed = require 'dpt.distributed'
+local weights = require 'dpt.parallel.ranks.weights'
+
+local exchange = {}
+
+-- The parts of this process's replicas and of those of all ranks, as rows.
+local function gather(values)
+   local first, size = values[1], distributed.size()
+   local parts = math.max(#values, weights.parts)
+   local own = first.new(parts, first:nElement())
+   if #values < parts then own:zero() end
+   for i, value in ipairs(values) do own[i]:copy(value:view(-1)) end
+   if size == 1 or weights.probing then return own end
+   local all = first.new(size * parts, first:nElement())
+   distributed.allGather(all, own)
+   return all
+end
+
+-- The sum of rows.
+local function sumOf(rows)
+   local sum, rest = rows[1]:clone(), {}
+   for i = 2, rows:size(1) do rest[i - 1] = rows[i] end
+   if #rest > 0 then comm.reduceInto({sum}, rest) end
+   return sum
+end
+
+-- A copy for each value, where that lies.
+local function spread(t, values)
+   local list = {}
+   for i, value in ipairs(values) do
+      local device = comm.device(value)
+      list[i] = t
+      if device ~= comm.device(t) then
+         list[i] = cutorch.withDevice(device, function() return value.new(t:size()):copy(t) end)
+      end
+   end
+   return list
+end
+
+local function on(device, f, ...)
+   if device == 0 then return f(...) end
+   return cutorch.withDevice(device, f, ...)
+end
+
+-- From each part's count, means and sums of squared differences those of all.
+local function statistics(values)
+   local all = gather(values)
+   local n = (all:size(2) - 1) / 2
+   local counts = all:narrow(2, 1, 1):contiguous()
+   local total = sumOf(counts)
+   local divisor = total:clone():cmax(1)
+   local shares = torch.cdiv(counts, divisor:view(1, 1):expandAs(counts))
+   local means = all:narrow(2, 2, n)
+   local mean = sumOf(torch.cmul(means, shares:expandAs(means)))
+   local off = means - mean:view(1, n):expandAs(means)
+   local squares = all:narrow(2, n + 2, n) + off:cmul(off):cmul(counts:expandAs(off))
+   local result = all.new(2 * n + 1)
+   result:narrow(1, 1, 1):copy(total)
+   result:narrow(1, 2, n):copy(mean)
+   result:narrow(1, n + 2, n):copy(sumOf(squares))
+   return spread(result, values)
+end
+
+--- @param values each replica's: its count, means and sums of squared differences, one after the
+-- other
+-- @param device where they are put together
+-- @return list of the same for all rows
+function exchange.statistics(values, device) return on(device, statistics, values) end
+
+local function totals(values)
+   local rows, list = 0, {}
+   for i, value in ipairs(values) do
+      rows = rows + value.rows
+      list[i] = value.sums
+   end
+   local weight = weights.share or distributed.size() > 1 and rows or 1
+   local scaled = {}
+   for i, one in ipairs(list) do scaled[i] = one * weight end
+   local sum = sumOf(gather(scaled)):viewAs(list[1])
+   if weight ~= 0 then sum:div(weight) end
+   return spread(sum, list)
+end
+
+--- @param values each replica's {sums = of gradients, as (2, features), rows}
+-- @return list of the sums over all, in the units of this rank's gradient
+function exchange.sums(values, device) return on(device, totals, values) end
+
+return exchange
