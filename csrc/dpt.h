@@ -974,9 +974,9 @@ dpt_mail *dpt_worker_receive(void);
 int dpt_worker_answer(const void *bytes, int64_t size,
                       const dpt_reference *references /* or NULL */, int count);
 
-/* Mutexes, conditions and counters. new returns a reference, find another one to an object
- * of that kind that is alive; ids are never used again. */
-enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER, DPT_QUEUE };
+/* Mutexes, conditions and counters (a tally is tds's). new returns a reference, find another one to
+ * an object of that kind that is alive; ids are never used again. */
+enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER, DPT_QUEUE, DPT_HASH, DPT_VEC, DPT_TALLY };
 int dpt_shared_new(dpt_shared **shared, int kind);
 int dpt_shared_find(dpt_shared **shared, int kind, int64_t id);
 int64_t dpt_shared_id(const dpt_shared *shared);
@@ -1000,6 +1000,30 @@ int dpt_queue_put(dpt_shared *queue, const void *bytes, int64_t size,
                   const dpt_reference *references /* or NULL */, int count);
 dpt_mail *dpt_queue_take(dpt_shared *queue);
 void dpt_queue_about(dpt_shared *queue, int64_t *about); /* size, share, length */
+
+/* What hashes and vecs hold. number: also a boolean's, 0 or 1; bytes: of a string or of a tensor's
+ * struct, `size` of them. In a result bytes has space for `space` bytes; where that is less than
+ * size, nothing was copied, and a reference that a result holds (of a tensor, a shared object) was
+ * taken for the caller only if it was. */
+enum { DPT_NIL, DPT_NUMBER, DPT_BOOLEAN, DPT_STRING, DPT_TENSOR, DPT_SHARED };
+typedef struct dpt_value {
+  int type;
+  double number;
+  void *bytes;
+  int64_t size, space;
+  dpt_shared *shared;
+} dpt_value;
+/* Each call is one step for all threads. A hash has keys of all types but nil, NaN and tensors, a
+ * vec indices from 0; nil takes an entry of a hash away. next: the entry at *at or behind it; *at
+ * becomes where the one after it may be, -1: there was none. */
+int dpt_table_get(dpt_shared *table, const dpt_value *key, dpt_value *value);
+int dpt_table_set(dpt_shared *table, const dpt_value *key, const dpt_value *value);
+int dpt_table_next(dpt_shared *hash, int64_t *at, dpt_value *key, dpt_value *value);
+int64_t dpt_table_length(dpt_shared *table);
+/* Indices from 0: what is at `at` or behind it moves; beyond the end a vec grows by nils. */
+int dpt_vec_insert(dpt_shared *vec, int64_t at, const dpt_value *value);
+int dpt_vec_remove(dpt_shared *vec, int64_t at);
+int dpt_vec_resize(dpt_shared *vec, int64_t size);
 
 /* ---- ranks: the processes of a job that mpirun or srun started ---- */
 

@@ -137,6 +137,7 @@ return {
       ['tensor/sort'] = 'reduce',
       ['tensor/torch7_forms'] = 'pointwise reduce linalg create views',
       ['tensor/trace'] = 'pointwise',
+      ['threads/tds'] = 'entries',
       ['util/sys'] = 'timer init',
       ['util/tester'] = 'assertions compare testsuite',
       ['util/xlua'] = 'usage optionparser profiler session',

@@ -1,9 +1,10 @@
 /* shared.c: what several Lua states may hold at once: mutexes, conditions, counters, queues of
- * mail.
+ * mail, tables.
  *
  * Invariant: an object lives as long as one reference to it; its id is a number that no
  * other object of the process ever had, so that an old id is an error and not another object. A
  * thread that would wait for itself, or unlock what it has not locked, gets an error message.
+ * Objects that end with one another end one after the other, however deep they are nested.
  */
 #include "worker/worker.h"
 
@@ -21,9 +22,11 @@ struct dpt_shared {
   int64_t size;                            /* of a queue: how many mails it takes */
   int share;                               /* of a queue: whether tensors are to be shared */
   dpt__mails mails DPT__GUARDED_BY(mutex); /* of a queue */
+  dpt__table *table;                       /* of a hash or vec */
 };
 
-static const char *const names[] = {"Mutex", "Condition", "AtomicCounter", "Queue"};
+static const char *const names[] = {"Mutex",    "Condition", "AtomicCounter",    "Queue",
+                                    "tds.Hash", "tds.Vec",   "tds.AtomicCounter"};
 
 static dpt__mutex list_lock = DPT__MUTEX_INIT;
 static dpt_shared *list DPT__GUARDED_BY(list_lock);
@@ -32,6 +35,13 @@ static int64_t last_id DPT__GUARDED_BY(list_lock);
 int dpt_shared_new(dpt_shared **shared, int kind) {
   dpt_shared *s = calloc(1, sizeof *s);
   if (!s) return dpt__no_memory("%s: no host memory", names[kind]);
+  if (kind == DPT_HASH || kind == DPT_VEC) {
+    s->table = dpt__table_new(kind == DPT_VEC);
+    if (!s->table) {
+      free(s);
+      return dpt__no_memory("%s: no host memory", names[kind]);
+    }
+  }
   atomic_init(&s->references, 1);
   s->kind = kind;
   dpt__mutex_init(&s->mutex, NULL);
@@ -76,13 +86,30 @@ static int shared_is_last(dpt_shared *s) {
   return last;
 }
 
-void dpt_shared_release(dpt_shared *s) {
-  if (!s || !shared_is_last(s)) return;
+static void shared_end(dpt_shared *s) {
   dpt__mails_drop(&s->mails);
+  dpt__table_free(s->table);
   dpt__mutex_destroy(&s->mutex);
   pthread_cond_destroy(&s->condition);
   free(s);
 }
+
+void dpt_shared_release(dpt_shared *s) {
+  static _Thread_local dpt_shared *ending; /* a list of those whose turn comes */
+  static _Thread_local int is_busy;
+  if (!s || !shared_is_last(s)) return;
+  s->next = ending;
+  ending = s;
+  if (is_busy) return;
+  is_busy = 1;
+  while ((s = ending)) {
+    ending = s->next;
+    shared_end(s);
+  }
+  is_busy = 0;
+}
+
+dpt__table *dpt__shared_table(dpt_shared *s) { return s->table; }
 
 static _Thread_local char me; /* its address stands for this thread */
 

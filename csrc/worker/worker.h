@@ -83,4 +83,10 @@ void dpt__worker_begin(dpt__worker *worker);
 void dpt__worker_end(dpt__worker *worker, const char *why); /* its state is there still */
 void dpt__worker_gone(dpt__worker *worker);
 
+/* table.c: what a shared hash or vec holds. */
+typedef struct dpt__table dpt__table;
+dpt__table *dpt__table_new(int is_vec); /* NULL: there is no memory */
+void dpt__table_free(dpt__table *table);
+dpt__table *dpt__shared_table(dpt_shared *shared);
+
 #endif

@@ -27,7 +27,7 @@ local remedies = {
    ]]},
    {'needs a C library made for Torch7, which dpt cannot load: put a Lua module of that name, with'
       .. ' the functions that the program uses, on LUA_PATH', [[
-      tds nnx dp stn fbcunn fbnn mattorch qtlua qttorch qt graphicsmagick camera video signal
+      nnx dp stn fbcunn fbnn mattorch qtlua qttorch qt graphicsmagick camera video signal
       cltorch clnn distlearn env unsup matio lmdb parallel ipc hash libtreplutils qtwidget
    ]]},
 }
@@ -121,6 +121,7 @@ function compat.install(packages)
       end
    end
    package.preload.threads = function() return packages.threads end -- no global, as in Torch7
+   package.preload.tds = function() return packages.threads.tds end
    package.preload.xlua = function()
       compat.extend(packages.xlua.libraries, true)
       for _, name in ipairs{'print', 'error', 'require'} do

@@ -10,10 +10,11 @@ local C, ffi, lib, fail = dptffi.C, dptffi.ffi, dptffi.lib, dptffi.fail
 local tensors = {}
 local LONG = C.DPT_I64
 
---- What an object is known by while a file is written: storages by their address.
+--- What an object is known by while a file is written: storages by their address, and so is other
+-- C data that stands for memory (core.otherAddress).
 function tensors.key(value)
    if core.isStorage(value) then return tonumber(ffi.cast('intptr_t', value.ptr_)) end
-   return value
+   return core.otherAddress(value) or value
 end
 
 local function writeStorage(file, s)

@@ -76,10 +76,16 @@ core.eachKind(function(kind)
    end
 end)
 
+--- The method table of C data that is no tensor, storage or generator; dpt.threads.tds sets it.
+function core.otherMethods() return nil end
+--- The address, as a number, of what such C data stands for.
+function core.otherAddress() return nil end
+
 class.setCdata(function(object)
    if istype(tensorType, object) then return core.tensorMethods[object.kind_] end
    if istype(storageType, object) then return core.storageMethods[object.kind_] end
    if istype(generatorType, object) then return core.generatorMethods end
+   return core.otherMethods(object)
 end)
 
 function core.isTensor(v) return istype(tensorType, v) end

@@ -11,11 +11,12 @@ local torch = require('dpt.class').torch
 local objects = require 'dpt.threads.objects'
 local Pool = require 'dpt.threads.pool'
 local Queue = require 'dpt.threads.queue'
+local tds = require 'dpt.threads.tds'
 local Thread = require 'dpt.threads.thread'
 local fail, type = dptffi.fail, dptffi.type
 
 local threads = {Mutex = objects.Mutex, Condition = objects.Condition,
-   AtomicCounter = objects.AtomicCounter, Thread = Thread}
+   AtomicCounter = objects.AtomicCounter, Thread = Thread, tds = tds}
 
 --- `require 'threads.serialize'`: any value as the bytes in a torch.CharStorage, and back.
 threads.serialize = {save = torch.serializeToStorage, load = torch.deserializeFromStorage}

@@ -8,6 +8,17 @@ local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, d
 local istype = ffi.istype
 
 local objects = {type = ffi.typeof 'struct { dpt_shared *shared_; }'}
+--- kind -> the C type of its objects, where that is another one (dpt.threads.tds).
+objects.types = {}
+
+--- Whether v is an object of any kind.
+function objects.is(v)
+   if istype(objects.type, v) then return true end
+   for _, ctype in pairs(objects.types) do
+      if istype(ctype, v) then return true end
+   end
+   return false
+end
 
 local kinds = {[C.DPT_MUTEX] = 'Mutex', [C.DPT_CONDITION] = 'Condition',
    [C.DPT_COUNTER] = 'AtomicCounter', [C.DPT_QUEUE] = 'Queue'}

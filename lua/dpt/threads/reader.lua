@@ -124,7 +124,13 @@ end
 readers[codes.SHARED] = function()
    local object = objects.type()
    ffi.copy(object, take(), ffi.sizeof(objects.type))
-   C.dpt_shared_retain(object.shared_)
+   local shared = object.shared_
+   C.dpt_shared_retain(shared) -- the object's own
+   local ctype = objects.types[C.dpt_shared_kind(shared)]
+   if not ctype then return know(object) end
+   object.shared_ = nil
+   object = ctype()
+   object.shared_ = shared
    return know(object)
 end
 

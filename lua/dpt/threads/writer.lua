@@ -110,7 +110,7 @@ local function putCdata(v)
    remember(v)
    if istype(tensorType, v) then return putTensor(v) end
    if istype(storageType, v) then return putStorage(v) end
-   if istype(objects.type, v) then return putShared(v) end
+   if objects.is(v) then return putShared(v) end
    local name, bytes = cdata.bytes(v)
    if not name then reject(v) end
    op(codes.CDATA)

@@ -1,0 +1,289 @@
+--- dpt.threads.tds: what `require 'tds'` returns: Hash, Vec and AtomicCounter in C memory, which
+-- Lua's collector does not walk through and which several threads hold at once.
+--
+-- Invariant: an object is one reference to what is in C; to read an entry makes a new object for
+-- the same container, so containers are compared by what they stand for. Each access is one step
+-- for all threads. What entries may be: numbers, strings, booleans, tensors (their memory is
+-- shared) and these containers themselves; a cycle of containers is never freed.
+local dptffi = require 'dpt.ffi'
+local class = require 'dpt.class'
+local core = require 'dpt.tensor.core'
+local entries = require 'dpt.threads.entries'
+local objects = require 'dpt.threads.objects'
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
+local torch, istype = class.torch, ffi.istype
+local HASH, VEC, TALLY = C.DPT_HASH, C.DPT_VEC, C.DPT_TALLY
+
+local put, get, grew = entries.put, entries.get, entries.grew
+local keyIn, valueIn, keyOut, valueOut = entries.keyIn, entries.valueIn, entries.keyOut,
+   entries.valueOut
+
+local tds = {}
+local hash, vec, tally = {}, {}, {} -- methods
+
+local names = {[HASH] = 'tds.Hash', [VEC] = 'tds.Vec', [TALLY] = 'tds.AtomicCounter'}
+local methods = {[HASH] = hash, [VEC] = vec, [TALLY] = tally}
+local hashType, vecType, tallyType = objects.types[HASH], objects.types[VEC], objects.types[TALLY]
+
+local function methodsOf(v)
+   for kind, ctype in pairs(objects.types) do
+      if istype(ctype, v) then return methods[kind] end
+   end
+end
+
+local slot = ffi.new 'dpt_shared *[1]'
+
+local function new(kind)
+   lib.shared_new(slot, kind)
+   local object = objects.types[kind]()
+   object.shared_ = slot[0]
+   return object
+end
+
+local function lookUp(object)
+   repeat lib.table_get(object.shared_, keyIn, valueOut.v) until not grew(valueOut)
+   return get(valueOut)
+end
+
+--- The index from 0.
+local function index(fn, key)
+   if type(key) ~= 'number' or key < 1 or key % 1 ~= 0 or key > 2 ^ 40 then
+      fail('%s: the index is %s, wanted a whole number from 1 on', fn, tostring(key))
+   end
+   return key - 1
+end
+
+-- hashes -----------------------------------------------------------------------------------------
+
+local function length(object) return tonumber(C.dpt_table_length(object.shared_)) end
+
+local function setHash(object, key, value)
+   put('tds.Hash', keyIn, key, true)
+   put('tds.Hash', valueIn, value)
+   lib.table_set(object.shared_, keyIn, valueIn)
+   core.hold(key, value)
+end
+
+local function nextOf(object)
+   local at = ffi.new('int64_t[1]')
+   return function()
+      local before, key, value = at[0]
+      if before < 0 then return nil end
+      repeat
+         at[0] = before
+         lib.table_next(object.shared_, at, keyOut.v, valueOut.v)
+         if at[0] < 0 then return nil end
+         -- a string that had no space is read again, the other's reference is given back by get
+         local isShort = grew(keyOut)
+         isShort = grew(valueOut) or isShort
+         key, value = get(keyOut), get(valueOut)
+      until not isShort
+      return key, value
+   end
+end
+
+-- vecs -------------------------------------------------------------------------------------------
+
+local function setVec(object, key, value)
+   keyIn.type, keyIn.number = C.DPT_NUMBER, index('tds.Vec', key)
+   put('tds.Vec', valueIn, value)
+   lib.table_set(object.shared_, keyIn, valueIn)
+   core.hold(value)
+end
+
+local function getVec(object, key)
+   keyIn.type, keyIn.number = C.DPT_NUMBER, index('tds.Vec', key)
+   return lookUp(object)
+end
+
+--- vec:insert([index,] value): at the end, or at the index: what is there and behind moves.
+function vec.insert(object, ...)
+   local key, value = ...
+   if select('#', ...) == 1 then key, value = length(object) + 1, key end
+   local at = index('tds.Vec: insert', key)
+   put('tds.Vec: insert', valueIn, value)
+   lib.vec_insert(object.shared_, at, valueIn)
+   core.hold(value)
+end
+
+--- vec:remove([index]): the last, or that one: what is behind moves.
+function vec.remove(object, key)
+   if key == nil then
+      key = length(object)
+      if key == 0 then return end
+   end
+   lib.vec_remove(object.shared_, index('tds.Vec: remove', key))
+end
+
+--- vec:resize(n): new elements are nil.
+function vec.resize(object, n)
+   lib.vec_resize(object.shared_, n == 0 and 0 or index('tds.Vec: resize', n) + 1)
+end
+
+--- vec:concat([separator [, first [, last]]]): the elements as one string.
+function vec.concat(object, separator, first, last)
+   local parts = {}
+   for i = first or 1, last or length(object) do
+      parts[#parts + 1] = tostring(getVec(object, i))
+   end
+   return table.concat(parts, separator)
+end
+
+--- The same as a torch.CharStorage.
+function vec.concatstorage(object, ...) return torch.CharStorage():string(object:concat(...)) end
+
+--- vec:sort(compare): by compare(a, b), whether a comes before b.
+function vec.sort(object, compare)
+   if type(compare) ~= 'function' then
+      fail('tds.Vec: sort: argument 1 is a %s, wanted a function', torch.type(compare))
+   end
+   local list, n = {}, length(object)
+   for i = 1, n do list[i] = getVec(object, i) end
+   table.sort(list, compare)
+   for i = 1, n do setVec(object, i, list[i]) end
+end
+
+-- counters ---------------------------------------------------------------------------------------
+
+--- counter:inc(): adds 1; returns what it was before. counter:get(), counter:set(n).
+function tally.inc(object) return tonumber(C.dpt_counter_add(object.shared_, 1)) - 1 end
+function tally.get(object) return tonumber(C.dpt_counter_get(object.shared_)) end
+function tally.set(object, n)
+   if type(n) ~= 'number' then
+      fail('tds.AtomicCounter: set: got %s, wanted a number', tostring(n))
+   end
+   C.dpt_counter_set(object.shared_, n)
+end
+
+-- what all have ----------------------------------------------------------------------------------
+
+--- Each entry in a line, up to 20.
+local function describe(object, name, iterate)
+   local lines = {('%s[%d]{'):format(name, length(object))}
+   for key, value in iterate(object) do
+      if #lines > 20 then
+         lines[#lines + 1] = '...'
+         break
+      end
+      local inner = torch.typename(value)
+      local text = inner and inner:find '^tds' and ('%s[%d]'):format(inner, #value)
+         or tostring(value)
+      lines[#lines + 1] = ('%s : %s'):format(tostring(key), (text:gsub('\n', '\n   ')))
+   end
+   return table.concat(lines, '\n') .. '\n}'
+end
+
+local function each(object)
+   local i = 0
+   return function()
+      i = i + 1
+      if i <= length(object) then return i, getVec(object, i) end
+   end
+end
+
+local function same(a, b)
+   return methodsOf(a) ~= nil and methodsOf(a) == methodsOf(b) and a.shared_ == b.shared_
+end
+
+local function release(object) C.dpt_shared_release(object.shared_) end
+
+ffi.metatype(hashType, {__gc = release, __eq = same, __len = length, __pairs = nextOf,
+   __newindex = setHash,
+   __index = function(object, key)
+      put('tds.Hash', keyIn, key, true)
+      local value = lookUp(object)
+      core.hold(key)
+      return value
+   end,
+   __tostring = function(object) return describe(object, 'tds.Hash', nextOf) end})
+
+ffi.metatype(vecType, {__gc = release, __eq = same, __len = length, __pairs = each,
+   __ipairs = each, __newindex = setVec,
+   __index = function(object, key)
+      if type(key) == 'number' then return getVec(object, key) end
+      return vec[key] or fail('tds.Vec: got the key %s, wanted an index or the name of a method',
+         tostring(key))
+   end,
+   __tostring = function(object) return describe(object, 'tds.Vec', each) end})
+
+ffi.metatype(tallyType, {__gc = release, __eq = same, __index = tally,
+   __tostring = function(object) return 'tds.AtomicCounter=' .. object:get() end})
+
+--- Tables become containers: vecs if their keys are numbers, else hashes.
+local function converted(value)
+   if type(value) ~= 'table' then return value end
+   if torch.typename(value) then
+      fail('tds: a %s cannot be a key or value', torch.typename(value))
+   end
+   for key in pairs(value) do
+      if type(key) ~= 'number' then return tds.Hash(value) end
+   end
+   return tds.Vec(value)
+end
+
+--- tds.Hash([table]): entries of any of these types; `#` counts them, nil takes one away.
+function tds.Hash(...)
+   local object, list = new(HASH), ...
+   if select('#', ...) > 0 and type(list) ~= 'table' then
+      fail('tds.Hash: got a %s, wanted a table or nothing', torch.type(list))
+   end
+   for key, value in pairs(list or {}) do setHash(object, converted(key), converted(value)) end
+   return object
+end
+
+--- tds.Vec([table]), tds.Vec(...): a list from 1 on, with nils.
+function tds.Vec(...)
+   local object, list = new(VEC), ...
+   if select('#', ...) ~= 1 or type(list) ~= 'table' then list = {...} end
+   for key, value in pairs(list) do setVec(object, key, converted(value)) end
+   return object
+end
+
+--- tds.AtomicCounter(): a whole number, 0 at first.
+function tds.AtomicCounter() return new(TALLY) end
+
+-- files ------------------------------------------------------------------------------------------
+
+-- As many as there were at one moment, whatever other threads do.
+function hash.__write(object, file)
+   local list = {}
+   for key, value in nextOf(object) do list[#list + 1] = {key, value} end
+   file:writeLong(#list)
+   for _, entry in ipairs(list) do
+      file:writeObject(entry[1])
+      file:writeObject(entry[2])
+   end
+end
+function hash.__read(object, file)
+   for _ = 1, file:readLong() do
+      local key = file:readObject()
+      setHash(object, key, file:readObject())
+   end
+end
+
+-- the last element of a vec may be nil
+function vec.__write(object, file)
+   local n = length(object)
+   file:writeLong(n)
+   for i = 1, n do file:writeObject(getVec(object, i)) end
+end
+function vec.__read(object, file)
+   local n = file:readLong()
+   for i = 1, n do setVec(object, i, file:readObject()) end
+end
+
+function tally.__write(object, file) file:writeLong(object:get()) end
+function tally.__read(object, file) object:set(file:readLong()) end
+
+for kind, name in pairs(names) do
+   methods[kind].__factory = function() return new(kind) end
+   methods[kind].__version = 0
+   torch.metatype(name, methods[kind])
+end
+core.otherMethods = methodsOf
+function core.otherAddress(v)
+   return type(v) == 'cdata' and methodsOf(v) and tonumber(ffi.cast('intptr_t', v.shared_)) or nil
+end
+tds.hash, tds.vec, tds.atomic_counter = tds.Hash, tds.Vec, tds.AtomicCounter
+
+return tds
