@@ -174,24 +174,27 @@ function DistributedDataParallel:_run(method, input, ...)
       owned(self, input), gradOutput and owned(self, gradOutput), select(2, ...))
 end
 
+-- A forward in training.
+local function forward(self, input)
+   if self.device ~= 0 then return self:_run('updateOutput', input) end
+   if self.total then
+      return hostRandom.within(self.before, self.rows, self.total, self._run, self, 'updateOutput',
+         input)
+   end
+   return hostRandom.apart(self.rank, self.ranks, self.rows, self._run, self, 'updateOutput', input)
+end
+
 function DistributedDataParallel:updateOutput(input)
    local module = self.modules[1]
    if self.ranks == 1 or self.train == false or module.train == false then
-      self.output = module:updateOutput(input)
+      self.output = self.ranks == 1 and module:updateOutput(input)
+         or self:_leave(module.updateOutput, module, input)
       return self.output
    end
    self:_layOut()
    self:_place(input)
    self.weighed, self.weighedBy = nil, nil
-   if self.device ~= 0 then
-      self.output = self:_run('updateOutput', input)
-   elseif self.total then
-      self.output = hostRandom.within(self.before, self.rows, self.total, self._run, self,
-         'updateOutput', input)
-   else
-      self.output = hostRandom.apart(self.rank, self.ranks, self.rows, self._run, self,
-         'updateOutput', input)
-   end
+   self.output = self:_join(forward, self, input)
    return self.output
 end
 

@@ -10,6 +10,9 @@ local distributed = require 'dpt.distributed'
 local Params = require 'dpt.parallel.params'
 local buffers = require 'dpt.parallel.params.buffers'
 local digest = require 'dpt.parallel.ranks.digest'
+local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
+local dptffi = require 'dpt.ffi'
+local effects = require 'dpt.parallel.params.effects'
 local exchange = require 'dpt.parallel.ranks.exchange'
 local scale = require 'dpt.parallel.ranks.scale'
 local options = require 'dpt.nn.DistributedDataParallel.options'
@@ -17,6 +20,15 @@ local options = require 'dpt.nn.DistributedDataParallel.options'
 local alike = {}
 
 local NAME = 'nn.DistributedDataParallel'
+
+-- The parameters that a forward changes, by rows that it uses (nn.LookupTable's maxNorm).
+local function limited(self)
+   local list = {}
+   for _, inner in ipairs(self.modules[1]:listModules()) do
+      if inner.maxNorm and inner.weight then list[#list + 1] = inner.weight end
+   end
+   return list
+end
 
 -- Raises unless all ranks have the same network, and lays its parameters out.
 function alike:_compare()
@@ -27,7 +39,7 @@ function alike:_compare()
    for _, numbers in ipairs(exchange(self.table and #module.gpuAssignments or 1)) do
       self.sender.parts = math.max(self.sender.parts, numbers[1])
    end
-   self.foreign = scale.foreign(module, NAME)
+   self.foreign, self.limits = scale.foreign(module, NAME), #limited(self) > 0
    if self.table then return end
    self.params = Params.new{parameters = 0, gradients = 0, buffers = 0}
    self.dispatcher = {run = function(_, f, ...) return {f(module, 1, ...)} end}
@@ -49,6 +61,53 @@ function alike:_layOut()
    end
    self.params.sender, self.params.order = self.sender, self.order
    return self.params
+end
+
+-- Calls f(...), a forward of this rank alone, which leaves parameters as they were.
+function alike:_leave(f, ...)
+   local list = limited(self)
+   if #list == 0 then return f(...) end
+   local kept = {}
+   for i, t in ipairs(list) do kept[i] = deferred.copyOf(t) end
+   local ok, result = pcall(f, ...)
+   for i, t in ipairs(list) do t:copy(kept[i]) end
+   if not ok then error(result, 0) end
+   return result
+end
+
+-- Calls f(...), a forward in training; every rank then does to rows of parameters what others did.
+function alike:_join(f, ...)
+   if not self.limits then
+      local result = f(...)
+      if #effects.takeOwn(self.table and self.table.modules[1] or self.modules[1]) > 0 then
+         dptffi.fail('%s: a forward has changed rows of parameters on this rank alone: the option'
+            .. ' maxNorm of nn.LookupTable is to be set before the network is wrapped', NAME)
+      end
+      return result
+   end
+   if self.deferred then
+      dptffi.fail("%s: the network limits rows of parameters in its forward (nn.LookupTable's"
+         .. ' maxNorm), which in noSync ranks cannot do to each other: do it to all rows after the'
+         .. ' step', NAME)
+   end
+   local result = f(...)
+   local module = self.table and self.table.modules[1] or self.modules[1]
+   local device = self.device or self.table.gpuAssignments[1]
+   local all = distributed.allGatherValue(effects.takeOwn(module))
+   for r, list in ipairs(all) do
+      if r - 1 ~= self.rank then
+         if device > 0 then
+            for _, effect in ipairs(list) do
+               effect[3] = cutorch.withDevice(device, effect[3].cudaLong, effect[3])
+            end
+            cutorch.withDevice(device, effects.apply, module, list)
+         else
+            effects.apply(module, list)
+         end
+      end
+   end
+   self.params:passed()
+   return result
 end
 
 --- Rank 0's parameters and running statistics become those of all ranks.

@@ -32,7 +32,8 @@ function deferred:_weight(gradOutput)
    return weights.of(gradOutput, self.rows)
 end
 
-local function copyOf(t)
+--- A copy of a tensor where it is.
+function deferred.copyOf(t)
    local device = comm.device(t)
    return device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
 end
@@ -43,7 +44,7 @@ local function begin(self)
    for i, t in ipairs(self.params.gradient) do
       if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then
          pending.base = pending.base or {}
-         pending.base[i] = copyOf(t)
+         pending.base[i] = deferred.copyOf(t)
       end
       if self.rank > 0 or pending.base and pending.base[i] then t:fill(weights.NOTHING) end
    end
