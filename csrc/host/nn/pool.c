@@ -3,9 +3,13 @@
  * Invariant: a window never reaches outside its plane and is never empty; a plane is one thread's,
  * so overlapping windows add up in one order.
  */
+#include "base/element.h"
+#include "base/number.h"
 #include "host/nn/real.h"
 
 #include <inttypes.h>
+
+enum { LANES = 8 }; /* outputs of a row at once */
 
 #define Index int64_t
 #include "nn/reads.inc.h"

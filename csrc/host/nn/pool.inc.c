@@ -37,56 +37,66 @@ static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range
   *idx = best + 1;
 }
 
-/* Positions x0 .. x1-1 of a row of outputs meet one element of their windows; value and best keep
- * the largest so far. The stride is a constant in every call. */
-static inline __attribute__((always_inline)) void FN(meet)(const T *in, int64_t stride,
-                                                           FN(position) position, int64_t x0,
-                                                           int64_t x1, T *restrict value,
-                                                           FN(position) *restrict best) {
-  in += position + x0 * stride;
-  position += (FN(position))(x0 * stride);
-  value += x0, best += x0;
-  for (FN(position) x = 0; x < (FN(position))(x1 - x0); x++) {
-    T v = in[x * stride], old = value[x];
-    FN(position) take = -((v > old) | ((v != v) & (old == old)));
-    value[x] = take ? v : old;
-    best[x] = (take & (position + x * (FN(position))stride)) | (~take & best[x]);
-  }
-}
+typedef T FN(V) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
+typedef FN(position) FN(M) __attribute__((vector_size(LANES * sizeof(T))));
 
-static inline __attribute__((always_inline)) void FN(meet_row)(const T *in, int64_t stride,
-                                                               FN(position) position, int64_t x0,
-                                                               int64_t x1, T *value,
-                                                               FN(position) * best) {
-  if (stride == 1)
-    FN(meet)(in, 1, position, x0, x1, value, best);
-  else if (stride == 2)
-    FN(meet)(in, 2, position, x0, x1, value, best);
-  else
-    FN(meet)(in, stride, position, x0, x1, value, best);
-}
-
-/* One row of outputs of sliding windows: every element of the window at a time, for all outputs
- * that have it. best: memory for a row. */
-DPT__CLONES
-static void FN(max_row)(const T *in, const struct dpt__slide *s, struct range t, struct range y,
-                        const struct range *x, T *out, int64_t *idx, FN(position) * best) {
-  int64_t first = (t.first * s->in[1] + y.first) * s->in[2], n = s->out[2];
-  for (int64_t k = 0; k < n; k++) {
-    best[k] = (FN(position))(first + x[k].first);
-    out[k] = in[best[k]];
+/* n <= LANES outputs of a row, from output k on, that slide by `stride`: every element of the
+ * windows at a time, for all outputs that have it. */
+static DPT__INLINE void FN(max_lanes)(const T *in, const struct dpt__slide *s, int64_t stride,
+                                      int64_t n, struct range t, struct range y,
+                                      const struct range *x, int64_t k, T *out, int64_t *idx) {
+  int64_t large = dpt__volume(s->in), first = (t.first * s->in[1] + y.first) * s->in[2];
+  FN(V) value = {0}, v = {0};
+  FN(M) best = {0}, ramp = {0}, take;
+  for (int l = 0; l < LANES; l++) {
+    value[l] = -INFINITY;
+    best[l] = (FN(position))(first + x[l < n ? k + l : k].first);
+    ramp[l] = (FN(position))(l * stride);
   }
   for (int64_t i = t.first; i < t.end; i += s->dilation[0])
     for (int64_t j = y.first; j < y.end; j += s->dilation[1])
-      for (int64_t k = 0; k < s->kernel[2]; k++) {
-        int64_t shift = k * s->dilation[2] - s->pad[2],
-                position = (i * s->in[1] + j) * s->in[2] + shift;
-        int64_t x0 = shift < 0 ? (-shift + s->stride[2] - 1) / s->stride[2] : 0;
-        int64_t x1 = s->in[2] > shift ? (s->in[2] - 1 - shift) / s->stride[2] + 1 : 0;
-        if (x0 < x1)
-          FN(meet_row)(in, s->stride[2], (FN(position))position, x0, x1 < n ? x1 : n, out, best);
+      for (int64_t w = 0; w < s->kernel[2]; w++) {
+        int64_t row = (i * s->in[1] + j) * s->in[2];
+        int64_t from = k * s->stride[2] + w * s->dilation[2] - s->pad[2];
+        const T *at = in + row + from;
+        if (from < 0 || from + (n - 1) * stride >= s->in[2]) {
+          for (int l = 0; l < LANES; l++) /* what is beside the row counts for nothing */
+            v[l] =
+                from + l * stride >= 0 && from + l * stride < s->in[2] ? at[l * stride] : -INFINITY;
+        } else if (stride == 1 && row + from + LANES <= large) {
+          v = *(const FN(V) *)at;
+        } else if (stride == 2 && row + from + 2 * LANES <= large) {
+          v = __builtin_shuffle(((const FN(V) *)at)[0], ((const FN(V) *)at)[1],
+                                (FN(M)){0, 2, 4, 6, 8, 10, 12, 14});
+        } else {
+          for (int l = 0; l < n; l++) v[l] = at[l * stride];
+        }
+        take = (v > value) | ((v != v) & (value == value));
+        value = (FN(V))(((FN(M))v & take) | ((FN(M))value & ~take));
+        best = ((ramp + (FN(position))(row + from)) & take) | (best & ~take);
       }
-  for (int64_t k = 0; k < n; k++) idx[k] = (int64_t)best[k] + 1;
+  for (int l = 0; l < n; l++) {
+    out[k + l] = value[l];
+    idx[k + l] = (int64_t)best[l] + 1;
+  }
+}
+
+/* One row of outputs of sliding windows; a constant stride and LANES make code of their own. */
+DPT__CLONES
+static void FN(max_row)(const T *in, const struct dpt__slide *s, struct range t, struct range y,
+                        const struct range *x, T *out, int64_t *idx) {
+  int64_t k = 0, n = s->out[2], stride = s->stride[2];
+  for (; k + LANES <= n; k += LANES)
+    if (stride == 1)
+      FN(max_lanes)(in, s, 1, LANES, t, y, x, k, out, idx);
+    else if (stride == 2)
+      FN(max_lanes)(in, s, 2, LANES, t, y, x, k, out, idx);
+    else
+      FN(max_lanes)(in, s, stride, LANES, t, y, x, k, out, idx);
+  if (k < n && stride == 2)
+    FN(max_lanes)(in, s, 2, n - k, t, y, x, k, out, idx);
+  else
+    for (; k < n; k++) FN(max_window)(in, s, t, y, x[k], out + k, idx + k);
 }
 
 static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a) {
@@ -94,9 +104,7 @@ static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a)
   int64_t small = dpt__volume(s->out), large = dpt__volume(s->in),
           n = s->out[0] + s->out[1] + s->out[2];
   struct range *ranges = pool_ranges_of(context, s, a->samples ? a->planes : 1);
-  FN(position) *best = NULL; /* a row of outputs for each thread, if windows slide */
-  if (!a->samples && !a->adaptive && large < INT32_MAX)
-    best = dpt__scratch(context, (size_t)(s->out[2] * context->threads) * sizeof *best);
+  int slides = !a->samples && !a->adaptive && large < INT32_MAX;
   if (context->measures) return 0;
   if (a->samples)
     FN(fractional)(a, ranges);
@@ -111,8 +119,8 @@ static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a)
     int64_t *idx = a->idx + p * small;
     for (int64_t i = 0; i < s->out[0]; i++)
       for (int64_t j = 0; j < s->out[1]; j++, out += s->out[2], idx += s->out[2])
-        if (best)
-          FN(max_row)(in, s, t[i], y[j], x, out, idx, best + dpt__thread_number() * s->out[2]);
+        if (slides)
+          FN(max_row)(in, s, t[i], y[j], x, out, idx);
         else
           for (int64_t k = 0; k < s->out[2]; k++)
             FN(max_window)(in, s, t[i], y[j], x[k], out + k, idx + k);
