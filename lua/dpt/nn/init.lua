@@ -95,7 +95,7 @@ local criterions = [[
 ]]
 
 --- Tables and functions that are no classes, loaded when they are asked for.
-local others = 'utils Jacobian SparseJacobian hessian tables DataParallel'
+local others = 'utils Jacobian SparseJacobian hessian tables safetensors DataParallel'
 
 --- What dpt adds: classes of the package rnn, and what data parallelism needs.
 local additions = [[

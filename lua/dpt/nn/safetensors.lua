@@ -1,0 +1,287 @@
+--- nn.safetensors: weights to and from PyTorch, in files of the format safetensors.
+--
+-- Invariant: a file is read whole and checked before a network is touched; a name that is missing,
+-- a size or a type that does not fit is an error that names it. Files are replaced at once or not
+-- at all. Names are PyTorch's (weight_ih_l0, running_mean ...), sizes too: what differs is turned
+-- here and nowhere else.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local json = require 'dpt.profiler.json'
+local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
+
+local safetensors = {}
+
+local TYPES = {F64 = 'Double', F32 = 'Float', F16 = 'Half', I64 = 'Long', I32 = 'Int',
+   I16 = 'Short', I8 = 'Char', U8 = 'Byte', BOOL = 'Byte'}
+local BYTES = {F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U8 = 1,
+   BOOL = 1}
+local LONGEST = 100 * 2^20 -- bytes of a header, as the format says
+
+local function product(sizes)
+   local n = 1
+   for _, size in ipairs(sizes) do n = n * size end
+   return n
+end
+
+-- The upper half of a float's bits.
+local function fromBfloat(bytes, n)
+   local t = torch.FloatTensor(n)
+   local from, to = ffi.cast('const uint16_t *', bytes), ffi.cast('uint32_t *', t:data())
+   for i = 0, n - 1 do to[i] = from[i] * 65536 end
+   return t
+end
+
+-- A whole number of bytes or elements, as the header must have them.
+local function whole(v) return type(v) == 'number' and v >= 0 and v % 1 == 0 and v < 2^53 end
+
+local function tensorOf(path, name, entry, body)
+   local bytes = type(entry) == 'table' and BYTES[entry.dtype]
+   if not bytes then
+      fail("safetensors.load: '%s' in %s: wanted a known dtype, got %s", name, path,
+         type(entry) == 'table' and tostring(entry.dtype) or type(entry))
+   end
+   local sizes, offsets = entry.shape, entry.data_offsets
+   local right = type(sizes) == 'table' and type(offsets) == 'table' and whole(offsets[1])
+      and whole(offsets[2]) and offsets[2] <= #body
+   for _, size in ipairs(right and sizes or {}) do right = right and whole(size) end
+   if not right or offsets[2] - offsets[1] ~= product(sizes) * bytes then
+      fail("safetensors.load: '%s' in %s: shape and data_offsets do not fit the file", name, path)
+   end
+   local part, n = body:sub(offsets[1] + 1, offsets[2]), product(sizes)
+   local t
+   if n == 0 then return torch.FloatTensor() end
+   if entry.dtype == 'BF16' then
+      t = fromBfloat(part, n)
+   else
+      t = torch[TYPES[entry.dtype] .. 'Tensor'](n)
+      ffi.copy(t:data(), part, #part)
+   end
+   return #sizes > 0 and t:view(torch.LongStorage(sizes)) or t
+end
+
+--- Reads a file of tensors.
+-- @function nn.safetensors.load
+-- @within nn weights
+-- @param path string: the file
+-- @return a table of host tensors by name; a number has one element, BF16 becomes FloatTensor
+-- @raise if the file is not there, or is none of the format, naming what is wrong
+-- @follows safetensors' load_file
+-- @usage nn.safetensors.save('/tmp/one.safetensors', {a = torch.FloatTensor{1, 2}})
+--    local read = nn.safetensors.load('/tmp/one.safetensors') os.remove '/tmp/one.safetensors'
+--    return read.a --> [1 2]
+function safetensors.load(path)
+   local file, why = io.open(path, 'rb')
+   if not file then fail('safetensors.load: %s', why) end
+   local text = file:read '*a'
+   file:close()
+   local length = 0
+   for i = 8, 1, -1 do length = length * 256 + (text:byte(i) or 255) end
+   if length > LONGEST or length + 8 > #text then
+      fail('safetensors.load: %s: wanted a header of at most %d bytes, got %.0f', path,
+         math.max(0, #text - 8), length)
+   end
+   local header = json.decode(text:sub(9, 8 + length), path)
+   if type(header) ~= 'table' then fail('safetensors.load: %s: its header is no object', path) end
+   local body, tensors = text:sub(9 + length), {}
+   for name, entry in pairs(header) do
+      if name ~= '__metadata__' then tensors[name] = tensorOf(path, name, entry, body) end
+   end
+   return tensors
+end
+
+local DTYPES = {}
+for dtype, kind in pairs(TYPES) do
+   if dtype ~= 'BOOL' then DTYPES['torch.' .. kind .. 'Tensor'] = dtype end
+end
+
+--- Writes tensors into a file.
+-- @function nn.safetensors.save
+-- @within nn weights
+-- @param path string: the file, which is replaced when all is written
+-- @param tensors table of tensors by name, on host or devices
+-- @return nothing
+-- @raise if an entry is no tensor, or the file cannot be written
+-- @follows safetensors' save_file
+-- @usage nn.safetensors.save('/tmp/two.safetensors', {b = torch.zeros(2, 3)})
+--    local read = nn.safetensors.load('/tmp/two.safetensors') os.remove '/tmp/two.safetensors'
+--    return read.b:size() --> 2x3
+function safetensors.save(path, tensors)
+   local names, header, parts, offset = {}, {}, {}, 0
+   for name in pairs(tensors) do names[#names + 1] = name end
+   table.sort(names)
+   for i, name in ipairs(names) do
+      local t = tensors[name]
+      if not torch.isTensor(t) then
+         fail("safetensors.save: '%s' is a %s, wanted a tensor", name, torch.type(t))
+      end
+      t = t:type((t:type():gsub('^torch%.CudaTensor$', 'torch.FloatTensor')
+         :gsub('^torch%.Cuda(%a+)', 'torch.%1'))):contiguous()
+      local dtype = DTYPES[t:type()]
+      local bytes = t:nElement() * BYTES[dtype]
+      parts[i] = bytes > 0 and ffi.string(t:data(), bytes) or ''
+      header[name] = {dtype = dtype, shape = t:dim() > 0 and t:size():totable() or {0},
+         data_offsets = {offset, offset + bytes}}
+      offset = offset + bytes
+   end
+   local text = next(header) and json.encode(header) or '{}'
+   text = text .. (' '):rep(-#text % 8)
+   local length = {}
+   for i = 1, 8 do length[i] = string.char(math.floor(#text / 256^(i - 1)) % 256) end
+   local file, why = io.open(path .. '.new', 'wb')
+   local written = file and file:write(table.concat(length), text, table.concat(parts))
+   if file then written = file:close() and written end
+   if not written or not os.rename(path .. '.new', path) then
+      os.remove(path .. '.new')
+      fail('safetensors.save: cannot write %s: %s', path, why or 'the disk may be full')
+   end
+end
+
+-- What a module's tensors are in PyTorch ----------------------------------------------------------
+
+-- A module's tensor: {sizes and get() as in PyTorch, set(tensor as in PyTorch)}.
+local function slot(t, sizes)
+   return {get = function() return sizes and t:view(torch.LongStorage(sizes)) or t end,
+      set = function(new) t:copy(new) end,
+      sizes = sizes or t:size():totable()}
+end
+
+-- kW * inputFrameSize columns, frame by frame, are out x in x kW in PyTorch.
+local function temporal(module, weight)
+   local n, width, features = weight:size(1), module.kW, module.inputFrameSize
+   return {sizes = {n, features, width},
+      get = function() return weight:view(n, width, features):transpose(2, 3):contiguous() end,
+      set = function(new)
+         weight:copy(new:transpose(2, 3):contiguous():view(n, width * features))
+      end}
+end
+
+-- The gates' matrices one below the other.
+local function gates(list, first, last, columns)
+   local rows = list[first]:nElement() / (columns or 1)
+   local sizes = {rows * (last - first + 1), columns}
+   return {sizes = sizes,
+      get = function()
+         local parts = {}
+         for i = first, last do parts[#parts + 1] = list[i]:view(rows, columns or 1) end
+         return torch.cat(parts, 1):view(torch.LongStorage(sizes))
+      end,
+      set = function(new)
+         for i = first, last do
+            list[i]:copy(new:narrow(1, (i - first) * rows + 1, rows):contiguous())
+         end
+      end}
+end
+
+local function recurrent(module, slots)
+   if (module.projSize or 0) > 0 then
+      fail 'safetensors: got a recurrent module with a projection, which has no name here'
+   end
+   local matrices = module:weights()
+   local biases = module.biasMode ~= 'CUDNN_RNN_NO_BIAS' and module:biases() or {}
+   local directions = module.numDirections
+   for i, list in ipairs(matrices) do
+      local half, layer = #list / 2, math.floor((i - 1) / directions)
+      local suffix = ('_l%d%s'):format(layer, (i - 1) % directions == 1 and '_reverse' or '')
+      local hidden = module.hiddenSize
+      local width = layer == 0 and module.inputSize or hidden * directions
+      slots['weight_ih' .. suffix] = gates(list, 1, half, width)
+      slots['weight_hh' .. suffix] = gates(list, half + 1, 2 * half, hidden)
+      if biases[i] and #biases[i] > 0 then
+         slots['bias_ih' .. suffix] = gates(biases[i], 1, half)
+         slots['bias_hh' .. suffix] = gates(biases[i], half + 1, 2 * half)
+      end
+   end
+   return slots
+end
+
+local function slotsOf(module)
+   local slots = {}
+   if torch.isTypeOf(module, 'nn.RNN') then return recurrent(module, slots) end
+   local weight = rawget(module, 'weight')
+   if weight then
+      local sizes = module.weightSize and module:weightSize():totable()
+      slots.weight = torch.isTypeOf(module, 'nn.TemporalConvolution') and temporal(module, weight)
+         or slot(weight, sizes)
+   end
+   for _, name in ipairs{'bias', 'running_mean', 'running_var'} do
+      if rawget(module, name) then slots[name] = slot(module[name]) end
+   end
+   return slots
+end
+
+-- The modules that have tensors, each with the beginning of its names: given in the order of
+-- listModules, or as PyTorch's nn.Sequential numbers its parts.
+local function named(fn, net, names)
+   local list, seen = {}, {}
+   local function visit(module, path)
+      if not rawget(module, 'modules') or torch.isTypeOf(module, 'nn.RNN') then
+         if next(slotsOf(module)) and not seen[module] then
+            seen[module] = true
+            list[#list + 1] = {module = module, path = path}
+         end
+         return
+      end
+      for i, part in ipairs(module.modules) do
+         visit(part, path == '' and tostring(i - 1) or path .. '.' .. i - 1)
+      end
+   end
+   visit(net, '')
+   if names and #names ~= #list then
+      fail('safetensors.%s: got %d names, wanted %d, one for each module with weights', fn, #names,
+         #list)
+   end
+   for i, entry in ipairs(list) do
+      if names then entry.path = names[i] end
+      entry.path = entry.path == '' and '' or entry.path .. '.'
+   end
+   return list
+end
+
+--- A network's weights by PyTorch's names.
+-- @function nn.safetensors.tensors
+-- @within nn weights
+-- @param net module: Linear, convolutions, normalization, LookupTable, recurrent ones inside others
+-- @param names? table: for each module with weights, in the order of net:listModules(), its name in
+--    PyTorch, as {'conv1', 'bn1', 'fc'}; without it the numbers of PyTorch's Sequential
+-- @return a table of tensors by name, which may share the network's memory
+-- @raise if there are not as many names as modules with weights
+-- @follows PyTorch's Module.state_dict
+-- @usage nn.safetensors.tensors(nn.Sequential():add(nn.Linear(3, 2)))['0.weight']:size() --> 2x3
+function safetensors.tensors(net, names)
+   local tensors = {}
+   for _, entry in ipairs(named('tensors', net, names)) do
+      for name, each in pairs(slotsOf(entry.module)) do tensors[entry.path .. name] = each.get() end
+   end
+   return tensors
+end
+
+--- Copies weights that PyTorch had saved into a network.
+-- @function nn.safetensors.fill
+-- @within nn weights
+-- @param net module: as for nn.safetensors.tensors
+-- @param tensors table of tensors by PyTorch's names, or the path of a file
+-- @param names? table: as for nn.safetensors.tensors
+-- @return the network
+-- @raise if a tensor is missing or has another size; the network is then as it was
+-- @follows PyTorch's Module.load_state_dict
+-- @usage nn.safetensors.fill(nn.Linear(2, 1), {weight = torch.ones(1, 2), bias = torch.ones(1)})
+--    :forward(torch.Tensor{3, 4}) --> [8]
+function safetensors.fill(net, tensors, names)
+   if type(tensors) == 'string' then tensors = safetensors.load(tensors) end
+   local work = {}
+   for _, entry in ipairs(named('fill', net, names)) do
+      for name, each in pairs(slotsOf(entry.module)) do
+         local new = tensors[entry.path .. name]
+         if not new then fail("safetensors.fill: there is no '%s%s'", entry.path, name) end
+         local got, wanted = table.concat(new:size():totable(), 'x'), table.concat(each.sizes, 'x')
+         if got ~= wanted then
+            fail("safetensors.fill: '%s%s' is %s, wanted %s", entry.path, name, got, wanted)
+         end
+         work[#work + 1] = {each, new}
+      end
+   end
+   for _, pair in ipairs(work) do pair[1].set(pair[2]) end
+   return net
+end
+
+return safetensors

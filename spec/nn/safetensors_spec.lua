@@ -1,0 +1,137 @@
+-- nn.safetensors: files, and weights of PyTorch's networks: spec/support/safetensors_torch.py has
+-- recorded what PyTorch computes with them.
+local dpt = require 'dpt'
+local nn, torch = dpt.nn, dpt.torch
+
+local safetensors = nn.safetensors
+
+local function recorded(name) return safetensors.load('spec/support/safetensors/' .. name) end
+
+local function block(inside, outside, stride)
+   local way = nn.Sequential()
+      :add(nn.SpatialConvolution(inside, outside, 3, 3, stride, stride, 1, 1):noBias())
+      :add(nn.SpatialBatchNormalization(outside)):add(nn.ReLU())
+      :add(nn.SpatialConvolution(outside, outside, 3, 3, 1, 1, 1, 1):noBias())
+      :add(nn.SpatialBatchNormalization(outside))
+   local short = stride == 1 and nn.Identity() or nn.Sequential()
+      :add(nn.SpatialConvolution(inside, outside, 1, 1, stride, stride):noBias())
+      :add(nn.SpatialBatchNormalization(outside))
+   return nn.Sequential():add(nn.ConcatTable():add(way):add(short)):add(nn.CAddTable())
+      :add(nn.ReLU())
+end
+
+local networks = {
+   resnet = function()
+      return nn.Sequential():add(nn.SpatialConvolution(3, 4, 3, 3, 1, 1, 1, 1):noBias())
+         :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU()):add(block(4, 4, 1))
+         :add(block(4, 8, 2)):add(nn.Mean(3, 3)):add(nn.Mean(2, 2)):add(nn.Linear(8, 5)),
+         {'conv1', 'bn1', 'layer1.0.conv1', 'layer1.0.bn1', 'layer1.0.conv2', 'layer1.0.bn2',
+         'layer2.0.conv1', 'layer2.0.bn1', 'layer2.0.conv2', 'layer2.0.bn2',
+         'layer2.0.downsample.0', 'layer2.0.downsample.1', 'fc'}
+   end,
+   lstm = function()
+      return nn.Sequential():add(dpt.cudnn.BLSTM(4, 3, 2)):add(nn.Bottle(nn.Linear(6, 2))),
+         {'lstm', 'fc'}
+   end,
+}
+
+local function largest(a, b) return (a:float() - b:float()):abs():max() end
+
+describe('nn.safetensors', function()
+   for name, make in pairs(networks) do
+      it(('computes what PyTorch does with its %s #devices1'):format(name), function()
+         local tensors = recorded(name .. '.safetensors')
+         local net, names = make()
+         net:float():evaluate()
+         assert.equal(net, safetensors.fill(net, tensors, names))
+         assert.is_true(largest(net:forward(tensors.input), tensors.output) < 1e-5)
+         net:cuda()
+         assert.is_true(largest(net:forward(tensors.input:cuda()), tensors.output) < 1e-5)
+      end)
+
+      it(('returns every weight of PyTorch\'s %s as it was #devices1'):format(name), function()
+         local tensors = recorded(name .. '.safetensors')
+         local net, names = make()
+         safetensors.fill(net:float(), tensors, names)
+         local path = os.tmpname()
+         safetensors.save(path, safetensors.tensors(net:cuda(), names))
+         local back = safetensors.load(path)
+         os.remove(path)
+         for key, t in pairs(tensors) do
+            if key ~= 'input' and key ~= 'output' and not key:find 'num_batches' then
+               assert.is_true(back[key] ~= nil and back[key]:isSameSizeAs(t), key)
+               assert.equal(0, largest(back[key], t), key)
+            end
+         end
+      end)
+   end
+
+   it('turns the weight of a temporal convolution', function()
+      local net = nn.TemporalConvolution(2, 1, 2):float()
+      local weight = torch.FloatTensor{{{1, 2}, {10, 20}}} -- out x in x width
+      safetensors.fill(net, {weight = weight, bias = torch.zeros(1)})
+      assert.same({1, 10, 2, 20}, net.weight:view(-1):totable())
+      assert.equal(0, largest(safetensors.tensors(net).weight, weight))
+   end)
+
+   it('keeps all types and sizes, and reads what has no sizes and BF16', function()
+      local path = os.tmpname()
+      local tensors = {}
+      for _, kind in ipairs{'Double', 'Float', 'Half', 'Long', 'Int', 'Short', 'Char', 'Byte'} do
+         tensors[kind] = torch.FloatTensor{{1, 2, 3}, {4, 5, 6}}:t():type(
+            'torch.' .. kind .. 'Tensor')
+      end
+      safetensors.save(path, tensors)
+      for kind, t in pairs(safetensors.load(path)) do
+         assert.equal('torch.' .. kind .. 'Tensor', t:type())
+         assert.equal(0, largest(t, tensors[kind]))
+      end
+      local header = '{"s":{"dtype":"F64","shape":[],"data_offsets":[0,8]},'
+         .. '"b":{"dtype":"BF16","shape":[2],"data_offsets":[8,12]},"__metadata__":{"a":"b"}}'
+      local file = assert(io.open(path, 'wb'))
+      file:write(string.char(#header), ('\0'):rep(7), header, ('\0'):rep(6), '\240\63',
+         '\128\63\0\192')
+      file:close()
+      local read = safetensors.load(path)
+      os.remove(path)
+      assert.same({1}, read.s:totable())
+      assert.same({1, -2}, read.b:totable())
+   end)
+
+   it('says what is wrong with a file', function()
+      local path = os.tmpname()
+      local function why(text)
+         local file = assert(io.open(path, 'wb'))
+         file:write(text)
+         file:close()
+         local ok, message = pcall(safetensors.load, path)
+         assert.is_false(ok)
+         return message
+      end
+      local function framed(header) return string.char(#header) .. ('\0'):rep(7) .. header end
+      assert.matches('wanted a header of at most 0 bytes', why '')
+      assert.matches('wanted a header', why(('\255'):rep(16)))
+      assert.matches('wanted JSON', why(framed '{"a":'))
+      assert.matches("'a' in .*wanted a known dtype, got F9", why(framed '{"a":{"dtype":"F9"}}'))
+      assert.matches("'a' in .*do not fit the file",
+         why(framed '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'))
+      assert.matches("'a' in .*do not fit the file",
+         why(framed '{"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,0]}}'))
+      os.remove(path)
+      assert.matches('No such file', select(2, pcall(safetensors.load, '/nonexistent/x')))
+   end)
+
+   it('leaves a network as it was if a tensor is missing or has another size', function()
+      local net = nn.Sequential():add(nn.Linear(2, 3)):add(nn.Tanh()):add(nn.Linear(3, 1))
+      local before = net:getParameters():clone()
+      local tensors = {['0.weight'] = torch.zeros(3, 2), ['0.bias'] = torch.zeros(3)}
+      local _, missing = pcall(safetensors.fill, net, tensors)
+      assert.matches("there is no '2%.%a+'", missing)
+      tensors['2.bias'], tensors['2.weight'] = torch.zeros(1), torch.zeros(3, 1)
+      local _, why = pcall(safetensors.fill, net, tensors)
+      assert.matches("'2.weight' is 3x1, wanted 1x3", why)
+      assert.equal(0, largest(before, (net:getParameters())))
+      _, why = pcall(safetensors.fill, net, tensors, {'one'})
+      assert.matches('got 1 names, wanted 2', why)
+   end)
+end)
