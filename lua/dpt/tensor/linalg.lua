@@ -196,3 +196,309 @@ for name, form in pairs(factorizations) do
       return unpack(tensors, 1, #kinds)
    end)
 end
+
+--- The linear algebra of the reference.
+-- @pattern linearcall
+-- @within linear algebra
+-- @param result? tensor: takes the result, which is else a new one
+-- @return the result; several in the order of the text
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The sum of the products of elements at the same place.
+-- @function torch.dot
+-- @as linearcall
+-- @also x:dot()
+-- @param x tensor: n elements
+-- @param y tensor: as many
+-- @usage torch.dot(torch.Tensor{1, 2}, torch.Tensor{3, 4}) --> 11
+
+--- The product of two matrices.
+-- @function torch.mm
+-- @as linearcall
+-- @also x:mm()
+-- @param a tensor: n x k
+-- @param b tensor: k x m
+-- @usage torch.mm(torch.Tensor{{1, 2}}, torch.Tensor{{3}, {4}}) --> [11]
+
+--- The product of a matrix and a vector.
+-- @function torch.mv
+-- @as linearcall
+-- @also x:mv()
+-- @param a tensor: n x k
+-- @param x tensor: k elements
+-- @usage torch.mv(torch.Tensor{{1, 2}, {3, 4}}, torch.Tensor{1, 10}) --> [21 43]
+
+--- The products of pairs of matrices.
+-- @function torch.bmm
+-- @as linearcall
+-- @also x:bmm()
+-- @param a tensor: B x n x k
+-- @param b tensor: B x k x m
+-- @usage torch.bmm(torch.ones(2, 3, 4), torch.ones(2, 4, 5)):size() --> 2x3x5
+
+--- The outer product of two vectors, n x m.
+-- @function torch.ger
+-- @as linearcall
+-- @also x:ger()
+-- @param x tensor: n elements
+-- @param y tensor: m elements
+-- @usage torch.ger(torch.Tensor{1, 2}, torch.Tensor{10, 20}) --> [10 20 20 40]
+
+--- A matrix plus the product of two.
+-- @function torch.addmm
+-- @as linearcall
+-- @also x:addmm()
+-- @param beta? number: factor of c (1)
+-- @param c tensor: n x m
+-- @param alpha? number: factor of the product (1)
+-- @param a tensor: n x k
+-- @param b tensor: k x m
+-- @usage torch.addmm(torch.Tensor{{1}}, torch.Tensor{{2}}, torch.Tensor{{3}}) --> [7]
+
+--- A vector plus the product of a matrix and a vector.
+-- @function torch.addmv
+-- @as linearcall
+-- @also x:addmv()
+-- @param beta? number: factor of y (1)
+-- @param y tensor: n elements
+-- @param alpha? number: factor of the product (1)
+-- @param a tensor: n x k
+-- @param x tensor: k elements
+-- @usage torch.addmv(torch.Tensor{1}, torch.Tensor{{2}}, torch.Tensor{3}) --> [7]
+
+--- A matrix plus the outer product of two vectors.
+-- @function torch.addr
+-- @as linearcall
+-- @also x:addr()
+-- @param beta? number: factor of c (1)
+-- @param c tensor: n x m
+-- @param alpha? number: factor of the product (1)
+-- @param x tensor: n elements
+-- @param y tensor: m elements
+-- @usage torch.addr(torch.ones(1, 2), torch.Tensor{2}, torch.Tensor{3, 4}) --> [7 9]
+
+--- A matrix plus the sum of the products of pairs.
+-- @function torch.addbmm
+-- @as linearcall
+-- @also x:addbmm()
+-- @param beta? number: factor of c (1)
+-- @param c tensor: n x m
+-- @param alpha? number: factor of the products (1)
+-- @param a tensor: B x n x k
+-- @param b tensor: B x k x m
+-- @usage torch.addbmm(torch.ones(1, 1), torch.ones(3, 1, 2), torch.ones(3, 2, 1)) --> [7]
+
+--- Matrices plus the products of pairs.
+-- @function torch.baddbmm
+-- @as linearcall
+-- @also x:baddbmm()
+-- @param beta? number: factor of c (1)
+-- @param c tensor: B x n x m
+-- @param alpha? number: factor of the products (1)
+-- @param a tensor: B x n x k
+-- @param b tensor: B x k x m
+-- @usage torch.baddbmm(torch.ones(2, 1, 1), torch.ones(2, 1, 3), torch.ones(2, 3, 1)) --> [4 4]
+
+--- The vectors that are perpendicular to pairs of vectors.
+-- @function torch.cross
+-- @as linearcall
+-- @also x:cross()
+-- @param x tensor: of any size
+-- @param y tensor: of its size
+-- @param dim? number: of size 3 (the first such)
+-- @usage torch.cross(torch.Tensor{1, 0, 0}, torch.Tensor{0, 1, 0}) --> [0 0 1]
+
+--- The sum of the diagonal.
+-- @function torch.trace
+-- @as linearcall
+-- @also x:trace()
+-- @param x tensor: a matrix
+-- @usage torch.trace(torch.eye(3)) --> 3
+
+--- The diagonal of a matrix, or a matrix with that diagonal.
+-- @function torch.diag
+-- @as linearcall
+-- @also x:diag()
+-- @param x tensor: vector or matrix
+-- @param k? number: which diagonal (0)
+-- @usage torch.diag(torch.Tensor{{1, 2}, {3, 4}}) --> [1 4]
+
+--- The part of a matrix that is not above the diagonal.
+-- @function torch.tril
+-- @as linearcall
+-- @also x:tril()
+-- @param x tensor: a matrix
+-- @param k? number: up to which diagonal (0)
+-- @usage torch.tril(torch.ones(2, 2)) --> [1 0 1 1]
+
+--- The part of a matrix that is not below the diagonal.
+-- @function torch.triu
+-- @as linearcall
+-- @also x:triu()
+-- @param x tensor: a matrix
+-- @param k? number: from which diagonal on (0)
+-- @usage torch.triu(torch.ones(2, 2)) --> [1 1 0 1]
+
+--- The inverse of a matrix.
+-- @function torch.inverse
+-- @as linearcall
+-- @also x:inverse()
+-- @param a tensor: n x n
+-- @usage torch.inverse(torch.Tensor{{2, 0}, {0, 4}}) --> [0.5 0 0 0.25]
+
+--- The x with a x = b, and the LU factors.
+-- @function torch.gesv
+-- @as linearcall
+-- @also x:gesv()
+-- @param b tensor: n x k
+-- @param a tensor: n x n
+-- @usage (torch.gesv(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
+
+--- The x with the least norm of a x - b, and the factors.
+-- @function torch.gels
+-- @as linearcall
+-- @also x:gels()
+-- @param b tensor: m x k
+-- @param a tensor: m x n of full rank
+-- @usage (torch.gels(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
+
+--- The x with a x = b for a triangular matrix.
+-- @function torch.trtrs
+-- @as linearcall
+-- @also x:trtrs()
+-- @param b tensor: n x k
+-- @param a tensor: triangular n x n
+-- @param uplo? string: 'U' or 'L'
+-- @param trans? string: 'N' or 'T'
+-- @param diag? string: 'N' or 'U'
+-- @usage (torch.trtrs(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
+
+--- The eigenvalues of a symmetric matrix in order, and its eigenvectors.
+-- @function torch.symeig
+-- @as linearcall
+-- @also x:symeig()
+-- @param a tensor: symmetric n x n
+-- @param mode? string: 'N' values, 'V' vectors too
+-- @param uplo? string: which half is read
+-- @usage (torch.symeig(torch.Tensor{{2, 0}, {0, 1}})) --> [1 2]
+
+--- The eigenvalues of a matrix, n x 2: real and imaginary parts.
+-- @function torch.eig
+-- @as linearcall
+-- @also x:eig()
+-- @param a tensor: n x n
+-- @param mode? string: 'N' values, 'V' vectors too
+-- @usage (torch.eig(torch.Tensor{{2, 0}, {0, 1}})) --> [2 0 1 0]
+
+--- U, S and V of a matrix: a = U diag(S) V'.
+-- @function torch.svd
+-- @as linearcall
+-- @also x:svd()
+-- @param a tensor: m x n
+-- @param mode? string: 'S' the needed columns, 'A' all
+-- @usage (select(2, torch.svd(torch.Tensor{{2, 0}, {0, 1}}))) --> [2 1]
+
+--- Q and R of a matrix: a = Q R, Q orthogonal, R triangular.
+-- @function torch.qr
+-- @as linearcall
+-- @also x:qr()
+-- @param a tensor: m x n
+-- @usage torch.qr(torch.ones(3, 2)):size() --> 3x2
+
+--- torch.qr as LAPACK keeps it: R, and reflectors with their factors.
+-- @function torch.geqrf
+-- @as linearcall
+-- @also x:geqrf()
+-- @param a tensor: m x n
+-- @usage torch.geqrf(torch.ones(3, 2)):size() --> 3x2
+
+--- The Q of reflectors that torch.geqrf returned.
+-- @function torch.orgqr
+-- @as linearcall
+-- @also x:orgqr()
+-- @param a tensor: of torch.geqrf
+-- @param tau tensor: its factors
+-- @usage torch.orgqr(torch.geqrf(torch.eye(2))):size() --> 2x2
+
+--- The product of torch.orgqr's Q with a matrix.
+-- @function torch.ormqr
+-- @as linearcall
+-- @also x:ormqr()
+-- @param a tensor: of torch.geqrf
+-- @param tau tensor: its factors
+-- @param c tensor: n x k
+-- @param side? string: 'L' or 'R'
+-- @param trans? string: 'N' or 'T'
+-- @usage (function() local a, tau = torch.geqrf(torch.eye(2)) return torch.ormqr(a, tau,
+--    torch.ones(2, 1)):size() end)() --> 2x1
+
+--- The triangular factor of a positive definite matrix.
+-- @function torch.potrf
+-- @as linearcall
+-- @also x:potrf()
+-- @param a tensor: positive definite n x n
+-- @param uplo? string: 'U' or 'L'
+-- @usage torch.potrf(torch.Tensor{{4, 0}, {0, 9}}) --> [2 0 0 3]
+
+--- The x with a x = b, by the factor that torch.potrf returned.
+-- @function torch.potrs
+-- @as linearcall
+-- @also x:potrs()
+-- @param b tensor: n x k
+-- @param chol tensor: of torch.potrf
+-- @param uplo? string: 'U' or 'L'
+-- @usage torch.potrs(torch.Tensor{{4}, {9}}, torch.Tensor{{2, 0}, {0, 3}}) --> [1 1]
+
+--- The inverse of a matrix, by the factor that torch.potrf returned.
+-- @function torch.potri
+-- @as linearcall
+-- @also x:potri()
+-- @param chol tensor: of torch.potrf
+-- @param uplo? string: 'U' or 'L'
+-- @usage torch.potri(torch.Tensor{{2, 0}, {0, 4}}) --> [0.25 0 0 0.0625]
+
+--- torch.potrf with pivots: the factor and the order of rows.
+-- @function torch.pstrf
+-- @as linearcall
+-- @also x:pstrf()
+-- @param a tensor: n x n, not negative
+-- @param uplo? string: 'U' or 'L'
+-- @usage (torch.pstrf(torch.Tensor{{4, 0}, {0, 1}})) --> [2 0 0 1]
+
+--- The 2-D convolution of images and kernels.
+-- @function torch.conv2
+-- @as linearcall
+-- @also x:conv2()
+-- @param x tensor: H x W or planes
+-- @param k tensor: the kernel
+-- @param kind? string: 'V' inside, 'F' full
+-- @usage torch.conv2(torch.ones(3, 3), torch.ones(2, 2)) --> [4 4 4 4]
+
+--- The 2-D correlation: torch.conv2 without turning the kernel.
+-- @function torch.xcorr2
+-- @as linearcall
+-- @also x:xcorr2()
+-- @param x tensor: H x W or planes
+-- @param k tensor: the kernel
+-- @param kind? string: 'V' inside, 'F' full
+-- @usage torch.xcorr2(torch.ones(3, 3), torch.ones(2, 2)):size() --> 2x2
+
+--- The 3-D convolution of volumes and kernels.
+-- @function torch.conv3
+-- @as linearcall
+-- @also x:conv3()
+-- @param x tensor: T x H x W or planes
+-- @param k tensor: the kernel
+-- @param kind? string: 'V' inside, 'F' full
+-- @usage torch.conv3(torch.ones(3, 3, 3), torch.ones(2, 2, 2)):size() --> 2x2x2
+
+--- The 3-D correlation: torch.conv3 without turning the kernel.
+-- @function torch.xcorr3
+-- @as linearcall
+-- @also x:xcorr3()
+-- @param x tensor: T x H x W or planes
+-- @param k tensor: the kernel
+-- @param kind? string: 'V' inside, 'F' full
+-- @usage torch.xcorr3(torch.ones(3, 3, 3), torch.ones(2, 2, 2)):sum() --> 64

@@ -251,3 +251,171 @@ end)
 
 --- The default generator's C object, for operations of other modules that draw on the host.
 core.generator = function() return default.ptr_ end
+
+--- The random of the reference.
+-- @pattern generatorcall
+-- @within random
+-- @param generator? torch.Generator: in place of the default one
+-- @return what the text says
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The random of the reference.
+-- @pattern draw
+-- @within random
+-- @param x tensor: is filled; without it one number is returned
+-- @return x, or a number
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The random of the reference.
+-- @pattern drawcall
+-- @within random
+-- @param result? tensor: takes the result, which is else a new one
+-- @return a new tensor: a LongTensor of indices where it draws them
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The random of the reference.
+-- @pattern drawmake
+-- @within random
+-- @param result? tensor: takes the result, which is else a new one
+-- @return a tensor of the default type
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- Makes the numbers that follow those of a seed.
+-- @function torch.manualSeed
+-- @as generatorcall
+-- @param seed number: any whole number
+-- @usage (function() torch.manualSeed(3) local a = torch.uniform() torch.manualSeed(3) return a
+--    == torch.uniform() end)() --> true
+
+--- Takes a new seed from the system, and returns it.
+-- @function torch.seed
+-- @as generatorcall
+-- @usage type(torch.seed()) --> number
+
+--- The seed that the generator began with.
+-- @function torch.initialSeed
+-- @as generatorcall
+-- @usage (function() torch.manualSeed(5) return torch.initialSeed() end)() --> 5
+
+--- The state of the generator, a ByteTensor.
+-- @function torch.getRNGState
+-- @as generatorcall
+-- @usage torch.type(torch.getRNGState()) --> torch.ByteTensor
+
+--- Puts the generator back into a state.
+-- @function torch.setRNGState
+-- @as generatorcall
+-- @param state tensor: of torch.getRNGState
+-- @usage (function() local s = torch.getRNGState() local a = torch.uniform()
+--    torch.setRNGState(s) return a == torch.uniform() end)() --> true
+
+--- Numbers that are equally likely between a and b.
+-- @function torch.uniform
+-- @as draw
+-- @also x:uniform()
+-- @param a? number: lower end (0)
+-- @param b? number: upper end (1)
+-- @usage torch.FloatTensor(3):uniform(5, 6):ge(5) --> [1 1 1]
+
+--- Numbers of the normal distribution.
+-- @function torch.normal
+-- @as draw
+-- @also x:normal()
+-- @param mean? number: 0
+-- @param std? number: 1
+-- @usage torch.FloatTensor(4):normal(0, 1):size() --> 4
+
+--- Whole numbers from a to b.
+-- @function torch.random
+-- @as draw
+-- @also x:random()
+-- @param a? number: least (1)
+-- @param b? number: largest
+-- @usage torch.IntTensor(4):random(7, 7) --> [7 7 7 7]
+
+--- 1 with probability p, else 0.
+-- @function torch.bernoulli
+-- @as draw
+-- @also x:bernoulli()
+-- @param p? number: of a 1 (0.5)
+-- @usage torch.FloatTensor(3):bernoulli(1) --> [1 1 1]
+
+--- Numbers of the exponential distribution.
+-- @function torch.exponential
+-- @as draw
+-- @also x:exponential()
+-- @param lambda? number: the rate (1)
+-- @usage torch.FloatTensor(3):exponential(2):ge(0) --> [1 1 1]
+
+--- Trials up to the first success.
+-- @function torch.geometric
+-- @as draw
+-- @also x:geometric()
+-- @param p number: of success
+-- @usage torch.IntTensor(3):geometric(0.5):ge(1) --> [1 1 1]
+
+--- Numbers of the Cauchy distribution.
+-- @function torch.cauchy
+-- @as draw
+-- @also x:cauchy()
+-- @param median? number: 0
+-- @param sigma? number: 1
+-- @usage torch.FloatTensor(3):cauchy(0, 1):size() --> 3
+
+--- Numbers whose logarithms are normal.
+-- @function torch.logNormal
+-- @as draw
+-- @also x:logNormal()
+-- @param mean? number: of the result (1)
+-- @param std? number: of the result (2)
+-- @usage torch.FloatTensor(3):logNormal(1, 2):gt(0) --> [1 1 1]
+
+--- Indices, drawn with probabilities in proportion to weights.
+-- @function torch.multinomial
+-- @as drawcall
+-- @also x:multinomial()
+-- @param p tensor: n weights or B x n
+-- @param count number: how many are drawn
+-- @param replacement? boolean: true: an index may come again
+-- @usage torch.multinomial(torch.Tensor{0, 1}, 3, true) --> [2 2 2]
+
+--- Tables that make drawing many indices quick.
+-- @function torch.multinomialAliasSetup
+-- @as drawcall
+-- @also x:multinomialAliasSetup()
+-- @param p tensor: n weights
+-- @usage #torch.multinomialAliasSetup(torch.Tensor{0.5, 0.5}) --> 2
+
+--- Fills a LongTensor with indices, by torch.multinomialAliasSetup's tables.
+-- @function torch.multinomialAlias
+-- @as generatorcall
+-- @param result tensor: LongTensor
+-- @param state table: of torch.multinomialAliasSetup
+-- @usage torch.multinomialAlias(torch.LongTensor(2),
+--    torch.multinomialAliasSetup(torch.Tensor{0, 1})) --> [2 2]
+
+--- A tensor of numbers equally likely between 0 and 1.
+-- @function torch.rand
+-- @as drawmake
+-- @param sizes number: as many as dimensions, or a LongStorage
+-- @usage torch.rand(2, 3):size() --> 2x3
+
+--- A tensor of normal numbers.
+-- @function torch.randn
+-- @as drawmake
+-- @param sizes number: as many as dimensions, or a LongStorage
+-- @usage torch.randn(2, 2):size() --> 2x2
+
+--- The numbers 1 to n in random order.
+-- @function torch.randperm
+-- @as drawmake
+-- @param n number: how many
+-- @usage torch.randperm(4):sum() --> 10

@@ -261,3 +261,205 @@ for _, name in ipairs{'histc', 'bhistc'} do
       return count(fresh(a.kind_), a, b, ...)
    end)
 end
+
+--- The reductions of the reference.
+-- @pattern reduce
+-- @within reductions
+-- @param result? tensor: takes the result, which is else a new one
+-- @param x tensor: of any size
+-- @param dim? number: from 1 on; none: all elements
+-- @return a number, or with dim a tensor in which that dimension has size 1
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The reductions of the reference.
+-- @pattern reduceindex
+-- @within reductions
+-- @param result? tensor: takes the values
+-- @param indices? tensor: a LongTensor that takes the indices
+-- @param x tensor: of any size
+-- @param dim? number: from 1 on; none: all elements
+-- @return a number; with dim the values and a LongTensor of their indices, that dimension of
+--    size 1
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The reductions of the reference.
+-- @pattern reducecall
+-- @within reductions
+-- @return what the text says: a number or boolean without a dimension, else new tensors; values
+--    come before indices
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The sum of all elements, or along a dimension.
+-- @function torch.sum
+-- @as reduce
+-- @also x:sum()
+-- @usage torch.sum(torch.Tensor{{1, 2}, {3, 4}}, 1) --> [4 6]
+
+--- The product of all elements, or along a dimension.
+-- @function torch.prod
+-- @as reduce
+-- @also x:prod()
+-- @usage torch.prod(torch.Tensor{{1, 2}, {3, 4}}, 2) --> [2 12]
+
+--- The mean of all elements, or along a dimension.
+-- @function torch.mean
+-- @as reduce
+-- @also x:mean()
+-- @usage torch.mean(torch.Tensor{{1, 2}, {3, 4}}, 1) --> [2 3]
+
+--- The variance (divided by n - 1) of all elements, or along a dimension.
+-- @function torch.var
+-- @as reduce
+-- @also x:var()
+-- @usage torch.var(torch.Tensor{1, 2, 3, 4}) --> 1.667
+
+--- The standard deviation (by n - 1) of all elements, or along a dimension.
+-- @function torch.std
+-- @as reduce
+-- @also x:std()
+-- @usage torch.std(torch.Tensor{1, 3}) --> 1.414
+
+--- The largest element, or the largest ones along a dimension.
+-- @function torch.max
+-- @as reduceindex
+-- @also x:max()
+-- @usage torch.max(torch.Tensor{{1, 9}, {8, 2}}, 2) --> [9 8], [2 1]
+
+--- The least element, or the least ones along a dimension.
+-- @function torch.min
+-- @as reduceindex
+-- @also x:min()
+-- @usage torch.min(torch.Tensor{{1, 9}, {8, 2}}, 2) --> [1 2], [1 2]
+
+--- The element in the middle of the order; of an even number the lower one.
+-- @function torch.median
+-- @as reduceindex
+-- @also x:median()
+-- @usage torch.median(torch.Tensor{5, 1, 3}, 1) --> [3], [3]
+
+--- The most frequent elements along a dimension (the last one).
+-- @function torch.mode
+-- @as reduceindex
+-- @also x:mode()
+-- @usage torch.mode(torch.Tensor{1, 2, 2, 3}, 1) --> [2], [3]
+
+--- The p-norm of all elements, or along a dimension.
+-- @function torch.norm
+-- @as reducecall
+-- @also x:norm()
+-- @param x tensor: of any size
+-- @param p? number: the exponent (2)
+-- @param dim? number: the dimension; none: all elements
+-- @usage torch.norm(torch.Tensor{3, 4}) --> 5
+
+--- The p-norm of the difference of two tensors, a number.
+-- @function torch.dist
+-- @as reducecall
+-- @also x:dist()
+-- @param x tensor: of any size
+-- @param y tensor: of its size
+-- @param p? number: the exponent (2)
+-- @usage torch.dist(torch.Tensor{0, 0}, torch.Tensor{3, 4}) --> 5
+
+--- Shortens the slices along a dimension whose p-norm is above a number.
+-- @function torch.renorm
+-- @as reducecall
+-- @also x:renorm()
+-- @param x tensor: of any size
+-- @param p number: the exponent
+-- @param dim number: the dimension whose slices are shortened
+-- @param maxnorm number: the largest norm
+-- @usage torch.renorm(torch.Tensor{{3, 4}, {0, 1}}, 2, 1, 1) --> [0.6 0.8 0 1]
+
+--- Whether no element is 0.
+-- @function torch.all
+-- @as reducecall
+-- @also x:all()
+-- @param x tensor: ByteTensor
+-- @usage torch.all(torch.ByteTensor{1, 1, 0}) --> false
+
+--- Whether an element is not 0.
+-- @function torch.any
+-- @as reducecall
+-- @also x:any()
+-- @param x tensor: ByteTensor
+-- @usage torch.any(torch.ByteTensor{1, 1, 0}) --> true
+
+--- Sums up to each element along a dimension.
+-- @function torch.cumsum
+-- @as reducecall
+-- @also x:cumsum()
+-- @param x tensor: of any size
+-- @param dim? number: the dimension (1)
+-- @usage torch.cumsum(torch.Tensor{1, 2, 3}) --> [1 3 6]
+
+--- Products up to each element along a dimension.
+-- @function torch.cumprod
+-- @as reducecall
+-- @also x:cumprod()
+-- @param x tensor: of any size
+-- @param dim? number: the dimension (1)
+-- @usage torch.cumprod(torch.Tensor{1, 2, 3}) --> [1 2 6]
+
+--- The elements in order along a dimension, and their indices.
+-- @function torch.sort
+-- @as reducecall
+-- @also x:sort()
+-- @param x tensor: of any size
+-- @param dim? number: the dimension (the last)
+-- @param descending? boolean: true: the largest first
+-- @usage torch.sort(torch.Tensor{3, 1, 2}) --> [1 2 3], [2 3 1]
+
+--- The k least elements along a dimension, or the largest, and their indices.
+-- @function torch.topk
+-- @as reducecall
+-- @also x:topk()
+-- @param x tensor: of any size
+-- @param k? number: how many (1)
+-- @param dim? number: the dimension (the last)
+-- @param largest? boolean: true for the largest
+-- @param sorted? boolean: true: in order
+-- @usage torch.topk(torch.Tensor{3, 1, 2}, 2, 1, false, true) --> [1 2], [2 3]
+
+--- The element that is number k of the order along a dimension, and its index.
+-- @function torch.kthvalue
+-- @as reducecall
+-- @also x:kthvalue()
+-- @param x tensor: of any size
+-- @param k number: the place in the order, from 1 on
+-- @param dim? number: the dimension (the last)
+-- @usage torch.kthvalue(torch.Tensor{30, 10, 20}, 2) --> [20], [3]
+
+--- How many elements fall into each of equal parts between min and max.
+-- @function torch.histc
+-- @as reducecall
+-- @also x:histc()
+-- @param x tensor: of any size
+-- @param bins? number: how many (100)
+-- @param min? number: the lower end (the least element)
+-- @param max? number: the upper end (the largest element)
+-- @usage torch.histc(torch.Tensor{1, 2, 2, 4}, 3, 1, 4) --> [1 2 1]
+
+--- torch.histc of each row of a matrix.
+-- @function torch.bhistc
+-- @as reducecall
+-- @also x:bhistc()
+-- @param x tensor: a matrix
+-- @param bins? number: how many (100)
+-- @param min? number: the lower end (the least element)
+-- @param max? number: the upper end (the largest element)
+-- @usage torch.bhistc(torch.Tensor{{1, 2}, {2, 2}}, 2, 1, 2) --> [1 1 0 2]
+
+--- Whether two tensors have the same sizes and elements.
+-- @function torch.equal
+-- @as reducecall
+-- @also x:equal()
+-- @param x tensor: of any size
+-- @param y tensor: of any size
+-- @usage torch.equal(torch.ones(2), torch.ones(2)) --> true
