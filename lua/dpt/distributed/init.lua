@@ -11,6 +11,7 @@ local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local values = require 'dpt.distributed.values'
 local Sampler = require 'dpt.distributed.sampler'
+local Loader = require 'dpt.distributed.loader'
 local pack = require 'dpt.distributed.pack'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
@@ -211,6 +212,14 @@ end
 function distributed.sampler(n, options)
    return Sampler.new(n, options, distributed.rank(), distributed.size())
 end
+
+--- Batches that threads make and bring to the device while others are learned, see
+-- dpt.distributed.loader.
+-- @param sampler what distributed.sampler returned
+-- @param make function(indices), called in a worker; returns tensors, or tables of them
+-- @param options threads (2), ahead (2 for each thread), device (the current one; 0: host memory),
+-- init = function(i), called in worker i before
+function distributed.loader(sampler, make, options) return Loader.new(sampler, make, options) end
 
 -- ---- Lua values ----
 

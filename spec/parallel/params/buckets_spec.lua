@@ -27,6 +27,25 @@ describe('dpt.parallel.params.buckets', function()
       assert.same({2, 2, 2, 2, 1}, (select(2, buckets.cut(plan, {false, torch.FloatTensor()}, 5))))
    end)
 
+   it('lets no bucket have more than a share of all, but none is cut for less than it is worth',
+      function()
+         local half = {total = 64 * 65536}
+         for i = 1, 64 do -- of 1/4 MB each
+            half[i] = {index = 64 + i, first = 65536 * (i - 1) + 1, size = {65536}, stride = {1}}
+         end
+         local flat = {false, torch.FloatTensor()}
+         local list, place = buckets.cut({half, half}, flat, 64)
+         local counts = {}
+         for _, b in ipairs(place) do counts[b] = (counts[b] or 0) + 1 end
+         assert.equal(9, #list)
+         assert.same({4, 8, 8, 8, 8, 8, 8, 8, 4}, counts) -- 1 MB, then 1/8 of 16 MB
+         local few = {total = 4 * 65536, unpack(half, 1, 4)}
+         for i = 1, 4 do
+            few[i] = {index = 4 + i, first = half[i].first, size = {65536}, stride = {1}}
+         end
+         assert.equal(4, #buckets.cut({few, few}, flat, 4)) -- `least`, not an eighth
+      end)
+
    it('cuts in the order in which gradients were full, what was never full last', function()
       local half = {total = 40}
       for i = 1, 4 do

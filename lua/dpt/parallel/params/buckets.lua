@@ -3,9 +3,11 @@
 -- Invariant: every element that a parameter reaches is in one bucket. Buckets are filled in reverse
 -- order of the parameters, which is about the order in which a backward pass computes them, or in
 -- the order in which one did; tied parameters stand where the first of them does (the last to be
--- full). The first bucket is small, so that its sum begins
--- early; a bucket is larger than its limit only by holding a single large parameter.
-local buckets = {first = 2 ^ 20, rest = 25 * 2 ^ 20} -- bytes
+-- full). The first bucket is small, so that its sum begins early, and none has more than a share of
+-- all bytes, so that what is left to sum at the end of a pass is little; but buckets below `least`
+-- cost more than they hide. A bucket is larger than its limit only by holding a single large
+-- parameter.
+local buckets = {first = 2 ^ 20, rest = 25 * 2 ^ 20, least = 2 ^ 18, share = 1 / 8} -- bytes
 
 -- The last element of a flat tensor that a parameter reaches.
 local function lastOf(item)
@@ -72,11 +74,14 @@ function buckets.cut(plan, flat, count, order)
       if a.ready ~= b.ready then return a.ready < b.ready end
       return a.order > b.order
    end)
-   local bytes, limit = 0, buckets.first
+   local all = 0
+   for _, run in ipairs(runs) do all = all + (run.last - run.first + 1) * run.elementSize end
+   local most = math.max(all * buckets.share, buckets.least)
+   local bytes, limit = 0, math.min(buckets.first, most)
    for _, run in ipairs(runs) do
       local more = (run.last - run.first + 1) * run.elementSize
       if #list == 0 or bytes + more > limit then
-         if #list > 0 then limit = buckets.rest end
+         if #list > 0 then limit = math.min(buckets.rest, most) end
          list[#list + 1], bytes = {}, 0
       end
       bytes = bytes + more

@@ -1,0 +1,144 @@
+--- dpt.distributed.loader: batches that threads make and bring to the device while others are
+-- learned.
+--
+--    local loader = distributed.loader(sampler, function(indices)
+--       return images:index(1, indices), classes:index(1, indices)
+--    end)
+--    for input, target in loader:epoch() do ... end          -- tensors of the current device
+--
+-- Invariant: batches come in the sampler's order, whichever worker makes one. The sampler is ahead
+-- of what was given out, so the loader itself says where it is: its fields before, count and total
+-- are those of the last batch, and state() is what a sampler's would be without a loader; the
+-- option sampler of nn.DistributedDataParallel takes a loader. An epoch's batches are prepared in
+-- it alone.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local cutorch = require 'dpt.device'
+local Pool = require 'dpt.threads.pool'
+local loading = require 'dpt.distributed.loading' -- its functions run in the workers' states
+local fail, type = dptffi.fail, dptffi.type
+
+local Loader = {}
+Loader.__index = Loader
+
+local NAME = 'distributed.loader'
+
+local known = {
+   threads = {'number', 'how many workers there are, 1 at least'},
+   ahead = {'number', 'how many batches are under way, 1 at least'},
+   device = {'number', "a device's number; 0: batches stay in host memory"},
+   init = {'function', 'a function that is called in each worker with its number'},
+}
+
+-- The stream that all loaders of this process copy on: behind those that are there.
+local own
+
+--- @param sampler of distributed.sampler
+-- @param make function(indices), called in a worker with a LongTensor of rows (without elements if
+-- this rank has none); returns tensors, or tables of them
+-- @param given threads (2), ahead (2 for each thread), device (the current one), init
+function Loader.new(sampler, make, given)
+   if type(sampler) ~= 'table' or not sampler.next or not sampler.state then
+      fail('%s: wants what distributed.sampler returned as argument 1, got %s', NAME,
+         torch.type(sampler))
+   end
+   if type(make) ~= 'function' then
+      fail('%s: wants a function as argument 2, got %s', NAME, torch.type(make))
+   end
+   local options = {}
+   for name, value in pairs(given or {}) do
+      local wanted = known[name]
+      if not wanted then
+         fail('%s: there is no option %s, wanted ahead, device, init or threads', NAME,
+            tostring(name))
+      end
+      if type(value) ~= wanted[1] or type(value) == 'number'
+         and (value % 1 ~= 0 or value < (name == 'device' and 0 or 1)) then
+         fail('%s: option %s wants %s, got %s', NAME, name, wanted[2], tostring(value))
+      end
+      options[name] = value
+   end
+   local threads = options.threads or 2
+   local device = options.device or cutorch.getDeviceCount() > 0 and cutorch.getDevice() or 0
+   if device > 0 and not own then
+      cutorch.reserveStreams(cutorch.getNumStreams() + 1)
+      own = cutorch.getNumStreams()
+   end
+   local self = setmetatable({sampler = sampler, ahead = options.ahead or 2 * threads, made = 0,
+      queue = {}, current = sampler:state(), pool = Pool.new(threads)}, Loader)
+   self.pool:all(function(i)
+      return self.pool:send(i, loading.begin, i, make, device > 0 and device or nil,
+         device > 0 and own or nil, options.init)
+   end, 'init')
+   return self
+end
+
+-- Lets workers have batches to make.
+local function fill(self)
+   local sampler, queue = self.sampler, self.queue
+   while #queue < self.ahead and not (queue[#queue] and queue[#queue].isEnd) do
+      local epoch, place = sampler.current, sampler.position
+      local indices, before, total = sampler:next()
+      local entry = {state = sampler:state(), isEnd = not indices, epoch = epoch}
+      if indices then
+         self.made = self.made + 1
+         entry.worker = self.made % self.pool.n + 1
+         entry.before, entry.count, entry.total = before, indices:nElement(), total
+         entry.number = math.floor(place / sampler.batch) + 1
+         local seed = ((sampler.seed * 1000003 + epoch) * 7919 + place + before) % 2 ^ 52
+         entry.job = self.pool:send(entry.worker, loading.batch, seed, indices:clone())
+      end
+      queue[#queue + 1] = entry
+   end
+end
+
+--- The next batch of the epoch: what `make` returned, on the device. Nothing at the end of the
+-- epoch: the call after that begins the next one. Raises what a worker has raised.
+function Loader:next()
+   if not self.pool then fail('%s: it was closed', NAME) end
+   fill(self)
+   local entry = table.remove(self.queue, 1)
+   self.current = entry.state
+   if entry.isEnd then return nil end
+   self.before, self.count, self.total = entry.before, entry.count, entry.total
+   local results, message = self.pool:receive(entry.job)
+   if not results then
+      fail('%s: worker %d, batch %d of epoch %d: %s', NAME, entry.worker, entry.number, entry.epoch,
+         message)
+   end
+   fill(self)
+   return unpack(results[1], 1, results[1].n)
+end
+
+--- Iterates over what is left of the epoch.
+function Loader:epoch() return self.next, self end
+
+--- Where it is, as a table that can be saved: what the sampler's load and this one's take.
+function Loader:state() return self.current end
+
+-- Awaits what is under way, and forgets it.
+local function drop(self)
+   for _, entry in ipairs(self.queue) do
+      if entry.job then self.pool:receive(entry.job) end
+   end
+   self.queue = {}
+end
+
+--- Goes on from what state() returned.
+-- @return self
+function Loader:load(state)
+   drop(self)
+   self.sampler:load(state)
+   self.current = self.sampler:state()
+   return self
+end
+
+--- Ends the workers, after what they are making. A loader that is collected does that by itself.
+function Loader:close()
+   if not self.pool then return end
+   drop(self)
+   self.pool:close()
+   self.pool = nil
+end
+
+return Loader

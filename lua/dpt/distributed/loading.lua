@@ -1,0 +1,64 @@
+--- dpt.distributed.loading: the end of dpt.distributed.loader in a worker's Lua state.
+--
+-- Invariant: what a batch draws goes by its place in the data set's order alone, not by the worker
+-- that makes it. Tensors that are handed over are on the device already: they go there from
+-- page-locked memory, on a stream of the loader's own, and only this thread waits for that.
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local type = require('dpt.ffi').type
+
+local loading = {}
+
+local load, device, stream -- what makes batches, and where they go; device nil: host memory
+
+--- @param make the function of a script
+-- @param onDevice, onStream where results go, or nil
+-- @param init of the script, or nil: called with the worker's number
+function loading.begin(i, make, onDevice, onStream, init)
+   load, device, stream = make, onDevice, onStream
+   if device then
+      cutorch.setDevice(device)
+      cutorch.setStream(stream)
+   end
+   if init then init(i) end
+end
+
+-- A host tensor in page-locked memory.
+local function pinned(t)
+   local kind = torch.type(t):match '^torch%.(%a+)Tensor$'
+   local make = cutorch[('createCudaHost%sTensor'):format(kind)]
+   return make and make(t:size():totable()):copy(t) or t
+end
+
+-- The value with its host tensors on the device.
+local function move(value)
+   if torch.isTensor(value) then
+      if comm.device(value) > 0 or not torch.type(value):find('^torch%.%a+Tensor$') then
+         return value
+      end
+      local there = torch.getmetatable(comm.deviceType(value:type())).new():resize(value:size())
+      return value:nElement() > 0 and there:copyAsync(pinned(value)) or there
+   elseif type(value) == 'table' and torch.type(value) == 'table' then
+      local moved = {}
+      for key, inner in pairs(value) do moved[key] = move(inner) end
+      return moved
+   end
+   return value
+end
+
+--- Makes a batch.
+-- @param seed of what it draws
+-- @return {n = how many results, results...}
+function loading.batch(seed, indices)
+   torch.manualSeed(seed)
+   local results = {load(indices)}
+   results.n = table.maxn(results)
+   if device then
+      for i = 1, results.n do results[i] = move(results[i]) end
+      cutorch.streamSynchronize(stream)
+   end
+   return results
+end
+
+return loading

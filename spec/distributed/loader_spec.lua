@@ -1,0 +1,138 @@
+-- dpt.distributed.loader: batches that threads make (with dpt.distributed.loading in them).
+local dpt = require 'dpt'
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local distributed = require 'dpt.distributed'
+
+describe('dpt.distributed.loader', function()
+   local data = torch.range(1, 23):float()
+
+   local function make(indices)
+      if indices:nElement() == 0 then return torch.FloatTensor(0), {torch.LongTensor(0)} end
+      return data:index(1, indices), {indices, noise = torch.rand(1)[1]}
+   end
+
+   local function sampler() return distributed.sampler(23, {batch = 4, seed = 5}) end
+
+   -- The rows of what is left of an epoch, and the noise of each batch.
+   local function run(loader, most)
+      local rows, noise = {}, {}
+      for input, other in loader:epoch() do
+         assert.same(input:float():totable(), other[1]:double():totable())
+         assert.equal(loader.count, input:nElement())
+         for _, row in ipairs(input:float():totable()) do rows[#rows + 1] = row end
+         noise[#noise + 1] = other.noise
+         if #noise == most then break end
+      end
+      return rows, noise
+   end
+
+   local function expected(epochs)
+      local one, rows = sampler(), {}
+      for e = 1, epochs do
+         rows[e] = {}
+         for indices in one:epoch() do
+            for _, row in ipairs(indices:totable()) do table.insert(rows[e], row) end
+         end
+      end
+      return rows
+   end
+
+   it("gives out the sampler's batches in its order, epoch by epoch", function()
+      local wanted, draws = expected(2), nil
+      for _, options in ipairs{{threads = 1, ahead = 1}, {threads = 3}, {device = 0, ahead = 9}} do
+         local loader = distributed.loader(sampler(), make, options)
+         local first, noise = run(loader)
+         assert.same(wanted[1], first)
+         assert.same(wanted[2], (run(loader)))
+         draws = draws or noise
+         assert.same(draws, noise) -- whichever worker drew
+         loader:close()
+         loader:close()
+         assert.error_matches(function() loader:next() end, 'distributed.loader: it was closed')
+      end
+   end)
+
+   it('hands over tensors of the device, made in threads', function()
+      if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
+      local loader = distributed.loader(sampler(), make)
+      local before = cutorch.getStream()
+      local input, other = loader:next()
+      assert.equal('torch.CudaTensor', input:type())
+      assert.equal('torch.CudaLongTensor', other[1]:type())
+      assert.equal(cutorch.getDevice(), input:getDevice())
+      assert.equal(before, cutorch.getStream())
+      loader:close()
+   end)
+
+   it('goes on in the middle of an epoch, where the batches given out end', function()
+      local whole, draws = run(distributed.loader(sampler(), make, {ahead = 3}))
+      local loader = distributed.loader(sampler(), make, {ahead = 5})
+      assert.same({n = 23, batch = 4, seed = 5, shuffle = true, current = 1, position = 0},
+         loader:state())
+      local rows, noise = run(loader, 2)
+      local state = torch.deserialize(torch.serialize(loader:state()))
+      assert.equal(8, state.position)
+      local function goesOn(other)
+         local rest, more = run(other:load(state))
+         for i = 1, 8 do table.insert(rest, i, rows[i]) end
+         for i = 1, 2 do table.insert(more, i, noise[i]) end
+         assert.same({whole, draws}, {rest, more})
+      end
+      goesOn(loader)
+      goesOn(distributed.loader(sampler(), make))
+      local plain = {} -- what a sampler alone goes on with
+      for indices in sampler():load(state):epoch() do
+         for _, row in ipairs(indices:totable()) do plain[#plain + 1] = row end
+      end
+      assert.same({unpack(whole, 9)}, plain)
+   end)
+
+   it('says which worker and batch an error is of, and goes on', function()
+      local loader = distributed.loader(sampler(), function(indices)
+         for i = 1, indices:nElement() do
+            if indices[i] == 7 then error 'a bad picture' end
+         end
+         return indices
+      end, {threads = 2, device = 0})
+      local wrong, right = 0, 0
+      while true do
+         local ok, value = pcall(loader.next, loader)
+         if not ok then
+            assert.matches('distributed.loader: worker %d, batch %d of epoch 1: .*a bad picture',
+               value)
+            wrong = wrong + 1
+         elseif value then right = right + 1
+         else break end
+      end
+      assert.same({1, 5}, {wrong, right})
+   end)
+
+   it('is a sampler for nn.DistributedDataParallel', function()
+      local loader = distributed.loader(sampler(), make, {device = 0})
+      local net = nn.DistributedDataParallel(nn.Linear(1, 1):float(), {sampler = loader})
+      local input = loader:next()
+      assert.equal(4, net:forward(input:view(-1, 1)):size(1))
+      assert.same({4, 0, 4}, {loader.count, loader.before, loader.total})
+   end)
+
+   it('calls init in each worker, and says what is wrong with its arguments', function()
+      local loader = distributed.loader(sampler(), function(indices)
+         return indices, _G.number -- luacheck: ignore
+      end, {threads = 2, device = 0, init = function(i) _G.number = i end})
+      local seen = {}
+      for _, number in loader:epoch() do seen[number] = true end
+      assert.same({true, true}, seen)
+      local function wrong(message, ...)
+         local arguments = {...}
+         assert.error_matches(function() distributed.loader(unpack(arguments, 1, 3)) end, message,
+            1, true)
+      end
+      wrong('wants what distributed.sampler returned as argument 1, got number', 3)
+      wrong('wants a function as argument 2, got nil', sampler())
+      wrong('there is no option workers, wanted ahead, device, init or threads', sampler(), make,
+         {workers = 2})
+      wrong('option threads wants how many workers there are, 1 at least, got 0', sampler(), make,
+         {threads = 0})
+      wrong("option device wants a device's number", sampler(), make, {device = -1})
+   end)
+end)
