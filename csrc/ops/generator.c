@@ -41,10 +41,21 @@ static uint32_t mt_mix(uint32_t high, uint32_t low) {
   return ((high & 0x80000000u) | (low & 0x7fffffffu)) >> 1 ^ (low & 1 ? 0x9908b0dfu : 0);
 }
 
+/* In two parts, of which neither reads a word that it has written less than 227 steps before. */
 static void mt_refill(dpt_generator *g) {
   uint32_t *w = g->words;
-  for (int i = 0; i < WORDS; i++) w[i] = w[(i + SHIFT) % WORDS] ^ mt_mix(w[i], w[(i + 1) % WORDS]);
+  for (int i = 0; i < WORDS - SHIFT; i++) w[i] = w[i + SHIFT] ^ mt_mix(w[i], w[i + 1]);
+  for (int i = WORDS - SHIFT; i < WORDS - 1; i++)
+    w[i] = w[i + SHIFT - WORDS] ^ mt_mix(w[i], w[i + 1]);
+  w[WORDS - 1] = w[SHIFT - 1] ^ mt_mix(w[WORDS - 1], w[0]);
   g->used = 0;
+}
+
+static uint32_t mt_temper(uint32_t y) {
+  y ^= y >> 11;
+  y ^= y << 7 & 0x9d2c5680u;
+  y ^= y << 15 & 0xefc60000u;
+  return y ^ y >> 18;
 }
 
 dpt__drawer dpt__draw_from(dpt_generator *g) {
@@ -55,11 +66,19 @@ dpt__drawer dpt__draw_from(dpt_generator *g) {
 uint32_t dpt__draw(dpt__drawer from) {
   dpt_generator *g = from.g;
   if (g->used >= WORDS) mt_refill(g);
-  uint32_t y = g->words[g->used++];
-  y ^= y >> 11;
-  y ^= y << 7 & 0x9d2c5680u;
-  y ^= y << 15 & 0xefc60000u;
-  return y ^ y >> 18;
+  return mt_temper(g->words[g->used++]);
+}
+
+void dpt__draw_words(dpt__drawer from, uint32_t *words, int64_t n) {
+  dpt_generator *g = from.g;
+  while (n > 0) {
+    if (g->used >= WORDS) mt_refill(g);
+    int m = n < WORDS - g->used ? (int)n : WORDS - g->used;
+    for (int i = 0; i < m; i++) words[i] = mt_temper(g->words[g->used + i]);
+    g->used += m;
+    words += m;
+    n -= m;
+  }
 }
 
 double dpt__draw_uniform(dpt__drawer from) { return dpt__draw(from) * (1.0 / 4294967296.0); }

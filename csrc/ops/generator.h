@@ -28,7 +28,8 @@ typedef struct dpt__drawer {
 dpt__drawer dpt__draw_from(dpt_generator *g);
 
 uint32_t dpt__draw(dpt__drawer from);
-double dpt__draw_uniform(dpt__drawer from); /* [0, 1) */
+void dpt__draw_words(dpt__drawer from, uint32_t *words, int64_t n); /* the next n of them */
+double dpt__draw_uniform(dpt__drawer from);                         /* [0, 1) */
 double dpt__draw_normal(dpt__drawer from);
 
 #endif

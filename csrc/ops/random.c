@@ -150,8 +150,49 @@ static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) 
   *after = each * (random_rows.total - random_rows.first - rows);
 }
 
+enum { PIECE = 512 };
+
+/* The next n <= PIECE numbers: all but normals take one word each. */
+static void random_draw_piece(const source *s, dpt__drawer from, double *numbers, int64_t n) {
+  uint32_t words[PIECE];
+  if (s->distribution == DPT__RANDOM_normal || s->distribution == DPT__RANDOM_logNormal) {
+    for (int64_t i = 0; i < n; i++) numbers[i] = random_draw(s, from);
+    return;
+  }
+  dpt__draw_words(from, words, n);
+  if (s->distribution == DPT__RANDOM_random) {
+    for (int64_t i = 0; i < n; i++) numbers[i] = (double)(words[i] % s->range) + s->a;
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) numbers[i] = words[i] * (1.0 / 4294967296.0);
+  if (s->distribution == DPT__RANDOM_bernoulli)
+    for (int64_t i = 0; i < n; i++) numbers[i] = numbers[i] <= s->a;
+  else if (s->distribution == DPT__RANDOM_uniform)
+    for (int64_t i = 0; i < n; i++)
+      numbers[i] = dpt__from_uniform(DPT__RANDOM_uniform, numbers[i], 1, s->a, s->b);
+  else
+    for (int64_t i = 0; i < n; i++)
+      numbers[i] = dpt__from_uniform(s->distribution, numbers[i], 1, s->a, s->b);
+}
+
 static void random_skip(const source *s, dpt__drawer from, int64_t count) {
-  for (int64_t i = 0; i < count; i++) random_draw(s, from);
+  double numbers[PIECE];
+  for (; count > 0; count -= PIECE)
+    random_draw_piece(s, from, numbers, count < PIECE ? count : PIECE);
+}
+
+/* A row of n elements; stride in bytes. */
+static void random_fill_row(const source *s, dpt__drawer from, int dtype, char *to, int64_t stride,
+                            int64_t n) {
+  double numbers[PIECE];
+  for (int64_t m; n > 0; n -= m, to += m * stride) {
+    m = n < PIECE ? n : PIECE;
+    random_draw_piece(s, from, numbers, m);
+    if (dtype == DPT_F32)
+      for (int64_t i = 0; i < m; i++) *(float *)(to + i * stride) = (float)numbers[i];
+    else
+      for (int64_t i = 0; i < m; i++) dpt__put_element(dtype, to + i * stride, numbers[i]);
+  }
 }
 
 /* On the host; the walk has r and perhaps bernoulli's probabilities. */
@@ -167,13 +208,15 @@ static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk
   random_around(r, &before, &after);
   random_skip(&s, from, before);
   dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
-  while (dpt__walk_row(walk, &c))
-    for (int64_t i = 0; i < c.n; i++) {
-      if (chances) s.a = dpt__get_real(walk->dtype[1], c.data[1] + i * p_stride);
-      if (chances && !(s.a >= 0 && s.a <= 1))
+  while (dpt__walk_row(walk, &c)) {
+    if (!chances) random_fill_row(&s, from, walk->dtype[0], c.data[0], stride, c.n);
+    for (int64_t i = 0; i < c.n && chances; i++) {
+      s.a = dpt__get_real(walk->dtype[1], c.data[1] + i * p_stride);
+      if (!(s.a >= 0 && s.a <= 1))
         return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
       dpt__put_element(walk->dtype[0], c.data[0] + i * stride, random_draw(&s, from));
     }
+  }
   random_skip(&s, from, after);
   return 0;
 }

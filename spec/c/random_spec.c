@@ -35,6 +35,41 @@ static void twister(void) {
   dpt_generator_free(h);
 }
 
+/* A host tensor gets the numbers that come one by one, over every end of a piece of them, and the
+ * next one after it is the same; also in a view with gaps. */
+static void pieces(void) {
+  static const char *const names[] = {"random", "uniform",   "normal",    "exponential",
+                                      "cauchy", "logNormal", "geometric", "bernoulli"};
+  enum { N = 1500 };
+  dpt_generator *g, *h;
+  OK(dpt_generator_new(&g));
+  OK(dpt_generator_new(&h));
+  for (int k = 0; k < 8; k++)
+    for (int type = DPT_F32; type <= DPT_F64; type++) {
+      int distribution = dpt_distribution(names[k]), wrong = 0;
+      double a = k == 0 ? 3 : 0.25, b = k == 0 ? 50 : 0.75;
+      uint64_t start = draw(&seed, 1000), single = draw(&seed, 700);
+      dpt_generator_manual_seed(g, start);
+      dpt_generator_manual_seed(h, start);
+      for (uint64_t i = 0; i < single; i++)
+        CHECK(dpt_random_number(distribution, g, a, b) == dpt_random_number(distribution, h, a, b));
+      dpt_tensor x = {0};
+      OK(dpt_tensor_new(&x, type, 2, (int64_t[]){N, 2}));
+      OK(dpt_select(&x, &x, 1, 1));
+      OK(dpt_random(distribution, &x, g, a, b));
+      for (int64_t i = 0; i < N; i++) {
+        double want = dpt_random_number(distribution, h, a, b), got = 0;
+        OK(dpt_get(&x, 2 * i, &got));
+        wrong += got != (type == DPT_F32 ? (double)(float)want : want);
+      }
+      if (!CHECK(wrong == 0)) printf("%d numbers of %s\n", wrong, names[k]);
+      CHECK(dpt_generator_hash(g) == dpt_generator_hash(h));
+      dpt_tensor_free(&x);
+    }
+  dpt_generator_free(g);
+  dpt_generator_free(h);
+}
+
 /* The numbers of every distribution on a device: the same in a view, on device 2, by one thread. */
 static void devices(void) {
   static const char *const names[] = {"random", "uniform",   "normal",    "exponential",
@@ -199,6 +234,7 @@ int main(void) {
   seed = check_seed();
   OK(dpt_devices_set("host:2"));
   twister();
+  pieces();
   devices();
   formulas();
   states();
