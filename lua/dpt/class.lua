@@ -259,6 +259,161 @@ function torch.factory(name)
    return rawget(known(name) or {}, '__factory')
 end
 
+--- Entries of the reference.
+-- @pattern plaintorch
+-- @within utilities
+-- @return what the text says
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- A new class: its method table and its parent's.
+-- @function torch.class
+-- @as plaintorch
+-- @param name string: as 'nn.Mine'
+-- @param parent? string: the parent's name
+-- @param module? table: gets the constructor
+-- @usage (function() torch.class 'ReferenceOne' function ReferenceOne:two() return 2 end return
+--    ReferenceOne():two() end)() --> 2
+
+--- The name of an object's class; nil: it has none.
+-- @function torch.typename
+-- @as plaintorch
+-- @param object any: what is asked about
+-- @usage torch.typename(nn.Tanh()) --> nn.Tanh
+
+--- Whether an object is of a class or of a descendant.
+-- @function torch.isTypeOf
+-- @as plaintorch
+-- @param object any: what is asked about
+-- @param class string: a name, or a constructor
+-- @usage torch.isTypeOf(nn.ReLU(), 'nn.Module') --> true
+
+--- Makes a table an object of a class.
+-- @function torch.setmetatable
+-- @as plaintorch
+-- @param object table: becomes an object
+-- @param name string: the class
+-- @usage torch.typename(torch.setmetatable({}, 'nn.Tanh')) --> nn.Tanh
+
+--- The method table of a class; nil: there is none.
+-- @function torch.getmetatable
+-- @as plaintorch
+-- @param name string: the class
+-- @usage type(torch.getmetatable('nn.Tanh').forward) --> function
+
+--- What is called to make an object of a class.
+-- @function torch.getconstructortable
+-- @as plaintorch
+-- @param name string: the class
+-- @usage torch.type(torch.getconstructortable('nn.Tanh')()) --> nn.Tanh
+
+--- Registers a class with a constructor of its own.
+-- @function torch.newmetatable
+-- @as plaintorch
+-- @param name string: the class
+-- @param parent? string: the parent's name
+-- @param construct function: makes an object
+-- @usage type(torch.newmetatable('ReferenceTwo', nil, function() return 5 end)) --> table
+
+--- Makes a table of methods a class.
+-- @function torch.metatype
+-- @as plaintorch
+-- @param name string: the class
+-- @param methods table: its method table
+-- @usage (function() torch.metatype('ReferenceThree', {}) return
+--    torch.getmetatable('ReferenceThree').__typename end)() --> ReferenceThree
+
+--- A function that makes an object without its constructor.
+-- @function torch.factory
+-- @as plaintorch
+-- @param name string: the class
+-- @usage torch.type(torch.factory('nn.Tanh')()) --> nn.Tanh
+
+--- A number that is an object's own.
+-- @function torch.pointer
+-- @as plaintorch
+-- @param object any: tensor, storage, table, function
+-- @usage torch.pointer(nn) == torch.pointer(nn) --> true
+
+--- Chooses what torch.Tensor, torch.rand and modules are made of.
+-- @function torch.setdefaulttensortype
+-- @as plaintorch
+-- @param name string: the type
+-- @usage (function() local t = torch.getdefaulttensortype() torch.setdefaulttensortype(t)
+--    return true end)() --> true
+
+--- The type that torch.Tensor makes.
+-- @function torch.getdefaulttensortype
+-- @as plaintorch
+-- @usage torch.getdefaulttensortype():sub(1, 6) --> torch.
+
+--- How many threads compute on host tensors.
+-- @function torch.setnumthreads
+-- @as plaintorch
+-- @param n number: at least 1
+-- @usage (function() local n = torch.getnumthreads() torch.setnumthreads(n) return n >= 1
+--    end)() --> true
+
+--- How many threads compute on host tensors now.
+-- @function torch.getnumthreads
+-- @as plaintorch
+-- @usage torch.getnumthreads() >= 1 --> true
+
+--- How many cores this process may use.
+-- @function torch.getnumcores
+-- @as plaintorch
+-- @usage torch.getnumcores() >= 1 --> true
+
+--- A time from which torch.toc measures.
+-- @function torch.tic
+-- @as plaintorch
+-- @usage torch.tic() > 0 --> true
+
+--- Seconds since torch.tic.
+-- @function torch.toc
+-- @as plaintorch
+-- @param start number: of torch.tic
+-- @usage torch.toc(torch.tic()) < 1000 --> true
+
+--- dpt's version.
+-- @function torch.version
+-- @as plaintorch
+-- @usage type(torch.version()) --> string
+
+--- Writes any value into a file, at once or not at all.
+-- @function torch.save
+-- @as plaintorch
+-- @param path string: the file
+-- @param object any: what is saved
+-- @param format? string: 'binary', 'ascii', 'b32' or 'b64'
+-- @param referenced? boolean: false: objects that come twice are two
+-- @usage (function() local p = os.tmpname() torch.save(p, {a = torch.ones(2)}) local t =
+--    torch.load(p) os.remove(p) return t.a end)() --> [1 1]
+
+--- What torch.save wrote, of Torch7 too; nothing of the file is run.
+-- @function torch.load
+-- @as plaintorch
+-- @param path string: the file
+-- @param format? string: as for torch.save
+-- @param referenced? boolean: as for torch.save
+-- @usage (function() local p = os.tmpname() torch.save(p, 5, 'ascii') local v = torch.load(p,
+--    'ascii') os.remove(p) return v end)() --> 5
+
+--- What torch.save would write, as a string.
+-- @function torch.serialize
+-- @as plaintorch
+-- @param object any: what is written
+-- @param format? string: 'binary' or 'ascii'
+-- @usage torch.deserialize(torch.serialize{1, 2}) --> {1 2}
+
+--- The value that torch.serialize wrote.
+-- @function torch.deserialize
+-- @as plaintorch
+-- @param text string: of torch.serialize
+-- @param format? string: 'binary' or 'ascii'
+-- @usage torch.deserialize(torch.serialize 'words') --> words
+
 return {
    quote = quote,
    torch = torch,

@@ -134,3 +134,83 @@ local function cat(...)
    return r or out
 end
 both('cat', cat)
+
+--- Entries of the reference.
+-- @pattern plaintensor
+-- @within tensors
+-- @return what the text says
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- Entries of the reference.
+-- @pattern maketensor
+-- @within tensors
+-- @param result? tensor: takes the result, which is else a new one
+-- @return a tensor, of the default type unless the text says of which
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- A tensor of the default type; the classes torch.FloatTensor, torch.CudaTensor ... make one of
+-- theirs.
+-- @function torch.Tensor
+-- @as plaintensor
+-- @param sizes number: as many as dimensions; or a LongStorage, a table of numbers, a tensor,
+--    or a storage with offset, sizes and strides
+-- @usage torch.Tensor{{1, 2}, {3, 4}} --> [1 2 3 4]
+
+--- A tensor of zeros.
+-- @function torch.zeros
+-- @as maketensor
+-- @param sizes number: or a LongStorage
+-- @usage torch.zeros(2) --> [0 0]
+
+--- A tensor of ones.
+-- @function torch.ones
+-- @as maketensor
+-- @param sizes number: or a LongStorage
+-- @usage torch.ones(2) --> [1 1]
+
+--- A tensor of zeros like another.
+-- @function torch.zerosLike
+-- @as maketensor
+-- @param x tensor: whose sizes and type it has
+-- @usage torch.zerosLike(torch.Tensor(2)) --> [0 0]
+
+--- A tensor of ones like another.
+-- @function torch.onesLike
+-- @as maketensor
+-- @param x tensor: whose sizes and type it has
+-- @usage torch.onesLike(torch.Tensor(2)) --> [1 1]
+
+--- The unit matrix.
+-- @function torch.eye
+-- @as maketensor
+-- @param n number: rows
+-- @param m? number: columns (n)
+-- @usage torch.eye(2) --> [1 0 0 1]
+
+--- The numbers from first to last.
+-- @function torch.range
+-- @as maketensor
+-- @param first number: the first one, from 1 on
+-- @param last number: the last one
+-- @param step? number: 1
+-- @usage torch.range(1, 7, 2) --> [1 3 5 7]
+
+--- Numbers at equal distances from first to last.
+-- @function torch.linspace
+-- @as maketensor
+-- @param first number: the first one, from 1 on
+-- @param last number: the last one
+-- @param n? number: how many (100)
+-- @usage torch.linspace(0, 1, 5) --> [0 0.25 0.5 0.75 1]
+
+--- Powers of 10 whose exponents have equal distances.
+-- @function torch.logspace
+-- @as maketensor
+-- @param first number: the first one, from 1 on
+-- @param last number: the last one
+-- @param n? number: how many (100)
+-- @usage torch.logspace(0, 2, 3) --> [1 10 100]

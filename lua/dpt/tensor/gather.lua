@@ -112,3 +112,119 @@ both('nonzero', function(a, b)
    lib.nonzero(r, x)
    return r
 end)
+
+--- Entries of the reference.
+-- @pattern into
+-- @within tensors
+-- @param x tensor: is changed
+-- @return x
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- The slices that indices name, copied.
+-- @function torch.index
+-- @as viewof
+-- @also x:index()
+-- @param dim number: the dimension, from 1 on
+-- @param indices tensor: LongTensor
+-- @usage torch.Tensor{10, 20, 30}:index(1, torch.LongTensor{3, 1}) --> [30 10]
+
+--- Copies slices to the places that indices name.
+-- @function torch.indexCopy
+-- @as into
+-- @also x:indexCopy()
+-- @param dim number: the dimension, from 1 on
+-- @param indices tensor: LongTensor
+-- @param source tensor: the elements
+-- @usage torch.zeros(3):indexCopy(1, torch.LongTensor{2}, torch.Tensor{7}) --> [0 7 0]
+
+--- Adds slices at the places that indices name.
+-- @function torch.indexAdd
+-- @as into
+-- @also x:indexAdd()
+-- @param dim number: the dimension, from 1 on
+-- @param indices tensor: LongTensor
+-- @param source tensor: the elements
+-- @usage torch.ones(3):indexAdd(1, torch.LongTensor{2, 2}, torch.Tensor{7, 1}) --> [1 9 1]
+
+--- Sets the slices that indices name to a number.
+-- @function torch.indexFill
+-- @as into
+-- @also x:indexFill()
+-- @param dim number: the dimension, from 1 on
+-- @param indices tensor: LongTensor
+-- @param value number: the number
+-- @usage torch.zeros(3):indexFill(1, torch.LongTensor{1, 3}, 5) --> [5 0 5]
+
+--- Along a dimension, for each place, the element whose index stands there.
+-- @function torch.gather
+-- @as viewof
+-- @also x:gather()
+-- @param dim number: the dimension, from 1 on
+-- @param indices tensor: LongTensor of the result's size
+-- @usage torch.gather(torch.Tensor{{1, 2}, {3, 4}}, 2, torch.LongTensor{{2}, {1}}) --> [2 3]
+
+--- Along a dimension, sends each element to the index that stands at its place.
+-- @function torch.scatter
+-- @as into
+-- @also x:scatter()
+-- @param dim number: the dimension, from 1 on
+-- @param indices tensor: LongTensor
+-- @param source tensor or number
+-- @usage torch.zeros(1, 3):scatter(2, torch.LongTensor{{3, 1}}, torch.Tensor{{7, 8}}) --> [8 0
+--    7]
+
+--- Along a dimension, adds each element at the index that stands at its place.
+-- @function torch.scatterAdd
+-- @as into
+-- @also x:scatterAdd()
+-- @param dim number: the dimension, from 1 on
+-- @param indices tensor: LongTensor
+-- @param source tensor: the elements
+-- @usage torch.ones(1, 3):scatterAdd(2, torch.LongTensor{{3, 3}}, torch.Tensor{{7, 8}}) --> [1
+--    1 16]
+
+--- Sets the elements where a mask is 1.
+-- @function torch.maskedFill
+-- @as into
+-- @also x:maskedFill()
+-- @param mask tensor: ByteTensor
+-- @param value number: the number
+-- @usage torch.Tensor{1, 2}:maskedFill(torch.ByteTensor{0, 1}, 9) --> [1 9]
+
+--- Copies elements, one after the other, to where a mask is 1.
+-- @function torch.maskedCopy
+-- @as into
+-- @also x:maskedCopy()
+-- @param mask tensor: ByteTensor
+-- @param source tensor: at least as many elements as the mask has ones
+-- @usage torch.Tensor{1, 2, 3}:maskedCopy(torch.ByteTensor{1, 0, 1}, torch.Tensor{7, 8}) --> [7
+--    2 8]
+
+--- The elements where a mask is 1, as a vector.
+-- @function torch.maskedSelect
+-- @as viewof
+-- @also x:maskedSelect()
+-- @param mask tensor: ByteTensor
+-- @usage torch.Tensor{1, 2, 3}:maskedSelect(torch.ByteTensor{1, 0, 1}) --> [1 3]
+
+--- The indices of elements that are not 0, one row each.
+-- @function torch.nonzero
+-- @as viewof
+-- @also x:nonzero()
+-- @usage torch.Tensor{0, 5, 6}:nonzero() --> [2 3]
+
+--- Copies the elements of another tensor.
+-- @function torch.copy
+-- @as into
+-- @also x:copy()
+-- @param y tensor: as many elements, of any type, on any device
+-- @usage torch.FloatTensor(2):copy(torch.IntTensor{3, 4}) --> [3 4]
+
+--- torch.copy without waiting, where the host's memory is page-locked.
+-- @function torch.copyAsync
+-- @as into
+-- @also x:copyAsync()
+-- @param y tensor: as many elements
+-- @usage torch.FloatTensor(2):copyAsync(torch.FloatTensor{3, 4}) --> [3 4]

@@ -273,3 +273,160 @@ local function repeatTensor(out, t, ...)
    return out
 end
 both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ...)) end)
+
+--- Entries of the reference.
+-- @pattern viewof
+-- @within tensors
+-- @param x tensor: of any size and type, on host or device
+-- @return what the text says; x is as it was
+-- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
+--    sides or devices, at the script's line
+-- @follows Torch7's torch
+
+--- A part along a dimension, in the same memory.
+-- @function torch.narrow
+-- @as viewof
+-- @also x:narrow()
+-- @param dim number: the dimension, from 1 on
+-- @param first number: the first one, from 1 on
+-- @param count number: how many
+-- @usage torch.range(1, 5):narrow(1, 2, 3) --> [2 3 4]
+
+--- One slice, without that dimension, in the same memory.
+-- @function torch.select
+-- @as viewof
+-- @also x:select()
+-- @param dim number: the dimension, from 1 on
+-- @param index number: from 1 on
+-- @usage torch.Tensor{{1, 2}, {3, 4}}:select(1, 2) --> [3 4]
+
+--- A part along the first dimensions, in the same memory.
+-- @function torch.sub
+-- @as viewof
+-- @also x:sub()
+-- @param first number: the first one, from 1 on
+-- @param last number: and so on for each dimension
+-- @param negative: from the end
+-- @usage torch.range(1, 5):sub(2, -2) --> [2 3 4]
+
+--- The same memory under other sizes.
+-- @function torch.view
+-- @as viewof
+-- @also x:view()
+-- @param sizes number: or a LongStorage
+-- @param one may be -1
+-- @usage torch.range(1, 6):view(2, -1):size() --> 2x3
+
+--- The same memory under another tensor's sizes.
+-- @function torch.viewAs
+-- @as viewof
+-- @also x:viewAs()
+-- @param y tensor: whose sizes it gets
+-- @usage torch.range(1, 4):viewAs(torch.ones(2, 2)):size() --> 2x2
+
+--- The elements under other sizes: a view, if there is one, else a copy.
+-- @function torch.reshape
+-- @as viewof
+-- @also x:reshape()
+-- @param sizes number: or a LongStorage
+-- @usage torch.reshape(torch.ones(2, 3), 6):size() --> 6
+
+--- A matrix with rows and columns exchanged, in the same memory.
+-- @function torch.t
+-- @as viewof
+-- @also x:t()
+-- @usage torch.Tensor{{1, 2}, {3, 4}}:t() --> [1 3 2 4]
+
+--- Two dimensions exchanged, in the same memory.
+-- @function torch.transpose
+-- @as viewof
+-- @also x:transpose()
+-- @param dim1 number: a dimension, from 1 on
+-- @param dim2 number: the other one
+-- @usage torch.ones(2, 3, 4):transpose(1, 3):size() --> 4x3x2
+
+--- The dimensions in another order, in the same memory.
+-- @function torch.permute
+-- @as viewof
+-- @also x:permute()
+-- @param dims number: all dimensions in their new order
+-- @usage torch.ones(2, 3, 4):permute(2, 3, 1):size() --> 3x4x2
+
+--- Without the dimensions of size 1, in the same memory.
+-- @function torch.squeeze
+-- @as viewof
+-- @also x:squeeze()
+-- @param dim? number: only this one
+-- @usage torch.ones(2, 1, 3):squeeze():size() --> 2x3
+
+--- With a dimension of size 1 more, in the same memory.
+-- @function torch.unsqueeze
+-- @as viewof
+-- @also x:unsqueeze()
+-- @param dim number: where it is
+-- @usage torch.ones(2, 3):unsqueeze(2):size() --> 2x1x3
+
+--- All windows along a dimension, behind all dimensions, in the same memory.
+-- @function torch.unfold
+-- @as viewof
+-- @also x:unfold()
+-- @param dim number: the dimension, from 1 on
+-- @param size number: of a window
+-- @param step number: from one to the next
+-- @usage torch.range(1, 4):unfold(1, 2, 1) --> [1 2 2 3 3 4]
+
+--- Dimensions of size 1 repeated without a copy.
+-- @function torch.expand
+-- @as viewof
+-- @also x:expand()
+-- @param sizes number: or a LongStorage
+-- @usage torch.Tensor{{1}, {2}}:expand(2, 2) --> [1 1 2 2]
+
+--- Dimensions of size 1 repeated to another tensor's sizes, without a copy.
+-- @function torch.expandAs
+-- @as viewof
+-- @also x:expandAs()
+-- @param y tensor: whose sizes it gets
+-- @usage torch.Tensor{{1, 2}}:expandAs(torch.ones(2, 2)) --> [1 2 1 2]
+
+--- Copies of a tensor beside each other.
+-- @function torch.repeatTensor
+-- @as viewof
+-- @also x:repeatTensor()
+-- @param counts number: or a LongStorage: how often along each dimension
+-- @usage torch.repeatTensor(torch.Tensor{1, 2}, 2) --> [1 2 1 2]
+
+--- A table of parts of one size along a dimension, the last one smaller.
+-- @function torch.split
+-- @as viewof
+-- @also x:split()
+-- @param size number: of a part
+-- @param dim? number: 1
+-- @usage #torch.split(torch.range(1, 5), 2) --> 3
+
+--- A table of n parts along a dimension.
+-- @function torch.chunk
+-- @as viewof
+-- @also x:chunk()
+-- @param n number: how many
+-- @param dim? number: 1
+-- @usage #torch.chunk(torch.range(1, 6), 3) --> 3
+
+--- The tensor itself if its elements stand without gaps, else a copy.
+-- @function torch.contiguous
+-- @as viewof
+-- @also x:contiguous()
+-- @usage torch.ones(2, 3):t():contiguous():isContiguous() --> true
+
+--- A copy with memory of its own.
+-- @function torch.clone
+-- @as viewof
+-- @also x:clone()
+-- @usage torch.Tensor{4, 5}:clone() --> [4 5]
+
+--- Tensors joined along a dimension.
+-- @function torch.cat
+-- @as maketensor
+-- @param tensors table: of tensors, or two tensors
+-- @param dim? number: the last
+-- @usage torch.cat(torch.Tensor{1}, torch.Tensor{2, 3}) --> [1 2 3]
