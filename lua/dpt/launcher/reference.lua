@@ -161,6 +161,7 @@ function reference.missing(known)
       if name:find '^nn%.' then classes[name] = true end
    end
    look('', classes)
+   look('torch.', class.torch)
    table.sort(missing)
    return missing
 end

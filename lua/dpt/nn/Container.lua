@@ -5,7 +5,7 @@
 -- @within nn containers
 -- @as layer
 -- @return a module; forward: see its descendants
--- @usage nn.Sequential():add(nn.Tanh()):size() --> 1
+-- @usage nn.Sequential():add(nn.Tanh()):get(1):forward(torch.zeros(1)) --> [0]
 
 local torch = require 'dpt.tensor'
 local type = require('dpt.ffi').type
@@ -120,5 +120,20 @@ function Container:branchesToString()
    lines[#lines + 1] = '}'
    return table.concat(lines, '\n')
 end
+
+--- The module at an index.
+-- @function nn.Container:get
+-- @within nn containers
+-- @as method
+-- @param index number: from 1 on; negative: from the end
+-- @return a module
+-- @usage torch.type(nn.Sequential():add(nn.Tanh()):get(1)) --> nn.Tanh
+
+--- How many modules there are.
+-- @function nn.Container:size
+-- @within nn containers
+-- @as method
+-- @return a number
+-- @usage nn.Sequential():add(nn.Tanh()):size() --> 1
 
 return Container

@@ -230,4 +230,22 @@ function Criterion:__call__(input, target)
    return self.output, self.gradInput
 end
 
+--- Computes the loss and waits for it.
+-- @function nn.Criterion:forward
+-- @within nn criterions
+-- @as method
+-- @param input tensor or table: what a network returned
+-- @param target tensor, table or number: what is right
+-- @return the loss, a number
+-- @usage nn.AbsCriterion():forward(torch.Tensor{1}, torch.Tensor{4}) --> 3
+
+--- Computes the gradient of the loss, for the network's backward.
+-- @function nn.Criterion:backward
+-- @within nn criterions
+-- @as method
+-- @param input tensor or table: that of the last forward
+-- @param target tensor, table or number: that of the last forward
+-- @return the gradient of the input
+-- @usage nn.MSECriterion():backward(torch.Tensor{1}, torch.Tensor{4}) --> [-6]
+
 return Criterion

@@ -246,4 +246,167 @@ function Module.flatten(parameters)
    return (flatten.one(parameters, 'flatten'))
 end
 
+--- Computes the output for an input.
+-- @function nn.Module:forward
+-- @within nn containers
+-- @as method
+-- @param input tensor or table: what the module takes
+-- @return the module's output, which the next forward overwrites
+-- @usage nn.Tanh():forward(torch.zeros(2)) --> [0 0]
+
+--- Computes the gradient of the input, and adds that of the parameters to gradWeight and
+-- gradBias.
+-- @function nn.Module:backward
+-- @within nn containers
+-- @as method
+-- @param input tensor or table: that of the last forward
+-- @param gradOutput tensor or table: the gradient of the output
+-- @param scale? number: factor of the parameters' gradients (1)
+-- @return the gradient of the input, which the next backward overwrites
+-- @usage (function() local m = nn.Square() m:forward(torch.Tensor{3}) return
+--    m:backward(torch.Tensor{3}, torch.ones(1)) end)() --> [6]
+
+--- Lists the learned tensors of a module and of those inside.
+-- @function nn.Module:parameters
+-- @within nn containers
+-- @as method
+-- @return a list of parameters and one of their gradients; nothing without parameters
+-- @usage #nn.Sequential():add(nn.Linear(2, 3)):add(nn.Linear(3, 1)):parameters() --> 4
+
+--- Moves all parameters into one vector, and all gradients into another, of which they are views
+-- from then on; call it once, after :cuda().
+-- @function nn.Module:getParameters
+-- @within nn containers
+-- @as method
+-- @return the parameters and the gradients, as one vector each
+-- @usage nn.Linear(2, 3):getParameters():size() --> 9
+
+--- Sets all gradients of parameters to 0, before the passes that add to them.
+-- @function nn.Module:zeroGradParameters
+-- @within nn containers
+-- @as method
+-- @return nothing
+-- @usage (function() local m = nn.Linear(2, 3) m.gradBias:fill(5) m:zeroGradParameters() return
+--    m.gradBias end)() --> [0 0 0]
+
+--- Takes the gradients, times a rate, from the parameters.
+-- @function nn.Module:updateParameters
+-- @within nn containers
+-- @as method
+-- @param learningRate number: the step
+-- @return nothing
+-- @usage (function() local m = nn.Add(1) m.bias:fill(5) m.gradBias:fill(1)
+--    m:updateParameters(2) return m.bias end)() --> [3]
+
+--- Puts a module and those inside into the mode in which nn.Dropout drops and statistics move.
+-- @function nn.Module:training
+-- @within nn containers
+-- @as method
+-- @return nothing
+-- @usage (function() local m = nn.Dropout() m:training() return m.train end)() --> true
+
+--- Puts a module and those inside into the mode for using a network: no dropping, fixed
+-- statistics.
+-- @function nn.Module:evaluate
+-- @within nn containers
+-- @as method
+-- @return nothing
+-- @usage (function() local m = nn.Dropout() m:evaluate() return m.train end)() --> false
+
+--- Makes fields views of another module's: they learn together.
+-- @function nn.Module:share
+-- @within nn containers
+-- @as method
+-- @param other module: of the same kind
+-- @param names string: of fields, several in a row
+-- @return the module
+-- @usage (function() local a, b = nn.Linear(2, 3), nn.Linear(2, 3) a:share(b, 'weight')
+--    b.weight:fill(7) return a.weight:max() end)() --> 7
+
+--- Copies a module with all that is inside.
+-- @function nn.Module:clone
+-- @within nn containers
+-- @as method
+-- @param names? string: of fields that both share, several in a row
+-- @return the copy
+-- @usage nn.Linear(2, 3):clone().weight:size() --> 3x2
+
+--- Draws the parameters anew.
+-- @function nn.Module:reset
+-- @within nn containers
+-- @as method
+-- @param stdv? number: where the class takes one, the standard deviation
+-- @return the module, or nothing
+-- @usage (function() local m = nn.Linear(2, 3) m.weight:fill(9) m:reset() return m.weight:max()
+--    < 9 end)() --> true
+
+--- Frees what the last passes left, as before saving.
+-- @function nn.Module:clearState
+-- @within nn containers
+-- @as method
+-- @return the module
+-- @usage nn.Linear(2, 3):clearState().output:nElement() --> 0
+
+--- Finds all modules of a class inside.
+-- @function nn.Module:findModules
+-- @within nn containers
+-- @as method
+-- @param typename string: the class, as 'nn.Linear'
+-- @return a list of modules, and a list of the containers that they are in
+-- @usage #nn.Sequential():add(nn.Tanh()):add(nn.Tanh()):findModules 'nn.Tanh' --> 2
+
+--- Lists a module and all that are inside, depth first.
+-- @function nn.Module:listModules
+-- @within nn containers
+-- @as method
+-- @return a list of modules, this one first
+-- @usage #nn.Sequential():add(nn.Tanh()):add(nn.Abs()):listModules() --> 3
+
+--- Calls a function for a module and all that are inside, outer ones first.
+-- @function nn.Module:apply
+-- @within nn containers
+-- @as method
+-- @param f function: is called with each module
+-- @return the module, or nothing
+-- @usage (function() local n = 0 nn.Sequential():add(nn.Tanh()):apply(function() n = n + 1 end)
+--    return n end)() --> 2
+
+--- Replaces modules inside by what a function returns for each.
+-- @function nn.Module:replace
+-- @within nn containers
+-- @as method
+-- @param f function: is called with each module, and returns what takes its place
+-- @return what took the place of this module
+-- @usage torch.type(nn.Sequential():add(nn.Tanh()):replace(function(m) return torch.type(m) ==
+--    'nn.Tanh' and nn.ReLU() or m end):get(1)) --> nn.ReLU
+
+--- The part of backward that adds the gradients of parameters; a class with parameters defines
+-- it.
+-- @function nn.Module:accGradParameters
+-- @within nn containers
+-- @as method
+-- @param input tensor or table: that of the last forward
+-- @param gradOutput tensor or table: the gradient of the output
+-- @param scale? number: a factor (1)
+-- @return nothing
+-- @usage (function() local m = nn.Linear(2, 1) m:zeroGradParameters()
+--    m:accGradParameters(torch.ones(2), torch.ones(1), 3) return m.gradBias end)() --> [3]
+
+--- The part of backward that computes the gradient of the input; every class defines it.
+-- @function nn.Module:updateGradInput
+-- @within nn containers
+-- @as method
+-- @param input tensor or table: that of the last forward
+-- @param gradOutput tensor or table: the gradient of the output
+-- @return the gradient of the input
+-- @usage nn.Identity():updateGradInput(torch.ones(1), torch.Tensor{5}) --> [5]
+
+--- What forward calls; every class defines it.
+-- @function nn.Module:updateOutput
+-- @within nn containers
+-- @as method
+-- @param input tensor or table: what the module takes
+-- @return the output
+-- @usage nn.Abs():updateOutput(torch.Tensor{-5}) --> [5]
+
 return Module

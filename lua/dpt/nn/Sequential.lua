@@ -117,4 +117,31 @@ function Sequential:__tostring__()
       .. table.concat(lines) .. '\n}'
 end
 
+--- Puts a module behind the others.
+-- @function nn.Sequential:add
+-- @within nn containers
+-- @as method
+-- @param module module: the new one
+-- @return the container
+-- @usage nn.Sequential():add(nn.Tanh()):add(nn.Abs()):size() --> 2
+
+--- Puts a module in front of another.
+-- @function nn.Sequential:insert
+-- @within nn containers
+-- @as method
+-- @param module module: the new one
+-- @param index? number: where (behind the last)
+-- @return nothing
+-- @usage (function() local n = nn.Sequential():add(nn.Tanh()) n:insert(nn.Abs(), 1) return
+--    torch.type(n:get(1)) end)() --> nn.Abs
+
+--- Takes a module out.
+-- @function nn.Sequential:remove
+-- @within nn containers
+-- @as method
+-- @param index? number: which one (the last)
+-- @return nothing
+-- @usage (function() local n = nn.Sequential():add(nn.Tanh()):add(nn.Abs()) n:remove(1) return
+--    torch.type(n:get(1)) end)() --> nn.Abs
+
 return Sequential

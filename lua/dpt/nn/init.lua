@@ -11,6 +11,11 @@
 --    have such sizes, naming what they got and what they wanted, at the line of the script
 -- @follows Torch7's nn
 
+--- What methods have in common, for the reference.
+-- @pattern method
+-- @raise what the module raises, naming the modules around it
+-- @follows Torch7's nn
+
 --- What recurrent modules have in common, for the reference.
 -- @pattern recurrent
 -- @raise if a parameter is missing or of another kind; forward and backward, if the input does not

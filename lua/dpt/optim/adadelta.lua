@@ -1,6 +1,11 @@
 --- optim.adadelta: ADADELTA (http://arxiv.org/abs/1212.5701).
 -- Invariant: state.paramVariance and state.accDelta are the running means of squared gradients and
 -- of squared steps.
+-- @function optim.adadelta
+-- @as descent
+-- @param config? table: rho (0.9), eps (1e-6), weightDecay (0)
+-- @usage optim.adadelta(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
+--    torch.Tensor{1}, {rho = 0.5})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

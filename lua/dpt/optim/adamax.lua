@@ -1,5 +1,11 @@
 --- optim.adamax: Adam with the maximum norm (http://arxiv.org/abs/1412.6980).
 -- Invariant: state.t counts the calls, state.m is the running mean, state.u the running maximum.
+-- @function optim.adamax
+-- @as descent
+-- @param config? table: learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38),
+--    weightDecay (0)
+-- @usage optim.adamax(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
+--    torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -2,6 +2,15 @@
 -- Invariant: a bad call is one error message (function, argument, got, wanted) at the line of the
 -- user's script, before the step; a good call costs a few comparisons and no memory.
 
+--- What methods of descent have in common, for the reference.
+-- @pattern descent
+-- @within optim
+-- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be changed
+-- @param x tensor: the parameters, a vector that is changed in place
+-- @return x, and a list of the values of f, the first one before the step
+-- @raise if opfunc returns no gradient of the size of x, or a setting is no number
+-- @follows Torch7's optim, and what the method's file names
+
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type

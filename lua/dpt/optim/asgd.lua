@@ -1,6 +1,11 @@
 --- optim.asgd: averaged stochastic gradient descent.
 -- Invariant: state.ax is the average of the points since call t0; state.eta_t, state.mu_t and
 -- state.t are what the next call uses.
+-- @function optim.asgd
+-- @as descent
+-- @param config? table: eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
+-- @usage optim.asgd(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
+--    torch.Tensor{1}, {eta0 = 0.1})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

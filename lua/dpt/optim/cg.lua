@@ -1,6 +1,12 @@
 --- optim.cg: conjugate gradients (Polak-Ribiere) with Rasmussen's line search by interpolation.
 -- Invariant: a line search ends with a Wolfe-Powell point or returns x back as it was; it reads
 -- values, so it waits for a device.
+-- @function optim.cg
+-- @as descent
+-- @param config? table: maxIter (20), maxEval, sig (0.5), rho (0.01), int (0.1), ext (3), ratio
+--    (100), red (1)
+-- @usage optim.cg(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
+--    torch.Tensor{1}, {maxIter = 5})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

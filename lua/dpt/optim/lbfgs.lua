@@ -1,6 +1,12 @@
 --- optim.lbfgs: the quasi-Newton method of limited memory.
 -- Invariant: a call takes up to maxIter iterations; state keeps the corrections, so that a second
 -- call goes on where the first one stopped. It reads values, so it waits for a device.
+-- @function optim.lbfgs
+-- @as descent
+-- @param config? table: maxIter (20), maxEval, tolFun (1e-5), tolX (1e-9), nCorrection (100),
+--    lineSearch, lineSearchOptions, learningRate (1)
+-- @usage optim.lbfgs(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
+--    torch.Tensor{1}, {maxIter = 5})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

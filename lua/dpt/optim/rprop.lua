@@ -1,6 +1,12 @@
 --- optim.rprop: resilient propagation: only the signs of the gradient count.
 -- Invariant: every parameter has its own step size, larger while its gradient keeps its sign and
 -- smaller if it turns; a turn takes no step.
+-- @function optim.rprop
+-- @as descent
+-- @param config? table: stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50),
+--    stepsizemin (1e-6), niter (1)
+-- @usage optim.rprop(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
+--    torch.Tensor{1}, {stepsize = 0.2})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'

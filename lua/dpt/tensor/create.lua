@@ -155,6 +155,22 @@ both('cat', cat)
 --- A tensor of the default type; the classes torch.FloatTensor, torch.CudaTensor ... make one of
 -- theirs.
 -- @function torch.Tensor
+-- @also torch.ByteTensor
+-- @also torch.CharTensor
+-- @also torch.ShortTensor
+-- @also torch.IntTensor
+-- @also torch.LongTensor
+-- @also torch.HalfTensor
+-- @also torch.FloatTensor
+-- @also torch.DoubleTensor
+-- @also torch.CudaByteTensor
+-- @also torch.CudaCharTensor
+-- @also torch.CudaShortTensor
+-- @also torch.CudaIntTensor
+-- @also torch.CudaLongTensor
+-- @also torch.CudaHalfTensor
+-- @also torch.CudaTensor
+-- @also torch.CudaDoubleTensor
 -- @as plaintensor
 -- @param sizes number: as many as dimensions; or a LongStorage, a table of numbers, a tensor,
 --    or a storage with offset, sizes and strides

@@ -66,4 +66,167 @@ function torch.include(package, file)
    return dofile(folder .. '/' .. want('torch.include', 'file', file, 'string'))
 end
 
+--- Options of a program: names, defaults, texts; parse reads them.
+-- @function torch.CmdLine
+-- @as plaintorch
+-- @param text? string: what stands between names and values of the file name
+-- @usage (function() local c = torch.CmdLine() c:option('-rate', 0.1, 'the step') return
+--    c:parse({'-rate', '2'}).rate end)() --> 2
+
+--- A file on disk, read and written by readInt, writeObject and their kin.
+-- @function torch.DiskFile
+-- @as plaintorch
+-- @param path string: the file
+-- @param mode? string: 'r', 'w' or 'rw'
+-- @param quiet? boolean: true: failures are counted, not raised
+-- @usage (function() local p = os.tmpname() local f = torch.DiskFile(p, 'w') f:writeInt(7)
+--    f:close() local v = torch.DiskFile(p):readInt() os.remove(p) return v end)() --> 7
+
+--- A file in memory, with the methods of torch.DiskFile.
+-- @function torch.MemoryFile
+-- @as plaintorch
+-- @param storage? CharStorage: the bytes
+-- @param mode? string: 'r', 'w' or 'rw'
+-- @usage (function() local f = torch.MemoryFile() f:writeInt(7) f:seek(1) return f:readInt()
+--    end)() --> 7
+
+--- What a command of the shell prints or reads, with the methods of torch.DiskFile.
+-- @function torch.PipeFile
+-- @as plaintorch
+-- @param command string: for the shell
+-- @param mode? string: 'r' or 'w'
+-- @usage torch.PipeFile('echo 7'):readInt() --> 7
+
+--- What torch.DiskFile, torch.MemoryFile and torch.PipeFile have in common.
+-- @function torch.File
+-- @as plaintorch
+-- @usage torch.isTypeOf(torch.MemoryFile(), 'torch.File') --> true
+
+--- A generator of random numbers with a state of its own, for the first argument of drawing
+-- functions.
+-- @function torch.Generator
+-- @as plaintorch
+-- @usage torch.type(torch.Generator()) --> torch.Generator
+
+--- Measures real and processor time: timer:time().real are seconds since it was made.
+-- @function torch.Timer
+-- @as plaintorch
+-- @usage torch.Timer():time().real >= 0 --> true
+
+--- Runs tests and counts what fails.
+-- @function torch.Tester
+-- @as plaintorch
+-- @usage torch.type(torch.Tester()) --> torch.Tester
+
+--- A table of tests in which a name may stand once.
+-- @function torch.TestSuite
+-- @as plaintorch
+-- @usage type(torch.TestSuite()) --> table
+
+--- The same as torch.save in binary, under its older name.
+-- @function torch.saveobj
+-- @as plaintorch
+-- @param path string: the file
+-- @param object any: what is saved
+-- @usage (function() local p = os.tmpname() torch.saveobj(p, 6) local v = torch.load(p)
+--    os.remove(p) return v end)() --> 6
+
+--- The same as torch.load in binary, under its older name.
+-- @function torch.loadobj
+-- @as plaintorch
+-- @param path string: the file
+-- @usage (function() local p = os.tmpname() torch.save(p, 'it') local v = torch.loadobj(p)
+--    os.remove(p) return v end)() --> it
+
+--- What torch.serialize returns, as a CharStorage.
+-- @function torch.serializeToStorage
+-- @as plaintorch
+-- @param object any: what is written
+-- @usage torch.type(torch.serializeToStorage(5)) --> torch.CharStorage
+
+--- The value that torch.serializeToStorage wrote.
+-- @function torch.deserializeFromStorage
+-- @as plaintorch
+-- @param storage CharStorage: of torch.serializeToStorage
+-- @usage torch.deserializeFromStorage(torch.serializeToStorage(5)) --> 5
+
+--- A variable of the environment; nil: it is not set.
+-- @function torch.getenv
+-- @as plaintorch
+-- @param name string: the variable
+-- @usage torch.getenv 'DPT_NOSUCH' --> nil
+
+--- Sets a variable of the environment of this process.
+-- @function torch.setenv
+-- @as plaintorch
+-- @param name string: the variable
+-- @param value string: what it becomes
+-- @usage (function() torch.setenv('DPT_REFERENCE', 'x') return torch.getenv 'DPT_REFERENCE'
+--    end)() --> x
+
+--- Whether a file is a terminal.
+-- @function torch.isatty
+-- @as plaintorch
+-- @param file file: as io.stdout
+-- @usage (function() local f = io.tmpfile() local is = torch.isatty(f) f:close() return is
+--    end)() --> false
+
+--- Whether two values are one object: the same tensor or storage, not equal elements (torch.equal).
+-- @function torch.isequal
+-- @as plaintorch
+-- @param a any: a tensor, a storage
+-- @param b any: the other
+-- @usage torch.isequal(torch.ones(1), torch.ones(1)) --> false
+
+--- Runs a file that stands beside a package's.
+-- @function torch.include
+-- @as plaintorch
+-- @param package string: its name
+-- @param file string: beside the package's init.lua
+-- @usage type(torch.include) --> function
+
+--- Where the Lua files of packages are.
+-- @function torch.packageLuaPath
+-- @as plaintorch
+-- @param name? string: of a package
+-- @usage type(torch.packageLuaPath) --> function
+
+--- Does nothing here: dpt counts what tensors hold anyhow.
+-- @function torch.setheaptracking
+-- @as plaintorch
+-- @param on boolean: any
+-- @usage type(torch.setheaptracking) --> function
+
+--- Does nothing here: errors need no handlers of a thread's own.
+-- @function torch.updateerrorhandlers
+-- @as plaintorch
+-- @usage type(torch.updateerrorhandlers) --> function
+
+--- Does nothing here: threads of dpt find their state by themselves.
+-- @function torch.updatethreadlocals
+-- @as plaintorch
+-- @usage type(torch.updatethreadlocals) --> function
+
+--- The memory behind tensors, a row of numbers of one type.
+-- @function torch.Storage
+-- @as plaintorch
+-- @also torch.ByteStorage
+-- @also torch.CharStorage
+-- @also torch.ShortStorage
+-- @also torch.IntStorage
+-- @also torch.LongStorage
+-- @also torch.HalfStorage
+-- @also torch.FloatStorage
+-- @also torch.DoubleStorage
+-- @also torch.CudaByteStorage
+-- @also torch.CudaCharStorage
+-- @also torch.CudaShortStorage
+-- @also torch.CudaIntStorage
+-- @also torch.CudaLongStorage
+-- @also torch.CudaHalfStorage
+-- @also torch.CudaStorage
+-- @also torch.CudaDoubleStorage
+-- @param size? number: how many elements; or a table of them
+-- @usage torch.Storage{4, 5}:totable() --> {4 5}
+
 return torch
