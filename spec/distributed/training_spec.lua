@@ -4,7 +4,8 @@ local standIn = require 'spec.support.stand_in'
 
 describe('nn.DistributedDataParallel', function()
    -- processes x devices of each
-   local cases = os.getenv 'DPT_RANKS' and {'1x4', '2x2', '4x1', '5x1', '8x1', '3x3'}
+   local cases = os.getenv 'DPT_RANKS' and {'1x4', '2x2', '4x1', '1x1', '2x1', '5x1', '8x1',
+      '3x3'}
       or {'1x4', '2x2', '4x1', '3x1'}
    local steps = os.getenv 'DPT_RANKS' and 25 or 5
 

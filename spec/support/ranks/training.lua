@@ -107,7 +107,9 @@ end
 local function train(name, make, number)
    torch.manualSeed(11)
    local net, criterion, inputs, targets, alike, each = make()
-   net, criterion = net:cuda(), criterion:cuda()
+   -- small batches that are normalized let the errors of floats grow beyond the tolerance
+   local kind = name == 'normalized' and 'torch.CudaDoubleTensor' or 'torch.CudaTensor'
+   net, criterion = net:type(kind), criterion:type(kind)
    local alone, loss = net:clone(), criterion:clone()
    if name == 'normalized' then net = nn.SyncBatchNormalization.convert(net) end
    if devices > 1 then
@@ -116,6 +118,7 @@ local function train(name, make, number)
       -- each third network in threads, each second one with outputs that stay on their devices
       local apart = number % 2 == 0
       net = nn.DataParallelTable(1, true, false, {gather = not apart}):add(net, list)
+      net:type(kind)
       if number % 3 == 0 then net:threads() end
       if apart then criterion = nn.DataParallelCriterion(criterion) end
    end
@@ -129,7 +132,7 @@ local function train(name, make, number)
    cutorch.manualSeedAll(3)
    for step = 1, steps do
       local count, before, total = counts(alike)
-      local input, target = inputs(total), targets(total)
+      local input, target = inputs(total):type(kind), targets(total)
       local a, b = rows(input, 1, before, count), rows(target, 1, before, count)
       if each then
          each(inner, step)

@@ -52,7 +52,8 @@ end
 
 -- From each part's count, means and sums of squared differences those of all.
 local function statistics(values)
-   local all = gather(values)
+   local parts = gather(values)
+   local all = parts:type(parts.getDevice and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor')
    local n = (all:size(2) - 1) / 2
    local counts = all:narrow(2, 1, 1):contiguous()
    local total = sumOf(counts)
@@ -62,7 +63,7 @@ local function statistics(values)
    local mean = sumOf(torch.cmul(means, shares:expandAs(means)))
    local off = means - mean:view(1, n):expandAs(means)
    local squares = all:narrow(2, n + 2, n) + off:cmul(off):cmul(counts:expandAs(off))
-   local result = all.new(2 * n + 1)
+   local result = parts.new(2 * n + 1) -- rounded once
    result:narrow(1, 1, 1):copy(total)
    result:narrow(1, 2, n):copy(mean)
    result:narrow(1, n + 2, n):copy(sumOf(squares))
