@@ -38,6 +38,15 @@ dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction,
                          .tanh = rows->map[DPT__MAP_tanh][a->type]};
 }
 
+void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__rnn_product *product, void *to,
+                      const void *b, int64_t k, int64_t n, int64_t row, int64_t col) {
+  int64_t panel = product->panel;
+#pragma omp parallel for num_threads(dpt__threads(p->context, k *n)) schedule(static)
+  for (int64_t j = 0; j < n; j += panel)
+    product->pack(dpt__rnn_at(p, to, j * k), dpt__rnn_at(p, b, j * col), k,
+                  panel < n - j ? panel : n - j, row, col);
+}
+
 void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
                           int64_t n, int64_t row, int64_t col) {
   const dpt__rnn_plan *p = s->plan;
@@ -45,7 +54,7 @@ void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t pa
   /* By steps alone: which way is taken may not depend on the sequences beside one. */
   if (!m->b || (p->steps < FEW_STEPS && !p->a->deterministic)) return;
   m->packed = dpt__scratch(p->context, (size_t)dpt__rnn_packed(s->product, k, n) * p->width);
-  if (!p->context->measures) s->product->pack(m->packed, m->b, k, n, row, col);
+  if (!p->context->measures) dpt__rnn_lay_out(p, s->product, m->packed, m->b, k, n, row, col);
 }
 
 int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,

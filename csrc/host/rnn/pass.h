@@ -47,6 +47,9 @@ int dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
 /* Prepares a part of the weights for products; part -1: there is none. */
 void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
                           int64_t n, int64_t row, int64_t col);
+/* product->pack on the threads of the context, which changes no bit. */
+void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__rnn_product *product, void *to,
+                      const void *b, int64_t k, int64_t n, int64_t row, int64_t col);
 /* c (rows, n) = or += (add) a (rows, k) times m, on the caller's thread. */
 int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
                       const void *a, int64_t a_row, int64_t rows, int add);

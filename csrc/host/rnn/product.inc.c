@@ -11,6 +11,9 @@ static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_ro
   const T *from = b;
   for (int64_t col = 0; col < n; col += FN(COLS), panel += k * FN(COLS)) {
     int64_t cols = n - col < FN(COLS) ? n - col : FN(COLS);
+    for (int64_t l = 0; l < k && cols == FN(COLS) && b_col == 1; l++)
+      memcpy(panel + l * FN(COLS), from + l * b_row + col, FN(COLS) * sizeof(T));
+    if (cols == FN(COLS) && b_col == 1) continue;
     for (int64_t l = 0; l < k; l++)
       for (int64_t j = 0; j < FN(COLS); j++)
         panel[l * FN(COLS) + j] = j < cols ? from[l * b_row + (col + j) * b_col] : 0;

@@ -1,6 +1,7 @@
 /* product_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, ROWS of a tile.
  */
 #include "host/rnn/product.h"
+#include <string.h>
 
 #include "host/each_real.h"
 

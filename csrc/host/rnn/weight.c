@@ -54,7 +54,8 @@ static void weight_add_product(const sum *s, int64_t part, int64_t shift, int64_
                                const void *of, int64_t columns, int64_t first, int64_t k) {
   const dpt__rnn_plan *p = s->p;
   if (part < 0) return;
-  s->product->pack(s->panels, dpt__rnn_at(p, of, first * columns), k, columns, columns, 1);
+  dpt__rnn_lay_out(p, s->product, s->panels, dpt__rnn_at(p, of, first * columns), k, columns,
+                   columns, 1);
 #pragma omp parallel for num_threads(dpt__threads(p->context, rows *columns)) schedule(static)
   for (int64_t i = 0; i < rows; i += CHUNK)
     s->product->run(dpt__rnn_at(p, p->a->gw, part + i * columns), columns,
