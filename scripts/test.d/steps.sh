@@ -392,8 +392,8 @@ run_rock() {
   mkdir "$tree" "$work/source"
   files '*' | grep -v '^spec/' | tar -c -T - | tar -x -C "$work/source"
   if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache; fi
-  (cd "$work/source" && luarocks --lua-version 5.1 --tree "$tree" make rocks/dpt-scm-1.rockspec) \
-    >"$work/rock" 2>&1 || { tail -40 "$work/rock"; return 1; }
+  "$work/source/scripts/rocks" --tree "$tree" >"$work/rock" 2>&1 ||
+    { tail -40 "$work/rock"; return 1; }
   command_works "$tree/bin" || status=1
   paths="eval \$(luarocks --lua-version 5.1 --tree '$tree' path)"
   expect '6' sh -c "$paths && luajit -e \"require 'dpt' print(torch.ones(2, 3):sum())\"" || status=1
@@ -401,7 +401,31 @@ run_rock() {
     luajit -e \"require 'torch'\" 2>/dev/null
     luajit -e \"require 'dpt' for l in io.lines('/proc/self/maps') do
       local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\"" || status=1
+  # packages that depend on Torch7's: dpt is taken for it, and no server is asked
+  rock_of lower "'torch >= 7.0', 'nn', 'image', 'tds'" \
+    "return function(t) return require('image').hflip(t):sum() + #require('tds').Vec(1, 2) end"
+  rock_of upper "'lower', 'cunn', 'optim >= 1.0', 'cwrap'" \
+    "return function(n) return require('lower')(torch.ones(2, n)) end"
+  for name in lower upper; do
+    (cd "$work/$name" && luarocks --lua-version 5.1 --tree "$tree" --only-server "$work" make) \
+      >"$work/rock" 2>&1 || { tail -40 "$work/rock"; status=1; }
+  done
+  echo "print(require('upper')(3))" >"$work/program.lua"
+  expect 8 sh -c "$paths && '$tree/bin/dpt' '$work/program.lua'" || status=1
   return $status
+}
+
+# rock_of NAME DEPENDENCIES CODE: a made-up package in $work/NAME.
+rock_of() {
+  mkdir "$work/$1"
+  echo "$3" >"$work/$1/$1.lua"
+  cat >"$work/$1/$1-1.0-1.rockspec" <<ROCKSPEC
+package = '$1'
+version = '1.0-1'
+source = {url = 'git+file://.'}
+dependencies = {$2}
+build = {type = 'builtin', modules = {$1 = '$1.lua'}}
+ROCKSPEC
 }
 
 # The changes of docs/tour.md in a copy of the tree, with their specs.

@@ -1,0 +1,65 @@
+--- bench image: pictures decoded, resized, cropped and flipped a second against Pillow's
+package.path = package.path .. ';' .. arg[0]:match '^.*/' .. '?.lua' -- last: this is an image.lua
+local frame = require 'frame'
+local peer = require 'peer'
+local image = require 'image'
+
+local TARGET = 0.9
+local FILES, ROUNDS = 40, 15
+local python = os.getenv 'DPT_PEER_PYTHON' or 'python3'
+if not frame.succeeds(python .. " -c 'import PIL' 2>/dev/null") then
+   print 'There is no Pillow: python3-pil is the Debian package of it; DPT_PEER_PYTHON may name the'
+   print 'Python of an environment that has it.'
+   print(('image: no peer (target %.1f of its pictures) short'):format(TARGET))
+   os.exit(1)
+end
+
+-- Pictures of the sizes that ImageNet's have: 500 x 375, with noise as photographs have it.
+torch.setnumthreads(1)
+local folder = os.tmpname()
+os.remove(folder)
+assert(frame.succeeds(("mkdir '%s'"):format(folder)))
+local base, paths_ = image.scale(image.lena(), 500, 375):float(), {}
+for i = 1, FILES do
+   local picture = base:clone():add(torch.FloatTensor(3, 375, 500):normal(0, 0.03))
+   paths_[i] = ('%s/%d.jpg'):format(folder, i)
+   image.save(paths_[i], i % 2 == 0 and image.hflip(picture) or picture)
+end
+
+-- Both end with a 224 x 224 picture of bytes, planes first.
+local function ours()
+   for i = 1, FILES do
+      local picture = image.scale(image.load(paths_[i], 3, 'byte'), '^256')
+      image.hflip(image.crop(picture, 'c', 224, 224))
+   end
+end
+
+local theirs, version = peer.start(python, ([[
+import sys, time, PIL
+from PIL import Image
+print(PIL.__version__, flush=True)
+for line in sys.stdin:
+    start = time.perf_counter()
+    for i in range(1, %d + 1):
+        p = Image.open('%s/%%d.jpg' %% i).convert('RGB')
+        p = p.resize((341, 256), Image.BILINEAR).crop((58, 16, 282, 240))
+        p = p.transpose(Image.FLIP_LEFT_RIGHT)
+        bytes_ = p.tobytes()
+    print(time.perf_counter() - start, flush=True)
+]]):format(FILES, folder), '')
+
+local mine, its = math.huge, math.huge
+for _ = 1, ROUNDS do
+   local timer = torch.Timer()
+   ours()
+   mine = math.min(mine, timer:time().real)
+   its = math.min(its, theirs())
+end
+os.execute(("rm -rf '%s'"):format(folder))
+
+frame.head(('%d JPEG files of 500 x 375, one thread, the best of %d rounds in turn'):format(FILES,
+   ROUNDS))
+frame.rows{{'', 'pictures/s'}, {'dpt', ('%.0f'):format(FILES / mine)},
+   {'Pillow ' .. version, ('%.0f'):format(FILES / its)}}
+frame.finish{{'image', ("%.2f of Pillow's pictures/s"):format(its / mine), ('at least %.1f')
+   :format(TARGET), its >= TARGET * mine}}
