@@ -31,6 +31,19 @@ describe('machine code that LuaJIT compiled', function()
    end)
 end)
 
+describe('the instruction of loops over pairs', function()
+   it('is what LuaJIT calls ITERN', function()
+      local names = require('jit.vmdef').bcnames
+      assert.equal((names:find('ITERN ', 1, true) - 1) / 6, require('dpt.luajit').ITERN)
+   end)
+
+   it('is known where LUA_PATH leaves out the folder of LuaJIT itself', function()
+      assert.equal('false true\n', run.lua([[
+         print((pcall(require, 'jit.vmdef')), (pcall(require, 'dpt')))
+      ]], {LUA_PATH = './lua/?.lua;./lua/?/init.lua'}):gsub('\t', ' ') .. '')
+   end)
+end)
+
 describe('a trace that is faulty', function()
    local isConcerned = jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64'
 

@@ -9,7 +9,6 @@
 -- one are interpreted from then on. Not the function that it began in: that may be a function of
 -- dpt's which every script calls, with the loop in a caller. Versions after beta3 are left alone.
 local util = require 'jit.util'
-local vmdef = require 'jit.vmdef'
 
 local M = {}
 
@@ -56,7 +55,21 @@ end
 local loops -- of the trace that is being recorded: functions that loop over pairs; nil: not noted
 local began, caller
 
-local ITERN = (vmdef.bcnames:find('ITERN ', 1, true) - 1) / 6
+--- The instructions of a loop over what a function of that name returns.
+local function loopOver(name)
+   local loop, list = loadstring(('local %s, t = ... for _ in %s(t) do end'):format(name, name)), {}
+   while util.funcbc(loop, #list) do list[#list + 1] = bit.band(util.funcbc(loop, #list), 255) end
+   return list
+end
+
+--- The instruction of loops over pairs: what such a loop has last of its own. (jit.vmdef has it by
+-- its name, but is not found where LUA_PATH leaves out LuaJIT's own folder, as luarocks' does.)
+local ITERN
+local others = loopOver 'others'
+for i, code in ipairs(loopOver 'pairs') do
+   if code ~= others[i] then ITERN = code end
+end
+M.ITERN = ITERN
 
 local function note(_, func, at)
    if func == next then
