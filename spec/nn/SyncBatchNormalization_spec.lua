@@ -1,7 +1,7 @@
 -- nn.SyncBatchNormalization of one rank, over its devices (SyncBatchNormalization/exchange);
 -- spec/distributed has several ranks.
 local dpt = require 'dpt'
-local torch, nn = dpt.torch, dpt.nn
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 
 describe('nn.SyncBatchNormalization', function()
    it('is nn.BatchNormalization in a world of one', function()
