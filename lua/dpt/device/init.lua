@@ -232,4 +232,96 @@ require('dpt.device.names')(cutorch, whole)
 require('dpt.device.graph')(cutorch)
 require('dpt.device.generators')(cutorch, optionalDevice)
 
+--- What functions of cutorch have in common, for the reference.
+-- @pattern cutorch
+-- @within cutorch
+-- @raise if there is no such device, naming those that there are; errors of queued work come at the
+--    call that waits
+-- @follows Torch7's cutorch; memory statistics PyTorch's torch.cuda
+
+--- How many devices there are.
+-- @function cutorch.getDeviceCount
+-- @as cutorch
+-- @return a number
+-- @usage cutorch.getDeviceCount() >= 1 --> true
+
+--- The current device of this thread.
+-- @function cutorch.getDevice
+-- @as cutorch
+-- @return a number, from 1 on
+-- @usage cutorch.getDevice() --> 1
+
+--- Chooses the device on which new tensors lie; operations run where their operands are.
+-- @function cutorch.setDevice
+-- @as cutorch
+-- @param device number: from 1 on
+-- @return nothing
+-- @usage (function() cutorch.setDevice(1) return cutorch.getDevice() end)() --> 1
+
+--- Calls a function with another device as the current one.
+-- @function cutorch.withDevice
+-- @as cutorch
+-- @param device number: from 1 on
+-- @param f function: is called there
+-- @param ...? any: what f is called with
+-- @return what f returns
+-- @usage cutorch.withDevice(1, function(x) return x + 1 end, 4) --> 5
+
+--- Waits for all work of the current device, and raises its errors.
+-- @function cutorch.synchronize
+-- @as cutorch
+-- @return nothing
+-- @usage (function() local t = torch.CudaTensor(2):fill(3) cutorch.synchronize() return t
+--    end)() --> [3 3]
+
+--- Waits for all work of all devices.
+-- @function cutorch.synchronizeAll
+-- @as cutorch
+-- @return nothing
+-- @usage (function() local t = torch.CudaTensor(1):fill(4) cutorch.synchronizeAll() return t
+--    end)() --> [4]
+
+--- What a device is.
+-- @function cutorch.getDeviceProperties
+-- @as cutorch
+-- @param device? number: from 1 on (the current one)
+-- @return a table with name, totalGlobalMem, major, minor ...
+-- @usage type(cutorch.getDeviceProperties(1).name) --> string
+
+--- How much memory a device has, and how much of it is free.
+-- @function cutorch.getMemoryUsage
+-- @as cutorch
+-- @param device? number: from 1 on (the current one)
+-- @return free and total bytes
+-- @usage cutorch.getMemoryUsage(1) > 0 --> true
+
+--- What this process holds of a device's memory.
+-- @function cutorch.memoryStats
+-- @as cutorch
+-- @param device? number: from 1 on (the current one)
+-- @return a table of bytes and counts
+-- @usage type(cutorch.memoryStats(1)) --> table
+
+--- Begins anew to look for the most bytes held at once.
+-- @function cutorch.resetPeakMemory
+-- @as cutorch
+-- @param device? number: from 1 on (the current one)
+-- @return nothing
+-- @usage (function() cutorch.resetPeakMemory(1) return true end)() --> true
+
+--- Gives a device no more memory than so many bytes.
+-- @function cutorch.setMemoryLimit
+-- @as cutorch
+-- @param device number: from 1 on
+-- @param bytes number: 0: none
+-- @return nothing
+-- @usage (function() cutorch.setMemoryLimit(1, 0) return true end)() --> true
+
+--- Returns memory that is kept for later tensors to the system.
+-- @function cutorch.emptyCache
+-- @as cutorch
+-- @param device? number: from 1 on (the current one)
+-- @return nothing
+-- @usage (function() cutorch.emptyCache() return true end)() --> true
+
 return cutorch

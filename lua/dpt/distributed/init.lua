@@ -250,4 +250,95 @@ function distributed.broadcastValue(value, root, group)
    return values.value(bytes)
 end
 
+--- What functions of distributed have in common, for the reference.
+-- @pattern distributed
+-- @within distributed
+-- @raise if ranks call different operations, or a rank has ended, or after DPT_TIMEOUT seconds
+-- @follows PyTorch's torch.distributed
+
+--- This process's number among all ranks.
+-- @function distributed.rank
+-- @as distributed
+-- @return a number, from 0 on
+-- @usage require('dpt').distributed.rank() --> 0
+
+--- How many ranks there are.
+-- @function distributed.size
+-- @as distributed
+-- @return a number
+-- @usage require('dpt').distributed.size() --> 1
+
+--- This process's number among the ranks of its host.
+-- @function distributed.localRank
+-- @as distributed
+-- @return a number, from 0 on
+-- @usage require('dpt').distributed.localRank() --> 0
+
+--- How many ranks this host has.
+-- @function distributed.localSize
+-- @as distributed
+-- @return a number
+-- @usage require('dpt').distributed.localSize() --> 1
+
+--- The library that connects the ranks.
+-- @function distributed.library
+-- @as distributed
+-- @return a string; '' for one rank that nothing connects
+-- @usage type(require('dpt').distributed.library()) --> string
+
+--- Waits until all ranks are here.
+-- @function distributed.barrier
+-- @as distributed
+-- @param group? group: of ranks (all)
+-- @return nothing
+-- @usage (function() require('dpt').distributed.barrier() return true end)() --> true
+
+--- Every rank gets the sum of all ranks' elements, in place.
+-- @function distributed.allReduce
+-- @as distributed
+-- @param tensor tensor: or a list; of the same sizes on all ranks
+-- @param op? string: 'sum', 'mean', 'min' or 'max'
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (function() local t = torch.ones(2) require('dpt').distributed.allReduce(t):wait()
+--    return t end)() --> [1 1]
+
+--- All ranks get the root's elements, in place.
+-- @function distributed.broadcast
+-- @as distributed
+-- @param tensor tensor: of the same size on all ranks
+-- @param root? number: whose elements these are (0)
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (function() local t = torch.ones(2) require('dpt').distributed.broadcast(t):wait()
+--    return t end)() --> [1 1]
+
+--- The root gets the sum; the others' elements are undefined afterwards.
+-- @function distributed.reduce
+-- @as distributed
+-- @param tensor tensor: of the same size on all ranks
+-- @param root? number: who gets the sum (0)
+-- @param op? string: as for allReduce
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (function() local t = torch.ones(3) require('dpt').distributed.reduce(t):wait() return
+--    t end)() --> [1 1 1]
+
+--- Every rank gets each rank's Lua value.
+-- @function distributed.allGatherValue
+-- @as distributed
+-- @param value any: numbers, strings, tables, tensors
+-- @param group? group: of ranks (all)
+-- @return a list with a value for each rank
+-- @usage require('dpt').distributed.allGatherValue('word') --> {word}
+
+--- Every rank gets the root's Lua value.
+-- @function distributed.broadcastValue
+-- @as distributed
+-- @param value any: numbers, strings, tables, tensors
+-- @param root? number: whose value it is (0)
+-- @param group? group: of ranks (all)
+-- @return the root's value
+-- @usage require('dpt').distributed.broadcastValue(7) --> 7
+
 return distributed
