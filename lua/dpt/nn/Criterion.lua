@@ -45,7 +45,7 @@ end
 
 function Criterion:backward(input, target)
    local gradInput = self:updateGradInput(input, target)
-   if weights.noted then
+   if weights.noted and gradInput then
       weights.note(gradInput, self, self:denominators({}, input, target), input, target)
    end
    return gradInput

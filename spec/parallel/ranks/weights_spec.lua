@@ -56,6 +56,12 @@ describe('dpt.parallel.ranks.weights', function()
          'a nn.AbsCriterion stands in it more than once', 1, true)
    end)
 
+   it('are not asked for if there is no gradient', function()
+      local criterion = nn.Criterion()
+      criterion.updateGradInput = function() return nil end
+      assert.is_nil(criterion:backward(torch.rand(2), 1))
+   end)
+
    it('are added up, but for sums, and do not mix', function()
       local R, D, S, N = weights.ROWS, weights.DENOMINATOR, weights.SUM, weights.NONE
       assert.same({5, true}, {weights.sum('net', {{2, R}, {0, N}, {3, R}}, 1, 2)})
