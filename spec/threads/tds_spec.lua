@@ -188,7 +188,7 @@ describe('tds', function()
       assert.equal('tds.Hash', torch.type(chain.next.next))
    end)
 
-   it('gives its memory back', function()
+   it('gives its memory back #noasan', function()
       local before = tonumber(run.lua [[
          require 'dpt'
          local tds = require 'tds'
