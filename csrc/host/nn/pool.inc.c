@@ -66,8 +66,8 @@ static DPT__INLINE void FN(max_lanes)(const T *in, const struct dpt__slide *s, i
         } else if (stride == 1 && row + from + LANES <= large) {
           v = *(const FN(V) *)at;
         } else if (stride == 2 && row + from + 2 * LANES <= large) {
-          v = __builtin_shuffle(((const FN(V) *)at)[0], ((const FN(V) *)at)[1],
-                                (FN(M)){0, 2, 4, 6, 8, 10, 12, 14});
+          v = __builtin_shufflevector(((const FN(V) *)at)[0], ((const FN(V) *)at)[1], 0, 2, 4, 6, 8,
+                                      10, 12, 14);
         } else {
           for (int l = 0; l < n; l++) v[l] = at[l * stride];
         }
