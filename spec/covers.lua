@@ -11,7 +11,7 @@ return {
       'image'},
 
    -- Specs of whole programs, of what users asked for, and of what the clock or chance finds.
-   programs = {'scripts', 'user_issues', 'torture', 'golden', 'porting_spec.lua', 'tour_spec.lua',
+   programs = {'scripts', 'user_issues', 'torture', 'golden', 'tour_spec.lua',
       'reference_spec.lua', 'pages_spec.lua'},
 
    groups = {

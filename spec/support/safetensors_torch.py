@@ -1,5 +1,5 @@
 # Records what PyTorch computes with a small ResNet and an LSTM: weights, an input, the output; or
-# (with FILE) checks that a file that dpt wrote gives the recorded output.
+# (with FILE) checks that PyTorch computes the recorded output from a file that dpt wrote.
 # Usage: python spec/support/safetensors_torch.py resnet|lstm RECORDED [FILE]
 import sys
 import torch
