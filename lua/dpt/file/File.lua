@@ -35,6 +35,13 @@ function File:_reset()
 end
 
 --- Checks the mode that a constructor got.
+-- @function torch.File.checkMode
+-- @as file
+-- @also torch.File:checkMode()
+-- @param name string: the constructor, for the error message
+-- @param mode? string: 'r', 'w' or 'rw' ('rw')
+-- @return the mode
+-- @usage torch.File.checkMode('torch.MemoryFile', 'r') --> r
 function File.checkMode(name, mode)
    mode = mode or 'rw'
    if mode ~= 'r' and mode ~= 'w' and mode ~= 'rw' then
@@ -59,7 +66,13 @@ end
 
 -- flags ------------------------------------------------------------------------------------------
 
---- Methods that set a field and return the file.
+--- Numbers are written and read as bytes from now on; ascii: as text, as at first.
+-- @function torch.File:binary
+-- @as file
+-- @also torch.File:ascii()
+-- @return the file
+-- @usage torch.MemoryFile():binary():isBinary(), torch.MemoryFile():ascii():isBinary() --> true,
+--    false
 for name, setting in pairs{binary = {'binary_', true}, ascii = {'binary_', false},
    autoSpacing = {'spacing_', true}, noAutoSpacing = {'spacing_', false},
    quiet = {'quiet_', true}, pedantic = {'quiet_', false}, clearError = {'error_', false},
@@ -70,14 +83,41 @@ for name, setting in pairs{binary = {'binary_', true}, ascii = {'binary_', false
       return self
    end
 end
+
+--- Whether the file has a setting or a property: what the method's name says.
+-- @function torch.File:isBinary
+-- @as file
+-- @also torch.File:isAutoSpacing()
+-- @also torch.File:isQuiet()
+-- @also torch.File:hasError()
+-- @also torch.File:isReadable()
+-- @also torch.File:isWritable()
+-- @also torch.File:isOpened()
+-- @return a boolean
+-- @usage torch.MemoryFile('w'):isReadable(), torch.MemoryFile('w'):isWritable() --> false, true
 for name, field in pairs{isBinary = 'binary_', isAutoSpacing = 'spacing_', isQuiet = 'quiet_',
    hasError = 'error_', isReadable = 'readable_', isWritable = 'writable_', isOpened = 'open_'} do
    File[name] = function(self) return self[field] end
 end
+
+--- Whether this machine writes the lowest byte of a number first.
+-- @function torch.File.isLittleEndianCPU
+-- @as file
+-- @also torch.File:isLittleEndianCPU()
+-- @also torch.File.isBigEndianCPU()
+-- @also torch.File:isBigEndianCPU()
+-- @return a boolean
+-- @usage torch.File.isLittleEndianCPU() ~= torch.File.isBigEndianCPU() --> true
 function File.isLittleEndianCPU() return LITTLE end
 function File.isBigEndianCPU() return not LITTLE end
 
 --- Bytes of a Long in binary: 4, or 8 (0: this machine's, 8).
+-- @function torch.File:longSize
+-- @as file
+-- @param size number: 4, 8, or 0 for 8
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile():binary():longSize(4) f:writeLong(1) return
+--    #f:storage() end)() --> 5
 function File:longSize(size)
    if size ~= 0 and size ~= 4 and size ~= 8 then
       fail('longSize: got %s, wanted 0, 4 or 8', tostring(size))
@@ -87,14 +127,32 @@ function File:longSize(size)
 end
 
 --- Whether writeObject and readObject keep what is shared (true), as torch.save's argument.
+-- @function torch.File:referenced
+-- @as file
+-- @param on boolean: true, as at first: what occurs twice is written once
+-- @return the file
+-- @usage (function() local t, f = {1}, torch.MemoryFile():referenced(false) f:writeObject{t, t}
+--    f:seek(1) local r = f:readObject() return r[1] == r[2] end)() --> false
 function File:referenced(on)
    self.force_ = not on
    return self
 end
+
+--- Whether writeObject and readObject keep what is shared.
+-- @function torch.File:isReferenced
+-- @as file
+-- @return a boolean
+-- @usage torch.MemoryFile():isReferenced() --> true
 function File:isReferenced() return not self.force_ end
 
 --- What readObject does with functions: true: loads them, 'skip': puts a function instead of them
 -- that raises when called, false: raises. Bytes from elsewhere must not be loaded as functions.
+-- @function torch.File:allowFunctions
+-- @as file
+-- @param how? boolean: true, false or 'skip'; nil: as the file was opened
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile() f:writeObject(function() return 5 end) f:seek(1)
+--    return pcall(f.readObject, f:allowFunctions(false)) end)() ~= true --> true
 function File:allowFunctions(how)
    if how ~= nil and type(how) ~= 'boolean' and how ~= 'skip' then
       fail("%s: functions are %s, wanted true, false or 'skip'", self.__typename, core.quote(how))
@@ -103,16 +161,42 @@ function File:allowFunctions(how)
    return self
 end
 
+--- A file on disk has each write in the system's hands at once; others do so anyway.
+-- @function torch.File:noBuffer
+-- @as file
+-- @return the file
+-- @usage torch.type(torch.MemoryFile():noBuffer()) --> torch.MemoryFile
 function File:noBuffer() return self end
+
+--- Gives the system what was written so far.
+-- @function torch.File:synchronize
+-- @as file
+-- @return the file
+-- @usage (function() local p = os.tmpname() local f = torch.DiskFile(p, 'w') f:writeInt(4)
+--    f:synchronize() local v = torch.DiskFile(p):readInt() f:close() os.remove(p) return v end)()
+--    --> 4
 function File:synchronize() return self end
 
 -- position ---------------------------------------------------------------------------------------
 
+--- Where the next byte is read or written.
+-- @function torch.File:position
+-- @as file
+-- @return a number, from 1
+-- @usage (function() local f = torch.MemoryFile():binary() f:writeInt(7) return f:position() end)()
+--    --> 5
 function File:position()
    self:_usable()
    return self:_position() + 1
 end
 
+--- Goes to a position.
+-- @function torch.File:seek
+-- @as file
+-- @param position number: from 1 to one behind the last byte
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile() f:writeInt(7) return f:seek(1):position() end)()
+--    --> 1
 function File:seek(position)
    self:_usable()
    position = core.checkInteger('seek', 'position', position)
@@ -124,12 +208,23 @@ function File:seek(position)
    return self
 end
 
+--- Goes behind the last byte.
+-- @function torch.File:seekEnd
+-- @as file
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile():binary() f:writeInt(7) f:seek(1) return
+--    f:seekEnd():position() end)() --> 5
 function File:seekEnd()
    self:_usable()
    self:_seek(self:_length())
    return self
 end
 
+--- Ends the work with the file; what was written is in the system's hands then.
+-- @function torch.File:close
+-- @as file
+-- @return nothing
+-- @usage (function() local f = torch.MemoryFile() f:close() return f:isOpened() end)() --> false
 function File:close()
    self:_usable()
    self.open_ = false
@@ -141,6 +236,12 @@ end
 
 --- '*l' or a format that begins so: up to the end of the line, without it; '*a': all that is left.
 -- At the end of the file an error, and '' on a quiet file.
+-- @function torch.File:readString
+-- @as file
+-- @param format string: '*l' or '*a'
+-- @return a string
+-- @usage (function() local f = torch.MemoryFile() f:writeString('one\ntwo') f:seek(1) return
+--    f:readString '*l', f:readString '*a' end)() --> one, two
 function File:readString(format)
    self:_usable 'read'
    local what = type(format) == 'string' and format:sub(1, 2)
@@ -157,6 +258,11 @@ function File:readString(format)
 end
 
 --- Writes the bytes as they are, without spacing.
+-- @function torch.File:writeString
+-- @as file
+-- @param bytes string: what is written
+-- @return how many bytes
+-- @usage torch.MemoryFile():writeString 'abc' --> 3
 function File:writeString(bytes)
    self:_usable 'write'
    if type(bytes) ~= 'string' then core.usage('writeString', 'a string', bytes) end
@@ -168,5 +274,45 @@ local function notAnObject(self)
    fail('%s: a file cannot be written to or read from a file', self.__typename)
 end
 File.__write, File.__read = notAnObject, notAnObject
+
+--- What methods of files have in common, for the reference.
+-- @pattern file
+-- @within files
+-- @follows Torch7's torch.File
+-- @raise if the file is closed or was not opened for that, or an argument is of another kind; a
+--    quiet file only notes what is wrong with its contents (hasError)
+
+--- In text, a space stands between the numbers of one write and a newline behind them, as at first;
+-- noAutoSpacing: only what is written.
+-- @function torch.File:autoSpacing
+-- @as file
+-- @also torch.File:noAutoSpacing()
+-- @return the file
+-- @usage torch.MemoryFile():noAutoSpacing():isAutoSpacing() --> false
+
+--- What is wrong with the contents is only noted from now on, and hasError says so; pedantic: it
+-- raises, as at first.
+-- @function torch.File:quiet
+-- @as file
+-- @also torch.File:pedantic()
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile():quiet() f:readInt() return f:hasError() end)()
+--    --> true
+
+--- Forgets what hasError tells.
+-- @function torch.File:clearError
+-- @as file
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile():quiet() f:readInt() return
+--    f:clearError():hasError() end)() --> false
+
+--- The order of bytes of binary numbers from now on; at first it is the machine's.
+-- @function torch.File:bigEndianEncoding
+-- @as file
+-- @also torch.File:littleEndianEncoding()
+-- @also torch.File:nativeEndianEncoding()
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile():binary():bigEndianEncoding() f:writeInt(1) return
+--    f:storage() end)() --> 0x0x0x1x0
 
 return File

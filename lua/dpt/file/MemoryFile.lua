@@ -18,6 +18,16 @@ local function over(storage, n, mode)
    self.storage_, self.size_, self.at_, self.functions_ = storage, n, 0, true
    return self
 end
+
+--- A file over the first bytes of a storage, which need not end with a 0.
+-- @function torch.MemoryFile.over
+-- @as file
+-- @also torch.MemoryFile:over()
+-- @param storage CharStorage: the bytes
+-- @param n number: how many of them
+-- @param mode string: 'r', 'w' or 'rw'
+-- @return the file
+-- @usage torch.MemoryFile.over(torch.CharStorage():string 'abcd', 2, 'r'):readString '*a' --> ab
 MemoryFile.over = over
 
 --- torch.MemoryFile([mode]): new; (storage [, mode]): over a torch.CharStorage that ends with a 0.
@@ -94,6 +104,11 @@ function MemoryFile:_seek(offset)
 end
 
 --- The bytes and a 0: the file's own memory.
+-- @function torch.MemoryFile:storage
+-- @as file
+-- @return a CharStorage
+-- @usage (function() local f = torch.MemoryFile() f:writeString 'ab' return f:storage() end)() -->
+--    97x98x0
 function MemoryFile:storage()
    self:_usable()
    lib.storage_resize(self.storage_.ptr_, self.size_ + 1)

@@ -133,7 +133,20 @@ for name, kind in pairs(NAMES) do
    local one = text.elements[kind] and ffi.new(text.elements[kind] .. '[1]')
    local storageName, number = core.storageNames[kind], plain[kind]
 
-   --- readX(): a number; readX(n): a storage; readX(storage): fills it, how many were read.
+   --- Reads numbers of the type that the method is named after, as bytes or as text.
+   -- @function torch.File:readInt
+   -- @as file
+   -- @also torch.File:readByte()
+   -- @also torch.File:readChar()
+   -- @also torch.File:readShort()
+   -- @also torch.File:readLong()
+   -- @also torch.File:readHalf()
+   -- @also torch.File:readFloat()
+   -- @also torch.File:readDouble()
+   -- @param what? number: how many; or a storage of that type, which is filled
+   -- @return a number; a storage of so many; how many were read into the storage
+   -- @usage (function() local f = torch.MemoryFile() f:writeFloat{1, 2.5} f:seek(1) return
+   --    f:readFloat(2) end)() --> 1x2.5
    File['read' .. name] = function(self, what)
       if what == nil and one then
          one[0] = 0
@@ -152,7 +165,19 @@ for name, kind in pairs(NAMES) do
       return self:_readStorage(kind, what)
    end
 
-   --- writeX(number), writeX(table of numbers), writeX(storage); how many were written.
+   --- Writes numbers of the type that the method is named after, as bytes or as text.
+   -- @function torch.File:writeInt
+   -- @as file
+   -- @also torch.File:writeByte()
+   -- @also torch.File:writeChar()
+   -- @also torch.File:writeShort()
+   -- @also torch.File:writeLong()
+   -- @also torch.File:writeHalf()
+   -- @also torch.File:writeFloat()
+   -- @also torch.File:writeDouble()
+   -- @param what number: or a table of numbers, or a storage of that type
+   -- @return how many were written
+   -- @usage torch.MemoryFile():writeLong{1, 2, 3} --> 3
    File['write' .. name] = function(self, what)
       if one and (type(what) == 'number' or type(what) == 'cdata' and tonumber(what)) then
          one[0] = what
@@ -170,5 +195,19 @@ for name, kind in pairs(NAMES) do
    end
 end
 
+--- Reads what writeBool wrote.
+-- @function torch.File:readBool
+-- @as file
+-- @return a boolean
+-- @usage (function() local f = torch.MemoryFile() f:writeBool(true) f:seek(1) return f:readBool()
+--    end)() --> true
 function File:readBool() return self:readInt() == 1 end
+
+--- Writes a boolean, as an int that is 1 or 0.
+-- @function torch.File:writeBool
+-- @as file
+-- @param value boolean: what is written
+-- @return 1
+-- @usage (function() local f = torch.MemoryFile() f:writeBool(false) f:seek(1) return f:readInt()
+--    end)() --> 0
 function File:writeBool(value) return self:writeInt(value and 1 or 0) end

@@ -25,6 +25,12 @@ local DEEPEST = 2500
 local TOLD = {['nil'] = true, number = true, string = true, boolean = true}
 
 --- The number of the value's type in a file; nil: it cannot be written.
+-- @function torch.File:isWritableObject
+-- @as file
+-- @param value any: what is asked about
+-- @return a number; nil: it cannot be written
+-- @usage torch.MemoryFile():isWritableObject 'text', torch.MemoryFile():isWritableObject(print) ==
+--    nil --> 2, true
 function File:isWritableObject(value)
    local kind = type(value)
    if kind == 'nil' then return NIL end
@@ -85,10 +91,22 @@ local function writeFunction(file, f)
    writeValue(file, upvalues)
 end
 
+--- The methods write and read, as keys, that do what is done for classes without them: nn.Module's,
+-- which classes of scripts may call.
+-- @field torch.File.plain
+-- @as file
+-- @return a table
+-- @usage torch.File.plain[nn.Module.write] --> true
 File.plain = transient.plain
 
 --- Writes an object's fields as one table, but for transient ones; those that cannot be written are
 -- left out and reported on stderr.
+-- @function torch.File:writeFields
+-- @as file
+-- @param object table: an object of a class, whose method write calls this
+-- @return nothing
+-- @usage (function() local f = torch.MemoryFile() f:writeFields(nn.MulConstant(3)) f:seek(1) return
+--    f:readObject().constant_scalar end)() --> 3
 function File:writeFields(object)
    local fields = {}
    for k, v in next, transient.kept(object) do
@@ -160,9 +178,14 @@ function writeValue(file, original)
 end
 
 --- Writes any value; what this file has already is only named, unless referenced(false).
--- @param name what errors call the value; '<?>' without
--- @param hook function(value) that returns what is written instead, for the value and all inside;
--- what it returns for an object's first occurrence stands for the others
+-- @function torch.File:writeObject
+-- @as file
+-- @param value any: numbers, strings, booleans, tables, objects of classes, functions
+-- @param name? string: what error messages call it ('<?>')
+-- @param hook? function: gets a value, returns what is written instead
+-- @return the file
+-- @usage (function() local f = torch.MemoryFile() f:writeObject{x = 'y'} f:seek(1) return
+--    f:readObject() end)() --> {x=y}
 function File:writeObject(value, name, hook)
    local outer = self.hook_
    if self.depth_ == 0 then self.root_, outer = name or '<?>', nil end
@@ -220,6 +243,12 @@ local function readFunction(file, index, id)
 end
 
 --- Sets an object's fields from what writeFields wrote.
+-- @function torch.File:readFields
+-- @as file
+-- @param object table: gets the fields
+-- @return nothing
+-- @usage (function() local f, t = torch.MemoryFile(), {} f:writeObject{a = 5} f:seek(1)
+--    f:readFields(t) return t.a end)() --> 5
 function File:readFields(object)
    transient.unread[object] = true
    local fields = self:readObject()
@@ -294,6 +323,11 @@ end
 
 --- Reads what writeObject wrote. No function is loaded from a DiskFile or PipeFile, unless
 -- allowFunctions says so.
+-- @function torch.File:readObject
+-- @as file
+-- @return the value that was written
+-- @usage (function() local f = torch.MemoryFile() f:writeObject(torch.Tensor{8}) f:seek(1) return
+--    f:readObject() end)() --> [8]
 function File:readObject()
    return guarded(readValue, self)
 end

@@ -119,7 +119,17 @@ function core.newTensor(kind, a, b, ...)
    return t
 end
 
---- set(): empty; set(tensor), set(storage [, offset [, sizes]]): a view of that memory.
+--- Makes the tensor a view of another tensor's or storage's elements; without an argument it is
+-- empty.
+-- @function Tensor:set
+-- @as tensormethod
+-- @param storage? storage: of its type; or a tensor, of which nothing else is needed
+-- @param offset? number: of the first element, from 1 (1)
+-- @param sizes? LongStorage: the size of each dimension (one dimension over all elements); or
+--    numbers: size, stride, size, stride ...
+-- @param strides? LongStorage: steps between elements of each dimension
+-- @return the tensor
+-- @usage torch.Tensor():set(torch.DoubleStorage{1, 2, 3, 4}, 2, torch.LongStorage{2}) --> [2 3]
 core.method('set', function(t, a, ...)
    core.checkTensor('set', 'self', t)
    if a == nil then
@@ -135,6 +145,12 @@ core.method('set', function(t, a, ...)
    return t
 end)
 
+--- Changes its size; elements stay as they lie in memory, new ones have any value.
+-- @function Tensor:resize
+-- @as tensormethod
+-- @param sizes number: one for each dimension; or a LongStorage or a table of them
+-- @return the tensor
+-- @usage torch.Tensor{1, 2, 3, 4}:resize(2, 2) --> [1 2 3 4]
 core.method('resize', function(t, a, b, ...)
    core.checkTensor('resize', 'self', t)
    if b ~= nil and sizes.isLongs(a) then
@@ -147,8 +163,37 @@ core.method('resize', function(t, a, b, ...)
    return t
 end)
 
+--- Gives it the size of another tensor.
+-- @function Tensor:resizeAs
+-- @as tensormethod
+-- @param tensor tensor: of any type
+-- @return the tensor
+-- @usage torch.Tensor():resizeAs(torch.Tensor(2, 3)):nElement() --> 6
 core.method('resizeAs', function(t, a)
    core.checkTensor('resizeAs', 'self', t)
    lib.resize_as(t, core.checkTensor('resizeAs', 'tensor', a))
    return t
 end)
+
+--- Another tensor of this type; it takes what the constructor takes.
+-- @function Tensor:new
+-- @as tensormethod
+-- @param size? number: sizes, or a table, a storage or a tensor as for torch.Tensor
+-- @return the new tensor
+-- @usage torch.IntTensor{5}.new(2):fill(1) --> [1 1]
+
+--- Writes sizes, strides and elements into an open file, as writeObject does.
+-- @function Tensor:write
+-- @as tensormethod
+-- @param file torch.File: open to write
+-- @return nothing
+-- @usage (function() local f = torch.MemoryFile() torch.Tensor{5, 6}:write(f) f:seek(1) local t =
+--    torch.Tensor() t:read(f) return t end)() --> [5 6]
+
+--- Becomes the tensor that write has put into a file.
+-- @function Tensor:read
+-- @as tensormethod
+-- @param file torch.File: open to read
+-- @return nothing
+-- @usage (function() local f = torch.MemoryFile() torch.IntTensor{9}:write(f) f:seek(1) local t =
+--    torch.IntTensor() t:read(f) return t end)() --> [9]

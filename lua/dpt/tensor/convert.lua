@@ -50,12 +50,38 @@ method('type', function(t, name)
    return convert(t, kind)
 end)
 
+--- A copy of the type that another tensor has; itself if it is of that type.
+-- @function Tensor:typeAs
+-- @as tensormethod
+-- @param tensor tensor: of the wanted type
+-- @return a tensor of its own size
+-- @usage torch.Tensor{1.5}:typeAs(torch.IntTensor()):type() --> torch.IntTensor
 method('typeAs', function(t, a)
    check('typeAs', 'self', t)
    return convert(t, check('typeAs', 'tensor', a).kind_)
 end)
 
---- float(), double(), cuda(), cudaHalf() ...: a copy of that type, or itself.
+--- A copy of the elements as the type that the method is named after; on a device for cuda and its
+-- kin; itself if it is of that type.
+-- @function Tensor:float
+-- @as tensormethod
+-- @also Tensor:byte()
+-- @also Tensor:char()
+-- @also Tensor:short()
+-- @also Tensor:int()
+-- @also Tensor:long()
+-- @also Tensor:half()
+-- @also Tensor:double()
+-- @also Tensor:cuda()
+-- @also Tensor:cudaByte()
+-- @also Tensor:cudaChar()
+-- @also Tensor:cudaShort()
+-- @also Tensor:cudaInt()
+-- @also Tensor:cudaLong()
+-- @also Tensor:cudaHalf()
+-- @also Tensor:cudaDouble()
+-- @return a tensor of that type and of the same size
+-- @usage torch.Tensor{1.5, -2}:int():float() --> [1 -2]
 core.eachKind(function(kind)
    local name = core.names[kind]
    name = name:sub(1, 1):lower() .. name:sub(2)
@@ -64,6 +90,13 @@ core.eachKind(function(kind)
       return convert(t, kind)
    end)
 end)
+
+--- A copy as the default type, which torch.setdefaulttensortype chooses; itself if it is of that
+-- type.
+-- @function Tensor:real
+-- @as tensormethod
+-- @return a tensor
+-- @usage torch.IntTensor{3}:real():type() == torch.getdefaulttensortype() --> true
 method('real', function(t)
    check('real', 'self', t)
    return convert(t, core.default)
@@ -158,10 +191,36 @@ local function mapped(fn, t, f, a, b)
    lib.copy(t, x)
    return t
 end
+
+--- Each element becomes what a function returns for it, in row-major order; it stays if that is
+-- nil. If the function raises, the tensor is as it was.
+-- @function Tensor:apply
+-- @as tensormethod
+-- @param f function: gets a number, returns a number or nil
+-- @return the tensor
+-- @usage torch.Tensor{1, 2, 3}:apply(function(x) return x * x end) --> [1 4 9]
 method('apply', function(t, f) return mapped('apply', t, f) end)
+
+--- Each element becomes what a function returns for it and for the element of another tensor.
+-- @function Tensor:map
+-- @as tensormethod
+-- @param tensor tensor: with as many elements
+-- @param f function: gets two numbers, returns a number or nil
+-- @return the tensor
+-- @usage torch.Tensor{1, 2}:map(torch.Tensor{10, 20}, function(x, y) return x + y end) --> [11 22]
 method('map', function(t, a, f)
    return mapped('map', t, f, check('map', 'tensor', a))
 end)
+
+--- The same with the elements of two other tensors.
+-- @function Tensor:map2
+-- @as tensormethod
+-- @param a tensor: with as many elements
+-- @param b tensor: with as many elements
+-- @param f function: gets three numbers, returns a number or nil
+-- @return the tensor
+-- @usage torch.Tensor{1}:map2(torch.Tensor{2}, torch.Tensor{3}, function(x, y, z) return x + y * z
+--    end) --> [7]
 method('map2', function(t, a, b, f)
    return mapped('map2', t, f, check('map2', 'tensor', a), check('map2', 'tensor', b))
 end)
@@ -182,3 +241,9 @@ end
 function torch.getdefaulttensortype() return core.tensorNames[core.default] end
 
 torch.setdefaulttensortype 'torch.DoubleTensor'
+
+--- What tensors' own methods have in common, for the reference.
+-- @pattern tensormethod
+-- @within tensors
+-- @follows Torch7's torch
+-- @raise if an argument is of another kind, or sizes do not fit, at the script's line

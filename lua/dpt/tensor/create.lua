@@ -179,30 +179,35 @@ both('cat', cat)
 --- A tensor of zeros.
 -- @function torch.zeros
 -- @as maketensor
+-- @also Tensor:zeros()
 -- @param sizes number: or a LongStorage
 -- @usage torch.zeros(2) --> [0 0]
 
 --- A tensor of ones.
 -- @function torch.ones
 -- @as maketensor
+-- @also Tensor:ones()
 -- @param sizes number: or a LongStorage
 -- @usage torch.ones(2) --> [1 1]
 
 --- A tensor of zeros like another.
 -- @function torch.zerosLike
 -- @as maketensor
+-- @also Tensor:zerosLike()
 -- @param x tensor: whose sizes and type it has
 -- @usage torch.zerosLike(torch.Tensor(2)) --> [0 0]
 
 --- A tensor of ones like another.
 -- @function torch.onesLike
 -- @as maketensor
+-- @also Tensor:onesLike()
 -- @param x tensor: whose sizes and type it has
 -- @usage torch.onesLike(torch.Tensor(2)) --> [1 1]
 
 --- The unit matrix.
 -- @function torch.eye
 -- @as maketensor
+-- @also Tensor:eye()
 -- @param n number: rows
 -- @param m? number: columns (n)
 -- @usage torch.eye(2) --> [1 0 0 1]
@@ -210,6 +215,7 @@ both('cat', cat)
 --- The numbers from first to last.
 -- @function torch.range
 -- @as maketensor
+-- @also Tensor:range()
 -- @param first number: the first one, from 1 on
 -- @param last number: the last one
 -- @param step? number: 1
@@ -218,6 +224,7 @@ both('cat', cat)
 --- Numbers at equal distances from first to last.
 -- @function torch.linspace
 -- @as maketensor
+-- @also Tensor:linspace()
 -- @param first number: the first one, from 1 on
 -- @param last number: the last one
 -- @param n? number: how many (100)
@@ -226,6 +233,7 @@ both('cat', cat)
 --- Powers of 10 whose exponents have equal distances.
 -- @function torch.logspace
 -- @as maketensor
+-- @also Tensor:logspace()
 -- @param first number: the first one, from 1 on
 -- @param last number: the last one
 -- @param n? number: how many (100)

@@ -125,7 +125,7 @@ end)
 --- The slices that indices name, copied.
 -- @function torch.index
 -- @as viewof
--- @also x:index()
+-- @also Tensor:index()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @usage torch.Tensor{10, 20, 30}:index(1, torch.LongTensor{3, 1}) --> [30 10]
@@ -133,7 +133,7 @@ end)
 --- Copies slices to the places that indices name.
 -- @function torch.indexCopy
 -- @as into
--- @also x:indexCopy()
+-- @also Tensor:indexCopy()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @param source tensor: the elements
@@ -142,7 +142,7 @@ end)
 --- Adds slices at the places that indices name.
 -- @function torch.indexAdd
 -- @as into
--- @also x:indexAdd()
+-- @also Tensor:indexAdd()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @param source tensor: the elements
@@ -151,7 +151,7 @@ end)
 --- Sets the slices that indices name to a number.
 -- @function torch.indexFill
 -- @as into
--- @also x:indexFill()
+-- @also Tensor:indexFill()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @param value number: the number
@@ -160,7 +160,7 @@ end)
 --- Along a dimension, for each place, the element whose index stands there.
 -- @function torch.gather
 -- @as viewof
--- @also x:gather()
+-- @also Tensor:gather()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor of the result's size
 -- @usage torch.gather(torch.Tensor{{1, 2}, {3, 4}}, 2, torch.LongTensor{{2}, {1}}) --> [2 3]
@@ -168,7 +168,7 @@ end)
 --- Along a dimension, sends each element to the index that stands at its place.
 -- @function torch.scatter
 -- @as into
--- @also x:scatter()
+-- @also Tensor:scatter()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @param source tensor or number
@@ -178,7 +178,7 @@ end)
 --- Along a dimension, adds each element at the index that stands at its place.
 -- @function torch.scatterAdd
 -- @as into
--- @also x:scatterAdd()
+-- @also Tensor:scatterAdd()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @param source tensor: the elements
@@ -188,7 +188,7 @@ end)
 --- Sets the elements where a mask is 1.
 -- @function torch.maskedFill
 -- @as into
--- @also x:maskedFill()
+-- @also Tensor:maskedFill()
 -- @param mask tensor: ByteTensor
 -- @param value number: the number
 -- @usage torch.Tensor{1, 2}:maskedFill(torch.ByteTensor{0, 1}, 9) --> [1 9]
@@ -196,7 +196,7 @@ end)
 --- Copies elements, one after the other, to where a mask is 1.
 -- @function torch.maskedCopy
 -- @as into
--- @also x:maskedCopy()
+-- @also Tensor:maskedCopy()
 -- @param mask tensor: ByteTensor
 -- @param source tensor: at least as many elements as the mask has ones
 -- @usage torch.Tensor{1, 2, 3}:maskedCopy(torch.ByteTensor{1, 0, 1}, torch.Tensor{7, 8}) --> [7
@@ -205,26 +205,26 @@ end)
 --- The elements where a mask is 1, as a vector.
 -- @function torch.maskedSelect
 -- @as viewof
--- @also x:maskedSelect()
+-- @also Tensor:maskedSelect()
 -- @param mask tensor: ByteTensor
 -- @usage torch.Tensor{1, 2, 3}:maskedSelect(torch.ByteTensor{1, 0, 1}) --> [1 3]
 
 --- The indices of elements that are not 0, one row each.
 -- @function torch.nonzero
 -- @as viewof
--- @also x:nonzero()
+-- @also Tensor:nonzero()
 -- @usage torch.Tensor{0, 5, 6}:nonzero() --> [2 3]
 
 --- Copies the elements of another tensor.
 -- @function torch.copy
 -- @as into
--- @also x:copy()
+-- @also Tensor:copy()
 -- @param y tensor: as many elements, of any type, on any device
 -- @usage torch.FloatTensor(2):copy(torch.IntTensor{3, 4}) --> [3 4]
 
 --- torch.copy without waiting, where the host's memory is page-locked.
 -- @function torch.copyAsync
 -- @as into
--- @also x:copyAsync()
+-- @also Tensor:copyAsync()
 -- @param y tensor: as many elements
 -- @usage torch.FloatTensor(2):copyAsync(torch.FloatTensor{3, 4}) --> [3 4]

@@ -209,7 +209,7 @@ end
 --- The sum of the products of elements at the same place.
 -- @function torch.dot
 -- @as linearcall
--- @also x:dot()
+-- @also Tensor:dot()
 -- @param x tensor: n elements
 -- @param y tensor: as many
 -- @usage torch.dot(torch.Tensor{1, 2}, torch.Tensor{3, 4}) --> 11
@@ -217,7 +217,7 @@ end
 --- The product of two matrices.
 -- @function torch.mm
 -- @as linearcall
--- @also x:mm()
+-- @also Tensor:mm()
 -- @param a tensor: n x k
 -- @param b tensor: k x m
 -- @usage torch.mm(torch.Tensor{{1, 2}}, torch.Tensor{{3}, {4}}) --> [11]
@@ -225,7 +225,7 @@ end
 --- The product of a matrix and a vector.
 -- @function torch.mv
 -- @as linearcall
--- @also x:mv()
+-- @also Tensor:mv()
 -- @param a tensor: n x k
 -- @param x tensor: k elements
 -- @usage torch.mv(torch.Tensor{{1, 2}, {3, 4}}, torch.Tensor{1, 10}) --> [21 43]
@@ -233,7 +233,7 @@ end
 --- The products of pairs of matrices.
 -- @function torch.bmm
 -- @as linearcall
--- @also x:bmm()
+-- @also Tensor:bmm()
 -- @param a tensor: B x n x k
 -- @param b tensor: B x k x m
 -- @usage torch.bmm(torch.ones(2, 3, 4), torch.ones(2, 4, 5)):size() --> 2x3x5
@@ -241,7 +241,7 @@ end
 --- The outer product of two vectors, n x m.
 -- @function torch.ger
 -- @as linearcall
--- @also x:ger()
+-- @also Tensor:ger()
 -- @param x tensor: n elements
 -- @param y tensor: m elements
 -- @usage torch.ger(torch.Tensor{1, 2}, torch.Tensor{10, 20}) --> [10 20 20 40]
@@ -249,7 +249,7 @@ end
 --- A matrix plus the product of two.
 -- @function torch.addmm
 -- @as linearcall
--- @also x:addmm()
+-- @also Tensor:addmm()
 -- @param beta? number: factor of c (1)
 -- @param c tensor: n x m
 -- @param alpha? number: factor of the product (1)
@@ -260,7 +260,7 @@ end
 --- A vector plus the product of a matrix and a vector.
 -- @function torch.addmv
 -- @as linearcall
--- @also x:addmv()
+-- @also Tensor:addmv()
 -- @param beta? number: factor of y (1)
 -- @param y tensor: n elements
 -- @param alpha? number: factor of the product (1)
@@ -271,7 +271,7 @@ end
 --- A matrix plus the outer product of two vectors.
 -- @function torch.addr
 -- @as linearcall
--- @also x:addr()
+-- @also Tensor:addr()
 -- @param beta? number: factor of c (1)
 -- @param c tensor: n x m
 -- @param alpha? number: factor of the product (1)
@@ -282,7 +282,7 @@ end
 --- A matrix plus the sum of the products of pairs.
 -- @function torch.addbmm
 -- @as linearcall
--- @also x:addbmm()
+-- @also Tensor:addbmm()
 -- @param beta? number: factor of c (1)
 -- @param c tensor: n x m
 -- @param alpha? number: factor of the products (1)
@@ -293,7 +293,7 @@ end
 --- Matrices plus the products of pairs.
 -- @function torch.baddbmm
 -- @as linearcall
--- @also x:baddbmm()
+-- @also Tensor:baddbmm()
 -- @param beta? number: factor of c (1)
 -- @param c tensor: B x n x m
 -- @param alpha? number: factor of the products (1)
@@ -304,7 +304,7 @@ end
 --- The vectors that are perpendicular to pairs of vectors.
 -- @function torch.cross
 -- @as linearcall
--- @also x:cross()
+-- @also Tensor:cross()
 -- @param x tensor: of any size
 -- @param y tensor: of its size
 -- @param dim? number: of size 3 (the first such)
@@ -313,14 +313,14 @@ end
 --- The sum of the diagonal.
 -- @function torch.trace
 -- @as linearcall
--- @also x:trace()
+-- @also Tensor:trace()
 -- @param x tensor: a matrix
 -- @usage torch.trace(torch.eye(3)) --> 3
 
 --- The diagonal of a matrix, or a matrix with that diagonal.
 -- @function torch.diag
 -- @as linearcall
--- @also x:diag()
+-- @also Tensor:diag()
 -- @param x tensor: vector or matrix
 -- @param k? number: which diagonal (0)
 -- @usage torch.diag(torch.Tensor{{1, 2}, {3, 4}}) --> [1 4]
@@ -328,7 +328,7 @@ end
 --- The part of a matrix that is not above the diagonal.
 -- @function torch.tril
 -- @as linearcall
--- @also x:tril()
+-- @also Tensor:tril()
 -- @param x tensor: a matrix
 -- @param k? number: up to which diagonal (0)
 -- @usage torch.tril(torch.ones(2, 2)) --> [1 0 1 1]
@@ -336,7 +336,7 @@ end
 --- The part of a matrix that is not below the diagonal.
 -- @function torch.triu
 -- @as linearcall
--- @also x:triu()
+-- @also Tensor:triu()
 -- @param x tensor: a matrix
 -- @param k? number: from which diagonal on (0)
 -- @usage torch.triu(torch.ones(2, 2)) --> [1 1 0 1]
@@ -344,14 +344,14 @@ end
 --- The inverse of a matrix.
 -- @function torch.inverse
 -- @as linearcall
--- @also x:inverse()
+-- @also Tensor:inverse()
 -- @param a tensor: n x n
 -- @usage torch.inverse(torch.Tensor{{2, 0}, {0, 4}}) --> [0.5 0 0 0.25]
 
 --- The x with a x = b, and the LU factors.
 -- @function torch.gesv
 -- @as linearcall
--- @also x:gesv()
+-- @also Tensor:gesv()
 -- @param b tensor: n x k
 -- @param a tensor: n x n
 -- @usage (torch.gesv(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
@@ -359,7 +359,7 @@ end
 --- The x with the least norm of a x - b, and the factors.
 -- @function torch.gels
 -- @as linearcall
--- @also x:gels()
+-- @also Tensor:gels()
 -- @param b tensor: m x k
 -- @param a tensor: m x n of full rank
 -- @usage (torch.gels(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
@@ -367,7 +367,7 @@ end
 --- The x with a x = b for a triangular matrix.
 -- @function torch.trtrs
 -- @as linearcall
--- @also x:trtrs()
+-- @also Tensor:trtrs()
 -- @param b tensor: n x k
 -- @param a tensor: triangular n x n
 -- @param uplo? string: 'U' or 'L'
@@ -378,7 +378,7 @@ end
 --- The eigenvalues of a symmetric matrix in order, and its eigenvectors.
 -- @function torch.symeig
 -- @as linearcall
--- @also x:symeig()
+-- @also Tensor:symeig()
 -- @param a tensor: symmetric n x n
 -- @param mode? string: 'N' values, 'V' vectors too
 -- @param uplo? string: which half is read
@@ -387,7 +387,7 @@ end
 --- The eigenvalues of a matrix, n x 2: real and imaginary parts.
 -- @function torch.eig
 -- @as linearcall
--- @also x:eig()
+-- @also Tensor:eig()
 -- @param a tensor: n x n
 -- @param mode? string: 'N' values, 'V' vectors too
 -- @usage (torch.eig(torch.Tensor{{2, 0}, {0, 1}})) --> [2 0 1 0]
@@ -395,7 +395,7 @@ end
 --- U, S and V of a matrix: a = U diag(S) V'.
 -- @function torch.svd
 -- @as linearcall
--- @also x:svd()
+-- @also Tensor:svd()
 -- @param a tensor: m x n
 -- @param mode? string: 'S' the needed columns, 'A' all
 -- @usage (select(2, torch.svd(torch.Tensor{{2, 0}, {0, 1}}))) --> [2 1]
@@ -403,21 +403,21 @@ end
 --- Q and R of a matrix: a = Q R, Q orthogonal, R triangular.
 -- @function torch.qr
 -- @as linearcall
--- @also x:qr()
+-- @also Tensor:qr()
 -- @param a tensor: m x n
 -- @usage torch.qr(torch.ones(3, 2)):size() --> 3x2
 
 --- torch.qr as LAPACK keeps it: R, and reflectors with their factors.
 -- @function torch.geqrf
 -- @as linearcall
--- @also x:geqrf()
+-- @also Tensor:geqrf()
 -- @param a tensor: m x n
 -- @usage torch.geqrf(torch.ones(3, 2)):size() --> 3x2
 
 --- The Q of reflectors that torch.geqrf returned.
 -- @function torch.orgqr
 -- @as linearcall
--- @also x:orgqr()
+-- @also Tensor:orgqr()
 -- @param a tensor: of torch.geqrf
 -- @param tau tensor: its factors
 -- @usage torch.orgqr(torch.geqrf(torch.eye(2))):size() --> 2x2
@@ -425,7 +425,7 @@ end
 --- The product of torch.orgqr's Q with a matrix.
 -- @function torch.ormqr
 -- @as linearcall
--- @also x:ormqr()
+-- @also Tensor:ormqr()
 -- @param a tensor: of torch.geqrf
 -- @param tau tensor: its factors
 -- @param c tensor: n x k
@@ -437,7 +437,7 @@ end
 --- The triangular factor of a positive definite matrix.
 -- @function torch.potrf
 -- @as linearcall
--- @also x:potrf()
+-- @also Tensor:potrf()
 -- @param a tensor: positive definite n x n
 -- @param uplo? string: 'U' or 'L'
 -- @usage torch.potrf(torch.Tensor{{4, 0}, {0, 9}}) --> [2 0 0 3]
@@ -445,7 +445,7 @@ end
 --- The x with a x = b, by the factor that torch.potrf returned.
 -- @function torch.potrs
 -- @as linearcall
--- @also x:potrs()
+-- @also Tensor:potrs()
 -- @param b tensor: n x k
 -- @param chol tensor: of torch.potrf
 -- @param uplo? string: 'U' or 'L'
@@ -454,7 +454,7 @@ end
 --- The inverse of a matrix, by the factor that torch.potrf returned.
 -- @function torch.potri
 -- @as linearcall
--- @also x:potri()
+-- @also Tensor:potri()
 -- @param chol tensor: of torch.potrf
 -- @param uplo? string: 'U' or 'L'
 -- @usage torch.potri(torch.Tensor{{2, 0}, {0, 4}}) --> [0.25 0 0 0.0625]
@@ -462,7 +462,7 @@ end
 --- torch.potrf with pivots: the factor and the order of rows.
 -- @function torch.pstrf
 -- @as linearcall
--- @also x:pstrf()
+-- @also Tensor:pstrf()
 -- @param a tensor: n x n, not negative
 -- @param uplo? string: 'U' or 'L'
 -- @usage (torch.pstrf(torch.Tensor{{4, 0}, {0, 1}})) --> [2 0 0 1]
@@ -470,7 +470,7 @@ end
 --- The 2-D convolution of images and kernels.
 -- @function torch.conv2
 -- @as linearcall
--- @also x:conv2()
+-- @also Tensor:conv2()
 -- @param x tensor: H x W or planes
 -- @param k tensor: the kernel
 -- @param kind? string: 'V' inside, 'F' full
@@ -479,7 +479,7 @@ end
 --- The 2-D correlation: torch.conv2 without turning the kernel.
 -- @function torch.xcorr2
 -- @as linearcall
--- @also x:xcorr2()
+-- @also Tensor:xcorr2()
 -- @param x tensor: H x W or planes
 -- @param k tensor: the kernel
 -- @param kind? string: 'V' inside, 'F' full
@@ -488,7 +488,7 @@ end
 --- The 3-D convolution of volumes and kernels.
 -- @function torch.conv3
 -- @as linearcall
--- @also x:conv3()
+-- @also Tensor:conv3()
 -- @param x tensor: T x H x W or planes
 -- @param k tensor: the kernel
 -- @param kind? string: 'V' inside, 'F' full
@@ -497,7 +497,7 @@ end
 --- The 3-D correlation: torch.conv3 without turning the kernel.
 -- @function torch.xcorr3
 -- @as linearcall
--- @also x:xcorr3()
+-- @also Tensor:xcorr3()
 -- @param x tensor: T x H x W or planes
 -- @param k tensor: the kernel
 -- @param kind? string: 'V' inside, 'F' full

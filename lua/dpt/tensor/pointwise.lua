@@ -392,362 +392,362 @@ end)
 --- The absolute value of each element.
 -- @function torch.abs
 -- @as unary
--- @also x:abs()
+-- @also Tensor:abs()
 -- @usage torch.abs(torch.Tensor{-2, 3}) --> [2 3]
 
 --- The sign of each element: -1, 0 or 1.
 -- @function torch.sign
 -- @as unary
--- @also x:sign()
+-- @also Tensor:sign()
 -- @usage torch.sign(torch.Tensor{-2, 0, 3}) --> [-1 0 1]
 
 --- Each element times -1.
 -- @function torch.neg
 -- @as unary
--- @also x:neg()
+-- @also Tensor:neg()
 -- @usage torch.neg(torch.Tensor{-2, 3}) --> [2 -3]
 
 --- One divided by each element.
 -- @function torch.cinv
 -- @as unary
--- @also x:cinv()
+-- @also Tensor:cinv()
 -- @usage torch.cinv(torch.Tensor{2, 4}) --> [0.5 0.25]
 
 --- The square root of each element; of a negative one nan.
 -- @function torch.sqrt
 -- @as unary
--- @also x:sqrt()
+-- @also Tensor:sqrt()
 -- @usage torch.sqrt(torch.Tensor{4, 9}) --> [2 3]
 
 --- One divided by the square root of each element.
 -- @function torch.rsqrt
 -- @as unary
--- @also x:rsqrt()
+-- @also Tensor:rsqrt()
 -- @usage torch.rsqrt(torch.Tensor{4, 16}) --> [0.5 0.25]
 
 --- The exponential function of each element.
 -- @function torch.exp
 -- @as unary
--- @also x:exp()
+-- @also Tensor:exp()
 -- @usage torch.exp(torch.Tensor{0, 1}) --> [1 2.718]
 
 --- The natural logarithm of each element.
 -- @function torch.log
 -- @as unary
--- @also x:log()
+-- @also Tensor:log()
 -- @usage torch.log(torch.Tensor{1, 10}) --> [0 2.303]
 
 --- log(1 + x) of each element, exact for small x.
 -- @function torch.log1p
 -- @as unary
--- @also x:log1p()
+-- @also Tensor:log1p()
 -- @usage torch.log1p(torch.Tensor{0, 1}) --> [0 0.6931]
 
 --- The sine of each element, in radians.
 -- @function torch.sin
 -- @as unary
--- @also x:sin()
+-- @also Tensor:sin()
 -- @usage torch.sin(torch.Tensor{0, 1}) --> [0 0.8415]
 
 --- The cosine of each element, in radians.
 -- @function torch.cos
 -- @as unary
--- @also x:cos()
+-- @also Tensor:cos()
 -- @usage torch.cos(torch.Tensor{0, 1}) --> [1 0.5403]
 
 --- The tangent of each element, in radians.
 -- @function torch.tan
 -- @as unary
--- @also x:tan()
+-- @also Tensor:tan()
 -- @usage torch.tan(torch.Tensor{0, 1}) --> [0 1.557]
 
 --- The angle whose sine each element is.
 -- @function torch.asin
 -- @as unary
--- @also x:asin()
+-- @also Tensor:asin()
 -- @usage torch.asin(torch.Tensor{0, 1}) --> [0 1.571]
 
 --- The angle whose cosine each element is.
 -- @function torch.acos
 -- @as unary
--- @also x:acos()
+-- @also Tensor:acos()
 -- @usage torch.acos(torch.Tensor{1, 0}) --> [0 1.571]
 
 --- The angle whose tangent each element is.
 -- @function torch.atan
 -- @as unary
--- @also x:atan()
+-- @also Tensor:atan()
 -- @usage torch.atan(torch.Tensor{0, 1}) --> [0 0.7854]
 
 --- The hyperbolic sine of each element.
 -- @function torch.sinh
 -- @as unary
--- @also x:sinh()
+-- @also Tensor:sinh()
 -- @usage torch.sinh(torch.Tensor{0, 1}) --> [0 1.175]
 
 --- The hyperbolic cosine of each element.
 -- @function torch.cosh
 -- @as unary
--- @also x:cosh()
+-- @also Tensor:cosh()
 -- @usage torch.cosh(torch.Tensor{0, 1}) --> [1 1.543]
 
 --- The hyperbolic tangent of each element.
 -- @function torch.tanh
 -- @as unary
--- @also x:tanh()
+-- @also Tensor:tanh()
 -- @usage torch.tanh(torch.Tensor{0, 1}) --> [0 0.7616]
 
 --- 1 / (1 + e^-x) of each element.
 -- @function torch.sigmoid
 -- @as unary
--- @also x:sigmoid()
+-- @also Tensor:sigmoid()
 -- @usage torch.sigmoid(torch.Tensor{0, 2}) --> [0.5 0.8808]
 
 --- The largest whole number that is not above each element.
 -- @function torch.floor
 -- @as unary
--- @also x:floor()
+-- @also Tensor:floor()
 -- @usage torch.floor(torch.Tensor{-1.5, 1.5}) --> [-2 1]
 
 --- The least whole number that is not below each element.
 -- @function torch.ceil
 -- @as unary
--- @also x:ceil()
+-- @also Tensor:ceil()
 -- @usage torch.ceil(torch.Tensor{-1.5, 1.5}) --> [-1 2]
 
 --- Each element without what stands behind the point.
 -- @function torch.trunc
 -- @as unary
--- @also x:trunc()
+-- @also Tensor:trunc()
 -- @usage torch.trunc(torch.Tensor{-1.5, 1.5}) --> [-1 1]
 
 --- The whole number next to each element.
 -- @function torch.round
 -- @as unary
--- @also x:round()
+-- @also Tensor:round()
 -- @usage torch.round(torch.Tensor{-1.6, 1.4}) --> [-2 1]
 
 --- What stands behind the point of each element, with its sign.
 -- @function torch.frac
 -- @as unary
--- @also x:frac()
+-- @also Tensor:frac()
 -- @usage torch.frac(torch.Tensor{-1.5, 1.25}) --> [-0.5 0.25]
 
 --- Each element times a number.
 -- @function torch.mul
 -- @as number
--- @also x:mul()
+-- @also Tensor:mul()
 -- @usage torch.mul(torch.Tensor{1, 2}, 3) --> [3 6]
 
 --- Each element divided by a number; integers are cut off.
 -- @function torch.div
 -- @as number
--- @also x:div()
+-- @also Tensor:div()
 -- @usage torch.div(torch.Tensor{1, 2}, 4) --> [0.25 0.5]
 
 --- The rest of a division, with the sign of the element.
 -- @function torch.fmod
 -- @as number
--- @also x:fmod()
+-- @also Tensor:fmod()
 -- @usage torch.fmod(torch.Tensor{-3, 5}, 2) --> [-1 1]
 
 --- The same as torch.fmod, under its older name.
 -- @function torch.mod
 -- @as number
--- @also x:mod()
+-- @also Tensor:mod()
 -- @usage torch.mod(torch.Tensor{7}, 4) --> [3]
 
 --- The rest of a division, with the sign of the divisor.
 -- @function torch.remainder
 -- @as number
--- @also x:remainder()
+-- @also Tensor:remainder()
 -- @usage torch.remainder(torch.Tensor{-3, 5}, 2) --> [1 1]
 
 --- The bits of each integer moved up; of a float: times 2^n.
 -- @function torch.lshift
 -- @as number
--- @also x:lshift()
+-- @also Tensor:lshift()
 -- @usage torch.lshift(torch.IntTensor{1, 3}, 2) --> [4 12]
 
 --- The bits of each integer moved down; of a float: divided by 2^n.
 -- @function torch.rshift
 -- @as number
--- @also x:rshift()
+-- @also Tensor:rshift()
 -- @usage torch.rshift(torch.IntTensor{8, 12}, 2) --> [2 3]
 
 --- The bits that an integer and the number both have.
 -- @function torch.bitand
 -- @as number
--- @also x:bitand()
+-- @also Tensor:bitand()
 -- @usage torch.bitand(torch.IntTensor{6, 5}, 4) --> [4 4]
 
 --- The bits that an integer or the number has.
 -- @function torch.bitor
 -- @as number
--- @also x:bitor()
+-- @also Tensor:bitor()
 -- @usage torch.bitor(torch.IntTensor{1, 2}, 4) --> [5 6]
 
 --- The bits that only one of an integer and the number has.
 -- @function torch.bitxor
 -- @as number
--- @also x:bitxor()
+-- @also Tensor:bitxor()
 -- @usage torch.bitxor(torch.IntTensor{6, 5}, 4) --> [2 1]
 
 --- Each element to the power of a number; torch.pow(number, x): the number to the power of each.
 -- @function torch.pow
 -- @as number
--- @also x:pow()
+-- @also Tensor:pow()
 -- @usage torch.pow(torch.Tensor{2, 3}, 2) --> [4 9]
 
 --- The products of elements at the same place.
 -- @function torch.cmul
 -- @as pair
--- @also x:cmul()
+-- @also Tensor:cmul()
 -- @usage torch.cmul(torch.Tensor{1, 2}, torch.Tensor{10, 20}) --> [10 40]
 
 --- The quotients of elements at the same place.
 -- @function torch.cdiv
 -- @as pair
--- @also x:cdiv()
+-- @also Tensor:cdiv()
 -- @usage torch.cdiv(torch.Tensor{9, 8}, torch.Tensor{3, 2}) --> [3 4]
 
 --- Elements to the power of those at the same place.
 -- @function torch.cpow
 -- @as pair
--- @also x:cpow()
+-- @also Tensor:cpow()
 -- @usage torch.cpow(torch.Tensor{2, 3}, torch.Tensor{3, 2}) --> [8 9]
 
 --- Rests of divisions by elements at the same place, with the dividend's sign.
 -- @function torch.cfmod
 -- @as pair
--- @also x:cfmod()
+-- @also Tensor:cfmod()
 -- @usage torch.cfmod(torch.Tensor{-3, 5}, torch.Tensor{2, 3}) --> [-1 2]
 
 --- The same as torch.cfmod, under its older name.
 -- @function torch.cmod
 -- @as pair
--- @also x:cmod()
+-- @also Tensor:cmod()
 -- @usage torch.cmod(torch.Tensor{7}, torch.Tensor{4}) --> [3]
 
 --- Rests of divisions by elements at the same place, with the divisor's sign.
 -- @function torch.cremainder
 -- @as pair
--- @also x:cremainder()
+-- @also Tensor:cremainder()
 -- @usage torch.cremainder(torch.Tensor{-3, 5}, torch.Tensor{2, 3}) --> [1 2]
 
 --- The bits of integers moved up, by the numbers at the same place.
 -- @function torch.clshift
 -- @as pair
--- @also x:clshift()
+-- @also Tensor:clshift()
 -- @usage torch.clshift(torch.IntTensor{1, 1}, torch.IntTensor{1, 3}) --> [2 8]
 
 --- The bits of integers moved down, by the numbers at the same place.
 -- @function torch.crshift
 -- @as pair
--- @also x:crshift()
+-- @also Tensor:crshift()
 -- @usage torch.crshift(torch.IntTensor{8, 8}, torch.IntTensor{1, 3}) --> [4 1]
 
 --- The bits that integers at the same place have in common.
 -- @function torch.cbitand
 -- @as pair
--- @also x:cbitand()
+-- @also Tensor:cbitand()
 -- @usage torch.cbitand(torch.IntTensor{6}, torch.IntTensor{3}) --> [2]
 
 --- The bits that one of the integers at the same place has.
 -- @function torch.cbitor
 -- @as pair
--- @also x:cbitor()
+-- @also Tensor:cbitor()
 -- @usage torch.cbitor(torch.IntTensor{6}, torch.IntTensor{3}) --> [7]
 
 --- The bits that just one of the integers at the same place has.
 -- @function torch.cbitxor
 -- @as pair
--- @also x:cbitxor()
+-- @also Tensor:cbitxor()
 -- @usage torch.cbitxor(torch.IntTensor{6}, torch.IntTensor{3}) --> [5]
 
 --- The angles of the points whose y and x stand at the same place.
 -- @function torch.atan2
 -- @as pair
--- @also x:atan2()
+-- @also Tensor:atan2()
 -- @usage torch.atan2(torch.Tensor{0, 1}, torch.Tensor{1, 0}) --> [0 1.571]
 
 --- Adds a number to each element, or another tensor's elements, times a number if one stands
 -- between.
 -- @function torch.add
 -- @as scaled
--- @also x:add()
+-- @also Tensor:add()
 -- @usage torch.add(torch.Tensor{1, 2}, 10, torch.Tensor{1, 1}) --> [11 12]
 
 --- Takes a number or another tensor's elements away from each element.
 -- @function torch.csub
 -- @as scaled
--- @also x:csub()
+-- @also Tensor:csub()
 -- @usage torch.csub(torch.Tensor{5, 5}, torch.Tensor{1, 2}) --> [4 3]
 
 --- The larger one of each element and the number, or the element at the same place.
 -- @function torch.cmax
 -- @as either
--- @also x:cmax()
+-- @also Tensor:cmax()
 -- @usage torch.cmax(torch.Tensor{1, 5}, 3) --> [3 5]
 
 --- The smaller one of each element and the number, or the element at the same place.
 -- @function torch.cmin
 -- @as either
--- @also x:cmin()
+-- @also Tensor:cmin()
 -- @usage torch.cmin(torch.Tensor{1, 5}, 3) --> [1 3]
 
 --- Adds the products of two tensors' elements, times a number.
 -- @function torch.addcmul
 -- @as threefold
--- @also x:addcmul()
+-- @also Tensor:addcmul()
 -- @usage torch.addcmul(torch.Tensor{1}, 2, torch.Tensor{3}, torch.Tensor{4}) --> [25]
 
 --- Adds the quotients of two tensors' elements, times a number.
 -- @function torch.addcdiv
 -- @as threefold
--- @also x:addcdiv()
+-- @also Tensor:addcdiv()
 -- @usage torch.addcdiv(torch.Tensor{1}, 2, torch.Tensor{6}, torch.Tensor{3}) --> [5]
 
 --- Where elements are equal.
 -- @function torch.eq
 -- @as comparison
--- @also x:eq()
+-- @also Tensor:eq()
 -- @usage torch.eq(torch.Tensor{1, 2}, 2) --> [0 1]
 
 --- Where elements differ.
 -- @function torch.ne
 -- @as comparison
--- @also x:ne()
+-- @also Tensor:ne()
 -- @usage torch.ne(torch.Tensor{1, 2}, 2) --> [1 0]
 
 --- Where elements are below the number, or the element at the same place.
 -- @function torch.lt
 -- @as comparison
--- @also x:lt()
+-- @also Tensor:lt()
 -- @usage torch.lt(torch.Tensor{1, 2, 3}, 2) --> [1 0 0]
 
 --- Where elements are not above the number, or the element at the same place.
 -- @function torch.le
 -- @as comparison
--- @also x:le()
+-- @also Tensor:le()
 -- @usage torch.le(torch.Tensor{1, 2, 3}, 2) --> [1 1 0]
 
 --- Where elements are above the number, or the element at the same place.
 -- @function torch.gt
 -- @as comparison
--- @also x:gt()
+-- @also Tensor:gt()
 -- @usage torch.gt(torch.Tensor{1, 2, 3}, 2) --> [0 0 1]
 
 --- Where elements are not below the number, or the element at the same place.
 -- @function torch.ge
 -- @as comparison
--- @also x:ge()
+-- @also Tensor:ge()
 -- @usage torch.ge(torch.Tensor{1, 2, 3}, 2) --> [0 1 1]
 
 --- Limits each element to min..max.
 -- @function torch.clamp
 -- @as pointcall
--- @also x:clamp()
+-- @also Tensor:clamp()
 -- @param x tensor: of any size
 -- @param min number: the least value
 -- @param max number: the largest value
@@ -756,7 +756,7 @@ end)
 --- x + weight (y - x): between the elements of two tensors.
 -- @function torch.lerp
 -- @as pointcall
--- @also x:lerp()
+-- @also Tensor:lerp()
 -- @param x tensor: of any size
 -- @param y tensor: of its size
 -- @param weight number: 0 returns x, 1 returns y
@@ -765,12 +765,12 @@ end)
 --- Sets all elements to a number.
 -- @function torch.fill
 -- @as selfpoint
--- @also x:fill()
+-- @also Tensor:fill()
 -- @param value number: the number
 -- @usage torch.Tensor(3):fill(7) --> [7 7 7]
 
 --- Sets all elements to 0.
 -- @function torch.zero
 -- @as selfpoint
--- @also x:zero()
+-- @also Tensor:zero()
 -- @usage torch.Tensor{5, 6}:zero() --> [0 0]

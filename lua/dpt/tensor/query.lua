@@ -116,7 +116,12 @@ both('cdata', function(t)
    return check('cdata', 'self', t)
 end)
 
---- Counting is dpt's own affair: these keep scripts that count by hand running.
+--- Nothing: memory is counted by dpt; for scripts that counted by hand.
+-- @function Tensor:retain
+-- @as tensormethod
+-- @also Tensor:free()
+-- @return the tensor
+-- @usage torch.Tensor{2}:retain():free() --> [2]
 method('retain free', function(t) return t end)
 
 --- A number that identifies an object while it lives: two storages in Lua over the same memory have
@@ -141,101 +146,102 @@ end
 --- The sizes, a LongStorage, or one of them.
 -- @function torch.size
 -- @as viewof
--- @also x:size()
+-- @also Tensor:size()
 -- @param dim? number: only this one
 -- @usage torch.ones(2, 3):size() --> 2x3
 
 --- The distances in memory from one index to the next, or one of them.
 -- @function torch.stride
 -- @as viewof
--- @also x:stride()
+-- @also Tensor:stride()
 -- @param dim? number: only this one
 -- @usage torch.ones(2, 3):stride() --> 3x1
 
 --- How many dimensions; 0: an empty tensor.
 -- @function torch.dim
 -- @as viewof
--- @also x:dim()
+-- @also Tensor:dim()
 -- @usage torch.ones(2, 3):dim() --> 2
 
 --- How many dimensions, by its longer name.
 -- @function torch.nDimension
 -- @as viewof
--- @also x:nDimension()
+-- @also Tensor:nDimension()
 -- @usage torch.ones(2, 3):nDimension() --> 2
 
 --- How many elements.
 -- @function torch.nElement
 -- @as viewof
--- @also x:nElement()
+-- @also Tensor:nElement()
 -- @usage torch.ones(2, 3):nElement() --> 6
 
 --- How many elements, by its shorter name.
 -- @function torch.numel
 -- @as viewof
--- @also x:numel()
+-- @also Tensor:numel()
 -- @usage torch.ones(2, 3):numel() --> 6
 
 --- The memory behind a tensor; nil: it has none.
 -- @function torch.storage
 -- @as viewof
--- @also x:storage()
+-- @also Tensor:storage()
 -- @usage #torch.ones(2, 3):storage() --> 6
 
 --- Where in its storage a tensor begins, from 1 on.
 -- @function torch.storageOffset
 -- @as viewof
--- @also x:storageOffset()
+-- @also Tensor:storageOffset()
 -- @usage torch.range(1, 5):narrow(1, 3, 1):storageOffset() --> 3
 
 --- A C pointer to the first element of a host tensor.
 -- @function torch.data
 -- @as viewof
--- @also x:data()
+-- @also Tensor:data()
 -- @usage torch.FloatTensor{7}:data()[0] --> 7
 
 --- The C structure of a tensor.
 -- @function torch.cdata
 -- @as viewof
--- @also x:cdata()
+-- @also Tensor:cdata()
 -- @usage torch.cdata(torch.ones(1)) ~= nil --> true
 
 --- Bytes of an element.
 -- @function torch.elementSize
 -- @as viewof
--- @also x:elementSize()
+-- @also Tensor:elementSize()
 -- @usage torch.FloatTensor(1):elementSize() --> 4
 
 --- Whether elements stand in order and without gaps.
 -- @function torch.isContiguous
 -- @as viewof
--- @also x:isContiguous()
+-- @also Tensor:isContiguous()
 -- @usage torch.ones(2, 3):t():isContiguous() --> false
 
 --- Whether two tensors have the same sizes.
 -- @function torch.isSameSizeAs
 -- @as viewof
--- @also x:isSameSizeAs()
+-- @also Tensor:isSameSizeAs()
 -- @param y tensor: of any size
 -- @usage torch.ones(2, 3):isSameSizeAs(torch.ones(3, 2)) --> false
 
 --- Whether the sizes are these.
 -- @function torch.isSize
 -- @as viewof
--- @also x:isSize()
+-- @also Tensor:isSize()
 -- @param sizes storage: a LongStorage
 -- @usage torch.ones(2, 3):isSize(torch.LongStorage{2, 3}) --> true
 
 --- Whether two tensors have the same memory, sizes and strides.
 -- @function torch.isSetTo
 -- @as viewof
--- @also x:isSetTo()
+-- @also Tensor:isSetTo()
 -- @param y tensor: of any size
 -- @usage (function() local a = torch.ones(2) return a:isSetTo(a:view(2)) end)() --> true
 
 --- Whether a value is a tensor.
 -- @function torch.isTensor
 -- @as plaintensor
+-- @also Tensor:isTensor()
 -- @param value any: what is asked about
 -- @usage torch.isTensor(torch.ones(1)) --> true
 
@@ -248,18 +254,18 @@ end
 --- The device of a tensor; 0: host memory.
 -- @function torch.getDevice
 -- @as viewof
--- @also x:getDevice()
+-- @also Tensor:getDevice()
 -- @usage torch.CudaTensor(2):getDevice() --> 1
 
 --- The elements as tables in tables.
 -- @function torch.totable
 -- @as viewof
--- @also x:totable()
+-- @also Tensor:totable()
 -- @usage torch.totable(torch.Tensor{{1, 2}, {3, 4}}) --> {{1 2} {3 4}}
 
 --- The name of a tensor's type, or the tensor as one of another type.
 -- @function torch.type
 -- @as viewof
--- @also x:type()
+-- @also Tensor:type()
 -- @param name? string: the type to convert to
 -- @usage torch.ones(1):type 'torch.IntTensor' --> [1]

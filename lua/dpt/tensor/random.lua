@@ -56,6 +56,13 @@ local function generator(a, ...)
    return default.ptr_, a, ...
 end
 
+--- A generator with the same state.
+-- @function torch.Generator:clone
+-- @as plaintorch
+-- @within random
+-- @return a torch.Generator
+-- @usage (function() local g = torch.Generator() torch.manualSeed(g, 3) local h = g:clone() return
+--    torch.random(g, 9) == torch.random(h, 9) end)() --> true
 generatorMethods.clone = function(g)
    local copy = newGenerator()
    C.dpt_generator_copy(copy.ptr_, g.ptr_)
@@ -320,7 +327,7 @@ core.generator = function() return default.ptr_ end
 --- Numbers that are equally likely between a and b.
 -- @function torch.uniform
 -- @as draw
--- @also x:uniform()
+-- @also Tensor:uniform()
 -- @param a? number: lower end (0)
 -- @param b? number: upper end (1)
 -- @usage torch.FloatTensor(3):uniform(5, 6):ge(5) --> [1 1 1]
@@ -328,7 +335,7 @@ core.generator = function() return default.ptr_ end
 --- Numbers of the normal distribution.
 -- @function torch.normal
 -- @as draw
--- @also x:normal()
+-- @also Tensor:normal()
 -- @param mean? number: 0
 -- @param std? number: 1
 -- @usage torch.FloatTensor(4):normal(0, 1):size() --> 4
@@ -336,7 +343,7 @@ core.generator = function() return default.ptr_ end
 --- Whole numbers from a to b.
 -- @function torch.random
 -- @as draw
--- @also x:random()
+-- @also Tensor:random()
 -- @param a? number: least (1)
 -- @param b? number: largest
 -- @usage torch.IntTensor(4):random(7, 7) --> [7 7 7 7]
@@ -344,28 +351,28 @@ core.generator = function() return default.ptr_ end
 --- 1 with probability p, else 0.
 -- @function torch.bernoulli
 -- @as draw
--- @also x:bernoulli()
+-- @also Tensor:bernoulli()
 -- @param p? number: of a 1 (0.5)
 -- @usage torch.FloatTensor(3):bernoulli(1) --> [1 1 1]
 
 --- Numbers of the exponential distribution.
 -- @function torch.exponential
 -- @as draw
--- @also x:exponential()
+-- @also Tensor:exponential()
 -- @param lambda? number: the rate (1)
 -- @usage torch.FloatTensor(3):exponential(2):ge(0) --> [1 1 1]
 
 --- Trials up to the first success.
 -- @function torch.geometric
 -- @as draw
--- @also x:geometric()
+-- @also Tensor:geometric()
 -- @param p number: of success
 -- @usage torch.IntTensor(3):geometric(0.5):ge(1) --> [1 1 1]
 
 --- Numbers of the Cauchy distribution.
 -- @function torch.cauchy
 -- @as draw
--- @also x:cauchy()
+-- @also Tensor:cauchy()
 -- @param median? number: 0
 -- @param sigma? number: 1
 -- @usage torch.FloatTensor(3):cauchy(0, 1):size() --> 3
@@ -373,7 +380,7 @@ core.generator = function() return default.ptr_ end
 --- Numbers whose logarithms are normal.
 -- @function torch.logNormal
 -- @as draw
--- @also x:logNormal()
+-- @also Tensor:logNormal()
 -- @param mean? number: of the result (1)
 -- @param std? number: of the result (2)
 -- @usage torch.FloatTensor(3):logNormal(1, 2):gt(0) --> [1 1 1]
@@ -381,7 +388,7 @@ core.generator = function() return default.ptr_ end
 --- Indices, drawn with probabilities in proportion to weights.
 -- @function torch.multinomial
 -- @as drawcall
--- @also x:multinomial()
+-- @also Tensor:multinomial()
 -- @param p tensor: n weights or B x n
 -- @param count number: how many are drawn
 -- @param replacement? boolean: true: an index may come again
@@ -390,13 +397,14 @@ core.generator = function() return default.ptr_ end
 --- Tables that make drawing many indices quick.
 -- @function torch.multinomialAliasSetup
 -- @as drawcall
--- @also x:multinomialAliasSetup()
+-- @also Tensor:multinomialAliasSetup()
 -- @param p tensor: n weights
 -- @usage #torch.multinomialAliasSetup(torch.Tensor{0.5, 0.5}) --> 2
 
 --- Fills a LongTensor with indices, by torch.multinomialAliasSetup's tables.
 -- @function torch.multinomialAlias
 -- @as generatorcall
+-- @also Tensor:multinomialAlias()
 -- @param result tensor: LongTensor
 -- @param state table: of torch.multinomialAliasSetup
 -- @usage torch.multinomialAlias(torch.LongTensor(2),
@@ -405,17 +413,40 @@ core.generator = function() return default.ptr_ end
 --- A tensor of numbers equally likely between 0 and 1.
 -- @function torch.rand
 -- @as drawmake
+-- @also Tensor:rand()
 -- @param sizes number: as many as dimensions, or a LongStorage
 -- @usage torch.rand(2, 3):size() --> 2x3
 
 --- A tensor of normal numbers.
 -- @function torch.randn
 -- @as drawmake
+-- @also Tensor:randn()
 -- @param sizes number: as many as dimensions, or a LongStorage
 -- @usage torch.randn(2, 2):size() --> 2x2
 
 --- The numbers 1 to n in random order.
 -- @function torch.randperm
 -- @as drawmake
+-- @also Tensor:randperm()
 -- @param n number: how many
 -- @usage torch.randperm(4):sum() --> 10
+
+--- Writes the state into an open file, as writeObject does.
+-- @function torch.Generator:write
+-- @as plaintorch
+-- @within random
+-- @param file torch.File: open to write
+-- @return nothing
+-- @usage (function() local g, f = torch.Generator(), torch.MemoryFile() torch.manualSeed(g, 5)
+--    g:write(f) local a = torch.random(g, 1000) f:seek(1) g:read(f) return a == torch.random(g,
+--    1000) end)() --> true
+
+--- Becomes the generator that write has put into a file.
+-- @function torch.Generator:read
+-- @as plaintorch
+-- @within random
+-- @param file torch.File: open to read
+-- @return nothing
+-- @usage (function() local f, h = torch.MemoryFile(), torch.Generator() h:write(f) f:seek(1) local
+--    g = torch.Generator() g:read(f) return torch.random(g, 99) == torch.random(h, 99) end)() -->
+--    true

@@ -298,61 +298,61 @@ end
 --- The sum of all elements, or along a dimension.
 -- @function torch.sum
 -- @as reduce
--- @also x:sum()
+-- @also Tensor:sum()
 -- @usage torch.sum(torch.Tensor{{1, 2}, {3, 4}}, 1) --> [4 6]
 
 --- The product of all elements, or along a dimension.
 -- @function torch.prod
 -- @as reduce
--- @also x:prod()
+-- @also Tensor:prod()
 -- @usage torch.prod(torch.Tensor{{1, 2}, {3, 4}}, 2) --> [2 12]
 
 --- The mean of all elements, or along a dimension.
 -- @function torch.mean
 -- @as reduce
--- @also x:mean()
+-- @also Tensor:mean()
 -- @usage torch.mean(torch.Tensor{{1, 2}, {3, 4}}, 1) --> [2 3]
 
 --- The variance (divided by n - 1) of all elements, or along a dimension.
 -- @function torch.var
 -- @as reduce
--- @also x:var()
+-- @also Tensor:var()
 -- @usage torch.var(torch.Tensor{1, 2, 3, 4}) --> 1.667
 
 --- The standard deviation (by n - 1) of all elements, or along a dimension.
 -- @function torch.std
 -- @as reduce
--- @also x:std()
+-- @also Tensor:std()
 -- @usage torch.std(torch.Tensor{1, 3}) --> 1.414
 
 --- The largest element, or the largest ones along a dimension.
 -- @function torch.max
 -- @as reduceindex
--- @also x:max()
+-- @also Tensor:max()
 -- @usage torch.max(torch.Tensor{{1, 9}, {8, 2}}, 2) --> [9 8], [2 1]
 
 --- The least element, or the least ones along a dimension.
 -- @function torch.min
 -- @as reduceindex
--- @also x:min()
+-- @also Tensor:min()
 -- @usage torch.min(torch.Tensor{{1, 9}, {8, 2}}, 2) --> [1 2], [1 2]
 
 --- The element in the middle of the order; of an even number the lower one.
 -- @function torch.median
 -- @as reduceindex
--- @also x:median()
+-- @also Tensor:median()
 -- @usage torch.median(torch.Tensor{5, 1, 3}, 1) --> [3], [3]
 
 --- The most frequent elements along a dimension (the last one).
 -- @function torch.mode
 -- @as reduceindex
--- @also x:mode()
+-- @also Tensor:mode()
 -- @usage torch.mode(torch.Tensor{1, 2, 2, 3}, 1) --> [2], [3]
 
 --- The p-norm of all elements, or along a dimension.
 -- @function torch.norm
 -- @as reducecall
--- @also x:norm()
+-- @also Tensor:norm()
 -- @param x tensor: of any size
 -- @param p? number: the exponent (2)
 -- @param dim? number: the dimension; none: all elements
@@ -361,7 +361,7 @@ end
 --- The p-norm of the difference of two tensors, a number.
 -- @function torch.dist
 -- @as reducecall
--- @also x:dist()
+-- @also Tensor:dist()
 -- @param x tensor: of any size
 -- @param y tensor: of its size
 -- @param p? number: the exponent (2)
@@ -370,7 +370,7 @@ end
 --- Shortens the slices along a dimension whose p-norm is above a number.
 -- @function torch.renorm
 -- @as reducecall
--- @also x:renorm()
+-- @also Tensor:renorm()
 -- @param x tensor: of any size
 -- @param p number: the exponent
 -- @param dim number: the dimension whose slices are shortened
@@ -380,21 +380,21 @@ end
 --- Whether no element is 0.
 -- @function torch.all
 -- @as reducecall
--- @also x:all()
+-- @also Tensor:all()
 -- @param x tensor: ByteTensor
 -- @usage torch.all(torch.ByteTensor{1, 1, 0}) --> false
 
 --- Whether an element is not 0.
 -- @function torch.any
 -- @as reducecall
--- @also x:any()
+-- @also Tensor:any()
 -- @param x tensor: ByteTensor
 -- @usage torch.any(torch.ByteTensor{1, 1, 0}) --> true
 
 --- Sums up to each element along a dimension.
 -- @function torch.cumsum
 -- @as reducecall
--- @also x:cumsum()
+-- @also Tensor:cumsum()
 -- @param x tensor: of any size
 -- @param dim? number: the dimension (1)
 -- @usage torch.cumsum(torch.Tensor{1, 2, 3}) --> [1 3 6]
@@ -402,7 +402,7 @@ end
 --- Products up to each element along a dimension.
 -- @function torch.cumprod
 -- @as reducecall
--- @also x:cumprod()
+-- @also Tensor:cumprod()
 -- @param x tensor: of any size
 -- @param dim? number: the dimension (1)
 -- @usage torch.cumprod(torch.Tensor{1, 2, 3}) --> [1 2 6]
@@ -410,7 +410,7 @@ end
 --- The elements in order along a dimension, and their indices.
 -- @function torch.sort
 -- @as reducecall
--- @also x:sort()
+-- @also Tensor:sort()
 -- @param x tensor: of any size
 -- @param dim? number: the dimension (the last)
 -- @param descending? boolean: true: the largest first
@@ -419,7 +419,7 @@ end
 --- The k least elements along a dimension, or the largest, and their indices.
 -- @function torch.topk
 -- @as reducecall
--- @also x:topk()
+-- @also Tensor:topk()
 -- @param x tensor: of any size
 -- @param k? number: how many (1)
 -- @param dim? number: the dimension (the last)
@@ -430,7 +430,7 @@ end
 --- The element that is number k of the order along a dimension, and its index.
 -- @function torch.kthvalue
 -- @as reducecall
--- @also x:kthvalue()
+-- @also Tensor:kthvalue()
 -- @param x tensor: of any size
 -- @param k number: the place in the order, from 1 on
 -- @param dim? number: the dimension (the last)
@@ -439,7 +439,7 @@ end
 --- How many elements fall into each of equal parts between min and max.
 -- @function torch.histc
 -- @as reducecall
--- @also x:histc()
+-- @also Tensor:histc()
 -- @param x tensor: of any size
 -- @param bins? number: how many (100)
 -- @param min? number: the lower end (the least element)
@@ -449,7 +449,7 @@ end
 --- torch.histc of each row of a matrix.
 -- @function torch.bhistc
 -- @as reducecall
--- @also x:bhistc()
+-- @also Tensor:bhistc()
 -- @param x tensor: a matrix
 -- @param bins? number: how many (100)
 -- @param min? number: the lower end (the least element)
@@ -459,7 +459,7 @@ end
 --- Whether two tensors have the same sizes and elements.
 -- @function torch.equal
 -- @as reducecall
--- @also x:equal()
+-- @also Tensor:equal()
 -- @param x tensor: of any size
 -- @param y tensor: of any size
 -- @usage torch.equal(torch.ones(2), torch.ones(2)) --> true

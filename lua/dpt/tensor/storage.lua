@@ -158,27 +158,55 @@ ffi.metatype(storageType, {
    end,
 })
 
+--- How many elements it has; `#` says the same.
+-- @function Storage:size
+-- @as storage
+-- @return a number
+-- @usage torch.FloatStorage(3):size() --> 3
 storageMethod('size', function(s)
    check('size', s)
    return length(s)
 end)
 for kind, methods in pairs(core.storageMethods) do
+
    --- The bytes of an element; the object is not needed: torch.FloatStorage.elementSize().
+   -- @function Storage:elementSize
+   -- @as storage
+   -- @return a number
+   -- @usage torch.FloatStorage.elementSize() --> 4
    function methods.elementSize() return core.elementSizes[kind] end
 end
 
 --- Changes the size; elements that stay keep their values.
+-- @function Storage:resize
+-- @as storage
+-- @param size number: how many elements it has then
+-- @return the storage
+-- @raise if it stands for a file, shared memory or a foreign pointer
+-- @usage torch.IntStorage{1, 2, 3}:resize(2) --> 1x2
 storageMethod('resize', function(s, n)
    check('resize', s)
    lib.storage_resize(s.ptr_, core.checkInteger('resize', 'size', n))
    return s
 end)
 
+--- Sets all elements of the storage to a number.
+-- @function Storage:fill
+-- @as storage
+-- @param value number: what they become
+-- @return the storage
+-- @usage torch.IntStorage(3):fill(7) --> 7x7x7
 storageMethod('fill', function(s, v)
    check('fill', s)
    lib.fill(whole(s), core.checkNumber('fill', 'value', v))
    return s
 end)
+
+--- Sets all elements of the storage to 0.
+-- @function Storage:zero
+-- @as storage
+-- @return the storage
+-- @usage torch.IntStorage(2):zero() --> 0x0
 storageMethod('zero', function(s)
    check('zero', s)
    lib.fill(whole(s), 0)
@@ -186,6 +214,11 @@ storageMethod('zero', function(s)
 end)
 
 --- Copies from a storage of any type with as many elements.
+-- @function Storage:copy
+-- @as storage
+-- @param from storage: of any type and side, with as many elements
+-- @return the storage
+-- @usage torch.IntStorage(2):copy(torch.DoubleStorage{1.5, 2}) --> 1x2
 storageMethod('copy', function(s, from)
    check('copy', s)
    if not istype(storageType, from) then core.usage('copy', 'a storage', from) end
@@ -198,6 +231,12 @@ storageMethod('copy', function(s, from)
 end)
 
 --- Byte and Char storages: the bytes as a string; with an argument: become that string's bytes.
+-- @function Storage:string
+-- @as storage
+-- @param text? string: whose bytes the storage takes
+-- @return the bytes as a string, or the storage if there is a text
+-- @raise if it is no ByteStorage or CharStorage
+-- @usage torch.CharStorage():string('abc'):string() --> abc
 storageMethod('string', function(s, text)
    check('string', s)
    local dtype = s.kind_ % ON_DEVICE
@@ -220,6 +259,11 @@ storageMethod('string', function(s, text)
    return s
 end)
 
+--- Its elements as a list of numbers.
+-- @function Storage:totable
+-- @as storage
+-- @return a table
+-- @usage torch.IntStorage{4, 5}:totable() --> {4 5}
 storageMethod('totable', function(s)
    check('totable', s)
    local result, n = {}, length(s)
@@ -231,22 +275,49 @@ storageMethod('totable', function(s)
 end)
 
 --- A pointer to the elements in host memory; on devices the address, not to be followed.
+-- @function Storage:data
+-- @as storage
+-- @return C data: a pointer of the element's C type, good as long as the storage is
+-- @usage torch.IntStorage{4, 5}:data()[1] --> 5
 storageMethod('data', function(s)
    check('data', s)
    return pointer(s)
 end)
+
+--- The C object behind the storage, for calls of the C interface.
+-- @function Storage:cdata
+-- @as storage
+-- @return C data: a pointer to a dpt_storage
+-- @usage torch.IntStorage(1):cdata() ~= nil --> true
 storageMethod('cdata', function(s)
    check('cdata', s)
    return s.ptr_
 end)
+
 --- Counting is dpt's own affair: these keep scripts that count by hand running.
+-- @function Storage:retain
+-- @as storage
+-- @also Storage:free()
+-- @return the storage
+-- @usage torch.IntStorage{3}:retain():free() --> 3
 storageMethod('retain free', function(s) return s end)
+
+--- The device on which it lies.
+-- @function Storage:getDevice
+-- @as storage
+-- @return a number from 1; 0: in host memory
+-- @usage torch.CudaStorage(1):getDevice(), torch.FloatStorage(1):getDevice() --> 1, 0
 storageMethod('getDevice', function(s)
    check('getDevice', s)
    return C.dpt_storage_device(s.ptr_)
 end)
 
 --- The type's name; with a name: itself if it is of that type, else a copy of that type.
+-- @function Storage:type
+-- @as storage
+-- @param name? string: a storage type, as 'torch.IntStorage'
+-- @return the type's name, or a storage of that type
+-- @usage torch.FloatStorage{1.5}:type('torch.IntStorage') --> 1
 local function convert(s, name)
    check('type', s)
    if name == nil then return core.storageNames[s.kind_] end
@@ -258,6 +329,27 @@ local function convert(s, name)
    return core.newStorage(kind, length(s)):copy(s)
 end
 storageMethod('type', convert)
+
+--- A copy of the elements as the type that the method is named after; itself if it is of that type.
+-- @function Storage:float
+-- @as storage
+-- @also Storage:byte()
+-- @also Storage:char()
+-- @also Storage:short()
+-- @also Storage:int()
+-- @also Storage:long()
+-- @also Storage:half()
+-- @also Storage:double()
+-- @also Storage:cuda()
+-- @also Storage:cudaByte()
+-- @also Storage:cudaChar()
+-- @also Storage:cudaShort()
+-- @also Storage:cudaInt()
+-- @also Storage:cudaLong()
+-- @also Storage:cudaHalf()
+-- @also Storage:cudaDouble()
+-- @return a storage of that type
+-- @usage torch.DoubleStorage{1.5, 2}:float():type() --> torch.FloatStorage
 core.eachKind(function(kind)
    local name = core.names[kind]
    storageMethod(name:sub(1, 1):lower() .. name:sub(2), function(s)
@@ -266,3 +358,34 @@ core.eachKind(function(kind)
 end)
 
 core.storageLength, core.storageTensor, core.storagePointer = length, whole, pointer
+
+--- What methods of storages have in common, for the reference.
+-- @pattern storage
+-- @within storages
+-- @follows Torch7's torch
+-- @raise if an argument is of another kind, or a size or an index is out of range, at the script's
+--    line
+
+--- Another storage of this type; it takes what the constructor takes.
+-- @function Storage:new
+-- @as storage
+-- @param size? number: how many elements; or a table of numbers, a storage to look into, a file's
+--    path
+-- @return the new storage
+-- @usage torch.FloatStorage().new(3):fill(2) --> 2x2x2
+
+--- Writes its size and its elements into an open file, as writeObject does.
+-- @function Storage:write
+-- @as storage
+-- @param file torch.File: open to write
+-- @return nothing
+-- @usage (function() local f = torch.MemoryFile() torch.IntStorage{7, 8}:write(f) f:seek(1) local s
+--    = torch.IntStorage() s:read(f) return s end)() --> 7x8
+
+--- Becomes what write has put into a file.
+-- @function Storage:read
+-- @as storage
+-- @param file torch.File: open to read
+-- @return nothing
+-- @usage (function() local f = torch.MemoryFile() torch.FloatStorage{0.5}:write(f) f:seek(1) local
+--    s = torch.FloatStorage() s:read(f) return s end)() --> 0.5

@@ -286,7 +286,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- A part along a dimension, in the same memory.
 -- @function torch.narrow
 -- @as viewof
--- @also x:narrow()
+-- @also Tensor:narrow()
 -- @param dim number: the dimension, from 1 on
 -- @param first number: the first one, from 1 on
 -- @param count number: how many
@@ -295,7 +295,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- One slice, without that dimension, in the same memory.
 -- @function torch.select
 -- @as viewof
--- @also x:select()
+-- @also Tensor:select()
 -- @param dim number: the dimension, from 1 on
 -- @param index number: from 1 on
 -- @usage torch.Tensor{{1, 2}, {3, 4}}:select(1, 2) --> [3 4]
@@ -303,7 +303,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- A part along the first dimensions, in the same memory.
 -- @function torch.sub
 -- @as viewof
--- @also x:sub()
+-- @also Tensor:sub()
 -- @param first number: the first one, from 1 on
 -- @param last number: and so on for each dimension
 -- @param negative: from the end
@@ -312,7 +312,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- The same memory under other sizes.
 -- @function torch.view
 -- @as viewof
--- @also x:view()
+-- @also Tensor:view()
 -- @param sizes number: or a LongStorage
 -- @param one may be -1
 -- @usage torch.range(1, 6):view(2, -1):size() --> 2x3
@@ -320,27 +320,27 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- The same memory under another tensor's sizes.
 -- @function torch.viewAs
 -- @as viewof
--- @also x:viewAs()
+-- @also Tensor:viewAs()
 -- @param y tensor: whose sizes it gets
 -- @usage torch.range(1, 4):viewAs(torch.ones(2, 2)):size() --> 2x2
 
 --- The elements under other sizes: a view, if there is one, else a copy.
 -- @function torch.reshape
 -- @as viewof
--- @also x:reshape()
+-- @also Tensor:reshape()
 -- @param sizes number: or a LongStorage
 -- @usage torch.reshape(torch.ones(2, 3), 6):size() --> 6
 
 --- A matrix with rows and columns exchanged, in the same memory.
 -- @function torch.t
 -- @as viewof
--- @also x:t()
+-- @also Tensor:t()
 -- @usage torch.Tensor{{1, 2}, {3, 4}}:t() --> [1 3 2 4]
 
 --- Two dimensions exchanged, in the same memory.
 -- @function torch.transpose
 -- @as viewof
--- @also x:transpose()
+-- @also Tensor:transpose()
 -- @param dim1 number: a dimension, from 1 on
 -- @param dim2 number: the other one
 -- @usage torch.ones(2, 3, 4):transpose(1, 3):size() --> 4x3x2
@@ -348,28 +348,28 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- The dimensions in another order, in the same memory.
 -- @function torch.permute
 -- @as viewof
--- @also x:permute()
+-- @also Tensor:permute()
 -- @param dims number: all dimensions in their new order
 -- @usage torch.ones(2, 3, 4):permute(2, 3, 1):size() --> 3x4x2
 
 --- Without the dimensions of size 1, in the same memory.
 -- @function torch.squeeze
 -- @as viewof
--- @also x:squeeze()
+-- @also Tensor:squeeze()
 -- @param dim? number: only this one
 -- @usage torch.ones(2, 1, 3):squeeze():size() --> 2x3
 
 --- With a dimension of size 1 more, in the same memory.
 -- @function torch.unsqueeze
 -- @as viewof
--- @also x:unsqueeze()
+-- @also Tensor:unsqueeze()
 -- @param dim number: where it is
 -- @usage torch.ones(2, 3):unsqueeze(2):size() --> 2x1x3
 
 --- All windows along a dimension, behind all dimensions, in the same memory.
 -- @function torch.unfold
 -- @as viewof
--- @also x:unfold()
+-- @also Tensor:unfold()
 -- @param dim number: the dimension, from 1 on
 -- @param size number: of a window
 -- @param step number: from one to the next
@@ -378,28 +378,28 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- Dimensions of size 1 repeated without a copy.
 -- @function torch.expand
 -- @as viewof
--- @also x:expand()
+-- @also Tensor:expand()
 -- @param sizes number: or a LongStorage
 -- @usage torch.Tensor{{1}, {2}}:expand(2, 2) --> [1 1 2 2]
 
 --- Dimensions of size 1 repeated to another tensor's sizes, without a copy.
 -- @function torch.expandAs
 -- @as viewof
--- @also x:expandAs()
+-- @also Tensor:expandAs()
 -- @param y tensor: whose sizes it gets
 -- @usage torch.Tensor{{1, 2}}:expandAs(torch.ones(2, 2)) --> [1 2 1 2]
 
 --- Copies of a tensor beside each other.
 -- @function torch.repeatTensor
 -- @as viewof
--- @also x:repeatTensor()
+-- @also Tensor:repeatTensor()
 -- @param counts number: or a LongStorage: how often along each dimension
 -- @usage torch.repeatTensor(torch.Tensor{1, 2}, 2) --> [1 2 1 2]
 
 --- A table of parts of one size along a dimension, the last one smaller.
 -- @function torch.split
 -- @as viewof
--- @also x:split()
+-- @also Tensor:split()
 -- @param size number: of a part
 -- @param dim? number: 1
 -- @usage #torch.split(torch.range(1, 5), 2) --> 3
@@ -407,7 +407,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- A table of n parts along a dimension.
 -- @function torch.chunk
 -- @as viewof
--- @also x:chunk()
+-- @also Tensor:chunk()
 -- @param n number: how many
 -- @param dim? number: 1
 -- @usage #torch.chunk(torch.range(1, 6), 3) --> 3
@@ -415,18 +415,19 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 --- The tensor itself if its elements stand without gaps, else a copy.
 -- @function torch.contiguous
 -- @as viewof
--- @also x:contiguous()
+-- @also Tensor:contiguous()
 -- @usage torch.ones(2, 3):t():contiguous():isContiguous() --> true
 
 --- A copy with memory of its own.
 -- @function torch.clone
 -- @as viewof
--- @also x:clone()
+-- @also Tensor:clone()
 -- @usage torch.Tensor{4, 5}:clone() --> [4 5]
 
 --- Tensors joined along a dimension.
 -- @function torch.cat
 -- @as maketensor
+-- @also Tensor:cat()
 -- @param tensors table: of tensors, or two tensors
 -- @param dim? number: the last
 -- @usage torch.cat(torch.Tensor{1}, torch.Tensor{2, 3}) --> [1 2 3]
