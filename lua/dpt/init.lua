@@ -27,6 +27,13 @@ dpt.optim = require 'dpt.optim'
 
 --- Layers then work on one fixed row block (or image) at a time: the bits of a row's output and
 -- gradInput do not depend on the other rows of its batch. DPT_DETERMINISTIC=1 says the same.
+-- @function dpt.setDeterministic
+-- @as dpt
+-- @param on boolean: true: so it is from now on
+-- @return nothing
+-- @usage (function() local dpt, net, x = require 'dpt', nn.Linear(3, 2), torch.ones(4, 3)
+--    dpt.setDeterministic(true) local y = net:forward(x):clone() dpt.setDeterministic(false) return
+--    torch.equal(y[1], net:forward(x[1])) end)() --> true
 function dpt.setDeterministic(on) dptffi.C.dpt_deterministic_set(on and 1 or 0) end
 
 compat.install(dpt)
@@ -42,6 +49,11 @@ showDevices()
 
 --- Says what the devices are, as DPT_DEVICES does: 'host:4', 'none', 'cuda', 'cuda:0,2'. An error
 -- after the first use of a device.
+-- @function dpt.setDevices
+-- @as dpt
+-- @param spec string: as for DPT_DEVICES
+-- @return nothing
+-- @usage (pcall(require('dpt').setDevices, 5)) --> false
 function dpt.setDevices(spec)
    if type(spec) ~= 'string' then
       dptffi.fail("setDevices: got %s, wanted a string as in 'host:4'", class.torch.type(spec))
@@ -51,9 +63,19 @@ function dpt.setDevices(spec)
 end
 
 --- One line: what the devices are and why.
+-- @function dpt.devices
+-- @as dpt
+-- @return a string
+-- @usage type(require('dpt').devices()) --> string
 function dpt.devices() return dptffi.ffi.string(dptffi.C.dpt_device_report()) end
 
 dptffi.lib.interrupt_install()
 require('dpt.threads.named').loaded()
+
+--- What functions of dpt itself have in common, for the reference.
+-- @pattern dpt
+-- @within utilities
+-- @follows dpt's own
+-- @raise if an argument is of another kind
 
 return dpt

@@ -44,6 +44,11 @@ local function options(default, ...)
    return tolerance or default, label
 end
 
+--- Asserts that a condition holds.
+-- @function torch.Tester:assert
+-- @as assertion
+-- @param condition boolean: what must be true
+-- @usage torch.Tester():assert(1 < 2, 'an order') --> true
 function Tester:assert(condition, ...)
    local label = message(...)
    if type(condition) ~= 'boolean' then
@@ -53,6 +58,17 @@ function Tester:assert(condition, ...)
    return count(self, condition, label, 'BOOL failed: condition is ' .. tostring(condition))
 end
 
+--- Asserts how two numbers or strings compare: eq ==, ne ~=, lt <, le <=, gt >, ge >=.
+-- @function torch.Tester:asserteq
+-- @as assertion
+-- @also torch.Tester:assertne()
+-- @also torch.Tester:assertlt()
+-- @also torch.Tester:assertle()
+-- @also torch.Tester:assertgt()
+-- @also torch.Tester:assertge()
+-- @param a number: or a string
+-- @param b number: or a string
+-- @usage torch.Tester():assertlt(2, 1), torch.Tester():assertge(2, 1) --> false, true
 local function comparison(name, word, holds)
    Tester['assert' .. name] = function(self, a, b, ...)
       local label = message(...)
@@ -71,19 +87,41 @@ comparison('ge', 'GE', function(a, b) return a >= b end)
 comparison('eq', 'EQ', function(a, b) return a == b end)
 comparison('ne', 'NE', function(a, b) return a ~= b end)
 
+--- Asserts that two numbers differ by no more than a tolerance.
+-- @function torch.Tester:assertalmosteq
+-- @as assertion
+-- @param a number: the one
+-- @param b number: the other
+-- @param tolerance? number: the largest difference (1e-16)
+-- @usage torch.Tester():assertalmosteq(1, 1.05, 0.1) --> true
 function Tester:assertalmosteq(a, b, ...)
    local tolerance, label = options(1e-16, ...)
    return count(self, math.abs(a - b) <= tolerance, label,
       ('ALMOST_EQ failed: %s, %s, tolerance %g'):format(a, b, tolerance))
 end
 
---- eq(a, b [, tolerance] [, message]): numbers, strings, tensors, storages, tables of them.
+--- Asserts that two values are equal: numbers, strings, tensors, storages, and tables of them.
+-- @function torch.Tester:eq
+-- @as assertion
+-- @also torch.Tester:assertGeneralEq()
+-- @param a any: the one
+-- @param b any: the other
+-- @param tolerance? number: the largest difference of two numbers (0)
+-- @usage torch.Tester():eq({1, torch.ones(2)}, {1, torch.ones(2)}) --> true
 function Tester:eq(a, b, ...)
    local tolerance, label = options(0, ...)
    local why = compare.difference(a, b, tolerance)
    return count(self, why == nil, label, 'EQ failed: ' .. tostring(why))
 end
 
+--- Asserts that two values are not equal.
+-- @function torch.Tester:ne
+-- @as assertion
+-- @also torch.Tester:assertGeneralNe()
+-- @param a any: the one
+-- @param b any: the other
+-- @param tolerance? number: the largest difference that counts as equal (0)
+-- @usage torch.Tester():ne('a', 'b') --> true
 function Tester:ne(a, b, ...)
    local tolerance, label = options(0, ...)
    return count(self, compare.difference(a, b, tolerance) ~= nil, label,
@@ -99,7 +137,13 @@ local function want(name, is, what, a, b)
    end
 end
 
---- As in Torch7 the sizes may differ, with a warning, if the elements are equal.
+--- Asserts that two tensors have equal elements; with a warning if only their sizes differ.
+-- @function torch.Tester:assertTensorEq
+-- @as assertion
+-- @param a tensor: the one
+-- @param b tensor: the other
+-- @param tolerance? number: the largest difference (0)
+-- @usage torch.Tester():assertTensorEq(torch.ones(2), torch.Tensor{1, 1.5}, 0.5) --> true
 function Tester:assertTensorEq(a, b, ...)
    want('assertTensorEq', torch.isTensor, 'Tensor', a, b)
    local tolerance, label = options(0, ...)
@@ -110,6 +154,13 @@ function Tester:assertTensorEq(a, b, ...)
    return count(self, why == nil, label, 'TensorEQ failed: ' .. tostring(why))
 end
 
+--- Asserts that the elements of two tensors are not all equal.
+-- @function torch.Tester:assertTensorNe
+-- @as assertion
+-- @param a tensor: the one
+-- @param b tensor: the other
+-- @param tolerance? number: the largest difference that counts as equal (0)
+-- @usage torch.Tester():assertTensorNe(torch.ones(2), torch.zeros(2)) --> true
 function Tester:assertTensorNe(a, b, ...)
    want('assertTensorNe', torch.isTensor, 'Tensor', a, b)
    local tolerance, label = options(0, ...)
@@ -121,17 +172,37 @@ Tester.assertGeneralEq, Tester.assertGeneralNe = Tester.eq, Tester.ne
 
 local function isTable(v) return type(v) == 'table' end
 
+--- Asserts that two tables have equal fields.
+-- @function torch.Tester:assertTableEq
+-- @as assertion
+-- @param a table: the one
+-- @param b table: the other
+-- @param tolerance? number: the largest difference of two numbers (0)
+-- @usage torch.Tester():assertTableEq({a = {1}}, {a = {1}}) --> true
 function Tester:assertTableEq(a, b, ...)
    want('assertTableEq', isTable, 'Table', a, b)
    return self:eq(a, b, ...)
 end
 
+--- Asserts that a field of two tables differs.
+-- @function torch.Tester:assertTableNe
+-- @as assertion
+-- @param a table: the one
+-- @param b table: the other
+-- @param tolerance? number: the largest difference that counts as equal (0)
+-- @usage torch.Tester():assertTableNe({1}, {2}) --> true
 function Tester:assertTableNe(a, b, ...)
    want('assertTableNe', isTable, 'Table', a, b)
    return self:ne(a, b, ...)
 end
 
---- Whether f raises something for which accept(error) holds.
+--- Asserts that a function raises something that another function accepts.
+-- @function torch.Tester:assertErrorObj
+-- @as assertion
+-- @param f function: is called
+-- @param accept function: gets what was raised; returns whether that is right
+-- @usage torch.Tester():assertErrorObj(function() error{3} end, function(e) return e[1] == 3 end)
+--    --> true
 function Tester:assertErrorObj(f, accept, ...)
    local label = message(...)
    local ok, why = pcall(f)
@@ -139,20 +210,51 @@ function Tester:assertErrorObj(f, accept, ...)
       .. (ok and 'nothing was raised' or 'raised ' .. tostring(why)))
 end
 
+--- Asserts that a function raises.
+-- @function torch.Tester:assertError
+-- @as assertion
+-- @param f function: is called
+-- @usage torch.Tester():assertError(function() error 'no' end) --> true
 function Tester:assertError(f, ...)
    return self:assertErrorObj(f, function() return true end, ...)
 end
 
+--- Asserts that a function raises that very text.
+-- @function torch.Tester:assertErrorMsg
+-- @as assertion
+-- @param f function: is called
+-- @param text string: all that is raised
+-- @usage torch.Tester():assertErrorMsg(function() error('no', 0) end, 'no') --> true
 function Tester:assertErrorMsg(f, text, ...)
    return self:assertErrorObj(f, function(why) return why == text end, ...)
 end
 
+--- Asserts that a function raises a text that a pattern finds.
+-- @function torch.Tester:assertErrorPattern
+-- @as assertion
+-- @param f function: is called
+-- @param pattern string: of Lua
+-- @usage torch.Tester():assertErrorPattern(function() error 'no such file' end, 'such') --> true
 function Tester:assertErrorPattern(f, pattern, ...)
    return self:assertErrorObj(f, function(why) return tostring(why):find(pattern) ~= nil end, ...)
 end
 
+--- Asserts that a function does not raise.
+-- @function torch.Tester:assertNoError
+-- @as assertion
+-- @param f function: is called
+-- @usage torch.Tester():assertNoError(function() end) --> true
 function Tester:assertNoError(f, ...)
    local label = message(...)
    local ok, why = pcall(f)
    return count(self, ok, label, 'ERROR failed: raised ' .. tostring(why))
 end
+
+--- What assertions have in common, for the reference.
+-- @pattern assertion
+-- @within utilities
+-- @follows Torch7's torch.Tester
+-- @param message? string: stands before the report of a failure
+-- @return whether it holds, which is counted
+-- @raise if an argument is of another kind; what does not hold is only counted, unless
+--    setRethrowErrors says otherwise

@@ -18,7 +18,13 @@ function CmdLine:__init(argumentSeparator, keySeparator)
    self.silentio = false
 end
 
---- A line of help between the options. @param text default: an empty line
+--- A line of help between the options.
+-- @function torch.CmdLine:text
+-- @as cmdline
+-- @param text? string: the line ('')
+-- @return nothing
+-- @usage (function() local c = torch.CmdLine() c:text 'Trains a network' return c.helplines end)()
+--    --> {Trains a network}
 function CmdLine:text(text)
    if text ~= nil and type(text) ~= 'string' then
       dptffi.fail("CmdLine:text: argument 'text' is a %s, wanted a string", torch.type(text))
@@ -26,7 +32,15 @@ function CmdLine:text(text)
    table.insert(self.helplines, text or '')
 end
 
---- An argument that must be given, in the order of these calls. @param kind the type it must have
+--- An argument that must be given; several are given in the order of these calls.
+-- @function torch.CmdLine:argument
+-- @as cmdline
+-- @param key string: its name in what parse returns
+-- @param help string: for the help
+-- @param kind? string: the type that it must have
+-- @return nothing
+-- @usage (function() local c = torch.CmdLine() c:argument('data', 'a folder') return
+--    c:parse{'here'} end)() --> {data=here}
 function CmdLine:argument(key, help, kind)
    local argument = {key = key, help = help, type = kind}
    table.insert(self.arguments, argument)
@@ -34,8 +48,15 @@ function CmdLine:argument(key, help, kind)
 end
 
 --- An option. Numbers and strings take a value; a boolean option alone turns its default round.
--- @param key with its dashes, e.g. '-size'
--- @param kind the value's type; default: that of `default`
+-- @function torch.CmdLine:option
+-- @as cmdline
+-- @param key string: with its dashes, as '-size'
+-- @param default any: a number, string or boolean
+-- @param help? string: for the help
+-- @param kind? string: its type, which is that of the default
+-- @return nothing
+-- @usage (function() local c = torch.CmdLine() c:option('-rate', 0.1) c:option('-fast', false)
+--    return c:parse{'-fast'} end)() --> {fast=true rate=0.1}
 function CmdLine:option(key, default, help, kind)
    if default == nil then dptffi.fail("CmdLine:option: option '%s' has no default value", key) end
    kind = kind or type(default)
@@ -49,6 +70,11 @@ function CmdLine:option(key, default, help, kind)
 end
 
 --- The options' defaults by name.
+-- @function torch.CmdLine:default
+-- @as cmdline
+-- @return a table: name without dashes -> value
+-- @usage (function() local c = torch.CmdLine() c:option('-n', 3) return c:default() end)() -->
+--    {n=3}
 function CmdLine:default()
    local params = {}
    for key, option in pairs(self.options) do params[bare(key)] = option.default end
@@ -56,6 +82,12 @@ function CmdLine:default()
 end
 
 --- Ends the process with what is wrong and the help.
+-- @function torch.CmdLine:error
+-- @as cmdline
+-- @param message string: what is wrong
+-- @return nothing: the process ends with status 1
+-- @usage (function() local exit, c, status = os.exit, torch.CmdLine() os.exit = function(s) status
+--    = s end c.help = function() end c:error '' os.exit = exit return status end)() --> 1
 function CmdLine:error(message)
    io.stderr:write(message, '\n')
    self:help()
@@ -81,9 +113,14 @@ local function readOption(self, params, arg, i)
    return 2
 end
 
---- Reads the words of a command line. -h, -help and --help print the help and end the process.
--- @param arg list of words, such as the global arg
--- @return a table: option or argument name -> value
+--- Reads a command line. What is wrong with it is printed with the help, and ends the process with
+-- status 1; -h and -help print the help.
+-- @function torch.CmdLine:parse
+-- @as cmdline
+-- @param arg table: the words, as in the global arg
+-- @return a table: names without dashes -> values
+-- @usage (function() local c = torch.CmdLine() c:option('-n', 3) return c:parse{'-n', '4'}.n end)()
+--    --> 4
 function CmdLine:parse(arg)
    local params, i, given = self:default(), 1, 0
    while i <= #arg do
@@ -112,9 +149,14 @@ function CmdLine:parse(arg)
 end
 
 --- A name for a folder: what differs from the defaults, sorted, arguments first.
--- @param prefix begins the name
--- @param params what `parse` returned
--- @param ignore name -> true: left out; name -> false: in it even if it is the default
+-- @function torch.CmdLine:string
+-- @as cmdline
+-- @param prefix string: what the name begins with
+-- @param params table: what parse returned
+-- @param ignore? table: name -> true: left out; false: in it even if it is the default
+-- @return a string
+-- @usage (function() local c = torch.CmdLine() c:option('-n', 3) c:option('-m', 1) return
+--    c:string('run', {n = 5, m = 1}, {}) end)() --> run,n=5
 function CmdLine:string(prefix, params, ignore)
    ignore = ignore or {}
    local parts, options, order = {}, {}, {}
@@ -145,9 +187,20 @@ function CmdLine:string(prefix, params, ignore)
 end
 
 --- From now on `log` writes only into its file.
+-- @function torch.CmdLine:silent
+-- @as cmdline
+-- @return nothing
+-- @usage (function() local c = torch.CmdLine() c:silent() return c.silentio end)() --> true
 function CmdLine:silent() self.silentio = true end
 
---- Puts the time before every line of the log. @param format as for os.date
+--- Puts the time before every line of the log.
+-- @function torch.CmdLine:addTime
+-- @as cmdline
+-- @param name? string: stands behind the time, in [ ]
+-- @param format? string: as for os.date
+-- @return nothing
+-- @usage (function() local c = torch.CmdLine() c:addTime('job', '%Y') return c.dateformat:sub(1, 7)
+--    end)() --> %Y[job]
 function CmdLine:addTime(name, format)
    format = format or '%Y-%m-%d %H:%M:%S'
    if type(format) ~= 'string' then
@@ -156,10 +209,25 @@ function CmdLine:addTime(name, format)
    self.dateformat = format .. (name and '[' .. name .. ']: ' or '')
 end
 
---- Replaces the global print; dpt.compat, which writes the globals, returns it.
+--- Replaces the global print, for the log.
+-- @function torch.CmdLine.setPrint
+-- @as cmdline
+-- @also torch.CmdLine:setPrint()
+-- @param f function: the new print
+-- @return nothing
+-- @usage (function() local before = print torch.CmdLine.setPrint(before) return print == before
+--    end)() --> true
 CmdLine.setPrint = nil
 
 --- Whatever is printed from now on is also written to a file, the parameters first.
+-- @function torch.CmdLine:log
+-- @as cmdline
+-- @param file string: its path
+-- @param params? table: what parse returned, which is written first
+-- @return nothing
+-- @usage (function() local before, p, c = print, os.tmpname(), torch.CmdLine() c:silent() c:log(p,
+--    {n = 2}) print 'a line' torch.CmdLine.setPrint(before) local text = paths.execute('cat ' .. p)
+--    os.remove(p) return text:find 'a line' ~= nil end)() --> true
 function CmdLine:log(file, params)
    local output, why = io.open(file, 'w')
    if not output then dptffi.fail("CmdLine:log: cannot write the log: %s", why) end
@@ -181,7 +249,14 @@ function CmdLine:log(file, params)
    print('[----------------------]')
 end
 
---- Prints the help. @param arg the command line, for the program's name in arg[0]
+--- Prints the help.
+-- @function torch.CmdLine:help
+-- @as cmdline
+-- @param arg? table: the command line, for the program's name in arg[0]
+-- @return nothing
+-- @usage (function() local write, out, c = io.write, {}, torch.CmdLine() c:option('-n', 3, 'how
+--    many') io.write = function(...) out[#out + 1] = table.concat{...} end c:help() io.write =
+--    write return table.concat(out):find 'how many' ~= nil end)() --> true
 function CmdLine:help(arg)
    local usage, width = {'Usage:'}, 0
    if arg then usage[2] = arg[0] end
@@ -206,5 +281,11 @@ function CmdLine:help(arg)
       end
    end
 end
+
+--- What methods of command lines have in common, for the reference.
+-- @pattern cmdline
+-- @within utilities
+-- @follows Torch7's torch.CmdLine
+-- @raise if an argument is of another kind, naming it
 
 return CmdLine

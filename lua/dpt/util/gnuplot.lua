@@ -36,13 +36,27 @@ local function figure(kind, path)
    return current.number
 end
 
---- Begins a picture in a file. @return the figure's number
+--- Begins a picture in a file of the format that the name says.
+-- @function gnuplot.svgfigure
+-- @as gnuplot
+-- @also gnuplot.pngfigure()
+-- @also gnuplot.epsfigure()
+-- @also gnuplot.pdffigure()
+-- @param path string: of the file
+-- @return the figure's number
+-- @usage type(require('gnuplot').svgfigure(os.tmpname())) --> number
 function gnuplot.svgfigure(path) return figure('svg', path) end
 function gnuplot.pngfigure(path) return figure('png', path) end
 function gnuplot.epsfigure(path) return figure('eps', path) end
 function gnuplot.pdffigure(path) return figure('pdf', path) end
 
 --- Makes figure n the one that is drawn to, or begins one without a file, which is not drawn.
+-- @function gnuplot.figure
+-- @as gnuplot
+-- @param n? number: of a figure
+-- @return the figure's number
+-- @usage (function() local g = require 'gnuplot' local n = g.figure() return g.figure(n) == n
+--    end)() --> true
 function gnuplot.figure(n)
    if n and figures[n] then
       current = figures[n]
@@ -58,22 +72,61 @@ end
 
 local function set(name, text) own().settings[name] = text end
 
+--- The text above the plot.
+-- @function gnuplot.title
+-- @as gnuplot
+-- @param text string: any
+-- @return nothing
+-- @usage (function() local g = require 'gnuplot' g.figure() return g.title 'The loss' == nil end)()
+--    --> true
 function gnuplot.title(text) set('title', 'set title ' .. quote(text)) end
+
+--- The text beside the axis that the name says.
+-- @function gnuplot.xlabel
+-- @as gnuplot
+-- @also gnuplot.ylabel()
+-- @also gnuplot.zlabel()
+-- @param text string: any
+-- @return nothing
+-- @usage require('gnuplot').ylabel 'loss' == nil --> true
 function gnuplot.xlabel(text) set('xlabel', 'set xlabel ' .. quote(text)) end
 function gnuplot.ylabel(text) set('ylabel', 'set ylabel ' .. quote(text)) end
 function gnuplot.zlabel(text) set('zlabel', 'set zlabel ' .. quote(text)) end
+
+--- Whether there are lines at the axes' marks.
+-- @function gnuplot.grid
+-- @as gnuplot
+-- @param on boolean: or 'on' or 'off'
+-- @return nothing
+-- @usage require('gnuplot').grid(true) == nil --> true
 function gnuplot.grid(on) set('grid', on and on ~= 'off' and 'set grid' or 'unset grid') end
 
---- @param axes 'x', 'y' ..., or nil or 'on': all; 'off': none
+--- Makes axes logarithmic.
+-- @function gnuplot.logscale
+-- @as gnuplot
+-- @param axes? string: 'x', 'y' or both (all); 'off': none
+-- @return nothing
+-- @usage require('gnuplot').logscale 'y' == nil --> true
 function gnuplot.logscale(axes)
    if axes == 'off' then return set('logscale', 'unset logscale') end
    set('logscale', 'set logscale ' .. (axes and axes ~= 'on' and axes or ''))
 end
 
 --- Where the names of curves stand, e.g. 'left', 'bottom'.
+-- @function gnuplot.movelegend
+-- @as gnuplot
+-- @param ... string: as 'left', 'bottom'
+-- @return nothing
+-- @usage require('gnuplot').movelegend('left', 'top') == nil --> true
 function gnuplot.movelegend(...) set('key', 'set key ' .. table.concat({...}, ' ')) end
 
---- @param range {from, to, from, to}, with '' for one that gnuplot chooses, or 'equal', 'image' ...
+--- The range of the axes.
+-- @function gnuplot.axis
+-- @as gnuplot
+-- @param range table: {from, to, from, to}, '' for one that gnuplot chooses; or a string: 'equal',
+--    'image': one scale for both
+-- @return nothing
+-- @usage require('gnuplot').axis{0, 1, '', ''} == nil --> true
 function gnuplot.axis(range)
    if type(range) ~= 'table' then return set('axis', 'set size ratio -1') end
    local function part(i) return tostring(range[i] or ''):gsub('^$', '*') end
@@ -82,6 +135,11 @@ function gnuplot.axis(range)
 end
 
 --- A command of gnuplot's own, before the plot.
+-- @function gnuplot.raw
+-- @as gnuplot
+-- @param text string: the command
+-- @return nothing
+-- @usage require('gnuplot').raw 'set key off' == nil --> true
 function gnuplot.raw(text)
    local settings = own().settings
    settings.raw = (settings.raw and settings.raw .. '\n' or '') .. text
@@ -129,9 +187,14 @@ local function curve(words, fn)
    return c
 end
 
---- Draws curves: plot(y), plot(name, x, y, style), plot({...}, {...}) or a list of such lists. x
--- and y are tensors or lists of numbers, or both in a tensor of two columns.
--- @param ... style: '.', '+', '-', '+-', '~' (smooth), '|' (boxes), or gnuplot's 'with ...'
+--- Draws curves. A curve is [name,] [x,] y [, style]; x and y are tensors or lists of numbers, or
+-- one tensor of two columns; style is '.', '+', '-', '+-', '~' (smooth), '|' (boxes), or gnuplot's
+-- 'with ...'.
+-- @function gnuplot.plot
+-- @as gnuplot
+-- @param ... any: a curve; or several as tables, or one table of them
+-- @return the figure's number
+-- @usage type(require('gnuplot').plot('loss', torch.Tensor{3, 2, 1}, '+-')) --> number
 function gnuplot.plot(...)
    local words = {...}
    if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table'
@@ -152,7 +215,15 @@ function gnuplot.plot(...)
    return current.number
 end
 
---- A histogram of a tensor's elements. @param bins how many (100) @param least, most the range
+--- Draws how many elements fall into each of equal parts.
+-- @function gnuplot.hist
+-- @as gnuplot
+-- @param values tensor: of any size
+-- @param bins? number: how many parts (100)
+-- @param least? number: the range's lower end (the least element)
+-- @param most? number: the range's upper end (the largest element)
+-- @return the figure's number
+-- @usage type(require('gnuplot').hist(torch.range(1, 9), 3)) --> number
 function gnuplot.hist(values, bins, least, most)
    bins = bins or 100
    least, most = least or values:min(), most or values:max()
@@ -163,6 +234,11 @@ function gnuplot.hist(values, bins, least, most)
 end
 
 --- A matrix as an image, its first row above.
+-- @function gnuplot.imagesc
+-- @as gnuplot
+-- @param matrix tensor: of two dimensions
+-- @return the figure's number
+-- @usage type(require('gnuplot').imagesc(torch.eye(3))) --> number
 function gnuplot.imagesc(matrix)
    local rows = {}
    for i, row in ipairs(matrix:double():totable()) do rows[i] = table.concat(row, ' ') end
@@ -183,8 +259,12 @@ end
 local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'image',
    'raw'}
 
---- Writes the file of a figure (of the one that is drawn to).
+--- Writes the file of a figure.
+-- @function gnuplot.plotflush
+-- @as gnuplot
+-- @param n? number: of the figure (the one that is drawn to)
 -- @return whether there is a picture
+-- @usage (function() local g = require 'gnuplot' g.figure() return g.plotflush() end)() --> false
 function gnuplot.plotflush(n)
    local f = n and figures[n] or current
    if not f or not f.plot then return false end
@@ -213,6 +293,11 @@ function gnuplot.plotflush(n)
 end
 
 --- Writes the file of figure n and forgets it.
+-- @function gnuplot.close
+-- @as gnuplot
+-- @param n? number: of the figure (the one that is drawn to)
+-- @return nothing
+-- @usage (function() local g = require 'gnuplot' return g.close(g.figure()) == nil end)() --> true
 function gnuplot.close(n)
    n = n or current and current.number
    if not n or not figures[n] then return end
@@ -221,14 +306,39 @@ function gnuplot.close(n)
    figures[n] = false
 end
 
+--- Writes the files of all figures and forgets them.
+-- @function gnuplot.closeall
+-- @as gnuplot
+-- @return nothing
+-- @usage (function() local g = require 'gnuplot' g.figure() return g.closeall() == nil end)() -->
+--    true
 function gnuplot.closeall()
    for n = 1, #figures do gnuplot.close(n) end
 end
 
 --- The program that draws.
+-- @function gnuplot.setgnuplotexe
+-- @as gnuplot
+-- @param path string: of the program
+-- @return nothing
+-- @usage require('gnuplot').setgnuplotexe 'gnuplot' == nil --> true
 function gnuplot.setgnuplotexe(path) program, said = path, false end
+
 --- Windows' terminals, of which there are none.
+-- @function gnuplot.setgnuplotterminal
+-- @as gnuplot
+-- @also gnuplot.setterm()
+-- @param name? string: is not looked at
+-- @return nothing
+-- @usage require('gnuplot').setterm 'x11' == nil --> true
 function gnuplot.setgnuplotterminal() end
 gnuplot.setterm = gnuplot.setgnuplotterminal
+
+--- What functions of gnuplot have in common, for the reference.
+-- @pattern gnuplot
+-- @within gnuplot
+-- @follows Torch7's package gnuplot
+-- @raise if what is to be drawn is no data; nothing if there is no program gnuplot: a line on
+--    stderr says so once
 
 return gnuplot

@@ -8,7 +8,14 @@ local type = require('dpt.ffi').type
 
 local Parser = {}
 
---- @param usage the text of the help's first line, in which %prog is the program
+--- Reads a script's options from the global arg. An option is described by {'-x', '--name', dest =
+-- its field in the result, action = 'store', 'store_true' or 'store_false', default = , req = ,
+-- help = }.
+-- @function xlua.OptionParser
+-- @as optionparser
+-- @param usage string: the help's first line, in which %prog is the program
+-- @return an object with the methods below
+-- @usage type(xlua.OptionParser('%prog [options]').parse) --> function
 local function new(usage)
    local self = {usage = type(usage) == 'table' and usage.usage or usage, option_descriptions = {},
       option_of = {}}
@@ -18,7 +25,13 @@ local function new(usage)
    return self
 end
 
---- Prints a message and the help and ends the process.
+--- Prints a message and the help, and ends the process with status 1.
+-- @function xlua.OptionParser:fail
+-- @as optionparser
+-- @param message string: what is wrong
+-- @return nothing
+-- @usage (function() local exit, o, status = os.exit, xlua.OptionParser '' os.exit = function(s)
+--    status = s end o.help = function() end o:fail '' os.exit = exit return status end)() --> 1
 function Parser:fail(message)
    io.stderr:write(message, '\n')
    self:help()
@@ -26,6 +39,12 @@ function Parser:fail(message)
 end
 
 --- Adds an option.
+-- @function xlua.OptionParser:option
+-- @as optionparser
+-- @param description table: as for the parser
+-- @return nothing
+-- @usage (function() local o = xlua.OptionParser '' o:option{'-n', '--number', dest = 'n', help =
+--    'how many'} return o:flags(o.option_of['-n']) end)() --> -n N, --number=N
 function Parser:option(description)
    table.insert(self.option_descriptions, description)
    for _, word in ipairs(description) do self.option_of[word] = description end
@@ -46,8 +65,14 @@ local function words()
    return list
 end
 
---- Reads the global arg. @param options a table to add to
--- @return a table: dest -> value (__main__: whether there is a command line); the other words
+--- Reads the global arg.
+-- @function xlua.OptionParser:parse
+-- @as optionparser
+-- @param options? table: gets the values (a new one)
+-- @return a table: dest -> value; a list of the other words
+-- @usage (function() local before, o = arg, xlua.OptionParser '' o:option{'-n', dest = 'n'} arg =
+--    {'-n', '5', 'word'} local v, others = o:parse() arg = before return v.n, others end)() --> 5,
+--    {word}
 function Parser:parse(options)
    options = options or {}
    local others = {}
@@ -89,7 +114,12 @@ function Parser:parse(options)
    return options, others
 end
 
---- How the help names an option: '-x X, --name=X'.
+--- How the help names an option.
+-- @function xlua.OptionParser:flags
+-- @as optionparser
+-- @param description table: of the option
+-- @return a string
+-- @usage xlua.OptionParser(''):flags{'-q', action = 'store_true'} --> -q
 function Parser:flags(description)
    local parts = {}
    for i, word in ipairs(description) do
@@ -102,7 +132,13 @@ function Parser:flags(description)
    return table.concat(parts, ', ')
 end
 
---- Prints the help.
+--- Writes what the program is called with, and a line for each option.
+-- @function xlua.OptionParser:help
+-- @as optionparser
+-- @return nothing
+-- @usage (function() local w, out = io.write, '' io.write = function(...) out = out ..
+--    table.concat{...} end xlua.OptionParser('use %prog'):help() io.write = w return out:find
+--    '%-%-help' ~= nil end)() --> true
 function Parser:help()
    local words_ = arg or {}
    local program = words_[-1] and words_[-1] .. ' ' .. words_[0] or words_[0] or 'THISPROG'
@@ -123,9 +159,14 @@ function Parser:help()
    end
 end
 
---- The options' values as text, after `parse`.
--- @param asFileName whether it is one word: name=value,name=value
--- @param only list of the options that a file name has, default all
+--- The options' values as text, after parse.
+-- @function xlua.OptionParser:tostring
+-- @as optionparser
+-- @param asFileName? boolean: true: one word, name=value,name=value
+-- @param only? table: list of the options that a file name has (all)
+-- @return a string
+-- @usage (function() local before, o = arg, xlua.OptionParser '' o:option{'-n', dest = 'n', default
+--    = 4} arg = {} o:parse() arg = before return o:tostring(true) end)() --> -n=4
 function Parser:tostring(asFileName, only)
    local parts = {}
    if not asFileName then
@@ -149,7 +190,20 @@ function Parser:tostring(asFileName, only)
    return (table.concat(parts, ','):gsub('/', '|'):gsub(' ', '_'))
 end
 
---- Prints them.
+--- Prints the options' values.
+-- @function xlua.OptionParser:summarize
+-- @as optionparser
+-- @param asFileName? boolean: true: as one word
+-- @return nothing
+-- @usage (function() local before, w, out, o = arg, io.write, '', xlua.OptionParser ''
+--    o:option{'-m', dest = 'm', default = 4} arg = {} o:parse() arg = before io.write = function(s)
+--    out = out .. s end o:summarize(true) io.write = w return out end)() --> -m=4
 function Parser:summarize(asFileName) io.write(self:tostring(asFileName)) end
+
+--- What xlua.OptionParser has in common, for the reference.
+-- @pattern optionparser
+-- @within xlua
+-- @follows Torch7's xlua.OptionParser
+-- @raise nothing: what is wrong with a command line is printed, and ends the process with status 1
 
 return new

@@ -13,30 +13,66 @@ local function want(name, value, argument)
 end
 
 --- The user's home folder.
+-- @field paths.home
+-- @as paths
+-- @return a string
+-- @usage type(paths.home) --> string
 paths.home = os.getenv 'HOME' or '.'
 
 -- Where dpt is installed: the folder above lua/ (the source tree) or share/lua/5.1/.
 do
    local folder = debug.getinfo(1, 'S').source:match '^@(.*)dpt/util/paths%.lua$' or './'
+
+   --- Where dpt is installed, and where its parts would lie as Torch7's did.
+   -- @field paths.install_prefix
+   -- @as paths
+   -- @also paths.install_bin
+   -- @also paths.install_man
+   -- @also paths.install_lib
+   -- @also paths.install_share
+   -- @also paths.install_include
+   -- @also paths.install_cmake
+   -- @return a string: the path of a folder
+   -- @usage paths.install_bin == paths.install_prefix .. '/bin' --> true
    paths.install_prefix = folder .. (folder:find 'share/lua/5%.1/$' and '../../..' or '..')
    for _, part in ipairs{'bin', 'man', 'lib', 'share', 'include', 'cmake'} do
       paths['install_' .. part] = paths.install_prefix .. '/' .. part
    end
 end
 
---- Whether there is a file / a folder at the path.
+--- Whether there is a file at the path.
+-- @function paths.filep
+-- @as paths
+-- @param path string: of what is looked for
+-- @return a boolean
+-- @usage paths.filep '/nosuch' --> false
 function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
+
+--- Whether there is a folder at the path.
+-- @function paths.dirp
+-- @as paths
+-- @param path string: of what is looked for
+-- @return a boolean
+-- @usage paths.dirp '/' --> true
 function paths.dirp(path) return C.dpt_path_kind(want('dirp', path)) == 2 end
 
 --- The path of the current folder.
+-- @function paths.cwd
+-- @as paths
+-- @return a string
+-- @usage paths.cwd():sub(1, 1) --> /
 function paths.cwd()
    local path = C.dpt_cwd()
    if path == nil then dptffi.raiseMessage() end
    return ffi.string(path)
 end
 
---- Each path is taken as relative to what comes before it, the first as relative to the current
--- folder. @return an absolute path without . and ..
+--- Joins paths: each is relative to what comes before it, the first to the current folder.
+-- @function paths.concat
+-- @as paths
+-- @param ... string: any number of paths
+-- @return an absolute path without `.` and `..`
+-- @usage paths.concat('/a', 'b/../c', 'd') --> /a/c/d
 function paths.concat(...)
    local whole = ''
    for i = 1, select('#', ...) do
@@ -56,7 +92,13 @@ function paths.concat(...)
    return '/' .. table.concat(parts, '/')
 end
 
---- The last part of a path. @param suffix is taken off with its dot, if the name ends with it
+--- The last part of a path.
+-- @function paths.basename
+-- @as paths
+-- @param path string: of a file or a folder
+-- @param suffix? string: is taken off with its dot, if the name ends with it
+-- @return a string
+-- @usage paths.basename('/a/b.lua', 'lua') --> b
 function paths.basename(path, suffix)
    local name = want('basename', path):gsub('(.)/+$', '%1'):match('([^/]+)/*$') or '/'
    if suffix then
@@ -68,6 +110,11 @@ function paths.basename(path, suffix)
 end
 
 --- The path without its last part.
+-- @function paths.dirname
+-- @as paths
+-- @param path string: of a file or a folder
+-- @return a string
+-- @usage paths.dirname '/a/b.lua' --> /a
 function paths.dirname(path)
    path = want('dirname', path):gsub('(.)/+$', '%1')
    local folder = path:match('^(.*)/[^/]*$')
@@ -77,9 +124,19 @@ function paths.dirname(path)
 end
 
 --- What follows the last dot of the name, nil if there is none.
+-- @function paths.extname
+-- @as paths
+-- @param path string: of a file
+-- @return a string or nil
+-- @usage paths.extname 'b.tar.gz' --> gz
 function paths.extname(path) return paths.basename(path):match('^.+%.([^.]*)$') end
 
 --- The names in a folder, `.` and `..` among them, sorted; nil if it cannot be read.
+-- @function paths.dir
+-- @as paths
+-- @param path string: of a folder
+-- @return a list of strings, or nil
+-- @usage paths.dir('/')[1] --> .
 function paths.dir(path)
    local text = C.dpt_folder_list(want('dir', path))
    if text == nil then return nil end
@@ -97,7 +154,14 @@ local function iterate(names, keep)
    end
 end
 
---- Iterates over the names in a folder. @param filter a pattern, or a function(name)
+--- Iterates over the names in a folder.
+-- @function paths.files
+-- @as paths
+-- @param path string: of the folder
+-- @param filter? string: a pattern that names match; or a function(name) that returns whether it is
+--    wanted
+-- @return an iterator for a for loop
+-- @usage (function() for name in paths.files('/', '^%.%.$') do return name end end)() --> ..
 function paths.files(path, filter)
    return iterate(paths.dir(path), function(name)
       if filter == nil then return true end
@@ -106,18 +170,37 @@ function paths.files(path, filter)
    end)
 end
 
---- Iterates over the files / the folders in a folder, without `.` and `..`.
+--- Iterates over the files in a folder.
+-- @function paths.iterfiles
+-- @as paths
+-- @param path string: of the folder
+-- @return an iterator for a for loop
+-- @usage (function() local n = 0 for name in paths.iterfiles '/dev' do if paths.dirp('/dev/' ..
+--    name) then n = n + 1 end end return n end)() --> 0
 function paths.iterfiles(path)
    return iterate(paths.dir(path), function(name) return paths.filep(path .. '/' .. name) end)
 end
 
+--- Iterates over the folders in a folder, without `.` and `..`.
+-- @function paths.iterdirs
+-- @as paths
+-- @param path string: of the folder
+-- @return an iterator for a for loop
+-- @usage (function() for name in paths.iterdirs '/' do if name == 'tmp' then return name end end
+--    end)() --> tmp
 function paths.iterdirs(path)
    return iterate(paths.dir(path), function(name)
       return name ~= '.' and name ~= '..' and paths.dirp(path .. '/' .. name)
    end)
 end
 
---- Makes a folder and those above it. @return true, or nil and a reason
+--- Makes a folder and those above it.
+-- @function paths.mkdir
+-- @as paths
+-- @param path string: of the folder
+-- @return true, or nil and a reason
+-- @usage (function() local p = os.tmpname() os.remove(p) return paths.mkdir(p .. '/a/b'),
+--    paths.rmall(p, 'yes') end)() --> true, true
 function paths.mkdir(path)
    if paths.dirp(want('mkdir', path)) then return true end
    local above = paths.dirname(path)
@@ -129,14 +212,26 @@ function paths.mkdir(path)
    return true
 end
 
---- Removes an empty folder. @return true, or nil and a reason
+--- Removes an empty folder.
+-- @function paths.rmdir
+-- @as paths
+-- @param path string: of the folder
+-- @return true, or nil and a reason
+-- @usage (function() local p = os.tmpname() os.remove(p) paths.mkdir(p) return paths.rmdir(p),
+--    paths.dirp(p) end)() --> true, false
 function paths.rmdir(path)
    if C.dpt_folder_remove(want('rmdir', path)) ~= 0 then return nil, ffi.string(C.dpt_message()) end
    return true
 end
 
---- Removes a file, or a folder with all that is in it. @param sure must be 'yes'
+--- Removes a file, or a folder with all that is in it.
+-- @function paths.rmall
+-- @as paths
+-- @param path string: of what is removed
+-- @param sure string: must be 'yes'
 -- @return true, or nil and a reason
+-- @usage (function() local p = os.tmpname() return paths.rmall(p, 'yes'), paths.filep(p) end)() -->
+--    true, false
 function paths.rmall(path, sure)
    if sure ~= 'yes' then return nil, "paths.rmall: second argument is not 'yes'" end
    if not paths.dirp(path) then return os.remove(path) end
@@ -150,10 +245,20 @@ function paths.rmall(path, sure)
 end
 
 --- The name of a new, empty temporary file.
+-- @function paths.tmpname
+-- @as paths
+-- @return a string: its path
+-- @usage (function() local p = paths.tmpname() return paths.filep(p), os.remove(p) end)() --> true,
+--    true
 function paths.tmpname() return os.tmpname() end
 
 --- The path of the file that calls this, or of another file beside it.
--- @param name the other file's name @param level stack level of the caller, default 2
+-- @function paths.thisfile
+-- @as paths
+-- @param name? string: the other file's name
+-- @param level? number: of the stack, the caller's (2)
+-- @return a string; nil if the caller is no file
+-- @usage paths.thisfile('other.lua'):match '[^/]*$' --> other.lua
 function paths.thisfile(name, level)
    local info = type(level or 2) == 'number' and debug.getinfo(level or 2, 'S')
    if not info then
@@ -168,6 +273,13 @@ function paths.thisfile(name, level)
 end
 
 --- Runs a Lua file whose path is relative to the file that calls this.
+-- @function paths.dofile
+-- @as paths
+-- @param name string: the file
+-- @param level? number: of the stack, the caller's (2)
+-- @return what the file returns
+-- @usage (function() local p = os.tmpname() local f = io.open(p, 'w') f:write 'return 7' f:close()
+--    local v = paths.dofile(p) os.remove(p) return v end)() --> 7
 function paths.dofile(name, level)
    local path = paths.thisfile(nil, (tonumber(level or 2) or -1) + 1)
    want('dofile', name)
@@ -175,6 +287,11 @@ function paths.dofile(name, level)
 end
 
 --- Where the first of the programs that is there lies on PATH; nil: none.
+-- @function paths.findprogram
+-- @as paths
+-- @param ... string: names of programs
+-- @return a path, or nil
+-- @usage paths.findprogram('nosuchprogram', 'sh') ~= nil --> true
 function paths.findprogram(...)
    for i = 1, select('#', ...) do
       for folder in (os.getenv 'PATH' or '.'):gmatch('[^:]+') do
@@ -186,6 +303,10 @@ function paths.findprogram(...)
 end
 
 --- The folder of the program that runs.
+-- @function paths.execdir
+-- @as paths
+-- @return a string
+-- @usage paths.dirp(paths.execdir()) --> true
 function paths.execdir()
    local first = 0
    for i in pairs(arg or {}) do first = math.min(first, tonumber(i) or 0) end
@@ -195,11 +316,26 @@ function paths.execdir()
 end
 
 --- Only Windows has a registry: nil.
+-- @function paths.getregistryvalue
+-- @as paths
+-- @return nil
+-- @usage paths.getregistryvalue() --> nil
 function paths.getregistryvalue() return nil end
 
+--- Lua's require.
+-- @function paths.require
+-- @as paths
+-- @param name string: a module
+-- @return the module
+-- @usage paths.require 'paths' == paths --> true
 paths.require = require
 
 --- Runs a command and returns what it printed.
+-- @function paths.execute
+-- @as paths
+-- @param command string: for the shell
+-- @return a string
+-- @usage paths.execute 'printf abc' --> abc
 function paths.execute(command)
    local pipe = assert(io.popen(want('execute', command)))
    local text = pipe:read '*a'
@@ -208,8 +344,30 @@ function paths.execute(command)
 end
 
 --- The name of the operating system.
+-- @function paths.uname
+-- @as paths
+-- @return a string
+-- @usage paths.uname() == jit.os --> true
 function paths.uname() return jit.os end
+
+--- Whether this is Windows.
+-- @function paths.is_win
+-- @as paths
+-- @return false
+-- @usage paths.is_win() --> false
 function paths.is_win() return false end
+
+--- Whether this is macOS.
+-- @function paths.is_mac
+-- @as paths
+-- @return a boolean
+-- @usage paths.is_mac() == (jit.os == 'OSX') --> true
 function paths.is_mac() return jit.os == 'OSX' end
+
+--- What functions of paths have in common, for the reference.
+-- @pattern paths
+-- @within paths
+-- @follows Torch7's package paths
+-- @raise if an argument is no string; what cannot be done is said by what is returned
 
 return paths

@@ -5,6 +5,13 @@ local sys = require 'dpt.util.sys'
 
 local Profiler = {}
 
+--- Named stop watches of real and processor time.
+-- @function xlua.Profiler
+-- @as xluaprofiler
+-- @param mode? string: 'off': prints nothing
+-- @param verbose? boolean: true: start and lap print
+-- @return an object with the methods below
+-- @usage type(xlua.Profiler('off').start) --> function
 local function new(mode, verbose)
    local self = {events = {}, list = {}, off = mode == 'off', verbose = verbose or false}
    for name, method in pairs(Profiler) do self[name] = method end
@@ -15,7 +22,13 @@ local function event(self, name)
    return self.events[name] or error('Profiler: ' .. tostring(name) .. ' was never started', 3)
 end
 
---- Starts a watch. @param fps 'fps': the report has 1 / time, too
+--- Starts a watch, or starts it anew.
+-- @function xlua.Profiler:start
+-- @as xluaprofiler
+-- @param name string: of the watch
+-- @param fps? string: 'fps': the report has 1 / time, too
+-- @return nothing
+-- @usage (function() local p = xlua.Profiler() p:start 'one' return p.list[1].name end)() --> one
 function Profiler:start(name, fps)
    local e = self.events[name]
    if not e then
@@ -30,22 +43,51 @@ function Profiler:start(name, fps)
    end
 end
 
+--- The colour of a watch's line in displayAll.
+-- @function xlua.Profiler:setColor
+-- @as xluaprofiler
+-- @param name string: of the watch
+-- @param color string: as the painter knows it
+-- @return nothing
+-- @usage (function() local p = xlua.Profiler() p:start 'one' p:setColor('one', 'red') return
+--    p.events.one.color end)() --> red
 function Profiler:setColor(name, color) event(self, name).color = color end
 
---- Seconds of processor time, and of real time, since the start. @param divider of the result
+--- Seconds of processor time since the start.
+-- @function xlua.Profiler:cpu
+-- @as xluaprofiler
+-- @param name string: of the watch
+-- @param divider? number: of the result (1)
+-- @return a number
+-- @usage (function() local p = xlua.Profiler() p:start 'one' return p:cpu 'one' >= 0 end)() -->
+--    true
 function Profiler:cpu(name, divider)
    local e = event(self, name)
    e.cpud = (os.clock() - e.cpu) / (divider or 1)
    return e.cpud
 end
 
+--- Seconds since the start.
+-- @function xlua.Profiler:real
+-- @as xluaprofiler
+-- @param name string: of the watch
+-- @param divider? number: of the result (1)
+-- @return a number
+-- @usage (function() local p = xlua.Profiler() p:start 'one' return p:real('one', 2) >= 0 end)()
+--    --> true
 function Profiler:real(name, divider)
    local e = event(self, name)
    e.reald = (sys.clock() - e.real) / (divider or 1)
    return e.reald
 end
 
---- @return real seconds, processor seconds
+--- Real and processor time since the start.
+-- @function xlua.Profiler:lap
+-- @as xluaprofiler
+-- @param name string: of the watch
+-- @param divider? number: of the results (1)
+-- @return two numbers
+-- @usage (function() local p = xlua.Profiler() p:start 'one' return #{p:lap 'one'} end)() --> 2
 function Profiler:lap(name, divider)
    local real, cpu = self:real(name, divider), self:cpu(name, divider)
    if self.verbose then
@@ -55,11 +97,26 @@ function Profiler:lap(name, divider)
    return real, cpu
 end
 
+--- A line with a watch's last times.
+-- @function xlua.Profiler:format
+-- @as xluaprofiler
+-- @param name string: of the watch
+-- @return a string
+-- @usage (function() local p = xlua.Profiler() p:start 'one' p:lap 'one' return
+--    p:format('one'):find '<one>' ~= nil end)() --> true
 function Profiler:format(name)
    local e = event(self, name)
    return ('$ real | cpu: %f | %f <%s>'):format(e.reald or -1, e.cpud or -1, name)
 end
 
+--- Prints a watch's last times.
+-- @function xlua.Profiler:print
+-- @as xluaprofiler
+-- @param name string: of the watch
+-- @return nothing
+-- @usage (function() local p, before, out = xlua.Profiler(), print, '' p:start 'one' print =
+--    function(s) out = s end p:print 'one' print = before return out:find '<one>' ~= nil end)() -->
+--    true
 function Profiler:print(name)
    if not self.off then print(self:format(name)) end
 end
@@ -69,17 +126,35 @@ local function line(e)
    return e.fps and ('%s = %f fps'):format(text, 1 / (e.reald or -1)) or text
 end
 
+--- The last times of all watches.
+-- @function xlua.Profiler:formatAll
+-- @as xluaprofiler
+-- @return a string
+-- @usage (function() local p = xlua.Profiler() p:start 'one' return p:formatAll():find '<one>' ~=
+--    nil end)() --> true
 function Profiler:formatAll()
    local lines = {'$ profiler report:'}
    for _, e in ipairs(self.list) do lines[#lines + 1] = line(e) end
    return table.concat(lines, '\n')
 end
 
+--- Prints the last times of all watches.
+-- @function xlua.Profiler:printAll
+-- @as xluaprofiler
+-- @return nothing
+-- @usage (function() local p, before, out = xlua.Profiler(), print, '' print = function(s) out = s
+--    end p:printAll() print = before return out end)() --> $ profiler report:
 function Profiler:printAll()
    if not self.off then print(self:formatAll()) end
 end
 
 --- Writes the report by an object with setfont, setcolor, moveto and show (a qt painter).
+-- @function xlua.Profiler:displayAll
+-- @as xluaprofiler
+-- @param args table: painter or win = the object; x, y, font, zoom
+-- @return nothing
+-- @usage (function() local p, n = xlua.Profiler(), 0 p:start 'one' local function f() n = n + 1 end
+--    p:displayAll{painter = {setcolor = f, moveto = f, show = f}} return n end)() --> 3
 function Profiler:displayAll(args)
    local painter = args.painter or args.win or error('Profiler:displayAll: wants a painter', 2)
    local size = args.font or 24 * (args.zoom or 1)
@@ -90,5 +165,11 @@ function Profiler:displayAll(args)
       painter:show(line(e))
    end
 end
+
+--- What xlua.Profiler has in common, for the reference.
+-- @pattern xluaprofiler
+-- @within xlua
+-- @follows Torch7's xlua.Profiler
+-- @raise if a watch of that name was never started
 
 return new

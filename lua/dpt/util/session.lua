@@ -11,13 +11,25 @@ function session.begin()
    for name in pairs(_G) do before[name] = true end
 end
 
---- Takes a global away. @param name its name
+--- Takes a global away.
+-- @function xlua.clear
+-- @as xlua
+-- @param name string: of the global
+-- @return nothing
+-- @usage (function() rawset(_G, 'aGlobal', 1) xlua.clear 'aGlobal' return rawget(_G, 'aGlobal')
+--    end)() --> nil
 function session.clear(name)
    session.set(name, nil)
    collectgarbage()
 end
 
 --- Takes away all globals that were made since dpt was loaded, and their packages.
+-- @function xlua.clearall
+-- @as xlua
+-- @return nothing
+-- @usage (function() local pool, rest = require('threads').Threads(1) pool:addjob(function()
+--    rawset(_G, 'mine', 1) xlua.clearall() return rawget(_G, 'mine') == nil end, function(r) rest =
+--    r end) pool:terminate() return rest end)() --> true
 function session.clearall()
    local names = {}
    for name in pairs(_G) do if not before[name] then names[#names + 1] = name end end
@@ -29,6 +41,11 @@ function session.clearall()
 end
 
 --- Prints the packages and the other globals that there are.
+-- @function xlua.who
+-- @as xlua
+-- @return nothing
+-- @usage (function() local p, out = print, '' print = function(s) out = out .. s end xlua.who()
+--    print = p return out:find 'torch' ~= nil end)() --> true
 function session.who()
    local packages, variables = {}, {}
    for name, value in pairs(_G) do
@@ -46,7 +63,14 @@ function session.who()
 end
 
 --- Whatever io.write and print write from now on also goes into a file.
--- @param append whether what is in the file stays
+-- @function xlua.log
+-- @as xlua
+-- @param path string: of the file
+-- @param append? boolean: true: what is in the file stays
+-- @return nothing
+-- @usage (function() local w, p, name = io.write, print, os.tmpname() xlua.log(name) io.write ''
+--    rawset(_G, 'print', p) io.write = w return paths.filep(name), os.remove(name) end)() --> true,
+--    true
 function session.log(path, append)
    paths.mkdir(paths.dirname(path))
    local file = assert(io.open(path, append and 'a' or 'w'))

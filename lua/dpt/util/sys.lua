@@ -4,56 +4,122 @@ local paths = require 'dpt.util.paths'
 local want = require 'dpt.class.want'
 local C = dptffi.C
 
+--- The path without its last part, as paths.dirname.
+-- @function sys.dirname
+-- @as sys
+-- @param path string: of a file or a folder
+-- @return a string
+-- @usage sys.dirname '/x/y' --> /x
 local sys = {dirname = paths.dirname, concat = paths.concat}
 
 --- Seconds since 1970, with a fraction.
+-- @function sys.clock
+-- @as sys
+-- @return a number
+-- @usage sys.clock() > 1e9 --> true
 function sys.clock() return C.dpt_epoch() end
 
 local started = C.dpt_clock()
 
---- Starts the one stop watch; sys.toc returns the seconds since then.
--- @param verbose also prints them
+--- Starts the one stop watch.
+-- @function sys.tic
+-- @as sys
+-- @return nothing
+-- @usage (function() sys.tic() return sys.toc() < 1000 end)() --> true
 function sys.tic() started = C.dpt_clock() end
 
+--- Seconds since sys.tic.
+-- @function sys.toc
+-- @as sys
+-- @param verbose? boolean: true: also prints them
+-- @return a number
+-- @usage sys.toc() >= 0 --> true
 function sys.toc(verbose)
    local seconds = C.dpt_clock() - started
    if verbose then print(seconds) end
    return seconds
 end
 
+--- Waits for seconds.
+-- @function sys.sleep
+-- @as sys
+-- @param seconds number: how long
+-- @return nothing
+-- @usage (function() local t = torch.tic() sys.sleep(0.001) return torch.toc(t) >= 0.001 end)() -->
+--    true
 function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'number')) end
 
+--- Waits for microseconds.
+-- @function sys.usleep
+-- @as sys
+-- @param microseconds number: how long
+-- @return nothing
+-- @usage (function() local t = torch.tic() sys.usleep(1000) return torch.toc(t) >= 0.001 end)() -->
+--    true
 function sys.usleep(microseconds)
    C.dpt_sleep(1e-6 * want('sys.usleep', 'microseconds', microseconds, 'number'))
 end
 
 --- What a shell command printed, errors too, without white space around it.
+-- @function sys.execute
+-- @as sys
+-- @also sys.fexecute
+-- @param command string: for the shell
+-- @return a string
+-- @usage sys.execute 'echo abc' --> abc
 function sys.execute(command)
    want('sys.execute', 'command', command, 'string')
    return (paths.execute('{ ' .. command .. '\n} 2>&1'):gsub('^%s+', ''):gsub('%s+$', ''))
 end
 sys.fexecute = sys.execute
 
---- 'linux' or 'macos'.
+--- The name of the operating system in small letters, which is sys.OS, too.
+-- @function sys.uname
+-- @as sys
+-- @also sys.OS
+-- @return 'linux' or 'macos'
+-- @usage sys.uname() == sys.OS --> true
 function sys.uname() return jit.os == 'OSX' and 'macos' or jit.os:lower() end
 sys.OS = sys.uname()
 
 --- The folder above the bin/ in which the running LuaJIT lies.
+-- @field sys.prefix
+-- @as sys
+-- @return a string
+-- @usage paths.dirp(sys.prefix) --> true
 sys.prefix = paths.execdir():gsub('/bin$', '')
 
---- What `ls` (and `ls -l`, `-a`, `-la`) prints of a folder, default the current one.
+--- What `ls` prints of a folder; ll: of `ls -l`, la: of `ls -a`, lla: of `ls -la`.
+-- @function sys.ls
+-- @as sys
+-- @also sys.ll
+-- @also sys.la
+-- @also sys.lla
+-- @param folder? string: its path (the current one)
+-- @return a string
+-- @usage sys.la('/'):sub(1, 1) --> .
 function sys.ls(folder) return sys.execute('ls ' .. (folder or '')) end
 function sys.ll(folder) return sys.execute('ls -l ' .. (folder or '')) end
 function sys.la(folder) return sys.execute('ls -a ' .. (folder or '')) end
 function sys.lla(folder) return sys.execute('ls -la ' .. (folder or '')) end
 
 --- Folder and name of the file that calls this.
+-- @function sys.fpath
+-- @as sys
+-- @return two strings
+-- @usage pcall(sys.fpath) ~= nil --> true
 function sys.fpath()
    local path = paths.thisfile(nil, 3)
    return paths.dirname(path), paths.basename(path)
 end
 
---- The parts of a text between the matches of a pattern; an empty first one is left out.
+--- The parts of a text between the matches of a pattern.
+-- @function sys.split
+-- @as sys
+-- @param text string: what is split
+-- @param pattern string: of Lua
+-- @return a list of strings; an empty first one is left out
+-- @usage sys.split('a,b,c', ',') --> {a b c}
 function sys.split(text, pattern)
    want('sys.split', 'text', text, 'string')
    want('sys.split', 'pattern', pattern, 'string')
@@ -68,14 +134,54 @@ function sys.split(text, pattern)
    return parts
 end
 
+--- Whether a number is NaN.
+-- @function sys.isNaN
+-- @as sys
+-- @param number number: what is asked about
+-- @return a boolean
+-- @usage sys.isNaN(0 / 0), sys.isNaN(1) --> true, false
 function sys.isNaN(number) return number ~= number end
 
---- Escape codes for terminals: red, Red (bold), _red (background) ..., none.
+--- Escape codes of terminals: red (plain), Red (bold), _red (background) and so on, and none.
+-- @field sys.COLORS
+-- @as sys
+-- @also sys.COLORS.none
+-- @also sys.COLORS.black
+-- @also sys.COLORS.red
+-- @also sys.COLORS.green
+-- @also sys.COLORS.yellow
+-- @also sys.COLORS.blue
+-- @also sys.COLORS.magenta
+-- @also sys.COLORS.cyan
+-- @also sys.COLORS.white
+-- @also sys.COLORS.Black
+-- @also sys.COLORS.Red
+-- @also sys.COLORS.Green
+-- @also sys.COLORS.Yellow
+-- @also sys.COLORS.Blue
+-- @also sys.COLORS.Magenta
+-- @also sys.COLORS.Cyan
+-- @also sys.COLORS.White
+-- @return a table: name -> string
+-- @usage #sys.COLORS.Red --> 7
 sys.COLORS = {none = '\27[0m'}
 for i, name in ipairs{'black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'} do
    sys.COLORS[name] = '\27[0;' .. 29 + i .. 'm'
    sys.COLORS[name:sub(1, 1):upper() .. name:sub(2)] = '\27[1;' .. 29 + i .. 'm'
    sys.COLORS['_' .. name] = '\27[' .. 39 + i .. 'm'
 end
+
+--- What functions of sys have in common, for the reference.
+-- @pattern sys
+-- @within sys
+-- @follows Torch7's package sys
+-- @raise if an argument is of another kind
+
+--- An absolute path made of parts, as paths.concat.
+-- @function sys.concat
+-- @as sys
+-- @param ... string: any number of paths
+-- @return a string
+-- @usage sys.concat('/x', '../y') --> /y
 
 return sys

@@ -20,10 +20,30 @@ function Tester:__init()
 end
 
 --- Whether `run` stops after the first test that fails.
+-- @function torch.Tester:setEarlyAbort
+-- @as tester
+-- @param yes boolean: true: it stops
+-- @return nothing
+-- @usage (function() local t = torch.Tester() t:setEarlyAbort(true) return t.earlyAbort end)() -->
+--    true
 function Tester:setEarlyAbort(yes) self.earlyAbort = yes end
+
 --- Whether a failed assertion or an error in a test is raised at once.
+-- @function torch.Tester:setRethrowErrors
+-- @as tester
+-- @param yes boolean: true: it is raised
+-- @return nothing
+-- @usage (function() local t = torch.Tester() t:setRethrowErrors(true) return (pcall(t.assert, t,
+--    false)) end)() --> false
 function Tester:setRethrowErrors(yes) self.rethrow = yes end
+
 --- Whether the report leaves out the single failures.
+-- @function torch.Tester:setSummaryOnly
+-- @as tester
+-- @param yes boolean: true: it leaves them out
+-- @return nothing
+-- @usage (function() local t = torch.Tester() t:setSummaryOnly(true) return t.summaryOnly end)()
+--    --> true
 function Tester:setSummaryOnly(yes) self.summaryOnly = yes end
 
 -- assertions ----------------------------------------------------------------------------------
@@ -82,7 +102,12 @@ require 'dpt.util.assertions'
 
 --- Adds a function under a name, a torch.TestSuite, or a table of functions. `_setUp` and
 -- `_tearDown` are called with the test's name before and after each test.
+-- @function torch.Tester:add
+-- @as tester
+-- @param f function: or a torch.TestSuite or a table of functions
+-- @param name? string: of a single function ('unknown')
 -- @return the tester
+-- @usage torch.Tester():add(function() end, 'first').testnames --> {first}
 function Tester:add(f, name)
    if type(f) == 'table' then
       if not f.__isTestSuite then
@@ -117,7 +142,12 @@ function Tester:add(f, name)
    return self
 end
 
---- Leaves out tests from now on. @param names a name or a list of names @return the tester
+--- Leaves out tests from now on.
+-- @function torch.Tester:disable
+-- @as tester
+-- @param names string: or a list of them
+-- @return the tester
+-- @usage torch.Tester():add(function() end, 'slow'):disable('slow').disabledTests.slow --> true
 function Tester:disable(names)
    for _, name in ipairs(type(names) == 'table' and names or {names}) do
       if not self.tests[name] then dptffi.fail("Tester:disable: no test '%s'", tostring(name)) end
@@ -196,7 +226,14 @@ local function report(self, names)
    return failures + errors
 end
 
---- run([names]): runs all tests or those whose names match; returns 0, raises if one failed.
+--- Runs the tests, prints what failed, and raises if a test did.
+-- @function torch.Tester:run
+-- @as tester
+-- @param names? string: a pattern, or a list of them: only tests whose names match
+-- @return 0
+-- @usage (function() local w, t = io.write, torch.Tester() io.write = function() end
+--    t:add(function() t:eq(1, 1) end, 'one') local r = t:run() io.write = w return r,
+--    t.assertionPass.one end)() --> 0, 1
 function Tester:run(names)
    names = choose(self, names)
    self.countasserts = 0
@@ -213,5 +250,11 @@ function Tester:run(names)
    if report(self, names) > 0 then error('An error was found while running tests!', 2) end
    return 0
 end
+
+--- What methods of testers have in common, for the reference.
+-- @pattern tester
+-- @within utilities
+-- @follows Torch7's torch.Tester
+-- @raise if an argument is of another kind, naming it
 
 return Tester

@@ -19,14 +19,22 @@ function Timer:__tostring__()
 end
 
 --- Starts again from zero; a stopped timer stays stopped.
+-- @function torch.Timer:reset
+-- @as timer
 -- @return the timer
+-- @usage torch.Timer():stop():reset():time().real --> 0
 function Timer:reset()
    self.total = {real = 0, user = 0, sys = 0}
    if not self.stopped then self.start = now() end
    return self
 end
 
---- Stops counting. @return the timer
+--- Stops counting.
+-- @function torch.Timer:stop
+-- @as timer
+-- @return the timer
+-- @usage (function() local t = torch.Timer():stop() return t:time().real == t:time().real end)()
+--    --> true
 function Timer:stop()
    if not self.stopped then
       self.total = self:time()
@@ -35,13 +43,22 @@ function Timer:stop()
    return self
 end
 
---- Counts on. @return the timer
+--- Counts on.
+-- @function torch.Timer:resume
+-- @as timer
+-- @return the timer
+-- @usage torch.Timer():stop():resume():time().real >= 0 --> true
 function Timer:resume()
    if self.stopped then self.stopped, self.start = nil, now() end
    return self
 end
 
---- Seconds counted so far. @return {real = , user = , sys = }
+--- Seconds counted so far.
+-- @function torch.Timer:time
+-- @as timer
+-- @return {real = , user = , sys = }: seconds of the clock, and of the processor in the program and
+--    in the system
+-- @usage torch.Timer():time().user >= 0 --> true
 function Timer:time()
    local time, total = {}, self.total
    local moment = not self.stopped and now()
@@ -62,5 +79,11 @@ function torch.toc(start)
    end
    return C.dpt_clock() - start
 end
+
+--- What timers have in common, for the reference.
+-- @pattern timer
+-- @within utilities
+-- @follows Torch7's torch.Timer
+-- @raise if an argument is of another kind
 
 return Timer

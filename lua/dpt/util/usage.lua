@@ -19,7 +19,13 @@ local function text(value)
    return '"' .. value:gsub('"', '\\"') .. '"'
 end
 
---- A table as Lua would write it. @param newline whether every field has a line of its own
+--- A table as Lua would write it.
+-- @function xlua.table2string
+-- @as xlua
+-- @param value table: whose fields are numbers, strings, booleans and tables
+-- @param newline? boolean: true: every field has a line of its own
+-- @return a string
+-- @usage xlua.table2string{1, a = 'b'} --> {1,a="b"}
 function usage.table2string(value, newline)
    want('xlua.table2string', 'value', value, 'table')
    local parts = {}
@@ -52,9 +58,16 @@ local function line(description)
    return pad('    ' .. left) .. '-- ' .. right
 end
 
---- The help of a function. @param example text, or nil
--- @param ... descriptions of the arguments, or one table {tabled = list of them}; descriptions
--- without names may have '' between the ways to call the function
+--- The help of a function, for terminals.
+-- @function xlua.usage
+-- @as xlua
+-- @param name string: the function's
+-- @param description string: what it does
+-- @param example? string: how it is called
+-- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
+-- @return a string
+-- @usage xlua.usage('f', 'does it', nil, {arg = 'x', type = 'number', help = 'the x'}):find 'the x'
+--    ~= nil --> true
 function usage.usage(name, description, example, ...)
    want('xlua.usage', 'name', name, 'string')
    for argument, value in pairs{description = description or '', example = example or ''} do
@@ -91,10 +104,15 @@ local function reject(why, help)
    error(colors.Red .. 'error' .. colors.none, 3)
 end
 
---- Reads a function's arguments by their descriptions.
--- @param args what the function got, as {...}
--- @param name its name, for the help that is printed if an argument is missing
--- @return a table: name or index -> value, usage -> the help; then the values in order
+--- Reads a function's arguments, which it got in order or as one table by name.
+-- @function xlua.unpack
+-- @as xlua
+-- @param args table: what the function got, as {...}
+-- @param name string: the function's, for the help that is printed if an argument is missing
+-- @param description string: for the help
+-- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
+-- @return a table: name -> value; then the values in order
+-- @usage select(2, xlua.unpack({{y = 2}}, 'f', '', {arg = 'x', default = 1}, {arg = 'y'})) --> 1, 2
 function usage.unpack(args, name, description, ...)
    want('xlua.unpack', 'args', args, 'table')
    local list = {...}
@@ -130,13 +148,31 @@ function usage.unpack(args, name, description, ...)
 end
 
 --- Reads a constructor's arguments into the fields of an object.
+-- @function xlua.unpack_class
+-- @as xlua
+-- @param object table: gets the fields
+-- @param args table: what the constructor got
+-- @param name string: the class, for the help
+-- @param description string: for the help
+-- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
+-- @return nothing
+-- @usage (function() local o = {} xlua.unpack_class(o, {{size = 3}}, 'C', '', {arg = 'size'})
+--    return o.size end)() --> 3
 function usage.unpack_class(object, args, name, description, ...)
    for key, value in pairs((usage.unpack(args, name, description, ...))) do
       if type(key) ~= 'number' then object[key] = value end
    end
 end
 
---- Sets the text of a package that tostring and print show. @return the text
+--- Sets the text that tostring and print show of a package.
+-- @function xlua.usage_module
+-- @as xlua
+-- @param package table: the package
+-- @param name string: what it is called
+-- @param description? string: what it is for
+-- @return the text
+-- @usage (function() local p = {} xlua.usage_module(p, 'mine', 'for me') return tostring(p):find
+--    'for me' ~= nil end)() --> true
 function usage.usage_module(package, name, description)
    want('xlua.usage_module', 'package', package, 'table')
    want('xlua.usage_module', 'name', name, 'string')

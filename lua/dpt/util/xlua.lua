@@ -17,6 +17,11 @@ end
 xlua.begin, xlua.set = nil, nil -- dpt.compat's
 
 --- A text of the two largest parts of a time, e.g. '1h2m', '3s140ms', '0ms'.
+-- @function xlua.formatTime
+-- @as xlua
+-- @param seconds number: the time
+-- @return a string
+-- @usage xlua.formatTime(3720) --> 1h2m
 function xlua.formatTime(seconds)
    want('xlua.formatTime', 'seconds', seconds, 'number')
    local units = {{'D', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}, {'ms', 0.001}}
@@ -47,8 +52,13 @@ end
 
 --- The progress of a loop on stdout: share done, time left, time of the last step. On a terminal it
 -- is a bar, drawn over itself; elsewhere, as in a log, a line for each tenth.
--- @param current how many steps are done, from 1; going back begins a new loop
--- @param goal how many there are
+-- @function xlua.progress
+-- @as xlua
+-- @param current number: how many steps are done, from 1; going back begins a new loop
+-- @param goal number: how many there are
+-- @return nothing
+-- @usage (function() local w, out = io.write, {} io.write = function(s) out[#out + 1] = s end
+--    xlua.progress(1, 1) io.write = w return #out end)() >= 1 --> true
 function xlua.progress(current, goal)
    local now, terminal = C.dpt_clock(), C.dpt_terminal(1) ~= 0
    local tenth = math.floor(current * 10 / goal)
@@ -71,6 +81,13 @@ function xlua.progress(current, goal)
 end
 
 --- Prints a table's fields, a line each; anything else as print does.
+-- @function xlua.print
+-- @as xlua
+-- @param value any: what is printed
+-- @param ...? any: more values
+-- @return nothing
+-- @usage (function() local p, out = print, {} print = function(s) out[#out + 1] = s end
+--    xlua.print{a = 1} print = p return out end)() --> {[a] = 1}
 function xlua.print(value, ...)
    if type(value) == 'table' and tostring(value):find('^table: ') then
       for key, field in pairs(value) do
@@ -82,13 +99,25 @@ function xlua.print(value, ...)
    if select('#', ...) > 0 then xlua.print(...) end
 end
 
---- Raises a message in red. @param domain is put before it in < > @param usage is put after it
+--- Raises a message in red.
+-- @function xlua.error
+-- @as xlua
+-- @param message string: what is wrong
+-- @param domain? string: stands before it, in < >
+-- @param usage? string: stands behind it
+-- @return nothing
+-- @usage select(2, pcall(xlua.error, 'no', 'here')):find '<here> no' ~= nil --> true
 function xlua.error(message, domain, usage)
    message = domain and '<' .. domain .. '> ' .. message or tostring(message)
    error(sys.COLORS.Red .. message .. sys.COLORS.none .. (usage and '\n' .. usage or ''), 2)
 end
 
---- Whether require would find a package. @return found, path
+--- Whether require would find a package.
+-- @function xlua.installed
+-- @as xlua
+-- @param package string: its name
+-- @return a boolean; the path of its file, if it has one
+-- @usage xlua.installed 'nosuchpackage' --> false, nil
 function xlua.installed(package_)
    want('xlua.installed', 'package', package_, 'string')
    local path = package.searchpath(package_, package.path)
@@ -96,7 +125,12 @@ function xlua.installed(package_)
    return path ~= nil or package.preload[package_] ~= nil, path
 end
 
---- require that prints a message instead of raising. @return the package, or false
+--- require that prints a message instead of raising.
+-- @function xlua.require
+-- @as xlua
+-- @param name string: a module
+-- @return the module, or false
+-- @usage xlua.require 'nn' == nn --> true
 function xlua.require(name)
    want('xlua.require', 'name', name, 'string')
    local ok, result = pcall(require, name)
@@ -107,6 +141,12 @@ function xlua.require(name)
 end
 
 --- A table of settings, each replaced by the environment variable of its name if there is one.
+-- @function xlua.envparams
+-- @as xlua
+-- @param defaults table: name -> number, string or boolean
+-- @return a table with the same names
+-- @usage (function() torch.setenv('REFERENCE_N', '7') return xlua.envparams{REFERENCE_N = 1,
+--    REFERENCE_M = 2} end)() --> {REFERENCE_M=2 REFERENCE_N=7}
 function xlua.envparams(defaults)
    want('xlua.envparams', 'defaults', defaults, 'table')
    local params = {}
@@ -128,30 +168,69 @@ function xlua.envparams(defaults)
 end
 
 --- Calls try(); if it raises, catch(error).
+-- @function xlua.trycatch
+-- @as xlua
+-- @param try function: is called
+-- @param catch function: gets what was raised
+-- @return nothing
+-- @usage (function() local got xlua.trycatch(function() error('no', 0) end, function(e) got = e
+--    end) return got end)() --> no
 function xlua.trycatch(try, catch)
    want('xlua.trycatch', 'catch', catch, 'callable')
    local ok, why = pcall(try)
    if not ok then catch(why) end
 end
 
---- Whether a file is there.
+--- Whether a file is there, as paths.filep.
+-- @function xlua.filep
+-- @as xlua
+-- @param path string: of the file
+-- @return a boolean
+-- @usage xlua.filep '/nosuchfile' --> false
 xlua.filep = paths.filep
 
 --- What xlua adds to Lua's string and table, by dpt.compat.
 local strings, tables = {}, {}
+
+--- What xlua adds to Lua's string and table: functions by library and name.
+-- @field xlua.libraries
+-- @as xlua
+-- @also xlua.libraries.string
+-- @also xlua.libraries.table
+-- @return a table
+-- @usage xlua.libraries.string.split == sys.split --> true
 xlua.libraries = {string = strings, table = tables}
 
---- The parts of a text between the matches of a pattern; an empty first one is left out.
+--- The parts of a text between the matches of a pattern, as sys.split; a method of strings.
+-- @function string.split
+-- @as xlua
+-- @param text string: what is split
+-- @param pattern string: of Lua
+-- @return a list of strings
+-- @usage ('a-b'):split '-' --> {a b}
 strings.split = sys.split
 
 --- The value of an expression such as 'nn.Linear'.
+-- @function string.tosymbol
+-- @as xlua
+-- @param text string: the expression
+-- @return its value
+-- @raise if there is no such value
+-- @usage ('nn.Linear'):tosymbol() == nn.Linear --> true
 function strings.tosymbol(text)
    local ok, value = pcall(assert(loadstring('return ' .. text)))
    if not ok then error(value, 2) end
    return value or error("symbol '" .. text .. "' does not exist", 2)
 end
 
---- Two lists: the elements that are not among the `length` (1) from `start` (1), and the others.
+--- Cuts a list in two: without the elements from a place on, and those.
+-- @function table.splice
+-- @as xlua
+-- @param list table: a list, which stays as it is
+-- @param start? number: the place of the first that is taken (1)
+-- @param length? number: how many are taken (1)
+-- @return two lists: the rest, what was taken
+-- @usage table.splice({5, 6, 7}, 2, 1) --> {5 7}, {6}
 function tables.splice(list, start, length)
    start, length = start or 1, length or 1
    local rest, taken = {}, {}
@@ -161,8 +240,14 @@ function tables.splice(list, start, length)
    return rest, taken
 end
 
---- A list without the elements that have the same hash(element) (the element itself) as another.
--- @param merge merge(new, old): what becomes of two; default: the later one stays
+--- A list without elements that are the same.
+-- @function table.prune
+-- @as xlua
+-- @param list table: a list, which stays as it is
+-- @param hash? function: gets an element, returns by what it is compared (itself)
+-- @param merge? function: gets a new and an old element, returns which stays (the new one)
+-- @return a list
+-- @usage table.prune{1, 2, 1} --> {1 2}
 function tables.prune(list, hash, merge)
    local kept, order = {}, {}
    for _, element in ipairs(list) do
@@ -178,5 +263,11 @@ function tables.prune(list, hash, merge)
    for i, key in ipairs(order) do result[i] = kept[key] end
    return result
 end
+
+--- What functions of xlua have in common, for the reference.
+-- @pattern xlua
+-- @within xlua
+-- @follows Torch7's package xlua
+-- @raise if an argument is of another kind
 
 return xlua
