@@ -15,10 +15,19 @@ local tds = require 'dpt.threads.tds'
 local Thread = require 'dpt.threads.thread'
 local fail, type = dptffi.fail, dptffi.type
 
+--- The package tds: containers that several threads hold at once.
+-- @field threads.tds
+-- @as threads
+-- @return a table
+-- @usage require('threads').tds == require 'tds' --> true
 local threads = {Mutex = objects.Mutex, Condition = objects.Condition,
    AtomicCounter = objects.AtomicCounter, Thread = Thread, tds = tds}
 
---- `require 'threads.serialize'`: any value as the bytes in a torch.CharStorage, and back.
+--- Any value as the bytes in a torch.CharStorage, and back.
+-- @field threads.serialize
+-- @as threads
+-- @return a table with save and load
+-- @usage type(require('threads').serialize) --> table
 threads.serialize = {save = torch.serializeToStorage, load = torch.deserializeFromStorage}
 
 local Threads = {}
@@ -37,6 +46,13 @@ end
 
 --- How pools that are made from now on pass tensors and storages: 'threads.serialize': copied (the
 -- default), 'threads.sharedserialize': shared. Without an argument: which of the two it is.
+-- @function threads.serialization
+-- @as threads
+-- @also threads.Threads.serialization()
+-- @param name? string: 'threads.serialize' or 'threads.sharedserialize'
+-- @return the name, if it is called without one
+-- @usage (function() local t = require 'threads' t.serialization(t.serialization()) return
+--    t.serialization() end)() --> threads.serialize
 function threads.serialization(name)
    if name == nil then return serialization end
    isShared('threads.serialization', name)
@@ -46,6 +62,13 @@ end
 --- threads.Queue(n, serialization): a queue of n jobs, which passes tensors as serialization()
 -- says; (id): the queue with that id. Any thread puts jobs in by queue:addjob(f, ...); any thread
 -- runs the next one by queue:dojob(), which returns what f(...) returns.
+-- @function threads.Queue
+-- @as threads
+-- @param n number: how many jobs it holds; or the id of a queue, without a second argument
+-- @param name? string: 'threads.serialize' or 'threads.sharedserialize'
+-- @return a queue
+-- @usage (function() local q = require('threads').Queue(2, 'threads.serialize')
+--    q:addjob(function(x) return x + 1 end, 4) return q:dojob() end)() --> 5
 function threads.Queue(n, name)
    if name == nil then return Queue(n) end
    return Queue(n, isShared('threads.Queue', name))
@@ -60,9 +83,15 @@ local function checkFunctions(fn, first, ...)
    end
 end
 
---- threads.Threads(n, init...): n workers. Each runs the init functions in turn with its number
--- (also the global __threadid) before anything else.
--- @return the pool, and a list with what the last init function returned in each worker
+--- A pool of workers, threads with a Lua state each; threads(n, ...) says the same.
+-- @function threads.Threads
+-- @as threads
+-- @param n number: how many workers
+-- @param ...? function: each is called in every worker with its number, the next one after all have
+--    done
+-- @return the pool; a list of what the last function returned in each worker
+-- @usage (function() local pool, got = require('threads').Threads(2, function(i) return 10 * i end)
+--    pool:terminate() return got end)() --> {{10} {20}}
 local function new(n, ...)
    if type(n) ~= 'number' or n < 1 or n % 1 ~= 0 then
       fail('threads.Threads: got %s, wanted the number of threads, from 1', tostring(n))
@@ -78,6 +107,12 @@ local call = {__call = function(_, ...) return new(...) end}
 threads.Threads = setmetatable({serialization = threads.serialization}, call)
 setmetatable(threads, call)
 
+--- Whether there are workers still.
+-- @function threads.Threads:isrunning
+-- @as threads
+-- @return a boolean
+-- @usage (function() local pool = require('threads').Threads(1) pool:terminate() return
+--    pool:isrunning() end)() --> false
 function Threads:isrunning() return self.pool_ ~= nil end
 
 local function running(self)
@@ -96,6 +131,12 @@ end
 
 --- Whether addjob would not have to wait: fewer than N jobs wait for a worker (for worker id, in
 -- specific mode).
+-- @function threads.Threads:acceptsjob
+-- @as threads
+-- @param id? number: the worker, in specific mode
+-- @return a boolean
+-- @usage (function() local pool = require('threads').Threads(1) local yes = pool:acceptsjob()
+--    pool:terminate() return yes end)() --> true
 function Threads:acceptsjob(id)
    return running(self):waiting(target('acceptsjob', self, id)) < self.N
 end
@@ -112,6 +153,16 @@ end
 --- addjob([id,] callback [, endcallback [, ...]]): callback(...) runs in the first free worker (in
 -- worker id, in specific mode); what it returns goes to endcallback, in this state. If N jobs
 -- wait already, end callbacks are run until the queue has space.
+-- @function threads.Threads:addjob
+-- @as threads
+-- @param id? number: the worker, in specific mode only
+-- @param callback function: runs in a worker
+-- @param endcallback? function: gets what it returned, in this state
+-- @param ...? any: what callback is called with
+-- @return nothing
+-- @usage (function() local pool, sum = require('threads').Threads(2), 0 for i = 1, 4 do
+--    pool:addjob(function(x) return x * x end, function(y) sum = sum + y end, i) end
+--    pool:synchronize() pool:terminate() return sum end)() --> 30
 function Threads:addjob(...)
    running(self)
    if self.specific_ then
@@ -122,6 +173,11 @@ function Threads:addjob(...)
 end
 
 --- Waits for the next job that ends, in whatever order, and runs its end callback.
+-- @function threads.Threads:dojob
+-- @as threads
+-- @return nothing
+-- @usage (function() local pool, got = require('threads').Threads(1) pool:addjob(function() return
+--    3 end, function(v) got = v end) pool:dojob() pool:terminate() return got end)() --> 3
 function Threads:dojob()
    local worker, tag, values, count = running(self):take()
    local endcallback = self.endcallbacks[tag]
@@ -138,18 +194,35 @@ function Threads:dojob()
 end
 
 --- Whether there are jobs whose end callbacks have not been run.
+-- @function threads.Threads:hasjob
+-- @as threads
+-- @return a boolean
+-- @usage (function() local pool = require('threads').Threads(1) pool:addjob(function() end) local
+--    has = pool:hasjob() pool:terminate() return has end)() --> true
 function Threads:hasjob()
    running(self)
    return self.endcallbacks.n > 0
 end
 
 --- Whether an error is kept that synchronize will raise.
+-- @function threads.Threads:haserror
+-- @as threads
+-- @return a boolean
+-- @usage (function() local pool = require('threads').Threads(1) pool:addjob(function() error 'no'
+--    end) pool:dojob() local has = pool:haserror() pcall(pool.terminate, pool) return has end)()
+--    --> true
 function Threads:haserror()
    running(self)
    return #self.errors > 0
 end
 
 --- Runs end callbacks until there are no jobs; then raises the errors of all of them.
+-- @function threads.Threads:synchronize
+-- @as threads
+-- @return nothing
+-- @usage (function() local pool = require('threads').Threads(1) pool:addjob(function() error 'oh
+--    no' end) local ok, why = pcall(pool.synchronize, pool) pool:terminate() return ok, why:find
+--    'oh no' ~= nil end)() --> false, true
 function Threads:synchronize()
    if not self.pool_ then return end
    while self.endcallbacks.n > 0 do self:dojob() end
@@ -162,6 +235,13 @@ end
 
 --- specific(true): jobs are added with the number of the worker that is to run them; false: the
 -- first free one does. Waits for jobs that are under way. Without an argument: which it is.
+-- @function threads.Threads:specific
+-- @as threads
+-- @param flag? boolean: true: jobs name their worker
+-- @return which it is, if it is called without a flag
+-- @usage (function() local pool, got = require('threads').Threads(2) pool:specific(true)
+--    pool:addjob(2, function() return __threadid end, function(v) got = v end) pool:terminate()
+--    return got end)() --> 2
 function Threads:specific(flag)
    running(self)
    if flag == nil then return self.specific_ end
@@ -173,6 +253,11 @@ function Threads:specific(flag)
 end
 
 --- Waits for all jobs, ends the workers, and raises errors that are left.
+-- @function threads.Threads:terminate
+-- @as threads
+-- @return nothing
+-- @usage (function() local pool, n = require('threads').Threads(1), 0 pool:addjob(function() end,
+--    function() n = n + 1 end) pool:terminate() return n end)() --> 1
 function Threads:terminate()
    if not self.pool_ then return end
    local ok, why = pcall(self.synchronize, self)
@@ -193,6 +278,12 @@ end
 
 --- safe(f [, mutex]): a function that does what f does, in one thread at a time. It, or several
 -- with the same mutex, can be sent to workers.
+-- @function threads.safe
+-- @as threads
+-- @param f function: is called with the mutex locked
+-- @param mutex? Mutex: which one (a new one)
+-- @return a function
+-- @usage require('threads').safe(function(x) return x + 1 end)(1) --> 2
 function threads.safe(f, mutex)
    checkFunctions('threads.safe', 1, f)
    mutex = mutex or threads.Mutex()
@@ -201,5 +292,27 @@ function threads.safe(f, mutex)
       return unlock(mutex, pcall(f, ...))
    end
 end
+
+--- What functions of threads have in common, for the reference.
+-- @pattern threads
+-- @within threads
+-- @follows Torch7's package threads
+-- @raise if an argument is of another kind, or the pool was terminated; errors of jobs come at the
+--    next synchronize, addjob or terminate
+
+--- The bytes of a value.
+-- @function threads.serialize.save
+-- @as threads
+-- @param value any: numbers, strings, tables, tensors, objects, functions
+-- @return a CharStorage
+-- @usage torch.type(require('threads').serialize.save{1}) --> torch.CharStorage
+
+--- The value in such bytes. Functions in it are loaded: never for bytes from elsewhere.
+-- @function threads.serialize.load
+-- @as threads
+-- @param storage CharStorage: what save returned
+-- @return the value
+-- @usage (function() local s = require('threads').serialize return s.load(s.save{1, 2}) end)() -->
+--    {1 2}
 
 return threads

@@ -63,9 +63,26 @@ ffi.metatype(objects.type, {
 
 for kind in pairs(kinds) do
    local own = methods[kind]
+
    --- The number by which another thread finds it.
+   -- @function threads.Mutex:id
+   -- @as shared
+   -- @also threads.Condition:id()
+   -- @also threads.AtomicCounter:id()
+   -- @also threads.Queue:id()
+   -- @return a number
+   -- @usage type(require('threads').Mutex():id()) --> number
    function own.id(object) return tonumber(C.dpt_shared_id(pointer('id', object, kind))) end
+
    --- Releases it before the collector does; others may still hold it.
+   -- @function threads.Mutex:free
+   -- @as shared
+   -- @also threads.Condition:free()
+   -- @also threads.AtomicCounter:free()
+   -- @also threads.Queue:free()
+   -- @return nothing
+   -- @usage (function() local m = require('threads').Mutex() m:free() return tostring(m) end)() -->
+   --    threads: freed
    function own.free(object)
       C.dpt_shared_release(pointer('free', object, kind))
       object.shared_ = nil
@@ -91,32 +108,87 @@ local mutex, condition, counter = methods[C.DPT_MUTEX], methods[C.DPT_CONDITION]
    methods[C.DPT_COUNTER]
 
 --- Waits until no other thread has the mutex. Locking what this thread has locked raises.
+-- @function threads.Mutex:lock
+-- @as shared
+-- @return nothing
+-- @usage (function() local m = require('threads').Mutex() m:lock() local ok = pcall(m.lock, m)
+--    m:unlock() return ok end)() --> false
 function mutex.lock(object) lib.mutex_lock(pointer('lock', object, C.DPT_MUTEX)) end
+
+--- Lets another thread have the mutex; raises if this thread does not hold it.
+-- @function threads.Mutex:unlock
+-- @as shared
+-- @return nothing
+-- @usage (function() local m = require('threads').Mutex() m:lock() m:unlock() return
+--    (pcall(m.unlock, m)) end)() --> false
 function mutex.unlock(object) lib.mutex_unlock(pointer('unlock', object, C.DPT_MUTEX)) end
 
 --- Unlocks the mutex, sleeps until a signal comes (or for no reason: look at what is waited for
 -- again), and has the mutex locked again.
+-- @function threads.Condition:wait
+-- @as shared
+-- @param mutex Mutex: is locked by this thread
+-- @return nothing
+-- @usage (function() local t = require 'threads' local m, c, n = t.Mutex(), t.Condition(),
+--    t.AtomicCounter() local pool = t.Threads(1) m:lock() pool:addjob(function() m:lock() n:inc()
+--    c:signal() m:unlock() end) while n:get() == 0 do c:wait(m) end m:unlock() pool:terminate()
+--    return n:get() end)() --> 1
 function condition.wait(object, lock)
    lib.condition_wait(pointer('wait', object, C.DPT_CONDITION), pointer('wait', lock, C.DPT_MUTEX))
 end
---- Wakes one thread that waits; broadcast wakes all.
+
+--- Wakes one thread that waits.
+-- @function threads.Condition:signal
+-- @as shared
+-- @return nothing
+-- @usage require('threads').Condition():signal() == nil --> true
 function condition.signal(object)
    C.dpt_condition_wake(pointer('signal', object, C.DPT_CONDITION), 0)
 end
+
+--- Wakes all threads that wait.
+-- @function threads.Condition:broadcast
+-- @as shared
+-- @return nothing
+-- @usage require('threads').Condition():broadcast() == nil --> true
 function condition.broadcast(object)
    C.dpt_condition_wake(pointer('broadcast', object, C.DPT_CONDITION), 1)
 end
 
---- The new value, after adding or taking away 1.
+--- Adds 1, in one step for all threads.
+-- @function threads.AtomicCounter:inc
+-- @as shared
+-- @return the new value
+-- @usage (function() local n = require('threads').AtomicCounter() n:inc() return n:inc() end)() -->
+--    2
 function counter.inc(object)
    return tonumber(C.dpt_counter_add(pointer('inc', object, C.DPT_COUNTER), 1))
 end
+
+--- Takes 1 away.
+-- @function threads.AtomicCounter:dec
+-- @as shared
+-- @return the new value
+-- @usage require('threads').AtomicCounter():dec() --> -1
 function counter.dec(object)
    return tonumber(C.dpt_counter_add(pointer('dec', object, C.DPT_COUNTER), -1))
 end
+
+--- The number that it has now.
+-- @function threads.AtomicCounter:get
+-- @as shared
+-- @return a number
+-- @usage require('threads').AtomicCounter():get() --> 0
 function counter.get(object)
    return tonumber(C.dpt_counter_get(pointer('get', object, C.DPT_COUNTER)))
 end
+
+--- Gives it a number.
+-- @function threads.AtomicCounter:set
+-- @as shared
+-- @param value number: a whole number
+-- @return the counter
+-- @usage require('threads').AtomicCounter():set(9):get() --> 9
 function counter.set(object, value)
    C.dpt_counter_set(pointer('set', object, C.DPT_COUNTER), value)
    return object
@@ -126,8 +198,36 @@ local function constructor(kind)
    local function new(slot) lib.shared_new(slot, kind) end
    return function(id) return objects.make(kind, id, new) end
 end
+
+--- What one thread holds at a time; a new one, or the one with an id.
+-- @function threads.Mutex
+-- @as shared
+-- @param id? number: what id() returned, in this or another thread
+-- @return a mutex
+-- @usage (function() local m = require('threads').Mutex() return require('threads').Mutex(m:id())
+--    == m end)() --> true
 objects.Mutex, objects.Condition = constructor(C.DPT_MUTEX), constructor(C.DPT_CONDITION)
---- A whole number, 0 at first, that threads count with.
+
+--- A whole number, 0 at first, that threads count with; a new one, or the one with an id.
+-- @function threads.AtomicCounter
+-- @as shared
+-- @param id? number: what id() returned, in this or another thread
+-- @return a counter
+-- @usage require('threads').AtomicCounter():inc() --> 1
 objects.AtomicCounter = constructor(C.DPT_COUNTER)
+
+--- What Mutex, Condition, AtomicCounter and Queue have in common, for the reference.
+-- @pattern shared
+-- @within threads
+-- @follows Torch7's package threads
+-- @raise if the object is of another kind or was freed
+
+--- What threads wait for until another one signals; a new one, or the one with an id.
+-- @function threads.Condition
+-- @as shared
+-- @param id? number: what id() returned, in this or another thread
+-- @return a condition
+-- @usage (function() local c = require('threads').Condition() return
+--    require('threads').Condition(c:id()) == c end)() --> true
 
 return objects

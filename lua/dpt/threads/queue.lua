@@ -19,6 +19,13 @@ end
 local function label(i) return i == 1 and 'the function' or 'argument ' .. i - 1 end
 
 --- Puts the job f(...) in; waits while the queue is full.
+-- @function threads.Queue:addjob
+-- @as shared
+-- @param f function: runs in the thread that takes it
+-- @param ...? any: what it is called with
+-- @return nothing
+-- @usage (function() local q = require('threads').Queue(1, 'threads.sharedserialize')
+--    q:addjob(function() end) return q.isfull end)() --> 1
 function methods.addjob(queue, f, ...)
    if type(f) ~= 'function' then
       fail('addjob: argument 1 is of type %s, wanted a function', type(f))
@@ -31,6 +38,11 @@ end
 local function run(values, count) return values[1](unpack(values, 2, count)) end
 
 --- Takes the first job, runs it and returns its results; waits while there is none.
+-- @function threads.Queue:dojob
+-- @as shared
+-- @return what the job returns
+-- @usage (function() local q = require('threads').Queue(1, 'threads.sharedserialize')
+--    q:addjob(function() return 8 end) return q:dojob(), q.isempty end)() --> 8, 1
 function methods.dojob(queue)
    local mail = C.dpt_queue_take(pointer('dojob', queue, QUEUE))
    local ok, values, count = pcall(read, mail)

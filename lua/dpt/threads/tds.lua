@@ -96,7 +96,14 @@ local function getVec(object, key)
    return lookUp(object)
 end
 
---- vec:insert([index,] value): at the end, or at the index: what is there and behind moves.
+--- Puts an element at the end, or at an index: what is there and behind moves.
+-- @function tds.Vec:insert
+-- @as tds
+-- @param index? number: the place
+-- @param value any: as an entry may be
+-- @return nothing
+-- @usage (function() local v = require('tds').Vec(1, 3) v:insert(2, 2) return v:concat ',' end)()
+--    --> 1,2,3
 function vec.insert(object, ...)
    local key, value = ...
    if select('#', ...) == 1 then key, value = length(object) + 1, key end
@@ -106,7 +113,13 @@ function vec.insert(object, ...)
    core.hold(value)
 end
 
---- vec:remove([index]): the last, or that one: what is behind moves.
+--- Takes the last element away, or the one at an index: what is behind moves.
+-- @function tds.Vec:remove
+-- @as tds
+-- @param index? number: the place
+-- @return nothing
+-- @usage (function() local v = require('tds').Vec(1, 2, 3) v:remove(1) return v:concat ',' end)()
+--    --> 2,3
 function vec.remove(object, key)
    if key == nil then
       key = length(object)
@@ -115,12 +128,24 @@ function vec.remove(object, key)
    lib.vec_remove(object.shared_, index('tds.Vec: remove', key))
 end
 
---- vec:resize(n): new elements are nil.
+--- Gives it so many elements; new ones are nil.
+-- @function tds.Vec:resize
+-- @as tds
+-- @param n number: how many
+-- @return nothing
+-- @usage (function() local v = require('tds').Vec(1, 2, 3) v:resize(2) return #v end)() --> 2
 function vec.resize(object, n)
    lib.vec_resize(object.shared_, n == 0 and 0 or index('tds.Vec: resize', n) + 1)
 end
 
---- vec:concat([separator [, first [, last]]]): the elements as one string.
+--- The elements as one string.
+-- @function tds.Vec:concat
+-- @as tds
+-- @param separator? string: stands between them ('')
+-- @param first? number: from which on (1)
+-- @param last? number: up to which (all)
+-- @return a string
+-- @usage require('tds').Vec(7, 8, 9):concat('-', 2) --> 8-9
 function vec.concat(object, separator, first, last)
    local parts = {}
    for i = first or 1, last or length(object) do
@@ -129,10 +154,23 @@ function vec.concat(object, separator, first, last)
    return table.concat(parts, separator)
 end
 
---- The same as a torch.CharStorage.
+--- What concat returns as the bytes of a storage.
+-- @function tds.Vec:concatstorage
+-- @as tds
+-- @param separator? string: stands between them ('')
+-- @param first? number: from which on (1)
+-- @param last? number: up to which (all)
+-- @return a CharStorage
+-- @usage require('tds').Vec('a', 'b'):concatstorage '' --> 97x98
 function vec.concatstorage(object, ...) return torch.CharStorage():string(object:concat(...)) end
 
---- vec:sort(compare): by compare(a, b), whether a comes before b.
+--- Brings the elements into an order.
+-- @function tds.Vec:sort
+-- @as tds
+-- @param compare function: gets two, returns whether the first comes before the second
+-- @return nothing
+-- @usage (function() local v = require('tds').Vec(3, 1, 2) v:sort(function(a, b) return a < b end)
+--    return v:concat() end)() --> 123
 function vec.sort(object, compare)
    if type(compare) ~= 'function' then
       fail('tds.Vec: sort: argument 1 is a %s, wanted a function', torch.type(compare))
@@ -145,9 +183,26 @@ end
 
 -- counters ---------------------------------------------------------------------------------------
 
---- counter:inc(): adds 1; returns what it was before. counter:get(), counter:set(n).
+--- Adds 1 to the counter.
+-- @function tds.AtomicCounter:inc
+-- @as tds
+-- @return what it was before
+-- @usage require('tds').AtomicCounter():inc() --> 0
 function tally.inc(object) return tonumber(C.dpt_counter_add(object.shared_, 1)) - 1 end
+
+--- The number it has now.
+-- @function tds.AtomicCounter:get
+-- @as tds
+-- @return a whole number
+-- @usage require('tds').AtomicCounter():get() --> 0
 function tally.get(object) return tonumber(C.dpt_counter_get(object.shared_)) end
+
+--- Gives the counter a number.
+-- @function tds.AtomicCounter:set
+-- @as tds
+-- @param n number: which
+-- @return nothing
+-- @usage (function() local n = require('tds').AtomicCounter() n:set(4) return n:get() end)() --> 4
 function tally.set(object, n)
    if type(n) ~= 'number' then
       fail('tds.AtomicCounter: set: got %s, wanted a number', tostring(n))
@@ -221,7 +276,15 @@ local function converted(value)
    return tds.Vec(value)
 end
 
---- tds.Hash([table]): entries of any of these types; `#` counts them, nil takes one away.
+--- A table in C memory: keys and values are numbers, strings, booleans, tensors and these
+-- containers; `#` counts the entries, nil takes one away, pairs goes through them.
+-- @function tds.Hash
+-- @as tds
+-- @also tds.hash()
+-- @param table? table: the first entries; tables inside become containers
+-- @return a hash
+-- @usage (function() local h = require('tds').Hash{a = 1, b = 2} h.a = nil return #h, h.b end)()
+--    --> 1, 2
 function tds.Hash(...)
    local object, list = new(HASH), ...
    if select('#', ...) > 0 and type(list) ~= 'table' then
@@ -231,7 +294,14 @@ function tds.Hash(...)
    return object
 end
 
---- tds.Vec([table]), tds.Vec(...): a list from 1 on, with nils.
+--- A list in C memory, from 1 on, with nils.
+-- @function tds.Vec
+-- @as tds
+-- @also tds.vec()
+-- @param ...? any: the first elements, or a table of them
+-- @return a vec
+-- @usage (function() local v = require('tds').Vec(5, 6) v[3] = 'x' return #v, v[1], v[3] end)() -->
+--    3, 5, x
 function tds.Vec(...)
    local object, list = new(VEC), ...
    if select('#', ...) ~= 1 or type(list) ~= 'table' then list = {...} end
@@ -240,6 +310,11 @@ function tds.Vec(...)
 end
 
 --- tds.AtomicCounter(): a whole number, 0 at first.
+-- @function tds.AtomicCounter
+-- @as tds
+-- @also tds.atomic_counter()
+-- @return a counter, whose inc returns what it was before
+-- @usage (function() local n = require('tds').AtomicCounter() n:inc() return n:get() end)() --> 1
 function tds.AtomicCounter() return new(TALLY) end
 
 -- files ------------------------------------------------------------------------------------------
@@ -285,5 +360,11 @@ function core.otherAddress(v)
    return type(v) == 'cdata' and methodsOf(v) and tonumber(ffi.cast('intptr_t', v.shared_)) or nil
 end
 tds.hash, tds.vec, tds.atomic_counter = tds.Hash, tds.Vec, tds.AtomicCounter
+
+--- What containers of tds have in common, for the reference.
+-- @pattern tds
+-- @within tds
+-- @follows Torch7's package tds
+-- @raise if an entry is of a type that cannot be shared, or an index is none, at the script's line
 
 return tds

@@ -18,6 +18,11 @@ local function run(code)
 end
 
 --- A number that no other thread of the process has while this one is there.
+-- @function threads.Thread:id
+-- @as shared
+-- @return a number
+-- @usage (function() local thread = require('threads').Thread '' local id = thread:id()
+--    thread:free() return type(id) end)() --> number
 function Thread:id()
    local pool = self.pool or fail 'threads.Thread: the thread was freed'
    return tonumber(ffi.cast('intptr_t', pool.workers_))
@@ -28,6 +33,11 @@ function Thread:__tostring()
 end
 
 --- Waits until the thread has ended. Nothing happens the second time.
+-- @function threads.Thread:free
+-- @as shared
+-- @return nothing
+-- @usage (function() local thread = require('threads').Thread '' thread:free() return
+--    tostring(thread) end)() --> threads.Thread: freed
 function Thread:free()
    if not self.pool then return end
    self.finish()
@@ -36,6 +46,13 @@ end
 
 --- threads.Thread(code): starts the text of a Lua program; it says `require 'threads'` itself, and
 -- finds what it shares with this state by numbers: threads.Mutex(id).
+-- @function threads.Thread
+-- @as shared
+-- @param code string: the program
+-- @return the thread
+-- @usage (function() local n = require('threads').AtomicCounter() local thread =
+--    require('threads').Thread("require('threads').AtomicCounter(" .. n:id() .. "):inc()")
+--    thread:free() return n:get() end)() --> 1
 return function(code)
    if type(code) ~= 'string' then
       fail('threads.Thread: got a %s, wanted the text of a program', type(code))
