@@ -13,6 +13,10 @@ local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local coalesce = {}
 
 --- Bytes of a buffer if the caller says nothing: 10 MiB.
+-- @field comm.BUFFER
+-- @as comm
+-- @return a number
+-- @usage require('dpt').comm.BUFFER --> 1.049e+07
 coalesce.BUFFER = 10485760
 
 local function checkLimit(name, argument, limit)
@@ -49,11 +53,15 @@ local function group(tensors, limit)
    return full
 end
 
---- Groups tensors by type into lists of at most so many bytes, but of one tensor at least
--- (PyTorch's _take_tensors): a list as soon as the next tensor of its type does not fit, what is
--- left at the end, by the first tensor of each type.
--- @param sizeLimit bytes (10 MiB)
--- @return list of lists of tensors
+--- Groups tensors by type into lists of at most so many bytes, but of one tensor at least.
+-- @function comm.takeTensors
+-- @as comm
+-- @follows PyTorch's torch._utils._take_tensors
+-- @param tensors table: a list of tensors
+-- @param sizeLimit? number: bytes (10 MiB)
+-- @return a list of lists of tensors
+-- @usage #require('dpt').comm.takeTensors({torch.Tensor(4), torch.Tensor(4), torch.IntTensor(1)},
+--    64) --> 2
 function coalesce.takeTensors(tensors, sizeLimit)
    lists.checkTensors('takeTensors', 'tensors', tensors)
    local result = {}
@@ -115,8 +123,13 @@ local function everything(tensors)
    return chunk
 end
 
---- Tensors of one type and device as one vector (PyTorch's _flatten_dense_tensors): their elements
--- one after the other. A single contiguous tensor is not copied.
+--- Tensors of one type and device as one vector; a single contiguous one is not copied.
+-- @function comm.flatten
+-- @as comm
+-- @follows PyTorch's torch._utils._flatten_dense_tensors
+-- @param tensors table: a list of tensors
+-- @return a vector
+-- @usage require('dpt').comm.flatten{torch.Tensor{1}, torch.Tensor{{2, 3}}} --> [1 2 3]
 function coalesce.flatten(tensors)
    lists.checkTensors('flatten', 'tensors', tensors)
    if #tensors == 0 then fail('flatten: wants one tensor at least, got none') end
@@ -142,8 +155,15 @@ function coalesce.flatten(tensors)
    return flat
 end
 
---- The parts of a flat tensor as views with the sizes of other tensors, one after the other
--- (PyTorch's _unflatten_dense_tensors).
+--- The parts of a vector as views with the sizes of other tensors.
+-- @function comm.unflatten
+-- @as comm
+-- @follows PyTorch's torch._utils._unflatten_dense_tensors
+-- @param flat tensor: a vector with as many elements as the tensors have
+-- @param tensors table: a list of tensors
+-- @return a list of tensors
+-- @usage require('dpt').comm.unflatten(torch.Tensor{1, 2, 3}, {torch.Tensor(1),
+--    torch.Tensor(2)})[2] --> [2 3]
 function coalesce.unflatten(flat, tensors)
    lists.checkTensors('unflatten', 'tensors', tensors)
    lists.checkTensors('unflatten', 'flat', {flat})
@@ -157,11 +177,15 @@ function coalesce.unflatten(flat, tensors)
    return result
 end
 
---- Copies of a list of tensors on several devices (PyTorch's broadcast_coalesced).
--- @param tensors on devices[1], of any types and sizes
--- @param devices list of different device numbers
--- @param bufferSize bytes that travel at once (10 MiB)
--- @return one list for every device; the first is the tensors themselves
+--- Copies of a list of tensors on several devices; they travel as few large buffers.
+-- @function comm.broadcastCoalesced
+-- @as comm
+-- @param tensors table: on the first of the devices, of any types and sizes
+-- @param devices table: a list of different device numbers
+-- @param bufferSize? number: bytes that travel at once (10 MiB)
+-- @return a list of tensors for every device; the first is the tensors themselves
+-- @usage require('dpt').comm.broadcastCoalesced({torch.CudaTensor{1}, torch.CudaTensor{2}}, {1,
+--    2})[2][2] --> [2]
 function coalesce.broadcastCoalesced(tensors, devices, bufferSize)
    lists.checkDevices('broadcastCoalesced', devices, true)
    lists.checkDevice('broadcastCoalesced', tensors, devices[1])
@@ -206,12 +230,15 @@ local function checkAlike(inputs)
    end
 end
 
---- Sums over devices of a list of tensors (PyTorch's reduce_add_coalesced). An element is summed in
--- the order of the inputs and rounded once.
--- @param inputs one list of tensors for every device, alike in types and sizes
--- @param destination the device of the sums (the current one)
--- @param bufferSize bytes that travel at once (10 MiB)
--- @return the list of sums, in the order of inputs
+--- The sums over devices of a list of tensors.
+-- @function comm.reduceAddCoalesced
+-- @as comm
+-- @param inputs table: a list of tensors for every device, alike in types and sizes
+-- @param destination? number: the device of the sums (the current one)
+-- @param bufferSize? number: bytes that travel at once (10 MiB)
+-- @return a list of tensors
+-- @usage require('dpt').comm.reduceAddCoalesced({{torch.CudaTensor{1}}, {torch.CudaTensor{5}}})[1]
+--    --> [6]
 function coalesce.reduceAddCoalesced(inputs, destination, bufferSize)
    if type(inputs) ~= 'table' or #inputs == 0 then
       fail('reduceAdd: wants inputs of one device at least, got none')

@@ -26,10 +26,15 @@ local function log(text)
    io.stderr:write('dpt: ', text, '\n')
 end
 
---- Chooses a transport by name: 'copy' is always there, 'nccl' is not in every build. The choice is
--- reported once on stderr: another transport than before, or why the one asked for is not there.
--- @param strict raise if it is not there
+--- Chooses what tensors travel by between devices; the choice is reported once on stderr. comm.use
+-- is its older name.
+-- @function comm.setTransport
+-- @as comm
+-- @also comm.use()
+-- @param name string: 'copy' or 'nccl'
+-- @param strict? boolean: true: raises if it is not there
 -- @return whether it is there
+-- @usage require('dpt').comm.setTransport(require('dpt').comm.transport()) --> true
 function comm.setTransport(name, strict)
    if type(name) ~= 'string' then
       fail('setTransport: got %s, wanted the name of a transport, copy or nccl', torch.type(name))
@@ -45,9 +50,19 @@ function comm.setTransport(name, strict)
 end
 
 --- The name of the transport in use.
+-- @function comm.transport
+-- @as comm
+-- @return a string
+-- @usage type(require('dpt').comm.transport()) --> string
 function comm.transport() return ffi.string(C.dpt_comm_transport()) end
 
 --- The device of a tensor; 0: host memory or no storage.
+-- @function comm.device
+-- @as comm
+-- @param tensor tensor: of any type
+-- @return a number
+-- @usage require('dpt').comm.device(torch.CudaTensor(1)),
+--    require('dpt').comm.device(torch.Tensor(1)) --> 1, 0
 function comm.device(tensor)
    if not core.isTensor(tensor) then
       fail('comm.device: got a %s, wanted a tensor', torch.type(tensor))
@@ -56,6 +71,12 @@ function comm.device(tensor)
 end
 
 --- The address of a tensor's storage as a number; 0 without one.
+-- @function comm.address
+-- @as comm
+-- @param tensor tensor: of any type
+-- @return a number
+-- @usage (function() local x, a = torch.Tensor(2), require('dpt').comm.address return a(x) ==
+--    a(x:narrow(1, 1, 1)) end)() --> true
 function comm.address(tensor)
    want('comm.address', 'tensor', tensor, 'tensor')
    return tonumber(ffi.cast('uintptr_t', tensor.storage_))
@@ -63,6 +84,12 @@ end
 
 --- A number that changes when something writes to one of the tensors, and when queued work failed:
 -- then copies of them may not have been made.
+-- @function comm.version
+-- @as comm
+-- @param tensors table: a list of tensors
+-- @return a number
+-- @usage (function() local x, v = torch.Tensor(2), require('dpt').comm.version local before = v{x}
+--    x:fill(1) return v{x} > before end)() --> true
 function comm.version(tensors)
    want('comm.version', 'tensors', tensors, 'table')
    local sum = tonumber(C.dpt_failures())
@@ -74,9 +101,22 @@ function comm.version(tensors)
 end
 
 --- The bytes that went between devices since the start.
+-- @function comm.copied
+-- @as comm
+-- @return a number
+-- @usage require('dpt').comm.copied() >= 0 --> true
 function comm.copied() return tonumber(C.dpt_copied_bytes()) end
 
 --- Calls f(...) and adds the bytes that it let go between devices to counts[name].
+-- @function comm.count
+-- @as comm
+-- @param counts table: name -> number
+-- @param name string: whose number grows
+-- @param f function: is called
+-- @param ...? any: what it is called with
+-- @return nothing
+-- @usage (function() local counts = {bytes = 0} require('dpt').comm.count(counts, 'bytes',
+--    function() end) return counts end)() --> {bytes=0}
 function comm.count(counts, name, f, ...)
    want('comm.count', 'counts', counts, 'table')
    want('comm.count', 'counts[name]', counts[name], 'number')
@@ -88,6 +128,13 @@ end
 
 --- Copies the list sources into destinations: one or several lists of that length, one after the
 -- other.
+-- @function comm.broadcastInto
+-- @as comm
+-- @param sources table: a list of n tensors
+-- @param destinations table: a list of n, 2 n ... tensors like them
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor(2):fill(4), torch.CudaTensor(2)
+--    require('dpt').comm.broadcastInto({a}, {b}) return b end)() --> [4 4]
 function comm.broadcastInto(sources, destinations)
    want('broadcastInto', 'sources', sources, 'table')
    want('broadcastInto', 'destinations', destinations, 'table')
@@ -98,7 +145,14 @@ function comm.broadcastInto(sources, destinations)
 end
 
 --- destinations[k] = destinations[k] + sources[k] + sources[n + k] + ..., n = #destinations.
--- @param clear whether the sources become zero afterwards
+-- @function comm.reduceInto
+-- @as comm
+-- @param destinations table: a list of n tensors
+-- @param sources table: a list of n, 2 n ... tensors like them
+-- @param clear? boolean: true: the sources become zero afterwards
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor{1}, torch.CudaTensor{2}
+--    require('dpt').comm.reduceInto({a}, {b}, true) return a, b end)() --> [3], [0]
 function comm.reduceInto(destinations, sources, clear)
    want('reduceInto', 'destinations', destinations, 'table')
    want('reduceInto', 'sources', sources, 'table')
@@ -109,8 +163,17 @@ function comm.reduceInto(destinations, sources, clear)
 end
 
 --- Cuts a tensor along a dimension into the given tensors, which are resized.
--- @param rows how many of the dimension each gets
--- @param devices of those that have no memory yet; 0 is the host
+-- @function comm.scatterInto
+-- @as comm
+-- @param parts table: the tensors that get the parts
+-- @param tensor tensor: what is cut, on the host or a device
+-- @param dimension number: along which
+-- @param rows table: how many of the dimension each part gets
+-- @param devices table: of parts that have no memory yet; 0 is the host
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor(), torch.CudaTensor()
+--    require('dpt').comm.scatterInto({a, b}, torch.FloatTensor{1, 2, 3}, 1, {1, 2}, {1, 2}) return
+--    a, b end)() --> [1], [2 3]
 function comm.scatterInto(parts, tensor, dimension, rows, devices)
    want('scatterInto', 'parts', parts, 'table')
    want('scatterInto', 'rows', rows, 'table')
@@ -121,7 +184,15 @@ function comm.scatterInto(parts, tensor, dimension, rows, devices)
 end
 
 --- Joins tensors (empty ones are skipped) along a dimension into the given one, which is resized.
--- @param device of the result if it has no memory yet; 0 is the host
+-- @function comm.gatherInto
+-- @as comm
+-- @param result tensor: gets them
+-- @param tensors table: a list of tensors; empty ones are skipped
+-- @param dimension number: along which they are joined
+-- @param device number: of the result, if it has no memory yet; 0 is the host
+-- @return nothing
+-- @usage (function() local r = torch.FloatTensor() require('dpt').comm.gatherInto(r,
+--    {torch.CudaTensor{1}, torch.CudaTensor{2}}, 1, 0) return r end)() --> [1 2]
 function comm.gatherInto(result, tensors, dimension, device)
    want('gatherInto', 'tensors', tensors, 'table')
    dimension = checkInteger('gatherInto', 'dimension', dimension)
@@ -131,6 +202,11 @@ function comm.gatherInto(result, tensors, dimension, device)
 end
 
 --- The type of the same elements on a device ('torch.LongTensor': 'torch.CudaLongTensor').
+-- @function comm.deviceType
+-- @as comm
+-- @param name string: a tensor type, as 'torch.LongTensor'
+-- @return a string
+-- @usage require('dpt').comm.deviceType 'torch.LongTensor' --> torch.CudaLongTensor
 function comm.deviceType(name)
    want('comm.deviceType', 'name', name, 'string')
    if name:find('^torch%.Cuda') then return name end
@@ -139,6 +215,11 @@ function comm.deviceType(name)
 end
 
 --- The type of the same elements in host memory.
+-- @function comm.hostType
+-- @as comm
+-- @param name string: a tensor type, as 'torch.CudaTensor'
+-- @return a string
+-- @usage require('dpt').comm.hostType 'torch.CudaTensor' --> torch.FloatTensor
 function comm.hostType(name)
    want('comm.hostType', 'name', name, 'string')
    if name == 'torch.CudaTensor' then return 'torch.FloatTensor' end
@@ -146,15 +227,26 @@ function comm.hostType(name)
 end
 
 --- Copies of a tensor on several devices.
--- @return a list; the first is the tensor itself, which is on devices[1]
+-- @function comm.broadcast
+-- @as comm
+-- @param tensor tensor: on the first of the devices
+-- @param devices table: a list of different device numbers
+-- @return a list of tensors; the first is the tensor itself
+-- @usage (function() local l = require('dpt').comm.broadcast(torch.CudaTensor{5}, {1, 2}) return
+--    l[2], l[2]:getDevice() end)() --> [5], 2
 function comm.broadcast(tensor, devices)
    local results = {}
    for i, list in ipairs(comm.broadcastCoalesced({tensor}, devices)) do results[i] = list[1] end
    return results
 end
 
---- The sum of tensors of several devices.
--- @param destination the device of the sum (the current one)
+--- The sum of tensors of several devices, in the order of the list.
+-- @function comm.reduceAdd
+-- @as comm
+-- @param inputs table: tensors of one type and size
+-- @param destination? number: the device of the sum (the current one)
+-- @return a tensor
+-- @usage require('dpt').comm.reduceAdd{torch.CudaTensor{1}, torch.CudaTensor{2}} --> [3]
 function comm.reduceAdd(inputs, destination)
    lists.checkTensors('reduceAdd', 'inputs', inputs)
    local all = {}
@@ -162,10 +254,14 @@ function comm.reduceAdd(inputs, destination)
    return comm.reduceAddCoalesced(all, destination)[1]
 end
 
---- The sum of the inputs on the device of each: outputs[i] on that of inputs[i]. Each input is on a
--- device of its own; all are of one type and count.
--- @param outputs contiguous tensors (the inputs)
--- @return outputs
+--- The sum of tensors on each of their devices.
+-- @function comm.allReduce
+-- @as comm
+-- @param inputs table: tensors of one type and count, each on a device of its own
+-- @param outputs? table: contiguous tensors that get the sum (the inputs)
+-- @return the outputs
+-- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {4})
+--    require('dpt').comm.allReduce{a, b} return a, b end)() --> [5], [5]
 function comm.allReduce(inputs, outputs)
    outputs = outputs or inputs
    lists.checkPairs('allReduce', inputs, outputs)
@@ -175,10 +271,17 @@ function comm.allReduce(inputs, outputs)
    return outputs
 end
 
---- Cuts a tensor, on the host or a device, into parts on devices.
--- @param chunkSizes how many entries of the dimension each gets (balanced, larger ones first)
--- @param dim the dimension (1)
--- @return list of tensors
+--- Cuts a tensor into parts on several devices.
+-- @function comm.scatter
+-- @as comm
+-- @param tensor tensor: on the host or a device
+-- @param devices table: a list of device numbers
+-- @param chunkSizes? table: how many entries of the dimension each gets (as equal as can be, larger
+--    ones first)
+-- @param dim? number: the dimension (1)
+-- @return a list of device tensors
+-- @usage (function() local l = require('dpt').comm.scatter(torch.FloatTensor{1, 2, 3}, {1, 2})
+--    return l[1], l[2] end)() --> [1 2], [3]
 function comm.scatter(tensor, devices, chunkSizes, dim)
    dim = checkInteger('scatter', 'dim', dim or 1)
    lists.checkTensors('scatter', 'tensor', {tensor})
@@ -202,9 +305,15 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
    return parts
 end
 
---- Joins tensors of several devices.
--- @param dim the dimension (1)
--- @param destination the device of the result (the current one); 0 is the host
+--- Joins tensors of several devices in one.
+-- @function comm.gather
+-- @as comm
+-- @param tensors table: a list of tensors
+-- @param dim? number: along which (1)
+-- @param destination? number: the device of the result (the current one); 0 is the host
+-- @return a tensor
+-- @usage require('dpt').comm.gather({torch.CudaTensor{1}, torch.CudaTensor{2, 3}}, 1, 0) --> [1 2
+--    3]
 function comm.gather(tensors, dim, destination)
    lists.checkTensors('gather', 'tensors', tensors)
    if #tensors == 0 then fail('gather: wants one tensor at least, got none') end
@@ -214,5 +323,12 @@ function comm.gather(tensors, dim, destination)
    comm.gatherInto(result, tensors, dim or 1, destination or cutorch.getDevice())
    return result
 end
+
+--- What functions of dpt.comm have in common, for the reference.
+-- @pattern comm
+-- @within comm
+-- @follows PyTorch's torch.cuda.comm
+-- @raise if an argument is of another kind, tensors do not fit, or there is no such device, at the
+--    script's line
 
 return comm

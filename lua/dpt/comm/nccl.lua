@@ -44,16 +44,30 @@ local function devicesOf(name, tensors)
    return devices
 end
 
---- outputs[i] = the sum of all inputs, on the device of inputs[i].
--- @param outputs (the inputs) @param async do not wait (false)
+--- Each output becomes the sum of all inputs, on its device.
+-- @function nccl.allReduce
+-- @as nccl
+-- @param inputs table: a tensor for each device
+-- @param outputs? table: as many (the inputs)
+-- @param async? boolean: true: does not wait
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    nccl.allReduce{a, b} return b end)() --> [3]
 function nccl.allReduce(inputs, outputs, async)
    comm.allReduce(inputs, outputs)
    finish(inputs, async)
 end
 
---- outputs[root] = the sum of all inputs; the other outputs are left as they are, and may be
--- missing.
--- @param outputs (the inputs) @param async do not wait (false) @param root (1)
+--- The root's output becomes the sum of all inputs.
+-- @function nccl.reduce
+-- @as nccl
+-- @param inputs table: a tensor for each device
+-- @param outputs? table: as many (the inputs); only the root's is used
+-- @param async? boolean: true: does not wait
+-- @param root? number: its place in the list (1)
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    nccl.reduce({a, b}, nil, false, 2) return a, b end)() --> [1], [3]
 function nccl.reduce(inputs, outputs, async, root)
    local devices = devicesOf('reduce', inputs)
    if outputs then want('reduce', 'outputs', outputs, 'table') end
@@ -69,8 +83,15 @@ function nccl.reduce(inputs, outputs, async, root)
    finish(inputs, async)
 end
 
---- All inputs become what inputs[root] is.
--- @param async do not wait (false) @param root (1)
+--- All inputs become what the root's is.
+-- @function nccl.bcast
+-- @as nccl
+-- @param inputs table: a tensor for each device
+-- @param async? boolean: true: does not wait
+-- @param root? number: its place in the list (1)
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor{7}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    nccl.bcast{a, b} return b end)() --> [7]
 function nccl.bcast(inputs, async, root)
    devicesOf('bcast', inputs)
    root = checkRoot('bcast', root, #inputs)
@@ -84,9 +105,16 @@ function nccl.bcast(inputs, async, root)
    finish(inputs, async)
 end
 
---- Every output = inputs[1], inputs[2] and so on, one after the other. An output without elements
--- becomes a vector of as many as it takes.
--- @param async do not wait (false)
+--- Each output becomes all inputs, one after the other.
+-- @function nccl.allGather
+-- @as nccl
+-- @param inputs table: a tensor for each device
+-- @param outputs table: as many, each with space for all inputs or without elements
+-- @param async? boolean: true: does not wait
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    local r, s = torch.CudaTensor(), cutorch.withDevice(2, torch.CudaTensor) nccl.allGather({a,
+--    b}, {r, s}) return s end)() --> [1 2]
 function nccl.allGather(inputs, outputs, async)
    local devices = devicesOf('allGather', inputs)
    lists.checkPairs('allGather', inputs, outputs)
@@ -101,8 +129,16 @@ function nccl.allGather(inputs, outputs, async)
    finish(inputs, async)
 end
 
---- The sum of all inputs, cut into outputs[1], outputs[2] and so on: each is as long as it is.
--- @param async do not wait (false)
+--- The sum of all inputs is cut, a part for each output.
+-- @function nccl.reduceScatter
+-- @as nccl
+-- @param inputs table: a tensor for each device
+-- @param outputs table: as many, each as long as its part
+-- @param async? boolean: true: does not wait
+-- @return nothing
+-- @usage (function() local a, b = torch.CudaTensor{1, 2}, cutorch.withDevice(2, torch.CudaTensor,
+--    {10, 20}) local r, s = torch.CudaTensor(1), cutorch.withDevice(2, torch.CudaTensor, 1)
+--    nccl.reduceScatter({a, b}, {r, s}) return r, s end)() --> [11], [22]
 function nccl.reduceScatter(inputs, outputs, async)
    devicesOf('reduceScatter', inputs)
    lists.checkPairs('reduceScatter', inputs, outputs)
@@ -111,5 +147,11 @@ function nccl.reduceScatter(inputs, outputs, async)
    core.hold(from)
    finish(inputs, async)
 end
+
+--- What functions of nccl have in common, for the reference.
+-- @pattern nccl
+-- @within comm
+-- @follows nccl.torch
+-- @raise if the tensors are not one for each of several devices, all of one element type
 
 return nccl

@@ -19,41 +19,82 @@ end
 
 --- Adds the functions to cutorch. optionalDevice(fn, device) reads a device's number, 0 for nil.
 return function(cutorch, optionalDevice)
+
    --- Seeds a device (the current one).
+   -- @function cutorch.manualSeed
+   -- @as cutorch
+   -- @param seed number: a whole number
+   -- @param device? number: from 1 on (the current one)
+   -- @return nothing
+   -- @usage (function() cutorch.manualSeed(3) local a = torch.CudaTensor(2):uniform()
+   --    cutorch.manualSeed(3) return torch.equal(a, torch.CudaTensor(2):uniform()) end)() --> true
    function cutorch.manualSeed(seed, device)
       lib.device_manual_seed(optionalDevice('manualSeed', device), toSeed('manualSeed', seed))
    end
 
    --- Seeds every device with the same number.
+   -- @function cutorch.manualSeedAll
+   -- @as cutorch
+   -- @param seed number: a whole number
+   -- @return nothing
+   -- @usage (function() cutorch.manualSeedAll(7) return cutorch.initialSeed(2) end)() --> 7
    function cutorch.manualSeedAll(seed)
       seed = toSeed('manualSeedAll', seed)
       for i = 1, cutorch.getDeviceCount() do lib.device_manual_seed(i, seed) end
    end
 
-   --- Seeds a device (the current one) at random; returns the seed.
+   --- Seeds a device at random.
+   -- @function cutorch.seed
+   -- @as cutorch
+   -- @param device? number: from 1 on (the current one)
+   -- @return the seed
+   -- @usage (function() local s = cutorch.seed() return cutorch.initialSeed() == s end)() --> true
    function cutorch.seed(device)
       lib.device_seed(optionalDevice('seed', device), seedSlot)
       return tonumber(seedSlot[0])
    end
 
    --- Seeds every device at random, each with a number of its own.
+   -- @function cutorch.seedAll
+   -- @as cutorch
+   -- @return nothing
+   -- @usage (function() cutorch.seedAll() return cutorch.initialSeed(1) ~= cutorch.initialSeed(2)
+   --    end)() --> true
    function cutorch.seedAll()
       for i = 1, cutorch.getDeviceCount() do lib.device_seed(i, seedSlot) end
    end
 
-   --- The seed that a device (the current one) was given last.
+   --- The seed that a device was given last.
+   -- @function cutorch.initialSeed
+   -- @as cutorch
+   -- @param device? number: from 1 on (the current one)
+   -- @return a number
+   -- @usage (function() cutorch.manualSeed(12, 1) return cutorch.initialSeed(1) end)() --> 12
    function cutorch.initialSeed(device)
       lib.device_initial_seed(optionalDevice('initialSeed', device), seedSlot)
       return tonumber(seedSlot[0])
    end
 
-   --- The state of a device's generator, as a torch.ByteTensor.
+   --- The state of a device's generator of random numbers.
+   -- @function cutorch.getRNGState
+   -- @as cutorch
+   -- @param device? number: from 1 on (the current one)
+   -- @return a ByteTensor
+   -- @usage torch.type(cutorch.getRNGState()) --> torch.ByteTensor
    function cutorch.getRNGState(device)
       local state = core.fresh(core.BYTE)
       lib.device_rng_get(optionalDevice('getRNGState', device), state)
       return state
    end
 
+   --- Makes a device's generator what it was.
+   -- @function cutorch.setRNGState
+   -- @as cutorch
+   -- @param state ByteTensor: what getRNGState returned
+   -- @param device? number: from 1 on (the current one)
+   -- @return nothing
+   -- @usage (function() local s = cutorch.getRNGState() local a = torch.CudaTensor(2):normal()
+   --    cutorch.setRNGState(s) return torch.equal(a, torch.CudaTensor(2):normal()) end)() --> true
    function cutorch.setRNGState(state, device)
       if not torch.isTensor(state) then
          fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState returned",
@@ -64,6 +105,11 @@ return function(cutorch, optionalDevice)
 
    --- The states of all devices' generators, as a list; what a checkpoint needs beside
    -- torch.getRNGState() (as PyTorch's torch.cuda.get_rng_state_all).
+   -- @function cutorch.getRNGStateAll
+   -- @as cutorch
+   -- @follows PyTorch's torch.cuda.get_rng_state_all
+   -- @return a list of ByteTensors
+   -- @usage #cutorch.getRNGStateAll() == cutorch.getDeviceCount() --> true
    function cutorch.getRNGStateAll()
       local states = {}
       for i = 1, cutorch.getDeviceCount() do states[i] = cutorch.getRNGState(i) end
@@ -71,6 +117,14 @@ return function(cutorch, optionalDevice)
    end
 
    --- Sets the generators of all devices to what getRNGStateAll returned.
+   -- @function cutorch.setRNGStateAll
+   -- @as cutorch
+   -- @follows PyTorch's torch.cuda.set_rng_state_all
+   -- @param states table: what getRNGStateAll returned
+   -- @return nothing
+   -- @usage (function() local s = cutorch.getRNGStateAll() local a = torch.CudaTensor(1):uniform()
+   --    cutorch.setRNGStateAll(s) return torch.equal(a, torch.CudaTensor(1):uniform()) end)() -->
+   --    true
    function cutorch.setRNGStateAll(states)
       local count = cutorch.getDeviceCount()
       if type(states) ~= 'table' or #states ~= count then

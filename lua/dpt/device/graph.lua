@@ -23,15 +23,23 @@ end
 
 --- Adds the function to cutorch.
 return function(cutorch)
-   --- Calls f(...) once to capture what it queues on the current stream of the current device, and
-   -- does none of that yet.
-   --
-   -- In f nothing may wait (no number can be read, a criterion returns a tensor of one element),
-   -- all is done on one stream of one device, and nothing is different from call to call: ordinary
-   -- host memory, optim.adam. Random numbers are drawn anew by each replay. Buffers should have
-   -- their sizes: call f some times before. The graph keeps the memory that it uses.
-   -- @return g: g() replays it, after what is queued on the current stream, and returns what f
-   -- returned, with its tensors as they are afterwards. On a host device g() calls f(...).
+
+   --- Calls a function once to capture what it queues on the current stream of the current device;
+   -- the graph that it returns does all of that again, as one. In the function nothing may wait (no
+   -- number can be read, a criterion returns a tensor of one element), all is done on one stream of
+   -- one device, and nothing differs from call to call, as ordinary host memory and optim.adam do.
+   -- Random numbers are drawn anew by each replay. Buffers should have their sizes: call the
+   -- function some times before. The graph keeps the memory that it uses. On a host device it calls
+   -- the function.
+   -- @function cutorch.graph
+   -- @as cutorch
+   -- @follows PyTorch's torch.cuda.graphs
+   -- @param f function: what is captured
+   -- @param ...? any: what it is called with
+   -- @return a function: replays it and returns what f returned, with its tensors as they are
+   --    afterwards
+   -- @usage (function() local x = torch.CudaTensor(2):fill(1) local g = cutorch.graph(function()
+   --    return x:add(1) end) g() return g() end)() --> [3 3]
    function cutorch.graph(f, ...)
       if type(f) ~= 'function' and not (getmetatable(f) or {}).__call then
          fail('cutorch.graph: got %s, wanted a function', torch.type(f))
@@ -52,5 +60,10 @@ return function(cutorch)
    end
 
    --- Whether this thread captures a graph now.
+   -- @function cutorch.isCapturing
+   -- @as cutorch
+   -- @follows PyTorch's torch.cuda.is_current_stream_capturing
+   -- @return a boolean
+   -- @usage cutorch.isCapturing() --> false
    function cutorch.isCapturing() return C.dpt_graph_capturing() ~= 0 end
 end

@@ -10,8 +10,19 @@ local class = require 'dpt.class'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local cutorch = {
-   --- Whether half-precision tensors exist.
+
+   --- Whether tensors of halfs exist.
+   -- @field cutorch.hasHalf
+   -- @as cutorch
+   -- @return true
+   -- @usage cutorch.hasHalf --> true
    hasHalf = true,
+
+   --- Whether there is MAGMA: there is not, LAPACK's functions are computed on the host.
+   -- @field cutorch.magma
+   -- @as cutorch
+   -- @return false
+   -- @usage cutorch.magma --> false
    magma = false,
 }
 class.packages.cutorch = cutorch
@@ -105,6 +116,12 @@ local function peer(fn, name, device)
 end
 
 --- Whether a device reaches another's memory: yes if it can, unless a script has said no.
+-- @function cutorch.getPeerToPeerAccess
+-- @as cutorch
+-- @param from number: the device that reads
+-- @param to number: the device that is read
+-- @return a boolean
+-- @usage cutorch.getPeerToPeerAccess(1, 2) --> true
 function cutorch.getPeerToPeerAccess(from, to)
    local fn = 'getPeerToPeerAccess'
    lib.peer_get(peer(fn, 'from', from), peer(fn, 'to', to), slot)
@@ -112,16 +129,36 @@ function cutorch.getPeerToPeerAccess(from, to)
 end
 
 --- Copies between two devices of which one may not reach the other go through host memory.
+-- @function cutorch.setPeerToPeerAccess
+-- @as cutorch
+-- @param from number: the device that reads
+-- @param to number: the device that is read
+-- @param on boolean: whether it may
+-- @return nothing
+-- @usage (function() cutorch.setPeerToPeerAccess(1, 2, false) local may =
+--    cutorch.getPeerToPeerAccess(1, 2) cutorch.setPeerToPeerAccess(1, 2, true) return may end)()
+--    --> false
 function cutorch.setPeerToPeerAccess(from, to, on)
    local fn = 'setPeerToPeerAccess'
    lib.peer_set(peer(fn, 'from', from), peer(fn, 'to', to), on and 1 or 0)
 end
 
 --- Whether operations may have operands on different devices.
+-- @function cutorch.getKernelPeerToPeerAccess
+-- @as cutorch
+-- @return a boolean
+-- @usage cutorch.getKernelPeerToPeerAccess() --> false
 function cutorch.getKernelPeerToPeerAccess() return C.dpt_peer_kernels_get() ~= 0 end
 
 --- Operands on different devices are an error unless a script allows them here: the device of the
 -- result then reads the others' memory, which on a GPU is slow. `copy` always goes between devices.
+-- @function cutorch.setKernelPeerToPeerAccess
+-- @as cutorch
+-- @param on boolean: whether they may
+-- @return nothing
+-- @usage (function() local x = cutorch.withDevice(2, torch.CudaTensor, 2):fill(1)
+--    cutorch.setKernelPeerToPeerAccess(true) local y = torch.CudaTensor(2):fill(1):add(x)
+--    cutorch.setKernelPeerToPeerAccess(false) return y end)() --> [2 2]
 function cutorch.setKernelPeerToPeerAccess(on) lib.peer_kernels_set(on and 1 or 0) end
 
 local function versions()
@@ -130,9 +167,20 @@ local function versions()
    return slot[0], driver[0]
 end
 
---- Versions of CUDA, 13000 for 13.0; 0 on host devices. Also the fields runtimeVersion and
--- driverVersion, which set up the devices when they are read.
+--- The version of CUDA's library, 13000 for 13.0; 0 on host devices. The field
+-- cutorch.runtimeVersion says the same.
+-- @function cutorch.getRuntimeVersion
+-- @as cutorch
+-- @return a number
+-- @usage cutorch.getRuntimeVersion() == cutorch.runtimeVersion --> true
 function cutorch.getRuntimeVersion() return (versions()) end
+
+--- The version of CUDA that the driver knows; 0 on host devices. The field cutorch.driverVersion
+-- says the same.
+-- @function cutorch.getDriverVersion
+-- @as cutorch
+-- @return a number
+-- @usage cutorch.getDriverVersion() == cutorch.driverVersion --> true
 function cutorch.getDriverVersion() return (select(2, versions())) end
 local fields = {runtimeVersion = 'getRuntimeVersion', driverVersion = 'getDriverVersion'}
 setmetatable(cutorch, {__index = function(_, name)
@@ -144,8 +192,18 @@ local function capability()
    return properties.major + properties.minor / 10
 end
 
---- Whether the current device computes with halfs, and whether that is fast.
+--- Whether the current device computes with halfs.
+-- @function cutorch.hasHalfInstructions
+-- @as cutorch
+-- @return a boolean
+-- @usage type(cutorch.hasHalfInstructions()) --> boolean
 function cutorch.hasHalfInstructions() return capability() >= 5.3 end
+
+--- Whether the current device is faster with halfs than with floats.
+-- @function cutorch.hasFastHalfInstructions
+-- @as cutorch
+-- @return a boolean
+-- @usage type(cutorch.hasFastHalfInstructions()) --> boolean
 function cutorch.hasFastHalfInstructions()
    local version = capability()
    return version >= 6 and version ~= 6.1
@@ -197,6 +255,10 @@ function cutorch.emptyCache(device)
 end
 
 --- Whether freed memory is kept for later tensors: yes, unless DPT_CACHE=off.
+-- @function cutorch.isCachingAllocatorEnabled
+-- @as cutorch
+-- @return a boolean
+-- @usage type(cutorch.isCachingAllocatorEnabled()) --> boolean
 function cutorch.isCachingAllocatorEnabled() return C.dpt_memory_cached() ~= 0 end
 
 -- A tensor in page-locked host memory, of which copyAsync need not wait.
@@ -220,9 +282,21 @@ core.eachKind(function(kind)
    cutorch[fn] = function(...) return newPinned(fn, kind, ...) end
 end)
 
---- createCudaHostTensor(sizes): a torch.FloatTensor in page-locked memory; numbers, a list or
--- a torch.LongStorage. Of the other types are createCudaHostHalfTensor, createCudaHostDoubleTensor
--- and so on.
+--- A FloatTensor in page-locked host memory, whose copies by copyAsync need not be waited for; the
+-- names with a type make tensors of that type.
+-- @function cutorch.createCudaHostTensor
+-- @as cutorch
+-- @also cutorch.createCudaHostByteTensor()
+-- @also cutorch.createCudaHostCharTensor()
+-- @also cutorch.createCudaHostShortTensor()
+-- @also cutorch.createCudaHostIntTensor()
+-- @also cutorch.createCudaHostLongTensor()
+-- @also cutorch.createCudaHostHalfTensor()
+-- @also cutorch.createCudaHostFloatTensor()
+-- @also cutorch.createCudaHostDoubleTensor()
+-- @param sizes number: one for each dimension; or a list or a LongStorage
+-- @return a host tensor
+-- @usage cutorch.createCudaHostIntTensor(2):fill(3) --> [3 3]
 function cutorch.createCudaHostTensor(...)
    return newPinned('createCudaHostTensor', core.FLOAT, ...)
 end

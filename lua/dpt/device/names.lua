@@ -5,6 +5,16 @@
 local dptffi = require 'dpt.ffi'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 
+--- Raises, saying why: dpt has no such thing, and what does its work.
+-- @function cutorch.test
+-- @as cutorch
+-- @also cutorch.createCudaUVATensor()
+-- @also cutorch.createFloatUVATensor()
+-- @also cutorch.toCudaUVATensor()
+-- @also cutorch.toFloatUVATensor()
+-- @return nothing
+-- @usage select(2, pcall(cutorch.createFloatUVATensor, 2)):find 'createCudaHostTensor' ~= nil -->
+--    true
 local absent = {
    test = "Torch7's own tests are not part of dpt; scripts/test in its repository runs dpt's",
    createFloatUVATensor = 'dpt has no managed memory: use createCudaHostTensor (page-locked)',
@@ -14,8 +24,29 @@ for _, name in ipairs{'createCudaUVATensor', 'toFloatUVATensor', 'toCudaUVATenso
 end
 
 --- Adds the functions to cutorch. whole(fn, name, v) reads a whole number from an argument.
+
+--- Remembers a handle's number; reserve makes the number legal.
+-- @function cutorch.setBlasHandle
+-- @as cutorch
+-- @also cutorch.setSparseHandle()
+-- @also cutorch.reserveBlasHandles()
+-- @also cutorch.reserveSparseHandles()
+-- @param n number: from 1 on
+-- @return nothing
+-- @usage (function() cutorch.reserveBlasHandles(2) cutorch.setBlasHandle(2) local n =
+--    cutorch.getBlasHandle() cutorch.setBlasHandle(1) return n end)() --> 2
+
 return function(cutorch, whole)
    -- Which handle of a library computes is dpt's own affair; the numbers are kept as set.
+   --- Which handle of cuBLAS or cuSPARSE computes: dpt's own affair; the number is the one that was
+   -- set.
+   -- @function cutorch.getBlasHandle
+   -- @as cutorch
+   -- @also cutorch.getSparseHandle()
+   -- @also cutorch.getNumBlasHandles()
+   -- @also cutorch.getNumSparseHandles()
+   -- @return a number
+   -- @usage cutorch.getBlasHandle(), cutorch.getNumSparseHandles() --> 1, 1
    for _, library in ipairs{'Blas', 'Sparse'} do
       local count, current = 1, 1
       local setName = 'set' .. library .. 'Handle'
@@ -38,24 +69,55 @@ return function(cutorch, whole)
       cutorch['get' .. library .. 'Handle'] = function() return current end
    end
 
-   --- The collector always knows the memory of tensors.
+   --- Nothing: the collector always knows the memory of tensors.
+   -- @function cutorch.setHeapTracking
+   -- @as cutorch
+   -- @param on boolean: is not looked at
+   -- @return nothing
+   -- @usage cutorch.setHeapTracking(true) == nil --> true
    function cutorch.setHeapTracking() end
 
    --- Nothing: cutorch had stopped doing it.
+   -- @function cutorch.deviceReset
+   -- @as cutorch
+   -- @return nothing
+   -- @usage cutorch.deviceReset() == nil --> true
    function cutorch.deviceReset() end
 
    --- Lets GPUs round the operands of float products and convolutions to 10 bits (TF32), which is
    -- several times as fast; off at first. It is for the whole process; host devices compute as
    -- before.
+   -- @function cutorch.setTF32
+   -- @as cutorch
+   -- @param on boolean: whether they may
+   -- @return nothing
+   -- @usage (function() cutorch.setTF32(true) local on = cutorch.getTF32() cutorch.setTF32(false)
+   --    return on end)() --> true
    function cutorch.setTF32(on) C.dpt_tf32_set(on and 1 or 0) end
+
+   --- Whether products may be rounded to TF32.
+   -- @function cutorch.getTF32
+   -- @as cutorch
+   -- @return a boolean
+   -- @usage cutorch.getTF32() --> false
    function cutorch.getTF32() return C.dpt_tf32_get() ~= 0 end
 
    cutorch._state = ffi.new 'struct { int nothing; }'
 
    --- What stands for cutorch's global state; C libraries that want a THCState can't use it.
+   -- @function cutorch.getState
+   -- @as cutorch
+   -- @return C data
+   -- @usage cutorch.getState() == cutorch._state --> true
    function cutorch.getState() return cutorch._state end
 
    --- Whether a tensor or storage lies in managed memory, of which dpt makes none.
+   -- @function cutorch.isManaged
+   -- @as cutorch
+   -- @also cutorch.isManagedPtr()
+   -- @param value any: is not looked at
+   -- @return false
+   -- @usage cutorch.isManaged(torch.CudaTensor(1)) --> false
    function cutorch.isManaged() return false end
    cutorch.isManagedPtr = cutorch.isManaged
 

@@ -26,27 +26,60 @@ return function(cutorch, whole)
    end
 
    --- Every device has at least n streams beside its default one.
-   -- @param nonblocking true: the new ones are not ordered with the default stream
+   -- @function cutorch.reserveStreams
+   -- @as cutorch
+   -- @param n number: how many at least
+   -- @param nonblocking? boolean: true: the new ones are not ordered with the default stream
+   -- @return nothing
+   -- @usage (function() cutorch.reserveStreams(2) return cutorch.getNumStreams() >= 2 end)() -->
+   --    true
    function cutorch.reserveStreams(n, nonblocking)
       lib.stream_reserve(whole('reserveStreams', 'n', n), nonblocking and 1 or 0)
    end
 
+   --- How many streams every device has beside its default one.
+   -- @function cutorch.getNumStreams
+   -- @as cutorch
+   -- @return a number
+   -- @usage cutorch.getNumStreams() >= 0 --> true
    function cutorch.getNumStreams()
       lib.stream_count(slot)
       return slot[0]
    end
 
    --- The stream of this thread, of every device, for the work that is queued from now on.
+   -- @function cutorch.setStream
+   -- @as cutorch
+   -- @param stream number: from 1; 0: the default one
+   -- @return nothing
+   -- @usage (function() cutorch.reserveStreams(1) cutorch.setStream(1) local s =
+   --    cutorch.getStream() cutorch.setStream(0) return s end)() --> 1
    function cutorch.setStream(stream) lib.stream_set(0, streamNumber('setStream', stream)) end
 
+   --- Makes the default stream of each device the current one of this thread.
+   -- @function cutorch.setDefaultStream
+   -- @as cutorch
+   -- @return nothing
+   -- @usage (function() cutorch.setDefaultStream() return cutorch.getStream() end)() --> 0
    function cutorch.setDefaultStream() lib.stream_set(0, 0) end
 
+   --- The stream on which this thread's work is queued.
+   -- @function cutorch.getStream
+   -- @as cutorch
+   -- @return a number; 0: the default one
+   -- @usage cutorch.getStream() --> 0
    function cutorch.getStream()
       lib.stream_get(0, slot)
       return slot[0]
    end
 
    --- Waits for all work of a stream of the current device; raises the error of work that failed.
+   -- @function cutorch.streamSynchronize
+   -- @as cutorch
+   -- @param stream number: from 1; 0: the default one
+   -- @return nothing
+   -- @usage (function() local t = torch.CudaTensor(2):fill(6) cutorch.streamSynchronize(0) return t
+   --    end)() --> [6 6]
    function cutorch.streamSynchronize(stream)
       lib.stream_synchronize(0, streamNumber('streamSynchronize', stream))
    end
@@ -73,14 +106,28 @@ return function(cutorch, whole)
    end
 
    --- A stream of the current device waits for what the listed ones have to do now.
+   -- @function cutorch.streamWaitFor
+   -- @as cutorch
+   -- @param stream number: the one that waits
+   -- @param streams table: a list of those that it waits for
+   -- @return nothing
+   -- @usage (function() cutorch.reserveStreams(2) cutorch.streamWaitFor(1, {0, 2})
+   --    cutorch.streamSynchronize(1) return true end)() --> true
    function cutorch.streamWaitFor(stream, streams)
       local events = {}
       record('streamWaitFor', events, 0, streams)
       wait(0, streamNumber('streamWaitFor', stream), events)
    end
 
-   --- The same for a stream of any device.
-   -- @param devices {[device] = {streams}}
+   --- A stream of any device waits for streams of several devices.
+   -- @function cutorch.streamWaitForMultiDevice
+   -- @as cutorch
+   -- @param device number: of the stream that waits
+   -- @param stream number: the one that waits
+   -- @param devices table: device -> list of its streams that are waited for
+   -- @return nothing
+   -- @usage (function() cutorch.reserveStreams(1) cutorch.streamWaitForMultiDevice(1, 1, {[2] =
+   --    {0}}) cutorch.streamSynchronize(1) return true end)() --> true
    function cutorch.streamWaitForMultiDevice(device, stream, devices)
       local fn = 'streamWaitForMultiDevice'
       device = whole(fn, 'device', device)
@@ -88,14 +135,25 @@ return function(cutorch, whole)
    end
 
    --- All of the listed streams of the current device wait for each other.
+   -- @function cutorch.streamBarrier
+   -- @as cutorch
+   -- @param streams table: a list of streams
+   -- @return nothing
+   -- @usage (function() cutorch.reserveStreams(2) cutorch.streamBarrier{1, 2} cutorch.synchronize()
+   --    return true end)() --> true
    function cutorch.streamBarrier(streams)
       local events = {}
       record('streamBarrier', events, 0, streams)
       for _, stream in ipairs(streams) do wait(0, stream, events) end
    end
 
-   --- The same for streams of several devices.
-   -- @param devices {[device] = {streams}}
+   --- Streams of several devices wait for each other.
+   -- @function cutorch.streamBarrierMultiDevice
+   -- @as cutorch
+   -- @param devices table: device -> list of its streams
+   -- @return nothing
+   -- @usage (function() cutorch.reserveStreams(1) cutorch.streamBarrierMultiDevice{{0, 1}, {1}}
+   --    cutorch.synchronizeAll() return true end)() --> true
    function cutorch.streamBarrierMultiDevice(devices)
       local events = recordAll('streamBarrierMultiDevice', devices)
       for device, streams in pairs(devices) do
@@ -103,7 +161,11 @@ return function(cutorch, whole)
       end
    end
 
-   --- cutorch.Event(): everything that the current stream of the current device has to do now.
+   --- A point in a stream: all that the current stream of the current device has to do now.
+   -- @function cutorch.Event
+   -- @as cutorch
+   -- @return an event
+   -- @usage torch.type(cutorch.Event()) --> cutorch.Event
    local Event = torch.class('cutorch.Event')
 
    function Event:__init()
@@ -112,11 +174,23 @@ return function(cutorch, whole)
    end
 
    --- The current stream of the current device waits for it.
+   -- @function cutorch.Event:waitOn
+   -- @as cutorch
+   -- @return nothing
+   -- @usage (function() local t, e = torch.CudaTensor(1):fill(5), cutorch.Event()
+   --    cutorch.reserveStreams(1) cutorch.setStream(1) e:waitOn() t:add(1) cutorch.setStream(0)
+   --    cutorch.streamBarrier{0, 1} return t end)() --> [6]
    function Event:waitOn()
       lib.stream_wait_event(0, -1, self.event)
    end
 
    --- Keeps the current stream of the current device busy that long, without using a core.
+   -- @function cutorch.streamSleep
+   -- @as cutorch
+   -- @param milliseconds number: how long
+   -- @return nothing
+   -- @usage (function() local before = torch.tic() cutorch.streamSleep(2) cutorch.synchronize()
+   --    return torch.toc(before) >= 0.002 end)() --> true
    function cutorch.streamSleep(milliseconds)
       if type(milliseconds) ~= 'number' or milliseconds < 0 then
          fail('streamSleep: got %s, wanted a number of milliseconds', milliseconds)

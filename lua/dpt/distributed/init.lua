@@ -43,9 +43,13 @@ function distributed.library() return ffi.string(world().library) end
 local Group = {}
 Group.__index = Group
 
---- Some of the ranks as a group of their own, to be given to operations as their last argument.
--- Every rank of the world calls it, with the same list; the order of the list is that of the group.
--- @param ranks list of ranks, from 0
+--- Some of the ranks as a group of their own, which operations take as an argument. Every rank of
+-- the world calls it, with the same list.
+-- @function distributed.group
+-- @as distributed
+-- @param ranks table: a list of ranks, from 0, in the group's order
+-- @return a group
+-- @usage require('dpt').distributed.group{0}:size() --> 1
 function distributed.group(ranks)
    if type(ranks) ~= 'table' then
       fail('distributed.group: got %s, wanted a list of ranks', torch.type(ranks))
@@ -66,12 +70,20 @@ local function about(which)
 end
 
 --- This rank's group rank, from 0; nil: it is not in the group.
+-- @function distributed.group:rank
+-- @as distributed
+-- @return a number or nil
+-- @usage require('dpt').distributed.group{0}:rank() --> 0
 function Group:rank()
    local rank = about(self.number)
    return rank >= 0 and rank or nil
 end
 
 --- How many ranks are in the group.
+-- @function distributed.group:size
+-- @as distributed
+-- @return a number
+-- @usage (function() local g = require('dpt').distributed.group{0} return g:size() end)() --> 1
 function Group:size() return (select(2, about(self.number))) end
 
 local function groupNumber(fn, group)
@@ -86,9 +98,12 @@ end
 local function groupRank(fn, group) return about(groupNumber(fn, group)) end
 
 --- How collectives of device tensors travel in a group, whose ranks all call it.
--- @return 'nccl'; 'page-locked': through page-locked memory, over the library that connects the
--- ranks; 'mpi': that library reads the devices' memory; 'none': there is one rank, or no device
--- @return why it is not NCCL
+-- @function distributed.transport
+-- @as distributed
+-- @param group? group: of ranks (all)
+-- @return 'nccl', 'page-locked' (through page-locked memory, over the library that connects the
+--    ranks), 'mpi' (that library reads the devices' memory) or 'none'; why it is not NCCL
+-- @usage (require('dpt').distributed.transport()) --> none
 function distributed.transport(group)
    local name, why = ffi.new 'const char *[1]', ffi.new 'const char *[1]'
    lib.world_transport(groupNumber('transport', group), name, why)
@@ -101,9 +116,18 @@ local Handle = {}
 Handle.__index = Handle
 
 --- Whether the operation is done.
+-- @function distributed.handle:done
+-- @as distributed
+-- @return a boolean
+-- @usage require('dpt').distributed.barrier():wait():done() --> true
 function Handle:done() return C.dpt_collective_done(self.number) ~= 0 end
 
 --- Waits until the operation is done; raises what it met.
+-- @function distributed.handle:wait
+-- @as distributed
+-- @return the handle
+-- @usage (function() local h = require('dpt').distributed.barrier() return h:wait() == h end)() -->
+--    true
 function Handle:wait()
    lib.collective_wait(self.number)
    return self
@@ -162,32 +186,62 @@ function distributed.broadcast(tensor, root, group)
 end
 
 --- All ranks get all parts, in the order of ranks.
--- @param out size times as many elements as `part`: ranks, then part's elements
+-- @function distributed.allGather
+-- @as distributed
+-- @param out tensor: ranks times as many elements as the part
+-- @param part tensor: of the same size on all ranks; or a list of them, with a list as out
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (function() local out = torch.Tensor(1, 2) require('dpt').distributed.allGather(out,
+--    torch.Tensor{3, 4}):wait() return out end)() --> [3 4]
 function distributed.allGather(out, part, group)
    local _, n = groupRank('allGather', group)
    return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil,
       nil, group)
 end
 
---- Rank i gets the sum of the i-th parts.
--- @param part what this rank gets
--- @param whole size times as many elements
+--- Rank i gets the sum of the ranks' i-th parts.
+-- @function distributed.reduceScatter
+-- @as distributed
+-- @param part tensor: what this rank gets
+-- @param whole tensor: ranks times as many elements
+-- @param op? string: as for allReduce
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (function() local part = torch.Tensor(2) require('dpt').distributed.reduceScatter(part,
+--    torch.Tensor{5, 6}):wait() return part end)() --> [5 6]
 function distributed.reduceScatter(part, whole, op, group)
    local _, n = groupRank('reduceScatter', group)
    return onTensors(C.DPT_RANKS_REDUCE_SCATTER, 'reduceScatter', whole, part,
       {input = n, output = 1}, nil, op, group)
 end
 
---- The root gets all parts, in the order of ranks.
--- @param out size times as many elements as `part` on the root, nil elsewhere
+--- The root gets all ranks' parts, in the order of ranks.
+-- @function distributed.gather
+-- @as distributed
+-- @param out tensor: ranks times as many elements on the root, nil elsewhere
+-- @param part tensor: of the same size on all ranks
+-- @param root? number: who gets them (0)
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (function() local out = torch.Tensor(1) require('dpt').distributed.gather(out,
+--    torch.Tensor{8}):wait() return out end)() --> [8]
 function distributed.gather(out, part, root, group)
    local _, n = groupRank('gather', group)
    return onTensors(C.DPT_RANKS_GATHER, 'gather', part, out, {input = 1, output = n}, root or 0,
       nil, group)
 end
 
---- Rank i gets the i-th part of the root's `whole`.
--- @param whole nil on other ranks than the root
+--- Rank i gets the i-th part of the root's tensor.
+-- @function distributed.scatter
+-- @as distributed
+-- @param part tensor: what this rank gets
+-- @param whole tensor: ranks times as many elements on the root, nil elsewhere
+-- @param root? number: whose parts they are (0)
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (function() local part = torch.Tensor(1) require('dpt').distributed.scatter(part,
+--    torch.Tensor{9}):wait() return part end)() --> [9]
 function distributed.scatter(part, whole, root, group)
    local _, n = groupRank('scatter', group)
    return onTensors(C.DPT_RANKS_SCATTER, 'scatter', whole, part, {input = n, output = 1}, root or 0,
@@ -195,30 +249,58 @@ function distributed.scatter(part, whole, root, group)
 end
 
 --- Sends a tensor to one rank, which receives one of the same type and number of elements.
--- @param tag a number that the receive has as well (default 0)
+-- @function distributed.send
+-- @as distributed
+-- @param tensor tensor: what is sent; or a list
+-- @param to number: the rank that receives it
+-- @param tag? number: the receive has the same (0)
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (pcall(require('dpt').distributed.send, torch.Tensor(1), 5)) --> false
 function distributed.send(tensor, to, tag, group)
    return onTensors(C.DPT_RANKS_SEND, 'send', tensor, nil, ONE, to, nil, group, tag)
 end
 
 --- Receives a tensor that another rank sends, in place.
+-- @function distributed.receive
+-- @as distributed
+-- @param tensor tensor: gets the elements; or a list
+-- @param from number: the rank that sends
+-- @param tag? number: the send has the same (0)
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage (pcall(require('dpt').distributed.receive, torch.Tensor(1), 7)) --> false
 function distributed.receive(tensor, from, tag, group)
    return onTensors(C.DPT_RANKS_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
 end
 
 -- ---- data ----
 
---- Which of n rows this rank takes, batch by batch, see dpt.distributed.sampler.
--- @param options batch = rows of a batch over all ranks (n), shuffle (true), seed (0)
+--- Which rows of a data set this rank takes, batch by batch; the batches of an epoch are the same
+-- whatever the number of ranks.
+-- @function distributed.sampler
+-- @as distributed
+-- @follows PyTorch's DistributedSampler
+-- @param n number: how many rows there are
+-- @param options? table: batch = rows of a batch over all ranks (n), shuffle (true), seed (0)
+-- @return a sampler
+-- @usage require('dpt').distributed.sampler(4, {batch = 2, shuffle = false}):next() --> [1 2], 0, 2
 function distributed.sampler(n, options)
    return Sampler.new(n, options, distributed.rank(), distributed.size())
 end
 
---- Batches that threads make and bring to the device while others are learned, see
--- dpt.distributed.loader.
--- @param sampler what distributed.sampler returned
--- @param make function(indices), called in a worker; returns tensors, or tables of them
--- @param options threads (2), ahead (2 for each thread), device (the current one; 0: host memory),
--- init = function(i), called in worker i before
+--- Batches that threads make and bring to the device while others are learned.
+-- @function distributed.loader
+-- @as distributed
+-- @follows PyTorch's DataLoader
+-- @param sampler sampler: of distributed.sampler
+-- @param make function: gets a LongTensor of rows, in a worker; returns tensors, or tables of them
+-- @param options? table: threads (2), ahead = batches under way (2 for each thread), device (the
+--    current one; 0: host memory), init = function(i), called in worker i before
+-- @return a loader
+-- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(2, {shuffle
+--    = false}), function(rows) return rows:double() * 10 end, {threads = 1, device = 0}) local x =
+--    l:next() l:close() return x end)() --> [10 20]
 function distributed.loader(sampler, make, options) return Loader.new(sampler, make, options) end
 
 -- ---- Lua values ----

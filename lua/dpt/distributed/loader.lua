@@ -94,6 +94,12 @@ end
 
 --- The next batch of the epoch: what `make` returned, on the device. Nothing at the end of the
 -- epoch: the call after that begins the next one. Raises what a worker has raised.
+-- @function distributed.loader:next
+-- @as distributed
+-- @return what `make` returned, on the device
+-- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(2, {batch =
+--    1, shuffle = false}), function(rows) return rows end, {threads = 1, device = 0}) l:next()
+--    local x = l:next() l:close() return x end)() --> [2]
 function Loader:next()
    if not self.pool then fail('%s: it was closed', NAME) end
    fill(self)
@@ -110,10 +116,22 @@ function Loader:next()
    return unpack(results[1], 1, results[1].n)
 end
 
---- Iterates over what is left of the epoch.
+--- Iterates over what is left of the epoch: for input, target in loader:epoch().
+-- @function distributed.loader:epoch
+-- @as distributed
+-- @return what a for loop takes
+-- @usage (function() local d, n = require('dpt').distributed, 0 local l = d.loader(d.sampler(3,
+--    {batch = 1}), function(rows) return rows end, {threads = 1, device = 0}) for x in l:epoch() do
+--    n = n + 1 end l:close() return n end)() --> 3
 function Loader:epoch() return self.next, self end
 
---- Where it is, as a table that can be saved: what the sampler's load and this one's take.
+--- Where it is, as a table that can be saved; a sampler's and a loader's load take it.
+-- @function distributed.loader:state
+-- @as distributed
+-- @return a table
+-- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(3),
+--    function(rows) return rows end, {threads = 1, device = 0}) local p = l:state().position
+--    l:close() return p end)() --> 0
 function Loader:state() return self.current end
 
 -- Awaits what is under way, and forgets it.
@@ -124,8 +142,14 @@ local function drop(self)
    self.queue = {}
 end
 
---- Goes on from what state() returned.
--- @return self
+--- Goes on where a state was taken.
+-- @function distributed.loader:load
+-- @as distributed
+-- @param state table: what state() returned
+-- @return the loader
+-- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(2, {batch =
+--    1, shuffle = false}), function(rows) return rows end, {threads = 1, device = 0}) local s =
+--    l:state() l:next() local x = l:load(s):next() l:close() return x end)() --> [1]
 function Loader:load(state)
    drop(self)
    self.sampler:load(state)
@@ -134,6 +158,12 @@ function Loader:load(state)
 end
 
 --- Ends the workers, after what they are making. A loader that is collected does that by itself.
+-- @function distributed.loader:close
+-- @as distributed
+-- @return nothing
+-- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(1),
+--    function(rows) return rows end, {threads = 1, device = 0}) l:close() return (pcall(l.next, l))
+--    end)() --> false
 function Loader:close()
    if not self.pool then return end
    drop(self)

@@ -65,10 +65,13 @@ local function orderOf(self)
    return self.order
 end
 
---- The next batch of the epoch.
--- @return a LongTensor of this rank's indices (perhaps empty); how many rows of the batch are those
--- of ranks before this one; how many it has. Nothing at the end of the epoch: the call after that
--- begins the next one
+--- The next batch of the epoch; nothing at its end: the call after that begins the next epoch.
+-- @function distributed.sampler:next
+-- @as distributed
+-- @return a LongTensor of this rank's rows; how many rows of the batch are those of ranks before
+--    this one; how many rows the batch has
+-- @usage (function() local s = require('dpt').distributed.sampler(3, {shuffle = false, batch = 2})
+--    s:next() return s:next() end)() --> [3], 0, 1
 function Sampler:next()
    local order = orderOf(self)
    local total = math.min(self.batch, self.n - self.position)
@@ -85,17 +88,31 @@ function Sampler:next()
    return count > 0 and order:narrow(1, first + 1, count) or torch.LongTensor(), self.before, total
 end
 
---- Iterates over what is left of the epoch: for indices, before, total in sampler:epoch().
+--- Iterates over what is left of the epoch.
+-- @function distributed.sampler:epoch
+-- @as distributed
+-- @return what a for loop takes
+-- @usage (function() local n = 0 for rows in require('dpt').distributed.sampler(5, {batch =
+--    2}):epoch() do n = n + rows:nElement() end return n end)() --> 5
 function Sampler:epoch() return self.next, self end
 
 --- Where it is, as a table that can be saved.
+-- @function distributed.sampler:state
+-- @as distributed
+-- @return a table
+-- @usage require('dpt').distributed.sampler(5, {batch = 2}):state().position --> 0
 function Sampler:state()
    return {n = self.n, batch = self.batch, seed = self.seed, shuffle = self.shuffle,
       current = self.current, position = self.position}
 end
 
 --- Goes on from what state() returned, on this or another number of ranks.
--- @return self
+-- @function distributed.sampler:load
+-- @as distributed
+-- @param state table: what state() returned
+-- @return the sampler
+-- @usage (function() local s = require('dpt').distributed.sampler(4, {batch = 2, shuffle = false})
+--    s:next() local state = s:state() s:next() return s:load(state):next() end)() --> [3 4], 0, 2
 function Sampler:load(state)
    if type(state) ~= 'table' or type(state.position) ~= 'number' then
       fail('%s: load wants what state() returned, got %s', NAME, torch.type(state))

@@ -24,9 +24,14 @@ local RECORDS = 262144 -- of about 100 bytes each
 local last
 local ahead -- of the clock: seconds since 1970
 
---- Begins a profile.
--- @param options table or nil: records: how many are kept at most (262144, about 100 bytes each);
--- what comes later is counted and lost
+--- Begins a profile of what every device does.
+-- @function profiler.start
+-- @as profiler
+-- @param options? table: records = how many are kept at most (262144, of about 100 bytes); what
+--    comes later is counted and lost
+-- @return nothing
+-- @usage (function() local p = require('dpt').profiler p.start() torch.CudaTensor(2):fill(1)
+--    p.stop() return p.count() >= 1 end)() --> true
 function profiler.start(options)
    options = options or {}
    if type(options) ~= 'table' then
@@ -40,6 +45,11 @@ function profiler.start(options)
 end
 
 --- Whether a profile is being taken.
+-- @function profiler.isRunning
+-- @as profiler
+-- @return a boolean
+-- @usage (function() local p = require('dpt').profiler p.start() local yes = p.isRunning() p.stop()
+--    return yes, p.isRunning() end)() --> true, false
 function profiler.isRunning() return C.dpt_trace_on()[0] ~= 0 end
 
 -- This rank, from 0, and how many there are, by what its launcher says: joining the others here
@@ -69,9 +79,13 @@ local function profile(fn)
 end
 
 --- Ends the profile, when all that was queued has run.
--- @param path of a file that gets it, or nil; of several ranks each writes its own, with `.rankN`
--- before the name's last part
+-- @function profiler.stop
+-- @as profiler
+-- @param path? string: of a file that gets it; of several ranks each writes its own, with `.rankN`
+--    before the name's last part
 -- @return the path
+-- @usage (function() local p, name = require('dpt').profiler, os.tmpname() p.start{records = 100}
+--    p.stop(name) return paths.filep(name), os.remove(name) end)() --> true, true
 function profiler.stop(path)
    if path ~= nil then want('profiler.stop', 'path', path, 'string') end
    lib.trace_stop()
@@ -81,8 +95,13 @@ function profiler.stop(path)
    return path and profiler.save(path)
 end
 
---- Writes the last profile into a file, as profiler.stop does.
+--- Writes the last profile into a file, for `dpt timeline`, Perfetto and chrome://tracing.
+-- @function profiler.save
+-- @as profiler
+-- @param path string: of the file
 -- @return the path
+-- @usage (function() local p, name = require('dpt').profiler, os.tmpname() p.start() p.stop() local
+--    same = p.save(name) == name os.remove(name) return same end)() --> true
 function profiler.save(path)
    want('profiler.save', 'path', path, 'string')
    local p = profile 'save'
@@ -106,19 +125,45 @@ function profiler.save(path)
 end
 
 --- How many records the last profile has, and how many were lost for lack of space.
+-- @function profiler.count
+-- @as profiler
+-- @return two numbers
+-- @usage (function() local p = require('dpt').profiler p.start() p.stop() return select(2,
+--    p.count()) end)() --> 0
 function profiler.count()
    local p = profile 'count'
    return p.records, p.lost
 end
 
---- The events of the last profile, in Chrome's trace format: list of tables with ph, name, cat, pid
--- (a device), tid (a stream), ts, dur (microseconds) and args.
+--- The events of the last profile in Chrome's trace format.
+-- @function profiler.events
+-- @as profiler
+-- @return a list of tables with ph, name, cat, pid (a device), tid (a stream), ts, dur
+--    (microseconds) and args
+-- @usage (function() local p = require('dpt').profiler p.start() p.stop() return type(p.events())
+--    end)() --> table
 function profiler.events() return profile('events').events end
 
---- Where the time of the last profile went; dpt.profiler.summary says what is in the table.
+--- Where the time of the last profile went; tostring says it in words.
+-- @function profiler.summary
+-- @as profiler
+-- @return a table
+-- @usage (function() local p = require('dpt').profiler p.start() torch.CudaTensor(9):fill(1)
+--    p.stop() return type(p.summary()) end)() --> table
 function profiler.summary() return summary(profile('summary').events) end
 
---- Who held the devices' memory in the last profile; dpt.profiler.memory says what is in the table.
+--- Who held the devices' memory in the last profile.
+-- @function profiler.memory
+-- @as profiler
+-- @return a table
+-- @usage (function() local p = require('dpt').profiler p.start() torch.CudaTensor(99):fill(1)
+--    p.stop() return type(p.memory()) end)() --> table
 function profiler.memory() return memory(profile('memory').events) end
+
+--- What functions of dpt.profiler have in common, for the reference.
+-- @pattern profiler
+-- @within profiler
+-- @follows dpt's own, in the sense of PyTorch's torch.profiler
+-- @raise if an argument is of another kind, or there is no profile
 
 return profiler
