@@ -19,6 +19,18 @@ local function begin(fn, planes, ...)
    return src, binding.result(fn, dst, src, planes, src:size(2), src:size(3))
 end
 
+--- Changes the colour space, as the name says. Floats are 0 to 1 (lab: of its own ranges), bytes 0
+-- to 255.
+-- @function image.rgb2hsl
+-- @as image
+-- @also image.hsl2rgb()
+-- @also image.rgb2hsv()
+-- @also image.hsv2rgb()
+-- @also image.rgb2lab()
+-- @also image.lab2rgb()
+-- @param input tensor: 3 x H x W; a destination may come before it
+-- @return 3 x H x W
+-- @usage require('image').rgb2hsv(torch.Tensor(3, 1, 1):fill(0.5)) --> [0 0 0.5]
 for _, name in ipairs{'rgb2hsl', 'hsl2rgb', 'rgb2hsv', 'hsv2rgb', 'rgb2lab', 'lab2rgb'} do
    colour[name] = function(...)
       local fn = 'image.' .. name
@@ -45,19 +57,41 @@ local function mixed(fn, rows, ...)
    return binding.deliver(dst, to)
 end
 
+--- Brightness and two differences of colour.
+-- @function image.rgb2yuv
+-- @as image
+-- @param input tensor: 3 x H x W; a destination may come before it
+-- @return 3 x H x W
+-- @usage require('image').rgb2yuv(torch.ones(3, 1, 1)):size() --> 3x1x1
 function colour.rgb2yuv(...)
    return mixed('image.rgb2yuv', {{0.299, 0.587, 0.114}, {-0.14713, -0.28886, 0.436},
       {0.615, -0.51499, -0.10001}}, ...)
 end
 
+--- Red, green and blue of what rgb2yuv returned.
+-- @function image.yuv2rgb
+-- @as image
+-- @param input tensor: 3 x H x W; a destination may come before it
+-- @return 3 x H x W
+-- @usage require('image').yuv2rgb(torch.zeros(3, 1, 1)) --> [0 0 0]
 function colour.yuv2rgb(...)
    return mixed('image.yuv2rgb', {{1, 0, 1.13983}, {1, -0.39465, -0.58060}, {1, 2.03211, 0}}, ...)
 end
 
 --- Grey, 1 x H x W.
+-- @function image.rgb2y
+-- @as image
+-- @param input tensor: 3 x H x W; a destination may come before it
+-- @return 1 x H x W
+-- @usage require('image').rgb2y(torch.ones(3, 1, 1)) --> [1]
 function colour.rgb2y(...) return mixed('image.rgb2y', {{0.299, 0.587, 0.114}}, ...) end
 
 --- Each channel's share of the sum of the three.
+-- @function image.rgb2nrgb
+-- @as image
+-- @param input tensor: 3 x H x W; a destination may come before it
+-- @return 3 x H x W
+-- @usage require('image').rgb2nrgb(torch.ones(3, 1, 1)):mul(3):round() --> [1 1 1]
 function colour.rgb2nrgb(...)
    local src, dst, to = begin('image.rgb2nrgb', 3, ...)
    local sum = torch.add(src[1], src[2]):add(src[3]):add(1e-6)
@@ -65,7 +99,12 @@ function colour.rgb2nrgb(...)
    return binding.deliver(dst, to)
 end
 
---- image.jetColormap(n): n x 3, from blue over green to red.
+--- A map of colours from blue over green to red.
+-- @function image.jetColormap
+-- @as image
+-- @param n number: how many
+-- @return a tensor, n x 3
+-- @usage require('image').jetColormap(8):size() --> 8x3
 function colour.jetColormap(n)
    n = binding.number('image.jetColormap', 'n', n, true, 1)
    local map, level = torch.Tensor(n, 3), torch.range(1, n):mul(4 / n):typeAs(torch.Tensor())
@@ -76,7 +115,12 @@ function colour.jetColormap(n)
    return map
 end
 
---- image.colormap(n): n x 3, colours that differ as well as can be: around the circle of hues.
+--- A map of colours that differ as well as can be: around the circle of hues.
+-- @function image.colormap
+-- @as image
+-- @param n number: how many
+-- @return a tensor, n x 3
+-- @usage require('image').colormap(5):size() --> 5x3
 function colour.colormap(n)
    n = binding.number('image.colormap', 'n', n, true, 1)
    local hsl = torch.DoubleTensor(3, 1, n):fill(0.5)
@@ -87,8 +131,12 @@ function colour.colormap(n)
    return colour.hsl2rgb(hsl):view(3, n):t():contiguous():typeAs(torch.Tensor())
 end
 
---- image.y2jet([dst,] levels): a picture of whole numbers from 1 on as a map from blue to red,
--- 3 x H x W.
+--- A plane of whole numbers as colours of a map from blue to red.
+-- @function image.y2jet
+-- @as image
+-- @param levels tensor: H x W or 1 x H x W, from 1 on; a destination may come before it
+-- @return 3 x H x W
+-- @usage require('image').y2jet(torch.Tensor{{1, 2}, {3, 4}}):size() --> 3x2x2
 function colour.y2jet(...)
    local dst, src = split(...)
    binding.picture('image.y2jet', 'input', src, 1, 3)

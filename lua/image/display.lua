@@ -51,9 +51,22 @@ end
 local GRID = {{'input'}, {'padding', 0}, {'nrow', 6}, {'scaleeach', false}, {'min'}, {'max'},
    {'symmetric', false}, {'saturate', true}}
 
---- image.toDisplayTensor(input, padding, nrow, scaleeach, min, max, symmetric, saturate), or one
--- table by these names: one picture, 0 to 1. @param input a picture; K x H x W, n x 1 x H x W or n
--- x 3 x H x W or a list of pictures: a grid of `nrow` columns
+--- One picture of many, with elements from 0 to 1. Arguments come in this order, or as one table by
+-- these names.
+-- @function image.toDisplayTensor
+-- @as image
+-- @param input tensor: a picture; K x H x W, n x 1 x H x W or n x 3 x H x W, or a list of pictures:
+--    a grid
+-- @param padding? number: pixels between pictures (0)
+-- @param nrow? number: columns of the grid (6)
+-- @param scaleeach? boolean: true: each picture is scaled by itself
+-- @param min? number: what becomes 0 (the least element)
+-- @param max? number: what becomes 1 (the largest element)
+-- @param symmetric? boolean: true: both are as far from 0
+-- @param saturate? boolean: cuts to 0 to 1 (true)
+-- @return a picture
+-- @usage require('image').toDisplayTensor{input = torch.rand(4, 3, 2, 2), nrow = 2}:size() -->
+--    3x4x4
 function display.toDisplayTensor(...)
    local o, fn = kernels.named(GRID, ...), 'image.toDisplayTensor'
    local packed = pack(fn, o.input)
@@ -85,9 +98,20 @@ local SHOWN = {{'image'}, {'zoom', 1}, {'min'}, {'max'}, {'legend', 'image.displ
    {'symmetric', false}, {'nrow', 6}, {'saturate', true}}
 local number = 0
 
---- image.display(image, zoom, min, max, legend, ...), or one table by Torch7's names: writes what
--- toDisplayTensor returns to a PNG file and prints its name.
--- @return a table {file = name, image = the tensor}, which `win` takes: the same file then
+--- Writes what toDisplayTensor returns to a PNG file and prints its name: there are no windows.
+-- Arguments come in Torch7's order, or as one table by its names.
+-- @function image.display
+-- @as image
+-- @param image tensor: or a list of pictures
+-- @param zoom? number: how large (1)
+-- @param min? number: as for toDisplayTensor
+-- @param max? number: as for toDisplayTensor
+-- @param legend? string: stands before the file's name ('image.display')
+-- @param win? table: what display returned before: the same file
+-- @return a table {file = its name, image = the tensor}
+-- @usage (function() local p = print print = function() end local w =
+--    require('image').display{image = torch.rand(4, 4)} print = p return paths.filep(w.file),
+--    os.remove(w.file) end)() --> true, true
 function display.display(...)
    local o = kernels.named(SHOWN, ...)
    local picture = display.toDisplayTensor{input = o.image, padding = o.padding, nrow = o.nrow,

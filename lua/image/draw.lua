@@ -32,9 +32,17 @@ local function begin(fn, src, options)
    return options.inplace and src or src:clone(), elements
 end
 
---- image.drawText(src, text, x, y [, options]): 6 x 8 pixels a character; returns the picture.
--- @param options color (default {255, 0, 0}), bg (none), size (1), wrap (true: goes on in the next
--- line at the right edge), inplace (false: on a copy)
+--- Draws text, 6 x 8 pixels a character.
+-- @function image.drawText
+-- @as image
+-- @param src tensor: 3 x H x W
+-- @param text string: what is drawn
+-- @param x? number: the column, from 0 (1)
+-- @param y? number: the row, from 0 (1)
+-- @param options? table: color ({255, 0, 0}), bg (none), size (1), wrap (true), inplace (false: on
+--    a copy)
+-- @return the picture
+-- @usage require('image').drawText(torch.zeros(3, 10, 10), 'I', 1, 1)[1]:max() --> 1
 function draw.drawText(src, text, x, y, options)
    options = options or {}
    local picture, elements = begin('image.drawText', src, options)
@@ -62,8 +70,17 @@ function draw.drawText(src, text, x, y, options)
    return picture
 end
 
---- image.drawRect(src, x1, y1, x2, y2 [, options]): the outline of a rectangle whose corners are
--- the pixels x1, y1 and x2, y2, counted from 1. @param options color, lineWidth (1), inplace
+--- Draws the outline of a rectangle.
+-- @function image.drawRect
+-- @as image
+-- @param src tensor: 3 x H x W
+-- @param x1 number: a corner's column, from 1
+-- @param y1 number: its row, from 1
+-- @param x2 number: the other corner's column
+-- @param y2 number: its row
+-- @param options? table: color ({255, 0, 0}), lineWidth (1), inplace (false: on a copy)
+-- @return the picture
+-- @usage require('image').drawRect(torch.zeros(3, 5, 5), 2, 2, 4, 4)[1][3][3] --> 0
 function draw.drawRect(src, x1, y1, x2, y2, options)
    options = options or {}
    local fn = 'image.drawRect'

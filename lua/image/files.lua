@@ -98,18 +98,43 @@ local function decodeTensor(fn, tensor, depth, kind, wanted)
 end
 
 --- image.load(filename [, depth] [, type]): a picture from a file.
--- @param depth 1 or 3: makes it so many planes
--- @param type 'byte', 'float' or 'double' (default: that of torch.Tensor)
+-- @function image.load
+-- @as image
+-- @param filename string: its path
+-- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
+-- @return a tensor: planes x H x W; H x W of one plane that was asked for
+-- @usage (function() local image, name = require 'image', os.tmpname() .. '.png' image.save(name,
+--    torch.ones(1, 2, 3)) local size = image.load(name):size() os.remove(name) return size end)()
+--    --> 1x2x3
 function files.load(name, depth, kind)
    return decode('image.load', tostring(name), readFile('image.load', name), depth, kind)
 end
 
 --- image.decompress(tensor [, depth] [, type]): a picture from a ByteTensor with a file's bytes.
+-- @function image.decompress
+-- @as image
+-- @param tensor ByteTensor: a file's bytes
+-- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
+-- @return a tensor: planes x H x W
+-- @usage (function() local image = require 'image' return
+--    image.decompress(image.compressPNG(torch.zeros(3, 2, 2))):size() end)() --> 3x2x2
 function files.decompress(tensor, depth, kind)
    return decodeTensor('image.decompress', tensor, depth, kind)
 end
 
 --- image.getSize(filename): planes, rows, columns, as a LongTensor.
+-- @function image.getSize
+-- @as image
+-- @also image.getJPGsize()
+-- @also image.getPNGsize()
+-- @also image.getPPMsize()
+-- @param filename string: its path
+-- @return a LongTensor
+-- @usage (function() local image, name = require 'image', os.tmpname() .. '.ppm'
+--    image.savePPM(name, torch.ones(3, 4, 5)) local size = image.getSize(name) os.remove(name)
+--    return size end)() --> [3 4 5]
 function files.getSize(name)
    local _, planes, rows, columns = head('image.getSize', tostring(name),
       readFile('image.getSize', name))
@@ -174,6 +199,13 @@ end
 local FORMATS = {jpg = 'jpeg', jpeg = 'jpeg', png = 'png', ppm = 'ppm', pgm = 'ppm'}
 
 --- image.save(filename, tensor): a JPEG, PNG, PPM or PGM file, by the name's ending.
+-- @function image.save
+-- @as image
+-- @param filename string: its path, which ends in .jpg, .png, .ppm or .pgm
+-- @param tensor tensor: H x W or planes x H x W
+-- @return nothing
+-- @usage (function() local image, name = require 'image', os.tmpname() .. '.pgm' image.save(name,
+--    torch.zeros(2, 2)) return paths.filep(name), os.remove(name) end)() --> true, true
 function files.save(name, tensor)
    local ending = type(name) == 'string' and name:match '%.(%a+)$'
    local format = ending and FORMATS[ending:lower()]
@@ -216,8 +248,65 @@ end
 files.savePGM = files.savePPM
 
 --- image.is_supported(ending): whether files with that ending are read and written.
+-- @function image.is_supported
+-- @as image
+-- @param ending string: as 'png'
+-- @return a boolean
+-- @usage require('image').is_supported 'ppm', require('image').is_supported 'gif' --> true, false
 function files.is_supported(ending)
    return type(ending) == 'string' and FORMATS[ending:lower()] ~= nil
 end
+
+--- What functions of image have in common, for the reference.
+-- @pattern image
+-- @within image
+-- @follows Torch7's package image
+-- @raise if an argument is of another kind, naming it and what was wanted
+
+--- Loads a picture of the format that the name says, whatever the file is called.
+-- @function image.loadPNG
+-- @as image
+-- @also image.loadJPG()
+-- @also image.loadPPM()
+-- @param filename string: its path
+-- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
+-- @return a tensor: planes x H x W
+-- @usage (function() local image, name = require 'image', os.tmpname() image.savePNG(name,
+--    torch.ones(1, 1, 2)) local x = image.loadPNG(name) os.remove(name) return x end)() --> [1 1]
+
+--- Saves a picture in the format that the name says, whatever the file is called.
+-- @function image.savePNG
+-- @as image
+-- @also image.saveJPG()
+-- @also image.savePPM()
+-- @also image.savePGM()
+-- @param filename string: its path
+-- @param tensor tensor: H x W or planes x H x W
+-- @param quality? number: of a JPEG, 0 to 100
+-- @return nothing
+-- @usage (function() local image, name = require 'image', os.tmpname() image.savePPM(name,
+--    torch.ones(3, 1, 1)) local head = io.open(name):read(2) os.remove(name) return head end)() -->
+--    P6
+
+--- A picture as the bytes of a file of the format that the name says.
+-- @function image.compressPNG
+-- @as image
+-- @also image.compressJPG()
+-- @param tensor tensor: H x W or planes x H x W
+-- @param quality? number: of a JPEG, 0 to 100
+-- @return a ByteTensor
+-- @usage require('image').compressPNG(torch.ones(2, 2))[2] --> 80
+
+--- A picture from the bytes of a file of the format that the name says.
+-- @function image.decompressPNG
+-- @as image
+-- @also image.decompressJPG()
+-- @param tensor ByteTensor: the bytes
+-- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
+-- @return a tensor: planes x H x W
+-- @usage (function() local image = require 'image' return
+--    image.decompressJPG(image.compressJPG(torch.ones(3, 8, 8)), 3, 'byte'):min() end)() --> 255
 
 return files

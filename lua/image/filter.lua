@@ -10,7 +10,14 @@ local filter = {}
 
 local MODES = {valid = 'V', full = 'F', same = 'F'}
 
---- image.convolve([dst,] src, kernel [, mode]). @param mode 'valid' (default), 'full', 'same'
+--- The convolution with a kernel.
+-- @function image.convolve
+-- @as image
+-- @param src tensor: H x W or planes x H x W; a destination may come before it
+-- @param kernel tensor: of two dimensions, or of three, one kernel for each plane
+-- @param mode? string: 'valid', 'full' or 'same' ('valid')
+-- @return the convolved picture
+-- @usage require('image').convolve(torch.ones(3, 3), torch.ones(2, 2)) --> [4 4 4 4]
 function filter.convolve(...)
    local dst, src, kernel, mode = nil, ...
    if torch.isTensor(mode) then dst, src, kernel, mode = ... end
@@ -30,8 +37,13 @@ function filter.convolve(...)
    return dst and dst:resize(out:size()):copy(out) or out
 end
 
---- image.minmax{tensor, min, max, symm, inplace, saturate, tensorOut}: scaled so that min (default:
--- the least element) is 0 and max 1. symm: both are as far from 0; saturate: cut to 0 to 1.
+--- Scales so that the least element is 0 and the largest 1.
+-- @function image.minmax
+-- @as image
+-- @param o table: tensor; min and max (of the tensor), symm (both are as far from 0), inplace,
+--    saturate (cut to 0 to 1), tensorOut
+-- @return the scaled tensor
+-- @usage require('image').minmax{tensor = torch.Tensor{2, 4, 6}} --> [0 0.5 1]
 function filter.minmax(o)
    local source = o and o.tensor
    if not torch.isTensor(source) or source:nElement() == 0 then
@@ -50,9 +62,14 @@ function filter.minmax(o)
    return saturate and out:clamp(0, 1) or out
 end
 
---- image.lcn(src [, kernel]): local contrast normalization of one plane: each pixel less the mean
--- of what the kernel covers, by its deviation. The edges, which the kernel does not fit to, go
--- away.
+--- Local contrast normalization: each pixel less the mean of what the kernel covers, by its
+-- deviation. The edges, which the kernel does not fit to, go away.
+-- @function image.lcn
+-- @as image
+-- @param src tensor: one plane
+-- @param kernel? tensor: of two dimensions (a Gaussian of 9 x 9)
+-- @return a plane
+-- @usage require('image').lcn(torch.rand(12, 12)):size() --> 4x4
 function filter.lcn(src, kernel)
    binding.picture('image.lcn', 'src', src)
    if src:dim() == 3 and src:size(1) ~= 1 then
@@ -85,22 +102,39 @@ local function covered(fn, src, kernel, outside)
    return padded, kernel:double()
 end
 
---- image.erode(src [, kernel] [, outside]): 1 where all of the kernel lies on ones. @param outside
--- what is beyond the edges, default 1
+--- 1 where all of the kernel lies on ones.
+-- @function image.erode
+-- @as image
+-- @param src tensor: a plane of ones and zeros
+-- @param kernel? tensor: of ones and zeros, of odd sizes (3 x 3 ones)
+-- @param outside? number: what is beyond the edges (1)
+-- @return a plane
+-- @usage require('image').erode(torch.Tensor{{1, 1, 0}}) --> [1 0 0]
 function filter.erode(src, kernel, outside)
    local padded, ones = covered('image.erode', src, kernel, outside or 1)
    return torch.conv2(padded, ones):eq(ones:sum()):typeAs(src)
 end
 
---- image.dilate(src [, kernel] [, outside]): 1 where the kernel touches a one. @param outside
--- default 0
+--- 1 where the kernel touches a one.
+-- @function image.dilate
+-- @as image
+-- @param src tensor: a plane of ones and zeros
+-- @param kernel? tensor: of ones and zeros, of odd sizes (3 x 3 ones)
+-- @param outside? number: what is beyond the edges (0)
+-- @return a plane
+-- @usage require('image').dilate(torch.Tensor{{1, 0, 0}}) --> [1 1 0]
 function filter.dilate(src, kernel, outside)
    local padded, ones = covered('image.dilate', src, kernel, outside or 0)
    return torch.conv2(padded, geometry.hflip(geometry.vflip(ones))):gt(0):typeAs(src)
 end
 
---- image.gaussianpyramid([dst,] src, scales): a list of pictures, each the one before (blurred) by
--- the next scale, of the source's size.
+--- Pictures of shrinking size, each the one before, blurred.
+-- @function image.gaussianpyramid
+-- @as image
+-- @param src tensor: H x W or planes x H x W; a list that gets them may come before it
+-- @param scales table: a list of factors of the source's size
+-- @return a list of pictures
+-- @usage require('image').gaussianpyramid(torch.ones(8, 8), {1, 0.5})[2]:size() --> 4x4
 function filter.gaussianpyramid(...)
    local dst, src, scales = ...
    if scales == nil then dst, src, scales = {}, ... end

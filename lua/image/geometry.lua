@@ -53,12 +53,18 @@ local function sized(text, rows, columns)
       text)
 end
 
---- image.scale(src, width, height [, mode]), image.scale(src, size [, mode]),
--- image.scale(dst, src [, mode]): another size.
--- @param size the longer side, or '256x128' (width x height), '^256' (the shorter side), '*0.5',
--- '*1/2'
--- @param mode 'bilinear' (default: smaller is the mean of what a pixel covers, larger is
--- interpolated), 'bicubic' or 'simple' (the nearest)
+--- Another size: scale(src, width, height [, mode]), scale(src, size [, mode]) or scale(dst, src [,
+-- mode]).
+-- @function image.scale
+-- @as image
+-- @param src tensor: H x W or planes x H x W; or dst, whose size it gets, before it
+-- @param width number: columns; or a size alone: the longer side, '256x128', '^256' (the shorter
+--    side), '*0.5', '*1/2'
+-- @param height? number: rows
+-- @param mode? string: 'bilinear' (smaller is the mean of what a pixel covers), 'bicubic' or
+--    'simple' (the nearest)
+-- @return the scaled picture
+-- @usage require('image').scale(torch.ones(3, 4, 8), 4):size() --> 3x2x4
 function geometry.scale(...)
    local dst, src, a, b, mode = split(...)
    picture('image.scale', 'src', src)
@@ -95,10 +101,17 @@ local CORNERS = {
    br = function(h, w, rows, columns) return w - columns, h - rows end,
 }
 
---- image.crop([dst,] src, x1, y1 [, x2, y2]), image.crop([dst,] src, corner, width, height): the
--- part from column x1 and row y1 (from 0) up to x2 and y2, which are not in it. Without x2 and y2
--- it has the destination's size; with both, a destination of another size has the part scaled.
--- @param corner 'c' (centre), 'tl', 'tr', 'bl', 'br'
+--- A part: crop([dst,] src, x1, y1 [, x2, y2]), from column x1 and row y1 (from 0) up to x2 and y2,
+-- which are not in it; or crop([dst,] src, corner, width, height).
+-- @function image.crop
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it
+-- @param x1 number: a column; or the corner: 'c' (centre), 'tl', 'tr', 'bl' or 'br'
+-- @param y1 number: a row; or the width
+-- @param x2? number: a column (the destination's size); or the height
+-- @param y2? number: a row
+-- @return the part
+-- @usage require('image').crop(torch.Tensor{{1, 2}, {3, 4}}, 1, 0, 2, 2) --> [2 4]
 function geometry.crop(...)
    local dst, src, x1, y1, x2, y2 = split(...)
    picture('image.crop', 'src', src)
@@ -128,8 +141,14 @@ function geometry.crop(...)
    return geometry.scale(dst, part:clone())
 end
 
---- image.translate([dst,] src, x, y): shifted to the right by x columns and down by y rows; what
--- nothing comes to is 0.
+--- Shifts to the right by x columns and down by y rows; what nothing comes to is 0.
+-- @function image.translate
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it
+-- @param x number: columns
+-- @param y number: rows
+-- @return the shifted picture
+-- @usage require('image').translate(torch.Tensor{{1, 2}}, 1, 0) --> [0 1]
 function geometry.translate(...)
    local dst, src, x, y = split(...)
    picture('image.translate', 'src', src)
@@ -163,7 +182,13 @@ local function flip(fn, dst, src, dim)
    return deliver(dst, to)
 end
 
---- image.flip([dst,] src, dim): in reverse along a dimension; of any host tensor.
+--- In reverse along a dimension.
+-- @function image.flip
+-- @as image
+-- @param src tensor: any host tensor; dst may come before it
+-- @param dim number: the dimension
+-- @return the flipped tensor
+-- @usage require('image').flip(torch.Tensor{1, 2, 3}, 1) --> [3 2 1]
 function geometry.flip(...)
    local dst, src, dim = split(...)
    if not torch.isTensor(src) or torch.type(src):find 'Cuda' or src:nElement() == 0 then
@@ -177,21 +202,36 @@ function geometry.flip(...)
    return flip('image.flip', dst, src, dim)
 end
 
---- image.hflip([dst,] src): left is right; dst may be src.
+--- Left is right.
+-- @function image.hflip
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it, and be src
+-- @return the flipped picture
+-- @usage require('image').hflip(torch.Tensor{{1, 2}}) --> [2 1]
 function geometry.hflip(...)
    local dst, src = split(...)
    return flip('image.hflip', dst, picture('image.hflip', 'src', src), src:dim())
 end
 
---- image.vflip([dst,] src): the top is the bottom; dst may be src.
+--- The top is the bottom.
+-- @function image.vflip
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it, and be src
+-- @return the flipped picture
+-- @usage require('image').vflip(torch.Tensor{{1}, {2}}) --> [2 1]
 function geometry.vflip(...)
    local dst, src = split(...)
    return flip('image.vflip', dst, picture('image.vflip', 'src', src), src:dim() - 1)
 end
 
---- image.rotate([dst,] src, angle [, mode]): turned around its centre, counter-clockwise, by
--- radians; of the same size, 0 where there is no source. @param mode 'simple' (default) or
--- 'bilinear'
+--- Turns around the centre, counter-clockwise; what nothing comes to is 0.
+-- @function image.rotate
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it
+-- @param angle number: in radians
+-- @param mode? string: 'simple' or 'bilinear'
+-- @return the turned picture, of the same size
+-- @usage require('image').rotate(torch.Tensor{{1, 2}, {3, 4}}, 0) --> [1 2 3 4]
 function geometry.rotate(...)
    local dst, src, angle, mode = split(...)
    picture('image.rotate', 'src', src)
@@ -221,14 +261,26 @@ local function unrolled(fn, logarithmic, dst, src, mode, range)
    return deliver(dst, to)
 end
 
---- image.polar([dst,] src [, interpolation] [, mode]): rows are angles, columns distances from the
--- centre. @param interpolation 'simple' (default) or 'bilinear'; mode: 'valid' (default: up to the
--- nearer edge) or 'full' (up to the corners)
+--- Unrolls: rows are angles, columns distances from the centre.
+-- @function image.polar
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it
+-- @param interpolation? string: 'simple' or 'bilinear'
+-- @param mode? string: 'valid' (up to the nearer edge) or 'full' (up to the corners)
+-- @return the unrolled picture
+-- @usage require('image').polar(torch.ones(4, 4)):size() --> 4x4
 function geometry.polar(...)
    return unrolled('image.polar', 0, split(...))
 end
 
---- image.logpolar([dst,] src [, interpolation] [, mode]): as polar, columns are logarithms.
+--- Unrolls: rows are angles, columns logarithms of distances from the centre.
+-- @function image.logpolar
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it
+-- @param interpolation? string: 'simple' or 'bilinear'
+-- @param mode? string: 'valid' (up to the nearer edge) or 'full' (up to the corners)
+-- @return the unrolled picture
+-- @usage require('image').logpolar(torch.ones(6, 4)):size() --> 6x6
 function geometry.logpolar(...)
    return unrolled('image.logpolar', 1, split(...))
 end
@@ -262,16 +314,31 @@ local function warp(fn, dst, src, field, mode, offset, clamp, padding)
    return deliver(dst, to)
 end
 
---- image.warp([dst,] src, field [, mode] [, offset] [, clamp] [, padding]): each pixel of the
--- result comes from the place that the field has for it.
--- @param field 2 x H x W: row and column
--- @param mode 'bilinear' (default), 'simple', 'bicubic', 'lanczos'
--- @param offset true (default): places are relative to the pixel's own
--- @param clamp 'clamp' (default): outside is the nearest edge; 'pad': it is `padding` (default 0)
+--- Each pixel of the result comes from the place that a field has for it.
+-- @function image.warp
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it
+-- @param field tensor: 2 x H x W: row and column
+-- @param mode? string: 'bilinear', 'simple', 'bicubic' or 'lanczos'
+-- @param offset? boolean: true: places are relative to the pixel's own (true)
+-- @param clamp? string: 'clamp': outside is the nearest edge; 'pad': it is the padding ('clamp')
+-- @param padding? number: what is outside (0)
+-- @return the warped picture, of the field's size
+-- @usage require('image').warp(torch.Tensor{{1, 2}, {3, 4}}, torch.zeros(2, 2, 2)) --> [1 2 3 4]
 function geometry.warp(...) return warp('image.warp', splitPair(...)) end
 
---- image.affinetransform([dst,] src, matrix [, mode] [, translation] [, clamp] [, padding]): the
--- picture under a 2 x 2 matrix of (row, column) around its centre, then shifted by -translation.
+--- The picture under a 2 x 2 matrix of (row, column) around its centre, then shifted by
+-- -translation.
+-- @function image.affinetransform
+-- @as image
+-- @param src tensor: H x W or planes x H x W; dst may come before it
+-- @param matrix tensor: 2 x 2
+-- @param mode? string: as for image.warp
+-- @param translation? tensor: rows and columns
+-- @param clamp? string: as for image.warp
+-- @param padding? number: as for image.warp
+-- @return the transformed picture
+-- @usage require('image').affinetransform(torch.Tensor{{1, 2}, {3, 4}}, torch.eye(2)) --> [1 2 3 4]
 function geometry.affinetransform(...)
    local fn = 'image.affinetransform'
    local dst, src, matrix, mode, translation, clamp, padding = splitPair(...)

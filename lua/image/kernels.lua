@@ -49,9 +49,23 @@ end
 local PLANE = {{'size', 3}, {'sigma', 0.25}, {'amplitude', 1}, {'normalize', false}, {'width'},
    {'height'}, {'sigma_horz'}, {'sigma_vert'}, {'mean_horz', 0.5}, {'mean_vert', 0.5}, {'tensor'}}
 
---- image.gaussian(size, sigma, amplitude, normalize, width, height, sigma_horz, sigma_vert,
--- mean_horz, mean_vert, tensor), or one table by these names: height x width. normalize: the sum is
--- 1; tensor: where it goes, and its size.
+--- A Gaussian. Arguments come in this order, or as one table by these names; means and widths are
+-- shares of the size.
+-- @function image.gaussian
+-- @as image
+-- @param size? number: rows and columns (3)
+-- @param sigma? number: its width (0.25)
+-- @param amplitude? number: its height (1)
+-- @param normalize? boolean: true: the sum is 1
+-- @param width? number: columns (size)
+-- @param height? number: rows (size)
+-- @param sigma_horz? number: its width along rows (sigma)
+-- @param sigma_vert? number: its width along columns (sigma)
+-- @param mean_horz? number: where it is highest (0.5)
+-- @param mean_vert? number: where it is highest (0.5)
+-- @param tensor? tensor: where it goes, and its size
+-- @return height x width
+-- @usage require('image').gaussian{size = 3, normalize = true}:sum() --> 1
 function kernels.gaussian(...)
    local o, fn = named(PLANE, ...), 'image.gaussian'
    local given = torch.isTensor(o.tensor) and o.tensor:dim() == 2 and o.tensor
@@ -62,7 +76,17 @@ function kernels.gaussian(...)
    return finish(fn, o, sums(down, across):mul(-1):exp():mul(o.amplitude))
 end
 
---- image.gaussian1D(size, sigma, amplitude, normalize, mean, tensor): the same in one dimension.
+--- A Gaussian in one dimension. Arguments come in this order, or as one table by these names.
+-- @function image.gaussian1D
+-- @as image
+-- @param size? number: how many (3)
+-- @param sigma? number: its width, a share of the size (0.25)
+-- @param amplitude? number: its height (1)
+-- @param normalize? boolean: true: the sum is 1
+-- @param mean? number: where it is highest (0.5)
+-- @param tensor? tensor: where it goes, and its size
+-- @return a vector
+-- @usage require('image').gaussian1D(3)[2] --> 1
 function kernels.gaussian1D(...)
    local o = named({{'size', 3}, {'sigma', 0.25}, {'amplitude', 1}, {'normalize', false},
       {'mean', 0.5}, {'tensor'}}, ...)
@@ -71,8 +95,15 @@ function kernels.gaussian1D(...)
       squares('image.gaussian1D', n, o.mean, o.sigma):mul(-1):exp():mul(o.amplitude))
 end
 
---- image.laplacian(...): of a Gaussian, with gaussian's arguments (sigma: 0.1) but the tensor. As
--- in Torch7, the horizontal ones are those of rows.
+--- The Laplacian of a Gaussian: image.gaussian's arguments (sigma: 0.1) but the tensor. As in
+-- Torch7, what is called horizontal is that of rows.
+-- @function image.laplacian
+-- @as image
+-- @param size? number: rows and columns (3)
+-- @param sigma? number: its width (0.1)
+-- @param ...? any: the others of image.gaussian
+-- @return height x width
+-- @usage require('image').laplacian(3)[2][2] --> 1
 function kernels.laplacian(...)
    local names, fn = {unpack(PLANE, 1, #PLANE - 1)}, 'image.laplacian'
    names[2] = {'sigma', 0.1}

@@ -30,7 +30,12 @@ end
 
 local made
 
---- image.lena(): hills under an evening sky with a sun, a striped balloon and a fence.
+--- A picture for trying things: hills under an evening sky with a sun, a striped balloon and a
+-- fence.
+-- @function image.lena
+-- @as image
+-- @return a tensor, 3 x 512 x 512
+-- @usage require('image').lena():size() --> 3x512x512
 function picture.lena()
    if made then return made:typeAs(torch.Tensor()):clone() end
    local y, x = places()
@@ -67,7 +72,11 @@ function picture.lena()
    return picture.lena()
 end
 
---- image.fabio(): the same in grey, 1 x 512 x 512.
+--- A picture in grey for trying things.
+-- @function image.fabio
+-- @as image
+-- @return a tensor, 1 x 512 x 512
+-- @usage require('image').fabio():size() --> 1x512x512
 function picture.fabio()
    return require('image.colour').rgb2y(picture.lena())
 end

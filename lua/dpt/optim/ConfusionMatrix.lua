@@ -8,8 +8,14 @@ local fail, type = dptffi.fail, dptffi.type
 
 local ConfusionMatrix = torch.class('optim.ConfusionMatrix')
 
---- @param nclasses their number, or the list of their names
--- @param classes the list of their names
+--- Counts which classes were taken for which: its field mat[target][prediction].
+-- @function optim.ConfusionMatrix
+-- @as optimtool
+-- @param nclasses number: how many classes; or the list of their names
+-- @param classes? table: the list of their names
+-- @return a confusion matrix
+-- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 2) return m.mat end)() --> [0 0 1
+--    0]
 function ConfusionMatrix:__init(nclasses, classes)
    if type(nclasses) == 'table' then
       classes = nclasses
@@ -54,6 +60,13 @@ local function classesIn(t)
 end
 
 --- Counts one prediction (a class, or a vector of scores) with its target (a class, or a vector).
+-- @function optim.ConfusionMatrix:add
+-- @as optimtool
+-- @param prediction number: a class, or a vector of scores
+-- @param target number: a class, or a vector whose largest element says it
+-- @return nothing
+-- @usage (function() local m = optim.ConfusionMatrix{'cat', 'dog'} m:add(torch.Tensor{0.1, 0.9}, 2)
+--    return m.mat end)() --> [0 0 0 1]
 function ConfusionMatrix:add(prediction, target)
    if torch.isTensor(prediction) then prediction = classesIn(prediction:view(1, -1))[1] end
    if torch.isTensor(target) then
@@ -67,6 +80,13 @@ function ConfusionMatrix:add(prediction, target)
 end
 
 --- Counts a batch: N classes or N rows of scores, with N classes or N rows of targets.
+-- @function optim.ConfusionMatrix:batchAdd
+-- @as optimtool
+-- @param predictions tensor: N classes or N x classes scores
+-- @param targets tensor: N classes or N x classes
+-- @return nothing
+-- @usage (function() local m = optim.ConfusionMatrix(2) m:batchAdd(torch.Tensor{{2, 1}, {0, 1}},
+--    torch.Tensor{1, 1}) return m.mat end)() --> [1 1 0 0]
 function ConfusionMatrix:batchAdd(predictions, targets)
    if not torch.isTensor(predictions) or not torch.isTensor(targets) then
       fail('optim.ConfusionMatrix: batchAdd wants two tensors, got %s and %s',
@@ -79,6 +99,12 @@ function ConfusionMatrix:batchAdd(predictions, targets)
    count(self, predictions, targets)
 end
 
+--- Forgets what was counted.
+-- @function optim.ConfusionMatrix:zero
+-- @as optimtool
+-- @return nothing
+-- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) m:zero() return m.mat end)()
+--    --> [0 0 0 0]
 function ConfusionMatrix:zero()
    self.mat:zero()
    self.valids:zero()
@@ -112,6 +138,11 @@ end
 
 --- Computes valids (right share of a class's targets), unionvalids (right share of what is a
 -- class's target or prediction), their means and totalValid (right share of all).
+-- @function optim.ConfusionMatrix:updateValids
+-- @as optimtool
+-- @return nothing
+-- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) m:add(1, 2) m:updateValids()
+--    return m.totalValid end)() --> 0.5
 function ConfusionMatrix:updateValids()
    local rows, columns, diagonal, total = sums(self)
    local right = 0
@@ -125,10 +156,13 @@ function ConfusionMatrix:updateValids()
    self.averageUnionValid = mean(self, self.unionvalids)
 end
 
---- For every class the share of its targets that were missed, and the mean over the other classes
--- of the share of their targets that were taken for it; -1 for a class without targets. Then both
--- once more without such classes.
--- @return four DoubleTensors
+--- Shares of errors by class: targets that were missed, and the mean over other classes of targets
+-- that were taken for it; -1 for a class without targets.
+-- @function optim.ConfusionMatrix:farFrr
+-- @as optimtool
+-- @return four DoubleTensors: both, then both without such classes
+-- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) m:add(1, 2) m:add(2, 2) return
+--    (m:farFrr()) end)() --> [0 0.5]
 function ConfusionMatrix:farFrr()
    local rows, _, diagonal = sums(self)
    local counts = self.mat:totable()
@@ -169,13 +203,17 @@ function ConfusionMatrix:__tostring__()
    return table.concat(lines, '\n')
 end
 
---- A picture of the matrix, a square for every cell, its rows divided by their sums, and beside it
--- for each class the share of its targets and the share that was right, as levels of grey.
--- @param sortmode 'score' (the best class on top) or 'occurrence'
--- @param display whether to show it, by the package image, which the script has loaded (false)
--- @param block the side of a square (25)
--- @param legendwidth the width of the column beside the matrix (200)
--- @return DoubleTensor 3xHxW
+--- A picture of the matrix, each row divided by its sum, with shares of each class beside it as
+-- levels of grey.
+-- @function optim.ConfusionMatrix:render
+-- @as optimtool
+-- @param sortmode? string: 'score' (the best class on top) or 'occurrence'
+-- @param display? boolean: true: shows it by the package image
+-- @param block? number: the side of a cell's square (25)
+-- @param legendwidth? number: the width of the column beside the matrix (200)
+-- @return a DoubleTensor, 3 x H x W
+-- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) return m:render('score', false,
+--    5, 10):size(1) end)() --> 3
 function ConfusionMatrix:render(sortmode, display, block, legendwidth)
    sortmode, block, legendwidth = sortmode or 'score', block or 25, legendwidth or 200
    if sortmode ~= 'score' and sortmode ~= 'occurrence' then

@@ -5,13 +5,19 @@
 
 local arguments = require 'dpt.optim.arguments'
 
---- @param f function(x [, 'dx']) that returns f(x) and, asked for, its gradient
--- @param g function(x) that returns g(x)
--- @param pl function(x, L) that takes the proximal step of g in x itself
--- @param xinit returns size and type, and gets the result
--- @param params L (0.1; the last one is left there), Lstep (1.5), maxiter (50), maxline (20),
--- errthres (1e-4), doFistaUpdate (true)
--- @return xinit, a list of {nline, L, F, Fply, Gply, Q} of every iteration: F = f(y) + g(y)
+--- Minimizes f(x) + g(x) by FISTA with backtracking: f is smooth, g has a known proximal step.
+-- @function optim.FistaLS
+-- @as optimtool
+-- @param f function: gets x [, 'dx'], returns f(x) and, asked for, its gradient
+-- @param g function: gets x, returns g(x)
+-- @param pl function: gets x and L, takes the proximal step of g in x itself
+-- @param xinit tensor: gives size and type, and gets the result
+-- @param params? table: L (0.1; the last one is left there), Lstep (1.5), maxiter (50), maxline
+--    (20), errthres (1e-4), doFistaUpdate (true)
+-- @return xinit; a list with {nline, L, F, Fply, Gply, Q} of each iteration
+-- @usage (function() local x = optim.FistaLS(function(x) return (x[1] - 3) ^ 2, torch.Tensor{2 *
+--    (x[1] - 3)} end, function() return 0 end, function() end, torch.Tensor(1)) return
+--    math.abs(x[1] - 3) < 0.01 end)() --> true
 return function(f, g, pl, xinit, params)
    arguments.callable('FistaLS', 'f', f)
    arguments.callable('FistaLS', 'g', g)

@@ -9,8 +9,15 @@ local fail, type = dptffi.fail, dptffi.type
 
 local Logger = torch.class('optim.Logger')
 
---- @param filename without one rows go to stdout; its folder is made if it is missing
--- @param timestamp whether to put the time behind the file's name
+--- A table of numbers, a row for each add, in a text file that is up to date at once.
+-- @function optim.Logger
+-- @as optimtool
+-- @param filename? string: of the file, whose folder is made if it is missing (stdout)
+-- @param timestamp? boolean: true: the time stands behind the file's name
+-- @return a logger
+-- @usage (function() local name = os.tmpname() optim.Logger(name):setNames{'loss'}:add{0.5} local
+--    text = paths.execute('cat ' .. name) os.remove(name) return text:find '5.0000e%-01' ~= nil
+--    end)() --> true
 function Logger:__init(filename, timestamp)
    if filename then
       self.name = filename
@@ -38,6 +45,12 @@ function Logger:__init(filename, timestamp)
 end
 
 --- Names the columns and writes them.
+-- @function optim.Logger:setNames
+-- @as optimtool
+-- @param names table: a list of strings
+-- @return the logger
+-- @usage (function() local name = os.tmpname() local l = optim.Logger(name):setNames{'a', 'b'}
+--    os.remove(name) return l.names end)() --> {a b}
 function Logger:setNames(names)
    self.names = names
    self.empty = false
@@ -54,6 +67,12 @@ function Logger:setNames(names)
 end
 
 --- Adds a row: a list of values, or a table name -> value.
+-- @function optim.Logger:add
+-- @as optimtool
+-- @param symbols table: a list of values, or name -> value
+-- @return the logger
+-- @usage (function() local name = os.tmpname() local l = optim.Logger(name):add{loss = 2}
+--    os.remove(name) return l.symbols end)() --> {{2}}
 function Logger:add(symbols)
    if self.empty then
       local names = {}
@@ -85,6 +104,12 @@ function Logger:add(symbols)
 end
 
 --- Line styles for plots, one for each column.
+-- @function optim.Logger:style
+-- @as optimtool
+-- @param styles table: a list of styles of gnuplot.plot, as '-'; or name -> style
+-- @return the logger
+-- @usage (function() local name = os.tmpname() local l =
+--    optim.Logger(name):setNames{'a'}:style{'-'} os.remove(name) return l.styles end)() --> {{-}}
 function Logger:style(styles)
    for i, style in pairs(styles) do
       local column = type(i) == 'number' and i or self.idx[i]
@@ -93,11 +118,24 @@ function Logger:style(styles)
    return self
 end
 
+--- Whether plots have a logarithmic axis.
+-- @function optim.Logger:setlogscale
+-- @as optimtool
+-- @param state boolean: true: they have
+-- @return nothing
+-- @usage (function() local name = os.tmpname() local l = optim.Logger(name) l:setlogscale(true)
+--    os.remove(name) return l.logscale end)() --> true
 function Logger:setlogscale(state)
    self.logscale = state
 end
 
 --- Torch7's: whether plot opens a window beside the file. Here there are no windows.
+-- @function optim.Logger:display
+-- @as optimtool
+-- @param state boolean: is only remembered
+-- @return nothing
+-- @usage (function() local name = os.tmpname() local l = optim.Logger(name) l:display(false)
+--    os.remove(name) return l.showPlot end)() --> false
 function Logger:display(state)
    self.showPlot = state
 end
@@ -141,6 +179,12 @@ end
 
 --- Draws all columns of numbers, or those named, into files NAME.svg and NAME.eps. Whatever goes
 -- wrong with that is said once, in a line on stderr.
+-- @function optim.Logger:plot
+-- @as optimtool
+-- @param ...? string: names of columns (all)
+-- @return nothing
+-- @usage (function() local name = os.tmpname() local l = optim.Logger(name):setNames{'a'} l:plot()
+--    os.remove(name) return l:plot 'a' == nil end)() --> true
 function Logger:plot(...)
    local list = curves(self, {...})
    if #list == 0 then return end
@@ -173,11 +217,16 @@ local function readColumn(path, column)
    return values
 end
 
---- One picture of a column of several runs (dpt's own).
--- @param path of the picture: its end, .svg, .png, .eps or .pdf, says what it is
--- @param column its name
--- @param runs list of {name, file of a logger}
+--- One picture of a column of several runs.
+-- @function optim.Logger.compare
+-- @as optimtool
+-- @follows dpt's own
+-- @also optim.Logger:compare()
+-- @param path string: of the picture, which ends in .svg, .png, .eps or .pdf
+-- @param column string: its name
+-- @param runs table: a list of {name, file of a logger}
 -- @return whether there is a picture
+-- @usage (pcall(optim.Logger.compare, 'x.svg', 'loss', {{'first', '/nosuchfile'}})) --> false
 function Logger.compare(path, column, runs)
    local kind = path:match '%.(%l+)$'
    local list, gnuplot = {}, package_()
@@ -194,5 +243,11 @@ function Logger.compare(path, column, runs)
    gnuplot.close(number)
    return drawn
 end
+
+--- What optim's tools have in common, for the reference.
+-- @pattern optimtool
+-- @within optim
+-- @follows Torch7's package optim
+-- @raise if an argument is of another kind, at the script's line
 
 return Logger

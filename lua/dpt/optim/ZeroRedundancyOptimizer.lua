@@ -23,7 +23,17 @@ local NAME = 'optim.ZeroRedundancyOptimizer'
 local WHOLE = {'lbfgs', 'cg', 'FistaLS', 'cmaes', 'de'} -- look at all parameters at once
 local RATES = {'learningRates', 'weightDecays'} -- one for each parameter
 
---- @param method of optim, or function(opfunc, x, config, state) that treats each element alike
+--- A method of descent whose state the ranks of a job share out (ZeRO, stage 1); it is called as
+-- the method is, and changes the same bits.
+-- @function optim.ZeroRedundancyOptimizer
+-- @as optimtool
+-- @follows PyTorch's ZeroRedundancyOptimizer
+-- @param method function: of optim, or function(opfunc, x, config, state) that treats each element
+--    alike
+-- @return an optimizer, which is called with opfunc, x, config and state
+-- @usage (function() local step, x = optim.ZeroRedundancyOptimizer(optim.sgd), torch.Tensor{2}
+--    step(function() return 0, torch.Tensor{1} end, x, {learningRate = 0.5}) return x end)() -->
+--    [1.5]
 function ZeroRedundancyOptimizer:__init(method)
    arguments.callable('ZeroRedundancyOptimizer', 'method', method)
    for _, name in ipairs(WHOLE) do
@@ -112,8 +122,14 @@ local function widen(part, like, n, first, count)
 end
 
 --- The state of all ranks as that of one process, on every rank. All ranks call it.
--- @param state that was given to steps (or config, if none was)
+-- @function optim.ZeroRedundancyOptimizer:whole
+-- @as optimtool
+-- @follows PyTorch's ZeroRedundancyOptimizer.consolidate_state_dict
+-- @param state table: that was given to steps (or the config, if none was)
 -- @return a new table
+-- @usage (function() local step, x, state = optim.ZeroRedundancyOptimizer(optim.sgd),
+--    torch.Tensor{2}, {} step(function() return 0, torch.Tensor{1} end, x, {}, state) return
+--    step:whole(state).evalCounter end)() --> 1
 function ZeroRedundancyOptimizer:whole(state)
    if type(state) ~= 'table' then
       fail('%s: whole wants the table of the state as argument 1, got %s', NAME, torch.type(state))

@@ -24,14 +24,20 @@ local function constants(n, lambda)
    return c
 end
 
---- @param opfunc function(x) that returns f(x); a gradient is not used
--- @param x where the search begins
--- @param config (or state): sigma, the first step size of every number; maxEval, evaluations at
--- most (1000 times the square of x's elements); ftarget, at which it stops; popsize (4 + 3 times
--- the logarithm of x's elements); min_iterations (1); verb_disp: a line every so many
--- generations (0)
--- @return the best found, like x; a list: f(x), the best value of every generation, the best of
--- all; the number of evaluations
+--- Minimizes without a gradient: evolution strategy with covariance matrix adaptation (Hansen).
+-- @function optim.cmaes
+-- @as optimtool
+-- @param opfunc function: gets x, returns f(x)
+-- @param x tensor: where the search begins, which is only read
+-- @param config table: sigma = the first step size of every number; maxEval (1000 times the square
+--    of x's elements), ftarget, popsize (4 + 3 times the logarithm of x's elements), min_iterations
+--    (1), verb_disp (0)
+-- @param state? table: may have the same fields
+-- @return the best found, like x; a list of f(x), the best value of every generation and of all;
+--    the number of evaluations
+-- @usage (function() local x = optim.cmaes(function(x) return (x[1] - 1) ^ 2 + (x[2] + 1) ^ 2 end,
+--    torch.Tensor{4, 4}, {sigma = 1, maxEval = 600, ftarget = 1e-4}) return x:round() end)() --> [1
+--    -1]
 return function(opfunc, x, config, state)
    state = select(2, arguments.check('cmaes', opfunc, x, config, state))
    if type(state.sigma) ~= 'number' then

@@ -7,11 +7,18 @@ local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
---- @param opfunc function(x) that returns f(x); a gradient is not used
--- @param x returns size and type, and stays as it is
--- @param config popsize (10 for each element of x), scaleFactor, crossoverRate, maxFEs: evaluations
--- at most, rounded up to whole generations; minRegion, maxRegion of the first population (-30, 30)
+--- Minimizes without a gradient: differential evolution (Storn and Price).
+-- @function optim.de
+-- @as optimtool
+-- @param opfunc function: gets x, returns f(x)
+-- @param x tensor: gives size and type, and stays as it is
+-- @param config table: popsize (10 for each element of x), scaleFactor, crossoverRate, maxFEs =
+--    evaluations at most; minRegion and maxRegion of the first population (-30, 30)
+-- @param state? table: may have the same fields
 -- @return the best found, as a vector; a vector of all values of f in their order
+-- @usage (function() local x = optim.de(function(x) return (x[1] - 2) ^ 2 end, torch.Tensor(1),
+--    {scaleFactor = 0.5, crossoverRate = 0.9, maxFEs = 400}) return math.abs(x[1] - 2) < 0.1 end)()
+--    --> true
 return function(opfunc, x, config, state)
    config = arguments.check('de', opfunc, x, config, state)
    for _, name in ipairs{'scaleFactor', 'crossoverRate', 'maxFEs'} do

@@ -29,14 +29,21 @@ local function bracket(evaluate, start, first, c1, c2, maxIter)
    return {start, trial}, maxIter
 end
 
---- @param opfunc function(x) that returns f(x) and its gradient
--- @param x start, changed in place
--- @param t first step
--- @param d direction
--- @param f, g value and gradient at x
--- @param gtd slope g d
--- @param options c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20)
--- @return f, gradient, x, step, number of evaluations
+--- A line search to the strong Wolfe conditions, by cubic interpolation; for optim.lbfgs and cg.
+-- @function optim.lswolfe
+-- @as optimtool
+-- @param opfunc function: gets x, returns f(x) and its gradient
+-- @param x tensor: the start, changed in place
+-- @param t number: the first step
+-- @param d tensor: the direction
+-- @param f number: the value at x
+-- @param g tensor: the gradient at x
+-- @param gtd number: the slope, g times d
+-- @param options? table: c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20)
+-- @return f, gradient, x and step at the point found; the number of evaluations
+-- @usage (function() local x = torch.Tensor{2} optim.lswolfe(function(x) return x[1] ^ 2,
+--    torch.Tensor{2 * x[1]} end, x, 0.5, torch.Tensor{-4}, 4, torch.Tensor{4}, -16) return
+--    math.abs(x[1]) < 1 end)() --> true
 return function(opfunc, x, t, d, f, g, gtd, options)
    arguments.callable('lswolfe', 'opfunc', opfunc)
    arguments.tensor('lswolfe', 'x', x)

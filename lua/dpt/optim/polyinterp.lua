@@ -9,9 +9,14 @@ local function isRow(row)
    return type(row) == 'table' and tonumber(row[1]) and tonumber(row[2]) and tonumber(row[3])
 end
 
---- @param points a 2x3 tensor or table: rows {x, value, slope}
--- @param low, high bounds of the result (the two x)
--- @return the x of the minimum
+--- The minimum of the cubic through two points with slopes.
+-- @function optim.polyinterp
+-- @as optimtool
+-- @param points tensor: 2 x 3: rows of x, value, slope; or such a table
+-- @param low? number: the least result (the lesser x)
+-- @param high? number: the largest result (the larger x)
+-- @return a number
+-- @usage optim.polyinterp{{0, 1, -2}, {2, 1, 2}} --> 1
 return function(points, low, high)
    if torch.isTensor(points) then points = points:totable() end
    if type(points) ~= 'table' or #points ~= 2 or not isRow(points[1]) or not isRow(points[2]) then
