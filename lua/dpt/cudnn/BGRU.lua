@@ -10,4 +10,10 @@ function BGRU:__init(...)
    self:bothDirections()
 end
 
+--- Layers of gated recurrent units in both directions, whose outputs stand side by side.
+-- @function cudnn.BGRU
+-- @as cudnn
+-- @return a module; forward: T x B x inputSize -> T x B x 2 hiddenSize
+-- @usage cudnn.BGRU(3, 4, 1):forward(torch.CudaTensor(2, 1, 3):fill(1)):size() --> 2x1x8
+
 return BGRU

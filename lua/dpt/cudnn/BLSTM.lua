@@ -10,4 +10,10 @@ function BLSTM:__init(...)
    self:bothDirections()
 end
 
+--- Layers of LSTMs in both directions, whose outputs stand side by side.
+-- @function cudnn.BLSTM
+-- @as cudnn
+-- @return a module; forward: T x B x inputSize -> T x B x 2 hiddenSize
+-- @usage cudnn.BLSTM(3, 4, 1):forward(torch.CudaTensor(2, 1, 3):fill(1)):size() --> 2x1x8
+
 return BLSTM

@@ -13,4 +13,11 @@ function ClippedReLU:__init(ceiling, inplace)
    self.ceiling = ceiling
 end
 
+--- Elements limited to 0 .. ceiling.
+-- @function cudnn.ClippedReLU
+-- @as cudnn
+-- @param ceiling the largest output
+-- @return a module; forward: a tensor of any size -> the same size
+-- @usage cudnn.ClippedReLU(3):cuda():forward(torch.CudaTensor{-1, 2, 5}) --> [0 2 3]
+
 return ClippedReLU

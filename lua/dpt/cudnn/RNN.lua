@@ -19,6 +19,18 @@ function RNN:__init(inputSize, hiddenSize, numLayers, batchFirst, dropout, remem
 end
 
 -- cuDNN's descriptors are made from the fields at every call, so that nothing is left to these.
+--- Nothing: cuDNN's descriptors are made from the fields at every call.
+-- @function cudnn.RNN:clearDesc
+-- @as cudnn
+-- @also cudnn.RNN:resetDropoutDescriptor()
+-- @also cudnn.RNN:resetRNNDescriptor()
+-- @also cudnn.RNN:resetWeightDescriptor()
+-- @also cudnn.RNN:resetInputDescriptor()
+-- @also cudnn.RNN:resetOutputDescriptor()
+-- @also cudnn.RNN:resetHiddenDescriptors()
+-- @also cudnn.RNN:resetCellDescriptors()
+-- @return nothing
+-- @usage cudnn.RNN(2, 2, 1):clearDesc() == nil --> true
 for _, name in ipairs{'resetDropoutDescriptor', 'resetRNNDescriptor', 'resetWeightDescriptor',
    'resetInputDescriptor', 'resetOutputDescriptor', 'resetHiddenDescriptors',
    'resetCellDescriptors', 'clearDesc'} do
@@ -26,8 +38,24 @@ for _, name in ipairs{'resetDropoutDescriptor', 'resetRNNDescriptor', 'resetWeig
 end
 
 --- Resizes a tensor to that of states for the last call's batch.
+-- @function cudnn.RNN:resizeHidden
+-- @as cudnn
+-- @param tensor tensor: of any size
+-- @return the tensor
+-- @usage (function() local m = cudnn.RNN(3, 5, 2) m:forward(torch.CudaTensor(4, 2, 3):fill(1))
+--    return m:resizeHidden(torch.CudaTensor()):size() end)() --> 2x2x5
 function RNN:resizeHidden(tensor)
    return tensor:resize(self.hiddenOutput:size())
 end
+
+--- nn.RNN with cudnn.torch's constructor: layers of cells max(x, 0), on a device. Fields mode,
+-- bidirectional and inputMode say what it is; reset() follows a change of them.
+-- @function cudnn.RNN
+-- @as cudnn
+-- @also cudnn.RNN.firstMode
+-- @also cudnn.RNN.firstType
+-- @also cudnn.RNN.linearLayers
+-- @return a module; forward: T x B x inputSize -> T x B x hiddenSize
+-- @usage cudnn.RNN(3, 5, 2):forward(torch.CudaTensor(4, 2, 3):fill(1)):size() --> 4x2x5
 
 return RNN

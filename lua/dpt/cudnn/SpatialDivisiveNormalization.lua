@@ -18,4 +18,15 @@ function SpatialDivisiveNormalization:updateOutput()
       .. 'nn.SpatialDivisiveNormalization or cudnn.SpatialCrossMapLRN')
 end
 
+--- The fields of cudnn.torch's class, for files and scripts that name it; it does not compute, as
+-- cudnn.torch's did not.
+-- @function cudnn.SpatialDivisiveNormalization
+-- @as cudnn
+-- @param size how many planes
+-- @param alpha is kept
+-- @param beta is kept
+-- @param K is kept
+-- @return a module, whose forward raises
+-- @usage cudnn.SpatialDivisiveNormalization(3).size --> 3
+
 return SpatialDivisiveNormalization

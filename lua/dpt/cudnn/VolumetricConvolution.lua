@@ -26,4 +26,11 @@ end
 
 algorithms.add(VolumetricConvolution)
 
+--- A convolution of volumes in groups: planes of one group see only each other.
+-- @function cudnn.VolumetricConvolution
+-- @as cudnn
+-- @return a module; forward: (N x) nInputPlane x T x H x W -> (N x) nOutputPlane x T' x H' x W'
+-- @usage cudnn.VolumetricConvolution(2, 4, 1, 1, 1):cuda():forward(torch.CudaTensor(1, 2, 3, 3,
+--    3):fill(1)):size() --> 1x4x3x3x3
+
 return VolumetricConvolution

@@ -8,4 +8,11 @@ local VolumetricLogSoftMax =
 
 VolumetricLogSoftMax.inner = 'SpatialLogSoftMax'
 
+--- Planes of volumes become logarithms of shares at each place.
+-- @function cudnn.VolumetricLogSoftMax
+-- @as cudnn
+-- @return a module; forward: N x C x T x H x W -> the same size
+-- @usage cudnn.VolumetricLogSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1, 1):fill(1)) -->
+--    [-0.6931 -0.6931]
+
 return VolumetricLogSoftMax

@@ -41,4 +41,12 @@ function VolumetricSoftMax:clearState()
    return parent.clearState(self)
 end
 
+--- Planes of volumes become shares at each place; the field inner names the class that computes it.
+-- @function cudnn.VolumetricSoftMax
+-- @as cudnn
+-- @also cudnn.VolumetricSoftMax.inner
+-- @return a module; forward: N x C x T x H x W -> the same size
+-- @usage cudnn.VolumetricSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1, 1):fill(1)) --> [0.5
+--    0.5]
+
 return VolumetricSoftMax

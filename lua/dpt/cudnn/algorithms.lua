@@ -5,13 +5,34 @@ local M = {}
 
 --- Adds fastest, setMode and resetMode to a class, all of which return the module.
 function M.add(class)
+
    --- Prefers speed to memory (mode nil or true).
+   -- @function cudnn.SpatialConvolution:fastest
+   -- @as cudnnswitch
+   -- @also cudnn.VolumetricConvolution:fastest()
+   -- @also cudnn.SpatialFullConvolution:fastest()
+   -- @also cudnn.VolumetricFullConvolution:fastest()
+   -- @also cudnn.TemporalConvolution:fastest()
+   -- @param mode? boolean: whether it does (true)
+   -- @return the module
+   -- @usage cudnn.SpatialConvolution(1, 1, 1, 1):fastest().fastest_mode --> true
    function class:fastest(mode)
       self.fastest_mode = mode == nil and true or mode
       return self
    end
 
    --- Numbers of the algorithms for forward, backward data and backward filter.
+   -- @function cudnn.SpatialConvolution:setMode
+   -- @as cudnnswitch
+   -- @also cudnn.VolumetricConvolution:setMode()
+   -- @also cudnn.SpatialFullConvolution:setMode()
+   -- @also cudnn.VolumetricFullConvolution:setMode()
+   -- @also cudnn.TemporalConvolution:setMode()
+   -- @param fmode? string: forward's
+   -- @param bdmode? string: that of the input's gradient
+   -- @param bwmode? string: that of the weight's gradient
+   -- @return the module
+   -- @usage cudnn.SpatialConvolution(1, 1, 1, 1):setMode('a').fmode --> a
    function class:setMode(fmode, bdmode, bwmode)
       self.fmode = fmode or self.fmode
       self.bdmode = bdmode or self.bdmode
@@ -19,6 +40,15 @@ function M.add(class)
       return self
    end
 
+   --- Forgets the algorithms that setMode named.
+   -- @function cudnn.SpatialConvolution:resetMode
+   -- @as cudnnswitch
+   -- @also cudnn.VolumetricConvolution:resetMode()
+   -- @also cudnn.SpatialFullConvolution:resetMode()
+   -- @also cudnn.VolumetricFullConvolution:resetMode()
+   -- @also cudnn.TemporalConvolution:resetMode()
+   -- @return the module
+   -- @usage cudnn.SpatialConvolution(1, 1, 1, 1):setMode('a'):resetMode().fmode --> nil
    function class:resetMode()
       self.fmode, self.bdmode, self.bwmode = nil, nil, nil
       return self

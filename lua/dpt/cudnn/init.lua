@@ -9,6 +9,12 @@ local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise
 
 local cudnn = {
+
+   --- Whether algorithms are tried for every size, if there is a choice.
+   -- @field cudnn.benchmark
+   -- @as cudnnswitch
+   -- @return a boolean
+   -- @usage type(cudnn.benchmark) --> boolean
    benchmark = false, -- whether to try algorithms for every size; if there is a choice
    fastest = false,
    verbose = false,
@@ -24,11 +30,26 @@ local cudnn = {
 }
 
 local function nothing() end
+
+--- Nothing: workspaces and algorithms are the libraries' affair.
+-- @function cudnn.reset
+-- @as cudnnswitch
+-- @also cudnn.setSharedWorkspaceSize()
+-- @also cudnn.adjustSharedWorkspaceSize()
+-- @also cudnn.setNextWorkspaceSize()
+-- @param bytes? number: is not looked at
+-- @return nothing
+-- @usage cudnn.reset() == nil --> true
 cudnn.reset, cudnn.find.reset, cudnn.find.resetAlgorithmCache = nothing, nothing, nothing
 cudnn.setSharedWorkspaceSize, cudnn.adjustSharedWorkspaceSize = nothing, nothing
 cudnn.setNextWorkspaceSize = nothing
 
 --- The bytes of an element.
+-- @function cudnn.sizeof
+-- @as cudnnswitch
+-- @param t tensor: of any type
+-- @return a number
+-- @usage cudnn.sizeof(torch.CudaTensor()) --> 4
 function cudnn.sizeof(t) return t:elementSize() end
 
 --- Classes that are nn's under another name.
@@ -52,6 +73,11 @@ local recurrent = [[
 
 class.packages.cudnn = cudnn
 
+--- nn.BatchNormalization under cuDNN's name: features of rows to mean 0 and variance 1.
+-- @function cudnn.BatchNormalization
+-- @as cudnn
+-- @return a module; forward: N x C -> N x C
+-- @usage cudnn.BatchNormalization(3):cuda():forward(torch.CudaTensor(4, 3):normal()):size() --> 4x3
 for name in same:gmatch '%S+' do
    cudnn[name] = class.declare('cudnn.' .. name, 'nn.' .. name, 'dpt.cudnn.' .. name, false,
       function() torch.class('cudnn.' .. name, 'nn.' .. name) end)
@@ -73,10 +99,13 @@ for _, name in ipairs{'TemporalConvolution', 'ClippedReLU', 'SpatialCrossEntropy
 end
 
 --- Changes the layers of a network into those of another package, in place.
--- @param net a module
--- @param dst cudnn or nn
--- @param exclude function(module) that is true for modules to leave as they are
+-- @function cudnn.convert
+-- @as cudnnswitch
+-- @param net module: is changed in place
+-- @param dst table: cudnn or nn
+-- @param exclude? function: gets a module, returns whether it stays as it is
 -- @return the network
+-- @usage torch.type(cudnn.convert(nn.Sequential():add(nn.ReLU()), cudnn):get(1)) --> cudnn.ReLU
 function cudnn.convert(net, dst, exclude)
    if not torch.isTypeOf(net, 'nn.Module') then
       raise('cudnn.convert: got a ' .. torch.type(net) .. ', wanted a module')
@@ -103,5 +132,150 @@ function cudnn.convert(net, dst, exclude)
    end)
 end
 
+
+--- What cudnn's classes have in common, for the reference.
+-- @pattern cudnn
+-- @within cudnn
+-- @follows cudnn.torch: nn's class of that name on any device
+-- @raise if a parameter is missing or of another kind; forward and backward, if the input does not
+--    have such sizes
+
+--- What cudnn's switches have in common, for the reference.
+-- @pattern cudnnswitch
+-- @within cudnn
+-- @follows cudnn.torch
+-- @raise nothing: what has no meaning here is remembered
+
+--- nn.SpatialBatchNormalization under cuDNN's name: planes of pictures to mean 0 and variance 1.
+-- @function cudnn.SpatialBatchNormalization
+-- @as cudnn
+-- @return a module; forward: N x C x H x W -> the same size
+-- @usage cudnn.SpatialBatchNormalization(2):cuda():forward(torch.CudaTensor(3, 2, 4,
+--    4):normal()):size() --> 3x2x4x4
+
+--- nn.VolumetricBatchNormalization under cuDNN's name: planes of volumes to mean 0 and variance 1.
+-- @function cudnn.VolumetricBatchNormalization
+-- @as cudnn
+-- @return a module; forward: N x C x T x H x W -> the same size
+-- @usage cudnn.VolumetricBatchNormalization(2):cuda():forward(torch.CudaTensor(3, 2, 2, 2,
+--    2):normal()):size() --> 3x2x2x2x2
+
+--- nn.SpatialCrossMapLRN under cuDNN's name: elements by what is at their place in neighbouring
+-- planes.
+-- @function cudnn.SpatialCrossMapLRN
+-- @as cudnn
+-- @return a module; forward: N x C x H x W -> the same size
+-- @usage cudnn.SpatialCrossMapLRN(3):cuda():forward(torch.CudaTensor(1, 4, 2, 2):fill(1)):size()
+--    --> 1x4x2x2
+
+--- nn.SpatialMaxPooling under cuDNN's name: the largest element of each window.
+-- @function cudnn.SpatialMaxPooling
+-- @as cudnn
+-- @return a module; forward: N x C x H x W -> N x C x H' x W'
+-- @usage cudnn.SpatialMaxPooling(2, 2, 2, 2):cuda():forward(torch.CudaTensor{{{1, 2}, {3, 4}}}) -->
+--    [4]
+
+--- nn.VolumetricMaxPooling under cuDNN's name: the largest element of each window of a volume.
+-- @function cudnn.VolumetricMaxPooling
+-- @as cudnn
+-- @return a module; forward: N x C x T x H x W -> N x C x T' x H' x W'
+-- @usage cudnn.VolumetricMaxPooling(2, 2, 2):cuda():forward(torch.CudaTensor(1, 1, 2, 2,
+--    2):fill(3)) --> [3]
+
+--- nn.VolumetricAveragePooling under cuDNN's name: the mean of each window of a volume.
+-- @function cudnn.VolumetricAveragePooling
+-- @as cudnn
+-- @return a module; forward: N x C x T x H x W -> N x C x T' x H' x W'
+-- @usage cudnn.VolumetricAveragePooling(2, 2, 2):cuda():forward(torch.CudaTensor(1, 1, 2, 2,
+--    2):fill(5)) --> [5]
+
+--- nn.ReLU under cuDNN's name: 0 instead of what is negative.
+-- @function cudnn.ReLU
+-- @as cudnn
+-- @return a module; forward: a tensor of any size -> the same size
+-- @usage cudnn.ReLU():cuda():forward(torch.CudaTensor{-1, 2}) --> [0 2]
+
+--- nn.Tanh under cuDNN's name: the hyperbolic tangent of each element.
+-- @function cudnn.Tanh
+-- @as cudnn
+-- @return a module; forward: a tensor of any size -> the same size
+-- @usage cudnn.Tanh():cuda():forward(torch.CudaTensor{0}) --> [0]
+
+--- nn.Sigmoid under cuDNN's name: 1 / (1 + exp(-x)) of each element.
+-- @function cudnn.Sigmoid
+-- @as cudnn
+-- @return a module; forward: a tensor of any size -> the same size
+-- @usage cudnn.Sigmoid():cuda():forward(torch.CudaTensor{0}) --> [0.5]
+
+--- nn.SoftMax under cuDNN's name: rows become shares.
+-- @function cudnn.SoftMax
+-- @as cudnn
+-- @return a module; forward: N x C -> N x C
+-- @usage cudnn.SoftMax():cuda():forward(torch.CudaTensor{{1, 1}}) --> [0.5 0.5]
+
+--- nn.LogSoftMax under cuDNN's name: rows become logarithms of shares.
+-- @function cudnn.LogSoftMax
+-- @as cudnn
+-- @return a module; forward: N x C -> N x C
+-- @usage cudnn.LogSoftMax():cuda():forward(torch.CudaTensor{{1, 1}}) --> [-0.6931 -0.6931]
+
+--- nn.SpatialSoftMax under cuDNN's name: planes become shares at each place.
+-- @function cudnn.SpatialSoftMax
+-- @as cudnn
+-- @return a module; forward: N x C x H x W -> the same size
+-- @usage cudnn.SpatialSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1)) --> [0.5 0.5]
+
+--- nn.SpatialLogSoftMax under cuDNN's name: planes become logarithms of shares at each place.
+-- @function cudnn.SpatialLogSoftMax
+-- @as cudnn
+-- @return a module; forward: N x C x H x W -> the same size
+-- @usage cudnn.SpatialLogSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1)) -->
+--    [-0.6931 -0.6931]
+
+--- Whether an algorithm may take any amount of memory.
+-- @field cudnn.fastest
+-- @as cudnnswitch
+-- @return a boolean
+-- @usage type(cudnn.fastest) --> boolean
+
+--- Whether choices of algorithms are printed.
+-- @field cudnn.verbose
+-- @as cudnnswitch
+-- @return a boolean
+-- @usage type(cudnn.verbose) --> boolean
+
+--- What scripts compare with cuDNN's version.
+-- @field cudnn.version
+-- @as cudnnswitch
+-- @return 9000
+-- @usage cudnn.version >= 5000 --> true
+
+--- What cudnn.torch keeps of workspaces: useFindEx, bytes, a share of memory; libraries here see to
+-- that themselves.
+-- @field cudnn.useFindEx
+-- @as cudnnswitch
+-- @also cudnn.initialWorkspaceBytes
+-- @also cudnn.reservedGPUBytes
+-- @also cudnn.maxWorkspaceGPUMemPercent
+-- @return a boolean, and numbers
+-- @usage cudnn.useFindEx, cudnn.maxWorkspaceGPUMemPercent --> false, 95
+
+--- cuDNN's name of a tensor type's elements.
+-- @field cudnn.typemap
+-- @as cudnnswitch
+-- @return a table: 'torch.CudaTensor' -> string
+-- @usage cudnn.typemap['torch.CudaTensor'] --> CUDNN_DATA_FLOAT
+
+--- Switches of the search for algorithms: verbose, verboseError, verboseFallback; and reset, which
+-- does nothing.
+-- @field cudnn.find
+-- @as cudnnswitch
+-- @also cudnn.find.verbose
+-- @also cudnn.find.verboseError
+-- @also cudnn.find.verboseFallback
+-- @also cudnn.find.reset()
+-- @also cudnn.find.resetAlgorithmCache()
+-- @return a table
+-- @usage cudnn.find.reset() == nil, cudnn.find.verbose --> true, false
 
 return cudnn
