@@ -36,7 +36,15 @@ function AbstractRecurrent:__init(cell, rho)
    self:training()
 end
 
---- Before the first step, which begins with state_.
+--- Makes what a class wants to find in transient fields, after they were dropped.
+-- @function nn.AbstractRecurrent:resetTransient
+-- @as author
+-- @also nn.GPU:resetTransient()
+-- @also nn.DataParallelTable:resetTransient()
+-- @also nn.DataParallelCriterion:resetTransient()
+-- @return nothing
+-- @usage (function() local m = nn.GRU(2, 3) m:forward(torch.ones(1, 2)) m:resetTransient() return
+--    m.step end)() --> 1
 function AbstractRecurrent:resetTransient()
    self.cells_, self.given_, self.states_, self.step = {}, {}, {[0] = self.state_}, 1
 end
@@ -53,12 +61,24 @@ local function begin(self, state)
 end
 
 --- The next forward is the first step of a sequence.
+-- @function nn.AbstractRecurrent:forget
+-- @as recurrent
+-- @within nn recurrent
+-- @return the module
+-- @usage (function() local m = nn.GRU(2, 3) m:forward(torch.ones(1, 2)) return m:forget().step
+--    end)() --> 1
 function AbstractRecurrent:forget()
    begin(self)
    return self
 end
 
 --- The next forward is a first step for backward, but begins with the state that is there.
+-- @function nn.AbstractRecurrent:continue
+-- @as recurrent
+-- @within nn recurrent
+-- @return the module
+-- @usage (function() local m, x = nn.GRU(2, 3), torch.ones(1, 2) local first = m:forward(x):clone()
+--    return m:continue().step, torch.equal(m:forward(x), first) end)() --> 1, false
 function AbstractRecurrent:continue()
    local last = self.state_
    -- its memory belongs to a copy of the cell
@@ -73,6 +93,11 @@ function AbstractRecurrent:_slot(step)
 end
 
 --- The copy of the cell that a step uses.
+-- @function nn.AbstractRecurrent:getStepModule
+-- @as author
+-- @param step number: from 1 on
+-- @return a module
+-- @usage torch.isTypeOf(nn.GRU(2, 3):getStepModule(1), 'nn.Module') --> true
 function AbstractRecurrent:getStepModule(step)
    local slot = self:_slot(step)
    self.cells_[slot] = self.cells_[slot] or self.modules[1]:stepClone()
@@ -146,5 +171,46 @@ end
 function AbstractRecurrent:__clone(plain)
    return sharing.cloningSteps() and nn.RecurrentStep(self) or plain()
 end
+
+--- What a class of recurrent modules fills in: calls the cell for a step.
+-- @function nn.StepRNN:callCell
+-- @as author
+-- @also nn.Recurrent:callCell()
+-- @also nn.Recursor:callCell()
+-- @param cell module: the copy of this step
+-- @param input tensor: of this step
+-- @param state? tensor: or table, of the step before
+-- @return what backCell and accCell need; the output; the state
+-- @usage select(2, nn.Recursor(nn.Square()):callCell(nn.Square(), torch.Tensor{3})) --> [9]
+
+--- What a class of recurrent modules fills in: the gradients of a step's input and of the state
+-- before it.
+-- @function nn.StepRNN:backCell
+-- @as author
+-- @also nn.Recurrent:backCell()
+-- @also nn.Recursor:backCell()
+-- @param cell module: the copy of this step
+-- @param given any: what callCell returned
+-- @param gradOutput tensor: of the output
+-- @param gradState? tensor: or table, of the state
+-- @param input tensor: of this step
+-- @return the gradient of the input; of the state before
+-- @usage (function() local cell = nn.Square() cell:forward(torch.Tensor{3}) return
+--    (nn.Recursor(nn.Square()):backCell(cell, nil, torch.ones(1), nil, torch.Tensor{3})) end)() -->
+--    [6]
+
+--- What a class of recurrent modules fills in: adds a step's gradients of parameters.
+-- @function nn.StepRNN:accCell
+-- @as author
+-- @also nn.Recurrent:accCell()
+-- @also nn.Recursor:accCell()
+-- @param cell module: the copy of this step
+-- @param given any: what callCell returned
+-- @param gradOutput tensor: of the output
+-- @param scale number: factor of the gradients
+-- @return nothing
+-- @usage (function() local cell = nn.Add(1) cell:zeroGradParameters() cell:forward(torch.ones(1))
+--    nn.Recursor(nn.Add(1)):accCell(cell, torch.ones(1), torch.Tensor{2}, 3) return cell.gradBias
+--    end)() --> [6]
 
 return AbstractRecurrent

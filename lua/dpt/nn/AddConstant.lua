@@ -23,7 +23,13 @@ function AddConstant:__init(constant, ip)
    self.inplace = ip or false
 end
 
--- Adds sign times the constant to a tensor of the input's size.
+--- Adds sign times the constant to a tensor of the input's size.
+-- @function nn.AddConstant:addTo
+-- @as author
+-- @param t tensor: of the input's size
+-- @param sign number: 1 or -1
+-- @return the tensor
+-- @usage nn.AddConstant(3):addTo(torch.Tensor{1}, -1) --> [-2]
 function AddConstant:addTo(t, sign)
    local constant = self.constant_scalar
    if type(constant) == 'number' then return t:add(sign * constant) end

@@ -17,6 +17,12 @@ local fail, raise, type, lib = dptffi.fail, dptffi.raise, dptffi.type, dptffi.li
 local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
 
 BatchNormalization.__version = 2
+
+--- How many dimensions a batch has for the class.
+-- @field nn.BatchNormalization.nDim
+-- @as author
+-- @return a number
+-- @usage nn.BatchNormalization.nDim, nn.SpatialBatchNormalization.nDim --> 2, 4
 BatchNormalization.nDim = 2
 
 function BatchNormalization:__init(nOutput, eps, momentum, affine)
@@ -49,7 +55,12 @@ function BatchNormalization:reset()
    self.running_var:fill(1)
 end
 
--- The input, or gradOutput, as a batch.
+--- The input, or gradOutput, as a batch.
+-- @function nn.BatchNormalization:batch
+-- @as author
+-- @param input tensor: of the class's dimensions, or one fewer in evaluation
+-- @return a tensor
+-- @usage nn.BatchNormalization(3):batch(torch.ones(2, 3)):size() --> 2x3
 function BatchNormalization:batch(input)
    local n = self.running_mean:nElement()
    if self.train == false and input:dim() == self.nDim - 1 then

@@ -58,12 +58,25 @@ function ClassSimplexCriterion:updateGradInput(input, target)
 end
 
 --- How near each input is to every corner: scalar products.
+-- @function nn.ClassSimplexCriterion:getPredictions
+-- @as criterion
+-- @within nn criterions
+-- @param input tensor: N x classes, or a vector
+-- @return N x classes
+-- @usage nn.ClassSimplexCriterion(3):getPredictions(torch.ones(2, 3)):size() --> 2x3
 function ClassSimplexCriterion:getPredictions(input)
    local x = input:dim() == 1 and input:view(1, -1) or input
    return torch.mm(x, self.simplex:t())
 end
 
 --- The class whose corner is nearest, for every row.
+-- @function nn.ClassSimplexCriterion:getTopPrediction
+-- @as criterion
+-- @within nn criterions
+-- @param input tensor: N x classes, or a vector
+-- @return a vector of N classes
+-- @usage (function() local c = nn.ClassSimplexCriterion(3) return c:getTopPrediction(c.simplex[2])
+--    end)() --> [2]
 function ClassSimplexCriterion:getTopPrediction(input)
    local _, index = torch.max(self:getPredictions(input), 2)
    return index:view(-1)

@@ -33,7 +33,15 @@ function Concat:updateOutput(input)
    return self.output
 end
 
--- Calls f(module, index, its part of gradOutput) in order.
+--- Calls f(module, index, its part of gradOutput) in order.
+-- @function nn.Concat:eachPart
+-- @as author
+-- @param gradOutput tensor: of the output
+-- @param f function: is called
+-- @return nothing
+-- @usage (function() local m, n = nn.Concat(1):add(nn.Tanh()):add(nn.Tanh()), 0
+--    m:forward(torch.ones(2)) m:eachPart(torch.ones(4), function(_, _, part) n = n +
+--    part:nElement() end) return n end)() --> 4
 function Concat:eachPart(gradOutput, f)
    local offset = 1
    for i, module in ipairs(self.modules) do
@@ -43,7 +51,14 @@ function Concat:eachPart(gradOutput, f)
    end
 end
 
--- Adds what a module found for the input to the sum; the first one begins it.
+--- Adds what a module found for the input to the sum; the first one begins it.
+-- @function nn.Concat:addGradInput
+-- @as author
+-- @param index number: of the module
+-- @param gradient tensor: of the input, by that module
+-- @return nothing
+-- @usage (function() local m = nn.Concat(1) m:addGradInput(1, torch.Tensor{1}) m:addGradInput(2,
+--    torch.Tensor{2}) return m.gradInput end)() --> [3]
 function Concat:addGradInput(index, gradient)
    if index == 1 then
       self.gradInput = nn.utils.recursiveCopy(self.gradInput, gradient)

@@ -24,6 +24,17 @@ function ConcatTable:updateOutput(input)
    return self.output
 end
 
+--- Calls a backward method of every module and adds up the gradients of the input.
+-- @function nn.ConcatTable:sumGradients
+-- @as author
+-- @param method string: its name
+-- @param input tensor: or table; that of the last forward
+-- @param gradOutput table: an entry for each module
+-- @param ...? any: more arguments of the method
+-- @return the gradient of the input
+-- @usage (function() local m = nn.ConcatTable():add(nn.Identity()):add(nn.Identity())
+--    m:forward(torch.ones(1)) return m:sumGradients('updateGradInput', torch.ones(1),
+--    {torch.Tensor{1}, torch.Tensor{2}}) end)() --> [3]
 function ConcatTable:sumGradients(method, input, gradOutput, ...)
    for i, module in ipairs(self.modules) do
       local gradient = self:rethrowErrors(module, i, method, input, gradOutput[i], ...)

@@ -28,6 +28,13 @@ function Container:__init(...)
    self.modules = {}
 end
 
+--- Adds a module at the end.
+-- @function nn.Container:add
+-- @as method
+-- @within nn containers
+-- @param module module: any
+-- @return the container
+-- @usage #nn.Sequential():add(nn.Tanh()):add(nn.ReLU()).modules --> 2
 function Container:add(module)
    self.modules[#self.modules + 1] = module
    return self
@@ -50,6 +57,15 @@ local function handler(message)
 end
 
 --- Calls module[method](module, ...); if it raises, says which module of this container it was.
+-- @function nn.Container:rethrowErrors
+-- @as author
+-- @param module module: the one that is called
+-- @param index number: its place in the container
+-- @param method string: the method's name
+-- @param ...? any: what it is called with
+-- @return what the method returns
+-- @usage (function() local net = nn.Sequential():add(nn.Square()) return
+--    net:rethrowErrors(net:get(1), 1, 'updateOutput', torch.Tensor{3}) end)() --> [9]
 function Container:rethrowErrors(module, index, method, ...)
    local ok, result = xpcall(module[method], handler, module, ...)
    if ok then return result end
@@ -60,6 +76,14 @@ function Container:rethrowErrors(module, index, method, ...)
 end
 
 --- Calls f with every module directly inside.
+-- @function nn.Container:applyToModules
+-- @as method
+-- @within nn containers
+-- @param f function: gets a module
+-- @return nothing
+-- @usage (function() local n = 0
+--    nn.Sequential():add(nn.Tanh()):add(nn.ReLU()):applyToModules(function() n = n + 1 end) return
+--    n end)() --> 2
 function Container:applyToModules(f)
    for _, module in ipairs(self.modules) do f(module) end
 end
@@ -107,7 +131,11 @@ function Container:clearState()
    return parent.clearState(self)
 end
 
--- The text of a container whose modules stand side by side.
+--- The text of a container whose modules stand side by side.
+-- @function nn.Container:branchesToString
+-- @as author
+-- @return a string
+-- @usage nn.ConcatTable():add(nn.Tanh()):branchesToString():find 'nn.Tanh' ~= nil --> true
 function Container:branchesToString()
    local lines = {torch.type(self) .. ' {', '  input'}
    for i, module in ipairs(self.modules) do

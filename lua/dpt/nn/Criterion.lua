@@ -27,12 +27,27 @@ function Criterion:__init()
    self._type = self.gradInput:type()
 end
 
---- Queues the loss; a tensor of one element, which is not waited for.
+--- Queues the loss without waiting for it; what a class of one's own fills in, so that its loss can
+-- be computed in parts.
+-- @function nn.Criterion:updateLoss
+-- @as author
+-- @param input tensor: or table
+-- @param target tensor: or table or number
+-- @return a tensor of one element
+-- @usage nn.MSECriterion():updateLoss(torch.Tensor{1}, torch.Tensor{4}) --> [9]
 function Criterion:updateLoss(_, _)
    dptffi.fail('%s has no updateOutput: a criterion fills in updateLoss or updateOutput',
       torch.type(self))
 end
 
+--- Computes the loss; what a class of one's own fills in, if not updateLoss.
+-- @function nn.Criterion:updateOutput
+-- @as method
+-- @within nn criterions
+-- @param input tensor: or table; what a network returned
+-- @param target tensor: or table or number; what is right
+-- @return the loss, a number
+-- @usage nn.MSECriterion():updateOutput(torch.Tensor{1}, torch.Tensor{3}) --> 4
 function Criterion:updateOutput(input, target)
    local loss = self:updateLoss(input, target)
    self.output = C.dpt_graph_capturing() == 0 and loss[1] or loss
@@ -51,22 +66,39 @@ function Criterion:backward(input, target)
    return gradInput
 end
 
+--- Computes the gradient of the loss; what a class of one's own fills in.
+-- @function nn.Criterion:updateGradInput
+-- @as method
+-- @within nn criterions
+-- @param input tensor: or table; that of the last forward
+-- @param target tensor: or table or number; that of the last forward
+-- @return the gradient of the input
+-- @usage nn.AbsCriterion():updateGradInput(torch.Tensor{1}, torch.Tensor{3}) --> [-1]
 function Criterion:updateGradInput(_, _)
 end
 
---- What the loss of this batch was divided by: samples, elements, the sum of their weights; a
--- number or, if only the device knows, a tensor of one element. False if the loss is a sum.
--- Called after updateLoss or updateOutput.
+--- What the loss of the last batch was divided by: samples, elements, the sum of their weights.
+-- @function nn.Criterion:denominator
+-- @as author
+-- @follows dpt's own
+-- @param input tensor: or table; that of the last forward
+-- @param target tensor: or table or number; that of the last forward
+-- @return a number; a tensor of one element, if only the device knows; false: the loss is a sum
+-- @usage nn.MSECriterion():denominator(torch.ones(2, 3), torch.ones(2, 3)) --> 6
 function Criterion:denominator(_, _)
    dptffi.fail("%s cannot be computed in parts: it does not say what its loss is divided by (give"
       .. ' it a method denominator(input, target); false for a sum)', torch.type(self))
 end
 
---- What the losses were divided by of which this criterion's is the weighted sum, in the order of
--- terms. Called after forward.
--- @param list to which {criterion = whose loss, denominator = as above; nil: it does not say} are
--- appended
--- @return list
+--- What the losses were divided by of which this one is the weighted sum, in the order of terms.
+-- @function nn.Criterion:denominators
+-- @as author
+-- @follows dpt's own
+-- @param list table: {criterion = whose loss, denominator = } is added for each
+-- @param input tensor: or table; that of the last forward
+-- @param target tensor: or table or number; that of the last forward
+-- @return the list
+-- @usage nn.MSECriterion():denominators({}, torch.ones(4), torch.ones(4))[1].denominator --> 4
 function Criterion:denominators(list, input, target)
    local says = self.denominator ~= Criterion.denominator
    list[#list + 1] = {criterion = self}
@@ -74,10 +106,15 @@ function Criterion:denominators(list, input, target)
    return list
 end
 
---- The losses of which this criterion's is the weighted sum, queued and not waited for.
--- To be called of a copy that copyForTerms made.
--- @return list of {criterion = whose loss, weight = its factor, loss = number or tensor of one
--- element, denominator = as above}
+--- The losses of which this one is the weighted sum, queued; of a copy that copyForTerms made.
+-- @function nn.Criterion:terms
+-- @as author
+-- @follows dpt's own
+-- @param input tensor: or table
+-- @param target tensor: or table or number
+-- @return a list of {criterion, weight, loss, denominator}
+-- @usage nn.MultiCriterion():add(nn.MSECriterion(), 0.5):copyForTerms():terms(torch.ones(2),
+--    torch.ones(2))[1].weight --> 0.5
 function Criterion:terms(input, target)
    -- a class with an updateOutput of its own may do more than updateLoss
    local update = self.updateOutput == Criterion.updateOutput and 'updateLoss' or 'updateOutput'
@@ -104,6 +141,11 @@ end
 
 --- A copy to call terms of: a criterion that stands in it twice is two, each with its own loss and
 -- share.
+-- @function nn.Criterion:copyForTerms
+-- @as author
+-- @follows dpt's own
+-- @return a criterion
+-- @usage torch.type(nn.MSECriterion():copyForTerms()) --> nn.MSECriterion
 function Criterion:copyForTerms()
    local copy = deepcopy(self)
    separate(copy, {[copy] = true})
@@ -120,6 +162,13 @@ local function eachTensor(terms, f)
 end
 
 --- The terms with their numbers queued into one tensor, so that one wait reads them all.
+-- @function nn.Criterion:queueTerms
+-- @as author
+-- @follows dpt's own
+-- @param input tensor: or table
+-- @param target tensor: or table or number
+-- @return the terms, with their numbers in the field numbers
+-- @usage nn.MSECriterion():queueTerms(torch.Tensor{1}, torch.Tensor{2}).numbers --> [1]
 function Criterion:queueTerms(input, target)
    local terms, list, typename = self:terms(input, target), {}, nil
    eachTensor(terms, function(term, key)
@@ -133,7 +182,13 @@ function Criterion:queueTerms(input, target)
 end
 
 --- Waits for queued terms and replaces their tensors by numbers.
--- @return terms
+-- @function nn.Criterion:readTerms
+-- @as author
+-- @follows dpt's own
+-- @param terms table: of queueTerms
+-- @return the terms, with numbers
+-- @usage (function() local c = nn.MSECriterion() return c:readTerms(c:queueTerms(torch.Tensor{1},
+--    torch.Tensor{4}))[1].loss end)() --> 9
 function Criterion:readTerms(terms)
    local numbers, i = terms.numbers and terms.numbers:double(), 0
    eachTensor(terms, function(term, key)
@@ -144,6 +199,16 @@ function Criterion:readTerms(terms)
 end
 
 --- Adds this criterion's terms, times weight, to a list.
+-- @function nn.Criterion:addTerms
+-- @as author
+-- @follows dpt's own
+-- @param list table: of terms
+-- @param weight number: the factor
+-- @param input tensor: or table
+-- @param target tensor: or table or number
+-- @return nothing
+-- @usage (function() local list = {} nn.MSECriterion():addTerms(list, 3, torch.Tensor{1},
+--    torch.Tensor{2}) return list[1].weight end)() --> 3
 function Criterion:addTerms(list, weight, input, target)
    for _, term in ipairs(self:terms(input, target)) do
       term.weight = term.weight * weight
@@ -158,6 +223,13 @@ end
 
 --- updateGradInput of a part of a batch: times its share of the denominator, which is the field
 -- share_ of the criterion that a term names (1).
+-- @function nn.Criterion:partGradient
+-- @as author
+-- @follows dpt's own
+-- @param input tensor: or table; that of the last forward
+-- @param target tensor: or table or number; that of the last forward
+-- @return the gradient of the input
+-- @usage nn.MSECriterion():partGradient(torch.Tensor{1}, torch.Tensor{2}) --> [-2]
 function Criterion:partGradient(input, target)
    local gradInput = self:updateGradInput(input, target)
    if self.share_ then multiply(gradInput, self.share_) end
@@ -165,8 +237,17 @@ function Criterion:partGradient(input, target)
 end
 
 --- updateGradInput with a factor for each term, once more after backward.
--- @param list that denominators returned
--- @param factors one for each entry of it
+-- @function nn.Criterion:weighedGradient
+-- @as author
+-- @follows dpt's own
+-- @param list table: that denominators returned
+-- @param factors table: a number for each of its entries
+-- @param input tensor: or table; that of the last forward
+-- @param target tensor: or table or number; that of the last forward
+-- @return the gradient of the input
+-- @usage (function() local c, x, y = nn.MultiCriterion():add(nn.MSECriterion()), torch.Tensor{1},
+--    torch.Tensor{2} c:forward(x, y) return c:weighedGradient(c:denominators({}, x, y), {10}, x, y)
+--    end)() --> [-20]
 function Criterion:weighedGradient(list, factors, input, target)
    local twice
    for k, term in ipairs(list) do
@@ -186,6 +267,13 @@ end
 
 --- The sum of losses, divided unless the divisor is false, as a tensor of one element; 0 of no
 -- samples.
+-- @function nn.Criterion:sumOf
+-- @as author
+-- @follows dpt's own
+-- @param losses tensor: one for each sample
+-- @param divisor? number: or false
+-- @return a tensor of one element
+-- @usage nn.MSECriterion():sumOf(torch.Tensor{1, 5}, 2) --> [3]
 function Criterion:sumOf(losses, divisor)
    if losses:type() == 'torch.CudaHalfTensor' then losses = losses:cuda() end -- 65504 is too little
    local sum = self:lossTensor(losses):sum(losses:view(1, -1), 2)
@@ -194,12 +282,25 @@ function Criterion:sumOf(losses, divisor)
 end
 
 --- A one-element tensor of the input's kind into which C puts the loss; kept between calls.
+-- @function nn.Criterion:lossTensor
+-- @as author
+-- @follows dpt's own
+-- @param input tensor: of any size
+-- @return a tensor
+-- @usage torch.type(nn.MSECriterion():lossTensor(torch.FloatTensor(2))) --> torch.FloatTensor
 function Criterion:lossTensor(input)
    if torch.type(self._loss) ~= torch.type(input) then self._loss = input.new() end
    return self._loss
 end
 
 --- A target of class numbers on the input's side: itself, or a copy. A number becomes a tensor.
+-- @function nn.Criterion:classesFor
+-- @as author
+-- @follows dpt's own
+-- @param input tensor: on the host or a device
+-- @param target tensor: of class numbers; or a number
+-- @return a tensor
+-- @usage nn.ClassNLLCriterion():classesFor(torch.ones(2), 2) --> [2]
 function Criterion:classesFor(input, target)
    if type(target) == 'number' then
       self._target = nn.utils.indexTensor(self._target, input)
@@ -209,6 +310,14 @@ function Criterion:classesFor(input, target)
 end
 
 --- A target of values in the input's type: itself, or a copy. A number becomes a tensor.
+-- @function nn.Criterion:valuesFor
+-- @as author
+-- @follows dpt's own
+-- @param input tensor: of any type
+-- @param target tensor: of any type; or a number
+-- @return a tensor
+-- @usage nn.MSECriterion():valuesFor(torch.FloatTensor(1), torch.DoubleTensor{3}):type() -->
+--    torch.FloatTensor
 function Criterion:valuesFor(input, target)
    local number = type(target) == 'number'
    if not number and (not torch.isTensor(target) or torch.type(target) == torch.type(input)) then
@@ -219,6 +328,12 @@ function Criterion:valuesFor(input, target)
    return self._target:resize(target:size()):copy(target)
 end
 
+--- A copy of the criterion, which shares nothing with it.
+-- @function nn.Criterion:clone
+-- @as method
+-- @within nn criterions
+-- @return a criterion
+-- @usage (function() local c = nn.MSECriterion() return c:clone() ~= c end)() --> true
 function Criterion:clone()
    return deepcopy(self)
 end
@@ -247,5 +362,39 @@ end
 -- @param target tensor, table or number: that of the last forward
 -- @return the gradient of the input
 -- @usage nn.MSECriterion():backward(torch.Tensor{1}, torch.Tensor{4}) --> [-6]
+
+--- The type of the criterion's tensors; with a name, gives all of them that type. The methods named
+-- after types do that for one type.
+-- @function nn.Criterion:type
+-- @as method
+-- @within nn criterions
+-- @also nn.Criterion:float()
+-- @also nn.Criterion:double()
+-- @also nn.Criterion:half()
+-- @also nn.Criterion:cuda()
+-- @also nn.Criterion:cudaDouble()
+-- @also nn.Criterion:cudaHalf()
+-- @param typename? string: as 'torch.CudaTensor'
+-- @param tensorCache? table: keeps what is shared between calls
+-- @return the type's name, or the criterion
+-- @usage nn.MSECriterion():cuda():type() --> torch.CudaTensor
+
+--- Writes the criterion's fields into an open file; writeObject calls it.
+-- @function nn.Criterion:write
+-- @as method
+-- @within nn criterions
+-- @param file torch.File: open to write
+-- @return nothing
+-- @usage (function() local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
+--    nn.MarginCriterion(2):write(f) f:seek(1) c:read(f) return c.margin end)() --> 2
+
+--- Sets the criterion's fields to what write has put into a file.
+-- @function nn.Criterion:read
+-- @as method
+-- @within nn criterions
+-- @param file torch.File: open to read
+-- @return nothing
+-- @usage (function() local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
+--    nn.MarginCriterion(5):write(f) f:seek(1) c:read(f) return c.margin end)() --> 5
 
 return Criterion

@@ -65,6 +65,10 @@ function DataParallelCriterion:resetTransient()
 end
 
 --- A copy of the criterion on the current device.
+-- @function nn.DataParallelCriterion:replicate
+-- @as author
+-- @return a criterion
+-- @usage torch.type(nn.DataParallelCriterion(nn.MSECriterion()):replicate()) --> nn.MSECriterion
 function DataParallelCriterion:replicate()
    return self.criterion:copyForTerms()
 end

@@ -39,8 +39,25 @@ local type = dptffi.type
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
 DataParallelTable.ownDevices = true -- moving a network leaves it where it is
+
+--- Whether profiles name the network inside instead of the module.
+-- @field nn.DataParallelTable.standsForInner
+-- @as author
+-- @also nn.DistributedDataParallel.standsForInner
+-- @return true
+-- @usage nn.DataParallelTable.standsForInner --> true
 DataParallelTable.standsForInner = true -- dpt.device.scope
 -- If no option says else; overlap: whether gradients are reduced while others are computed.
+--- Options that say nothing else: gather (outputs come to device 1), buffers (whose running
+-- statistics all get), overlap (gradients are added up while others are computed).
+-- @field nn.DataParallelTable.gather
+-- @as parallel
+-- @within nn data-parallel
+-- @also nn.DataParallelTable.buffers
+-- @also nn.DataParallelTable.overlap
+-- @return true, 'first', true
+-- @usage nn.DataParallelTable.gather, nn.DataParallelTable.buffers, nn.DataParallelTable.overlap
+--    --> true, first, true
 DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 
 --- What is made again when it is needed; the dispatcher is the object's own.

@@ -43,6 +43,13 @@ function Decorator:__tostring__()
 end
 
 --- Adds these methods to another class: for classes with two parents.
+-- @function nn.Decorator.decorate
+-- @as author
+-- @also nn.Decorator:decorate()
+-- @param class table: the method table of a class
+-- @return nothing
+-- @usage (function() local c = {} nn.Decorator.decorate(c) return c.updateOutput ==
+--    nn.Decorator.updateOutput end)() --> true
 function Decorator.decorate(class)
    for _, name in ipairs{'updateOutput', 'updateGradInput', 'accGradParameters',
       'accUpdateGradParameters', 'sharedAccUpdateGradParameters', '__tostring__'} do

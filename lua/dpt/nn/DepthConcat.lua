@@ -14,7 +14,15 @@ local torch = require 'dpt.tensor'
 local DepthConcat = torch.class('nn.DepthConcat', 'nn.Concat')
 DepthConcat.leavesGradients = true
 
--- The part of t that a module's output takes: `offset` along the joined dimension, centred else.
+--- The part of t that a module's output takes: `offset` along the joined dimension, centred else.
+-- @function nn.DepthConcat:windowNarrow
+-- @as author
+-- @param t tensor: of the output's size
+-- @param like tensor: a module's output
+-- @param offset number: where it begins along the joined dimension
+-- @return a view
+-- @usage nn.DepthConcat(1):windowNarrow(torch.ones(2, 4, 4), torch.ones(1, 2, 2), 2):size() -->
+--    1x2x2
 function DepthConcat:windowNarrow(t, like, offset)
    for dim = 1, t:dim() do
       local length = like:size(dim)

@@ -41,6 +41,16 @@ local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 local type = dptffi.type
 
 local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
+
+--- Options that say nothing else: reduce (what ranks weigh their gradients by), buffers (whose
+-- running statistics all get), overlap (gradients are sent while others are computed).
+-- @field nn.DistributedDataParallel.reduce
+-- @as parallel
+-- @within nn data-parallel
+-- @also nn.DistributedDataParallel.buffers
+-- @also nn.DistributedDataParallel.overlap
+-- @return 'samples', 'first', true
+-- @usage nn.DistributedDataParallel.reduce, nn.DistributedDataParallel.buffers --> samples, first
 DistributedDataParallel.reduce, DistributedDataParallel.buffers = 'samples', 'first'
 DistributedDataParallel.overlap = true
 DistributedDataParallel.standsForInner = true -- dpt.device.scope

@@ -36,10 +36,24 @@ local function cast(value, typename)
    return torch.getmetatable(typename).new():resize(value:size()):copy(value)
 end
 
+--- The input as the inner module's type, if it is cast at all.
+-- @function nn.DontCast:inward
+-- @as author
+-- @param value tensor: or table
+-- @return a tensor or table
+-- @usage nn.DontCast(nn.Linear(2, 3):float(), true):inward(torch.ones(2)):type() -->
+--    torch.FloatTensor
 function DontCast:inward(value)
    return self.castin and cast(value, self.moduleType) or value
 end
 
+--- The output as the outer type, if it is cast at all.
+-- @function nn.DontCast:outward
+-- @as author
+-- @param value tensor: or table
+-- @return a tensor or table
+-- @usage nn.DontCast(nn.Linear(2, 3), true):outward(torch.FloatTensor(2)):type() ==
+--    torch.getdefaulttensortype() --> true
 function DontCast:outward(value)
    return self.castout and value and cast(value, self._type) or value
 end

@@ -32,7 +32,14 @@ function Dropout:__init(p, v1, inplace, stochasticInference)
    self.noise = torch.Tensor()
 end
 
--- Fills a mask with `value` where elements are kept and 0 elsewhere; its rows are the batch's.
+--- Fills a mask with `value` where elements are kept and 0 elsewhere; its rows are the batch's.
+-- @function nn.Dropout:draw
+-- @as author
+-- @param mask tensor: rows of the batch
+-- @param value number: where elements are kept
+-- @return nothing
+-- @usage (function() local m, t = nn.Dropout(0.5), torch.Tensor(100) m:draw(t, 2) return t:max()
+--    end)() --> 2
 function Dropout:draw(mask, value)
    if not torch.type(mask):find('Cuda') then
       mask:bernoulli(1 - self.p)
@@ -44,10 +51,22 @@ function Dropout:draw(mask, value)
 end
 
 -- The mask's sizes; subclasses drop whole planes.
+--- Gives the mask its sizes; SpatialDropout and its kin drop whole planes.
+-- @function nn.Dropout:resizeNoise
+-- @as author
+-- @param input tensor: of any size
+-- @return nothing
+-- @usage (function() local m = nn.Dropout(0.5) m:resizeNoise(torch.ones(2, 3)) return
+--    m.noise:size() end)() --> 2x3
 function Dropout:resizeNoise(input)
    self.noise:resizeAs(input)
 end
 
+--- Whether elements are dropped: in training, if the probability is not 0.
+-- @function nn.Dropout:active
+-- @as author
+-- @return a boolean
+-- @usage nn.Dropout(0.5):active(), nn.Dropout(0):active() --> true, false
 function Dropout:active()
    return self.p > 0 and (self.train or self.stochastic_inference)
 end
@@ -83,6 +102,12 @@ function Dropout:updateGradInput(_, gradOutput)
 end
 
 --- Another probability, for the next forward.
+-- @function nn.Dropout:setp
+-- @as method
+-- @within nn normalization
+-- @param p number: from 0 to 1
+-- @return nothing
+-- @usage (function() local m = nn.Dropout(0.5) m:setp(0.25) return m.p end)() --> 0.25
 function Dropout:setp(p)
    self.p = p
 end

@@ -25,7 +25,12 @@ function Euclidean:reset(stdv)
    self.weight:uniform(-stdv, stdv)
 end
 
--- x - w_j of every row and column, N x inputSize x outputSize, in a new tensor.
+--- x - w_j of every row and column, N x inputSize x outputSize, in a new tensor.
+-- @function nn.Euclidean:differences
+-- @as author
+-- @param input tensor: N x inputSize, or a vector
+-- @return N x inputSize x outputSize
+-- @usage nn.Euclidean(2, 3):differences(torch.ones(4, 2)):size() --> 4x2x3
 function Euclidean:differences(input)
    local inputSize, outputSize = self.weight:size(1), self.weight:size(2)
    local rows = nn.utils.contiguousView(nil, input, -1, inputSize, 1)
@@ -39,13 +44,27 @@ function Euclidean:differences(input)
       :add(-1, self.weight:view(1, inputSize, outputSize):expand(n, inputSize, outputSize))
 end
 
--- gradOutput_j / y_j, spread like the differences.
+--- gradOutput_j / y_j, spread like the differences.
+-- @function nn.Euclidean:factors
+-- @as author
+-- @param gradOutput tensor: of the output
+-- @param like tensor: the differences
+-- @return a tensor of their size
+-- @usage (function() local m, x = nn.Euclidean(2, 3), torch.ones(4, 2) m:forward(x) return
+--    m:factors(torch.ones(4, 3), m:differences(x)):size() end)() --> 4x2x3
 function Euclidean:factors(gradOutput, like)
    local quotient = torch.cdiv(gradOutput, torch.add(self.output, 1e-7))
    return quotient:view(like:size(1), 1, like:size(3)):expandAs(like)
 end
 
--- The output: |d_j| of the differences.
+--- The output: |d_j| of the differences.
+-- @function nn.Euclidean:measure
+-- @as author
+-- @param input tensor: N x inputSize, or a vector
+-- @param differences tensor: of the input
+-- @return the output
+-- @usage (function() local m, x = nn.Euclidean(2, 3), torch.ones(4, 2) return m:measure(x,
+--    m:differences(x)):size() end)() --> 4x3
 function Euclidean:measure(input, differences)
    local lengths = differences:norm(2, 2)
    if input:dim() == 1 then

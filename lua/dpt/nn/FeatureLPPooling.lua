@@ -26,7 +26,12 @@ function FeatureLPPooling:__init(width, stride, power, batchMode)
    self.batch_mode = batchMode or false
 end
 
--- Element k of every window of t, for k = 1..width.
+--- Element k of every window of t, for k = 1..width.
+-- @function nn.FeatureLPPooling:slices
+-- @as author
+-- @param t tensor: the input
+-- @return a list of views
+-- @usage #nn.FeatureLPPooling(2, 2, 2, true):slices(torch.ones(1, 4)) --> 2
 function FeatureLPPooling:slices(t)
    local windows = t:unfold(self.batch_mode and 2 or 1, self.width, self.stride)
    local list = {}

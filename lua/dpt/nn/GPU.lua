@@ -20,6 +20,13 @@ local cutorch = require 'dpt.device'
 local type = dptffi.type
 
 local GPU, parent = torch.class('nn.GPU', 'nn.Container')
+
+--- Whether moving a network leaves the module where it is.
+-- @field nn.GPU.ownDevices
+-- @as author
+-- @also nn.DataParallelTable.ownDevices
+-- @return true
+-- @usage nn.GPU.ownDevices --> true
 GPU.ownDevices = true -- moving a network leaves it where it is
 --- The input and copies on other devices; output and gradInput may be among these.
 GPU.transient = {'_input', '_gradOutput', 'kept', 'output', 'gradInput'}
@@ -65,6 +72,12 @@ function GPU:resetTransient()
 end
 
 --- Moves the module to a device, and its outputs if they stayed there.
+-- @function nn.GPU:setDevice
+-- @as parallel
+-- @within nn data-parallel
+-- @param device number: from 1 on
+-- @return the module
+-- @usage nn.GPU(nn.Linear(2, 3), 1):setDevice(2).device --> 2
 function GPU:setDevice(device)
    if self.outdevice == self.device then self.outdevice = device end
    self.device = device

@@ -18,6 +18,12 @@ function GatedLinearUnit:__init(dim)
    self.sigmoid = torch.Tensor()
 end
 
+--- The two halves of the input along its dimension: values and gates.
+-- @function nn.GatedLinearUnit:halves
+-- @as author
+-- @param t tensor: the input
+-- @return two views
+-- @usage nn.GatedLinearUnit():halves(torch.Tensor{1, 2}) --> [1], [2]
 function GatedLinearUnit:halves(t)
    local dim = self.dim or t:dim()
    local size = t:size(dim)

@@ -16,6 +16,14 @@ function GradientReversal:__init(lambda)
    self.lambda = lambda or 1
 end
 
+--- Another factor of the reversed gradient.
+-- @function nn.GradientReversal:setLambda
+-- @as method
+-- @within nn transfer
+-- @param lambda number: the factor
+-- @return nothing
+-- @usage (function() local m = nn.GradientReversal() m:setLambda(0.5) return m.lambda end)() -->
+--    0.5
 function GradientReversal:setLambda(lambda)
    self.lambda = lambda
 end

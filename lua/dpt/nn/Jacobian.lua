@@ -37,7 +37,15 @@ end
 -- counts of an input or its gradient, as a vector.
 local shared = {}
 
---- The matrix by backward: for the input, or for a parameter and its gradient.
+--- The Jacobian by backward: of the input, or of a parameter.
+-- @function nn.Jacobian.backward
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: at which it is taken
+-- @param param? tensor: a parameter
+-- @param dparam? tensor: its gradient
+-- @return elements of the input (or parameter) x elements of the output
+-- @usage nn.Jacobian.backward(nn.Square(), torch.Tensor{3}) --> [6]
 function shared.backward(values, module, input, param, dparam)
    local matrix
    eachOutput(module, input, function(i, gradOutput)
@@ -51,7 +59,15 @@ function shared.backward(values, module, input, param, dparam)
    return matrix
 end
 
---- The matrix of changes of a parameter by accUpdateGradParameters with a rate of 1.
+--- The matrix of a parameter as accUpdateGradParameters leaves it with a rate of 1.
+-- @function nn.Jacobian.backwardUpdate
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: at which it is taken
+-- @param param tensor: a parameter
+-- @return elements of the parameter x elements of the output
+-- @usage (function() local m = nn.Add(1) m.bias:fill(3) return nn.Jacobian.backwardUpdate(m,
+--    torch.ones(1), m.bias) end)() --> [2]
 function shared.backwardUpdate(_, module, input, param)
    local matrix
    local parameters, kept = module:parameters(), {}
@@ -70,8 +86,15 @@ function shared.backwardUpdate(_, module, input, param)
    return matrix
 end
 
---- The matrix by differences: of the input, or of a parameter.
--- @param perturbation half the distance of the two points (1e-6)
+--- The Jacobian by differences: of the input, or of a parameter.
+-- @function nn.Jacobian.forward
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: at which it is taken
+-- @param param? tensor: a parameter
+-- @param perturbation? number: half the distance of the two points (1e-6)
+-- @return elements of the input (or parameter) x elements of the output
+-- @usage nn.Jacobian.forward(nn.Square(), torch.Tensor{3}) --> [6]
 function shared.forward(values, module, input, param, perturbation)
    perturbation = perturbation or 1e-6
    local flat = param and elements(param) or values(input)
@@ -90,20 +113,50 @@ function shared.forward(values, module, input, param, perturbation)
 end
 
 --- What accUpdateGradParameters should leave: the parameter less the matrix by differences.
+-- @function nn.Jacobian.forwardUpdate
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: at which it is taken
+-- @param param tensor: a parameter
+-- @param perturbation? number: half the distance of the two points (1e-6)
+-- @return elements of the parameter x elements of the output
+-- @usage (function() local m = nn.Add(1) m.bias:fill(3) return nn.Jacobian.forwardUpdate(m,
+--    torch.ones(1), m.bias) end)() --> [2]
 function shared.forwardUpdate(values, module, input, param, perturbation)
    local matrix = shared.forward(values, module, input, param, perturbation)
    local column = torch.DoubleTensor(param:nElement()):copy(elements(param))
    return matrix:mul(-1):add(1, column:view(-1, 1):expandAs(matrix))
 end
 
---- The largest difference of the two matrices of the input, at random values of it.
+--- The largest difference of the input's two Jacobians, at random values.
+-- @function nn.Jacobian.testJacobian
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: gets the values
+-- @param minval? number: the least (-2)
+-- @param maxval? number: the largest (2)
+-- @param perturbation? number: half the distance of the two points (1e-6)
+-- @return a number
+-- @usage nn.Jacobian.testJacobian(nn.Linear(3, 2), torch.Tensor(3)) < 1e-5 --> true
 function shared.testJacobian(values, module, input, minval, maxval, perturbation)
    randomize(values(input), minval, maxval)
    return difference(shared.forward(values, module, input, nil, perturbation),
       shared.backward(values, module, input))
 end
 
---- The same for a parameter and its gradient.
+--- The largest difference of a parameter's two Jacobians, at random values.
+-- @function nn.Jacobian.testJacobianParameters
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: gets random values
+-- @param param tensor: a parameter, gets random values
+-- @param dparam tensor: its gradient
+-- @param minval? number: the least (-2)
+-- @param maxval? number: the largest (2)
+-- @param perturbation? number: half the distance of the two points (1e-6)
+-- @return a number
+-- @usage (function() local m = nn.Linear(3, 2) return nn.Jacobian.testJacobianParameters(m,
+--    torch.Tensor(3), m.weight, m.gradWeight) < 1e-5 end)() --> true
 function shared.testJacobianParameters(values, module, input, param, dparam, minval, maxval,
    perturbation)
    randomize(values(input), minval, maxval)
@@ -112,7 +165,18 @@ function shared.testJacobianParameters(values, module, input, param, dparam, min
       shared.backward(values, module, input, param, dparam))
 end
 
---- The same for the update of a parameter.
+--- The largest difference of a parameter's two updates, at random values.
+-- @function nn.Jacobian.testJacobianUpdateParameters
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: gets random values
+-- @param param tensor: a parameter, gets random values
+-- @param minval? number: the least (-2)
+-- @param maxval? number: the largest (2)
+-- @param perturbation? number: half the distance of the two points (1e-6)
+-- @return a number
+-- @usage (function() local m = nn.Linear(3, 2) return nn.Jacobian.testJacobianUpdateParameters(m,
+--    torch.Tensor(3), m.bias) < 1e-5 end)() --> true
 function shared.testJacobianUpdateParameters(values, module, input, param, minval, maxval,
    perturbation)
    randomize(values(input), minval, maxval)
@@ -122,6 +186,14 @@ function shared.testJacobianUpdateParameters(values, module, input, param, minva
 end
 
 --- The largest differences of output and gradInput between a module and its copy.
+-- @function nn.Jacobian.testIO
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: gets random values
+-- @param minval? number: the least (-2)
+-- @param maxval? number: the largest (2)
+-- @return two numbers
+-- @usage nn.Jacobian.testIO(nn.Linear(3, 2), torch.Tensor(3)) --> 0, 0
 function shared.testIO(values, module, input, minval, maxval)
    randomize(values(input), minval, maxval)
    local output = module:forward(input):clone()
@@ -137,8 +209,15 @@ end
 
 --- How far the ways to update a parameter are apart: by accGradParameters and updateParameters, by
 -- accUpdateGradParameters, by backwardUpdate, alone and shared.
--- @param weight, gradWeight names of fields
--- @return table name -> difference
+-- @function nn.Jacobian.testAllUpdate
+-- @as jacobian
+-- @param module module: any
+-- @param input tensor: at which it is taken
+-- @param weight string: a field, as 'weight'
+-- @param gradWeight string: the field of its gradient
+-- @return a table name -> difference
+-- @usage nn.Jacobian.testAllUpdate(nn.Linear(3, 2), torch.ones(3), 'weight',
+--    'gradWeight').backwardUpdate < 1e-6 --> true
 function shared.testAllUpdate(_, module, input, weight, gradWeight)
    local lr, errors = 0.5, {}
    module:forward(input)
@@ -178,6 +257,11 @@ local function over(values)
    return functions
 end
 
+--- Compares gradients of modules with differences of their outputs.
+-- @field nn.Jacobian
+-- @as jacobian
+-- @return a table of functions
+-- @usage nn.Jacobian.testJacobian(nn.Tanh(), torch.Tensor(3)) < 1e-5 --> true
 nn.Jacobian = over(elements)
 nn.SparseJacobian = over(function(t) return t:select(2, 2) end)
 
@@ -185,8 +269,17 @@ nn.SparseJacobian = over(function(t) return t:select(2, 2) end)
 -- derivatives by the outputs are 1.
 local Jacobian = nn.Jacobian
 
---- The diagonal of F's Hessian by the functions of nn.hessian.
--- @param name of the field that holds it
+--- The diagonal of the Hessian of half the outputs' squares by nn.hessian's functions.
+-- @function nn.Jacobian.backwardDiagHessian
+-- @as jacobian
+-- @param module module: any, after nn.hessian.enable()
+-- @param input tensor: at which it is taken
+-- @param name string: the field that holds it, as 'diagHessianInput'
+-- @return a tensor
+-- @usage (function() local pool, got = require('threads').Threads(1) pool:addjob(function()
+--    nn.hessian.enable() local m = nn.Linear(1, 1) m.weight:fill(3) m:initDiagHessianParameters()
+--    return nn.Jacobian.backwardDiagHessian(m, torch.ones(1), 'diagHessianInput')[1] end,
+--    function(v) got = v end) pool:terminate() return got end)() --> 9
 function Jacobian.backwardDiagHessian(module, input, name)
    module:forward(input)
    local ones = module.output.new():resizeAs(module.output):fill(1)
@@ -198,8 +291,16 @@ function Jacobian.backwardDiagHessian(module, input, name)
    return module[name]
 end
 
---- The same from first derivatives, for a module that is linear in its input and parameters.
--- @param name of the field of the gradient
+--- The diagonal of the Hessian from first derivatives, for a module that is linear in its input and
+-- parameters.
+-- @function nn.Jacobian.linearModuleDiagHessian
+-- @as jacobian
+-- @param module module: as nn.Linear
+-- @param input tensor: at which it is taken
+-- @param name string: the field of the gradient, as 'gradInput'
+-- @return a tensor
+-- @usage (function() local m = nn.Linear(1, 1) m.weight:fill(3) return
+--    nn.Jacobian.linearModuleDiagHessian(m, torch.ones(1), 'gradInput') end)() --> [9]
 function Jacobian.linearModuleDiagHessian(module, input, name)
    module:forward(input)
    local gradOutput = module.output.new():resizeAs(module.output)
@@ -218,7 +319,23 @@ function Jacobian.linearModuleDiagHessian(module, input, name)
    return diagonal
 end
 
---- The largest difference of the two, at random inputs between minval (-2) and maxval (2).
+--- The largest difference of the two diagonals, at random inputs; the names with Input, Weight and
+-- Bias know their fields.
+-- @function nn.Jacobian.testDiagHessian
+-- @as jacobian
+-- @also nn.Jacobian.testDiagHessianInput()
+-- @also nn.Jacobian.testDiagHessianWeight()
+-- @also nn.Jacobian.testDiagHessianBias()
+-- @param module module: as nn.Linear, after nn.hessian.enable()
+-- @param input tensor: gets the values
+-- @param gradient string: the field of the gradient, as 'gradInput'
+-- @param diagonal string: the field of the diagonal, as 'diagHessianInput'
+-- @param minval? number: the least (-2)
+-- @param maxval? number: the largest (2)
+-- @return a number
+-- @usage (function() local pool, got = require('threads').Threads(1) pool:addjob(function()
+--    nn.hessian.enable() return nn.Jacobian.testDiagHessianInput(nn.Linear(2, 3), torch.Tensor(2))
+--    < 1e-6 end, function(v) got = v end) pool:terminate() return got end)() --> true
 function Jacobian.testDiagHessian(module, input, gradient, diagonal, minval, maxval)
    minval, maxval = minval or -2, maxval or 2
    input:copy(torch.rand(input:nElement()):mul(maxval - minval):add(minval))
@@ -233,5 +350,11 @@ for _, name in ipairs{'Input', 'Weight', 'Bias'} do
          maxval)
    end
 end
+
+--- What functions of nn.Jacobian have in common, for the reference.
+-- @pattern jacobian
+-- @within nn for authors
+-- @follows Torch7's nn.Jacobian
+-- @raise what the module raises
 
 return Jacobian

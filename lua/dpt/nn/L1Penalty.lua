@@ -21,6 +21,12 @@ function L1Penalty:__init(l1weight, sizeAverage, provideOutput)
    self.provideOutput = provideOutput == nil and true or provideOutput
 end
 
+--- The penalty's weight for an input, divided by its elements if sizes are averaged.
+-- @function nn.L1Penalty:weightFor
+-- @as author
+-- @param input tensor: of any size
+-- @return a number
+-- @usage nn.L1Penalty(6, true):weightFor(torch.ones(3)) --> 2
 function L1Penalty:weightFor(input)
    return self.sizeAverage and self.l1weight / input:nElement() or self.l1weight
 end

@@ -23,6 +23,12 @@ function Linear:__init(inputSize, outputSize, bias)
 end
 
 --- Makes the field addBuffer a vector of ones, one for each row; for classes derived from it.
+-- @function nn.Linear:updateAddBuffer
+-- @as author
+-- @param input tensor: N x inputSize
+-- @return nothing
+-- @usage (function() local m = nn.Linear(2, 3) m:updateAddBuffer(torch.ones(4, 2)) return
+--    m.addBuffer end)() --> [1 1 1 1]
 function Linear:updateAddBuffer(input)
    self.addBuffer = self.addBuffer or input.new()
    if self.addBuffer:nElement() ~= input:size(1) then
@@ -30,6 +36,12 @@ function Linear:updateAddBuffer(input)
    end
 end
 
+--- Takes the bias away.
+-- @function nn.Linear:noBias
+-- @as method
+-- @within nn linear
+-- @return the module
+-- @usage nn.Linear(2, 3):noBias().bias --> nil
 function Linear:noBias()
    self.bias = nil
    self.gradBias = nil

@@ -40,12 +40,27 @@ function LinearWeightNorm:reset(stdv)
 end
 
 --- Sets v and g from the weight.
+-- @function nn.LinearWeightNorm:initFromWeight
+-- @as method
+-- @within nn linear
+-- @param weight? tensor: outputSize x inputSize (the module's)
+-- @return the module
+-- @usage nn.LinearWeightNorm(2, 1):initFromWeight(torch.Tensor{{3, 4}}).g --> [5]
 function LinearWeightNorm:initFromWeight(weight)
    self.v:copy(weight or self.weight)
    self.g:copy(torch.cmul(self.v, self.v):sum(2):sqrt())
    return self
 end
 
+--- A module that computes what an nn.Linear does.
+-- @function nn.LinearWeightNorm.fromLinear
+-- @as method
+-- @within nn linear
+-- @also nn.LinearWeightNorm:fromLinear()
+-- @param linear nn.Linear: whose weight and bias are copied
+-- @return an nn.LinearWeightNorm
+-- @usage (function() local l = nn.Linear(2, 3) local m = nn.LinearWeightNorm.fromLinear(l) return
+--    (m:forward(torch.ones(2)) - l:forward(torch.ones(2))):abs():max() < 1e-6 end)() --> true
 function LinearWeightNorm.fromLinear(linear)
    local outputSize, inputSize = linear.weight:size(1), linear.weight:size(2)
    local module = nn.LinearWeightNorm(inputSize, outputSize, linear.bias ~= nil)
@@ -55,6 +70,12 @@ function LinearWeightNorm.fromLinear(linear)
    return module:initFromWeight()
 end
 
+--- An nn.Linear that computes what this module does.
+-- @function nn.LinearWeightNorm:toLinear
+-- @as method
+-- @within nn linear
+-- @return an nn.Linear
+-- @usage torch.type(nn.LinearWeightNorm(2, 3):toLinear()) --> nn.Linear
 function LinearWeightNorm:toLinear()
    self:updateWeightMatrix()
    local outputSize, inputSize = self.weight:size(1), self.weight:size(2)
@@ -64,7 +85,12 @@ function LinearWeightNorm:toLinear()
    return module
 end
 
---- weight = g v / |v|
+--- Computes the weight of v and g: g v / |v|.
+-- @function nn.LinearWeightNorm:updateWeightMatrix
+-- @as author
+-- @return nothing
+-- @usage (function() local m = nn.LinearWeightNorm(2, 1):initFromWeight(torch.Tensor{{3, 4}})
+--    m:updateWeightMatrix() return m.weight:clone():round() end)() --> [3 4]
 function LinearWeightNorm:updateWeightMatrix()
    local factor = torch.cdiv(self.g, lengths(self))
    self.weight:cmul(self.v, factor:expandAs(self.v))

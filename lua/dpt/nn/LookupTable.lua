@@ -29,27 +29,58 @@ function LookupTable:__init(nIndex, nOutput, paddingValue, maxNorm, normType)
 end
 
 --- Gradients are divided by how often an index occurs in the input.
+-- @function nn.LookupTable:scaleGradByFreq
+-- @as method
+-- @within nn linear
+-- @return the module
+-- @usage nn.LookupTable(5, 2):scaleGradByFreq().shouldScaleGradByFreq --> true
 function LookupTable:scaleGradByFreq()
    self.shouldScaleGradByFreq = true
    return self
 end
 
+--- The index whose row gets no gradient.
+-- @function nn.LookupTable:setPadding
+-- @as method
+-- @within nn linear
+-- @param paddingValue number: an index
+-- @return the module
+-- @usage nn.LookupTable(5, 2):setPadding(1).paddingValue --> 1
 function LookupTable:setPadding(paddingValue)
    self.paddingValue = paddingValue
    return self
 end
 
+--- The largest norm of rows that are read; longer ones are scaled down.
+-- @function nn.LookupTable:setMaxNorm
+-- @as method
+-- @within nn linear
+-- @param maxNorm number: nil: any
+-- @return the module
+-- @usage nn.LookupTable(5, 2):setMaxNorm(2).maxNorm --> 2
 function LookupTable:setMaxNorm(maxNorm)
    self.maxNorm = maxNorm
    return self
 end
 
+--- The exponent of that norm.
+-- @function nn.LookupTable:setNormType
+-- @as method
+-- @within nn linear
+-- @param normType number: 2 for Euclid's
+-- @return the module
+-- @usage nn.LookupTable(5, 2):setNormType(1).normType --> 1
 function LookupTable:setNormType(normType)
    self.normType = normType
    return self
 end
 
 --- Without gradWeight: for accUpdateGradParameters only.
+-- @function nn.LookupTable:accUpdateOnly
+-- @as method
+-- @within nn linear
+-- @return the module
+-- @usage nn.LookupTable(5, 2):accUpdateOnly().gradWeight --> nil
 function LookupTable:accUpdateOnly()
    self.gradWeight = nil
    return self
@@ -61,6 +92,12 @@ function LookupTable:reset(stdv)
 end
 
 --- The input or, if it is not contiguous, a copy in the field _input; for derived classes.
+-- @function nn.LookupTable:makeInputContiguous
+-- @as author
+-- @param input tensor: of indices
+-- @return a contiguous tensor
+-- @usage nn.LookupTable(5, 2):makeInputContiguous(torch.LongTensor{{1, 2}, {3, 4}}:t()) --> [1 3 2
+--    4]
 function LookupTable:makeInputContiguous(input)
    self.copiedInput = not input:isContiguous()
    if not self.copiedInput then return input end
@@ -68,6 +105,12 @@ function LookupTable:makeInputContiguous(input)
    return self._input:resize(input:size()):copy(input)
 end
 
+--- The input as indices on the weight's side.
+-- @function nn.LookupTable:indices
+-- @as author
+-- @param input tensor: of one or two dimensions
+-- @return a tensor
+-- @usage nn.LookupTable(5, 2):indices(torch.LongTensor{1, 2}):nElement() --> 2
 function LookupTable:indices(input)
    if not torch.isTensor(input) or input:dim() < 1 or input:dim() > 2 then
       fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
@@ -81,6 +124,13 @@ function effects.kinds.renorm(weight, indices, maxNorm, normType)
 end
 
 --- Scales the rows of the weight that the indices name down to maxNorm.
+-- @function nn.LookupTable:renorm
+-- @as author
+-- @param input tensor: of indices
+-- @return nothing
+-- @usage (function() local m = nn.LookupTable(2, 2, 0, 1) m.weight:fill(3)
+--    m:renorm(torch.LongTensor{1}) return m.weight[1]:norm() < 1.01, m.weight[2] end)() --> true,
+--    [3 3]
 function LookupTable:renorm(indices)
    if self.maxNorm then
       local normType = self.normType or 2

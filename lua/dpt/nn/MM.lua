@@ -36,6 +36,12 @@ local function turned(t, yes)
    return yes and t:transpose(t:dim() - 1, t:dim()) or t
 end
 
+--- The two matrices, or batches of them, turned as asked for.
+-- @function nn.MM:operands
+-- @as author
+-- @param input table: two tensors
+-- @return two tensors
+-- @usage nn.MM(true):operands{torch.ones(2, 3), torch.ones(2, 4)}:size() --> 3x2
 function MM:operands(input)
    local a, b = input[1], input[2]
    local dims = a and b and a:dim() == b:dim() and a:dim() or 0

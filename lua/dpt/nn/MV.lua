@@ -19,7 +19,12 @@ function MV:__init(trans)
    self.gradInput = {torch.Tensor(), torch.Tensor()}
 end
 
--- Matrix and vector as batches; the matrix turned as asked for.
+--- Matrix and vector as batches; the matrix turned as asked for.
+-- @function nn.MV:operands
+-- @as author
+-- @param input table: a matrix and a vector, or batches of them
+-- @return two tensors
+-- @usage (nn.MV():operands{torch.ones(2, 3), torch.ones(3)}):size() --> 1x2x3
 function MV:operands(input)
    local m, v = input[1], input[2]
    if not m or not v or m:dim() ~= v:dim() + 1 or m:dim() > 3 then

@@ -41,6 +41,12 @@ end
 local MOST = 2 ^ 20 -- copies: more of them are a mistake, or a day's work
 
 --- Makes exactly n copies.
+-- @function nn.MapTable:resize
+-- @as method
+-- @within nn tables
+-- @param n number: how many
+-- @return nothing
+-- @usage (function() local m = nn.MapTable(nn.Tanh()) m:resize(3) return #m.modules end)() --> 3
 function MapTable:resize(n)
    n = checkInteger('nn.MapTable:resize', 'n', n)
    if n < 0 or n > MOST then

@@ -21,7 +21,13 @@ function MixtureTable:__init(dim)
    self.gradInput = {}
 end
 
--- The experts as one tensor, their dimension, and the gater spread over it.
+--- The experts as one tensor, their dimension, and the gater spread over it.
+-- @function nn.MixtureTable:spread
+-- @as author
+-- @param input table: the gater, and the experts as a table or tensor
+-- @return the experts as one tensor; their dimension; the gater of that size
+-- @usage (nn.MixtureTable():spread{torch.ones(2, 3), {torch.ones(2, 4), torch.ones(2, 4),
+--    torch.ones(2, 4)}}):nElement() --> 24
 function MixtureTable:spread(input)
    local gater, experts = input[1], input[2]
    local dim = self.dim or gater:dim()

@@ -22,6 +22,12 @@ local Module = torch.class('nn.Module')
 addObjectMethods(Module)
 -- Whether the backward methods that a class itself defines leave the gradients of modules inside to
 -- those modules (dpt.parallel.params.overlap).
+--- Whether the backward methods that a class defines leave the gradients of modules inside to those
+-- modules.
+-- @field nn.Module.leavesGradients
+-- @as author
+-- @return true; a class that adds to their gradients itself says false
+-- @usage nn.Module.leavesGradients --> true
 Module.leavesGradients = true
 
 function Module:__init()
@@ -62,6 +68,15 @@ function Module:backward(input, gradOutput, scale)
 end
 
 --- Backward and a step of plain gradient descent in one, for a layer on its own.
+-- @function nn.Module:backwardUpdate
+-- @as method
+-- @within nn containers
+-- @param input tensor: or table; that of the last forward
+-- @param gradOutput tensor: or table; the gradient of the output
+-- @param lr number: the rate
+-- @return the gradient of the input
+-- @usage (function() local m = nn.Add(1) m.bias:fill(5) m:forward(torch.ones(1)) return
+--    m:backwardUpdate(torch.ones(1), torch.Tensor{2}, 0.5), m.bias end)() --> [2], [4]
 function Module:backwardUpdate(input, gradOutput, lr)
    self:updateGradInput(input, gradOutput)
    self:accUpdateGradParameters(input, gradOutput, lr)
@@ -78,6 +93,15 @@ function Module:accGradParameters(_, _, _)
 end
 
 --- Adds -lr times the parameters' gradients to the parameters themselves.
+-- @function nn.Module:accUpdateGradParameters
+-- @as method
+-- @within nn containers
+-- @param input tensor: or table; that of the last forward
+-- @param gradOutput tensor: or table; the gradient of the output
+-- @param lr number: the rate
+-- @return nothing
+-- @usage (function() local m = nn.Add(1) m.bias:fill(5) m:forward(torch.ones(1))
+--    m:accUpdateGradParameters(torch.ones(1), torch.Tensor{2}, 0.5) return m.bias end)() --> [4]
 function Module:accUpdateGradParameters(input, gradOutput, lr)
    if self.shared then
       self:sharedAccUpdateGradParameters(input, gradOutput, lr)
@@ -86,6 +110,15 @@ function Module:accUpdateGradParameters(input, gradOutput, lr)
    end
 end
 
+--- What accUpdateGradParameters does for a layer that shares no parameters.
+-- @function nn.Module:defaultAccUpdateGradParameters
+-- @as author
+-- @param input tensor: or table; that of the last forward
+-- @param gradOutput tensor: or table; the gradient of the output
+-- @param lr number: the rate
+-- @return nothing
+-- @usage (function() local m = nn.Add(1) m.bias:fill(1) m:forward(torch.ones(1))
+--    m:defaultAccUpdateGradParameters(torch.ones(1), torch.ones(1), 1) return m.bias end)() --> [0]
 function Module:defaultAccUpdateGradParameters(input, gradOutput, lr)
    local gradWeight, gradBias = self.gradWeight, self.gradBias
    self.gradWeight, self.gradBias = self.weight, self.bias
@@ -95,6 +128,16 @@ end
 
 -- A layer that shares its parameters may read a weight again after another has changed it, so it
 -- collects the gradient first.
+--- What accUpdateGradParameters does for a layer that shares parameters: it collects the gradient
+-- first.
+-- @function nn.Module:sharedAccUpdateGradParameters
+-- @as author
+-- @param input tensor: or table; that of the last forward
+-- @param gradOutput tensor: or table; the gradient of the output
+-- @param lr number: the rate
+-- @return nothing
+-- @usage (function() local m = nn.Add(1) m.bias:fill(2) m:forward(torch.ones(1))
+--    m:sharedAccUpdateGradParameters(torch.ones(1), torch.ones(1), 1) return m.bias end)() --> [1]
 function Module:sharedAccUpdateGradParameters(input, gradOutput, lr)
    if self:parameters() then
       self:zeroGradParameters()
@@ -141,15 +184,29 @@ function Module:clone(...)
    return clone
 end
 
---- Copies for further steps of a sequence, see dpt.nn.sharing.
+--- A copy with the very same parameters and gradients; stepClone: for another step of a sequence,
+-- in which recurrent modules are not copied.
+-- @function nn.Module:sharedClone
+-- @as method
+-- @within nn containers
+-- @follows Element-Research's package dpnn
+-- @also nn.Module:stepClone()
+-- @return a module
+-- @usage (function() local m = nn.Linear(2, 3) local c = m:sharedClone() m.weight:fill(9) return
+--    c.weight[1][1] end)() --> 9
 Module.sharedClone, Module.stepClone = sharing.clone, sharing.step
 
 --- New initial values for the parameters.
 function Module:reset()
 end
 
---- The tensors that forward moves in training and evaluation reads: nn.DataParallelTable makes them
--- the same on all replicas (dpt's own; a class with others than these returns its own list).
+--- The tensors that forward moves in training and that evaluation reads: running_mean and
+-- running_var, unless a class says others.
+-- @function nn.Module:runningStatistics
+-- @as author
+-- @follows dpt's own
+-- @return a list of tensors
+-- @usage #nn.BatchNormalization(3):runningStatistics() --> 2
 function Module:runningStatistics()
    local list = {}
    for _, field in ipairs{'running_mean', 'running_var'} do
@@ -158,12 +215,23 @@ function Module:runningStatistics()
    return list
 end
 
---- Along which dimensions an input is to be split for several devices: a split spec, as those of
--- dpt.parallel.split.split_spec; nothing: nn.DataParallelTable's own dimension (dpt's own).
+--- Along which dimensions an input is cut for several devices; nothing: nn.DataParallelTable's own
+-- dimension.
+-- @function nn.Module:inputSplit
+-- @as author
+-- @follows dpt's own, in the sense of PyTorch's in_dims
+-- @param input tensor: or table
+-- @return a split spec: a number, or a table of them for a table
+-- @usage nn.Linear(2, 3):inputSplit(torch.ones(1, 2)) == nil --> true
 function Module:inputSplit(_)
 end
 
---- The same for the output of the last forward.
+--- Along which dimensions the outputs of several devices are joined.
+-- @function nn.Module:outputSplit
+-- @as author
+-- @follows dpt's own, in the sense of PyTorch's out_dims
+-- @return a split spec, as that of inputSplit
+-- @usage nn.Linear(2, 3):outputSplit() == nil --> true
 function Module:outputSplit()
 end
 
@@ -242,6 +310,14 @@ function Module:replace(f)
 end
 
 --- One flat tensor whose views the given tensors become; Torch7's name for it.
+-- @function nn.Module.flatten
+-- @as method
+-- @within nn containers
+-- @also nn.Module:flatten()
+-- @param parameters table: a list of tensors
+-- @return the vector
+-- @usage (function() local a, b = torch.Tensor{1}, torch.Tensor{2} local flat =
+--    nn.Module.flatten{a, b} flat:fill(7) return a, b end)() --> [7], [7]
 function Module.flatten(parameters)
    return (flatten.one(parameters, 'flatten'))
 end
@@ -408,5 +484,40 @@ end
 -- @param input tensor or table: what the module takes
 -- @return the output
 -- @usage nn.Abs():updateOutput(torch.Tensor{-5}) --> [5]
+
+--- The type of the module's tensors; with a name, gives all of them that type. The methods named
+-- after types do that for one type.
+-- @function nn.Module:type
+-- @as method
+-- @within nn containers
+-- @also nn.Module:float()
+-- @also nn.Module:double()
+-- @also nn.Module:half()
+-- @also nn.Module:cuda()
+-- @also nn.Module:cudaDouble()
+-- @also nn.Module:cudaHalf()
+-- @param typename? string: as 'torch.FloatTensor'
+-- @param tensorCache? table: keeps what is shared between modules that are changed by calls of
+--    their own
+-- @return the type's name, or the module
+-- @usage nn.Linear(2, 3):float():type() --> torch.FloatTensor
+
+--- Writes the module's fields, without transient ones, into an open file; writeObject calls it.
+-- @function nn.Module:write
+-- @as method
+-- @within nn containers
+-- @param file torch.File: open to write
+-- @return nothing
+-- @usage (function() local f, m = torch.MemoryFile(), nn.MulConstant(1) nn.MulConstant(4):write(f)
+--    f:seek(1) m:read(f) return m.constant_scalar end)() --> 4
+
+--- Sets the fields to what write has put into a file; readObject calls it.
+-- @function nn.Module:read
+-- @as method
+-- @within nn containers
+-- @param file torch.File: open to read
+-- @return nothing
+-- @usage (function() local f, m = torch.MemoryFile(), nn.Power(1) nn.Power(3):write(f) f:seek(1)
+--    m:read(f) return m.pow end)() --> 3
 
 return Module

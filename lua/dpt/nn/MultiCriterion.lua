@@ -20,6 +20,14 @@ function MultiCriterion:__init()
 end
 
 --- Adds a criterion with a weight (1).
+-- @function nn.MultiCriterion:add
+-- @as criterion
+-- @within nn criterions
+-- @param criterion criterion: gets the same input and target as the others
+-- @param weight? number: the factor of its loss (1)
+-- @return the criterion
+-- @usage nn.MultiCriterion():add(nn.MSECriterion(), 2):forward(torch.Tensor{1}, torch.Tensor{2})
+--    --> 2
 function MultiCriterion:add(criterion, weight)
    if not criterion then raise('nn.MultiCriterion: add wants a criterion') end
    self.criterions[#self.criterions + 1] = criterion

@@ -23,6 +23,12 @@ function Narrow:__init(dimension, offset, length)
    self.length = length or 1
 end
 
+--- The dimension, the first index and the length that the module means for an input.
+-- @function nn.Narrow:range
+-- @as author
+-- @param input tensor: of any size
+-- @return three numbers
+-- @usage nn.Narrow(1, 2, 3):range(torch.ones(5)) --> 1, 2, 3
 function Narrow:range(input)
    local dim = self.dimension < 0 and input:dim() + self.dimension + 1 or self.dimension
    local offset, length = self.index, self.length

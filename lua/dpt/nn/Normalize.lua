@@ -29,7 +29,12 @@ local function rows(t)
    return t:dim() == 1 and t:contiguous():view(1, -1) or t
 end
 
--- |x|_p of every row, N x 1; for p = infinity also where the largest element is.
+--- |x|_p of every row, N x 1; for p = infinity also where the largest element is.
+-- @function nn.Normalize:lengths
+-- @as author
+-- @param x tensor: rows
+-- @return N x 1
+-- @usage nn.Normalize(1):lengths(torch.Tensor{{3, 4}}):round() --> [7]
 function Normalize:lengths(x)
    if self.p == math.huge then
       local largest, index = torch.max(torch.abs(x), 2)

@@ -22,7 +22,12 @@ function Padding:__init(dim, pad, nInputDim, value, index)
    self.outputSize = torch.LongStorage()
 end
 
--- The dimension and how many of the input's slices lie before the padding.
+--- The dimension and how many of the input's slices lie before the padding.
+-- @function nn.Padding:axis
+-- @as author
+-- @param input tensor: of any size
+-- @return three numbers: those, and how many slices the input has
+-- @usage nn.Padding(1, 2):axis(torch.ones(3)) --> 1, 3, 3
 function Padding:axis(input)
    local dim = self.dim
    if self.nInputDim and input:dim() ~= self.nInputDim then dim = dim + 1 end

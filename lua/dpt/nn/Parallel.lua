@@ -37,7 +37,16 @@ function Parallel:updateOutput(input)
    return self.output
 end
 
--- Calls f(module, index, its input, its part of gradOutput) in order.
+--- Calls f(module, index, its input, its part of gradOutput) in order.
+-- @function nn.Parallel:eachPart
+-- @as author
+-- @param input tensor: that of the last forward
+-- @param gradOutput tensor: of the output
+-- @param f function: is called
+-- @return nothing
+-- @usage (function() local m, n = nn.Parallel(1, 1):add(nn.Tanh()):add(nn.Tanh()), 0
+--    m:forward(torch.ones(2, 3)) m:eachPart(torch.ones(2, 3), torch.ones(6), function(_, _, x, g) n
+--    = n + g:nElement() end) return n end)() --> 6
 function Parallel:eachPart(input, gradOutput, f)
    local offset = 1
    for i = 1, input:size(self.inputDimension) do

@@ -38,10 +38,24 @@ function PartialLinear:parameters()
 end
 
 --- Computes the outputs whose numbers a tensor holds, in its order.
+-- @function nn.PartialLinear:setPartition
+-- @as method
+-- @within nn linear
+-- @param indices tensor: the outputs' numbers
+-- @return nothing
+-- @usage (function() local m = nn.PartialLinear(2, 3) m:setPartition(torch.LongTensor{3, 1}) return
+--    m:forward(torch.ones(2)):nElement() end)() --> 2
 function PartialLinear:setPartition(indices)
    self.partition = indices:type(self.allcolumns:type())
 end
 
+--- Computes all outputs again.
+-- @function nn.PartialLinear:resetPartition
+-- @as method
+-- @within nn linear
+-- @return nothing
+-- @usage (function() local m = nn.PartialLinear(2, 3) m:setPartition(torch.LongTensor{1})
+--    m:resetPartition() return m:forward(torch.ones(2)):nElement() end)() --> 3
 function PartialLinear:resetPartition()
    self.partition = self.allcolumns
 end

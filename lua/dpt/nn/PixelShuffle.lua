@@ -17,7 +17,12 @@ function PixelShuffle:__init(upscaleFactor)
    self.upscaleFactor = upscaleFactor
 end
 
--- Batch or 1, C, H, W of the coarse image.
+--- Batch or 1, C, H, W of the coarse image.
+-- @function nn.PixelShuffle:sizes
+-- @as author
+-- @param input tensor: (N x) C x H x W
+-- @return four numbers
+-- @usage nn.PixelShuffle(2):sizes(torch.ones(4, 2, 3)) --> 1, 1, 2, 3
 function PixelShuffle:sizes(input)
    local r = self.upscaleFactor
    if input:dim() ~= 3 and input:dim() ~= 4 or input:size(input:dim() - 2) % (r * r) ~= 0 then

@@ -37,7 +37,20 @@ local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
 end
 
---- What a call leaves for its backward or the next one.
+--- The fields of a class's objects that copies, files, type() and clearState() do without; an
+-- object without them is as good as new.
+-- @field nn.RNN.transient
+-- @as author
+-- @also nn.AbstractRecurrent.transient
+-- @also nn.Sequencer.transient
+-- @also nn.GPU.transient
+-- @also nn.DataParallelTable.transient
+-- @also nn.DataParallelCriterion.transient
+-- @also nn.DistributedDataParallel.transient
+-- @also nn.SyncBatchNormalization.transient
+-- @also cudnn.TemporalConvolution.transient
+-- @return a list of strings
+-- @usage type(nn.RNN.transient) --> table
 RNN.transient = {'call_', 'sequence', 'gradSequence', 'reserve', 'remembered_', 'padded_',
    'gradPadded_', 'packed_', 'gradPacked_'}
 
@@ -82,41 +95,81 @@ function RNN:reset(stdv)
 end
 
 --- Both directions: the output has those of the first and, beside them, of the second.
+-- @function nn.RNN:bothDirections
+-- @as recurrent
+-- @within nn recurrent
+-- @return the module
+-- @usage nn.SeqGRU(3, 4):bothDirections():forward(torch.ones(2, 1, 3)):size() --> 2x1x8
 function RNN:bothDirections()
    self.bidirectional = 'CUDNN_BIDIRECTIONAL'
    return self:reset()
 end
 
---- No biases.
+--- Takes the biases away and draws the weights anew.
+-- @function nn.RNN:noBias
+-- @as recurrent
+-- @within nn recurrent
+-- @return the module
+-- @usage nn.SeqLSTM(3, 4):noBias().biasMode --> CUDNN_RNN_NO_BIAS
 function RNN:noBias()
    self.biasMode = 'CUDNN_RNN_NO_BIAS'
    return self:reset()
 end
 
 --- The first layer has no matrices on its input, which has hiddenSize columns.
+-- @function nn.RNN:skipInput
+-- @as recurrent
+-- @within nn recurrent
+-- @return the module
+-- @usage nn.SeqGRU(3, 3):skipInput():forward(torch.ones(2, 1, 3)):size() --> 2x1x3
 function RNN:skipInput()
    self.inputMode = 'CUDNN_SKIP_INPUT'
    return self:reset()
 end
 
 --- An LSTM whose h has `size` columns: a matrix times what it would be.
+-- @function nn.RNN:projection
+-- @as recurrent
+-- @within nn recurrent
+-- @param size number: columns of h
+-- @return the module
+-- @usage nn.SeqLSTM(3, 4):projection(2):forward(torch.ones(2, 1, 3)):size() --> 2x1x2
 function RNN:projection(size)
    self.projSize = size
    return self:reset()
 end
 
 --- For scripts of cudnn.torch: no call waits.
+-- @function nn.RNN:setSync
+-- @as recurrent
+-- @within nn recurrent
+-- @param sync boolean: is only remembered
+-- @return nothing
+-- @usage (function() local m = nn.SeqGRU(2, 2) m:setSync(false) return m.sync end)() --> false
 function RNN:setSync(sync)
    self.sync = sync
 end
 
 --- The states that the next forwards begin with, if their input has none; nil: zeros.
+-- @function nn.RNN:setStates
+-- @as recurrent
+-- @within nn recurrent
+-- @param hidden? tensor: layers x B x size
+-- @param cell? tensor: of an LSTM, of that size
+-- @return the module
+-- @usage nn.SeqLSTM(2, 2):setStates(torch.ones(1, 1, 2)).hiddenInput --> [1 1]
 function RNN:setStates(hidden, cell)
    self.hiddenInput, self.cellInput = hidden, cell
    return self
 end
 
 --- The next forward begins with zeros.
+-- @function nn.RNN:resetStates
+-- @as recurrent
+-- @within nn recurrent
+-- @return nothing
+-- @usage (function() local m = nn.SeqGRU(2, 2) m:setStates(torch.ones(1, 1, 2)) m:resetStates()
+--    return m.hiddenInput end)() --> nil
 function RNN:resetStates()
    self.hiddenInput, self.cellInput = nil, nil
    self.gradHiddenOutput, self.gradCellOutput = nil, nil
@@ -126,11 +179,28 @@ end
 
 --- Padded sequences (T x B x ..., B x T with batchFirst) without their padding, as {tensor, list of
 -- the number of sequences at every step}; lengths is a list of B numbers that do not rise.
+-- @function nn.RNN:packPaddedSequence
+-- @as recurrent
+-- @within nn recurrent
+-- @param input tensor: T x B x ..., or B x T x ... with batchFirst
+-- @param lengths table: B numbers that do not rise
+-- @param batchFirst? boolean: true: B comes first
+-- @return {tensor, list of the number of sequences at every step}
+-- @usage nn.SeqGRU(2, 2):packPaddedSequence(torch.ones(3, 2, 1), {3, 1})[2] --> {2 1 1}
 function RNN:packPaddedSequence(input, lengths, batchFirst)
    return packing.packPadded(input, lengths, batchFirst, torch.type(self))
 end
 
---- The inverse: padded tensor, list of lengths.
+--- Padded sequences again of what packPaddedSequence returned.
+-- @function nn.RNN:padPackedSequence
+-- @as recurrent
+-- @within nn recurrent
+-- @param packed table: {tensor, list of the number of sequences at every step}
+-- @param batchFirst? boolean: true: B comes first
+-- @return a padded tensor; a list of lengths
+-- @usage (function() local m = nn.SeqGRU(2, 2) return
+--    (m:padPackedSequence(m:packPaddedSequence(torch.ones(3, 2, 1), {3, 1}))):size() end)() -->
+--    3x2x1
 function RNN:padPackedSequence(packed, batchFirst)
    return packing.padPacked(packed, batchFirst, torch.type(self))
 end
@@ -203,6 +273,11 @@ function RNN:accGradParameters(input, gradOutput, scale)
 end
 
 --- Makes weight and gradWeight one chunk each if a script has changed that, as forward does.
+-- @function nn.RNN:flattenParameters
+-- @as recurrent
+-- @within nn recurrent
+-- @return the module
+-- @usage torch.type(nn.SeqGRU(2, 2):flattenParameters()) --> nn.SeqGRU
 function RNN:flattenParameters()
    weights.gather(self)
    return self
@@ -285,5 +360,16 @@ function RNN:__tostring__()
       self.numLayers > 1 and ', ' .. self.numLayers .. ' layers' or '',
       self.numDirections == 2 and ', both directions' or '')
 end
+
+--- Views of all matrices for every layer and direction; biases, and the gradients of both,
+-- likewise.
+-- @function nn.RNN:weights
+-- @as recurrent
+-- @within nn recurrent
+-- @also nn.RNN:biases()
+-- @also nn.RNN:gradWeights()
+-- @also nn.RNN:gradBiases()
+-- @return a list with a table of views for every layer and direction
+-- @usage #nn.SeqLSTM(3, 4):weights() --> 1
 
 return RNN

@@ -30,7 +30,13 @@ function RReLU:__init(l, u, ip)
    self.inplace = ip or false
 end
 
--- The slopes of one forward.
+--- The slopes of one forward.
+-- @function nn.RReLU:draw
+-- @as author
+-- @param input tensor: of any size
+-- @return nothing
+-- @usage (function() local m = nn.RReLU(0.5, 0.5) m:draw(torch.Tensor{-1, 1}) return
+--    m.noise:nElement() end)() --> 2
 function RReLU:draw(input)
    self.noise:resizeAs(input)
    if torch.type(input):find('Cuda') or random.isShared() then -- ranks draw as many
@@ -45,7 +51,14 @@ function RReLU:draw(input)
    end
 end
 
--- Multiplies t by the slopes where the input (or, in place, the output) is not positive.
+--- Multiplies t by the slopes where the input (or, in place, the output) is not positive.
+-- @function nn.RReLU:slope
+-- @as author
+-- @param t tensor: what is multiplied
+-- @param input tensor: of the last forward
+-- @return the tensor
+-- @usage (function() local m, t = nn.RReLU(0.5, 0.5), torch.Tensor{1, 1} m:evaluate() m:slope(t,
+--    torch.Tensor{-1, 1}) return t end)() --> [0.5 1]
 function RReLU:slope(t, input)
    if self.train then
       t:cmul(self.noise)

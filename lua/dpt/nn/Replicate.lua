@@ -24,7 +24,12 @@ function Replicate:__init(nFeatures, dim, nDim)
    end
 end
 
--- The new dimension.
+--- The new dimension.
+-- @function nn.Replicate:axis
+-- @as author
+-- @param input tensor: of any size
+-- @return a number
+-- @usage nn.Replicate(3, 1, 1):axis(torch.ones(2, 2)) --> 2
 function Replicate:axis(input)
    if self.ndim and input:dim() == self.ndim + 1 then return self.dim + 1 end
    return self.dim

@@ -17,7 +17,12 @@ function Select:__init(dimension, index)
    self.index = index
 end
 
--- The dimension and the index, both from 1.
+--- The dimension and the index, both from 1.
+-- @function nn.Select:position
+-- @as author
+-- @param input tensor: of any size
+-- @return two numbers
+-- @usage nn.Select(-1, -1):position(torch.ones(2, 5)) --> 2, 5
 function Select:position(input)
    local dim = self.dimension < 0 and input:dim() + self.dimension + 1 or self.dimension
    return dim, self.index < 0 and input:size(dim) + self.index + 1 or self.index

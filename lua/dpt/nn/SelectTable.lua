@@ -20,6 +20,12 @@ function SelectTable:__init(index)
    self.gradInput = {}
 end
 
+--- The key that the module means for an input.
+-- @function nn.SelectTable:key
+-- @as author
+-- @param input table: of any length
+-- @return a number, or the key that was given
+-- @usage nn.SelectTable(-1):key{5, 6, 7} --> 3
 function SelectTable:key(input)
    if type(self.index) == 'number' and self.index < 0 then return #input + self.index + 1 end
    return self.index

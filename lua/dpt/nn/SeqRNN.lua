@@ -22,10 +22,23 @@ function SeqRNN:updateOutput(input)
    return parent.updateOutput(self, input)
 end
 
---- See nn.Sequencer.
+--- Whether sequences are parts of longer ones, whose states go on.
+-- @function nn.SeqRNN:remember
+-- @as recurrent
+-- @within nn recurrent
+-- @also nn.Sequencer:remember()
+-- @param mode? string: 'both', 'train', 'eval' or 'neither' ('both')
+-- @return the module
+-- @usage nn.SeqLSTM(2, 3):remember('neither'):forward(torch.ones(1, 1, 2)):size() --> 1x1x3
 SeqRNN.remember = remembering.set
 
---- The next forward begins with zeros.
+--- The next sequence begins with zeros.
+-- @function nn.SeqRNN:forget
+-- @as recurrent
+-- @within nn recurrent
+-- @also nn.Sequencer:forget()
+-- @return the module
+-- @usage torch.type(nn.SeqLSTM(2, 3):forget()) --> nn.SeqLSTM
 function SeqRNN:forget()
    self:resetStates()
    return self

@@ -60,8 +60,17 @@ function Sequential:updateOutput(input)
    return current
 end
 
--- Calls a method of every module, from the last to the first, with its input and the gradient that
+--- Calls a method of every module, from the last to the first, with its input and the gradient that
 -- the module behind it left.
+-- @function nn.Sequential:backwards
+-- @as author
+-- @param method string: its name
+-- @param input tensor: or table; that of the last forward
+-- @param gradOutput tensor: or table; the gradient of the output
+-- @param scale? number: factor of the parameters' gradients (1)
+-- @return the gradient of the input
+-- @usage (function() local m = nn.Sequential():add(nn.Square()) m:forward(torch.Tensor{3}) return
+--    m:backwards('updateGradInput', torch.Tensor{3}, torch.ones(1)) end)() --> [6]
 function Sequential:backwards(method, input, gradOutput, scale)
    for i = #self.modules, 1, -1 do
       local module = self.modules[i]

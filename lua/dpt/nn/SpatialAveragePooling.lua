@@ -25,11 +25,25 @@ end
 
 window.pooling(SpatialAveragePooling)
 
+--- Means count the padding, as at first.
+-- @function nn.SpatialAveragePooling:setCountIncludePad
+-- @as method
+-- @within nn pooling
+-- @return the module
+-- @usage nn.SpatialAveragePooling(2, 2, 2, 2, 1, 1):setCountIncludePad():forward(torch.ones(1, 2,
+--    2)) --> [0.25 0.25 0.25 0.25]
 function SpatialAveragePooling:setCountIncludePad()
    self.count_include_pad = true
    return self
 end
 
+--- Means are of the elements inside the picture.
+-- @function nn.SpatialAveragePooling:setCountExcludePad
+-- @as method
+-- @within nn pooling
+-- @return the module
+-- @usage nn.SpatialAveragePooling(2, 2, 2, 2, 1, 1):setCountExcludePad():forward(torch.ones(1, 2,
+--    2)) --> [1 1 1 1]
 function SpatialAveragePooling:setCountExcludePad()
    self.count_include_pad = false
    return self

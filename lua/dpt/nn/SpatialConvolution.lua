@@ -36,10 +36,25 @@ function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, pa
    self:reset()
 end
 
+--- The sizes of the weight.
+-- @function nn.SpatialConvolution:weightSize
+-- @as author
+-- @also nn.VolumetricConvolution:weightSize()
+-- @return a LongStorage
+-- @usage nn.SpatialConvolution(2, 3, 4, 5):weightSize() --> 3x2x5x4
 function SpatialConvolution:weightSize()
    return torch.LongStorage{self.nOutputPlane, self.nInputPlane, self.kH, self.kW}
 end
 
+--- Takes the bias of a convolution away.
+-- @function nn.SpatialConvolution:noBias
+-- @as method
+-- @within nn convolution
+-- @also nn.SpatialDepthWiseConvolution:noBias()
+-- @also nn.TemporalRowConvolution:noBias()
+-- @also nn.VolumetricConvolution:noBias()
+-- @return the module
+-- @usage nn.SpatialConvolution(1, 1, 1, 1):noBias().bias --> nil
 function SpatialConvolution:noBias()
    self.bias = nil
    self.gradBias = nil

@@ -20,6 +20,12 @@ local window = require 'dpt.nn.window'
 
 local SpatialConvolutionMap, parent = torch.class('nn.SpatialConvolutionMap', 'nn.Module')
 
+--- Whether the class is the transposed convolution.
+-- @field nn.SpatialConvolutionMap.transposed
+-- @as author
+-- @return a boolean
+-- @usage nn.SpatialConvolutionMap.transposed, nn.SpatialFullConvolutionMap.transposed --> false,
+--    true
 SpatialConvolutionMap.transposed = false
 
 function SpatialConvolutionMap:__init(conMatrix, kW, kH, dW, dH)
@@ -57,7 +63,11 @@ function SpatialConvolutionMap:reset(stdv)
    end
 end
 
--- The rows of the whole convolution's kernels that the table names, on the weight's side.
+--- The rows of the whole convolution's kernels that the table names, on the weight's side.
+-- @function nn.SpatialConvolutionMap:kernelRows
+-- @as author
+-- @return a LongTensor
+-- @usage nn.SpatialConvolutionMap(nn.tables.oneToOne(2), 1, 1):kernelRows():nElement() --> 2
 function SpatialConvolutionMap:kernelRows()
    if not self._rows or self._rowsType ~= torch.type(self.weight) then
       local list = {}
@@ -80,7 +90,11 @@ local function wholeSize(self)
    return self.nOutputPlane, self.nInputPlane, self.kH, self.kW
 end
 
--- The weight of the whole convolution.
+--- The weight of the whole convolution.
+-- @function nn.SpatialConvolutionMap:whole
+-- @as author
+-- @return a view
+-- @usage nn.SpatialConvolutionMap(nn.tables.oneToOne(2), 3, 3):whole():nElement() --> 36
 function SpatialConvolutionMap:whole()
    local kernels = self.nInputPlane * self.nOutputPlane
    self._whole = self._whole or self.weight.new()
@@ -122,6 +136,13 @@ function SpatialConvolutionMap:accGradParameters(input, gradOutput, scale)
 end
 
 --- Shrinks the parameters by a share of themselves.
+-- @function nn.SpatialConvolutionMap:decayParameters
+-- @as method
+-- @within nn convolution
+-- @param decay number: the share
+-- @return nothing
+-- @usage (function() local m = nn.SpatialConvolutionMap(nn.tables.full(1, 1), 1, 1)
+--    m.weight:fill(2) m:decayParameters(0.5) return m.weight end)() --> [1]
 function SpatialConvolutionMap:decayParameters(decay)
    self.weight:add(-decay, self.weight)
    self.bias:add(-decay, self.bias)

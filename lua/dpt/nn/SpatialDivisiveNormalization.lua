@@ -22,7 +22,12 @@ function SpatialDivisiveNormalization:__init(nInputPlane, kernel, threshold, thr
    neighbourhood.init(self, nInputPlane, kernel, 'nn.SpatialDivisiveNormalization')
 end
 
--- The deviation around every pixel, as it is and as it divides, (N)x1xHxW; the coefficients.
+--- The deviation around every pixel, as it is and as it divides, (N)x1xHxW; the coefficients.
+-- @function nn.SpatialDivisiveNormalization:deviations
+-- @as author
+-- @param input tensor: (N x) C x H x W
+-- @return three tensors, and which divisors were too small
+-- @usage (nn.SpatialDivisiveNormalization(2):deviations(torch.ones(2, 9, 9))):nElement() --> 81
 function SpatialDivisiveNormalization:deviations(input)
    local coefficients = neighbourhood.coefficients(self, input)
    local deviation = neighbourhood.mean(self, torch.cmul(input, input)):sqrt()

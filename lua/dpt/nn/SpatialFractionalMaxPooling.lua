@@ -47,12 +47,24 @@ function SpatialFractionalMaxPooling:__init(poolSizeW, poolSizeH, arg1, arg2)
 end
 
 --- Keeps the positions of the windows from the next forward on, or draws anew (val false).
+-- @function nn.SpatialFractionalMaxPooling:fixPoolingRegions
+-- @as method
+-- @within nn pooling
+-- @param val? boolean: false: draws anew (true)
+-- @return the module
+-- @usage nn.SpatialFractionalMaxPooling(2, 2, 1, 1):fixPoolingRegions().newRandomPool --> true
 function SpatialFractionalMaxPooling:fixPoolingRegions(val)
    self.newRandomPool = val == nil and true or val
    return self
 end
 
--- The output's sizes and the window's, the outermost dimension first.
+--- The output's sizes and the window's, the outermost dimension first.
+-- @function nn.SpatialFractionalMaxPooling:shapes
+-- @as author
+-- @param input tensor: (N x) C x H x W
+-- @return two lists of numbers
+-- @usage nn.SpatialFractionalMaxPooling(2, 2, 0.5, 0.5):shapes(torch.ones(1, 4, 6)) --> {2 3}, {2
+--    2}
 function SpatialFractionalMaxPooling:shapes(input)
    local n = input:dim()
    local outH = self.outH or math.floor(input:size(n - 1) * self.ratioH)
@@ -61,6 +73,12 @@ function SpatialFractionalMaxPooling:shapes(input)
 end
 
 --- Draws the numbers that an input wants into randomSamples, unless they are kept; Torch7's name.
+-- @function nn.SpatialFractionalMaxPooling:initSampleBuffer_
+-- @as author
+-- @param input tensor: (N x) C x H x W
+-- @return nothing
+-- @usage (function() local m = nn.SpatialFractionalMaxPooling(2, 2, 2, 2)
+--    m:initSampleBuffer_(torch.ones(3, 4, 4)) return m.randomSamples:size() end)() --> 1x3x2
 function SpatialFractionalMaxPooling:initSampleBuffer_(input)
    local out = self:shapes(input)
    local batched = input:dim() == #out + 2

@@ -43,6 +43,20 @@ function SpatialMaxPooling:clearState()
    return parent.clearState(self)
 end
 
+--- clearState by its old name, of pooling modules.
+-- @function nn.SpatialMaxPooling:empty
+-- @as method
+-- @within nn pooling
+-- @also nn.SpatialMaxUnpooling:empty()
+-- @also nn.SpatialAdaptiveMaxPooling:empty()
+-- @also nn.SpatialAdaptiveAveragePooling:empty()
+-- @also nn.SpatialFractionalMaxPooling:empty()
+-- @also nn.TemporalMaxPooling:empty()
+-- @also nn.VolumetricMaxUnpooling:empty()
+-- @also nn.VolumetricAveragePooling:empty()
+-- @return the module
+-- @usage (function() local m = nn.SpatialMaxPooling(2, 2) m:forward(torch.ones(1, 2, 2)) return
+--    m:empty().output:nElement() end)() --> 0
 SpatialMaxPooling.empty = SpatialMaxPooling.clearState -- its old name
 
 return SpatialMaxPooling

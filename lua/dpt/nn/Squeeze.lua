@@ -17,6 +17,13 @@ function Squeeze:__init(dim, numInputDims)
    self:setNumInputDims(numInputDims)
 end
 
+--- How many dimensions an input has; one of more is a batch.
+-- @function nn.Squeeze:setNumInputDims
+-- @as method
+-- @within nn simple
+-- @param numInputDims number: of a sample
+-- @return the module
+-- @usage nn.Squeeze(1):setNumInputDims(2).numInputDims --> 2
 function Squeeze:setNumInputDims(numInputDims)
    self.numInputDims = numInputDims
    return self

@@ -22,6 +22,13 @@ function Sum:__init(dimension, nInputDims, sizeAverage, squeeze)
    self.squeeze = squeeze == nil and true or squeeze
 end
 
+--- How many dimensions a sample has: in an input of more, the dimension counts behind the batch.
+-- @function nn.Sum:setNumInputDims
+-- @as method
+-- @within nn simple
+-- @param nInputDims number: of a sample
+-- @return the module
+-- @usage nn.Sum(1):setNumInputDims(1):forward(torch.ones(2, 3)) --> [3 3]
 function Sum:setNumInputDims(nInputDims)
    self.nInputDims = nInputDims
    return self

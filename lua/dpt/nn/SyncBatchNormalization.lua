@@ -27,7 +27,11 @@ local fail, lib = dptffi.fail, dptffi.lib
 local SyncBatchNormalization, parent =
    torch.class('nn.SyncBatchNormalization', 'nn.BatchNormalization')
 
---- Its passes are coroutines (dpt.parallel.dispatch.meeting).
+--- Whether replicas exchange something in the middle of the module's passes.
+-- @field nn.SyncBatchNormalization.meetsReplicas
+-- @as author
+-- @return true
+-- @usage nn.SyncBatchNormalization.meetsReplicas --> true
 SyncBatchNormalization.meetsReplicas = true
 
 --- What the next forward makes anew.
@@ -192,7 +196,15 @@ local CONVERTED = {
 
 --- Lets one of these stand for each batch normalization of a network; parameters and statistics
 -- are the same tensors (PyTorch's convert_sync_batchnorm).
+-- @function nn.SyncBatchNormalization.convert
+-- @as parallel
+-- @within nn data-parallel
+-- @follows PyTorch's SyncBatchNorm.convert_sync_batchnorm
+-- @also nn.SyncBatchNormalization:convert()
+-- @param module module: a network
 -- @return the network, or what stands for it
+-- @usage torch.type(nn.SyncBatchNormalization.convert(nn.BatchNormalization(3))) -->
+--    nn.SyncBatchNormalization
 function SyncBatchNormalization.convert(module)
    return module:replace(function(one)
       if not CONVERTED[torch.type(one)] then return one end

@@ -80,15 +80,45 @@ for kind, tensorMethods in pairs(core.tensorMethods) do
    end
 end
 
---- A tensor, or nothing, as a kernel takes it.
+--- The cdata of a tensor, or nil if there is none: for arguments that a kernel does without.
+-- @function nn.THNN.optionalTensor
+-- @as author
+-- @param t? tensor: nil: the kernel gets nothing
+-- @return C data or nil
+-- @usage nn.THNN.optionalTensor(nil), nn.THNN.optionalTensor(torch.Tensor(1)) ~= nil --> nil, true
 function THNN.optionalTensor(t) return t and t:cdata() or nil end
 
---- Calls the kernel of this name for a type of tensors.
+--- Calls a kernel by its name and the name of the tensor's type.
+-- @function nn.THNN.runKernel
+-- @as author
+-- @param name string: as 'Tanh_updateOutput'
+-- @param kind string: as 'torch.FloatTensor'
+-- @param ...? any: the kernel's arguments
+-- @return nothing
+-- @raise if there is no such kernel or type
+-- @usage (function() local y = torch.Tensor() nn.THNN.runKernel('Square_updateOutput',
+--    'torch.DoubleTensor', torch.Tensor{3}:cdata(), y:cdata()) return y end)() --> [9]
 function THNN.runKernel(name, kind, ...)
    if not THNN.kernels[kind] then
       fail('THNN.runKernel: there are no kernels for %s', core.quote(kind))
    end
    THNN.kernels[kind][name](...)
 end
+
+--- nn's kernels by their old names: fields of tensors, and of nn.THNN.kernels by the tensor's type.
+-- @field nn.THNN
+-- @as author
+-- @also Tensor.THNN
+-- @return a table; nn.THNN.kernels['torch.FloatTensor'] has the kernels of that type
+-- @usage type(nn.THNN.kernels['torch.FloatTensor']) --> table
+
+--- The kernels by the name of the tensor's type; a call's arguments are tensors' cdata() in THNN's
+-- order.
+-- @field nn.THNN.kernels
+-- @as author
+-- @return a table: type -> table of functions
+-- @usage (function() local x, y = torch.Tensor{1, 1}, torch.Tensor()
+--    nn.THNN.kernels['torch.DoubleTensor'].SoftMax_updateOutput(x:cdata(), y:cdata()) return y
+--    end)() --> [0.5 0.5]
 
 return THNN

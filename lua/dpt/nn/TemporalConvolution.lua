@@ -33,7 +33,12 @@ function TemporalConvolution:reset(stdv)
    self.bias:uniform(-stdv, stdv)
 end
 
--- The windows as rows, (N T') x (kW F); N and T'.
+--- The windows as rows, (N T') x (kW F); N and T'.
+-- @function nn.TemporalConvolution:rows
+-- @as author
+-- @param input tensor: (N x) T x inputFrameSize
+-- @return a matrix; two numbers
+-- @usage nn.TemporalConvolution(2, 3, 2):rows(torch.ones(4, 2)):size() --> 3x4
 function TemporalConvolution:rows(input)
    local dims = input:dim()
    if dims ~= 2 and dims ~= 3 or input:size(dims) ~= self.inputFrameSize

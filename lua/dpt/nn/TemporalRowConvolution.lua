@@ -48,7 +48,12 @@ local function slide(self)
    return w
 end
 
--- (N)xFxT, as the C library wants it.
+--- (N)xFxT, as the C library wants it.
+-- @function nn.TemporalRowConvolution:turned
+-- @as author
+-- @param t tensor: (N x) T x F
+-- @return (N x) F x T
+-- @usage nn.TemporalRowConvolution(2, 1):turned(torch.ones(4, 2)):size() --> 2x4
 function TemporalRowConvolution:turned(t)
    if t:dim() ~= 2 and t:dim() ~= 3 then
       fail('nn.TemporalRowConvolution: input has %d dimensions, wanted 2 or 3', t:dim())

@@ -26,6 +26,11 @@ function Threshold:__init(th, v, ip)
    self:validateParameters()
 end
 
+--- Raises if the module cannot work in place with its value.
+-- @function nn.Threshold:validateParameters
+-- @as author
+-- @return nothing
+-- @usage nn.Threshold(0, 0):validateParameters() == nil --> true
 function Threshold:validateParameters()
    self.inplace = self.inplace or false
    if self.inplace and self.val > self.threshold then

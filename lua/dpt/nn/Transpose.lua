@@ -18,6 +18,12 @@ function Transpose:__init(...)
 end
 
 --- An input of more dimensions than n is a batch, whose dimensions are not counted.
+-- @function nn.Transpose:setNumInputDims
+-- @as method
+-- @within nn simple
+-- @param n number: dimensions of a sample
+-- @return the module
+-- @usage nn.Transpose({1, 2}):setNumInputDims(2):forward(torch.ones(5, 2, 3)):size() --> 5x3x2
 function Transpose:setNumInputDims(n)
    self.numInputDims = n
    return self

@@ -20,6 +20,14 @@ function Unsqueeze:__init(pos, numInputDims)
    self:setNumInputDims(numInputDims)
 end
 
+--- How many dimensions a sample has: an input of more is a batch, and the new dimension is one
+-- further.
+-- @function nn.Unsqueeze:setNumInputDims
+-- @as method
+-- @within nn simple
+-- @param numInputDims number: of a sample
+-- @return the module
+-- @usage nn.Unsqueeze(1):setNumInputDims(1):forward(torch.ones(2, 3)):size() --> 2x1x3
 function Unsqueeze:setNumInputDims(numInputDims)
    self.numInputDims = numInputDims
    return self

@@ -41,7 +41,12 @@ local function spatialDims(input)
    return input:dim() == 5 and 3 or 2
 end
 
--- The output's sizes for the mode 'linear', the outermost dimension first.
+--- The output's sizes for the mode 'linear', the outermost dimension first.
+-- @function nn.UpSampling:sizes
+-- @as author
+-- @param input tensor: (N x) C x H x W, or of a volume
+-- @return C data: the numbers, from 0
+-- @usage tonumber(nn.UpSampling(2, 'linear'):sizes(torch.ones(1, 1, 2, 3))[1]) --> 6
 function UpSampling:sizes(input)
    local dims, n = spatialDims(input), input:dim()
    local sizes = {self.oheight, self.owidth}

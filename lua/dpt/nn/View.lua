@@ -21,6 +21,12 @@ function View:__init(...)
 end
 
 --- Other sizes, as numbers or a LongStorage.
+-- @function nn.View:resetSize
+-- @as method
+-- @within nn simple
+-- @param sizes number: one for each dimension; or a LongStorage
+-- @return the module
+-- @usage nn.View(6):resetSize(3, 2):forward(torch.ones(6)):size() --> 3x2
 function View:resetSize(...)
    local first = ...
    local sizes = type(first) == 'number' and {...} or first:totable()
@@ -38,12 +44,24 @@ function View:resetSize(...)
    return self
 end
 
+--- How many dimensions a sample has, so that the view knows what is a batch.
+-- @function nn.View:setNumInputDims
+-- @as method
+-- @within nn simple
+-- @param numInputDims number: of a sample
+-- @return the module
+-- @usage nn.View(6):setNumInputDims(2):forward(torch.ones(5, 3, 2)):size() --> 5x6
 function View:setNumInputDims(numInputDims)
    self.numInputDims = numInputDims
    return self
 end
 
--- The sizes of the output: self.size, behind the batch size if the input is a batch.
+--- The sizes of the output: self.size, behind the batch size if the input is a batch.
+-- @function nn.View:outputSize
+-- @as author
+-- @param input tensor: of any size
+-- @return a LongStorage
+-- @usage nn.View(2, 3):outputSize(torch.ones(6)) --> 2x3
 function View:outputSize(input)
    local dims, seen, batch = input:dim(), 1, 1
    local numSeen = self.numInputDims or dims

@@ -30,19 +30,37 @@ function WeightNorm:__init(module, outputDim)
 end
 
 --- Draws v anew; the module then has weights of lengths g = |v|.
+-- @function nn.WeightNorm:resetInit
+-- @as method
+-- @within nn containers
+-- @return nothing
+-- @usage (function() local m = nn.WeightNorm(nn.Linear(2, 3)) m:resetInit() return (m.g -
+--    m.v:norm(2, 2)):abs():max() < 1e-9 end)() --> true
 function WeightNorm:resetInit()
    self.v:normal(0, math.sqrt(2 / self.v:size(2)))
    self.g = self.v:norm(2, 2)
    if self.bias then self.bias:zero() end
 end
 
--- The weight as a matrix with a row for each output.
+--- The weight as a matrix with a row for each output.
+-- @function nn.WeightNorm:rows
+-- @as author
+-- @param weight tensor: of the module
+-- @return a matrix
+-- @usage nn.WeightNorm(nn.Linear(2, 3)):rows(torch.ones(3, 2)):size() --> 3x2
 function WeightNorm:rows(weight)
    local turned = weight:transpose(1, self.outputDim):contiguous()
    return turned:view(turned:size(1), -1)
 end
 
--- Puts such a matrix into a tensor of the weight's form.
+--- Puts such a matrix into a tensor of the weight's form.
+-- @function nn.WeightNorm:intoWeight
+-- @as author
+-- @param weight tensor: gets the rows
+-- @param rows tensor: a matrix
+-- @return nothing
+-- @usage (function() local t = torch.Tensor(1, 2) nn.WeightNorm(nn.Linear(2, 1)):intoWeight(t,
+--    torch.Tensor{{3, 4}}) return t end)() --> [3 4]
 function WeightNorm:intoWeight(weight, rows)
    local turned = weight:transpose(1, self.outputDim)
    turned:copy(rows:view(turned:size()))

@@ -43,6 +43,14 @@ function WeightedEuclidean:updateOutput(input)
 end
 
 -- gradOutput_j / y_j c_ij^2 (x_i - w_ij)
+--- The gradients of distances by differences: gradOutput_j / y_j c_ij^2 (x_i - w_ij).
+-- @function nn.WeightedEuclidean:pulls
+-- @as author
+-- @param input tensor: N x inputSize, or a vector
+-- @param gradOutput tensor: of the output
+-- @return N x inputSize x outputSize
+-- @usage (function() local m, x = nn.WeightedEuclidean(2, 3), torch.ones(4, 2) m:forward(x) return
+--    m:pulls(x, torch.ones(4, 3)):size() end)() --> 4x2x3
 function WeightedEuclidean:pulls(input, gradOutput)
    local differences = self:differences(input)
    local covariance = spread(self.diagCov, differences)

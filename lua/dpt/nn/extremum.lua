@@ -17,6 +17,16 @@ function M.define(name, pick)
    function class:__init(dimension, nInputDims)
       parent.__init(self)
       self.dimension = dimension or 1
+
+      --- How many dimensions a sample has: in a larger input, the dimension counts behind the
+      -- batch.
+      -- @function nn.Max:setNumInputDims
+      -- @as method
+      -- @within nn simple
+      -- @also nn.Min:setNumInputDims()
+      -- @param nInputDims number: of a sample
+      -- @return the module
+      -- @usage nn.Max(1):setNumInputDims(1):forward(torch.Tensor{{1, 3}, {5, 2}}) --> [3 5]
       self:setNumInputDims(nInputDims)
    end
 

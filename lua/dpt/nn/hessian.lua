@@ -9,6 +9,12 @@ local nn = require 'dpt.nn'
 local flatten = require 'dpt.parallel.params.flatten'
 local fail = require 'dpt.ffi'.fail
 
+--- Estimates of the diagonal of the Hessian, layer by layer; nothing changes before
+-- nn.hessian.enable().
+-- @field nn.hessian
+-- @as author
+-- @return a table with enable
+-- @usage type(nn.hessian.enable) --> function
 local hessian = {}
 nn.hessian = hessian
 
@@ -130,6 +136,15 @@ end
 
 local enabled = false
 
+--- Gives the classes of linear layers, convolutions, functions of elements, nn.Sequential and
+-- criterions methods for the diagonal of the Hessian; parameters() and getParameters() then return
+-- the diagonals, too.
+-- @function nn.hessian.enable
+-- @as author
+-- @return nothing
+-- @usage (function() local pool, has = require('threads').Threads(1) pool:addjob(function()
+--    nn.hessian.enable() return nn.Linear(2, 3).accDiagHessianParameters ~= nil end, function(v)
+--    has = v end) pool:terminate() return has end)() --> true
 function hessian.enable()
    if enabled then return end
    enabled = true

@@ -139,7 +139,7 @@ end
 for name in pairs(parents) do declare(name) end
 for name in others:gmatch '%w+' do hidden[name] = true end
 
-setmetatable(nn, {__index = function(_, name)
+setmetatable(nn, {hidden = hidden, __index = function(_, name)
    local found = hidden[name]
    if not found then return nil end
    if found ~= true and not rawget(class.classes, 'nn.' .. name) then return nil end -- withdrawn
@@ -149,5 +149,12 @@ setmetatable(nn, {__index = function(_, name)
    return rawget(nn, name)
 end})
 nn.THNN = require 'dpt.nn.THNN' -- tensors have its kernels as a field
+
+--- What methods for authors of classes have in common, for the reference: forward and backward call
+-- them.
+-- @pattern author
+-- @within nn for authors
+-- @follows Torch7's nn, or dpt's own
+-- @raise what the class raises about its input
 
 return nn

@@ -9,6 +9,12 @@ local torch = require 'dpt.tensor'
 local json = require 'dpt.profiler.json'
 local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 
+--- Weights to and from PyTorch, in files of the format safetensors.
+-- @field nn.safetensors
+-- @as author
+-- @within nn weights
+-- @return a table of functions
+-- @usage type(nn.safetensors.load) --> function
 local safetensors = {}
 
 local TYPES = {F64 = 'Double', F32 = 'Float', F16 = 'Half', I64 = 'Long', I32 = 'Int',

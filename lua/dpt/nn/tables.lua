@@ -3,9 +3,22 @@
 
 local torch = require 'dpt.tensor'
 
+--- Connection tables for nn.SpatialConvolutionMap: rows {input plane, output plane}.
+-- @field nn.tables
+-- @as author
+-- @within nn convolution
+-- @return a table of functions
+-- @usage type(nn.tables.full) --> function
 local tables = {}
 
 --- Every input plane to every output plane.
+-- @function nn.tables.full
+-- @as author
+-- @within nn convolution
+-- @param nin number: input planes
+-- @param nout number: output planes
+-- @return a tensor, connections x 2
+-- @usage nn.tables.full(2, 1) --> [1 1 2 1]
 function tables.full(nin, nout)
    local rows = {}
    for o = 1, nout do
@@ -14,7 +27,13 @@ function tables.full(nin, nout)
    return torch.Tensor(rows)
 end
 
---- Plane i to plane i.
+--- Connects plane i to plane i.
+-- @function nn.tables.oneToOne
+-- @as author
+-- @within nn convolution
+-- @param n number: planes
+-- @return a tensor, n x 2
+-- @usage nn.tables.oneToOne(2) --> [1 1 2 2]
 function tables.oneToOne(n)
    local rows = {}
    for i = 1, n do rows[i] = {i, i} end
@@ -22,6 +41,14 @@ function tables.oneToOne(n)
 end
 
 --- Every output plane from nto input planes drawn at random, all input planes used about equally.
+-- @function nn.tables.random
+-- @as author
+-- @within nn convolution
+-- @param nin number: input planes
+-- @param nout number: output planes
+-- @param nto number: input planes of each output plane
+-- @return a tensor, connections x 2
+-- @usage nn.tables.random(4, 3, 2):size() --> 6x2
 function tables.random(nin, nout, nto)
    local rows, pool = {}, {}
    for o = 1, nout do

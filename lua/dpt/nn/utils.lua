@@ -9,6 +9,11 @@ local want = require 'dpt.class.want'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
+--- Functions on tensors in nested tables.
+-- @field nn.utils
+-- @as author
+-- @return a table of functions
+-- @usage type(nn.utils.recursiveCopy) --> function
 local utils = {}
 
 -- A copy of the whole storage of a tensor in a type; the cache keeps the old one alive, so that its
@@ -43,10 +48,14 @@ local function convertTensor(t, typename, cache)
    return new
 end
 
---- Converts every tensor in nested tables, modules and criterions to a type; objects of other
--- classes stay as they are.
--- @param cache a table in which the converted tensors are kept, so that shared ones stay shared
+--- Converts every tensor in nested tables, modules and criterions to a type.
+-- @function nn.utils.recursiveType
+-- @as author
+-- @param value any: a tensor, a table, a module, a criterion
+-- @param typename string: as 'torch.FloatTensor'
+-- @param cache? table: keeps converted tensors, so that shared ones stay shared
 -- @return the same table, module or criterion; a new tensor if the type differs
+-- @usage nn.utils.recursiveType({torch.Tensor{1}}, 'torch.IntTensor')[1]:type() --> torch.IntTensor
 function utils.recursiveType(value, typename, cache)
    cache = want('nn.utils.recursiveType', 'cache', cache or {}, 'table')
    if torch.isTensor(value) then
@@ -65,6 +74,14 @@ end
 
 --- Converts the tensors in every field of a table or object, which stays the same one. The keys are
 -- listed before the first field is set.
+-- @function nn.utils.convertFields
+-- @as author
+-- @param object table: whose fields are converted
+-- @param typename string: as 'torch.FloatTensor'
+-- @param cache? table: as for recursiveType
+-- @return nothing
+-- @usage (function() local t = {a = torch.Tensor{1}} nn.utils.convertFields(t, 'torch.IntTensor',
+--    {}) return t.a:type() end)() --> torch.IntTensor
 function utils.convertFields(object, typename, cache)
    want('nn.utils.convertFields', 'object', object, 'table')
    cache = cache or {}
@@ -92,6 +109,13 @@ end
 
 --- Moves every device tensor in a table, module or criterion to a device. Modules with a field
 -- ownDevices (nn.GPU, nn.DataParallelTable) are left as they are.
+-- @function nn.utils.moveTo
+-- @as author
+-- @param value any: a table, a module or a criterion
+-- @param device number: from 1 on
+-- @return what was given
+-- @usage (function() local m = nn.Linear(2, 1):cuda() nn.utils.moveTo(m, 2) return
+--    m.weight:getDevice() end)() --> 2
 function utils.moveTo(value, device)
    want('nn.utils.moveTo', 'value', value, 'table')
    cutorch.withDevice(device, moveInto, value, device, {})
@@ -134,8 +158,13 @@ local function resizeAs(a, b, depth)
    return a, b
 end
 
---- Resizes the tensors in a as those in b; makes what is missing.
+--- Resizes the tensors of one tree as those of another; makes what is missing.
+-- @function nn.utils.recursiveResizeAs
+-- @as author
+-- @param a tensor: or table; nil: a new one
+-- @param b tensor: or table
 -- @return a, b
+-- @usage (nn.utils.recursiveResizeAs(nil, torch.ones(2, 3))):size() --> 2x3
 function utils.recursiveResizeAs(a, b) return resizeAs(a, b, 0) end
 
 local function fill(t, value, depth)
@@ -150,7 +179,14 @@ local function fill(t, value, depth)
    return t
 end
 
---- Fills every tensor with a number.
+--- Fills every tensor of a tree with a number.
+-- @function nn.utils.recursiveFill
+-- @as author
+-- @param t tensor: or table
+-- @param value number: what elements become
+-- @return the tree
+-- @usage (function() local t = {torch.Tensor(2)} nn.utils.recursiveFill(t, 3) return t[1] end)()
+--    --> [3 3]
 function utils.recursiveFill(t, value) return fill(t, value, 0) end
 
 local function add(a, factor, b, depth)
@@ -166,8 +202,14 @@ local function add(a, factor, b, depth)
    return a, b
 end
 
---- a = a + factor * b; without a factor (a, b) it is 1.
+--- Adds the tensors of one tree, times a factor, to those of another.
+-- @function nn.utils.recursiveAdd
+-- @as author
+-- @param a tensor: or table, which changes
+-- @param factor? number: of b (1)
+-- @param b tensor: or table
 -- @return a, b
+-- @usage (nn.utils.recursiveAdd({torch.Tensor{1}}, 2, {torch.Tensor{3}}))[1] --> [7]
 function utils.recursiveAdd(a, factor, b)
    if b == nil then factor, b = 1, factor end
    return add(a, factor, b, 0)
@@ -188,12 +230,24 @@ local function copy(a, b, async, depth)
    return a, b
 end
 
---- Copies b into a, which is resized; makes what is missing.
+--- Copies one tree's tensors into another's, which are resized; makes what is missing.
+-- @function nn.utils.recursiveCopy
+-- @as author
+-- @param a tensor: or table; nil: a new one
+-- @param b tensor: or table
+-- @param async? boolean: true: page-locked memory may still be read when it returns
 -- @return a, b
+-- @usage (nn.utils.recursiveCopy(nil, {torch.Tensor{4}}))[1] --> [4]
 function utils.recursiveCopy(a, b, async) return copy(a, b, async, 0) end
 
---- A view with one more dimension of size 1 at dimension dim (1).
--- @param result may be left out
+--- A view with one more dimension of size 1.
+-- @function nn.utils.addSingletonDimension
+-- @as author
+-- @param result? tensor: becomes the view
+-- @param t tensor: of any size
+-- @param dim? number: where the dimension is (1)
+-- @return the view
+-- @usage nn.utils.addSingletonDimension(torch.ones(3)):size() --> 1x3
 function utils.addSingletonDimension(result, t, dim)
    if not torch.isTensor(t) then result, t, dim = nil, result, t end
    want('nn.utils.addSingletonDimension', 't', t, 'tensor')
@@ -216,8 +270,14 @@ function utils.addSingletonDimension(result, t, dim)
       torch.LongStorage(stride))
 end
 
---- A view of the given sizes, of the input itself if it is contiguous, otherwise of a copy that
--- lies in output.
+--- A view with other sizes: of the input itself if it is contiguous, else of a copy of it.
+-- @function nn.utils.contiguousView
+-- @as author
+-- @param output? tensor: where a copy lies
+-- @param input tensor: of any size
+-- @param sizes number: one for each dimension, or a LongStorage
+-- @return the view
+-- @usage nn.utils.contiguousView(nil, torch.ones(2, 3), 6):size() --> 6
 function utils.contiguousView(output, input, ...)
    want('nn.utils.contiguousView', 'input', input, 'tensor')
    output = want('nn.utils.contiguousView', 'output', output or input.new(), 'tensor')
@@ -227,7 +287,14 @@ function utils.contiguousView(output, input, ...)
 end
 
 --- A view of the given sizes of the input or, if that is not contiguous, of a copy.
--- @param current the view that was made before: the same tensor object is set and returned
+-- @function nn.utils.viewAgain
+-- @as author
+-- @param current? tensor: the view that was made before
+-- @param input tensor: of any size
+-- @param sizes number: one for each dimension, or a LongStorage
+-- @return the view
+-- @usage (function() local x = torch.ones(2, 3) local v = nn.utils.viewAgain(nil, x, 6) return
+--    rawequal(nn.utils.viewAgain(v, x, 3, 2), v), v:size() end)() --> true, 3x2
 function utils.viewAgain(current, input, ...)
    want('nn.utils.viewAgain', 'input', input, 'tensor')
    if torch.type(current) ~= torch.type(input) then current = input.new() end
@@ -235,6 +302,12 @@ function utils.viewAgain(current, input, ...)
 end
 
 --- A LongTensor on the side of `like`: `current` if it is one, else a new one.
+-- @function nn.utils.indexTensor
+-- @as author
+-- @param current? tensor: any
+-- @param like tensor: on the host or a device
+-- @return a LongTensor, or a CudaLongTensor
+-- @usage nn.utils.indexTensor(nil, torch.CudaTensor()):type() --> torch.CudaLongTensor
 function utils.indexTensor(current, like)
    local typename = torch.type(like):find('Cuda') and 'torch.CudaLongTensor' or 'torch.LongTensor'
    if torch.type(current) == typename then return current end
@@ -243,6 +316,15 @@ end
 
 --- A tensor of indices or targets on the side of `like`: itself, or a copy as a LongTensor kind in
 -- object[field].
+-- @function nn.utils.sameSide
+-- @as author
+-- @param object table: keeps the copy
+-- @param field string: where it keeps it
+-- @param t tensor: of indices
+-- @param like tensor: on the host or a device
+-- @return a tensor
+-- @usage nn.utils.sameSide({}, 'copy', torch.CudaLongTensor{3}, torch.Tensor()):type() -->
+--    torch.LongTensor
 function utils.sameSide(object, field, t, like)
    local onDevice = torch.type(like):find('Cuda') ~= nil
    if onDevice == (torch.type(t):find('Cuda') ~= nil) then return t end
@@ -253,6 +335,12 @@ function utils.sameSide(object, field, t, like)
 end
 
 --- A list with a tensor for each tensor of another list: those that it has, new ones for others.
+-- @function nn.utils.tensorsLike
+-- @as author
+-- @param list? table: of tensors
+-- @param others table: of tensors
+-- @return a list of as many
+-- @usage #nn.utils.tensorsLike(nil, {torch.Tensor(), torch.Tensor()}) --> 2
 function utils.tensorsLike(list, others)
    want('nn.utils.tensorsLike', 'others', others, 'table')
    list = type(list) == 'table' and list or {}
@@ -264,7 +352,12 @@ end
 
 --- Empties the named fields: a new empty tensor for a tensor, which may be another's as well, a new
 -- table for a table, nil for others.
+-- @function nn.utils.clear
+-- @as author
+-- @param object table: whose fields are emptied
+-- @param ... string: names of fields
 -- @return the object
+-- @usage nn.utils.clear({a = torch.ones(2), b = 5, c = {1}}, 'a', 'b').a:nElement() --> 0
 function utils.clear(object, ...)
    want('nn.utils.clear', 'object', object, 'table')
    local fields = {...}

@@ -77,13 +77,27 @@ end
 
 --- Adds ceil, floor and the text to a class of poolings.
 function M.pooling(methods)
-   --- Rounds the sizes of outputs up.
+
+   --- Rounds the output's sizes up, so that a last window may go beyond the edge.
+   -- @function nn.SpatialMaxPooling:ceil
+   -- @as method
+   -- @within nn pooling
+   -- @also nn.SpatialAveragePooling:ceil()
+   -- @return the module
+   -- @usage nn.SpatialMaxPooling(2, 2, 2, 2):ceil():forward(torch.ones(1, 3, 3)):size() --> 1x2x2
    function methods:ceil()
       self.ceil_mode = true
       return self
    end
 
-   --- Rounds them down (the default).
+   --- Rounds the output's sizes down, as at first.
+   -- @function nn.SpatialMaxPooling:floor
+   -- @as method
+   -- @within nn pooling
+   -- @also nn.SpatialAveragePooling:floor()
+   -- @return the module
+   -- @usage nn.SpatialMaxPooling(2, 2, 2, 2):ceil():floor():forward(torch.ones(1, 3, 3)):size() -->
+   --    1x1x1
    function methods:floor()
       self.ceil_mode = false
       return self

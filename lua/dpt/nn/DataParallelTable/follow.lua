@@ -92,6 +92,12 @@ function follow:_prepare()
 end
 
 --- Copies replica 1's parameters, in evaluation also running statistics, if they have changed.
+-- @function nn.DataParallelTable:syncParameters
+-- @as ofreplicas
+-- @return nothing
+-- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:get(1).bias:fill(7) net:syncParameters() return net:applyToReplicas(function(r) return
+--    r.bias[1] end) end)() --> {7 7}
 function follow:syncParameters()
    self:_prepare()
    timed(self, 'broadcast', self.params.broadcast, self.params)
@@ -100,18 +106,34 @@ function follow:syncParameters()
 end
 
 --- Lets all replicas have the same running statistics, by the rule in the field buffers.
+-- @function nn.DataParallelTable:syncBuffers
+-- @as ofreplicas
+-- @return nothing
+-- @usage (function() local net = nn.DataParallelTable(1):add(nn.BatchNormalization(2):cuda(), {1,
+--    2}) net:forward(torch.CudaTensor(8, 2):normal()) net:syncBuffers() local m =
+--    net:applyToReplicas(function(r) return r.running_mean end) return torch.equal(m[1]:float(),
+--    m[2]:float()) end)() --> true
 function follow:syncBuffers()
    options.check(torch.type(self), 'buffers', self.buffers)
    if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
 end
 
 --- A script is about to change the replicas: makes them, as replica 1 is now.
+-- @function nn.DataParallelTable:scriptBegins
+-- @as author
+-- @return nothing
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):scriptBegins() == nil --> true
 function follow:scriptBegins()
    self:_follow()
    self:_replicas()
 end
 
 --- A script has changed all replicas alike, but their parameters are unknown until the next sync.
+-- @function nn.DataParallelTable:scriptEnded
+-- @as author
+-- @return nothing
+-- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:scriptBegins() return net:scriptEnded() == nil end)() --> true
 function follow:scriptEnded()
    self:_takeSnapshot()
    self.params:distrust()
@@ -119,6 +141,11 @@ end
 
 --- Lets the parameters of every replica be views of one flat tensor (one for each element type):
 -- flattenedParams[i] is {parameters, gradients} of replica i.
+-- @function nn.DataParallelTable:flattenParameters
+-- @as ofreplicas
+-- @return nothing
+-- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:flattenParameters() return net.flattenedParams[2][1]:nElement() end)() --> 3
 function follow:flattenParameters()
    self.flattenParams = true
    self:_layOut()
@@ -141,7 +168,16 @@ end
 
 --- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They
 -- are added up by the next backward outside, or by syncGradients. Parameters must stay as they are.
+-- @function nn.DataParallelTable:noSync
+-- @as ofreplicas
+-- @follows PyTorch's no_sync
+-- @param f function: is called
+-- @param ...? any: what it is called with
 -- @return what f returns
+-- @usage (function() local net, x = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}),
+--    torch.CudaTensor(4, 2):fill(1) net:zeroGradParameters() net:forward(x) net:noSync(function()
+--    net:backward(x, torch.CudaTensor(4, 1):fill(1)) end) net:syncGradients() return
+--    net:get(1).gradBias end)() --> [4]
 function follow:noSync(f, ...)
    local before = self.deferred
    self.deferred = true
@@ -152,6 +188,11 @@ function follow:noSync(f, ...)
 end
 
 --- Adds up the gradients that noSync left on the replicas.
+-- @function nn.DataParallelTable:syncGradients
+-- @as ofreplicas
+-- @return nothing
+-- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:forward(torch.CudaTensor(4, 2):fill(1)) return net:syncGradients() == nil end)() --> true
 function follow:syncGradients()
    if self.params:checkPending() then self.params:reduce() end
 end

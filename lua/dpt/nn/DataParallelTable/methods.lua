@@ -57,6 +57,11 @@ function methods:add(module, gpus)
 end
 
 --- A copy of replica 1 on the current device.
+-- @function nn.DataParallelTable:replicate
+-- @as author
+-- @return a module
+-- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):replicate()) -->
+--    nn.Linear
 function methods:replicate()
    return copyTree(self.modules[1])
 end
@@ -68,7 +73,10 @@ end
 
 --- The lists of parameters and gradients of every replica; if they are flat, each list holds
 -- the flat tensors.
--- @return list of {parameters, gradients}
+-- @function nn.DataParallelTable:moduleParameters
+-- @as ofreplicas
+-- @return a list of {parameters, gradients}
+-- @usage #nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):moduleParameters() --> 2
 function methods:moduleParameters()
    self:_prepare()
    if not self.flattenedParams then return self.impl:run(Params.list) end
@@ -115,7 +123,12 @@ end
 -- to read or set fields of one replica. With threads() upvalues, arguments and results are copied
 -- and tensors shared. Parameters stay replica 1's: the next forward copies them over what f wrote
 -- to those of others.
--- @return list of f's first results, one for each replica
+-- @function nn.DataParallelTable:applyToReplicas
+-- @as ofreplicas
+-- @param f function: gets a module and its number
+-- @return a list of what f returns, one for each replica
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):applyToReplicas(function(_, i)
+--    return 10 * i end) --> {10 20}
 function methods:applyToReplicas(f)
    if type(f) ~= 'function' then
       fail(self, 'applyToReplicas wants a function as argument 1, got %s', torch.type(f))
@@ -161,10 +174,15 @@ end
 
 --- Lets every replica but the first live in a thread with a Lua state of its own, so that they are
 -- called at the same time.
--- @param initFunc function(i) or nil, called once in the state of each replica (the first's is the
--- caller's)
--- @param syncCopies true: the copies of the network are made one after the other
--- @return self
+-- @function nn.DataParallelTable:threads
+-- @as ofreplicas
+-- @param initFunc? function: gets a replica's number, in its state: requires what the network is
+--    made of
+-- @param syncCopies? boolean: true: copies are made one after the other
+-- @return the module
+-- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1,
+--    2}):threads() local size = net:forward(torch.CudaTensor(4, 2):fill(1)):size() net.impl:close()
+--    return size end)() --> 4x1
 function methods:threads(initFunc, syncCopies)
    if initFunc ~= nil and type(initFunc) ~= 'function' then
       fail(self, 'threads wants a function as argument 1, got %s', torch.type(initFunc))
@@ -196,5 +214,11 @@ methods.sharedAccUpdateGradParameters = methods.accUpdateGradParameters
 function methods:__tostring__()
    return 'DataParallelTable: ' .. #self.gpuAssignments .. ' x ' .. tostring(self.modules[1])
 end
+
+--- What methods of nn.DataParallelTable have in common, for the reference.
+-- @pattern ofreplicas
+-- @within nn data-parallel
+-- @follows Torch7's cunn, or dpt's own
+-- @raise what a replica raises, with its number and its device
 
 return methods

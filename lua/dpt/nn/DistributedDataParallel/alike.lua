@@ -111,6 +111,10 @@ function alike:_join(f, ...)
 end
 
 --- Rank 0's parameters and running statistics become those of all ranks.
+-- @function nn.DistributedDataParallel:syncParameters
+-- @as ofranks
+-- @return nothing
+-- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):syncParameters() == nil --> true
 function alike:syncParameters()
    if self.ranks == 1 then return end
    local params, list = self:_layOut(), buffers.statistics(self.modules[1])
@@ -134,6 +138,10 @@ function alike:_shareRandom()
 end
 
 --- Lets all ranks have the same running statistics, by the rule in the field buffers.
+-- @function nn.DistributedDataParallel:syncBuffers
+-- @as ofranks
+-- @return nothing
+-- @usage nn.DistributedDataParallel(nn.BatchNormalization(2)):syncBuffers() == nil --> true
 function alike:syncBuffers()
    if self.ranks == 1 or self.buffers == 'own' then return end
    local list = buffers.statistics(self.modules[1])

@@ -20,7 +20,12 @@ local NAME = 'nn.DistributedDataParallel'
 
 --- Calls f(...); a backward in it leaves each rank its own gradients, and nothing is sent. They are
 -- added up by the next backward outside, or by syncGradients.
+-- @function nn.DistributedDataParallel:noSync
+-- @as ofranks
+-- @param f function: is called
+-- @param ...? any: what it is called with
 -- @return what f returns
+-- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):noSync(function(x) return x end, 6) --> 6
 deferred.noSync = follow.noSync
 
 -- What this rank's gradient counts and of what kind that is; of several terms the list of them.
@@ -33,6 +38,12 @@ function deferred:_weight(gradOutput)
 end
 
 --- A copy of a tensor where it is.
+-- @function nn.DistributedDataParallel.copyOf
+-- @as author
+-- @also nn.DistributedDataParallel:copyOf()
+-- @param t tensor: on the host or a device
+-- @return a tensor
+-- @usage nn.DistributedDataParallel.copyOf(torch.Tensor{3}) --> [3]
 function deferred.copyOf(t)
    local device = comm.device(t)
    return device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
@@ -173,6 +184,10 @@ function deferred:_settle(isPass, gradOutput)
 end
 
 --- Adds up the gradients that noSync left on the ranks. All ranks call it, if one has some.
+-- @function nn.DistributedDataParallel:syncGradients
+-- @as ofranks
+-- @return nothing
+-- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):syncGradients() == nil --> true
 function deferred:syncGradients()
    if self.ranks == 1 then
       if self.modules[1].syncGradients then self.modules[1]:syncGradients() end
@@ -193,6 +208,11 @@ function deferred:_holdOnce()
 end
 
 --- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
+-- @function nn.DistributedDataParallel:flush
+-- @as author
+-- @param x tensor: the parameters
+-- @return nothing
+-- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):flush(torch.ones(1)) == nil --> true
 function deferred:flush(x)
    if self.pending and flatten.meet(self.params.source, x) then self:syncGradients() end
 end

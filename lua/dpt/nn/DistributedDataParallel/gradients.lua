@@ -29,7 +29,13 @@ end
 
 --- Multiplies the gradients so that their norm is maxNorm at most; those whose norm is not finite
 -- stay (PyTorch's clip_grad_norm_).
+-- @function nn.DistributedDataParallel:clipGradNorm
+-- @as ofranks
+-- @param maxNorm number: above 0
 -- @return the norm before
+-- @usage (function() local net = nn.DistributedDataParallel(nn.Add(1)) net:forward(torch.ones(1))
+--    net:zeroGradParameters() net:backward(torch.ones(1), torch.Tensor{4}) return
+--    net:clipGradNorm(1) end)() --> 4
 function gradients:clipGradNorm(maxNorm)
    if type(maxNorm) ~= 'number' or maxNorm ~= maxNorm or maxNorm <= 0 then
       dptffi.fail('nn.DistributedDataParallel: clipGradNorm wants a number above 0 as argument 1,'
@@ -58,6 +64,11 @@ local function nothing(t)
 end
 
 --- Whether a gradient is infinite or NaN: of one rank is enough, and all ranks answer alike.
+-- @function nn.DistributedDataParallel:foundInf
+-- @as ofranks
+-- @return a boolean
+-- @usage (function() local net = nn.DistributedDataParallel(nn.Add(1)) net:forward(torch.ones(1))
+--    net:zeroGradParameters() return net:foundInf() end)() --> false
 function gradients:foundInf()
    for _, t in ipairs(segmentsOf(self)) do
       local device = comm.device(t)
@@ -72,7 +83,12 @@ end
 -- the rows of the last forward if there was none; the sum if losses are sums. All ranks call it. If
 -- the terms of a loss that is a sum of several count differently, one number for a rank is not
 -- enough, and that is an error.
--- @param loss a number
+-- @function nn.DistributedDataParallel:meanLoss
+-- @as ofranks
+-- @param loss number: of this rank
+-- @return a number
+-- @usage (function() local net = nn.DistributedDataParallel(nn.Linear(2, 1))
+--    net:forward(torch.ones(3, 2)) return net:meanLoss(5) end)() --> 5
 function gradients:meanLoss(loss)
    if type(loss) ~= 'number' then
       dptffi.fail('nn.DistributedDataParallel: meanLoss wants a number as argument 1, got %s',
@@ -90,5 +106,11 @@ function gradients:meanLoss(loss)
    for _, numbers in ipairs(all) do sum = sum + numbers[1] end
    return total > 0 and sum / total or 0
 end
+
+--- What methods of nn.DistributedDataParallel have in common, for the reference.
+-- @pattern ofranks
+-- @within nn data-parallel
+-- @follows PyTorch's DistributedDataParallel
+-- @raise if ranks do not call it alike
 
 return gradients

@@ -38,7 +38,15 @@ end
 --- Iterates over batches until no rank has one any more: `for input, target in net:join(batches)`,
 -- or with all that a generic for takes. A rank that has had its own gets batches without rows. All
 -- ranks call it.
--- @param f returns the next batch, its input first; nil: there is none
+-- @function nn.DistributedDataParallel:join
+-- @as ofranks
+-- @param f function: returns the next batch, its input first, or nil, as a generic for takes it
+-- @param state? any: f's first argument
+-- @param control? any: f's second argument
+-- @return what a for loop takes
+-- @usage (function() local net, n = nn.DistributedDataParallel(nn.Linear(2, 1)), 0 local batches =
+--    {torch.ones(1, 2), torch.ones(1, 2)} local i = 0 for x in net:join(function() i = i + 1 return
+--    batches[i] end) do net:forward(x) n = n + 1 end return n end)() --> 2
 function join:join(f, state, control)
    if type(f) ~= 'function' then
       dptffi.fail('nn.DistributedDataParallel: join wants a function as argument 1, got %s',

@@ -20,10 +20,17 @@ local dispatchers = {}
 local Threads, parent = torch.class('nn.DataParallelTable.Threads', 'nn.DataParallelTable.Basic',
    dispatchers)
 
---- @param owner as that of dpt.parallel.dispatch.basic
--- @param initFunc function(i) or nil, called in the Lua state of every replica i when the workers
--- start (that of replica 1 is the caller's): requires the classes that the network is made of
--- @param syncCopies true: replicas are made one after the other, not all at once
+--- Runs replicas at once, each but the first in a thread with its own Lua state;
+-- nn.DataParallelTable's method threads chooses it.
+-- @function nn.DataParallelTable.Threads
+-- @as dispatcher
+-- @param owner table: as nn.DataParallelTable.Basic's
+-- @param initFunc? function: gets a replica's number, in its state, when the workers start
+-- @param syncCopies? boolean: true: replicas are made one after the other
+-- @return a dispatcher
+-- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1,
+--    2}):threads() local name = torch.type(net.impl) net.impl:close() return name end)() -->
+--    nn.DataParallelTable.Threads
 function Threads:__init(owner, initFunc, syncCopies)
    parent.__init(self, owner)
    self.initFunc, self.syncCopies = initFunc, syncCopies or false
