@@ -32,7 +32,7 @@ return {
       ['device/operands'] = 'init',
       ['device/queues'] = 'streams',
       ['device/scratch'] = 'init',
-      ['launcher/launcher'] = 'main doctor repl shell help reference',
+      ['launcher/launcher'] = 'main doctor repl shell help reference names',
       ['launcher/luajit'] = 'main',
       ['profiler/init'] = 'events',
       ['profiler/timeline'] = 'colours page page_script',

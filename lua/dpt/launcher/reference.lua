@@ -1,17 +1,18 @@
 --- dpt.launcher.reference: the reference, read from the comments of dpt's own Lua files.
 --
--- Invariant: a comment is an entry if it has @function NAME, and a pattern of entries if it has
--- @pattern NAME. The tags are LDoc's: @param, @return, @raise, @usage, @within (the chapter); and
--- @as PATTERN (the entry has the pattern's tags, too), @also NAME (the same by another name),
--- @follows (what its meaning comes from). Nothing of it is loaded with dpt.
-local class = require 'dpt.class'
-
+-- Invariant: a comment is an entry if it has @function NAME (or @field NAME, for what is not
+-- called), and a pattern of entries if it has @pattern NAME. The tags are LDoc's: @param, @return,
+-- @raise, @usage, @within (the chapter); and @as PATTERN (the entry has the pattern's tags, too),
+-- @also NAME (the same by another name), @follows (what its meaning comes from). Nothing of it is
+-- loaded with dpt.
 local reference = {}
 
-local folder = debug.getinfo(1, 'S').source:match '^@(.*)launcher/reference%.lua$'
+-- Where dpt's and image's files lie, each in its folder.
+local root = debug.getinfo(1, 'S').source:match '^@(.*)dpt/launcher/reference%.lua$'
 
 local REPEATED = {param = true, ['return'] = true, raise = true, usage = true, also = true}
-local SINGLE = {['function'] = true, pattern = true, within = true, as = true, follows = true}
+local SINGLE = {['function'] = true, field = true, pattern = true, within = true, as = true,
+   follows = true}
 
 -- One comment's tags: {summary, param = {...}, ...}.
 local function parse(block)
@@ -35,6 +36,7 @@ local function parse(block)
       text[#text + 1] = line:match '^%s*(.*)$'
    end
    close()
+   entry['function'] = entry['function'] or entry.field
    return entry
 end
 
@@ -42,9 +44,10 @@ end
 local function read(path, entries, patterns)
    local block, first, number = nil, nil, 0
    local function close()
-      if block and (block:find '@function%s' or block:find '@pattern%s') then
+      if block and (block:find '%-%- @function%s' or block:find '%-%- @field%s'
+         or block:find '%-%- @pattern%s') then
          local entry = parse(block)
-         entry.file, entry.line = path:sub(#folder + 1), first
+         entry.file, entry.line = path:sub(#root + 1), first
          if entry.pattern then patterns[entry.pattern] = entry
          else entries[#entries + 1] = entry end
       end
@@ -121,8 +124,9 @@ end
 -- within, follows, as, file, line}; patterns
 function reference.entries()
    local entries, patterns, files = {}, {}, {}
-   local quoted = "'" .. folder:gsub("'", "'\\''") .. "'"
-   local pipe = io.popen('grep -rlE --include="*.lua" "@(function|pattern) " ' .. quoted)
+   local function quoted(name) return "'" .. (root .. name):gsub("'", "'\\''") .. "'" end
+   local pipe = io.popen('grep -rlE --include="*.lua" -e "-- @(function|field|pattern) " '
+      .. quoted 'dpt' .. ' ' .. quoted 'image' .. ' 2>/dev/null')
    for path in pipe:lines() do files[#files + 1] = path end
    pipe:close()
    table.sort(files)
@@ -135,6 +139,7 @@ end
 
 --- An entry's call, as in nn.Linear(inputSize, outputSize[, bias]).
 function reference.call(entry)
+   if entry.field then return entry.field end
    local words = {}
    for _, param in ipairs(entry.param) do
       local name, optional = param:match '^([%w_.]+)(%??)'
@@ -145,24 +150,21 @@ function reference.call(entry)
    return entry['function'] .. '(' .. table.concat(words, ', ') .. ')'
 end
 
---- The public names that have no entry: what a script finds in the tables that it is given.
+--- The names of an entry: its own, then the others that it has.
+function reference.names(entry)
+   local list = {entry['function']}
+   for _, name in ipairs(entry.also) do list[#list + 1] = name:match '^[%w_.:]+' end
+   return list
+end
+
+--- The public names that have no entry.
 -- @param known a table whose keys are the names that have one
-function reference.missing(known)
+-- @param others packages beside dpt's own, by their names
+function reference.missing(known, others)
    local missing = {}
-   local function look(prefix, names)
-      for name in pairs(names) do
-         if type(name) == 'string' and not name:find '^_' and not known[prefix .. name] then
-            missing[#missing + 1] = prefix .. name
-         end
-      end
+   for _, name in ipairs(require('dpt.launcher.names').all(others)) do
+      if not known[name] then missing[#missing + 1] = name end
    end
-   local classes = {}
-   for name in next, class.classes do
-      if name:find '^nn%.' then classes[name] = true end
-   end
-   look('', classes)
-   look('torch.', class.torch)
-   table.sort(missing)
    return missing
 end
 
@@ -186,7 +188,7 @@ function reference.text(entry)
    lines[#lines + 1] = wrap(entry.summary, '  ', 90)
    for _, text in ipairs(entry.param) do lines[#lines + 1] = wrap(text, '    ', 88) end
    local function add(word, text) lines[#lines + 1] = wrap(word .. ' ' .. text, '  ', 90) end
-   for _, text in ipairs(entry['return']) do add('returns', text) end
+   for _, text in ipairs(entry['return']) do add(entry.field and 'is' or 'returns', text) end
    for _, text in ipairs(entry.raise) do add('raises', text) end
    if entry.follows then add('follows', entry.follows) end
    for _, text in ipairs(entry.usage) do
