@@ -35,6 +35,7 @@ describe('dpt.compat', function()
          local function check()
             local names = {['optim.sgd'] = optim.sgd, ['nn.Linear'] = nn.Linear,
                ['nn.LSTM'] = nn.LSTM, ['torch.File'] = torch.File, ['sys.colors'] = sys.COLORS,
+               ['trepl.colorize'] = require('trepl').colorize,
                ['cudnn.ReLU'] = cudnn.ReLU, ['xlua.Profiler'] = xlua.Profiler,
                ['cunn.Linear'] = nn.Linear, ['threads.Mutex'] = require('threads').Mutex}
             for name, value in pairs(names) do assert(value and require(name) == value, name) end

@@ -19,7 +19,7 @@ local ofDevices = {'cutorch', 'cudnn', 'nccl', 'cunn'}
 local remedies = {
    {'is pure Lua: its files on LUA_PATH are enough (luarocks install --deps-mode none NAME)', [[
       nngraph graph optnet argcheck dpnn torchx totem class moses nninit dok torchnet tnt autograd
-      hdf5 trepl iterm inn csvigo manifold cunnx loadcaffe fbtorch itorch visdom display
+      hdf5 iterm inn csvigo manifold cunnx loadcaffe fbtorch itorch visdom display
    ]]},
    {'comes from Debian: apt-get install NAME', [[
       pl:lua-penlight lfs:lua-filesystem cjson:lua-cjson bit32:lua-bit32 socket:lua-socket
@@ -122,6 +122,7 @@ function compat.install(packages)
    end
    package.preload.threads = function() return packages.threads end -- no global, as in Torch7
    package.preload.tds = function() return packages.threads.tds end
+   package.preload.trepl = function() return packages.trepl end
    package.preload.xlua = function()
       compat.extend(packages.xlua.libraries, true)
       for _, name in ipairs{'print', 'error', 'require'} do

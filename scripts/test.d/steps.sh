@@ -401,21 +401,31 @@ run_rock() {
     luajit -e \"require 'torch'\" 2>/dev/null
     luajit -e \"require 'dpt' for l in io.lines('/proc/self/maps') do
       local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\"" || status=1
-  # packages that depend on Torch7's: dpt is taken for it, and no server is asked
+  # packages that depend on Torch7's, on each that has a stand-in: dpt is taken for it, and no server
+  # is asked
   rock_of lower "'torch >= 7.0', 'nn', 'image', 'tds'" \
     "return function(t) return require('image').hflip(t):sum() + #require('tds').Vec(1, 2) end"
-  rock_of upper "'lower', 'cunn', 'optim >= 1.0', 'cwrap'" \
+  rock_of upper "'lower', 'cunn', 'optim >= 1.0', $(sed -n "s/^names='\(.*\)'/\1/p" scripts/rocks |
+    sed "s/[a-z]*/'&'/g; s/ /, /g")" \
     "return function(n) return require('lower')(torch.ones(2, n)) end"
-  for name in lower upper; do
-    (cd "$work/$name" && luarocks --lua-version 5.1 --tree "$tree" --only-server "$work" make) \
-      >"$work/rock" 2>&1 || { tail -40 "$work/rock"; status=1; }
+  rock_by_cmake middle '""'
+  rock_by_cmake other middle.c
+  for name in lower upper middle; do
+    (cd "$work/$name" && PATH=$tree/bin:$PATH rock_make "$tree") >"$work/rock" 2>&1 ||
+      { tail -40 "$work/rock"; status=1; }
   done
-  echo "print(require('upper')(3))" >"$work/program.lua"
-  expect 8 sh -c "$paths && '$tree/bin/dpt' '$work/program.lua'" || status=1
+  (cd "$work/other" && ! PATH=$tree/bin:$PATH rock_make "$tree") >"$work/rock" 2>&1
+  grep -q "other: middle.c is made for Torch7's C library" "$work/rock" ||
+    { tail -40 "$work/rock"; status=1; }
+  echo "print(require('upper')(3), require('middle')())" >"$work/program.lua"
+  expect $'8\t5' sh -c "$paths && '$tree/bin/dpt' '$work/program.lua'" || status=1
   return $status
 }
 
-# rock_of NAME DEPENDENCIES CODE: a made-up package in $work/NAME.
+# rock_make TREE: what a user types in a package's folder.
+rock_make() { luarocks --lua-version 5.1 --tree "$1" --only-server "$work" make; }
+
+# rock_of NAME DEPENDENCIES CODE [BUILD]: a made-up package in $work/NAME.
 rock_of() {
   mkdir "$work/$1"
   echo "$3" >"$work/$1/$1.lua"
@@ -424,8 +434,25 @@ package = '$1'
 version = '1.0-1'
 source = {url = 'git+file://.'}
 dependencies = {$2}
-build = {type = 'builtin', modules = {$1 = '$1.lua'}}
+build = ${4:-{type = 'builtin', modules = {$1 = '$1.lua'\}\}}
 ROCKSPEC
+}
+
+# rock_by_cmake NAME SOURCES: one that is built as most of Torch7's packages are.
+rock_by_cmake() {
+  rock_of "$1" "'torch >= 7.0'" 'return function() return nn.Identity():forward(5) end' "{
+   type = 'command',
+   build_command = 'cmake -E make_directory build && cd build && cmake ..'
+      .. ' -DCMAKE_PREFIX_PATH=\"\$(LUA_BINDIR)/..\" -DCMAKE_INSTALL_PREFIX=\"\$(PREFIX)\" && make',
+   install_command = 'cd build && make install',
+}"
+  mv "$work/$1/$1.lua" "$work/$1/init.lua"
+  cat >"$work/$1/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 2.8)
+find_package(Torch REQUIRED)
+file(GLOB lua *.lua)
+add_torch_package($1 $2 "\${lua}" "Made up")
+CMAKE
 }
 
 # The changes of docs/tour.md in a copy of the tree, with their specs.
