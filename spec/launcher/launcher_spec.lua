@@ -156,6 +156,21 @@ y]]
       assert.equal('function', type(repl.compile '= 1, 2 -- two'))
    end)
 
+   it('keeps what a line calls local, unless Lua or dpt has the name', function()
+      local typed = [[require 'dpt'
+local a, b = 1, 2
+a + b
+local function f(n) return n < 1 and 'end' or f(n - 1) end
+f(3)
+local c =
+7
+c
+local type, d = 5, 6
+type(d)]]
+      local text = run(("printf '%%s\\n' \"%s\" | %s -i"):format(typed, command))
+      assert.equal('3\nend\n7\nnil\n', text)
+   end)
+
    it('runs neither bytecode nor the codes of keys', function()
       local code = ('x'):rep(3) .. '\27[A'
       assert.matches('code of a key', select(2, repl.compile(code)))

@@ -3,6 +3,7 @@
 --
 -- Invariant: each step waits for what it must show, as long as only a hang takes.
 local paths = require('dpt').paths
+local read = require 'spec.support.read'
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 
 local folder = os.tmpname()
@@ -38,13 +39,13 @@ local function stop()
 end
 
 -- Each in a server of its own, since one that ends may still be there.
-local function start()
+local function start(colours)
    stop()
    sessions = sessions + 1
    server = ('tmux -L %s-%d '):format(paths.basename(folder), sessions)
    output(("%snew-session -d -x 100 -y 50 -e DPT_HISTORY=%s/history -e DPT_DEVICES=host:2 -e"
-      .. " NO_COLOR= '%s/scripts/dpt; echo ended with $?; exec sleep 600'"):format(server, folder,
-      root))
+      .. " %s '%s/scripts/dpt; echo ended with $?; exec sleep 600'"):format(server, folder,
+      colours or 'NO_COLOR=1', root))
    shows 'Ctrl%-D leaves\ndpt>$'
 end
 
@@ -60,7 +61,7 @@ describe('The prompt in a terminal', function()
       stop()
       os.execute('rm -r ' .. folder)
    end)
-   before_each(start)
+   before_each(function() start() end)
 
    it('completes names, and lists them at a second Tab', function()
       keys('nn.LogS', 'Tab', 'Tab')
@@ -102,6 +103,43 @@ describe('The prompt in a terminal', function()
       keys 'C-c'
       shows 'interrupted!.*\ndpt>$'
       line('held', '\n12.-')
+   end)
+
+   it('ends the process at a second Ctrl-C within two seconds', function()
+      keys('while true do end', 'Enter')
+      shows 'while true do end$'
+      keys 'C-c'
+      shows 'interrupted!.*\ndpt>$'
+      keys 'C-c'
+      shows 'ended with 130$'
+   end)
+
+   it('colours prompts and errors, and prints how long a line took', function()
+      start 'NO_COLOR='
+      keys('nothing()', 'Enter')
+      local shown = shows 'stdin:1: attempt to call.*\n%[0%.%d+s%]\ndpt>$'
+      assert.is_nil(shown:find('\27', 1, true))
+      local coloured = output(server .. 'capture-pane -e -p')
+      assert.matches('\27%[1m\27%[34mdpt>', coloured)
+      assert.matches('\27%[31mstdin:1: attempt to call', coloured)
+   end)
+
+   it('runs the blocks of the first pages as they are pasted, line by line', function()
+      local count = 0
+      local pages = read 'README.md' .. read 'docs/start.md' .. read 'docs/from-pytorch.md'
+      for block in pages:gmatch '```lua\n(.-)```' do
+         count = count + 1
+         local file = assert(io.open(folder .. '/block', 'w'))
+         file:write(block, ("print('end of ' .. %d)\n"):format(count))
+         file:close()
+         output(("%sload-buffer '%s/block'"):format(server, folder))
+         output(server .. 'paste-buffer')
+         local shown = shows(('\nend of %d\n.*dpt>$'):format(count))
+         assert.is_nil(shown:find('stack traceback', 1, true), shown)
+         assert.is_nil(shown:find('stdin:', 1, true), shown)
+         output(server .. 'clear-history')
+      end
+      assert.is_true(count > 7)
    end)
 
    it('forgets a line at Ctrl-C, also one that was not complete', function()

@@ -10,6 +10,7 @@ local USAGE = [[
 ? NAME      the reference of a name, as in ? nn.Linear, ? torch.add, ? view
 $ COMMAND   runs a command of the shell
 = VALUES    prints values; so does an expression without the =
+local       is kept for the next lines, too
 Tab         completes names after a dot, methods after a colon, files in a string
 Ctrl-C      ends what runs; once more within two seconds: ends dpt; Ctrl-D leaves]]
 

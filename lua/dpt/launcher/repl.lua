@@ -4,7 +4,8 @@
 -- did: tensors whole, tables with their fields. A line that is not yet complete asks for more. An
 -- error prints a traceback and the prompt goes on; so does Ctrl-C, which ends what runs. What was
 -- typed is text: bytecode and the codes of keys are never run. It is not compiled to machine code,
--- which would not see Ctrl-C; the functions that it calls are.
+-- which would not see Ctrl-C; the functions that it calls are. Blocks of a page work line by line:
+-- a `local` outlives its line.
 local torch = require('dpt.class').torch
 local dptffi = require 'dpt.ffi'
 local editor = require 'dpt.launcher.editor'
@@ -65,17 +66,32 @@ function repl.printer(print)
    end
 end
 
+-- Without the `local` that a line begins with, which would forget its names at the line's end. It
+-- stays if a name is one that Lua or dpt has: `local type = 1` must not take `type` from them.
+local function kept(text, own)
+   local space, rest = text:match '^(%s*)local%s+(.*)$'
+   local names = rest and (rest:match '^function%s+([%w_]+)' or rest:match '^([%w_,%s]+)=')
+   for name in (names or ''):gmatch '[%w_]+' do names = names and not own[name] and names end
+   return names and space .. rest or text
+end
+
+-- `require 'name'`, whose value nobody wants to read.
+local function requires(text) return text:find [=[^%s*require%s*%(?%s*["'][^"']*["']%s*%)?%s*$]=] end
+
 --- Compiles what was typed: as an expression, else as statements.
+-- @param own optional, globals that a `local` may not change, by name; without it all stay local
 -- @return function(pack), which hands an expression's values to pack; or nil and 'more' if the
 -- text is not complete; or nil and the error
-function repl.compile(text)
+function repl.compile(text, own)
    if text:find '[%z\1-\8\14-\31]' then
       return nil, 'stdin: got the code of a key that this prompt does not know, or bytecode'
    end
    local expression = text:match('^%s*=(.*)$') or text
    -- not a tail call, which would leave the expression's line out of tracebacks
-   local chunk = load('local pack = ... pack(' .. expression .. '\n)', '=stdin', 't')
+   local chunk = not requires(text)
+      and load('local pack = ... pack(' .. expression .. '\n)', '=stdin', 't')
    if chunk then return chunk end
+   if own then text = kept(text, own) end
    local why
    chunk, why = load(text, '=stdin', 't')
    if chunk then return chunk end
@@ -89,7 +105,8 @@ end
 -- Colours of a terminal, by what they are for; none elsewhere.
 local function colours(prompts)
    local term = os.getenv 'TERM'
-   local on = prompts and dptffi.C.dpt_terminal(1) == 1 and not os.getenv 'NO_COLOR' and term
+   local plain = os.getenv 'NO_COLOR'
+   local on = prompts and dptffi.C.dpt_terminal(1) == 1 and (not plain or plain == '') and term
       and term ~= 'dumb'
    local function colour(code)
       return on and function(text) return '\27[' .. code .. 'm' .. text .. '\27[0m' end
@@ -166,7 +183,8 @@ function repl.run(prompts)
    if prompts then
       print(('dpt %s on %s; ? is help, Ctrl-D leaves'):format(require('dpt')._VERSION, jit.version))
    end
-   local text, interrupted = nil, -math.huge
+   local text, interrupted, own = nil, -math.huge, {}
+   for name in pairs(_G) do own[name] = true end
    while true do
       local line = ask(text and '..> ' or 'dpt> ')
       if not line then break end
@@ -178,7 +196,7 @@ function repl.run(prompts)
       end
       text = text and text .. '\n' .. line or line
       if text:find('%S') then
-         local chunk, why = repl.compile(text)
+         local chunk, why = repl.compile(text, own)
          if chunk then
             local ok, done = pcall(interruptible, chunk, look)
             debug.sethook()
