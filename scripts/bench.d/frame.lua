@@ -72,16 +72,25 @@ function frame.rows(rows)
    print()
 end
 
---- Writes them as a page of documentation; text stands above the table.
-function frame.page(path, text, rows)
-   local file = assert(io.open(path, 'w'))
-   file:write(text, '\n\n', machine(), '\n\n')
+--- Writes them into a page of documentation, between the marks of a command; text stands above the
+-- table. What stands elsewhere on the page stays.
+function frame.section(path, command, text, rows)
+   local first, last = ('<!-- %s -->\n'):format(command), '<!-- end -->'
+   local file = assert(io.open(path))
+   local page = file:read '*a'
+   file:close()
+   local _, from = page:find(first, 1, true)
+   local to = from and page:find(last, from, true)
+   assert(to, path .. ' has no section of ' .. command)
+   file = assert(io.open(path, 'w'))
+   file:write(page:sub(1, from), text, '\n\n', machine(), '\n\n')
    for i, row in ipairs(rows) do
       local cells = {}
       for k, cell in ipairs(row) do cells[k] = tostring(cell) end
       file:write('| ', table.concat(cells, ' | '), ' |\n')
       if i == 1 then file:write('|', ('---|'):rep(#row), '\n') end
    end
+   file:write(page:sub(to))
    file:close()
 end
 

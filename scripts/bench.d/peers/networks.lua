@@ -108,11 +108,51 @@ local function onDevices(case)
 end
 
 local function add(name, title, asked, threads, start)
-   rows[#rows + 1] = {name = name, title = title, asked = asked, threads = threads, start = start}
+   local row = {name = name, title = title, asked = asked, threads = threads, start = start}
+   rows[#rows + 1] = row
+   return row
 end
 
-for name, backward in pairs{conv_forward = false, conv_backward = true} do
-   add(name, 'convolution 3x3, 64 to 64, 32x32, batch 32, ' .. name:match '_(.*)', 1.1, {1, 2},
+-- Operations of the products and convolutions of a step: forward, weights and, but for the first
+-- layer, inputs.
+local function linear(rows, ...)
+   local sum, sizes = 0, {...}
+   for i = 2, #sizes do sum = sum + 2 * rows * sizes[i - 1] * sizes[i] * (i == 2 and 2 or 3) end
+   return sum
+end
+
+-- A convolution for each {from, to, size, side of the output}.
+local function convolved(batch, layers)
+   local sum = 0
+   for i, l in ipairs(layers) do
+      sum = sum + 2 * batch * l[1] * l[2] * l[3] ^ 2 * l[4] ^ 2 * (i == 1 and 2 or 3)
+   end
+   return sum
+end
+
+local function residual()
+   local layers, before = {{3, 16, 3, 32}}, 16
+   for i, width in ipairs{16, 32, 64} do
+      local side = 64 / 2 ^ i
+      if i > 1 then layers[#layers + 1] = {before, width, 1, side} end
+      for k = 1, 6 do layers[#layers + 1] = {k == 1 and before or width, width, 3, side} end
+      before = width
+   end
+   return layers
+end
+
+local flops = {
+   mlp_784 = linear(128, 784, 1024, 10),
+   mlp_1024 = linear(256, 1024, 1024, 1024, 1024, 10),
+   vgg = convolved(64, {{3, 32, 3, 32}, {32, 32, 3, 32}, {32, 64, 3, 16}, {64, 64, 3, 16},
+      {64, 128, 3, 8}, {128, 128, 3, 8}}) + 1.5 * linear(64, 2048, 256) + 2 * 3 * 64 * 2560,
+   resnet = convolved(64, residual()),
+   lstm = 3 * 2 * 1024 * (2 * 1024 * 512 + 256 * 1000),
+}
+
+for _, way in ipairs{'forward', 'backward'} do
+   local backward = way == 'backward'
+   add('conv_' .. way, 'convolution 3x3, 64 to 64, 32x32, batch 32, ' .. way, 1.1, {1, 2},
       function()
          local net, x = nn.SpatialConvolution(64, 64, 3, 3, 1, 1, 1, 1), torch.randn(32, 64, 32, 32)
          local g = torch.randn(32, 64, 32, 32)
@@ -122,7 +162,7 @@ for name, backward in pairs{conv_forward = false, conv_backward = true} do
             net:zeroGradParameters()
             net:backward(x, g)
          end
-      end)
+      end).flops = convolved(32, {{64, 64, 3, 32}}) / (backward and 1 or 2)
 end
 
 for _, row in ipairs{
@@ -134,10 +174,12 @@ for _, row in ipairs{
    {'lstm', 'LSTM language model, batch 32', 1.3, 1.3},
 } do
    local name, title, asked, workers = unpack(row)
-   add(name, title, asked, {1, 2}, function() return trainer(networks[name]()) end)
+   local row = add(name, title, asked, {1, 2}, function() return trainer(networks[name]()) end)
+   row.flops, row.compiled = flops[name], name .. '_compiled'
    if workers then
-      add(name .. '_2w', title .. ', 2 workers', workers, {1},
+      row = add(name .. '_2w', title .. ', 2 workers', workers, {1},
          function() return onDevices(networks[name]()) end)
+      row.flops, row.cores = flops[name], 2
    end
 end
 

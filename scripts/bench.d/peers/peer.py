@@ -212,8 +212,15 @@ def lstm(b=32):
 
 NETWORKS = {'mlp_784': mlp_784, 'tiny': tiny, 'mlp_1024': mlp_1024, 'vgg': vgg, 'resnet': resnet,
             'lstm': lstm}
+
+def compiled(make):
+    net, *rest = make()
+    return step_of(torch.compile(net), *rest)
+
+
 for name, make in NETWORKS.items():
     ROWS[name] = lambda make=make: step_of(*make())
+    ROWS[name + '_compiled'] = lambda make=make: compiled(make)
 
 
 def convolution(backward):
@@ -281,34 +288,35 @@ def two(name):
     return steps, end
 
 
+def repeated(step):
+    def steps(n):
+        for _ in range(n):
+            step()
+    return steps
+
+
 def main():
     print(torch.__version__, flush=True)
-    step, current = None, None
-    end = None
+    known, end = {}, None
     for line in sys.stdin:
         name, threads, n = line.split()
+        torch.set_num_threads(int(threads))
         if n == '-':
             if end:
                 end()
-            step = current = end = None
+            known, end = {}, None
+            torch.compiler.reset()
             gc.collect()
             print(0, flush=True)
             continue
-        if current != name:
-            current = name
+        if name not in known:
             torch.manual_seed(1)
             if name.endswith('_2w'):
-                steps, end = two(name[:-3])
+                known[name], end = two(name[:-3])
             else:
-                torch.set_num_threads(int(threads))
-                step = ROWS[name]()
-        torch.set_num_threads(int(threads))
+                known[name] = repeated(ROWS[name]())
         begin = time.perf_counter()
-        if end:
-            steps(int(n))
-        else:
-            for _ in range(int(n)):
-                step()
+        known[name](int(n))
         print(time.perf_counter() - begin, flush=True)
 
 

@@ -1,13 +1,15 @@
 --- Rows of `scripts/bench peers` about tensors; peer.py has PyTorch's side of each by its name.
 --
--- Invariant: a row is {name, title, asked ratio, threads, start}: start() returns a function that
--- takes one step. Both sides compute the same on the same sizes and layouts, into tensors that are
--- there.
+-- Invariant: a row is {name, title, asked ratio, threads, start} and what bound.lua reads; start()
+-- returns a function that takes one step. Both sides compute the same on the same sizes and
+-- layouts, into tensors that are there.
 local N = 1e7
 local rows = {}
 
 local function add(name, title, asked, threads, start)
-   rows[#rows + 1] = {name = name, title = title, asked = asked, threads = threads, start = start}
+   local row = {name = name, title = title, asked = asked, threads = threads, start = start}
+   rows[#rows + 1] = row
+   return row
 end
 
 for _, n in ipairs{512, 1024, 2048} do
@@ -15,7 +17,7 @@ for _, n in ipairs{512, 1024, 2048} do
       local a, b = torch.randn(n, n), torch.randn(n, n)
       local r = torch.FloatTensor(n, n)
       return function() r:mm(a, b) end
-   end)
+   end).flops = 2 * n ^ 3
 end
 
 local layouts = {
@@ -40,6 +42,7 @@ local asked = {
    mul = {contiguous = 1, rows = 1, second = 1, transposed = 1},
    copy = {contiguous = 1, transposed = 1},
 }
+local operands = {tanh = 2, exp = 2, add = 3, mul = 3, copy = 2}
 local steps = {
    tanh = function(r, a) r:tanh(a) end,
    exp = function(r, a) r:exp(a) end,
@@ -55,12 +58,12 @@ for _, op in ipairs{'tanh', 'exp', 'add', 'mul', 'copy'} do
                local r, a, b = result(kind), operand(kind), operand(kind)
                local step = steps[op]
                return function() step(r, a, b) end
-            end)
+            end).moves = 4 * N * operands[op] * (kind == 'second' and 2 or 1)
       end
    end
 end
 
-for name, start in pairs{
+local sums = {
    all = function()
       local a = torch.randn(2500, 4000)
       return function() a:sum() end
@@ -77,7 +80,10 @@ for name, start in pairs{
       local a, r = torch.randn(2500, 4000), torch.FloatTensor()
       return function() r:sum(a, 1) end
    end,
-} do add('sum_' .. name, 'sum of 10 M, ' .. name, 1, {1, 2}, start) end
+}
+for _, name in ipairs{'all', 'transposed', 'rows', 'columns'} do
+   add('sum_' .. name, 'sum of 10 M, ' .. name, 1, {1, 2}, sums[name]).reads = 4 * N
+end
 
 local function small(name, title, step)
    add('small_' .. name, '16 floats: ' .. title, 8, {1}, function()
@@ -95,7 +101,7 @@ local file = os.tmpname()
 add('save', 'save 100 MiB', 1.5, {1}, function()
    local t = torch.randn(25 * 2 ^ 20)
    return function() torch.save(file, t) end
-end)
+end).writes = 100 * 2 ^ 20
 add('load', 'load 100 MiB', 1.5, {1}, function()
    torch.save(file, torch.randn(25 * 2 ^ 20))
    return function() torch.load(file) end

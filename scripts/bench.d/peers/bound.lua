@@ -1,0 +1,118 @@
+--- What no program can do faster on this machine, for rows of `scripts/bench peers`.
+--
+-- Invariant: a bound is measured in the run whose rows it stands beside. A row has `flops` (the
+-- products and convolutions of a step alone, by the peak of fused multiply-adds in registers), or
+-- `moves` (bytes, by memcpy of as many bytes), or `reads` (bytes, by a loop that adds them up), or
+-- `writes` (bytes to a file, by write).
+local frame = require 'frame'
+local dptffi = require 'dpt.ffi'
+local ffi, C = dptffi.ffi, dptffi.C
+
+local bound = {}
+local loops = frame.c([[
+#include <fcntl.h>
+#include <omp.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+void bound_move(char *to, const char *from, int64_t n, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    int64_t i = omp_get_thread_num(), part = n / threads;
+    memcpy(to + i * part, from + i * part, part);
+  }
+}
+uint64_t bound_read(const uint64_t *from, int64_t n, int threads) {
+  uint64_t sum = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : sum) schedule(static)
+  for (int64_t i = 0; i < n / 8; i++) sum += from[i];
+  return sum;
+}
+void bound_write(const char *name, const char *from, int64_t n) {
+  int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  for (int64_t done = 0, more = 1; file >= 0 && done < n && more > 0; done += more)
+    more = write(file, from + done, n - done);
+  close(file);
+}]], [[
+void bound_move(char *to, const char *from, int64_t n, int threads);
+uint64_t bound_read(const uint64_t *from, int64_t n, int threads);
+void bound_write(const char *name, const char *from, int64_t n);]])
+
+local memory = {}
+local function block(name, bytes)
+   if not memory[name] or memory[name]:size() < bytes then
+      memory[name] = torch.ByteStorage(bytes):fill(1)
+   end
+   return memory[name]:data()
+end
+
+-- The least of several, since nothing may be faster.
+local function fastest(rounds, step)
+   step()
+   local least = math.huge
+   for _ = 1, rounds do least = math.min(least, frame.time(step)) end
+   return least
+end
+
+local known = {}
+local function once(key, measure)
+   known[key] = known[key] or measure()
+   return known[key]
+end
+
+local function move(bytes, threads)
+   local to, from = block('to', bytes), block('from', bytes)
+   return fastest(7, function()
+      loops.bound_move(ffi.cast('char *', to), ffi.cast('char *', from), bytes, threads)
+   end)
+end
+
+local measures = {
+   -- Twice the bytes that memcpy has are moved: so many are read, so many are written.
+   moves = function(bytes, threads) return move(bytes / 2, threads) end,
+   reads = function(bytes, threads)
+      local from = ffi.cast('uint64_t *', block('from', bytes))
+      return fastest(7, function() loops.bound_read(from, bytes, threads) end)
+   end,
+   writes = function(bytes)
+      local from, name = ffi.cast('char *', block('from', bytes)), os.tmpname()
+      local least = fastest(5, function() loops.bound_write(name, from, bytes) end)
+      os.remove(name)
+      return least
+   end,
+}
+
+-- Of one core, in operations per second.
+local function peak()
+   return once('peak', function()
+      local product, best, set = ffi.new 'double[1]', ffi.new 'double[1]', ffi.new 'const char *[1]'
+      assert(C.dpt_blas_speed(product, best, set) == 0)
+      return best[0] * 1e9
+   end)
+end
+
+--- The seconds that a step of a row takes at least; nil where nothing is known.
+function bound.seconds(row, threads)
+   if row.flops then return row.flops / (peak() * (row.cores or threads)) end
+   for kind, measure in pairs(measures) do
+      local bytes = row[kind]
+      if bytes then
+         return once(('%s %d %d'):format(kind, bytes, threads),
+            function() return measure(bytes, threads) end)
+      end
+   end
+end
+
+--- What memcpy and registers do here, in words.
+function bound.words()
+   local words = {}
+   for _, bytes in ipairs{40e6, 1e9} do
+      words[#words + 1] = ('memcpy of %d MB: %.1f GB/s'):format(bytes / 1e6,
+         bytes / move(bytes, 1) / 1e9)
+   end
+   memory = {}
+   return ('%s, on one thread; multiply-adds in registers: %.0f Gflop/s a core'):format(
+      table.concat(words, ', '), peak() / 1e9)
+end
+
+return bound
