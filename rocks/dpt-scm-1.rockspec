@@ -19,5 +19,6 @@ build = {
       CMAKE_INSTALL_PREFIX = '$(PREFIX)',
       CMAKE_BUILD_TYPE = 'Release',
       BUILD_TESTING = 'OFF',
+      CMAKE_INSTALL_DOCDIR = 'doc', -- where `luarocks doc` looks
    },
 }

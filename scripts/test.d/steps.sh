@@ -376,13 +376,21 @@ command_works() {
   ln -sf "$1/dpt" "$work/link"
   expect '6' "$work/link" -e 'print(torch.ones(2, 3):sum())' || status=1
   expect 'true' sh -c "'$1/dpt' doctor | grep -q 'all is well' && echo true" || status=1
+  expect 'nn.Linear(inputSize, outputSize, [bias])' \
+    sh -c "'$1/dpt' help nn.Linear | head -1" || status=1
   return $status
 }
 
 run_install() {
   cmake --install build --prefix "$work/prefix" >"$work/install" 2>&1 ||
     { cat "$work/install"; return 1; }
-  command_works "$work/prefix/bin"
+  command_works "$work/prefix/bin" &&
+    has_pages "$work/prefix/share/doc/dpt"
+}
+
+# has_pages FOLDER: what is read beside the reference that `dpt help` prints.
+has_pages() {
+  expect '3' sh -c "cd '$1' && ls docs/start.md docs/reference/README.md examples/digits.lua | wc -l"
 }
 
 # A private tree, as a user's; luarocks builds where the sources are: from a copy, so that this tree
@@ -395,6 +403,7 @@ run_rock() {
   "$work/source/scripts/rocks" --tree "$tree" >"$work/rock" 2>&1 ||
     { tail -40 "$work/rock"; return 1; }
   command_works "$tree/bin" || status=1
+  has_pages "$tree"/lib/luarocks/rocks-5.1/dpt/*/doc || status=1
   paths="eval \$(luarocks --lua-version 5.1 --tree '$tree' path)"
   expect '6' sh -c "$paths && luajit -e \"require 'dpt' print(torch.ones(2, 3):sum())\"" || status=1
   expect "$tree/lib/lua/5.1/libdpt.so" sh -c "$paths
