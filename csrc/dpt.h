@@ -25,7 +25,7 @@ const char *dpt_message(void);
  * nothing yet: then the caller may free some and call it again. */
 const uint32_t *dpt_effects(void);
 int dpt_may_retry(uint32_t before);
-/* "0.1.0", and the text between the marks of this header. */
+/* "1.0.0", and the text between the marks of this header. */
 const char *dpt_version(void);
 const char *dpt_cdef(void);
 

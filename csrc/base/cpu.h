@@ -16,8 +16,9 @@ enum {
   DPT__CPU_AVX512CD = 64
 };
 
-/* The sets that dpt has code for; each contains those before it. */
-enum dpt__isa { DPT__ISA_SSE2, DPT__ISA_AVX2, DPT__ISA_AVX512 };
+/* The sets that dpt has code for; each contains those before it. BASE: what every CPU of the
+ * architecture has: SSE2 on x86-64, Advanced SIMD on ARM64, where there is no other. */
+enum dpt__isa { DPT__ISA_BASE, DPT__ISA_AVX2, DPT__ISA_AVX512 };
 
 /* Bits of DPT__CPU_*: cpuid says that the CPU has it, xgetbv that its registers are saved. The
  * environment's DPT_ISA=avx2 or sse2 leaves out what is wider. */
@@ -25,5 +26,8 @@ unsigned dpt__cpu_features(void);
 
 /* The widest set that such features allow: AVX2 with FMA; AVX-512 with all of its bits above. */
 enum dpt__isa dpt__cpu_isa(unsigned features);
+
+/* That of this machine, looked up once. */
+enum dpt__isa dpt__isa(void);
 
 #endif

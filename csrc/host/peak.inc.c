@@ -1,13 +1,13 @@
 /* peak.inc.c: fused multiply-adds in registers alone, for one instruction set.
  *
- * Invariant: included with BYTES (of a register), TARGET and NAME; the twelve sums do not wait for
- * each other, which covers the latency of two ports.
+ * Invariant: included with BYTES (of a register), NAME and TARGET (the attribute); the twelve sums
+ * do not wait for each other, which covers the latency of two ports.
  */
 #define LANES (BYTES / (int)sizeof(float))
 typedef float PASTE(NAME, _vector) __attribute__((vector_size(BYTES)));
 
 /* Operations that `steps` steps are. */
-static __attribute__((target(TARGET), noinline)) double NAME(int64_t steps, float *sink) {
+static TARGET __attribute__((noinline)) double NAME(int64_t steps, float *sink) {
   PASTE(NAME, _vector) sum[SUMS], factor, term;
   for (int j = 0; j < LANES; j++) factor[j] = *sink, term[j] = *sink;
   for (int i = 0; i < SUMS; i++) sum[i] = factor;

@@ -25,7 +25,7 @@ typedef struct dpt__rows {
   void (*copy_past)(void *to, const void *from, size_t bytes);
 } dpt__rows;
 
-extern const dpt__rows dpt__rows_sse2, dpt__rows_avx2, dpt__rows_avx512;
+extern const dpt__rows dpt__rows_base, dpt__rows_avx2, dpt__rows_avx512;
 
 /* The table for this machine. */
 const dpt__rows *dpt__rows_pick(void);

@@ -1,14 +1,16 @@
 /* rows.inc.c: all rows of one instruction set, and their tables; rows.h has the contract.
  *
- * Invariant: included by rows_sse2.c and its like with ISA (a word), BYTES (of a vector) and
+ * Invariant: included by rows_base.c and its like with ISA (a word), BYTES (of a vector) and
  * SLEEF(function, type, lanes, accuracy) defined, compiled with that instruction set's flags and
- * with -fwrapv -ffp-contract=off. Everything is static but the table dpt__rows_ISA.
+ * with -fwrapv. Everything is static but the table dpt__rows_ISA.
  */
 #include "host/rows.h"
 #include "base/element.h"
-#include <immintrin.h>
 #include <math.h>
 #include <sleef.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /* Formulas ask for signs of unsigned types too. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
@@ -21,8 +23,10 @@
   static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c,      \
                              double p, double q)
 
-/* A vector past the cache. */
-#if BYTES == 64
+/* A vector past the cache (ARM64: there is no intrinsic for that). */
+#ifndef __x86_64__
+#define STREAM(to, v) (*(bytes *)(to) = (bytes)(v))
+#elif BYTES == 64
 #define STREAM(to, v) _mm512_stream_si512((__m512i *)(to), (__m512i)(v))
 #elif BYTES == 32
 #define STREAM(to, v) _mm256_stream_si256((__m256i *)(to), (__m256i)(v))
@@ -86,7 +90,21 @@ static void copy_past(void *to, const void *from, size_t n) {
 #include "host/rows_real.inc.c"
 #undef NUMBER
 
-#define STORE(x) ((TO)(int32_t)(x))
+/* Elements as whole numbers: reals as dpt__narrow_number and dpt__long_number have it, which is
+ * what x86's instructions do, so that these loops become vectors. */
+#ifdef __x86_64__
+#define NARROW(x) ((int32_t)(x))
+#define LONG(x) ((int64_t)(x))
+#else
+static inline int32_t narrow_whole(int64_t x) { return (int32_t)x; }
+static inline int64_t long_whole(int64_t x) { return x; }
+#define NARROW(x)                                                                                  \
+  _Generic((x), float : dpt__narrow_number, double : dpt__narrow_number, default : narrow_whole)(x)
+#define LONG(x)                                                                                    \
+  _Generic((x), float : dpt__long_number, double : dpt__long_number, default : long_whole)(x)
+#endif
+
+#define STORE(x) ((TO)NARROW(x))
 #define TO uint8_t
 #define SUFFIX u8
 #include "host/rows_convert.inc.c"
@@ -100,10 +118,12 @@ static void copy_past(void *to, const void *from, size_t n) {
 #define SUFFIX i32
 #include "host/rows_convert.inc.c"
 #undef STORE
-#define STORE(x) ((TO)(x))
+#define STORE(x) LONG(x)
 #define TO int64_t
 #define SUFFIX i64
 #include "host/rows_convert.inc.c"
+#undef STORE
+#define STORE(x) ((TO)(x))
 #define TO float
 #define SUFFIX f32
 #include "host/rows_convert.inc.c"

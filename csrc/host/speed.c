@@ -14,29 +14,37 @@
 #define PASTE(a, b) PASTE_(a, b)
 enum { SUMS = 12, STEPS = 20000, SIDE = 512 };
 
-#define NAME sse2
-#define TARGET "sse2"
+#define NAME base
+#define TARGET
 #define BYTES 16
 #include "host/peak.inc.c"
+#ifdef __x86_64__
 #undef NAME
 #undef TARGET
 #undef BYTES
 #define NAME avx2
-#define TARGET "avx2,fma"
+#define TARGET __attribute__((target("avx2,fma")))
 #define BYTES 32
 #include "host/peak.inc.c"
 #undef NAME
 #undef TARGET
 #undef BYTES
 #define NAME avx512
-#define TARGET "avx512f"
+#define TARGET __attribute__((target("avx512f")))
 #define BYTES 64
 #include "host/peak.inc.c"
+#endif
 
 static const struct {
   const char *name;
   double (*peak)(int64_t steps, float *sink);
-} sets[] = {{"SSE2", sse2}, {"AVX2", avx2}, {"AVX-512", avx512}};
+} sets[] = {
+#ifdef __x86_64__
+    {"SSE2", base}, {"AVX2", avx2}, {"AVX-512", avx512}
+#else
+    {"Advanced SIMD", base}
+#endif
+};
 
 static double speed_seconds(void) {
   struct timespec t;

@@ -10,7 +10,6 @@
 #include "base/element.h"
 #include "base/number.h"
 #include "tensor/tensor.h"
-#include <emmintrin.h>
 #include <string.h>
 
 enum {
@@ -40,26 +39,31 @@ typedef struct layout {
   int past_cache, strided;
 } layout;
 
+typedef uint32_t words __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t longs __attribute__((vector_size(16), aligned(8), may_alias));
+
+#define ROW(type, from, pitch, y) (*(const type *)((from) + (y) * (pitch)))
+#define PUT(type, to, pitch, x, ...)                                                               \
+  (*(type *)((to) + (x) * (pitch)) = __builtin_shufflevector(__VA_ARGS__))
+
 /* 4 x 4 elements of 4 bytes, 2 x 2 of 8: to[x][y] = from[y][x]. */
 static void block_32(uint32_t *to, int64_t to_pitch, const uint32_t *from, int64_t pitch) {
-  __m128i a = _mm_loadu_si128((const __m128i *)from);
-  __m128i b = _mm_loadu_si128((const __m128i *)(from + pitch));
-  __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * pitch));
-  __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * pitch));
-  __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
-  _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(ab, cd));
-  _mm_storeu_si128((__m128i *)(to + to_pitch), _mm_unpackhi_epi64(ab, cd));
-  ab = _mm_unpackhi_epi32(a, b);
-  cd = _mm_unpackhi_epi32(c, d);
-  _mm_storeu_si128((__m128i *)(to + 2 * to_pitch), _mm_unpacklo_epi64(ab, cd));
-  _mm_storeu_si128((__m128i *)(to + 3 * to_pitch), _mm_unpackhi_epi64(ab, cd));
+  const words a = ROW(words, from, pitch, 0), b = ROW(words, from, pitch, 1);
+  const words c = ROW(words, from, pitch, 2), d = ROW(words, from, pitch, 3);
+  words ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  words cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  PUT(words, to, to_pitch, 0, ab, cd, 0, 1, 4, 5);
+  PUT(words, to, to_pitch, 1, ab, cd, 2, 3, 6, 7);
+  ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  PUT(words, to, to_pitch, 2, ab, cd, 0, 1, 4, 5);
+  PUT(words, to, to_pitch, 3, ab, cd, 2, 3, 6, 7);
 }
 
 static void block_64(uint64_t *to, int64_t to_pitch, const uint64_t *from, int64_t pitch) {
-  __m128i a = _mm_loadu_si128((const __m128i *)from);
-  __m128i b = _mm_loadu_si128((const __m128i *)(from + pitch));
-  _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(a, b));
-  _mm_storeu_si128((__m128i *)(to + to_pitch), _mm_unpackhi_epi64(a, b));
+  const longs a = ROW(longs, from, pitch, 0), b = ROW(longs, from, pitch, 1);
+  PUT(longs, to, to_pitch, 0, a, b, 0, 2);
+  PUT(longs, to, to_pitch, 1, a, b, 1, 3);
 }
 
 #define ONE(to, to_pitch, from, pitch) (*(to) = *(from))
@@ -96,9 +100,8 @@ static void tile_scatter(size_t size, void *to, const void *from, int64_t pitch,
   DPT__BY_WIDTH(size, SCATTER, to, from, pitch, nj, ni, sj, si);
 }
 
-typedef union buffer {
-  __m128i align;
-  char bytes[BUFFER * 8];
+typedef struct buffer {
+  _Alignas(LINE) char bytes[BUFFER * 8];
 } buffer;
 
 /* One tile: where its operands are and how they lie. */
@@ -172,7 +175,9 @@ static void tile_row_past_cache(const layout *plan, const tile *t) {
     }
   }
   if (rest) tile_run(plan, row, rest, NULL, data);
-  _mm_sfence(); /* on the thread that wrote: nothing else orders such stores */
+#ifdef __x86_64__
+  __builtin_ia32_sfence(); /* on the thread that wrote: nothing else orders such stores */
+#endif
 }
 
 /* r = a of one type where one of them has dense rows: no buffer. */

@@ -7,7 +7,9 @@
 -- thrown away as soon as it is compiled, before it runs. From the first such trace on it is noted
 -- which functions loop over `pairs` in the trace that is being recorded; those of the next faulty
 -- one are interpreted from then on. Not the function that it began in: that may be a function of
--- dpt's which every script calls, with the loop in a caller. Versions after beta3 are left alone.
+-- dpt's which every script calls, with the loop in a caller. On ARM64 the same version takes wrong
+-- elements of structs where it fuses an address with a load, so it does not. Versions after beta3
+-- are left alone.
 local util = require 'jit.util'
 
 local M = {}
@@ -100,6 +102,9 @@ local function check(what, trace, func)
    end
 end
 
-if jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64' then attach('trace', check) end
+if jit.version == 'LuaJIT 2.1.0-beta3' then
+   if jit.arch == 'x64' then attach('trace', check) end
+   if jit.arch == 'arm64' then require('jit.opt').start('-fuse') end
+end
 
 return M

@@ -47,6 +47,7 @@ steps=(
   'cuda         rest setup     the plugin builds where there is a toolkit, and opens its libraries'
   'leaks        rest build     valgrind finds no leak after many networks'
   'rock         rest setup     luarocks installs dpt; it works from another directory'
+  'arm64        rest setup     ARM64: C tests and recorded cases under qemu-user (with --full)'
   'tour         rest setup     the worked examples of docs/tour.md, built in a copy'
 )
 
@@ -325,6 +326,19 @@ run_cuda() {
     cmake --build build-cuda --target libraries_spec -- --quiet && build-cuda/libraries_spec
 }
 
+# Half an hour: instructions are translated.
+run_arm64() {
+  if [ "$DPT_TORTURE" != full ]; then echo 'not run: only with --full'; return 0; fi
+  scripts/setup --full && scripts/test.d/arm64.sh || return 1
+  local status=0
+  c_tests build-arm64 || status=1
+  printf '#!/bin/sh\nexec "%s" luajit "$@"\n' "$PWD/scripts/test.d/arm64.sh" >"$work/luajit"
+  chmod +x "$work/luajit"
+  export DPT_LUAJIT=$work/luajit DPT_LIBRARY=$PWD/build-arm64/libdpt.so
+  DPT_DEVICES=host:2 golden || status=1
+  return $status
+}
+
 run_startup() {
   local cuda
   dpt_path
@@ -367,12 +381,15 @@ expect() {
   return 1
 }
 
+# version: what CMakeLists.txt says.
+version() { sed -nE 's/^project\(dpt VERSION ([0-9.]+).*/\1/p' CMakeLists.txt; }
+
 # command_works BIN: what an installation's command prints.
 command_works() {
   local status=0
   echo 'print(torch.ones(2, 3):sum(), #arg, arg[1])' >"$work/program.lua"
   expect $'6\t1\tword' "$1/dpt" "$work/program.lua" word || status=1
-  expect 'dpt 0.1.0' "$1/dpt" --version || status=1
+  expect "dpt $(version)" "$1/dpt" --version || status=1
   ln -sf "$1/dpt" "$work/link"
   expect '6' "$work/link" -e 'print(torch.ones(2, 3):sum())' || status=1
   expect 'true' sh -c "'$1/dpt' doctor | grep -q 'all is well' && echo true" || status=1

@@ -14,21 +14,21 @@ static void choices(void) {
   const unsigned avx2 = DPT__CPU_AVX2 | DPT__CPU_FMA;
   const unsigned avx512 = DPT__CPU_AVX512F | DPT__CPU_AVX512BW | DPT__CPU_AVX512DQ |
                           DPT__CPU_AVX512VL | DPT__CPU_AVX512CD;
-  CHECK(dpt__cpu_isa(0) == DPT__ISA_SSE2 && !dpt__blas_kernels(DPT__ISA_SSE2));
+  CHECK(dpt__cpu_isa(0) == DPT__ISA_BASE && !dpt__blas_kernels(DPT__ISA_BASE));
   CHECK(dpt__cpu_isa(avx2) == DPT__ISA_AVX2);
   CHECK(dpt__cpu_isa(avx2 | avx512) == DPT__ISA_AVX512);
   CHECK(!strcmp(dpt__blas_kernels(DPT__ISA_AVX2), "Haswell"));
   CHECK(!strcmp(dpt__blas_kernels(DPT__ISA_AVX512), "SkylakeX"));
   for (unsigned bit = 1; bit <= DPT__CPU_AVX512CD; bit <<= 1) { /* each of them is needed */
-    enum dpt__isa want = bit & avx2 ? DPT__ISA_SSE2 : DPT__ISA_AVX2;
+    enum dpt__isa want = bit & avx2 ? DPT__ISA_BASE : DPT__ISA_AVX2;
     CHECK(dpt__cpu_isa((avx2 | avx512) & ~bit) == want);
   }
-  CHECK(dpt__cpu_isa(avx512) == DPT__ISA_SSE2);
+  CHECK(dpt__cpu_isa(avx512) == DPT__ISA_BASE);
   CHECK(dpt__cpu_isa(dpt__cpu_features()) <= DPT__ISA_AVX512);
   setenv("DPT_ISA", "avx2", 1);
   CHECK(dpt__cpu_isa(dpt__cpu_features()) <= DPT__ISA_AVX2);
   setenv("DPT_ISA", "sse2", 1);
-  CHECK(dpt__cpu_isa(dpt__cpu_features()) == DPT__ISA_SSE2);
+  CHECK(dpt__cpu_isa(dpt__cpu_features()) == DPT__ISA_BASE);
   unsetenv("DPT_ISA");
 }
 

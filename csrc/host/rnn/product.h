@@ -20,7 +20,7 @@ typedef struct dpt__rnn_product {
 } dpt__rnn_product;
 
 /* [0]: float, [1]: double */
-extern const dpt__rnn_product dpt__rnn_product_sse2[2], dpt__rnn_product_avx2[2],
+extern const dpt__rnn_product dpt__rnn_product_base[2], dpt__rnn_product_avx2[2],
     dpt__rnn_product_avx512[2];
 
 /* That of this machine for an element type. */

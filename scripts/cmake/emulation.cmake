@@ -1,0 +1,51 @@
+# emulation.cmake: the plugin's sources for the CPU (spec/emulation/README.md), beside libdpt.so,
+# and the tests of what runs them. Only x86-64 has it.
+enable_language(CXX)
+# emulate(TARGET SOURCE...): adds .cu files to a target of the host's compiler.
+function(emulate target)
+  foreach(source ${ARGN})
+    # by a relative path, so that ccache knows the text in another clone, too
+    file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
+    string(MAKE_C_IDENTIFIER ${path} name)
+    set(copy ${CMAKE_BINARY_DIR}/generated/emulated_${name}.cpp)
+    file(CONFIGURE OUTPUT ${copy} CONTENT "#include \"${path}\"\n")
+    target_sources(${target} PRIVATE ${copy})
+  endforeach()
+  target_include_directories(${target} BEFORE PRIVATE spec/emulation)
+  target_include_directories(${target} PRIVATE csrc ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE DPT_EMULATED)
+  # gnu2: kernels read threadIdx and the like, which are of the thread, at every other step; tsan:
+  # that sanitizer does not know fences, and kernels do not run under it
+  # integers wrap around, as a GPU's do
+  # a sanitizer's code of the largest kernels takes gcc a minute each unless it may be slow; bad
+  # pointers are AddressSanitizer's
+  if(DPT_SANITIZE)
+    set(slow -O0 -fno-sanitize=null,object-size,vptr)
+  endif()
+  target_compile_options(${target} PRIVATE -O1 -fwrapv ${slow}
+    "$<$<CXX_COMPILER_ID:GNU>:-mtls-dialect=gnu2;-Wno-tsan>" -Wno-unused-function
+    -Wno-type-limits -Wno-sign-compare)
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_VISIBILITY_PRESET hidden)
+endfunction()
+add_library(dpt_emulated MODULE spec/emulation/emulation.cpp spec/emulation/cublas.cpp)
+target_link_libraries(dpt_emulated PRIVATE ${CMAKE_DL_LIBS})
+set(emulated_sources ${cuda_sources})
+list(FILTER emulated_sources EXCLUDE REGEX csrc/cuda/cudnn/)
+emulate(dpt_emulated ${emulated_sources})
+# what DPT_NCCL may name where devices are emulated
+add_library(nccl_fake SHARED spec/emulation/nccl.cpp)
+target_include_directories(nccl_fake PRIVATE spec/emulation csrc)
+set_target_properties(nccl_fake PROPERTIES CXX_STANDARD 17)
+add_executable(emulation_spec spec/emulation/emulation.cpp)
+emulate(emulation_spec ${CMAKE_SOURCE_DIR}/spec/emulation/emulation_spec.cu)
+add_executable(library_spec spec/emulation/emulation.cpp)
+emulate(library_spec ${CMAKE_SOURCE_DIR}/spec/emulation/library_spec.cu
+  ${CMAKE_SOURCE_DIR}/csrc/cuda/library.cu)
+target_link_libraries(library_spec PRIVATE ${CMAKE_DL_LIBS})
+add_test(NAME library_spec COMMAND library_spec)
+# ASan finds what its kernels do wrong, and cannot be combined with TSan.
+if(NOT DPT_SANITIZE STREQUAL thread)
+  target_compile_options(emulation_spec PRIVATE -fsanitize=address -fno-omit-frame-pointer)
+  target_link_options(emulation_spec PRIVATE -fsanitize=address)
+  add_test(NAME emulation_spec COMMAND emulation_spec)
+endif()
