@@ -9,10 +9,17 @@ description = {
       torch, nn, cutorch and optim with Torch7's names and meanings over a C library; trains one
       network on several devices at once (nn.DataParallelTable), also where there is no GPU.
    ]],
+   homepage = 'https://dpt.example.org',
    license = 'BSD-3-Clause',
 }
 supported_platforms = {'linux'}
 dependencies = {'lua == 5.1'} -- LuaJIT counts as Lua 5.1
+-- What must be there to build; Debian's names: libluajit-5.1-dev, libdnnl-dev, libsleef-dev.
+external_dependencies = {
+   LUAJIT = {header = 'luajit-2.1/luajit.h'},
+   DNNL = {header = 'dnnl.h', library = 'dnnl'},
+   SLEEF = {header = 'sleef.h', library = 'sleef'},
+}
 build = {
    type = 'cmake',
    variables = {

@@ -12,7 +12,7 @@ return {
 
    -- Specs of whole programs, of what users asked for, and of what the clock or chance finds.
    programs = {'scripts', 'user_issues', 'torture', 'golden', 'tour_spec.lua',
-      'reference_spec.lua', 'pages_spec.lua'},
+      'reference_spec.lua', 'pages_spec.lua', 'rocks_spec.lua'},
 
    groups = {
       ['class'] = 'class.operators class.types class.want',

@@ -6,6 +6,8 @@ local processes = require 'spec.support.run'
 
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 local command = root .. '/scripts/dpt'
+-- The one place that says it.
+local version = io.open(root .. '/CMakeLists.txt'):read '*a':match 'project%(dpt VERSION (%S+)'
 
 --- Runs a shell command; returns what it wrote and its exit status.
 local function run(text)
@@ -52,7 +54,7 @@ describe('The launcher', function()
       os.remove(link)
       assert.equal(0, os.execute(("ln -s '%s' '%s'"):format(command, link)))
       files[#files + 1] = link
-      assert.equal('0.1.0\n', (run(("cd / && %s -e 'print(torch.version())'"):format(link))))
+      assert.equal(version .. '\n', (run(("cd / && %s -e 'print(torch.version())'"):format(link))))
    end)
 
    it('ends with status 1 and a traceback after an error', function()
@@ -78,7 +80,7 @@ describe('The launcher', function()
       assert.equal('table\n', (run(command .. " -l nn -e 'print(type(nn))'")))
       assert.equal('5\n', (run("echo 'print(5)' | " .. command)))
       assert.equal('3\nb\n', (run(command .. [[ -e '1 + 2, "b"']])))
-      assert.equal('dpt 0.1.0\n', (run(command .. ' --version')))
+      assert.equal('dpt ' .. version .. '\n', (run(command .. ' --version')))
    end)
 
    it('keeps the exit status that a program asks for', function()
