@@ -273,8 +273,9 @@ end
 -- @param name string: as 'nn.Mine'
 -- @param parent? string: the parent's name
 -- @param module? table: gets the constructor
--- @usage (function() torch.class 'ReferenceOne' function ReferenceOne:two() return 2 end return
---    ReferenceOne():two() end)() --> 2
+-- @usage torch.class 'ReferenceOne'
+--    function ReferenceOne:two() return 2 end
+--    return ReferenceOne():two() --> 2
 
 --- The name of an object's class; nil: it has none.
 -- @function torch.typename
@@ -321,8 +322,8 @@ end
 -- @as plaintorch
 -- @param name string: the class
 -- @param methods table: its method table
--- @usage (function() torch.metatype('ReferenceThree', {}) return
---    torch.getmetatable('ReferenceThree').__typename end)() --> ReferenceThree
+-- @usage torch.metatype('ReferenceThree', {})
+--    return torch.getmetatable('ReferenceThree').__typename --> ReferenceThree
 
 --- A function that makes an object without its constructor.
 -- @function torch.factory
@@ -340,8 +341,9 @@ end
 -- @function torch.setdefaulttensortype
 -- @as plaintorch
 -- @param name string: the type
--- @usage (function() local t = torch.getdefaulttensortype() torch.setdefaulttensortype(t)
---    return true end)() --> true
+-- @usage local t = torch.getdefaulttensortype()
+--    torch.setdefaulttensortype(t)
+--    return true --> true
 
 --- The type that torch.Tensor makes.
 -- @function torch.getdefaulttensortype
@@ -352,8 +354,9 @@ end
 -- @function torch.setnumthreads
 -- @as plaintorch
 -- @param n number: at least 1
--- @usage (function() local n = torch.getnumthreads() torch.setnumthreads(n) return n >= 1
---    end)() --> true
+-- @usage local n = torch.getnumthreads()
+--    torch.setnumthreads(n)
+--    return n >= 1 --> true
 
 --- How many threads compute on host tensors now.
 -- @function torch.getnumthreads
@@ -384,25 +387,34 @@ end
 --- Writes any value into a file, at once or not at all.
 -- @function torch.save
 -- @as plaintorch
+-- @within files
 -- @param path string: the file
 -- @param object any: what is saved
 -- @param format? string: 'binary', 'ascii', 'b32' or 'b64'
 -- @param referenced? boolean: false: objects that come twice are two
--- @usage (function() local p = os.tmpname() torch.save(p, {a = torch.ones(2)}) local t =
---    torch.load(p) os.remove(p) return t.a end)() --> [1 1]
+-- @usage local p = os.tmpname()
+--    torch.save(p, {a = torch.ones(2)})
+--    local t = torch.load(p)
+--    os.remove(p)
+--    return t.a --> [1 1]
 
 --- What torch.save wrote, of Torch7 too; nothing of the file is run.
 -- @function torch.load
 -- @as plaintorch
+-- @within files
 -- @param path string: the file
 -- @param format? string: as for torch.save
 -- @param referenced? boolean: as for torch.save
--- @usage (function() local p = os.tmpname() torch.save(p, 5, 'ascii') local v = torch.load(p,
---    'ascii') os.remove(p) return v end)() --> 5
+-- @usage local p = os.tmpname()
+--    torch.save(p, 5, 'ascii')
+--    local v = torch.load(p, 'ascii')
+--    os.remove(p)
+--    return v --> 5
 
 --- What torch.save would write, as a string.
 -- @function torch.serialize
 -- @as plaintorch
+-- @within files
 -- @param object any: what is written
 -- @param format? string: 'binary' or 'ascii'
 -- @usage torch.deserialize(torch.serialize{1, 2}) --> {1 2}
@@ -410,6 +422,7 @@ end
 --- The value that torch.serialize wrote.
 -- @function torch.deserialize
 -- @as plaintorch
+-- @within files
 -- @param text string: of torch.serialize
 -- @param format? string: 'binary' or 'ascii'
 -- @usage torch.deserialize(torch.serialize 'words') --> words

@@ -32,9 +32,11 @@ dpt.optim = require 'dpt.optim'
 -- @as dpt
 -- @param on boolean: true: so it is from now on
 -- @return nothing
--- @usage (function() local dpt, net, x = require 'dpt', nn.Linear(3, 2), torch.ones(4, 3)
---    dpt.setDeterministic(true) local y = net:forward(x):clone() dpt.setDeterministic(false) return
---    torch.equal(y[1], net:forward(x[1])) end)() --> true
+-- @usage local dpt, net, x = require 'dpt', nn.Linear(3, 2), torch.ones(4, 3)
+--    dpt.setDeterministic(true)
+--    local y = net:forward(x):clone()
+--    dpt.setDeterministic(false)
+--    return torch.equal(y[1], net:forward(x[1])) --> true
 function dpt.setDeterministic(on) dptffi.C.dpt_deterministic_set(on and 1 or 0) end
 
 compat.install(dpt)

@@ -65,8 +65,8 @@ local GRID = {{'input'}, {'padding', 0}, {'nrow', 6}, {'scaleeach', false}, {'mi
 -- @param symmetric? boolean: true: both are as far from 0
 -- @param saturate? boolean: cuts to 0 to 1 (true)
 -- @return a picture
--- @usage require('image').toDisplayTensor{input = torch.rand(4, 3, 2, 2), nrow = 2}:size() -->
---    3x4x4
+-- @usage require('image').toDisplayTensor{input = torch.rand(4, 3, 2, 2), nrow = 2}:size()
+--    --> 3x4x4
 function display.toDisplayTensor(...)
    local o, fn = kernels.named(GRID, ...), 'image.toDisplayTensor'
    local packed = pack(fn, o.input)
@@ -109,9 +109,11 @@ local number = 0
 -- @param legend? string: stands before the file's name ('image.display')
 -- @param win? table: what display returned before: the same file
 -- @return a table {file = its name, image = the tensor}
--- @usage (function() local p = print print = function() end local w =
---    require('image').display{image = torch.rand(4, 4)} print = p return paths.filep(w.file),
---    os.remove(w.file) end)() --> true, true
+-- @usage local p = print
+--    print = function() end
+--    local w = require('image').display{image = torch.rand(4, 4)}
+--    print = p
+--    return paths.filep(w.file), os.remove(w.file) --> true, true
 function display.display(...)
    local o = kernels.named(SHOWN, ...)
    local picture = display.toDisplayTensor{input = o.image, padding = o.padding, nrow = o.nrow,

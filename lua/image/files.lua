@@ -104,9 +104,11 @@ end
 -- @param depth? number: 1 or 3: makes it so many planes (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
 -- @return a tensor: planes x H x W; H x W of one plane that was asked for
--- @usage (function() local image, name = require 'image', os.tmpname() .. '.png' image.save(name,
---    torch.ones(1, 2, 3)) local size = image.load(name):size() os.remove(name) return size end)()
---    --> 1x2x3
+-- @usage local image, name = require 'image', os.tmpname() .. '.png'
+--    image.save(name, torch.ones(1, 2, 3))
+--    local size = image.load(name):size()
+--    os.remove(name)
+--    return size --> 1x2x3
 function files.load(name, depth, kind)
    return decode('image.load', tostring(name), readFile('image.load', name), depth, kind)
 end
@@ -118,8 +120,8 @@ end
 -- @param depth? number: 1 or 3: makes it so many planes (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
 -- @return a tensor: planes x H x W
--- @usage (function() local image = require 'image' return
---    image.decompress(image.compressPNG(torch.zeros(3, 2, 2))):size() end)() --> 3x2x2
+-- @usage local image = require 'image'
+--    return image.decompress(image.compressPNG(torch.zeros(3, 2, 2))):size() --> 3x2x2
 function files.decompress(tensor, depth, kind)
    return decodeTensor('image.decompress', tensor, depth, kind)
 end
@@ -132,9 +134,11 @@ end
 -- @also image.getPPMsize()
 -- @param filename string: its path
 -- @return a LongTensor
--- @usage (function() local image, name = require 'image', os.tmpname() .. '.ppm'
---    image.savePPM(name, torch.ones(3, 4, 5)) local size = image.getSize(name) os.remove(name)
---    return size end)() --> [3 4 5]
+-- @usage local image, name = require 'image', os.tmpname() .. '.ppm'
+--    image.savePPM(name, torch.ones(3, 4, 5))
+--    local size = image.getSize(name)
+--    os.remove(name)
+--    return size --> [3 4 5]
 function files.getSize(name)
    local _, planes, rows, columns = head('image.getSize', tostring(name),
       readFile('image.getSize', name))
@@ -204,8 +208,9 @@ local FORMATS = {jpg = 'jpeg', jpeg = 'jpeg', png = 'png', ppm = 'ppm', pgm = 'p
 -- @param filename string: its path, which ends in .jpg, .png, .ppm or .pgm
 -- @param tensor tensor: H x W or planes x H x W
 -- @return nothing
--- @usage (function() local image, name = require 'image', os.tmpname() .. '.pgm' image.save(name,
---    torch.zeros(2, 2)) return paths.filep(name), os.remove(name) end)() --> true, true
+-- @usage local image, name = require 'image', os.tmpname() .. '.pgm'
+--    image.save(name, torch.zeros(2, 2))
+--    return paths.filep(name), os.remove(name) --> true, true
 function files.save(name, tensor)
    local ending = type(name) == 'string' and name:match '%.(%a+)$'
    local format = ending and FORMATS[ending:lower()]
@@ -252,7 +257,8 @@ files.savePGM = files.savePPM
 -- @as image
 -- @param ending string: as 'png'
 -- @return a boolean
--- @usage require('image').is_supported 'ppm', require('image').is_supported 'gif' --> true, false
+-- @usage require('image').is_supported 'ppm', require('image').is_supported 'gif'
+--    --> true, false
 function files.is_supported(ending)
    return type(ending) == 'string' and FORMATS[ending:lower()] ~= nil
 end
@@ -272,8 +278,11 @@ end
 -- @param depth? number: 1 or 3: makes it so many planes (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
 -- @return a tensor: planes x H x W
--- @usage (function() local image, name = require 'image', os.tmpname() image.savePNG(name,
---    torch.ones(1, 1, 2)) local x = image.loadPNG(name) os.remove(name) return x end)() --> [1 1]
+-- @usage local image, name = require 'image', os.tmpname()
+--    image.savePNG(name, torch.ones(1, 1, 2))
+--    local x = image.loadPNG(name)
+--    os.remove(name)
+--    return x --> [1 1]
 
 --- Saves a picture in the format that the name says, whatever the file is called.
 -- @function image.savePNG
@@ -285,9 +294,11 @@ end
 -- @param tensor tensor: H x W or planes x H x W
 -- @param quality? number: of a JPEG, 0 to 100
 -- @return nothing
--- @usage (function() local image, name = require 'image', os.tmpname() image.savePPM(name,
---    torch.ones(3, 1, 1)) local head = io.open(name):read(2) os.remove(name) return head end)() -->
---    P6
+-- @usage local image, name = require 'image', os.tmpname()
+--    image.savePPM(name, torch.ones(3, 1, 1))
+--    local head = io.open(name):read(2)
+--    os.remove(name)
+--    return head --> P6
 
 --- A picture as the bytes of a file of the format that the name says.
 -- @function image.compressPNG
@@ -306,7 +317,8 @@ end
 -- @param depth? number: 1 or 3: makes it so many planes (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
 -- @return a tensor: planes x H x W
--- @usage (function() local image = require 'image' return
---    image.decompressJPG(image.compressJPG(torch.ones(3, 8, 8)), 3, 'byte'):min() end)() --> 255
+-- @usage local image = require 'image'
+--    return image.decompressJPG(image.compressJPG(torch.ones(3, 8, 8)), 3, 'byte')
+--       :min() --> 255
 
 return files

@@ -324,7 +324,8 @@ end
 -- @param clamp? string: 'clamp': outside is the nearest edge; 'pad': it is the padding ('clamp')
 -- @param padding? number: what is outside (0)
 -- @return the warped picture, of the field's size
--- @usage require('image').warp(torch.Tensor{{1, 2}, {3, 4}}, torch.zeros(2, 2, 2)) --> [1 2 3 4]
+-- @usage require('image').warp(torch.Tensor{{1, 2}, {3, 4}}, torch.zeros(2, 2, 2))
+--    --> [1 2 3 4]
 function geometry.warp(...) return warp('image.warp', splitPair(...)) end
 
 --- The picture under a 2 x 2 matrix of (row, column) around its centre, then shifted by
@@ -338,7 +339,8 @@ function geometry.warp(...) return warp('image.warp', splitPair(...)) end
 -- @param clamp? string: as for image.warp
 -- @param padding? number: as for image.warp
 -- @return the transformed picture
--- @usage require('image').affinetransform(torch.Tensor{{1, 2}, {3, 4}}, torch.eye(2)) --> [1 2 3 4]
+-- @usage require('image').affinetransform(torch.Tensor{{1, 2}, {3, 4}}, torch.eye(2))
+--    --> [1 2 3 4]
 function geometry.affinetransform(...)
    local fn = 'image.affinetransform'
    local dst, src, matrix, mode, translation, clamp, padding = splitPair(...)

@@ -60,8 +60,8 @@ end
 -- @param tensors table: a list of tensors
 -- @param sizeLimit? number: bytes (10 MiB)
 -- @return a list of lists of tensors
--- @usage #require('dpt').comm.takeTensors({torch.Tensor(4), torch.Tensor(4), torch.IntTensor(1)},
---    64) --> 2
+-- @usage #require('dpt').comm.takeTensors({torch.Tensor(4), torch.Tensor(4),
+--       torch.IntTensor(1)}, 64) --> 2
 function coalesce.takeTensors(tensors, sizeLimit)
    lists.checkTensors('takeTensors', 'tensors', tensors)
    local result = {}
@@ -163,7 +163,7 @@ end
 -- @param tensors table: a list of tensors
 -- @return a list of tensors
 -- @usage require('dpt').comm.unflatten(torch.Tensor{1, 2, 3}, {torch.Tensor(1),
---    torch.Tensor(2)})[2] --> [2 3]
+--       torch.Tensor(2)})[2] --> [2 3]
 function coalesce.unflatten(flat, tensors)
    lists.checkTensors('unflatten', 'tensors', tensors)
    lists.checkTensors('unflatten', 'flat', {flat})
@@ -184,8 +184,8 @@ end
 -- @param devices table: a list of different device numbers
 -- @param bufferSize? number: bytes that travel at once (10 MiB)
 -- @return a list of tensors for every device; the first is the tensors themselves
--- @usage require('dpt').comm.broadcastCoalesced({torch.CudaTensor{1}, torch.CudaTensor{2}}, {1,
---    2})[2][2] --> [2]
+-- @usage require('dpt').comm.broadcastCoalesced({torch.CudaTensor{1}, torch.CudaTensor{2}},
+--       {1, 2})[2][2] --> [2]
 function coalesce.broadcastCoalesced(tensors, devices, bufferSize)
    lists.checkDevices('broadcastCoalesced', devices, true)
    lists.checkDevice('broadcastCoalesced', tensors, devices[1])
@@ -237,8 +237,8 @@ end
 -- @param destination? number: the device of the sums (the current one)
 -- @param bufferSize? number: bytes that travel at once (10 MiB)
 -- @return a list of tensors
--- @usage require('dpt').comm.reduceAddCoalesced({{torch.CudaTensor{1}}, {torch.CudaTensor{5}}})[1]
---    --> [6]
+-- @usage require('dpt').comm.reduceAddCoalesced({{torch.CudaTensor{1}},
+--       {torch.CudaTensor{5}}})[1] --> [6]
 function coalesce.reduceAddCoalesced(inputs, destination, bufferSize)
    if type(inputs) ~= 'table' or #inputs == 0 then
       fail('reduceAdd: wants inputs of one device at least, got none')

@@ -62,7 +62,7 @@ function comm.transport() return ffi.string(C.dpt_comm_transport()) end
 -- @param tensor tensor: of any type
 -- @return a number
 -- @usage require('dpt').comm.device(torch.CudaTensor(1)),
---    require('dpt').comm.device(torch.Tensor(1)) --> 1, 0
+--       require('dpt').comm.device(torch.Tensor(1)) --> 1, 0
 function comm.device(tensor)
    if not core.isTensor(tensor) then
       fail('comm.device: got a %s, wanted a tensor', torch.type(tensor))
@@ -75,8 +75,8 @@ end
 -- @as comm
 -- @param tensor tensor: of any type
 -- @return a number
--- @usage (function() local x, a = torch.Tensor(2), require('dpt').comm.address return a(x) ==
---    a(x:narrow(1, 1, 1)) end)() --> true
+-- @usage local x, a = torch.Tensor(2), require('dpt').comm.address
+--    return a(x) == a(x:narrow(1, 1, 1)) --> true
 function comm.address(tensor)
    want('comm.address', 'tensor', tensor, 'tensor')
    return tonumber(ffi.cast('uintptr_t', tensor.storage_))
@@ -88,8 +88,10 @@ end
 -- @as comm
 -- @param tensors table: a list of tensors
 -- @return a number
--- @usage (function() local x, v = torch.Tensor(2), require('dpt').comm.version local before = v{x}
---    x:fill(1) return v{x} > before end)() --> true
+-- @usage local x, v = torch.Tensor(2), require('dpt').comm.version
+--    local before = v{x}
+--    x:fill(1)
+--    return v{x} > before --> true
 function comm.version(tensors)
    want('comm.version', 'tensors', tensors, 'table')
    local sum = tonumber(C.dpt_failures())
@@ -115,8 +117,9 @@ function comm.copied() return tonumber(C.dpt_copied_bytes()) end
 -- @param f function: is called
 -- @param ...? any: what it is called with
 -- @return nothing
--- @usage (function() local counts = {bytes = 0} require('dpt').comm.count(counts, 'bytes',
---    function() end) return counts end)() --> {bytes=0}
+-- @usage local counts = {bytes = 0}
+--    require('dpt').comm.count(counts, 'bytes', function() end)
+--    return counts --> {bytes=0}
 function comm.count(counts, name, f, ...)
    want('comm.count', 'counts', counts, 'table')
    want('comm.count', 'counts[name]', counts[name], 'number')
@@ -133,8 +136,9 @@ end
 -- @param sources table: a list of n tensors
 -- @param destinations table: a list of n, 2 n ... tensors like them
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor(2):fill(4), torch.CudaTensor(2)
---    require('dpt').comm.broadcastInto({a}, {b}) return b end)() --> [4 4]
+-- @usage local a, b = torch.CudaTensor(2):fill(4), torch.CudaTensor(2)
+--    require('dpt').comm.broadcastInto({a}, {b})
+--    return b --> [4 4]
 function comm.broadcastInto(sources, destinations)
    want('broadcastInto', 'sources', sources, 'table')
    want('broadcastInto', 'destinations', destinations, 'table')
@@ -151,8 +155,9 @@ end
 -- @param sources table: a list of n, 2 n ... tensors like them
 -- @param clear? boolean: true: the sources become zero afterwards
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor{1}, torch.CudaTensor{2}
---    require('dpt').comm.reduceInto({a}, {b}, true) return a, b end)() --> [3], [0]
+-- @usage local a, b = torch.CudaTensor{1}, torch.CudaTensor{2}
+--    require('dpt').comm.reduceInto({a}, {b}, true)
+--    return a, b --> [3], [0]
 function comm.reduceInto(destinations, sources, clear)
    want('reduceInto', 'destinations', destinations, 'table')
    want('reduceInto', 'sources', sources, 'table')
@@ -171,9 +176,10 @@ end
 -- @param rows table: how many of the dimension each part gets
 -- @param devices table: of parts that have no memory yet; 0 is the host
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor(), torch.CudaTensor()
---    require('dpt').comm.scatterInto({a, b}, torch.FloatTensor{1, 2, 3}, 1, {1, 2}, {1, 2}) return
---    a, b end)() --> [1], [2 3]
+-- @usage local a, b = torch.CudaTensor(), torch.CudaTensor()
+--    require('dpt').comm.scatterInto({a, b}, torch.FloatTensor{1, 2, 3}, 1, {1, 2}, {1,
+--       2})
+--    return a, b --> [1], [2 3]
 function comm.scatterInto(parts, tensor, dimension, rows, devices)
    want('scatterInto', 'parts', parts, 'table')
    want('scatterInto', 'rows', rows, 'table')
@@ -191,8 +197,10 @@ end
 -- @param dimension number: along which they are joined
 -- @param device number: of the result, if it has no memory yet; 0 is the host
 -- @return nothing
--- @usage (function() local r = torch.FloatTensor() require('dpt').comm.gatherInto(r,
---    {torch.CudaTensor{1}, torch.CudaTensor{2}}, 1, 0) return r end)() --> [1 2]
+-- @usage local r = torch.FloatTensor()
+--    require('dpt').comm.gatherInto(r, {torch.CudaTensor{1}, torch.CudaTensor{2}}, 1,
+--       0)
+--    return r --> [1 2]
 function comm.gatherInto(result, tensors, dimension, device)
    want('gatherInto', 'tensors', tensors, 'table')
    dimension = checkInteger('gatherInto', 'dimension', dimension)
@@ -232,8 +240,8 @@ end
 -- @param tensor tensor: on the first of the devices
 -- @param devices table: a list of different device numbers
 -- @return a list of tensors; the first is the tensor itself
--- @usage (function() local l = require('dpt').comm.broadcast(torch.CudaTensor{5}, {1, 2}) return
---    l[2], l[2]:getDevice() end)() --> [5], 2
+-- @usage local l = require('dpt').comm.broadcast(torch.CudaTensor{5}, {1, 2})
+--    return l[2], l[2]:getDevice() --> [5], 2
 function comm.broadcast(tensor, devices)
    local results = {}
    for i, list in ipairs(comm.broadcastCoalesced({tensor}, devices)) do results[i] = list[1] end
@@ -260,8 +268,9 @@ end
 -- @param inputs table: tensors of one type and count, each on a device of its own
 -- @param outputs? table: contiguous tensors that get the sum (the inputs)
 -- @return the outputs
--- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {4})
---    require('dpt').comm.allReduce{a, b} return a, b end)() --> [5], [5]
+-- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {4})
+--    require('dpt').comm.allReduce{a, b}
+--    return a, b --> [5], [5]
 function comm.allReduce(inputs, outputs)
    outputs = outputs or inputs
    lists.checkPairs('allReduce', inputs, outputs)
@@ -280,8 +289,8 @@ end
 --    ones first)
 -- @param dim? number: the dimension (1)
 -- @return a list of device tensors
--- @usage (function() local l = require('dpt').comm.scatter(torch.FloatTensor{1, 2, 3}, {1, 2})
---    return l[1], l[2] end)() --> [1 2], [3]
+-- @usage local l = require('dpt').comm.scatter(torch.FloatTensor{1, 2, 3}, {1, 2})
+--    return l[1], l[2] --> [1 2], [3]
 function comm.scatter(tensor, devices, chunkSizes, dim)
    dim = checkInteger('scatter', 'dim', dim or 1)
    lists.checkTensors('scatter', 'tensor', {tensor})
@@ -312,8 +321,8 @@ end
 -- @param dim? number: along which (1)
 -- @param destination? number: the device of the result (the current one); 0 is the host
 -- @return a tensor
--- @usage require('dpt').comm.gather({torch.CudaTensor{1}, torch.CudaTensor{2, 3}}, 1, 0) --> [1 2
---    3]
+-- @usage require('dpt').comm.gather({torch.CudaTensor{1}, torch.CudaTensor{2, 3}}, 1, 0)
+--    --> [1 2 3]
 function comm.gather(tensors, dim, destination)
    lists.checkTensors('gather', 'tensors', tensors)
    if #tensors == 0 then fail('gather: wants one tensor at least, got none') end

@@ -51,8 +51,9 @@ end
 -- @param outputs? table: as many (the inputs)
 -- @param async? boolean: true: does not wait
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
---    nccl.allReduce{a, b} return b end)() --> [3]
+-- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    nccl.allReduce{a, b}
+--    return b --> [3]
 function nccl.allReduce(inputs, outputs, async)
    comm.allReduce(inputs, outputs)
    finish(inputs, async)
@@ -66,8 +67,9 @@ end
 -- @param async? boolean: true: does not wait
 -- @param root? number: its place in the list (1)
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
---    nccl.reduce({a, b}, nil, false, 2) return a, b end)() --> [1], [3]
+-- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    nccl.reduce({a, b}, nil, false, 2)
+--    return a, b --> [1], [3]
 function nccl.reduce(inputs, outputs, async, root)
    local devices = devicesOf('reduce', inputs)
    if outputs then want('reduce', 'outputs', outputs, 'table') end
@@ -90,8 +92,9 @@ end
 -- @param async? boolean: true: does not wait
 -- @param root? number: its place in the list (1)
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor{7}, cutorch.withDevice(2, torch.CudaTensor, {2})
---    nccl.bcast{a, b} return b end)() --> [7]
+-- @usage local a, b = torch.CudaTensor{7}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    nccl.bcast{a, b}
+--    return b --> [7]
 function nccl.bcast(inputs, async, root)
    devicesOf('bcast', inputs)
    root = checkRoot('bcast', root, #inputs)
@@ -112,9 +115,10 @@ end
 -- @param outputs table: as many, each with space for all inputs or without elements
 -- @param async? boolean: true: does not wait
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
---    local r, s = torch.CudaTensor(), cutorch.withDevice(2, torch.CudaTensor) nccl.allGather({a,
---    b}, {r, s}) return s end)() --> [1 2]
+-- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
+--    local r, s = torch.CudaTensor(), cutorch.withDevice(2, torch.CudaTensor)
+--    nccl.allGather({a, b}, {r, s})
+--    return s --> [1 2]
 function nccl.allGather(inputs, outputs, async)
    local devices = devicesOf('allGather', inputs)
    lists.checkPairs('allGather', inputs, outputs)
@@ -136,9 +140,11 @@ end
 -- @param outputs table: as many, each as long as its part
 -- @param async? boolean: true: does not wait
 -- @return nothing
--- @usage (function() local a, b = torch.CudaTensor{1, 2}, cutorch.withDevice(2, torch.CudaTensor,
---    {10, 20}) local r, s = torch.CudaTensor(1), cutorch.withDevice(2, torch.CudaTensor, 1)
---    nccl.reduceScatter({a, b}, {r, s}) return r, s end)() --> [11], [22]
+-- @usage local a, b = torch.CudaTensor{1, 2}, cutorch.withDevice(2, torch.CudaTensor, {10,
+--       20})
+--    local r, s = torch.CudaTensor(1), cutorch.withDevice(2, torch.CudaTensor, 1)
+--    nccl.reduceScatter({a, b}, {r, s})
+--    return r, s --> [11], [22]
 function nccl.reduceScatter(inputs, outputs, async)
    devicesOf('reduceScatter', inputs)
    lists.checkPairs('reduceScatter', inputs, outputs)

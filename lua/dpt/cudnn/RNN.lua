@@ -42,8 +42,9 @@ end
 -- @as cudnn
 -- @param tensor tensor: of any size
 -- @return the tensor
--- @usage (function() local m = cudnn.RNN(3, 5, 2) m:forward(torch.CudaTensor(4, 2, 3):fill(1))
---    return m:resizeHidden(torch.CudaTensor()):size() end)() --> 2x2x5
+-- @usage local m = cudnn.RNN(3, 5, 2)
+--    m:forward(torch.CudaTensor(4, 2, 3):fill(1))
+--    return m:resizeHidden(torch.CudaTensor()):size() --> 2x2x5
 function RNN:resizeHidden(tensor)
    return tensor:resize(self.hiddenOutput:size())
 end

@@ -14,7 +14,7 @@ end
 -- @function cudnn.SpatialAveragePooling
 -- @as cudnn
 -- @return a module; forward: (N x) C x H x W -> (N x) C x H' x W'
--- @usage cudnn.SpatialAveragePooling(2, 2):cuda():forward(torch.CudaTensor(1, 4, 4):fill(3)) --> [3
---    3 3 3]
+-- @usage cudnn.SpatialAveragePooling(2, 2)
+--       :cuda() :forward(torch.CudaTensor(1, 4, 4):fill(3)) --> [3 3 3 3]
 
 return SpatialAveragePooling

@@ -28,7 +28,7 @@ algorithms.add(SpatialConvolution)
 -- @function cudnn.SpatialConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x H x W -> (N x) nOutputPlane x H' x W'
--- @usage cudnn.SpatialConvolution(4, 6, 3, 3, 1, 1, 1, 1, 2):cuda():forward(torch.CudaTensor(1, 4,
---    5, 5):fill(1)):size() --> 1x6x5x5
+-- @usage cudnn.SpatialConvolution(4, 6, 3, 3, 1, 1, 1, 1, 2)
+--       :cuda() :forward(torch.CudaTensor(1, 4, 5, 5):fill(1)):size() --> 1x6x5x5
 
 return SpatialConvolution

@@ -37,7 +37,7 @@ end
 -- @function cudnn.SpatialCrossEntropyCriterion
 -- @as cudnn
 -- @return a criterion; forward: N x C x H x W and N x H x W classes -> a number
--- @usage cudnn.SpatialCrossEntropyCriterion():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(0),
---    torch.CudaTensor(1, 1, 1):fill(1)) --> 0.6931
+-- @usage cudnn.SpatialCrossEntropyCriterion():cuda():forward(torch.CudaTensor(1, 2, 1,
+--       1):fill(0), torch.CudaTensor(1, 1, 1):fill(1)) --> 0.6931
 
 return SpatialCrossEntropyCriterion

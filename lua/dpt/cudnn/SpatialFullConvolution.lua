@@ -13,7 +13,7 @@ algorithms.add(SpatialFullConvolution)
 -- @function cudnn.SpatialFullConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x H x W -> (N x) nOutputPlane x H' x W'
--- @usage cudnn.SpatialFullConvolution(1, 2, 2, 2, 2, 2):cuda():forward(torch.CudaTensor(1, 1, 3,
---    3):fill(1)):size() --> 1x2x6x6
+-- @usage cudnn.SpatialFullConvolution(1, 2, 2, 2, 2, 2)
+--       :cuda() :forward(torch.CudaTensor(1, 1, 3, 3):fill(1)):size() --> 1x2x6x6
 
 return SpatialFullConvolution

@@ -53,7 +53,7 @@ end
 -- @function cudnn.TemporalConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) T x inputFrameSize -> (N x) T' x outputFrameSize
--- @usage cudnn.TemporalConvolution(3, 5, 3, 1, 1):cuda():forward(torch.CudaTensor(2, 4,
---    3):fill(1)):size() --> 2x4x5
+-- @usage cudnn.TemporalConvolution(3, 5, 3, 1, 1)
+--       :cuda() :forward(torch.CudaTensor(2, 4, 3):fill(1)):size() --> 2x4x5
 
 return TemporalConvolution

@@ -30,7 +30,7 @@ algorithms.add(VolumetricConvolution)
 -- @function cudnn.VolumetricConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x T x H x W -> (N x) nOutputPlane x T' x H' x W'
--- @usage cudnn.VolumetricConvolution(2, 4, 1, 1, 1):cuda():forward(torch.CudaTensor(1, 2, 3, 3,
---    3):fill(1)):size() --> 1x4x3x3x3
+-- @usage cudnn.VolumetricConvolution(2, 4, 1, 1, 1)
+--       :cuda() :forward(torch.CudaTensor(1, 2, 3, 3, 3):fill(1)):size() --> 1x4x3x3x3
 
 return VolumetricConvolution

@@ -41,7 +41,7 @@ end
 -- @function cudnn.VolumetricCrossEntropyCriterion
 -- @as cudnn
 -- @return a criterion; forward: N x C x T x H x W and N x T x H x W classes -> a number
--- @usage cudnn.VolumetricCrossEntropyCriterion():cuda():forward(torch.CudaTensor(1, 2, 1, 1,
---    1):fill(0), torch.CudaTensor(1, 1, 1, 1):fill(2)) --> 0.6931
+-- @usage cudnn.VolumetricCrossEntropyCriterion():cuda():forward(torch.CudaTensor(1, 2, 1,
+--       1, 1):fill(0), torch.CudaTensor(1, 1, 1, 1):fill(2)) --> 0.6931
 
 return VolumetricCrossEntropyCriterion

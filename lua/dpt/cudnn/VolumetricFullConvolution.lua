@@ -13,7 +13,7 @@ algorithms.add(VolumetricFullConvolution)
 -- @function cudnn.VolumetricFullConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x T x H x W -> (N x) nOutputPlane x T' x H' x W'
--- @usage cudnn.VolumetricFullConvolution(1, 2, 2, 2, 2, 2, 2, 2):cuda():forward(torch.CudaTensor(1,
---    1, 2, 2, 2):fill(1)):size() --> 1x2x4x4x4
+-- @usage cudnn.VolumetricFullConvolution(1, 2, 2, 2, 2, 2, 2, 2)
+--       :cuda() :forward(torch.CudaTensor(1, 1, 2, 2, 2):fill(1)):size() --> 1x2x4x4x4
 
 return VolumetricFullConvolution

@@ -12,7 +12,7 @@ VolumetricLogSoftMax.inner = 'SpatialLogSoftMax'
 -- @function cudnn.VolumetricLogSoftMax
 -- @as cudnn
 -- @return a module; forward: N x C x T x H x W -> the same size
--- @usage cudnn.VolumetricLogSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1, 1):fill(1)) -->
---    [-0.6931 -0.6931]
+-- @usage cudnn.VolumetricLogSoftMax()
+--       :cuda() :forward(torch.CudaTensor(1, 2, 1, 1, 1):fill(1)) --> [-0.6931 -0.6931]
 
 return VolumetricLogSoftMax

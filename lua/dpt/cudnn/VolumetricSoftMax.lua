@@ -46,7 +46,7 @@ end
 -- @as cudnn
 -- @also cudnn.VolumetricSoftMax.inner
 -- @return a module; forward: N x C x T x H x W -> the same size
--- @usage cudnn.VolumetricSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1, 1):fill(1)) --> [0.5
---    0.5]
+-- @usage cudnn.VolumetricSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1, 1):fill(1))
+--    --> [0.5 0.5]
 
 return VolumetricSoftMax

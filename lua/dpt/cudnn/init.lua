@@ -77,7 +77,8 @@ class.packages.cudnn = cudnn
 -- @function cudnn.BatchNormalization
 -- @as cudnn
 -- @return a module; forward: N x C -> N x C
--- @usage cudnn.BatchNormalization(3):cuda():forward(torch.CudaTensor(4, 3):normal()):size() --> 4x3
+-- @usage cudnn.BatchNormalization(3):cuda():forward(torch.CudaTensor(4, 3):normal()):size()
+--    --> 4x3
 for name in same:gmatch '%S+' do
    cudnn[name] = class.declare('cudnn.' .. name, 'nn.' .. name, 'dpt.cudnn.' .. name, false,
       function() torch.class('cudnn.' .. name, 'nn.' .. name) end)
@@ -150,44 +151,44 @@ end
 -- @function cudnn.SpatialBatchNormalization
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> the same size
--- @usage cudnn.SpatialBatchNormalization(2):cuda():forward(torch.CudaTensor(3, 2, 4,
---    4):normal()):size() --> 3x2x4x4
+-- @usage cudnn.SpatialBatchNormalization(2)
+--       :cuda() :forward(torch.CudaTensor(3, 2, 4, 4):normal()):size() --> 3x2x4x4
 
 --- nn.VolumetricBatchNormalization under cuDNN's name: planes of volumes to mean 0 and variance 1.
 -- @function cudnn.VolumetricBatchNormalization
 -- @as cudnn
 -- @return a module; forward: N x C x T x H x W -> the same size
--- @usage cudnn.VolumetricBatchNormalization(2):cuda():forward(torch.CudaTensor(3, 2, 2, 2,
---    2):normal()):size() --> 3x2x2x2x2
+-- @usage cudnn.VolumetricBatchNormalization(2)
+--       :cuda() :forward(torch.CudaTensor(3, 2, 2, 2, 2):normal()):size() --> 3x2x2x2x2
 
 --- nn.SpatialCrossMapLRN under cuDNN's name: elements by what is at their place in neighbouring
 -- planes.
 -- @function cudnn.SpatialCrossMapLRN
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> the same size
--- @usage cudnn.SpatialCrossMapLRN(3):cuda():forward(torch.CudaTensor(1, 4, 2, 2):fill(1)):size()
---    --> 1x4x2x2
+-- @usage cudnn.SpatialCrossMapLRN(3):cuda()
+--       :forward(torch.CudaTensor(1, 4, 2, 2):fill(1)) :size() --> 1x4x2x2
 
 --- nn.SpatialMaxPooling under cuDNN's name: the largest element of each window.
 -- @function cudnn.SpatialMaxPooling
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> N x C x H' x W'
--- @usage cudnn.SpatialMaxPooling(2, 2, 2, 2):cuda():forward(torch.CudaTensor{{{1, 2}, {3, 4}}}) -->
---    [4]
+-- @usage cudnn.SpatialMaxPooling(2, 2, 2, 2)
+--       :cuda() :forward(torch.CudaTensor{{{1, 2}, {3, 4}}}) --> [4]
 
 --- nn.VolumetricMaxPooling under cuDNN's name: the largest element of each window of a volume.
 -- @function cudnn.VolumetricMaxPooling
 -- @as cudnn
 -- @return a module; forward: N x C x T x H x W -> N x C x T' x H' x W'
--- @usage cudnn.VolumetricMaxPooling(2, 2, 2):cuda():forward(torch.CudaTensor(1, 1, 2, 2,
---    2):fill(3)) --> [3]
+-- @usage cudnn.VolumetricMaxPooling(2, 2, 2)
+--       :cuda() :forward(torch.CudaTensor(1, 1, 2, 2, 2):fill(3)) --> [3]
 
 --- nn.VolumetricAveragePooling under cuDNN's name: the mean of each window of a volume.
 -- @function cudnn.VolumetricAveragePooling
 -- @as cudnn
 -- @return a module; forward: N x C x T x H x W -> N x C x T' x H' x W'
--- @usage cudnn.VolumetricAveragePooling(2, 2, 2):cuda():forward(torch.CudaTensor(1, 1, 2, 2,
---    2):fill(5)) --> [5]
+-- @usage cudnn.VolumetricAveragePooling(2, 2, 2)
+--       :cuda() :forward(torch.CudaTensor(1, 1, 2, 2, 2):fill(5)) --> [5]
 
 --- nn.ReLU under cuDNN's name: 0 instead of what is negative.
 -- @function cudnn.ReLU
@@ -223,14 +224,15 @@ end
 -- @function cudnn.SpatialSoftMax
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> the same size
--- @usage cudnn.SpatialSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1)) --> [0.5 0.5]
+-- @usage cudnn.SpatialSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1))
+--    --> [0.5 0.5]
 
 --- nn.SpatialLogSoftMax under cuDNN's name: planes become logarithms of shares at each place.
 -- @function cudnn.SpatialLogSoftMax
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> the same size
--- @usage cudnn.SpatialLogSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1)) -->
---    [-0.6931 -0.6931]
+-- @usage cudnn.SpatialLogSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1))
+--    --> [-0.6931 -0.6931]
 
 --- Whether an algorithm may take any amount of memory.
 -- @field cudnn.fastest

@@ -26,8 +26,10 @@ return function(cutorch, optionalDevice)
    -- @param seed number: a whole number
    -- @param device? number: from 1 on (the current one)
    -- @return nothing
-   -- @usage (function() cutorch.manualSeed(3) local a = torch.CudaTensor(2):uniform()
-   --    cutorch.manualSeed(3) return torch.equal(a, torch.CudaTensor(2):uniform()) end)() --> true
+   -- @usage cutorch.manualSeed(3)
+   --    local a = torch.CudaTensor(2):uniform()
+   --    cutorch.manualSeed(3)
+   --    return torch.equal(a, torch.CudaTensor(2):uniform()) --> true
    function cutorch.manualSeed(seed, device)
       lib.device_manual_seed(optionalDevice('manualSeed', device), toSeed('manualSeed', seed))
    end
@@ -37,7 +39,7 @@ return function(cutorch, optionalDevice)
    -- @as cutorch
    -- @param seed number: a whole number
    -- @return nothing
-   -- @usage (function() cutorch.manualSeedAll(7) return cutorch.initialSeed(2) end)() --> 7
+   -- @usage cutorch.manualSeedAll(7) return cutorch.initialSeed(2) --> 7
    function cutorch.manualSeedAll(seed)
       seed = toSeed('manualSeedAll', seed)
       for i = 1, cutorch.getDeviceCount() do lib.device_manual_seed(i, seed) end
@@ -48,7 +50,7 @@ return function(cutorch, optionalDevice)
    -- @as cutorch
    -- @param device? number: from 1 on (the current one)
    -- @return the seed
-   -- @usage (function() local s = cutorch.seed() return cutorch.initialSeed() == s end)() --> true
+   -- @usage local s = cutorch.seed() return cutorch.initialSeed() == s --> true
    function cutorch.seed(device)
       lib.device_seed(optionalDevice('seed', device), seedSlot)
       return tonumber(seedSlot[0])
@@ -58,8 +60,7 @@ return function(cutorch, optionalDevice)
    -- @function cutorch.seedAll
    -- @as cutorch
    -- @return nothing
-   -- @usage (function() cutorch.seedAll() return cutorch.initialSeed(1) ~= cutorch.initialSeed(2)
-   --    end)() --> true
+   -- @usage cutorch.seedAll() return cutorch.initialSeed(1) ~= cutorch.initialSeed(2) --> true
    function cutorch.seedAll()
       for i = 1, cutorch.getDeviceCount() do lib.device_seed(i, seedSlot) end
    end
@@ -69,7 +70,7 @@ return function(cutorch, optionalDevice)
    -- @as cutorch
    -- @param device? number: from 1 on (the current one)
    -- @return a number
-   -- @usage (function() cutorch.manualSeed(12, 1) return cutorch.initialSeed(1) end)() --> 12
+   -- @usage cutorch.manualSeed(12, 1) return cutorch.initialSeed(1) --> 12
    function cutorch.initialSeed(device)
       lib.device_initial_seed(optionalDevice('initialSeed', device), seedSlot)
       return tonumber(seedSlot[0])
@@ -93,8 +94,10 @@ return function(cutorch, optionalDevice)
    -- @param state ByteTensor: what getRNGState returned
    -- @param device? number: from 1 on (the current one)
    -- @return nothing
-   -- @usage (function() local s = cutorch.getRNGState() local a = torch.CudaTensor(2):normal()
-   --    cutorch.setRNGState(s) return torch.equal(a, torch.CudaTensor(2):normal()) end)() --> true
+   -- @usage local s = cutorch.getRNGState()
+   --    local a = torch.CudaTensor(2):normal()
+   --    cutorch.setRNGState(s)
+   --    return torch.equal(a, torch.CudaTensor(2):normal()) --> true
    function cutorch.setRNGState(state, device)
       if not torch.isTensor(state) then
          fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState returned",
@@ -122,9 +125,10 @@ return function(cutorch, optionalDevice)
    -- @follows PyTorch's torch.cuda.set_rng_state_all
    -- @param states table: what getRNGStateAll returned
    -- @return nothing
-   -- @usage (function() local s = cutorch.getRNGStateAll() local a = torch.CudaTensor(1):uniform()
-   --    cutorch.setRNGStateAll(s) return torch.equal(a, torch.CudaTensor(1):uniform()) end)() -->
-   --    true
+   -- @usage local s = cutorch.getRNGStateAll()
+   --    local a = torch.CudaTensor(1):uniform()
+   --    cutorch.setRNGStateAll(s)
+   --    return torch.equal(a, torch.CudaTensor(1):uniform()) --> true
    function cutorch.setRNGStateAll(states)
       local count = cutorch.getDeviceCount()
       if type(states) ~= 'table' or #states ~= count then

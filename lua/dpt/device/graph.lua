@@ -38,8 +38,10 @@ return function(cutorch)
    -- @param ...? any: what it is called with
    -- @return a function: replays it and returns what f returned, with its tensors as they are
    --    afterwards
-   -- @usage (function() local x = torch.CudaTensor(2):fill(1) local g = cutorch.graph(function()
-   --    return x:add(1) end) g() return g() end)() --> [3 3]
+   -- @usage local x = torch.CudaTensor(2):fill(1)
+   --    local g = cutorch.graph(function() return x:add(1) end)
+   --    g()
+   --    return g() --> [3 3]
    function cutorch.graph(f, ...)
       if type(f) ~= 'function' and not (getmetatable(f) or {}).__call then
          fail('cutorch.graph: got %s, wanted a function', torch.type(f))

@@ -135,9 +135,10 @@ end
 -- @param to number: the device that is read
 -- @param on boolean: whether it may
 -- @return nothing
--- @usage (function() cutorch.setPeerToPeerAccess(1, 2, false) local may =
---    cutorch.getPeerToPeerAccess(1, 2) cutorch.setPeerToPeerAccess(1, 2, true) return may end)()
---    --> false
+-- @usage cutorch.setPeerToPeerAccess(1, 2, false)
+--    local may = cutorch.getPeerToPeerAccess(1, 2)
+--    cutorch.setPeerToPeerAccess(1, 2, true)
+--    return may --> false
 function cutorch.setPeerToPeerAccess(from, to, on)
    local fn = 'setPeerToPeerAccess'
    lib.peer_set(peer(fn, 'from', from), peer(fn, 'to', to), on and 1 or 0)
@@ -156,9 +157,11 @@ function cutorch.getKernelPeerToPeerAccess() return C.dpt_peer_kernels_get() ~= 
 -- @as cutorch
 -- @param on boolean: whether they may
 -- @return nothing
--- @usage (function() local x = cutorch.withDevice(2, torch.CudaTensor, 2):fill(1)
---    cutorch.setKernelPeerToPeerAccess(true) local y = torch.CudaTensor(2):fill(1):add(x)
---    cutorch.setKernelPeerToPeerAccess(false) return y end)() --> [2 2]
+-- @usage local x = cutorch.withDevice(2, torch.CudaTensor, 2):fill(1)
+--    cutorch.setKernelPeerToPeerAccess(true)
+--    local y = torch.CudaTensor(2):fill(1):add(x)
+--    cutorch.setKernelPeerToPeerAccess(false)
+--    return y --> [2 2]
 function cutorch.setKernelPeerToPeerAccess(on) lib.peer_kernels_set(on and 1 or 0) end
 
 local function versions()
@@ -330,7 +333,7 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @as cutorch
 -- @param device number: from 1 on
 -- @return nothing
--- @usage (function() cutorch.setDevice(1) return cutorch.getDevice() end)() --> 1
+-- @usage cutorch.setDevice(1) return cutorch.getDevice() --> 1
 
 --- Calls a function with another device as the current one.
 -- @function cutorch.withDevice
@@ -345,15 +348,17 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @function cutorch.synchronize
 -- @as cutorch
 -- @return nothing
--- @usage (function() local t = torch.CudaTensor(2):fill(3) cutorch.synchronize() return t
---    end)() --> [3 3]
+-- @usage local t = torch.CudaTensor(2):fill(3)
+--    cutorch.synchronize()
+--    return t --> [3 3]
 
 --- Waits for all work of all devices.
 -- @function cutorch.synchronizeAll
 -- @as cutorch
 -- @return nothing
--- @usage (function() local t = torch.CudaTensor(1):fill(4) cutorch.synchronizeAll() return t
---    end)() --> [4]
+-- @usage local t = torch.CudaTensor(1):fill(4)
+--    cutorch.synchronizeAll()
+--    return t --> [4]
 
 --- What a device is.
 -- @function cutorch.getDeviceProperties
@@ -381,7 +386,7 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
 -- @return nothing
--- @usage (function() cutorch.resetPeakMemory(1) return true end)() --> true
+-- @usage cutorch.resetPeakMemory(1) return true --> true
 
 --- Gives a device no more memory than so many bytes.
 -- @function cutorch.setMemoryLimit
@@ -389,13 +394,13 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @param device number: from 1 on
 -- @param bytes number: 0: none
 -- @return nothing
--- @usage (function() cutorch.setMemoryLimit(1, 0) return true end)() --> true
+-- @usage cutorch.setMemoryLimit(1, 0) return true --> true
 
 --- Returns memory that is kept for later tensors to the system.
 -- @function cutorch.emptyCache
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
 -- @return nothing
--- @usage (function() cutorch.emptyCache() return true end)() --> true
+-- @usage cutorch.emptyCache() return true --> true
 
 return cutorch

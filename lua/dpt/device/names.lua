@@ -13,8 +13,8 @@ local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 -- @also cutorch.toCudaUVATensor()
 -- @also cutorch.toFloatUVATensor()
 -- @return nothing
--- @usage select(2, pcall(cutorch.createFloatUVATensor, 2)):find 'createCudaHostTensor' ~= nil -->
---    true
+-- @usage select(2, pcall(cutorch.createFloatUVATensor, 2)) :find 'createCudaHostTensor' ~=
+--       nil --> true
 local absent = {
    test = "Torch7's own tests are not part of dpt; scripts/test in its repository runs dpt's",
    createFloatUVATensor = 'dpt has no managed memory: use createCudaHostTensor (page-locked)',
@@ -33,8 +33,11 @@ end
 -- @also cutorch.reserveSparseHandles()
 -- @param n number: from 1 on
 -- @return nothing
--- @usage (function() cutorch.reserveBlasHandles(2) cutorch.setBlasHandle(2) local n =
---    cutorch.getBlasHandle() cutorch.setBlasHandle(1) return n end)() --> 2
+-- @usage cutorch.reserveBlasHandles(2)
+--    cutorch.setBlasHandle(2)
+--    local n = cutorch.getBlasHandle()
+--    cutorch.setBlasHandle(1)
+--    return n --> 2
 
 return function(cutorch, whole)
    -- Which handle of a library computes is dpt's own affair; the numbers are kept as set.
@@ -91,8 +94,10 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param on boolean: whether they may
    -- @return nothing
-   -- @usage (function() cutorch.setTF32(true) local on = cutorch.getTF32() cutorch.setTF32(false)
-   --    return on end)() --> true
+   -- @usage cutorch.setTF32(true)
+   --    local on = cutorch.getTF32()
+   --    cutorch.setTF32(false)
+   --    return on --> true
    function cutorch.setTF32(on) C.dpt_tf32_set(on and 1 or 0) end
 
    --- Whether products may be rounded to TF32.

@@ -31,8 +31,7 @@ return function(cutorch, whole)
    -- @param n number: how many at least
    -- @param nonblocking? boolean: true: the new ones are not ordered with the default stream
    -- @return nothing
-   -- @usage (function() cutorch.reserveStreams(2) return cutorch.getNumStreams() >= 2 end)() -->
-   --    true
+   -- @usage cutorch.reserveStreams(2) return cutorch.getNumStreams() >= 2 --> true
    function cutorch.reserveStreams(n, nonblocking)
       lib.stream_reserve(whole('reserveStreams', 'n', n), nonblocking and 1 or 0)
    end
@@ -52,15 +51,18 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param stream number: from 1; 0: the default one
    -- @return nothing
-   -- @usage (function() cutorch.reserveStreams(1) cutorch.setStream(1) local s =
-   --    cutorch.getStream() cutorch.setStream(0) return s end)() --> 1
+   -- @usage cutorch.reserveStreams(1)
+   --    cutorch.setStream(1)
+   --    local s = cutorch.getStream()
+   --    cutorch.setStream(0)
+   --    return s --> 1
    function cutorch.setStream(stream) lib.stream_set(0, streamNumber('setStream', stream)) end
 
    --- Makes the default stream of each device the current one of this thread.
    -- @function cutorch.setDefaultStream
    -- @as cutorch
    -- @return nothing
-   -- @usage (function() cutorch.setDefaultStream() return cutorch.getStream() end)() --> 0
+   -- @usage cutorch.setDefaultStream() return cutorch.getStream() --> 0
    function cutorch.setDefaultStream() lib.stream_set(0, 0) end
 
    --- The stream on which this thread's work is queued.
@@ -78,8 +80,9 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param stream number: from 1; 0: the default one
    -- @return nothing
-   -- @usage (function() local t = torch.CudaTensor(2):fill(6) cutorch.streamSynchronize(0) return t
-   --    end)() --> [6 6]
+   -- @usage local t = torch.CudaTensor(2):fill(6)
+   --    cutorch.streamSynchronize(0)
+   --    return t --> [6 6]
    function cutorch.streamSynchronize(stream)
       lib.stream_synchronize(0, streamNumber('streamSynchronize', stream))
    end
@@ -111,8 +114,10 @@ return function(cutorch, whole)
    -- @param stream number: the one that waits
    -- @param streams table: a list of those that it waits for
    -- @return nothing
-   -- @usage (function() cutorch.reserveStreams(2) cutorch.streamWaitFor(1, {0, 2})
-   --    cutorch.streamSynchronize(1) return true end)() --> true
+   -- @usage cutorch.reserveStreams(2)
+   --    cutorch.streamWaitFor(1, {0, 2})
+   --    cutorch.streamSynchronize(1)
+   --    return true --> true
    function cutorch.streamWaitFor(stream, streams)
       local events = {}
       record('streamWaitFor', events, 0, streams)
@@ -126,8 +131,10 @@ return function(cutorch, whole)
    -- @param stream number: the one that waits
    -- @param devices table: device -> list of its streams that are waited for
    -- @return nothing
-   -- @usage (function() cutorch.reserveStreams(1) cutorch.streamWaitForMultiDevice(1, 1, {[2] =
-   --    {0}}) cutorch.streamSynchronize(1) return true end)() --> true
+   -- @usage cutorch.reserveStreams(1)
+   --    cutorch.streamWaitForMultiDevice(1, 1, {[2] = {0}})
+   --    cutorch.streamSynchronize(1)
+   --    return true --> true
    function cutorch.streamWaitForMultiDevice(device, stream, devices)
       local fn = 'streamWaitForMultiDevice'
       device = whole(fn, 'device', device)
@@ -139,8 +146,10 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param streams table: a list of streams
    -- @return nothing
-   -- @usage (function() cutorch.reserveStreams(2) cutorch.streamBarrier{1, 2} cutorch.synchronize()
-   --    return true end)() --> true
+   -- @usage cutorch.reserveStreams(2)
+   --    cutorch.streamBarrier{1, 2}
+   --    cutorch.synchronize()
+   --    return true --> true
    function cutorch.streamBarrier(streams)
       local events = {}
       record('streamBarrier', events, 0, streams)
@@ -152,8 +161,10 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param devices table: device -> list of its streams
    -- @return nothing
-   -- @usage (function() cutorch.reserveStreams(1) cutorch.streamBarrierMultiDevice{{0, 1}, {1}}
-   --    cutorch.synchronizeAll() return true end)() --> true
+   -- @usage cutorch.reserveStreams(1)
+   --    cutorch.streamBarrierMultiDevice{{0, 1}, {1}}
+   --    cutorch.synchronizeAll()
+   --    return true --> true
    function cutorch.streamBarrierMultiDevice(devices)
       local events = recordAll('streamBarrierMultiDevice', devices)
       for device, streams in pairs(devices) do
@@ -177,9 +188,14 @@ return function(cutorch, whole)
    -- @function cutorch.Event:waitOn
    -- @as cutorch
    -- @return nothing
-   -- @usage (function() local t, e = torch.CudaTensor(1):fill(5), cutorch.Event()
-   --    cutorch.reserveStreams(1) cutorch.setStream(1) e:waitOn() t:add(1) cutorch.setStream(0)
-   --    cutorch.streamBarrier{0, 1} return t end)() --> [6]
+   -- @usage local t, e = torch.CudaTensor(1):fill(5), cutorch.Event()
+   --    cutorch.reserveStreams(1)
+   --    cutorch.setStream(1)
+   --    e:waitOn()
+   --    t:add(1)
+   --    cutorch.setStream(0)
+   --    cutorch.streamBarrier{0, 1}
+   --    return t --> [6]
    function Event:waitOn()
       lib.stream_wait_event(0, -1, self.event)
    end
@@ -189,8 +205,10 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param milliseconds number: how long
    -- @return nothing
-   -- @usage (function() local before = torch.tic() cutorch.streamSleep(2) cutorch.synchronize()
-   --    return torch.toc(before) >= 0.002 end)() --> true
+   -- @usage local before = torch.tic()
+   --    cutorch.streamSleep(2)
+   --    cutorch.synchronize()
+   --    return torch.toc(before) >= 0.002 --> true
    function cutorch.streamSleep(milliseconds)
       if type(milliseconds) ~= 'number' or milliseconds < 0 then
          fail('streamSleep: got %s, wanted a number of milliseconds', milliseconds)

@@ -83,7 +83,7 @@ end
 -- @function distributed.group:size
 -- @as distributed
 -- @return a number
--- @usage (function() local g = require('dpt').distributed.group{0} return g:size() end)() --> 1
+-- @usage local g = require('dpt').distributed.group{0} return g:size() --> 1
 function Group:size() return (select(2, about(self.number))) end
 
 local function groupNumber(fn, group)
@@ -126,8 +126,7 @@ function Handle:done() return C.dpt_collective_done(self.number) ~= 0 end
 -- @function distributed.handle:wait
 -- @as distributed
 -- @return the handle
--- @usage (function() local h = require('dpt').distributed.barrier() return h:wait() == h end)() -->
---    true
+-- @usage local h = require('dpt').distributed.barrier() return h:wait() == h --> true
 function Handle:wait()
    lib.collective_wait(self.number)
    return self
@@ -192,8 +191,9 @@ end
 -- @param part tensor: of the same size on all ranks; or a list of them, with a list as out
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (function() local out = torch.Tensor(1, 2) require('dpt').distributed.allGather(out,
---    torch.Tensor{3, 4}):wait() return out end)() --> [3 4]
+-- @usage local out = torch.Tensor(1, 2)
+--    require('dpt').distributed.allGather(out, torch.Tensor{3, 4}):wait()
+--    return out --> [3 4]
 function distributed.allGather(out, part, group)
    local _, n = groupRank('allGather', group)
    return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil,
@@ -208,8 +208,9 @@ end
 -- @param op? string: as for allReduce
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (function() local part = torch.Tensor(2) require('dpt').distributed.reduceScatter(part,
---    torch.Tensor{5, 6}):wait() return part end)() --> [5 6]
+-- @usage local part = torch.Tensor(2)
+--    require('dpt').distributed.reduceScatter(part, torch.Tensor{5, 6}):wait()
+--    return part --> [5 6]
 function distributed.reduceScatter(part, whole, op, group)
    local _, n = groupRank('reduceScatter', group)
    return onTensors(C.DPT_RANKS_REDUCE_SCATTER, 'reduceScatter', whole, part,
@@ -224,8 +225,9 @@ end
 -- @param root? number: who gets them (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (function() local out = torch.Tensor(1) require('dpt').distributed.gather(out,
---    torch.Tensor{8}):wait() return out end)() --> [8]
+-- @usage local out = torch.Tensor(1)
+--    require('dpt').distributed.gather(out, torch.Tensor{8}):wait()
+--    return out --> [8]
 function distributed.gather(out, part, root, group)
    local _, n = groupRank('gather', group)
    return onTensors(C.DPT_RANKS_GATHER, 'gather', part, out, {input = 1, output = n}, root or 0,
@@ -240,8 +242,9 @@ end
 -- @param root? number: whose parts they are (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (function() local part = torch.Tensor(1) require('dpt').distributed.scatter(part,
---    torch.Tensor{9}):wait() return part end)() --> [9]
+-- @usage local part = torch.Tensor(1)
+--    require('dpt').distributed.scatter(part, torch.Tensor{9}):wait()
+--    return part --> [9]
 function distributed.scatter(part, whole, root, group)
    local _, n = groupRank('scatter', group)
    return onTensors(C.DPT_RANKS_SCATTER, 'scatter', whole, part, {input = n, output = 1}, root or 0,
@@ -284,7 +287,8 @@ end
 -- @param n number: how many rows there are
 -- @param options? table: batch = rows of a batch over all ranks (n), shuffle (true), seed (0)
 -- @return a sampler
--- @usage require('dpt').distributed.sampler(4, {batch = 2, shuffle = false}):next() --> [1 2], 0, 2
+-- @usage require('dpt').distributed.sampler(4, {batch = 2, shuffle = false}):next()
+--    --> [1 2], 0, 2
 function distributed.sampler(n, options)
    return Sampler.new(n, options, distributed.rank(), distributed.size())
 end
@@ -298,9 +302,13 @@ end
 -- @param options? table: threads (2), ahead = batches under way (2 for each thread), device (the
 --    current one; 0: host memory), init = function(i), called in worker i before
 -- @return a loader
--- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(2, {shuffle
---    = false}), function(rows) return rows:double() * 10 end, {threads = 1, device = 0}) local x =
---    l:next() l:close() return x end)() --> [10 20]
+-- @usage local d = require('dpt').distributed
+--    local l = d.loader(d.sampler(2, {shuffle = false}), function(rows)
+--       return rows:double() * 10
+--    end, {threads = 1, device = 0})
+--    local x = l:next()
+--    l:close()
+--    return x --> [10 20]
 function distributed.loader(sampler, make, options) return Loader.new(sampler, make, options) end
 
 -- ---- Lua values ----
@@ -373,7 +381,7 @@ end
 -- @as distributed
 -- @param group? group: of ranks (all)
 -- @return nothing
--- @usage (function() require('dpt').distributed.barrier() return true end)() --> true
+-- @usage require('dpt').distributed.barrier() return true --> true
 
 --- Every rank gets the sum of all ranks' elements, in place.
 -- @function distributed.allReduce
@@ -382,8 +390,9 @@ end
 -- @param op? string: 'sum', 'mean', 'min' or 'max'
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (function() local t = torch.ones(2) require('dpt').distributed.allReduce(t):wait()
---    return t end)() --> [1 1]
+-- @usage local t = torch.ones(2)
+--    require('dpt').distributed.allReduce(t):wait()
+--    return t --> [1 1]
 
 --- All ranks get the root's elements, in place.
 -- @function distributed.broadcast
@@ -392,8 +401,9 @@ end
 -- @param root? number: whose elements these are (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (function() local t = torch.ones(2) require('dpt').distributed.broadcast(t):wait()
---    return t end)() --> [1 1]
+-- @usage local t = torch.ones(2)
+--    require('dpt').distributed.broadcast(t):wait()
+--    return t --> [1 1]
 
 --- The root gets the sum; the others' elements are undefined afterwards.
 -- @function distributed.reduce
@@ -403,8 +413,9 @@ end
 -- @param op? string: as for allReduce
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (function() local t = torch.ones(3) require('dpt').distributed.reduce(t):wait() return
---    t end)() --> [1 1 1]
+-- @usage local t = torch.ones(3)
+--    require('dpt').distributed.reduce(t):wait()
+--    return t --> [1 1 1]
 
 --- Every rank gets each rank's Lua value.
 -- @function distributed.allGatherValue

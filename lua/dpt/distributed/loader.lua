@@ -97,9 +97,14 @@ end
 -- @function distributed.loader:next
 -- @as distributed
 -- @return what `make` returned, on the device
--- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(2, {batch =
---    1, shuffle = false}), function(rows) return rows end, {threads = 1, device = 0}) l:next()
---    local x = l:next() l:close() return x end)() --> [2]
+-- @usage local d = require('dpt').distributed
+--    local l = d.loader(d.sampler(2, {batch = 1, shuffle = false}), function(rows)
+--       return rows
+--    end, {threads = 1, device = 0})
+--    l:next()
+--    local x = l:next()
+--    l:close()
+--    return x --> [2]
 function Loader:next()
    if not self.pool then fail('%s: it was closed', NAME) end
    fill(self)
@@ -120,18 +125,26 @@ end
 -- @function distributed.loader:epoch
 -- @as distributed
 -- @return what a for loop takes
--- @usage (function() local d, n = require('dpt').distributed, 0 local l = d.loader(d.sampler(3,
---    {batch = 1}), function(rows) return rows end, {threads = 1, device = 0}) for x in l:epoch() do
---    n = n + 1 end l:close() return n end)() --> 3
+-- @usage local d, n = require('dpt').distributed, 0
+--    local l = d.loader(d.sampler(3, {batch = 1}), function(rows)
+--       return rows
+--    end, {threads = 1, device = 0})
+--    for x in l:epoch() do n = n + 1 end
+--    l:close()
+--    return n --> 3
 function Loader:epoch() return self.next, self end
 
 --- Where it is, as a table that can be saved; a sampler's and a loader's load take it.
 -- @function distributed.loader:state
 -- @as distributed
 -- @return a table
--- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(3),
---    function(rows) return rows end, {threads = 1, device = 0}) local p = l:state().position
---    l:close() return p end)() --> 0
+-- @usage local d = require('dpt').distributed
+--    local l = d.loader(d.sampler(3), function(rows)
+--       return rows
+--    end, {threads = 1, device = 0})
+--    local p = l:state().position
+--    l:close()
+--    return p --> 0
 function Loader:state() return self.current end
 
 -- Awaits what is under way, and forgets it.
@@ -147,9 +160,15 @@ end
 -- @as distributed
 -- @param state table: what state() returned
 -- @return the loader
--- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(2, {batch =
---    1, shuffle = false}), function(rows) return rows end, {threads = 1, device = 0}) local s =
---    l:state() l:next() local x = l:load(s):next() l:close() return x end)() --> [1]
+-- @usage local d = require('dpt').distributed
+--    local l = d.loader(d.sampler(2, {batch = 1, shuffle = false}), function(rows)
+--       return rows
+--    end, {threads = 1, device = 0})
+--    local s = l:state()
+--    l:next()
+--    local x = l:load(s):next()
+--    l:close()
+--    return x --> [1]
 function Loader:load(state)
    drop(self)
    self.sampler:load(state)
@@ -161,9 +180,12 @@ end
 -- @function distributed.loader:close
 -- @as distributed
 -- @return nothing
--- @usage (function() local d = require('dpt').distributed local l = d.loader(d.sampler(1),
---    function(rows) return rows end, {threads = 1, device = 0}) l:close() return (pcall(l.next, l))
---    end)() --> false
+-- @usage local d = require('dpt').distributed
+--    local l = d.loader(d.sampler(1), function(rows)
+--       return rows
+--    end, {threads = 1, device = 0})
+--    l:close()
+--    return (pcall(l.next, l)) --> false
 function Loader:close()
    if not self.pool then return end
    drop(self)

@@ -70,8 +70,9 @@ end
 -- @as distributed
 -- @return a LongTensor of this rank's rows; how many rows of the batch are those of ranks before
 --    this one; how many rows the batch has
--- @usage (function() local s = require('dpt').distributed.sampler(3, {shuffle = false, batch = 2})
---    s:next() return s:next() end)() --> [3], 0, 1
+-- @usage local s = require('dpt').distributed.sampler(3, {shuffle = false, batch = 2})
+--    s:next()
+--    return s:next() --> [3], 0, 1
 function Sampler:next()
    local order = orderOf(self)
    local total = math.min(self.batch, self.n - self.position)
@@ -92,8 +93,11 @@ end
 -- @function distributed.sampler:epoch
 -- @as distributed
 -- @return what a for loop takes
--- @usage (function() local n = 0 for rows in require('dpt').distributed.sampler(5, {batch =
---    2}):epoch() do n = n + rows:nElement() end return n end)() --> 5
+-- @usage local n = 0
+--    for rows in require('dpt').distributed.sampler(5, {batch = 2}):epoch() do
+--       n = n + rows:nElement()
+--    end
+--    return n --> 5
 function Sampler:epoch() return self.next, self end
 
 --- Where it is, as a table that can be saved.
@@ -111,8 +115,11 @@ end
 -- @as distributed
 -- @param state table: what state() returned
 -- @return the sampler
--- @usage (function() local s = require('dpt').distributed.sampler(4, {batch = 2, shuffle = false})
---    s:next() local state = s:state() s:next() return s:load(state):next() end)() --> [3 4], 0, 2
+-- @usage local s = require('dpt').distributed.sampler(4, {batch = 2, shuffle = false})
+--    s:next()
+--    local state = s:state()
+--    s:next()
+--    return s:load(state):next() --> [3 4], 0, 2
 function Sampler:load(state)
    if type(state) ~= 'table' or type(state.position) ~= 'number' then
       fail('%s: load wants what state() returned, got %s', NAME, torch.type(state))

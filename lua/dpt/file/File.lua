@@ -71,8 +71,8 @@ end
 -- @as file
 -- @also torch.File:ascii()
 -- @return the file
--- @usage torch.MemoryFile():binary():isBinary(), torch.MemoryFile():ascii():isBinary() --> true,
---    false
+-- @usage torch.MemoryFile():binary():isBinary(), torch.MemoryFile():ascii():isBinary()
+--    --> true, false
 for name, setting in pairs{binary = {'binary_', true}, ascii = {'binary_', false},
    autoSpacing = {'spacing_', true}, noAutoSpacing = {'spacing_', false},
    quiet = {'quiet_', true}, pedantic = {'quiet_', false}, clearError = {'error_', false},
@@ -116,8 +116,9 @@ function File.isBigEndianCPU() return not LITTLE end
 -- @as file
 -- @param size number: 4, 8, or 0 for 8
 -- @return the file
--- @usage (function() local f = torch.MemoryFile():binary():longSize(4) f:writeLong(1) return
---    #f:storage() end)() --> 5
+-- @usage local f = torch.MemoryFile():binary():longSize(4)
+--    f:writeLong(1)
+--    return #f:storage() --> 5
 function File:longSize(size)
    if size ~= 0 and size ~= 4 and size ~= 8 then
       fail('longSize: got %s, wanted 0, 4 or 8', tostring(size))
@@ -131,8 +132,11 @@ end
 -- @as file
 -- @param on boolean: true, as at first: what occurs twice is written once
 -- @return the file
--- @usage (function() local t, f = {1}, torch.MemoryFile():referenced(false) f:writeObject{t, t}
---    f:seek(1) local r = f:readObject() return r[1] == r[2] end)() --> false
+-- @usage local t, f = {1}, torch.MemoryFile():referenced(false)
+--    f:writeObject{t, t}
+--    f:seek(1)
+--    local r = f:readObject()
+--    return r[1] == r[2] --> false
 function File:referenced(on)
    self.force_ = not on
    return self
@@ -151,8 +155,9 @@ function File:isReferenced() return not self.force_ end
 -- @as file
 -- @param how? boolean: true, false or 'skip'; nil: as the file was opened
 -- @return the file
--- @usage (function() local f = torch.MemoryFile() f:writeObject(function() return 5 end) f:seek(1)
---    return pcall(f.readObject, f:allowFunctions(false)) end)() ~= true --> true
+-- @usage (function() local f = torch.MemoryFile() f:writeObject(function() return 5 end)
+--       f:seek(1) return pcall(f.readObject, f:allowFunctions(false)) end)() ~= true
+--    --> true
 function File:allowFunctions(how)
    if how ~= nil and type(how) ~= 'boolean' and how ~= 'skip' then
       fail("%s: functions are %s, wanted true, false or 'skip'", self.__typename, core.quote(how))
@@ -172,9 +177,14 @@ function File:noBuffer() return self end
 -- @function torch.File:synchronize
 -- @as file
 -- @return the file
--- @usage (function() local p = os.tmpname() local f = torch.DiskFile(p, 'w') f:writeInt(4)
---    f:synchronize() local v = torch.DiskFile(p):readInt() f:close() os.remove(p) return v end)()
---    --> 4
+-- @usage local p = os.tmpname()
+--    local f = torch.DiskFile(p, 'w')
+--    f:writeInt(4)
+--    f:synchronize()
+--    local v = torch.DiskFile(p):readInt()
+--    f:close()
+--    os.remove(p)
+--    return v --> 4
 function File:synchronize() return self end
 
 -- position ---------------------------------------------------------------------------------------
@@ -183,8 +193,9 @@ function File:synchronize() return self end
 -- @function torch.File:position
 -- @as file
 -- @return a number, from 1
--- @usage (function() local f = torch.MemoryFile():binary() f:writeInt(7) return f:position() end)()
---    --> 5
+-- @usage local f = torch.MemoryFile():binary()
+--    f:writeInt(7)
+--    return f:position() --> 5
 function File:position()
    self:_usable()
    return self:_position() + 1
@@ -195,8 +206,9 @@ end
 -- @as file
 -- @param position number: from 1 to one behind the last byte
 -- @return the file
--- @usage (function() local f = torch.MemoryFile() f:writeInt(7) return f:seek(1):position() end)()
---    --> 1
+-- @usage local f = torch.MemoryFile()
+--    f:writeInt(7)
+--    return f:seek(1):position() --> 1
 function File:seek(position)
    self:_usable()
    position = core.checkInteger('seek', 'position', position)
@@ -212,8 +224,10 @@ end
 -- @function torch.File:seekEnd
 -- @as file
 -- @return the file
--- @usage (function() local f = torch.MemoryFile():binary() f:writeInt(7) f:seek(1) return
---    f:seekEnd():position() end)() --> 5
+-- @usage local f = torch.MemoryFile():binary()
+--    f:writeInt(7)
+--    f:seek(1)
+--    return f:seekEnd():position() --> 5
 function File:seekEnd()
    self:_usable()
    self:_seek(self:_length())
@@ -224,7 +238,9 @@ end
 -- @function torch.File:close
 -- @as file
 -- @return nothing
--- @usage (function() local f = torch.MemoryFile() f:close() return f:isOpened() end)() --> false
+-- @usage local f = torch.MemoryFile()
+--    f:close()
+--    return f:isOpened() --> false
 function File:close()
    self:_usable()
    self.open_ = false
@@ -240,8 +256,10 @@ end
 -- @as file
 -- @param format string: '*l' or '*a'
 -- @return a string
--- @usage (function() local f = torch.MemoryFile() f:writeString('one\ntwo') f:seek(1) return
---    f:readString '*l', f:readString '*a' end)() --> one, two
+-- @usage local f = torch.MemoryFile()
+--    f:writeString('one\ntwo')
+--    f:seek(1)
+--    return f:readString '*l', f:readString '*a' --> one, two
 function File:readString(format)
    self:_usable 'read'
    local what = type(format) == 'string' and format:sub(1, 2)
@@ -296,15 +314,17 @@ File.__write, File.__read = notAnObject, notAnObject
 -- @as file
 -- @also torch.File:pedantic()
 -- @return the file
--- @usage (function() local f = torch.MemoryFile():quiet() f:readInt() return f:hasError() end)()
---    --> true
+-- @usage local f = torch.MemoryFile():quiet()
+--    f:readInt()
+--    return f:hasError() --> true
 
 --- Forgets what hasError tells.
 -- @function torch.File:clearError
 -- @as file
 -- @return the file
--- @usage (function() local f = torch.MemoryFile():quiet() f:readInt() return
---    f:clearError():hasError() end)() --> false
+-- @usage local f = torch.MemoryFile():quiet()
+--    f:readInt()
+--    return f:clearError():hasError() --> false
 
 --- The order of bytes of binary numbers from now on; at first it is the machine's.
 -- @function torch.File:bigEndianEncoding
@@ -312,7 +332,8 @@ File.__write, File.__read = notAnObject, notAnObject
 -- @also torch.File:littleEndianEncoding()
 -- @also torch.File:nativeEndianEncoding()
 -- @return the file
--- @usage (function() local f = torch.MemoryFile():binary():bigEndianEncoding() f:writeInt(1) return
---    f:storage() end)() --> 0x0x0x1x0
+-- @usage local f = torch.MemoryFile():binary():bigEndianEncoding()
+--    f:writeInt(1)
+--    return f:storage() --> 0x0x0x1x0
 
 return File

@@ -27,7 +27,8 @@ end
 -- @param n number: how many of them
 -- @param mode string: 'r', 'w' or 'rw'
 -- @return the file
--- @usage torch.MemoryFile.over(torch.CharStorage():string 'abcd', 2, 'r'):readString '*a' --> ab
+-- @usage torch.MemoryFile.over(torch.CharStorage():string 'abcd', 2, 'r'):readString '*a'
+--    --> ab
 MemoryFile.over = over
 
 --- torch.MemoryFile([mode]): new; (storage [, mode]): over a torch.CharStorage that ends with a 0.
@@ -107,8 +108,9 @@ end
 -- @function torch.MemoryFile:storage
 -- @as file
 -- @return a CharStorage
--- @usage (function() local f = torch.MemoryFile() f:writeString 'ab' return f:storage() end)() -->
---    97x98x0
+-- @usage local f = torch.MemoryFile()
+--    f:writeString 'ab'
+--    return f:storage() --> 97x98x0
 function MemoryFile:storage()
    self:_usable()
    lib.storage_resize(self.storage_.ptr_, self.size_ + 1)

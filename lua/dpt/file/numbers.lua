@@ -145,8 +145,10 @@ for name, kind in pairs(NAMES) do
    -- @also torch.File:readDouble()
    -- @param what? number: how many; or a storage of that type, which is filled
    -- @return a number; a storage of so many; how many were read into the storage
-   -- @usage (function() local f = torch.MemoryFile() f:writeFloat{1, 2.5} f:seek(1) return
-   --    f:readFloat(2) end)() --> 1x2.5
+   -- @usage local f = torch.MemoryFile()
+   --    f:writeFloat{1, 2.5}
+   --    f:seek(1)
+   --    return f:readFloat(2) --> 1x2.5
    File['read' .. name] = function(self, what)
       if what == nil and one then
          one[0] = 0
@@ -199,8 +201,10 @@ end
 -- @function torch.File:readBool
 -- @as file
 -- @return a boolean
--- @usage (function() local f = torch.MemoryFile() f:writeBool(true) f:seek(1) return f:readBool()
---    end)() --> true
+-- @usage local f = torch.MemoryFile()
+--    f:writeBool(true)
+--    f:seek(1)
+--    return f:readBool() --> true
 function File:readBool() return self:readInt() == 1 end
 
 --- Writes a boolean, as an int that is 1 or 0.
@@ -208,6 +212,8 @@ function File:readBool() return self:readInt() == 1 end
 -- @as file
 -- @param value boolean: what is written
 -- @return 1
--- @usage (function() local f = torch.MemoryFile() f:writeBool(false) f:seek(1) return f:readInt()
---    end)() --> 0
+-- @usage local f = torch.MemoryFile()
+--    f:writeBool(false)
+--    f:seek(1)
+--    return f:readInt() --> 0
 function File:writeBool(value) return self:writeInt(value and 1 or 0) end

@@ -29,8 +29,8 @@ local TOLD = {['nil'] = true, number = true, string = true, boolean = true}
 -- @as file
 -- @param value any: what is asked about
 -- @return a number; nil: it cannot be written
--- @usage torch.MemoryFile():isWritableObject 'text', torch.MemoryFile():isWritableObject(print) ==
---    nil --> 2, true
+-- @usage torch.MemoryFile():isWritableObject 'text', torch.MemoryFile()
+--       :isWritableObject(print) == nil --> 2, true
 function File:isWritableObject(value)
    local kind = type(value)
    if kind == 'nil' then return NIL end
@@ -105,8 +105,10 @@ File.plain = transient.plain
 -- @as file
 -- @param object table: an object of a class, whose method write calls this
 -- @return nothing
--- @usage (function() local f = torch.MemoryFile() f:writeFields(nn.MulConstant(3)) f:seek(1) return
---    f:readObject().constant_scalar end)() --> 3
+-- @usage local f = torch.MemoryFile()
+--    f:writeFields(nn.MulConstant(3))
+--    f:seek(1)
+--    return f:readObject().constant_scalar --> 3
 function File:writeFields(object)
    local fields = {}
    for k, v in next, transient.kept(object) do
@@ -184,8 +186,10 @@ end
 -- @param name? string: what error messages call it ('<?>')
 -- @param hook? function: gets a value, returns what is written instead
 -- @return the file
--- @usage (function() local f = torch.MemoryFile() f:writeObject{x = 'y'} f:seek(1) return
---    f:readObject() end)() --> {x=y}
+-- @usage local f = torch.MemoryFile()
+--    f:writeObject{x = 'y'}
+--    f:seek(1)
+--    return f:readObject() --> {x=y}
 function File:writeObject(value, name, hook)
    local outer = self.hook_
    if self.depth_ == 0 then self.root_, outer = name or '<?>', nil end
@@ -247,8 +251,11 @@ end
 -- @as file
 -- @param object table: gets the fields
 -- @return nothing
--- @usage (function() local f, t = torch.MemoryFile(), {} f:writeObject{a = 5} f:seek(1)
---    f:readFields(t) return t.a end)() --> 5
+-- @usage local f, t = torch.MemoryFile(), {}
+--    f:writeObject{a = 5}
+--    f:seek(1)
+--    f:readFields(t)
+--    return t.a --> 5
 function File:readFields(object)
    transient.unread[object] = true
    local fields = self:readObject()
@@ -326,8 +333,10 @@ end
 -- @function torch.File:readObject
 -- @as file
 -- @return the value that was written
--- @usage (function() local f = torch.MemoryFile() f:writeObject(torch.Tensor{8}) f:seek(1) return
---    f:readObject() end)() --> [8]
+-- @usage local f = torch.MemoryFile()
+--    f:writeObject(torch.Tensor{8})
+--    f:seek(1)
+--    return f:readObject() --> [8]
 function File:readObject()
    return guarded(readValue, self)
 end

@@ -19,7 +19,7 @@ local function parse(block)
    local entry, current = {param = {}, ['return'] = {}, raise = {}, usage = {}, also = {}}, nil
    local text = {}
    local function close()
-      local value = table.concat(text, ' ')
+      local value = table.concat(text, current == 'usage' and '\n' or ' ') -- lines of Lua stay
       if not current then entry.summary = value
       elseif REPEATED[current] then table.insert(entry[current], value)
       elseif SINGLE[current] then entry[current] = value
@@ -33,7 +33,7 @@ local function parse(block)
          close()
          current, line = tag, rest
       end
-      text[#text + 1] = line:match '^%s*(.*)$'
+      text[#text + 1] = current == 'usage' and line:gsub('^%s%s?%s?', '') or line:match '^%s*(.*)$'
    end
    close()
    entry['function'] = entry['function'] or entry.field
@@ -184,12 +184,14 @@ end
 --- What `? name` prints of an entry.
 function reference.text(entry)
    local lines = {reference.call(entry)}
-   for _, name in ipairs(entry.also) do lines[#lines + 1] = 'also ' .. name end
+   if #entry.also > 0 then
+      lines[#lines + 1] = wrap('also ' .. table.concat(entry.also, ', '), '', 90)
+   end
    lines[#lines + 1] = wrap(entry.summary, '  ', 90)
    for _, text in ipairs(entry.param) do lines[#lines + 1] = wrap(text, '    ', 88) end
    local function add(word, text) lines[#lines + 1] = wrap(word .. ' ' .. text, '  ', 90) end
    for _, text in ipairs(entry['return']) do add(entry.field and 'is' or 'returns', text) end
-   for _, text in ipairs(entry.raise) do add('raises', text) end
+   for _, text in ipairs(entry.field and {} or entry.raise) do add('raises', text) end
    if entry.follows then add('follows', entry.follows) end
    for _, text in ipairs(entry.usage) do
       lines[#lines + 1] = '  e.g. ' .. text:gsub('\n', '\n       ')

@@ -43,8 +43,10 @@ end
 -- @also nn.DataParallelTable:resetTransient()
 -- @also nn.DataParallelCriterion:resetTransient()
 -- @return nothing
--- @usage (function() local m = nn.GRU(2, 3) m:forward(torch.ones(1, 2)) m:resetTransient() return
---    m.step end)() --> 1
+-- @usage local m = nn.GRU(2, 3)
+--    m:forward(torch.ones(1, 2))
+--    m:resetTransient()
+--    return m.step --> 1
 function AbstractRecurrent:resetTransient()
    self.cells_, self.given_, self.states_, self.step = {}, {}, {[0] = self.state_}, 1
 end
@@ -65,8 +67,9 @@ end
 -- @as recurrent
 -- @within nn recurrent
 -- @return the module
--- @usage (function() local m = nn.GRU(2, 3) m:forward(torch.ones(1, 2)) return m:forget().step
---    end)() --> 1
+-- @usage local m = nn.GRU(2, 3)
+--    m:forward(torch.ones(1, 2))
+--    return m:forget().step --> 1
 function AbstractRecurrent:forget()
    begin(self)
    return self
@@ -77,8 +80,9 @@ end
 -- @as recurrent
 -- @within nn recurrent
 -- @return the module
--- @usage (function() local m, x = nn.GRU(2, 3), torch.ones(1, 2) local first = m:forward(x):clone()
---    return m:continue().step, torch.equal(m:forward(x), first) end)() --> 1, false
+-- @usage local m, x = nn.GRU(2, 3), torch.ones(1, 2)
+--    local first = m:forward(x):clone()
+--    return m:continue().step, torch.equal(m:forward(x), first) --> 1, false
 function AbstractRecurrent:continue()
    local last = self.state_
    -- its memory belongs to a copy of the cell
@@ -195,9 +199,10 @@ end
 -- @param gradState? tensor: or table, of the state
 -- @param input tensor: of this step
 -- @return the gradient of the input; of the state before
--- @usage (function() local cell = nn.Square() cell:forward(torch.Tensor{3}) return
---    (nn.Recursor(nn.Square()):backCell(cell, nil, torch.ones(1), nil, torch.Tensor{3})) end)() -->
---    [6]
+-- @usage local cell = nn.Square()
+--    cell:forward(torch.Tensor{3})
+--    return (nn.Recursor(nn.Square()):backCell(cell, nil, torch.ones(1), nil,
+--       torch.Tensor{3})) --> [6]
 
 --- What a class of recurrent modules fills in: adds a step's gradients of parameters.
 -- @function nn.StepRNN:accCell
@@ -209,8 +214,10 @@ end
 -- @param gradOutput tensor: of the output
 -- @param scale number: factor of the gradients
 -- @return nothing
--- @usage (function() local cell = nn.Add(1) cell:zeroGradParameters() cell:forward(torch.ones(1))
---    nn.Recursor(nn.Add(1)):accCell(cell, torch.ones(1), torch.Tensor{2}, 3) return cell.gradBias
---    end)() --> [6]
+-- @usage local cell = nn.Add(1)
+--    cell:zeroGradParameters()
+--    cell:forward(torch.ones(1))
+--    nn.Recursor(nn.Add(1)):accCell(cell, torch.ones(1), torch.Tensor{2}, 3)
+--    return cell.gradBias --> [6]
 
 return AbstractRecurrent

@@ -42,7 +42,8 @@ end
 -- @as author
 -- @param input table: two matrices
 -- @return nothing
--- @usage (pcall(nn.Bilinear(2, 3, 1).check, nn.Bilinear(2, 3, 1), {torch.ones(1, 9)})) --> false
+-- @usage (pcall(nn.Bilinear(2, 3, 1).check, nn.Bilinear(2, 3, 1), {torch.ones(1, 9)}))
+--    --> false
 function Bilinear:check(input)
    local a, b = input[1], input[2]
    if not a or not b or a:dim() ~= 2 or b:dim() ~= 2 or a:size(1) ~= b:size(1)

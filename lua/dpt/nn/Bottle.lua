@@ -53,9 +53,11 @@ end
 -- @param gradOutput tensor: of the bottle's output
 -- @param f function: gets both with fewer dimensions
 -- @return what f returns
--- @usage (function() local m = nn.Bottle(nn.Linear(2, 3)) m:forward(torch.ones(4, 5, 2)) return
---    m:inside(torch.ones(4, 5, 2), torch.ones(4, 5, 3), function(x) return x:size() end) end)() -->
---    20x2
+-- @usage local m = nn.Bottle(nn.Linear(2, 3))
+--    m:forward(torch.ones(4, 5, 2))
+--    return m:inside(torch.ones(4, 5, 2), torch.ones(4, 5, 3), function(x)
+--       return x:size()
+--    end) --> 20x2
 function Bottle:inside(input, gradOutput, f)
    if input:dim() <= self.nInputDim then return f(input, gradOutput) end
    return f(nn.utils.contiguousView(nil, input, self.inShape),

@@ -4,8 +4,8 @@
 -- @within nn tables
 -- @as layer
 -- @return a module; forward: {tensor, table of tensors of its size} -> a table of sums
--- @usage nn.CAddTensorTable():forward{torch.Tensor{1}, {torch.Tensor{2}, torch.Tensor{5}}}[2]
---    --> [6]
+-- @usage nn.CAddTensorTable():forward{torch.Tensor{1}, {torch.Tensor{2},
+--       torch.Tensor{5}}}[2] --> [6]
 
 local torch = require 'dpt.tensor'
 

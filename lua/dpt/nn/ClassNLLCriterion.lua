@@ -7,9 +7,8 @@
 -- @as criterion
 -- @return a criterion; forward takes B x C log-probabilities and B classes, or C and one,
 --    returns the loss
--- @usage nn.ClassNLLCriterion():forward(torch.Tensor{{-1, -2}, {-3, -4}}, torch.LongTensor{1,
---    2}) -->
---    2.5
+-- @usage nn.ClassNLLCriterion() :forward(torch.Tensor{{-1, -2}, {-3, -4}},
+--       torch.LongTensor{1, 2}) --> 2.5
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

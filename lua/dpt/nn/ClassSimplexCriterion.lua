@@ -75,8 +75,7 @@ end
 -- @within nn criterions
 -- @param input tensor: N x classes, or a vector
 -- @return a vector of N classes
--- @usage (function() local c = nn.ClassSimplexCriterion(3) return c:getTopPrediction(c.simplex[2])
---    end)() --> [2]
+-- @usage local c = nn.ClassSimplexCriterion(3) return c:getTopPrediction(c.simplex[2]) --> [2]
 function ClassSimplexCriterion:getTopPrediction(input)
    local _, index = torch.max(self:getPredictions(input), 2)
    return index:view(-1)

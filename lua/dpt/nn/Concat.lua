@@ -6,9 +6,8 @@
 -- @as layer
 -- @return a module; forward: any tensor -> the modules' outputs, alike in all sizes but that of
 --    the dimension
--- @usage nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 5)):forward(torch.ones(4,
---    3)):size() -->
---    4x7
+-- @usage nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 5))
+--       :forward(torch.ones(4, 3)) :size() --> 4x7
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -39,9 +38,10 @@ end
 -- @param gradOutput tensor: of the output
 -- @param f function: is called
 -- @return nothing
--- @usage (function() local m, n = nn.Concat(1):add(nn.Tanh()):add(nn.Tanh()), 0
---    m:forward(torch.ones(2)) m:eachPart(torch.ones(4), function(_, _, part) n = n +
---    part:nElement() end) return n end)() --> 4
+-- @usage local m, n = nn.Concat(1):add(nn.Tanh()):add(nn.Tanh()), 0
+--    m:forward(torch.ones(2))
+--    m:eachPart(torch.ones(4), function(_, _, part) n = n + part:nElement() end)
+--    return n --> 4
 function Concat:eachPart(gradOutput, f)
    local offset = 1
    for i, module in ipairs(self.modules) do
@@ -57,8 +57,10 @@ end
 -- @param index number: of the module
 -- @param gradient tensor: of the input, by that module
 -- @return nothing
--- @usage (function() local m = nn.Concat(1) m:addGradInput(1, torch.Tensor{1}) m:addGradInput(2,
---    torch.Tensor{2}) return m.gradInput end)() --> [3]
+-- @usage local m = nn.Concat(1)
+--    m:addGradInput(1, torch.Tensor{1})
+--    m:addGradInput(2, torch.Tensor{2})
+--    return m.gradInput --> [3]
 function Concat:addGradInput(index, gradient)
    if index == 1 then
       self.gradInput = nn.utils.recursiveCopy(self.gradInput, gradient)

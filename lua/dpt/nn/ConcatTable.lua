@@ -32,9 +32,10 @@ end
 -- @param gradOutput table: an entry for each module
 -- @param ...? any: more arguments of the method
 -- @return the gradient of the input
--- @usage (function() local m = nn.ConcatTable():add(nn.Identity()):add(nn.Identity())
---    m:forward(torch.ones(1)) return m:sumGradients('updateGradInput', torch.ones(1),
---    {torch.Tensor{1}, torch.Tensor{2}}) end)() --> [3]
+-- @usage local m = nn.ConcatTable():add(nn.Identity()):add(nn.Identity())
+--    m:forward(torch.ones(1))
+--    return m:sumGradients('updateGradInput', torch.ones(1), {torch.Tensor{1},
+--       torch.Tensor{2}}) --> [3]
 function ConcatTable:sumGradients(method, input, gradOutput, ...)
    for i, module in ipairs(self.modules) do
       local gradient = self:rethrowErrors(module, i, method, input, gradOutput[i], ...)

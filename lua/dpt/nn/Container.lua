@@ -64,8 +64,8 @@ end
 -- @param method string: the method's name
 -- @param ...? any: what it is called with
 -- @return what the method returns
--- @usage (function() local net = nn.Sequential():add(nn.Square()) return
---    net:rethrowErrors(net:get(1), 1, 'updateOutput', torch.Tensor{3}) end)() --> [9]
+-- @usage local net = nn.Sequential():add(nn.Square())
+--    return net:rethrowErrors(net:get(1), 1, 'updateOutput', torch.Tensor{3}) --> [9]
 function Container:rethrowErrors(module, index, method, ...)
    local ok, result = xpcall(module[method], handler, module, ...)
    if ok then return result end
@@ -81,9 +81,11 @@ end
 -- @within nn containers
 -- @param f function: gets a module
 -- @return nothing
--- @usage (function() local n = 0
---    nn.Sequential():add(nn.Tanh()):add(nn.ReLU()):applyToModules(function() n = n + 1 end) return
---    n end)() --> 2
+-- @usage local n = 0
+--    nn.Sequential():add(nn.Tanh()):add(nn.ReLU()):applyToModules(function()
+--       n = n + 1
+--    end)
+--    return n --> 2
 function Container:applyToModules(f)
    for _, module in ipairs(self.modules) do f(module) end
 end

@@ -9,9 +9,8 @@
 -- @param forceCopy true: copies also if both types are the same
 -- @param dontCast true: :type() leaves the two types as they are
 -- @return a module; forward: a tensor of intype -> its copy of outtype
--- @usage nn.Copy('torch.DoubleTensor',
---    'torch.FloatTensor'):forward(torch.DoubleTensor{2}):type() -->
---    torch.FloatTensor
+-- @usage nn.Copy('torch.DoubleTensor', 'torch.FloatTensor')
+--       :forward(torch.DoubleTensor{2}) :type() --> torch.FloatTensor
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

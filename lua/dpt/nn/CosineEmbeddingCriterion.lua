@@ -5,7 +5,8 @@
 -- @within nn criterions
 -- @as criterion
 -- @return a criterion; forward takes a pair B x n, and B targets 1 or -1, returns the loss
--- @usage nn.CosineEmbeddingCriterion():forward({torch.Tensor{1, 0}, torch.Tensor{0, 1}}, 1) --> 1
+-- @usage nn.CosineEmbeddingCriterion():forward({torch.Tensor{1, 0}, torch.Tensor{0, 1}}, 1)
+--    --> 1
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

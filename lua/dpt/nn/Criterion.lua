@@ -113,8 +113,8 @@ end
 -- @param input tensor: or table
 -- @param target tensor: or table or number
 -- @return a list of {criterion, weight, loss, denominator}
--- @usage nn.MultiCriterion():add(nn.MSECriterion(), 0.5):copyForTerms():terms(torch.ones(2),
---    torch.ones(2))[1].weight --> 0.5
+-- @usage nn.MultiCriterion():add(nn.MSECriterion(), 0.5)
+--       :copyForTerms() :terms(torch.ones(2), torch.ones(2))[1].weight --> 0.5
 function Criterion:terms(input, target)
    -- a class with an updateOutput of its own may do more than updateLoss
    local update = self.updateOutput == Criterion.updateOutput and 'updateLoss' or 'updateOutput'
@@ -187,8 +187,8 @@ end
 -- @follows dpt's own
 -- @param terms table: of queueTerms
 -- @return the terms, with numbers
--- @usage (function() local c = nn.MSECriterion() return c:readTerms(c:queueTerms(torch.Tensor{1},
---    torch.Tensor{4}))[1].loss end)() --> 9
+-- @usage local c = nn.MSECriterion()
+--    return c:readTerms(c:queueTerms(torch.Tensor{1}, torch.Tensor{4}))[1].loss --> 9
 function Criterion:readTerms(terms)
    local numbers, i = terms.numbers and terms.numbers:double(), 0
    eachTensor(terms, function(term, key)
@@ -207,8 +207,9 @@ end
 -- @param input tensor: or table
 -- @param target tensor: or table or number
 -- @return nothing
--- @usage (function() local list = {} nn.MSECriterion():addTerms(list, 3, torch.Tensor{1},
---    torch.Tensor{2}) return list[1].weight end)() --> 3
+-- @usage local list = {}
+--    nn.MSECriterion():addTerms(list, 3, torch.Tensor{1}, torch.Tensor{2})
+--    return list[1].weight --> 3
 function Criterion:addTerms(list, weight, input, target)
    for _, term in ipairs(self:terms(input, target)) do
       term.weight = term.weight * weight
@@ -245,9 +246,10 @@ end
 -- @param input tensor: or table; that of the last forward
 -- @param target tensor: or table or number; that of the last forward
 -- @return the gradient of the input
--- @usage (function() local c, x, y = nn.MultiCriterion():add(nn.MSECriterion()), torch.Tensor{1},
---    torch.Tensor{2} c:forward(x, y) return c:weighedGradient(c:denominators({}, x, y), {10}, x, y)
---    end)() --> [-20]
+-- @usage local c, x, y = nn.MultiCriterion() :add(nn.MSECriterion()), torch.Tensor{1},
+--       torch.Tensor{2}
+--    c:forward(x, y)
+--    return c:weighedGradient(c:denominators({}, x, y), {10}, x, y) --> [-20]
 function Criterion:weighedGradient(list, factors, input, target)
    local twice
    for k, term in ipairs(list) do
@@ -316,8 +318,8 @@ end
 -- @param input tensor: of any type
 -- @param target tensor: of any type; or a number
 -- @return a tensor
--- @usage nn.MSECriterion():valuesFor(torch.FloatTensor(1), torch.DoubleTensor{3}):type() -->
---    torch.FloatTensor
+-- @usage nn.MSECriterion():valuesFor(torch.FloatTensor(1), torch.DoubleTensor{3}):type()
+--    --> torch.FloatTensor
 function Criterion:valuesFor(input, target)
    local number = type(target) == 'number'
    if not number and (not torch.isTensor(target) or torch.type(target) == torch.type(input)) then
@@ -333,7 +335,7 @@ end
 -- @as method
 -- @within nn criterions
 -- @return a criterion
--- @usage (function() local c = nn.MSECriterion() return c:clone() ~= c end)() --> true
+-- @usage local c = nn.MSECriterion() return c:clone() ~= c --> true
 function Criterion:clone()
    return deepcopy(self)
 end
@@ -385,8 +387,11 @@ end
 -- @within nn criterions
 -- @param file torch.File: open to write
 -- @return nothing
--- @usage (function() local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
---    nn.MarginCriterion(2):write(f) f:seek(1) c:read(f) return c.margin end)() --> 2
+-- @usage local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
+--    nn.MarginCriterion(2):write(f)
+--    f:seek(1)
+--    c:read(f)
+--    return c.margin --> 2
 
 --- Sets the criterion's fields to what write has put into a file.
 -- @function nn.Criterion:read
@@ -394,7 +399,10 @@ end
 -- @within nn criterions
 -- @param file torch.File: open to read
 -- @return nothing
--- @usage (function() local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
---    nn.MarginCriterion(5):write(f) f:seek(1) c:read(f) return c.margin end)() --> 5
+-- @usage local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
+--    nn.MarginCriterion(5):write(f)
+--    f:seek(1)
+--    c:read(f)
+--    return c.margin --> 5
 
 return Criterion

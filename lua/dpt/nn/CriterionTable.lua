@@ -4,7 +4,8 @@
 -- @within nn tables
 -- @as layer
 -- @return a module; forward: {input, target} -> the loss
--- @usage nn.CriterionTable(nn.MSECriterion()):forward{torch.Tensor{1, 2}, torch.Tensor{1, 4}} --> 2
+-- @usage nn.CriterionTable(nn.MSECriterion()) :forward{torch.Tensor{1, 2}, torch.Tensor{1,
+--       4}} --> 2
 
 local torch = require 'dpt.tensor'
 

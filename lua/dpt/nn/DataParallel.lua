@@ -16,7 +16,8 @@
 -- @param gather false: outputs stay on their devices
 -- @param buffers what becomes of running statistics, see docs/data-parallel.md
 -- @return a module; forward: what the network takes -> its output on outputDevice
--- @usage nn.DataParallel(nn.Linear(3, 2)):forward(torch.CudaTensor(8, 3):fill(1)):size() --> 8x2
+-- @usage nn.DataParallel(nn.Linear(3, 2)):forward(torch.CudaTensor(8, 3):fill(1)):size()
+--    --> 8x2
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'

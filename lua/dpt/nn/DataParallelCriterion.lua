@@ -14,8 +14,8 @@
 -- @param devices a list of devices (those of the outputs)
 -- @return a module; forward: the outputs that nn.DataParallelTable leaves on their devices, and
 --    a target
--- @usage torch.type(nn.DataParallelCriterion(nn.MSECriterion():cuda())) -->
---    nn.DataParallelCriterion
+-- @usage torch.type(nn.DataParallelCriterion(nn.MSECriterion():cuda()))
+--    --> nn.DataParallelCriterion
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -68,7 +68,8 @@ end
 -- @function nn.DataParallelCriterion:replicate
 -- @as author
 -- @return a criterion
--- @usage torch.type(nn.DataParallelCriterion(nn.MSECriterion()):replicate()) --> nn.MSECriterion
+-- @usage torch.type(nn.DataParallelCriterion(nn.MSECriterion()):replicate())
+--    --> nn.MSECriterion
 function DataParallelCriterion:replicate()
    return self.criterion:copyForTerms()
 end

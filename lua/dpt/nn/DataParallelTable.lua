@@ -13,7 +13,8 @@
 -- @return a module; forward: what the network takes, on device 1 or on the host -> its output
 --    on device 1
 -- @usage nn.DataParallelTable(1):add(nn.Linear(3, 2):cuda(), torch.range(1,
---    cutorch.getDeviceCount()):totable()):forward(torch.CudaTensor(8, 3):fill(1)):size() --> 8x2
+--       cutorch.getDeviceCount()):totable()):forward(torch.CudaTensor(8,
+--       3):fill(1)):size() --> 8x2
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -56,8 +57,8 @@ DataParallelTable.standsForInner = true -- dpt.device.scope
 -- @also nn.DataParallelTable.buffers
 -- @also nn.DataParallelTable.overlap
 -- @return true, 'first', true
--- @usage nn.DataParallelTable.gather, nn.DataParallelTable.buffers, nn.DataParallelTable.overlap
---    --> true, first, true
+-- @usage nn.DataParallelTable.gather, nn.DataParallelTable.buffers,
+--       nn.DataParallelTable.overlap --> true, first, true
 DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 
 --- What is made again when it is needed; the dispatcher is the object's own.

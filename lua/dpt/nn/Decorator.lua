@@ -48,8 +48,9 @@ end
 -- @also nn.Decorator:decorate()
 -- @param class table: the method table of a class
 -- @return nothing
--- @usage (function() local c = {} nn.Decorator.decorate(c) return c.updateOutput ==
---    nn.Decorator.updateOutput end)() --> true
+-- @usage local c = {}
+--    nn.Decorator.decorate(c)
+--    return c.updateOutput == nn.Decorator.updateOutput --> true
 function Decorator.decorate(class)
    for _, name in ipairs{'updateOutput', 'updateGradInput', 'accGradParameters',
       'accUpdateGradParameters', 'sharedAccUpdateGradParameters', '__tostring__'} do

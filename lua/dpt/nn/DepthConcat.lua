@@ -5,9 +5,9 @@
 -- @within nn containers
 -- @as layer
 -- @return a module; forward: B x C x H x W -> B x (sum of C) x (largest H) x (largest W)
--- @usage nn.DepthConcat(2):add(nn.SpatialConvolution(1, 2, 1, 1)):add(nn.SpatialConvolution(1,
---    3, 3,
---    3)):forward(torch.ones(1, 1, 6, 6)):size() --> 1x5x6x6
+-- @usage nn.DepthConcat(2):add(nn.SpatialConvolution(1, 2, 1, 1))
+--       :add(nn.SpatialConvolution(1, 3, 3, 3)):forward(torch.ones(1, 1, 6, 6)):size()
+--    --> 1x5x6x6
 
 local torch = require 'dpt.tensor'
 
@@ -21,8 +21,8 @@ DepthConcat.leavesGradients = true
 -- @param like tensor: a module's output
 -- @param offset number: where it begins along the joined dimension
 -- @return a view
--- @usage nn.DepthConcat(1):windowNarrow(torch.ones(2, 4, 4), torch.ones(1, 2, 2), 2):size() -->
---    1x2x2
+-- @usage nn.DepthConcat(1):windowNarrow(torch.ones(2, 4, 4), torch.ones(1, 2, 2), 2):size()
+--    --> 1x2x2
 function DepthConcat:windowNarrow(t, like, offset)
    for dim = 1, t:dim() do
       local length = like:size(dim)

@@ -6,8 +6,8 @@
 -- @as criterion
 -- @return a criterion; forward takes log-probabilities and probabilities of one size, returns
 --    the loss
--- @usage nn.DistKLDivCriterion():forward(torch.Tensor{0.5, 0.5}:log(), torch.Tensor{0.5, 0.5})
---    --> 0
+-- @usage nn.DistKLDivCriterion() :forward(torch.Tensor{0.5, 0.5}:log(), torch.Tensor{0.5,
+--       0.5}) --> 0
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'

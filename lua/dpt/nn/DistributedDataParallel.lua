@@ -50,7 +50,8 @@ local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel'
 -- @also nn.DistributedDataParallel.buffers
 -- @also nn.DistributedDataParallel.overlap
 -- @return 'samples', 'first', true
--- @usage nn.DistributedDataParallel.reduce, nn.DistributedDataParallel.buffers --> samples, first
+-- @usage nn.DistributedDataParallel.reduce, nn.DistributedDataParallel.buffers
+--    --> samples, first
 DistributedDataParallel.reduce, DistributedDataParallel.buffers = 'samples', 'first'
 DistributedDataParallel.overlap = true
 DistributedDataParallel.standsForInner = true -- dpt.device.scope

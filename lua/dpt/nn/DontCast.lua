@@ -8,7 +8,8 @@
 -- @param castout true: outputs are converted to the caller's type
 -- @param moduleType the type that stays (the module's own)
 -- @return a module; forward: what the module takes -> what it returns
--- @usage nn.DontCast(nn.Linear(2, 2):float()):double():get(1).weight:type() --> torch.FloatTensor
+-- @usage nn.DontCast(nn.Linear(2, 2):float()):double():get(1).weight:type()
+--    --> torch.FloatTensor
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -41,8 +42,8 @@ end
 -- @as author
 -- @param value tensor: or table
 -- @return a tensor or table
--- @usage nn.DontCast(nn.Linear(2, 3):float(), true):inward(torch.ones(2)):type() -->
---    torch.FloatTensor
+-- @usage nn.DontCast(nn.Linear(2, 3):float(), true):inward(torch.ones(2)):type()
+--    --> torch.FloatTensor
 function DontCast:inward(value)
    return self.castin and cast(value, self.moduleType) or value
 end
@@ -52,8 +53,8 @@ end
 -- @as author
 -- @param value tensor: or table
 -- @return a tensor or table
--- @usage nn.DontCast(nn.Linear(2, 3), true):outward(torch.FloatTensor(2)):type() ==
---    torch.getdefaulttensortype() --> true
+-- @usage nn.DontCast(nn.Linear(2, 3), true)
+--       :outward(torch.FloatTensor(2)) :type() == torch.getdefaulttensortype() --> true
 function DontCast:outward(value)
    return self.castout and value and cast(value, self._type) or value
 end

@@ -8,7 +8,9 @@
 -- @within nn normalization
 -- @as layer
 -- @return a module; forward: any tensor -> the same size
--- @usage local m = nn.Dropout(0.5) m:evaluate() return m:forward(torch.Tensor{1, 2}) --> [1 2]
+-- @usage local m = nn.Dropout(0.5)
+--    m:evaluate()
+--    return m:forward(torch.Tensor{1, 2}) --> [1 2]
 
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
@@ -38,8 +40,9 @@ end
 -- @param mask tensor: rows of the batch
 -- @param value number: where elements are kept
 -- @return nothing
--- @usage (function() local m, t = nn.Dropout(0.5), torch.Tensor(100) m:draw(t, 2) return t:max()
---    end)() --> 2
+-- @usage local m, t = nn.Dropout(0.5), torch.Tensor(100)
+--    m:draw(t, 2)
+--    return t:max() --> 2
 function Dropout:draw(mask, value)
    if not torch.type(mask):find('Cuda') then
       mask:bernoulli(1 - self.p)
@@ -56,8 +59,9 @@ end
 -- @as author
 -- @param input tensor: of any size
 -- @return nothing
--- @usage (function() local m = nn.Dropout(0.5) m:resizeNoise(torch.ones(2, 3)) return
---    m.noise:size() end)() --> 2x3
+-- @usage local m = nn.Dropout(0.5)
+--    m:resizeNoise(torch.ones(2, 3))
+--    return m.noise:size() --> 2x3
 function Dropout:resizeNoise(input)
    self.noise:resizeAs(input)
 end
@@ -107,7 +111,9 @@ end
 -- @within nn normalization
 -- @param p number: from 0 to 1
 -- @return nothing
--- @usage (function() local m = nn.Dropout(0.5) m:setp(0.25) return m.p end)() --> 0.25
+-- @usage local m = nn.Dropout(0.5)
+--    m:setp(0.25)
+--    return m.p --> 0.25
 function Dropout:setp(p)
    self.p = p
 end

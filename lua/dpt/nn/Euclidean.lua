@@ -50,8 +50,9 @@ end
 -- @param gradOutput tensor: of the output
 -- @param like tensor: the differences
 -- @return a tensor of their size
--- @usage (function() local m, x = nn.Euclidean(2, 3), torch.ones(4, 2) m:forward(x) return
---    m:factors(torch.ones(4, 3), m:differences(x)):size() end)() --> 4x2x3
+-- @usage local m, x = nn.Euclidean(2, 3), torch.ones(4, 2)
+--    m:forward(x)
+--    return m:factors(torch.ones(4, 3), m:differences(x)):size() --> 4x2x3
 function Euclidean:factors(gradOutput, like)
    local quotient = torch.cdiv(gradOutput, torch.add(self.output, 1e-7))
    return quotient:view(like:size(1), 1, like:size(3)):expandAs(like)
@@ -63,8 +64,8 @@ end
 -- @param input tensor: N x inputSize, or a vector
 -- @param differences tensor: of the input
 -- @return the output
--- @usage (function() local m, x = nn.Euclidean(2, 3), torch.ones(4, 2) return m:measure(x,
---    m:differences(x)):size() end)() --> 4x3
+-- @usage local m, x = nn.Euclidean(2, 3), torch.ones(4, 2)
+--    return m:measure(x, m:differences(x)):size() --> 4x3
 function Euclidean:measure(input, differences)
    local lengths = differences:norm(2, 2)
    if input:dim() == 1 then

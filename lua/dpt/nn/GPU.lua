@@ -11,7 +11,8 @@
 -- @param device where the module is and computes
 -- @param outdevice where its output goes (device)
 -- @return a module; forward: what the module takes -> its output, on outdevice
--- @usage nn.GPU(nn.Linear(3, 2), 1):cuda():forward(torch.CudaTensor(4, 3):fill(1)):size() --> 4x2
+-- @usage nn.GPU(nn.Linear(3, 2), 1):cuda():forward(torch.CudaTensor(4, 3):fill(1)):size()
+--    --> 4x2
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -22,8 +22,9 @@ end
 -- @within nn transfer
 -- @param lambda number: the factor
 -- @return nothing
--- @usage (function() local m = nn.GradientReversal() m:setLambda(0.5) return m.lambda end)() -->
---    0.5
+-- @usage local m = nn.GradientReversal()
+--    m:setLambda(0.5)
+--    return m.lambda --> 0.5
 function GradientReversal:setLambda(lambda)
    self.lambda = lambda
 end

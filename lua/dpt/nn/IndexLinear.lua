@@ -14,7 +14,8 @@
 -- @param normalize true: values are divided by the largest that their key has had
 -- @return a module; forward: {keys, values}, each a LongTensor and a tensor of one length ->
 --    outputSize; tables of them -> B x outputSize
--- @usage nn.IndexLinear(100, 2):forward{torch.LongTensor{7, 30}, torch.Tensor{1, 2}}:size() --> 2
+-- @usage nn.IndexLinear(100, 2):forward{torch.LongTensor{7, 30}, torch.Tensor{1, 2}}:size()
+--    --> 2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

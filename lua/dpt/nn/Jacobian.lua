@@ -66,8 +66,9 @@ end
 -- @param input tensor: at which it is taken
 -- @param param tensor: a parameter
 -- @return elements of the parameter x elements of the output
--- @usage (function() local m = nn.Add(1) m.bias:fill(3) return nn.Jacobian.backwardUpdate(m,
---    torch.ones(1), m.bias) end)() --> [2]
+-- @usage local m = nn.Add(1)
+--    m.bias:fill(3)
+--    return nn.Jacobian.backwardUpdate(m, torch.ones(1), m.bias) --> [2]
 function shared.backwardUpdate(_, module, input, param)
    local matrix
    local parameters, kept = module:parameters(), {}
@@ -120,8 +121,9 @@ end
 -- @param param tensor: a parameter
 -- @param perturbation? number: half the distance of the two points (1e-6)
 -- @return elements of the parameter x elements of the output
--- @usage (function() local m = nn.Add(1) m.bias:fill(3) return nn.Jacobian.forwardUpdate(m,
---    torch.ones(1), m.bias) end)() --> [2]
+-- @usage local m = nn.Add(1)
+--    m.bias:fill(3)
+--    return nn.Jacobian.forwardUpdate(m, torch.ones(1), m.bias) --> [2]
 function shared.forwardUpdate(values, module, input, param, perturbation)
    local matrix = shared.forward(values, module, input, param, perturbation)
    local column = torch.DoubleTensor(param:nElement()):copy(elements(param))
@@ -155,8 +157,9 @@ end
 -- @param maxval? number: the largest (2)
 -- @param perturbation? number: half the distance of the two points (1e-6)
 -- @return a number
--- @usage (function() local m = nn.Linear(3, 2) return nn.Jacobian.testJacobianParameters(m,
---    torch.Tensor(3), m.weight, m.gradWeight) < 1e-5 end)() --> true
+-- @usage local m = nn.Linear(3, 2)
+--    return nn.Jacobian.testJacobianParameters(m, torch.Tensor(3), m.weight,
+--       m.gradWeight) < 1e-5 --> true
 function shared.testJacobianParameters(values, module, input, param, dparam, minval, maxval,
    perturbation)
    randomize(values(input), minval, maxval)
@@ -175,8 +178,9 @@ end
 -- @param maxval? number: the largest (2)
 -- @param perturbation? number: half the distance of the two points (1e-6)
 -- @return a number
--- @usage (function() local m = nn.Linear(3, 2) return nn.Jacobian.testJacobianUpdateParameters(m,
---    torch.Tensor(3), m.bias) < 1e-5 end)() --> true
+-- @usage local m = nn.Linear(3, 2)
+--    return nn.Jacobian.testJacobianUpdateParameters(m, torch.Tensor(3), m.bias) < 1e-5
+--    --> true
 function shared.testJacobianUpdateParameters(values, module, input, param, minval, maxval,
    perturbation)
    randomize(values(input), minval, maxval)
@@ -217,7 +221,7 @@ end
 -- @param gradWeight string: the field of its gradient
 -- @return a table name -> difference
 -- @usage nn.Jacobian.testAllUpdate(nn.Linear(3, 2), torch.ones(3), 'weight',
---    'gradWeight').backwardUpdate < 1e-6 --> true
+--       'gradWeight').backwardUpdate < 1e-6 --> true
 function shared.testAllUpdate(_, module, input, weight, gradWeight)
    local lr, errors = 0.5, {}
    module:forward(input)
@@ -276,10 +280,13 @@ local Jacobian = nn.Jacobian
 -- @param input tensor: at which it is taken
 -- @param name string: the field that holds it, as 'diagHessianInput'
 -- @return a tensor
--- @usage (function() local pool, got = require('threads').Threads(1) pool:addjob(function()
---    nn.hessian.enable() local m = nn.Linear(1, 1) m.weight:fill(3) m:initDiagHessianParameters()
---    return nn.Jacobian.backwardDiagHessian(m, torch.ones(1), 'diagHessianInput')[1] end,
---    function(v) got = v end) pool:terminate() return got end)() --> 9
+-- @usage local pool, got = require('threads').Threads(1)
+--    pool:addjob(function() nn.hessian.enable() local m = nn.Linear(1, 1)
+--       m.weight:fill(3) m:initDiagHessianParameters() return
+--       nn.Jacobian.backwardDiagHessian(m, torch.ones(1), 'diagHessianInput')[1] end,
+--       function(v) got = v end)
+--    pool:terminate()
+--    return got --> 9
 function Jacobian.backwardDiagHessian(module, input, name)
    module:forward(input)
    local ones = module.output.new():resizeAs(module.output):fill(1)
@@ -299,8 +306,9 @@ end
 -- @param input tensor: at which it is taken
 -- @param name string: the field of the gradient, as 'gradInput'
 -- @return a tensor
--- @usage (function() local m = nn.Linear(1, 1) m.weight:fill(3) return
---    nn.Jacobian.linearModuleDiagHessian(m, torch.ones(1), 'gradInput') end)() --> [9]
+-- @usage local m = nn.Linear(1, 1)
+--    m.weight:fill(3)
+--    return nn.Jacobian.linearModuleDiagHessian(m, torch.ones(1), 'gradInput') --> [9]
 function Jacobian.linearModuleDiagHessian(module, input, name)
    module:forward(input)
    local gradOutput = module.output.new():resizeAs(module.output)
@@ -333,9 +341,12 @@ end
 -- @param minval? number: the least (-2)
 -- @param maxval? number: the largest (2)
 -- @return a number
--- @usage (function() local pool, got = require('threads').Threads(1) pool:addjob(function()
---    nn.hessian.enable() return nn.Jacobian.testDiagHessianInput(nn.Linear(2, 3), torch.Tensor(2))
---    < 1e-6 end, function(v) got = v end) pool:terminate() return got end)() --> true
+-- @usage local pool, got = require('threads').Threads(1)
+--    pool:addjob(function() nn.hessian.enable() return
+--       nn.Jacobian.testDiagHessianInput(nn.Linear(2, 3), torch.Tensor(2)) < 1e-6 end,
+--       function(v) got = v end)
+--    pool:terminate()
+--    return got --> true
 function Jacobian.testDiagHessian(module, input, gradient, diagonal, minval, maxval)
    minval, maxval = minval or -2, maxval or 2
    input:copy(torch.rand(input:nElement()):mul(maxval - minval):add(minval))

@@ -46,8 +46,9 @@ end
 -- @within nn linear
 -- @param input tensor: N x dim
 -- @return nothing
--- @usage (function() local m = nn.Kmeans(2, 1) m:initRandom(torch.ones(5, 1)) return m.weight
---    end)() --> [1 1]
+-- @usage local m = nn.Kmeans(2, 1)
+--    m:initRandom(torch.ones(5, 1))
+--    return m.weight --> [1 1]
 function Kmeans:initRandom(input)
    self:_check(input, self.k)
    for i = 1, self.k do self.weight[i]:copy(input[torch.random(input:size(1))]) end
@@ -70,8 +71,9 @@ end
 -- @param input tensor: N x dim
 -- @param p? number: share of the rows that are too near to be drawn (0.95)
 -- @return nothing
--- @usage (function() local m, x = nn.Kmeans(2, 1), torch.Tensor{{1}, {1}, {9}, {9}}
---    m:initKmeansPlus(x, 0.5) return math.abs(m.weight[1][1] - m.weight[2][1]) end)() --> 8
+-- @usage local m, x = nn.Kmeans(2, 1), torch.Tensor{{1}, {1}, {9}, {9}}
+--    m:initKmeansPlus(x, 0.5)
+--    return math.abs(m.weight[1][1] - m.weight[2][1]) --> 8
 function Kmeans:initKmeansPlus(input, p)
    self:_check(input, self.k)
    self.p = p or self.p or 0.95

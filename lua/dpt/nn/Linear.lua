@@ -27,8 +27,9 @@ end
 -- @as author
 -- @param input tensor: N x inputSize
 -- @return nothing
--- @usage (function() local m = nn.Linear(2, 3) m:updateAddBuffer(torch.ones(4, 2)) return
---    m.addBuffer end)() --> [1 1 1 1]
+-- @usage local m = nn.Linear(2, 3)
+--    m:updateAddBuffer(torch.ones(4, 2))
+--    return m.addBuffer --> [1 1 1 1]
 function Linear:updateAddBuffer(input)
    self.addBuffer = self.addBuffer or input.new()
    if self.addBuffer:nElement() ~= input:size(1) then

@@ -59,8 +59,10 @@ end
 -- @also nn.LinearWeightNorm:fromLinear()
 -- @param linear nn.Linear: whose weight and bias are copied
 -- @return an nn.LinearWeightNorm
--- @usage (function() local l = nn.Linear(2, 3) local m = nn.LinearWeightNorm.fromLinear(l) return
---    (m:forward(torch.ones(2)) - l:forward(torch.ones(2))):abs():max() < 1e-6 end)() --> true
+-- @usage local l = nn.Linear(2, 3)
+--    local m = nn.LinearWeightNorm.fromLinear(l)
+--    return (m:forward(torch.ones(2)) - l:forward(torch.ones(2))):abs():max() < 1e-6
+--    --> true
 function LinearWeightNorm.fromLinear(linear)
    local outputSize, inputSize = linear.weight:size(1), linear.weight:size(2)
    local module = nn.LinearWeightNorm(inputSize, outputSize, linear.bias ~= nil)
@@ -89,8 +91,9 @@ end
 -- @function nn.LinearWeightNorm:updateWeightMatrix
 -- @as author
 -- @return nothing
--- @usage (function() local m = nn.LinearWeightNorm(2, 1):initFromWeight(torch.Tensor{{3, 4}})
---    m:updateWeightMatrix() return m.weight:clone():round() end)() --> [3 4]
+-- @usage local m = nn.LinearWeightNorm(2, 1):initFromWeight(torch.Tensor{{3, 4}})
+--    m:updateWeightMatrix()
+--    return m.weight:clone():round() --> [3 4]
 function LinearWeightNorm:updateWeightMatrix()
    local factor = torch.cdiv(self.g, lengths(self))
    self.weight:cmul(self.v, factor:expandAs(self.v))

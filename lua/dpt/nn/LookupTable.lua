@@ -96,8 +96,8 @@ end
 -- @as author
 -- @param input tensor: of indices
 -- @return a contiguous tensor
--- @usage nn.LookupTable(5, 2):makeInputContiguous(torch.LongTensor{{1, 2}, {3, 4}}:t()) --> [1 3 2
---    4]
+-- @usage nn.LookupTable(5, 2):makeInputContiguous(torch.LongTensor{{1, 2}, {3, 4}}:t())
+--    --> [1 3 2 4]
 function LookupTable:makeInputContiguous(input)
    self.copiedInput = not input:isContiguous()
    if not self.copiedInput then return input end
@@ -128,9 +128,10 @@ end
 -- @as author
 -- @param input tensor: of indices
 -- @return nothing
--- @usage (function() local m = nn.LookupTable(2, 2, 0, 1) m.weight:fill(3)
---    m:renorm(torch.LongTensor{1}) return m.weight[1]:norm() < 1.01, m.weight[2] end)() --> true,
---    [3 3]
+-- @usage local m = nn.LookupTable(2, 2, 0, 1)
+--    m.weight:fill(3)
+--    m:renorm(torch.LongTensor{1})
+--    return m.weight[1]:norm() < 1.01, m.weight[2] --> true, [3 3]
 function LookupTable:renorm(indices)
    if self.maxNorm then
       local normType = self.normType or 2

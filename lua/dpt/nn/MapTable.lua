@@ -6,7 +6,8 @@
 -- @as layer
 -- @param shared the names of fields that all copies share
 -- @return a module; forward: a table of tensors -> a table of outputs
--- @usage #nn.MapTable(nn.Linear(3, 2)):forward{torch.ones(3), torch.ones(3), torch.ones(3)} --> 3
+-- @usage #nn.MapTable(nn.Linear(3, 2)):forward{torch.ones(3), torch.ones(3), torch.ones(3)}
+--    --> 3
 
 local torch = require 'dpt.tensor'
 local checkInteger = require('dpt.tensor.core').checkInteger
@@ -46,7 +47,9 @@ local MOST = 2 ^ 20 -- copies: more of them are a mistake, or a day's work
 -- @within nn tables
 -- @param n number: how many
 -- @return nothing
--- @usage (function() local m = nn.MapTable(nn.Tanh()) m:resize(3) return #m.modules end)() --> 3
+-- @usage local m = nn.MapTable(nn.Tanh())
+--    m:resize(3)
+--    return #m.modules --> 3
 function MapTable:resize(n)
    n = checkInteger('nn.MapTable:resize', 'n', n)
    if n < 0 or n > MOST then

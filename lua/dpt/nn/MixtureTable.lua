@@ -6,8 +6,7 @@
 -- @as layer
 -- @return a module; forward: {B x k, k tensors B x ...} -> B x ...
 -- @usage nn.MixtureTable():forward{torch.Tensor{{0.5, 0.5}}, {torch.Tensor{{1, 3}},
---    torch.Tensor{{3,
---    5}}}} --> [2 4]
+--       torch.Tensor{{3, 5}}}} --> [2 4]
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -27,7 +26,7 @@ end
 -- @param input table: the gater, and the experts as a table or tensor
 -- @return the experts as one tensor; their dimension; the gater of that size
 -- @usage (nn.MixtureTable():spread{torch.ones(2, 3), {torch.ones(2, 4), torch.ones(2, 4),
---    torch.ones(2, 4)}}):nElement() --> 24
+--       torch.ones(2, 4)}}):nElement() --> 24
 function MixtureTable:spread(input)
    local gater, experts = input[1], input[2]
    local dim = self.dim or gater:dim()

@@ -75,8 +75,10 @@ end
 -- @param gradOutput tensor: or table; the gradient of the output
 -- @param lr number: the rate
 -- @return the gradient of the input
--- @usage (function() local m = nn.Add(1) m.bias:fill(5) m:forward(torch.ones(1)) return
---    m:backwardUpdate(torch.ones(1), torch.Tensor{2}, 0.5), m.bias end)() --> [2], [4]
+-- @usage local m = nn.Add(1)
+--    m.bias:fill(5)
+--    m:forward(torch.ones(1))
+--    return m:backwardUpdate(torch.ones(1), torch.Tensor{2}, 0.5), m.bias --> [2], [4]
 function Module:backwardUpdate(input, gradOutput, lr)
    self:updateGradInput(input, gradOutput)
    self:accUpdateGradParameters(input, gradOutput, lr)
@@ -100,8 +102,11 @@ end
 -- @param gradOutput tensor: or table; the gradient of the output
 -- @param lr number: the rate
 -- @return nothing
--- @usage (function() local m = nn.Add(1) m.bias:fill(5) m:forward(torch.ones(1))
---    m:accUpdateGradParameters(torch.ones(1), torch.Tensor{2}, 0.5) return m.bias end)() --> [4]
+-- @usage local m = nn.Add(1)
+--    m.bias:fill(5)
+--    m:forward(torch.ones(1))
+--    m:accUpdateGradParameters(torch.ones(1), torch.Tensor{2}, 0.5)
+--    return m.bias --> [4]
 function Module:accUpdateGradParameters(input, gradOutput, lr)
    if self.shared then
       self:sharedAccUpdateGradParameters(input, gradOutput, lr)
@@ -117,8 +122,11 @@ end
 -- @param gradOutput tensor: or table; the gradient of the output
 -- @param lr number: the rate
 -- @return nothing
--- @usage (function() local m = nn.Add(1) m.bias:fill(1) m:forward(torch.ones(1))
---    m:defaultAccUpdateGradParameters(torch.ones(1), torch.ones(1), 1) return m.bias end)() --> [0]
+-- @usage local m = nn.Add(1)
+--    m.bias:fill(1)
+--    m:forward(torch.ones(1))
+--    m:defaultAccUpdateGradParameters(torch.ones(1), torch.ones(1), 1)
+--    return m.bias --> [0]
 function Module:defaultAccUpdateGradParameters(input, gradOutput, lr)
    local gradWeight, gradBias = self.gradWeight, self.gradBias
    self.gradWeight, self.gradBias = self.weight, self.bias
@@ -136,8 +144,11 @@ end
 -- @param gradOutput tensor: or table; the gradient of the output
 -- @param lr number: the rate
 -- @return nothing
--- @usage (function() local m = nn.Add(1) m.bias:fill(2) m:forward(torch.ones(1))
---    m:sharedAccUpdateGradParameters(torch.ones(1), torch.ones(1), 1) return m.bias end)() --> [1]
+-- @usage local m = nn.Add(1)
+--    m.bias:fill(2)
+--    m:forward(torch.ones(1))
+--    m:sharedAccUpdateGradParameters(torch.ones(1), torch.ones(1), 1)
+--    return m.bias --> [1]
 function Module:sharedAccUpdateGradParameters(input, gradOutput, lr)
    if self:parameters() then
       self:zeroGradParameters()
@@ -192,8 +203,10 @@ end
 -- @follows Element-Research's package dpnn
 -- @also nn.Module:stepClone()
 -- @return a module
--- @usage (function() local m = nn.Linear(2, 3) local c = m:sharedClone() m.weight:fill(9) return
---    c.weight[1][1] end)() --> 9
+-- @usage local m = nn.Linear(2, 3)
+--    local c = m:sharedClone()
+--    m.weight:fill(9)
+--    return c.weight[1][1] --> 9
 Module.sharedClone, Module.stepClone = sharing.clone, sharing.step
 
 --- New initial values for the parameters.
@@ -316,8 +329,10 @@ end
 -- @also nn.Module:flatten()
 -- @param parameters table: a list of tensors
 -- @return the vector
--- @usage (function() local a, b = torch.Tensor{1}, torch.Tensor{2} local flat =
---    nn.Module.flatten{a, b} flat:fill(7) return a, b end)() --> [7], [7]
+-- @usage local a, b = torch.Tensor{1}, torch.Tensor{2}
+--    local flat = nn.Module.flatten{a, b}
+--    flat:fill(7)
+--    return a, b --> [7], [7]
 function Module.flatten(parameters)
    return (flatten.one(parameters, 'flatten'))
 end
@@ -339,8 +354,9 @@ end
 -- @param gradOutput tensor or table: the gradient of the output
 -- @param scale? number: factor of the parameters' gradients (1)
 -- @return the gradient of the input, which the next backward overwrites
--- @usage (function() local m = nn.Square() m:forward(torch.Tensor{3}) return
---    m:backward(torch.Tensor{3}, torch.ones(1)) end)() --> [6]
+-- @usage local m = nn.Square()
+--    m:forward(torch.Tensor{3})
+--    return m:backward(torch.Tensor{3}, torch.ones(1)) --> [6]
 
 --- Lists the learned tensors of a module and of those inside.
 -- @function nn.Module:parameters
@@ -362,8 +378,10 @@ end
 -- @within nn containers
 -- @as method
 -- @return nothing
--- @usage (function() local m = nn.Linear(2, 3) m.gradBias:fill(5) m:zeroGradParameters() return
---    m.gradBias end)() --> [0 0 0]
+-- @usage local m = nn.Linear(2, 3)
+--    m.gradBias:fill(5)
+--    m:zeroGradParameters()
+--    return m.gradBias --> [0 0 0]
 
 --- Takes the gradients, times a rate, from the parameters.
 -- @function nn.Module:updateParameters
@@ -371,15 +389,20 @@ end
 -- @as method
 -- @param learningRate number: the step
 -- @return nothing
--- @usage (function() local m = nn.Add(1) m.bias:fill(5) m.gradBias:fill(1)
---    m:updateParameters(2) return m.bias end)() --> [3]
+-- @usage local m = nn.Add(1)
+--    m.bias:fill(5)
+--    m.gradBias:fill(1)
+--    m:updateParameters(2)
+--    return m.bias --> [3]
 
 --- Puts a module and those inside into the mode in which nn.Dropout drops and statistics move.
 -- @function nn.Module:training
 -- @within nn containers
 -- @as method
 -- @return nothing
--- @usage (function() local m = nn.Dropout() m:training() return m.train end)() --> true
+-- @usage local m = nn.Dropout()
+--    m:training()
+--    return m.train --> true
 
 --- Puts a module and those inside into the mode for using a network: no dropping, fixed
 -- statistics.
@@ -387,7 +410,9 @@ end
 -- @within nn containers
 -- @as method
 -- @return nothing
--- @usage (function() local m = nn.Dropout() m:evaluate() return m.train end)() --> false
+-- @usage local m = nn.Dropout()
+--    m:evaluate()
+--    return m.train --> false
 
 --- Makes fields views of another module's: they learn together.
 -- @function nn.Module:share
@@ -396,8 +421,10 @@ end
 -- @param other module: of the same kind
 -- @param names string: of fields, several in a row
 -- @return the module
--- @usage (function() local a, b = nn.Linear(2, 3), nn.Linear(2, 3) a:share(b, 'weight')
---    b.weight:fill(7) return a.weight:max() end)() --> 7
+-- @usage local a, b = nn.Linear(2, 3), nn.Linear(2, 3)
+--    a:share(b, 'weight')
+--    b.weight:fill(7)
+--    return a.weight:max() --> 7
 
 --- Copies a module with all that is inside.
 -- @function nn.Module:clone
@@ -413,8 +440,10 @@ end
 -- @as method
 -- @param stdv? number: where the class takes one, the standard deviation
 -- @return the module, or nothing
--- @usage (function() local m = nn.Linear(2, 3) m.weight:fill(9) m:reset() return m.weight:max()
---    < 9 end)() --> true
+-- @usage local m = nn.Linear(2, 3)
+--    m.weight:fill(9)
+--    m:reset()
+--    return m.weight:max() < 9 --> true
 
 --- Frees what the last passes left, as before saving.
 -- @function nn.Module:clearState
@@ -444,8 +473,9 @@ end
 -- @as method
 -- @param f function: is called with each module
 -- @return the module, or nothing
--- @usage (function() local n = 0 nn.Sequential():add(nn.Tanh()):apply(function() n = n + 1 end)
---    return n end)() --> 2
+-- @usage local n = 0
+--    nn.Sequential():add(nn.Tanh()):apply(function() n = n + 1 end)
+--    return n --> 2
 
 --- Replaces modules inside by what a function returns for each.
 -- @function nn.Module:replace
@@ -453,8 +483,9 @@ end
 -- @as method
 -- @param f function: is called with each module, and returns what takes its place
 -- @return what took the place of this module
--- @usage torch.type(nn.Sequential():add(nn.Tanh()):replace(function(m) return torch.type(m) ==
---    'nn.Tanh' and nn.ReLU() or m end):get(1)) --> nn.ReLU
+-- @usage torch.type(nn.Sequential():add(nn.Tanh()):replace(function(m)
+--       return torch.type(m) == 'nn.Tanh' and nn.ReLU() or m
+--    end):get(1)) --> nn.ReLU
 
 --- The part of backward that adds the gradients of parameters; a class with parameters defines
 -- it.
@@ -465,8 +496,10 @@ end
 -- @param gradOutput tensor or table: the gradient of the output
 -- @param scale? number: a factor (1)
 -- @return nothing
--- @usage (function() local m = nn.Linear(2, 1) m:zeroGradParameters()
---    m:accGradParameters(torch.ones(2), torch.ones(1), 3) return m.gradBias end)() --> [3]
+-- @usage local m = nn.Linear(2, 1)
+--    m:zeroGradParameters()
+--    m:accGradParameters(torch.ones(2), torch.ones(1), 3)
+--    return m.gradBias --> [3]
 
 --- The part of backward that computes the gradient of the input; every class defines it.
 -- @function nn.Module:updateGradInput
@@ -508,8 +541,11 @@ end
 -- @within nn containers
 -- @param file torch.File: open to write
 -- @return nothing
--- @usage (function() local f, m = torch.MemoryFile(), nn.MulConstant(1) nn.MulConstant(4):write(f)
---    f:seek(1) m:read(f) return m.constant_scalar end)() --> 4
+-- @usage local f, m = torch.MemoryFile(), nn.MulConstant(1)
+--    nn.MulConstant(4):write(f)
+--    f:seek(1)
+--    m:read(f)
+--    return m.constant_scalar --> 4
 
 --- Sets the fields to what write has put into a file; readObject calls it.
 -- @function nn.Module:read
@@ -517,7 +553,10 @@ end
 -- @within nn containers
 -- @param file torch.File: open to read
 -- @return nothing
--- @usage (function() local f, m = torch.MemoryFile(), nn.Power(1) nn.Power(3):write(f) f:seek(1)
---    m:read(f) return m.pow end)() --> 3
+-- @usage local f, m = torch.MemoryFile(), nn.Power(1)
+--    nn.Power(3):write(f)
+--    f:seek(1)
+--    m:read(f)
+--    return m.pow --> 3
 
 return Module

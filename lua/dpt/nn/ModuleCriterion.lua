@@ -8,9 +8,8 @@
 -- @param targetModule the module for targets
 -- @param castTarget false: :type() leaves targets alone
 -- @return a criterion; forward takes what the modules take, returns the loss
--- @usage nn.ModuleCriterion(nn.MSECriterion(), nn.Square()):forward(torch.Tensor{2},
---    torch.Tensor{5})
---    --> 1
+-- @usage nn.ModuleCriterion(nn.MSECriterion(), nn.Square()) :forward(torch.Tensor{2},
+--       torch.Tensor{5}) --> 1
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

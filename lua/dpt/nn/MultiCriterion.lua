@@ -4,8 +4,8 @@
 -- @within nn criterions
 -- @as criterion
 -- @return a criterion; forward takes what all its criterions take, returns the loss
--- @usage nn.MultiCriterion():add(nn.MSECriterion()):add(nn.AbsCriterion(),
---    0.5):forward(torch.Tensor{2}, torch.Tensor{5}) --> 10.5
+-- @usage nn.MultiCriterion():add(nn.MSECriterion())
+--       :add(nn.AbsCriterion(), 0.5) :forward(torch.Tensor{2}, torch.Tensor{5}) --> 10.5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -26,8 +26,8 @@ end
 -- @param criterion criterion: gets the same input and target as the others
 -- @param weight? number: the factor of its loss (1)
 -- @return the criterion
--- @usage nn.MultiCriterion():add(nn.MSECriterion(), 2):forward(torch.Tensor{1}, torch.Tensor{2})
---    --> 2
+-- @usage nn.MultiCriterion():add(nn.MSECriterion(), 2) :forward(torch.Tensor{1},
+--       torch.Tensor{2}) --> 2
 function MultiCriterion:add(criterion, weight)
    if not criterion then raise('nn.MultiCriterion: add wants a criterion') end
    self.criterions[#self.criterions + 1] = criterion

@@ -6,8 +6,8 @@
 -- @as criterion
 -- @return a criterion; forward takes B x C and B x C class numbers, which end at the first 0,
 --    returns the loss
--- @usage nn.MultiLabelMarginCriterion():forward(torch.Tensor{0.5, 0.2, 0.1}, torch.Tensor{1, 0, 0})
---    --> 0.4333
+-- @usage nn.MultiLabelMarginCriterion() :forward(torch.Tensor{0.5, 0.2, 0.1},
+--       torch.Tensor{1, 0, 0}) --> 0.4333
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

@@ -5,8 +5,8 @@
 -- @within nn criterions
 -- @as criterion
 -- @return a criterion; forward takes B x C and B x C numbers 0 or 1, returns the loss
--- @usage nn.MultiLabelSoftMarginCriterion():forward(torch.zeros(1, 2), torch.Tensor{{1, 0}}) -->
---    0.6931
+-- @usage nn.MultiLabelSoftMarginCriterion() :forward(torch.zeros(1, 2), torch.Tensor{{1,
+--       0}}) --> 0.6931
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

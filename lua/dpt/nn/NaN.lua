@@ -39,8 +39,8 @@ end
 -- @param value tensor: or table
 -- @param what string: what it is, for the error message
 -- @return nothing
--- @usage (pcall(nn.NaN(nn.Tanh()).check, nn.NaN(nn.Tanh()), torch.Tensor{0 / 0}, 'output')) -->
---    false
+-- @usage (pcall(nn.NaN(nn.Tanh()).check, nn.NaN(nn.Tanh()), torch.Tensor{0 / 0}, 'output'))
+--    --> false
 function NaN:check(value, what)
    if hasNaN(value) then
       fail('nn.NaN: NaN in the %s of module %s: %s',

@@ -7,8 +7,8 @@
 -- @as layer
 -- @return a module; forward: a tensor with as many slices along inputDimension as there are
 --    modules -> their outputs joined
--- @usage nn.Parallel(2, 2):add(nn.Linear(3, 1)):add(nn.Linear(3, 2)):forward(torch.ones(4, 2,
---    3)):size() --> 4x3
+-- @usage nn.Parallel(2, 2):add(nn.Linear(3, 1))
+--       :add(nn.Linear(3, 2)) :forward(torch.ones(4, 2, 3)):size() --> 4x3
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
@@ -44,9 +44,12 @@ end
 -- @param gradOutput tensor: of the output
 -- @param f function: is called
 -- @return nothing
--- @usage (function() local m, n = nn.Parallel(1, 1):add(nn.Tanh()):add(nn.Tanh()), 0
---    m:forward(torch.ones(2, 3)) m:eachPart(torch.ones(2, 3), torch.ones(6), function(_, _, x, g) n
---    = n + g:nElement() end) return n end)() --> 6
+-- @usage local m, n = nn.Parallel(1, 1):add(nn.Tanh()):add(nn.Tanh()), 0
+--    m:forward(torch.ones(2, 3))
+--    m:eachPart(torch.ones(2, 3), torch.ones(6), function(_, _, x, g)
+--       n = n + g:nElement()
+--    end)
+--    return n --> 6
 function Parallel:eachPart(input, gradOutput, f)
    local offset = 1
    for i = 1, input:size(self.inputDimension) do

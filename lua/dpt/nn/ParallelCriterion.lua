@@ -31,8 +31,8 @@ end
 -- @param criterion criterion: gets an entry of the input and of the target
 -- @param weight? number: the factor of its loss (1)
 -- @return the criterion
--- @usage nn.ParallelCriterion():add(nn.AbsCriterion(), 3):forward({torch.Tensor{1}},
---    {torch.Tensor{2}}) --> 3
+-- @usage nn.ParallelCriterion()
+--       :add(nn.AbsCriterion(), 3) :forward({torch.Tensor{1}}, {torch.Tensor{2}}) --> 3
 function ParallelCriterion:add(criterion, weight)
    if not criterion then raise('nn.ParallelCriterion: add wants a criterion') end
    self.criterions[#self.criterions + 1] = criterion

@@ -4,8 +4,8 @@
 -- @within nn containers
 -- @as layer
 -- @return a module; forward: a table of as many entries as modules -> a table of their outputs
--- @usage nn.ParallelTable():add(nn.Abs()):add(nn.Square()):forward{torch.Tensor{-1},
---    torch.Tensor{3}}[2] --> [9]
+-- @usage nn.ParallelTable():add(nn.Abs())
+--       :add(nn.Square()) :forward{torch.Tensor{-1}, torch.Tensor{3}}[2] --> [9]
 
 local torch = require 'dpt.tensor'
 

@@ -43,8 +43,9 @@ end
 -- @within nn linear
 -- @param indices tensor: the outputs' numbers
 -- @return nothing
--- @usage (function() local m = nn.PartialLinear(2, 3) m:setPartition(torch.LongTensor{3, 1}) return
---    m:forward(torch.ones(2)):nElement() end)() --> 2
+-- @usage local m = nn.PartialLinear(2, 3)
+--    m:setPartition(torch.LongTensor{3, 1})
+--    return m:forward(torch.ones(2)):nElement() --> 2
 function PartialLinear:setPartition(indices)
    self.partition = indices:type(self.allcolumns:type())
 end
@@ -54,8 +55,10 @@ end
 -- @as method
 -- @within nn linear
 -- @return nothing
--- @usage (function() local m = nn.PartialLinear(2, 3) m:setPartition(torch.LongTensor{1})
---    m:resetPartition() return m:forward(torch.ones(2)):nElement() end)() --> 3
+-- @usage local m = nn.PartialLinear(2, 3)
+--    m:setPartition(torch.LongTensor{1})
+--    m:resetPartition()
+--    return m:forward(torch.ones(2)):nElement() --> 3
 function PartialLinear:resetPartition()
    self.partition = self.allcolumns
 end

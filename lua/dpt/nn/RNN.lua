@@ -145,7 +145,9 @@ end
 -- @within nn recurrent
 -- @param sync boolean: is only remembered
 -- @return nothing
--- @usage (function() local m = nn.SeqGRU(2, 2) m:setSync(false) return m.sync end)() --> false
+-- @usage local m = nn.SeqGRU(2, 2)
+--    m:setSync(false)
+--    return m.sync --> false
 function RNN:setSync(sync)
    self.sync = sync
 end
@@ -168,8 +170,10 @@ end
 -- @as recurrent
 -- @within nn recurrent
 -- @return nothing
--- @usage (function() local m = nn.SeqGRU(2, 2) m:setStates(torch.ones(1, 1, 2)) m:resetStates()
---    return m.hiddenInput end)() --> nil
+-- @usage local m = nn.SeqGRU(2, 2)
+--    m:setStates(torch.ones(1, 1, 2))
+--    m:resetStates()
+--    return m.hiddenInput --> nil
 function RNN:resetStates()
    self.hiddenInput, self.cellInput = nil, nil
    self.gradHiddenOutput, self.gradCellOutput = nil, nil
@@ -198,9 +202,9 @@ end
 -- @param packed table: {tensor, list of the number of sequences at every step}
 -- @param batchFirst? boolean: true: B comes first
 -- @return a padded tensor; a list of lengths
--- @usage (function() local m = nn.SeqGRU(2, 2) return
---    (m:padPackedSequence(m:packPaddedSequence(torch.ones(3, 2, 1), {3, 1}))):size() end)() -->
---    3x2x1
+-- @usage local m = nn.SeqGRU(2, 2)
+--    return (m:padPackedSequence(m:packPaddedSequence(torch.ones(3, 2, 1), {3, 1})))
+--       :size() --> 3x2x1
 function RNN:padPackedSequence(packed, batchFirst)
    return packing.padPacked(packed, batchFirst, torch.type(self))
 end

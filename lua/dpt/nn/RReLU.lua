@@ -35,8 +35,9 @@ end
 -- @as author
 -- @param input tensor: of any size
 -- @return nothing
--- @usage (function() local m = nn.RReLU(0.5, 0.5) m:draw(torch.Tensor{-1, 1}) return
---    m.noise:nElement() end)() --> 2
+-- @usage local m = nn.RReLU(0.5, 0.5)
+--    m:draw(torch.Tensor{-1, 1})
+--    return m.noise:nElement() --> 2
 function RReLU:draw(input)
    self.noise:resizeAs(input)
    if torch.type(input):find('Cuda') or random.isShared() then -- ranks draw as many
@@ -57,8 +58,10 @@ end
 -- @param t tensor: what is multiplied
 -- @param input tensor: of the last forward
 -- @return the tensor
--- @usage (function() local m, t = nn.RReLU(0.5, 0.5), torch.Tensor{1, 1} m:evaluate() m:slope(t,
---    torch.Tensor{-1, 1}) return t end)() --> [0.5 1]
+-- @usage local m, t = nn.RReLU(0.5, 0.5), torch.Tensor{1, 1}
+--    m:evaluate()
+--    m:slope(t, torch.Tensor{-1, 1})
+--    return t --> [0.5 1]
 function RReLU:slope(t, input)
    if self.train then
       t:cmul(self.noise)

@@ -10,7 +10,8 @@
 -- @param feedback the module for the output before
 -- @param transfer the module behind the merge (nn.Sigmoid)
 -- @return a module; forward: one step: what input takes -> what transfer returns
--- @usage nn.Recurrent(5, nn.Linear(3, 5), nn.Linear(5, 5)):forward(torch.ones(2, 3)):size() --> 2x5
+-- @usage nn.Recurrent(5, nn.Linear(3, 5), nn.Linear(5, 5)):forward(torch.ones(2, 3)):size()
+--    --> 2x5
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

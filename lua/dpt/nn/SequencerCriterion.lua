@@ -5,9 +5,8 @@
 -- @within nn recurrent
 -- @as criterion
 -- @return a criterion; forward takes sequences of T steps and their targets, returns the loss
--- @usage nn.SequencerCriterion(nn.MSECriterion()):forward(torch.zeros(4, 2, 1), torch.ones(4,
---    2, 1))
---    --> 4
+-- @usage nn.SequencerCriterion(nn.MSECriterion()) :forward(torch.zeros(4, 2, 1),
+--       torch.ones(4, 2, 1)) --> 4
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

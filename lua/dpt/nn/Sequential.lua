@@ -4,8 +4,8 @@
 -- @within nn containers
 -- @as layer
 -- @return a module; forward: whatever the first module takes -> what the last one returns
--- @usage nn.Sequential():add(nn.Linear(3, 5)):add(nn.Tanh()):forward(torch.ones(2, 3)):size()
---    --> 2x5
+-- @usage nn.Sequential():add(nn.Linear(3, 5)):add(nn.Tanh())
+--       :forward(torch.ones(2, 3)) :size() --> 2x5
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
@@ -69,8 +69,9 @@ end
 -- @param gradOutput tensor: or table; the gradient of the output
 -- @param scale? number: factor of the parameters' gradients (1)
 -- @return the gradient of the input
--- @usage (function() local m = nn.Sequential():add(nn.Square()) m:forward(torch.Tensor{3}) return
---    m:backwards('updateGradInput', torch.Tensor{3}, torch.ones(1)) end)() --> [6]
+-- @usage local m = nn.Sequential():add(nn.Square())
+--    m:forward(torch.Tensor{3})
+--    return m:backwards('updateGradInput', torch.Tensor{3}, torch.ones(1)) --> [6]
 function Sequential:backwards(method, input, gradOutput, scale)
    for i = #self.modules, 1, -1 do
       local module = self.modules[i]
@@ -141,8 +142,9 @@ end
 -- @param module module: the new one
 -- @param index? number: where (behind the last)
 -- @return nothing
--- @usage (function() local n = nn.Sequential():add(nn.Tanh()) n:insert(nn.Abs(), 1) return
---    torch.type(n:get(1)) end)() --> nn.Abs
+-- @usage local n = nn.Sequential():add(nn.Tanh())
+--    n:insert(nn.Abs(), 1)
+--    return torch.type(n:get(1)) --> nn.Abs
 
 --- Takes a module out.
 -- @function nn.Sequential:remove
@@ -150,7 +152,8 @@ end
 -- @as method
 -- @param index? number: which one (the last)
 -- @return nothing
--- @usage (function() local n = nn.Sequential():add(nn.Tanh()):add(nn.Abs()) n:remove(1) return
---    torch.type(n:get(1)) end)() --> nn.Abs
+-- @usage local n = nn.Sequential():add(nn.Tanh()):add(nn.Abs())
+--    n:remove(1)
+--    return torch.type(n:get(1)) --> nn.Abs
 
 return Sequential

@@ -16,7 +16,7 @@ local nn = require 'dpt.nn'
 -- @also nn.SparseJacobian.testIO()
 -- @also nn.SparseJacobian.testAllUpdate()
 -- @return a table of functions
--- @usage (function() local m, test = nn.SparseLinear(3, 2), nn.SparseJacobian return
---    test.testJacobianParameters(m, torch.Tensor{{1, 1}, {3, 2}}, m.weight, m.gradWeight) < 1e-5
---    end)() --> true
+-- @usage local m, test = nn.SparseLinear(3, 2), nn.SparseJacobian
+--    return test.testJacobianParameters(m, torch.Tensor{{1, 1}, {3, 2}}, m.weight,
+--       m.gradWeight) < 1e-5 --> true
 return nn.Jacobian and nn.SparseJacobian

@@ -9,9 +9,8 @@
 -- @as layer
 -- @return a module; forward: a table of tensors n x 2 of (index, value), or one -> B x
 --    outputSize
--- @usage nn.SparseLinear(100, 2):forward{torch.Tensor{{7, 1}, {30, 2}}, torch.Tensor{{1,
---    1}}}:size()
---    --> 2x2
+-- @usage nn.SparseLinear(100, 2) :forward{torch.Tensor{{7, 1}, {30, 2}}, torch.Tensor{{1,
+--       1}}}:size() --> 2x2
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

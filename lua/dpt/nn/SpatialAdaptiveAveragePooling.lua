@@ -6,7 +6,8 @@
 -- @param W columns of the output
 -- @param H rows of the output
 -- @return a module; forward: B x C x any H x any W -> B x C x H x W as the constructor says
--- @usage nn.SpatialAdaptiveAveragePooling(1, 1):forward(torch.Tensor{{{1, 2}, {3, 4}}}) --> [2.5]
+-- @usage nn.SpatialAdaptiveAveragePooling(1, 1):forward(torch.Tensor{{{1, 2}, {3, 4}}})
+--    --> [2.5]
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

@@ -6,8 +6,8 @@
 -- @as criterion
 -- @return a criterion; forward takes B x H x W and a target at least as large, whose middle
 --    counts, returns the loss
--- @usage nn.SpatialAutoCropMSECriterion():forward(torch.zeros(1, 1, 2, 2), torch.ones(1, 1, 4, 4))
---    --> 1
+-- @usage nn.SpatialAutoCropMSECriterion() :forward(torch.zeros(1, 1, 2, 2), torch.ones(1,
+--       1, 4, 4)) --> 1
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -30,8 +30,8 @@ window.pooling(SpatialAveragePooling)
 -- @as method
 -- @within nn pooling
 -- @return the module
--- @usage nn.SpatialAveragePooling(2, 2, 2, 2, 1, 1):setCountIncludePad():forward(torch.ones(1, 2,
---    2)) --> [0.25 0.25 0.25 0.25]
+-- @usage nn.SpatialAveragePooling(2, 2, 2, 2, 1, 1)
+--       :setCountIncludePad() :forward(torch.ones(1, 2, 2)) --> [0.25 0.25 0.25 0.25]
 function SpatialAveragePooling:setCountIncludePad()
    self.count_include_pad = true
    return self
@@ -42,8 +42,8 @@ end
 -- @as method
 -- @within nn pooling
 -- @return the module
--- @usage nn.SpatialAveragePooling(2, 2, 2, 2, 1, 1):setCountExcludePad():forward(torch.ones(1, 2,
---    2)) --> [1 1 1 1]
+-- @usage nn.SpatialAveragePooling(2, 2, 2, 2, 1, 1)
+--       :setCountExcludePad() :forward(torch.ones(1, 2, 2)) --> [1 1 1 1]
 function SpatialAveragePooling:setCountExcludePad()
    self.count_include_pad = false
    return self

@@ -6,9 +6,8 @@
 -- @as criterion
 -- @return a criterion; forward takes B x C x H x W log-probabilities and B x H x W classes,
 --    returns the loss
--- @usage nn.SpatialClassNLLCriterion():forward(torch.Tensor(1, 2, 1, 1):fill(-2),
---    torch.LongTensor(1,
---    1, 1):fill(1)) --> 2
+-- @usage nn.SpatialClassNLLCriterion() :forward(torch.Tensor(1, 2, 1, 1):fill(-2),
+--       torch.LongTensor(1, 1, 1):fill(1)) --> 2
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

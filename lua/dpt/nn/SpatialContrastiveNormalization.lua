@@ -6,7 +6,8 @@
 -- @as layer
 -- @param thresval what stands for small deviations (threshold)
 -- @return a module; forward: B x nInputPlane x H x W or one image -> the same size
--- @usage nn.SpatialContrastiveNormalization(1):forward(torch.ones(1, 12, 12)):size() --> 1x12x12
+-- @usage nn.SpatialContrastiveNormalization(1):forward(torch.ones(1, 12, 12)):size()
+--    --> 1x12x12
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -7,8 +7,8 @@
 -- @as layer
 -- @return a module; forward: B x nInputPlane x H x W or one image -> B x nOutputPlane x ((H + 2
 --    padH - kH) / dH + 1) x ((W + 2 padW - kW) / dW + 1), rounded down
--- @usage nn.SpatialConvolution(3, 8, 3, 3, 1, 1, 1, 1):forward(torch.ones(2, 3, 6, 6)):size() -->
---    2x8x6x6
+-- @usage nn.SpatialConvolution(3, 8, 3, 3, 1, 1, 1, 1)
+--       :forward(torch.ones(2, 3, 6, 6)) :size() --> 2x8x6x6
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

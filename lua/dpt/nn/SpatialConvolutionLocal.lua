@@ -9,7 +9,8 @@
 -- @param iH rows of an input
 -- @return a module; forward: B x nInputPlane x iH x iW or one image -> B x nOutputPlane x oH x
 --    oW
--- @usage nn.SpatialConvolutionLocal(1, 2, 6, 6, 3, 3):forward(torch.ones(1, 6, 6)):size() --> 2x4x4
+-- @usage nn.SpatialConvolutionLocal(1, 2, 6, 6, 3, 3):forward(torch.ones(1, 6, 6)):size()
+--    --> 2x4x4
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -9,8 +9,8 @@
 -- @param conMatrix n x 2: which input plane goes to which output plane (nn.tables)
 -- @return a module; forward: B x planes x H x W or one image -> B x the table's outputs x (H -
 --    kH) / dH + 1 x (W - kW) / dW + 1
--- @usage nn.SpatialConvolutionMap(nn.tables.oneToOne(3), 3, 3):forward(torch.ones(3, 6, 6)):size()
---    --> 3x4x4
+-- @usage nn.SpatialConvolutionMap(nn.tables.oneToOne(3), 3, 3)
+--       :forward(torch.ones(3, 6, 6)) :size() --> 3x4x4
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -24,8 +24,8 @@ local SpatialConvolutionMap, parent = torch.class('nn.SpatialConvolutionMap', 'n
 -- @field nn.SpatialConvolutionMap.transposed
 -- @as author
 -- @return a boolean
--- @usage nn.SpatialConvolutionMap.transposed, nn.SpatialFullConvolutionMap.transposed --> false,
---    true
+-- @usage nn.SpatialConvolutionMap.transposed, nn.SpatialFullConvolutionMap.transposed
+--    --> false, true
 SpatialConvolutionMap.transposed = false
 
 function SpatialConvolutionMap:__init(conMatrix, kW, kH, dW, dH)
@@ -141,8 +141,10 @@ end
 -- @within nn convolution
 -- @param decay number: the share
 -- @return nothing
--- @usage (function() local m = nn.SpatialConvolutionMap(nn.tables.full(1, 1), 1, 1)
---    m.weight:fill(2) m:decayParameters(0.5) return m.weight end)() --> [1]
+-- @usage local m = nn.SpatialConvolutionMap(nn.tables.full(1, 1), 1, 1)
+--    m.weight:fill(2)
+--    m:decayParameters(0.5)
+--    return m.weight --> [1]
 function SpatialConvolutionMap:decayParameters(decay)
    self.weight:add(-decay, self.weight)
    self.bias:add(-decay, self.bias)

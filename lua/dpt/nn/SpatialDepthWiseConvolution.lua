@@ -7,8 +7,8 @@
 -- @as layer
 -- @return a module; forward: B x nInputPlane x H x W -> B x (nInputPlane nOutputPlane) x oH x
 --    oW
--- @usage nn.SpatialDepthWiseConvolution(3, 2, 3, 3):forward(torch.ones(1, 3, 6, 6)):size() -->
---    1x6x4x4
+-- @usage nn.SpatialDepthWiseConvolution(3, 2, 3, 3):forward(torch.ones(1, 3, 6, 6)):size()
+--    --> 1x6x4x4
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

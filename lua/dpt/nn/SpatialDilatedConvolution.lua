@@ -5,8 +5,8 @@
 -- @within nn convolution
 -- @as layer
 -- @return a module; forward: as nn.SpatialConvolution with a kernel of dilation (k - 1) + 1
--- @usage nn.SpatialDilatedConvolution(1, 2, 3, 3, 1, 1, 0, 0, 2, 2):forward(torch.ones(1, 1, 7,
---    7)):size() --> 1x2x3x3
+-- @usage nn.SpatialDilatedConvolution(1, 2, 3, 3, 1, 1, 0, 0, 2, 2) :forward(torch.ones(1,
+--       1, 7, 7)):size() --> 1x2x3x3
 
 local torch = require 'dpt.tensor'
 

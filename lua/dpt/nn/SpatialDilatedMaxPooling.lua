@@ -5,9 +5,8 @@
 -- @within nn pooling
 -- @as layer
 -- @return a module; forward: as nn.SpatialMaxPooling with windows of dilation (k - 1) + 1
--- @usage nn.SpatialDilatedMaxPooling(2, 2, 1, 1, 0, 0, 2, 2):forward(torch.ones(1, 5,
---    5)):size() -->
---    1x3x3
+-- @usage nn.SpatialDilatedMaxPooling(2, 2, 1, 1, 0, 0, 2, 2)
+--       :forward(torch.ones(1, 5, 5)) :size() --> 1x3x3
 
 local torch = require 'dpt.tensor'
 

@@ -5,9 +5,9 @@
 -- @within nn normalization
 -- @as layer
 -- @return a module; forward: B x C x H x W or C x H x W -> the same size
--- @usage local m = nn.SpatialDropout(0.5) m:evaluate() return m:forward(torch.ones(2, 1, 1))
---    --> [0.5
---    0.5]
+-- @usage local m = nn.SpatialDropout(0.5)
+--    m:evaluate()
+--    return m:forward(torch.ones(2, 1, 1)) --> [0.5 0.5]
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -10,8 +10,8 @@
 -- @param outW columns of the output, or their ratio to the input's
 -- @param outH rows of the output, or their ratio to the input's
 -- @return a module; forward: B x C x H x W -> B x C x outH x outW (ratios below 1: of H and W)
--- @usage nn.SpatialFractionalMaxPooling(2, 2, 3, 3):forward(torch.ones(1, 1, 6, 6)):size() -->
---    1x1x3x3
+-- @usage nn.SpatialFractionalMaxPooling(2, 2, 3, 3):forward(torch.ones(1, 1, 6, 6)):size()
+--    --> 1x1x3x3
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -63,8 +63,8 @@ end
 -- @as author
 -- @param input tensor: (N x) C x H x W
 -- @return two lists of numbers
--- @usage nn.SpatialFractionalMaxPooling(2, 2, 0.5, 0.5):shapes(torch.ones(1, 4, 6)) --> {2 3}, {2
---    2}
+-- @usage nn.SpatialFractionalMaxPooling(2, 2, 0.5, 0.5):shapes(torch.ones(1, 4, 6))
+--    --> {2 3}, {2 2}
 function SpatialFractionalMaxPooling:shapes(input)
    local n = input:dim()
    local outH = self.outH or math.floor(input:size(n - 1) * self.ratioH)
@@ -77,8 +77,9 @@ end
 -- @as author
 -- @param input tensor: (N x) C x H x W
 -- @return nothing
--- @usage (function() local m = nn.SpatialFractionalMaxPooling(2, 2, 2, 2)
---    m:initSampleBuffer_(torch.ones(3, 4, 4)) return m.randomSamples:size() end)() --> 1x3x2
+-- @usage local m = nn.SpatialFractionalMaxPooling(2, 2, 2, 2)
+--    m:initSampleBuffer_(torch.ones(3, 4, 4))
+--    return m.randomSamples:size() --> 1x3x2
 function SpatialFractionalMaxPooling:initSampleBuffer_(input)
    local out = self:shapes(input)
    local batched = input:dim() == #out + 2

@@ -7,9 +7,8 @@
 -- @as layer
 -- @return a module; forward: B x nInputPlane x H x W -> B x nOutputPlane x ((H - 1) dH - 2 padH
 --    + kH + adjH) x ((W - 1) dW - 2 padW + kW + adjW)
--- @usage nn.SpatialFullConvolution(2, 1, 4, 4, 2, 2, 1, 1):forward(torch.ones(1, 2, 5,
---    5)):size() -->
---    1x1x10x10
+-- @usage nn.SpatialFullConvolution(2, 1, 4, 4, 2, 2, 1, 1)
+--       :forward(torch.ones(1, 2, 5, 5)) :size() --> 1x1x10x10
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

@@ -6,8 +6,8 @@
 -- @as layer
 -- @param conMatrix n x 2: which input plane goes to which output plane
 -- @return a module; forward: one image planes x H x W -> the table's outputs, enlarged
--- @usage nn.SpatialFullConvolutionMap(nn.tables.oneToOne(2), 3, 3):forward(torch.ones(2, 4,
---    4)):size() --> 2x6x6
+-- @usage nn.SpatialFullConvolutionMap(nn.tables.oneToOne(2), 3, 3) :forward(torch.ones(2,
+--       4, 4)):size() --> 2x6x6
 
 local torch = require 'dpt.tensor'
 

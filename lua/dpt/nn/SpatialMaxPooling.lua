@@ -55,8 +55,9 @@ end
 -- @also nn.VolumetricMaxUnpooling:empty()
 -- @also nn.VolumetricAveragePooling:empty()
 -- @return the module
--- @usage (function() local m = nn.SpatialMaxPooling(2, 2) m:forward(torch.ones(1, 2, 2)) return
---    m:empty().output:nElement() end)() --> 0
+-- @usage local m = nn.SpatialMaxPooling(2, 2)
+--    m:forward(torch.ones(1, 2, 2))
+--    return m:empty().output:nElement() --> 0
 SpatialMaxPooling.empty = SpatialMaxPooling.clearState -- its old name
 
 return SpatialMaxPooling

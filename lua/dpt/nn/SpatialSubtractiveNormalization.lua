@@ -5,7 +5,8 @@
 -- @within nn normalization
 -- @as layer
 -- @return a module; forward: B x nInputPlane x H x W or one image -> the same size
--- @usage nn.SpatialSubtractiveNormalization(1):forward(torch.ones(1, 12, 12)):size() --> 1x12x12
+-- @usage nn.SpatialSubtractiveNormalization(1):forward(torch.ones(1, 12, 12)):size()
+--    --> 1x12x12
 
 local torch = require 'dpt.tensor'
 local neighbourhood = require 'dpt.nn.neighbourhood'

@@ -6,9 +6,8 @@
 -- @as layer
 -- @param scale by how much each side grows, or {oheight = , owidth = }
 -- @return a module; forward: B x C x H x W -> the sizes asked for
--- @usage nn.SpatialUpSamplingBilinear{oheight = 5, owidth = 7}:forward(torch.ones(1, 1, 3,
---    3)):size()
---    --> 1x1x5x7
+-- @usage nn.SpatialUpSamplingBilinear{oheight = 5, owidth = 7} :forward(torch.ones(1, 1, 3,
+--       3)):size() --> 1x1x5x7
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

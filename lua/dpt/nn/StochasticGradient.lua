@@ -29,10 +29,13 @@ end
 -- @within nn simple
 -- @param dataset table: size() says how many samples there are, dataset[i] is {input, target}
 -- @return nothing
--- @usage (function() local m = nn.Linear(1, 1) local t, p = nn.StochasticGradient(m,
---    nn.MSECriterion()), print t.maxIteration, t.learningRate, t.verbose = 50, 0.1, false print =
---    function() end t:train{size = function() return 1 end, {torch.ones(1), torch.Tensor{3}}} print
---    = p return math.abs(m:forward(torch.ones(1))[1] - 3) < 0.01 end)() --> true
+-- @usage local m = nn.Linear(1, 1)
+--    local t, p = nn.StochasticGradient(m, nn.MSECriterion()), print
+--    t.maxIteration, t.learningRate, t.verbose = 50, 0.1, false
+--    print = function() end
+--    t:train{size = function() return 1 end, {torch.ones(1), torch.Tensor{3}}}
+--    print = p
+--    return math.abs(m:forward(torch.ones(1))[1] - 3) < 0.01 --> true
 function StochasticGradient:train(dataset)
    local module, criterion = self.module, self.criterion
    local rate = self.learningRate

@@ -203,8 +203,8 @@ local CONVERTED = {
 -- @also nn.SyncBatchNormalization:convert()
 -- @param module module: a network
 -- @return the network, or what stands for it
--- @usage torch.type(nn.SyncBatchNormalization.convert(nn.BatchNormalization(3))) -->
---    nn.SyncBatchNormalization
+-- @usage torch.type(nn.SyncBatchNormalization.convert(nn.BatchNormalization(3)))
+--    --> nn.SyncBatchNormalization
 function SyncBatchNormalization.convert(module)
    return module:replace(function(one)
       if not CONVERTED[torch.type(one)] then return one end

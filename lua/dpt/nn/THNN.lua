@@ -85,7 +85,8 @@ end
 -- @as author
 -- @param t? tensor: nil: the kernel gets nothing
 -- @return C data or nil
--- @usage nn.THNN.optionalTensor(nil), nn.THNN.optionalTensor(torch.Tensor(1)) ~= nil --> nil, true
+-- @usage nn.THNN.optionalTensor(nil), nn.THNN.optionalTensor(torch.Tensor(1)) ~= nil
+--    --> nil, true
 function THNN.optionalTensor(t) return t and t:cdata() or nil end
 
 --- Calls a kernel by its name and the name of the tensor's type.
@@ -96,8 +97,10 @@ function THNN.optionalTensor(t) return t and t:cdata() or nil end
 -- @param ...? any: the kernel's arguments
 -- @return nothing
 -- @raise if there is no such kernel or type
--- @usage (function() local y = torch.Tensor() nn.THNN.runKernel('Square_updateOutput',
---    'torch.DoubleTensor', torch.Tensor{3}:cdata(), y:cdata()) return y end)() --> [9]
+-- @usage local y = torch.Tensor()
+--    nn.THNN.runKernel('Square_updateOutput', 'torch.DoubleTensor',
+--       torch.Tensor{3}:cdata(), y:cdata())
+--    return y --> [9]
 function THNN.runKernel(name, kind, ...)
    if not THNN.kernels[kind] then
       fail('THNN.runKernel: there are no kernels for %s', core.quote(kind))
@@ -117,8 +120,8 @@ end
 -- @field nn.THNN.kernels
 -- @as author
 -- @return a table: type -> table of functions
--- @usage (function() local x, y = torch.Tensor{1, 1}, torch.Tensor()
---    nn.THNN.kernels['torch.DoubleTensor'].SoftMax_updateOutput(x:cdata(), y:cdata()) return y
---    end)() --> [0.5 0.5]
+-- @usage local x, y = torch.Tensor{1, 1}, torch.Tensor()
+--    nn.THNN.kernels['torch.DoubleTensor'].SoftMax_updateOutput(x:cdata(), y:cdata())
+--    return y --> [0.5 0.5]
 
 return THNN

@@ -4,7 +4,8 @@
 -- @within nn pooling
 -- @as layer
 -- @return a module; forward: B x C x T x H x W or one volume -> smaller T, H, W
--- @usage nn.VolumetricAveragePooling(2, 2, 2):forward(torch.ones(1, 4, 4, 4)):size() --> 1x2x2x2
+-- @usage nn.VolumetricAveragePooling(2, 2, 2):forward(torch.ones(1, 4, 4, 4)):size()
+--    --> 1x2x2x2
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib

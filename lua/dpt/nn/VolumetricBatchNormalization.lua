@@ -5,7 +5,8 @@
 -- @within nn normalization
 -- @as layer
 -- @return a module; forward: B x nOutput x T x H x W -> the same size
--- @usage nn.VolumetricBatchNormalization(3):forward(torch.rand(8, 3, 2, 2, 2)):size() --> 8x3x2x2x2
+-- @usage nn.VolumetricBatchNormalization(3):forward(torch.rand(8, 3, 2, 2, 2)):size()
+--    --> 8x3x2x2x2
 
 local torch = require 'dpt.tensor'
 

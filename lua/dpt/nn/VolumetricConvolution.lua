@@ -6,7 +6,8 @@
 -- @as layer
 -- @return a module; forward: B x nInputPlane x T x H x W or one volume -> B x nOutputPlane x oT
 --    x oH x oW
--- @usage nn.VolumetricConvolution(1, 2, 3, 3, 3):forward(torch.ones(1, 4, 5, 6)):size() --> 2x2x3x4
+-- @usage nn.VolumetricConvolution(1, 2, 3, 3, 3):forward(torch.ones(1, 4, 5, 6)):size()
+--    --> 2x2x3x4
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

@@ -5,8 +5,8 @@
 -- @within nn convolution
 -- @as layer
 -- @return a module; forward: as nn.VolumetricConvolution with a kernel of dilation (k - 1) + 1
--- @usage nn.VolumetricDilatedConvolution(1, 2, 2, 2, 2, 1, 1, 1, 0, 0, 0, 2, 2,
---    2):forward(torch.ones(1, 1, 4, 4, 4)):size() --> 1x2x2x2x2
+-- @usage nn.VolumetricDilatedConvolution(1, 2, 2, 2, 2, 1, 1, 1, 0, 0, 0, 2, 2, 2)
+--       :forward(torch.ones(1, 1, 4, 4, 4)):size() --> 1x2x2x2x2
 
 local torch = require 'dpt.tensor'
 

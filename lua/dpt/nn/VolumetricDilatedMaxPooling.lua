@@ -5,9 +5,8 @@
 -- @within nn pooling
 -- @as layer
 -- @return a module; forward: as nn.VolumetricMaxPooling with windows of dilation (k - 1) + 1
--- @usage nn.VolumetricDilatedMaxPooling(2, 2, 2, 1, 1, 1, 0, 0, 0, 2, 2,
---    2):forward(torch.ones(1, 1,
---    4, 4, 4)):size() --> 1x1x2x2x2
+-- @usage nn.VolumetricDilatedMaxPooling(2, 2, 2, 1, 1, 1, 0, 0, 0, 2, 2, 2)
+--       :forward(torch.ones(1, 1, 4, 4, 4)):size() --> 1x1x2x2x2
 
 local torch = require 'dpt.tensor'
 

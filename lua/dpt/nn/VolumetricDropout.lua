@@ -5,8 +5,9 @@
 -- @within nn normalization
 -- @as layer
 -- @return a module; forward: B x C x T x H x W or C x T x H x W -> the same size
--- @usage local m = nn.VolumetricDropout(0.25) m:evaluate() return m:forward(torch.ones(2, 1, 1, 1))
---    --> [0.75 0.75]
+-- @usage local m = nn.VolumetricDropout(0.25)
+--    m:evaluate()
+--    return m:forward(torch.ones(2, 1, 1, 1)) --> [0.75 0.75]
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -12,8 +12,8 @@
 -- @param outW columns of the output, or their ratio
 -- @param outH rows of the output, or their ratio
 -- @return a module; forward: B x C x H x W x T -> B x C x outH x outW x outT
--- @usage nn.VolumetricFractionalMaxPooling(2, 2, 2, 2, 2, 2):forward(torch.ones(1, 1, 4, 4,
---    4)):size() --> 1x1x2x2x2
+-- @usage nn.VolumetricFractionalMaxPooling(2, 2, 2, 2, 2, 2) :forward(torch.ones(1, 1, 4,
+--       4, 4)):size() --> 1x1x2x2x2
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -6,8 +6,8 @@
 -- @within nn convolution
 -- @as layer
 -- @return a module; forward: B x nInputPlane x T x H x W -> B x nOutputPlane x larger ones
--- @usage nn.VolumetricFullConvolution(1, 2, 2, 2, 2, 2, 2, 2):forward(torch.ones(1, 1, 2, 3,
---    3)):size() --> 1x2x4x6x6
+-- @usage nn.VolumetricFullConvolution(1, 2, 2, 2, 2, 2, 2, 2) :forward(torch.ones(1, 1, 2,
+--       3, 3)):size() --> 1x2x4x6x6
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -5,9 +5,9 @@
 -- @within nn pooling
 -- @as layer
 -- @return a module; forward: the pooling's output size -> its input size
--- @usage (function() local pool = nn.VolumetricMaxPooling(2, 2, 2) local small =
---    pool:forward(torch.ones(1, 4, 4, 4)) return
---    nn.VolumetricMaxUnpooling(pool):forward(small):size() end)() --> 1x4x4x4
+-- @usage local pool = nn.VolumetricMaxPooling(2, 2, 2)
+--    local small = pool:forward(torch.ones(1, 4, 4, 4))
+--    return nn.VolumetricMaxUnpooling(pool):forward(small):size() --> 1x4x4x4
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'

@@ -5,9 +5,8 @@
 -- @within nn sampling
 -- @as layer
 -- @return a module; forward: B x C x T x H x W or one volume -> larger T, H, W
--- @usage nn.VolumetricReplicationPadding(1, 1, 1, 1, 1, 1):forward(torch.ones(1, 2, 2,
---    2)):size() -->
---    1x4x4x4
+-- @usage nn.VolumetricReplicationPadding(1, 1, 1, 1, 1, 1)
+--       :forward(torch.ones(1, 2, 2, 2)) :size() --> 1x4x4x4
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

@@ -34,8 +34,9 @@ end
 -- @as method
 -- @within nn containers
 -- @return nothing
--- @usage (function() local m = nn.WeightNorm(nn.Linear(2, 3)) m:resetInit() return (m.g -
---    m.v:norm(2, 2)):abs():max() < 1e-9 end)() --> true
+-- @usage local m = nn.WeightNorm(nn.Linear(2, 3))
+--    m:resetInit()
+--    return (m.g - m.v:norm(2, 2)):abs():max() < 1e-9 --> true
 function WeightNorm:resetInit()
    self.v:normal(0, math.sqrt(2 / self.v:size(2)))
    self.g = self.v:norm(2, 2)
@@ -59,8 +60,9 @@ end
 -- @param weight tensor: gets the rows
 -- @param rows tensor: a matrix
 -- @return nothing
--- @usage (function() local t = torch.Tensor(1, 2) nn.WeightNorm(nn.Linear(2, 1)):intoWeight(t,
---    torch.Tensor{{3, 4}}) return t end)() --> [3 4]
+-- @usage local t = torch.Tensor(1, 2)
+--    nn.WeightNorm(nn.Linear(2, 1)):intoWeight(t, torch.Tensor{{3, 4}})
+--    return t --> [3 4]
 function WeightNorm:intoWeight(weight, rows)
    local turned = weight:transpose(1, self.outputDim)
    turned:copy(rows:view(turned:size()))

@@ -49,8 +49,9 @@ end
 -- @param input tensor: N x inputSize, or a vector
 -- @param gradOutput tensor: of the output
 -- @return N x inputSize x outputSize
--- @usage (function() local m, x = nn.WeightedEuclidean(2, 3), torch.ones(4, 2) m:forward(x) return
---    m:pulls(x, torch.ones(4, 3)):size() end)() --> 4x2x3
+-- @usage local m, x = nn.WeightedEuclidean(2, 3), torch.ones(4, 2)
+--    m:forward(x)
+--    return m:pulls(x, torch.ones(4, 3)):size() --> 4x2x3
 function WeightedEuclidean:pulls(input, gradOutput)
    local differences = self:differences(input)
    local covariance = spread(self.diagCov, differences)

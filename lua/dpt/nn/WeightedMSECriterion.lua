@@ -6,9 +6,8 @@
 -- @param weight the factor of each target
 -- @return a criterion; forward takes two tensors of the weight's size, a batch of them or not,
 --    returns the loss
--- @usage nn.WeightedMSECriterion(torch.Tensor{1, 2}):forward(torch.Tensor{1, 2},
---    torch.Tensor{2, 5})
---    --> 32.5
+-- @usage nn.WeightedMSECriterion(torch.Tensor{1, 2}) :forward(torch.Tensor{1, 2},
+--       torch.Tensor{2, 5}) --> 32.5
 
 local torch = require 'dpt.tensor'
 

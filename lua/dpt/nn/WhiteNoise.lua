@@ -6,7 +6,9 @@
 -- @param mean the noise's mean (0)
 -- @param std the noise's standard deviation (0.1)
 -- @return a module; forward: any tensor -> the same size
--- @usage local m = nn.WhiteNoise(0, 1) m:evaluate() return m:forward(torch.Tensor{1, 2}) --> [1 2]
+-- @usage local m = nn.WhiteNoise(0, 1)
+--    m:evaluate()
+--    return m:forward(torch.Tensor{1, 2}) --> [1 2]
 
 local torch = require 'dpt.tensor'
 

@@ -4,8 +4,8 @@
 -- @within nn tables
 -- @as layer
 -- @return a module; forward: {anything, n entries} -> n pairs
--- @usage #nn.ZipTableOneToMany():forward{torch.ones(1), {torch.ones(2), torch.ones(3),
---    torch.ones(4)}} --> 3
+-- @usage #nn.ZipTableOneToMany() :forward{torch.ones(1), {torch.ones(2), torch.ones(3),
+--       torch.ones(4)}} --> 3
 
 local torch = require 'dpt.tensor'
 

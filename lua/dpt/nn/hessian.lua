@@ -142,9 +142,11 @@ local enabled = false
 -- @function nn.hessian.enable
 -- @as author
 -- @return nothing
--- @usage (function() local pool, has = require('threads').Threads(1) pool:addjob(function()
---    nn.hessian.enable() return nn.Linear(2, 3).accDiagHessianParameters ~= nil end, function(v)
---    has = v end) pool:terminate() return has end)() --> true
+-- @usage local pool, has = require('threads').Threads(1)
+--    pool:addjob(function() nn.hessian.enable() return nn.Linear(2,
+--       3).accDiagHessianParameters ~= nil end, function(v) has = v end)
+--    pool:terminate()
+--    return has --> true
 function hessian.enable()
    if enabled then return end
    enabled = true

@@ -73,7 +73,8 @@ end
 -- @raise if the file is not there, or is none of the format, naming what is wrong
 -- @follows safetensors' load_file
 -- @usage nn.safetensors.save('/tmp/one.safetensors', {a = torch.FloatTensor{1, 2}})
---    local read = nn.safetensors.load('/tmp/one.safetensors') os.remove '/tmp/one.safetensors'
+--    local read = nn.safetensors.load('/tmp/one.safetensors')
+--    os.remove '/tmp/one.safetensors'
 --    return read.a --> [1 2]
 function safetensors.load(path)
    local file, why = io.open(path, 'rb')
@@ -109,7 +110,8 @@ end
 -- @raise if an entry is no tensor, or the file cannot be written
 -- @follows safetensors' save_file
 -- @usage nn.safetensors.save('/tmp/two.safetensors', {b = torch.zeros(2, 3)})
---    local read = nn.safetensors.load('/tmp/two.safetensors') os.remove '/tmp/two.safetensors'
+--    local read = nn.safetensors.load('/tmp/two.safetensors')
+--    os.remove '/tmp/two.safetensors'
 --    return read.b:size() --> 2x3
 function safetensors.save(path, tensors)
    local names, header, parts, offset = {}, {}, {}, 0
@@ -252,7 +254,8 @@ end
 -- @return a table of tensors by name, which may share the network's memory
 -- @raise if there are not as many names as modules with weights
 -- @follows PyTorch's Module.state_dict
--- @usage nn.safetensors.tensors(nn.Sequential():add(nn.Linear(3, 2)))['0.weight']:size() --> 2x3
+-- @usage nn.safetensors.tensors(nn.Sequential():add(nn.Linear(3, 2)))['0.weight']:size()
+--    --> 2x3
 function safetensors.tensors(net, names)
    local tensors = {}
    for _, entry in ipairs(named('tensors', net, names)) do
@@ -270,8 +273,8 @@ end
 -- @return the network
 -- @raise if a tensor is missing or has another size; the network is then as it was
 -- @follows PyTorch's Module.load_state_dict
--- @usage nn.safetensors.fill(nn.Linear(2, 1), {weight = torch.ones(1, 2), bias = torch.ones(1)})
---    :forward(torch.Tensor{3, 4}) --> [8]
+-- @usage nn.safetensors.fill(nn.Linear(2, 1), {weight = torch.ones(1, 2), bias =
+--       torch.ones(1)}) :forward(torch.Tensor{3, 4}) --> [8]
 function safetensors.fill(net, tensors, names)
    if type(tensors) == 'string' then tensors = safetensors.load(tensors) end
    local work = {}

@@ -94,7 +94,7 @@ end
 -- @return the network
 -- @raise if net is not a module
 -- @usage nn.utils.shareGradInputs(nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(
---    nn.Linear(4, 2))):size() --> 3
+--       nn.Linear(4, 2))):size() --> 3
 -- @follows fb.resnet.torch's shareGradInput, for any order of modules
 return function(net)
    if not torch.isTypeOf(net, 'nn.Module') then

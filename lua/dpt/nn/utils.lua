@@ -55,7 +55,8 @@ end
 -- @param typename string: as 'torch.FloatTensor'
 -- @param cache? table: keeps converted tensors, so that shared ones stay shared
 -- @return the same table, module or criterion; a new tensor if the type differs
--- @usage nn.utils.recursiveType({torch.Tensor{1}}, 'torch.IntTensor')[1]:type() --> torch.IntTensor
+-- @usage nn.utils.recursiveType({torch.Tensor{1}}, 'torch.IntTensor')[1]:type()
+--    --> torch.IntTensor
 function utils.recursiveType(value, typename, cache)
    cache = want('nn.utils.recursiveType', 'cache', cache or {}, 'table')
    if torch.isTensor(value) then
@@ -80,8 +81,9 @@ end
 -- @param typename string: as 'torch.FloatTensor'
 -- @param cache? table: as for recursiveType
 -- @return nothing
--- @usage (function() local t = {a = torch.Tensor{1}} nn.utils.convertFields(t, 'torch.IntTensor',
---    {}) return t.a:type() end)() --> torch.IntTensor
+-- @usage local t = {a = torch.Tensor{1}}
+--    nn.utils.convertFields(t, 'torch.IntTensor', {})
+--    return t.a:type() --> torch.IntTensor
 function utils.convertFields(object, typename, cache)
    want('nn.utils.convertFields', 'object', object, 'table')
    cache = cache or {}
@@ -114,8 +116,9 @@ end
 -- @param value any: a table, a module or a criterion
 -- @param device number: from 1 on
 -- @return what was given
--- @usage (function() local m = nn.Linear(2, 1):cuda() nn.utils.moveTo(m, 2) return
---    m.weight:getDevice() end)() --> 2
+-- @usage local m = nn.Linear(2, 1):cuda()
+--    nn.utils.moveTo(m, 2)
+--    return m.weight:getDevice() --> 2
 function utils.moveTo(value, device)
    want('nn.utils.moveTo', 'value', value, 'table')
    cutorch.withDevice(device, moveInto, value, device, {})
@@ -185,8 +188,9 @@ end
 -- @param t tensor: or table
 -- @param value number: what elements become
 -- @return the tree
--- @usage (function() local t = {torch.Tensor(2)} nn.utils.recursiveFill(t, 3) return t[1] end)()
---    --> [3 3]
+-- @usage local t = {torch.Tensor(2)}
+--    nn.utils.recursiveFill(t, 3)
+--    return t[1] --> [3 3]
 function utils.recursiveFill(t, value) return fill(t, value, 0) end
 
 local function add(a, factor, b, depth)
@@ -293,8 +297,9 @@ end
 -- @param input tensor: of any size
 -- @param sizes number: one for each dimension, or a LongStorage
 -- @return the view
--- @usage (function() local x = torch.ones(2, 3) local v = nn.utils.viewAgain(nil, x, 6) return
---    rawequal(nn.utils.viewAgain(v, x, 3, 2), v), v:size() end)() --> true, 3x2
+-- @usage local x = torch.ones(2, 3)
+--    local v = nn.utils.viewAgain(nil, x, 6)
+--    return rawequal(nn.utils.viewAgain(v, x, 3, 2), v), v:size() --> true, 3x2
 function utils.viewAgain(current, input, ...)
    want('nn.utils.viewAgain', 'input', input, 'tensor')
    if torch.type(current) ~= torch.type(input) then current = input.new() end
@@ -323,8 +328,8 @@ end
 -- @param t tensor: of indices
 -- @param like tensor: on the host or a device
 -- @return a tensor
--- @usage nn.utils.sameSide({}, 'copy', torch.CudaLongTensor{3}, torch.Tensor()):type() -->
---    torch.LongTensor
+-- @usage nn.utils.sameSide({}, 'copy', torch.CudaLongTensor{3}, torch.Tensor()):type()
+--    --> torch.LongTensor
 function utils.sameSide(object, field, t, like)
    local onDevice = torch.type(like):find('Cuda') ~= nil
    if onDevice == (torch.type(t):find('Cuda') ~= nil) then return t end

@@ -96,8 +96,8 @@ function M.pooling(methods)
    -- @within nn pooling
    -- @also nn.SpatialAveragePooling:floor()
    -- @return the module
-   -- @usage nn.SpatialMaxPooling(2, 2, 2, 2):ceil():floor():forward(torch.ones(1, 3, 3)):size() -->
-   --    1x1x1
+   -- @usage nn.SpatialMaxPooling(2, 2, 2, 2):ceil():floor()
+   --       :forward(torch.ones(1, 3, 3)) :size() --> 1x1x1
    function methods:floor()
       self.ceil_mode = false
       return self

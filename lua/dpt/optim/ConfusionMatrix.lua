@@ -14,8 +14,9 @@ local ConfusionMatrix = torch.class('optim.ConfusionMatrix')
 -- @param nclasses number: how many classes; or the list of their names
 -- @param classes? table: the list of their names
 -- @return a confusion matrix
--- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 2) return m.mat end)() --> [0 0 1
---    0]
+-- @usage local m = optim.ConfusionMatrix(2)
+--    m:add(1, 2)
+--    return m.mat --> [0 0 1 0]
 function ConfusionMatrix:__init(nclasses, classes)
    if type(nclasses) == 'table' then
       classes = nclasses
@@ -65,8 +66,9 @@ end
 -- @param prediction number: a class, or a vector of scores
 -- @param target number: a class, or a vector whose largest element says it
 -- @return nothing
--- @usage (function() local m = optim.ConfusionMatrix{'cat', 'dog'} m:add(torch.Tensor{0.1, 0.9}, 2)
---    return m.mat end)() --> [0 0 0 1]
+-- @usage local m = optim.ConfusionMatrix{'cat', 'dog'}
+--    m:add(torch.Tensor{0.1, 0.9}, 2)
+--    return m.mat --> [0 0 0 1]
 function ConfusionMatrix:add(prediction, target)
    if torch.isTensor(prediction) then prediction = classesIn(prediction:view(1, -1))[1] end
    if torch.isTensor(target) then
@@ -85,8 +87,9 @@ end
 -- @param predictions tensor: N classes or N x classes scores
 -- @param targets tensor: N classes or N x classes
 -- @return nothing
--- @usage (function() local m = optim.ConfusionMatrix(2) m:batchAdd(torch.Tensor{{2, 1}, {0, 1}},
---    torch.Tensor{1, 1}) return m.mat end)() --> [1 1 0 0]
+-- @usage local m = optim.ConfusionMatrix(2)
+--    m:batchAdd(torch.Tensor{{2, 1}, {0, 1}}, torch.Tensor{1, 1})
+--    return m.mat --> [1 1 0 0]
 function ConfusionMatrix:batchAdd(predictions, targets)
    if not torch.isTensor(predictions) or not torch.isTensor(targets) then
       fail('optim.ConfusionMatrix: batchAdd wants two tensors, got %s and %s',
@@ -103,8 +106,10 @@ end
 -- @function optim.ConfusionMatrix:zero
 -- @as optimtool
 -- @return nothing
--- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) m:zero() return m.mat end)()
---    --> [0 0 0 0]
+-- @usage local m = optim.ConfusionMatrix(2)
+--    m:add(1, 1)
+--    m:zero()
+--    return m.mat --> [0 0 0 0]
 function ConfusionMatrix:zero()
    self.mat:zero()
    self.valids:zero()
@@ -141,8 +146,11 @@ end
 -- @function optim.ConfusionMatrix:updateValids
 -- @as optimtool
 -- @return nothing
--- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) m:add(1, 2) m:updateValids()
---    return m.totalValid end)() --> 0.5
+-- @usage local m = optim.ConfusionMatrix(2)
+--    m:add(1, 1)
+--    m:add(1, 2)
+--    m:updateValids()
+--    return m.totalValid --> 0.5
 function ConfusionMatrix:updateValids()
    local rows, columns, diagonal, total = sums(self)
    local right = 0
@@ -161,8 +169,11 @@ end
 -- @function optim.ConfusionMatrix:farFrr
 -- @as optimtool
 -- @return four DoubleTensors: both, then both without such classes
--- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) m:add(1, 2) m:add(2, 2) return
---    (m:farFrr()) end)() --> [0 0.5]
+-- @usage local m = optim.ConfusionMatrix(2)
+--    m:add(1, 1)
+--    m:add(1, 2)
+--    m:add(2, 2)
+--    return (m:farFrr()) --> [0 0.5]
 function ConfusionMatrix:farFrr()
    local rows, _, diagonal = sums(self)
    local counts = self.mat:totable()
@@ -212,8 +223,9 @@ end
 -- @param block? number: the side of a cell's square (25)
 -- @param legendwidth? number: the width of the column beside the matrix (200)
 -- @return a DoubleTensor, 3 x H x W
--- @usage (function() local m = optim.ConfusionMatrix(2) m:add(1, 1) return m:render('score', false,
---    5, 10):size(1) end)() --> 3
+-- @usage local m = optim.ConfusionMatrix(2)
+--    m:add(1, 1)
+--    return m:render('score', false, 5, 10):size(1) --> 3
 function ConfusionMatrix:render(sortmode, display, block, legendwidth)
    sortmode, block, legendwidth = sortmode or 'score', block or 25, legendwidth or 200
    if sortmode ~= 'score' and sortmode ~= 'occurrence' then

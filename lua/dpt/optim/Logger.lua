@@ -15,9 +15,11 @@ local Logger = torch.class('optim.Logger')
 -- @param filename? string: of the file, whose folder is made if it is missing (stdout)
 -- @param timestamp? boolean: true: the time stands behind the file's name
 -- @return a logger
--- @usage (function() local name = os.tmpname() optim.Logger(name):setNames{'loss'}:add{0.5} local
---    text = paths.execute('cat ' .. name) os.remove(name) return text:find '5.0000e%-01' ~= nil
---    end)() --> true
+-- @usage local name = os.tmpname()
+--    optim.Logger(name):setNames{'loss'}:add{0.5}
+--    local text = paths.execute('cat ' .. name)
+--    os.remove(name)
+--    return text:find '5.0000e%-01' ~= nil --> true
 function Logger:__init(filename, timestamp)
    if filename then
       self.name = filename
@@ -49,8 +51,10 @@ end
 -- @as optimtool
 -- @param names table: a list of strings
 -- @return the logger
--- @usage (function() local name = os.tmpname() local l = optim.Logger(name):setNames{'a', 'b'}
---    os.remove(name) return l.names end)() --> {a b}
+-- @usage local name = os.tmpname()
+--    local l = optim.Logger(name):setNames{'a', 'b'}
+--    os.remove(name)
+--    return l.names --> {a b}
 function Logger:setNames(names)
    self.names = names
    self.empty = false
@@ -71,8 +75,10 @@ end
 -- @as optimtool
 -- @param symbols table: a list of values, or name -> value
 -- @return the logger
--- @usage (function() local name = os.tmpname() local l = optim.Logger(name):add{loss = 2}
---    os.remove(name) return l.symbols end)() --> {{2}}
+-- @usage local name = os.tmpname()
+--    local l = optim.Logger(name):add{loss = 2}
+--    os.remove(name)
+--    return l.symbols --> {{2}}
 function Logger:add(symbols)
    if self.empty then
       local names = {}
@@ -108,8 +114,10 @@ end
 -- @as optimtool
 -- @param styles table: a list of styles of gnuplot.plot, as '-'; or name -> style
 -- @return the logger
--- @usage (function() local name = os.tmpname() local l =
---    optim.Logger(name):setNames{'a'}:style{'-'} os.remove(name) return l.styles end)() --> {{-}}
+-- @usage local name = os.tmpname()
+--    local l = optim.Logger(name):setNames{'a'}:style{'-'}
+--    os.remove(name)
+--    return l.styles --> {{-}}
 function Logger:style(styles)
    for i, style in pairs(styles) do
       local column = type(i) == 'number' and i or self.idx[i]
@@ -123,8 +131,11 @@ end
 -- @as optimtool
 -- @param state boolean: true: they have
 -- @return nothing
--- @usage (function() local name = os.tmpname() local l = optim.Logger(name) l:setlogscale(true)
---    os.remove(name) return l.logscale end)() --> true
+-- @usage local name = os.tmpname()
+--    local l = optim.Logger(name)
+--    l:setlogscale(true)
+--    os.remove(name)
+--    return l.logscale --> true
 function Logger:setlogscale(state)
    self.logscale = state
 end
@@ -134,8 +145,11 @@ end
 -- @as optimtool
 -- @param state boolean: is only remembered
 -- @return nothing
--- @usage (function() local name = os.tmpname() local l = optim.Logger(name) l:display(false)
---    os.remove(name) return l.showPlot end)() --> false
+-- @usage local name = os.tmpname()
+--    local l = optim.Logger(name)
+--    l:display(false)
+--    os.remove(name)
+--    return l.showPlot --> false
 function Logger:display(state)
    self.showPlot = state
 end
@@ -183,8 +197,11 @@ end
 -- @as optimtool
 -- @param ...? string: names of columns (all)
 -- @return nothing
--- @usage (function() local name = os.tmpname() local l = optim.Logger(name):setNames{'a'} l:plot()
---    os.remove(name) return l:plot 'a' == nil end)() --> true
+-- @usage local name = os.tmpname()
+--    local l = optim.Logger(name):setNames{'a'}
+--    l:plot()
+--    os.remove(name)
+--    return l:plot 'a' == nil --> true
 function Logger:plot(...)
    local list = curves(self, {...})
    if #list == 0 then return end

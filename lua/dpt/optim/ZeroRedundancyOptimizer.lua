@@ -31,9 +31,9 @@ local RATES = {'learningRates', 'weightDecays'} -- one for each parameter
 -- @param method function: of optim, or function(opfunc, x, config, state) that treats each element
 --    alike
 -- @return an optimizer, which is called with opfunc, x, config and state
--- @usage (function() local step, x = optim.ZeroRedundancyOptimizer(optim.sgd), torch.Tensor{2}
---    step(function() return 0, torch.Tensor{1} end, x, {learningRate = 0.5}) return x end)() -->
---    [1.5]
+-- @usage local step, x = optim.ZeroRedundancyOptimizer(optim.sgd), torch.Tensor{2}
+--    step(function() return 0, torch.Tensor{1} end, x, {learningRate = 0.5})
+--    return x --> [1.5]
 function ZeroRedundancyOptimizer:__init(method)
    arguments.callable('ZeroRedundancyOptimizer', 'method', method)
    for _, name in ipairs(WHOLE) do
@@ -127,9 +127,10 @@ end
 -- @follows PyTorch's ZeroRedundancyOptimizer.consolidate_state_dict
 -- @param state table: that was given to steps (or the config, if none was)
 -- @return a new table
--- @usage (function() local step, x, state = optim.ZeroRedundancyOptimizer(optim.sgd),
---    torch.Tensor{2}, {} step(function() return 0, torch.Tensor{1} end, x, {}, state) return
---    step:whole(state).evalCounter end)() --> 1
+-- @usage local step, x, state = optim.ZeroRedundancyOptimizer(optim.sgd), torch.Tensor{2},
+--       {}
+--    step(function() return 0, torch.Tensor{1} end, x, {}, state)
+--    return step:whole(state).evalCounter --> 1
 function ZeroRedundancyOptimizer:whole(state)
    if type(state) ~= 'table' then
       fail('%s: whole wants the table of the state as argument 1, got %s', NAME, torch.type(state))

@@ -4,8 +4,9 @@
 -- @function optim.adadelta
 -- @as descent
 -- @param config? table: rho (0.9), eps (1e-6), weightDecay (0)
--- @usage optim.adadelta(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
---    torch.Tensor{1}, {rho = 0.5})[1] > 1 --> true
+-- @usage optim.adadelta(function(x)
+--       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
+--    end, torch.Tensor{1}, {rho = 0.5})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -5,8 +5,9 @@
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), beta1 (0.9), beta2 (0.999),
 --    epsilon (1e-8), weightDecay (0)
--- @usage optim.adam(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
---    torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
+-- @usage optim.adam(function(x)
+--       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
+--    end, torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 local lib = require 'dpt.ffi'.lib

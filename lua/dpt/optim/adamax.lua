@@ -4,8 +4,9 @@
 -- @as descent
 -- @param config? table: learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38),
 --    weightDecay (0)
--- @usage optim.adamax(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
---    torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
+-- @usage optim.adamax(function(x)
+--       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
+--    end, torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -35,9 +35,10 @@ end
 -- @param state? table: may have the same fields
 -- @return the best found, like x; a list of f(x), the best value of every generation and of all;
 --    the number of evaluations
--- @usage (function() local x = optim.cmaes(function(x) return (x[1] - 1) ^ 2 + (x[2] + 1) ^ 2 end,
---    torch.Tensor{4, 4}, {sigma = 1, maxEval = 600, ftarget = 1e-4}) return x:round() end)() --> [1
---    -1]
+-- @usage local x = optim.cmaes(function(x)
+--       return (x[1] - 1) ^ 2 + (x[2] + 1) ^ 2
+--    end, torch.Tensor{4, 4}, {sigma = 1, maxEval = 600, ftarget = 1e-4})
+--    return x:round() --> [1 -1]
 return function(opfunc, x, config, state)
    state = select(2, arguments.check('cmaes', opfunc, x, config, state))
    if type(state.sigma) ~= 'number' then

@@ -16,9 +16,10 @@ local fail, type = dptffi.fail, dptffi.type
 --    evaluations at most; minRegion and maxRegion of the first population (-30, 30)
 -- @param state? table: may have the same fields
 -- @return the best found, as a vector; a vector of all values of f in their order
--- @usage (function() local x = optim.de(function(x) return (x[1] - 2) ^ 2 end, torch.Tensor(1),
---    {scaleFactor = 0.5, crossoverRate = 0.9, maxFEs = 400}) return math.abs(x[1] - 2) < 0.1 end)()
---    --> true
+-- @usage local x = optim.de(function(x)
+--       return (x[1] - 2) ^ 2
+--    end, torch.Tensor(1), {scaleFactor = 0.5, crossoverRate = 0.9, maxFEs = 400})
+--    return math.abs(x[1] - 2) < 0.1 --> true
 return function(opfunc, x, config, state)
    config = arguments.check('de', opfunc, x, config, state)
    for _, name in ipairs{'scaleFactor', 'crossoverRate', 'maxFEs'} do

@@ -5,8 +5,9 @@
 -- @as descent
 -- @param config? table: learningRate (1e-3), momentum (0.9), learningRateDecay (0), weightDecay
 --    (0), learningRates
--- @usage optim.nag(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
---    torch.Tensor{1}, {learningRate = 0.1})[1] > 1 --> true
+-- @usage optim.nag(function(x)
+--       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
+--    end, torch.Tensor{1}, {learningRate = 0.1})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 local fail = require 'dpt.ffi'.fail

@@ -4,8 +4,9 @@
 -- @as descent
 -- @param config? table: learningRate (1e-2), alpha (0.99), epsilon (1e-8), weightDecay (0),
 --    initialMean (0)
--- @usage optim.rmsprop(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
---    torch.Tensor{1}, {learningRate = 0.05})[1] > 1 --> true
+-- @usage optim.rmsprop(function(x)
+--       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
+--    end, torch.Tensor{1}, {learningRate = 0.05})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -5,8 +5,9 @@
 -- @as descent
 -- @param config? table: stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50),
 --    stepsizemin (1e-6), niter (1)
--- @usage optim.rprop(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
---    torch.Tensor{1}, {stepsize = 0.2})[1] > 1 --> true
+-- @usage optim.rprop(function(x)
+--       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
+--    end, torch.Tensor{1}, {stepsize = 0.2})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'

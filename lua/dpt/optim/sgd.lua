@@ -5,8 +5,9 @@
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum
 --    (0), dampening (momentum), nesterov (false), learningRates, weightDecays
--- @usage optim.sgd(function(x) return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)} end,
---    torch.Tensor{1}, {learningRate = 0.25})[1] > 1 --> true
+-- @usage optim.sgd(function(x)
+--       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
+--    end, torch.Tensor{1}, {learningRate = 0.25})[1] > 1 --> true
 
 local arguments = require 'dpt.optim.arguments'
 local dptffi = require 'dpt.ffi'

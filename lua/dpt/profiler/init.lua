@@ -30,8 +30,11 @@ local ahead -- of the clock: seconds since 1970
 -- @param options? table: records = how many are kept at most (262144, of about 100 bytes); what
 --    comes later is counted and lost
 -- @return nothing
--- @usage (function() local p = require('dpt').profiler p.start() torch.CudaTensor(2):fill(1)
---    p.stop() return p.count() >= 1 end)() --> true
+-- @usage local p = require('dpt').profiler
+--    p.start()
+--    torch.CudaTensor(2):fill(1)
+--    p.stop()
+--    return p.count() >= 1 --> true
 function profiler.start(options)
    options = options or {}
    if type(options) ~= 'table' then
@@ -48,8 +51,11 @@ end
 -- @function profiler.isRunning
 -- @as profiler
 -- @return a boolean
--- @usage (function() local p = require('dpt').profiler p.start() local yes = p.isRunning() p.stop()
---    return yes, p.isRunning() end)() --> true, false
+-- @usage local p = require('dpt').profiler
+--    p.start()
+--    local yes = p.isRunning()
+--    p.stop()
+--    return yes, p.isRunning() --> true, false
 function profiler.isRunning() return C.dpt_trace_on()[0] ~= 0 end
 
 -- This rank, from 0, and how many there are, by what its launcher says: joining the others here
@@ -84,8 +90,10 @@ end
 -- @param path? string: of a file that gets it; of several ranks each writes its own, with `.rankN`
 --    before the name's last part
 -- @return the path
--- @usage (function() local p, name = require('dpt').profiler, os.tmpname() p.start{records = 100}
---    p.stop(name) return paths.filep(name), os.remove(name) end)() --> true, true
+-- @usage local p, name = require('dpt').profiler, os.tmpname()
+--    p.start{records = 100}
+--    p.stop(name)
+--    return paths.filep(name), os.remove(name) --> true, true
 function profiler.stop(path)
    if path ~= nil then want('profiler.stop', 'path', path, 'string') end
    lib.trace_stop()
@@ -100,8 +108,12 @@ end
 -- @as profiler
 -- @param path string: of the file
 -- @return the path
--- @usage (function() local p, name = require('dpt').profiler, os.tmpname() p.start() p.stop() local
---    same = p.save(name) == name os.remove(name) return same end)() --> true
+-- @usage local p, name = require('dpt').profiler, os.tmpname()
+--    p.start()
+--    p.stop()
+--    local same = p.save(name) == name
+--    os.remove(name)
+--    return same --> true
 function profiler.save(path)
    want('profiler.save', 'path', path, 'string')
    local p = profile 'save'
@@ -128,8 +140,10 @@ end
 -- @function profiler.count
 -- @as profiler
 -- @return two numbers
--- @usage (function() local p = require('dpt').profiler p.start() p.stop() return select(2,
---    p.count()) end)() --> 0
+-- @usage local p = require('dpt').profiler
+--    p.start()
+--    p.stop()
+--    return select(2, p.count()) --> 0
 function profiler.count()
    local p = profile 'count'
    return p.records, p.lost
@@ -140,24 +154,32 @@ end
 -- @as profiler
 -- @return a list of tables with ph, name, cat, pid (a device), tid (a stream), ts, dur
 --    (microseconds) and args
--- @usage (function() local p = require('dpt').profiler p.start() p.stop() return type(p.events())
---    end)() --> table
+-- @usage local p = require('dpt').profiler
+--    p.start()
+--    p.stop()
+--    return type(p.events()) --> table
 function profiler.events() return profile('events').events end
 
 --- Where the time of the last profile went; tostring says it in words.
 -- @function profiler.summary
 -- @as profiler
 -- @return a table
--- @usage (function() local p = require('dpt').profiler p.start() torch.CudaTensor(9):fill(1)
---    p.stop() return type(p.summary()) end)() --> table
+-- @usage local p = require('dpt').profiler
+--    p.start()
+--    torch.CudaTensor(9):fill(1)
+--    p.stop()
+--    return type(p.summary()) --> table
 function profiler.summary() return summary(profile('summary').events) end
 
 --- Who held the devices' memory in the last profile.
 -- @function profiler.memory
 -- @as profiler
 -- @return a table
--- @usage (function() local p = require('dpt').profiler p.start() torch.CudaTensor(99):fill(1)
---    p.stop() return type(p.memory()) end)() --> table
+-- @usage local p = require('dpt').profiler
+--    p.start()
+--    torch.CudaTensor(99):fill(1)
+--    p.stop()
+--    return type(p.memory()) --> table
 function profiler.memory() return memory(profile('memory').events) end
 
 --- What functions of dpt.profiler have in common, for the reference.

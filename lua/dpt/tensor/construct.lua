@@ -187,13 +187,21 @@ end)
 -- @as tensormethod
 -- @param file torch.File: open to write
 -- @return nothing
--- @usage (function() local f = torch.MemoryFile() torch.Tensor{5, 6}:write(f) f:seek(1) local t =
---    torch.Tensor() t:read(f) return t end)() --> [5 6]
+-- @usage local f = torch.MemoryFile()
+--    torch.Tensor{5, 6}:write(f)
+--    f:seek(1)
+--    local t = torch.Tensor()
+--    t:read(f)
+--    return t --> [5 6]
 
 --- Becomes the tensor that write has put into a file.
 -- @function Tensor:read
 -- @as tensormethod
 -- @param file torch.File: open to read
 -- @return nothing
--- @usage (function() local f = torch.MemoryFile() torch.IntTensor{9}:write(f) f:seek(1) local t =
---    torch.IntTensor() t:read(f) return t end)() --> [9]
+-- @usage local f = torch.MemoryFile()
+--    torch.IntTensor{9}:write(f)
+--    f:seek(1)
+--    local t = torch.IntTensor()
+--    t:read(f)
+--    return t --> [9]

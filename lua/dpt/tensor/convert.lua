@@ -207,7 +207,8 @@ method('apply', function(t, f) return mapped('apply', t, f) end)
 -- @param tensor tensor: with as many elements
 -- @param f function: gets two numbers, returns a number or nil
 -- @return the tensor
--- @usage torch.Tensor{1, 2}:map(torch.Tensor{10, 20}, function(x, y) return x + y end) --> [11 22]
+-- @usage torch.Tensor{1, 2}:map(torch.Tensor{10, 20}, function(x, y) return x + y end)
+--    --> [11 22]
 method('map', function(t, a, f)
    return mapped('map', t, f, check('map', 'tensor', a))
 end)
@@ -219,7 +220,8 @@ end)
 -- @param b tensor: with as many elements
 -- @param f function: gets three numbers, returns a number or nil
 -- @return the tensor
--- @usage torch.Tensor{1}:map2(torch.Tensor{2}, torch.Tensor{3}, function(x, y, z) return x + y * z
+-- @usage torch.Tensor{1}:map2(torch.Tensor{2}, torch.Tensor{3}, function(x, y, z)
+--       return x + y * z
 --    end) --> [7]
 method('map2', function(t, a, b, f)
    return mapped('map2', t, f, check('map2', 'tensor', a), check('map2', 'tensor', b))

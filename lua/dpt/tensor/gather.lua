@@ -172,8 +172,8 @@ end)
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @param source tensor or number
--- @usage torch.zeros(1, 3):scatter(2, torch.LongTensor{{3, 1}}, torch.Tensor{{7, 8}}) --> [8 0
---    7]
+-- @usage torch.zeros(1, 3):scatter(2, torch.LongTensor{{3, 1}}, torch.Tensor{{7, 8}})
+--    --> [8 0 7]
 
 --- Along a dimension, adds each element at the index that stands at its place.
 -- @function torch.scatterAdd
@@ -182,8 +182,8 @@ end)
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
 -- @param source tensor: the elements
--- @usage torch.ones(1, 3):scatterAdd(2, torch.LongTensor{{3, 3}}, torch.Tensor{{7, 8}}) --> [1
---    1 16]
+-- @usage torch.ones(1, 3):scatterAdd(2, torch.LongTensor{{3, 3}}, torch.Tensor{{7, 8}})
+--    --> [1 1 16]
 
 --- Sets the elements where a mask is 1.
 -- @function torch.maskedFill
@@ -199,8 +199,8 @@ end)
 -- @also Tensor:maskedCopy()
 -- @param mask tensor: ByteTensor
 -- @param source tensor: at least as many elements as the mask has ones
--- @usage torch.Tensor{1, 2, 3}:maskedCopy(torch.ByteTensor{1, 0, 1}, torch.Tensor{7, 8}) --> [7
---    2 8]
+-- @usage torch.Tensor{1, 2, 3}:maskedCopy(torch.ByteTensor{1, 0, 1}, torch.Tensor{7, 8})
+--    --> [7 2 8]
 
 --- The elements where a mask is 1, as a vector.
 -- @function torch.maskedSelect

@@ -431,8 +431,8 @@ end
 -- @param c tensor: n x k
 -- @param side? string: 'L' or 'R'
 -- @param trans? string: 'N' or 'T'
--- @usage (function() local a, tau = torch.geqrf(torch.eye(2)) return torch.ormqr(a, tau,
---    torch.ones(2, 1)):size() end)() --> 2x1
+-- @usage local a, tau = torch.geqrf(torch.eye(2))
+--    return torch.ormqr(a, tau, torch.ones(2, 1)):size() --> 2x1
 
 --- The triangular factor of a positive definite matrix.
 -- @function torch.potrf

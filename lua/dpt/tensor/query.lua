@@ -236,7 +236,7 @@ end
 -- @as viewof
 -- @also Tensor:isSetTo()
 -- @param y tensor: of any size
--- @usage (function() local a = torch.ones(2) return a:isSetTo(a:view(2)) end)() --> true
+-- @usage local a = torch.ones(2) return a:isSetTo(a:view(2)) --> true
 
 --- Whether a value is a tensor.
 -- @function torch.isTensor

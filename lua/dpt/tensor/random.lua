@@ -61,8 +61,10 @@ end
 -- @as plaintorch
 -- @within random
 -- @return a torch.Generator
--- @usage (function() local g = torch.Generator() torch.manualSeed(g, 3) local h = g:clone() return
---    torch.random(g, 9) == torch.random(h, 9) end)() --> true
+-- @usage local g = torch.Generator()
+--    torch.manualSeed(g, 3)
+--    local h = g:clone()
+--    return torch.random(g, 9) == torch.random(h, 9) --> true
 generatorMethods.clone = function(g)
    local copy = newGenerator()
    C.dpt_generator_copy(copy.ptr_, g.ptr_)
@@ -299,8 +301,10 @@ core.generator = function() return default.ptr_ end
 -- @function torch.manualSeed
 -- @as generatorcall
 -- @param seed number: any whole number
--- @usage (function() torch.manualSeed(3) local a = torch.uniform() torch.manualSeed(3) return a
---    == torch.uniform() end)() --> true
+-- @usage torch.manualSeed(3)
+--    local a = torch.uniform()
+--    torch.manualSeed(3)
+--    return a == torch.uniform() --> true
 
 --- Takes a new seed from the system, and returns it.
 -- @function torch.seed
@@ -310,7 +314,7 @@ core.generator = function() return default.ptr_ end
 --- The seed that the generator began with.
 -- @function torch.initialSeed
 -- @as generatorcall
--- @usage (function() torch.manualSeed(5) return torch.initialSeed() end)() --> 5
+-- @usage torch.manualSeed(5) return torch.initialSeed() --> 5
 
 --- The state of the generator, a ByteTensor.
 -- @function torch.getRNGState
@@ -321,8 +325,10 @@ core.generator = function() return default.ptr_ end
 -- @function torch.setRNGState
 -- @as generatorcall
 -- @param state tensor: of torch.getRNGState
--- @usage (function() local s = torch.getRNGState() local a = torch.uniform()
---    torch.setRNGState(s) return a == torch.uniform() end)() --> true
+-- @usage local s = torch.getRNGState()
+--    local a = torch.uniform()
+--    torch.setRNGState(s)
+--    return a == torch.uniform() --> true
 
 --- Numbers that are equally likely between a and b.
 -- @function torch.uniform
@@ -408,7 +414,7 @@ core.generator = function() return default.ptr_ end
 -- @param result tensor: LongTensor
 -- @param state table: of torch.multinomialAliasSetup
 -- @usage torch.multinomialAlias(torch.LongTensor(2),
---    torch.multinomialAliasSetup(torch.Tensor{0, 1})) --> [2 2]
+--       torch.multinomialAliasSetup(torch.Tensor{0, 1})) --> [2 2]
 
 --- A tensor of numbers equally likely between 0 and 1.
 -- @function torch.rand
@@ -437,9 +443,13 @@ core.generator = function() return default.ptr_ end
 -- @within random
 -- @param file torch.File: open to write
 -- @return nothing
--- @usage (function() local g, f = torch.Generator(), torch.MemoryFile() torch.manualSeed(g, 5)
---    g:write(f) local a = torch.random(g, 1000) f:seek(1) g:read(f) return a == torch.random(g,
---    1000) end)() --> true
+-- @usage local g, f = torch.Generator(), torch.MemoryFile()
+--    torch.manualSeed(g, 5)
+--    g:write(f)
+--    local a = torch.random(g, 1000)
+--    f:seek(1)
+--    g:read(f)
+--    return a == torch.random(g, 1000) --> true
 
 --- Becomes the generator that write has put into a file.
 -- @function torch.Generator:read
@@ -447,6 +457,9 @@ core.generator = function() return default.ptr_ end
 -- @within random
 -- @param file torch.File: open to read
 -- @return nothing
--- @usage (function() local f, h = torch.MemoryFile(), torch.Generator() h:write(f) f:seek(1) local
---    g = torch.Generator() g:read(f) return torch.random(g, 99) == torch.random(h, 99) end)() -->
---    true
+-- @usage local f, h = torch.MemoryFile(), torch.Generator()
+--    h:write(f)
+--    f:seek(1)
+--    local g = torch.Generator()
+--    g:read(f)
+--    return torch.random(g, 99) == torch.random(h, 99) --> true

@@ -379,13 +379,21 @@ core.storageLength, core.storageTensor, core.storagePointer = length, whole, poi
 -- @as storage
 -- @param file torch.File: open to write
 -- @return nothing
--- @usage (function() local f = torch.MemoryFile() torch.IntStorage{7, 8}:write(f) f:seek(1) local s
---    = torch.IntStorage() s:read(f) return s end)() --> 7x8
+-- @usage local f = torch.MemoryFile()
+--    torch.IntStorage{7, 8}:write(f)
+--    f:seek(1)
+--    local s = torch.IntStorage()
+--    s:read(f)
+--    return s --> 7x8
 
 --- Becomes what write has put into a file.
 -- @function Storage:read
 -- @as storage
 -- @param file torch.File: open to read
 -- @return nothing
--- @usage (function() local f = torch.MemoryFile() torch.FloatStorage{0.5}:write(f) f:seek(1) local
---    s = torch.FloatStorage() s:read(f) return s end)() --> 0.5
+-- @usage local f = torch.MemoryFile()
+--    torch.FloatStorage{0.5}:write(f)
+--    f:seek(1)
+--    local s = torch.FloatStorage()
+--    s:read(f)
+--    return s --> 0.5

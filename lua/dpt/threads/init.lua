@@ -51,8 +51,9 @@ end
 -- @also threads.Threads.serialization()
 -- @param name? string: 'threads.serialize' or 'threads.sharedserialize'
 -- @return the name, if it is called without one
--- @usage (function() local t = require 'threads' t.serialization(t.serialization()) return
---    t.serialization() end)() --> threads.serialize
+-- @usage local t = require 'threads'
+--    t.serialization(t.serialization())
+--    return t.serialization() --> threads.serialize
 function threads.serialization(name)
    if name == nil then return serialization end
    isShared('threads.serialization', name)
@@ -67,8 +68,9 @@ end
 -- @param n number: how many jobs it holds; or the id of a queue, without a second argument
 -- @param name? string: 'threads.serialize' or 'threads.sharedserialize'
 -- @return a queue
--- @usage (function() local q = require('threads').Queue(2, 'threads.serialize')
---    q:addjob(function(x) return x + 1 end, 4) return q:dojob() end)() --> 5
+-- @usage local q = require('threads').Queue(2, 'threads.serialize')
+--    q:addjob(function(x) return x + 1 end, 4)
+--    return q:dojob() --> 5
 function threads.Queue(n, name)
    if name == nil then return Queue(n) end
    return Queue(n, isShared('threads.Queue', name))
@@ -90,8 +92,9 @@ end
 -- @param ...? function: each is called in every worker with its number, the next one after all have
 --    done
 -- @return the pool; a list of what the last function returned in each worker
--- @usage (function() local pool, got = require('threads').Threads(2, function(i) return 10 * i end)
---    pool:terminate() return got end)() --> {{10} {20}}
+-- @usage local pool, got = require('threads').Threads(2, function(i) return 10 * i end)
+--    pool:terminate()
+--    return got --> {{10} {20}}
 local function new(n, ...)
    if type(n) ~= 'number' or n < 1 or n % 1 ~= 0 then
       fail('threads.Threads: got %s, wanted the number of threads, from 1', tostring(n))
@@ -111,8 +114,9 @@ setmetatable(threads, call)
 -- @function threads.Threads:isrunning
 -- @as threads
 -- @return a boolean
--- @usage (function() local pool = require('threads').Threads(1) pool:terminate() return
---    pool:isrunning() end)() --> false
+-- @usage local pool = require('threads').Threads(1)
+--    pool:terminate()
+--    return pool:isrunning() --> false
 function Threads:isrunning() return self.pool_ ~= nil end
 
 local function running(self)
@@ -135,8 +139,10 @@ end
 -- @as threads
 -- @param id? number: the worker, in specific mode
 -- @return a boolean
--- @usage (function() local pool = require('threads').Threads(1) local yes = pool:acceptsjob()
---    pool:terminate() return yes end)() --> true
+-- @usage local pool = require('threads').Threads(1)
+--    local yes = pool:acceptsjob()
+--    pool:terminate()
+--    return yes --> true
 function Threads:acceptsjob(id)
    return running(self):waiting(target('acceptsjob', self, id)) < self.N
 end
@@ -160,9 +166,13 @@ end
 -- @param endcallback? function: gets what it returned, in this state
 -- @param ...? any: what callback is called with
 -- @return nothing
--- @usage (function() local pool, sum = require('threads').Threads(2), 0 for i = 1, 4 do
---    pool:addjob(function(x) return x * x end, function(y) sum = sum + y end, i) end
---    pool:synchronize() pool:terminate() return sum end)() --> 30
+-- @usage local pool, sum = require('threads').Threads(2), 0
+--    for i = 1, 4 do
+--       pool:addjob(function(x) return x * x end, function(y) sum = sum + y end, i)
+--    end
+--    pool:synchronize()
+--    pool:terminate()
+--    return sum --> 30
 function Threads:addjob(...)
    running(self)
    if self.specific_ then
@@ -176,8 +186,11 @@ end
 -- @function threads.Threads:dojob
 -- @as threads
 -- @return nothing
--- @usage (function() local pool, got = require('threads').Threads(1) pool:addjob(function() return
---    3 end, function(v) got = v end) pool:dojob() pool:terminate() return got end)() --> 3
+-- @usage local pool, got = require('threads').Threads(1)
+--    pool:addjob(function() return 3 end, function(v) got = v end)
+--    pool:dojob()
+--    pool:terminate()
+--    return got --> 3
 function Threads:dojob()
    local worker, tag, values, count = running(self):take()
    local endcallback = self.endcallbacks[tag]
@@ -197,8 +210,11 @@ end
 -- @function threads.Threads:hasjob
 -- @as threads
 -- @return a boolean
--- @usage (function() local pool = require('threads').Threads(1) pool:addjob(function() end) local
---    has = pool:hasjob() pool:terminate() return has end)() --> true
+-- @usage local pool = require('threads').Threads(1)
+--    pool:addjob(function() end)
+--    local has = pool:hasjob()
+--    pool:terminate()
+--    return has --> true
 function Threads:hasjob()
    running(self)
    return self.endcallbacks.n > 0
@@ -208,9 +224,12 @@ end
 -- @function threads.Threads:haserror
 -- @as threads
 -- @return a boolean
--- @usage (function() local pool = require('threads').Threads(1) pool:addjob(function() error 'no'
---    end) pool:dojob() local has = pool:haserror() pcall(pool.terminate, pool) return has end)()
---    --> true
+-- @usage local pool = require('threads').Threads(1)
+--    pool:addjob(function() error 'no' end)
+--    pool:dojob()
+--    local has = pool:haserror()
+--    pcall(pool.terminate, pool)
+--    return has --> true
 function Threads:haserror()
    running(self)
    return #self.errors > 0
@@ -220,9 +239,11 @@ end
 -- @function threads.Threads:synchronize
 -- @as threads
 -- @return nothing
--- @usage (function() local pool = require('threads').Threads(1) pool:addjob(function() error 'oh
---    no' end) local ok, why = pcall(pool.synchronize, pool) pool:terminate() return ok, why:find
---    'oh no' ~= nil end)() --> false, true
+-- @usage local pool = require('threads').Threads(1)
+--    pool:addjob(function() error 'oh no' end)
+--    local ok, why = pcall(pool.synchronize, pool)
+--    pool:terminate()
+--    return ok, why:find 'oh no' ~= nil --> false, true
 function Threads:synchronize()
    if not self.pool_ then return end
    while self.endcallbacks.n > 0 do self:dojob() end
@@ -239,9 +260,11 @@ end
 -- @as threads
 -- @param flag? boolean: true: jobs name their worker
 -- @return which it is, if it is called without a flag
--- @usage (function() local pool, got = require('threads').Threads(2) pool:specific(true)
---    pool:addjob(2, function() return __threadid end, function(v) got = v end) pool:terminate()
---    return got end)() --> 2
+-- @usage local pool, got = require('threads').Threads(2)
+--    pool:specific(true)
+--    pool:addjob(2, function() return __threadid end, function(v) got = v end)
+--    pool:terminate()
+--    return got --> 2
 function Threads:specific(flag)
    running(self)
    if flag == nil then return self.specific_ end
@@ -256,8 +279,10 @@ end
 -- @function threads.Threads:terminate
 -- @as threads
 -- @return nothing
--- @usage (function() local pool, n = require('threads').Threads(1), 0 pool:addjob(function() end,
---    function() n = n + 1 end) pool:terminate() return n end)() --> 1
+-- @usage local pool, n = require('threads').Threads(1), 0
+--    pool:addjob(function() end, function() n = n + 1 end)
+--    pool:terminate()
+--    return n --> 1
 function Threads:terminate()
    if not self.pool_ then return end
    local ok, why = pcall(self.synchronize, self)
@@ -312,7 +337,6 @@ end
 -- @as threads
 -- @param storage CharStorage: what save returned
 -- @return the value
--- @usage (function() local s = require('threads').serialize return s.load(s.save{1, 2}) end)() -->
---    {1 2}
+-- @usage local s = require('threads').serialize return s.load(s.save{1, 2}) --> {1 2}
 
 return threads

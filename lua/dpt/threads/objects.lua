@@ -81,8 +81,9 @@ for kind in pairs(kinds) do
    -- @also threads.AtomicCounter:free()
    -- @also threads.Queue:free()
    -- @return nothing
-   -- @usage (function() local m = require('threads').Mutex() m:free() return tostring(m) end)() -->
-   --    threads: freed
+   -- @usage local m = require('threads').Mutex()
+   --    m:free()
+   --    return tostring(m) --> threads: freed
    function own.free(object)
       C.dpt_shared_release(pointer('free', object, kind))
       object.shared_ = nil
@@ -111,16 +112,21 @@ local mutex, condition, counter = methods[C.DPT_MUTEX], methods[C.DPT_CONDITION]
 -- @function threads.Mutex:lock
 -- @as shared
 -- @return nothing
--- @usage (function() local m = require('threads').Mutex() m:lock() local ok = pcall(m.lock, m)
---    m:unlock() return ok end)() --> false
+-- @usage local m = require('threads').Mutex()
+--    m:lock()
+--    local ok = pcall(m.lock, m)
+--    m:unlock()
+--    return ok --> false
 function mutex.lock(object) lib.mutex_lock(pointer('lock', object, C.DPT_MUTEX)) end
 
 --- Lets another thread have the mutex; raises if this thread does not hold it.
 -- @function threads.Mutex:unlock
 -- @as shared
 -- @return nothing
--- @usage (function() local m = require('threads').Mutex() m:lock() m:unlock() return
---    (pcall(m.unlock, m)) end)() --> false
+-- @usage local m = require('threads').Mutex()
+--    m:lock()
+--    m:unlock()
+--    return (pcall(m.unlock, m)) --> false
 function mutex.unlock(object) lib.mutex_unlock(pointer('unlock', object, C.DPT_MUTEX)) end
 
 --- Unlocks the mutex, sleeps until a signal comes (or for no reason: look at what is waited for
@@ -129,10 +135,15 @@ function mutex.unlock(object) lib.mutex_unlock(pointer('unlock', object, C.DPT_M
 -- @as shared
 -- @param mutex Mutex: is locked by this thread
 -- @return nothing
--- @usage (function() local t = require 'threads' local m, c, n = t.Mutex(), t.Condition(),
---    t.AtomicCounter() local pool = t.Threads(1) m:lock() pool:addjob(function() m:lock() n:inc()
---    c:signal() m:unlock() end) while n:get() == 0 do c:wait(m) end m:unlock() pool:terminate()
---    return n:get() end)() --> 1
+-- @usage local t = require 'threads'
+--    local m, c, n = t.Mutex(), t.Condition(), t.AtomicCounter()
+--    local pool = t.Threads(1)
+--    m:lock()
+--    pool:addjob(function() m:lock() n:inc() c:signal() m:unlock() end)
+--    while n:get() == 0 do c:wait(m) end
+--    m:unlock()
+--    pool:terminate()
+--    return n:get() --> 1
 function condition.wait(object, lock)
    lib.condition_wait(pointer('wait', object, C.DPT_CONDITION), pointer('wait', lock, C.DPT_MUTEX))
 end
@@ -159,8 +170,9 @@ end
 -- @function threads.AtomicCounter:inc
 -- @as shared
 -- @return the new value
--- @usage (function() local n = require('threads').AtomicCounter() n:inc() return n:inc() end)() -->
---    2
+-- @usage local n = require('threads').AtomicCounter()
+--    n:inc()
+--    return n:inc() --> 2
 function counter.inc(object)
    return tonumber(C.dpt_counter_add(pointer('inc', object, C.DPT_COUNTER), 1))
 end
@@ -204,8 +216,8 @@ end
 -- @as shared
 -- @param id? number: what id() returned, in this or another thread
 -- @return a mutex
--- @usage (function() local m = require('threads').Mutex() return require('threads').Mutex(m:id())
---    == m end)() --> true
+-- @usage local m = require('threads').Mutex()
+--    return require('threads').Mutex(m:id()) == m --> true
 objects.Mutex, objects.Condition = constructor(C.DPT_MUTEX), constructor(C.DPT_CONDITION)
 
 --- A whole number, 0 at first, that threads count with; a new one, or the one with an id.
@@ -227,7 +239,7 @@ objects.AtomicCounter = constructor(C.DPT_COUNTER)
 -- @as shared
 -- @param id? number: what id() returned, in this or another thread
 -- @return a condition
--- @usage (function() local c = require('threads').Condition() return
---    require('threads').Condition(c:id()) == c end)() --> true
+-- @usage local c = require('threads').Condition()
+--    return require('threads').Condition(c:id()) == c --> true
 
 return objects

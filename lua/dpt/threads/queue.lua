@@ -24,8 +24,9 @@ local function label(i) return i == 1 and 'the function' or 'argument ' .. i - 1
 -- @param f function: runs in the thread that takes it
 -- @param ...? any: what it is called with
 -- @return nothing
--- @usage (function() local q = require('threads').Queue(1, 'threads.sharedserialize')
---    q:addjob(function() end) return q.isfull end)() --> 1
+-- @usage local q = require('threads').Queue(1, 'threads.sharedserialize')
+--    q:addjob(function() end)
+--    return q.isfull --> 1
 function methods.addjob(queue, f, ...)
    if type(f) ~= 'function' then
       fail('addjob: argument 1 is of type %s, wanted a function', type(f))
@@ -41,8 +42,9 @@ local function run(values, count) return values[1](unpack(values, 2, count)) end
 -- @function threads.Queue:dojob
 -- @as shared
 -- @return what the job returns
--- @usage (function() local q = require('threads').Queue(1, 'threads.sharedserialize')
---    q:addjob(function() return 8 end) return q:dojob(), q.isempty end)() --> 8, 1
+-- @usage local q = require('threads').Queue(1, 'threads.sharedserialize')
+--    q:addjob(function() return 8 end)
+--    return q:dojob(), q.isempty --> 8, 1
 function methods.dojob(queue)
    local mail = C.dpt_queue_take(pointer('dojob', queue, QUEUE))
    local ok, values, count = pcall(read, mail)

@@ -102,8 +102,9 @@ end
 -- @param index? number: the place
 -- @param value any: as an entry may be
 -- @return nothing
--- @usage (function() local v = require('tds').Vec(1, 3) v:insert(2, 2) return v:concat ',' end)()
---    --> 1,2,3
+-- @usage local v = require('tds').Vec(1, 3)
+--    v:insert(2, 2)
+--    return v:concat ',' --> 1,2,3
 function vec.insert(object, ...)
    local key, value = ...
    if select('#', ...) == 1 then key, value = length(object) + 1, key end
@@ -118,8 +119,9 @@ end
 -- @as tds
 -- @param index? number: the place
 -- @return nothing
--- @usage (function() local v = require('tds').Vec(1, 2, 3) v:remove(1) return v:concat ',' end)()
---    --> 2,3
+-- @usage local v = require('tds').Vec(1, 2, 3)
+--    v:remove(1)
+--    return v:concat ',' --> 2,3
 function vec.remove(object, key)
    if key == nil then
       key = length(object)
@@ -133,7 +135,9 @@ end
 -- @as tds
 -- @param n number: how many
 -- @return nothing
--- @usage (function() local v = require('tds').Vec(1, 2, 3) v:resize(2) return #v end)() --> 2
+-- @usage local v = require('tds').Vec(1, 2, 3)
+--    v:resize(2)
+--    return #v --> 2
 function vec.resize(object, n)
    lib.vec_resize(object.shared_, n == 0 and 0 or index('tds.Vec: resize', n) + 1)
 end
@@ -169,8 +173,9 @@ function vec.concatstorage(object, ...) return torch.CharStorage():string(object
 -- @as tds
 -- @param compare function: gets two, returns whether the first comes before the second
 -- @return nothing
--- @usage (function() local v = require('tds').Vec(3, 1, 2) v:sort(function(a, b) return a < b end)
---    return v:concat() end)() --> 123
+-- @usage local v = require('tds').Vec(3, 1, 2)
+--    v:sort(function(a, b) return a < b end)
+--    return v:concat() --> 123
 function vec.sort(object, compare)
    if type(compare) ~= 'function' then
       fail('tds.Vec: sort: argument 1 is a %s, wanted a function', torch.type(compare))
@@ -202,7 +207,9 @@ function tally.get(object) return tonumber(C.dpt_counter_get(object.shared_)) en
 -- @as tds
 -- @param n number: which
 -- @return nothing
--- @usage (function() local n = require('tds').AtomicCounter() n:set(4) return n:get() end)() --> 4
+-- @usage local n = require('tds').AtomicCounter()
+--    n:set(4)
+--    return n:get() --> 4
 function tally.set(object, n)
    if type(n) ~= 'number' then
       fail('tds.AtomicCounter: set: got %s, wanted a number', tostring(n))
@@ -283,8 +290,9 @@ end
 -- @also tds.hash()
 -- @param table? table: the first entries; tables inside become containers
 -- @return a hash
--- @usage (function() local h = require('tds').Hash{a = 1, b = 2} h.a = nil return #h, h.b end)()
---    --> 1, 2
+-- @usage local h = require('tds').Hash{a = 1, b = 2}
+--    h.a = nil
+--    return #h, h.b --> 1, 2
 function tds.Hash(...)
    local object, list = new(HASH), ...
    if select('#', ...) > 0 and type(list) ~= 'table' then
@@ -300,8 +308,9 @@ end
 -- @also tds.vec()
 -- @param ...? any: the first elements, or a table of them
 -- @return a vec
--- @usage (function() local v = require('tds').Vec(5, 6) v[3] = 'x' return #v, v[1], v[3] end)() -->
---    3, 5, x
+-- @usage local v = require('tds').Vec(5, 6)
+--    v[3] = 'x'
+--    return #v, v[1], v[3] --> 3, 5, x
 function tds.Vec(...)
    local object, list = new(VEC), ...
    if select('#', ...) ~= 1 or type(list) ~= 'table' then list = {...} end
@@ -314,7 +323,9 @@ end
 -- @as tds
 -- @also tds.atomic_counter()
 -- @return a counter, whose inc returns what it was before
--- @usage (function() local n = require('tds').AtomicCounter() n:inc() return n:get() end)() --> 1
+-- @usage local n = require('tds').AtomicCounter()
+--    n:inc()
+--    return n:get() --> 1
 function tds.AtomicCounter() return new(TALLY) end
 
 -- files ------------------------------------------------------------------------------------------

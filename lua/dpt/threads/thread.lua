@@ -21,8 +21,10 @@ end
 -- @function threads.Thread:id
 -- @as shared
 -- @return a number
--- @usage (function() local thread = require('threads').Thread '' local id = thread:id()
---    thread:free() return type(id) end)() --> number
+-- @usage local thread = require('threads').Thread ''
+--    local id = thread:id()
+--    thread:free()
+--    return type(id) --> number
 function Thread:id()
    local pool = self.pool or fail 'threads.Thread: the thread was freed'
    return tonumber(ffi.cast('intptr_t', pool.workers_))
@@ -36,8 +38,9 @@ end
 -- @function threads.Thread:free
 -- @as shared
 -- @return nothing
--- @usage (function() local thread = require('threads').Thread '' thread:free() return
---    tostring(thread) end)() --> threads.Thread: freed
+-- @usage local thread = require('threads').Thread ''
+--    thread:free()
+--    return tostring(thread) --> threads.Thread: freed
 function Thread:free()
    if not self.pool then return end
    self.finish()
@@ -50,9 +53,11 @@ end
 -- @as shared
 -- @param code string: the program
 -- @return the thread
--- @usage (function() local n = require('threads').AtomicCounter() local thread =
---    require('threads').Thread("require('threads').AtomicCounter(" .. n:id() .. "):inc()")
---    thread:free() return n:get() end)() --> 1
+-- @usage local n = require('threads').AtomicCounter()
+--    local thread = require('threads').Thread("require('threads').AtomicCounter(" ..
+--       n:id() .. "):inc()")
+--    thread:free()
+--    return n:get() --> 1
 return function(code)
    if type(code) ~= 'string' then
       fail('threads.Thread: got a %s, wanted the text of a program', type(code))

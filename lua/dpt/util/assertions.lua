@@ -201,8 +201,8 @@ end
 -- @as assertion
 -- @param f function: is called
 -- @param accept function: gets what was raised; returns whether that is right
--- @usage torch.Tester():assertErrorObj(function() error{3} end, function(e) return e[1] == 3 end)
---    --> true
+-- @usage torch.Tester():assertErrorObj(function() error{3} end, function(e) return e[1] ==
+--       3 end) --> true
 function Tester:assertErrorObj(f, accept, ...)
    local label = message(...)
    local ok, why = pcall(f)
@@ -234,7 +234,8 @@ end
 -- @as assertion
 -- @param f function: is called
 -- @param pattern string: of Lua
--- @usage torch.Tester():assertErrorPattern(function() error 'no such file' end, 'such') --> true
+-- @usage torch.Tester():assertErrorPattern(function() error 'no such file' end, 'such')
+--    --> true
 function Tester:assertErrorPattern(f, pattern, ...)
    return self:assertErrorObj(f, function(why) return tostring(why):find(pattern) ~= nil end, ...)
 end

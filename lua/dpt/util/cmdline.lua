@@ -23,8 +23,9 @@ end
 -- @as cmdline
 -- @param text? string: the line ('')
 -- @return nothing
--- @usage (function() local c = torch.CmdLine() c:text 'Trains a network' return c.helplines end)()
---    --> {Trains a network}
+-- @usage local c = torch.CmdLine()
+--    c:text 'Trains a network'
+--    return c.helplines --> {Trains a network}
 function CmdLine:text(text)
    if text ~= nil and type(text) ~= 'string' then
       dptffi.fail("CmdLine:text: argument 'text' is a %s, wanted a string", torch.type(text))
@@ -39,8 +40,9 @@ end
 -- @param help string: for the help
 -- @param kind? string: the type that it must have
 -- @return nothing
--- @usage (function() local c = torch.CmdLine() c:argument('data', 'a folder') return
---    c:parse{'here'} end)() --> {data=here}
+-- @usage local c = torch.CmdLine()
+--    c:argument('data', 'a folder')
+--    return c:parse{'here'} --> {data=here}
 function CmdLine:argument(key, help, kind)
    local argument = {key = key, help = help, type = kind}
    table.insert(self.arguments, argument)
@@ -55,8 +57,10 @@ end
 -- @param help? string: for the help
 -- @param kind? string: its type, which is that of the default
 -- @return nothing
--- @usage (function() local c = torch.CmdLine() c:option('-rate', 0.1) c:option('-fast', false)
---    return c:parse{'-fast'} end)() --> {fast=true rate=0.1}
+-- @usage local c = torch.CmdLine()
+--    c:option('-rate', 0.1)
+--    c:option('-fast', false)
+--    return c:parse{'-fast'} --> {fast=true rate=0.1}
 function CmdLine:option(key, default, help, kind)
    if default == nil then dptffi.fail("CmdLine:option: option '%s' has no default value", key) end
    kind = kind or type(default)
@@ -73,8 +77,9 @@ end
 -- @function torch.CmdLine:default
 -- @as cmdline
 -- @return a table: name without dashes -> value
--- @usage (function() local c = torch.CmdLine() c:option('-n', 3) return c:default() end)() -->
---    {n=3}
+-- @usage local c = torch.CmdLine()
+--    c:option('-n', 3)
+--    return c:default() --> {n=3}
 function CmdLine:default()
    local params = {}
    for key, option in pairs(self.options) do params[bare(key)] = option.default end
@@ -86,8 +91,12 @@ end
 -- @as cmdline
 -- @param message string: what is wrong
 -- @return nothing: the process ends with status 1
--- @usage (function() local exit, c, status = os.exit, torch.CmdLine() os.exit = function(s) status
---    = s end c.help = function() end c:error '' os.exit = exit return status end)() --> 1
+-- @usage local exit, c, status = os.exit, torch.CmdLine()
+--    os.exit = function(s) status = s end
+--    c.help = function() end
+--    c:error ''
+--    os.exit = exit
+--    return status --> 1
 function CmdLine:error(message)
    io.stderr:write(message, '\n')
    self:help()
@@ -119,8 +128,9 @@ end
 -- @as cmdline
 -- @param arg table: the words, as in the global arg
 -- @return a table: names without dashes -> values
--- @usage (function() local c = torch.CmdLine() c:option('-n', 3) return c:parse{'-n', '4'}.n end)()
---    --> 4
+-- @usage local c = torch.CmdLine()
+--    c:option('-n', 3)
+--    return c:parse{'-n', '4'}.n --> 4
 function CmdLine:parse(arg)
    local params, i, given = self:default(), 1, 0
    while i <= #arg do
@@ -155,8 +165,10 @@ end
 -- @param params table: what parse returned
 -- @param ignore? table: name -> true: left out; false: in it even if it is the default
 -- @return a string
--- @usage (function() local c = torch.CmdLine() c:option('-n', 3) c:option('-m', 1) return
---    c:string('run', {n = 5, m = 1}, {}) end)() --> run,n=5
+-- @usage local c = torch.CmdLine()
+--    c:option('-n', 3)
+--    c:option('-m', 1)
+--    return c:string('run', {n = 5, m = 1}, {}) --> run,n=5
 function CmdLine:string(prefix, params, ignore)
    ignore = ignore or {}
    local parts, options, order = {}, {}, {}
@@ -190,7 +202,9 @@ end
 -- @function torch.CmdLine:silent
 -- @as cmdline
 -- @return nothing
--- @usage (function() local c = torch.CmdLine() c:silent() return c.silentio end)() --> true
+-- @usage local c = torch.CmdLine()
+--    c:silent()
+--    return c.silentio --> true
 function CmdLine:silent() self.silentio = true end
 
 --- Puts the time before every line of the log.
@@ -199,8 +213,9 @@ function CmdLine:silent() self.silentio = true end
 -- @param name? string: stands behind the time, in [ ]
 -- @param format? string: as for os.date
 -- @return nothing
--- @usage (function() local c = torch.CmdLine() c:addTime('job', '%Y') return c.dateformat:sub(1, 7)
---    end)() --> %Y[job]
+-- @usage local c = torch.CmdLine()
+--    c:addTime('job', '%Y')
+--    return c.dateformat:sub(1, 7) --> %Y[job]
 function CmdLine:addTime(name, format)
    format = format or '%Y-%m-%d %H:%M:%S'
    if type(format) ~= 'string' then
@@ -215,8 +230,9 @@ end
 -- @also torch.CmdLine:setPrint()
 -- @param f function: the new print
 -- @return nothing
--- @usage (function() local before = print torch.CmdLine.setPrint(before) return print == before
---    end)() --> true
+-- @usage local before = print
+--    torch.CmdLine.setPrint(before)
+--    return print == before --> true
 CmdLine.setPrint = nil
 
 --- Whatever is printed from now on is also written to a file, the parameters first.
@@ -225,9 +241,14 @@ CmdLine.setPrint = nil
 -- @param file string: its path
 -- @param params? table: what parse returned, which is written first
 -- @return nothing
--- @usage (function() local before, p, c = print, os.tmpname(), torch.CmdLine() c:silent() c:log(p,
---    {n = 2}) print 'a line' torch.CmdLine.setPrint(before) local text = paths.execute('cat ' .. p)
---    os.remove(p) return text:find 'a line' ~= nil end)() --> true
+-- @usage local before, p, c = print, os.tmpname(), torch.CmdLine()
+--    c:silent()
+--    c:log(p, {n = 2})
+--    print 'a line'
+--    torch.CmdLine.setPrint(before)
+--    local text = paths.execute('cat ' .. p)
+--    os.remove(p)
+--    return text:find 'a line' ~= nil --> true
 function CmdLine:log(file, params)
    local output, why = io.open(file, 'w')
    if not output then dptffi.fail("CmdLine:log: cannot write the log: %s", why) end
@@ -254,9 +275,12 @@ end
 -- @as cmdline
 -- @param arg? table: the command line, for the program's name in arg[0]
 -- @return nothing
--- @usage (function() local write, out, c = io.write, {}, torch.CmdLine() c:option('-n', 3, 'how
---    many') io.write = function(...) out[#out + 1] = table.concat{...} end c:help() io.write =
---    write return table.concat(out):find 'how many' ~= nil end)() --> true
+-- @usage local write, out, c = io.write, {}, torch.CmdLine()
+--    c:option('-n', 3, 'how many')
+--    io.write = function(...) out[#out + 1] = table.concat{...} end
+--    c:help()
+--    io.write = write
+--    return table.concat(out):find 'how many' ~= nil --> true
 function CmdLine:help(arg)
    local usage, width = {'Usage:'}, 0
    if arg then usage[2] = arg[0] end

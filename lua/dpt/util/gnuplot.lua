@@ -55,8 +55,9 @@ function gnuplot.pdffigure(path) return figure('pdf', path) end
 -- @as gnuplot
 -- @param n? number: of a figure
 -- @return the figure's number
--- @usage (function() local g = require 'gnuplot' local n = g.figure() return g.figure(n) == n
---    end)() --> true
+-- @usage local g = require 'gnuplot'
+--    local n = g.figure()
+--    return g.figure(n) == n --> true
 function gnuplot.figure(n)
    if n and figures[n] then
       current = figures[n]
@@ -77,8 +78,9 @@ local function set(name, text) own().settings[name] = text end
 -- @as gnuplot
 -- @param text string: any
 -- @return nothing
--- @usage (function() local g = require 'gnuplot' g.figure() return g.title 'The loss' == nil end)()
---    --> true
+-- @usage local g = require 'gnuplot'
+--    g.figure()
+--    return g.title 'The loss' == nil --> true
 function gnuplot.title(text) set('title', 'set title ' .. quote(text)) end
 
 --- The text beside the axis that the name says.
@@ -264,7 +266,9 @@ local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key',
 -- @as gnuplot
 -- @param n? number: of the figure (the one that is drawn to)
 -- @return whether there is a picture
--- @usage (function() local g = require 'gnuplot' g.figure() return g.plotflush() end)() --> false
+-- @usage local g = require 'gnuplot'
+--    g.figure()
+--    return g.plotflush() --> false
 function gnuplot.plotflush(n)
    local f = n and figures[n] or current
    if not f or not f.plot then return false end
@@ -297,7 +301,7 @@ end
 -- @as gnuplot
 -- @param n? number: of the figure (the one that is drawn to)
 -- @return nothing
--- @usage (function() local g = require 'gnuplot' return g.close(g.figure()) == nil end)() --> true
+-- @usage local g = require 'gnuplot' return g.close(g.figure()) == nil --> true
 function gnuplot.close(n)
    n = n or current and current.number
    if not n or not figures[n] then return end
@@ -310,8 +314,9 @@ end
 -- @function gnuplot.closeall
 -- @as gnuplot
 -- @return nothing
--- @usage (function() local g = require 'gnuplot' g.figure() return g.closeall() == nil end)() -->
---    true
+-- @usage local g = require 'gnuplot'
+--    g.figure()
+--    return g.closeall() == nil --> true
 function gnuplot.closeall()
    for n = 1, #figures do gnuplot.close(n) end
 end

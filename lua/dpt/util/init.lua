@@ -70,29 +70,40 @@ end
 -- @function torch.CmdLine
 -- @as plaintorch
 -- @param text? string: what stands between names and values of the file name
--- @usage (function() local c = torch.CmdLine() c:option('-rate', 0.1, 'the step') return
---    c:parse({'-rate', '2'}).rate end)() --> 2
+-- @usage local c = torch.CmdLine()
+--    c:option('-rate', 0.1, 'the step')
+--    return c:parse({'-rate', '2'}).rate --> 2
 
 --- A file on disk, read and written by readInt, writeObject and their kin.
 -- @function torch.DiskFile
 -- @as plaintorch
+-- @within files
 -- @param path string: the file
 -- @param mode? string: 'r', 'w' or 'rw'
 -- @param quiet? boolean: true: failures are counted, not raised
--- @usage (function() local p = os.tmpname() local f = torch.DiskFile(p, 'w') f:writeInt(7)
---    f:close() local v = torch.DiskFile(p):readInt() os.remove(p) return v end)() --> 7
+-- @usage local p = os.tmpname()
+--    local f = torch.DiskFile(p, 'w')
+--    f:writeInt(7)
+--    f:close()
+--    local v = torch.DiskFile(p):readInt()
+--    os.remove(p)
+--    return v --> 7
 
 --- A file in memory, with the methods of torch.DiskFile.
 -- @function torch.MemoryFile
 -- @as plaintorch
+-- @within files
 -- @param storage? CharStorage: the bytes
 -- @param mode? string: 'r', 'w' or 'rw'
--- @usage (function() local f = torch.MemoryFile() f:writeInt(7) f:seek(1) return f:readInt()
---    end)() --> 7
+-- @usage local f = torch.MemoryFile()
+--    f:writeInt(7)
+--    f:seek(1)
+--    return f:readInt() --> 7
 
 --- What a command of the shell prints or reads, with the methods of torch.DiskFile.
 -- @function torch.PipeFile
 -- @as plaintorch
+-- @within files
 -- @param command string: for the shell
 -- @param mode? string: 'r' or 'w'
 -- @usage torch.PipeFile('echo 7'):readInt() --> 7
@@ -100,6 +111,7 @@ end
 --- What torch.DiskFile, torch.MemoryFile and torch.PipeFile have in common.
 -- @function torch.File
 -- @as plaintorch
+-- @within files
 -- @usage torch.isTypeOf(torch.MemoryFile(), 'torch.File') --> true
 
 --- A generator of random numbers with a state of its own, for the first argument of drawing
@@ -126,27 +138,37 @@ end
 --- The same as torch.save in binary, under its older name.
 -- @function torch.saveobj
 -- @as plaintorch
+-- @within files
 -- @param path string: the file
 -- @param object any: what is saved
--- @usage (function() local p = os.tmpname() torch.saveobj(p, 6) local v = torch.load(p)
---    os.remove(p) return v end)() --> 6
+-- @usage local p = os.tmpname()
+--    torch.saveobj(p, 6)
+--    local v = torch.load(p)
+--    os.remove(p)
+--    return v --> 6
 
 --- The same as torch.load in binary, under its older name.
 -- @function torch.loadobj
 -- @as plaintorch
+-- @within files
 -- @param path string: the file
--- @usage (function() local p = os.tmpname() torch.save(p, 'it') local v = torch.loadobj(p)
---    os.remove(p) return v end)() --> it
+-- @usage local p = os.tmpname()
+--    torch.save(p, 'it')
+--    local v = torch.loadobj(p)
+--    os.remove(p)
+--    return v --> it
 
 --- What torch.serialize returns, as a CharStorage.
 -- @function torch.serializeToStorage
 -- @as plaintorch
+-- @within files
 -- @param object any: what is written
 -- @usage torch.type(torch.serializeToStorage(5)) --> torch.CharStorage
 
 --- The value that torch.serializeToStorage wrote.
 -- @function torch.deserializeFromStorage
 -- @as plaintorch
+-- @within files
 -- @param storage CharStorage: of torch.serializeToStorage
 -- @usage torch.deserializeFromStorage(torch.serializeToStorage(5)) --> 5
 
@@ -161,15 +183,16 @@ end
 -- @as plaintorch
 -- @param name string: the variable
 -- @param value string: what it becomes
--- @usage (function() torch.setenv('DPT_REFERENCE', 'x') return torch.getenv 'DPT_REFERENCE'
---    end)() --> x
+-- @usage torch.setenv('DPT_REFERENCE', 'x') return torch.getenv 'DPT_REFERENCE' --> x
 
 --- Whether a file is a terminal.
 -- @function torch.isatty
 -- @as plaintorch
 -- @param file file: as io.stdout
--- @usage (function() local f = io.tmpfile() local is = torch.isatty(f) f:close() return is
---    end)() --> false
+-- @usage local f = io.tmpfile()
+--    local is = torch.isatty(f)
+--    f:close()
+--    return is --> false
 
 --- Whether two values are one object: the same tensor or storage, not equal elements (torch.equal).
 -- @function torch.isequal

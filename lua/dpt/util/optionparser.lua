@@ -30,8 +30,12 @@ end
 -- @as optionparser
 -- @param message string: what is wrong
 -- @return nothing
--- @usage (function() local exit, o, status = os.exit, xlua.OptionParser '' os.exit = function(s)
---    status = s end o.help = function() end o:fail '' os.exit = exit return status end)() --> 1
+-- @usage local exit, o, status = os.exit, xlua.OptionParser ''
+--    os.exit = function(s) status = s end
+--    o.help = function() end
+--    o:fail ''
+--    os.exit = exit
+--    return status --> 1
 function Parser:fail(message)
    io.stderr:write(message, '\n')
    self:help()
@@ -43,8 +47,9 @@ end
 -- @as optionparser
 -- @param description table: as for the parser
 -- @return nothing
--- @usage (function() local o = xlua.OptionParser '' o:option{'-n', '--number', dest = 'n', help =
---    'how many'} return o:flags(o.option_of['-n']) end)() --> -n N, --number=N
+-- @usage local o = xlua.OptionParser ''
+--    o:option{'-n', '--number', dest = 'n', help = 'how many'}
+--    return o:flags(o.option_of['-n']) --> -n N, --number=N
 function Parser:option(description)
    table.insert(self.option_descriptions, description)
    for _, word in ipairs(description) do self.option_of[word] = description end
@@ -70,9 +75,12 @@ end
 -- @as optionparser
 -- @param options? table: gets the values (a new one)
 -- @return a table: dest -> value; a list of the other words
--- @usage (function() local before, o = arg, xlua.OptionParser '' o:option{'-n', dest = 'n'} arg =
---    {'-n', '5', 'word'} local v, others = o:parse() arg = before return v.n, others end)() --> 5,
---    {word}
+-- @usage local before, o = arg, xlua.OptionParser ''
+--    o:option{'-n', dest = 'n'}
+--    arg = {'-n', '5', 'word'}
+--    local v, others = o:parse()
+--    arg = before
+--    return v.n, others --> 5, {word}
 function Parser:parse(options)
    options = options or {}
    local others = {}
@@ -136,9 +144,11 @@ end
 -- @function xlua.OptionParser:help
 -- @as optionparser
 -- @return nothing
--- @usage (function() local w, out = io.write, '' io.write = function(...) out = out ..
---    table.concat{...} end xlua.OptionParser('use %prog'):help() io.write = w return out:find
---    '%-%-help' ~= nil end)() --> true
+-- @usage local w, out = io.write, ''
+--    io.write = function(...) out = out .. table.concat{...} end
+--    xlua.OptionParser('use %prog'):help()
+--    io.write = w
+--    return out:find '%-%-help' ~= nil --> true
 function Parser:help()
    local words_ = arg or {}
    local program = words_[-1] and words_[-1] .. ' ' .. words_[0] or words_[0] or 'THISPROG'
@@ -165,8 +175,12 @@ end
 -- @param asFileName? boolean: true: one word, name=value,name=value
 -- @param only? table: list of the options that a file name has (all)
 -- @return a string
--- @usage (function() local before, o = arg, xlua.OptionParser '' o:option{'-n', dest = 'n', default
---    = 4} arg = {} o:parse() arg = before return o:tostring(true) end)() --> -n=4
+-- @usage local before, o = arg, xlua.OptionParser ''
+--    o:option{'-n', dest = 'n', default = 4}
+--    arg = {}
+--    o:parse()
+--    arg = before
+--    return o:tostring(true) --> -n=4
 function Parser:tostring(asFileName, only)
    local parts = {}
    if not asFileName then
@@ -195,9 +209,15 @@ end
 -- @as optionparser
 -- @param asFileName? boolean: true: as one word
 -- @return nothing
--- @usage (function() local before, w, out, o = arg, io.write, '', xlua.OptionParser ''
---    o:option{'-m', dest = 'm', default = 4} arg = {} o:parse() arg = before io.write = function(s)
---    out = out .. s end o:summarize(true) io.write = w return out end)() --> -m=4
+-- @usage local before, w, out, o = arg, io.write, '', xlua.OptionParser ''
+--    o:option{'-m', dest = 'm', default = 4}
+--    arg = {}
+--    o:parse()
+--    arg = before
+--    io.write = function(s) out = out .. s end
+--    o:summarize(true)
+--    io.write = w
+--    return out --> -m=4
 function Parser:summarize(asFileName) io.write(self:tostring(asFileName)) end
 
 --- What xlua.OptionParser has in common, for the reference.

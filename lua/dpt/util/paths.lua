@@ -175,8 +175,11 @@ end
 -- @as paths
 -- @param path string: of the folder
 -- @return an iterator for a for loop
--- @usage (function() local n = 0 for name in paths.iterfiles '/dev' do if paths.dirp('/dev/' ..
---    name) then n = n + 1 end end return n end)() --> 0
+-- @usage local n = 0
+--    for name in paths.iterfiles '/dev' do
+--       if paths.dirp('/dev/' .. name) then n = n + 1 end
+--    end
+--    return n --> 0
 function paths.iterfiles(path)
    return iterate(paths.dir(path), function(name) return paths.filep(path .. '/' .. name) end)
 end
@@ -186,7 +189,8 @@ end
 -- @as paths
 -- @param path string: of the folder
 -- @return an iterator for a for loop
--- @usage (function() for name in paths.iterdirs '/' do if name == 'tmp' then return name end end
+-- @usage (function()
+--       for name in paths.iterdirs '/' do if name == 'tmp' then return name end end
 --    end)() --> tmp
 function paths.iterdirs(path)
    return iterate(paths.dir(path), function(name)
@@ -199,8 +203,9 @@ end
 -- @as paths
 -- @param path string: of the folder
 -- @return true, or nil and a reason
--- @usage (function() local p = os.tmpname() os.remove(p) return paths.mkdir(p .. '/a/b'),
---    paths.rmall(p, 'yes') end)() --> true, true
+-- @usage local p = os.tmpname()
+--    os.remove(p)
+--    return paths.mkdir(p .. '/a/b'), paths.rmall(p, 'yes') --> true, true
 function paths.mkdir(path)
    if paths.dirp(want('mkdir', path)) then return true end
    local above = paths.dirname(path)
@@ -217,8 +222,10 @@ end
 -- @as paths
 -- @param path string: of the folder
 -- @return true, or nil and a reason
--- @usage (function() local p = os.tmpname() os.remove(p) paths.mkdir(p) return paths.rmdir(p),
---    paths.dirp(p) end)() --> true, false
+-- @usage local p = os.tmpname()
+--    os.remove(p)
+--    paths.mkdir(p)
+--    return paths.rmdir(p), paths.dirp(p) --> true, false
 function paths.rmdir(path)
    if C.dpt_folder_remove(want('rmdir', path)) ~= 0 then return nil, ffi.string(C.dpt_message()) end
    return true
@@ -230,8 +237,7 @@ end
 -- @param path string: of what is removed
 -- @param sure string: must be 'yes'
 -- @return true, or nil and a reason
--- @usage (function() local p = os.tmpname() return paths.rmall(p, 'yes'), paths.filep(p) end)() -->
---    true, false
+-- @usage local p = os.tmpname() return paths.rmall(p, 'yes'), paths.filep(p) --> true, false
 function paths.rmall(path, sure)
    if sure ~= 'yes' then return nil, "paths.rmall: second argument is not 'yes'" end
    if not paths.dirp(path) then return os.remove(path) end
@@ -248,8 +254,7 @@ end
 -- @function paths.tmpname
 -- @as paths
 -- @return a string: its path
--- @usage (function() local p = paths.tmpname() return paths.filep(p), os.remove(p) end)() --> true,
---    true
+-- @usage local p = paths.tmpname() return paths.filep(p), os.remove(p) --> true, true
 function paths.tmpname() return os.tmpname() end
 
 --- The path of the file that calls this, or of another file beside it.
@@ -278,8 +283,13 @@ end
 -- @param name string: the file
 -- @param level? number: of the stack, the caller's (2)
 -- @return what the file returns
--- @usage (function() local p = os.tmpname() local f = io.open(p, 'w') f:write 'return 7' f:close()
---    local v = paths.dofile(p) os.remove(p) return v end)() --> 7
+-- @usage local p = os.tmpname()
+--    local f = io.open(p, 'w')
+--    f:write 'return 7'
+--    f:close()
+--    local v = paths.dofile(p)
+--    os.remove(p)
+--    return v --> 7
 function paths.dofile(name, level)
    local path = paths.thisfile(nil, (tonumber(level or 2) or -1) + 1)
    want('dofile', name)

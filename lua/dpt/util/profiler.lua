@@ -28,7 +28,9 @@ end
 -- @param name string: of the watch
 -- @param fps? string: 'fps': the report has 1 / time, too
 -- @return nothing
--- @usage (function() local p = xlua.Profiler() p:start 'one' return p.list[1].name end)() --> one
+-- @usage local p = xlua.Profiler()
+--    p:start 'one'
+--    return p.list[1].name --> one
 function Profiler:start(name, fps)
    local e = self.events[name]
    if not e then
@@ -49,8 +51,10 @@ end
 -- @param name string: of the watch
 -- @param color string: as the painter knows it
 -- @return nothing
--- @usage (function() local p = xlua.Profiler() p:start 'one' p:setColor('one', 'red') return
---    p.events.one.color end)() --> red
+-- @usage local p = xlua.Profiler()
+--    p:start 'one'
+--    p:setColor('one', 'red')
+--    return p.events.one.color --> red
 function Profiler:setColor(name, color) event(self, name).color = color end
 
 --- Seconds of processor time since the start.
@@ -59,8 +63,9 @@ function Profiler:setColor(name, color) event(self, name).color = color end
 -- @param name string: of the watch
 -- @param divider? number: of the result (1)
 -- @return a number
--- @usage (function() local p = xlua.Profiler() p:start 'one' return p:cpu 'one' >= 0 end)() -->
---    true
+-- @usage local p = xlua.Profiler()
+--    p:start 'one'
+--    return p:cpu 'one' >= 0 --> true
 function Profiler:cpu(name, divider)
    local e = event(self, name)
    e.cpud = (os.clock() - e.cpu) / (divider or 1)
@@ -73,8 +78,9 @@ end
 -- @param name string: of the watch
 -- @param divider? number: of the result (1)
 -- @return a number
--- @usage (function() local p = xlua.Profiler() p:start 'one' return p:real('one', 2) >= 0 end)()
---    --> true
+-- @usage local p = xlua.Profiler()
+--    p:start 'one'
+--    return p:real('one', 2) >= 0 --> true
 function Profiler:real(name, divider)
    local e = event(self, name)
    e.reald = (sys.clock() - e.real) / (divider or 1)
@@ -87,7 +93,9 @@ end
 -- @param name string: of the watch
 -- @param divider? number: of the results (1)
 -- @return two numbers
--- @usage (function() local p = xlua.Profiler() p:start 'one' return #{p:lap 'one'} end)() --> 2
+-- @usage local p = xlua.Profiler()
+--    p:start 'one'
+--    return #{p:lap 'one'} --> 2
 function Profiler:lap(name, divider)
    local real, cpu = self:real(name, divider), self:cpu(name, divider)
    if self.verbose then
@@ -102,8 +110,10 @@ end
 -- @as xluaprofiler
 -- @param name string: of the watch
 -- @return a string
--- @usage (function() local p = xlua.Profiler() p:start 'one' p:lap 'one' return
---    p:format('one'):find '<one>' ~= nil end)() --> true
+-- @usage local p = xlua.Profiler()
+--    p:start 'one'
+--    p:lap 'one'
+--    return p:format('one'):find '<one>' ~= nil --> true
 function Profiler:format(name)
    local e = event(self, name)
    return ('$ real | cpu: %f | %f <%s>'):format(e.reald or -1, e.cpud or -1, name)
@@ -114,9 +124,12 @@ end
 -- @as xluaprofiler
 -- @param name string: of the watch
 -- @return nothing
--- @usage (function() local p, before, out = xlua.Profiler(), print, '' p:start 'one' print =
---    function(s) out = s end p:print 'one' print = before return out:find '<one>' ~= nil end)() -->
---    true
+-- @usage local p, before, out = xlua.Profiler(), print, ''
+--    p:start 'one'
+--    print = function(s) out = s end
+--    p:print 'one'
+--    print = before
+--    return out:find '<one>' ~= nil --> true
 function Profiler:print(name)
    if not self.off then print(self:format(name)) end
 end
@@ -130,8 +143,9 @@ end
 -- @function xlua.Profiler:formatAll
 -- @as xluaprofiler
 -- @return a string
--- @usage (function() local p = xlua.Profiler() p:start 'one' return p:formatAll():find '<one>' ~=
---    nil end)() --> true
+-- @usage local p = xlua.Profiler()
+--    p:start 'one'
+--    return p:formatAll():find '<one>' ~= nil --> true
 function Profiler:formatAll()
    local lines = {'$ profiler report:'}
    for _, e in ipairs(self.list) do lines[#lines + 1] = line(e) end
@@ -142,8 +156,11 @@ end
 -- @function xlua.Profiler:printAll
 -- @as xluaprofiler
 -- @return nothing
--- @usage (function() local p, before, out = xlua.Profiler(), print, '' print = function(s) out = s
---    end p:printAll() print = before return out end)() --> $ profiler report:
+-- @usage local p, before, out = xlua.Profiler(), print, ''
+--    print = function(s) out = s end
+--    p:printAll()
+--    print = before
+--    return out --> $ profiler report:
 function Profiler:printAll()
    if not self.off then print(self:formatAll()) end
 end
@@ -153,8 +170,11 @@ end
 -- @as xluaprofiler
 -- @param args table: painter or win = the object; x, y, font, zoom
 -- @return nothing
--- @usage (function() local p, n = xlua.Profiler(), 0 p:start 'one' local function f() n = n + 1 end
---    p:displayAll{painter = {setcolor = f, moveto = f, show = f}} return n end)() --> 3
+-- @usage local p, n = xlua.Profiler(), 0
+--    p:start 'one'
+--    local function f() n = n + 1 end
+--    p:displayAll{painter = {setcolor = f, moveto = f, show = f}}
+--    return n --> 3
 function Profiler:displayAll(args)
    local painter = args.painter or args.win or error('Profiler:displayAll: wants a painter', 2)
    local size = args.font or 24 * (args.zoom or 1)

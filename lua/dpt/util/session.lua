@@ -16,8 +16,9 @@ end
 -- @as xlua
 -- @param name string: of the global
 -- @return nothing
--- @usage (function() rawset(_G, 'aGlobal', 1) xlua.clear 'aGlobal' return rawget(_G, 'aGlobal')
---    end)() --> nil
+-- @usage rawset(_G, 'aGlobal', 1)
+--    xlua.clear 'aGlobal'
+--    return rawget(_G, 'aGlobal') --> nil
 function session.clear(name)
    session.set(name, nil)
    collectgarbage()
@@ -27,9 +28,11 @@ end
 -- @function xlua.clearall
 -- @as xlua
 -- @return nothing
--- @usage (function() local pool, rest = require('threads').Threads(1) pool:addjob(function()
---    rawset(_G, 'mine', 1) xlua.clearall() return rawget(_G, 'mine') == nil end, function(r) rest =
---    r end) pool:terminate() return rest end)() --> true
+-- @usage local pool, rest = require('threads').Threads(1)
+--    pool:addjob(function() rawset(_G, 'mine', 1) xlua.clearall() return rawget(_G,
+--       'mine') == nil end, function(r) rest = r end)
+--    pool:terminate()
+--    return rest --> true
 function session.clearall()
    local names = {}
    for name in pairs(_G) do if not before[name] then names[#names + 1] = name end end
@@ -44,8 +47,11 @@ end
 -- @function xlua.who
 -- @as xlua
 -- @return nothing
--- @usage (function() local p, out = print, '' print = function(s) out = out .. s end xlua.who()
---    print = p return out:find 'torch' ~= nil end)() --> true
+-- @usage local p, out = print, ''
+--    print = function(s) out = out .. s end
+--    xlua.who()
+--    print = p
+--    return out:find 'torch' ~= nil --> true
 function session.who()
    local packages, variables = {}, {}
    for name, value in pairs(_G) do
@@ -68,9 +74,12 @@ end
 -- @param path string: of the file
 -- @param append? boolean: true: what is in the file stays
 -- @return nothing
--- @usage (function() local w, p, name = io.write, print, os.tmpname() xlua.log(name) io.write ''
---    rawset(_G, 'print', p) io.write = w return paths.filep(name), os.remove(name) end)() --> true,
---    true
+-- @usage local w, p, name = io.write, print, os.tmpname()
+--    xlua.log(name)
+--    io.write ''
+--    rawset(_G, 'print', p)
+--    io.write = w
+--    return paths.filep(name), os.remove(name) --> true, true
 function session.log(path, append)
    paths.mkdir(paths.dirname(path))
    local file = assert(io.open(path, append and 'a' or 'w'))

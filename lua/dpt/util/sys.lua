@@ -25,7 +25,7 @@ local started = C.dpt_clock()
 -- @function sys.tic
 -- @as sys
 -- @return nothing
--- @usage (function() sys.tic() return sys.toc() < 1000 end)() --> true
+-- @usage sys.tic() return sys.toc() < 1000 --> true
 function sys.tic() started = C.dpt_clock() end
 
 --- Seconds since sys.tic.
@@ -45,8 +45,9 @@ end
 -- @as sys
 -- @param seconds number: how long
 -- @return nothing
--- @usage (function() local t = torch.tic() sys.sleep(0.001) return torch.toc(t) >= 0.001 end)() -->
---    true
+-- @usage local t = torch.tic()
+--    sys.sleep(0.001)
+--    return torch.toc(t) >= 0.001 --> true
 function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'number')) end
 
 --- Waits for microseconds.
@@ -54,8 +55,9 @@ function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'n
 -- @as sys
 -- @param microseconds number: how long
 -- @return nothing
--- @usage (function() local t = torch.tic() sys.usleep(1000) return torch.toc(t) >= 0.001 end)() -->
---    true
+-- @usage local t = torch.tic()
+--    sys.usleep(1000)
+--    return torch.toc(t) >= 0.001 --> true
 function sys.usleep(microseconds)
    C.dpt_sleep(1e-6 * want('sys.usleep', 'microseconds', microseconds, 'number'))
 end

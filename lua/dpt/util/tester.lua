@@ -24,8 +24,9 @@ end
 -- @as tester
 -- @param yes boolean: true: it stops
 -- @return nothing
--- @usage (function() local t = torch.Tester() t:setEarlyAbort(true) return t.earlyAbort end)() -->
---    true
+-- @usage local t = torch.Tester()
+--    t:setEarlyAbort(true)
+--    return t.earlyAbort --> true
 function Tester:setEarlyAbort(yes) self.earlyAbort = yes end
 
 --- Whether a failed assertion or an error in a test is raised at once.
@@ -33,8 +34,9 @@ function Tester:setEarlyAbort(yes) self.earlyAbort = yes end
 -- @as tester
 -- @param yes boolean: true: it is raised
 -- @return nothing
--- @usage (function() local t = torch.Tester() t:setRethrowErrors(true) return (pcall(t.assert, t,
---    false)) end)() --> false
+-- @usage local t = torch.Tester()
+--    t:setRethrowErrors(true)
+--    return (pcall(t.assert, t, false)) --> false
 function Tester:setRethrowErrors(yes) self.rethrow = yes end
 
 --- Whether the report leaves out the single failures.
@@ -42,8 +44,9 @@ function Tester:setRethrowErrors(yes) self.rethrow = yes end
 -- @as tester
 -- @param yes boolean: true: it leaves them out
 -- @return nothing
--- @usage (function() local t = torch.Tester() t:setSummaryOnly(true) return t.summaryOnly end)()
---    --> true
+-- @usage local t = torch.Tester()
+--    t:setSummaryOnly(true)
+--    return t.summaryOnly --> true
 function Tester:setSummaryOnly(yes) self.summaryOnly = yes end
 
 -- assertions ----------------------------------------------------------------------------------
@@ -231,9 +234,12 @@ end
 -- @as tester
 -- @param names? string: a pattern, or a list of them: only tests whose names match
 -- @return 0
--- @usage (function() local w, t = io.write, torch.Tester() io.write = function() end
---    t:add(function() t:eq(1, 1) end, 'one') local r = t:run() io.write = w return r,
---    t.assertionPass.one end)() --> 0, 1
+-- @usage local w, t = io.write, torch.Tester()
+--    io.write = function() end
+--    t:add(function() t:eq(1, 1) end, 'one')
+--    local r = t:run()
+--    io.write = w
+--    return r, t.assertionPass.one --> 0, 1
 function Tester:run(names)
    names = choose(self, names)
    self.countasserts = 0

@@ -33,8 +33,7 @@ end
 -- @function torch.Timer:stop
 -- @as timer
 -- @return the timer
--- @usage (function() local t = torch.Timer():stop() return t:time().real == t:time().real end)()
---    --> true
+-- @usage local t = torch.Timer():stop() return t:time().real == t:time().real --> true
 function Timer:stop()
    if not self.stopped then
       self.total = self:time()

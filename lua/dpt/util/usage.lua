@@ -66,8 +66,8 @@ end
 -- @param example? string: how it is called
 -- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
 -- @return a string
--- @usage xlua.usage('f', 'does it', nil, {arg = 'x', type = 'number', help = 'the x'}):find 'the x'
---    ~= nil --> true
+-- @usage xlua.usage('f', 'does it', nil, {arg = 'x', type = 'number', help = 'the x'})
+--       :find 'the x' ~= nil --> true
 function usage.usage(name, description, example, ...)
    want('xlua.usage', 'name', name, 'string')
    for argument, value in pairs{description = description or '', example = example or ''} do
@@ -112,7 +112,8 @@ end
 -- @param description string: for the help
 -- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
 -- @return a table: name -> value; then the values in order
--- @usage select(2, xlua.unpack({{y = 2}}, 'f', '', {arg = 'x', default = 1}, {arg = 'y'})) --> 1, 2
+-- @usage select(2, xlua.unpack({{y = 2}}, 'f', '', {arg = 'x', default = 1}, {arg = 'y'}))
+--    --> 1, 2
 function usage.unpack(args, name, description, ...)
    want('xlua.unpack', 'args', args, 'table')
    local list = {...}
@@ -156,8 +157,9 @@ end
 -- @param description string: for the help
 -- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
 -- @return nothing
--- @usage (function() local o = {} xlua.unpack_class(o, {{size = 3}}, 'C', '', {arg = 'size'})
---    return o.size end)() --> 3
+-- @usage local o = {}
+--    xlua.unpack_class(o, {{size = 3}}, 'C', '', {arg = 'size'})
+--    return o.size --> 3
 function usage.unpack_class(object, args, name, description, ...)
    for key, value in pairs((usage.unpack(args, name, description, ...))) do
       if type(key) ~= 'number' then object[key] = value end
@@ -171,8 +173,9 @@ end
 -- @param name string: what it is called
 -- @param description? string: what it is for
 -- @return the text
--- @usage (function() local p = {} xlua.usage_module(p, 'mine', 'for me') return tostring(p):find
---    'for me' ~= nil end)() --> true
+-- @usage local p = {}
+--    xlua.usage_module(p, 'mine', 'for me')
+--    return tostring(p):find 'for me' ~= nil --> true
 function usage.usage_module(package, name, description)
    want('xlua.usage_module', 'package', package, 'table')
    want('xlua.usage_module', 'name', name, 'string')

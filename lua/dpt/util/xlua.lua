@@ -57,8 +57,8 @@ end
 -- @param current number: how many steps are done, from 1; going back begins a new loop
 -- @param goal number: how many there are
 -- @return nothing
--- @usage (function() local w, out = io.write, {} io.write = function(s) out[#out + 1] = s end
---    xlua.progress(1, 1) io.write = w return #out end)() >= 1 --> true
+-- @usage (function() local w, out = io.write, {} io.write = function(s) out[#out + 1] = s
+--       end xlua.progress(1, 1) io.write = w return #out end)() >= 1 --> true
 function xlua.progress(current, goal)
    local now, terminal = C.dpt_clock(), C.dpt_terminal(1) ~= 0
    local tenth = math.floor(current * 10 / goal)
@@ -86,8 +86,11 @@ end
 -- @param value any: what is printed
 -- @param ...? any: more values
 -- @return nothing
--- @usage (function() local p, out = print, {} print = function(s) out[#out + 1] = s end
---    xlua.print{a = 1} print = p return out end)() --> {[a] = 1}
+-- @usage local p, out = print, {}
+--    print = function(s) out[#out + 1] = s end
+--    xlua.print{a = 1}
+--    print = p
+--    return out --> {[a] = 1}
 function xlua.print(value, ...)
    if type(value) == 'table' and tostring(value):find('^table: ') then
       for key, field in pairs(value) do
@@ -145,8 +148,9 @@ end
 -- @as xlua
 -- @param defaults table: name -> number, string or boolean
 -- @return a table with the same names
--- @usage (function() torch.setenv('REFERENCE_N', '7') return xlua.envparams{REFERENCE_N = 1,
---    REFERENCE_M = 2} end)() --> {REFERENCE_M=2 REFERENCE_N=7}
+-- @usage torch.setenv('REFERENCE_N', '7')
+--    return xlua.envparams{REFERENCE_N = 1, REFERENCE_M = 2}
+--    --> {REFERENCE_M=2 REFERENCE_N=7}
 function xlua.envparams(defaults)
    want('xlua.envparams', 'defaults', defaults, 'table')
    local params = {}
@@ -173,8 +177,9 @@ end
 -- @param try function: is called
 -- @param catch function: gets what was raised
 -- @return nothing
--- @usage (function() local got xlua.trycatch(function() error('no', 0) end, function(e) got = e
---    end) return got end)() --> no
+-- @usage local got
+--    xlua.trycatch(function() error('no', 0) end, function(e) got = e end)
+--    return got --> no
 function xlua.trycatch(try, catch)
    want('xlua.trycatch', 'catch', catch, 'callable')
    local ok, why = pcall(try)

@@ -95,9 +95,10 @@ end
 -- @function nn.DataParallelTable:syncParameters
 -- @as ofreplicas
 -- @return nothing
--- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
---    net:get(1).bias:fill(7) net:syncParameters() return net:applyToReplicas(function(r) return
---    r.bias[1] end) end)() --> {7 7}
+-- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:get(1).bias:fill(7)
+--    net:syncParameters()
+--    return net:applyToReplicas(function(r) return r.bias[1] end) --> {7 7}
 function follow:syncParameters()
    self:_prepare()
    timed(self, 'broadcast', self.params.broadcast, self.params)
@@ -109,10 +110,11 @@ end
 -- @function nn.DataParallelTable:syncBuffers
 -- @as ofreplicas
 -- @return nothing
--- @usage (function() local net = nn.DataParallelTable(1):add(nn.BatchNormalization(2):cuda(), {1,
---    2}) net:forward(torch.CudaTensor(8, 2):normal()) net:syncBuffers() local m =
---    net:applyToReplicas(function(r) return r.running_mean end) return torch.equal(m[1]:float(),
---    m[2]:float()) end)() --> true
+-- @usage local net = nn.DataParallelTable(1):add(nn.BatchNormalization(2):cuda(), {1, 2})
+--    net:forward(torch.CudaTensor(8, 2):normal())
+--    net:syncBuffers()
+--    local m = net:applyToReplicas(function(r) return r.running_mean end)
+--    return torch.equal(m[1]:float(), m[2]:float()) --> true
 function follow:syncBuffers()
    options.check(torch.type(self), 'buffers', self.buffers)
    if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
@@ -122,7 +124,8 @@ end
 -- @function nn.DataParallelTable:scriptBegins
 -- @as author
 -- @return nothing
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):scriptBegins() == nil --> true
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):scriptBegins() == nil
+--    --> true
 function follow:scriptBegins()
    self:_follow()
    self:_replicas()
@@ -132,8 +135,9 @@ end
 -- @function nn.DataParallelTable:scriptEnded
 -- @as author
 -- @return nothing
--- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
---    net:scriptBegins() return net:scriptEnded() == nil end)() --> true
+-- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:scriptBegins()
+--    return net:scriptEnded() == nil --> true
 function follow:scriptEnded()
    self:_takeSnapshot()
    self.params:distrust()
@@ -144,8 +148,9 @@ end
 -- @function nn.DataParallelTable:flattenParameters
 -- @as ofreplicas
 -- @return nothing
--- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
---    net:flattenParameters() return net.flattenedParams[2][1]:nElement() end)() --> 3
+-- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:flattenParameters()
+--    return net.flattenedParams[2][1]:nElement() --> 3
 function follow:flattenParameters()
    self.flattenParams = true
    self:_layOut()
@@ -174,10 +179,13 @@ end
 -- @param f function: is called
 -- @param ...? any: what it is called with
 -- @return what f returns
--- @usage (function() local net, x = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}),
---    torch.CudaTensor(4, 2):fill(1) net:zeroGradParameters() net:forward(x) net:noSync(function()
---    net:backward(x, torch.CudaTensor(4, 1):fill(1)) end) net:syncGradients() return
---    net:get(1).gradBias end)() --> [4]
+-- @usage local net, x = nn.DataParallelTable(1) :add(nn.Linear(2, 1):cuda(), {1, 2}),
+--       torch.CudaTensor(4, 2):fill(1)
+--    net:zeroGradParameters()
+--    net:forward(x)
+--    net:noSync(function() net:backward(x, torch.CudaTensor(4, 1):fill(1)) end)
+--    net:syncGradients()
+--    return net:get(1).gradBias --> [4]
 function follow:noSync(f, ...)
    local before = self.deferred
    self.deferred = true
@@ -191,8 +199,9 @@ end
 -- @function nn.DataParallelTable:syncGradients
 -- @as ofreplicas
 -- @return nothing
--- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
---    net:forward(torch.CudaTensor(4, 2):fill(1)) return net:syncGradients() == nil end)() --> true
+-- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:forward(torch.CudaTensor(4, 2):fill(1))
+--    return net:syncGradients() == nil --> true
 function follow:syncGradients()
    if self.params:checkPending() then self.params:reduce() end
 end

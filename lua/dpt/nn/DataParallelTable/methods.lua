@@ -60,8 +60,8 @@ end
 -- @function nn.DataParallelTable:replicate
 -- @as author
 -- @return a module
--- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):replicate()) -->
---    nn.Linear
+-- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1,
+--       2}):replicate()) --> nn.Linear
 function methods:replicate()
    return copyTree(self.modules[1])
 end
@@ -128,7 +128,8 @@ end
 -- @param f function: gets a module and its number
 -- @return a list of what f returns, one for each replica
 -- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):applyToReplicas(function(_, i)
---    return 10 * i end) --> {10 20}
+--       return 10 * i
+--    end) --> {10 20}
 function methods:applyToReplicas(f)
    if type(f) ~= 'function' then
       fail(self, 'applyToReplicas wants a function as argument 1, got %s', torch.type(f))
@@ -180,9 +181,10 @@ end
 --    made of
 -- @param syncCopies? boolean: true: copies are made one after the other
 -- @return the module
--- @usage (function() local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1,
---    2}):threads() local size = net:forward(torch.CudaTensor(4, 2):fill(1)):size() net.impl:close()
---    return size end)() --> 4x1
+-- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):threads()
+--    local size = net:forward(torch.CudaTensor(4, 2):fill(1)):size()
+--    net.impl:close()
+--    return size --> 4x1
 function methods:threads(initFunc, syncCopies)
    if initFunc ~= nil and type(initFunc) ~= 'function' then
       fail(self, 'threads wants a function as argument 1, got %s', torch.type(initFunc))

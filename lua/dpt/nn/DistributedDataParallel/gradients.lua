@@ -33,9 +33,11 @@ end
 -- @as ofranks
 -- @param maxNorm number: above 0
 -- @return the norm before
--- @usage (function() local net = nn.DistributedDataParallel(nn.Add(1)) net:forward(torch.ones(1))
---    net:zeroGradParameters() net:backward(torch.ones(1), torch.Tensor{4}) return
---    net:clipGradNorm(1) end)() --> 4
+-- @usage local net = nn.DistributedDataParallel(nn.Add(1))
+--    net:forward(torch.ones(1))
+--    net:zeroGradParameters()
+--    net:backward(torch.ones(1), torch.Tensor{4})
+--    return net:clipGradNorm(1) --> 4
 function gradients:clipGradNorm(maxNorm)
    if type(maxNorm) ~= 'number' or maxNorm ~= maxNorm or maxNorm <= 0 then
       dptffi.fail('nn.DistributedDataParallel: clipGradNorm wants a number above 0 as argument 1,'
@@ -67,8 +69,10 @@ end
 -- @function nn.DistributedDataParallel:foundInf
 -- @as ofranks
 -- @return a boolean
--- @usage (function() local net = nn.DistributedDataParallel(nn.Add(1)) net:forward(torch.ones(1))
---    net:zeroGradParameters() return net:foundInf() end)() --> false
+-- @usage local net = nn.DistributedDataParallel(nn.Add(1))
+--    net:forward(torch.ones(1))
+--    net:zeroGradParameters()
+--    return net:foundInf() --> false
 function gradients:foundInf()
    for _, t in ipairs(segmentsOf(self)) do
       local device = comm.device(t)
@@ -87,8 +91,9 @@ end
 -- @as ofranks
 -- @param loss number: of this rank
 -- @return a number
--- @usage (function() local net = nn.DistributedDataParallel(nn.Linear(2, 1))
---    net:forward(torch.ones(3, 2)) return net:meanLoss(5) end)() --> 5
+-- @usage local net = nn.DistributedDataParallel(nn.Linear(2, 1))
+--    net:forward(torch.ones(3, 2))
+--    return net:meanLoss(5) --> 5
 function gradients:meanLoss(loss)
    if type(loss) ~= 'number' then
       dptffi.fail('nn.DistributedDataParallel: meanLoss wants a number as argument 1, got %s',

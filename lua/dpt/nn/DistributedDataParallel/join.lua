@@ -44,9 +44,14 @@ end
 -- @param state? any: f's first argument
 -- @param control? any: f's second argument
 -- @return what a for loop takes
--- @usage (function() local net, n = nn.DistributedDataParallel(nn.Linear(2, 1)), 0 local batches =
---    {torch.ones(1, 2), torch.ones(1, 2)} local i = 0 for x in net:join(function() i = i + 1 return
---    batches[i] end) do net:forward(x) n = n + 1 end return n end)() --> 2
+-- @usage local net, n = nn.DistributedDataParallel(nn.Linear(2, 1)), 0
+--    local batches = {torch.ones(1, 2), torch.ones(1, 2)}
+--    local i = 0
+--    for x in net:join(function() i = i + 1 return batches[i] end) do
+--       net:forward(x)
+--       n = n + 1
+--    end
+--    return n --> 2
 function join:join(f, state, control)
    if type(f) ~= 'function' then
       dptffi.fail('nn.DistributedDataParallel: join wants a function as argument 1, got %s',

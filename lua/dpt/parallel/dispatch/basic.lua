@@ -27,8 +27,8 @@ local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
 -- @as dispatcher
 -- @param owner table: has modules[1], gpuAssignments and replicate()
 -- @return a dispatcher, which is the owner's field impl
--- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl) -->
---    nn.DataParallelTable.Basic
+-- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl)
+--    --> nn.DataParallelTable.Basic
 function Basic:__init(owner)
    self.dpt = owner
 end
@@ -38,8 +38,8 @@ end
 -- @as dispatcher
 -- @param owner table: as the constructor's
 -- @return a dispatcher
--- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:newFor{}) -->
---    nn.DataParallelTable.Basic
+-- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1,
+--       2}).impl:newFor{}) --> nn.DataParallelTable.Basic
 function Basic:newFor(owner)
    return dispatchers.Basic(owner)
 end
@@ -50,8 +50,8 @@ end
 -- @param i number: of the replica
 -- @param message string: what was raised
 -- @return a string
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:inReplica(2, 'oh'):find
---    'device 2' ~= nil --> true
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:inReplica(2,
+--       'oh'):find 'device 2' ~= nil --> true
 function Basic:inReplica(i, message)
    return errors.inReplica(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
 end
@@ -63,8 +63,10 @@ end
 -- @param f function: is called
 -- @param ...? any: what it is called with
 -- @return true and f's result, or false and the error
--- @usage (function() local ok, v = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1,
---    2}).impl:attempt(2, cutorch.getDevice) cutorch.setDevice(1) return ok, v end)() --> true, 2
+-- @usage local ok, v = nn.DataParallelTable(1) :add(nn.Linear(2, 1):cuda(), {1,
+--       2}).impl:attempt(2, cutorch.getDevice)
+--    cutorch.setDevice(1)
+--    return ok, v --> true, 2
 function Basic:attempt(i, f, ...)
    local ok, result = xpcall(cutorch.setDevice, errors.handler, self.dpt.gpuAssignments[i])
    if ok then ok, result = xpcall(f, errors.handler, ...) end
@@ -127,8 +129,8 @@ end
 -- @param argumentsOf function: gets i and what follows, returns f's further arguments
 -- @param ...? any: for argumentsOf
 -- @return a list of results
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:perform(2, function(_, i,
---    x) return x * i end, function() return 5 end) --> {5 10}
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:perform(2,
+--       function(_, i, x) return x * i end, function() return 5 end) --> {5 10}
 function Basic:perform(count, f, argumentsOf, ...)
    return runAll(self, count, apply, self:setup(), f, argumentsOf, ...)
 end
@@ -139,8 +141,9 @@ end
 -- @as dispatcher
 -- @param before table: a list of the rows before each replica's first, and of all
 -- @return nothing
--- @usage (function() local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    impl:setRows{0, 2, 4} return impl.before end)() --> {0 2 4}
+-- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
+--    impl:setRows{0, 2, 4}
+--    return impl.before --> {0 2 4}
 function Basic:setRows(before)
    self.before = before
 end
@@ -161,8 +164,8 @@ local function same(_, ...) return ... end
 -- @param scale? number: the third argument of all
 -- @param f? function: that does it
 -- @return a list of results
--- @usage nn.DataParallelTable(1):add(nn.Square():cuda(), {1, 2}).impl:call('updateOutput', 1,
---    {torch.CudaTensor{3}})[1] --> [9]
+-- @usage nn.DataParallelTable(1):add(nn.Square():cuda(), {1, 2}).impl:call('updateOutput',
+--       1, {torch.CudaTensor{3}})[1] --> [9]
 function Basic:call(method, count, inputs, others, scale, f)
    local passes = self.before and random.passes(self.dpt.gpuAssignments[1], self.before, count)
    if self:meets() then
@@ -193,8 +196,8 @@ end
 -- @param f function: that a file of dpt's own returns or holds under a name
 -- @param ...? any: what can be sent to a thread
 -- @return a list of results
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:run(torch.type) -->
---    {nn.Linear nn.Linear}
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:run(torch.type)
+--    --> {nn.Linear nn.Linear}
 function Basic:run(f, ...)
    return self:perform(#self.dpt.gpuAssignments, f, same, ...)
 end
@@ -207,7 +210,8 @@ end
 -- @param count? number: of replicas (all)
 -- @return a list of results
 -- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:exec(function(_, i)
---    return i end) --> {1 2}
+--       return i
+--    end) --> {1 2}
 function Basic:exec(closure, count)
    local owner = self.dpt
    if owner.scriptBegins then owner:scriptBegins() end
@@ -222,7 +226,8 @@ end
 -- @function nn.DataParallelTable.Basic:collect
 -- @as dispatcher
 -- @return nothing
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:collect() == nil --> true
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:collect() == nil
+--    --> true
 function Basic:collect()
 end
 
@@ -230,8 +235,10 @@ end
 -- @function nn.DataParallelTable.Basic:applyChanges
 -- @as dispatcher
 -- @return nothing
--- @usage (function() local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    impl:setup() impl:applyChanges() return impl:get(2) end)() --> nil
+-- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
+--    impl:setup()
+--    impl:applyChanges()
+--    return impl:get(2) --> nil
 function Basic:applyChanges()
    self.modules = nil
 end
@@ -240,7 +247,8 @@ end
 -- @function nn.DataParallelTable.Basic:close
 -- @as dispatcher
 -- @return nothing
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:close() == nil --> true
+-- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:close() == nil
+--    --> true
 function Basic:close()
    self.modules = nil
 end
