@@ -48,6 +48,7 @@ steps=(
   'leaks        rest build     valgrind finds no leak after many networks'
   'rock         rest setup     luarocks installs dpt; it works from another directory'
   'arm64        rest setup     ARM64: C tests and recorded cases under qemu-user (with --full)'
+  'deb          rest setup     Debian packages are built, hold what they should, and work'
   'tour         rest setup     the worked examples of docs/tour.md, built in a copy'
 )
 
@@ -407,7 +408,8 @@ run_install() {
 
 # has_pages FOLDER: what is read beside the reference that `dpt help` prints.
 has_pages() {
-  expect '3' sh -c "cd '$1' && ls docs/start.md docs/reference/README.md examples/digits.lua | wc -l"
+  expect '3' \
+    sh -c "cd '$1' && ls docs/start.md docs/reference/README.md examples/digits.lua | wc -l"
 }
 
 # A private tree, as a user's; luarocks builds where the sources are: from a copy, so that this tree
@@ -427,8 +429,8 @@ run_rock() {
     luajit -e \"require 'torch'\" 2>/dev/null
     luajit -e \"require 'dpt' for l in io.lines('/proc/self/maps') do
       local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\"" || status=1
-  # packages that depend on Torch7's, on each that has a stand-in: dpt is taken for it, and no server
-  # is asked
+  # packages that depend on Torch7's, on each that has a stand-in: dpt is taken for it, and no
+  # server is asked
   rock_of lower "'torch >= 7.0', 'nn', 'image', 'tds'" \
     "return function(t) return require('image').hflip(t):sum() + #require('tds').Vec(1, 2) end"
   rock_of upper "'lower', 'cunn', 'optim >= 1.0', $(sed -n "s/^names='\(.*\)'/\1/p" scripts/rocks |
@@ -479,6 +481,30 @@ find_package(Torch REQUIRED)
 file(GLOB lua *.lua)
 add_torch_package($1 $2 "\${lua}" "Made up")
 CMAKE
+}
+
+# Unpacked beside the system, so the library is named; what they depend on is what setup installs.
+# Unless DPT_CUDA says so without the plugin, which the step `cuda` builds.
+run_deb() {
+  local root=$work/root list multi status=0 package
+  multi=$(dpkg-architecture -qDEB_HOST_MULTIARCH) || { echo 'no Debian: not run'; return 0; }
+  DPT_CUDA=${DPT_CUDA-OFF} scripts/deb "$work/packages" >"$work/deb" 2>&1 ||
+    { tail -40 "$work/deb"; return 1; }
+  for package in "$work"/packages/*.deb; do
+    dpkg-deb --info "$package" >/dev/null && dpkg-deb -x "$package" "$root" || return 1
+  done
+  list=$(dpkg-deb -f "$work"/packages/dpt_*.deb Depends)
+  for package in libc6 libdnnl2 libsleef3 libgomp1 libopenblas0-pthread libedit2 libjpeg62-turbo \
+    libpng16-16; do
+    grep -qw "$package" <<<"$list" || { echo "dpt does not depend on $package"; status=1; }
+  done
+  DPT_LIBRARY=$root/usr/lib/$multi/lua/5.1/libdpt.so DPT_LUAJIT=$root/usr/lib/dpt/luajit \
+    command_works "$root/usr/bin" || status=1
+  has_pages "$root/usr/share/doc/dpt" || status=1
+  expect 'nn.Linear' sh -c "zcat '$root/usr/share/man/man1/dpt.1.gz' | grep -o 'nn[.]Linear'" ||
+    status=1
+  if command -v lintian >/dev/null; then lintian "$work"/packages/*.deb || status=1; fi
+  return $status
 }
 
 # The changes of docs/tour.md in a copy of the tree, with their specs.

@@ -76,7 +76,7 @@ local function kept(text, own)
 end
 
 -- `require 'name'`, whose value nobody wants to read.
-local function requires(text) return text:find [=[^%s*require%s*%(?%s*["'][^"']*["']%s*%)?%s*$]=] end
+local REQUIRE = [=[^%s*require%s*%(?%s*["'][^"']*["']%s*%)?%s*$]=]
 
 --- Compiles what was typed: as an expression, else as statements.
 -- @param own optional, globals that a `local` may not change, by name; without it all stay local
@@ -88,7 +88,7 @@ function repl.compile(text, own)
    end
    local expression = text:match('^%s*=(.*)$') or text
    -- not a tail call, which would leave the expression's line out of tracebacks
-   local chunk = not requires(text)
+   local chunk = not text:find(REQUIRE)
       and load('local pack = ... pack(' .. expression .. '\n)', '=stdin', 't')
    if chunk then return chunk end
    if own then text = kept(text, own) end
