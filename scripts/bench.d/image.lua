@@ -1,4 +1,5 @@
---- bench image: pictures decoded, resized, cropped and flipped a second against Pillow's
+--- bench image: pictures decoded, resized, cropped and flipped a second against Pillow's;
+-- resizing on all threads against Torch7's formulas in plain C
 package.path = package.path .. ';' .. arg[0]:match '^.*/' .. '?.lua' -- last: this is an image.lua
 local frame = require 'frame'
 local peer = require 'peer'
@@ -15,6 +16,7 @@ if not frame.succeeds(python .. " -c 'import PIL' 2>/dev/null") then
 end
 
 -- Pictures of the sizes that ImageNet's have: 500 x 375, with noise as photographs have it.
+local threads = torch.getnumthreads()
 torch.setnumthreads(1)
 local folder = os.tmpname()
 os.remove(folder)
@@ -57,9 +59,38 @@ for _ = 1, ROUNDS do
 end
 os.execute(("rm -rf '%s'"):format(folder))
 
+-- Resizing alone, floats on all threads: smaller, as a loader does it, and larger.
+local program = os.tmpname()
+assert(frame.succeeds(("cc -O2 -o '%s' '%s'"):format(program, arg[0]:match '^.*/' .. 'resize.c')))
+torch.setnumthreads(threads)
+local ratios, rows = {}, {{'', 'resizing', 'plain C', 'dpt'}}
+for _, case in ipairs{{'smaller', 375, 500, 256, 341}, {'larger', 256, 341, 512, 682}} do
+   local source, target = torch.rand(3, case[2], case[3]):float(),
+      torch.FloatTensor(3, case[4], case[5])
+   local plain, best = math.huge, math.huge
+   for _ = 1, ROUNDS do
+      local pipe = io.popen(("'%s' 3 %d %d %d %d 20"):format(program, case[2], case[3], case[4],
+         case[5]))
+      plain = math.min(plain, tonumber(pipe:read '*n'))
+      pipe:close()
+      for _ = 1, 20 do
+         local timer = torch.Timer()
+         image.scale(target, source)
+         best = math.min(best, timer:time().real)
+      end
+   end
+   ratios[case[1]] = plain / best
+   rows[#rows + 1] = {case[1], ('%dx%d to %dx%d'):format(case[3], case[2], case[5], case[4]),
+      ('%.2f ms'):format(1e3 * plain), ('%.2f ms'):format(1e3 * best)}
+end
+os.remove(program)
+
 frame.head(('%d JPEG files of 500 x 375, one thread, the best of %d rounds in turn'):format(FILES,
    ROUNDS))
 frame.rows{{'', 'pictures/s'}, {'dpt', ('%.0f'):format(FILES / mine)},
    {'Pillow ' .. version, ('%.0f'):format(FILES / its)}}
+frame.rows(rows)
 frame.finish{{'image', ("%.2f of Pillow's pictures/s"):format(its / mine), ('at least %.1f')
-   :format(TARGET), its >= TARGET * mine}}
+   :format(TARGET), its >= TARGET * mine},
+   {'resize', ('%.1f and %.1f times as fast as plain C'):format(ratios.smaller, ratios.larger),
+   'at least 1', math.min(ratios.smaller, ratios.larger) >= 1}}
