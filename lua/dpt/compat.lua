@@ -122,7 +122,10 @@ function compat.install(packages)
    end
    package.preload.threads = function() return packages.threads end -- no global, as in Torch7
    package.preload.tds = function() return packages.threads.tds end
-   package.preload.trepl = function() return packages.trepl end
+   for _, name in ipairs{'colors', 'colorize'} do
+      package.preload['trepl.' .. name] = function() return require('dpt.util.trepl')[name] end
+   end
+   package.preload.trepl = function() return require 'dpt.util.trepl' end
    package.preload.xlua = function()
       compat.extend(packages.xlua.libraries, true)
       for _, name in ipairs{'print', 'error', 'require'} do

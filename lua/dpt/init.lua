@@ -15,7 +15,6 @@ require 'dpt.util'
 require 'dpt.file'
 dpt.paths, dpt.sys, dpt.xlua = require 'dpt.util.paths', require 'dpt.util.sys',
    require 'dpt.util.xlua'
-dpt.trepl = require 'dpt.util.trepl'
 dpt.cutorch = require 'dpt.device'
 dpt.threads = require 'dpt.threads'
 dpt.comm = require 'dpt.comm'

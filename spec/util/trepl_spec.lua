@@ -1,5 +1,5 @@
 -- dpt.util.trepl: colours.
-local dpt = require 'dpt'
+require 'dpt'
 
 describe('trepl', function()
    it('colours texts by name', function()
@@ -8,6 +8,6 @@ describe('trepl', function()
       assert.equal('\27[1;31m5\27[0m', c.Red(5))
       assert.equal('\27[4mtext\27[0m', c.underline 'text')
       assert.equal('\27[44m', require('trepl.colors')._blue)
-      assert.equal(dpt.trepl, require 'trepl')
+      assert.equal(require 'trepl.colors', require('trepl').colors)
    end)
 end)
