@@ -1,7 +1,7 @@
 --- image.picture: the pictures that examples show, computed.
 --
--- Invariant: lena() is what Torch7's is to programs: 3 x 512 x 512, of the default type, 0 to 1,
--- with soft and sharp edges, fine texture and many colours; the same at every call.
+-- Invariant: lena() is what Torch7's is to programs: 3 x 512 x 512, of the default type, 0 to 1 in
+-- the levels of a byte, with soft and sharp edges, fine texture and many colours; always the same.
 local torch = require('image.ffi').torch
 
 local picture = {}
@@ -68,17 +68,17 @@ function picture.lena()
    local rails = torch.add(y, -0.82):abs():add(-0.022)
    paint(rgb, inside(torch.cmax(torch.cmin(plank:div(18), rails), torch.mul(y, -1):add(0.70)),
       0.01), 0.93, 0.92, 0.88)
-   made = rgb:clamp(0, 1)
+   made = rgb:clamp(0, 1):mul(255):round():div(255)
    return picture.lena()
 end
 
 --- A picture in grey for trying things.
 -- @function image.fabio
 -- @as image
--- @return a tensor, 1 x 512 x 512
--- @usage require('image').fabio():size() --> 1x512x512
+-- @return a tensor, 512 x 512
+-- @usage require('image').fabio():size() --> 512x512
 function picture.fabio()
-   return require('image.colour').rgb2y(picture.lena())
+   return require('image.colour').rgb2y(picture.lena())[1]
 end
 
 return picture
