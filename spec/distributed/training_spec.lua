@@ -15,7 +15,7 @@ describe('nn.DistributedDataParallel', function()
       local output, status = ranks.run(tonumber(n), 'training', devices .. ' ' .. steps,
          ('DPT_DEVICES=%s:%s %s'):format(kind, devices, environment or ''))
       assert.equal(0, status, output)
-      assert.matches('8 networks agree', output, 1, true)
+      assert.matches('10 networks agree', output, 1, true)
    end
 
    for _, case in ipairs(cases) do

@@ -3,6 +3,7 @@
 local dpt = require 'dpt'
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
+local examples = require 'spec.support.examples'
 local rank, size = distributed.rank(), distributed.size()
 local devices, steps = tonumber(arg[1]), tonumber(arg[2])
 buckets.first, buckets.rest = 100, 400 -- bytes: several in each network
@@ -37,6 +38,14 @@ local cases = {
       return nn.Sequential():add(nn.LookupTable(9, 5)):add(nn.Transpose({1, 2}))
          :add(nn.SeqLSTM(5, 6)):add(nn.Select(1, 4)):add(nn.Linear(6, 9)):add(nn.LogSoftMax()),
          nn.ClassNLLCriterion(), function() return classes(9, TOTAL, 4), classes(9, TOTAL) end
+   end},
+   {'digits', function()
+      return examples.digits(), nn.ClassNLLCriterion(),
+         function() return torch.rand(g, TOTAL, 1, 8, 8):cuda(), classes(10, TOTAL) end
+   end},
+   {'char_lm', function()
+      return examples.char_lm(), nn.SpatialClassNLLCriterion(),
+         function() return classes(9, TOTAL, 4), classes(9, TOTAL, 1, 4) end
    end},
 }
 

@@ -3,6 +3,7 @@
 local dpt = require 'dpt'
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
+local examples = require 'spec.support.examples'
 local rank, size = distributed.rank(), distributed.size()
 local devices, steps = tonumber(arg[1]), tonumber(arg[2])
 buckets.first, buckets.rest = 100, 400 -- bytes: several in each network
@@ -101,6 +102,17 @@ function cases.recurrent()
    return nn.Sequential():add(nn.LookupTable(9, 5)):add(nn.Transpose({1, 2})):add(nn.SeqLSTM(5, 6))
       :add(nn.Select(1, 4)):add(nn.Linear(6, 9)):add(nn.LogSoftMax()), nn.ClassNLLCriterion(),
       function(n) return classes(n * 4, 9):view(n, 4) end, function(n) return classes(n, 9) end
+end
+
+function cases.digits()
+   return examples.digits(), nn.ClassNLLCriterion(),
+      function(n) return torch.rand(g, n, 1, 8, 8):cuda() end,
+      function(n) return classes(n, 10) end
+end
+function cases.char_lm()
+   return examples.char_lm(), nn.SpatialClassNLLCriterion(),
+      function(n) return classes(n * 4, 9):view(n, 4) end,
+      function(n) return classes(n * 4, 9):view(n, 1, 4) end
 end
 
 -- Trains one of them, in this process alone and on all ranks.
