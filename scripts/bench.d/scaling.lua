@@ -1,7 +1,7 @@
 --- bench scaling: training on two host devices against one of one thread, and two such processes
 --
--- Invariant: with the argument `alone` it is one of these processes: half of the batch on one device,
--- for some seconds; it prints images a second.
+-- Invariant: with the argument `alone` it is one of these processes: half of the batch on one
+-- device, for some seconds; it prints images a second.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local dpt = require 'dpt'
@@ -79,6 +79,8 @@ frame.rows{
    {'two processes, half of the batch each', '', ('%.0f'):format(independent)},
 }
 frame.finish{
-   {'scaling', ('%.2f times'):format(single / double), 'at least 1.7 times', single / double >= 1.7},
-   {'scaling against processes', ('%.2f times'):format(shared), 'at least 0.95 times', shared >= 0.95},
+   {'scaling', ('%.2f times'):format(single / double), 'at least 1.7 times',
+      single / double >= 1.7},
+   {'scaling against processes', ('%.2f times'):format(shared), 'at least 0.95 times',
+      shared >= 0.95},
 }

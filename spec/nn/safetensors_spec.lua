@@ -82,6 +82,8 @@ describe('nn.safetensors', function()
             'torch.' .. kind .. 'Tensor')
       end
       safetensors.save(path, tensors)
+      local written = io.open(path):read '*a'
+      assert.is_truthy(written:find('"__metadata__":{"dpt":"' .. torch.version() .. '"}', 1, true))
       for kind, t in pairs(safetensors.load(path)) do
          assert.equal('torch.' .. kind .. 'Tensor', t:type())
          assert.equal(0, largest(t, tensors[kind]))

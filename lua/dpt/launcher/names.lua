@@ -56,7 +56,7 @@ end
 --- The packages by the names that scripts have for them.
 local function packages(dpt, others)
    local found = {string = dpt.xlua.libraries.string, table = dpt.xlua.libraries.table,
-      tds = dpt.threads.tds, gnuplot = require 'dpt.util.gnuplot'}
+      tds = dpt.threads.tds, gnuplot = require 'dpt.util.gnuplot', trepl = require 'dpt.util.trepl'}
    for _, list in ipairs{dpt, others} do
       for name, package_ in pairs(list) do
          if type(package_) == 'table' then found[name] = package_ end

@@ -106,7 +106,7 @@ end
 -- @within nn weights
 -- @param path string: the file, which is replaced when all is written
 -- @param tensors table of tensors by name, on host or devices
--- @return nothing
+-- @return nothing; the file says in its metadata which version of dpt wrote it
 -- @raise if an entry is no tensor, or the file cannot be written
 -- @follows safetensors' save_file
 -- @usage nn.safetensors.save('/tmp/two.safetensors', {b = torch.zeros(2, 3)})
@@ -114,7 +114,8 @@ end
 --    os.remove '/tmp/two.safetensors'
 --    return read.b:size() --> 2x3
 function safetensors.save(path, tensors)
-   local names, header, parts, offset = {}, {}, {}, 0
+   local names, parts, offset = {}, {}, 0
+   local header = {__metadata__ = {dpt = torch.version()}}
    for name in pairs(tensors) do names[#names + 1] = name end
    table.sort(names)
    for i, name in ipairs(names) do
@@ -131,7 +132,7 @@ function safetensors.save(path, tensors)
          data_offsets = {offset, offset + bytes}}
       offset = offset + bytes
    end
-   local text = next(header) and json.encode(header) or '{}'
+   local text = json.encode(header)
    text = text .. (' '):rep(-#text % 8)
    local length = {}
    for i = 1, 8 do length[i] = string.char(math.floor(#text / 256^(i - 1)) % 256) end

@@ -7,8 +7,8 @@
 local torch = require 'dpt.tensor'
 local want = require 'dpt.class.want'
 
--- Classes of nn, and those of cudnn by the same names, whose gradInput is a tensor of their own that
--- they write once, whole, unless they work in place.
+-- Classes of nn, and those of cudnn by the same names, whose gradInput is a tensor of their own
+-- that they write once, whole, unless they work in place.
 local own = {}
 for name in ([[
    Linear SpatialConvolution SpatialConvolutionMM SpatialDilatedConvolution SpatialFullConvolution
@@ -84,10 +84,10 @@ ways['nn.ParallelTable'] = function(walk, module, gradOutput, held)
 end
 
 --- Lets the modules of a network keep their gradInputs in a few storages that take turns, as long
--- as backward still reads them: then a training step takes the memory of the outputs, the parameters
--- and of two to four of the largest gradInputs. Only the network's own gradInput is right after
--- backward; accGradParameters is not to be called by itself. clearState ends it. Call it where the
--- network is to stay (after :cuda()), and again after modules were added.
+-- as backward still reads them: then a training step takes the memory of the outputs, the
+-- parameters and of two to four of the largest gradInputs. Only the network's own gradInput is
+-- right after backward; accGradParameters is not to be called by itself. clearState ends it. Call
+-- it where the network is to stay (after :cuda()), and again after modules were added.
 -- @function nn.utils.shareGradInputs
 -- @within nn containers
 -- @param net module: Sequential, ConcatTable, Concat and ParallelTable are followed
