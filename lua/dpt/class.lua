@@ -262,7 +262,6 @@ end
 --- Entries of the reference.
 -- @pattern plaintorch
 -- @within utilities
--- @return what the text says
 -- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
 --    sides or devices, at the script's line
 -- @follows Torch7's torch
@@ -273,6 +272,7 @@ end
 -- @param name string: as 'nn.Mine'
 -- @param parent? string: the parent's name
 -- @param module? table: gets the constructor
+-- @return table, table: the methods to fill in, and the parent's (nil without a parent)
 -- @usage torch.class 'ReferenceOne'
 --    function ReferenceOne:two() return 2 end
 --    return ReferenceOne():two() --> 2
@@ -281,6 +281,7 @@ end
 -- @function torch.typename
 -- @as plaintorch
 -- @param object any: what is asked about
+-- @return string or nil
 -- @usage torch.typename(nn.Tanh()) --> nn.Tanh
 
 --- Whether an object is of a class or of a descendant.
@@ -288,6 +289,7 @@ end
 -- @as plaintorch
 -- @param object any: what is asked about
 -- @param class string: a name, or a constructor
+-- @return boolean
 -- @usage torch.isTypeOf(nn.ReLU(), 'nn.Module') --> true
 
 --- Makes a table an object of a class.
@@ -295,18 +297,21 @@ end
 -- @as plaintorch
 -- @param object table: becomes an object
 -- @param name string: the class
+-- @return the table itself
 -- @usage torch.typename(torch.setmetatable({}, 'nn.Tanh')) --> nn.Tanh
 
 --- The method table of a class; nil: there is none.
 -- @function torch.getmetatable
 -- @as plaintorch
 -- @param name string: the class
+-- @return table or nil
 -- @usage type(torch.getmetatable('nn.Tanh').forward) --> function
 
 --- What is called to make an object of a class.
 -- @function torch.getconstructortable
 -- @as plaintorch
 -- @param name string: the class
+-- @return a table that can be called, with the class's fields
 -- @usage torch.type(torch.getconstructortable('nn.Tanh')()) --> nn.Tanh
 
 --- Registers a class with a constructor of its own.
@@ -315,6 +320,8 @@ end
 -- @param name string: the class
 -- @param parent? string: the parent's name
 -- @param construct function: makes an object
+-- @return table, table, table: the methods, to fill in; what is called to make an object; the
+--    parent's methods (nil without a parent)
 -- @usage type(torch.newmetatable('ReferenceTwo', nil, function() return 5 end)) --> table
 
 --- Makes a table of methods a class.
@@ -322,6 +329,7 @@ end
 -- @as plaintorch
 -- @param name string: the class
 -- @param methods table: its method table
+-- @return nothing
 -- @usage torch.metatype('ReferenceThree', {})
 --    return torch.getmetatable('ReferenceThree').__typename --> ReferenceThree
 
@@ -329,18 +337,21 @@ end
 -- @function torch.factory
 -- @as plaintorch
 -- @param name string: the class
+-- @return function() that returns an object without fields; nil: there is no such class
 -- @usage torch.type(torch.factory('nn.Tanh')()) --> nn.Tanh
 
 --- A number that is an object's own.
 -- @function torch.pointer
 -- @as plaintorch
 -- @param object any: tensor, storage, table, function
+-- @return number, the same as long as the object lives; of C data its address
 -- @usage torch.pointer(nn) == torch.pointer(nn) --> true
 
 --- Chooses what torch.Tensor, torch.rand and modules are made of.
 -- @function torch.setdefaulttensortype
 -- @as plaintorch
 -- @param name string: the type
+-- @return nothing
 -- @usage local t = torch.getdefaulttensortype()
 --    torch.setdefaulttensortype(t)
 --    return true --> true
@@ -348,12 +359,14 @@ end
 --- The type that torch.Tensor makes.
 -- @function torch.getdefaulttensortype
 -- @as plaintorch
+-- @return string, as in 'torch.DoubleTensor'
 -- @usage torch.getdefaulttensortype():sub(1, 6) --> torch.
 
 --- How many threads compute on host tensors.
 -- @function torch.setnumthreads
 -- @as plaintorch
 -- @param n number: at least 1
+-- @return nothing
 -- @usage local n = torch.getnumthreads()
 --    torch.setnumthreads(n)
 --    return n >= 1 --> true
@@ -361,27 +374,32 @@ end
 --- How many threads compute on host tensors now.
 -- @function torch.getnumthreads
 -- @as plaintorch
+-- @return number, 1 at least
 -- @usage torch.getnumthreads() >= 1 --> true
 
 --- How many cores this process may use.
 -- @function torch.getnumcores
 -- @as plaintorch
+-- @return number, 1 at least
 -- @usage torch.getnumcores() >= 1 --> true
 
 --- A time from which torch.toc measures.
 -- @function torch.tic
 -- @as plaintorch
+-- @return number, in seconds
 -- @usage torch.tic() > 0 --> true
 
 --- Seconds since torch.tic.
 -- @function torch.toc
 -- @as plaintorch
 -- @param start number: of torch.tic
+-- @return number, in seconds
 -- @usage torch.toc(torch.tic()) < 1000 --> true
 
 --- dpt's version.
 -- @function torch.version
 -- @as plaintorch
+-- @return string of three numbers with dots between them
 -- @usage type(torch.version()) --> string
 
 --- Writes any value into a file, at once or not at all.
@@ -392,6 +410,7 @@ end
 -- @param object any: what is saved
 -- @param format? string: 'binary', 'ascii', 'b32' or 'b64'
 -- @param referenced? boolean: false: objects that come twice are two
+-- @return nothing
 -- @usage local p = os.tmpname()
 --    torch.save(p, {a = torch.ones(2)})
 --    local t = torch.load(p)
@@ -405,6 +424,7 @@ end
 -- @param path string: the file
 -- @param format? string: as for torch.save
 -- @param referenced? boolean: as for torch.save
+-- @return the value
 -- @usage local p = os.tmpname()
 --    torch.save(p, 5, 'ascii')
 --    local v = torch.load(p, 'ascii')
@@ -417,6 +437,7 @@ end
 -- @within files
 -- @param object any: what is written
 -- @param format? string: 'binary' or 'ascii'
+-- @return string
 -- @usage torch.deserialize(torch.serialize{1, 2}) --> {1 2}
 
 --- The value that torch.serialize wrote.
@@ -425,6 +446,7 @@ end
 -- @within files
 -- @param text string: of torch.serialize
 -- @param format? string: 'binary' or 'ascii'
+-- @return the value
 -- @usage torch.deserialize(torch.serialize 'words') --> words
 
 return {

@@ -138,7 +138,6 @@ both('cat', cat)
 --- Entries of the reference.
 -- @pattern plaintensor
 -- @within tensors
--- @return what the text says
 -- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
 --    sides or devices, at the script's line
 -- @follows Torch7's torch
@@ -174,6 +173,7 @@ both('cat', cat)
 -- @as plaintensor
 -- @param sizes number: as many as dimensions; or a LongStorage, a table of numbers, a tensor,
 --    or a storage with offset, sizes and strides
+-- @return a tensor of the default type
 -- @usage torch.Tensor{{1, 2}, {3, 4}} --> [1 2 3 4]
 
 --- A tensor of zeros.

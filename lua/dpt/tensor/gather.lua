@@ -128,6 +128,7 @@ end)
 -- @also Tensor:index()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor
+-- @return a new tensor: of x's sizes, but as many along the dimension as there are indices
 -- @usage torch.Tensor{10, 20, 30}:index(1, torch.LongTensor{3, 1}) --> [30 10]
 
 --- Copies slices to the places that indices name.
@@ -163,6 +164,7 @@ end)
 -- @also Tensor:gather()
 -- @param dim number: the dimension, from 1 on
 -- @param indices tensor: LongTensor of the result's size
+-- @return a new tensor of the indices' sizes
 -- @usage torch.gather(torch.Tensor{{1, 2}, {3, 4}}, 2, torch.LongTensor{{2}, {1}}) --> [2 3]
 
 --- Along a dimension, sends each element to the index that stands at its place.
@@ -207,12 +209,14 @@ end)
 -- @as viewof
 -- @also Tensor:maskedSelect()
 -- @param mask tensor: ByteTensor
+-- @return a new vector
 -- @usage torch.Tensor{1, 2, 3}:maskedSelect(torch.ByteTensor{1, 0, 1}) --> [1 3]
 
 --- The indices of elements that are not 0, one row each.
 -- @function torch.nonzero
 -- @as viewof
 -- @also Tensor:nonzero()
+-- @return LongTensor: N x x:dim(), of indices from 1 on
 -- @usage torch.Tensor{0, 5, 6}:nonzero() --> [2 3]
 
 --- Copies the elements of another tensor.

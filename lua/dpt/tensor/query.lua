@@ -148,6 +148,7 @@ end
 -- @as viewof
 -- @also Tensor:size()
 -- @param dim? number: only this one
+-- @return LongStorage; with a dimension: number
 -- @usage torch.ones(2, 3):size() --> 2x3
 
 --- The distances in memory from one index to the next, or one of them.
@@ -155,66 +156,77 @@ end
 -- @as viewof
 -- @also Tensor:stride()
 -- @param dim? number: only this one
+-- @return LongStorage, in elements; with a dimension: number
 -- @usage torch.ones(2, 3):stride() --> 3x1
 
 --- How many dimensions; 0: an empty tensor.
 -- @function torch.dim
 -- @as viewof
 -- @also Tensor:dim()
+-- @return number
 -- @usage torch.ones(2, 3):dim() --> 2
 
 --- How many dimensions, by its longer name.
 -- @function torch.nDimension
 -- @as viewof
 -- @also Tensor:nDimension()
+-- @return number, as dim's
 -- @usage torch.ones(2, 3):nDimension() --> 2
 
 --- How many elements.
 -- @function torch.nElement
 -- @as viewof
 -- @also Tensor:nElement()
+-- @return number
 -- @usage torch.ones(2, 3):nElement() --> 6
 
 --- How many elements, by its shorter name.
 -- @function torch.numel
 -- @as viewof
 -- @also Tensor:numel()
+-- @return number, as nElement's
 -- @usage torch.ones(2, 3):numel() --> 6
 
 --- The memory behind a tensor; nil: it has none.
 -- @function torch.storage
 -- @as viewof
 -- @also Tensor:storage()
+-- @return a storage of the tensor's type, or nil
 -- @usage #torch.ones(2, 3):storage() --> 6
 
 --- Where in its storage a tensor begins, from 1 on.
 -- @function torch.storageOffset
 -- @as viewof
 -- @also Tensor:storageOffset()
+-- @return number, in elements
 -- @usage torch.range(1, 5):narrow(1, 3, 1):storageOffset() --> 3
 
 --- A C pointer to the first element of a host tensor.
 -- @function torch.data
 -- @as viewof
 -- @also Tensor:data()
+-- @return C data: a pointer, which is good as long as the tensor has this memory
 -- @usage torch.FloatTensor{7}:data()[0] --> 7
 
 --- The C structure of a tensor.
 -- @function torch.cdata
 -- @as viewof
 -- @also Tensor:cdata()
+-- @return C data: dpt_tensor
 -- @usage torch.cdata(torch.ones(1)) ~= nil --> true
 
 --- Bytes of an element.
 -- @function torch.elementSize
 -- @as viewof
 -- @also Tensor:elementSize()
+-- @return number, in bytes
 -- @usage torch.FloatTensor(1):elementSize() --> 4
 
 --- Whether elements stand in order and without gaps.
 -- @function torch.isContiguous
 -- @as viewof
 -- @also Tensor:isContiguous()
+-- @return boolean
 -- @usage torch.ones(2, 3):t():isContiguous() --> false
 
 --- Whether two tensors have the same sizes.
@@ -222,6 +234,7 @@ end
 -- @as viewof
 -- @also Tensor:isSameSizeAs()
 -- @param y tensor: of any size
+-- @return boolean
 -- @usage torch.ones(2, 3):isSameSizeAs(torch.ones(3, 2)) --> false
 
 --- Whether the sizes are these.
@@ -229,6 +242,7 @@ end
 -- @as viewof
 -- @also Tensor:isSize()
 -- @param sizes storage: a LongStorage
+-- @return boolean
 -- @usage torch.ones(2, 3):isSize(torch.LongStorage{2, 3}) --> true
 
 --- Whether two tensors have the same memory, sizes and strides.
@@ -236,6 +250,7 @@ end
 -- @as viewof
 -- @also Tensor:isSetTo()
 -- @param y tensor: of any size
+-- @return boolean
 -- @usage local a = torch.ones(2) return a:isSetTo(a:view(2)) --> true
 
 --- Whether a value is a tensor.
@@ -243,24 +258,28 @@ end
 -- @as plaintensor
 -- @also Tensor:isTensor()
 -- @param value any: what is asked about
+-- @return boolean
 -- @usage torch.isTensor(torch.ones(1)) --> true
 
 --- Whether a value is a storage.
 -- @function torch.isStorage
 -- @as plaintensor
 -- @param value any: what is asked about
+-- @return boolean
 -- @usage torch.isStorage(torch.ones(1)) --> false
 
 --- The device of a tensor; 0: host memory.
 -- @function torch.getDevice
 -- @as viewof
 -- @also Tensor:getDevice()
+-- @return number
 -- @usage torch.CudaTensor(2):getDevice() --> 1
 
 --- The elements as tables in tables.
 -- @function torch.totable
 -- @as viewof
 -- @also Tensor:totable()
+-- @return table: numbers, for each dimension in a table
 -- @usage torch.totable(torch.Tensor{{1, 2}, {3, 4}}) --> {{1 2} {3 4}}
 
 --- The name of a tensor's type, or the tensor as one of another type.
@@ -268,4 +287,5 @@ end
 -- @as viewof
 -- @also Tensor:type()
 -- @param name? string: the type to convert to
+-- @return string; with the name of a type: a tensor of that type, which is x itself if it has it
 -- @usage torch.ones(1):type 'torch.IntTensor' --> [1]

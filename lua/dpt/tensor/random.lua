@@ -265,7 +265,6 @@ core.generator = function() return default.ptr_ end
 -- @pattern generatorcall
 -- @within random
 -- @param generator? torch.Generator: in place of the default one
--- @return what the text says
 -- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
 --    sides or devices, at the script's line
 -- @follows Torch7's torch
@@ -301,6 +300,7 @@ core.generator = function() return default.ptr_ end
 -- @function torch.manualSeed
 -- @as generatorcall
 -- @param seed number: any whole number
+-- @return nothing
 -- @usage torch.manualSeed(3)
 --    local a = torch.uniform()
 --    torch.manualSeed(3)
@@ -309,22 +309,26 @@ core.generator = function() return default.ptr_ end
 --- Takes a new seed from the system, and returns it.
 -- @function torch.seed
 -- @as generatorcall
+-- @return number: the seed
 -- @usage type(torch.seed()) --> number
 
 --- The seed that the generator began with.
 -- @function torch.initialSeed
 -- @as generatorcall
+-- @return number: the seed
 -- @usage torch.manualSeed(5) return torch.initialSeed() --> 5
 
 --- The state of the generator, a ByteTensor.
 -- @function torch.getRNGState
 -- @as generatorcall
+-- @return ByteTensor: all of the state
 -- @usage torch.type(torch.getRNGState()) --> torch.ByteTensor
 
 --- Puts the generator back into a state.
 -- @function torch.setRNGState
 -- @as generatorcall
 -- @param state tensor: of torch.getRNGState
+-- @return nothing
 -- @usage local s = torch.getRNGState()
 --    local a = torch.uniform()
 --    torch.setRNGState(s)
@@ -413,6 +417,7 @@ core.generator = function() return default.ptr_ end
 -- @also Tensor:multinomialAlias()
 -- @param result tensor: LongTensor
 -- @param state table: of torch.multinomialAliasSetup
+-- @return the LongTensor
 -- @usage torch.multinomialAlias(torch.LongTensor(2),
 --       torch.multinomialAliasSetup(torch.Tensor{0, 1})) --> [2 2]
 

@@ -289,8 +289,6 @@ end
 --- The reductions of the reference.
 -- @pattern reducecall
 -- @within reductions
--- @return what the text says: a number or boolean without a dimension, else new tensors; values
---    come before indices
 -- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
 --    sides or devices, at the script's line
 -- @follows Torch7's torch
@@ -356,6 +354,7 @@ end
 -- @param x tensor: of any size
 -- @param p? number: the exponent (2)
 -- @param dim? number: the dimension; none: all elements
+-- @return number; along a dimension: a new tensor whose size there is 1
 -- @usage torch.norm(torch.Tensor{3, 4}) --> 5
 
 --- The p-norm of the difference of two tensors, a number.
@@ -365,6 +364,7 @@ end
 -- @param x tensor: of any size
 -- @param y tensor: of its size
 -- @param p? number: the exponent (2)
+-- @return number
 -- @usage torch.dist(torch.Tensor{0, 0}, torch.Tensor{3, 4}) --> 5
 
 --- Shortens the slices along a dimension whose p-norm is above a number.
@@ -375,6 +375,7 @@ end
 -- @param p number: the exponent
 -- @param dim number: the dimension whose slices are shortened
 -- @param maxnorm number: the largest norm
+-- @return a new tensor of x's sizes
 -- @usage torch.renorm(torch.Tensor{{3, 4}, {0, 1}}, 2, 1, 1) --> [0.6 0.8 0 1]
 
 --- Whether no element is 0.
@@ -382,6 +383,7 @@ end
 -- @as reducecall
 -- @also Tensor:all()
 -- @param x tensor: ByteTensor
+-- @return boolean; along a dimension: ByteTensor whose size there is 1
 -- @usage torch.all(torch.ByteTensor{1, 1, 0}) --> false
 
 --- Whether an element is not 0.
@@ -389,6 +391,7 @@ end
 -- @as reducecall
 -- @also Tensor:any()
 -- @param x tensor: ByteTensor
+-- @return boolean; along a dimension: ByteTensor whose size there is 1
 -- @usage torch.any(torch.ByteTensor{1, 1, 0}) --> true
 
 --- Sums up to each element along a dimension.
@@ -397,6 +400,7 @@ end
 -- @also Tensor:cumsum()
 -- @param x tensor: of any size
 -- @param dim? number: the dimension (1)
+-- @return a new tensor of x's sizes
 -- @usage torch.cumsum(torch.Tensor{1, 2, 3}) --> [1 3 6]
 
 --- Products up to each element along a dimension.
@@ -405,6 +409,7 @@ end
 -- @also Tensor:cumprod()
 -- @param x tensor: of any size
 -- @param dim? number: the dimension (1)
+-- @return a new tensor of x's sizes
 -- @usage torch.cumprod(torch.Tensor{1, 2, 3}) --> [1 2 6]
 
 --- The elements in order along a dimension, and their indices.
@@ -414,6 +419,7 @@ end
 -- @param x tensor: of any size
 -- @param dim? number: the dimension (the last)
 -- @param descending? boolean: true: the largest first
+-- @return tensor, LongTensor: of x's sizes
 -- @usage torch.sort(torch.Tensor{3, 1, 2}) --> [1 2 3], [2 3 1]
 
 --- The k least elements along a dimension, or the largest, and their indices.
@@ -425,6 +431,7 @@ end
 -- @param dim? number: the dimension (the last)
 -- @param largest? boolean: true for the largest
 -- @param sorted? boolean: true: in order
+-- @return tensor, LongTensor: of x's sizes, but k along the dimension
 -- @usage torch.topk(torch.Tensor{3, 1, 2}, 2, 1, false, true) --> [1 2], [2 3]
 
 --- The element that is number k of the order along a dimension, and its index.
@@ -434,6 +441,7 @@ end
 -- @param x tensor: of any size
 -- @param k number: the place in the order, from 1 on
 -- @param dim? number: the dimension (the last)
+-- @return tensor, LongTensor: of x's sizes, but 1 along the dimension
 -- @usage torch.kthvalue(torch.Tensor{30, 10, 20}, 2) --> [20], [3]
 
 --- How many elements fall into each of equal parts between min and max.
@@ -444,6 +452,7 @@ end
 -- @param bins? number: how many (100)
 -- @param min? number: the lower end (the least element)
 -- @param max? number: the upper end (the largest element)
+-- @return a new vector with as many elements as there are parts
 -- @usage torch.histc(torch.Tensor{1, 2, 2, 4}, 3, 1, 4) --> [1 2 1]
 
 --- torch.histc of each row of a matrix.
@@ -454,6 +463,7 @@ end
 -- @param bins? number: how many (100)
 -- @param min? number: the lower end (the least element)
 -- @param max? number: the upper end (the largest element)
+-- @return a new matrix: rows of x, parts
 -- @usage torch.bhistc(torch.Tensor{{1, 2}, {2, 2}}, 2, 1, 2) --> [1 1 0 2]
 
 --- Whether two tensors have the same sizes and elements.
@@ -462,4 +472,5 @@ end
 -- @also Tensor:equal()
 -- @param x tensor: of any size
 -- @param y tensor: of any size
+-- @return boolean
 -- @usage torch.equal(torch.ones(2), torch.ones(2)) --> true

@@ -278,7 +278,6 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @pattern viewof
 -- @within tensors
 -- @param x tensor: of any size and type, on host or device
--- @return what the text says; x is as it was
 -- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
 --    sides or devices, at the script's line
 -- @follows Torch7's torch
@@ -290,6 +289,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @param dim number: the dimension, from 1 on
 -- @param first number: the first one, from 1 on
 -- @param count number: how many
+-- @return a tensor of as many dimensions
 -- @usage torch.range(1, 5):narrow(1, 2, 3) --> [2 3 4]
 
 --- One slice, without that dimension, in the same memory.
@@ -298,6 +298,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @also Tensor:select()
 -- @param dim number: the dimension, from 1 on
 -- @param index number: from 1 on
+-- @return a tensor of a dimension less; of a vector: its element
 -- @usage torch.Tensor{{1, 2}, {3, 4}}:select(1, 2) --> [3 4]
 
 --- A part along the first dimensions, in the same memory.
@@ -307,6 +308,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @param first number: the first one, from 1 on
 -- @param last number: and so on for each dimension
 -- @param negative: from the end
+-- @return a tensor of as many dimensions
 -- @usage torch.range(1, 5):sub(2, -2) --> [2 3 4]
 
 --- The same memory under other sizes.
@@ -315,6 +317,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @also Tensor:view()
 -- @param sizes number: or a LongStorage
 -- @param one may be -1
+-- @return a tensor of these sizes
 -- @usage torch.range(1, 6):view(2, -1):size() --> 2x3
 
 --- The same memory under another tensor's sizes.
@@ -322,6 +325,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:viewAs()
 -- @param y tensor: whose sizes it gets
+-- @return a tensor of the other's sizes
 -- @usage torch.range(1, 4):viewAs(torch.ones(2, 2)):size() --> 2x2
 
 --- The elements under other sizes: a view, if there is one, else a copy.
@@ -329,12 +333,14 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:reshape()
 -- @param sizes number: or a LongStorage
+-- @return a tensor of these sizes
 -- @usage torch.reshape(torch.ones(2, 3), 6):size() --> 6
 
 --- A matrix with rows and columns exchanged, in the same memory.
 -- @function torch.t
 -- @as viewof
 -- @also Tensor:t()
+-- @return a matrix
 -- @usage torch.Tensor{{1, 2}, {3, 4}}:t() --> [1 3 2 4]
 
 --- Two dimensions exchanged, in the same memory.
@@ -343,6 +349,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @also Tensor:transpose()
 -- @param dim1 number: a dimension, from 1 on
 -- @param dim2 number: the other one
+-- @return a tensor of as many dimensions
 -- @usage torch.ones(2, 3, 4):transpose(1, 3):size() --> 4x3x2
 
 --- The dimensions in another order, in the same memory.
@@ -350,6 +357,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:permute()
 -- @param dims number: all dimensions in their new order
+-- @return a tensor of as many dimensions
 -- @usage torch.ones(2, 3, 4):permute(2, 3, 1):size() --> 3x4x2
 
 --- Without the dimensions of size 1, in the same memory.
@@ -357,6 +365,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:squeeze()
 -- @param dim? number: only this one
+-- @return a tensor; of one element alone: a number
 -- @usage torch.ones(2, 1, 3):squeeze():size() --> 2x3
 
 --- With a dimension of size 1 more, in the same memory.
@@ -364,6 +373,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:unsqueeze()
 -- @param dim number: where it is
+-- @return a tensor of a dimension more
 -- @usage torch.ones(2, 3):unsqueeze(2):size() --> 2x1x3
 
 --- All windows along a dimension, behind all dimensions, in the same memory.
@@ -373,6 +383,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @param dim number: the dimension, from 1 on
 -- @param size number: of a window
 -- @param step number: from one to the next
+-- @return a tensor of a dimension more, which is as large as a window
 -- @usage torch.range(1, 4):unfold(1, 2, 1) --> [1 2 2 3 3 4]
 
 --- Dimensions of size 1 repeated without a copy.
@@ -380,6 +391,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:expand()
 -- @param sizes number: or a LongStorage
+-- @return a tensor of these sizes with strides of 0
 -- @usage torch.Tensor{{1}, {2}}:expand(2, 2) --> [1 1 2 2]
 
 --- Dimensions of size 1 repeated to another tensor's sizes, without a copy.
@@ -387,6 +399,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:expandAs()
 -- @param y tensor: whose sizes it gets
+-- @return a tensor of the other's sizes with strides of 0
 -- @usage torch.Tensor{{1, 2}}:expandAs(torch.ones(2, 2)) --> [1 2 1 2]
 
 --- Copies of a tensor beside each other.
@@ -394,6 +407,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:repeatTensor()
 -- @param counts number: or a LongStorage: how often along each dimension
+-- @return a new tensor: of x's sizes times the repetitions
 -- @usage torch.repeatTensor(torch.Tensor{1, 2}, 2) --> [1 2 1 2]
 
 --- A table of parts of one size along a dimension, the last one smaller.
@@ -402,6 +416,7 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @also Tensor:split()
 -- @param size number: of a part
 -- @param dim? number: 1
+-- @return table of tensors in x's memory
 -- @usage #torch.split(torch.range(1, 5), 2) --> 3
 
 --- A table of n parts along a dimension.
@@ -410,18 +425,21 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @also Tensor:chunk()
 -- @param n number: how many
 -- @param dim? number: 1
+-- @return table of tensors in x's memory, n at most
 -- @usage #torch.chunk(torch.range(1, 6), 3) --> 3
 
 --- The tensor itself if its elements stand without gaps, else a copy.
 -- @function torch.contiguous
 -- @as viewof
 -- @also Tensor:contiguous()
+-- @return a tensor of x's sizes
 -- @usage torch.ones(2, 3):t():contiguous():isContiguous() --> true
 
 --- A copy with memory of its own.
 -- @function torch.clone
 -- @as viewof
 -- @also Tensor:clone()
+-- @return a tensor of x's type and sizes
 -- @usage torch.Tensor{4, 5}:clone() --> [4 5]
 
 --- Tensors joined along a dimension.

@@ -70,6 +70,7 @@ end
 -- @function torch.CmdLine
 -- @as plaintorch
 -- @param text? string: what stands between names and values of the file name
+-- @return an object of class torch.CmdLine
 -- @usage local c = torch.CmdLine()
 --    c:option('-rate', 0.1, 'the step')
 --    return c:parse({'-rate', '2'}).rate --> 2
@@ -81,6 +82,7 @@ end
 -- @param path string: the file
 -- @param mode? string: 'r', 'w' or 'rw'
 -- @param quiet? boolean: true: failures are counted, not raised
+-- @return an object of class torch.DiskFile; nil if it cannot be opened and quiet was asked for
 -- @usage local p = os.tmpname()
 --    local f = torch.DiskFile(p, 'w')
 --    f:writeInt(7)
@@ -95,6 +97,7 @@ end
 -- @within files
 -- @param storage? CharStorage: the bytes
 -- @param mode? string: 'r', 'w' or 'rw'
+-- @return an object of class torch.MemoryFile
 -- @usage local f = torch.MemoryFile()
 --    f:writeInt(7)
 --    f:seek(1)
@@ -106,33 +109,39 @@ end
 -- @within files
 -- @param command string: for the shell
 -- @param mode? string: 'r' or 'w'
+-- @return an object of class torch.PipeFile
 -- @usage torch.PipeFile('echo 7'):readInt() --> 7
 
 --- What torch.DiskFile, torch.MemoryFile and torch.PipeFile have in common.
 -- @function torch.File
 -- @as plaintorch
 -- @within files
+-- @return nothing: it is the class of the others and makes no object
 -- @usage torch.isTypeOf(torch.MemoryFile(), 'torch.File') --> true
 
 --- A generator of random numbers with a state of its own, for the first argument of drawing
 -- functions.
 -- @function torch.Generator
 -- @as plaintorch
+-- @return an object of class torch.Generator
 -- @usage torch.type(torch.Generator()) --> torch.Generator
 
 --- Measures real and processor time: timer:time().real are seconds since it was made.
 -- @function torch.Timer
 -- @as plaintorch
+-- @return an object of class torch.Timer, which runs
 -- @usage torch.Timer():time().real >= 0 --> true
 
 --- Runs tests and counts what fails.
 -- @function torch.Tester
 -- @as plaintorch
+-- @return an object of class torch.Tester
 -- @usage torch.type(torch.Tester()) --> torch.Tester
 
 --- A table of tests in which a name may stand once.
 -- @function torch.TestSuite
 -- @as plaintorch
+-- @return table
 -- @usage type(torch.TestSuite()) --> table
 
 --- The same as torch.save in binary, under its older name.
@@ -141,6 +150,7 @@ end
 -- @within files
 -- @param path string: the file
 -- @param object any: what is saved
+-- @return nothing, as torch.save
 -- @usage local p = os.tmpname()
 --    torch.saveobj(p, 6)
 --    local v = torch.load(p)
@@ -152,6 +162,7 @@ end
 -- @as plaintorch
 -- @within files
 -- @param path string: the file
+-- @return the value, as torch.load
 -- @usage local p = os.tmpname()
 --    torch.save(p, 'it')
 --    local v = torch.loadobj(p)
@@ -163,6 +174,7 @@ end
 -- @as plaintorch
 -- @within files
 -- @param object any: what is written
+-- @return CharStorage
 -- @usage torch.type(torch.serializeToStorage(5)) --> torch.CharStorage
 
 --- The value that torch.serializeToStorage wrote.
@@ -170,12 +182,14 @@ end
 -- @as plaintorch
 -- @within files
 -- @param storage CharStorage: of torch.serializeToStorage
+-- @return the value that was written
 -- @usage torch.deserializeFromStorage(torch.serializeToStorage(5)) --> 5
 
 --- A variable of the environment; nil: it is not set.
 -- @function torch.getenv
 -- @as plaintorch
 -- @param name string: the variable
+-- @return string or nil
 -- @usage torch.getenv 'DPT_NOSUCH' --> nil
 
 --- Sets a variable of the environment of this process.
@@ -183,12 +197,14 @@ end
 -- @as plaintorch
 -- @param name string: the variable
 -- @param value string: what it becomes
+-- @return nothing
 -- @usage torch.setenv('DPT_REFERENCE', 'x') return torch.getenv 'DPT_REFERENCE' --> x
 
 --- Whether a file is a terminal.
 -- @function torch.isatty
 -- @as plaintorch
 -- @param file file: as io.stdout
+-- @return boolean
 -- @usage local f = io.tmpfile()
 --    local is = torch.isatty(f)
 --    f:close()
@@ -199,6 +215,7 @@ end
 -- @as plaintorch
 -- @param a any: a tensor, a storage
 -- @param b any: the other
+-- @return boolean
 -- @usage torch.isequal(torch.ones(1), torch.ones(1)) --> false
 
 --- Runs a file that stands beside a package's.
@@ -206,28 +223,33 @@ end
 -- @as plaintorch
 -- @param package string: its name
 -- @param file string: beside the package's init.lua
+-- @return what the file returns
 -- @usage type(torch.include) --> function
 
 --- Where the Lua files of packages are.
 -- @function torch.packageLuaPath
 -- @as plaintorch
 -- @param name? string: of a package
+-- @return string or nil
 -- @usage type(torch.packageLuaPath) --> function
 
 --- Does nothing here: dpt counts what tensors hold anyhow.
 -- @function torch.setheaptracking
 -- @as plaintorch
 -- @param on boolean: any
+-- @return nothing
 -- @usage type(torch.setheaptracking) --> function
 
 --- Does nothing here: errors need no handlers of a thread's own.
 -- @function torch.updateerrorhandlers
 -- @as plaintorch
+-- @return nothing
 -- @usage type(torch.updateerrorhandlers) --> function
 
 --- Does nothing here: threads of dpt find their state by themselves.
 -- @function torch.updatethreadlocals
 -- @as plaintorch
+-- @return nothing
 -- @usage type(torch.updatethreadlocals) --> function
 
 --- The memory behind tensors, a row of numbers of one type.
@@ -250,6 +272,7 @@ end
 -- @also torch.CudaStorage
 -- @also torch.CudaDoubleStorage
 -- @param size? number: how many elements; or a table of them
+-- @return a storage of the default type
 -- @usage torch.Storage{4, 5}:totable() --> {4 5}
 
 return torch
