@@ -19,7 +19,7 @@ dependencies = {'lua == 5.1'} -- LuaJIT counts as Lua 5.1
 external_dependencies = {
    LUAJIT = {header = 'luajit-2.1/luajit.h'},
    DNNL = {header = 'dnnl.h', library = 'dnnl'},
-   SLEEF = {header = 'sleef.h', library = 'sleef'},
+   SLEEF = {library = 'sleef'}, -- its header lies in Debian's folder of the architecture
 }
 build = {
    type = 'cmake',
