@@ -117,13 +117,13 @@ static void world_set_state(int32_t next) {
 }
 
 /* Before the end of the process waits for kernels and destroys MPI's libraries. What this rank has
- * queued it still does; then all wait for each other. */
+ * queued it still does; then all wait for each other, where no barrier of a script can be met. */
 static void world_leave(int status) {
   dpt__world *w = &dpt__world_own;
   if (status) dpt__world_abort("rank %d has ended with status %d", w->rank, status);
   world_set_state(DPT__RANK_LEAVING);
   dpt__event_wait_quietly(dpt__event_last(w->stream));
-  w->engine->barrier(w->group[0].joined);
+  w->engine->barrier(w->leaving);
   world_set_state(DPT__RANK_LEFT);
   dpt__watch_drain();
   w->engine->finish();
@@ -158,10 +158,12 @@ static int world_open_records(void) {
 }
 
 static int world_add_all(const char *fn) {
-  int n = dpt__world_own.size, number = 0, *all = malloc((size_t)n * sizeof *all);
+  dpt__world *w = &dpt__world_own;
+  int n = w->size, number = 0, *all = malloc((size_t)n * sizeof *all);
   if (!all) return dpt__no_memory("%s: no host memory for ranks", fn);
   for (int i = 0; i < n; i++) all[i] = i;
-  int status = world_add_group(fn, n, all, &number);
+  int status =
+      world_add_group(fn, n, all, &number) || (w->engine && w->engine->group(n, all, &w->leaving));
   free(all);
   return status;
 }

@@ -35,6 +35,7 @@ typedef struct dpt__world {
   dpt__stream *stream;       /* its thread calls the engine, for one operation after the other */
   atomic_int ngroup;
   dpt__ranks group[DPT__GROUPS]; /* 0: all ranks */
+  void *leaving;                 /* the engine's, of all ranks, for the end alone */
   uint64_t paired;               /* sends and receives so far */
   _Atomic uint64_t pending; /* the operation that runs now, by its number in the record; 0: none */
 } dpt__world;

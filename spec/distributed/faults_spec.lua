@@ -25,6 +25,15 @@ describe('ranks of which one goes wrong', function()
       end)
    end
 
+   -- Ranks wait for each other at the end of the job, too, which no barrier of a script may meet.
+   it('end with its name: exit, before a barrier of the others', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(3, 'early_end', nil, 'DPT_TIMEOUT=100')
+      assert.not_equal(0, status)
+      assert.not_equal(124, status)
+      assert.matches('rank 2 has ended its script, and rank [01] waits for it in barrier', output)
+   end)
+
    it('end if two groups are used in different orders', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(3, 'orders', nil, 'DPT_TIMEOUT=100')
