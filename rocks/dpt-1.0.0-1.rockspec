@@ -27,6 +27,7 @@ build = {
       CMAKE_INSTALL_PREFIX = '$(PREFIX)',
       CMAKE_BUILD_TYPE = 'Release',
       BUILD_TESTING = 'OFF',
+      DPT_PARTS = 'dpt', -- image is a rock of its own
       CMAKE_INSTALL_DOCDIR = 'doc', -- where `luarocks doc` looks
    },
 }

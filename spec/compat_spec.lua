@@ -27,6 +27,15 @@ describe('dpt.compat', function()
       local out = run.lua("require 'dpt' print(select(2, pcall(require, 'cunn')))",
          {DPT_DEVICES = 'none'})
       assert.truthy(out:find("no device (DPT_DEVICES=none), so there is no 'cunn'", 1, true))
+      -- a dpt that was installed without the rock image
+      local folder = os.tmpname()
+      os.remove(folder)
+      assert(os.execute(("mkdir '%s' && cp -r lua/dpt '%s'"):format(folder, folder)))
+      out = run.lua("require 'dpt' print(select(2, pcall(require, 'image')))",
+         {LUA_PATH = folder .. '/?.lua;' .. folder .. '/?/init.lua',
+            DPT_LIBRARY = os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'})
+      os.execute("rm -r '" .. folder .. "'")
+      assert.truthy(out:find("'image' is not installed; it is a rock beside dpt", 1, true), out)
    end)
 
    it('has the files of the packages found by require, in workers too', function()

@@ -1,13 +1,13 @@
---- The rockspecs of dpt, the version, and what docs/changes.md says of it.
+--- The rockspecs of dpt and image, the version, and what docs/changes.md says of it.
 local root = require('dpt').paths.dirname(require('dpt').paths.dirname(
    require('dpt').paths.thisfile()))
 
 local function read(name) return assert(io.open(root .. '/' .. name)):read '*a' end
 
 --- The fields that a rockspec sets.
-local function rockspec(version)
-   local fields = {}
-   assert(load(read('rocks/dpt-' .. version .. '.rockspec'), version, 't', fields))()
+local function rockspec(name, version)
+   local fields, file = {}, ('rocks/%s-%s.rockspec'):format(name, version)
+   assert(load(read(file), file, 't', fields))()
    return fields
 end
 
@@ -17,15 +17,31 @@ describe('The release', function()
    it('has the version that CMakeLists.txt states everywhere', function()
       assert.equal(version, torch.version())
       assert.is_truthy(read 'docs/changes.md':find('\n## ' .. version .. '\n', 1, true))
-      local released = rockspec(version .. '-1')
-      assert.equal(version .. '-1', released.version)
-      assert.equal('v' .. version, released.source.tag)
+      for _, name in ipairs{'dpt', 'image'} do
+         local released = rockspec(name, version .. '-1')
+         assert.equal(version .. '-1', released.version)
+         assert.equal('v' .. version, released.source.tag)
+      end
    end)
 
-   it('has a rockspec that differs from the other one in version and source alone', function()
-      local released, current = rockspec(version .. '-1'), rockspec 'scm-1'
-      assert.is_truthy(released.description.homepage and released.external_dependencies)
-      released.version, released.source = current.version, current.source
-      assert.same(current, released)
+   it('has rockspecs that differ from the others in version and source alone', function()
+      for _, name in ipairs{'dpt', 'image'} do
+         local released, current = rockspec(name, version .. '-1'), rockspec(name, 'scm-1')
+         assert.equal(name, released.package)
+         assert.is_truthy(released.description.homepage and released.external_dependencies)
+         released.version, released.source = current.version, current.source
+         if name == 'image' then -- one version of both
+            assert.equal('dpt == ' .. version, released.dependencies[2])
+            assert.equal('dpt', table.remove(current.dependencies))
+            table.remove(released.dependencies)
+         end
+         assert.same(current, released)
+      end
+   end)
+
+   it('divides what cmake installs between two rocks', function()
+      assert.equal('dpt', rockspec('dpt', 'scm-1').build.variables.DPT_PARTS)
+      assert.equal('image', rockspec('image', 'scm-1').build.variables.DPT_PARTS)
+      assert.is_truthy(read 'CMakeLists.txt':find('set(DPT_PARTS "dpt;image" ', 1, true))
    end)
 end)

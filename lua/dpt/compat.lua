@@ -21,6 +21,7 @@ local remedies = {
       nngraph graph optnet argcheck dpnn torchx totem class moses nninit dok torchnet tnt autograd
       hdf5 iterm inn csvigo manifold cunnx loadcaffe fbtorch itorch visdom display
    ]]},
+   {'is a rock beside dpt: luarocks --lua-version 5.1 make rocks/image-scm-1.rockspec', 'image'},
    {'comes from Debian: apt-get install NAME', [[
       pl:lua-penlight lfs:lua-filesystem cjson:lua-cjson bit32:lua-bit32 socket:lua-socket
       posix:lua-posix lpeg:lua-lpeg luaunit:lua-unit

@@ -23,16 +23,17 @@ local function exists(path)
    return file ~= nil
 end
 
---- Where a library of dpt's is, best first: beside the libdpt.so that the user named, the source
--- tree, an installed tree (plain prefix, then luarocks), Lua's path for C modules; nil: nowhere.
-local function find(name)
+--- Where a library is, best first: beside the libdpt.so that the user named, the source tree, an
+-- installed tree (plain prefix, then luarocks), Lua's path for C modules; nil: nowhere. `files` is
+-- the folder of the Lua files that it comes with, dpt's if there is none.
+local function find(name, files)
    local named = os.getenv 'DPT_LIBRARY'
    if named then
       return name == 'libdpt' and named or (named:match '^.*/' or '') .. name .. '.so'
    end
    for _, folder in ipairs{'', '../../build/', '../../lib/', '../../../../lib/lua/5.1/',
       '../../../../lib/'} do
-      local path = here .. folder .. name .. '.so'
+      local path = (files or here) .. folder .. name .. '.so'
       if exists(path) then return path end
    end
    return package.searchpath(name, package.cpath)
@@ -179,7 +180,8 @@ return {
    --- Lua's own type(), to which tensors are 'cdata' (dpt.compat's answers 'userdata').
    type = type,
    raise = raise,
-   --- find(name): the path of one more library of dpt's, nil if it is not there.
+   --- find(name, [folder]): the path of one more library, of dpt's or of the Lua files in that
+   -- folder, nil if it is not there.
    find = find,
    --- own(folder): the sources in that folder are dpt's own: errors name the line of their caller.
    own = function(folder) own[#own + 1] = '@' .. folder end,

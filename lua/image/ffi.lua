@@ -11,9 +11,10 @@ local torch = dpt.torch
 local here = debug.getinfo(1, 'S').source:match '^@(.*)ffi%.lua$' or './'
 dptffi.own(here)
 
-local path = dptffi.find 'libdpt_image'
+local path = dptffi.find('libdpt_image', here)
 if not path then
-   error("image: libdpt_image.so is not beside libdpt.so: build dpt again (scripts/build)", 0)
+   error("image: libdpt_image.so is not where image's Lua files (" .. here .. ') have it: build it'
+      .. ' with scripts/build, or install the rock image', 0)
 end
 local C = ffi.load(path)
 ffi.cdef 'const char *dpt_image_cdef(void);'

@@ -429,12 +429,22 @@ run_rock() {
     luajit -e \"require 'torch'\" 2>/dev/null
     luajit -e \"require 'dpt' for l in io.lines('/proc/self/maps') do
       local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\"" || status=1
+  # each of the two rocks has its library, and none of the other's files
+  expect "libdpt.so dpt libdpt_image.so image" sh -c "cd '$tree/lib/luarocks/rocks-5.1'
+    for rock in dpt image; do
+      grep -ohE 'libdpt(_image)?[.]so' \$rock/*/rock_manifest
+      sed -n '/^   lua = {/,/^   }/s/^      \([a-z]*\) = {.*/\1/p' \$rock/*/rock_manifest
+    done | xargs" || status=1
+  expect '3 6 8' sh -c "$paths && luajit -e \"require 'dpt' local image = require 'image'
+    local file = '$work/picture.jpg'
+    image.save(file, torch.rand(3, 6, 8)) print(unpack(image.getSize(file):totable()))\" |
+    tr '\t' ' '" || status=1
   # packages that depend on Torch7's, on each that has a stand-in: dpt is taken for it, and no
   # server is asked
   rock_of lower "'torch >= 7.0', 'nn', 'image', 'tds'" \
     "return function(t) return require('image').hflip(t):sum() + #require('tds').Vec(1, 2) end"
   rock_of upper "'lower', 'cunn', 'optim >= 1.0', $(sed -n "s/^names='\(.*\)'/\1/p" scripts/rocks |
-    sed "s/[a-z]*/'&'/g; s/ /, /g")" \
+    sed "s/[a-z]*/'&'/g; s/ /, /g"), 'image'" \
     "return function(n) return require('lower')(torch.ones(2, n)) end"
   rock_by_cmake middle '""'
   rock_by_cmake other middle.c
