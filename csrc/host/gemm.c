@@ -1,12 +1,19 @@
-/* gemm.c: which way a matrix product goes (dpt__host_gemm), and products by OpenBLAS on one thread
- * a block (see gemm.h). */
+/* gemm.c: which way a matrix product goes (dpt__host_gemm), and products by OpenBLAS or oneDNN on
+ * one thread a block (see gemm.h). */
 #include "host/gemm.h"
 #include "base/element.h"
 #include "base/number.h"
 #include "host/team.h"
 #include "ops/blas_library.h"
 
-enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512 };
+#include <stdatomic.h>
+#include <stdlib.h>
+#ifdef _OPENMP
+#include <dnnl.h>
+#include <omp.h>
+#endif
+
+enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
 
 typedef dpt__blas_form form;
 
@@ -39,7 +46,35 @@ typedef struct product {
   int64_t ldc;
 } product;
 
+/* oneDNN's products are asked for on AVX-512, unless a script's user has named a BLAS. */
+static int gemm_has_dnnl(void) {
+  static atomic_int known; /* plus 1; 0: not looked up */
+  if (!atomic_load_explicit(&known, memory_order_relaxed))
+    atomic_store_explicit(&known, 1 + (dpt__isa() == DPT__ISA_AVX512 && !getenv("DPT_BLAS")),
+                          memory_order_relaxed);
+  return atomic_load_explicit(&known, memory_order_relaxed) - 1;
+}
+
+/* Whether oneDNN has computed it: on floats it is faster than OpenBLAS, by a tenth to many times,
+ * but for little products and narrow ones (scripts/bench gemm). */
+static int gemm_dnnl(const product *p) {
+#ifdef _OPENMP
+  double work = (double)p->m * (double)p->n * (double)p->k;
+  if (p->dtype != DPT_F32 || p->n <= NARROW || work <= SMALL || !gemm_has_dnnl()) return 0;
+  int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  dnnl_status_t status =
+      dnnl_sgemm(p->fa.trans ? 'T' : 'N', p->fb.trans ? 'T' : 'N', p->m, p->n, p->k,
+                 (float)p->alpha, p->a, p->fa.lead, p->b, p->fb.lead, (float)p->beta, p->c, p->ldc);
+  omp_set_num_threads(before);
+  return status == dnnl_success;
+#else
+  return 0;
+#endif
+}
+
 static void gemm_blas(const product *p) {
+  if (gemm_dnnl(p)) return;
   int ta = p->fa.trans ? DPT__TRANS : DPT__NO_TRANS;
   int tb = p->fb.trans ? DPT__TRANS : DPT__NO_TRANS;
   int m = (int)p->m, n = (int)p->n, k = (int)p->k;

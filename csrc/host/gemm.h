@@ -1,8 +1,8 @@
 /* gemm.h: products of matrices in host memory (ops/blas.h has the arguments).
  *
- * Invariant: OpenBLAS is only ever called with one thread; a product is cut into blocks inside our
- * own OpenMP region. Where `fixed` is set, OpenBLAS is not asked: gemm_fixed.c adds every element
- * up in one order, so that a row of c does not depend on the other rows of a.
+ * Invariant: OpenBLAS and oneDNN are only ever called with one thread; a product is cut into blocks
+ * inside our own OpenMP region. Where `fixed` is set, neither is asked: gemm_fixed.c adds every
+ * element up in one order, so that a row of c does not depend on the other rows of a.
  */
 #ifndef DPT_HOST_GEMM_H
 #define DPT_HOST_GEMM_H

@@ -58,7 +58,7 @@ static void speed_more(double *best, double operations, double time) {
 
 int dpt_blas_speed(double *product, double *peak, const char **isa) {
   DPT__TRY(dpt__blas_open("dpt_blas_speed"));
-  enum dpt__isa set = dpt__cpu_isa(dpt__cpu_features());
+  enum dpt__isa set = dpt__isa();
   float *a = malloc(2 * SIDE * SIDE * sizeof *a);
   if (!a) return dpt__no_memory("dpt_blas_speed: no host memory for two matrices");
   for (int i = 0; i < SIDE * SIDE; i++) a[i] = 0.5f;

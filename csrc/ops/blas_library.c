@@ -69,7 +69,7 @@ static char **blas_lend_environment(void) {
   lent = malloc((n + 3) * sizeof *lent);
   if (!lent) return before; /* OpenBLAS chooses for itself then */
   if (n) memcpy(lent, before, n * sizeof *lent);
-  const char *kernels = dpt__blas_kernels(dpt__cpu_isa(dpt__cpu_features()));
+  const char *kernels = dpt__blas_kernels(dpt__isa());
   if (!getenv("OPENBLAS_NUM_THREADS")) lent[n++] = threads_setting;
   if (kernels && !getenv("OPENBLAS_CORETYPE")) {
     snprintf(kernel_setting, sizeof kernel_setting, "OPENBLAS_CORETYPE=%s", kernels);
@@ -151,7 +151,7 @@ static void blas_describe(const struct names *names) {
   if (config && core) {
     char number[32] = "";
     sscanf(config(), "%*s %31s", number);
-    const char *set = core(), *kernels = dpt__blas_kernels(dpt__cpu_isa(dpt__cpu_features()));
+    const char *set = core(), *kernels = dpt__blas_kernels(dpt__isa());
     int named = !*kernel_setting && getenv("OPENBLAS_CORETYPE");
     const char *why = named                                          ? "as OPENBLAS_CORETYPE says"
                       : *kernel_setting && !strcasecmp(set, kernels) ? "for what the CPU can do"

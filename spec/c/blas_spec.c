@@ -61,28 +61,44 @@ static void product(void) {
   free(want);
 }
 
-/* Few rows by a wide transposed matrix, dense, as a linear layer's forward has them. */
-static void few_rows(int dtype, int64_t n, int64_t k, int64_t m, double beta) {
-  int64_t sa[] = {n, k}, sb[] = {m, k}, sr[] = {n, m};
-  dpt_tensor a = {.kind_ = dtype}, b = a, t = a, r = a;
-  double *va = calloc((size_t)(n * k), sizeof *va), *vb = calloc((size_t)(k * m), sizeof *vb);
-  double *vt = calloc((size_t)(k * m), sizeof *vt), *want = calloc((size_t)(n * m), sizeof *want);
-  OK(dpt_tensor_new(&a, dtype, 2, sa) || dpt_tensor_new(&b, dtype, 2, sb) ||
-     dpt_tensor_new(&r, dtype, 2, sr) || dpt_transpose(&t, &b, 0, 1));
-  for (int64_t i = 0; i < n * k; i++) va[i] = (double)draw(&seed, 7) - 3;
-  for (int64_t i = 0; i < k * m; i++) vb[i] = (double)draw(&seed, 7) - 3;
-  for (int64_t i = 0; i < k * m; i++) vt[i % k * m + i / k] = vb[i];
-  put_numbers(&a, va);
-  put_numbers(&b, vb);
-  OK(dpt_fill(&r, beta == 0 ? NAN : 3));
-  add_product(want, va, vt, n, k, m);
+/* The values of a matrix of small whole numbers, and those of its transpose. */
+static double *whole_numbers(int64_t rows, int64_t cols, double **turned) {
+  double *v = calloc((size_t)(rows * cols), sizeof *v);
+  *turned = calloc((size_t)(rows * cols), sizeof **turned);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++)
+      (*turned)[j * rows + i] = v[i * cols + j] = (double)draw(&seed, 7) - 3;
+  return v;
+}
+
+static void dense_matrix(dpt_tensor *t, int dtype, int64_t rows, int64_t cols, const double *v,
+                         const double *turned, int transposed) {
+  dpt_tensor whole = {.kind_ = dtype};
+  int64_t size[] = {transposed ? cols : rows, transposed ? rows : cols};
+  OK(dpt_tensor_new(&whole, dtype, 2, size));
+  put_numbers(&whole, transposed ? turned : v);
+  *t = (dpt_tensor){.kind_ = dtype};
+  OK(dpt_transpose(t, &whole, 0, transposed));
+  dpt_tensor_free(&whole);
+}
+
+/* Dense operands, transposed or not, as linear layers have them: few rows by a wide matrix, and
+ * products large enough for any library. */
+static void dense(int dtype, int64_t n, int64_t k, int64_t m, double beta, int ta, int tb) {
+  int64_t sr[] = {n, m};
+  dpt_tensor a, b, r = {.kind_ = dtype};
+  double *ua, *ub, *va = whole_numbers(n, k, &ua), *vb = whole_numbers(k, m, &ub);
+  double *want = calloc((size_t)(n * m), sizeof *want);
+  dense_matrix(&a, dtype, n, k, va, ua, ta);
+  dense_matrix(&b, dtype, k, m, vb, ub, tb);
+  OK(dpt_tensor_new(&r, dtype, 2, sr) || dpt_fill(&r, beta == 0 ? NAN : 3));
+  add_product(want, va, vb, n, k, m);
   for (int64_t i = 0; i < n * m; i++) want[i] = 2 * want[i] + (beta == 0 ? 0 : 3 * beta);
-  if (OK(dpt_addmm(&r, beta, &r, 2, &a, &t))) equals(&r, want, 1e-5, "few rows");
+  if (OK(dpt_addmm(&r, beta, &r, 2, &a, &b))) equals(&r, want, 1e-5, "dense product");
   dpt_tensor_free(&a);
   dpt_tensor_free(&b);
-  dpt_tensor_free(&t);
   dpt_tensor_free(&r);
-  free(va), free(vb), free(vt), free(want);
+  free(va), free(vb), free(ua), free(ub), free(want);
 }
 
 /* A result that is an operand. */
@@ -166,8 +182,13 @@ int main(void) {
   OK(dpt_devices_set("host:2"));
   for (int i = 0; i < torture(1500); i++) product();
   for (int dtype = DPT_F32; dtype <= DPT_F64; dtype++)
-    for (int64_t n = 7; n <= 17; n += n == 8 ? 8 : 1)
-      for (double beta = 0; beta < 3; beta++) few_rows(dtype, n, 64, 8 * n, beta);
+    for (double beta = 0; beta < 3; beta++) {
+      for (int64_t n = 7; n <= 17; n += n == 8 ? 8 : 1) dense(dtype, n, 64, 8 * n, beta, 0, 1);
+      for (int form = 0; form < 4; form++) {
+        dense(dtype, 3, 1700, 333, beta, form & 1, form >> 1);
+        dense(dtype, 130, 170, 99, beta, form & 1, form >> 1);
+      }
+    }
   overlapping();
   refusals();
   dpt_deterministic_set(1);
