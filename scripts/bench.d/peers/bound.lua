@@ -75,7 +75,8 @@ local measures = {
       return fastest(7, function() loops.bound_read(from, bytes, threads) end)
    end,
    writes = function(bytes)
-      local from, name = ffi.cast('char *', block('from', bytes)), os.tmpname()
+      local from = ffi.cast('char *', block('from', bytes))
+      local name = os.getenv 'DPT_BENCH_FOLDER' .. '/bytes'
       local least = fastest(5, function() loops.bound_write(name, from, bytes) end)
       os.remove(name)
       return least

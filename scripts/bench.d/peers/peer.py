@@ -2,8 +2,9 @@
 
 Invariant: for each line `NAME THREADS N` the row NAME takes N steps on THREADS threads and answers
 the seconds of them all; `-` in place of N ends the row and frees its memory. Its argument is its
-own path. Rows have the names and the sizes of tensors.lua and networks.lua. Rows that end in _2w
-are two processes of one thread each, DistributedDataParallel on gloo; the other follows rank 0.
+own path, its folder for files is DPT_BENCH_FOLDER. Rows have the names and the sizes of tensors.lua
+and networks.lua. Rows that end in _2w are two processes of one thread each, DistributedDataParallel
+on gloo; the other follows rank 0.
 """
 import gc
 import os
@@ -14,6 +15,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+FILE = os.environ['DPT_BENCH_FOLDER'] + '/tensor.pt'
 ROWS = {}
 
 
@@ -118,13 +120,13 @@ ROWS['small_assign'] = lambda: small(assign)
 @row
 def save():
     t = torch.randn(25 * 2**20)
-    return lambda: torch.save(t, '/tmp/dpt-bench-peer.pt')
+    return lambda: torch.save(t, FILE)
 
 
 @row
 def load():
-    torch.save(torch.randn(25 * 2**20), '/tmp/dpt-bench-peer.pt')
-    return lambda: torch.load('/tmp/dpt-bench-peer.pt')
+    torch.save(torch.randn(25 * 2**20), FILE)
+    return lambda: torch.load(FILE)
 
 
 # ---- networks ----

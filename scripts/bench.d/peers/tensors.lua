@@ -97,7 +97,7 @@ small('tanh', 'tanh', function(a) a:tanh() end)
 small('index', 'x[i]', function(a) return a[6] end)
 small('assign', 'x[i] = v', function(a) a[6] = 2 end)
 
-local file = os.tmpname()
+local file = os.getenv 'DPT_BENCH_FOLDER' .. '/tensor.t7'
 add('save', 'save 100 MiB', 1.5, {1}, function()
    local t = torch.randn(25 * 2 ^ 20)
    return function() torch.save(file, t) end
