@@ -15,6 +15,14 @@ describe('colour spaces', function()
       assert.is_true((image.hsv2rgb(image.rgb2hsv(bytes)):int() - bytes:int()):abs():max() < 9)
    end)
 
+   it('make of bytes what they make of the same levels as floats', function()
+      local bytes = torch.ByteTensor(3, 250, 200):random(0, 255)
+      for _, name in ipairs{'rgb2hsl', 'hsl2rgb', 'rgb2hsv', 'hsv2rgb'} do
+         local wanted = image[name](bytes:float():div(255)):mul(255):add(0.5):floor():clamp(0, 255)
+         assert.equal(0, (image[name](bytes):float() - wanted):abs():max(), name)
+      end
+   end)
+
    it('take a destination', function()
       local dst = torch.Tensor()
       assert.equal(dst, image.rgb2hsv(dst, rgb))
