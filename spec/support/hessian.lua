@@ -16,6 +16,55 @@ for _, case in ipairs{
       assert(difference < 1e-9, torch.type(m) .. ', ' .. what .. ': ' .. difference)
    end
 end
+-- a class of a script has its diagonals by the functions that the layers have theirs by
+local Scale, parent = torch.class('nn.Scaled', 'nn.Module')
+function Scale:__init()
+   parent.__init(self)
+   self.weight, self.gradWeight = torch.randn(3), torch.zeros(3)
+end
+function Scale:updateOutput(input)
+   self.output = torch.cmul(input, self.weight)
+   return self.output
+end
+function Scale:updateGradInput(_, gradOutput)
+   self.gradInput = torch.cmul(gradOutput, self.weight)
+   return self.gradInput
+end
+function Scale:accGradParameters(input, gradOutput, scale)
+   self.gradWeight:addcmul(scale, input, gradOutput)
+end
+function Scale:initDiagHessianParameters()
+   nn.hessian.initDiagHessianParameters(self, {'gradWeight'}, {'diagHessianWeight'})
+end
+function Scale:updateDiagHessianInput(input, diagHessianOutput)
+   nn.hessian.updateDiagHessianInput(self, input, diagHessianOutput, {'weight'}, {'weightSq'})
+   return self.diagHessianInput
+end
+function Scale:accDiagHessianParameters(...)
+   nn.hessian.accDiagHessianParameters(self, ...)
+end
+local scale, x, d = nn.Scaled(), torch.randn(3), torch.Tensor{1, 2, 3}
+local kept = scale.weight:clone()
+scale:initDiagHessianParameters()
+assert(scale.diagHessianWeight:sum() == 0)
+assert((scale:updateDiagHessianInput(x, d) - torch.cmul(kept, kept):cmul(d)):abs():max() < 1e-12)
+scale:accDiagHessianParameters(x, d, {'gradWeight'}, {'diagHessianWeight'})
+assert((scale.diagHessianWeight - torch.cmul(x, x):cmul(d)):abs():max() < 1e-12)
+assert(scale.gradWeight:sum() == 0 and (scale.weight - kept):abs():max() == 0)
+local _, _, diagonal = scale:getParameters()
+assert(diagonal:size(1) == 3 and diagonal[2] == scale.diagHessianWeight[2])
+local square = nn.Square()
+square:forward(x)
+nn.hessian.updateDiagHessianInputPointWise(square, x, d)
+assert((square.diagHessianInput - torch.cmul(x, x):mul(4):cmul(d)):abs():max() < 1e-12)
+
+-- those of containers in containers are returned, too
+local inner = nn.Sequential():add(nn.Linear(2, 3)):add(nn.Tanh()):add(nn.Linear(3, 3))
+local net = nn.Sequential():add(inner):add(nn.Linear(3, 1))
+net:initDiagHessianParameters()
+local all, _, theirs = net:getParameters()
+assert(theirs:nElement() == all:nElement())
+
 local _, _, diagonals = nn.Sequential():add(nn.Linear(2, 2)):parameters()
 assert(#diagonals == 0)
 local cost = nn.L1Cost():updateDiagHessianInput(torch.Tensor{2, 0, -1})

@@ -36,51 +36,84 @@ end
 
 local function square(x) return torch.cmul(x, x) end
 
--- module.diagHessianInput by the module's updateGradInput, with the fields given.
-local function through(module, input, diagHessianOutput, fields)
-   fields.gradInput = module.diagHessianInput or input.new()
-   with(module, fields, function()
-      fields.gradInput = module:updateGradInput(input, diagHessianOutput)
-   end)
-   module.diagHessianInput = fields.gradInput
-   return module.diagHessianInput
+-- The names of the gradients that the module has, and of their diagonals.
+local function own(module)
+   local gradients, diagonals = {}, {}
+   for _, name in ipairs{'Weight', 'Bias'} do
+      if module['grad' .. name] then
+         gradients[#gradients + 1] = 'grad' .. name
+         diagonals[#diagonals + 1] = 'diagHessian' .. name
+      end
+   end
+   return gradients, diagonals
+end
+
+--- For classes of scripts: initDiagHessianParameters makes diagonals (a list of fields) for the
+-- gradients (another); accDiagHessianParameters adds to them; updateDiagHessianInput sets the
+-- field diagHessianInput, by the module's updateGradInput with squared weights (a list of fields);
+-- updateDiagHessianInputPointWise does so for functions of single elements.
+-- @function nn.hessian.initDiagHessianParameters
+-- @as author
+-- @also nn.hessian.accDiagHessianParameters(module, input, diagHessianOutput, gradients, diagonals)
+-- @also nn.hessian.updateDiagHessianInput(module, input, diagHessianOutput, weights)
+-- @also nn.hessian.updateDiagHessianInputPointWise(module, input, diagHessianOutput)
+-- @param module nn.Module: a layer
+-- @param gradients table: names of fields
+-- @param diagonals table: as many names of fields
+-- @return nothing
+-- @usage local layer = nn.Linear(2, 3)
+--    nn.hessian.initDiagHessianParameters(layer, {'gradBias'}, {'diagHessianBias'})
+--    return layer.diagHessianBias --> [0 0 0]
+function hessian.initDiagHessianParameters(module, gradients, diagonals)
+   for i, gradient in ipairs(gradients) do
+      local g = module[gradient]
+      module[diagonals[i]] = module[diagonals[i]] or g.new():resizeAs(g):zero()
+   end
+   module.diagHessianInput = module.diagHessianInput or module.gradInput.new()
+end
+
+function hessian.accDiagHessianParameters(module, input, diagHessianOutput, gradients, diagonals)
+   hessian.initDiagHessianParameters(module, gradients, diagonals)
+   local fields = {}
+   for i, gradient in ipairs(gradients) do fields[gradient] = module[diagonals[i]] end
+   local squared = square(input)
+   with(module, fields, function() module:accGradParameters(squared, diagHessianOutput, 1) end)
+end
+
+function hessian.updateDiagHessianInput(module, input, diagHessianOutput, weights)
+   local fields = {gradInput = module.diagHessianInput or input.new()}
+   for _, name in ipairs(weights) do fields[name] = square(module[name]) end
+   local result
+   with(module, fields, function() result = module:updateGradInput(input, diagHessianOutput) end)
+   module.diagHessianInput = result
+end
+
+function hessian.updateDiagHessianInputPointWise(module, input, diagHessianOutput)
+   local ones = diagHessianOutput.new():resizeAs(diagHessianOutput):fill(1)
+   hessian.updateDiagHessianInput(module, input, ones, {})
+   local slope = module.diagHessianInput
+   slope:cmul(slope):cmul(diagHessianOutput)
 end
 
 local function enableLearned(class)
-   -- Calls f(name of a gradient, name of its diagonal) for those that the module has.
-   local function each(self, f)
-      for _, name in ipairs{'Weight', 'Bias'} do
-         if self['grad' .. name] then f('grad' .. name, 'diagHessian' .. name) end
-      end
-   end
-
    function class:initDiagHessianParameters()
-      each(self, function(gradient, diagonal)
-         local g = self[gradient]
-         self[diagonal] = self[diagonal] or g.new():resizeAs(g):zero()
-      end)
-      self.diagHessianInput = self.diagHessianInput or self.gradInput.new()
+      hessian.initDiagHessianParameters(self, own(self))
    end
 
    function class:updateDiagHessianInput(input, diagHessianOutput)
-      return through(self, input, diagHessianOutput, {weight = square(self.weight)})
+      hessian.updateDiagHessianInput(self, input, diagHessianOutput, {'weight'})
+      return self.diagHessianInput
    end
 
    function class:accDiagHessianParameters(input, diagHessianOutput)
-      self:initDiagHessianParameters()
-      local fields = {}
-      each(self, function(gradient, diagonal) fields[gradient] = self[diagonal] end)
-      with(self, fields, function()
-         self:accGradParameters(square(input), diagHessianOutput, 1)
-      end)
+      hessian.accDiagHessianParameters(self, input, diagHessianOutput, own(self))
    end
 end
 
 local function enablePointwise(class)
    function class:updateDiagHessianInput(input, diagHessianOutput)
-      local ones = diagHessianOutput.new():resizeAs(diagHessianOutput):fill(1)
-      local slope = through(self, input, ones, {})
-      return slope:cmul(slope):cmul(diagHessianOutput)
+      hessian.updateDiagHessianInputPointWise(self, input, diagHessianOutput)
+      return self.diagHessianInput
    end
 end
 
@@ -121,15 +154,17 @@ local function enableParameters(class, diagonals)
    end
 end
 
-local function own(module)
-   return {module.weight and module.diagHessianWeight, module.bias and module.diagHessianBias}
+local function ofOne(module)
+   local list = {module.weight and module.diagHessianWeight or nil}
+   list[#list + 1] = module.bias and module.diagHessianBias or nil
+   return list
 end
 
 local function ofAll(container)
    local list = {}
    for _, module in ipairs(container.modules) do
       local _, _, theirs = module:parameters()
-      for _, name in ipairs{1, 2} do list[#list + 1] = theirs and theirs[name] or nil end
+      for _, diagonal in ipairs(theirs or {}) do list[#list + 1] = diagonal end
    end
    return list
 end
@@ -159,7 +194,7 @@ function hessian.enable()
    for _, name in ipairs(learned) do enableLearned(nn[name]) end
    for _, name in ipairs(pointwise) do enablePointwise(nn[name]) end
    enableSequential(nn.Sequential)
-   enableParameters(Module, own)
+   enableParameters(Module, ofOne)
    enableParameters(nn.Container, ofAll)
 
    function nn.Reshape:updateDiagHessianInput(input, diagHessianOutput)
