@@ -1,8 +1,8 @@
 /* convolution.c: picks the way to compute a convolution, and adds DATA's bias.
  *
- * Invariant: the choice depends on sizes alone, never on the batch or on threads. Doubles go by
- * columns and products, floats mostly by oneDNN (gcc's ThreadSanitizer cannot see into oneDNN's
- * OpenMP, so builds without OpenMP have products only).
+ * Invariant: the choice depends on sizes alone, never on the batch or on threads (conv_dnnl.c
+ * chooses further). Doubles go by columns and products, floats mostly by oneDNN (gcc's
+ * ThreadSanitizer cannot see into oneDNN's OpenMP, so builds without OpenMP have products only).
  */
 #include "host/nn/conv.h"
 
