@@ -33,6 +33,9 @@ describe('what users of distributed networks ran into:', function()
    it('H17: ranks whose networks differ all say where', function() holds 'H17' end)
    it('H23: an infinity on one rank lets all skip the step', function() holds 'H23' end)
    it('H18: normalization over ranks takes parts of any size', function() holds 'H18' end)
+   it('H18: normalization over ranks of several devices each takes any rows', function()
+      holds 'H18_devices'
+   end)
    it('H19: the state of an optimizer is in parts, saved whole, and loads anywhere', function()
       holds 'H19'
    end)

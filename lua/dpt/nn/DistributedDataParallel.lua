@@ -198,8 +198,8 @@ end
 function DistributedDataParallel:updateOutput(input)
    local module = self.modules[1]
    if self.ranks == 1 or self.train == false or module.train == false then
-      self.output = self.ranks == 1 and module:updateOutput(input)
-         or self:_leave(module.updateOutput, module, input)
+      self.output = self.ranks > 1 and self:_leave(module.updateOutput, module, input)
+         or hostRandom.whole(module.updateOutput, module, input)
       return self.output
    end
    self:_layOut()

@@ -1,7 +1,8 @@
 --- nn.RReLU(l, u, ip): x where x > 0, a x elsewhere: in training a is drawn from l..u for every
 -- element (1/8..1/3), in evaluation it is (l + u) / 2.
 -- Invariant: noise holds the slopes that forward used, 1 where x > 0; host tensors draw one number
--- for every element that is not positive, in order.
+-- for every element that is not positive, in order, as Torch7 did; in nn.DistributedDataParallel
+-- one for every element, whatever the number of ranks, since none knows the others' signs.
 -- @function nn.RReLU
 -- @within nn transfer
 -- @as layer
@@ -14,6 +15,7 @@ local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 local random = require 'dpt.parallel.dispatch.random'
+local hostRandom = require 'dpt.parallel.ranks.host_random'
 
 local RReLU, parent = torch.class('nn.RReLU', 'nn.Module')
 
@@ -40,7 +42,7 @@ end
 --    return m.noise:nElement() --> 2
 function RReLU:draw(input)
    self.noise:resizeAs(input)
-   if torch.type(input):find('Cuda') or random.isShared() then -- ranks draw as many
+   if torch.type(input):find('Cuda') or random.isShared() or hostRandom.isBySize() then
       self.noise:uniform(self.lower, self.upper):maskedFill(torch.gt(input, 0), 1)
       return
    end

@@ -63,7 +63,7 @@ local function ask(what, value, t)
    if meeting.replicas() > 0 then
       return meeting.meet('dpt.nn.SyncBatchNormalization.exchange', what, value)
    end
-   return exchange[what]({value}, comm.device(t))[1]
+   return exchange[what]({value}, comm.device(t), 1)[1]
 end
 
 -- How many elements each feature has.

@@ -600,7 +600,27 @@ function rows.H22()
          for r = 2, size do assert((noise[r] - noise[1]):abs():max() > 0, 'H22 in noSync') end
       end
    end
+   -- slopes that one process would have, whatever the signs of the rows of others
+   local slopes = nn.Sequential():add(nn.RReLU()):add(nn.Linear(8, 8)):float()
+   local kept = distributed.size
+   distributed.size = function() return 1 end
+   one = nn.DistributedDataParallel(slopes:clone())
+   distributed.size = kept
+   all = nn.DistributedDataParallel(slopes)
+   for _ = 1, 2 do
+      local input = torch.rand(g, size * (size + 1) / 2, 8):add(-0.5):float()
+      local before = rank * (rank + 1) / 2
+      local state = torch.getRNGState()
+      one:forward(input)
+      local after = torch.getRNGState()
+      torch.setRNGState(state)
+      all:forward(input:narrow(1, before + 1, rank + 1))
+      equal(one:get(1):get(1).noise:narrow(1, before + 1, rank + 1), all:get(1):get(1).noise,
+         'H22: slopes')
+      equal(after, torch.getRNGState(), 'H22: the generator after slopes')
+   end
    -- a module that draws as it pleases
+   all = nn.DistributedDataParallel(net)
    net:insert(nn.Identity():float(), 1)
    net:get(1).updateOutput = function(self, input)
       torch.rand(rank + 1)
@@ -709,6 +729,35 @@ function rows.H18()
    one:evaluate()
    local input = rand(2, 3):cudaDouble()
    silently(function() close(all:forward(input), one:forward(input), 'H18: evaluation') end)
+end
+
+-- Also if each rank has an nn.DataParallelTable of its own, of whose devices some have no rows.
+function rows.H18_devices()
+   if cutorch.getDeviceCount() < 2 then return end
+   local plain = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):cudaDouble()
+   local one = plain:clone()
+   local net = nn.DataParallelTable(1, true):add(nn.SyncBatchNormalization.convert(plain), {1, 2})
+      :cudaDouble()
+   for _, most in ipairs{1, 2, 4} do -- rank r has 1 to r + 1 rows
+      local before, total = 0, 0
+      for r = 0, size - 1 do
+         if r < rank then before = before + math.min(r + 1, most) end
+         total = total + math.min(r + 1, most)
+      end
+      if total > 1 then
+         local count = math.min(rank + 1, most)
+         local input, gradOutput = rand(total, 3):cudaDouble(), rand(total, 4):cudaDouble()
+         one:forward(input)
+         local wanted = one.output:narrow(1, before + 1, count)
+         local a, b = input:narrow(1, before + 1, count), gradOutput:narrow(1, before + 1, count)
+         assert((net:forward(a) - wanted):abs():max() < 1e-11, 'H18: rows on devices')
+         wanted = one:backward(input, gradOutput):narrow(1, before + 1, count)
+         -- ranks weigh their gradients by rows: each rank's is that of its own mean
+         net:backward(a, b * (total / count))
+         assert((net.gradInput - wanted * (total / count)):abs():max() < 1e-11,
+            'H18: gradInput on devices')
+      end
+   end
 end
 
 -- One rank's infinity lets all skip the step; clipping and the mean loss are one call each.

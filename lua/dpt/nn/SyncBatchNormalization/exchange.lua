@@ -2,7 +2,8 @@
 --
 -- Invariant: parts are put together in the order of ranks and devices, each element in one sum
 -- (dpt.comm.reduceInto); so the bits do not depend on how devices lie in processes. A part without
--- rows counts for nothing. One collective for a call, if there are several ranks.
+-- rows counts for nothing. One collective for a call, if there are several ranks: all have as many
+-- devices, or nn.DistributedDataParallel has found the most that one has.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -12,9 +13,9 @@ local weights = require 'dpt.parallel.ranks.weights'
 local exchange = {}
 
 -- The parts of this process's replicas and of those of all ranks, as rows.
-local function gather(values)
+local function gather(values, devices)
    local first, size = values[1], distributed.size()
-   local parts = math.max(#values, weights.parts)
+   local parts = math.max(devices, weights.parts)
    local own = first.new(parts, first:nElement())
    if #values < parts then own:zero() end
    for i, value in ipairs(values) do own[i]:copy(value:view(-1)) end
@@ -51,8 +52,8 @@ local function on(device, f, ...)
 end
 
 -- From each part's count, means and sums of squared differences those of all.
-local function statistics(values)
-   local parts = gather(values)
+local function statistics(values, devices)
+   local parts = gather(values, devices)
    local all = parts:type(parts.getDevice and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor')
    local n = (all:size(2) - 1) / 2
    local counts = all:narrow(2, 1, 1):contiguous()
@@ -73,10 +74,13 @@ end
 --- @param values each replica's: its count, means and sums of squared differences, one after the
 -- other
 -- @param device where they are put together
+-- @param devices how many of this process have replicas, also those without rows
 -- @return list of the same for all rows
-function exchange.statistics(values, device) return on(device, statistics, values) end
+function exchange.statistics(values, device, devices)
+   return on(device, statistics, values, devices)
+end
 
-local function totals(values)
+local function totals(values, devices)
    local rows, list = 0, {}
    for i, value in ipairs(values) do
       rows = rows + value.rows
@@ -85,13 +89,13 @@ local function totals(values)
    local weight = weights.share or distributed.size() > 1 and rows or 1
    local scaled = {}
    for i, one in ipairs(list) do scaled[i] = one * weight end
-   local sum = sumOf(gather(scaled)):viewAs(list[1])
+   local sum = sumOf(gather(scaled, devices)):viewAs(list[1])
    if weight ~= 0 then sum:div(weight) end
    return spread(sum, list)
 end
 
 --- @param values each replica's {sums = of gradients, as (2, features), rows}
 -- @return list of the sums over all, in the units of this rank's gradient
-function exchange.sums(values, device) return on(device, totals, values) end
+function exchange.sums(values, device, devices) return on(device, totals, values, devices) end
 
 return exchange

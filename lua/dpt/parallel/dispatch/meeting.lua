@@ -26,8 +26,9 @@ end
 function meeting.replicas() return running end
 
 --- Waits for the other replicas of a pass.
--- @param by name of a module of dpt's, with a function of the name `what`: what(values, device)
--- returns the list of answers; device: that of replica 1
+-- @param by name of a module of dpt's, with a function of the name `what`: what(values, device,
+-- devices) returns the list of answers; device: that of replica 1; devices: how many replicas there
+-- could be
 -- @param value that can be sent to a thread
 -- @return this replica's answer
 function meeting.meet(by, what, value)
@@ -74,10 +75,10 @@ local function argumentsOf(i, count, answers, message)
 end
 
 -- The answers to what all replicas wait for.
-local function answer(states, device)
+local function answer(states, devices)
    local first, values = states[1].call, {}
    for i, state in ipairs(states) do values[i] = state.call.value end
-   local function make() return require(first.by)[first.what](values, device) end
+   local function make() return require(first.by)[first.what](values, devices[1], #devices) end
    return xpcall(make, errors.handler)
 end
 
@@ -105,7 +106,7 @@ function meeting.run(dispatcher, count, f, argumentsOfCall, ...)
          message = ('replica %d waits for the others, of which replica %d has ended its pass')
             :format(waits, ended)
       else
-         local ok, made = answer(states, dispatcher.dpt.gpuAssignments[1])
+         local ok, made = answer(states, dispatcher.dpt.gpuAssignments)
          if ok then answers = made else message = made end
       end
       local first = #wrong

@@ -13,8 +13,11 @@ local hostRandom = {}
 
 local own = torch.Generator()
 
+local running = false
+
 local function leave(ok, ...)
    C.dpt_rows_set(0, 0, 0)
+   running = false
    if not ok then error((...), 0) end
    return ...
 end
@@ -26,8 +29,17 @@ end
 -- @return what f returns
 function hostRandom.within(first, rows, total, f, ...)
    C.dpt_rows_set(first, rows, total)
+   running = true
    return leave(pcall(f, ...))
 end
+
+--- Calls f(...), a pass of all rows of a batch, whatever they are.
+-- @return what f returns
+function hostRandom.whole(f, ...) return hostRandom.within(0, 0, 0, f, ...) end
+
+--- Whether such a pass runs: how many numbers are drawn goes by sizes alone, so that ranks can know
+-- how many those of other rows are.
+function hostRandom.isBySize() return running end
 
 -- Calls f(...) with the numbers of a seed.
 local function seeded(seed, f, ...)
