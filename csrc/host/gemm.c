@@ -46,6 +46,7 @@ typedef struct product {
   int64_t ldc;
 } product;
 
+#ifdef _OPENMP
 /* oneDNN's products are asked for on AVX-512, unless a script's user has named a BLAS. */
 static int gemm_has_dnnl(void) {
   static atomic_int known; /* plus 1; 0: not looked up */
@@ -58,7 +59,6 @@ static int gemm_has_dnnl(void) {
 /* Whether oneDNN has computed it: on floats it is faster than OpenBLAS, by a tenth to many times,
  * but for little products and narrow ones (scripts/bench gemm). */
 static int gemm_dnnl(const product *p) {
-#ifdef _OPENMP
   double work = (double)p->m * (double)p->n * (double)p->k;
   if (p->dtype != DPT_F32 || p->n <= NARROW || work <= SMALL || !gemm_has_dnnl()) return 0;
   int before = omp_get_max_threads();
@@ -68,10 +68,10 @@ static int gemm_dnnl(const product *p) {
                  (float)p->alpha, p->a, p->fa.lead, p->b, p->fb.lead, (float)p->beta, p->c, p->ldc);
   omp_set_num_threads(before);
   return status == dnnl_success;
-#else
-  return 0;
-#endif
 }
+#else
+static int gemm_dnnl(const product *p) { return 0; }
+#endif
 
 static void gemm_blas(const product *p) {
   if (gemm_dnnl(p)) return;
