@@ -129,6 +129,7 @@ describe('dpt.distributed.loader', function()
       end
       wrong('wants what distributed.sampler returned as argument 1, got number', 3)
       wrong('wants a function as argument 2, got nil', sampler())
+      wrong('wants a table of options as argument 3, got number', sampler(), make, 2)
       wrong('there is no option workers, wanted ahead, device, init or threads', sampler(), make,
          {workers = 2})
       wrong('option threads wants how many workers there are, 1 at least, got 0', sampler(), make,

@@ -111,9 +111,9 @@ describe('nn.DistributedDataParallel of one rank', function()
       end
       wrong('wants an nn.Module as argument 1, got number', 3)
       wrong('wants a table of options as argument 2, got number', network(), 3)
-      wrong('there is no option bucket, wanted buffers, hook, overlap, reduce, sampler', network(),
-         {bucket = 3})
-      wrong("option reduce wants 'samples', 'ranks' or 'sum', got mean", network(),
+      wrong('there is no option bucket, wanted buffers, hook, overlap, reduce or sampler',
+         network(), {bucket = 3})
+      wrong("option reduce wants 'samples', 'ranks' or 'sum', got 'mean'", network(),
          {reduce = 'mean'})
       wrong('option sampler wants what distributed.sampler returned, got 3', network(),
          {sampler = 3})

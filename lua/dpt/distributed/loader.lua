@@ -15,6 +15,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local Pool = require 'dpt.threads.pool'
+local options = require 'dpt.distributed.options'
 local loading = require 'dpt.distributed.loading' -- its functions run in the workers' states
 local fail, type = dptffi.fail, dptffi.type
 
@@ -24,10 +25,12 @@ Loader.__index = Loader
 local NAME = 'distributed.loader'
 
 local known = {
-   threads = {'number', 'how many workers there are, 1 at least'},
-   ahead = {'number', 'how many batches are under way, 1 at least'},
-   device = {'number', "a device's number; 0: batches stay in host memory"},
-   init = {'function', 'a function that is called in each worker with its number'},
+   threads = {options.isCount, 'how many workers there are, 1 at least'},
+   ahead = {options.isCount, 'how many batches are under way, 1 at least'},
+   device = {function(value) return value == 0 or options.isCount(value) end,
+      "a device's number; 0: batches stay in host memory"},
+   init = {function(value) return type(value) == 'function' end,
+      'a function that is called in each worker with its number'},
 }
 
 -- The stream that all loaders of this process copy on: behind those that are there.
@@ -45,30 +48,18 @@ function Loader.new(sampler, make, given)
    if type(make) ~= 'function' then
       fail('%s: wants a function as argument 2, got %s', NAME, torch.type(make))
    end
-   local options = {}
-   for name, value in pairs(given or {}) do
-      local wanted = known[name]
-      if not wanted then
-         fail('%s: there is no option %s, wanted ahead, device, init or threads', NAME,
-            tostring(name))
-      end
-      if type(value) ~= wanted[1] or type(value) == 'number'
-         and (value % 1 ~= 0 or value < (name == 'device' and 0 or 1)) then
-         fail('%s: option %s wants %s, got %s', NAME, name, wanted[2], tostring(value))
-      end
-      options[name] = value
-   end
-   local threads = options.threads or 2
-   local device = options.device or cutorch.getDeviceCount() > 0 and cutorch.getDevice() or 0
+   given = options.check(NAME, given, 3, known)
+   local threads = given.threads or 2
+   local device = given.device or cutorch.getDeviceCount() > 0 and cutorch.getDevice() or 0
    if device > 0 and not own then
       cutorch.reserveStreams(cutorch.getNumStreams() + 1)
       own = cutorch.getNumStreams()
    end
-   local self = setmetatable({sampler = sampler, ahead = options.ahead or 2 * threads, made = 0,
+   local self = setmetatable({sampler = sampler, ahead = given.ahead or 2 * threads, made = 0,
       queue = {}, current = sampler:state(), pool = Pool.new(threads)}, Loader)
    self.pool:all(function(i)
       return self.pool:send(i, loading.begin, i, make, device > 0 and device or nil,
-         device > 0 and own or nil, options.init)
+         device > 0 and own or nil, given.init)
    end, 'init')
    return self
 end

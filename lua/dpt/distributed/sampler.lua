@@ -9,6 +9,7 @@
 -- alone. What state() returns is all that is needed to go on, also with another number of ranks.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
+local options = require 'dpt.distributed.options'
 local fail, type = dptffi.fail, dptffi.type
 
 local Sampler = {}
@@ -17,35 +18,21 @@ Sampler.__index = Sampler
 local NAME = 'distributed.sampler'
 
 local known = {
-   batch = {'number', 'a number of rows, 1 at least'},
-   seed = {'number', 'a whole number'},
-   shuffle = {'boolean', 'true or false'},
+   batch = {options.isCount, 'a number of rows, 1 at least'},
+   seed = {options.isWhole, 'a whole number'},
+   shuffle = {options.isBoolean, 'true or false'},
 }
-
-local function isWhole(value) return type(value) ~= 'number' or value % 1 == 0 end
 
 --- @param n how many rows there are
 -- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0)
 -- @param rank, size this rank's number, and how many there are
 function Sampler.new(n, given, rank, size)
-   if type(n) ~= 'number' or n % 1 ~= 0 or n < 0 then
+   if not options.isWhole(n) or n < 0 then
       fail('%s: wants the number of rows as argument 1, got %s', NAME, tostring(n))
-   end
-   if given ~= nil and type(given) ~= 'table' then
-      fail('%s: wants a table of options as argument 2, got %s', NAME, torch.type(given))
    end
    local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true, rank = rank,
       size = size, current = 1, position = 0}, Sampler)
-   for name, value in pairs(given or {}) do
-      local wanted = known[name]
-      if not wanted then
-         fail('%s: there is no option %s, wanted batch, seed or shuffle', NAME, tostring(name))
-      end
-      if type(value) ~= wanted[1] or not isWhole(value) or name == 'batch' and value < 1 then
-         fail('%s: option %s wants %s, got %s', NAME, name, wanted[2], tostring(value))
-      end
-      self[name] = value
-   end
+   for name, value in pairs(options.check(NAME, given, 2, known)) do self[name] = value end
    return self
 end
 

@@ -1,38 +1,33 @@
 --- dpt.nn.DistributedDataParallel.options: checks what a distributed network is made with.
 --
 -- Invariant: an option that is not known or has a wrong value raises, saying what was wanted.
-local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
-local fail, type = dptffi.fail, dptffi.type
+local general = require 'dpt.distributed.options'
+local type = require('dpt.ffi').type
 
 local options = {}
 
+local function oneOf(...)
+   local values = {}
+   for _, value in ipairs{...} do values[value] = true end
+   return function(value) return values[value] ~= nil end
+end
+
+local function isHook(value) return value == 'half' or type(value) == 'function' end
+
+local function isSampler(value) return type(value) == 'table' and value.next ~= nil end
+
 local names = {'buffers', 'hook', 'overlap', 'reduce', 'sampler'}
 local known = {
-   buffers = {"'first', 'average' or 'own'", first = true, average = true, own = true},
-   hook = {"'half' or a function", half = true},
-   overlap = {'true or false', [true] = true, [false] = true},
-   sampler = {'what distributed.sampler returned'},
-   reduce = {"'samples', 'ranks' or 'sum'", samples = true, ranks = true, sum = true},
+   buffers = {oneOf('first', 'average', 'own'), "'first', 'average' or 'own'"},
+   hook = {isHook, "'half' or a function"},
+   overlap = {general.isBoolean, 'true or false'},
+   sampler = {isSampler, 'what distributed.sampler returned'},
+   reduce = {oneOf('samples', 'ranks', 'sum'), "'samples', 'ranks' or 'sum'"},
 }
 
 --- Sets fields of an object by the options of a user.
 function options.set(object, given, owner)
-   if given ~= nil and type(given) ~= 'table' then
-      fail('%s: wants a table of options as argument 2, got %s', owner, torch.type(given))
-   end
-   for name, value in pairs(given or {}) do
-      if not known[name] then
-         fail('%s: there is no option %s, wanted %s', owner, tostring(name),
-            table.concat(names, ', '))
-      end
-      local fits = name == 'sampler' and type(value) == 'table' and value.next ~= nil
-         or name == 'hook' and type(value) == 'function'
-      if not known[name][value] and not fits then
-         fail('%s: option %s wants %s, got %s', owner, name, known[name][1], tostring(value))
-      end
-      object[name] = value
-   end
+   for name, value in pairs(general.check(owner, given, 2, known)) do object[name] = value end
 end
 
 --- The options of an object, each as a text.
