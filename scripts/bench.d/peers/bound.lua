@@ -1,7 +1,7 @@
---- What no program can do faster on this machine, for rows of `scripts/bench peers`.
+--- What no program does faster on this machine in the same way, for rows of `bench peers`.
 --
 -- Invariant: a bound is measured in the run whose rows it stands beside. A row has `flops` (the
--- products and convolutions of a step alone, by the peak of fused multiply-adds in registers), or
+-- products and direct convolutions of a step alone, by the peak of multiply-adds in registers), or
 -- `moves` (bytes, by memcpy of as many bytes), or `reads` (bytes, by a loop that adds them up), or
 -- `writes` (bytes to a file, by write).
 local frame = require 'frame'
