@@ -7,10 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* The C library's side of C++'s thread_local: fn(arg) is called when this thread ends or calls
+ * exit(), before any destructor of static objects; dso is not unloaded until then. */
+int __cxa_thread_atexit_impl(void (*fn)(void *), void *arg, void *dso);
+extern void *__dso_handle;
+
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static dpt__runner *list DPT__GUARDED_BY(lock);
 static pid_t owner; /* the process that has the threads: not its children; set once */
-static atomic_int registered, ending;
+static atomic_int ending;
 static pthread_t ending_thread;
 
 static int shutdown_all_idle(void) {
@@ -36,15 +41,29 @@ static void shutdown_wait(int status, void *none) {
   for (int patience = 10000; patience > 0 && !shutdown_all_idle(); patience--) usleep(100);
 }
 
-void dpt__shutdown_first(void) {
+static void shutdown_register(void) {
   dpt__lock(&lock);
   if (!owner) owner = getpid();
   on_exit(shutdown_wait, NULL);
   dpt__unlock(&lock);
 }
 
+/* What is registered last runs first. A worker that ends otherwise has no runner any more. */
+static void shutdown_at_thread_end(void *none) {
+  (void)none;
+  if (gettid() == getpid() || dpt__local.runner) shutdown_register();
+}
+
+void dpt__shutdown_watch(void) {
+  static _Thread_local int watched;
+  static atomic_int registered;
+  if (!watched) __cxa_thread_atexit_impl(shutdown_at_thread_end, NULL, &__dso_handle);
+  watched = 1;
+  if (!atomic_exchange(&registered, 1)) shutdown_register(); /* exit() by a thread of others */
+}
+
 void dpt__runner_add(dpt__runner *runner) {
-  if (!atomic_exchange(&registered, 1)) dpt__shutdown_first();
+  dpt__shutdown_watch();
   dpt__lock(&lock);
   *runner = (dpt__runner){.next = list};
   if (list) list->before = runner;
@@ -58,6 +77,7 @@ void dpt__runner_remove(dpt__runner *runner) {
   if (runner->next) runner->next->before = runner->before;
   if (list == runner) list = runner->next;
   dpt__unlock(&lock);
+  if (dpt__local.runner == runner) dpt__local.runner = NULL;
 }
 
 void dpt__runner_own(void) {

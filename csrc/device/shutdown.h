@@ -16,9 +16,9 @@ typedef struct dpt__runner {
   struct dpt__runner *before, *next; /* of the list that the end of the process walks */
 } dpt__runner;
 
-/* Call this when a library that kernels use has been opened, or has made what its own destructors
- * drop: exit() ends first what was registered last, so the wait for kernels is before them. */
-void dpt__shutdown_first(void);
+/* If this thread calls exit(), the wait for kernels is before every destructor of a library. A
+ * thread that makes runners is watched; so is one that calls this. */
+void dpt__shutdown_watch(void);
 /* fn(exit status) is called before that wait, while kernels still run; one function, set once. */
 typedef void dpt__shutdown_fn(int status);
 void dpt__shutdown_before(dpt__shutdown_fn *fn);

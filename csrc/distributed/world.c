@@ -198,7 +198,7 @@ static int world_join(const char *fn) DPT__REQUIRES(lock) {
     if (dpt__watch_begin() || world_connect_ranks(fn))
       dpt__world_abort("rank %d: %s", w->rank, dpt_message());
     dpt__shutdown_before(world_leave);
-    dpt__shutdown_first();
+    dpt__shutdown_watch();
   }
   world_set_state(DPT__RANK_RUNNING);
   ready = 1;

@@ -3,7 +3,6 @@
 #include "ops/blas_library.h"
 
 #include "base/lock.h"
-#include "device/shutdown.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -224,7 +223,6 @@ int dpt__blas_open(const char *fn) {
     char **before = blas_lend_environment();
     int opened = blas_look();
     blas_take_environment_back(before);
-    if (opened) dpt__shutdown_first();
     atomic_store_explicit(&is_open, opened, memory_order_release);
   }
   dpt__unlock(&lock);

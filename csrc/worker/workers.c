@@ -365,7 +365,6 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
 }
 
 void dpt__worker_gone(dpt__worker *worker) {
-  dpt__local.runner = NULL;
   dpt__runner_remove(&worker->runner);
   dpt__counter_worker_end();
   workers_release(worker->workers);

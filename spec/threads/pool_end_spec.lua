@@ -8,7 +8,8 @@ local busy = [[
    local pool = threads(3)
    local function kernels()
       local a, b = torch.rand(200, 200), torch.rand(200, 200)
-      while true do torch.mm(a, b) end
+      local c = a:float()
+      while true do torch.mm(a, b) torch.mm(c, c) end
    end
    local function lua() while true do end end
    local function start(...)

@@ -1,6 +1,5 @@
 /* conv_plan.c: makes and keeps oneDNN's convolution primitives (conv_dnnl.h has the rules). */
 #include "base/lock.h"
-#include "device/shutdown.h"
 #include "host/nn/conv_dnnl.h"
 
 #include <stdlib.h>
@@ -145,7 +144,6 @@ static int conv_plan_make(dpt__conv_plan *plan) {
     dnnl_primitive_desc_destroy(pd);
   }
   dnnl_primitive_attr_destroy(attr);
-  dpt__shutdown_first(); /* oneDNN may have made something that its destructors drop */
   return status;
 }
 
