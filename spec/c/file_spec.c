@@ -96,8 +96,36 @@ static void replacements(void) {
   CHECK(!exists(name) && unlink(path) == 0 && rmdir(folder) == 0);
 }
 
+static int descriptors(void) {
+  int n = 0;
+  for (int i = 0; i < 256; i++) n += fcntl(i, F_GETFD) >= 0;
+  return n;
+}
+
+/* A large file that was replaced is held for a while by a thread that drops it. */
+static void large_replacements(void) {
+  char path[] = "/tmp/dpt_file_XXXXXX", target[512], name[512];
+  int one = mkstemp(path);
+  CHECK(one >= 0 && ftruncate(one, 4 << 20) == 0);
+  close(one);
+  int before = descriptors();
+  for (int i = 0; i < 20; i++) {
+    OK(dpt_file_replacement(path, target, name, sizeof name, &one));
+    CHECK(ftruncate(one, 4 << 20) == 0);
+    if (i == 10) CHECK(unlink(path) == 0); /* nothing is replaced then */
+    OK(dpt_file_replace(one, name, target));
+  }
+  OK(dpt_file_replacement(path, target, name, sizeof name, &one));
+  CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0);
+  FAILS(dpt_file_replace(one, name, target), "cannot replace");
+  dpt_file_drop(one, name);
+  for (int patience = 5000; descriptors() > before && patience > 0; patience--) usleep(1000);
+  CHECK(descriptors() == before && rmdir(path) == 0);
+}
+
 int main(void) {
   numbers();
   replacements();
+  large_replacements();
   return check_end();
 }
