@@ -3,7 +3,7 @@
  * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions, in
  * whatever tile it lies; two vectors are the columns of a panel.
  */
-enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES) };
+enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES), FN(LINE) = 64 / sizeof(T) };
 typedef T FN(V) __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
 static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col) {
@@ -14,9 +14,12 @@ static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_ro
     for (int64_t l = 0; l < k && cols == FN(COLS) && b_col == 1; l++)
       memcpy(panel + l * FN(COLS), from + l * b_row + col, FN(COLS) * sizeof(T));
     if (cols == FN(COLS) && b_col == 1) continue;
-    for (int64_t l = 0; l < k; l++)
+    for (int64_t at = 0; at < k; at += FN(LINE)) {
+      int64_t end = k - at < FN(LINE) ? k : at + FN(LINE);
       for (int64_t j = 0; j < FN(COLS); j++)
-        panel[l * FN(COLS) + j] = j < cols ? from[l * b_row + (col + j) * b_col] : 0;
+        for (int64_t l = at; l < end; l++)
+          panel[l * FN(COLS) + j] = j < cols ? from[l * b_row + (col + j) * b_col] : 0;
+    }
   }
 }
 

@@ -6,14 +6,15 @@
  */
 #include "host/rnn/pass.h"
 
-#define DPT_ROWS "host/rnn/weight.inc.c"
-#include "host/each_real.h"
-
 enum {
   BLOCK = 512, /* rows at once: what is laid out of them stays in the caches */
-  LINE = 16,   /* columns that are turned over together */
+  LINE = 16,   /* columns and rows that are turned over together */
+  STRIP = 128, /* columns that a thread turns over at once */
   CHUNK = 64   /* rows of a result that a thread takes at once */
 };
+
+#define DPT_ROWS "host/rnn/weight.inc.c"
+#include "host/each_real.h"
 
 typedef struct sum {
   const dpt__rnn_plan *p;
@@ -39,8 +40,8 @@ static void weight_turn(const sum *s, int64_t first, int64_t k) {
   const void *from = dpt__rnn_at(p, s->by, first * s->by_row);
   double scale = p->a->scale;
 #pragma omp parallel for num_threads(dpt__threads(p->context, k * s->n)) schedule(static)
-  for (int64_t i = 0; i < s->n; i += LINE) {
-    int64_t end = i + LINE < s->n ? i + LINE : s->n;
+  for (int64_t i = 0; i < s->n; i += STRIP) {
+    int64_t end = i + STRIP < s->n ? i + STRIP : s->n;
     if (p->a->type == DPT_F32)
       turn_f32(s->turned, from, s->by_row, k, i, end, (float)scale);
     else
