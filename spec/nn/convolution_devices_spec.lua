@@ -91,6 +91,32 @@ describe('Convolutions on devices:', function()
       end
    end
 
+   it('an Inf, a NaN and what nearly overflows reach no further than the kernel', function()
+      torch.manualSeed(5)
+      local device = nn.SpatialConvolution(64, 32, 3, 3, 1, 1, 1, 1):cuda()
+      local input, gradOutput = torch.randn(16, 64, 9, 11), torch.randn(16, 32, 9, 11)
+      for i, value in ipairs{math.huge, 0 / 0, 3e38, -3e38} do
+         input[i][5][4][4], gradOutput[i][5][4][4] = value, value
+      end
+      local function passes()
+         local output = device:forward(input:cuda()):double()
+         device:zeroGradParameters()
+         return {output, device:backward(input:cuda(), gradOutput:cuda()):double(),
+            device.gradWeight:double()}
+      end
+      dpt.setDeterministic(true)
+      finally(function() dpt.setDeterministic(false) end)
+      local wanted = passes()
+      dpt.setDeterministic(false)
+      for k, got in ipairs(passes()) do
+         local function count(t)
+            return {t:ne(t):sum(), t:eq(math.huge):sum(), t:eq(-math.huge):sum()}
+         end
+         assert.same(count(wanted[k]), count(got))
+      end
+      assert.equal(9 * 32, wanted[1][1]:eq(math.huge):sum() + wanted[1][1]:eq(-math.huge):sum())
+   end)
+
    it('the bits of an image do not depend on the others in deterministic mode', function()
       dpt.setDeterministic(true)
       finally(function() dpt.setDeterministic(false) end)
