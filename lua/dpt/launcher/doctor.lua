@@ -130,7 +130,8 @@ local function ranks(distributed)
          why ~= '' and ' (' .. why .. ')' or ''))
    else
       say('MPI', version
-         or 'no mpirun (Debian: apt-get install openmpi-bin libopenmpi-dev, then build dpt again)')
+         or 'no mpirun (Debian: the package dpt-mpi; for a build of your own openmpi-bin and '
+            .. 'libopenmpi-dev, then build dpt again)')
       say('ranks', 'this process is none' .. (version and '; dpt launch starts them' or ''))
    end
 end
