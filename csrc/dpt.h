@@ -784,8 +784,9 @@ uint64_t dpt_storage_writes(const dpt_storage *storage);
 int64_t dpt_host_live_bytes(void);
 int64_t dpt_device_live_bytes(void);
 /* Lua's collector does not see this memory: whoever allocates for a Lua state asks first whether a
- * collection is due before size more elements of a kind, collects if so, and reports it. The soft
- * limit belongs to the thread: 256 MiB, or twice what was live after its last collection. */
+ * collection is due before size more elements of a kind, collects if so, and reports it. At the
+ * soft limit, which is a quarter above what was live after the last collection and at least 256 MiB
+ * above it, every thread that allocates collects once. */
 int dpt_collect_due(int kind, int64_t size);
 void dpt_collect_done(void);
 

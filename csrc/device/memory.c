@@ -13,20 +13,30 @@ int dpt_memory_empty_cache(int device) {
   return 0;
 }
 
-enum { LEAST_SOFT_LIMIT = 256 << 20 };
-static _Thread_local int64_t soft_limit = LEAST_SOFT_LIMIT;
+enum { STEP = 256 << 20 };
+static _Atomic int64_t soft_limit = STEP;
+static atomic_uint rounds;               /* how often the soft limit was reached */
+static _Thread_local unsigned own_round; /* in which this thread has collected */
 
 static int64_t memory_live_bytes(void) { return dpt_host_live_bytes() + dpt_device_live_bytes(); }
 
+/* What is live is also the garbage of other threads: limits that each thread makes for itself, or
+ * twice what is live, would rise with that without end. */
 int dpt_collect_due(int kind, int64_t size) {
   int64_t bytes = size * (int64_t)dpt__dtype_size(dpt__dtype(kind));
-  if (memory_live_bytes() + bytes > soft_limit) return 1;
+  if (own_round != atomic_load(&rounds)) return 1;
+  if (memory_live_bytes() + bytes > atomic_load(&soft_limit)) {
+    unsigned before = own_round;
+    atomic_compare_exchange_strong(&rounds, &before, own_round + 1);
+    return 1;
+  }
   dpt__device *device;
   if (!dpt__is_device(kind) || dpt__device_find("collect", 0, &device)) return 0;
   return dpt__memory_over_limit(device->number, bytes);
 }
 
 void dpt_collect_done(void) {
-  int64_t next = 2 * memory_live_bytes();
-  soft_limit = next > LEAST_SOFT_LIMIT ? next : LEAST_SOFT_LIMIT;
+  int64_t live = memory_live_bytes();
+  atomic_store(&soft_limit, live + (live / 4 > STEP ? live / 4 : STEP));
+  own_round = atomic_load(&rounds);
 }

@@ -32,6 +32,20 @@ describe('Memory', function()
       assert.equal(before, live())
    end)
 
+   it('stays bounded though each of several workers has garbage', function()
+      local pool = require('threads').Threads(4, function() require 'dpt' end)
+      local function litter() for _ = 1, 4000 do require('torch').FloatTensor(262144) end end
+      for _ = 1, 4 do pool:addjob(litter) end -- 1 MiB each; 4000 MiB in every worker
+      collect()
+      local before, most = live(), 0
+      while pool:hasjob() do
+         pool:dojob()
+         most = math.max(most, live())
+      end
+      pool:terminate()
+      assert.is_true(most - before < 1500 * 2 ^ 20, most)
+   end)
+
    it('of a storage view keeps its parent', function()
       local v = torch.FloatStorage(torch.FloatStorage{1, 2, 3, 4}, 2, 2)
       collect()
