@@ -180,6 +180,9 @@ static void other_threads_release(void) {
 static void tells_when_to_collect(void) {
   CHECK(!dpt_collect_due(DPT_F32, 1000));
   CHECK(dpt_collect_due(DPT_F32, 100 << 20));
+  CHECK(dpt_collect_due(DPT_F32, 0)); /* until the thread has collected */
+  dpt_collect_done();
+  CHECK(!dpt_collect_due(DPT_F32, 1000));
   OK(dpt_memory_limit_set(1, 10000));
   CHECK(dpt_collect_due(DPT_F32 | DPT_ON_DEVICE, 3000));
   CHECK(!dpt_collect_due(DPT_F32 | DPT_ON_DEVICE, 100));
