@@ -20,6 +20,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
+local distributed = require 'dpt.distributed'
 local Basic = require 'dpt.parallel.dispatch.basic'
 local Buffers = require 'dpt.parallel.params.buffers'
 local Constants = require 'dpt.parallel.params.constants'
@@ -151,12 +152,18 @@ function DataParallelTable:_call(name, ...)
    return results
 end
 
+-- How many replicas come to a pass without rows: one, if ranks exchange something in its middle.
+function DataParallelTable:_leastUsed()
+   return self.train ~= false and self.impl:meets() and distributed.size() > 1 and 1 or 0
+end
+
 function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
    state.inputSplit = self.splitSpec or self.policy or module:inputSplit(input)
    local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
+   used = math.max(used, self:_leastUsed())
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
    if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end

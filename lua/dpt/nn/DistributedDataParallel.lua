@@ -164,21 +164,9 @@ local function within(self, f, ...)
    return cutorch.withDevice(device, random.within, passes[1], f, ...)
 end
 
--- A table whose outputs stay on devices answers without rows by itself; but if replicas exchange
--- something in a pass, those of other ranks wait for one of this.
-local function comeWithoutRows(self, method, input)
-   local module = self.modules[1]
-   if self.rows > 0 or not self.table or isLeft(self) or not self.table.impl:meets() then return end
-   local first = module.modules[1]
-   local other = method ~= 'updateOutput' and owned(self, first.output) or nil
-   cutorch.withDevice(module.gpuAssignments[1], within, self, first[method], first,
-      owned(self, input), other)
-end
-
 --- Calls a method of the network, a pass of this rank's rows that sends nothing.
 function DistributedDataParallel:_run(method, input, ...)
    local module = self.modules[1]
-   comeWithoutRows(self, method, input)
    if not isLeft(self) then return within(self, module[method], module, input, ...) end
    local first, gradOutput = module.modules[1], ...
    return cutorch.withDevice(module.gpuAssignments[1], within, self, first[method], first,
@@ -229,7 +217,6 @@ end
 local function pass(self, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
    if self.table and not isLeft(self) then
-      comeWithoutRows(self, method, input)
       module.overlap = self.overlap and not module.impl:meets()
       return within(self, module[method], module, input, gradOutput, factor)
    end

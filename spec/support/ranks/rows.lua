@@ -731,32 +731,51 @@ function rows.H18()
    silently(function() close(all:forward(input), one:forward(input), 'H18: evaluation') end)
 end
 
--- Also if each rank has an nn.DataParallelTable of its own, of whose devices some have no rows.
+-- Also if each rank has an nn.DataParallelTable of its own, of whose devices some have no rows; nor
+-- has a rank, whose steps do not meet later ones of others.
 function rows.H18_devices()
    if cutorch.getDeviceCount() < 2 then return end
    local plain = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):cudaDouble()
    local one = plain:clone()
    local net = nn.DataParallelTable(1, true):add(nn.SyncBatchNormalization.convert(plain), {1, 2})
       :cudaDouble()
-   for _, most in ipairs{1, 2, 4} do -- rank r has 1 to r + 1 rows
-      local before, total = 0, 0
+   local _, dx = net:getParameters()
+   local _, px = one:getParameters()
+   local function close(a, b, what) assert((a - b):abs():max() < 1e-11, 'H18: ' .. what) end
+   local cases = {{1, 1}, {1, 2}, {1, 4}, {0, 4}, {-1, 4}, {1, 4}}
+   for _, case in ipairs(cases) do -- rank r has so many rows and 2 r more, at most so many
+      local counts, before, total = {}, 0, 0
       for r = 0, size - 1 do
-         if r < rank then before = before + math.min(r + 1, most) end
-         total = total + math.min(r + 1, most)
+         counts[r] = math.max(0, math.min(2 * r + case[1], case[2]))
+         if r < rank then before = before + counts[r] end
+         total = total + counts[r]
       end
       if total > 1 then
-         local count = math.min(rank + 1, most)
+         local count = counts[rank]
          local input, gradOutput = rand(total, 3):cudaDouble(), rand(total, 4):cudaDouble()
+         one:zeroGradParameters()
+         net:zeroGradParameters()
          one:forward(input)
-         local wanted = one.output:narrow(1, before + 1, count)
-         local a, b = input:narrow(1, before + 1, count), gradOutput:narrow(1, before + 1, count)
-         assert((net:forward(a) - wanted):abs():max() < 1e-11, 'H18: rows on devices')
-         wanted = one:backward(input, gradOutput):narrow(1, before + 1, count)
+         one:backward(input, gradOutput)
+         local function part(t)
+            return count > 0 and t:narrow(1, before + 1, count) or t.new(0, t:size(2))
+         end
+         net:forward(part(input))
          -- ranks weigh their gradients by rows: each rank's is that of its own mean
-         net:backward(a, b * (total / count))
-         assert((net.gradInput - wanted * (total / count)):abs():max() < 1e-11,
-            'H18: gradInput on devices')
+         net:backward(part(input), part(gradOutput) * (count > 0 and total / count or 1))
+         assert(net.output:isSameSizeAs(part(one.output)), 'H18: sizes on devices')
+         if count > 0 then
+            close(net.output, part(one.output), 'rows on devices')
+            close(net.gradInput, part(one.gradInput) * (total / count), 'gradInput on devices')
+         end
+         dx:mul(count / total)
+         distributed.allReduce(dx)
+         close(dx, px, 'gradients on devices')
       end
+   end
+   net:syncBuffers()
+   for _, name in ipairs{'running_mean', 'running_var'} do
+      close(net:get(1):get(2)[name], one:get(2)[name], name .. ' on devices')
    end
 end
 

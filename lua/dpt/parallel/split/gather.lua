@@ -54,6 +54,7 @@ local function gatherTensors(kept, values, count, dimension, device, path, how)
    if torch.type(kept) ~= typename or comm.device(kept) ~= device then kept = first.new() end
    if how == 'replicate' and first:nElement() > 0 then return sum(kept, values, count, device) end
    comm.gatherInto(kept, values, type(how) == 'number' and how or dimension, device)
+   if kept:nElement() == 0 and first:dim() > 0 then kept:resize(first:size()) end
    return kept
 end
 

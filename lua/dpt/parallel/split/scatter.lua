@@ -73,6 +73,9 @@ local function scatterTensor(kept, tensor, plan, dimension, path, like)
    count(kept.rows, rows, parts, like, plan, dimension, path)
    note(plan, kept.rows, rows)
    comm.scatterInto(kept, tensor, dimension, kept.rows, plan.devices)
+   if rows == 0 and tensor:dim() > 0 then
+      for i = 1, parts do kept[i]:resize(tensor:size()) end
+   end
    return kept
 end
 
