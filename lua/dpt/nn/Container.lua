@@ -8,6 +8,7 @@
 -- @usage nn.Sequential():add(nn.Tanh()):get(1):forward(torch.zeros(1)) --> [0]
 
 local torch = require 'dpt.tensor'
+local wantPart = require('dpt.nn.part').want
 local type = require('dpt.ffi').type
 
 local Container, parent = torch.class('nn.Container', 'nn.Module')
@@ -36,7 +37,7 @@ end
 -- @return the container
 -- @usage #nn.Sequential():add(nn.Tanh()):add(nn.ReLU()).modules --> 2
 function Container:add(module)
-   self.modules[#self.modules + 1] = module
+   self.modules[#self.modules + 1] = wantPart(self, 'add', 'module', module)
    return self
 end
 

@@ -11,6 +11,7 @@
 
 local torch = require 'dpt.tensor'
 local checkInteger = require('dpt.tensor.core').checkInteger
+local wantPart = require('dpt.nn.part').want
 local dptffi = require 'dpt.ffi'
 local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
 
@@ -22,7 +23,7 @@ function MapTable:__init(module, shared)
    self.sharedParams = {'weight', 'bias', 'gradWeight', 'gradBias'}
    self.output = {}
    self.gradInput = {}
-   self:add(module)
+   if module then self:add(module) end
 end
 
 function MapTable:_extend(n)
@@ -64,7 +65,7 @@ function MapTable:add(module)
    if self.module then
       raise('nn.MapTable: add takes one module and there is one already')
    end
-   self.module = module
+   self.module = wantPart(self, 'add', 'module', module)
    self.modules[1] = module
    return self
 end

@@ -9,7 +9,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local raise = require('dpt.ffi').raise
+local wantPart = require('dpt.nn.part').want
 
 local MultiCriterion, parent = torch.class('nn.MultiCriterion', 'nn.Criterion')
 
@@ -29,8 +29,7 @@ end
 -- @usage nn.MultiCriterion():add(nn.MSECriterion(), 2) :forward(torch.Tensor{1},
 --       torch.Tensor{2}) --> 2
 function MultiCriterion:add(criterion, weight)
-   if not criterion then raise('nn.MultiCriterion: add wants a criterion') end
-   self.criterions[#self.criterions + 1] = criterion
+   self.criterions[#self.criterions + 1] = wantPart(self, 'add', 'criterion', criterion)
    self.weights:resize(#self.criterions)
    self.weights[#self.criterions] = weight or 1
    return self

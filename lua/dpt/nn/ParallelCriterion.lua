@@ -12,7 +12,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local raise = require('dpt.ffi').raise
+local wantPart = require('dpt.nn.part').want
 
 local ParallelCriterion, parent = torch.class('nn.ParallelCriterion', 'nn.Criterion')
 
@@ -34,8 +34,7 @@ end
 -- @usage nn.ParallelCriterion()
 --       :add(nn.AbsCriterion(), 3) :forward({torch.Tensor{1}}, {torch.Tensor{2}}) --> 3
 function ParallelCriterion:add(criterion, weight)
-   if not criterion then raise('nn.ParallelCriterion: add wants a criterion') end
-   self.criterions[#self.criterions + 1] = criterion
+   self.criterions[#self.criterions + 1] = wantPart(self, 'add', 'criterion', criterion)
    self.weights[#self.weights + 1] = weight or 1
    return self
 end

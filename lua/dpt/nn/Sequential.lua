@@ -8,6 +8,7 @@
 --       :forward(torch.ones(2, 3)) :size() --> 2x5
 
 local torch = require 'dpt.tensor'
+local wantPart = require('dpt.nn.part').want
 local fail = require('dpt.ffi').fail
 
 local Sequential, parent = torch.class('nn.Sequential', 'nn.Container')
@@ -29,7 +30,7 @@ function Sequential:insert(module, index)
    if not (index >= 1 and index <= #self.modules + 1) then
       fail('nn.Sequential: insert at %s is not in 1..%d', index, #self.modules + 1)
    end
-   table.insert(self.modules, index, module)
+   table.insert(self.modules, index, wantPart(self, 'insert', 'module', module))
    self.output = self.modules[#self.modules].output
    self.gradInput = self.modules[1].gradInput
 end

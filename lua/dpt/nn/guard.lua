@@ -9,15 +9,20 @@ local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local signatures = require 'dpt.nn.signatures'
 local unalias = require 'dpt.nn.unalias'
+local part = require 'dpt.nn.part'
 local type = dptffi.type
 
 local function isTensor(value) return type(value) == 'cdata' and torch.isTensor(value) end
 
+--- Whether a value is an object of a class or of one that descends from it.
+local function object(class)
+   return function(value) return torch.isTypeOf(value, class) and not part.isClass(value) end
+end
+
 --- Kinds: what the message calls them, and whether a value is of the kind.
 local kinds = {
    tensor = {'a tensor', isTensor},
-   module = {'a module', function(value) return torch.isTypeOf(value, 'nn.Module') end},
-   criterion = {'a criterion', function(value) return torch.isTypeOf(value, 'nn.Criterion') end},
+   module = {'a module', object 'nn.Module'}, criterion = {'a criterion', object 'nn.Criterion'},
    storage = {'a LongStorage', function(value) return torch.isStorage(value) end},
 }
 for _, name in ipairs{'number', 'string', 'boolean', 'table'} do
@@ -39,7 +44,7 @@ local function reject(class, argument, kind, value)
    local wanted = {}
    each(kind, function(name) wanted[#wanted + 1] = kinds[name][1] end)
    dptffi.fail("%s: argument '%s', wanted %s, got %s", class, argument,
-      table.concat(wanted, ' or '), torch.type(value))
+      table.concat(wanted, ' or '), part.describe(value))
 end
 
 -- methods -----------------------------------------------------------------------------------------

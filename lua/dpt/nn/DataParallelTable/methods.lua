@@ -11,6 +11,7 @@ local checkDevices = require('dpt.parallel.dispatch.devices').check
 local Params = require 'dpt.parallel.params'
 local replica = require 'dpt.parallel.dispatch.replica'
 local Threads = require 'dpt.parallel.dispatch.threads'
+local part = require 'dpt.nn.part'
 local type = dptffi.type
 
 local methods = {}
@@ -35,8 +36,8 @@ end
 -- module counts.
 -- @return self
 function methods:add(module, gpus)
-   if not torch.isTypeOf(module, 'nn.Module') then
-      fail(self, 'add wants an nn.Module as argument 1, got %s', torch.type(module))
+   if not torch.isTypeOf(module, 'nn.Module') or part.isClass(module) then
+      fail(self, 'add wants an nn.Module as argument 1, got %s', part.describe(module))
    end
    for _, inner in ipairs(module:listModules()) do
       if inner.ownDevices then

@@ -1,0 +1,30 @@
+--- What containers, criterions of criterions and constructors take: objects, no classes.
+--
+-- Invariant: nn.Tanh is a class, nn.Tanh() an object; a class of the script's own that is none of
+-- torch's is looked at no further than that it is a table.
+local torch = require('dpt.class').torch
+local dptffi = require 'dpt.ffi'
+local type = dptffi.type
+
+local part = {}
+
+--- Whether a value is a class of modules or criterions.
+function part.isClass(value)
+   return type(value) == 'table' and not torch.typename(value)
+      and (torch.isTypeOf(value, 'nn.Module') or torch.isTypeOf(value, 'nn.Criterion'))
+end
+
+--- What an error message calls a value.
+function part.describe(value)
+   return part.isClass(value) and 'the class ' .. value.__typename or torch.type(value)
+end
+
+--- The value, if it can become a part of self; else an error at the script's line.
+-- @param kind 'module' or 'criterion'
+function part.want(self, method, kind, value)
+   if type(value) == 'table' and not part.isClass(value) then return value end
+   dptffi.fail("%s: %s: argument '%s' is %s, wanted a %s", torch.type(self), method, kind,
+      part.describe(value), kind)
+end
+
+return part
