@@ -14,6 +14,7 @@ void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
 
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like) {
   call->fn = fn;
+  call->like = name;
   call->n = call->status = call->fresh = call->made = 0;
   dpt__launch_begin(&call->launch, fn);
   dpt__call_present(call, name, like);
@@ -39,8 +40,12 @@ static dpt_tensor *call_take(dpt__call *call) {
 
 static int call_check_kind(dpt__call *call, const char *name, const dpt_tensor *t, int kind) {
   if (t->kind_ == kind) return 0;
-  return call->status = dpt__fail("%s: argument '%s' is a %s, wanted a %s", call->fn, name,
-                                  dpt__kind_name(t->kind_), dpt__kind_name(kind));
+  if (kind != call->kind)
+    return call->status = dpt__fail("%s: argument '%s' is a %s, wanted a %s", call->fn, name,
+                                    dpt__kind_name(t->kind_), dpt__kind_name(kind));
+  return call->status =
+             dpt__fail("%s: argument '%s' is a %s, wanted a %s as argument '%s' is", call->fn, name,
+                       dpt__kind_name(t->kind_), dpt__kind_name(kind), call->like);
 }
 
 static const void *const nothing;

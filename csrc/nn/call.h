@@ -16,7 +16,7 @@
 enum { DPT__CALL_OPERANDS = 12 };
 
 typedef struct dpt__call {
-  const char *fn;
+  const char *fn, *like; /* like: the name of the first operand, whose kind counts */
   int status;
   int kind;   /* of the caller's tensors */
   int type;   /* what kernels compute in: DPT_F32 or DPT_F64 */

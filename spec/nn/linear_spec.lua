@@ -116,6 +116,9 @@ describe('Layers with parameters:', function()
          assert.is_false(ok)
          assert.is_nil(why:find('\n'), why)
       end
+      assert.has_error(function() m:forward(torch.rand(4):float()) end,
+         "linear: argument 'weight' is a torch.DoubleTensor, wanted a torch.FloatTensor "
+            .. "as argument 'input' is")
       assert.has_error(function() m:forward(nil) end)
       assert.are.equal(2, m:forward(torch.rand(4)):size(1))
       assert.has_error(function() nn.Linear(4) end,
