@@ -104,12 +104,10 @@ static int sum_next_run(participant *w, span *spans, int n, int64_t most, int64_
 static int sum_launch(participant *w, const char *fn, const struct dpt__comm_sum_args *args) {
   size_t words = (size_t)(args->runs * (2 + args->sources));
   if (!words) return 0;
-  if (dpt__tracing()) {
-    int64_t count = 0, width = (int64_t)dpt__dtype_size(args->dtype);
-    for (int64_t i = 0; i < args->runs; i++) count += args->word[i * (2 + args->sources)].count;
-    dpt__trace_describe(count * width * (1 + args->sources), NULL, 0);
-  }
-  return dpt__launch_on(w->stream, DPT__KERNEL_comm_sum, fn, args,
+  int64_t count = 0, width = (int64_t)dpt__dtype_size(args->dtype);
+  for (int64_t i = 0; i < args->runs; i++) count += args->word[i * (2 + args->sources)].count;
+  return dpt__launch_on(w->stream, DPT__KERNEL_comm_sum, fn, count * width * (1 + args->sources),
+                        args,
                         offsetof(struct dpt__comm_sum_args, word) + words * sizeof *args->word);
 }
 

@@ -35,6 +35,7 @@ typedef struct dpt__context {
   int threads;         /* how many OpenMP threads a kernel of this context may use */
   const char *name;    /* of the operation: a literal */
   uint64_t number;     /* of the stream's item that runs */
+  int64_t bytes;       /* that a launched kernel goes through; 0: not known, or much */
   int unit;            /* the backend's number of the device */
   int measures;        /* the kernel is to do nothing but ask for temporary memory (or LEAST) */
   char *scratch;       /* that memory: `capacity` bytes, of which `used` were handed out */
@@ -103,7 +104,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 11
+#define DPT__BACKEND_ABI 12
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

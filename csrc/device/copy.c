@@ -41,11 +41,13 @@ int dpt__copies_end(dpt__copies *copies) {
   uint64_t bytes = 0;
   for (int i = 0; i < args->count; i++) bytes += args->piece[i].bytes;
   dpt__kernel_fn *run = stream->backend->kernels[DPT__KERNEL_copy_bytes];
+  dpt__context context = dpt__stream_context(stream, copies->fn);
+  if (args->way == DPT__WITHIN || !dpt__link_ns(bytes)) context.bytes = (int64_t)bytes;
   if (dpt__tracing()) dpt__trace_describe((int64_t)bytes, NULL, args->way != DPT__WITHIN);
   if (dpt__fault(DPT__FAULT_COPY)) run = copy_run_failure;
-  DPT__TRY(dpt__stream_push(stream, run, copies->fn, args,
-                            offsetof(struct dpt__copy_bytes_args, piece) +
-                                (size_t)args->count * sizeof *args->piece));
+  DPT__TRY(dpt__stream_push_kernel(&context, run, args,
+                                   offsetof(struct dpt__copy_bytes_args, piece) +
+                                       (size_t)args->count * sizeof *args->piece));
   if (args->way != DPT__WITHIN) dpt__copied_add(bytes);
   args->count = 0;
   return 0;

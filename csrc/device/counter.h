@@ -31,6 +31,15 @@ void dpt__counter_wait_wary(dpt__counter *counter, uint64_t value, dpt__wary *wa
 void dpt__counter_worker(void);
 void dpt__counter_worker_end(void);
 
+/* Whether somebody sleeps until the counter has this value, or less. */
+static inline int dpt__counter_sleeps(dpt__counter *counter, uint64_t value) {
+  return atomic_load(&counter->wake_at) <= value;
+}
+/* Advances, and lets those sleep: the next value that is advanced to wakes them. */
+static inline void dpt__counter_pass(dpt__counter *counter, uint64_t value) {
+  atomic_store(&counter->value, value);
+}
+
 static inline uint64_t dpt__counter_value(dpt__counter *counter) {
   return atomic_load_explicit(&counter->value, memory_order_acquire);
 }

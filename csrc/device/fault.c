@@ -59,6 +59,8 @@ static int fault_delay_init(const char *text) {
   return dpt_delay_set(seed);
 }
 
+int dpt__delays(void) { return atomic_load_explicit(&delay_seed, memory_order_relaxed) != 0; }
+
 void dpt__delay(uint64_t *random, int id) {
   uint64_t seed = atomic_load_explicit(&delay_seed, memory_order_relaxed);
   if (!seed) return;

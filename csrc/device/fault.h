@@ -18,6 +18,7 @@ int dpt__fault_init(void);
 /* A random delay before a stream's next item, if DPT_DELAY is set; *random is the stream's own
  * state, 0 at first; id: of the stream. */
 void dpt__delay(uint64_t *random, int id);
+int dpt__delays(void); /* whether it is */
 /* DPT_CACHE=off: memory that is given back goes back to the system as soon as nobody works on it,
  * and is never cut out of a larger piece, so that tools that watch memory see each block's ends. */
 int dpt__cache_off(void);

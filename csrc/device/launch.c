@@ -63,12 +63,7 @@ static int launch_find_first(dpt__launch *l, const dpt_tensor **first) {
 static dpt__context launch_context_of(dpt__stream *stream, const char *name) {
   if (!stream)
     return (dpt__context){.backend = &dpt__host, .threads = dpt_threads_get(), .name = name};
-  return (dpt__context){.backend = stream->backend,
-                        .stream = stream,
-                        .device = stream->device,
-                        .unit = stream->unit,
-                        .threads = stream->threads,
-                        .name = name};
+  return dpt__stream_context(stream, name);
 }
 
 /* The backend has the kernel, and a capture can hold it. */
@@ -216,8 +211,7 @@ static int launch_submit(dpt__context *context, enum dpt__kernel kernel, const v
   return status ? dpt__fail_in("%s", context->name) : 0;
 }
 
-/* The bytes of the operands, and the size of the first one, which is a result in most launches. */
-static void launch_describe_item(const dpt__launch *l) {
+static int64_t launch_bytes(const dpt__launch *l) {
   int64_t bytes = 0;
   for (int i = 0; i < l->n; i++) {
     const dpt_tensor *t = l->operand[i].t;
@@ -225,7 +219,15 @@ static void launch_describe_item(const dpt__launch *l) {
     for (int d = 0; t && d < t->ndim_; d++) elements *= t->size_[d];
     if (elements) bytes += elements * (int64_t)dpt__dtype_size(dpt__dtype(t->kind_));
   }
-  dpt__trace_describe(bytes, l->operand[0].t, 0);
+  return bytes;
+}
+
+/* How much it is, for the stream and for a trace, whose size is that of the first operand: a result
+ * in most launches. */
+static void launch_measure(dpt__launch *l) {
+  int traced = dpt__tracing();
+  l->context.bytes = traced || dpt__stream_rests(l->context.stream) ? launch_bytes(l) : 0;
+  if (traced) dpt__trace_describe(l->context.bytes, l->operand[0].t, 0);
 }
 
 static int launch_begin(dpt__launch *l) {
@@ -245,7 +247,7 @@ int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args
   }
   DPT__TRY(dpt__scratch_alloc(&l->context, kernel, args));
   int status = !l->begun && launch_begin(l);
-  if (l->context.stream && dpt__tracing()) launch_describe_item(l);
+  if (l->context.stream) launch_measure(l);
   status = status || launch_submit(&l->context, kernel, args, size);
   if (l->context.block) dpt__block_free(l->context.block);
   return status || (l->across && launch_order_others(l, 1));
@@ -265,9 +267,11 @@ int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_t
   return launch_submit(&context, kernel, args, 0);
 }
 
-int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,
-                   size_t size) {
+int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, int64_t bytes,
+                   const void *args, size_t size) {
   dpt__context context = launch_context_of(stream, fn);
+  context.bytes = bytes;
+  if (dpt__tracing()) dpt__trace_describe(bytes, NULL, 0);
   DPT__TRY(launch_check_kernel(&context, kernel) || dpt__scratch_alloc(&context, kernel, args));
   int status = launch_submit(&context, kernel, args, size);
   if (context.block) dpt__block_free(context.block);

@@ -92,9 +92,10 @@ int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_t
   dpt__launch_kernel_here(DPT__KERNEL_##kernel, (fn), (r),                                         \
                           (const struct dpt__##kernel##_args *){(args)})
 
-/* A launch on a stream, of a kernel whose arguments hold addresses that dpt__block_use knows of. */
-int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, const void *args,
-                   size_t size);
+/* A launch on a stream, of a kernel whose arguments hold addresses that dpt__block_use knows of, of
+ * so many bytes. */
+int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, int64_t bytes,
+                   const void *args, size_t size);
 
 /* Whether elements of two tensors lie between each other's first and last one in memory. */
 int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b);

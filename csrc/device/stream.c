@@ -19,18 +19,19 @@ uint64_t dpt_waits(void) { return atomic_load(&waits); }
 
 static void *stream_run(void *arg) {
   dpt__stream *stream = arg;
-  dpt__context context = {.backend = stream->backend,
-                          .stream = stream,
-                          .native_stream = stream->native_stream,
-                          .device = stream->device,
-                          .unit = stream->unit,
-                          .threads = stream->threads};
+  dpt__context context = dpt__stream_context(stream, NULL);
+  context.native_stream = stream->native_stream;
   uint64_t random = 0;
   dpt__counter_worker();
   dpt__gomp_begin(stream->threads);
   int lost = stream->backend->enter && stream->backend->enter(stream->unit);
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
+    uint64_t over = dpt__counter_value(dpt__stream_progress(stream));
+    if (number <= over) { /* ran where they were queued */
+      number = over;
+      continue;
+    }
     dpt__item *item = dpt__ring_next(&stream->read);
     size_t size = item->size, kind = item->kind;
     context.name = item->name;
@@ -107,6 +108,7 @@ static int stream_push(int n, dpt__stream *const *streams, dpt__item head, const
     dpt__item *item = dpt__ring_put(streams[i]->write, tail[i], &head, args, size);
     if (head.traced) dpt__trace_queued(streams[i], number, item, args);
     dpt__counter_advance(submitted, number);
+    atomic_store_explicit(&streams[i]->here, 0, memory_order_relaxed);
   }
   if (!status && head.kind != DPT__ITEM_WAIT) dpt__effect();
   for (int i = 0; i < n; i++) dpt__unlock(&streams[i]->lock);
@@ -116,6 +118,52 @@ static int stream_push(int n, dpt__stream *const *streams, dpt__item head, const
 int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const char *name,
                                const void *args, size_t size) {
   return stream_push(1, &stream, (dpt__item){.fn = fn, .name = name}, args, size);
+}
+
+/* ---- kernels that run where they are queued ---- */
+
+enum { FEW_BYTES = 1 << 15, WAKE_NS = 50000 };
+
+/* Its thread sleeps, or is about to, and all is done. Certain only under the stream's lock. */
+int dpt__stream_rests(dpt__stream *stream) {
+  uint64_t number = dpt__counter_value(&stream->submitted);
+  return dpt__counter_sleeps(&stream->submitted, number + 1) &&
+         dpt__counter_value(&stream->done) == number && !stream->backend->stream_new &&
+         atomic_load_explicit(&stream->here, memory_order_relaxed) < WAKE_NS;
+}
+
+static int stream_runs_here(dpt__stream *stream, const dpt__context *context)
+    DPT__REQUIRES(stream->lock) {
+  return dpt__stream_rests(stream) && context->bytes > 0 && context->bytes <= FEW_BYTES &&
+         !dpt__own_capture && !atomic_load(&stream->capture) && !dpt__tracing() && !dpt__delays();
+}
+
+/* Whether it has run. Its event is done before the stream's thread could look for an item. */
+static int stream_run_here(dpt__context context, dpt__kernel_fn *fn, const void *args) {
+  dpt__stream *stream = context.stream;
+  dpt__runner *runner = dpt__local.runner;
+  int64_t start = dpt__now();
+  if (runner) dpt__runner_enter(runner);
+  dpt__lock(&stream->lock);
+  int here = stream_runs_here(stream, &context);
+  if (here) {
+    context.number = dpt__counter_value(&stream->submitted) + 1;
+    int threads = dpt__gomp_use(context.threads);
+    if (fn(&context, args)) dpt__stream_set_error(stream, context.name, context.number);
+    dpt__gomp_use(threads);
+    dpt__effect();
+    dpt__counter_advance(&stream->done, context.number);
+    dpt__counter_pass(&stream->submitted, context.number);
+    atomic_fetch_add_explicit(&stream->here, dpt__now() - start, memory_order_relaxed);
+  }
+  dpt__unlock(&stream->lock);
+  if (runner) dpt__runner_done(runner);
+  return here;
+}
+
+static void stream_met(dpt__stream *stream) {
+  if (atomic_load_explicit(&stream->here, memory_order_relaxed))
+    atomic_store_explicit(&stream->here, 0, memory_order_relaxed);
 }
 
 /* ---- events ---- */
@@ -135,6 +183,7 @@ static int stream_run_wait(dpt__context *context, const void *args) {
 
 static int stream_wait_for(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
+  stream_met(event.stream);
   if (dpt__own_capture && !dpt__event_done(event))
     return dpt__capture_mismatch(
         "a wait", atomic_load(&stream->capture) == dpt__own_capture ? event.stream : stream);
@@ -191,7 +240,9 @@ int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, con
                     .name = context->name,
                     .capacity = context->capacity / DPT__SCRATCH_ALIGN,
                     .scratch = context->scratch};
-  return stream_order(stream) || stream_push(1, &stream, head, args, size);
+  DPT__TRY(stream_order(stream));
+  if (context->bytes && dpt__stream_rests(stream) && stream_run_here(*context, fn, args)) return 0;
+  return stream_push(1, &stream, head, args, size);
 }
 
 int dpt__event_record(dpt__stream *stream, dpt__event *event) {
@@ -216,6 +267,7 @@ int dpt__event_done(dpt__event event) {
 
 int dpt__event_wait_quietly(dpt__event event) {
   if (!event.stream) return 0;
+  stream_met(event.stream);
   int64_t from = dpt__tracing() && !dpt__event_over(event) ? dpt__now() : 0;
   int status = 0;
   if (event.stream->backend->stream_new)

@@ -8,6 +8,11 @@
  * item is issued when its function has returned, and done when the queue has passed it, which is
  * noticed when somebody asks. Streams then wait for each other in their queues, not in their
  * threads. Elsewhere an item that was issued is done.
+ *
+ * There a thread that sleeps takes longer to wake up than a small kernel to run. So while a stream
+ * has nothing to do, kernels that go through little memory run in the thread that queues them, as
+ * items of the stream like others (their errors are its), until that has taken as long as a wake-up
+ * since somebody last waited for the stream. Traces and DPT_DELAY have all of them in its thread.
  */
 #ifndef DPT_DEVICE_STREAM_H
 #define DPT_DEVICE_STREAM_H
@@ -17,9 +22,12 @@
  * function here that queues or records, it first orders a blocking stream with stream 0. */
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
                      size_t size);
-/* The same for a kernel, on its context's stream and with its temporary memory. */
+/* The same for a kernel, on its context's stream and with its temporary memory. It runs at once if
+ * the stream rests and context->bytes are few. */
 int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, const void *args,
                             size_t size);
+/* Whether a small kernel would run at once; others need not be measured. */
+int dpt__stream_rests(dpt__stream *stream);
 /* The same for n streams at once, DPT__PUSH_MAX at most, each there once and in the order of their
  * ids: whatever others queue comes before all of these items, or after all. They are the items of a
  * rendezvous. */

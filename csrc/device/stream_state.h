@@ -63,6 +63,7 @@ struct dpt__stream {
   /* A blocking stream: its stream 0's last item that it waited for, and its own last item that
    * stream 0 waited for. */
   _Atomic uint64_t seen_default, seen_by_default;
+  _Atomic int64_t here; /* nanoseconds of kernels that ran where they were queued, since a wait */
   /* What the stream's thread writes. */
   _Alignas(DPT__LINE) dpt__runner runner;
   dpt__ring *read; /* where the next item is */
@@ -78,6 +79,16 @@ dpt__stream *dpt__stream_new(dpt__device *device, int index, int blocking);
 /* "stream 1 of device 2" */
 enum { DPT__STREAM_NAME = 64 };
 const char *dpt__stream_name(char text[DPT__STREAM_NAME], const dpt__stream *stream);
+
+/* Of an operation on the stream; its native stream is only for the kernels that its thread runs. */
+static inline dpt__context dpt__stream_context(dpt__stream *stream, const char *name) {
+  return (dpt__context){.backend = stream->backend,
+                        .stream = stream,
+                        .device = stream->device,
+                        .unit = stream->unit,
+                        .threads = stream->threads,
+                        .name = name};
+}
 
 /* ---- events ---- */
 

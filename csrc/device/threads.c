@@ -81,6 +81,12 @@ void dpt__gomp_begin(int threads) {
   omp_set_num_threads(threads);
 }
 
+int dpt__gomp_use(int threads) {
+  int before = omp_get_max_threads();
+  if (before != threads) omp_set_num_threads(threads);
+  return before;
+}
+
 /* A limit of threads may come next: until the second thread is there. */
 void dpt__gomp_wait(int threads) {
   if (threads == 1) dpt__counter_wait(&announced, 1);

@@ -17,5 +17,7 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
  * what has to be announced is. */
 void dpt__gomp_begin(int threads);
 void dpt__gomp_wait(int threads);
+/* The calling thread computes with so many from now on; returns with how many before. */
+int dpt__gomp_use(int threads);
 
 #endif

@@ -181,6 +181,135 @@ static void keeps_errors(void) {
   OK(dpt_device_synchronize(-1));
 }
 
+/* ---- kernels that run where they are queued ---- */
+
+struct note_args {
+  pthread_t *ran;
+  int *failed;
+};
+
+static int run_note(dpt__context *context, const void *args) {
+  const struct note_args *a = args;
+  *a->ran = pthread_self();
+  return a->failed ? dpt__fail("number %d", ++*a->failed) : 0;
+}
+
+/* Whether a kernel of so many bytes ran in this thread, if the stream is waited for behind it. */
+static int ran_here(dpt__stream *stream, int64_t bytes, int *failed, int waits) {
+  pthread_t ran;
+  dpt__context context = dpt__stream_context(stream, "note");
+  context.bytes = bytes;
+  memset(&ran, 0, sizeof ran);
+  uint64_t before = dpt__counter_value(&stream->submitted);
+  OK(dpt__stream_push_kernel(&context, run_note, &(struct note_args){&ran, failed},
+                             sizeof(struct note_args)));
+  CHECK(dpt__event_last(stream).number == before + 1);
+  if (!waits) dpt__event_wait_quietly(dpt__event_last(stream));
+  if (waits) OK(dpt__stream_synchronize(stream));
+  return pthread_equal(ran, pthread_self());
+}
+
+static void rest(dpt__stream *stream) {
+  OK(dpt__stream_synchronize(stream));
+  while (!dpt__stream_rests(stream)) dpt__sleep(100000);
+}
+
+static void small_kernels_run_at_once(void) {
+  dpt__stream *stream = dpt__current_stream(1), *two = dpt__current_stream(2);
+  rest(stream);
+  for (int i = 0; i < 1000; i++) CHECK(ran_here(stream, 8, NULL, 1));
+  CHECK(dpt__stream_rests(stream));
+  CHECK(ran_here(stream, 1 << 15, NULL, 1));
+  CHECK(!ran_here(stream, (1 << 15) + 1, NULL, 1)); /* and those 1,000 are over */
+  rest(stream);
+  CHECK(!ran_here(stream, 0, NULL, 1)); /* not known */
+  rest(stream);
+
+  /* not while something else is queued */
+  gate busy;
+  gate_close(&busy, 1);
+  pthread_t ran = pthread_self();
+  dpt__context context = dpt__stream_context(stream, "note");
+  context.bytes = 8;
+  struct note_args args = {&ran, NULL};
+  OK(dpt__stream_push_kernel(&context, run_note, &args, sizeof args));
+  CHECK(!dpt__event_over(dpt__event_last(stream)));
+  gate_open(&busy);
+  OK(dpt__stream_synchronize(stream));
+  CHECK(!pthread_equal(ran, pthread_self()));
+
+  /* an error is the stream's, for who waits or inherits it */
+  rest(stream);
+  int failed = 0;
+  CHECK(ran_here(stream, 8, &failed, 0) && failed == 1);
+  FAILS(dpt__stream_synchronize(stream), "note: number 1 (queued on stream 0 of device 1)");
+  rest(stream);
+  CHECK(ran_here(stream, 8, &failed, 0));
+  OK(dpt__stream_wait(two, dpt__event_last(stream)));
+  FAILS(dpt__stream_synchronize(two), "note: number 2");
+  OK(dpt__stream_synchronize(stream));
+
+  rest(stream);
+  OK(dpt_delay_set(1));
+  CHECK(!ran_here(stream, 8, NULL, 1));
+  OK(dpt_delay_set(0));
+}
+
+static int run_take_time(dpt__context *context, const void *args) {
+  dpt__sleep(30000);
+  return run_note(context, args);
+}
+
+/* Without a wait the stream's thread is woken in the end. */
+static void many_kernels_wake_the_thread(void) {
+  enum { MOST = 64 };
+  dpt__stream *stream = dpt__current_stream(1);
+  pthread_t ran[MOST];
+  dpt__context context = dpt__stream_context(stream, "note");
+  context.bytes = 8;
+  rest(stream);
+  for (int i = 0; i < MOST; i++)
+    OK(dpt__stream_push_kernel(&context, run_take_time, &(struct note_args){&ran[i], NULL},
+                               sizeof(struct note_args)));
+  OK(dpt__stream_synchronize(stream));
+  CHECK(pthread_equal(ran[0], pthread_self()) && !pthread_equal(ran[MOST - 1], pthread_self()));
+}
+
+struct add_args {
+  int64_t *sum; /* that only items of one stream touch, unprotected */
+};
+
+static int run_add(dpt__context *context, const void *args) {
+  const struct add_args *a = args;
+  ++*a->sum;
+  return 0;
+}
+
+enum { ADDS = 20000 };
+
+static void *adds(void *arg) {
+  dpt__stream *stream = dpt__current_stream(1);
+  dpt__context context = dpt__stream_context(stream, "add");
+  for (int i = 0; i < ADDS; i++) {
+    context.bytes = i % 7 ? 8 : 0;
+    OK(dpt__stream_push_kernel(&context, run_add, &(struct add_args){arg},
+                               sizeof(struct add_args)));
+    if (i % 16 == 0) OK(dpt__stream_synchronize(stream));
+    if (i % 512 == 0) dpt__sleep(100000); /* so that the stream comes to rest */
+  }
+  return NULL;
+}
+
+/* Several threads queue, and whoever runs an item, they run one after another. */
+static void several_threads_queue(void) {
+  pthread_t thread[3];
+  int64_t sum = 0;
+  for (int i = 0; i < 3; i++) pthread_create(&thread[i], NULL, adds, &sum);
+  for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
+  OK(dpt__stream_synchronize(dpt__current_stream(1)));
+  CHECK(sum == 3 * ADDS);
+}
+
 static void thread_failure_is_raised(void) {
   OK(dpt_stream_reserve(5, 1));
   OK(dpt_stream_set(1, 5));
@@ -219,5 +348,9 @@ int main(void) {
   keeps_errors();
   thread_failure_is_raised();
   bad_faults_are_rejected();
+  OK(dpt_delay_set(0)); /* with delays every kernel runs in its stream's thread */
+  small_kernels_run_at_once();
+  many_kernels_wake_the_thread();
+  several_threads_queue();
   return check_end();
 }
