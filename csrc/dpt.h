@@ -1083,10 +1083,11 @@ enum { DPT_RANKS_SUM, DPT_RANKS_MIN, DPT_RANKS_MAX, DPT_RANKS_MEAN };
  * nothing, or writes where it reads (out alone: all_reduce, reduce, broadcast). The whole is n
  * times as long as a part: out of all_gather and of gather's root, in of reduce_scatter and of
  * scatter's root. Host tensors: done on return. Device tensors: queued, in the order of their
- * current stream. */
+ * current stream; now: those of host devices are done on return, too. */
 typedef struct dpt_collective {
   int what, how, root, group,
-      tag;          /* root: the other rank of send and receive; by the group's order */
+      tag, /* root: the other rank of send and receive; by the group's order */
+      now;
   const char *name; /* of what travels, for messages; or NULL */
 } dpt_collective;
 int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in /* or NULL */,

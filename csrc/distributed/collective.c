@@ -324,7 +324,7 @@ static int collective_submit(job *j, int now, uint64_t *number) {
 
 /* The engine reads and writes a host device's memory where it is. */
 static int collective_run_in_place(job *j, const dpt_tensor *in, const dpt_tensor *out,
-                                   dpt__stream *stream, uint64_t *number) {
+                                   dpt__stream *stream, int now, uint64_t *number) {
   const dpt_tensor *both[] = {in, out};
   dpt__stream *ranks = dpt__world_own.stream;
   j->from = in ? dpt__at(in) : NULL;
@@ -334,8 +334,10 @@ static int collective_run_in_place(job *j, const dpt_tensor *in, const dpt_tenso
     if (s && s->block) DPT__TRY(dpt__block_use(s->block, ranks));
     if (s && i) dpt__storage_written(s);
   }
+  dpt__event last = {0};
+  if (stream && now) DPT__TRY(dpt__event_record(stream, &last) || dpt__event_wait_quietly(last));
   if (stream) DPT__TRY(dpt__stream_wait_all(ranks, stream));
-  DPT__TRY(collective_submit(j, !stream, number));
+  DPT__TRY(collective_submit(j, now, number));
   return stream ? dpt__stream_wait_all(stream, ranks) : 0;
 }
 
@@ -483,7 +485,7 @@ int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in, dpt_ten
     return dpt__fail("%s: there is no group %d", fn, call->group);
   DPT__TRY(collective_check(call, in, out, &j) ||
            dpt__capture_rejects(fn, "other processes take part in it"));
-  if (!t || !dpt__is_device(t->kind_)) return collective_run_in_place(&j, in, out, NULL, number);
+  if (!t || !dpt__is_device(t->kind_)) return collective_run_in_place(&j, in, out, NULL, 1, number);
   dpt__stream *stream = t->storage_ ? dpt__current_stream(t->storage_->device) : NULL;
   if (stream && stream->backend != &dpt__host) {
     const dpt__ranks *g = &dpt__world_own.group[call->group];
@@ -492,7 +494,7 @@ int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in, dpt_ten
     if (may && g->devices) return collective_run_by_devices(&j, in, out, number);
     return collective_run_staged(&j, in, out, stream, number);
   }
-  return collective_run_in_place(&j, in, out, stream, number);
+  return collective_run_in_place(&j, in, out, stream, call->now, number);
 }
 
 static dpt__event event_of(uint64_t number) { return (dpt__event){dpt__world_own.stream, number}; }

@@ -132,11 +132,12 @@ function Handle:wait()
    return self
 end
 
-local function run(what, fn, input, output, root, op, group, tag, name)
+local function run(what, fn, input, output, root, op, group, tag, name, now)
    call.what, call.how = what, reductions[op or 'sum'] or fail(
       "distributed.%s: got the operation '%s', wanted sum, mean, min or max", fn, tostring(op))
    call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or 0
    call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name
+   call.now = now and 1 or 0
    lib.collective_run(call, input, output, number)
    return setmetatable({number = number[0]}, Handle)
 end
@@ -167,10 +168,12 @@ end
 -- @param tensor or list of tensors, of the same sizes on all ranks
 -- @param op 'sum' (default), 'mean' (of floats), 'min' or 'max'
 -- @param group of ranks; default: all
+-- @param name of what travels, for error messages, or nil
+-- @param now whether a host device's tensor has the sum on return, as a host tensor has; or nil
 -- @return handle with wait() and done()
-function distributed.allReduce(tensor, op, group, name)
+function distributed.allReduce(tensor, op, group, name, now)
    return onTensors(C.DPT_RANKS_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil,
-      name)
+      name, now)
 end
 
 --- The root gets the sum, in place; the others' elements are undefined afterwards.

@@ -48,7 +48,7 @@ end
 function Overlap.new(plan, flat, count, dispatcher, sender, order)
    if not isFlat(plan, flat, sender) then return nil end
    local list, bucketOf = buckets.cut(plan, flat[1], count, order)
-   if #list == 1 and not sender then return nil end -- it would begin when all is over
+   if #list == 1 then return nil end -- it would begin when all is over
    local counts, tensors, sums = ffi.new('int64_t[?]', #list), {}, {}
    for b, bucket in ipairs(list) do
       counts[b - 1] = #bucket

@@ -19,6 +19,7 @@ local C = dptffi.C
 local Sender = {}
 Sender.__index = Sender
 
+local LITTLE = 2 ^ 20 -- bytes that the calling thread sends itself behind a backward pass
 local CHUNK = 2 ^ 18 -- elements of which every rank has all parts at once
 
 --- @param bytes counts in its field gradients
@@ -41,14 +42,14 @@ local function sumHalves(t, name)
    return half
 end
 
-local function sum(self, t, b)
+local function sum(self, t, b, now)
    local sent = t
    if self.hook == 'half' then
       sent = sumHalves(t, 'gradients as halves, bucket ' .. b)
    elseif type(self.hook) == 'function' then
       self.hook(t, b)
    else
-      distributed.allReduce(t, 'sum', nil, 'gradients, bucket ' .. b)
+      distributed.allReduce(t, 'sum', nil, 'gradients, bucket ' .. b, now)
    end
    self.bytes.gradients = self.bytes.gradients + sent:nElement() * sent:elementSize()
 end
@@ -72,13 +73,19 @@ local function gather(self, t, others)
    self.bytes.gradients = self.bytes.gradients + (1 + #others) * count * t:elementSize()
 end
 
+local function bytesOf(list)
+   local bytes = 0
+   for _, t in ipairs(list) do bytes = bytes + t:nElement() * t:elementSize() end
+   return bytes
+end
+
 --- Adds up tensors of several devices over all of them and over all ranks, in the first device's.
 -- @param list of the first device's tensors
 -- @param others those of the other devices, one list; they become zero
 function Sender:sendAll(list, others)
    if not self:isOrdered() then
       if #others > 0 then comm.reduceInto(list, others, true) end
-      return self:send(list, 1)
+      return self:send(list, 1, bytesOf(list) <= LITTLE)
    end
    for k, t in ipairs(list) do
       local parts = {}
@@ -91,13 +98,14 @@ end
 --- Adds up tensors over all ranks, in place, in the order of their current stream.
 -- @param list of tensors
 -- @param b the number of the bucket that they are
-function Sender:send(list, b)
+-- @param now whether to wait until it is done: three threads then hand nothing to each other
+function Sender:send(list, b, now)
    for _, t in ipairs(list) do
       local device = comm.device(t)
       if device > 0 and self.hook then
          cutorch.withDevice(device, sum, self, t, b)
       else
-         sum(self, t, b)
+         sum(self, t, b, now)
       end
    end
 end
