@@ -786,9 +786,10 @@ int64_t dpt_device_live_bytes(void);
 /* Lua's collector does not see this memory: whoever allocates for a Lua state asks first whether a
  * collection is due before size more elements of a kind, collects if so, and reports it. At the
  * soft limit, which is a quarter above what was live after the last collection and at least 256 MiB
- * above it, every thread that allocates collects once. */
+ * above it, and twice the heap (its bytes after the collection), every thread that allocates
+ * collects once. */
 int dpt_collect_due(int kind, int64_t size);
-void dpt_collect_done(void);
+void dpt_collect_done(int64_t heap);
 
 /* Bytes of a device: of live storages, of memory that is kept for later ones, the most that were
  * live, the limit (0: none), all that the device has, all that this process could still have live;

@@ -35,8 +35,9 @@ int dpt_collect_due(int kind, int64_t size) {
   return dpt__memory_over_limit(device->number, bytes);
 }
 
-void dpt_collect_done(void) {
-  int64_t live = memory_live_bytes();
-  atomic_store(&soft_limit, live + (live / 4 > STEP ? live / 4 : STEP));
+void dpt_collect_done(int64_t heap) {
+  int64_t live = memory_live_bytes(), more = live / 4 > STEP ? live / 4 : STEP;
+  if (more < 2 * heap) more = 2 * heap; /* walking a large heap must pay */
+  atomic_store(&soft_limit, live + more);
   own_round = atomic_load(&rounds);
 }

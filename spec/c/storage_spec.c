@@ -181,7 +181,10 @@ static void tells_when_to_collect(void) {
   CHECK(!dpt_collect_due(DPT_F32, 1000));
   CHECK(dpt_collect_due(DPT_F32, 100 << 20));
   CHECK(dpt_collect_due(DPT_F32, 0)); /* until the thread has collected */
-  dpt_collect_done();
+  dpt_collect_done(300 << 20);
+  CHECK(!dpt_collect_due(DPT_F32, 100 << 20)); /* a large heap is walked less often */
+  CHECK(dpt_collect_due(DPT_F32, 200 << 20));
+  dpt_collect_done(0);
   CHECK(!dpt_collect_due(DPT_F32, 1000));
   OK(dpt_memory_limit_set(1, 10000));
   CHECK(dpt_collect_due(DPT_F32 | DPT_ON_DEVICE, 3000));
@@ -190,11 +193,11 @@ static void tells_when_to_collect(void) {
   dpt_storage *s = NULL;
   OK(dpt_storage_new(&s, DPT_U8, 300 << 20));
   CHECK(dpt_collect_due(DPT_F32, 0));
-  dpt_collect_done();
+  dpt_collect_done(0);
   CHECK(!dpt_collect_due(DPT_F32, 10 << 20));
   CHECK(dpt_collect_due(DPT_U8, 400 << 20));
   dpt_storage_release(s);
-  dpt_collect_done();
+  dpt_collect_done(0);
 }
 
 int main(void) {

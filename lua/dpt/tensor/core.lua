@@ -127,7 +127,7 @@ end
 local function collect()
    collectgarbage()
    collectgarbage() -- finalizers of the first round may have let go of more
-   C.dpt_collect_done()
+   C.dpt_collect_done(collectgarbage 'count' * 1024)
 end
 
 --- An empty tensor that is about to get memory of its own.
