@@ -122,14 +122,14 @@ int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const ch
 
 /* ---- kernels that run where they are queued ---- */
 
-enum { FEW_BYTES = 1 << 15, WAKE_NS = 50000 };
+enum { FEW_BYTES = 1 << 15, MOST_NS = 20000 };
 
 /* Its thread sleeps, or is about to, and all is done. Certain only under the stream's lock. */
 int dpt__stream_rests(dpt__stream *stream) {
   uint64_t number = dpt__counter_value(&stream->submitted);
   return dpt__counter_sleeps(&stream->submitted, number + 1) &&
          dpt__counter_value(&stream->done) == number && !stream->backend->stream_new &&
-         atomic_load_explicit(&stream->here, memory_order_relaxed) < WAKE_NS;
+         atomic_load_explicit(&stream->here, memory_order_relaxed) < MOST_NS;
 }
 
 static int stream_runs_here(dpt__stream *stream, const dpt__context *context)

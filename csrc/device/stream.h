@@ -11,8 +11,8 @@
  *
  * There a thread that sleeps takes longer to wake up than a small kernel to run. So while a stream
  * has nothing to do, kernels that go through little memory run in the thread that queues them, as
- * items of the stream like others (their errors are its), until that has taken as long as a wake-up
- * since somebody last waited for the stream. Traces and DPT_DELAY have all of them in its thread.
+ * items of the stream like others (their errors are its), for 20 us between two waits: more is
+ * better done beside that thread. Traces and DPT_DELAY have all of them in the stream's.
  */
 #ifndef DPT_DEVICE_STREAM_H
 #define DPT_DEVICE_STREAM_H
