@@ -2,9 +2,10 @@
  *
  * Invariant: work is cut into blocks by sizes and strides alone, blocks are joined in their order,
  * so that no result depends on the number of threads. A slice whose elements lie closer together
- * than its neighbours' is summed as a run, otherwise TILE slices side by side.
+ * than its neighbours' is summed as a run, otherwise up to TILE slices side by side.
  */
 #include "ops/reduce.h"
+#include "base/cpu.h"
 #include "base/number.h"
 #include "host/isa.h"
 #include "host/reduce.h"
@@ -13,9 +14,11 @@
 
 /* BEST: as many at once for max and min, where gcc 12 finds vectors only from 32 on. */
 enum {
-  SPREAD = 32,
+  SPREAD = DPT__REDUCE_SPREAD,
   BEST = 32,
-  TILE = 256,
+  TILE = DPT__REDUCE_TILE,
+  NARROW = 256, /* slices side by side where there is less work than LARGE */
+  LARGE = 1 << 20,
   TOGETHER = 8,
   BLOCK = DPT__REDUCE_BLOCK,
   PARALLEL = 2 * BLOCK
@@ -39,6 +42,31 @@ static const struct type {
 };
 _Static_assert(sizeof types / sizeof *types == DPT_NDTYPE, "one for each element type");
 
+#ifdef __x86_64__
+static void sum_run(int kind, const void *x, int64_t n, int64_t stride, double p, part *out) {
+  if (stride == 1)
+    dpt__sum_run(x, n, out);
+  else
+    run_f32(kind, x, n, stride, p, out);
+}
+
+static void sum_columns(int kind, const void *x, int64_t rows, int64_t row_stride, int64_t cols,
+                        int64_t stride, double p, part *out) {
+  if (stride == 1)
+    dpt__sum_columns(x, rows, row_stride, cols, out);
+  else
+    columns_f32(kind, x, rows, row_stride, cols, stride, p, out);
+}
+#endif
+
+static const struct type *reduce_type(int dtype, int kind) {
+#ifdef __x86_64__
+  static const struct type sums = {sum_run, sum_columns, join_f32, find_f32, store_f32};
+  if (dtype == DPT_F32 && kind == DPT__SUM && dpt__isa() >= DPT__ISA_AVX2) return &sums;
+#endif
+  return &types[dtype];
+}
+
 /* From the accumulated part of n elements to the result. */
 static void reduce_finish(int op, double p, int dtype, int64_t n, part *v) {
   if (dpt__is_real(dtype))
@@ -56,7 +84,7 @@ static void reduce_put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *
 /* Each slice is a run, cut into blocks. */
 static int reduce_by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p);
-  const struct type *type = &types[g->dtype];
+  const struct type *type = reduce_type(g->dtype, kind);
   size_t width = dpt__dtype_size(g->dtype);
   int64_t blocks = (g->n + BLOCK - 1) / BLOCK, tasks = g->slices.count * blocks;
   int parallel = g->slices.count * g->n > PARALLEL && context->threads > 1;
@@ -85,23 +113,24 @@ static int reduce_by_runs(const dpt__context *context, const dpt__reduce_args *g
   return 0;
 }
 
-/* Strips of slices side by side (the last of the other dimensions), cut into blocks of rows. */
+/* Strips of slices side by side (the last of the other dimensions), cut into blocks of rows. Wide
+ * strips read longer pieces of memory, narrow ones are more tasks. */
 typedef struct strips {
-  int64_t across, strips, rows, blocks; /* rows: of a block */
+  int64_t across, width, strips, rows, blocks; /* rows: of a block */
 } strips;
 
 static strips reduce_strips_of(const dpt__reduce_args *g) {
   strips s = {.across = g->slices.size[g->slices.ndim - 1]};
-  s.strips = (s.across + TILE - 1) / TILE;
-  int64_t width = dpt__min(TILE, s.across);
-  s.rows = 4 * BLOCK / width;
+  s.width = g->slices.count * g->n < LARGE ? NARROW : TILE;
+  s.strips = (s.across + s.width - 1) / s.width;
+  s.rows = 4 * BLOCK / dpt__min(NARROW, s.across);
   s.blocks = (g->n + s.rows - 1) / s.rows;
   return s;
 }
 
 static int reduce_by_columns(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p), last = g->slices.ndim - 1;
-  const struct type *type = &types[g->dtype];
+  const struct type *type = reduce_type(g->dtype, kind);
   size_t width = dpt__dtype_size(g->dtype);
   strips s = reduce_strips_of(g);
   int64_t outer = g->slices.count / s.across, tasks = outer * s.strips * s.blocks;
@@ -109,7 +138,8 @@ static int reduce_by_columns(const dpt__context *context, const dpt__reduce_args
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t t = 0; t < tasks; t++) {
     int64_t block = t % s.blocks, strip = t / s.blocks % s.strips, out = t / s.blocks / s.strips;
-    int64_t slice = out * s.across + strip * TILE, cols = dpt__min(TILE, s.across - strip * TILE);
+    int64_t slice = out * s.across + strip * s.width;
+    int64_t cols = dpt__min(s.width, s.across - strip * s.width);
     int64_t first = block * s.rows, at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, slice, at);
     const char *x = (const char *)g->a + (size_t)(at[0] + first * g->stride) * width;
@@ -120,9 +150,11 @@ static int reduce_by_columns(const dpt__context *context, const dpt__reduce_args
       reduce_put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last],
                  v + j);
   }
-  for (int64_t i = 0; i < outer * s.strips && s.blocks > 1; i++) {
-    int64_t strip = i % s.strips, slice = i / s.strips * s.across + strip * TILE;
-    int64_t cols = dpt__min(TILE, s.across - strip * TILE);
+  if (s.blocks == 1) return 0;
+#pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
+  for (int64_t i = 0; i < outer * s.strips; i++) {
+    int64_t strip = i % s.strips, slice = i / s.strips * s.across + strip * s.width;
+    int64_t cols = dpt__min(s.width, s.across - strip * s.width);
     int64_t at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, slice, at);
     for (int64_t j = 0; j < cols; j++) {
@@ -167,7 +199,7 @@ static part reduce_block_of(const dpt__reduce_all_args *g, int kind, const struc
 int dpt__host_reduce_all(dpt__context *context, const void *args) {
   const dpt__reduce_all_args *g = args;
   int kind = dpt__accumulation(g->op, g->p), dtype = g->walk.dtype[0];
-  const struct type *type = &types[dtype];
+  const struct type *type = reduce_type(dtype, kind);
   int64_t count = dpt__walk_count(&g->walk), blocks = (count + BLOCK - 1) / BLOCK;
   part one, *parts = &one;
   if (blocks > 1) parts = dpt__scratch(context, (size_t)blocks * sizeof *parts);

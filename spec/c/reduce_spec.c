@@ -231,8 +231,7 @@ static void sorting(int64_t count) {
  */
 
 /* The bits of a reduction with one thread and with four. */
-static void threads(void) {
-  static const int64_t size[] = {37, 11, 613};
+static void threads(const int64_t size[3]) {
   dpt_tensor t = {.kind_ = DPT_F32}, r[2];
   OK(dpt_tensor_new(&t, DPT_F32, 3, size));
   float *x = dpt__at(&t);
@@ -251,6 +250,23 @@ static void threads(void) {
     }
   OK(dpt_threads_set(2));
   dpt_tensor_free(&t);
+}
+
+/* Columns of a large matrix, in strips as wide as there are: floats whose sums are exact. */
+static void wide(void) {
+  enum { ROWS = 531, COLS = 2107 };
+  dpt_tensor t = {.kind_ = DPT_F32}, r = {.kind_ = DPT_F32};
+  OK(dpt_tensor_new(&t, DPT_F32, 2, (const int64_t[]){ROWS, COLS}));
+  static float want[COLS];
+  float *x = dpt__at(&t);
+  for (int64_t i = 0; i < ROWS * COLS; i++) {
+    x[i] = (float)draw(&seed, 1000) - 500;
+    want[i % COLS] += x[i];
+  }
+  OK(dpt_reduce(dpt_reduction("sum"), &r, NULL, &t, 0, 0));
+  CHECK(memcmp(dpt__at(&r), want, sizeof want) == 0);
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&r);
 }
 
 static void long_ones(void) {
@@ -328,7 +344,9 @@ int main(void) {
     sorting(1 + (int64_t)draw(&seed, 150));
   }
   for (int i = 0; i < torture(40); i++) reductions(30000 + 720 * (int64_t)draw(&seed, 50), 2);
-  threads();
+  threads((const int64_t[]){37, 11, 613});
+  threads((const int64_t[]){301, 3, 1507});
+  wide();
   long_ones();
   modes();
   refusals();
