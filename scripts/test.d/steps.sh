@@ -239,7 +239,7 @@ run_nccl() {
 run_ranks() { specs spec/distributed; }
 
 run_ranks_more() {
-  DPT_RANKS='5 8' specs spec/distributed/{init,training,resume,user_issues}_spec.lua \
+  DPT_RANKS='5 8' specs spec/distributed/{init,training,bits,resume,user_issues}_spec.lua \
     spec/torture/{ranks,hosts}_spec.lua
 }
 
