@@ -2,9 +2,9 @@
  *
  * Invariant: a row function reads n elements of each operand and writes n results, each result a
  * pure function of its element alone: the same bits wherever it stands in a row, however long the
- * row is. r may be one of the operands; otherwise they do not overlap. No alignment is promised.
- * There is one table for each instruction set; all have the same bits except where SLEEF's
- * functions differ in the last place. NULL: no such operation on that type.
+ * row is (but which NaN it is). r may be one of the operands; otherwise they do not overlap. No
+ * alignment is promised. There is one table for each instruction set; all have the same bits except
+ * where SLEEF's functions differ in the last place. NULL: no such operation on that type.
  */
 #ifndef DPT_HOST_ROWS_H
 #define DPT_HOST_ROWS_H
