@@ -194,7 +194,8 @@ static int run_note(dpt__context *context, const void *args) {
   return a->failed ? dpt__fail("number %d", ++*a->failed) : 0;
 }
 
-/* Whether a kernel of so many bytes ran in this thread, if the stream is waited for behind it. */
+/* Whether a kernel of so many bytes ran in this thread; waits: an error of the stream is wanted to
+ * be none, otherwise it stays. */
 static int ran_here(dpt__stream *stream, int64_t bytes, int *failed, int waits) {
   pthread_t ran;
   dpt__context context = dpt__stream_context(stream, "note");
@@ -204,8 +205,7 @@ static int ran_here(dpt__stream *stream, int64_t bytes, int *failed, int waits) 
   OK(dpt__stream_push_kernel(&context, run_note, &(struct note_args){&ran, failed},
                              sizeof(struct note_args)));
   CHECK(dpt__event_last(stream).number == before + 1);
-  if (!waits) dpt__event_wait_quietly(dpt__event_last(stream));
-  if (waits) OK(dpt__stream_synchronize(stream));
+  OK(waits ? dpt__stream_synchronize(stream) : dpt__event_wait_quietly(dpt__event_last(stream)));
   return pthread_equal(ran, pthread_self());
 }
 
