@@ -53,13 +53,20 @@ static int mpi_part_of(int64_t left) { return left < PART ? (int)left : PART; }
 
 /* ---- the job ---- */
 
+/* Open MPI polls while it waits, and leaves the core to others only if ranks outnumber the cores.
+ * A rank of dpt computes with other threads meanwhile, which need that core. */
+static int mpi_join(int *level) {
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  return mpi_check("MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, level));
+}
+
 static int mpi_start(char name[128], int *rank, int *size, int *local_rank, int *local_size) {
   int is_on = 0, level = 0, length = 0;
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   MPI_Initialized(&is_on);
   if (is_on)
     MPI_Query_thread(&level);
-  else if (mpi_check("MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level)))
+  else if (mpi_join(&level))
     return 1;
   if (level < MPI_THREAD_MULTIPLE)
     return services->fail("MPI allows no calls of several threads (level %d, wanted %d)", level,

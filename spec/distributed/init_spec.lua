@@ -81,6 +81,14 @@ describe('dpt.distributed', function()
       assert.matches(line .. line, (ranks.run(2, 'cores')), 1, true)
    end)
 
+   it('leaves the core to other threads while it waits, unless the environment says otherwise',
+      function()
+         if ranks.missing() then return pending(ranks.missing()) end
+         assert.matches('yields 1\nyields 1\n', (ranks.run(2, 'polling')), 1, true)
+         assert.matches('yields 0\nyields 0\n', (ranks.run(2, 'polling', nil,
+            'OMPI_MCA_mpi_yield_when_idle=0')), 1, true)
+      end)
+
    it('reaches the memory of devices that the CPU cannot read', function()
       compare(2, 'page-locked', 'DPT_DEVICES=emulated:2')
    end)
