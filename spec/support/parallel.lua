@@ -89,6 +89,19 @@ end
 --- Bytes that were copied between devices since the process started.
 function M.copied() return tonumber(C.dpt_copied_bytes()) end
 
+local function collect()
+   jit.flush() -- compiled code keeps the objects that it has as constants
+   collectgarbage()
+   collectgarbage()
+end
+
+--- Collects garbage in the states of a network's replicas, then in this one, whose stack holds
+-- what the last pass left there until that call has returned.
+function M.collect(many)
+   many.impl:exec(collect)
+   collect()
+end
+
 --- Bytes of live storages of a device.
 function M.liveBytes(device)
    local stats = dptffi.ffi.new('dpt_memory_stats')

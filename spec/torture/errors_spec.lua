@@ -81,14 +81,8 @@ describe('10,000 errors', function()
    for name in pairs(kinds) do names[#names + 1] = name end
    table.sort(names)
 
-   local function collect()
-      collectgarbage()
-      collectgarbage()
-   end
-
    local function memory(many)
-      many.impl:exec(collect) -- where the replicas live
-      collect()
+      same.collect(many)
       local list = {tonumber(C.dpt_host_live_bytes())}
       for i = 1, n do list[i + 1] = same.liveBytes(i) end
       return list, collectgarbage 'count'

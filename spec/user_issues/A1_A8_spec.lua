@@ -29,13 +29,6 @@ local function subset(mask, n)
    return list
 end
 
--- Compiled code keeps the objects that it has as constants.
-local function collect()
-   jit.flush()
-   collectgarbage()
-   collectgarbage()
-end
-
 describe('users of DataParallelTable', function()
    local most = same.most(8)
    same.seeded(4)
@@ -219,8 +212,7 @@ describe('users of DataParallelTable', function()
                many:forward(input)
                many:backward(input, many.output)
                assert.equal(many, many:clearState())
-               many.impl:exec(collect) -- where the replicas live
-               collect()
+               same.collect(many)
                for i = 1, most do
                   local bytes = same.liveBytes(i)
                   if step == 2 then live[i] = bytes end

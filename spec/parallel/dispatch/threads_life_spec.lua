@@ -80,10 +80,7 @@ describe('dpt.parallel.dispatch.threads', function()
          :add(nn.Tanh()):add(nn.Linear(9, 6)):cuda(), same.range(n)):threads()
       local input = torch.randn(2 * n, 6):cuda()
       local function live()
-         many.impl:exec(function()
-            collectgarbage()
-            collectgarbage()
-         end)
+         same.collect(many)
          cutorch.synchronizeAll()
          local list = {}
          for i = 1, n do list[i] = same.liveBytes(i) end
