@@ -1,6 +1,6 @@
---- The networks that bench training and bench ranks train, each with an input of a rank's batch.
+--- The networks of bench training, ranks, overlap and scaling, with an input of a rank's batch.
 --
--- Invariant: those of training_peer.py are the same ones.
+-- Invariant: those of training_peer.py are the same ones; the convolutional ones are not there.
 local networks = {}
 
 networks['tiny MLP'] = function()
@@ -21,6 +21,23 @@ end
 networks['LSTM'] = function()
    return nn.Sequential():add(nn.SeqLSTM(64, 128)):add(nn.Select(1, 20)):add(nn.Linear(128, 10))
       :add(nn.LogSoftMax()), torch.rand(20, 16, 64)
+end
+
+--- Three convolutions of images of 32 x 32. @return the network, how many features it has
+function networks.features(channels)
+   local net = nn.Sequential()
+   net:add(nn.SpatialConvolution(3, 32, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+   net:add(nn.SpatialConvolution(32, 64, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+   net:add(nn.SpatialMaxPooling(2, 2))
+   net:add(nn.SpatialConvolution(64, channels, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
+   return net:add(nn.SpatialMaxPooling(2, 2)):add(nn.View(channels * 8 * 8)), channels * 8 * 8
+end
+
+--- 35 MB of gradients. @param rows of the batch (64)
+networks['convolutional'] = function(rows)
+   local net, count = networks.features(128)
+   return net:add(nn.Linear(count, 1024)):add(nn.ReLU(true)):add(nn.Linear(1024, 10)),
+      torch.rand(rows or 64, 3, 32, 32)
 end
 
 return networks

@@ -9,10 +9,10 @@
 -- cores, so what one of n computes is measured with n ranks in noSync, which sends nothing. At last
 -- two ranks on a link of 1 GB/s: how much of the communication the backward pass hides.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
-local frame = require 'frame'
+local frame, hidden = require 'frame', require 'hidden'
 local here = arg[0]:match '^(.*/)' or './'
-local NETWORKS = {'VGG-like', 'LSTM'}
-local ROUNDS = 9
+local NETWORKS, HIDING = {'VGG-like', 'LSTM'}, {'convolutional', 'VGG-like'}
+local ROUNDS, STEPS = 9, 41
 
 -- ---- a rank ----
 
@@ -23,27 +23,18 @@ local function steps(name)
    net, input = nn.DistributedDataParallel(net:cuda()), input:cuda()
    local gradOutput = net:forward(input):clone():fill(1)
    local _, gradients = net:getParameters()
-   local function step(overlap)
-      net.overlap = overlap
-      net:zeroGradParameters()
-      net:forward(input)
-      net:backward(input, gradOutput)
-      cutorch.synchronizeAll()
-   end
-   for _ = 1, 2 do step(true) end
-   local none, beside, behind = frame.alternate(ROUNDS, function() net:noSync(step, true) end,
-      function() step(true) end, function() step(false) end)
+   local none, beside, behind = frame.alternate(STEPS, hidden.ways(net, input, gradOutput))
    return none, beside, behind, gradients:nElement() * gradients:elementSize()
 end
 
-local function rank(what)
+local function rank(what, ...)
    local distributed = require 'dpt.distributed'
    torch.setdefaulttensortype 'torch.FloatTensor'
    local function report(...)
       if distributed.rank() == 0 then print(...) end
    end
    if what == 'steps' then
-      for _, name in ipairs(NETWORKS) do report(steps(name)) end
+      for _, name in ipairs{...} do report(steps(name)) end
       return
    end
    for kilobytes = 2, 16 do
@@ -87,6 +78,7 @@ local function numbers(line)
 end
 
 local function run(n, what, link)
+   if type(what) == 'table' then what = 'steps ' .. table.concat(what, ' ') end
    local lines = frame.lines(('DPT_DEVICES=host:1 DPT_LINK=%s %s../dpt launch -n %d %s %s')
       :format(link or '', here, n, arg[0], what))
    for i, line in ipairs(lines) do lines[i] = numbers(line) end
@@ -111,10 +103,10 @@ local function main()
 
    local slow = 1 / (tonumber(link:match '^[%d.]+') * ({K = 1e3, M = 1e6, G = 1e9, B = 1})[
       link:match '^[%d.]+(.)'])
-   local results, one = {}, run(1, 'steps')
+   local results, one = {}, run(1, NETWORKS)
    rows = {{'on a link of ' .. link, 'ranks', 'computing, ms', 'predicted, ms', 'measured, ms'}}
    for _, n in ipairs{2, 4, 8} do
-      for i, step in ipairs(run(n, 'steps', link)) do
+      for i, step in ipairs(run(n, NETWORKS, link)) do
          local none, all, _, bytes = unpack(step)
          local wire = allReduce(n, bytes, latency, slow)
          local least = math.max(none, wire) + math.min(none, wire) / 8
@@ -139,13 +131,13 @@ local function main()
       end
    end
    frame.rows(rows)
-   for i, step in ipairs(run(2, 'steps', '1GB/s')) do
+   for i, step in ipairs(run(2, HIDING, '1GB/s')) do
       local none, beside, behind = unpack(step)
-      local hidden = (behind - beside) / (behind - none)
-      results[#results + 1] = {NETWORKS[i] .. ', hidden at 1GB/s', ('%.2f'):format(hidden),
-         'at least 0.8', hidden >= 0.8}
+      local share = hidden.share(none, beside, behind)
+      results[#results + 1] = {HIDING[i] .. ', hidden at 1GB/s', ('%.2f'):format(share),
+         'at least 0.8', share >= 0.8}
    end
    frame.finish(results)
 end
 
-if arg[1] then rank(arg[1]) else main() end
+if arg[1] then rank(unpack(arg)) else main() end

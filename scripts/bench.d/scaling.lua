@@ -3,7 +3,7 @@
 -- Invariant: with the argument `alone` it is one of these processes: half of the batch on one
 -- device, for some seconds; it prints images a second.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
-local frame = require 'frame'
+local frame, features = require 'frame', require('networks').features
 local dpt = require 'dpt'
 
 -- As many host devices as cores: each computes with one thread, device 1 alone as well.
@@ -13,13 +13,8 @@ local batch, SECONDS = 64, 2
 
 local function network()
    torch.manualSeed(1)
-   local net = nn.Sequential()
-   net:add(nn.SpatialConvolution(3, 32, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
-   net:add(nn.SpatialConvolution(32, 64, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
-   net:add(nn.SpatialMaxPooling(2, 2))
-   net:add(nn.SpatialConvolution(64, 64, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))
-   net:add(nn.SpatialMaxPooling(2, 2)):add(nn.View(64 * 8 * 8))
-   return net:add(nn.Linear(64 * 8 * 8, 10)):add(nn.LogSoftMax()):cuda()
+   local net, count = features(64)
+   return net:add(nn.Linear(count, 10)):add(nn.LogSoftMax()):cuda()
 end
 
 --- A function that trains `net` one step and waits until all devices are done.
