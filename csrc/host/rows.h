@@ -3,8 +3,8 @@
  * Invariant: a row function reads n elements of each operand and writes n results, each result a
  * pure function of its element alone: the same bits wherever it stands in a row, however long the
  * row is (but which NaN it is). r may be one of the operands; otherwise they do not overlap. No
- * alignment is promised. There is one table for each instruction set; all have the same bits except
- * where SLEEF's functions differ in the last place. NULL: no such operation on that type.
+ * alignment is promised. There is one table for each instruction set; all have the same bits, but
+ * functions (exp, tanh, SLEEF's) differ in the last places. NULL: no such operation on that type.
  */
 #ifndef DPT_HOST_ROWS_H
 #define DPT_HOST_ROWS_H
@@ -20,7 +20,7 @@ typedef struct dpt__rows {
   dpt__row_fn *convert[DPT_NDTYPE][DPT_NDTYPE]; /* [to][from] */
   dpt__row_fn *fill[DPT_NDTYPE];                /* r = p */
   /* Results of whole cache lines, on their boundaries, that are written past the cache; the caller
-   * fences. NULL: computing takes longer than memory. */
+   * fences. NULL: integers. */
   dpt__row_fn *past[DPT__NMAP][DPT_NDTYPE];
   void (*copy_past)(void *to, const void *from, size_t bytes);
 } dpt__rows;

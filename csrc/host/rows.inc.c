@@ -1,8 +1,9 @@
 /* rows.inc.c: all rows of one instruction set, and their tables; rows.h has the contract.
  *
  * Invariant: included by rows_base.c and its like with ISA (a word), BYTES (of a vector) and
- * SLEEF(function, type, lanes, accuracy) defined, compiled with that instruction set's flags and
- * with -fwrapv. Everything is static but the table dpt__rows_ISA.
+ * SLEEF(function, type, lanes, accuracy) defined, and with FLOAT_EXP and FLOAT_TANH where it has
+ * functions of its own for them; compiled with that instruction set's flags and with -fwrapv.
+ * Everything is static but the table dpt__rows_ISA.
  */
 #include "host/rows.h"
 #include "base/element.h"
@@ -75,6 +76,13 @@ static void copy_past(void *to, const void *from, size_t n) {
 #define W (BYTES / 4)
 #define SUFFIX f32
 #define CALL(function, accuracy) SLEEF(function, f, F32_LANES, accuracy)
+#ifdef FLOAT_EXP
+#define EXP(x) FLOAT_EXP(x)
+#define TANH(x) FLOAT_TANH(x)
+#else
+#define EXP(x) CALL(exp, u10)(x)
+#define TANH(x) FN(tanh)(x)
+#endif
 #define TRIG_LIMIT 100
 #define EXP_LIMIT 87
 #define LARGE 1e37
@@ -84,6 +92,8 @@ static void copy_past(void *to, const void *from, size_t n) {
 #define W (BYTES / 8)
 #define SUFFIX f64
 #define CALL(function, accuracy) SLEEF(function, d, F64_LANES, accuracy)
+#define EXP(x) CALL(exp, u10)(x)
+#define TANH(x) CALL(tanh, u10)(x)
 #define TRIG_LIMIT 14
 #define EXP_LIMIT 708
 #define LARGE 1e300
@@ -168,12 +178,10 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
     .fill = {ALL(fill)},
     .past =
         {
-#define PAST_plain(name) [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name)},
-#define PAST_divides(name) PAST_plain(name)
-#define PAST_calls(name)
-#define PAST_calls_divides(name)
-#define DPT_REAL(name, known, operands, trait, formula) PAST_##trait(name)
-#define DPT_MAP(name, known, operands, trait, real, integer) PAST_##trait(name)
+#define DPT_REAL(name, known, operands, trait, formula)                                            \
+  [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name)},
+#define DPT_MAP(name, known, operands, trait, real, integer)                                       \
+  [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name)},
 #include "ops/map.def"
         },
     .copy_past = copy_past,

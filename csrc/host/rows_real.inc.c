@@ -1,10 +1,9 @@
 /* rows_real.inc.c: rows of one real type: vectors of W elements, SLEEF for the functions.
  *
- * Invariant: included with T, W, SUFFIX, CALL(function, accuracy), TRIG_LIMIT, EXP_LIMIT, LARGE
- * (these are gone afterwards), NUMBER(x), ROW(name) and FN(name) defined. The last elements of a
- * row go through the same vector code as the others, in a padded vector, so that they get the same
- * bits. No multiplication and addition is fused
- * (-ffp-contract=off).
+ * Invariant: included with T, W, SUFFIX, CALL(function, accuracy), EXP(x), TANH(x), TRIG_LIMIT,
+ * EXP_LIMIT, LARGE (these are gone afterwards), NUMBER(x), ROW(name) and FN(name) defined. The last
+ * elements of a row go through the same vector code as the others, in a padded vector, so that they
+ * get the same bits. No multiplication and addition is fused (-ffp-contract=off).
  */
 #include "host/rows_any.inc.c"
 
@@ -58,21 +57,20 @@ INLINE V FN(log1p)(V x) {
 INLINE V FN(hyperbolic)(V x, V r, int odd) {
   FN(mask) large = FN(abs)(x) > K(EXP_LIMIT);
   if (!FN(any)(large)) return r;
-  V half = CALL(exp, u10)(FN(abs)(x) * K(0.5)), value = half * K(0.5) * half;
+  V half = EXP(FN(abs)(x) * K(0.5)), value = half * K(0.5) * half;
   return FN(select)(large, odd ? FN(select)(x < K(0), -value, value) : value, r);
 }
 
 /* SLEEF's tanh of floats takes four times as long as its exp. Here, to 2 units in the last place: a
  * polynomial for small x (minimax of relative error), else 1 - 2 / (1 + e^2x); -0 and NaN stay. */
 INLINE V FN(tanh)(V x) {
-  if (sizeof(T) == 8) return CALL(tanh, u10)(x);
   FN(mask) sign = (FN(mask))(-(V){0});
   V a = FN(abs)(x), z = a * a, p = VEC(K(-0.00570497429));
   p = p * z + K(0.0206390753);
   p = p * z - K(0.0537397112);
   p = p * z + K(0.133314421);
   p = p * z - K(0.333332819);
-  V small = a + a * (z * p), e = CALL(exp, u10)(a * K(-2));
+  V small = a + a * (z * p), e = EXP(a * K(-2));
   V r = FN(select)(a < K(0.625), small, K(1) - K(2) * e / (K(1) + e));
   return (V)((FN(mask))r | ((FN(mask))x & sign));
 }
@@ -87,7 +85,6 @@ INLINE V FN(fmod)(V x, V y) {
 #define FLOOR(x) CALL(floor, )(x)
 #define CEIL(x) CALL(ceil, )(x)
 #define TRUNC(x) CALL(trunc, )(x)
-#define EXP(x) CALL(exp, u10)(x)
 #define EXPM1(x) CALL(expm1, u10)(x)
 #define LOG(x) CALL(log, u10)(x)
 #define LOG1P(x) FN(log1p)(x)
@@ -96,7 +93,6 @@ INLINE V FN(fmod)(V x, V y) {
 #define ATAN(x) CALL(atan, u10)(x)
 #define SINH(x) FN(hyperbolic)((x), CALL(sinh, u10)(x), 1)
 #define COSH(x) FN(hyperbolic)((x), CALL(cosh, u10)(x), 0)
-#define TANH(x) FN(tanh)(x)
 #define ATAN2(x, y) CALL(atan2, u10)(x, y)
 #define POW(x, y) CALL(pow, u10)(x, y)
 #define SCALE(x, y) CALL(exp2, u10)(y)
@@ -132,20 +128,11 @@ INLINE void FN(loop)(FN(formula) * f, int operands, int past, int64_t n, T *r, c
 #define DPT_REAL(name, known, operands, trait, formula)                                            \
   static V FN(f_##name)(V a, V b, V c, V p, V q) { return VEC(formula); }                          \
   ROW(name) { FN(loop)(FN(f_##name), operands, 0, n, r, a, b, c, p, q); }                          \
-  PAST_##trait(name, operands)
-#define PAST_plain(name, operands)                                                                 \
   ROW(past_##name) { FN(loop)(FN(f_##name), operands, 1, n, r, a, b, c, p, q); }
-#define PAST_divides(name, operands) PAST_plain(name, operands)
-#define PAST_calls(name, operands)
-#define PAST_calls_divides(name, operands)
 #define DPT_MAP(name, known, operands, trait, real, integer)                                       \
   DPT_REAL(name, known, operands, trait, real)
 #include "ops/map.def"
 
-#undef PAST_plain
-#undef PAST_divides
-#undef PAST_calls
-#undef PAST_calls_divides
 #undef V
 #undef INLINE
 #undef K
