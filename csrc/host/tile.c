@@ -10,12 +10,14 @@
 #include "base/element.h"
 #include "base/number.h"
 #include "tensor/tensor.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum {
   BUFFER = 4096,          /* elements of a buffer, and of a tile with a transposed operand */
   TILE = 1024,            /* elements of a tile with other strides */
   PIECE = 256,            /* of them at once: the lines that these use stay in the nearest cache */
+  FAR_PIECE = 96,         /* the same where lines come from memory: so many are asked for ahead */
   CHUNK = 16384,          /* elements of a tile where all operands are dense */
   LINE = 64,              /* bytes of a cache line */
   GROUP = 4,              /* rows of tiles visited together */
@@ -23,7 +25,7 @@ enum {
   LONG = 1024,            /* elements of a row from which writing past the cache pays */
   PARALLEL = 32768,       /* elements from which several threads pay */
   PARALLEL_COSTLY = 8192, /* the same for costly functions */
-  PAST_CACHE = 16 << 20   /* bytes of a result from which it is written past the cache */
+  FAR = 16 << 20          /* bytes of a result's lines from which it is in no cache */
 };
 
 typedef struct layout {
@@ -36,7 +38,9 @@ typedef struct layout {
   int64_t tiles;  /* in all */
   int64_t group;  /* rows of tiles visited together */
   int di, dj;     /* the two dimensions; dj -1: there is only one */
-  int past_cache, strided;
+  int past_cache;
+  int64_t piece; /* elements of strided rows at once, 0: a tile is not of that kind */
+  int far;       /* their lines come from memory */
 } layout;
 
 typedef uint32_t words __attribute__((vector_size(16), aligned(4), may_alias));
@@ -242,6 +246,23 @@ static void tile_compute(const layout *plan, const tile *at) {
                t.stride_i[0]);
 }
 
+/* Bytes from element to element of operand k along the tiles' rows, no more than a line. */
+static int64_t tile_pitch(const layout *plan, int k) {
+  int64_t stride = plan->walk->stride[k][plan->di];
+  return dpt__min(llabs(stride) * (int64_t)dpt__dtype_size(plan->walk->dtype[k]), LINE);
+}
+
+/* Asks for the lines of the n elements behind a piece of a strided row. */
+static void tile_prefetch(const layout *plan, const tile *t, int64_t n) {
+  for (int k = 0; k < plan->walk->noperand; k++) {
+    int64_t stride = t->stride_i[k] * (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
+    const char *from = t->data[k] + t->ni * stride;
+    int64_t step = stride ? LINE / tile_pitch(plan, k) : n;
+    for (int64_t i = 0; i < n; i += step)
+      k ? __builtin_prefetch(from + i * stride, 0) : __builtin_prefetch(from + i * stride, 1);
+  }
+}
+
 static void one_tile(const layout *plan, int64_t number) {
   tile t;
   find_tile(plan, number, &t);
@@ -250,9 +271,10 @@ static void one_tile(const layout *plan, int64_t number) {
     return;
   }
   if (tile_copy_directly(plan, &t)) return;
-  int64_t piece = plan->strided && t.nj == 1 ? PIECE : t.ni;
+  int64_t piece = plan->piece && t.nj == 1 ? plan->piece : t.ni;
   for (int64_t left = t.ni; left; left -= t.ni) {
     t.ni = dpt__min(left, piece);
+    if (plan->far) tile_prefetch(plan, &t, piece);
     tile_compute(plan, &t);
     for (int k = 0; k < plan->walk->noperand; k++)
       t.data[k] += t.ni * t.stride_i[k] * (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
@@ -281,8 +303,8 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
     int64_t size = (int64_t)dpt__dtype_size(walk->dtype[0]);
     plan->bi = dpt__min(plan->si, native ? CHUNK : TILE);
     plan->bj = 1;
-    plan->past_cache = native && walk->noperand > 1 && plan->si >= LONG &&
-                       dpt__walk_count(walk) * size >= PAST_CACHE;
+    plan->past_cache =
+        native && walk->noperand > 1 && plan->si >= LONG && dpt__walk_count(walk) * size >= FAR;
     for (int k = 1; k < walk->noperand; k++)
       if (walk->data[k] == walk->data[0]) plan->past_cache = 0;
   } else if (high) {
@@ -292,7 +314,8 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
   } else {
     plan->bi = dpt__min(plan->si, TILE);
     plan->bj = dpt__min(plan->sj, TILE / plan->bi);
-    plan->strided = 1;
+    plan->far = plan->bj == 1 && dpt__walk_count(walk) * tile_pitch(plan, 0) >= FAR;
+    plan->piece = plan->far ? FAR_PIECE : PIECE;
   }
   plan->ni = (plan->si + plan->bi - 1) / plan->bi;
   plan->nj = (plan->sj + plan->bj - 1) / plan->bj;
