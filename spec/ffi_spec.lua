@@ -113,6 +113,36 @@ describe('Loading dpt', function()
       assert.truthy(text:find('/no/such/libdpt.so', 1, true), text)
    end)
 
+   it("lets libgomp's threads spin shortly, unless the environment says otherwise", function()
+      local code = "require 'dpt' print(os.getenv 'OMP_WAIT_POLICY', os.getenv 'GOMP_SPINCOUNT')"
+      local text = run(code, 'OMP_DISPLAY_ENV=verbose')
+      assert.truthy(text:find("GOMP_SPINCOUNT = '4000'", 1, true), text)
+      assert.truthy(text:find('nil\tnil\n', 1, true), text)
+      text = run(code, 'OMP_DISPLAY_ENV=verbose GOMP_SPINCOUNT=7')
+      assert.truthy(text:find("GOMP_SPINCOUNT = '7'", 1, true), text)
+      assert.truthy(text:find("OMP_WAIT_POLICY = 'PASSIVE'", 1, true), text)
+      assert.truthy(text:find('nil\t7\n', 1, true), text)
+   end)
+
+   it("ends the script's OpenMP threads where a device computes with several", function()
+      local cores = assert(io.popen 'nproc'):read '*n'
+      if cores == 1 then return pending 'there is one core' end
+      local text = run([[
+         require 'dpt'
+         local function threads() return io.popen('ls /proc/$PPID/task | wc -l'):read '*n' end
+         torch.setnumthreads(2)
+         local before = threads()
+         local x = torch.ones(1e6):add(1)
+         local host = threads() - before
+         x:cuda():add(1)
+         cutorch.synchronize()
+         local device = threads() - before
+         x:add(1)
+         print(host, device, threads() - before)
+      ]], 'DPT_DEVICES=host:1')
+      assert.equal(('1\t%d\t%d\n'):format(cores, cores + 1), text)
+   end)
+
    it('works from any directory', function()
       assert.equal('6\n', run("require 'dpt' print(torch.ones(2, 3):sum())", 'cd / &&'))
    end)

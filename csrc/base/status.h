@@ -29,6 +29,7 @@ void dpt__say_no_memory(const char *format, ...) __attribute__((format(printf, 1
 struct dpt__local {
   uint32_t effects;           /* what can't be taken back: work queued or done, numbers drawn */
   int threads;                /* for OpenMP (device/threads.c); 0: not asked for yet */
+  int team;                   /* whether it has libgomp's threads (host/region.c) */
   struct dpt__runner *runner; /* device/shutdown.h */
 };
 extern _Thread_local struct dpt__local dpt__local;

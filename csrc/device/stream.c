@@ -23,7 +23,7 @@ static void *stream_run(void *arg) {
   context.native_stream = stream->native_stream;
   uint64_t random = 0;
   dpt__counter_worker();
-  dpt__gomp_begin(stream->threads);
+  dpt__gomp_use(stream->threads);
   int lost = stream->backend->enter && stream->backend->enter(stream->unit);
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
@@ -68,7 +68,6 @@ static int stream_start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
     return 1;
   }
   pthread_detach(thread);
-  dpt__gomp_wait(stream->threads);
   stream->started = 1;
   return 0;
 }
@@ -95,6 +94,7 @@ static int stream_push(int n, dpt__stream *const *streams, dpt__item head, const
                        size_t size) DPT__UNPROVED {
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX && dpt__item_size(size + DPT__TRACE_BYTES) < 1 << 28);
   size_t tail[DPT__PUSH_MAX];
+  if (streams[0]->threads > 1) dpt__gomp_rest();
   for (int i = 0; i < n; i++) {
     dpt__assert(i == 0 || streams[i]->id > streams[i - 1]->id);
     dpt__lock(&streams[i]->lock);

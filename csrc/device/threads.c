@@ -7,7 +7,6 @@
 #include "device/threads.h"
 
 #include "base/status.h"
-#include "device/counter.h"
 #include "device/fault.h"
 
 #include <errno.h>
@@ -19,6 +18,8 @@
 #include <omp.h>
 #else
 static int omp_get_max_threads(void) { return 1; }
+static int omp_get_initial_device(void) { return 0; }
+#define omp_pause_resource(kind, device)
 static void omp_set_num_threads(int n) {}
 #endif
 
@@ -57,39 +58,16 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
 
 /* ---- libgomp's ---- */
 
-static atomic_flag known = ATOMIC_FLAG_INIT;
-static dpt__counter announced = {.wake_at = UINT64_MAX};
-
-static void *threads_nothing(void *arg) { return arg; }
-
-/* Makes a second, idle thread known to libgomp. It ends the process if that cannot start, so
- * another one is tried before. */
-static void threads_announce(void) {
-  pthread_t thread;
-  if (pthread_create(&thread, NULL, threads_nothing, NULL)) return;
-  pthread_join(thread, NULL);
-  omp_set_num_threads(2);
-#pragma omp parallel
-  __asm__ volatile(""); /* or there would be no region */
-}
-
-void dpt__gomp_begin(int threads) {
-  if (threads == 1 && !atomic_flag_test_and_set(&known)) {
-    if (omp_get_max_threads() > 1) threads_announce();
-    dpt__counter_advance(&announced, 1);
-  }
-  omp_set_num_threads(threads);
-}
-
 int dpt__gomp_use(int threads) {
   int before = omp_get_max_threads();
   if (before != threads) omp_set_num_threads(threads);
   return before;
 }
 
-/* A limit of threads may come next: until the second thread is there. */
-void dpt__gomp_wait(int threads) {
-  if (threads == 1) dpt__counter_wait(&announced, 1);
+void dpt__gomp_rest(void) {
+  if (!dpt__local.team) return;
+  omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+  dpt__local.team = 0;
 }
 
 /* ---- how many ---- */
@@ -102,6 +80,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void threads_after_fork(void) {
   is_child = 1;
   dpt__local.threads = 1;
+  dpt__local.team = 0;
   omp_set_num_threads(1);
 }
 

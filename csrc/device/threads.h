@@ -1,9 +1,7 @@
 /* threads.h: OS threads of dpt's own, and libgomp's threads beside them.
  *
- * Invariant: streams that compute with one thread are known to libgomp by one idle thread that the
- * first of them announces: libgomp's idle threads spin for milliseconds as long as it knows of no
- * more threads than cores, which is right for operations on host tensors alone, but takes the cores
- * from streams.
+ * Invariant: libgomp's threads spin for a short time alone while they wait, since lua/dpt/ffi.lua
+ * asks for that; so idle ones take no core from streams.
  */
 #ifndef DPT_DEVICE_THREADS_H
 #define DPT_DEVICE_THREADS_H
@@ -13,10 +11,9 @@
  * message of a failure ("stream 0 of device 2"). */
 int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what);
 
-/* The calling thread, which is new, will compute with so many threads; who started it waits until
- * what has to be announced is. */
-void dpt__gomp_begin(int threads);
-void dpt__gomp_wait(int threads);
+/* Ends the threads that libgomp keeps for the calling one, which is about to let a stream compute
+ * with several: where libgomp knows of more threads than cores none of them spins for long. */
+void dpt__gomp_rest(void);
 /* The calling thread computes with so many from now on; returns with how many before. */
 int dpt__gomp_use(int threads);
 

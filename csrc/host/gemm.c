@@ -3,7 +3,6 @@
 #include "host/gemm.h"
 #include "base/element.h"
 #include "base/number.h"
-#include "host/team.h"
 #include "ops/blas_library.h"
 
 #include <stdatomic.h>
@@ -150,15 +149,12 @@ static void gemm_split(const dpt__context *context, const product *p) {
   part = (part + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT;
   if (flat) part = dpt__min(part, STRIP);
   int64_t parts = (size + part - 1) / part;
-  dpt__team *team = dpt__team_begin(threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < parts; i++) {
-    dpt__team_here(team);
     int64_t first = i * part, n = dpt__min(part, size - first);
     product q = by_rows ? gemm_cut(p, first, n, 0, p->n) : gemm_cut(p, 0, p->m, first, n);
     (flat ? gemm_turned : gemm_blas)(&q);
   }
-  dpt__team_end(team);
 }
 
 /* y = beta * y + alpha * matrix * x, rows split among the threads. */

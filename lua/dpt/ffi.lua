@@ -39,19 +39,40 @@ local function find(name, files)
    return package.searchpath(name, package.cpath)
 end
 
+ffi.cdef [[
+const char *dpt_cdef(void);
+int setenv(const char *name, const char *value, int overwrite);
+int unsetenv(const char *name);
+]]
+
+-- libgomp reads how its threads wait when it is loaded. By itself they spin for milliseconds, which
+-- takes cores from streams and from a thread that was woken on the core of a spinning one, or hardly
+-- at all where it knows of more threads than cores.
+local function loadWaiting(path)
+   local ours = not os.getenv 'OMP_WAIT_POLICY' and not os.getenv 'GOMP_SPINCOUNT'
+   if ours then
+      ffi.C.setenv('OMP_WAIT_POLICY', 'active', 1)
+      ffi.C.setenv('GOMP_SPINCOUNT', '4000', 1) -- 0.1 ms or so
+   end
+   local ok, library = pcall(ffi.load, path, true)
+   if ours then
+      ffi.C.unsetenv 'OMP_WAIT_POLICY'
+      ffi.C.unsetenv 'GOMP_SPINCOUNT'
+   end
+   return ok, library
+end
+
 local function load()
    local path = find 'libdpt'
-   if path then return ffi.load(path, true) end
-   local ok, library = pcall(ffi.load, 'dpt', true)
+   local ok, library = loadWaiting(path or 'dpt')
    if not ok then
+      if path then error(library, 0) end
       error("dpt: libdpt.so is not beside dpt's Lua files (" .. here
          .. '), in ../../build, on package.cpath or in the system: build it with scripts/build, or'
          .. ' name it in DPT_LIBRARY', 0)
    end
    return library
 end
-
-ffi.cdef 'const char *dpt_cdef(void);'
 
 -- The library that another Lua state of this process has loaded is this state's too.
 local C = pcall(function() return ffi.C.dpt_cdef end) and ffi.C or load()

@@ -8,7 +8,6 @@ package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, peer = require 'frame', require 'peer'
 local dptffi = require 'dpt.ffi'
 local C, ffi = dptffi.C, dptffi.ffi
-ffi.cdef 'int usleep(unsigned microseconds);'
 torch.setdefaulttensortype 'torch.FloatTensor'
 
 -- The processor's seconds of a product of doubles, 768 x 768, by this process's kernels: the best.
@@ -84,7 +83,7 @@ local function compare(s, other)
       for _ = 1, repetitions do c:mm(a, b) end
    end
    local function ours()
-      ffi.C.usleep(20000)
+      C.dpt_sleep(0.02)
       c:mm(a, b)
       return frame.time(repeated)
    end

@@ -4,15 +4,17 @@
 --                                             only rows whose names contain a NAME
 --
 -- Invariant: both sides run in one process each and take their steps in turn; a round's steps take
--- some 30 ms or one step; the medians of the rounds count. Networks run a third time, compiled by
--- torch.compile, but not with --eager, --avx2 (the compiler goes by the machine) or without g++. A
--- row is as wanted by its ratio, or if dpt is at 90 % of the bound (peers/bound.lua). Without names
--- the table becomes its section of docs/performance.md, with the versions and the machine. --setup
--- installs PyTorch into build/peer first; --avx2 lets both sides use no instructions beyond AVX2.
+-- some 30 ms or one step; the medians of the rounds count. A turn begins when the other side's
+-- threads have stopped spinning, and with a step that does not count. Networks run a third time,
+-- compiled by torch.compile, but not with --eager, --avx2 (the compiler goes by the machine) or
+-- without g++. A row is as wanted by its ratio, or if dpt is at 90 % of the bound
+-- (peers/bound.lua). Without names the table becomes its section of docs/performance.md, with the
+-- versions and the machine. --setup installs PyTorch into build/peer first; --avx2 lets both sides
+-- use no instructions beyond AVX2.
 local here = arg[0]:gsub('[^/]*$', '')
 package.path = here .. '?.lua;' .. package.path
 local frame, peer, bound = require 'frame', require 'peer', require 'peers.bound'
-local dpt = require 'dpt'
+local dpt, dptffi = require 'dpt', require 'dpt.ffi'
 
 local ROUNDS, SECONDS = 7, 0.03
 local root = here .. '../../'
@@ -91,7 +93,11 @@ local function measure(row, threads)
       counts[i], times[i] = count(side), {}
    end
    for round = 1, ROUNDS do
-      for i, side in ipairs(sides) do times[i][round] = side(counts[i]) / counts[i] end
+      for i, side in ipairs(sides) do
+         dptffi.C.dpt_sleep(0.02)
+         side(1)
+         times[i][round] = side(counts[i]) / counts[i]
+      end
    end
    ask(('%s %d -'):format(row.name, threads))
    for i, list in ipairs(times) do results[i] = {frame.median(list), spread(list)} end

@@ -24,11 +24,19 @@ function loading.begin(i, make, onDevice, onStream, init)
    if init then init(i) end
 end
 
--- A host tensor in page-locked memory.
+-- Page-locked tensors by type, of this batch and of those before it: when a batch is handed over
+-- they are free for the next.
+local locked, used = {}, {}
+
+-- A host tensor in page-locked memory, until the batch is handed over.
 local function pinned(t)
    local kind = torch.type(t):match '^torch%.(%a+)Tensor$'
    local make = cutorch[('createCudaHost%sTensor'):format(kind)]
-   return make and make(t:size():totable()):copy(t) or t
+   if not make then return t end
+   local list, i = locked[kind] or {}, (used[kind] or 0) + 1
+   locked[kind], used[kind] = list, i
+   list[i] = list[i] or make()
+   return list[i]:resize(t:size()):copy(t)
 end
 
 -- The value with its host tensors on the device.
@@ -57,6 +65,7 @@ function loading.batch(seed, indices)
    if device then
       for i = 1, results.n do results[i] = move(results[i]) end
       cutorch.streamSynchronize(stream)
+      used = {}
    end
    return results
 end
