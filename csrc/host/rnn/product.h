@@ -12,6 +12,9 @@
 
 typedef struct dpt__rnn_product {
   int64_t panel; /* columns of a panel */
+  /* to (columns, rows) = scale * from (rows, columns) turned over */
+  void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, int64_t rows,
+               int64_t columns, double scale);
   /* to: panels of b (k, n), element b[l * b_row + j * b_col]; dpt__rnn_packed elements */
   void (*pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col);
   /* c (rows, n) = a (rows, k) * b, or += with add; rows are c_row and a_row elements apart */

@@ -3,23 +3,62 @@
  * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions, in
  * whatever tile it lies; two vectors are the columns of a panel.
  */
-enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES), FN(LINE) = 64 / sizeof(T) };
+enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES) };
 typedef T FN(V) __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
+
+/* to = scale * from turned over, LANES rows of LANES each. A round moves every element's address,
+ * the bits of its row before those of its lane, round by one bit. */
+static inline __attribute__((always_inline)) void FN(square)(T *to, int64_t to_row, const T *from,
+                                                             int64_t from_row, T scale) {
+  FN(V) v[FN(LANES)], w[FN(LANES)];
+#pragma GCC unroll 16
+  for (int i = 0; i < FN(LANES); i++) v[i] = scale * *(const FN(V) *)(from + i * from_row);
+#pragma GCC unroll 4
+  for (int round = 1; round < FN(LANES); round *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < FN(LANES) / 2; i++) {
+      w[2 * i] = FN(MIX)(v[i], v[i + FN(LANES) / 2], 0);
+      w[2 * i + 1] = FN(MIX)(v[i], v[i + FN(LANES) / 2], FN(LANES) / 2);
+    }
+    memcpy(v, w, sizeof v);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < FN(LANES); i++) *(FN(V) *)(to + i * to_row) = v[i];
+}
+
+static void FN(turn)(void *to_, int64_t to_row, const void *from_, int64_t from_row, int64_t rows,
+                     int64_t columns, double scale) {
+  T *to = to_;
+  const T *from = from_;
+  int64_t whole = columns - columns % FN(LANES), l = 0;
+  for (; l + FN(LANES) <= rows; l += FN(LANES)) {
+    for (int64_t i = 0; i < whole; i += FN(LANES))
+      FN(square)(to + i * to_row + l, to_row, from + l * from_row + i, from_row, (T)scale);
+    for (int64_t i = whole; i < columns; i++)
+      for (int64_t j = l; j < l + FN(LANES); j++)
+        to[i * to_row + j] = (T)scale * from[j * from_row + i];
+  }
+  for (; l < rows; l++)
+    for (int64_t i = 0; i < columns; i++) to[i * to_row + l] = (T)scale * from[l * from_row + i];
+}
 
 static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col) {
   T *panel = to;
   const T *from = b;
-  for (int64_t col = 0; col < n; col += FN(COLS), panel += k * FN(COLS)) {
+  for (int64_t col = 0; col < n; col += FN(COLS), panel += k * FN(COLS), from += FN(COLS) * b_col) {
     int64_t cols = n - col < FN(COLS) ? n - col : FN(COLS);
-    for (int64_t l = 0; l < k && cols == FN(COLS) && b_col == 1; l++)
-      memcpy(panel + l * FN(COLS), from + l * b_row + col, FN(COLS) * sizeof(T));
-    if (cols == FN(COLS) && b_col == 1) continue;
-    for (int64_t at = 0; at < k; at += FN(LINE)) {
-      int64_t end = k - at < FN(LINE) ? k : at + FN(LINE);
-      for (int64_t j = 0; j < FN(COLS); j++)
-        for (int64_t l = at; l < end; l++)
-          panel[l * FN(COLS) + j] = j < cols ? from[l * b_row + (col + j) * b_col] : 0;
-    }
+    if (cols < FN(COLS)) memset(panel, 0, (size_t)(k * FN(COLS)) * sizeof(T));
+    if (b_col != 1)
+      FN(turn)(panel, FN(COLS), from, b_col, cols, k, 1);
+    else if (cols < FN(COLS))
+      for (int64_t l = 0; l < k; l++)
+        for (int64_t j = 0; j < cols; j++) panel[l * FN(COLS) + j] = from[l * b_row + j];
+    else
+      for (int64_t l = 0; l < k; l++) {
+        const FN(V) *v = (const FN(V) *)(from + l * b_row);
+        FN(V) *line = (FN(V) *)(panel + l * FN(COLS));
+        line[0] = v[0], line[1] = v[1];
+      }
   }
 }
 
@@ -29,25 +68,36 @@ static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64
                                                            const T *panel, int64_t k, int64_t cols,
                                                            int add) {
   FN(V) sum[ROWS][2];
-  for (int i = 0; i < rows; i++) sum[i][0] = sum[i][1] = (FN(V)){0};
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++) {
+    sum[i][0] = sum[i][1] = (FN(V)){0};
+    __builtin_prefetch(c + i * c_row);
+    __builtin_prefetch(c + i * c_row + FN(LANES));
+  }
+#pragma GCC unroll 2
   for (int64_t l = 0; l < k; l++) {
     const FN(V) *b = (const FN(V) *)(panel + l * FN(COLS));
     FN(V) b0 = b[0], b1 = b[1];
+#pragma GCC unroll 8
     for (int i = 0; i < rows; i++) {
       T x = a[i * a_row + l];
       sum[i][0] += x * b0;
       sum[i][1] += x * b1;
     }
   }
+  if (cols < FN(COLS)) {
+    for (int i = 0; i < rows; i++)
+      for (int64_t j = 0; j < cols; j++) {
+        T x = ((const T *)sum[i])[j];
+        c[i * c_row + j] = add ? x + c[i * c_row + j] : x;
+      }
+    return;
+  }
+#pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
-    T rest[FN(COLS)] = {0}, *to = cols == FN(COLS) ? c + i * c_row : rest;
-    FN(V) *v = (FN(V) *)to;
-    if (to == rest)
-      for (int64_t j = 0; j < cols; j++) rest[j] = c[i * c_row + j];
+    FN(V) *v = (FN(V) *)(c + i * c_row);
     if (add) sum[i][0] += v[0], sum[i][1] += v[1];
     v[0] = sum[i][0], v[1] = sum[i][1];
-    if (to == rest)
-      for (int64_t j = 0; j < cols; j++) c[i * c_row + j] = rest[j];
   }
 }
 

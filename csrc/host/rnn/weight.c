@@ -8,78 +8,58 @@
 
 enum {
   BLOCK = 512, /* rows at once: what is laid out of them stays in the caches */
-  LINE = 16,   /* columns and rows that are turned over together */
-  STRIP = 128, /* columns that a thread turns over at once */
-  CHUNK = 64   /* rows of a result that a thread takes at once */
+  CHUNK = 64,  /* columns that a thread takes at once */
+  FACTORS = 2
 };
 
 #define DPT_ROWS "host/rnn/weight.inc.c"
 #include "host/each_real.h"
 
-typedef struct sum {
-  const dpt__rnn_plan *p;
-  const dpt__rnn_product *product;
-  void *turned, *panels;
-  const void *by; /* (N, n), rows by_row apart */
-  int64_t by_row, n;
-} sum;
+/* A part of the gradient: columns begin .. end-1 of the gates' gradients, turned over, times rows
+ * of `of` (N, columns). */
+typedef struct factor {
+  int64_t part, begin, end, columns; /* part -1: there is none */
+  const void *of;
+  void *panels;
+} factor;
 
-static void weight_begin(sum *s, const dpt__rnn_pass *pass, const void *by, int64_t by_row,
-                         int64_t n, int64_t most_columns) {
+/* The first k rows of `by` (N, n), columns first .. first+CHUNK-1, into the parts. */
+static void weight_chunk(const dpt__rnn_pass *pass, const void *by, int64_t n, int64_t k,
+                         int64_t first, const factor *factors, void *turned) {
   const dpt__rnn_plan *p = pass->plan;
-  int64_t k = p->N < BLOCK ? p->N : BLOCK;
-  *s = (sum){.p = p, .product = pass->product, .by = by, .by_row = by_row, .n = n};
-  s->turned = dpt__scratch(p->context, (size_t)(n * k) * p->width);
-  s->panels =
-      dpt__scratch(p->context, (size_t)dpt__rnn_packed(s->product, k, most_columns) * p->width);
-}
-
-/* Rows first .. first+k-1 of `by`, turned over and scaled. */
-static void weight_turn(const sum *s, int64_t first, int64_t k) {
-  const dpt__rnn_plan *p = s->p;
-  const void *from = dpt__rnn_at(p, s->by, first * s->by_row);
-  double scale = p->a->scale;
-#pragma omp parallel for num_threads(dpt__threads(p->context, k * s->n)) schedule(static)
-  for (int64_t i = 0; i < s->n; i += STRIP) {
-    int64_t end = i + STRIP < s->n ? i + STRIP : s->n;
-    if (p->a->type == DPT_F32)
-      turn_f32(s->turned, from, s->by_row, k, i, end, (float)scale);
-    else
-      turn_f64(s->turned, from, s->by_row, k, i, end, scale);
+  int64_t columns = CHUNK < n - first ? CHUNK : n - first;
+  pass->product->turn(turned, k, dpt__rnn_at(p, by, first), n, k, columns, p->a->scale);
+  for (const factor *f = factors; f < factors + FACTORS; f++) {
+    int64_t from = f->begin > first ? f->begin : first;
+    int64_t end = f->end < first + columns ? f->end : first + columns;
+    if (f->part >= 0 && from < end)
+      pass->product->run(dpt__rnn_at(p, p->a->gw, f->part + (from - f->begin) * f->columns),
+                         f->columns, dpt__rnn_at(p, turned, (from - first) * k), k, f->panels,
+                         end - from, k, f->columns, 1);
   }
 }
 
-/* A part (rows, columns) of the gradient += columns shift .. shift+rows-1 of what was turned over,
- * times rows of `of` (N, columns). */
-static void weight_add_product(const sum *s, int64_t part, int64_t shift, int64_t rows,
-                               const void *of, int64_t columns, int64_t first, int64_t k) {
-  const dpt__rnn_plan *p = s->p;
-  if (part < 0) return;
-  dpt__rnn_lay_out(p, s->product, s->panels, dpt__rnn_at(p, of, first * columns), k, columns,
-                   columns, 1);
-#pragma omp parallel for num_threads(dpt__threads(p->context, rows *columns)) schedule(static)
-  for (int64_t i = 0; i < rows; i += CHUNK)
-    s->product->run(dpt__rnn_at(p, p->a->gw, part + i * columns), columns,
-                    dpt__rnn_at(p, s->turned, (shift + i) * k), k, s->panels,
-                    CHUNK < rows - i ? CHUNK : rows - i, k, columns, 1);
-}
-
-static void weight_matrices(const dpt__rnn_pass *pass, const void *x) {
+/* by (N, n): the gradients that all factors have. */
+static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n, factor *factors) {
   const dpt__rnn_plan *p = pass->plan;
-  const dpt__rnn_layer *at = &pass->layout;
-  int64_t I = dpt__rnn_input(&p->a->rnn, pass->layer);
-  sum gates, given;
-  weight_begin(&gates, pass, pass->gates, p->row, p->row, I > p->O ? I : p->O);
-  if (pass->given) weight_begin(&given, pass, pass->given, p->O, p->O, p->H);
+  int64_t most = BLOCK < p->N ? BLOCK : p->N, size = CHUNK * most;
+  int threads = dpt__threads(p->context, p->N * n);
+  void *turned = dpt__scratch(p->context, (size_t)(threads * size) * p->width);
+  for (factor *f = factors; f < factors + FACTORS; f++)
+    if (f->part >= 0)
+      f->panels = dpt__scratch(p->context,
+                               (size_t)dpt__rnn_packed(pass->product, most, f->columns) * p->width);
   if (p->context->measures) return;
-  for (int64_t first = 0; first < p->N; first += BLOCK) {
-    int64_t k = BLOCK < p->N - first ? BLOCK : p->N - first;
-    weight_turn(&gates, first, k);
-    weight_add_product(&gates, at->input, 0, p->gates, x, I, first, k);
-    weight_add_product(&gates, at->recurrent, p->shift, p->gates, pass->before, p->O, first, k);
-    if (!pass->given) continue;
-    weight_turn(&given, first, k);
-    weight_add_product(&given, at->projection, 0, p->O, pass->whole, p->H, first, k);
+  for (int64_t row = 0; row < p->N; row += BLOCK) {
+    int64_t k = BLOCK < p->N - row ? BLOCK : p->N - row;
+    for (factor *f = factors; f < factors + FACTORS; f++)
+      if (f->part >= 0)
+        dpt__rnn_lay_out(p, pass->product, f->panels, dpt__rnn_at(p, f->of, row * f->columns), k,
+                         f->columns, f->columns, 1);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t first = 0; first < n; first += CHUNK)
+      weight_chunk(pass, dpt__rnn_at(p, by, row * n), n, k, first, factors,
+                   dpt__rnn_at(p, turned, dpt__thread_number() * size));
   }
 }
 
@@ -113,8 +93,15 @@ static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const
 
 static int weight_direction(const dpt__rnn_plan *p, int layer, int d, const void *x) {
   dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d, NULL, NULL, NULL, NULL);
-  weight_matrices(&pass, x);
-  return weight_biases(p, &pass.layout, pass.gates);
+  const dpt__rnn_layer *at = &pass.layout;
+  factor gates[FACTORS] = {{at->input, 0, p->gates, dpt__rnn_input(&p->a->rnn, layer), x, NULL},
+                           {at->recurrent, p->shift, p->shift + p->gates, p->O, pass.before, NULL}};
+  factor given[FACTORS] = {{at->projection, 0, p->O, p->H, pass.whole, NULL}, {.part = -1}};
+  size_t used = p->context->used;
+  weight_matrices(&pass, pass.gates, p->row, gates);
+  p->context->used = used;
+  if (pass.given) weight_matrices(&pass, pass.given, p->O, given);
+  return weight_biases(p, at, pass.gates);
 }
 
 int dpt__host_rnn_weight(dpt__context *context, const void *args) {
