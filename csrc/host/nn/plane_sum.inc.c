@@ -1,20 +1,21 @@
 /* plane_sum.inc.c: rows of plane_sum.c. */
+#include "host/nn/total.inc.c"
 
-/* Columns first .. first+n-1 of N rows of C elements, added up in double. */
-static void FN(columns)(const T *in, int64_t N, int64_t C, int64_t first, int64_t n, double *sum) {
-  for (int64_t c = 0; c < n; c++) sum[c] = 0;
-  for (int64_t i = 0; i < N; i++) {
-    const T *row = in + i * C + first;
-    for (int64_t c = 0; c < n; c++) sum[c] += row[c];
+/* Columns of rows that are C elements apart, added to what is there. */
+DPT__CLONES
+static void FN(columns)(const T *restrict in, int64_t rows, int64_t C, int64_t n,
+                        double *restrict sum) {
+  int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const T *restrict a = in + i * C, *restrict b = a + C, *restrict c = b + C, *restrict d = c + C;
+    for (int64_t j = 0; j < n; j++) sum[j] = sum[j] + a[j] + b[j] + c[j] + d[j];
   }
+  for (; i < rows; i++)
+    for (int64_t j = 0; j < n; j++) sum[j] += in[i * C + j];
 }
 
-static double FN(plane)(const T *in, int64_t n) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; i++) sum += in[i];
-  return sum;
-}
+DPT__CLONES
+static double FN(plane)(const T *in, int64_t n) { return FN(total)(in, NULL, n); }
 
 static int FN(plane_sum)(dpt__context *context, const struct dpt__plane_sum_args *a) {
   const T *gout = a->gout;
@@ -25,7 +26,7 @@ static int FN(plane_sum)(dpt__context *context, const struct dpt__plane_sum_args
     double sum[BLOCK] = {0};
     int64_t first = b * block, n = block < a->C - first ? block : a->C - first;
     if (a->S == 1)
-      FN(columns)(gout, a->N, a->C, first, n, sum);
+      FN(columns)(gout + first, a->N, a->C, n, sum);
     else
       for (int64_t i = 0; i < a->N; i++) sum[0] += FN(plane)(gout + (i * a->C + b) * a->S, a->S);
     for (int64_t c = 0; c < n; c++) gb[first + c] = (T)(gb[first + c] + a->scale * sum[c]);

@@ -1,6 +1,6 @@
 /* softmax.c: SoftMax and LogSoftMax by vectors of exponentials.
  *
- * Invariant: sums are in double and in the order of classes, a row or position is one thread's; the
+ * Invariant: sums are in double and in one order, a row or position is one thread's; the
  * largest class is taken off first, so nothing overflows.
  */
 #include "host/nn/real.h"

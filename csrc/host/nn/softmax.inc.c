@@ -1,25 +1,20 @@
 /* softmax.inc.c: rows of softmax.c. */
+#include "host/nn/total.inc.c"
 
-static T FN(largest)(const T *in, int64_t n) {
+static inline __attribute__((always_inline)) T FN(largest)(const T *in, int64_t n) {
   T max = in[0];
 #pragma omp simd reduction(max : max)
   for (int64_t i = 1; i < n; i++) max = in[i] > max ? in[i] : max;
   return max;
 }
 
-static double FN(total)(const T *in, int64_t n) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; i++) sum += in[i];
-  return sum;
-}
-
 /* One row of C classes; in may be out. */
-static void FN(row)(int log_, const T *in, T *out, int64_t C, T *exps, dpt__row_fn *exp_) {
+DPT__CLONES
+static void FN(row)(int log_, const T *in, T *out, int64_t C, T *restrict exps, dpt__row_fn *exp_) {
   T max = FN(largest)(in, C);
   for (int64_t c = 0; c < C; c++) exps[c] = in[c] - max;
   exp_(C, exps, exps, NULL, NULL, 0, 0);
-  double sum = FN(total)(exps, C);
+  double sum = FN(total)(exps, NULL, C);
   T shift = (T)(max + log(sum)), factor = (T)(1 / sum);
   if (log_)
     for (int64_t c = 0; c < C; c++) out[c] = in[c] - shift;
@@ -47,17 +42,16 @@ static void FN(positions)(int log_, const T *in, T *out, int64_t C, int64_t S, i
       out[c * S + s] = log_ ? in[c * S + s] - shift[s] : exps[c * BLOCK + s] * shift[s];
 }
 
-static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C, T *exps,
-                             dpt__row_fn *exp_) {
-  double sum = 0;
+DPT__CLONES
+static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C,
+                             T *restrict exps, dpt__row_fn *exp_) {
   if (log_) {
+    T sum = (T)FN(total)(gout, NULL, C);
     exp_(C, exps, out, NULL, NULL, 0, 0);
-    sum = FN(total)(gout, C);
-    for (int64_t c = 0; c < C; c++) gin[c] = gout[c] - exps[c] * (T)sum;
+    for (int64_t c = 0; c < C; c++) gin[c] = gout[c] - exps[c] * sum;
   } else {
-#pragma omp simd reduction(+ : sum)
-    for (int64_t c = 0; c < C; c++) sum += (double)gout[c] * out[c];
-    for (int64_t c = 0; c < C; c++) gin[c] = out[c] * (gout[c] - (T)sum);
+    T sum = (T)FN(total)(gout, out, C);
+    for (int64_t c = 0; c < C; c++) gin[c] = out[c] * (gout[c] - sum);
   }
 }
 

@@ -3,7 +3,7 @@
  * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions, in
  * whatever tile it lies; two vectors are the columns of a panel.
  */
-enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES) };
+enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES), FN(AHEAD) = 32 };
 typedef T FN(V) __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
 /* to = scale * from turned over, LANES rows of LANES each. A round moves every element's address,
@@ -78,6 +78,8 @@ static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64
   for (int64_t l = 0; l < k; l++) {
     const FN(V) *b = (const FN(V) *)(panel + l * FN(COLS));
     FN(V) b0 = b[0], b1 = b[1];
+    __builtin_prefetch(b + FN(AHEAD));
+    __builtin_prefetch(b + FN(AHEAD) + 1);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++) {
       T x = a[i * a_row + l];

@@ -1,0 +1,16 @@
+/* total.inc.c: sums in double, in one order for all instruction sets, side by side as registers
+ * are.
+ */
+enum { FN(SPREAD) = 16 };
+
+/* The sum of in, or of in times by. */
+static inline __attribute__((always_inline)) double FN(total)(const T *in, const T *by, int64_t n) {
+  double sum[FN(SPREAD)] = {0};
+  int64_t i = 0;
+  for (; i + FN(SPREAD) <= n; i += FN(SPREAD))
+    for (int j = 0; j < FN(SPREAD); j++) sum[j] += by ? (double)in[i + j] * by[i + j] : in[i + j];
+  for (int j = 0; i + j < n; j++) sum[j] += by ? (double)in[i + j] * by[i + j] : in[i + j];
+  for (int h = FN(SPREAD) / 2; h; h /= 2)
+    for (int j = 0; j < h; j++) sum[j] += sum[j + h];
+  return sum[0];
+}
