@@ -1,7 +1,7 @@
 /* nll.c: losses that get a class: ClassNLL, MultiMargin, MultiLabelMargin.
  *
- * Invariant: one thread in the order of rows (the work is small), sums in double; a class out of
- * range is an error that names it.
+ * Invariant: one thread in the order of rows (the work is small, but for clearing a gradient), sums
+ * in double; a class out of range is an error that names it.
  */
 #include "host/nn/real.h"
 

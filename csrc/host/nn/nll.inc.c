@@ -16,11 +16,13 @@ static int FN(nll_loss)(const struct dpt__nll_args *a) {
   return 0;
 }
 
-static int FN(nll_gradient)(const struct dpt__nll_args *a) {
+static int FN(nll_gradient)(dpt__context *context, const struct dpt__nll_args *a) {
   const T *weight = a->weight;
   T *gin = a->gin;
   double total = *(const T *)a->total;
-  memset(gin, 0, (size_t)(a->N * a->C * a->S) * sizeof *gin);
+#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
+  for (int64_t n = 0; n < a->N; n++)
+    memset(gin + n * a->C * a->S, 0, (size_t)(a->C * a->S) * sizeof *gin);
   for (int64_t i = 0; i < a->N * a->S; i++) {
     int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
     if (class == a->ignore) continue;
@@ -32,8 +34,7 @@ static int FN(nll_gradient)(const struct dpt__nll_args *a) {
 }
 
 static int FN(nll)(dpt__context *context, const struct dpt__nll_args *a) {
-  (void)context;
-  return a->gin ? FN(nll_gradient)(a) : FN(nll_loss)(a);
+  return a->gin ? FN(nll_gradient)(context, a) : FN(nll_loss)(a);
 }
 
 static int FN(multimargin)(dpt__context *context, const struct dpt__multimargin_args *a) {

@@ -110,8 +110,9 @@ static int FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_s
     (s, g + i * p->row, (T *)s->before + (row + i) * O, c_before,
      lstm ? cells + (row + i) * H : NULL, dm + i * H, dc + i * H, (T *)s->tanhs + first * H);
   }
-  DPT__TRY(dpt__rnn_multiply(s, &s->recurrent, dh, O, g + p->shift, p->row, span.n,
-                             s->cell == DPT_RNN_GRU));
+  if (span.came || s->h0) /* else nobody asks */
+    DPT__TRY(dpt__rnn_multiply(s, &s->recurrent, dh, O, g + p->shift, p->row, span.n,
+                               s->cell == DPT_RNN_GRU));
   FN(finish)(s->h0, dh, O, order, span);
   if (lstm) FN(finish)(s->c0, dc, H, order, span);
   return 0;
