@@ -5,12 +5,7 @@
 DPT__CLONES
 static void FN(columns)(const T *restrict in, int64_t rows, int64_t C, int64_t n,
                         double *restrict sum) {
-  int64_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    const T *restrict a = in + i * C, *restrict b = a + C, *restrict c = b + C, *restrict d = c + C;
-    for (int64_t j = 0; j < n; j++) sum[j] = sum[j] + a[j] + b[j] + c[j] + d[j];
-  }
-  for (; i < rows; i++)
+  for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < n; j++) sum[j] += in[i * C + j];
 }
 

@@ -1,7 +1,7 @@
 /* softmax.inc.c: rows of softmax.c. */
 #include "host/nn/total.inc.c"
 
-static inline __attribute__((always_inline)) T FN(largest)(const T *in, int64_t n) {
+static DPT__INLINE T FN(largest)(const T *in, int64_t n) {
   T max = in[0];
 #pragma omp simd reduction(max : max)
   for (int64_t i = 1; i < n; i++) max = in[i] > max ? in[i] : max;

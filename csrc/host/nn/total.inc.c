@@ -4,7 +4,7 @@
 enum { FN(SPREAD) = 16 };
 
 /* The sum of in, or of in times by. */
-static inline __attribute__((always_inline)) double FN(total)(const T *in, const T *by, int64_t n) {
+static DPT__INLINE double FN(total)(const T *in, const T *by, int64_t n) {
   double sum[FN(SPREAD)] = {0};
   int64_t i = 0;
   for (; i + FN(SPREAD) <= n; i += FN(SPREAD))

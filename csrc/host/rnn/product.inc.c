@@ -30,16 +30,13 @@ static void FN(turn)(void *to_, int64_t to_row, const void *from_, int64_t from_
                      int64_t columns, double scale) {
   T *to = to_;
   const T *from = from_;
-  int64_t whole = columns - columns % FN(LANES), l = 0;
-  for (; l + FN(LANES) <= rows; l += FN(LANES)) {
-    for (int64_t i = 0; i < whole; i += FN(LANES))
+  int64_t down = rows - rows % FN(LANES), along = columns - columns % FN(LANES);
+  for (int64_t l = 0; l < down; l += FN(LANES))
+    for (int64_t i = 0; i < along; i += FN(LANES))
       FN(square)(to + i * to_row + l, to_row, from + l * from_row + i, from_row, (T)scale);
-    for (int64_t i = whole; i < columns; i++)
-      for (int64_t j = l; j < l + FN(LANES); j++)
-        to[i * to_row + j] = (T)scale * from[j * from_row + i];
-  }
-  for (; l < rows; l++)
-    for (int64_t i = 0; i < columns; i++) to[i * to_row + l] = (T)scale * from[l * from_row + i];
+  for (int64_t l = 0; l < rows; l++)
+    for (int64_t i = l < down ? along : 0; i < columns; i++)
+      to[i * to_row + l] = (T)scale * from[l * from_row + i];
 }
 
 static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col) {
@@ -48,17 +45,12 @@ static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_ro
   for (int64_t col = 0; col < n; col += FN(COLS), panel += k * FN(COLS), from += FN(COLS) * b_col) {
     int64_t cols = n - col < FN(COLS) ? n - col : FN(COLS);
     if (cols < FN(COLS)) memset(panel, 0, (size_t)(k * FN(COLS)) * sizeof(T));
-    if (b_col != 1)
-      FN(turn)(panel, FN(COLS), from, b_col, cols, k, 1);
-    else if (cols < FN(COLS))
-      for (int64_t l = 0; l < k; l++)
-        for (int64_t j = 0; j < cols; j++) panel[l * FN(COLS) + j] = from[l * b_row + j];
-    else
-      for (int64_t l = 0; l < k; l++) {
-        const FN(V) *v = (const FN(V) *)(from + l * b_row);
-        FN(V) *line = (FN(V) *)(panel + l * FN(COLS));
-        line[0] = v[0], line[1] = v[1];
-      }
+    if (b_col != 1) FN(turn)(panel, FN(COLS), from, b_col, cols, k, 1);
+    for (int64_t l = 0; l < k && b_col == 1; l++)
+      if (cols == FN(COLS))
+        memcpy(panel + l * FN(COLS), from + l * b_row, FN(COLS) * sizeof(T));
+      else
+        memcpy(panel + l * FN(COLS), from + l * b_row, (size_t)cols * sizeof(T));
   }
 }
 
@@ -87,14 +79,10 @@ static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64
       sum[i][1] += x * b1;
     }
   }
-  if (cols < FN(COLS)) {
-    for (int i = 0; i < rows; i++)
-      for (int64_t j = 0; j < cols; j++) {
-        T x = ((const T *)sum[i])[j];
-        c[i * c_row + j] = add ? x + c[i * c_row + j] : x;
-      }
-    return;
-  }
+  for (int i = 0; i < rows && cols < FN(COLS); i++)
+    for (int64_t j = 0; j < cols; j++)
+      c[i * c_row + j] = (add ? c[i * c_row + j] : 0) + ((const T *)sum[i])[j];
+  if (cols < FN(COLS)) return;
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
     FN(V) *v = (FN(V) *)(c + i * c_row);

@@ -12,13 +12,10 @@ enum {
   FACTORS = 2
 };
 
-#define DPT_ROWS "host/rnn/weight.inc.c"
-#include "host/each_real.h"
-
 /* A part of the gradient: columns begin .. end-1 of the gates' gradients, turned over, times rows
  * of `of` (N, columns). */
 typedef struct factor {
-  int64_t part, begin, end, columns; /* part -1: there is none */
+  int64_t part, begin, end, columns; /* no columns: there is none */
   const void *of;
   void *panels;
 } factor;
@@ -32,7 +29,7 @@ static void weight_chunk(const dpt__rnn_pass *pass, const void *by, int64_t n, i
   for (const factor *f = factors; f < factors + FACTORS; f++) {
     int64_t from = f->begin > first ? f->begin : first;
     int64_t end = f->end < first + columns ? f->end : first + columns;
-    if (f->part >= 0 && from < end)
+    if (f->columns && from < end)
       pass->product->run(dpt__rnn_at(p, p->a->gw, f->part + (from - f->begin) * f->columns),
                          f->columns, dpt__rnn_at(p, turned, (from - first) * k), k, f->panels,
                          end - from, k, f->columns, 1);
@@ -46,16 +43,14 @@ static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n
   int threads = dpt__threads(p->context, p->N * n);
   void *turned = dpt__scratch(p->context, (size_t)(threads * size) * p->width);
   for (factor *f = factors; f < factors + FACTORS; f++)
-    if (f->part >= 0)
-      f->panels = dpt__scratch(p->context,
-                               (size_t)dpt__rnn_packed(pass->product, most, f->columns) * p->width);
+    f->panels = dpt__scratch(p->context,
+                             (size_t)dpt__rnn_packed(pass->product, most, f->columns) * p->width);
   if (p->context->measures) return;
   for (int64_t row = 0; row < p->N; row += BLOCK) {
     int64_t k = BLOCK < p->N - row ? BLOCK : p->N - row;
     for (factor *f = factors; f < factors + FACTORS; f++)
-      if (f->part >= 0)
-        dpt__rnn_lay_out(p, pass->product, f->panels, dpt__rnn_at(p, f->of, row * f->columns), k,
-                         f->columns, f->columns, 1);
+      dpt__rnn_lay_out(p, pass->product, f->panels, dpt__rnn_at(p, f->of, row * f->columns), k,
+                       f->columns, f->columns, 1);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t first = 0; first < n; first += CHUNK)
       weight_chunk(pass, dpt__rnn_at(p, by, row * n), n, k, first, factors,
@@ -65,11 +60,12 @@ static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n
 
 /* Adds n elements to a part of the gradient. */
 static void weight_add(const dpt__rnn_plan *p, int64_t part, const void *from, int64_t n) {
-  if (part < 0) return;
-  if (p->a->type == DPT_F32)
-    add_f32((float *)p->a->gw + part, from, n);
-  else
-    add_f64((double *)p->a->gw + part, from, n);
+  void *to = dpt__rnn_weight(p, p->a->gw, part);
+  for (int64_t i = 0; to && i < n; i++)
+    if (p->a->type == DPT_F32)
+      ((float *)to)[i] += ((const float *)from)[i];
+    else
+      ((double *)to)[i] += ((const double *)from)[i];
 }
 
 static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *gates) {
@@ -78,13 +74,7 @@ static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const
   void *sums = dpt__scratch(p->context, bytes);
   if (p->context->measures) return 0;
   memset(sums, 0, bytes);
-  struct dpt__plane_sum_args planes = {.type = p->a->type,
-                                       .N = p->N,
-                                       .C = p->row,
-                                       .S = 1,
-                                       .scale = p->a->scale,
-                                       .gout = gates,
-                                       .gb = sums};
+  struct dpt__plane_sum_args planes = {p->a->type, p->N, p->row, 1, p->a->scale, gates, sums};
   DPT__TRY(dpt__host_plane_sum(p->context, &planes));
   weight_add(p, at->input_bias, sums, p->gates);
   weight_add(p, at->recurrent_bias, dpt__rnn_at(p, sums, p->shift), p->gates);
@@ -94,9 +84,10 @@ static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const
 static int weight_direction(const dpt__rnn_plan *p, int layer, int d, const void *x) {
   dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d, NULL, NULL, NULL, NULL);
   const dpt__rnn_layer *at = &pass.layout;
-  factor gates[FACTORS] = {{at->input, 0, p->gates, dpt__rnn_input(&p->a->rnn, layer), x, NULL},
+  int64_t I = at->input < 0 ? 0 : dpt__rnn_input(&p->a->rnn, layer);
+  factor gates[FACTORS] = {{at->input, 0, p->gates, I, x, NULL},
                            {at->recurrent, p->shift, p->shift + p->gates, p->O, pass.before, NULL}};
-  factor given[FACTORS] = {{at->projection, 0, p->O, p->H, pass.whole, NULL}, {.part = -1}};
+  factor given[FACTORS] = {{at->projection, 0, p->O, p->H, pass.whole, NULL}, {0}};
   size_t used = p->context->used;
   weight_matrices(&pass, pass.gates, p->row, gates);
   p->context->used = used;
