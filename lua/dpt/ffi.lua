@@ -46,8 +46,8 @@ int unsetenv(const char *name);
 ]]
 
 -- libgomp reads how its threads wait when it is loaded. By itself they spin for milliseconds, which
--- takes cores from streams and from a thread that was woken on the core of a spinning one, or hardly
--- at all where it knows of more threads than cores.
+-- takes cores from streams and from a thread that was woken on a spinning one's core, or hardly at
+-- all where it knows of more threads than cores.
 local function loadWaiting(path)
    local ours = not os.getenv 'OMP_WAIT_POLICY' and not os.getenv 'GOMP_SPINCOUNT'
    if ours then
