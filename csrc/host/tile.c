@@ -14,16 +14,17 @@
 #include <string.h>
 
 enum {
-  BUFFER = 4096,          /* elements of a buffer, and of a tile with a transposed operand */
-  TILE = 1024,            /* elements of a tile with other strides */
-  PIECE = 256,            /* of them at once: the lines that these use stay in the nearest cache */
-  FAR_PIECE = 96,         /* the same where lines come from memory: so many are asked for ahead */
-  CHUNK = 16384,          /* elements of a tile where all operands are dense */
-  LINE = 64,              /* bytes of a cache line */
-  GROUP = 4,              /* rows of tiles visited together */
-  SHORT = 48,             /* rows below this are gathered several at a time */
-  LONG = 1024,            /* elements of a row from which writing past the cache pays */
-  PARALLEL = 32768,       /* elements from which several threads pay */
+  BUFFER = 4096,    /* elements of a buffer, and of a tile with a transposed operand */
+  TILE = 1024,      /* elements of a tile with other strides */
+  PIECE = 256,      /* of them at once: the lines that these use stay in the nearest cache */
+  FAR_PIECE = 64,   /* the same where lines come from memory: so many are asked for at once, */
+  FAR_AHEAD = 192,  /* so many elements ahead */
+  CHUNK = 16384,    /* elements of a tile where all operands are dense */
+  LINE = 64,        /* bytes of a cache line */
+  GROUP = 4,        /* rows of tiles visited together */
+  SHORT = 48,       /* rows below this are gathered several at a time */
+  LONG = 1024,      /* elements of a row from which writing past the cache pays */
+  PARALLEL = 32768, /* elements from which several threads pay */
   PARALLEL_COSTLY = 8192, /* the same for costly functions */
   FAR = 16 << 20          /* bytes of a result's lines from which it is in no cache */
 };
@@ -252,11 +253,11 @@ static int64_t tile_pitch(const layout *plan, int k) {
   return dpt__min(llabs(stride) * (int64_t)dpt__dtype_size(plan->walk->dtype[k]), LINE);
 }
 
-/* Asks for the lines of the n elements behind a piece of a strided row. */
+/* Asks for the lines of n elements of a strided row, ahead of a piece. */
 static void tile_prefetch(const layout *plan, const tile *t, int64_t n) {
   for (int k = 0; k < plan->walk->noperand; k++) {
     int64_t stride = t->stride_i[k] * (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
-    const char *from = t->data[k] + t->ni * stride;
+    const char *from = t->data[k] + FAR_AHEAD * stride;
     int64_t step = stride ? LINE / tile_pitch(plan, k) : n;
     for (int64_t i = 0; i < n; i += step)
       k ? __builtin_prefetch(from + i * stride, 0) : __builtin_prefetch(from + i * stride, 1);
