@@ -18,9 +18,8 @@
 #include <omp.h>
 #else
 static int omp_get_max_threads(void) { return 1; }
-static int omp_get_initial_device(void) { return 0; }
-#define omp_pause_resource(kind, device)
 static void omp_set_num_threads(int n) {}
+#define omp_pause_resource(kind, device)
 #endif
 
 /* ---- starting one ---- */
