@@ -64,6 +64,33 @@ describe('dpt.distributed.loader', function()
       loader:close()
    end)
 
+   it('copies from page-locked memory that each worker keeps', function()
+      if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
+      local loader = distributed.loader(distributed.sampler(40, {batch = 1}), function(indices)
+         local n = 1e5 - indices[1] * 1000
+         return torch.ByteTensor(n):fill(indices[1]), {torch.FloatTensor(1):fill(indices[1])},
+            _G.made
+      end, {threads = 2, init = function()
+         local device = require 'dpt.device'
+         _G.made = 0
+         for _, name in ipairs{'createCudaHostByteTensor', 'createCudaHostFloatTensor'} do
+            local create = device[name]
+            device[name] = function(...)
+               _G.made = _G.made + 1
+               return create(...)
+            end
+         end
+      end})
+      local batches, most = 0, 0
+      for input, other, made in loader:epoch() do
+         batches, most = batches + 1, math.max(most, made)
+         assert.equal(input:min(), other[1][1])
+         assert.equal(input:max(), other[1][1])
+      end
+      assert.same({40, 2}, {batches, most})
+      loader:close()
+   end)
+
    it('goes on in the middle of an epoch, where the batches given out end', function()
       local whole, draws = run(distributed.loader(sampler(), make, {ahead = 3}))
       local loader = distributed.loader(sampler(), make, {ahead = 5})
