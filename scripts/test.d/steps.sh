@@ -27,7 +27,8 @@ steps=(
   'install      test build     an installed tree works from another directory'
   'startup      test build     dpt loads quickly and brings no CUDA library along'
 
-  'tsan         rest setup     C tests of what runs at once under ThreadSanitizer, also with delays'
+  'threads      rest setup     the library and the C tests with ThreadSanitizer'
+  'tsan         rest threads   C tests of what runs at once under ThreadSanitizer, also with delays'
   'thread_safety rest setup    what needs a lock has it: clang proves it from annotations'
   'emulated_others rest build  the Lua specs but those of spec/nn, with CUDA kernels run by the CPU'
   'emulated_nn  rest build     the Lua specs of spec/nn, with CUDA kernels run by the CPU'
@@ -36,7 +37,7 @@ steps=(
   'asan_nn      rest sanitized the Lua specs of spec/nn, under both'
   'ranks_more   rest build     the same on 5 and 8 ranks and on two hosts, with random faults'
   'ranks_asan   rest sanitized dpt.distributed on 1 to 3 ranks under both sanitizers'
-  'ranks_tsan   rest setup     C test of 2 and 3 ranks under ThreadSanitizer, also with delays'
+  'ranks_tsan   rest threads   C test of 2 and 3 ranks under ThreadSanitizer, also with delays'
   'delay        rest sanitized Lua specs of what runs at once, with random delays, under both'
   'fuzz         rest sanitized random calls, layers, bytes, failing allocations, under both'
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
@@ -130,10 +131,11 @@ run_asan_ctest() {
   c_tests build-sanitized
 }
 
+run_threads() { scripts/build build-thread -DDPT_WERROR=ON -DDPT_SANITIZE=thread; }
+
 # Twice: as it is, and with random delays in the streams.
 run_tsan() {
   local pattern='stream|event|alloc|storage|comm|device|worker|trace' status=0
-  scripts/build build-thread -DDPT_WERROR=ON -DDPT_SANITIZE=thread || return 1
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   c_tests build-thread "$pattern" || status=1
   DPT_DELAY=$DPT_SEED c_tests build-thread "$pattern" || status=1
@@ -249,7 +251,6 @@ run_ranks_asan() { sanitized_specs spec/distributed; }
 run_ranks_tsan() {
   local n status=0
   command -v mpirun >/dev/null || { echo 'there is no mpirun: not run'; return 0; }
-  scripts/build build-thread -DDPT_WERROR=ON -DDPT_SANITIZE=thread || return 1
   export TSAN_OPTIONS=halt_on_error=1:exitcode=66:suppressions=$PWD/spec/support/ranks/tsan.txt
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   for n in 2 3; do
