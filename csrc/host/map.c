@@ -31,8 +31,11 @@ int dpt__host_map(dpt__context *context, const void *args) {
     row = rows->compare[a->op][dtype];
     result = DPT_U8;
   }
-  dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, calls, NULL};
-  if (row == rows->map[a->op][dtype]) task.past = rows->past[a->op][dtype];
+  dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, calls, NULL, NULL};
+  if (row == rows->map[a->op][dtype]) {
+    task.past = rows->past[a->op][dtype];
+    task.strided = dpt__rows_strided[a->op][dtype];
+  }
   if (divisor && map_has_zero(&a->walk, divisor))
     return dpt__fail("a divisor is 0, which %s elements can't be divided by",
                      dpt__dtype_name(dtype));
@@ -49,7 +52,7 @@ int dpt__host_fill(dpt__context *context, const void *args) {
     value = (int16_t)dpt__half_from_double(value);
     walk.dtype[0] = dtype = DPT_I16;
   }
-  dpt__task task = {dpt__rows_pick()->fill[dtype], value, 0, {dtype}, 0, NULL};
+  dpt__task task = {dpt__rows_pick()->fill[dtype], value, 0, {dtype}, 0, NULL, NULL};
   dpt__tiles(context, &walk, &task);
   return 0;
 }
@@ -57,7 +60,7 @@ int dpt__host_fill(dpt__context *context, const void *args) {
 int dpt__host_convert(dpt__context *context, const void *args) {
   const struct dpt__convert_args *a = args;
   int to = a->walk.dtype[0], from = a->walk.dtype[1];
-  dpt__task task = {dpt__rows_pick()->convert[to][from], 0, 0, {to, from}, 0, NULL};
+  dpt__task task = {dpt__rows_pick()->convert[to][from], 0, 0, {to, from}, 0, NULL, NULL};
   dpt__tiles(context, &a->walk, &task);
   return 0;
 }

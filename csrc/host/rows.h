@@ -1,4 +1,5 @@
 /* rows.h: kernels for one dense row, in tables by operation and element type.
+ * Rows whose elements stand apart have functions of their own where computing is quick.
  *
  * Invariant: a row function reads n elements of each operand and writes n results, each result a
  * pure function of its element alone: the same bits wherever it stands in a row, however long the
@@ -13,6 +14,10 @@
 typedef void dpt__row_fn(int64_t n, void *r, const void *a, const void *b, const void *c, double p,
                          double q);
 
+/* stride: of r, a, b and c, in elements. */
+typedef void dpt__strided_fn(int64_t n, void *r, const void *a, const void *b, const void *c,
+                             const int64_t *stride, double p, double q);
+
 typedef struct dpt__rows {
   const char *name; /* "avx2" and so on */
   dpt__row_fn *map[DPT__NMAP][DPT_NDTYPE];
@@ -26,6 +31,9 @@ typedef struct dpt__rows {
 } dpt__rows;
 
 extern const dpt__rows dpt__rows_base, dpt__rows_avx2, dpt__rows_avx512;
+
+/* With the bits of `map` in every table. NULL: integers, and what calls functions. */
+extern dpt__strided_fn *const dpt__rows_strided[DPT__NMAP][DPT_NDTYPE];
 
 /* The table for this machine. */
 const dpt__rows *dpt__rows_pick(void);

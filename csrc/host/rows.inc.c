@@ -2,8 +2,8 @@
  *
  * Invariant: included by rows_base.c and its like with ISA (a word), BYTES (of a vector) and
  * SLEEF(function, type, lanes, accuracy) defined, and with FLOAT_EXP and FLOAT_TANH where it has
- * functions of its own for them; compiled with that instruction set's flags and with -fwrapv.
- * Everything is static but the table dpt__rows_ISA.
+ * functions of its own for them, and STRIDED where dpt__rows_strided is to be; compiled with that
+ * instruction set's flags and with -fwrapv. Everything is static but the table dpt__rows_ISA.
  */
 #include "host/rows.h"
 #include "base/element.h"
@@ -23,6 +23,20 @@
 #define ROW(name)                                                                                  \
   static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c,      \
                              double p, double q)
+
+/* By the trait of an operation: rows whose elements stand apart, or nothing. */
+#ifdef STRIDED
+#define STRIDED_plain(name, operands)                                                              \
+  static void FN(row_apart_##name)(int64_t n, void *r, const void *a, const void *b,               \
+                                   const void *c, const int64_t *stride, double p, double q) {     \
+    FN(apart)(FN(f_##name), operands, n, r, a, b, c, stride, p, q);                                \
+  }
+#else
+#define STRIDED_plain(name, operands)
+#endif
+#define STRIDED_divides(name, operands) STRIDED_plain(name, operands)
+#define STRIDED_calls(name, operands)
+#define STRIDED_calls_divides(name, operands)
 
 /* A vector past the cache (ARM64: there is no intrinsic for that). */
 #ifndef __x86_64__
@@ -186,3 +200,13 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
         },
     .copy_past = copy_past,
 };
+
+#ifdef STRIDED
+#undef STRIDED_plain
+#define STRIDED_plain(name, operands) [DPT__MAP_##name] = {DPT__BY_REAL(row_apart_##name)},
+dpt__strided_fn *const dpt__rows_strided[DPT__NMAP][DPT_NDTYPE] = {
+#define DPT_REAL(name, known, operands, trait, formula) STRIDED_##trait(name, operands)
+#define DPT_MAP(name, known, operands, trait, real, integer) STRIDED_##trait(name, operands)
+#include "ops/map.def"
+};
+#endif

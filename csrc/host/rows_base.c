@@ -8,6 +8,7 @@
 #define SLEEF_ISA advsimd
 #endif
 #define BYTES 16
+#define STRIDED
 #define F32_LANES 4
 #define F64_LANES 2
 #define SLEEF(function, type, lanes, accuracy) SLEEF_(function, type, lanes, accuracy, SLEEF_ISA)

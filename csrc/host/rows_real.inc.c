@@ -125,10 +125,42 @@ INLINE void FN(loop)(FN(formula) * f, int operands, int past, int64_t n, T *r, c
   memcpy(r + i, &w, rest);
 }
 
+#ifdef STRIDED
+/* n elements that stand apart, at most W. */
+INLINE V FN(load)(const T *from, int64_t stride, int64_t n) {
+  V v = {0};
+  for (int64_t k = 0; k < n; k++) v[k] = from[k * stride];
+  return v;
+}
+
+INLINE void FN(some)(FN(formula) * f, int operands, int64_t n, T *r, const T *a, const T *b,
+                     const T *c, const int64_t *stride, V p, V q) {
+  V x = FN(load)(a, stride[1], n), y = {0}, z = {0};
+  if (operands > 1) y = FN(load)(b, stride[2], n);
+  if (operands > 2) z = FN(load)(c, stride[3], n);
+  V w = f(x, y, z, p, q);
+  for (int64_t k = 0; k < n; k++) r[k * stride[0]] = w[k];
+}
+
+INLINE void FN(apart)(FN(formula) * f, int operands, int64_t n, T *r, const T *a, const T *b,
+                      const T *c, const int64_t *stride, double p_, double q_) {
+  V p = VEC((T)p_), q = VEC((T)q_);
+  for (; n >= W; n -= W) {
+    FN(some)(f, operands, W, r, a, b, c, stride, p, q);
+    r += W * stride[0];
+    a += W * stride[1];
+    b += W * stride[2];
+    c += W * stride[3];
+  }
+  if (n > 0) FN(some)(f, operands, n, r, a, b, c, stride, p, q);
+}
+#endif
+
 #define DPT_REAL(name, known, operands, trait, formula)                                            \
   static V FN(f_##name)(V a, V b, V c, V p, V q) { return VEC(formula); }                          \
   ROW(name) { FN(loop)(FN(f_##name), operands, 0, n, r, a, b, c, p, q); }                          \
-  ROW(past_##name) { FN(loop)(FN(f_##name), operands, 1, n, r, a, b, c, p, q); }
+  ROW(past_##name) { FN(loop)(FN(f_##name), operands, 1, n, r, a, b, c, p, q); }                   \
+  STRIDED_##trait(name, operands)
 #define DPT_MAP(name, known, operands, trait, real, integer)                                       \
   DPT_REAL(name, known, operands, trait, real)
 #include "ops/map.def"

@@ -10,21 +10,18 @@
 #include "base/element.h"
 #include "base/number.h"
 #include "tensor/tensor.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-  BUFFER = 4096,    /* elements of a buffer, and of a tile with a transposed operand */
-  TILE = 1024,      /* elements of a tile with other strides */
-  PIECE = 256,      /* of them at once: the lines that these use stay in the nearest cache */
-  FAR_PIECE = 64,   /* the same where lines come from memory: so many are asked for at once, */
-  FAR_AHEAD = 192,  /* so many elements ahead */
-  CHUNK = 16384,    /* elements of a tile where all operands are dense */
-  LINE = 64,        /* bytes of a cache line */
-  GROUP = 4,        /* rows of tiles visited together */
-  SHORT = 48,       /* rows below this are gathered several at a time */
-  LONG = 1024,      /* elements of a row from which writing past the cache pays */
-  PARALLEL = 32768, /* elements from which several threads pay */
+  BUFFER = 4096,          /* elements of a buffer, and of a tile with a transposed operand */
+  TILE = 1024,            /* elements of a tile with other strides */
+  PIECE = 256,            /* of them at once: the lines that these use stay in the nearest cache */
+  CHUNK = 16384,          /* elements of a tile where all operands are dense */
+  LINE = 64,              /* bytes of a cache line */
+  GROUP = 4,              /* rows of tiles visited together */
+  SHORT = 48,             /* rows below this are gathered several at a time */
+  LONG = 1024,            /* elements of a row from which writing past the cache pays */
+  PARALLEL = 32768,       /* elements from which several threads pay */
   PARALLEL_COSTLY = 8192, /* the same for costly functions */
   FAR = 16 << 20          /* bytes of a result's lines from which it is in no cache */
 };
@@ -41,7 +38,7 @@ typedef struct layout {
   int di, dj;     /* the two dimensions; dj -1: there is only one */
   int past_cache;
   int64_t piece; /* elements of strided rows at once, 0: a tile is not of that kind */
-  int far;       /* their lines come from memory */
+  int apart;     /* these go through no buffer */
 } layout;
 
 typedef uint32_t words __attribute__((vector_size(16), aligned(4), may_alias));
@@ -97,6 +94,12 @@ static void block_64(uint64_t *to, int64_t to_pitch, const uint64_t *from, int64
 static void tile_gather(size_t size, void *to, int64_t pitch, const void *from, int64_t nj,
                         int64_t ni, int64_t sj, int64_t si) {
   DPT__BY_WIDTH(size, GATHER, to, pitch, from, nj, ni, sj, si);
+}
+
+#define MOVE(width, ...) move_##width(__VA_ARGS__)
+static void tile_move(size_t size, void *to, int64_t to_stride, const void *from, int64_t stride,
+                      int64_t n) {
+  DPT__BY_WIDTH(size, MOVE, to, to_stride, from, stride, n);
 }
 
 #define SCATTER(width, ...) scatter_##width(__VA_ARGS__)
@@ -247,35 +250,32 @@ static void tile_compute(const layout *plan, const tile *at) {
                t.stride_i[0]);
 }
 
-/* Bytes from element to element of operand k along the tiles' rows, no more than a line. */
-static int64_t tile_pitch(const layout *plan, int k) {
-  int64_t stride = plan->walk->stride[k][plan->di];
-  return dpt__min(llabs(stride) * (int64_t)dpt__dtype_size(plan->walk->dtype[k]), LINE);
-}
-
-/* Asks for the lines of n elements of a strided row, ahead of a piece. */
-static void tile_prefetch(const layout *plan, const tile *t, int64_t n) {
-  for (int k = 0; k < plan->walk->noperand; k++) {
-    int64_t stride = t->stride_i[k] * (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
-    const char *from = t->data[k] + FAR_AHEAD * stride;
-    int64_t step = stride ? LINE / tile_pitch(plan, k) : n;
-    for (int64_t i = 0; i < n; i += step)
-      k ? __builtin_prefetch(from + i * stride, 0) : __builtin_prefetch(from + i * stride, 1);
-  }
+/* A row of elements that stand apart, as they are. */
+static void tile_apart(const layout *plan, const tile *t) {
+  const dpt__task *task = plan->task;
+  if (task->strided)
+    task->strided(t->ni, t->data[0], t->data[1], t->data[2], t->data[3], t->stride_i, task->p,
+                  task->q);
+  else
+    tile_move(dpt__dtype_size(plan->walk->dtype[0]), t->data[0], t->stride_i[0], t->data[1],
+              t->stride_i[1], t->ni);
 }
 
 static void one_tile(const layout *plan, int64_t number) {
-  tile t;
+  tile t = {0};
   find_tile(plan, number, &t);
   if (plan->past_cache) {
     tile_row_past_cache(plan, &t);
+    return;
+  }
+  if (plan->apart) {
+    tile_apart(plan, &t);
     return;
   }
   if (tile_copy_directly(plan, &t)) return;
   int64_t piece = plan->piece && t.nj == 1 ? plan->piece : t.ni;
   for (int64_t left = t.ni; left; left -= t.ni) {
     t.ni = dpt__min(left, piece);
-    if (plan->far) tile_prefetch(plan, &t, piece);
     tile_compute(plan, &t);
     for (int k = 0; k < plan->walk->noperand; k++)
       t.data[k] += t.ni * t.stride_i[k] * (int64_t)dpt__dtype_size(plan->walk->dtype[k]);
@@ -313,10 +313,10 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
     plan->bi = dpt__min(plan->si, BUFFER / plan->bj);
     plan->group = GROUP;
   } else {
+    plan->apart = native && plan->si >= SHORT && (task->strided || tile_copies(plan));
     plan->bi = dpt__min(plan->si, TILE);
-    plan->bj = dpt__min(plan->sj, TILE / plan->bi);
-    plan->far = plan->bj == 1 && dpt__walk_count(walk) * tile_pitch(plan, 0) >= FAR;
-    plan->piece = plan->far ? FAR_PIECE : PIECE;
+    plan->bj = plan->apart ? 1 : dpt__min(plan->sj, TILE / plan->bi);
+    plan->piece = PIECE;
   }
   plan->ni = (plan->si + plan->bi - 1) / plan->bi;
   plan->nj = (plan->sj + plan->bj - 1) / plan->bj;

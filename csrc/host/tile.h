@@ -1,9 +1,10 @@
 /* tile.h: runs a dense row function over the operands of a walk.
  *
- * Invariant: row functions only ever see dense runs of elements. Where an operand is not dense, a
- * tile of it is gathered into a buffer first (read along its own smallest stride, so that
- * transposed operands use whole cache lines), and the result scattered afterwards. Elements are
- * converted on the way where the row function wants another type than memory holds.
+ * Invariant: row functions only ever see dense runs of elements. Where an operand is not dense, and
+ * no function of the task takes it as it is, a tile of it is gathered into a buffer first (read
+ * along its own smallest stride, so that transposed operands use whole cache lines), and the result
+ * scattered afterwards. Elements are converted on the way where the row function wants another type
+ * than memory holds.
  */
 #ifndef DPT_HOST_TILE_H
 #define DPT_HOST_TILE_H
@@ -16,6 +17,7 @@ typedef struct dpt__task {
   int32_t dtype[DPT__OPERANDS]; /* what the row function reads and writes */
   int costly;                   /* worth several threads sooner */
   dpt__row_fn *past;            /* row, written past the cache (host/rows.h), or NULL */
+  dpt__strided_fn *strided;     /* row for elements that stand apart, or NULL */
 } dpt__task;
 
 void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__task *task);

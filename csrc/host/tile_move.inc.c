@@ -45,6 +45,11 @@ static void FN(scatter)(T *to, const T *from, int64_t pitch, int64_t nj, int64_t
   }
 }
 
+/* One row, neither side of which is dense. */
+static void FN(move)(T *to, int64_t to_stride, const T *from, int64_t stride, int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * stride];
+}
+
 #undef FN
 #undef T
 #undef SIDE

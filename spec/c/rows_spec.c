@@ -262,6 +262,29 @@ static int same(int dtype, const void *x, const void *y, int64_t n) {
   return 1;
 }
 
+/* Elements that stand apart have the bits of a dense row, and what is between them stays. */
+static void check_apart(int op, int dtype, int64_t n, const char *x, const char *y, const char *z,
+                        const char *want, double p, double q) {
+  static char in[3][40 * MOST], out[40 * MOST];
+  const char *dense[] = {x, y, z};
+  int64_t size = (int64_t)dpt__dtype_size(dtype), stride[DPT__OPERANDS];
+  for (int k = 0; k < DPT__OPERANDS; k++) stride[k] = 1 + (int64_t)draw(&seed, 5);
+  for (int k = 0; k < 3; k++)
+    for (int64_t i = 0; i < n; i++)
+      memcpy(in[k] + i * stride[k + 1] * size, dense[k] + i * size, (size_t)size);
+  memset(out, 0x5a, sizeof out);
+  dpt__rows_strided[op][dtype](n, out, in[0], in[1], in[2], stride, p, q);
+  for (int64_t i = 0; i < n * stride[0]; i++) {
+    const char *at = out + i * size;
+    if (i % stride[0] == 0) {
+      if (!same(dtype, at, want + i / stride[0] * size, 1))
+        fail(op, dtype, i / stride[0], n, "apart it has other bits");
+    } else if (memcmp(at, "ZZZZZZZZ", (size_t)size)) {
+      fail(op, dtype, i / stride[0], n, "wrote between elements that stand apart");
+    }
+  }
+}
+
 static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int shift) {
   size_t size = dpt__dtype_size(dtype);
   char *x = a + (size_t)shift * size, *y = b + (size_t)(3 - shift) * size, *z = c,
@@ -321,6 +344,7 @@ static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int s
     rows->copy_past(lines, out, (size_t)whole);
     if (memcmp(lines, out, (size_t)whole) || lines[whole]) fail(op, dtype, 0, n, "a copy differs");
   }
+  if (dpt__rows_strided[op][dtype]) check_apart(op, dtype, n, x, y, z, out, p, q);
   memcpy(one, out, size);
   char keep[8 * MOST];
   memcpy(keep, out, (size_t)n * size);
