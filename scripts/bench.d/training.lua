@@ -1,7 +1,9 @@
 --- bench training: steps of nn.DistributedDataParallel on two ranks against PyTorch's on gloo
 --
 -- Runs itself as two ranks, of one core each, between two runs of training_peer.py, which has two
--- processes of one thread. DPT_PEER_PYTHON names a Python with PyTorch.
+-- processes of one thread. DPT_PEER_PYTHON names a Python with PyTorch. Before them two ranks
+-- train a network with 34 MB of gradients as it is, and two in nn.DistributedDataParallel: what
+-- memory the second needs beyond parameters, gradients and what the layers keep.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local networks = require 'networks'
@@ -9,6 +11,36 @@ local here = arg[0]:match '^(.*/)' or './'
 -- name, steps in a round, how many times as fast as the peer
 local CASES = {{'tiny MLP', 100, 10}, {'VGG-like', 3, 1.3}, {'LSTM', 3, 1.3}}
 local ROUNDS = 7
+local MOST = 512 -- bytes of a device that the wrapper may need
+
+-- The most bytes of the device in three steps, bytes of gradients, kB that the process has then.
+local function memory(wrapped)
+   local first = require('dpt.distributed').rank() == 0 -- both have what connecting takes
+   torch.setdefaulttensortype 'torch.FloatTensor'
+   local net, input = networks.convolutional(16)
+   net, input = net:cuda(), input:cuda()
+   local gradOutput = net:forward(input):clone():fill(1)
+   if wrapped then net = nn.DistributedDataParallel(net) end
+   local _, gradients = net:getParameters()
+   local function step()
+      net:zeroGradParameters()
+      net:forward(input)
+      net:backward(input, gradOutput)
+      cutorch.synchronize()
+   end
+   for _ = 1, 2 do step() end -- the first knows no order of buckets
+   collectgarbage()
+   collectgarbage()
+   cutorch.resetPeakMemory(1)
+   for _ = 1, 3 do step() end
+   local resident
+   for line in io.lines '/proc/self/status' do
+      resident = resident or line:match '^VmRSS:%s*(%d+)'
+   end
+   if first then
+      print(cutorch.memoryStats(1).peak, gradients:nElement() * gradients:elementSize(), resident)
+   end
+end
 
 local function rank()
    local distributed = require 'dpt.distributed'
@@ -42,10 +74,21 @@ local function gloo()
    return #found == #CASES + 1 and found or nil
 end
 
+local function launch(what)
+   return frame.lines(("DPT_DEVICES=host:1 %s../dpt launch -n 2 %s %s"):format(here, arg[0], what))
+end
+
 local function main()
+   local memories, kept = {{'memory', 'the device, bytes', 'gradients', 'the process, MB'}}, {}
+   for i, what in ipairs{'bare', 'wrapped'} do
+      local line = launch(what)[1] or ''
+      local peak, gradients, most = line:match '(%d+)%s+(%d+)%s+(%d+)'
+      assert(peak, 'the ranks failed')
+      kept[i] = tonumber(peak)
+      memories[i + 1] = {what, peak, gradients, ('%.1f'):format(most / 1024)}
+   end
    local first = gloo()
-   local found = frame.lines(("DPT_DEVICES=host:1 %s../dpt launch -n 2 %s rank"):format(here,
-      arg[0]))
+   local found = launch 'rank'
    local second = first and gloo()
    assert(#found == #CASES, 'the ranks failed')
    frame.head('a step of two ranks of this machine', first and first[1]
@@ -61,8 +104,11 @@ local function main()
       end
    end
    frame.rows(rows)
+   frame.rows(memories)
    if #results == 0 then results[1] = {'no peer', '-', 'PyTorch', false} end
+   local more = kept[2] - kept[1]
+   results[#results + 1] = {'memory beyond the bare network', more .. ' bytes', MOST, more <= MOST}
    frame.finish(results)
 end
 
-if arg[1] then rank() else main() end
+if arg[1] == 'rank' then rank() elseif arg[1] then memory(arg[1] == 'wrapped') else main() end

@@ -1,0 +1,82 @@
+--- bench loader: how much of the time of making batches distributed.loader hides behind the steps
+--
+-- Epochs of the same training three ways, in turn: the batch is on the device already, it comes
+-- from a loader of two threads, the script's own thread makes it before the step. A batch is made
+-- as scripts for pictures do: rows of a data set of bytes, a random crop, half of them mirrored,
+-- normalised floats. The first batch of an epoch, for which a loader's caller waits, counts, too.
+--
+-- Invariant: the device, the script and each thread of the loader compute with one thread, so that
+-- two cores have one for the step and one for batches; a step ends when the device has ended it.
+package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
+local frame, hidden, networks = require 'frame', require 'hidden', require 'networks'
+local dpt = require 'dpt'
+local distributed = require 'dpt.distributed'
+
+-- As many host devices as cores: device 1 computes with one thread.
+dpt.setDevices('host:' .. math.max(2, require('dpt.ffi').C.dpt_cores()))
+torch.setdefaulttensortype 'torch.FloatTensor'
+torch.setnumthreads(1)
+torch.manualSeed(1)
+local N, BATCH, SIZE, CROP, THREADS, ROUNDS = 640, 16, 256, 224, 2, 7
+
+local images, classes = torch.ByteTensor(N, 3, SIZE, SIZE):random(0, 255),
+   torch.ByteTensor(N):random(1, 10)
+local mirrored = torch.range(CROP, 1, -1):long()
+
+local function make(rows)
+   local whole = images:index(1, rows)
+   local input = torch.FloatTensor(rows:nElement(), 3, CROP, CROP)
+   for i = 1, rows:nElement() do
+      local y, x = torch.random(SIZE - CROP + 1), torch.random(SIZE - CROP + 1)
+      local crop = whole[i]:narrow(2, y, CROP):narrow(3, x, CROP)
+      input[i]:copy(torch.random(2) == 1 and crop:index(3, mirrored) or crop)
+   end
+   for plane, mean in ipairs{125, 123, 114} do input:select(2, plane):add(-mean):div(63) end
+   return input, classes:index(1, rows):float()
+end
+
+-- Patches of 7 x 7 become the points that the network takes.
+local net = nn.Sequential():add(nn.SpatialConvolution(3, 3, 7, 7, 7, 7))
+net:add(networks['VGG-like']()):cuda()
+local criterion = nn.ClassNLLCriterion():cuda()
+local params, grads = net:getParameters()
+local state = {learningRate = 0.01}
+
+local function step(input, target)
+   optim.sgd(function()
+      net:zeroGradParameters()
+      local loss = criterion:forward(net:forward(input), target)
+      net:backward(input, criterion:backward(net.output, target))
+      return loss, grads
+   end, params, state)
+   cutorch.synchronizeAll()
+end
+
+local function sampler() return distributed.sampler(N, {batch = BATCH, seed = 1}) end
+local rows, loader = sampler(), distributed.loader(sampler(), make, {threads = THREADS})
+local input, target = make(torch.range(1, BATCH):long())
+input, target = input:cuda(), target:cuda()
+
+local ready, beside, before = frame.alternate(ROUNDS, function()
+   for _ = 1, N / BATCH do step(input, target) end
+end, function()
+   for x, y in loader:epoch() do step(x, y) end
+end, function()
+   for indices in rows:epoch() do
+      local x, y = make(indices)
+      step(x:cuda(), y:cuda())
+   end
+end)
+loader:close()
+
+local share = hidden.share(ready, beside, before)
+frame.head(('an epoch of %d steps of a VGG-like net, batch %d, one thread; median of %d rounds')
+   :format(N / BATCH, BATCH, ROUNDS))
+local function row(name, seconds)
+   local each = BATCH / N * 1e3
+   return {name, ('%.2f'):format(seconds * each), ('%.2f'):format((seconds - ready) * each)}
+end
+frame.rows{{'the batch', 'ms a step', 'ms of it exposed'}, row('is there', ready),
+   row(('comes from %d threads'):format(THREADS), beside), row('is made before the step', before)}
+frame.finish{{'loader', ('%.3f of the time of batches hidden'):format(share), 'at least 0.95',
+   share >= 0.95}}
