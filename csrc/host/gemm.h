@@ -9,8 +9,11 @@
 #include "host/kernels.h"
 #include "ops/blas.h"
 
-/* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads; this one is for
- * integers. */
+/* dpt__host_gemm (args: a dpt__gemm_args) uses up to context->threads threads. This one needs no
+ * temporary memory for operands that BLAS takes as they are, so that threads of a kernel can each
+ * have one under way. */
+int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g);
+/* For integers. */
 int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g);
 /* One product of floats or doubles with a fixed order of sums; k > 0. */
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);

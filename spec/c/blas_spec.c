@@ -187,6 +187,7 @@ int main(void) {
       for (int form = 0; form < 4; form++) {
         dense(dtype, 3, 1700, 333, beta, form & 1, form >> 1);
         dense(dtype, 130, 170, 99, beta, form & 1, form >> 1);
+        dense(dtype, 18, 512, 131, beta, form & 1, form >> 1); /* rows 2 KiB apart */
       }
     }
   overlapping();

@@ -39,7 +39,7 @@ static int FN(image)(dpt__context *context, const struct dpt__convolution_args *
       for (int64_t o = 0; o < O && bias; o++)
         for (int64_t s = 0; s < S; s++) gout[o * S + s] = bias[g * O + o];
     dpt__gemm_args gemm = dpt__convolution_product(a, 0, bias ? 1 : 0, col, gout, weight);
-    DPT__TRY(dpt__host_gemm(context, &gemm));
+    DPT__TRY(dpt__host_gemm_within(context, &gemm));
     if (a->pass == DPT__PASS_DATA) FN(columns)(a, gin, col, 1);
   }
   return 0;

@@ -79,7 +79,7 @@ int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c,
                          .c = c,
                          .c_row = c_row,
                          .c_col = 1};
-  return dpt__host_gemm(s->plan->context, &gemm);
+  return dpt__host_gemm_within(s->plan->context, &gemm);
 }
 
 int dpt__rnn_multiply_all(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
