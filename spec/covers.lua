@@ -21,6 +21,7 @@ return {
       ['device/init'] = 'generators streams',
       ['distributed/bits'] = 'init',
       ['distributed/faults'] = 'init',
+      ['distributed/host_normalization'] = 'init',
       ['distributed/loader'] = 'loading',
       ['distributed/profile'] = 'init',
       ['distributed/resume'] = 'init',

@@ -1,9 +1,10 @@
 --- dpt.nn.SyncBatchNormalization.exchange: statistics and their gradients over replicas and ranks.
 --
--- Invariant: parts are put together in the order of ranks and devices, each element in one sum
--- (dpt.comm.reduceInto); so the bits do not depend on how devices lie in processes. A part without
--- rows counts for nothing. One collective for a call, if there are several ranks: all have as many
--- devices, or nn.DistributedDataParallel has found the most that one has.
+-- Invariant: parts are put together where they lie, in host memory or on a device, in the order of
+-- ranks and devices, each element in one sum that is rounded once; so the bits do not depend on how
+-- devices lie in processes. A part without rows counts for nothing. One collective for a call, if
+-- there are several ranks: all have as many devices, or nn.DistributedDataParallel has found the
+-- most that one has.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -25,8 +26,13 @@ local function gather(values, devices)
    return all
 end
 
--- The sum of rows.
+-- The sum of rows, in their order.
 local function sumOf(rows)
+   if comm.device(rows) == 0 then
+      local sum = rows[1]:double():clone()
+      for i = 2, rows:size(1) do sum:add(rows[i]:double()) end
+      return sum:type(rows:type())
+   end
    local sum, rest = rows[1]:clone(), {}
    for i = 2, rows:size(1) do rest[i - 1] = rows[i] end
    if #rest > 0 then comm.reduceInto({sum}, rest) end
@@ -54,7 +60,8 @@ end
 -- From each part's count, means and sums of squared differences those of all.
 local function statistics(values, devices)
    local parts = gather(values, devices)
-   local all = parts:type(parts.getDevice and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor')
+   local onDevice = comm.device(parts) > 0
+   local all = parts:type(onDevice and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor')
    local n = (all:size(2) - 1) / 2
    local counts = all:narrow(2, 1, 1):contiguous()
    local total = sumOf(counts)
