@@ -819,6 +819,10 @@ int dpt_peer_kernels_get(void);
 /* OpenMP threads of operations on host tensors, on this thread. */
 int dpt_threads_set(int n);
 int dpt_threads_get(void);
+/* The calling thread computes in the background from now on: another that wakes gets its core at
+ * once, and gives it back when both had the same share (SCHED_BATCH, and a long slice where the
+ * kernel has that: Linux 6.12). What the system does not know is left out. */
+void dpt_thread_batch(void);
 
 /* Ctrl-C ends the process from now on also in compiled Lua, in a wait and in a kernel, with the
  * terminal as it is now. A handler of the script's own is left alone. */

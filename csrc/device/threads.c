@@ -4,16 +4,21 @@
  * Invariant: a child of fork computes with one thread, since gomp's team of its parent is not there
  * and a second thread would be waited for in vain.
  */
+#define _GNU_SOURCE
 #include "device/threads.h"
 
 #include "base/status.h"
 #include "device/fault.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #else
@@ -53,6 +58,26 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
   char limit[160];
   threads_name_limit(limit, sizeof limit);
   return dpt__fail("%s: its thread can not start: %s; %s", what, strerror(code), limit);
+}
+
+/* sched_setattr's argument, which glibc 2.36 has not. */
+typedef struct attributes {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period; /* ns; runtime: the slice */
+} attributes;
+
+void dpt_thread_batch(void) {
+#if defined(SYS_sched_setattr) && defined(SCHED_BATCH)
+  errno = 0;
+  attributes a = {.size = sizeof a,
+                  .policy = SCHED_BATCH,
+                  .nice = getpriority(PRIO_PROCESS, 0),
+                  .runtime = 100000000};
+  if (!errno) syscall(SYS_sched_setattr, 0, &a, 0);
+#endif
 }
 
 /* ---- libgomp's ---- */

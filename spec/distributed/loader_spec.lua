@@ -64,15 +64,23 @@ describe('dpt.distributed.loader', function()
       loader:close()
    end)
 
-   it('copies from page-locked memory that each worker keeps', function()
+   it('copies from page-locked memory that each worker keeps, to a device apart', function()
       if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
       local loader = distributed.loader(distributed.sampler(40, {batch = 1}), function(indices)
          local n = 1e5 - indices[1] * 1000
+         require('dpt.device').setStream(0) -- copies go by the loader's own nevertheless
          return torch.ByteTensor(n):fill(indices[1]), {torch.FloatTensor(1):fill(indices[1])},
-            _G.made
+            _G.made, _G.streams
       end, {threads = 2, init = function()
          local device = require 'dpt.device'
-         _G.made = 0
+         _G.made, _G.streams = 0, {}
+         device.getDeviceProperties = function() return {integrated = 0} end
+         local own, class = device.getStream(), torch.getmetatable 'torch.CudaByteTensor'
+         local copy = class.copyAsync
+         class.copyAsync = function(...)
+            _G.streams[device.getStream() == own] = true
+            return copy(...)
+         end
          for _, name in ipairs{'createCudaHostByteTensor', 'createCudaHostFloatTensor'} do
             local create = device[name]
             device[name] = function(...)
@@ -81,13 +89,39 @@ describe('dpt.distributed.loader', function()
             end
          end
       end})
-      local batches, most = 0, 0
-      for input, other, made in loader:epoch() do
+      local batches, most, streams = 0, 0, {}
+      for input, other, made, used in loader:epoch() do
          batches, most = batches + 1, math.max(most, made)
+         for own in pairs(used) do streams[own] = true end
          assert.equal(input:min(), other[1][1])
          assert.equal(input:max(), other[1][1])
       end
-      assert.same({40, 2}, {batches, most})
+      assert.same({40, 2, {[true] = true}}, {batches, most, streams})
+      loader:close()
+   end)
+
+   it('makes no page-locked copy for a device in the memory of the host', function()
+      if cutorch.getDeviceCount() == 0 or cutorch.getDeviceProperties(1).integrated == 0 then
+         return pending 'there is no such device'
+      end
+      local loader = distributed.loader(distributed.sampler(4, {batch = 1}), function(indices)
+         return torch.FloatTensor(3):fill(indices[1])
+      end, {threads = 1, init = function()
+         require('dpt.device').createCudaHostFloatTensor = function() error 'a copy' end
+      end})
+      local sum = 0
+      for input in loader:epoch() do sum = sum + input:sum() end
+      assert.equal(30, sum)
+      loader:close()
+   end)
+
+   it('makes batches in the background: who trains gets a core at once', function()
+      local loader = distributed.loader(distributed.sampler(1), function()
+         local ffi = require 'ffi'
+         ffi.cdef 'int sched_getscheduler(int);'
+         return ffi.C.sched_getscheduler(0)
+      end, {threads = 1, device = 0})
+      assert.equal(3, (loader:next())) -- SCHED_BATCH
       loader:close()
    end)
 

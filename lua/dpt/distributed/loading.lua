@@ -1,21 +1,26 @@
 --- dpt.distributed.loading: the end of dpt.distributed.loader in a worker's Lua state.
 --
 -- Invariant: what a batch draws goes by its place in the data set's order alone, not by the worker
--- that makes it. Tensors that are handed over are on the device already: they go there from
--- page-locked memory, on a stream of the loader's own, and only this thread waits for that.
+-- that makes it. Tensors that are handed over are on the device already: they go there on a stream
+-- of the loader's own, from page-locked memory if the device has another memory than the host, and
+-- only this thread waits for that. A worker lets the threads that train have a core at once
+-- (dpt_thread_batch).
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local C, type = dptffi.C, dptffi.type
 
 local loading = {}
 
 local load, device, stream -- what makes batches, and where they go; device nil: host memory
+local apart -- the device does not share the host's memory; nil: not asked yet
 
 --- @param make the function of a script
 -- @param onDevice, onStream where results go, or nil
 -- @param init of the script, or nil: called with the worker's number
 function loading.begin(i, make, onDevice, onStream, init)
+   C.dpt_thread_batch()
    load, device, stream = make, onDevice, onStream
    if device then
       cutorch.setDevice(device)
@@ -24,12 +29,14 @@ function loading.begin(i, make, onDevice, onStream, init)
    if init then init(i) end
 end
 
--- Page-locked tensors by type, of this batch and of those before it: when a batch is handed over
--- they are free for the next.
+-- Page-locked tensors by type, of this batch and of those before it: when the stream has come to
+-- the end of a batch they are free for the next.
 local locked, used = {}, {}
 
--- A host tensor in page-locked memory, until the batch is handed over.
+-- A host tensor where the device can copy from, until the batch is handed over.
 local function pinned(t)
+   if apart == nil then apart = cutorch.getDeviceProperties(device).integrated == 0 end
+   if not apart then return t end
    local kind = torch.type(t):match '^torch%.(%a+)Tensor$'
    local make = cutorch[('createCudaHost%sTensor'):format(kind)]
    if not make then return t end
@@ -63,9 +70,12 @@ function loading.batch(seed, indices)
    local results = {load(indices)}
    results.n = table.maxn(results)
    if device then
+      cutorch.setDevice(device) -- the script may have chosen others
+      cutorch.setStream(stream)
+      cutorch.streamSynchronize(stream) -- copies of a batch that failed
+      used = {}
       for i = 1, results.n do results[i] = move(results[i]) end
       cutorch.streamSynchronize(stream)
-      used = {}
    end
    return results
 end
