@@ -19,7 +19,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #include <sched.h>
-#include <string.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 enum { MOST = 64 };
@@ -29,8 +29,8 @@ typedef struct region {
   void (*body)(void *);
   void *data;
   struct {
-    pid_t id; /* 0: not known */
-    int cpu;  /* where it was in the last region */
+    pid_t id;
+    int cpu; /* where it was in the last region; -1: not known */
     int is_moved;
     cpu_set_t allowed; /* where it might run before */
   } of[MOST];
@@ -38,40 +38,53 @@ typedef struct region {
 
 static _Thread_local region own;
 
-/* Lets thread i run on the processors in `free` alone. */
-static void region_move(int i, const cpu_set_t *free) {
+/* Lets thread i run on no processor of `taken`. */
+static void region_move(int i, const cpu_set_t *taken) {
   pid_t id = own.of[i].id;
   cpu_set_t *allowed = &own.of[i].allowed, set;
   if (sched_getaffinity(id, sizeof *allowed, allowed)) return;
-  CPU_AND(&set, allowed, free);
+  CPU_AND(&set, allowed, taken);
+  CPU_XOR(&set, allowed, &set);
   if (CPU_COUNT(&set) && !sched_setaffinity(id, sizeof set, &set))
     own.moved = own.of[i].is_moved = 1;
+}
+
+static int region_processors(void) {
+  static atomic_int known;
+  int n = atomic_load_explicit(&known, memory_order_relaxed);
+  if (n) return n;
+  n = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  atomic_store_explicit(&known, n, memory_order_relaxed);
+  return n;
 }
 
 static void region_begin(int n) {
   if (n > MOST) n = MOST;
   if (!dpt__local.team) own.n = 0; /* libgomp starts others */
   dpt__local.team = 1;
-  for (int i = own.n; i < n; i++) own.of[i].id = 0; /* a smaller region has ended them */
+  for (int i = own.n; i < n; i++) own.of[i].cpu = -1; /* a smaller region has ended them */
   own.n = n;
   own.of[0].cpu = sched_getcpu();
-  for (int i = 1; i < n; i++)
-    for (int j = 0; j < i; j++)
-      if (own.of[i].id && own.of[i].cpu == own.of[j].cpu) {
-        cpu_set_t free;
-        memset(&free, 0xff, sizeof free);
-        for (int k = 0; k < n; k++)
-          if ((k == 0 || own.of[k].id) && own.of[k].cpu >= 0) CPU_CLR(own.of[k].cpu, &free);
-        region_move(i, &free);
-        break;
-      }
+  cpu_set_t taken;
+  CPU_ZERO(&taken);
+  int known = 0, shared[MOST], clashes = 0;
+  for (int i = 0; i < n; i++) {
+    int cpu = own.of[i].cpu;
+    if (cpu < 0 || cpu >= CPU_SETSIZE) continue;
+    if (CPU_ISSET(cpu, &taken)) shared[clashes++] = i;
+    CPU_SET(cpu, &taken);
+    known++;
+  }
+  if (!clashes || known - clashes >= region_processors()) return;
+  for (int i = 0; i < clashes; i++) region_move(shared[i], &taken);
 }
 
 static void region_run(void *data) {
   region *at = data;
   int i = omp_get_thread_num();
   if (i > 0 && i < at->n) {
-    if (!at->of[i].id) at->of[i].id = gettid();
+    static _Thread_local pid_t id;
+    at->of[i].id = id ? id : (id = gettid()); /* what another user of libgomp ended is known, too */
     at->of[i].cpu = sched_getcpu();
   }
   at->body(at->data);

@@ -1,7 +1,14 @@
 /* plane_sum.c: gradients of biases: sums over images and positions, in double, in a fixed order. */
+#include "base/number.h"
 #include "host/nn/real.h"
 
-enum { BLOCK = 256 }; /* columns that one thread adds up at a time */
+/* Columns that one thread adds up at a time: at most BLOCK, a multiple of UNIT. */
+enum { BLOCK = 256, UNIT = 16 };
+
+static int64_t plane_sum_block(int64_t columns, int threads) {
+  int64_t part = (columns + threads - 1) / threads;
+  return dpt__min(BLOCK, (part + UNIT - 1) / UNIT * UNIT);
+}
 
 #define DPT_ROWS "host/nn/plane_sum.inc.c"
 #include "host/each_real.h"

@@ -15,8 +15,10 @@ static double FN(plane)(const T *in, int64_t n) { return FN(total)(in, NULL, n);
 static int FN(plane_sum)(dpt__context *context, const struct dpt__plane_sum_args *a) {
   const T *gout = a->gout;
   T *gb = a->gb;
-  int64_t block = a->S == 1 ? BLOCK : 1, blocks = (a->C + block - 1) / block;
-#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
+  int threads = dpt__threads(context, a->N * a->C * a->S);
+  int64_t block = a->S == 1 ? plane_sum_block(a->C, threads) : 1;
+  int64_t blocks = (a->C + block - 1) / block;
+#pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t b = 0; b < blocks; b++) {
     double sum[BLOCK] = {0};
     int64_t first = b * block, n = block < a->C - first ? block : a->C - first;

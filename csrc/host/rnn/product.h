@@ -15,7 +15,8 @@ typedef struct dpt__rnn_product {
   /* to (columns, rows) = scale * from (rows, columns) turned over */
   void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, int64_t rows,
                int64_t columns, double scale);
-  /* to: panels of b (k, n), element b[l * b_row + j * b_col]; dpt__rnn_packed elements */
+  /* to: panels of b (k, n), element b[l * b_row + j * b_col], where one of the two is 1;
+   * dpt__rnn_packed elements */
   void (*pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col);
   /* c (rows, n) = a (rows, k) * b, or += with add; rows are c_row and a_row elements apart */
   void (*run)(void *c, int64_t c_row, const void *a, int64_t a_row, const void *packed,
