@@ -39,6 +39,12 @@ describe('dpt.clone', function()
       assert.is_true(u[1] == u[2] and u[3]:storage() == u[1])
       assert.is_false(u[1] == s)
       assert.equal(0, u[4]:dim())
+      for _, empty in ipairs{torch.Tensor(0, 10), torch.Tensor(2, 0, 3):transpose(1, 3),
+         torch.CudaTensor(4, 0), torch.Tensor(8):resize(0, 7)} do
+         local copy = clone{empty}[1]
+         assert.same(empty:size():totable(), copy:size():totable())
+         assert.same(empty:stride():totable(), copy:stride():totable())
+      end
       for _, name in ipairs{'Byte', 'Half', 'Long', 'Double', 'Cuda', 'CudaLong'} do
          local x = torch[name .. 'Tensor'](3):fill(2)
          local y = clone(x)

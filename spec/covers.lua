@@ -20,6 +20,7 @@ return {
       ['compat'] = 'init',
       ['device/init'] = 'generators streams',
       ['distributed/bits'] = 'init',
+      ['distributed/empty_parts'] = 'init',
       ['distributed/faults'] = 'init',
       ['distributed/host_normalization'] = 'init',
       ['distributed/loader'] = 'loading',

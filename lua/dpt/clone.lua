@@ -31,11 +31,10 @@ end
 
 local function copyTensor(t, seen)
    local copy = core.tensor(t.kind_)
-   if t.storage_ ~= nil then
-      local storage = copyStorage(core.storageOf(t), seen)
-      lib.set_storage(copy, storage.ptr_, t.offset_, t.ndim_, t.size_, t.stride_)
-      core.hold(storage, t)
-   end
+   local storage = core.storageOf(t) -- none: sizes alone
+   storage = storage and copyStorage(storage, seen)
+   lib.set_storage(copy, storage and storage.ptr_, t.offset_, t.ndim_, t.size_, t.stride_)
+   core.hold(storage, t)
    return copy
 end
 

@@ -23,6 +23,29 @@ describe('Tensors in files', function()
       end)
    end
 
+   it('keep their sizes without elements, with a storage and without', function()
+      local path = os.tmpname()
+      for _, mode in ipairs{'binary', 'ascii', 'b32', 'b64'} do
+         for _, name in ipairs(TYPES) do
+            local new = torch[name .. 'Tensor']
+            for _, x in ipairs{new(0, 10), new(2, 0, 3):transpose(1, 3), new(5):zero():resize(0, 7),
+               new(3, 4):zero():narrow(2, 2, 2):resize(2, 0), new()} do
+               torch.save(path, x, mode)
+               for _, y in ipairs{trip({x}, mode)[1], torch.load(path, mode)} do
+                  assert.equal(x:type(), y:type())
+                  assert.same(x:size():totable(), y:size():totable())
+                  assert.same(x:stride():totable(), y:stride():totable())
+                  assert.equal(x:storage() == nil, y:storage() == nil)
+               end
+            end
+         end
+      end
+      os.remove(path)
+      -- Torch7's fields: sizes, strides, offset, no storage
+      assert.equal('4\n1\n3\nV 1\n17\ntorch.FloatTensor\n2\n0 3\n3 1\n1\n0\n',
+         torch.serialize(torch.FloatTensor(0, 3), 'ascii'))
+   end)
+
    it('are filled by read with what write has written', function()
       for _, name in ipairs{'Double', 'Cuda', 'Half'} do
          local x = torch.randn(3, 4):type('torch.' .. name .. 'Tensor'):t()

@@ -72,6 +72,7 @@ describe('Values that go to a worker and back', function()
       end
       local empty = echo(torch.FloatTensor())
       assert.equals(0, empty:dim())
+      assert.same({0, 10}, echo(torch.FloatTensor(0, 10)):size():totable())
    end)
 
    it('are tensors on devices #devices2', function()

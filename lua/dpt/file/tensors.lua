@@ -1,7 +1,8 @@
 --- dpt.file.tensors: tensors and storages inside a file.
 --
 -- Invariant: a storage moves as one block, device memory by way of the host; a tensor that is read
--- lies within its storage, whatever the file says.
+-- lies within its storage, whatever the file says, and has the sizes of the one that was written,
+-- also without elements and without a storage.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -74,10 +75,8 @@ local function readTensor(file, kind, t)
       fail('%s: the sizes and strides of a %s do not fit its storage of %d elements',
          file.__typename, name, have)
    end
-   if storage ~= nil then
-      lib.set_storage(t, storage.ptr_, math.min(first, have), n, size, step)
-      core.hold(storage)
-   end
+   lib.set_storage(t, storage and storage.ptr_, math.min(first, have), n, size, step)
+   core.hold(storage)
 end
 
 --- Reads the tensor or storage of that type's name; known(file, index, id, object) is called as
