@@ -156,6 +156,44 @@ describe('Recurrent modules:', function()
       same.close(expected:narrow(1, T + 1, T), seq:forward(x:narrow(1, T + 1, T)), 1e-12)
    end)
 
+   it('take B x T as their field batchfirst says', function()
+      for _, class in ipairs{'SeqLSTM', 'SeqGRU'} do
+         local plain = nn[class](I, H):float()
+         local net = plain:clone()
+         local x, g = torch.randn(B, T, I):float(), torch.randn(B, T, H):float()
+         local function compare(one, input, gradOutput)
+            for _, module in ipairs{plain, one} do module:zeroGradParameters() end
+            local y = plain:forward(x:transpose(1, 2))
+            local gx = plain:backward(x:transpose(1, 2), g:transpose(1, 2))
+            local _, gw = one:parameters()
+            same.close(y, one:forward(input:type(one:type())):float():transpose(1, 2), 1e-6)
+            one:backward(input:type(one:type()), gradOutput:type(one:type()))
+            same.close(gx, one.gradInput:float():transpose(1, 2), 1e-6)
+            same.close(plain.gradWeight, gw[1]:float(), 1e-5)
+         end
+         net:forward(x:transpose(1, 2))
+         net.batchfirst = true
+         compare(net, x, g)
+         compare(net:clone(), x, g)
+         compare(torch.deserialize(torch.serialize(net)), x, g)
+         compare(nn.Sequential():add(net):float(), x, g)
+         if cutorch.getDeviceCount() > 1 then
+            compare(nn.DataParallelTable(1, true):add(net:clone():cuda(), {1, 2}), x, g)
+            local many = nn.DataParallelTable(1, true):add(plain:clone():cuda(), {1, 2})
+            many:forward(x:transpose(1, 2):cuda())
+            many:get(1).batchfirst = true
+            for _ = 1, 2 do compare(many, x, g) end
+         end
+         net.batchfirst = false
+         same.close(plain:forward(x:transpose(1, 2)), net:forward(x:transpose(1, 2)), 1e-6)
+         -- over the constructor's argument
+         net = nn[class](I, H, true):float()
+         net.batchfirst = false
+         assert.same({T, B, H}, net:forward(x:transpose(1, 2)):size():totable())
+         assert.equal(2, net:inputSplit(x:transpose(1, 2)))
+      end
+   end)
+
    it('all share their parameters over steps, also when these move or are saved', function()
       local net = nn.Sequencer(nn.Sequential():add(nn.LSTM(I, H)):add(nn.Linear(H, 2)))
       local x = torch.randn(T, B, I)

@@ -1,6 +1,8 @@
 --- nn.SeqRNN(mode, inputSize, outputSize, batchFirst): one layer of a cudnn.RNN's cell over whole
 -- sequences, T x B x inputSize in and T x B x outputSize out; what nn.SeqLSTM and nn.SeqGRU are.
--- Invariant: it is an nn.RNN with the methods of the package rnn.
+-- The field batchfirst of the package rnn may be set at any time, for B x T.
+-- Invariant: it is an nn.RNN with the methods of the package rnn. Unless batchfirst is nil, it
+-- says, instead of batchFirst, what comes first in the next forward.
 -- @function nn.SeqRNN
 -- @within nn recurrent
 -- @as recurrent
@@ -17,9 +19,21 @@ function SeqRNN:__init(mode, inputSize, outputSize, batchFirst)
    self.inputsize, self.outputsize = inputSize, outputSize
 end
 
+-- What the field batchfirst says, for nn.RNN.
+local function order(self)
+   if self.batchfirst ~= nil then self.batchFirst = self.batchfirst end
+end
+
 function SeqRNN:updateOutput(input)
+   order(self)
    self.rememberStates = remembering.now(self)
    return parent.updateOutput(self, input)
+end
+
+--- As that of nn.RNN, by the field batchfirst.
+function SeqRNN:inputSplit(input)
+   order(self)
+   return parent.inputSplit(self, input)
 end
 
 --- Whether sequences are parts of longer ones, whose states go on.
