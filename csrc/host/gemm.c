@@ -15,6 +15,7 @@
 
 enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
 enum { ALIAS = 2048, STRIP_TURNED = 64 }; /* bytes; rows that a thread turns over at once */
+enum { MOST_TURNED = 4 << 20 };           /* elements: 16 MiB of temporary memory */
 
 typedef dpt__blas_form form;
 
@@ -338,8 +339,8 @@ int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
  */
 static int gemm_turns(const dpt__gemm_args *g) {
   return g->dtype == DPT_F32 && !g->fixed && g->batch == 1 && g->m > FLAT && g->n > NARROW &&
-         g->k > NARROW && g->b_row == 1 && g->c_col == 1 && g->b_col >= g->k &&
-         (size_t)g->b_col * sizeof(float) % ALIAS == 0 && gemm_has_dnnl();
+         g->k > NARROW && g->k * g->n <= MOST_TURNED && g->b_row == 1 && g->c_col == 1 &&
+         g->b_col >= g->k && (size_t)g->b_col * sizeof(float) % ALIAS == 0 && gemm_has_dnnl();
 }
 
 int dpt__host_gemm(dpt__context *context, const void *args) {
