@@ -1,9 +1,12 @@
 --- bench rnn: an LSTM forward and backward against PyTorch on the CPU, on one thread and two
 --
--- Invariant: both sides run in one process each, taken in turn; the peer waits meanwhile. It does
--- what users of either would: module, output, gradient by input and weights.
+-- Invariant: both sides run in one process each, taken in turn; the peer waits meanwhile. A turn
+-- begins when the other side's threads have stopped spinning, and with a step that does not count,
+-- which wakes its own. It does what users of either would: module, output, gradient by input and
+-- weights.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, peer = require 'frame', require 'peer'
+local C = require('dpt.ffi').C
 
 local HIDDEN, STEPS, BATCH, ROUNDS = 256, 32, 32, 31
 local sizes = ('%d %d %d'):format(HIDDEN, STEPS, BATCH)
@@ -46,7 +49,15 @@ for threads = 1, 2 do
    other, version = peer.start(interpreter, script, sizes .. ' ' .. threads)
    local times = {{}, {}}
    for _ = 1, 3 do step() end
-   for round = 1, ROUNDS do times[1][round], times[2][round] = frame.time(step), other() end
+   local function turn(side)
+      C.dpt_sleep(0.02)
+      side()
+      return side()
+   end
+   for round = 1, ROUNDS do
+      times[1][round] = turn(function() return frame.time(step) end)
+      times[2][round] = turn(other)
+   end
    local ours, theirs = frame.median(times[1]), frame.median(times[2])
    local ratio = theirs / ours
    rows[#rows + 1] = {threads, ('%.1f'):format(ours * 1e3), ('%.1f'):format(theirs * 1e3),
