@@ -148,6 +148,16 @@ describe('dpt.distributed.loader', function()
       assert.same({unpack(whole, 9)}, plain)
    end)
 
+   it('says that a function has returned nothing', function()
+      for _, nothing in ipairs{function() end, function() return nil, 3 end} do
+         local loader = distributed.loader(sampler(), nothing, {threads = 1, device = 0})
+         assert.error_matches(function() loader:next() end,
+            'distributed.loader: batch 1 of epoch 1: the function of [^ ]*loader_spec.lua:%d+ has'
+               .. ' returned n%a+.*is a return missing')
+         loader:close()
+      end
+   end)
+
    it('says which worker and batch an error is of, and goes on', function()
       local loader = distributed.loader(sampler(), function(indices)
          for i = 1, indices:nElement() do

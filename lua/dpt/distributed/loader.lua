@@ -57,6 +57,8 @@ function Loader.new(sampler, make, given)
    end
    local self = setmetatable({sampler = sampler, ahead = given.ahead or 2 * threads, made = 0,
       queue = {}, current = sampler:state(), pool = Pool.new(threads)}, Loader)
+   local info = debug.getinfo(make, 'S')
+   self.origin = ('%s:%d'):format(info.short_src, info.linedefined)
    self.pool:all(function(i)
       return self.pool:send(i, loading.begin, i, make, device > 0 and device or nil,
          device > 0 and own or nil, given.init)
@@ -109,6 +111,11 @@ function Loader:next()
          message)
    end
    fill(self)
+   if results[1][1] == nil then
+      fail('%s: batch %d of epoch %d: the function of %s has returned %s, wanted a tensor or a'
+         .. ' table (is a return missing?)', NAME, entry.number, entry.epoch, self.origin,
+         results[1].n == 0 and 'nothing' or 'nil first')
+   end
    return unpack(results[1], 1, results[1].n)
 end
 
