@@ -75,7 +75,7 @@ int dpt__hosts_open(void) {
 
 void dpt__hosts_exchange(const dpt__operation *pending) {
   const dpt__world *w = &dpt__world_own;
-  char what[160];
+  char what[DPT__OPERATION_TEXT];
   if (!known || (!exchanging && dpt__now() < next) || !hosts_exchange(0)) return;
   for (int k = 0; k < w->size; k++) {
     if (k == w->rank || w->local[k]) continue;
@@ -84,7 +84,7 @@ void dpt__hosts_exchange(const dpt__operation *pending) {
     if (known[k].state >= DPT__RANK_LEAVING && pending &&
         dpt__watch_needs(pending, k, dpt__hosts_came(k, pending)))
       dpt__world_abort("rank %d on %s has ended its script, and rank %d waits for it in %s", k,
-                       known[k].host, w->rank, dpt__signature_text(what, &pending->signature));
+                       known[k].host, w->rank, dpt__operation_text(what, pending));
   }
 }
 
@@ -98,12 +98,12 @@ int dpt__hosts_drain(void) {
 int64_t dpt__hosts_silence(void) { return known ? dpt__now() - heard : 0; }
 
 void dpt__hosts_describe(char *text, size_t size, int k) {
-  char what[160];
+  char what[DPT__OPERATION_TEXT];
   if (!known) {
     snprintf(text, size, "rank %d: has no record on this host", k);
     return;
   }
   snprintf(text, size, "rank %d on %s: last heard of %.1f s ago%s%s", k, known[k].host,
            (double)dpt__hosts_silence() * 1e-9, known[k].has_operation ? ", in " : "",
-           known[k].has_operation ? dpt__signature_text(what, &known[k].operation.signature) : "");
+           known[k].has_operation ? dpt__operation_text(what, &known[k].operation) : "");
 }

@@ -186,6 +186,12 @@ const char *dpt__signature_text(char text[160], const dpt__signature *s) {
   return text;
 }
 
+const char *dpt__operation_text(char text[DPT__OPERATION_TEXT], const dpt__operation *operation) {
+  size_t n = strlen(dpt__signature_text(text, &operation->signature));
+  if (operation->name[0]) snprintf(text + n, DPT__OPERATION_TEXT - n, ", %s", operation->name);
+  return text;
+}
+
 /* ---- dpt flight ---- */
 
 int dpt_flight_read(const char *path, dpt_flight *flight, dpt_flight_entry *entries) {

@@ -88,5 +88,8 @@ int dpt__is_paired(const dpt__signature *signature);
 /* "allReduce", as DPT_RANKS_ALL_REDUCE; "allReduce of 12 Float elements (sum)" */
 const char *dpt__collective_name(uint32_t what);
 const char *dpt__signature_text(char text[160], const dpt__signature *signature);
+/* The same and what it is for: "allReduce of 12 Float elements (sum), gradients, bucket 1" */
+enum { DPT__OPERATION_TEXT = 160 + DPT__RECORD_NAME };
+const char *dpt__operation_text(char text[DPT__OPERATION_TEXT], const dpt__operation *operation);
 
 #endif

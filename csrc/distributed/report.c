@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RANK = 256, REPORT = 1900 };
+enum { RANK = 320, REPORT = 1900 };
 
 /* As /proc has it: R, S, T (stopped), Z (died) ...; 0: there is no such process. */
 static int report_process_state(int pid) {
@@ -48,15 +48,15 @@ static const char *report_word_of(const dpt__record *r) {
 static void report_describe(char text[RANK], int k) {
   const dpt__record *r = dpt__world_own.local[k];
   dpt__operation last;
-  char what[160];
+  char what[DPT__OPERATION_TEXT];
   if (!r) {
     dpt__hosts_describe(text, RANK, k);
     return;
   }
   int n = snprintf(text, RANK, "rank %d (process %d): %s", k, r->pid, report_word_of(r));
   if (dpt__record_last(r, &last))
-    snprintf(text + n, RANK - (size_t)n, ", after %s %.1f s ago",
-             dpt__signature_text(what, &last.signature), (double)(dpt__now() - last.began) * 1e-9);
+    snprintf(text + n, RANK - (size_t)n, ", after %s %.1f s ago", dpt__operation_text(what, &last),
+             (double)(dpt__now() - last.began) * 1e-9);
 }
 
 static int report_has_come(int k, const dpt__operation *own) {
@@ -101,11 +101,10 @@ static void report_add_rank(char text[REPORT], int k) {
 
 void dpt__report_late(const dpt__operation *own) {
   const dpt__ranks *g = dpt__ranks_of(own->signature.group);
-  char text[REPORT], what[160];
+  char text[REPORT], what[DPT__OPERATION_TEXT];
   snprintf(text, sizeof text,
-           "rank %d: %s%s%s (operation %llu) has taken longer than %g s (DPT_TIMEOUT)",
-           dpt__world_own.rank, dpt__signature_text(what, &own->signature),
-           own->name[0] ? ", " : "", own->name, (unsigned long long)own->number,
+           "rank %d: %s (operation %llu) has taken longer than %g s (DPT_TIMEOUT)",
+           dpt__world_own.rank, dpt__operation_text(what, own), (unsigned long long)own->number,
            (double)dpt__timeout() * 1e-9);
   if (dpt__is_paired(&own->signature)) {
     report_add_rank(text, (int)own->signature.root);

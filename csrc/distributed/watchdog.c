@@ -61,16 +61,16 @@ void dpt__world_abort(const char *format, ...) {
 /* ---- operations that differ ---- */
 
 void dpt__watch_compare_one(const dpt__operation *own, int rank, const dpt__operation *its) {
-  char a[160], b[160];
+  char a[DPT__OPERATION_TEXT], b[DPT__OPERATION_TEXT];
   unsigned long long number = own->number;
   if (memcmp(&own->signature, &its->signature, sizeof own->signature))
     dpt__world_abort("operation %llu is not the same on all ranks: %s on rank %d, %s on rank %d",
-                     number, dpt__signature_text(a, &own->signature), dpt__world_own.rank,
-                     dpt__signature_text(b, &its->signature), rank);
+                     number, dpt__operation_text(a, own), dpt__world_own.rank,
+                     dpt__operation_text(b, its), rank);
   if (own->chain != its->chain)
     dpt__world_abort("ranks %d and %d have called different operations before operation %llu, %s "
                      "(`dpt flight` may say which)",
-                     dpt__world_own.rank, rank, number, dpt__signature_text(a, &own->signature));
+                     dpt__world_own.rank, rank, number, dpt__operation_text(a, own));
 }
 
 void dpt__watch_compare(const dpt__operation *own) {
@@ -107,7 +107,7 @@ static int watchdog_came(int k, const dpt__operation *own) {
 
 static void watchdog_look_at(int k, const dpt__operation *pending) {
   const dpt__record *r = dpt__world_own.local[k];
-  char what[160];
+  char what[DPT__OPERATION_TEXT];
   int state = atomic_load(&r->state);
   if (state == DPT__RANK_FAILED) dpt__world_abort("%s", r->text);
   if (state < DPT__RANK_LEFT && dpt__rank_died(r))
@@ -115,7 +115,7 @@ static void watchdog_look_at(int k, const dpt__operation *pending) {
   if (state >= DPT__RANK_LEAVING && pending &&
       dpt__watch_needs(pending, k, watchdog_came(k, pending)))
     dpt__world_abort("rank %d has ended its script, and rank %d waits for it in %s", k,
-                     dpt__world_own.rank, dpt__signature_text(what, &pending->signature));
+                     dpt__world_own.rank, dpt__operation_text(what, pending));
 }
 
 /* Operations that end on no rank before all have come. */
@@ -131,7 +131,7 @@ static int watchdog_needs_all(const dpt__signature *s) {
 static void watchdog_look_for_circle(int k, uint64_t which, const dpt__operation *own) {
   const dpt__world *w = &dpt__world_own;
   dpt__operation its, mine;
-  char a[160], b[160];
+  char a[DPT__OPERATION_TEXT], b[DPT__OPERATION_TEXT];
   if (!dpt__record_last(w->local[k], &its) || its.ended ||
       its.signature.group == own->signature.group || !watchdog_needs_all(&its.signature) ||
       !watchdog_needs_all(&own->signature))
@@ -144,8 +144,8 @@ static void watchdog_look_for_circle(int k, uint64_t which, const dpt__operation
   if (atomic_load(&w->pending) != which) return;
   dpt__world_abort("rank %d waits for rank %d in %s, and rank %d for rank %d in %s of another "
                    "group: every rank has to call the operations of all its groups in one order",
-                   w->rank, k, dpt__signature_text(a, &own->signature), k, w->rank,
-                   dpt__signature_text(b, &its.signature));
+                   w->rank, k, dpt__operation_text(a, own), k, w->rank,
+                   dpt__operation_text(b, &its));
 }
 
 /* ---- the thread ---- */

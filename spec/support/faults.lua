@@ -20,7 +20,7 @@ local says = {
    error = {usual = {'rank %d: .*a mistake of the script'}},
    exit = {usual = {'rank %d has ended its script, and rank %%d waits'}, init = unconnected(0)},
    status = {usual = {'rank %d has ended with status 7'}, init = unconnected(7)},
-   count = {usual = {'77 Float elements %%(max%%) on rank %d'},
+   count = {usual = {'77 Float elements %%(max%%), too long on rank %d'},
       ['end'] = {'ended its script, and rank %d waits for it in allReduce of 77 Float'}},
    type = {usual = {'5 Long elements %%(sum%%) on rank %d'},
       ['end'] = {'ended its script, and rank %d waits for it in allReduce of 5 Long'}},

@@ -132,11 +132,34 @@ function Handle:wait()
    return self
 end
 
+local purpose -- what operations are for that have no name of their own
+
+local function leave(before, ok, ...)
+   purpose = before
+   if not ok then error((...), 0) end
+   return ...
+end
+
+--- Calls f(...); error messages say of the operations in it what they are for.
+-- @function distributed.during
+-- @as distributed
+-- @param name string: as 'nn.DistributedDataParallel:forward'; within another call of it that one's
+--    counts
+-- @param f function: is called
+-- @param ...? any: what it is called with
+-- @return what f returns
+-- @usage require('dpt').distributed.during('validation', math.max, 3, 5) --> 5
+function distributed.during(name, f, ...)
+   local before = purpose
+   purpose = purpose or 'in ' .. name
+   return leave(before, pcall(f, ...))
+end
+
 local function run(what, fn, input, output, root, op, group, tag, name, now)
    call.what, call.how = what, reductions[op or 'sum'] or fail(
       "distributed.%s: got the operation '%s', wanted sum, mean, min or max", fn, tostring(op))
    call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or 0
-   call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name
+   call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name or purpose
    call.now = now and 1 or 0
    lib.collective_run(call, input, output, number)
    return setmetatable({number = number[0]}, Handle)
@@ -193,14 +216,15 @@ end
 -- @param out tensor: ranks times as many elements as the part
 -- @param part tensor: of the same size on all ranks; or a list of them, with a list as out
 -- @param group? group: of ranks (all)
+-- @param name? string: what travels, for error messages
 -- @return a handle with wait() and done()
 -- @usage local out = torch.Tensor(1, 2)
 --    require('dpt').distributed.allGather(out, torch.Tensor{3, 4}):wait()
 --    return out --> [3 4]
-function distributed.allGather(out, part, group)
+function distributed.allGather(out, part, group, name)
    local _, n = groupRank('allGather', group)
    return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil,
-      nil, group)
+      nil, group, nil, name)
 end
 
 --- Rank i gets the sum of the ranks' i-th parts.
