@@ -12,14 +12,16 @@ local function oneOf(...)
    return function(value) return values[value] ~= nil end
 end
 
-local function isHook(value) return value == 'half' or type(value) == 'function' end
+local function isHook(value)
+   return value == 'half' or value == 'bfloat16' or type(value) == 'function'
+end
 
 local function isSampler(value) return type(value) == 'table' and value.next ~= nil end
 
 local names = {'buffers', 'hook', 'overlap', 'reduce', 'sampler'}
 local known = {
    buffers = {oneOf('first', 'average', 'own'), "'first', 'average' or 'own'"},
-   hook = {isHook, "'half' or a function"},
+   hook = {isHook, "'half', 'bfloat16' or a function"},
    overlap = {general.isBoolean, 'true or false'},
    sampler = {isSampler, 'what distributed.sampler returned'},
    reduce = {oneOf('samples', 'ranks', 'sum'), "'samples', 'ranks' or 'sum'"},
@@ -30,13 +32,25 @@ function options.set(object, given, owner)
    for name, value in pairs(general.check(owner, given, 2, known)) do object[name] = value end
 end
 
+-- What the batches of a sampler, or of a loader, go by.
+local function batches(sampler)
+   local state = type(sampler.state) == 'function' and sampler:state()
+   if type(state) ~= 'table' then return 'given' end
+   local list = {}
+   for _, name in ipairs{'n', 'batch', 'seed', 'shuffle', 'current', 'position'} do
+      local value = state[name]
+      if type(value) ~= 'table' then list[#list + 1] = name .. ' = ' .. tostring(value) end
+   end
+   return '{' .. table.concat(list, ', ') .. '}'
+end
+
 --- The options of an object, each as a text.
 function options.texts(object)
    local list = {}
    for i, name in ipairs(names) do
       local value = object[name]
-      list[i] = ('option %s = %s'):format(name,
-         (type(value) == 'table' or type(value) == 'function') and 'given' or tostring(value))
+      list[i] = ('option %s = %s'):format(name, type(value) == 'table' and batches(value)
+         or type(value) == 'function' and 'given' or tostring(value))
    end
    return list
 end

@@ -1,8 +1,8 @@
 --- dpt.parallel.ranks.sender: lets the gradients of all ranks be added up.
 --
 -- Invariant: what is sent are views of the flat gradients, in place: no bucket is a copy. All ranks
--- send the same views in the same order. A hook stands for the sum of a view: by halves, or a
--- function of a script. Bytes count what this rank has sent for all of that.
+-- send the same views in the same order. A hook stands for the sum of a view: by halves, by
+-- bfloat16, or a function of a script. Bytes count what this rank has sent for all of that.
 --
 -- In deterministic mode, with several devices in a process, no sums are taken inside of processes
 -- first: every rank gets all devices' parts and adds them up in the order of ranks and devices, as
@@ -10,9 +10,9 @@
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
+local bfloat16 = require 'dpt.parallel.ranks.bfloat16'
 local weights = require 'dpt.parallel.ranks.weights'
 local dptffi = require 'dpt.ffi'
-local type = dptffi.type
 
 local C = dptffi.C
 
@@ -23,7 +23,8 @@ local LITTLE = 2 ^ 20 -- bytes that the calling thread sends itself behind a bac
 local CHUNK = 2 ^ 18 -- elements of which every rank has all parts at once
 
 --- @param bytes counts in its field gradients
--- @param hook nil, 'half', or function(tensor, bucket) that leaves the sum over all ranks in it
+-- @param hook nil, 'half', 'bfloat16', or function(tensor, bucket) that leaves the sum over all
+-- ranks in the tensor
 function Sender.new(bytes, hook)
    return setmetatable({bytes = bytes, hook = hook, parts = 1}, Sender)
 end
@@ -39,19 +40,33 @@ local function sumHalves(t, name)
    local half = comm.device(t) > 0 and t:cudaHalf() or t:half()
    distributed.allReduce(half, 'sum', nil, name)
    t:copy(half)
-   return half
+end
+
+-- The sum of all ranks' parts as bfloat16: every rank gets them and adds them up wide, in the order
+-- of ranks.
+local function sumUppers(t, name)
+   local flat = t:view(-1)
+   for first = 1, flat:nElement(), CHUNK do
+      local here = flat:narrow(1, first, math.min(CHUNK, flat:nElement() - first + 1))
+      local sent = bfloat16.encode(here)
+      local all = sent.new(distributed.size(), sent:nElement())
+      distributed.allGather(all, sent, nil, name)
+      here:copy(bfloat16.decode(all):sum(1):view(-1))
+   end
 end
 
 local function sum(self, t, b, now)
-   local sent = t
+   local each = 2
    if self.hook == 'half' then
-      sent = sumHalves(t, 'gradients as halves, bucket ' .. b)
-   elseif type(self.hook) == 'function' then
-      self.hook(t, b)
+      sumHalves(t, 'gradients as halves, bucket ' .. b)
+   elseif self.hook == 'bfloat16' then
+      sumUppers(t, 'gradients as bfloat16, bucket ' .. b)
    else
-      distributed.allReduce(t, 'sum', nil, 'gradients, bucket ' .. b, now)
+      each = t:elementSize()
+      if self.hook then self.hook(t, b)
+      else distributed.allReduce(t, 'sum', nil, 'gradients, bucket ' .. b, now) end
    end
-   self.bytes.gradients = self.bytes.gradients + sent:nElement() * sent:elementSize()
+   self.bytes.gradients = self.bytes.gradients + t:nElement() * each
 end
 
 -- Fills t with the sum of all ranks' parts, of which it is this rank's first.
@@ -64,7 +79,7 @@ local function gather(self, t, others)
       own[1]:copy(here)
       for i, other in ipairs(others) do own[i + 1]:copy(other:narrow(1, first, n)) end
       local all = t.new(distributed.size() * self.parts, n)
-      distributed.allGather(all, own)
+      distributed.allGather(all, own, nil, 'gradients')
       local rest = {}
       for i = 2, all:size(1) do rest[i - 1] = all[i] end
       here:copy(all[1])

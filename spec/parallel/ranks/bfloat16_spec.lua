@@ -1,0 +1,35 @@
+-- dpt.parallel.ranks.bfloat16: upper halves of floats.
+local dpt = require 'dpt'
+local torch = dpt.torch
+local bfloat16 = require 'dpt.parallel.ranks.bfloat16'
+
+describe('dpt.parallel.ranks.bfloat16', function()
+   local numbers = {0, 1, -1, 1 + 2 ^ -8, 1 + 3 * 2 ^ -8, 1 + 2 ^ -8 + 2 ^ -20, -1 - 2 ^ -8,
+      1 / 0, -1 / 0, 3.4e38, 2 ^ -133, 2 ^ -126 * 1.5}
+   local rounded = {0, 1, -1, 1, 1 + 2 ^ -6, 1 + 2 ^ -7, -1, 1 / 0, -1 / 0, 1 / 0, 2 ^ -133,
+      2 ^ -126 * 1.5}
+
+   for _, typename in ipairs{'torch.FloatTensor', 'torch.DoubleTensor', 'torch.CudaTensor',
+      'torch.CudaDoubleTensor'} do
+      it('rounds a ' .. typename .. ' to the nearest even', function()
+         local given = torch.DoubleTensor(numbers):type(typename)
+         local sent = bfloat16.encode(given)
+         assert.equal(typename:find 'Cuda' and 'torch.CudaShortTensor' or 'torch.ShortTensor',
+            sent:type())
+         assert.same(rounded, bfloat16.decode(sent):double():totable())
+         assert.same(torch.DoubleTensor(numbers):float():totable(), given:float():totable())
+      end)
+
+      it('keeps NaN in a ' .. typename, function()
+         local back = bfloat16.decode(bfloat16.encode(torch.DoubleTensor{0 / 0, 1, -(0 / 0)}
+            :type(typename))):double()
+         assert.is_true(back[1] ~= back[1] and back[2] == 1 and back[3] ~= back[3])
+      end)
+   end
+
+   it('is off by 2^-8 of a number at most', function()
+      local given = torch.randn(10000):float()
+      local off = (bfloat16.decode(bfloat16.encode(given)) - given):abs():cdiv(given:clone():abs())
+      assert.is_true(off:max() <= 2 ^ -8 and off:max() > 2 ^ -9)
+   end)
+end)
